@@ -1,0 +1,129 @@
+//! ADK's JSON of a part: an object with one field for its kind, `thought` and `thoughtSignature` beside it.
+
+use super::*;
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Wire<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<Cow<'a, str>>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    thought: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    function_call: Option<Cow<'a, FunctionCall>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    function_response: Option<Cow<'a, FunctionResponse>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inline_data: Option<WireBlob<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file_data: Option<Cow<'a, FileData>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thought_signature: Option<Cow<'a, str>>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WireBlob<'a> {
+    mime_type: Cow<'a, str>,
+    data: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    display_name: Option<Cow<'a, str>>,
+}
+
+impl Serialize for Part {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut wire = Wire::default();
+        match self {
+            Part::Text(text) => wire.text = Some(text.into()),
+            Part::Thought(thought) => {
+                wire.text = Some((&thought.text).into());
+                wire.thought = true;
+                wire.thought_signature = thought.signature.as_ref().map(Cow::from);
+            }
+            Part::FunctionCall(call) => {
+                wire.thought_signature = call.signature.as_ref().map(Cow::from);
+                wire.function_call = Some(Cow::Borrowed(call));
+            }
+            Part::FunctionResponse(response) => {
+                wire.function_response = Some(Cow::Borrowed(response));
+            }
+            Part::InlineData(blob) => {
+                wire.inline_data = Some(WireBlob {
+                    mime_type: (&blob.mime_type).into(),
+                    data: STANDARD.encode(&blob.data),
+                    display_name: blob.display_name.as_ref().map(Cow::from),
+                });
+            }
+            Part::FileData(file) => wire.file_data = Some(Cow::Borrowed(file)),
+        }
+        wire.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Part {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let wire = Wire::deserialize(deserializer)?;
+        let signature = wire.thought_signature.map(Cow::into_owned);
+        if let Some(call) = wire.function_call {
+            let mut call = call.into_owned();
+            call.signature = signature;
+            return Ok(Part::FunctionCall(call));
+        }
+        if let Some(response) = wire.function_response {
+            return Ok(Part::FunctionResponse(response.into_owned()));
+        }
+        if let Some(blob) = wire.inline_data {
+            // Python's ADK writes the URL-safe alphabet.
+            let data = STANDARD
+                .decode(&blob.data)
+                .or_else(|_| URL_SAFE.decode(&blob.data))
+                .map_err(D::Error::custom)?;
+            return Ok(Part::InlineData(Blob {
+                mime_type: blob.mime_type.into_owned(),
+                data: data.into(),
+                display_name: blob.display_name.map(Cow::into_owned),
+            }));
+        }
+        if let Some(file) = wire.file_data {
+            return Ok(Part::FileData(file.into_owned()));
+        }
+        match wire.text.map(Cow::into_owned) {
+            Some(text) if wire.thought => Ok(Part::Thought(Thought { text, signature })),
+            Some(text) => Ok(Part::Text(text)),
+            None => Err(D::Error::custom(
+                "a part needs one of: text, functionCall, functionResponse, inlineData, fileData",
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn every_part_keeps_its_shape_in_json() {
+        let parts = json!([
+            {"text": "hello"},
+            {"text": "hm", "thought": true, "thoughtSignature": "s1"},
+            {"functionCall": {"id": "c1", "name": "search", "args": {"q": "cat"}}, "thoughtSignature": "s2"},
+            {"functionResponse": {"id": "c1", "name": "search", "response": {"result": null}}},
+            {"inlineData": {"mimeType": "image/png", "data": "AQID/w=="}},
+            {"fileData": {"fileUri": "gs://a/b", "mimeType": "text/plain"}},
+        ]);
+        let read: Vec<Part> = serde_json::from_value(parts.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&read).unwrap(), parts);
+    }
+
+    #[test]
+    fn an_unknown_part_says_what_is_expected() {
+        let error = serde_json::from_value::<Part>(json!({"video": 1})).unwrap_err();
+        assert!(error.to_string().contains("a part needs one of"));
+    }
+}

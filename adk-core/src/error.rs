@@ -1,0 +1,203 @@
+//! What can go wrong in a run: a kind to act on, the agent and its path, and what to do about it.
+
+use crate::Path;
+use crate::model::{ModelError, ModelErrorKind};
+use std::error::Error as StdError;
+use std::fmt;
+
+/// A source error as it is kept.
+pub type BoxError = Box<dyn StdError + Send + Sync>;
+
+/// The result of anything in this crate; the second argument may be replaced.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong in a run, and where.
+///
+/// Shown, it names the agent with its path, the fact, and what to do:
+///
+/// ```
+/// use adk_core::{Error, ErrorKind, Path};
+/// let error = Error::new(ErrorKind::KeyMissing, "the instruction reads `topic`, which nothing has written")
+///     .with_help("pass it as an input")
+///     .at(&Path::root("writing"));
+/// assert_eq!(
+///     error.to_string(),
+///     "agent `writing` (at writing): the instruction reads `topic`, which nothing has written; help: pass it as an input"
+/// );
+/// ```
+#[non_exhaustive]
+pub struct Error(Box<Inner>);
+
+struct Inner {
+    kind: ErrorKind,
+    message: String,
+    help: Option<String>,
+    path: Option<Path>,
+    source: Option<BoxError>,
+}
+
+/// What kind of failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// An agent or tool failed with an error of its own.
+    Agent,
+    /// A call of a model failed for good.
+    Model(ModelErrorKind),
+    /// A model, tool or step took longer than its `timeout`.
+    Timeout,
+    /// An agent or tool panicked.
+    Panic,
+    /// A prompt, a parameter or an input reads a key that holds no value.
+    KeyMissing,
+    /// A key holds a value of another type than its reader wants.
+    KeyType,
+    /// A prompt names an artifact that is not there.
+    ArtifactMissing,
+    /// An agent ended without having written its declared key (DESIGN, section 6, rule 7).
+    KeyNotWritten,
+    /// The answer of a model does not fit the agent's output type.
+    OutputInvalid,
+    /// A loop was to be ended by an agent that had not announced it, or outside of any loop.
+    UnexpectedExit,
+    /// More model calls than `RunConfig::max_llm_calls`.
+    LlmCallsExceeded,
+    /// More model calls of one agent than its `max_turns`.
+    TurnsExceeded,
+    /// An agent has no model.
+    NoModel,
+    /// A value that was to configure something is out of its range.
+    Config,
+    /// A session or artifact store failed, or was asked for what it does not have.
+    Store,
+    /// The run waits for a value from outside.
+    Paused,
+    /// A resumed run does not do what its record says.
+    Diverged,
+}
+
+impl Error {
+    /// An error of that kind; the place is added where it is raised.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self(Box::new(Inner { kind, message: message.into(), help: None, path: None, source: None }))
+    }
+
+    /// Any error of an agent's own.
+    ///
+    /// ```
+    /// use adk_core::{Error, ErrorKind};
+    /// let error = Error::other("no such file");
+    /// assert_eq!(error.kind(), ErrorKind::Agent);
+    /// ```
+    pub fn other(error: impl Into<BoxError>) -> Self {
+        let source = error.into();
+        let mut this = Self::new(ErrorKind::Agent, source.to_string());
+        this.0.source = Some(source);
+        this
+    }
+
+    /// Says what to do about it.
+    #[must_use]
+    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.0.help = Some(help.into());
+        self
+    }
+
+    /// Says what was behind it.
+    #[must_use]
+    pub fn with_source(mut self, source: impl Into<BoxError>) -> Self {
+        self.0.source = Some(source.into());
+        self
+    }
+
+    /// Says where it happened, unless that is known already.
+    #[must_use]
+    pub fn at(mut self, path: &Path) -> Self {
+        self.0.path.get_or_insert_with(|| path.clone());
+        self
+    }
+
+    /// What kind of failure.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// The fact, without place and remedy.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// What to do about it.
+    pub fn help(&self) -> Option<&str> {
+        self.0.help.as_deref()
+    }
+
+    /// Where it happened; its last segment is the agent.
+    pub fn path(&self) -> Option<&Path> {
+        self.0.path.as_ref()
+    }
+
+    /// Whether the same run may succeed later without a change.
+    pub fn is_retryable(&self) -> bool {
+        use ModelErrorKind::*;
+        matches!(
+            self.0.kind,
+            ErrorKind::Timeout
+                | ErrorKind::Model(RateLimited | Unavailable | Connection | Timeout | BrokenStream)
+        )
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(path) = &self.0.path {
+            write!(f, "agent `{}` (at {path}): ", path.name())?;
+        }
+        f.write_str(&self.0.message)?;
+        match &self.0.help {
+            Some(help) => write!(f, "; help: {help}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // `fn main() -> adk::Result<()>` prints this: people read it.
+        write!(f, "{self}")?;
+        let mut source = self.source();
+        while let Some(error) = source {
+            let text = error.to_string();
+            if !self.0.message.contains(&text) {
+                write!(f, "\n  caused by: {text}")?;
+            }
+            source = error.source();
+        }
+        Ok(())
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.0.source.as_deref().map(|e| e as _)
+    }
+}
+
+impl From<ModelError> for Error {
+    fn from(error: ModelError) -> Self {
+        let kind = error.kind();
+        let help = match kind {
+            ModelErrorKind::UnknownModel => Some("check the name of the model"),
+            ModelErrorKind::Unauthorized => Some("check the key of the provider in the environment"),
+            ModelErrorKind::RateLimited => Some("try again later, or give the agent more `retry`"),
+            ModelErrorKind::Timeout => Some("give the agent a longer `timeout`"),
+            _ => None,
+        };
+        let message = error.to_string();
+        let this = Self::new(ErrorKind::Model(kind), message).with_source(error);
+        match help {
+            Some(help) => this.with_help(help),
+            None => this,
+        }
+    }
+}

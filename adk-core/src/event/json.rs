@@ -1,0 +1,192 @@
+//! ADK's camelCase JSON of an event, as its REST interface writes it: nulls and empty fields are left out.
+
+use super::*;
+use serde::de::{Deserializer, Error as _};
+use serde::ser::{SerializeMap, Serializer};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+fn none<T>(value: &Option<T>) -> bool {
+    value.is_none()
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Wire<'a> {
+    #[serde(skip_serializing_if = "none")]
+    content: Option<Cow<'a, Content>>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    partial: bool,
+    #[serde(skip_serializing_if = "none")]
+    finish_reason: Option<FinishReason>,
+    #[serde(skip_serializing_if = "none")]
+    error_code: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "none")]
+    error_message: Option<Cow<'a, str>>,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    custom_metadata: Map<String, Value>,
+    #[serde(skip_serializing_if = "none")]
+    usage_metadata: Option<Usage>,
+    #[serde(skip_serializing_if = "none")]
+    model_version: Option<Cow<'a, str>>,
+    invocation_id: RunId,
+    author: Name,
+    #[serde(default)]
+    actions: WireActions,
+    #[serde(skip_serializing_if = "none")]
+    long_running_tool_ids: Option<Cow<'a, [String]>>,
+    #[serde(skip_serializing_if = "none")]
+    branch: Option<Arc<str>>,
+    #[serde(default)]
+    node_info: NodeInfo,
+    id: EventId,
+    timestamp: f64,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+struct NodeInfo {
+    #[serde(default)]
+    path: String,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct WireActions {
+    #[serde(skip_serializing_if = "none")]
+    skip_summarization: Option<bool>,
+    state_delta: StateDelta,
+    artifact_delta: Map<String, Value>,
+    #[serde(skip_serializing_if = "none")]
+    transfer_to_agent: Option<Name>,
+    #[serde(skip_serializing_if = "none")]
+    escalate: Option<bool>,
+}
+
+impl Serialize for Event {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let details = self.details.as_deref();
+        let text = |value: Option<&'_ String>| value.map(|t| Cow::Owned(t.clone()));
+        let ids = details.map(|d| &d.long_running_tool_ids[..]).filter(|ids| !ids.is_empty());
+        Wire {
+            content: self.content.as_ref().map(Cow::Borrowed),
+            partial: self.partial,
+            finish_reason: details.and_then(|d| d.finish_reason.clone()),
+            error_code: text(details.and_then(|d| d.error_code.as_ref())),
+            error_message: text(details.and_then(|d| d.error_message.as_ref())),
+            custom_metadata: self.custom_metadata(),
+            usage_metadata: details.and_then(|d| d.usage),
+            model_version: text(details.and_then(|d| d.model_version.as_ref())),
+            invocation_id: self.invocation_id,
+            author: self.author.clone(),
+            actions: (&self.actions).into(),
+            long_running_tool_ids: ids.map(Cow::Borrowed),
+            branch: self.branch.clone(),
+            node_info: NodeInfo { path: self.path.to_string() },
+            id: self.id,
+            timestamp: self.timestamp as f64 / 1e6,
+        }
+        .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Event {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let wire = Wire::deserialize(deserializer)?;
+        let details = Details {
+            custom_metadata: wire.custom_metadata,
+            usage: wire.usage_metadata,
+            finish_reason: wire.finish_reason,
+            model_version: wire.model_version.map(Cow::into_owned),
+            error_code: wire.error_code.map(Cow::into_owned),
+            error_message: wire.error_message.map(Cow::into_owned),
+            long_running_tool_ids: wire.long_running_tool_ids.map(Cow::into_owned).unwrap_or_default(),
+        };
+        Ok(Event {
+            id: wire.id,
+            timestamp: (wire.timestamp * 1e6).round() as u64,
+            invocation_id: wire.invocation_id,
+            author: wire.author,
+            path: wire.node_info.path.parse().map_err(D::Error::custom)?,
+            branch: wire.branch,
+            content: wire.content.map(Cow::into_owned),
+            actions: wire.actions.into(),
+            partial: wire.partial,
+            details: (details != Details::default()).then(|| Box::new(details)),
+        })
+    }
+}
+
+impl From<&Actions> for WireActions {
+    fn from(actions: &Actions) -> Self {
+        let artifacts = actions.artifact_delta.iter();
+        Self {
+            skip_summarization: actions.skip_summarization,
+            state_delta: actions.state_delta.clone(),
+            artifact_delta: artifacts.map(|(name, version)| (name.to_string(), (*version).into())).collect(),
+            transfer_to_agent: actions.transfer_to_agent.clone(),
+            escalate: actions.escalate,
+        }
+    }
+}
+
+impl From<WireActions> for Actions {
+    fn from(wire: WireActions) -> Self {
+        let artifacts = wire.artifact_delta.into_iter();
+        let version = |value: Value| value.as_u64().and_then(|v| u32::try_from(v).ok()).unwrap_or(0);
+        Self {
+            state_delta: wire.state_delta,
+            artifact_delta: artifacts.map(|(name, v)| (Name::from(name), version(v))).collect(),
+            escalate: wire.escalate,
+            skip_summarization: wire.skip_summarization,
+            transfer_to_agent: wire.transfer_to_agent,
+        }
+    }
+}
+
+impl Serialize for StateDelta {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.len()))?;
+        for (key, value) in self.iter() {
+            map.serialize_entry(key, &**value)?;
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for StateDelta {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Map::<String, Value>::deserialize(deserializer)?.into_iter().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::At;
+    use serde_json::json;
+
+    #[test]
+    fn an_event_has_the_shape_of_adk_and_survives_it() {
+        let place = Path::root("writing").child("refinement".into(), At::Round(2));
+        let mut event =
+            Event::new().with_text("hi").with_state("k", json!({"b": 1, "a": null})).with_escalate();
+        event.author = "critic".into();
+        event.path = place.child("critic".into(), At::Once);
+        event.timestamp = 1_700_000_000_123_456;
+        event.actions.artifact_delta.push(("a.png".into(), 3));
+        event.branch = Some("par.left".into());
+        let wire = serde_json::to_value(&event).unwrap();
+        assert_eq!(wire["content"], json!({"parts": [{"text": "hi"}], "role": "model"}));
+        assert_eq!(
+            wire["actions"],
+            json!({"stateDelta": {"k": {"b": 1, "a": null}}, "artifactDelta": {"a.png": 3}, "escalate": true})
+        );
+        assert_eq!(wire["nodeInfo"]["path"], "writing/refinement#2/critic");
+        assert_eq!(wire["customMetadata"], json!({"loop_iteration": 1}));
+        assert_eq!(wire["timestamp"], json!(1_700_000_000.123_456));
+        assert!(wire.get("partial").is_none() && wire.get("errorCode").is_none());
+        let back: Event = serde_json::from_value(wire.clone()).unwrap();
+        assert_eq!(back.path, event.path);
+        assert_eq!(serde_json::to_value(&back).unwrap(), wire);
+    }
+}

@@ -1,0 +1,24 @@
+//! The runtime of `adk-workflow`; users depend on that crate and write `use adk::...`.
+
+mod content;
+mod error;
+mod event;
+mod id;
+pub mod model;
+mod name;
+mod path;
+pub mod spec;
+
+pub use content::{Blob, Content, FileData, FunctionCall, FunctionResponse, Part, Role, Thought};
+pub use error::{BoxError, Error, ErrorKind, Result};
+pub use event::{Actions, Details, Event, LOOP_ITERATION_KEY, StateDelta};
+pub use id::{EventId, RunId};
+pub use name::Name;
+pub use path::{At, Path, PathError};
+pub use spec::{AgentKind, AgentMeta, KeySpec, Spec, ToolMeta};
+
+/// A boxed future that can be sent between threads.
+pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A boxed stream that can be sent between threads.
+pub type BoxStream<'a, T> = std::pin::Pin<Box<dyn futures_core::Stream<Item = T> + Send + 'a>>;

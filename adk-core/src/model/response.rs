@@ -1,0 +1,113 @@
+//! What a model answers.
+
+use crate::Content;
+use serde::{Deserialize, Serialize};
+
+/// A piece of an answer, or all of it.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ModelChunk {
+    /// More text.
+    Text(String),
+    /// More thinking.
+    Thought(String),
+    /// The whole answer; the last thing in the stream.
+    Done(ModelResponse),
+}
+
+/// The whole answer of a model. It is what a journal records of the call.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[non_exhaustive]
+pub struct ModelResponse {
+    /// What it said; no parts is an empty answer.
+    pub content: Content,
+    /// Why it stopped. Whether it called tools is told by the content alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finish_reason: Option<FinishReason>,
+    /// Tokens.
+    pub usage: Usage,
+    /// The version that answered, as the provider calls it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_version: Option<String>,
+    /// Set when the model answered with an error in place of content.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_code: Option<String>,
+    /// The provider's words for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_message: Option<String>,
+}
+
+impl ModelResponse {
+    /// An answer of this content.
+    pub fn new(content: Content) -> Self {
+        Self { content, ..Self::default() }
+    }
+
+    /// With token counts.
+    #[must_use]
+    pub fn with_usage(mut self, usage: Usage) -> Self {
+        self.usage = usage;
+        self
+    }
+}
+
+/// Why a model stopped. JSON is ADK's spelling, such as `MAX_TOKENS`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[non_exhaustive]
+pub enum FinishReason {
+    /// It was done.
+    Stop,
+    /// The limit of tokens was met.
+    MaxTokens,
+    /// A filter ended it.
+    Safety,
+    /// Anything else, in the provider's words.
+    #[serde(untagged)]
+    Other(String),
+}
+
+/// Tokens of one call, or of many added up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[non_exhaustive]
+pub struct Usage {
+    /// Tokens of the request.
+    #[serde(rename = "promptTokenCount")]
+    pub input_tokens: u64,
+    /// Tokens of the answer, thoughts included.
+    #[serde(rename = "candidatesTokenCount")]
+    pub output_tokens: u64,
+    /// Those of the input that came from a cache.
+    #[serde(rename = "cachedContentTokenCount")]
+    pub cached_tokens: u64,
+    /// Those of the output that were thoughts.
+    #[serde(rename = "thoughtsTokenCount")]
+    pub thought_tokens: u64,
+    /// How many calls.
+    #[serde(skip)]
+    pub calls: u64,
+}
+
+impl Usage {
+    /// The counts of one call.
+    pub fn new(input_tokens: u64, output_tokens: u64) -> Self {
+        Self { input_tokens, output_tokens, ..Self::default() }
+    }
+
+    /// Input and output together.
+    pub fn total_tokens(&self) -> u64 {
+        self.input_tokens + self.output_tokens
+    }
+}
+
+impl std::ops::AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.input_tokens += other.input_tokens;
+        self.output_tokens += other.output_tokens;
+        self.cached_tokens += other.cached_tokens;
+        self.thought_tokens += other.thought_tokens;
+        self.calls += other.calls;
+    }
+}

@@ -1,0 +1,167 @@
+//! Where in the tree something happens: a linked node with its round, made into text only when it is printed or stored.
+
+use crate::Name;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// A place in the tree with its loop rounds, such as `iterative_writing/refinement#2/critic`: the second round.
+///
+/// An element of an `each` is `each_1[3]/worker`, counted from 0. Clones share everything.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Path(Arc<Node>);
+
+#[derive(PartialEq, Eq)]
+struct Node {
+    parent: Option<Path>,
+    name: Name,
+    at: At,
+}
+
+/// Which run of a block a path goes through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum At {
+    /// The only one.
+    Once,
+    /// A round of a loop, counted from 1.
+    Round(u32),
+    /// An element of an `each`, counted from 0.
+    Item(u32),
+}
+
+impl Path {
+    /// The root of a tree.
+    pub fn root(name: impl Into<Name>) -> Self {
+        let (name, at) = (name.into(), At::Once);
+        Self(Arc::new(Node { parent: None, name, at }))
+    }
+
+    /// A node below this one.
+    pub fn child(&self, name: Name, at: At) -> Self {
+        Self(Arc::new(Node { parent: Some(self.clone()), name, at }))
+    }
+
+    /// The last name: that of the agent or block itself.
+    pub fn name(&self) -> &Name {
+        &self.0.name
+    }
+
+    /// Which run of this node.
+    pub fn at(&self) -> At {
+        self.0.at
+    }
+
+    /// The node around this one.
+    pub fn parent(&self) -> Option<&Path> {
+        self.0.parent.as_ref()
+    }
+
+    /// The round of the innermost loop around this place, counted from 0; `None` outside of loops.
+    pub fn iteration(&self) -> Option<u32> {
+        let mut node = Some(self);
+        while let Some(path) = node {
+            if let At::Round(round) = path.at() {
+                return Some(round.saturating_sub(1));
+            }
+            node = path.parent();
+        }
+        None
+    }
+}
+
+impl Default for Path {
+    fn default() -> Self {
+        Self::root("")
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(parent) = self.parent() {
+            write!(f, "{parent}/")?;
+        }
+        f.write_str(self.name())?;
+        match self.at() {
+            At::Once => Ok(()),
+            At::Round(round) => write!(f, "#{round}"),
+            At::Item(item) => write!(f, "[{item}]"),
+        }
+    }
+}
+
+impl fmt::Debug for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.to_string())
+    }
+}
+
+impl Serialize for Path {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// The text of a path that is none.
+#[derive(Debug)]
+pub struct PathError(String);
+
+impl fmt::Display for PathError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "`{}` is no path: expected segments such as `writing/refinement#2/each_1[0]/critic`",
+            self.0
+        )
+    }
+}
+
+impl std::error::Error for PathError {}
+
+impl FromStr for Path {
+    type Err = PathError;
+    fn from_str(text: &str) -> Result<Self, PathError> {
+        let wrong = || PathError(text.to_owned());
+        let mut path: Option<Path> = None;
+        for segment in text.split('/') {
+            let (name, at) = if let Some((name, round)) = segment.split_once('#') {
+                (name, At::Round(round.parse().map_err(|_| wrong())?))
+            } else if let Some((name, item)) = segment.split_once('[') {
+                let item = item.strip_suffix(']').ok_or_else(wrong)?;
+                (name, At::Item(item.parse().map_err(|_| wrong())?))
+            } else {
+                (segment, At::Once)
+            };
+            let name = Name::shared(name);
+            path = Some(match path {
+                Some(parent) => parent.child(name, at),
+                None => Path(Arc::new(Node { parent: None, name, at })),
+            });
+        }
+        path.ok_or_else(wrong)
+    }
+}
+
+impl<'de> Deserialize<'de> for Path {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_tells_rounds_and_items() {
+        let root = Path::root("writing");
+        let round = root.child("refinement".into(), At::Round(2));
+        let item = round.child("each_1".into(), At::Item(0)).child("critic".into(), At::Once);
+        assert_eq!(item.to_string(), "writing/refinement#2/each_1[0]/critic");
+        assert_eq!(item.to_string().parse::<Path>().unwrap(), item);
+        assert!("a/b#x".parse::<Path>().is_err());
+        assert_eq!(item.iteration(), Some(1));
+        assert_eq!(root.iteration(), None);
+    }
+}

@@ -1,0 +1,9 @@
+//! What a workflow is, as data: a flat list of steps that macros write and that checks, rendering and the runtime read.
+//!
+//! Nothing here computes. An agent, wherever it was written, is described by an [`AgentMeta`]; a workflow is a [`Spec`].
+
+mod agent;
+mod step;
+
+pub use agent::{AgentKind, AgentMeta, KeySpec, ToolMeta};
+pub use step::{InputSpec, Spec, Step, StepKind};

@@ -1,0 +1,1 @@
+//! Agent workflows that rustc checks.
