@@ -124,16 +124,20 @@ impl StateDelta {
         }
     }
 
+    pub(crate) fn into_iter(self) -> impl Iterator<Item = (Name, Arc<Value>)> {
+        self.0.into_iter()
+    }
+
     pub(crate) fn retain(&mut self, keep: impl Fn(&str) -> bool) {
         self.0.retain(|(name, _)| keep(name));
     }
 }
 
-impl<K: Into<Name>, V: Into<Value>> FromIterator<(K, V)> for StateDelta {
+impl<K: Into<Name>, V: Into<Arc<Value>>> FromIterator<(K, V)> for StateDelta {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(pairs: I) -> Self {
         let mut delta = Self::default();
         for (key, value) in pairs {
-            delta.insert(key, Arc::new(value.into()));
+            delta.insert(key, value);
         }
         delta
     }

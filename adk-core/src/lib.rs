@@ -1,21 +1,36 @@
 //! The runtime of `adk-workflow`; users depend on that crate and write `use adk::...`.
 
+mod agent;
 mod content;
+pub mod engine;
 mod error;
 mod event;
 mod id;
+pub mod llm;
 pub mod model;
 mod name;
 mod path;
+mod run;
+pub mod session;
 pub mod spec;
+mod sync;
+pub mod tool;
+pub mod workflow;
 
+pub use agent::{Agent, DynAgent, Flow};
 pub use content::{Blob, Content, FileData, FunctionCall, FunctionResponse, Part, Role, Thought};
 pub use error::{BoxError, Error, ErrorKind, Result};
 pub use event::{Actions, Details, Event, LOOP_ITERATION_KEY, StateDelta};
 pub use id::{EventId, RunId};
 pub use name::Name;
 pub use path::{At, Path, PathError};
+pub use run::{
+    ArtifactStore, Artifacts, Context, History, LoopEnd, LoopEndReason, MemoryArtifacts, Outcome, Prepare,
+    RunConfig, State, Waiting,
+};
 pub use spec::{AgentKind, AgentMeta, KeySpec, Spec, ToolMeta};
+pub use tool::{DynTool, Tool, ToolArgs, ToolContext, ToolError};
+pub use workflow::Workflow;
 
 /// A boxed future that can be sent between threads.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -155,7 +155,10 @@ impl Serialize for StateDelta {
 
 impl<'de> Deserialize<'de> for StateDelta {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Map::<String, Value>::deserialize(deserializer)?.into_iter().collect())
+        Ok(Map::<String, Value>::deserialize(deserializer)?
+            .into_iter()
+            .map(|(k, v)| (Name::from(k), v))
+            .collect())
     }
 }
 

@@ -1,0 +1,78 @@
+//! Agents: async functions over a [`Context`].
+
+use crate::run::Context;
+use crate::run::Prepare;
+use crate::spec::AgentMeta;
+use crate::{BoxFuture, Name, Result};
+
+/// How an agent ended. An exit is the `break` of the innermost loop around it, or of the loop of that name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Flow {
+    /// The next step runs.
+    #[default]
+    Continue,
+    /// The innermost loop ends.
+    Exit,
+    /// The enclosing loop of that name ends.
+    ExitTo(Name),
+}
+
+impl Flow {
+    /// Exits when it holds.
+    ///
+    /// ```
+    /// use adk_core::Flow;
+    /// assert_eq!(Flow::exit_if(2 > 1), Flow::Exit);
+    /// ```
+    pub fn exit_if(done: bool) -> Self {
+        if done { Self::Exit } else { Self::Continue }
+    }
+}
+
+/// An agent, in the form in which it is written.
+///
+/// All that belongs to one run lives in the [`Context`], so one value serves any number of runs at once.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an agent",
+    label = "cannot be a step of a workflow",
+    note = "put `#[agent]` on the function, declare it with `agent NAME {{ ... }}`, or implement `Agent`"
+)]
+pub trait Agent: Send + Sync {
+    /// What it is called, what it reads and writes, and whether it may end a loop.
+    const META: AgentMeta<'static>;
+
+    /// Runs once.
+    ///
+    /// # Errors
+    /// Any error fails the run; events that are committed stay.
+    fn run(&self, cx: &mut Context) -> impl Future<Output = Result<Flow>> + Send;
+
+    /// Looked at before the first step of a run: an agent that cannot run says so here, before anything is paid for.
+    fn prepare(&self, _prepare: &mut Prepare<'_>) {}
+}
+
+/// An agent as a trait object: what workflows hold, and what the run-time builders take.
+pub trait DynAgent: Send + Sync {
+    /// What it is called, what it reads and writes, and whether it may end a loop.
+    fn meta(&self) -> &AgentMeta<'_>;
+
+    /// Runs once.
+    fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>>;
+
+    /// See [`Agent::prepare`].
+    fn prepare_dyn(&self, prepare: &mut Prepare<'_>);
+}
+
+impl<A: Agent> DynAgent for A {
+    fn meta(&self) -> &AgentMeta<'_> {
+        const { &A::META }
+    }
+
+    fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
+        Box::pin(self.run(cx))
+    }
+
+    fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
+        self.prepare(prepare);
+    }
+}

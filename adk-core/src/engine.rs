@@ -1,0 +1,112 @@
+//! Where a run meets what outlives it: commits of events, recorded calls, answers from outside.
+
+use crate::agent::Flow;
+use crate::event::Event;
+use crate::session::{Session, Stamp};
+use crate::{BoxFuture, Name, Path, Result, RunId};
+use serde_json::Value;
+use std::fmt;
+use std::sync::Arc;
+
+/// An answer that is there, or one that comes later. An engine in memory never waits, so it never allocates.
+#[allow(missing_debug_implementations)]
+pub enum Reply<'a, T> {
+    /// It is there.
+    Ready(T),
+    /// It comes later.
+    Later(BoxFuture<'a, T>),
+}
+
+/// What goes into an event slot.
+#[allow(missing_debug_implementations)]
+pub enum Body {
+    /// A known event.
+    Ready(Event),
+    /// The outcome of a call that is recorded by this very event: one commit for both.
+    Call(BoxFuture<'static, Result<Event>>),
+}
+
+/// The slot of an event; its key is (run, path with rounds, nth).
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Slot<'a> {
+    /// The run.
+    pub run_id: RunId,
+    /// The path of the agent that emits.
+    pub path: &'a Path,
+    /// How many events this agent has emitted before in this turn.
+    pub nth: u32,
+    pub(crate) session: &'a Session,
+    pub(crate) stamp: &'a Stamp,
+}
+
+impl Slot<'_> {
+    /// Gives the event its id, time and place, applies it to the session and appends it to its log.
+    pub fn append(&self, event: Event) -> Arc<Event> {
+        self.session.append(event, self.stamp)
+    }
+}
+
+/// Where in a run a call is made; `writing/refinement#2/critic:model@0` as text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepKey {
+    /// The run.
+    pub run_id: RunId,
+    /// The path of the agent that calls.
+    pub path: Path,
+    /// What is called.
+    pub name: Name,
+    /// How many calls this agent has made before in this turn.
+    pub index: u32,
+}
+
+impl fmt::Display for StepKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}@{}", self.path, self.name, self.index)
+    }
+}
+
+/// Makes a run survive, or not: each event, each side effect and each wait goes through it.
+pub trait Engine: Send + Sync + 'static {
+    /// Stores the event once and gives it id, time and place; the event of an earlier attempt wins.
+    fn commit<'a>(&'a self, slot: Slot<'a>, body: Body) -> Reply<'a, Result<Arc<Event>>>;
+
+    /// Answers from the record, or does the work and records the result.
+    fn step(&self, key: StepKey, work: BoxFuture<'static, Result<Value>>) -> BoxFuture<'_, Result<Value>>;
+
+    /// The value given from outside. `None`: park, the run comes back by re-execution.
+    fn answer(&self, key: StepKey) -> BoxFuture<'_, Result<Option<Value>>>;
+
+    /// An agent ended. Written with the next commit: losing it costs a re-execution and no call.
+    fn note(&self, _path: &Path, _flow: &Flow) {}
+
+    /// Whether results of steps are kept. Where they are not, none is turned into JSON for it.
+    fn records(&self) -> bool {
+        true
+    }
+}
+
+/// Keeps nothing beyond the session in memory: the engine of a run that ends with its process.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MemoryEngine;
+
+impl Engine for MemoryEngine {
+    fn commit<'a>(&'a self, slot: Slot<'a>, body: Body) -> Reply<'a, Result<Arc<Event>>> {
+        match body {
+            Body::Ready(event) => Reply::Ready(Ok(slot.append(event))),
+            Body::Call(call) => Reply::Later(Box::pin(async move { Ok(slot.append(call.await?)) })),
+        }
+    }
+
+    fn step(&self, _: StepKey, work: BoxFuture<'static, Result<Value>>) -> BoxFuture<'_, Result<Value>> {
+        work
+    }
+
+    fn answer(&self, _: StepKey) -> BoxFuture<'_, Result<Option<Value>>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
+    fn records(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,182 @@
+//! What the declaration of an LLM agent says: the fixed part that checks depend on, and settings that may change.
+
+use crate::model::{GenerationConfig, ModelRef};
+use crate::spec::AgentMeta;
+use crate::tool::DynTool;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The declaration of an LLM agent. What stands here is what `workflow!` has checked, so nothing can change it.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct LlmDecl {
+    /// Name, description, keys, tools.
+    pub meta: AgentMeta<'static>,
+    /// The prompt with its placeholders; empty for none.
+    pub instruction: &'static str,
+    /// The key that the answer is written to.
+    pub output: Option<OutputKey>,
+    /// What the agent sees of the conversation.
+    pub include_contents: IncludeContents,
+    /// Makes its tools.
+    pub tools: fn() -> Vec<Arc<dyn DynTool>>,
+    /// Makes its settings as declared.
+    pub settings: fn() -> LlmSettings,
+}
+
+impl LlmDecl {
+    /// An agent without instruction, output, tools or settings.
+    pub const fn new(meta: AgentMeta<'static>) -> Self {
+        Self {
+            meta,
+            instruction: "",
+            output: None,
+            include_contents: IncludeContents::Default,
+            tools: Vec::new,
+            settings: LlmSettings::default,
+        }
+    }
+
+    /// The prompt.
+    #[must_use]
+    pub const fn instruction(mut self, prompt: &'static str) -> Self {
+        self.instruction = prompt;
+        self
+    }
+
+    /// The key that the answer is written to.
+    #[must_use]
+    pub const fn output(mut self, output: OutputKey) -> Self {
+        self.output = Some(output);
+        self
+    }
+
+    /// What the agent sees of the conversation.
+    #[must_use]
+    pub const fn include_contents(mut self, contents: IncludeContents) -> Self {
+        self.include_contents = contents;
+        self
+    }
+
+    /// Makes its tools.
+    #[must_use]
+    pub const fn tools(mut self, tools: fn() -> Vec<Arc<dyn DynTool>>) -> Self {
+        self.tools = tools;
+        self
+    }
+
+    /// Makes its settings.
+    #[must_use]
+    pub const fn settings(mut self, settings: fn() -> LlmSettings) -> Self {
+        self.settings = settings;
+        self
+    }
+}
+
+/// The key that an answer is written to, and how.
+#[derive(Clone, Copy)]
+pub struct OutputKey {
+    /// The key, with its prefix if it has one.
+    pub key: &'static str,
+    /// The JSON schema that the model has to keep to; `None` writes the text as it is.
+    pub schema: Option<fn() -> Arc<Value>>,
+    /// Says what is wrong with a value that does not fit.
+    pub check: fn(&Value) -> Result<(), String>,
+}
+
+impl OutputKey {
+    /// Text as it is.
+    pub const fn text(key: &'static str) -> Self {
+        Self { key, schema: None, check: |_| Ok(()) }
+    }
+
+    /// JSON that fits a type.
+    pub const fn json<T: schemars::JsonSchema + Serialize + DeserializeOwned>(key: &'static str) -> Self {
+        Self { key, schema: Some(schema::<T>), check: fits::<T> }
+    }
+}
+
+fn schema<T: schemars::JsonSchema>() -> Arc<Value> {
+    let mut settings = schemars::generate::SchemaSettings::draft2020_12();
+    settings.inline_subschemas = true;
+    settings.meta_schema = None;
+    Arc::new(settings.into_generator().into_root_schema_for::<T>().into())
+}
+
+fn fits<T: DeserializeOwned>(value: &Value) -> Result<(), String> {
+    T::deserialize(value).map(drop).map_err(|error| error.to_string())
+}
+
+impl fmt::Debug for OutputKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "OutputKey({}, {})", self.key, if self.schema.is_some() { "json" } else { "text" })
+    }
+}
+
+/// What an agent sees of the conversation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IncludeContents {
+    /// All that its branch may see.
+    #[default]
+    Default,
+    /// The current turn only: from the latest message of the user, or the latest reply of another agent.
+    None,
+}
+
+/// What may be set on an agent without touching what was checked.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct LlmSettings {
+    /// The model; the runner's for `None`.
+    pub model: Option<ModelRef>,
+    /// Sampling and limits.
+    pub generation: GenerationConfig,
+    /// The longest that one call of the model may take; no limit for `None`.
+    pub timeout: Option<Duration>,
+    /// How often a failed call is made again.
+    pub retry: Retry,
+    /// The most model calls of one turn; no limit for `None`.
+    pub max_turns: Option<u32>,
+    /// Tools beside the declared ones.
+    pub tools: ToolList,
+}
+
+/// Tools by value.
+#[derive(Clone, Default)]
+pub struct ToolList(pub Vec<Arc<dyn DynTool>>);
+
+impl fmt::Debug for ToolList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|tool| tool.meta().name)).finish()
+    }
+}
+
+/// How often a call that failed for a passing reason is made again (429, 5xx, connection, timeout).
+///
+/// Waits grow from `delay` by a factor of two up to `max_delay`, with jitter; a time that the provider asks for wins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Retry {
+    /// How many times after the first. Default 2.
+    pub times: u32,
+    /// The first wait. Default 1 s.
+    pub delay: Duration,
+    /// The longest wait, also where the provider asks for a longer one: then the call fails. Default 60 s.
+    pub max_delay: Duration,
+}
+
+impl Default for Retry {
+    fn default() -> Self {
+        Self { times: 2, delay: Duration::from_secs(1), max_delay: Duration::from_secs(60) }
+    }
+}
+
+impl From<u32> for Retry {
+    fn from(times: u32) -> Self {
+        Self { times, ..Self::default() }
+    }
+}

@@ -1,0 +1,219 @@
+//! One run: the session it works on, the slot to its consumer, and the context of its agents.
+
+mod artifacts;
+mod config;
+mod context;
+mod history;
+mod outbox;
+mod outcome;
+mod scope;
+mod state;
+
+pub use artifacts::{ArtifactStore, Artifacts, MemoryArtifacts};
+pub use config::RunConfig;
+pub use context::Context;
+pub use history::History;
+pub use outcome::{LoopEnd, LoopEndReason, Outcome, Waiting};
+pub use state::State;
+
+pub(crate) use context::Frame;
+pub(crate) use outbox::{Counted, Outbox, Polled};
+pub(crate) use scope::KeyScope;
+pub(crate) use state::{Overlay, decode, encode, stored};
+
+use crate::engine::Engine;
+use crate::id::IdSeed;
+use crate::model::{Model, ModelProvider, ModelRef, Usage};
+use crate::session::{Session, Stamp, StateMap, now_micros};
+use crate::sync::{lock, read, write};
+use crate::{Error, ErrorKind, Name, Path, Result, RunId};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, RwLock};
+
+/// What all contexts of a run share.
+pub(crate) struct Run {
+    pub(crate) id: RunId,
+    pub(crate) session: Arc<Session>,
+    pub(crate) stamp: Stamp,
+    pub(crate) engine: Arc<dyn Engine>,
+    pub(crate) config: RunConfig,
+    pub(crate) services: Arc<Services>,
+    pub(crate) outbox: Outbox,
+    temp: RwLock<StateMap>,
+    usage: Mutex<Usage>,
+    llm_calls: AtomicU32,
+    loops: Mutex<Vec<LoopEnd>>,
+    waiting: Mutex<Vec<Waiting>>,
+}
+
+/// What all runs of a runner share.
+pub(crate) struct Services {
+    pub(crate) artifacts: Arc<dyn ArtifactStore>,
+    pub(crate) models: Models,
+}
+
+impl Run {
+    pub(crate) fn new(
+        session: Arc<Session>,
+        engine: Arc<dyn Engine>,
+        config: RunConfig,
+        services: Arc<Services>,
+    ) -> Self {
+        let seed = IdSeed::new();
+        Self {
+            id: seed.run(now_micros()),
+            session,
+            stamp: Stamp::new(seed),
+            engine,
+            config,
+            services,
+            outbox: Outbox::default(),
+            temp: RwLock::default(),
+            usage: Mutex::default(),
+            llm_calls: AtomicU32::new(0),
+            loops: Mutex::default(),
+            waiting: Mutex::default(),
+        }
+    }
+
+    /// The value of a stored key, `temp:` included.
+    pub(crate) fn get(&self, key: &str) -> Option<Arc<Value>> {
+        match key.starts_with("temp:") {
+            true => read(&self.temp).get(key).cloned(),
+            false => self.session.get(key),
+        }
+    }
+
+    pub(crate) fn set_temp(&self, key: Name, value: Arc<Value>) {
+        write(&self.temp).insert(key, value);
+    }
+
+    pub(crate) fn usage(&self) -> Usage {
+        *lock(&self.usage)
+    }
+
+    pub(crate) fn add_usage(&self, usage: Usage) {
+        *lock(&self.usage) += usage;
+    }
+
+    /// Counts a model call, before it is made.
+    pub(crate) fn count_llm_call(&self) -> Result<()> {
+        let max = self.config.max_llm_calls;
+        let made = self.llm_calls.fetch_add(1, Ordering::Relaxed);
+        if max > 0 && made >= max {
+            let message = format!("this run has made {max} model calls, which is its `max_llm_calls`");
+            return Err(Error::new(ErrorKind::LlmCallsExceeded, message)
+                .with_help("raise it with `RunConfig::max_llm_calls(n)`, 0 for no limit"));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn end_loop(&self, end: LoopEnd) {
+        lock(&self.loops).push(end);
+    }
+
+    pub(crate) fn loops(&self) -> Vec<LoopEnd> {
+        std::mem::take(&mut *lock(&self.loops))
+    }
+
+    pub(crate) fn add_waiting(&self, waiting: Waiting) {
+        lock(&self.waiting).push(waiting);
+    }
+
+    pub(crate) fn waiting(&self) -> Vec<Waiting> {
+        lock(&self.waiting).clone()
+    }
+}
+
+impl fmt::Debug for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Run({}, session {})", self.id, self.session.key())
+    }
+}
+
+/// Finds the model of an agent and remembers those that were found by name.
+pub(crate) struct Models {
+    pub(crate) provider: Arc<dyn ModelProvider>,
+    pub(crate) default: Option<Arc<dyn Model>>,
+    pub(crate) named: Mutex<HashMap<Name, Arc<dyn Model>>>,
+}
+
+impl Models {
+    /// The model of an agent: its own, otherwise the runner's.
+    pub(crate) fn resolve(&self, own: Option<&ModelRef>) -> Result<Option<Arc<dyn Model>>> {
+        match own {
+            None => Ok(self.default.clone()),
+            Some(ModelRef::Given(model)) => Ok(Some(model.clone())),
+            Some(ModelRef::Named(name)) => {
+                if let Some(model) = lock(&self.named).get(name) {
+                    return Ok(Some(model.clone()));
+                }
+                let model = self.provider.model(name)?;
+                lock(&self.named).insert(name.clone(), model.clone());
+                Ok(Some(model))
+            }
+        }
+    }
+}
+
+/// What agents look at before the first step of a run.
+pub struct Prepare<'a> {
+    models: &'a Models,
+    without_model: Vec<Path>,
+    path: Path,
+    error: Option<Error>,
+}
+
+impl<'a> Prepare<'a> {
+    pub(crate) fn new(models: &'a Models, root: Path) -> Self {
+        Self { models, without_model: Vec::new(), path: root, error: None }
+    }
+
+    /// Looks at an agent below this one.
+    pub(crate) fn child(&mut self, name: &Name, look: impl FnOnce(&mut Self)) {
+        let inner = self.path.child(name.clone(), crate::At::Once);
+        let outer = std::mem::replace(&mut self.path, inner);
+        look(self);
+        self.path = outer;
+    }
+
+    /// Sees that an agent has a model.
+    pub(crate) fn needs_model(&mut self, own: Option<&ModelRef>) {
+        match self.models.resolve(own) {
+            Ok(Some(_)) => {}
+            Ok(None) => self.without_model.push(self.path.clone()),
+            Err(error) => {
+                self.fail(error);
+            }
+        }
+    }
+
+    /// Refuses the run.
+    pub fn fail(&mut self, error: Error) {
+        let error = error.at(&self.path);
+        self.error.get_or_insert(error);
+    }
+
+    pub(crate) fn finish(self) -> Result<()> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        if self.without_model.is_empty() {
+            return Ok(());
+        }
+        let names: Vec<_> = self.without_model.iter().map(|path| format!("`{path}`")).collect();
+        let message = format!("no model for {}", names.join(", "));
+        Err(Error::new(ErrorKind::NoModel, message).with_help(
+            "give one to the runner, `Runner::builder().model(...)`, or to the agent, `model: ...`",
+        ))
+    }
+}
+
+impl fmt::Debug for Prepare<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Prepare({})", self.path)
+    }
+}

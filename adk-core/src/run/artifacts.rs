@@ -1,0 +1,151 @@
+//! Files that belong to a session or a user, in versions.
+
+use super::{Overlay, Run};
+use crate::session::SessionKey;
+use crate::sync::lock;
+use crate::{BoxFuture, Name, Part, Result};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Mutex;
+
+/// Keeps artifacts: ADK's artifact service. A file whose name begins with `user:` belongs to the user, any other to
+/// the session; versions of a file count from 0.
+pub trait ArtifactStore: Send + Sync + 'static {
+    /// Stores the next version of a file and returns its number.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn save<'a>(&'a self, session: &'a SessionKey, name: &'a str, part: Part) -> BoxFuture<'a, Result<u32>>;
+
+    /// A version of a file, the latest for `None`.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn load<'a>(
+        &'a self,
+        session: &'a SessionKey,
+        name: &'a str,
+        version: Option<u32>,
+    ) -> BoxFuture<'a, Result<Option<Part>>>;
+
+    /// The names of all files of the session and its user, sorted.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn list<'a>(&'a self, session: &'a SessionKey) -> BoxFuture<'a, Result<Vec<String>>>;
+
+    /// Forgets all versions of a file.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn delete<'a>(&'a self, session: &'a SessionKey, name: &'a str) -> BoxFuture<'a, Result<()>>;
+}
+
+/// Artifacts in memory, for as long as the process lives.
+#[derive(Debug, Default)]
+pub struct MemoryArtifacts {
+    files: Mutex<BTreeMap<(SessionKey, String), Vec<Part>>>,
+}
+
+impl MemoryArtifacts {
+    /// A store without files.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn place(session: &SessionKey, name: &str) -> (SessionKey, String) {
+        let mut session = session.clone();
+        if name.starts_with("user:") {
+            session.id.clear();
+        }
+        (session, name.to_owned())
+    }
+}
+
+impl ArtifactStore for MemoryArtifacts {
+    fn save<'a>(&'a self, session: &'a SessionKey, name: &'a str, part: Part) -> BoxFuture<'a, Result<u32>> {
+        let mut files = lock(&self.files);
+        let versions = files.entry(Self::place(session, name)).or_default();
+        versions.push(part);
+        let version = u32::try_from(versions.len() - 1).unwrap_or(u32::MAX);
+        Box::pin(std::future::ready(Ok(version)))
+    }
+
+    fn load<'a>(
+        &'a self,
+        session: &'a SessionKey,
+        name: &'a str,
+        version: Option<u32>,
+    ) -> BoxFuture<'a, Result<Option<Part>>> {
+        let files = lock(&self.files);
+        let found = files.get(&Self::place(session, name)).and_then(|versions| match version {
+            Some(version) => versions.get(version as usize),
+            None => versions.last(),
+        });
+        Box::pin(std::future::ready(Ok(found.cloned())))
+    }
+
+    fn list<'a>(&'a self, session: &'a SessionKey) -> BoxFuture<'a, Result<Vec<String>>> {
+        let files = lock(&self.files);
+        let own = |key: &SessionKey| key == session || *key == Self::place(session, "user:").0;
+        let mut names: Vec<_> =
+            files.keys().filter(|(key, _)| own(key)).map(|(_, name)| name.clone()).collect();
+        names.sort();
+        Box::pin(std::future::ready(Ok(names)))
+    }
+
+    fn delete<'a>(&'a self, session: &'a SessionKey, name: &'a str) -> BoxFuture<'a, Result<()>> {
+        lock(&self.files).remove(&Self::place(session, name));
+        Box::pin(std::future::ready(Ok(())))
+    }
+}
+
+/// The artifacts of an agent's or a tool's session. What is saved is told by the next event.
+pub struct Artifacts<'a> {
+    pub(crate) run: &'a Run,
+    pub(crate) overlay: &'a mut Overlay,
+}
+
+impl Artifacts<'_> {
+    /// Stores the next version of a file and returns its number.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn save(&mut self, name: impl Into<Name>, part: Part) -> Result<u32> {
+        let name = name.into();
+        let version = self.run.services.artifacts.save(self.run.session.key(), &name, part).await?;
+        self.overlay.artifact_delta.retain(|(other, _)| *other != name);
+        self.overlay.artifact_delta.push((name, version));
+        Ok(version)
+    }
+
+    /// The latest version of a file.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn load(&self, name: &str) -> Result<Option<Part>> {
+        self.run.services.artifacts.load(self.run.session.key(), name, None).await
+    }
+
+    /// A version of a file.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn load_version(&self, name: &str, version: u32) -> Result<Option<Part>> {
+        self.run.services.artifacts.load(self.run.session.key(), name, Some(version)).await
+    }
+
+    /// The names of all files of the session and its user.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn list(&self) -> Result<Vec<String>> {
+        self.run.services.artifacts.list(self.run.session.key()).await
+    }
+}
+
+impl fmt::Debug for Artifacts<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Artifacts({})", self.run.session.key())
+    }
+}

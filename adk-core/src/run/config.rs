@@ -1,0 +1,44 @@
+//! Settings of a run.
+
+/// Settings of a run; those of the runner unless `.config(...)` replaces them.
+///
+/// ```
+/// use adk_core::RunConfig;
+/// let config = RunConfig::new().max_llm_calls(20).streaming(true);
+/// assert_eq!(config.max_llm_calls, 20);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RunConfig {
+    /// The most model calls of the whole run, over all agents and branches; 0 is no limit. Default 500, as in ADK.
+    pub max_llm_calls: u32,
+    /// Whether replies of models come in pieces, as partial events, before they come as a whole. Default `false`.
+    pub streaming: bool,
+}
+
+impl Default for RunConfig {
+    fn default() -> Self {
+        Self { max_llm_calls: 500, streaming: false }
+    }
+}
+
+impl RunConfig {
+    /// The defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The most model calls of the whole run; 0 is no limit.
+    #[must_use]
+    pub fn max_llm_calls(mut self, calls: u32) -> Self {
+        self.max_llm_calls = calls;
+        self
+    }
+
+    /// Whether replies of models come in pieces first.
+    #[must_use]
+    pub fn streaming(mut self, yes: bool) -> Self {
+        self.streaming = yes;
+        self
+    }
+}

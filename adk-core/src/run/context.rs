@@ -1,0 +1,341 @@
+//! What an agent works with: it knows where it stands, and everything it does goes through here.
+
+use super::{Artifacts, Counted, History, KeyScope, Overlay, Run, RunConfig, State, Waiting};
+use crate::engine::{Body, Reply, Slot, StepKey};
+use crate::event::Event;
+use crate::session::{Scope, now_micros};
+use crate::{At, Error, ErrorKind, EventId, Name, Path, Result, RunId};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// What an agent works with.
+///
+/// An agent awaits only what comes from here: emits, steps, waits and joins of these. Clocks, randomness and I/O
+/// stand inside [`step`](Self::step), so that a run that is taken up again does the same things.
+pub struct Context {
+    pub(crate) run: Arc<Run>,
+    pub(crate) scope: Option<Arc<KeyScope>>,
+    branch: Option<Arc<str>>,
+    pub(crate) frame: Frame,
+    overlay: Overlay,
+}
+
+/// What belongs to one turn of one agent or one round of one loop.
+pub(crate) struct Frame {
+    pub(crate) path: Path,
+    emits: u32,
+    steps: u32,
+    /// An event of this turn escalated.
+    pub(crate) escalated: bool,
+    /// Stored keys that were written in this turn, each once.
+    pub(crate) written: Vec<Name>,
+}
+
+impl Frame {
+    fn new(path: Path) -> Self {
+        Self { path, emits: 0, steps: 0, escalated: false, written: Vec::new() }
+    }
+}
+
+impl Context {
+    pub(crate) fn root(run: Arc<Run>, name: Name) -> Self {
+        run.outbox.live.fetch_add(1, Relaxed);
+        Self {
+            run,
+            scope: None,
+            branch: None,
+            frame: Frame::new(Path::root(name)),
+            overlay: Overlay::default(),
+        }
+    }
+
+    /// Goes down to an agent or a round; what this returns has to be given back to [`leave`](Self::leave).
+    pub(crate) fn enter(&mut self, name: Name, at: At) -> Frame {
+        let inner = Frame::new(self.frame.path.child(name, at));
+        std::mem::replace(&mut self.frame, inner)
+    }
+
+    /// Goes back up; returns what belonged to the turn.
+    pub(crate) fn leave(&mut self, outer: Frame) -> Frame {
+        std::mem::replace(&mut self.frame, outer)
+    }
+
+    /// A context for a branch of the parallel block that stands at this path: `outer.block.child` as in ADK.
+    pub(crate) fn fork(&self, child: &str) -> Self {
+        self.run.outbox.live.fetch_add(1, Relaxed);
+        let block = self.frame.path.name();
+        let branch = match &self.branch {
+            Some(outer) => format!("{outer}.{block}.{child}"),
+            None => format!("{block}.{child}"),
+        };
+        Self {
+            run: self.run.clone(),
+            scope: self.scope.clone(),
+            branch: Some(branch.into()),
+            frame: Frame::new(self.frame.path.clone()),
+            overlay: Overlay::default(),
+        }
+    }
+
+    /// The name of the agent that runs.
+    pub fn agent_name(&self) -> &str {
+        self.frame.path.name()
+    }
+
+    /// Where it stands in the tree, with rounds.
+    pub fn path(&self) -> &Path {
+        &self.frame.path
+    }
+
+    /// The parallel branch it runs in, such as `par.left`.
+    pub fn branch(&self) -> Option<&str> {
+        self.branch.as_deref()
+    }
+
+    /// The round of the innermost loop, counted from 0; `None` outside of loops.
+    pub fn iteration(&self) -> Option<u32> {
+        self.frame.path.iteration()
+    }
+
+    /// The run.
+    pub fn run_id(&self) -> RunId {
+        self.run.id
+    }
+
+    /// The settings of the run.
+    pub fn config(&self) -> &RunConfig {
+        &self.run.config
+    }
+
+    /// The state; what is set here is committed with the next event, or when the agent ends.
+    pub fn state(&mut self) -> State<'_> {
+        State { run: &self.run, scope: self.scope.as_deref(), overlay: &mut self.overlay }
+    }
+
+    /// The artifacts of the session.
+    pub fn artifacts(&mut self) -> Artifacts<'_> {
+        Artifacts { run: &self.run, overlay: &mut self.overlay }
+    }
+
+    /// What this agent may see of the conversation. It borrows nothing, so it can be read while emitting.
+    pub fn history(&self) -> History {
+        History::new(self.run.session.clone(), self.branch.clone())
+    }
+
+    /// Commits an event, hands it to the consumer, and returns its id once the consumer has taken it.
+    ///
+    /// So the next line of the agent sees its state, a slow consumer slows the run, and dropping the stream
+    /// cancels it here. A partial event is handed on and not stored.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn emit(&mut self, event: Event) -> Result<EventId> {
+        let mut event = event;
+        if event.partial {
+            self.placing().apply(&mut event);
+            event.timestamp = now_micros();
+            event.id = self.run.stamp.next(event.timestamp);
+            return self.hand(Arc::new(event)).await;
+        }
+        if !self.overlay.is_empty() {
+            let placing = self.placing();
+            let pending = std::mem::take(&mut self.overlay);
+            placing.apply(&mut event);
+            let mut delta = pending.state_delta;
+            delta.extend(std::mem::take(&mut event.actions.state_delta));
+            event.actions.state_delta = delta;
+            event.actions.artifact_delta.splice(0..0, pending.artifact_delta);
+        } else {
+            self.placing().apply(&mut event);
+        }
+        let event = self.commit(Body::Ready(event)).await?;
+        self.hand(event).await
+    }
+
+    /// Emits the event that a call makes. The event is the record of the call: one commit for both.
+    pub(crate) async fn emit_call<W>(&mut self, work: W) -> Result<EventId>
+    where
+        W: Future<Output = Result<Event>> + Send + 'static,
+    {
+        if !self.run.engine.records() {
+            return self.emit(work.await?).await;
+        }
+        // What the agent set before is committed first, since the record is all that the call leaves.
+        self.flush().await?;
+        let placing = self.placing();
+        let work = async move {
+            let mut event = work.await?;
+            placing.apply(&mut event);
+            Ok(event)
+        };
+        let event = self.commit(Body::Call(Box::pin(work))).await?;
+        self.hand(event).await
+    }
+
+    async fn commit(&mut self, body: Body) -> Result<Arc<Event>> {
+        match self.run.engine.commit(self.run.slot(&self.frame), body) {
+            Reply::Ready(committed) => committed,
+            Reply::Later(committed) => {
+                let _busy = Counted::new(&self.run.outbox.in_flight);
+                committed.await
+            }
+        }
+    }
+
+    async fn hand(&mut self, event: Arc<Event>) -> Result<EventId> {
+        if !event.partial {
+            self.frame.emits += 1;
+            for (key, _) in event.actions.state_delta.iter() {
+                if !self.frame.written.contains(key) {
+                    self.frame.written.push(key.clone());
+                }
+            }
+        }
+        self.frame.escalated |= event.actions.escalates();
+        let id = event.id;
+        self.run.outbox.hand(event).await;
+        Ok(id)
+    }
+
+    fn placing(&self) -> Placing {
+        Placing {
+            run: self.run.clone(),
+            scope: self.scope.clone(),
+            branch: self.branch.clone(),
+            path: self.frame.path.clone(),
+        }
+    }
+
+    /// Commits what was set or saved since the last event, if anything was.
+    pub(crate) async fn flush(&mut self) -> Result<()> {
+        if self.overlay.is_empty() {
+            return Ok(());
+        }
+        self.emit(Event::new()).await.map(drop)
+    }
+
+    /// A side effect: done once, recorded, and answered from the record when the run is taken up again.
+    ///
+    /// It is numbered where it is called, so several can be joined. The work owns what it needs.
+    ///
+    /// # Errors
+    /// The error of the work; that is recorded as well.
+    pub fn step<T, W, N>(&mut self, name: N, work: W) -> impl Future<Output = Result<T>> + Send + use<T, W, N>
+    where
+        N: Into<Name>,
+        T: Serialize + DeserializeOwned + Send + 'static,
+        W: Future<Output = Result<T>> + Send + 'static,
+    {
+        let key = self.step_key(name.into());
+        let run = self.run.clone();
+        async move {
+            let _busy = Counted::new(&run.outbox.in_flight);
+            if !run.engine.records() {
+                return work.await;
+            }
+            let work = async move { to_record(work.await?) };
+            let record = run.engine.step(key, Box::pin(work)).await?;
+            from_record(record)
+        }
+    }
+
+    /// A value from outside. Without an answer the agent waits here; when nothing else of the run can go on,
+    /// the run pauses.
+    ///
+    /// # Errors
+    /// When the answer is not of that type.
+    pub async fn wait<T: DeserializeOwned>(&mut self, name: impl Into<Name>) -> Result<T> {
+        let key = self.step_key(name.into());
+        if let Some(answer) = self.run.engine.answer(key.clone()).await? {
+            return from_record(answer);
+        }
+        let waiting = Waiting { id: key.to_string(), run_id: key.run_id, path: key.path };
+        self.run.add_waiting(waiting);
+        let _parked = Counted::new(&self.run.outbox.parked);
+        std::future::pending().await
+    }
+
+    fn step_key(&mut self, name: Name) -> StepKey {
+        let index = self.frame.steps;
+        self.frame.steps += 1;
+        StepKey { run_id: self.run.id, path: self.frame.path.clone(), name, index }
+    }
+}
+
+/// Says in an event who made it, where and in which run, and turns its keys into stored keys.
+struct Placing {
+    run: Arc<Run>,
+    scope: Option<Arc<KeyScope>>,
+    branch: Option<Arc<str>>,
+    path: Path,
+}
+
+impl Placing {
+    fn apply(self, event: &mut Event) {
+        if event.author.is_empty() {
+            event.author = self.path.name().clone();
+        }
+        if event.branch.is_none() {
+            event.branch = self.branch;
+        }
+        event.path = self.path;
+        event.invocation_id = self.run.id;
+        if event.partial || event.actions.state_delta.is_empty() {
+            return;
+        }
+        let delta = &mut event.actions.state_delta;
+        if let Some(scope) = &self.scope {
+            let keys = std::mem::take(delta).into_iter();
+            *delta = keys.map(|(key, value)| (scope.resolve(&key), value)).collect();
+        }
+        // `temp:` keys live in the run and never in an event.
+        if delta.iter().any(|(key, _)| Scope::of(key) == Scope::Temp) {
+            for (key, value) in delta.iter().filter(|(key, _)| Scope::of(key) == Scope::Temp) {
+                self.run.set_temp(key.clone(), value.clone());
+            }
+            delta.retain(|key| Scope::of(key) != Scope::Temp);
+        }
+    }
+}
+
+impl Run {
+    fn slot<'a>(&'a self, frame: &'a Frame) -> Slot<'a> {
+        Slot {
+            run_id: self.id,
+            path: &frame.path,
+            nth: frame.emits,
+            session: &self.session,
+            stamp: &self.stamp,
+        }
+    }
+}
+
+fn to_record<T: Serialize>(value: T) -> Result<Value> {
+    serde_json::to_value(value).map_err(|error| {
+        let message = format!("the result of this step cannot be recorded: {error}");
+        Error::new(ErrorKind::Store, message).with_source(error)
+    })
+}
+
+fn from_record<T: DeserializeOwned>(record: Value) -> Result<T> {
+    serde_json::from_value(record).map_err(|error| {
+        let message = format!("the recorded result of this step is of another type: {error}");
+        Error::new(ErrorKind::Diverged, message).with_source(error)
+    })
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        self.run.outbox.live.fetch_sub(1, Relaxed);
+    }
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Context({}, {:?})", self.frame.path, self.run)
+    }
+}

@@ -1,0 +1,137 @@
+//! A session: the log of its events and its state, read in place and shared by everything that runs on it.
+
+mod log;
+mod memory;
+mod state;
+mod store;
+
+pub use memory::MemoryStore;
+pub use state::{Scope, StateMap};
+pub use store::{SessionKey, SessionStore};
+
+use crate::event::{Event, StateDelta};
+use crate::id::IdSeed;
+use crate::sync::{lock, read, write};
+use log::Log;
+use serde_json::Value;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, RwLock};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// State that several sessions share: that of a user, or of the app.
+pub(crate) type SharedState = Arc<RwLock<StateMap>>;
+
+/// A conversation of one user with one app.
+///
+/// Its log only grows and its entries never move: reading takes no lock and copies nothing.
+#[derive(Debug)]
+pub struct Session {
+    key: SessionKey,
+    log: Log<Arc<Event>>,
+    own: RwLock<StateMap>,
+    user: SharedState,
+    app: SharedState,
+    /// The time of the latest event, in microseconds. Holding it is the right to append.
+    last: Mutex<u64>,
+}
+
+impl Session {
+    pub(crate) fn new(key: SessionKey, app: SharedState, user: SharedState) -> Self {
+        let (log, own, last) = (Log::default(), RwLock::default(), Mutex::default());
+        Self { key, log, own, user, app, last }
+    }
+
+    /// App, user and id.
+    pub fn key(&self) -> &SessionKey {
+        &self.key
+    }
+
+    /// How many events are in the log.
+    pub fn len(&self) -> usize {
+        self.log.len()
+    }
+
+    /// Whether nothing has happened yet.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The event at a place of the log.
+    pub fn event(&self, place: usize) -> Option<&Arc<Event>> {
+        self.log.get(place)
+    }
+
+    /// All events so far, oldest first.
+    pub fn events(&self) -> impl DoubleEndedIterator<Item = &Arc<Event>> {
+        (0..self.len()).filter_map(|place| self.event(place))
+    }
+
+    /// The value of a key; `app:` and `user:` keys are those of the app and of the user.
+    pub fn get(&self, key: &str) -> Option<Arc<Value>> {
+        match Scope::of(key) {
+            Scope::Session => read(&self.own).get(key).cloned(),
+            Scope::User => read(&self.user).get(key).cloned(),
+            Scope::App => read(&self.app).get(key).cloned(),
+            Scope::Temp => None,
+        }
+    }
+
+    /// All keys and values, those of the app and the user under their prefixes.
+    pub fn state(&self) -> StateMap {
+        let mut all = read(&self.own).clone();
+        for shared in [&self.user, &self.app] {
+            all.extend(read(shared).iter().map(|(key, value)| (key.clone(), value.clone())));
+        }
+        all
+    }
+
+    pub(crate) fn apply(&self, delta: &StateDelta) {
+        if delta.is_empty() {
+            return;
+        }
+        let mut own = write(&self.own);
+        for (key, value) in delta.iter() {
+            let (key, value) = (key.clone(), value.clone());
+            match Scope::of(&key) {
+                Scope::Session => drop(own.insert(key, value)),
+                Scope::User => drop(write(&self.user).insert(key, value)),
+                Scope::App => drop(write(&self.app).insert(key, value)),
+                Scope::Temp => {}
+            }
+        }
+    }
+
+    /// Gives the event its id and time, applies what it changes, and appends it: one step for all who look.
+    pub(crate) fn append(&self, mut event: Event, stamp: &Stamp) -> Arc<Event> {
+        let mut last = lock(&self.last);
+        *last = now_micros().max(*last);
+        event.timestamp = *last;
+        event.id = stamp.next(*last);
+        let event = Arc::new(event);
+        self.apply(&event.actions.state_delta);
+        self.log.push(event.clone());
+        event
+    }
+}
+
+/// Where the ids of a run's events come from.
+#[derive(Debug)]
+pub(crate) struct Stamp {
+    seed: IdSeed,
+    number: AtomicU32,
+}
+
+impl Stamp {
+    pub(crate) fn new(seed: IdSeed) -> Self {
+        Self { seed, number: AtomicU32::new(0) }
+    }
+
+    pub(crate) fn next(&self, micros: u64) -> crate::EventId {
+        self.seed.event(micros, self.number.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+pub(crate) fn now_micros() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,98 @@
+//! What a tool works with: an overlay of its own over the state of the run.
+
+use crate::event::Actions;
+use crate::run::{Artifacts, KeyScope, Overlay, Run, State};
+use crate::{Name, Path, RunId};
+use std::fmt;
+use std::sync::Arc;
+
+/// What a tool works with. It owns what it needs, so that a call may run anywhere; it reads its own writes and
+/// not those of tools that run beside it.
+pub struct ToolContext {
+    /// What the call asks the agent and the workflow to do.
+    pub actions: ToolActions,
+    run: Arc<Run>,
+    scope: Option<Arc<KeyScope>>,
+    path: Path,
+    call_id: String,
+    overlay: Overlay,
+}
+
+/// What a tool call asks for beside its result: ADK's event actions, as plain values.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
+pub struct ToolActions {
+    /// Ends the innermost loop. A tool that sets it says so: the macro sees it in the body, or `#[tool(escalates)]`.
+    pub escalate: bool,
+    /// The model is not asked to put the result into words.
+    pub skip_summarization: bool,
+    /// The agent that goes on.
+    pub transfer_to_agent: Option<Name>,
+    /// Ends the enclosing loop of that name.
+    pub exit_to: Option<Name>,
+}
+
+/// What is left of a call when it has ended: recorded with its result.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
+pub struct ToolRecord {
+    /// What it asked for.
+    pub actions: ToolActions,
+    /// The keys that it wrote, as stored keys.
+    pub state_delta: crate::StateDelta,
+    /// The files that it saved.
+    pub artifact_delta: Vec<(Name, u32)>,
+}
+
+impl ToolContext {
+    pub(crate) fn new(run: Arc<Run>, scope: Option<Arc<KeyScope>>, path: Path, call_id: String) -> Self {
+        let (actions, overlay) = (ToolActions::default(), Overlay::default());
+        Self { actions, run, scope, path, call_id, overlay }
+    }
+
+    pub(crate) fn into_record(self) -> ToolRecord {
+        let Actions { state_delta, artifact_delta, .. } = self.overlay;
+        ToolRecord { actions: self.actions, state_delta, artifact_delta }
+    }
+
+    /// The name of the agent that called.
+    pub fn agent_name(&self) -> &str {
+        self.path.name()
+    }
+
+    /// Where that agent stands, with rounds.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The round of the innermost loop, counted from 0; `None` outside of loops.
+    pub fn iteration(&self) -> Option<u32> {
+        self.path.iteration()
+    }
+
+    /// The run.
+    pub fn run_id(&self) -> RunId {
+        self.run.id
+    }
+
+    /// The id of this call: the same when a run is taken up again.
+    pub fn call_id(&self) -> &str {
+        &self.call_id
+    }
+
+    /// The state; what is set here is committed with the response event.
+    pub fn state(&mut self) -> State<'_> {
+        State { run: &self.run, scope: self.scope.as_deref(), overlay: &mut self.overlay }
+    }
+
+    /// The artifacts of the session.
+    pub fn artifacts(&mut self) -> Artifacts<'_> {
+        Artifacts { run: &self.run, overlay: &mut self.overlay }
+    }
+}
+
+impl fmt::Debug for ToolContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ToolContext({}, call {})", self.path, self.call_id)
+    }
+}

@@ -1,0 +1,77 @@
+//! The fields of a workflow that stand for its named blocks.
+
+use super::Described;
+use crate::spec::StepKind;
+use crate::{Error, ErrorKind, Result};
+use std::fmt;
+use std::marker::PhantomData;
+
+/// A named block of the workflow `W`, at step `STEP` of its spec.
+///
+/// Each block is a type of its own, so that two of them cannot be exchanged.
+pub struct Block<W, const STEP: usize>(PhantomData<fn() -> W>);
+
+/// A named loop of the workflow `W`, at step `STEP` of its spec.
+pub struct LoopBlock<W, const STEP: usize> {
+    max: Option<u32>,
+    workflow: PhantomData<fn() -> W>,
+}
+
+impl<W: Described, const STEP: usize> LoopBlock<W, STEP> {
+    /// The most rounds; `None` when the loop is ended by `until` or from inside alone.
+    pub fn max(&self) -> Option<u32> {
+        self.max.or(declared::<W, STEP>())
+    }
+
+    /// Lowers the most rounds. More than was declared is refused, since what was checked depends on it.
+    ///
+    /// # Errors
+    /// For zero, and for more than the declared `max`.
+    pub fn set_max(&mut self, rounds: u32) -> Result<&mut Self> {
+        let declared = declared::<W, STEP>();
+        let name = W::SPEC.steps.get(STEP).map_or("", |step| step.name);
+        let refuse = |why: String| {
+            let message = format!("loop-max: `set_max({rounds})` on loop `{name}`: {why}");
+            Err(Error::new(ErrorKind::Config, message))
+        };
+        if rounds == 0 {
+            return refuse("a loop runs at least once".into());
+        }
+        if let Some(most) = declared.filter(|most| rounds > *most) {
+            return refuse(format!("it is declared with `max = {most}`, which is the most that was checked"));
+        }
+        self.max = Some(rounds);
+        Ok(self)
+    }
+}
+
+fn declared<W: Described, const STEP: usize>() -> Option<u32> {
+    match W::SPEC.steps.get(STEP)?.kind {
+        StepKind::Loop { max, .. } => max,
+        _ => None,
+    }
+}
+
+impl<W, const STEP: usize> Default for Block<W, STEP> {
+    fn default() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<W, const STEP: usize> Default for LoopBlock<W, STEP> {
+    fn default() -> Self {
+        Self { max: None, workflow: PhantomData }
+    }
+}
+
+impl<W, const STEP: usize> fmt::Debug for Block<W, STEP> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Block")
+    }
+}
+
+impl<W, const STEP: usize> fmt::Debug for LoopBlock<W, STEP> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LoopBlock").field("max", &self.max).finish()
+    }
+}
