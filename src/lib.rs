@@ -1,1 +1,12 @@
 //! Agent workflows that rustc checks.
+
+// So that the macros' absolute paths hold in this crate's own tests and docs as well.
+extern crate self as adk;
+
+pub use adk_core::*;
+
+/// What the macros' output refers to. Not for users: it changes without notice.
+#[doc(hidden)]
+pub mod __private {
+    pub use adk_core::*;
+}

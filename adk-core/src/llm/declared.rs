@@ -33,8 +33,8 @@ impl<W: Declares<N>, const N: usize> Default for Declared<W, N> {
 impl<W: Declares<N>, const N: usize> Agent for Declared<W, N> {
     const META: AgentMeta<'static> = W::DECL.meta;
 
-    fn run(&self, cx: &mut Context) -> impl Future<Output = Result<Flow>> + Send {
-        self.agent.run_dyn(cx)
+    async fn run(&self, cx: &mut Context) -> Result<Flow> {
+        self.agent.run_dyn(cx).await
     }
 
     fn prepare(&self, prepare: &mut Prepare<'_>) {
