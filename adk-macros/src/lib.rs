@@ -1,1 +1,3 @@
-//! The macros of `adk-workflow`.
+//! The macros of `adk-workflow`: parse -> check -> lower, nothing else.
+
+mod facade;
