@@ -9,8 +9,10 @@ mod id;
 pub mod llm;
 pub mod model;
 mod name;
+mod panic;
 mod path;
 mod run;
+pub mod runner;
 pub mod session;
 pub mod spec;
 mod sync;
@@ -28,6 +30,7 @@ pub use run::{
     ArtifactStore, Artifacts, Context, History, LoopEnd, LoopEndReason, MemoryArtifacts, Outcome, Prepare,
     RunConfig, State, Waiting,
 };
+pub use runner::{RunEnd, RunRequest, RunStream, Runner};
 pub use spec::{AgentKind, AgentMeta, KeySpec, Spec, ToolMeta};
 pub use tool::{DynTool, Tool, ToolArgs, ToolContext, ToolError};
 pub use workflow::Workflow;

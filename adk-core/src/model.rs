@@ -35,6 +35,17 @@ pub trait ModelProvider: Send + Sync + 'static {
     fn model(&self, name: &str) -> Result<Arc<dyn Model>, ModelError>;
 }
 
+/// Knows no model: where the crate is built without a feature that does.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoProvider;
+
+impl ModelProvider for NoProvider {
+    fn model(&self, name: &str) -> Result<Arc<dyn Model>, ModelError> {
+        let message = format!("no model `{name}`: this build of `adk-workflow` knows no models by name");
+        Err(ModelError::new(ModelErrorKind::UnknownModel, message))
+    }
+}
+
 /// A model by value, or by the name under which the runner's [`ModelProvider`] finds it.
 #[derive(Clone)]
 pub enum ModelRef {

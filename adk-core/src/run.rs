@@ -6,6 +6,7 @@ mod context;
 mod history;
 mod outbox;
 mod outcome;
+mod prepare;
 mod scope;
 mod state;
 
@@ -14,6 +15,7 @@ pub use config::RunConfig;
 pub use context::Context;
 pub use history::History;
 pub use outcome::{LoopEnd, LoopEndReason, Outcome, Waiting};
+pub use prepare::Prepare;
 pub use state::State;
 
 pub(crate) use context::Frame;
@@ -26,7 +28,7 @@ use crate::id::IdSeed;
 use crate::model::{Model, ModelProvider, ModelRef, Usage};
 use crate::session::{Session, Stamp, StateMap, now_micros};
 use crate::sync::{lock, read, write};
-use crate::{Error, ErrorKind, Name, Path, Result, RunId};
+use crate::{Error, ErrorKind, Name, Result, RunId};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::fmt;
@@ -156,64 +158,5 @@ impl Models {
                 Ok(Some(model))
             }
         }
-    }
-}
-
-/// What agents look at before the first step of a run.
-pub struct Prepare<'a> {
-    models: &'a Models,
-    without_model: Vec<Path>,
-    path: Path,
-    error: Option<Error>,
-}
-
-impl<'a> Prepare<'a> {
-    pub(crate) fn new(models: &'a Models, root: Path) -> Self {
-        Self { models, without_model: Vec::new(), path: root, error: None }
-    }
-
-    /// Looks at an agent below this one.
-    pub(crate) fn child(&mut self, name: &Name, look: impl FnOnce(&mut Self)) {
-        let inner = self.path.child(name.clone(), crate::At::Once);
-        let outer = std::mem::replace(&mut self.path, inner);
-        look(self);
-        self.path = outer;
-    }
-
-    /// Sees that an agent has a model.
-    pub(crate) fn needs_model(&mut self, own: Option<&ModelRef>) {
-        match self.models.resolve(own) {
-            Ok(Some(_)) => {}
-            Ok(None) => self.without_model.push(self.path.clone()),
-            Err(error) => {
-                self.fail(error);
-            }
-        }
-    }
-
-    /// Refuses the run.
-    pub fn fail(&mut self, error: Error) {
-        let error = error.at(&self.path);
-        self.error.get_or_insert(error);
-    }
-
-    pub(crate) fn finish(self) -> Result<()> {
-        if let Some(error) = self.error {
-            return Err(error);
-        }
-        if self.without_model.is_empty() {
-            return Ok(());
-        }
-        let names: Vec<_> = self.without_model.iter().map(|path| format!("`{path}`")).collect();
-        let message = format!("no model for {}", names.join(", "));
-        Err(Error::new(ErrorKind::NoModel, message).with_help(
-            "give one to the runner, `Runner::builder().model(...)`, or to the agent, `model: ...`",
-        ))
-    }
-}
-
-impl fmt::Debug for Prepare<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Prepare({})", self.path)
     }
 }

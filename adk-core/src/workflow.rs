@@ -1,14 +1,22 @@
 //! Workflows: what `workflow!` implements, and the walk over the flat list of steps.
 
 mod block;
+mod join;
 mod keys;
+mod nested;
+mod turn;
+mod walk;
 
 pub use block::{Block, LoopBlock};
 pub use keys::{Keys, Values};
 
-use crate::Result;
-use crate::agent::DynAgent;
-use crate::spec::Spec;
+use crate::agent::{DynAgent, Flow};
+use crate::run::{Context, LoopEndReason, Prepare};
+use crate::spec::{Spec, StepKind};
+use crate::{Error, ErrorKind, Name, Result};
+use walk::{Exit, Walk, Walked};
+
+pub(crate) use turn::run as run_agent;
 
 /// A workflow as a program with a typed input and output; `workflow!` implements it.
 pub trait Workflow: Send + Sync {
@@ -45,6 +53,11 @@ pub trait Wired: Send + Sync {
     /// The whole tree.
     fn spec(&self) -> &Spec<'_>;
 
+    /// The name of a step.
+    fn name(&self, step: usize) -> Name {
+        self.spec().steps.get(step).map_or_else(Name::default, |step| Name::shared(step.name))
+    }
+
     /// The agent of a step.
     fn agent(&self, step: usize) -> Option<&dyn DynAgent>;
 
@@ -66,5 +79,57 @@ pub trait Wired: Send + Sync {
     /// Sees that each `state` key holds a value of its type.
     fn check_state(&self, _values: &Values<'_>) -> Result<()> {
         Ok(())
+    }
+}
+
+/// Runs a workflow: what `Agent::run` of every workflow is.
+///
+/// # Errors
+/// Those of its agents, and an exit that no loop of the workflow takes.
+#[doc(hidden)]
+pub async fn run(workflow: &dyn Wired, cx: &mut Context) -> Result<Flow> {
+    let spec = workflow.spec();
+    // At the root of a run the inputs came with the event of the user.
+    let nested = cx.path().parent().is_some();
+    let known = std::mem::replace(&mut cx.known, nested::known(spec));
+    let outer = match nested {
+        true => Some(nested::enter(workflow, cx).await?),
+        false => None,
+    };
+    let walk = Walk { workflow, steps: spec.steps };
+    let walked = walk.steps(0..spec.steps.len(), cx).await?;
+    cx.known = known;
+    if let Some(outer) = outer {
+        cx.scope = outer;
+    }
+    match walked {
+        Walked::Through => Ok(Flow::Continue),
+        Walked::Exit(exit) => Err(outside(exit, cx)),
+    }
+}
+
+/// An exit never leaves a workflow, as `break` never leaves a function.
+fn outside(exit: Exit, cx: &Context) -> Error {
+    let who = match &exit.reason {
+        LoopEndReason::Escalated { by } => format!("agent `{}` (at {by})", by.name()),
+        _ => "a `break`".to_owned(),
+    };
+    let message = match exit.target {
+        Some(name) => {
+            format!("{who} ends loop `{name}`, but no loop of that name is around it in this workflow")
+        }
+        None => format!("{who} ends a loop, but stands in none"),
+    };
+    Error::new(ErrorKind::UnexpectedExit, message).with_help("put it inside `loop < ... >`").at(cx.path())
+}
+
+/// Looks at every agent of a workflow before a run: what `Agent::prepare` of every workflow is.
+#[doc(hidden)]
+pub fn prepare(workflow: &dyn Wired, prepare: &mut Prepare<'_>) {
+    prepare.state(workflow);
+    for (at, step) in workflow.spec().steps.iter().enumerate() {
+        if let (StepKind::Agent { .. }, Some(agent)) = (step.kind, workflow.agent(at)) {
+            prepare.child(&workflow.name(at), |prepare| agent.prepare_dyn(prepare));
+        }
     }
 }

@@ -19,6 +19,8 @@ use std::sync::atomic::Ordering::Relaxed;
 pub struct Context {
     pub(crate) run: Arc<Run>,
     pub(crate) scope: Option<Arc<KeyScope>>,
+    /// The keys that the workflow around can write, where a workflow inside it has defaults that ask for it.
+    pub(crate) known: Option<Arc<[Box<str>]>>,
     branch: Option<Arc<str>>,
     pub(crate) frame: Frame,
     overlay: Overlay,
@@ -47,6 +49,7 @@ impl Context {
         Self {
             run,
             scope: None,
+            known: None,
             branch: None,
             frame: Frame::new(Path::root(name)),
             overlay: Overlay::default(),
@@ -75,10 +78,17 @@ impl Context {
         Self {
             run: self.run.clone(),
             scope: self.scope.clone(),
+            known: self.known.clone(),
             branch: Some(branch.into()),
             frame: Frame::new(self.frame.path.clone()),
             overlay: Overlay::default(),
         }
+    }
+
+    /// While branches run, the context they were forked from is not something that could go on.
+    pub(crate) fn joining(&self) -> Joining<'_> {
+        self.run.outbox.live.fetch_sub(1, Relaxed);
+        Joining(&self.run)
     }
 
     /// The name of the agent that runs.
@@ -263,6 +273,15 @@ impl Context {
         let index = self.frame.steps;
         self.frame.steps += 1;
         StepKey { run_id: self.run.id, path: self.frame.path.clone(), name, index }
+    }
+}
+
+/// Gives the parent of branches back its place among those that could go on.
+pub(crate) struct Joining<'a>(&'a Run);
+
+impl Drop for Joining<'_> {
+    fn drop(&mut self) {
+        self.0.outbox.live.fetch_add(1, Relaxed);
     }
 }
 

@@ -13,9 +13,9 @@ pub(crate) struct KeyScope {
     /// What stands before the keys of this workflow, `outer_step/step/`.
     pub(crate) prefix: String,
     /// Keys that the workflow around it knows as well.
-    pub(crate) shared: Vec<&'static str>,
+    pub(crate) shared: Vec<Box<str>>,
     /// Keys of the session.
-    pub(crate) session: Vec<&'static str>,
+    pub(crate) session: Vec<Box<str>>,
 }
 
 impl KeyScope {
@@ -44,9 +44,9 @@ impl KeyScope {
     }
 
     fn find(&self, name: &str) -> Found {
-        if Scope::of(name) != Scope::Session || self.session.contains(&name) {
+        if Scope::of(name) != Scope::Session || self.session.iter().any(|key| **key == *name) {
             Found::Session
-        } else if self.shared.contains(&name) {
+        } else if self.shared.iter().any(|key| **key == *name) {
             Found::Outer
         } else {
             Found::Own

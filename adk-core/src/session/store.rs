@@ -37,6 +37,15 @@ pub trait SessionStore: Send + Sync + 'static {
     /// When there is one of that key already, or the store fails.
     fn create(&self, key: SessionKey, state: StateDelta) -> BoxFuture<'_, Result<Arc<Session>>>;
 
+    /// Makes the session of a run that was given none. Nobody can ask for it by its key, so a store that dies with
+    /// the process need not keep it.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn create_private(&self, key: SessionKey) -> BoxFuture<'_, Result<Arc<Session>>> {
+        self.create(key, StateDelta::default())
+    }
+
     /// The session of that key.
     ///
     /// # Errors

@@ -1,0 +1,73 @@
+//! What is looked at before the first step of a run.
+
+use super::Run;
+use crate::model::ModelRef;
+use crate::workflow::{Values, Wired};
+use crate::{At, Error, ErrorKind, Name, Path, Result};
+use std::fmt;
+
+/// What agents look at before the first step of a run.
+pub struct Prepare<'a> {
+    run: &'a Run,
+    without_model: Vec<Path>,
+    path: Path,
+    error: Option<Error>,
+}
+
+impl<'a> Prepare<'a> {
+    pub(crate) fn new(run: &'a Run, root: Path) -> Self {
+        Self { run, without_model: Vec::new(), path: root, error: None }
+    }
+
+    /// Looks at an agent below this one.
+    pub(crate) fn child(&mut self, name: &Name, look: impl FnOnce(&mut Self)) {
+        let inner = self.path.child(name.clone(), At::Once);
+        let outer = std::mem::replace(&mut self.path, inner);
+        look(self);
+        self.path = outer;
+    }
+
+    /// Sees that an agent has a model.
+    pub(crate) fn needs_model(&mut self, own: Option<&ModelRef>) {
+        match self.run.services.models.resolve(own) {
+            Ok(Some(_)) => {}
+            Ok(None) => self.without_model.push(self.path.clone()),
+            Err(error) => {
+                self.fail(error);
+            }
+        }
+    }
+
+    /// Sees that each `state` key of a workflow holds a value of its type.
+    pub(crate) fn state(&mut self, workflow: &dyn Wired) {
+        if let Err(error) = workflow.check_state(&Values { run: self.run, scope: None }) {
+            self.fail(error);
+        }
+    }
+
+    /// Refuses the run.
+    pub fn fail(&mut self, error: Error) {
+        let error = error.at(&self.path);
+        self.error.get_or_insert(error);
+    }
+
+    pub(crate) fn finish(self) -> Result<()> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        if self.without_model.is_empty() {
+            return Ok(());
+        }
+        let names: Vec<_> = self.without_model.iter().map(|path| format!("`{path}`")).collect();
+        let message = format!("no model for {}", names.join(", "));
+        Err(Error::new(ErrorKind::NoModel, message).with_help(
+            "give one to the runner, `Runner::builder().model(...)`, or to the agent, `model: ...`",
+        ))
+    }
+}
+
+impl fmt::Debug for Prepare<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Prepare({})", self.path)
+    }
+}

@@ -1,0 +1,91 @@
+//! Runs workflows: what a program of a user begins with.
+
+mod builder;
+mod request;
+mod session;
+mod stream;
+
+pub use builder::RunnerBuilder;
+pub use request::RunRequest;
+pub use session::SessionHandle;
+pub use stream::{RunEnd, RunStream};
+
+use crate::Result;
+use crate::engine::Engine;
+use crate::id::IdSeed;
+use crate::model::{ModelProvider, NoProvider};
+use crate::run::{RunConfig, Services};
+use crate::session::{SessionKey, SessionStore, now_micros};
+use crate::workflow::Workflow;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// Runs workflows: models, stores and settings. Cheap to clone.
+///
+/// `P` is where models are looked up by name; it is fixed by the facade's features and never written by users.
+pub struct Runner<P = NoProvider> {
+    shared: Arc<Shared>,
+    provider: PhantomData<fn() -> P>,
+}
+
+pub(crate) struct Shared {
+    app: String,
+    sessions: Arc<dyn SessionStore>,
+    engine: Arc<dyn Engine>,
+    services: Arc<Services>,
+    config: RunConfig,
+}
+
+impl<P: ModelProvider + Default> Runner<P> {
+    /// A runner to be configured.
+    pub fn builder() -> RunnerBuilder<P> {
+        RunnerBuilder::new()
+    }
+}
+
+impl<P> Runner<P> {
+    /// Asks for a run of a workflow in a session of its own.
+    ///
+    /// The workflow is borrowed, or an `Arc` for a run that can be spawned.
+    pub fn run<'a, H, W>(&self, workflow: H, input: impl Into<W::Input>) -> RunRequest<'a, W::Output>
+    where
+        H: Deref<Target = W> + Send + Sync + 'a,
+        W: Workflow,
+    {
+        let id = IdSeed::new().run(now_micros()).to_string();
+        let key = SessionKey::new(&self.shared.app, "user", id);
+        RunRequest::new(self.shared.clone(), key, true, workflow, input.into())
+    }
+
+    /// A session of a user: made when its first run begins.
+    pub fn session(&self, user: impl Into<String>, id: impl Into<String>) -> SessionHandle {
+        SessionHandle::new(self.shared.clone(), SessionKey::new(&self.shared.app, user, id))
+    }
+
+    /// The keys of a user's sessions, or of those of all users, sorted.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn sessions(&self, user: Option<&str>) -> Result<Vec<SessionKey>> {
+        self.shared.sessions.list(&self.shared.app, user).await
+    }
+
+    /// The name of the app.
+    pub fn app_name(&self) -> &str {
+        &self.shared.app
+    }
+}
+
+impl<P> Clone for Runner<P> {
+    fn clone(&self) -> Self {
+        Self { shared: self.shared.clone(), provider: PhantomData }
+    }
+}
+
+impl<P> fmt::Debug for Runner<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Runner({})", self.shared.app)
+    }
+}

@@ -1,0 +1,114 @@
+//! What a runner is made of.
+
+use super::{Runner, Shared};
+use crate::engine::{Engine, MemoryEngine};
+use crate::model::{ModelProvider, ModelRef};
+use crate::run::{ArtifactStore, MemoryArtifacts, Models, RunConfig, Services};
+use crate::session::{MemoryStore, SessionStore};
+use crate::{Error, ErrorKind, Result};
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::{Arc, Mutex};
+
+/// A [`Runner`] to be configured. Without any setting it keeps everything in memory and has no model.
+pub struct RunnerBuilder<P> {
+    app: String,
+    model: Option<ModelRef>,
+    provider: Option<Arc<dyn ModelProvider>>,
+    sessions: Option<Arc<dyn SessionStore>>,
+    artifacts: Option<Arc<dyn ArtifactStore>>,
+    config: RunConfig,
+    default_provider: PhantomData<fn() -> P>,
+}
+
+impl<P: ModelProvider + Default> RunnerBuilder<P> {
+    pub(super) fn new() -> Self {
+        Self {
+            app: "app".to_owned(),
+            model: None,
+            provider: None,
+            sessions: None,
+            artifacts: None,
+            config: RunConfig::default(),
+            default_provider: PhantomData,
+        }
+    }
+
+    /// The name of the app: sessions and `app:` state belong to it. Default `app`.
+    #[must_use]
+    pub fn app_name(mut self, name: impl Into<String>) -> Self {
+        self.app = name.into();
+        self
+    }
+
+    /// The model of all agents that name none: by name, such as `"gemini-2.5-flash"`, or by value.
+    #[must_use]
+    pub fn model(mut self, model: impl Into<ModelRef>) -> Self {
+        self.model = Some(model.into());
+        self
+    }
+
+    /// Where models are looked up by name, in place of the default.
+    #[must_use]
+    pub fn model_provider(mut self, provider: impl ModelProvider) -> Self {
+        self.provider = Some(Arc::new(provider));
+        self
+    }
+
+    /// Where sessions are kept. Default: in memory.
+    #[must_use]
+    pub fn session_store(mut self, store: impl Into<Arc<dyn SessionStore>>) -> Self {
+        self.sessions = Some(store.into());
+        self
+    }
+
+    /// Where artifacts are kept. Default: in memory.
+    #[must_use]
+    pub fn artifact_store(mut self, store: impl Into<Arc<dyn ArtifactStore>>) -> Self {
+        self.artifacts = Some(store.into());
+        self
+    }
+
+    /// The settings of runs that bring none of their own.
+    #[must_use]
+    pub fn config(mut self, config: RunConfig) -> Self {
+        self.config = config;
+        self
+    }
+
+    /// The runner.
+    ///
+    /// # Errors
+    /// When the model's name is unknown, its provider's key is missing, or the crate was built without a
+    /// feature that knows model names; when the app is called `user` or not at all.
+    pub fn build(self) -> Result<Runner<P>> {
+        if self.app.is_empty() || self.app == "user" {
+            let message = format!("`{}` cannot be the name of an app", self.app);
+            return Err(
+                Error::new(ErrorKind::Config, message).with_help("choose another with `.app_name(...)`")
+            );
+        }
+        let provider = self.provider.unwrap_or_else(|| Arc::new(P::default()));
+        let mut models = Models { provider, default: None, named: Mutex::default() };
+        models.default = models.resolve(self.model.as_ref())?;
+        let artifacts = self.artifacts.unwrap_or_else(|| Arc::new(MemoryArtifacts::new()));
+        let engine: Arc<dyn Engine> = Arc::new(MemoryEngine);
+        let shared = Shared {
+            app: self.app,
+            sessions: self.sessions.unwrap_or_else(|| Arc::new(MemoryStore::new())),
+            engine,
+            services: Arc::new(Services { artifacts, models }),
+            config: self.config,
+        };
+        Ok(Runner { shared: Arc::new(shared), provider: PhantomData })
+    }
+}
+
+impl<P> fmt::Debug for RunnerBuilder<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunnerBuilder")
+            .field("app", &self.app)
+            .field("model", &self.model)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,171 @@
+//! A run that is asked for and not begun yet.
+
+use super::Shared;
+use super::stream::{RunEnd, RunStream};
+use crate::event::{Event, StateDelta};
+use crate::run::{Context, Outcome, Prepare, Run, RunConfig};
+use crate::session::{Session, SessionKey};
+use crate::workflow::{Keys, Values, Workflow, run_agent};
+use crate::{BoxFuture, Content, Error, ErrorKind, Name, Path, Result};
+use serde::Serialize;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// A run to be: awaited it gives its [`Outcome`], with [`stream`](Self::stream) its events as they come.
+#[must_use = "a run does nothing until it is awaited or streamed"]
+pub struct RunRequest<'a, T> {
+    pub(super) shared: Arc<Shared>,
+    key: SessionKey,
+    /// Whether the session is this run's alone.
+    private: bool,
+    state: StateDelta,
+    config: RunConfig,
+    message: Option<Content>,
+    error: Option<Error>,
+    begin: Result<Keys>,
+    body: Body<'a, T>,
+}
+
+/// Runs the workflow in its root context and reads its output.
+type Body<'a, T> = Box<dyn FnOnce(Arc<Run>, Start) -> BoxFuture<'a, Result<T>> + Send + 'a>;
+
+/// What the first event of a run says.
+struct Start {
+    message: Content,
+    delta: StateDelta,
+}
+
+impl<'a, T: Send + 'static> RunRequest<'a, T> {
+    pub(super) fn new<H, W>(
+        shared: Arc<Shared>,
+        key: SessionKey,
+        private: bool,
+        workflow: H,
+        input: W::Input,
+    ) -> Self
+    where
+        H: Deref<Target = W> + Send + Sync + 'a,
+        W: Workflow<Output = T>,
+    {
+        let mut keys = Keys::default();
+        let begin = workflow.begin(input, &mut keys).map(|()| keys);
+        let body: Body<'a, T> =
+            Box::new(move |run, start| Box::pin(async move { root(&*workflow, run, start).await }));
+        let config = shared.config.clone();
+        Self {
+            shared,
+            key,
+            private,
+            state: StateDelta::default(),
+            config,
+            message: None,
+            error: None,
+            begin,
+            body,
+        }
+    }
+
+    /// What the user says, in place of the inputs: text, images, files.
+    pub fn message(mut self, content: impl Into<Content>) -> Self {
+        self.message = Some(content.into());
+        self
+    }
+
+    /// Sets a state key with the event of the user.
+    pub fn state(mut self, key: impl Into<Name>, value: impl Serialize) -> Self {
+        let key = key.into();
+        match crate::run::encode(&key, value) {
+            Ok(value) => self.state.insert(key, value),
+            Err(error) => self.error = Some(error),
+        }
+        self
+    }
+
+    /// The settings of this run, in place of the runner's.
+    pub fn config(mut self, config: RunConfig) -> Self {
+        self.config = config;
+        self
+    }
+
+    /// Begins the run: its events as they are committed. Dropping the stream cancels the run.
+    pub fn stream(self) -> RunStream<'a, T> {
+        RunStream::new(Box::pin(self.open()))
+    }
+
+    /// Finds or makes the session; what runs in it comes back unpolled.
+    async fn open(self) -> Result<(Arc<Run>, BoxFuture<'a, Result<T>>)> {
+        let Self { shared, key, private, state, config, message, error, begin, body } = self;
+        if let Some(error) = error {
+            return Err(error);
+        }
+        let keys = begin?;
+        let session = match private {
+            true => shared.sessions.create_private(key).await?,
+            false => open_session(&shared, key).await?,
+        };
+        let run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
+        let run = Arc::new(run);
+        let message = message.unwrap_or_else(|| keys.to_message());
+        let mut delta = keys.into_delta();
+        delta.extend(state);
+        let future = body(run.clone(), Start { message, delta });
+        Ok((run, future))
+    }
+}
+
+pub(super) async fn open_session(shared: &Shared, key: SessionKey) -> Result<Arc<Session>> {
+    match shared.sessions.get(&key).await? {
+        Some(session) => Ok(session),
+        None => shared.sessions.create(key, StateDelta::default()).await,
+    }
+}
+
+async fn root<W: Workflow>(workflow: &W, run: Arc<Run>, start: Start) -> Result<W::Output> {
+    let agent = workflow.as_agent();
+    let name = Name::shared(agent.meta().name);
+    let mut cx = Context::root(run.clone(), name.clone());
+    let mut event = Event::new().with_content(start.message);
+    event.author = Name::literal("user");
+    event.actions.state_delta = start.delta;
+    cx.emit(event).await?;
+    let path = Path::root(name);
+    let mut prepare = Prepare::new(&run, path.clone());
+    agent.prepare_dyn(&mut prepare);
+    prepare.finish()?;
+    match run_agent(agent, &mut cx).await {
+        Ok(_) => workflow.finish(&Values { run: &run, scope: None }).map_err(|error| error.at(&path)),
+        Err(error) => Err(error.at(&path)),
+    }
+}
+
+impl<'a, T: Send + 'static> IntoFuture for RunRequest<'a, T> {
+    type Output = Result<Outcome<T>>;
+    type IntoFuture = BoxFuture<'a, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            let mut stream = self.stream();
+            while let Some(event) = stream.next().await {
+                event?;
+            }
+            match stream.end() {
+                RunEnd::Finished(outcome) => Ok(outcome),
+                RunEnd::Paused(waiting) => {
+                    let ids: Vec<_> = waiting.iter().map(|waiting| format!("`{}`", waiting.id)).collect();
+                    let message = format!("the run waits for {}", ids.join(", "));
+                    Err(Error::new(ErrorKind::Paused, message).with_help("answer it, then resume the run"))
+                }
+                RunEnd::Failed | RunEnd::Running => {
+                    Err(Error::new(ErrorKind::Agent, "the run has ended without an outcome"))
+                }
+            }
+        })
+    }
+}
+
+impl<T> fmt::Debug for RunRequest<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RunRequest({})", self.key)
+    }
+}

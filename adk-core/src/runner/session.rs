@@ -1,0 +1,68 @@
+//! A session by its key.
+
+use super::Shared;
+use super::request::{RunRequest, open_session};
+use crate::Result;
+use crate::event::StateDelta;
+use crate::session::{Session, SessionKey};
+use crate::workflow::Workflow;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// A session of a user. Runs of one handle see what earlier runs said and wrote.
+#[derive(Clone)]
+pub struct SessionHandle {
+    shared: Arc<Shared>,
+    key: SessionKey,
+}
+
+impl SessionHandle {
+    pub(super) fn new(shared: Arc<Shared>, key: SessionKey) -> Self {
+        Self { shared, key }
+    }
+
+    /// App, user and id.
+    pub fn key(&self) -> &SessionKey {
+        &self.key
+    }
+
+    /// Asks for a run of a workflow in this session, which is made when there is none.
+    pub fn run<'a, H, W>(&self, workflow: H, input: impl Into<W::Input>) -> RunRequest<'a, W::Output>
+    where
+        H: Deref<Target = W> + Send + Sync + 'a,
+        W: Workflow,
+    {
+        RunRequest::new(self.shared.clone(), self.key.clone(), false, workflow, input.into())
+    }
+
+    /// Makes the session with an initial state.
+    ///
+    /// # Errors
+    /// When there is one already, or the store fails.
+    pub async fn create(&self, state: StateDelta) -> Result<Arc<Session>> {
+        self.shared.sessions.create(self.key.clone(), state).await
+    }
+
+    /// The session with its events and state, made when there is none.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn open(&self) -> Result<Arc<Session>> {
+        open_session(&self.shared, self.key.clone()).await
+    }
+
+    /// Forgets the session; `false` when there was none.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn delete(&self) -> Result<bool> {
+        self.shared.sessions.delete(&self.key).await
+    }
+}
+
+impl fmt::Debug for SessionHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SessionHandle({})", self.key)
+    }
+}

@@ -1,0 +1,100 @@
+//! Branches that run in one task, each with a waker of its own: a wake polls one branch, not all.
+
+use crate::sync::lock;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Wake, Waker};
+
+#[derive(Default)]
+struct Ready {
+    list: Vec<usize>,
+    parent: Option<Waker>,
+}
+
+struct BranchWaker {
+    ready: Arc<Mutex<Ready>>,
+    index: usize,
+    queued: AtomicBool,
+}
+
+impl Wake for BranchWaker {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if self.queued.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let mut ready = lock(&self.ready);
+        ready.list.push(self.index);
+        if let Some(parent) = &ready.parent {
+            parent.wake_by_ref();
+        }
+    }
+}
+
+struct Branch<F> {
+    future: F,
+    waker: Waker,
+    flag: Arc<BranchWaker>,
+}
+
+/// Futures that are polled together; dropping this drops those that have not ended.
+pub(crate) struct Branches<F> {
+    all: Vec<Option<Branch<F>>>,
+    ready: Arc<Mutex<Ready>>,
+    batch: Vec<usize>,
+    live: usize,
+}
+
+impl<F> Default for Branches<F> {
+    fn default() -> Self {
+        Self { all: Vec::new(), ready: Arc::default(), batch: Vec::new(), live: 0 }
+    }
+}
+
+impl<F: Future + Unpin> Branches<F> {
+    pub(crate) fn push(&mut self, future: F) {
+        let index = self.all.len();
+        let flag = Arc::new(BranchWaker { ready: self.ready.clone(), index, queued: AtomicBool::new(true) });
+        self.batch.push(index);
+        let waker = Waker::from(flag.clone());
+        self.all.push(Some(Branch { future, waker, flag }));
+        self.live += 1;
+    }
+
+    /// How many have not ended.
+    pub(crate) fn live(&self) -> usize {
+        self.live
+    }
+
+    /// The next one that ends; `None` when all have.
+    pub(crate) fn poll_next(&mut self, task: &mut Context<'_>) -> Poll<Option<F::Output>> {
+        if self.live == 0 {
+            return Poll::Ready(None);
+        }
+        {
+            let mut ready = lock(&self.ready);
+            if !ready.parent.as_ref().is_some_and(|waker| waker.will_wake(task.waker())) {
+                ready.parent = Some(task.waker().clone());
+            }
+            self.batch.append(&mut ready.list);
+        }
+        for at in 0..self.batch.len() {
+            let index = self.batch[at];
+            let Some(branch) = &mut self.all[index] else { continue };
+            branch.flag.queued.store(false, Ordering::Release);
+            let polled = Pin::new(&mut branch.future).poll(&mut Context::from_waker(&branch.waker));
+            if let Poll::Ready(output) = polled {
+                self.all[index] = None;
+                self.live -= 1;
+                self.batch.drain(..=at);
+                return Poll::Ready(Some(output));
+            }
+        }
+        self.batch.clear();
+        Poll::Pending
+    }
+}

@@ -1,0 +1,104 @@
+//! One turn of one agent: entered, run, and what it left behind looked at.
+
+use crate::agent::{DynAgent, Flow};
+use crate::panic::caught;
+use crate::run::{Context, KeyScope, stored};
+use crate::spec::{AgentKind, AgentMeta};
+use crate::{At, Error, ErrorKind, Name, Path, Result};
+use serde_json::Value;
+
+/// Runs an agent as the step of that name. An exit comes with the path of who made it.
+pub(super) async fn turn(agent: &dyn DynAgent, name: Name, cx: &mut Context) -> Result<Option<(Flow, Path)>> {
+    let outer = cx.enter(name, At::Once);
+    match run(agent, cx).await {
+        Ok(flow) => {
+            cx.run.engine.note(cx.path(), &flow);
+            let turn = cx.leave(outer);
+            Ok((flow != Flow::Continue).then_some((flow, turn.path)))
+        }
+        Err(error) => Err(error.at(cx.path())),
+    }
+}
+
+/// Runs an agent at the place where the context stands.
+pub(crate) async fn run(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
+    let flow = match caught(agent.run_dyn(cx)).await {
+        Ok(flow) => flow?,
+        Err(panic) => {
+            let message = format!("it panicked: {panic}");
+            return Err(
+                Error::new(ErrorKind::Panic, message).with_help("this is a defect of the agent's own code")
+            );
+        }
+    };
+    cx.flush().await?;
+    let flow = match flow {
+        Flow::Continue if cx.frame.escalated => Flow::Exit,
+        flow => flow,
+    };
+    let meta = agent.meta();
+    if flow == Flow::Continue {
+        wrote(meta, cx)?
+    } else {
+        announced(meta, &flow)?
+    }
+    Ok(flow)
+}
+
+/// An agent that ends without its key fails the run (DESIGN, section 6, rule 7). The outputs of a workflow are
+/// written by agents inside.
+fn wrote(meta: &AgentMeta<'_>, cx: &Context) -> Result<()> {
+    if meta.kind == AgentKind::Workflow {
+        return Ok(());
+    }
+    for key in meta.writes.iter().filter(|key| !key.optional) {
+        let stored = stored(cx.scope.as_deref(), key.name);
+        let temp = stored.starts_with("temp:") && cx.run.get(&stored).is_some();
+        if !temp && !cx.frame.written.iter().any(|written| **written == *stored) {
+            let message = format!("it ended without having written its key `{}`", key.name);
+            return Err(Error::new(ErrorKind::KeyNotWritten, message).with_help(match meta.kind {
+                AgentKind::Llm => {
+                    "the model gave no text; say in the instruction what to answer in every case"
+                }
+                _ => "write it on every path, or declare it as perhaps written",
+            }));
+        }
+    }
+    Ok(())
+}
+
+/// Who may end a loop is known before the run (DESIGN, section 4).
+fn announced(meta: &AgentMeta<'_>, flow: &Flow) -> Result<()> {
+    let (known, help) = match flow {
+        Flow::ExitTo(name) => (
+            meta.exits.iter().any(|exit| **name == **exit),
+            format!("say `#[agent(exits({name}))]`, or `.exits(&[\"{name}\"])` in its `META`"),
+        ),
+        _ => (
+            meta.may_exit,
+            "return `Flow`, give the agent a tool that escalates, or say `.may_exit(true)` in its `META`"
+                .into(),
+        ),
+    };
+    if known {
+        return Ok(());
+    }
+    let message = "it ended a loop without having announced that it may";
+    Err(Error::new(ErrorKind::UnexpectedExit, message).with_help(help))
+}
+
+/// Whether the `bool` key of an `until` is true.
+pub(super) fn is_true(key: &str, cx: &Context) -> Result<bool> {
+    let scope: Option<&KeyScope> = cx.scope.as_deref();
+    match cx.run.get(&stored(scope, key)).as_deref() {
+        Some(Value::Bool(yes)) => Ok(*yes),
+        Some(other) => {
+            let message = format!("`until = {key}` needs a `bool`, but the key holds {other}");
+            Err(Error::new(ErrorKind::KeyType, message).at(cx.path()))
+        }
+        None => {
+            let message = format!("`until = {key}` reads a key that nothing has written");
+            Err(Error::new(ErrorKind::KeyMissing, message).at(cx.path()))
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! The walk over the flat list of steps: an exit is a jump, only a parallel branch recurses.
+
+use super::Wired;
+use super::join::Branches;
+use super::turn::turn;
+use crate::agent::Flow;
+use crate::run::{Context, Frame, LoopEnd, LoopEndReason};
+use crate::spec::{Step, StepKind};
+use crate::{At, BoxFuture, Error, ErrorKind, Name, Result};
+use std::future::poll_fn;
+use std::ops::Range;
+
+/// A block that the walk is in.
+struct Open {
+    at: usize,
+    /// What the context was before the block was entered.
+    outer: Frame,
+    /// The round, for a loop.
+    round: u32,
+}
+
+/// How a walk over some steps ended: run through, or at an exit that no loop among them takes.
+pub(super) enum Walked {
+    Through,
+    Exit(Exit),
+}
+
+/// An exit on its way to its loop, and who made it.
+pub(super) struct Exit {
+    /// `None`: the innermost loop.
+    pub(super) target: Option<Name>,
+    pub(super) reason: LoopEndReason,
+}
+
+pub(super) struct Walk<'a> {
+    pub(super) workflow: &'a dyn Wired,
+    pub(super) steps: &'a [Step<'a>],
+}
+
+impl<'a> Walk<'a> {
+    pub(super) async fn steps(&self, range: Range<usize>, cx: &mut Context) -> Result<Walked> {
+        let mut open: Vec<Open> = Vec::new();
+        let mut at = range.start;
+        while at < range.end {
+            let step = &self.steps[at];
+            let exit = match step.kind {
+                StepKind::Agent { .. } => {
+                    let Some(agent) = self.workflow.agent(at) else { return Err(self.broken(at)) };
+                    let ended = turn(agent, self.workflow.name(at), cx).await?;
+                    at += 1;
+                    ended.and_then(|(flow, by)| Exit::new(flow, LoopEndReason::Escalated { by }))
+                }
+                StepKind::Break { target } => {
+                    at += 1;
+                    Some(Exit { target: target.map(Name::shared), reason: LoopEndReason::Break })
+                }
+                StepKind::Loop { .. } => {
+                    let outer = cx.enter(self.workflow.name(at), At::Round(1));
+                    open.push(Open { at, outer, round: 1 });
+                    at += 1;
+                    None
+                }
+                StepKind::Sequence => {
+                    let outer = cx.enter(self.workflow.name(at), At::Once);
+                    open.push(Open { at, outer, round: 0 });
+                    at += 1;
+                    None
+                }
+                StepKind::Parallel { max_concurrency } => {
+                    let outer = cx.enter(self.workflow.name(at), At::Once);
+                    let limit = max_concurrency.map_or(usize::MAX, |n| n as usize);
+                    let walked = self.parallel(at + 1..step.end, limit, cx).await?;
+                    cx.leave(outer);
+                    at = step.end + 1;
+                    match walked {
+                        Walked::Through => None,
+                        Walked::Exit(exit) => Some(exit),
+                    }
+                }
+                StepKind::Branch => {
+                    at += 1;
+                    None
+                }
+                StepKind::End => {
+                    at = self.end(at, &mut open, cx)?;
+                    None
+                }
+            };
+            if let Some(exit) = exit {
+                match self.jump(exit, &mut open, cx) {
+                    Ok(behind) => at = behind,
+                    Err(exit) => return Ok(Walked::Exit(exit)),
+                }
+            }
+        }
+        Ok(Walked::Through)
+    }
+
+    /// At the end of a block: another round, or on behind it.
+    fn end(&self, at: usize, open: &mut Vec<Open>, cx: &mut Context) -> Result<usize> {
+        // The end of a branch or arm belongs to no open block of this walk.
+        let Some(block) = open.pop_if(|block| self.steps[block.at].end == at) else { return Ok(at + 1) };
+        let StepKind::Loop { max, until } = self.steps[block.at].kind else {
+            cx.leave(block.outer);
+            return Ok(at + 1);
+        };
+        if let Some(key) = until
+            && super::turn::is_true(key, cx)?
+        {
+            self.close(block, LoopEndReason::Until, cx);
+            return Ok(at + 1);
+        }
+        let max = self.workflow.max(block.at).or(max);
+        if max.is_some_and(|max| block.round >= max) {
+            self.close(block, LoopEndReason::Max, cx);
+            return Ok(at + 1);
+        }
+        let (start, round) = (block.at, block.round + 1);
+        cx.leave(block.outer);
+        let outer = cx.enter(self.workflow.name(start), At::Round(round));
+        open.push(Open { at: start, outer, round });
+        Ok(start + 1)
+    }
+
+    /// Leaves blocks up to the loop that the exit is for; the place behind it, or the exit when it is further out.
+    fn jump(&self, exit: Exit, open: &mut Vec<Open>, cx: &mut Context) -> Result<usize, Exit> {
+        let takes = |block: &Open| match (&self.steps[block.at], &exit.target) {
+            (Step { kind: StepKind::Loop { .. }, .. }, None) => true,
+            (Step { kind: StepKind::Loop { .. }, name, .. }, Some(target)) => **target == **name,
+            _ => false,
+        };
+        while let Some(block) = open.pop() {
+            let (start, found) = (block.at, takes(&block));
+            self.close(block, exit.reason.clone(), cx);
+            if found {
+                return Ok(self.steps[start].end + 1);
+            }
+        }
+        Err(exit)
+    }
+
+    fn close(&self, block: Open, reason: LoopEndReason, cx: &mut Context) {
+        cx.leave(block.outer);
+        if block.round > 0 {
+            let path = cx.path().child(self.workflow.name(block.at), At::Once);
+            cx.run.end_loop(LoopEnd { path, rounds: block.round, reason });
+        }
+    }
+
+    async fn parallel(&self, range: Range<usize>, limit: usize, cx: &Context) -> Result<Walked> {
+        let mut waiting = self.branches(range);
+        let _joining = cx.joining();
+        let mut running = Branches::<BoxFuture<'_, Result<Walked>>>::default();
+        loop {
+            while running.live() < limit.max(1)
+                && let Some(branch) = waiting.next()
+            {
+                let name = &self.steps[branch.start].name;
+                running.push(self.branch(branch, cx.fork(name)));
+            }
+            match poll_fn(|task| running.poll_next(task)).await {
+                None => return Ok(Walked::Through),
+                Some(Ok(Walked::Through)) => {}
+                // Dropping `running` cancels the siblings; what they have committed stays.
+                Some(ended) => return ended,
+            }
+        }
+    }
+
+    /// Not an `async fn`: the declared type is what ends the recursion for the `Send` check.
+    fn branch<'s>(&'s self, range: Range<usize>, mut own: Context) -> BoxFuture<'s, Result<Walked>> {
+        Box::pin(async move { self.steps(range, &mut own).await })
+    }
+
+    /// What stands between the markers of each branch.
+    fn branches(&self, range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+        let mut at = range.start;
+        std::iter::from_fn(move || {
+            let step = (at < range.end).then(|| &self.steps[at])?;
+            let branch = at + 1..step.end;
+            at = step.end + 1;
+            Some(branch)
+        })
+    }
+
+    fn broken(&self, at: usize) -> Error {
+        let message = format!("step {at} of `{}` has no agent", self.workflow.spec().name);
+        Error::new(ErrorKind::Config, message)
+    }
+}
+
+impl Exit {
+    fn new(flow: Flow, reason: LoopEndReason) -> Option<Self> {
+        match flow {
+            Flow::Continue => None,
+            Flow::Exit => Some(Self { target: None, reason }),
+            Flow::ExitTo(name) => Some(Self { target: Some(name), reason }),
+        }
+    }
+}
