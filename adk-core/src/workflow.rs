@@ -91,11 +91,11 @@ pub async fn run(workflow: &dyn Wired, cx: &mut Context) -> Result<Flow> {
     let spec = workflow.spec();
     // At the root of a run the inputs came with the event of the user.
     let nested = cx.path().parent().is_some();
-    let known = std::mem::replace(&mut cx.known, nested::known(spec));
     let outer = match nested {
         true => Some(nested::enter(workflow, cx).await?),
         false => None,
     };
+    let known = std::mem::replace(&mut cx.known, nested::known(spec));
     let walk = Walk { workflow, steps: spec.steps };
     let walked = walk.steps(0..spec.steps.len(), cx).await?;
     cx.known = known;

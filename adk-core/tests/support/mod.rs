@@ -1,0 +1,230 @@
+//! Trees wired by hand, as `workflow!` wires them, so that the runtime is tested without the macros.
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use adk_core::spec::{AgentKind, AgentMeta, InputSpec, KeySpec, Spec, Step, StepKind};
+use adk_core::workflow::{self, Keys, Values, Wired, Workflow};
+use adk_core::{BoxFuture, Context, DynAgent, Event, Flow, Prepare, Result};
+use serde_json::Value;
+
+pub type Body = Box<dyn for<'a> Fn(&'a mut Context) -> BoxFuture<'a, Result<Flow>> + Send + Sync>;
+
+/// An agent by hand.
+pub struct By {
+    pub meta: AgentMeta<'static>,
+    body: Body,
+}
+
+pub fn by<F>(name: &'static str, body: F) -> By
+where
+    F: for<'a> Fn(&'a mut Context) -> BoxFuture<'a, Result<Flow>> + Send + Sync + 'static,
+{
+    By { meta: AgentMeta::custom(name).may_exit(true), body: Box::new(body) }
+}
+
+/// Says something.
+pub fn say(name: &'static str) -> By {
+    by(name, move |cx| {
+        Box::pin(async move {
+            cx.emit(Event::new().with_text(name)).await?;
+            Ok(Flow::Continue)
+        })
+    })
+}
+
+/// Says something and ends the loop.
+pub fn exit(name: &'static str) -> By {
+    by(name, move |cx| {
+        Box::pin(async move {
+            cx.emit(Event::new().with_text(name)).await?;
+            Ok(Flow::Exit)
+        })
+    })
+}
+
+impl DynAgent for By {
+    fn meta(&self) -> &AgentMeta<'_> {
+        &self.meta
+    }
+    fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
+        (self.body)(cx)
+    }
+    fn prepare_dyn(&self, _: &mut Prepare<'_>) {}
+}
+
+pub enum Node {
+    Run(&'static str, Box<dyn DynAgent>),
+    Block(&'static str, StepKind<'static>, Vec<Node>),
+    Break(Option<&'static str>),
+}
+
+pub fn run(agent: impl DynAgent + 'static) -> Node {
+    let name: &'static str = Box::leak(agent.meta().name.to_owned().into_boxed_str());
+    Node::Run(name, Box::new(agent))
+}
+
+pub fn named(name: &'static str, agent: impl DynAgent + 'static) -> Node {
+    Node::Run(name, Box::new(agent))
+}
+
+pub fn sequence(name: &'static str, inside: Vec<Node>) -> Node {
+    Node::Block(name, StepKind::Sequence, inside)
+}
+
+pub fn repeat(name: &'static str, max: Option<u32>, inside: Vec<Node>) -> Node {
+    Node::Block(name, StepKind::Loop { max, until: None }, inside)
+}
+
+pub fn until(name: &'static str, key: &'static str, inside: Vec<Node>) -> Node {
+    Node::Block(name, StepKind::Loop { max: None, until: Some(key) }, inside)
+}
+
+pub fn parallel(name: &'static str, inside: Vec<Node>) -> Node {
+    Node::Block(name, StepKind::Parallel { max_concurrency: None }, inside)
+}
+
+pub fn limited(name: &'static str, limit: u32, inside: Vec<Node>) -> Node {
+    Node::Block(name, StepKind::Parallel { max_concurrency: Some(limit) }, inside)
+}
+
+type Value0 = (&'static str, Value);
+
+/// A workflow whose input is one `String` key `topic`, and whose output is the whole state.
+pub struct Tree {
+    spec: Spec<'static>,
+    meta: AgentMeta<'static>,
+    agents: Vec<Option<Box<dyn DynAgent>>>,
+    lets: Vec<Value0>,
+    defaults: Vec<Value0>,
+}
+
+impl Tree {
+    pub fn new(name: &'static str, body: Vec<Node>) -> Self {
+        Self::with_keys(name, const { &[InputSpec::new("topic", "String", false)] }, &[], body)
+    }
+
+    pub fn with_keys(
+        name: &'static str,
+        inputs: &'static [InputSpec<'static>],
+        outputs: &'static [KeySpec<'static>],
+        body: Vec<Node>,
+    ) -> Self {
+        let (mut steps, mut agents) = (Vec::new(), Vec::new());
+        flatten(body, &mut steps, &mut agents);
+        let steps: &'static [Step<'static>] = Box::leak(steps.into_boxed_slice());
+        let reads: Vec<_> =
+            inputs.iter().map(|i| KeySpec::new(i.name, i.ty).optional(i.has_default)).collect();
+        let meta = AgentMeta::new(AgentKind::Workflow, name)
+            .reads(Box::leak(reads.into_boxed_slice()))
+            .writes(outputs)
+            .steps(steps);
+        let spec = Spec::new(name, "", steps).inputs(inputs).outputs(outputs);
+        Self { spec, meta, agents, lets: Vec::new(), defaults: Vec::new() }
+    }
+
+    pub fn lets(mut self, key: &'static str, value: impl Into<Value>) -> Self {
+        self.lets.push((key, value.into()));
+        self
+    }
+
+    pub fn default_of(mut self, key: &'static str, value: impl Into<Value>) -> Self {
+        self.defaults.push((key, value.into()));
+        self
+    }
+}
+
+fn flatten(nodes: Vec<Node>, steps: &mut Vec<Step<'static>>, agents: &mut Vec<Option<Box<dyn DynAgent>>>) {
+    for node in nodes {
+        let at = steps.len();
+        match node {
+            Node::Run(name, agent) => {
+                // The description is copied, since the tree lives as long as the test.
+                let own = agent.meta();
+                let leak = |text: &str| -> &'static str { Box::leak(text.to_owned().into_boxed_str()) };
+                let reads: Vec<_> = own
+                    .reads
+                    .iter()
+                    .map(|k| KeySpec::new(leak(k.name), leak(k.ty)).optional(k.optional))
+                    .collect();
+                let meta =
+                    AgentMeta::new(own.kind, leak(own.name)).reads(Box::leak(reads.into_boxed_slice()));
+                let meta: &'static AgentMeta<'static> = Box::leak(Box::new(meta));
+                steps.push(Step::new(name, StepKind::Agent { meta, instance: false }, at));
+                agents.push(Some(agent));
+            }
+            Node::Break(target) => {
+                steps.push(Step::new("", StepKind::Break { target }, at));
+                agents.push(None);
+            }
+            Node::Block(name, kind, inside) => {
+                steps.push(Step::new(name, kind, at));
+                agents.push(None);
+                let branches = matches!(kind, StepKind::Parallel { .. });
+                for node in inside {
+                    let open = steps.len();
+                    if branches {
+                        steps.push(Step::new("", StepKind::Branch, open));
+                        agents.push(None);
+                    }
+                    flatten(vec![node], steps, agents);
+                    if branches {
+                        steps[open].end = steps.len();
+                        steps.push(Step::new("", StepKind::End, steps.len()));
+                        agents.push(None);
+                    }
+                }
+                steps[at].end = steps.len();
+                steps.push(Step::new("", StepKind::End, steps.len()));
+                agents.push(None);
+            }
+        }
+    }
+}
+
+impl Wired for Tree {
+    fn spec(&self) -> &Spec<'_> {
+        &self.spec
+    }
+    fn name(&self, step: usize) -> adk_core::Name {
+        adk_core::Name::literal(self.spec.steps[step].name)
+    }
+    fn agent(&self, step: usize) -> Option<&dyn DynAgent> {
+        self.agents.get(step)?.as_deref()
+    }
+    fn lets(&self, keys: &mut Keys) -> Result<()> {
+        self.lets.iter().try_for_each(|(key, value)| keys.set(key, value))
+    }
+    fn default_of(&self, input: &str, keys: &mut Keys) -> Result<bool> {
+        match self.defaults.iter().find(|(key, _)| *key == input) {
+            Some((key, value)) => keys.set(key, value).map(|()| true),
+            None => Ok(false),
+        }
+    }
+}
+
+impl DynAgent for Tree {
+    fn meta(&self) -> &AgentMeta<'_> {
+        &self.meta
+    }
+    fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
+        Box::pin(workflow::run(self, cx))
+    }
+    fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
+        workflow::prepare(self, prepare);
+    }
+}
+
+impl Workflow for Tree {
+    type Input = String;
+    type Output = ();
+
+    fn as_agent(&self) -> &dyn DynAgent {
+        self
+    }
+    fn begin(&self, input: String, keys: &mut Keys) -> Result<()> {
+        keys.input("topic", &input)?;
+        self.lets(keys)
+    }
+    fn finish(&self, _: &Values<'_>) -> Result<()> {
+        Ok(())
+    }
+}
