@@ -64,6 +64,8 @@ pub enum ErrorKind {
     LlmCallsExceeded,
     /// More model calls of one agent than its `max_turns`.
     TurnsExceeded,
+    /// The message of the user is empty.
+    EmptyInput,
     /// An agent has no model.
     NoModel,
     /// A value that was to configure something is out of its range.

@@ -490,3 +490,16 @@ async fn an_end_is_an_end() {
     assert!(matches!(now(&mut stream), Poll::Ready(None)));
     assert!(matches!(stream.end(), RunEnd::Finished(_)));
 }
+
+#[tokio::test]
+async fn an_empty_message_is_refused_before_anything_is_stored() {
+    let tree = Tree::new("w", vec![run(say("a"))]);
+    let handle = runner().session("u", "s");
+    let error = handle.run(&tree, "  \n").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::EmptyInput);
+    assert!(
+        error.to_string().starts_with("agent `w` (at w): the message of the user is empty; help: "),
+        "{error}"
+    );
+    assert!(handle.open().await.unwrap().is_empty());
+}

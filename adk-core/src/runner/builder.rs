@@ -17,6 +17,7 @@ pub struct RunnerBuilder<P> {
     provider: Option<Arc<dyn ModelProvider>>,
     sessions: Option<Arc<dyn SessionStore>>,
     artifacts: Option<Arc<dyn ArtifactStore>>,
+    engine: Option<Arc<dyn Engine>>,
     config: RunConfig,
     default_provider: PhantomData<fn() -> P>,
 }
@@ -29,6 +30,7 @@ impl<P: ModelProvider + Default> RunnerBuilder<P> {
             provider: None,
             sessions: None,
             artifacts: None,
+            engine: None,
             config: RunConfig::default(),
             default_provider: PhantomData,
         }
@@ -69,6 +71,13 @@ impl<P: ModelProvider + Default> RunnerBuilder<P> {
         self
     }
 
+    /// What makes runs survive. Default: nothing, they end with the process.
+    #[must_use]
+    pub fn engine(mut self, engine: impl Engine) -> Self {
+        self.engine = Some(Arc::new(engine));
+        self
+    }
+
     /// The settings of runs that bring none of their own.
     #[must_use]
     pub fn config(mut self, config: RunConfig) -> Self {
@@ -92,7 +101,7 @@ impl<P: ModelProvider + Default> RunnerBuilder<P> {
         let mut models = Models { provider, default: None, named: Mutex::default() };
         models.default = models.resolve(self.model.as_ref())?;
         let artifacts = self.artifacts.unwrap_or_else(|| Arc::new(MemoryArtifacts::new()));
-        let engine: Arc<dyn Engine> = Arc::new(MemoryEngine);
+        let engine = self.engine.unwrap_or_else(|| Arc::new(MemoryEngine));
         let shared = Shared {
             app: self.app,
             sessions: self.sessions.unwrap_or_else(|| Arc::new(MemoryStore::new())),

@@ -124,12 +124,19 @@ pub(super) async fn open_session(shared: &Shared, key: SessionKey) -> Result<Arc
 async fn root<W: Workflow>(workflow: &W, run: Arc<Run>, start: Start) -> Result<W::Output> {
     let agent = workflow.as_agent();
     let name = Name::shared(agent.meta().name);
-    let mut cx = Context::root(run.clone(), name.clone());
+    let path = Path::root(name.clone());
+    if is_blank(&start.message) {
+        let message = "the message of the user is empty";
+        let error = Error::new(ErrorKind::EmptyInput, message).at(&path);
+        return Err(
+            error.with_help("give the workflow an input with some text, or set it with `.message(...)`")
+        );
+    }
+    let mut cx = Context::root(run.clone(), name);
     let mut event = Event::new().with_content(start.message);
     event.author = Name::literal("user");
     event.actions.state_delta = start.delta;
     cx.emit(event).await?;
-    let path = Path::root(name);
     let mut prepare = Prepare::new(&run, path.clone());
     agent.prepare_dyn(&mut prepare);
     prepare.finish()?;
@@ -137,6 +144,12 @@ async fn root<W: Workflow>(workflow: &W, run: Arc<Run>, start: Start) -> Result<
         Ok(_) => workflow.finish(&Values { run: &run, scope: None }).map_err(|error| error.at(&path)),
         Err(error) => Err(error.at(&path)),
     }
+}
+
+/// Whether there is nothing but white space. A workflow without inputs says nothing, and that is not blank.
+fn is_blank(message: &Content) -> bool {
+    !message.parts.is_empty()
+        && message.parts.iter().all(|part| part.as_text().is_some_and(|text| text.trim().is_empty()))
 }
 
 impl<'a, T: Send + 'static> IntoFuture for RunRequest<'a, T> {
