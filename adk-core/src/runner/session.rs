@@ -2,7 +2,7 @@
 
 use super::Shared;
 use super::request::{RunRequest, open_session};
-use crate::Result;
+use crate::{Part, Result};
 use crate::event::StateDelta;
 use crate::session::{Session, SessionKey};
 use crate::workflow::Workflow;
@@ -50,6 +50,22 @@ impl SessionHandle {
     /// When the store fails.
     pub async fn open(&self) -> Result<Arc<Session>> {
         open_session(&self.shared, self.key.clone()).await
+    }
+
+    /// The latest version of an artifact.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn load_artifact(&self, name: &str) -> Result<Option<Part>> {
+        self.shared.services.artifacts.load(&self.key, name, None).await
+    }
+
+    /// The names of all artifacts of the session and its user, sorted.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn artifacts(&self) -> Result<Vec<String>> {
+        self.shared.services.artifacts.list(&self.key).await
     }
 
     /// Forgets the session; `false` when there was none.
