@@ -1,0 +1,171 @@
+//! The placeholders of a prompt (DESIGN, section 3), found the same way in const evaluation and at run time.
+//!
+//! A match is one or more `{`, anything without braces, one or more `}`; so `{{x}}` is `{x}`. A match behind `$` or
+//! `\` is text. What stands inside is trimmed, and a `?` at its end makes it optional. It is a placeholder when
+//! it is `artifact.` and a name, or a key: an identifier, perhaps behind `user:`, `app:` or `temp:`. All else is text.
+
+use super::ident::{decode, is_identifier};
+
+/// A placeholder of a prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placeholder<'a> {
+    /// Where it begins in the prompt, its braces included.
+    pub start: usize,
+    /// Where it ends.
+    pub end: usize,
+    /// What is read.
+    pub source: Source<'a>,
+    /// Whether nothing stands in its place when there is nothing to read.
+    pub optional: bool,
+}
+
+/// What a placeholder reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source<'a> {
+    /// A state key, with its prefix if it has one.
+    Key(&'a str),
+    /// The text of an artifact.
+    Artifact(&'a str),
+}
+
+/// The placeholders of a prompt, in order.
+///
+/// ```
+/// use adk_core::spec::placeholder::{Placeholders, Source};
+///
+/// const FIRST: &str = {
+///     let mut all = Placeholders::new(r#"Reply as {"title": "..."} about {topic}."#);
+///     match all.next() {
+///         Some(found) => match found.source { Source::Key(key) | Source::Artifact(key) => key },
+///         None => "",
+///     }
+/// };
+/// assert_eq!(FIRST, "topic");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Placeholders<'a> {
+    prompt: &'a str,
+    at: usize,
+}
+
+impl<'a> Placeholders<'a> {
+    /// Those of a prompt.
+    pub const fn new(prompt: &'a str) -> Self {
+        Self { prompt, at: 0 }
+    }
+
+    /// The next one. Not the method of [`Iterator`], so that it can be called in const evaluation.
+    #[allow(clippy::should_implement_trait)]
+    pub const fn next(&mut self) -> Option<Placeholder<'a>> {
+        let bytes = self.prompt.as_bytes();
+        while self.at < bytes.len() {
+            let start = self.at;
+            let opened = behind(bytes, start, b'{');
+            if opened == start {
+                self.at += 1;
+                continue;
+            }
+            let mut inner = opened;
+            while inner < bytes.len() && bytes[inner] != b'{' && bytes[inner] != b'}' {
+                inner += 1;
+            }
+            let end = behind(bytes, inner, b'}');
+            if end == inner {
+                // No closing brace: what stands there may open the next match.
+                self.at = inner;
+                continue;
+            }
+            // An escaped run of braces takes its closing ones along, so they cannot close anything else.
+            self.at = end;
+            if start > 0 && matches!(bytes[start - 1], b'$' | b'\\') {
+                continue;
+            }
+            if let Some((source, optional)) = parse(slice(self.prompt, opened, inner)) {
+                return Some(Placeholder { start, end, source, optional });
+            }
+        }
+        None
+    }
+}
+
+/// The place behind a run of one byte.
+const fn behind(bytes: &[u8], mut at: usize, byte: u8) -> usize {
+    while at < bytes.len() && bytes[at] == byte {
+        at += 1;
+    }
+    at
+}
+
+const fn parse(inner: &str) -> Option<(Source<'_>, bool)> {
+    let text = trim(inner);
+    let (text, optional) = match text.as_bytes() {
+        [.., b'?'] => (slice(text, 0, text.len() - 1), true),
+        _ => (text, false),
+    };
+    match after(text, "artifact.") {
+        Some(name) if name.is_empty() => None,
+        Some(name) => Some((Source::Artifact(name), optional)),
+        None if is_key(text) => Some((Source::Key(text), optional)),
+        None => None,
+    }
+}
+
+/// Whether a text is a state key: an identifier, perhaps behind `user:`, `app:` or `temp:`.
+pub const fn is_key(text: &str) -> bool {
+    let scopes = ["user:", "app:", "temp:"];
+    let mut at = 0;
+    while at < scopes.len() {
+        if let Some(name) = after(text, scopes[at]) {
+            return is_identifier(name);
+        }
+        at += 1;
+    }
+    is_identifier(text)
+}
+
+const fn after<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
+    let (bytes, wanted) = (text.as_bytes(), prefix.as_bytes());
+    let mut at = 0;
+    while at < wanted.len() {
+        if at >= bytes.len() || bytes[at] != wanted[at] {
+            return None;
+        }
+        at += 1;
+    }
+    Some(slice(text, wanted.len(), bytes.len()))
+}
+
+/// `str::trim` in const evaluation.
+const fn trim(text: &str) -> &str {
+    let bytes = text.as_bytes();
+    let (mut at, mut start, mut end) = (0, bytes.len(), 0);
+    while at < bytes.len() {
+        let (code, next) = decode(bytes, at);
+        let space = match char::from_u32(code) {
+            Some(char) => char.is_whitespace(),
+            None => false,
+        };
+        if !space {
+            if start > at {
+                start = at;
+            }
+            end = next;
+        }
+        at = next;
+    }
+    if start < end { slice(text, start, end) } else { "" }
+}
+
+/// A part of a text; empty where the places are none of it.
+const fn slice(text: &str, start: usize, end: usize) -> &str {
+    match text.split_at_checked(end) {
+        Some((head, _)) => match head.split_at_checked(start) {
+            Some((_, part)) => part,
+            None => "",
+        },
+        None => "",
+    }
+}
+
+#[cfg(test)]
+mod tests;
