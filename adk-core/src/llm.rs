@@ -1,26 +1,69 @@
 //! Agents that ask a language model.
 
+mod call;
+mod calls;
+mod contents;
 mod declare;
 mod declared;
+mod merge;
+mod output;
+mod request;
+mod template;
+mod tools;
+mod turn;
 
+pub use call::RETRY_KEY;
 pub use declare::{IncludeContents, LlmDecl, LlmSettings, OutputKey, Retry, ToolList};
 pub use declared::{Declared, Declares};
 
 use crate::agent::{DynAgent, Flow};
 use crate::run::{Context, Prepare};
 use crate::spec::AgentMeta;
-use crate::{BoxFuture, Result};
+use crate::{BoxFuture, Error, ErrorKind, Result};
+use serde_json::Value;
+use std::sync::{Arc, OnceLock};
 
 /// An agent that asks a language model: ADK's `LlmAgent`.
+///
+/// A turn asks the model, runs the tools that it calls, and asks again, until it answers without a call.
 #[derive(Debug)]
 pub struct LlmAgent {
     decl: &'static LlmDecl,
     settings: LlmSettings,
+    /// The declared tools; those of the settings come behind them.
+    tools: ToolList,
+    /// Made of the output type at the first call.
+    schema: OnceLock<Option<Arc<Value>>>,
 }
 
 impl LlmAgent {
     pub(crate) fn declared(decl: &'static LlmDecl) -> Self {
-        Self { decl, settings: (decl.settings)() }
+        let (settings, tools) = ((decl.settings)(), ToolList((decl.tools)()));
+        Self { decl, settings, tools, schema: OnceLock::new() }
+    }
+
+    /// The schema that its answer has to fit.
+    fn schema(&self) -> Option<Arc<Value>> {
+        let make = || self.decl.output.and_then(|output| output.schema).map(|schema| schema());
+        self.schema.get_or_init(make).clone()
+    }
+
+    /// The most model calls of a turn: what was set, otherwise what was declared.
+    fn max_turns(&self) -> Option<u32> {
+        self.settings.max_turns.or(self.decl.meta.max_turns)
+    }
+
+    /// `max_turns` is part of what `bounds` counts, so it can be lowered and not raised.
+    fn check_turns(&self) -> Result<()> {
+        let why = match (self.max_turns(), self.decl.meta.max_turns) {
+            (Some(0), _) => "an agent makes at least one model call".to_owned(),
+            (Some(set), Some(most)) if set > most => {
+                format!("it is declared with `max_turns: {most}`, which is the most that was checked")
+            }
+            _ => return Ok(()),
+        };
+        let set = self.max_turns().unwrap_or_default();
+        Err(Error::new(ErrorKind::Config, format!("`set_max_turns({set})`: {why}")))
     }
 }
 
@@ -29,11 +72,17 @@ impl DynAgent for LlmAgent {
         &self.decl.meta
     }
 
-    fn run_dyn<'a>(&'a self, _cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
-        Box::pin(async { Ok(Flow::Continue) })
+    fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
+        Box::pin(async move {
+            let flow = turn::run(self, cx).await;
+            flow.map_err(|error| error.at(cx.path()))
+        })
     }
 
     fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
         prepare.needs_model(self.settings.model.as_ref());
+        if let Err(error) = self.check_tools().and_then(|()| self.check_turns()) {
+            prepare.fail(error);
+        }
     }
 }

@@ -171,12 +171,33 @@ pub struct Retry {
 
 impl Default for Retry {
     fn default() -> Self {
-        Self { times: 2, delay: Duration::from_secs(1), max_delay: Duration::from_secs(60) }
+        Self::new(2)
+    }
+}
+
+impl Retry {
+    /// That many times, with the default waits.
+    pub const fn new(times: u32) -> Self {
+        Self { times, delay: Duration::from_secs(1), max_delay: Duration::from_secs(60) }
+    }
+
+    /// The first wait.
+    #[must_use]
+    pub const fn delay(mut self, wait: Duration) -> Self {
+        self.delay = wait;
+        self
+    }
+
+    /// The longest wait.
+    #[must_use]
+    pub const fn max_delay(mut self, wait: Duration) -> Self {
+        self.max_delay = wait;
+        self
     }
 }
 
 impl From<u32> for Retry {
     fn from(times: u32) -> Self {
-        Self { times, ..Self::default() }
+        Self::new(times)
     }
 }

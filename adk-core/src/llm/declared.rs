@@ -1,13 +1,17 @@
 //! An agent that a macro declared, as a type.
 
 use super::LlmAgent;
-use super::declare::LlmDecl;
+use super::declare::{LlmDecl, LlmSettings, Retry};
 use crate::agent::{Agent, Flow};
+use crate::model::ModelRef;
 use crate::run::{Context, Prepare};
 use crate::spec::AgentMeta;
+use crate::tool::DynTool;
 use crate::{DynAgent, Result};
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// What a macro writes for each `agent NAME { ... }`: the declaration, as a const of a type and a number.
 pub trait Declares<const N: usize> {
@@ -42,7 +46,63 @@ impl<W: Declares<N>, const N: usize> Agent for Declared<W, N> {
     }
 }
 
+/// What may be set, since no check depends on it.
 impl<W, const N: usize> Declared<W, N> {
+    /// The model: by name, or by value.
+    pub fn set_model(&mut self, model: impl Into<ModelRef>) -> &mut Self {
+        self.set(|settings| settings.model = Some(model.into()))
+    }
+
+    /// Randomness, 0 for none.
+    pub fn set_temperature(&mut self, temperature: f64) -> &mut Self {
+        self.set(|settings| settings.generation.temperature = Some(temperature))
+    }
+
+    /// Nucleus sampling, 0 to 1.
+    pub fn set_top_p(&mut self, top_p: f64) -> &mut Self {
+        self.set(|settings| settings.generation.top_p = Some(top_p))
+    }
+
+    /// The most tokens to answer with.
+    pub fn set_max_output_tokens(&mut self, tokens: u32) -> &mut Self {
+        self.set(|settings| settings.generation.max_output_tokens = Some(tokens))
+    }
+
+    /// Texts that end the answer.
+    pub fn set_stop<S: Into<String>>(&mut self, texts: impl IntoIterator<Item = S>) -> &mut Self {
+        self.set(|settings| settings.generation.stop = texts.into_iter().map(Into::into).collect())
+    }
+
+    /// For repeatable sampling, where the provider has it.
+    pub fn set_seed(&mut self, seed: u64) -> &mut Self {
+        self.set(|settings| settings.generation.seed = Some(seed))
+    }
+
+    /// The longest that one call of the model may take.
+    pub fn set_timeout(&mut self, timeout: Duration) -> &mut Self {
+        self.set(|settings| settings.timeout = Some(timeout))
+    }
+
+    /// How often a failed call is made again: a number, or a [`Retry`].
+    pub fn set_retry(&mut self, retry: impl Into<Retry>) -> &mut Self {
+        self.set(|settings| settings.retry = retry.into())
+    }
+
+    /// The most model calls of one turn. Zero, and more than a declared `max_turns`, fails a run before its first call.
+    pub fn set_max_turns(&mut self, turns: u32) -> &mut Self {
+        self.set(|settings| settings.max_turns = Some(turns))
+    }
+
+    /// Adds a tool beside the declared ones. One whose name is taken fails a run before its first call.
+    pub fn add_tool(&mut self, tool: impl DynTool) -> &mut Self {
+        self.set(|settings| settings.tools.0.push(Arc::new(tool)))
+    }
+
+    fn set(&mut self, change: impl FnOnce(&mut LlmSettings)) -> &mut Self {
+        change(&mut self.agent.settings);
+        self
+    }
+
     /// As what workflows hold.
     #[doc(hidden)]
     pub fn as_dyn(&self) -> &dyn DynAgent {

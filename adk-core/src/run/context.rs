@@ -2,7 +2,7 @@
 
 use super::{Artifacts, Counted, History, KeyScope, Overlay, Run, RunConfig, State, Waiting};
 use crate::engine::{Body, Reply, Slot, StepKey};
-use crate::event::Event;
+use crate::event::{Event, StateDelta};
 use crate::session::{Scope, now_micros};
 use crate::{At, Error, ErrorKind, EventId, Name, Path, Result, RunId};
 use serde::Serialize;
@@ -153,7 +153,8 @@ impl Context {
         }
         if !self.overlay.is_empty() {
             let placing = self.placing();
-            let pending = std::mem::take(&mut self.overlay);
+            let mut pending = std::mem::take(&mut self.overlay);
+            take_temp(&self.run, &mut pending.state_delta);
             placing.apply(&mut event);
             let mut delta = pending.state_delta;
             delta.extend(std::mem::take(&mut event.actions.state_delta));
@@ -311,13 +312,17 @@ impl Placing {
             let keys = std::mem::take(delta).into_iter();
             *delta = keys.map(|(key, value)| (scope.resolve(&key), value)).collect();
         }
-        // `temp:` keys live in the run and never in an event.
-        if delta.iter().any(|(key, _)| Scope::of(key) == Scope::Temp) {
-            for (key, value) in delta.iter().filter(|(key, _)| Scope::of(key) == Scope::Temp) {
-                self.run.set_temp(key.clone(), value.clone());
-            }
-            delta.retain(|key| Scope::of(key) != Scope::Temp);
+        take_temp(&self.run, delta);
+    }
+}
+
+/// `temp:` keys live in the run and never in an event.
+fn take_temp(run: &Run, delta: &mut StateDelta) {
+    if delta.iter().any(|(key, _)| Scope::of(key) == Scope::Temp) {
+        for (key, value) in delta.iter().filter(|(key, _)| Scope::of(key) == Scope::Temp) {
+            run.set_temp(key.clone(), value.clone());
         }
+        delta.retain(|key| Scope::of(key) != Scope::Temp);
     }
 }
 

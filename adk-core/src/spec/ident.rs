@@ -46,9 +46,9 @@ const fn class(char: u32) -> u32 {
 pub(super) const fn decode(bytes: &[u8], at: usize) -> (u32, usize) {
     let first = bytes[at];
     let (more, mut char) = match first {
-        0..0x80 => (0, first as u32),
-        0..0xe0 => (1, first as u32 & 0x1f),
-        0..0xf0 => (2, first as u32 & 0xf),
+        0x00..0x80 => (0, first as u32),
+        0x80..0xe0 => (1, first as u32 & 0x1f),
+        0xe0..0xf0 => (2, first as u32 & 0xf),
         _ => (3, first as u32 & 7),
     };
     let mut next = at + 1;

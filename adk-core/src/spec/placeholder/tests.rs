@@ -120,8 +120,29 @@ fn every_short_text_is_read_as_the_rule_says() {
 #[test]
 fn long_texts_are_read_as_the_rule_says() {
     let words = [
-        "{", "}", "{{", "}}", "a", "_", "1", "é", "名", "😀", "\u{3000}", " ", "?", ":", "user:", "app:", "temp:",
-        "artifact.", ".", "$", "\\", "\n", "\"k\": 1",
+        "{",
+        "}",
+        "{{",
+        "}}",
+        "a",
+        "_",
+        "1",
+        "é",
+        "名",
+        "😀",
+        "\u{3000}",
+        " ",
+        "?",
+        ":",
+        "user:",
+        "app:",
+        "temp:",
+        "artifact.",
+        ".",
+        "$",
+        "\\",
+        "\n",
+        "\"k\": 1",
     ];
     let mut seed = 0x2545_f491_4f6c_dd1d_u64;
     for _ in 0..200_000 {

@@ -1,0 +1,206 @@
+//! One call of a model: a recorded step that holds the attempts, their waits and the timeout.
+
+use super::Retry;
+use crate::content::{Content, Part, Role, Thought};
+use crate::event::Event;
+use crate::model::{Model, ModelChunk, ModelError, ModelErrorKind, ModelRequest, ModelResponse};
+use crate::run::Context;
+use crate::{Error, Result};
+use backon::BackoffBuilder;
+use futures_util::StreamExt;
+use serde_json::json;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+/// The key of [`Event::custom_metadata`] on a partial event that tells that a failed call is made again. Its
+/// value is an object: `attempt` (the one that failed, from 1), `waitMs` and `error`.
+pub const RETRY_KEY: &str = "retry";
+
+/// A call to be.
+pub(super) struct Call {
+    pub(super) model: Arc<dyn Model>,
+    pub(super) request: Arc<ModelRequest>,
+    pub(super) timeout: Option<Duration>,
+    pub(super) retry: Retry,
+}
+
+/// What is told of a call while it is in flight.
+enum Piece {
+    Text(String),
+    Thought(String),
+    Retry { attempt: u32, wait: Duration, error: String },
+}
+
+/// Makes the call. What comes while it is in flight is emitted as partial events: a slow consumer slows the stream.
+///
+/// # Errors
+/// When the call has failed for good.
+pub(super) async fn make(call: Call, cx: &mut Context) -> Result<ModelResponse> {
+    // One piece on its way: a model is read as fast as its pieces are taken.
+    let (send, mut pieces) = mpsc::channel(1);
+    let work = async move { call.attempts(send).await.map_err(Error::from) };
+    let mut step = pin!(cx.step("model", work));
+    let mut ended = None;
+    loop {
+        let piece = poll_fn(|task| {
+            if ended.is_none()
+                && let Poll::Ready(result) = step.as_mut().poll(task)
+            {
+                ended = Some(result);
+            }
+            match (pieces.poll_recv(task), &ended) {
+                (Poll::Ready(Some(piece)), _) => Poll::Ready(Some(piece)),
+                // The end is told by the step: one that is answered from its record sends nothing.
+                (_, Some(_)) => Poll::Ready(None),
+                (_, None) => Poll::Pending,
+            }
+        });
+        let Some(piece) = piece.await else { break };
+        // The step goes on while the consumer takes the piece, so that its timeout counts the model's time only.
+        let mut emit = pin!(cx.emit(piece.into_event()));
+        poll_fn(|task| {
+            if ended.is_none()
+                && let Poll::Ready(result) = step.as_mut().poll(task)
+            {
+                ended = Some(result);
+            }
+            emit.as_mut().poll(task)
+        })
+        .await?;
+    }
+    match ended {
+        Some(result) => result,
+        None => step.await,
+    }
+}
+
+impl Call {
+    /// Attempts until one succeeds, one fails for good, or there were enough.
+    async fn attempts(self, send: mpsc::Sender<Piece>) -> Result<ModelResponse, ModelError> {
+        let Retry { times, delay, max_delay } = self.retry;
+        let mut waits = backon::ExponentialBuilder::new()
+            .with_min_delay(delay)
+            .with_max_delay(max_delay)
+            .with_max_times(times as usize)
+            .with_jitter()
+            .build();
+        let mut attempt = 1;
+        loop {
+            let mut handed = false;
+            let error = match self.attempt(&send, &mut handed).await {
+                Ok(response) => return Ok(response),
+                Err(error) if handed => return Err(broken(error)),
+                Err(error) => error,
+            };
+            if !error.is_retryable() {
+                return Err(error);
+            }
+            let Some(wait) = waits.next() else { return Err(given_up(error, attempt)) };
+            let wait = error.retry_after().unwrap_or(wait.min(max_delay));
+            if wait > max_delay {
+                return Err(too_long(error, wait, max_delay));
+            }
+            let told = Piece::Retry { attempt, wait, error: error.to_string() };
+            // Nobody listens any more: the run is about to be dropped.
+            drop(send.send(told).await);
+            tokio::time::sleep(wait).await;
+            attempt += 1;
+        }
+    }
+
+    async fn attempt(
+        &self,
+        send: &mpsc::Sender<Piece>,
+        handed: &mut bool,
+    ) -> Result<ModelResponse, ModelError> {
+        let mut stream = self.model.generate(self.request.clone());
+        let mut left = self.timeout;
+        loop {
+            let next = match left {
+                None => stream.next().await,
+                Some(budget) => {
+                    let since = Instant::now();
+                    match tokio::time::timeout(budget, stream.next()).await {
+                        Ok(next) => {
+                            left = Some(budget.saturating_sub(since.elapsed()));
+                            next
+                        }
+                        Err(_) => return Err(self.timed_out()),
+                    }
+                }
+            };
+            let piece = match next {
+                Some(Ok(ModelChunk::Done(response))) => return Ok(response),
+                Some(Ok(_)) if !self.request.stream => continue,
+                Some(Ok(ModelChunk::Text(text))) => Piece::Text(text),
+                Some(Ok(ModelChunk::Thought(text))) => Piece::Thought(text),
+                Some(Err(error)) => return Err(error),
+                None => {
+                    let message = format!("`{}` ended its answer without completing it", self.model.name());
+                    return Err(ModelError::new(ModelErrorKind::Connection, message));
+                }
+            };
+            if !piece.is_empty() {
+                *handed = true;
+                drop(send.send(piece).await);
+            }
+        }
+    }
+
+    fn timed_out(&self) -> ModelError {
+        let timeout = self.timeout.unwrap_or_default();
+        let message = format!("`{}` gave no answer in {timeout:?}, the agent's `timeout`", self.model.name());
+        ModelError::new(ModelErrorKind::Timeout, message)
+    }
+}
+
+/// A part of the answer was handed on, so the call cannot be made again.
+fn broken(error: ModelError) -> ModelError {
+    match error.kind() {
+        ModelErrorKind::Connection | ModelErrorKind::Unavailable => {
+            let message = format!("the answer broke off in the middle: {error}");
+            ModelError::new(ModelErrorKind::BrokenStream, message).with_source(error)
+        }
+        _ => error,
+    }
+}
+
+fn given_up(error: ModelError, attempts: u32) -> ModelError {
+    match attempts {
+        1 => error,
+        _ => ModelError::new(error.kind(), format!("{error} (after {attempts} attempts)")).with_source(error),
+    }
+}
+
+fn too_long(error: ModelError, wait: Duration, max: Duration) -> ModelError {
+    let message = format!(
+        "{error} (the provider asks to wait {wait:?}, which is longer than the {max:?} of `Retry::max_delay`)"
+    );
+    ModelError::new(error.kind(), message).with_retry_after(wait).with_source(error)
+}
+
+impl Piece {
+    fn is_empty(&self) -> bool {
+        matches!(self, Self::Text(text) | Self::Thought(text) if text.is_empty())
+    }
+
+    fn into_event(self) -> Event {
+        let said = |part| Event::new().with_content(Content::new(Role::Model, vec![part]));
+        let mut event = match self {
+            Self::Text(text) => said(Part::Text(text)),
+            Self::Thought(text) => said(Part::Thought(Thought { text, signature: None })),
+            Self::Retry { attempt, wait, error } => {
+                let wait = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+                let told = json!({"attempt": attempt, "waitMs": wait, "error": error});
+                Event::new().with_metadata(RETRY_KEY, told)
+            }
+        };
+        event.partial = true;
+        event
+    }
+}

@@ -1,0 +1,88 @@
+//! The calls of one model turn: run beside each other, answered in one event.
+
+use super::LlmAgent;
+use super::merge::add;
+use crate::content::{Content, FunctionCall, FunctionResponse, Part, Role};
+use crate::panic::caught;
+use crate::run::Context;
+use crate::tool::{DynTool, ToolActions, ToolContext, ToolError, ToolRecord};
+use crate::{BoxFuture, Name, Result};
+use futures_util::future::join_all;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// What is recorded of a call.
+#[derive(Debug, Serialize, Deserialize)]
+struct Called {
+    result: Result<Value, String>,
+    left: ToolRecord,
+}
+
+/// The answers to all calls, in the order of the calls, and what they ask for. What they wrote waits in the
+/// context for the event that tells of it.
+pub(super) async fn answer(
+    agent: &LlmAgent,
+    calls: Vec<FunctionCall>,
+    cx: &mut Context,
+) -> Result<(Content, ToolActions)> {
+    let started: Vec<_> = calls.iter().map(|call| start(agent, call, cx)).collect();
+    let mut content = Content::new(Role::User, Vec::with_capacity(calls.len()));
+    let mut actions = ToolActions::default();
+    for (call, called) in calls.into_iter().zip(join_all(started).await) {
+        let Called { result, left } = called?;
+        let run = cx.run.clone();
+        add(left, cx.state().overlay, &mut actions, |key| run.get(key));
+        let FunctionCall { id, name, .. } = call;
+        content.parts.push(Part::FunctionResponse(FunctionResponse { id, name, response: response(result) }));
+    }
+    Ok((content, actions))
+}
+
+/// Numbers the call and gives its step, which runs once it is joined with the others.
+fn start(agent: &LlmAgent, call: &FunctionCall, cx: &mut Context) -> BoxFuture<'static, Result<Called>> {
+    let Some(tool) = agent.tool(&call.name).cloned() else {
+        let called = Called { result: Err(unknown(agent, &call.name)), left: ToolRecord::default() };
+        return Box::pin(std::future::ready(Ok(called)));
+    };
+    let own = ToolContext::new(cx.run.clone(), cx.scope.clone(), cx.path().clone(), call.id.clone());
+    let args = call.args.clone();
+    let name = Name::shared(&call.name);
+    Box::pin(cx.step(name, async move { Ok(run(tool, args, own).await) }))
+}
+
+async fn run(tool: Arc<dyn DynTool>, args: Map<String, Value>, mut own: ToolContext) -> Called {
+    let result = match caught(tool.call_dyn(args, &mut own)).await {
+        Ok(result) => result,
+        Err(panic) => Err(ToolError::panicked(format!("the tool panicked: {panic}"))),
+    };
+    let mut left = own.into_record();
+    let result = result.map_err(|error| {
+        // A call that failed has changed nothing, except for the files that are already stored.
+        let artifact_delta = std::mem::take(&mut left.artifact_delta);
+        left = ToolRecord { artifact_delta, ..ToolRecord::default() };
+        error.to_string()
+    });
+    Called { result, left }
+}
+
+/// The result as an object, as models want it.
+fn response(result: Result<Value, String>) -> Map<String, Value> {
+    let (key, value) = match result {
+        Ok(Value::Object(map)) => return map,
+        Ok(value) => ("result", value),
+        Err(message) => ("error", Value::String(message)),
+    };
+    Map::from_iter([(key.to_owned(), value)])
+}
+
+fn unknown(agent: &LlmAgent, name: &str) -> String {
+    let tools: Vec<_> = agent.tools().map(|tool| tool.declaration().name.as_str()).collect();
+    match tools.is_empty() {
+        true => format!("There is no tool `{name}`, nor any other. Answer without calling tools."),
+        false => format!(
+            "There is no tool `{name}`. The tools that you can call are: {}. Call one of these, or answer without.",
+            tools.join(", ")
+        ),
+    }
+}

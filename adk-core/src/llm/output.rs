@@ -1,0 +1,97 @@
+//! What an agent's answer writes to its key.
+
+use super::OutputKey;
+use crate::model::FinishReason;
+use crate::{Content, Error, ErrorKind, Result};
+use serde_json::Value;
+
+/// The most of an answer that an error shows, in characters.
+const SHOWN: usize = 200;
+
+/// The value of the key; `None` when the answer has no text, which leaves the key as it is.
+///
+/// # Errors
+/// When the text is no JSON, or JSON of another type than the agent's.
+pub(super) fn value(
+    output: &OutputKey,
+    content: &Content,
+    finish: Option<&FinishReason>,
+) -> Result<Option<Value>> {
+    let text = content.text();
+    if output.schema.is_none() {
+        return Ok((!text.is_empty()).then_some(Value::String(text)));
+    }
+    let json = unfenced(&text);
+    if json.is_empty() {
+        return Ok(None);
+    }
+    let value = match serde_json::from_str::<Value>(json) {
+        Ok(value) => (output.check)(&value).map(|()| value),
+        Err(error) => Err(format!("it is no JSON ({error})")),
+    };
+    value.map(Some).map_err(|why| invalid(output.key, &text, &why, finish))
+}
+
+/// Models put JSON into a Markdown fence now and then, above all where the provider does not enforce the schema.
+fn unfenced(text: &str) -> &str {
+    let text = text.trim();
+    let inner = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
+    match inner {
+        Some(inner) => inner.strip_prefix("json").or(inner.strip_prefix("JSON")).unwrap_or(inner).trim(),
+        None => text,
+    }
+}
+
+fn invalid(key: &str, text: &str, why: &str, finish: Option<&FinishReason>) -> Error {
+    let shown: String = text.chars().take(SHOWN).collect();
+    let more = if shown.len() < text.len() { "..." } else { "" };
+    let message =
+        format!("the model's answer does not fit the type of `{key}`: {why}; it was: {shown}{more}");
+    let help = match finish {
+        Some(FinishReason::MaxTokens) => "the answer was cut off: give the agent more `max_output_tokens`",
+        _ => "say in the instruction what to answer, or choose a model that keeps to a schema",
+    };
+    Error::new(ErrorKind::OutputInvalid, message).with_help(help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Part, Thought};
+    use serde_json::json;
+
+    const COUNT: OutputKey = OutputKey::json::<Vec<u8>>("counts");
+
+    #[test]
+    fn text_is_stored_as_it_is_and_thoughts_are_not() {
+        let text = OutputKey::text("draft");
+        let mut content = Content::model(" a ");
+        content.parts.insert(0, Part::Thought(Thought { text: "hm".into(), signature: None }));
+        content.parts.push(Part::text("b"));
+        assert_eq!(value(&text, &content, None).unwrap(), Some(json!(" a b")));
+        assert_eq!(value(&text, &Content::default(), None).unwrap(), None);
+    }
+
+    #[test]
+    fn json_is_parsed_with_and_without_a_fence() {
+        for answer in ["[1, 2]", " [1,2]\n", "```json\n[1, 2]\n```", "```\n[1, 2]```"] {
+            assert_eq!(
+                value(&COUNT, &Content::model(answer), None).unwrap(),
+                Some(json!([1, 2])),
+                "{answer}"
+            );
+        }
+        assert_eq!(value(&COUNT, &Content::model(" \n"), None).unwrap(), None);
+    }
+
+    #[test]
+    fn an_answer_of_another_type_says_why() {
+        let error = value(&COUNT, &Content::model("[1, 300]"), None).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::OutputInvalid);
+        assert!(error.to_string().contains("`counts`") && error.to_string().contains("300"), "{error}");
+        let error = value(&COUNT, &Content::model("[1, "), Some(&FinishReason::MaxTokens)).unwrap_err();
+        assert!(error.to_string().contains("no JSON") && error.to_string().contains("cut off"), "{error}");
+        let error = value(&COUNT, &Content::model("é".repeat(500)), None).unwrap_err();
+        assert!(error.to_string().contains("ééé..."), "{error}");
+    }
+}

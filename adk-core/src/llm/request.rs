@@ -1,0 +1,39 @@
+//! What a model is asked: the request of one call.
+
+use super::{LlmAgent, contents::contents, template};
+use crate::Result;
+use crate::model::{CallInfo, ModelRequest};
+use crate::run::Context;
+
+/// Builds the request of a call. The prompt is filled for each call, so it sees what the tools have written.
+///
+/// # Errors
+/// When the prompt reads what is not there.
+pub(super) async fn build(agent: &LlmAgent, cx: &mut Context, turn: u32) -> Result<ModelRequest> {
+    let instruction = template::render(agent.decl.instruction, cx).await?;
+    let info =
+        CallInfo { agent: cx.path().name().clone(), path: cx.path().clone(), run_id: cx.run_id(), turn };
+    Ok(ModelRequest {
+        system_instruction: system(&instruction, &info.agent, agent.decl.meta.description),
+        contents: contents(&cx.history(), &info.agent, agent.decl.include_contents),
+        tools: agent.tools().map(|tool| tool.declaration().clone()).collect(),
+        response_schema: agent.schema(),
+        config: agent.settings.generation.clone(),
+        stream: cx.config().streaming,
+        info,
+    })
+}
+
+/// The agent's own instruction, a blank line, and who it is.
+fn system(instruction: &str, name: &str, description: &str) -> String {
+    let mut text = String::with_capacity(instruction.len() + description.len() + 96);
+    if !instruction.is_empty() {
+        text.push_str(instruction);
+        text.push_str("\n\n");
+    }
+    text.push_str(&format!("You are an agent. Your internal name is \"{name}\"."));
+    if !description.is_empty() {
+        text.push_str(&format!(" The description about you is \"{description}\"."));
+    }
+    text
+}

@@ -1,0 +1,42 @@
+//! The tools of an agent: the declared ones, then those that were added.
+
+use super::LlmAgent;
+use crate::tool::DynTool;
+use crate::{Error, ErrorKind, Result};
+use std::sync::Arc;
+
+/// Names that the runtime gives to tools of its own.
+const RESERVED: [&str; 2] = ["transfer_to_agent", "set_model_response"];
+
+impl LlmAgent {
+    /// All tools, in the order in which models are told of them.
+    pub(super) fn tools(&self) -> impl Iterator<Item = &Arc<dyn DynTool>> {
+        self.tools.0.iter().chain(&self.settings.tools.0)
+    }
+
+    /// The tool that a model calls by that name.
+    pub(super) fn tool(&self, name: &str) -> Option<&Arc<dyn DynTool>> {
+        self.tools().find(|tool| *tool.declaration().name == *name)
+    }
+
+    /// The declared tools were checked by the macro; those that were added are checked here, before the first call.
+    pub(super) fn check_tools(&self) -> Result<()> {
+        let mut seen: Vec<&str> = Vec::new();
+        for tool in self.tools() {
+            let name = tool.declaration().name.as_str();
+            if RESERVED.contains(&name) {
+                let message =
+                    format!("tool-reserved: a tool is called `{name}`, a name of the runtime's own");
+                return Err(Error::new(ErrorKind::Config, message)
+                    .with_help("give it another name: `#[tool(name = ...)]`"));
+            }
+            if seen.contains(&name) {
+                let message = format!("tool-duplicate: two tools are called `{name}`");
+                return Err(Error::new(ErrorKind::Config, message)
+                    .with_help("add it once, or give one of them another name: `#[tool(name = ...)]`"));
+            }
+            seen.push(name);
+        }
+        Ok(())
+    }
+}

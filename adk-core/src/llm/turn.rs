@@ -1,0 +1,181 @@
+//! The turn of an agent: ask the model, run the tools that it calls, ask again, until it answers without a call.
+
+use super::call::{self, Call};
+use super::{LlmAgent, calls, output, request};
+use crate::agent::Flow;
+use crate::event::Event;
+use crate::model::{FinishReason, Model, ModelResponse, Usage};
+use crate::run::{Context, stored};
+use crate::tool::ToolActions;
+use crate::{Error, ErrorKind, FunctionCall, Name, Part, Result};
+use std::sync::Arc;
+
+/// How ids of calls begin that the model gave none. They are removed before it is asked again.
+pub(super) const OWN_ID: &str = "adk-";
+
+/// ADK's code for an answer that says that it is complete and holds nothing.
+const NO_CONTENT: &str = "MODEL_RETURNED_NO_CONTENT";
+
+/// Runs a turn.
+///
+/// # Errors
+/// See the crate's `ErrorKind`: a call that failed for good, a placeholder without a value, an answer of another type,
+/// too many calls, or an agent that did not write its key.
+pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
+    let model = cx.run.services.models.resolve(agent.settings.model.as_ref())?;
+    let Some(model) = model else {
+        return Err(Error::new(ErrorKind::NoModel, "it has no model").with_help(
+            "give one to the runner, `Runner::builder().model(...)`, or to the agent, `model: ...`",
+        ));
+    };
+    let mut wrote = Wrote::new(agent, cx);
+    let mut flow = Flow::Continue;
+    let mut turn = 0;
+    loop {
+        let response = ask(agent, &model, turn, cx).await?;
+        let (event, calls) = answer_event(agent, response, turn, cx)?;
+        wrote.look(&event);
+        cx.emit(event).await?;
+        if calls.is_empty() {
+            break;
+        }
+        let (content, actions) = calls::answer(agent, calls, cx).await?;
+        wrote.tools(cx);
+        let event = response_event(&actions).with_content(content);
+        let last = event.is_final_response();
+        cx.emit(event).await?;
+        match actions {
+            ToolActions { exit_to: Some(name), .. } => flow = Flow::ExitTo(name),
+            ToolActions { escalate: true, .. } if flow == Flow::Continue => flow = Flow::Exit,
+            _ => {}
+        }
+        if last {
+            break;
+        }
+        turn += 1;
+    }
+    if flow == Flow::Continue {
+        wrote.check()?;
+    }
+    Ok(flow)
+}
+
+/// One model call, if there may be one more.
+async fn ask(agent: &LlmAgent, model: &Arc<dyn Model>, turn: u32, cx: &mut Context) -> Result<ModelResponse> {
+    if let Some(max) = agent.max_turns().filter(|max| turn >= *max) {
+        let message = format!(
+            "it has made {max} model calls in one turn, its `max_turns`, and the model still calls tools"
+        );
+        return Err(Error::new(ErrorKind::TurnsExceeded, message)
+            .with_help("raise `max_turns`, or say in the instruction when to stop calling tools"));
+    }
+    let request = Arc::new(request::build(agent, cx, turn).await?);
+    cx.run.count_llm_call()?;
+    let (timeout, retry) = (agent.settings.timeout, agent.settings.retry);
+    let mut response = call::make(Call { model: model.clone(), request, timeout, retry }, cx).await?;
+    cx.run.add_usage(Usage { calls: 1, ..response.usage });
+    let empty = response.content.parts.is_empty() && response.finish_reason == Some(FinishReason::Stop);
+    if empty && response.error_code.is_none() {
+        response.error_code = Some(NO_CONTENT.into());
+        response.error_message =
+            Some("The model returned no content (finish_reason=STOP with empty parts).".into());
+    }
+    Ok(response)
+}
+
+/// The event of an answer, with the output in it when it is the last word, and the calls in it.
+fn answer_event(
+    agent: &LlmAgent,
+    response: ModelResponse,
+    turn: u32,
+    cx: &Context,
+) -> Result<(Event, Vec<FunctionCall>)> {
+    let ModelResponse { mut content, finish_reason, usage, model_version, error_code, error_message } =
+        response;
+    let mut calls = Vec::new();
+    for part in &mut content.parts {
+        if let Part::FunctionCall(call) = part {
+            if call.id.is_empty() {
+                // Made of the place, so that a run that is taken up again makes the same.
+                let number = calls.len();
+                call.id = format!("{OWN_ID}{:x}-{}-{turn}.{number}", cx.run_id().as_u128(), cx.path());
+            }
+            calls.push(call.clone());
+        }
+    }
+    let value = match &agent.decl.output {
+        Some(output) if calls.is_empty() && error_code.is_none() => {
+            output::value(output, &content, finish_reason.as_ref())?.map(|value| (output.key, value))
+        }
+        _ => None,
+    };
+    let mut event = Event::new().with_content(content);
+    if let Some((key, value)) = value {
+        event = event.with_state(Name::literal(key), value);
+    }
+    if usage != Usage::default()
+        || finish_reason.is_some()
+        || model_version.is_some()
+        || error_code.is_some()
+        || error_message.is_some()
+    {
+        let details = event.details_mut();
+        details.usage = (usage != Usage::default()).then_some(usage);
+        details.finish_reason = finish_reason;
+        details.model_version = model_version;
+        details.error_code = error_code;
+        details.error_message = error_message;
+    }
+    Ok((event, calls))
+}
+
+fn response_event(actions: &ToolActions) -> Event {
+    let mut event = Event::new();
+    event.actions.escalate = actions.escalate.then_some(true);
+    event.actions.skip_summarization = actions.skip_summarization.then_some(true);
+    event.actions.transfer_to_agent = actions.transfer_to_agent.clone();
+    event
+}
+
+/// Whether the agent's key was written in this turn, by its answer or by a tool (DESIGN, section 6, rule 7).
+struct Wrote {
+    /// The key, and the form in which tools have written it.
+    key: Option<(&'static str, String)>,
+    written: bool,
+    /// Why the last answer said nothing.
+    reason: Option<String>,
+}
+
+impl Wrote {
+    fn new(agent: &LlmAgent, cx: &Context) -> Self {
+        let key = agent.decl.output.map(|output| output.key);
+        let key = key.map(|key| (key, stored(cx.scope.as_deref(), key).into_owned()));
+        Self { key, written: false, reason: None }
+    }
+
+    fn look(&mut self, event: &Event) {
+        self.written |=
+            self.key.as_ref().is_some_and(|(key, _)| event.actions.state_delta.get(key).is_some());
+        let details = event.details.as_deref();
+        self.reason = details.and_then(|details| {
+            let code = details.error_code.as_ref()?;
+            Some(details.error_message.as_ref().map_or(code.clone(), |message| format!("{code}: {message}")))
+        });
+    }
+
+    fn tools(&mut self, cx: &mut Context) {
+        let Some((_, stored)) = &self.key else { return };
+        self.written |= cx.state().overlay.state_delta.get(stored).is_some();
+    }
+
+    fn check(self) -> Result<()> {
+        let Some((key, _)) = self.key.filter(|_| !self.written) else { return Ok(()) };
+        let why = match self.reason {
+            Some(reason) => format!("the model answered with an error, {reason}"),
+            None => "the model's last answer has no text".into(),
+        };
+        let message = format!("it ended without having written its key `{key}`: {why}");
+        Err(Error::new(ErrorKind::KeyNotWritten, message)
+            .with_help("say in the instruction what to answer in every case"))
+    }
+}
