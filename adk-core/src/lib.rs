@@ -16,6 +16,7 @@ pub mod runner;
 pub mod session;
 pub mod spec;
 mod sync;
+pub mod testing;
 pub mod tool;
 pub mod workflow;
 
