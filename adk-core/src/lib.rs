@@ -11,6 +11,7 @@ pub mod model;
 mod name;
 mod panic;
 mod path;
+mod rehearsal;
 mod run;
 pub mod runner;
 pub mod session;
@@ -27,6 +28,7 @@ pub use event::{Actions, Details, Event, LOOP_ITERATION_KEY, StateDelta};
 pub use id::{EventId, RunId};
 pub use name::Name;
 pub use path::{At, Path, PathError};
+pub use rehearsal::Rehearsal;
 pub use run::{
     ArtifactStore, Artifacts, Context, History, LoopEnd, LoopEndReason, MemoryArtifacts, Outcome, Prepare,
     RunConfig, State, Waiting,
