@@ -92,6 +92,14 @@ impl Asked<'_> {
         }
     }
 
+    /// A body that came with a success and holds no answer: an error, or anything.
+    pub(crate) fn no_answer(&self, body: &Value) -> ModelError {
+        if body.get("error").is_some_and(|error| !error.is_null()) {
+            return self.in_band(body);
+        }
+        self.error(Kind::InvalidResponse, "the answer cannot be read", &body.to_string())
+    }
+
     fn web(&self, error: WebError) -> ModelError {
         match error {
             WebError::ResponseFailedStatus { status, body, headers } => {

@@ -125,6 +125,10 @@ async fn whole(inner: &Inner, request: &ModelRequest) -> Result<ModelChunk, Mode
     let answer = match inner.client.exec_chat(target, chat, Some(&options)).await {
         Ok(response) => {
             let raw = response.captured_raw_body.unwrap_or_default();
+            // genai takes any JSON at all for an empty answer in this format.
+            if plan.family == Family::OpenAiChat && raw.pointer("/choices/0/message").is_none() {
+                return Err(inner.asked(false).no_answer(&raw));
+            }
             Answer {
                 parts: response.content.into_parts(),
                 reasoning: response.reasoning_content,
@@ -134,7 +138,7 @@ async fn whole(inner: &Inner, request: &ModelRequest) -> Result<ModelChunk, Mode
                 refusal: refusal(&raw),
             }
         }
-        Err(GenaiError::ChatResponseGeneration { response_body, cause, request_payload, model_iden }) => {
+        Err(GenaiError::ChatResponseGeneration { response_body, .. }) => {
             match (repair::read(&response_body), refusal(&response_body)) {
                 (Some(answer), _) => answer,
                 (None, Some(refusal)) => {

@@ -163,7 +163,7 @@ mod tests {
             ("models/gemini-2.5-flash", "did you mean `gemini-2.5-flash`?"),
             ("mistral-large-4", "did you mean `mistral::mistral-large-4`?"),
             ("opnai::gpt-4o", "did you mean `openai::gpt-4o`?"),
-            ("nowhere::gpt-4o", "`nowhere` is no provider"),
+            ("zzzz::gpt-4o", "`zzzz` is no provider"),
             ("", "as the provider spells it"),
             ("openai::", "as the provider spells it"),
         ];
