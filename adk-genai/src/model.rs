@@ -36,7 +36,7 @@ pub(crate) struct Inner {
     pub(crate) key: Option<String>,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) thoughts: bool,
-    /// The key and the values of the headers, for messages to leave out.
+    /// The key, and headers that look like one, for messages to leave out.
     pub(crate) secrets: Vec<String>,
 }
 
@@ -125,8 +125,12 @@ async fn whole(inner: &Inner, request: &ModelRequest) -> Result<ModelChunk, Mode
     let answer = match inner.client.exec_chat(target, chat, Some(&options)).await {
         Ok(response) => {
             let raw = response.captured_raw_body.unwrap_or_default();
-            // genai takes any JSON at all for an empty answer in this format.
-            if plan.family == Family::OpenAiChat && raw.pointer("/choices/0/message").is_none() {
+            // genai takes any JSON at all for an empty answer in these formats.
+            let holds_one = match plan.kind {
+                AdapterKind::Gemini => raw.pointer("/candidates/0").is_some(),
+                _ => plan.family != Family::OpenAiChat || raw.pointer("/choices/0/message").is_some(),
+            };
+            if !holds_one {
                 return Err(inner.asked(false).no_answer(&raw));
             }
             Answer {
@@ -144,18 +148,7 @@ async fn whole(inner: &Inner, request: &ModelRequest) -> Result<ModelChunk, Mode
                 (None, Some(refusal)) => {
                     Answer { refusal: Some(refusal), version: version(&response_body), ..Answer::default() }
                 }
-                (None, None) if response_body.get("error").is_some_and(|error| !error.is_null()) => {
-                    return Err(inner.asked(false).in_band(&response_body));
-                }
-                (None, None) => {
-                    let error = GenaiError::ChatResponseGeneration {
-                        response_body,
-                        cause,
-                        request_payload,
-                        model_iden,
-                    };
-                    return Err(inner.asked(false).sort(error));
-                }
+                (None, None) => return Err(inner.asked(false).no_answer(&response_body)),
             }
         }
         Err(error) => return Err(inner.asked(false).sort(error)),
