@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 pub(crate) struct Asked<'a> {
     pub(crate) provider: &'a str,
     pub(crate) model: &'a str,
-    /// Keys and the values of extra headers.
+    /// Keys, wherever they are sent.
     pub(crate) secrets: &'a [String],
     /// Whether a part of the answer was handed on already.
     pub(crate) spoke: bool,

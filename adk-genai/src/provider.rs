@@ -119,8 +119,13 @@ impl Genai {
             );
             return Err(ModelError::new(ModelErrorKind::MissingKey, message));
         }
-        let secrets =
-            key.iter().cloned().chain(settings.headers.iter().map(|(_, value)| value.clone())).collect();
+        let secret = |name: &str| {
+            let name = name.to_lowercase();
+            ["auth", "key", "token", "secret", "cookie"].iter().any(|word| name.contains(word))
+        };
+        let headers =
+            settings.headers.iter().filter(|(name, _)| secret(name)).map(|(_, value)| value.clone());
+        let secrets = key.iter().cloned().chain(headers).collect();
         Ok(GenaiModel::new(Inner {
             client,
             name: name.to_owned(),
@@ -177,7 +182,8 @@ impl GenaiBuilder {
         self
     }
 
-    /// A header for every request; the last of a name counts. Its value is left out of error messages.
+    /// A header for every request; the last of a name counts. A value that goes
+    /// by a name such as `authorization` or `x-api-key` is left out of error messages.
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
