@@ -113,6 +113,7 @@ mod tests {
             {"text": "hello"},
             {"text": "hm", "thought": true, "thoughtSignature": "s1"},
             {"functionCall": {"id": "c1", "name": "search", "args": {"q": "cat"}}, "thoughtSignature": "s2"},
+            {"functionCall": {"id": "c2", "name": "search", "args": {}, "malformed": "{\"q\": ca"}},
             {"functionResponse": {"id": "c1", "name": "search", "response": {"result": null}}},
             {"inlineData": {"mimeType": "image/png", "data": "AQID/w=="}},
             {"fileData": {"fileUri": "gs://a/b", "mimeType": "text/plain"}},

@@ -1,0 +1,289 @@
+//! From genai's errors to ours.
+//!
+//! A failed streamed request opens fine and reports its status later, wrapped in `WebStream` where neither
+//! `status()` nor `headers()` finds it; this is where it is dug out.
+
+use crate::retry_after::retry_after;
+use adk_core::model::{ModelError, ModelErrorKind as Kind};
+use genai::Error as GenaiError;
+use genai::webc::Error as WebError;
+use reqwest::header::HeaderMap;
+use serde_json::Value;
+use std::fmt::Write as _;
+
+/// Who was asked, for messages; and what must not stand in them.
+pub(crate) struct Asked<'a> {
+    pub(crate) provider: &'a str,
+    pub(crate) model: &'a str,
+    /// Keys, wherever they are sent.
+    pub(crate) secrets: &'a [String],
+    /// Whether a part of the answer was handed on already.
+    pub(crate) spoke: bool,
+}
+
+/// More than this of a provider's words helps nobody.
+const LONGEST: usize = 400;
+
+impl Asked<'_> {
+    /// An error that names provider and model.
+    pub(crate) fn error(&self, kind: Kind, what: &str, detail: &str) -> ModelError {
+        let mut message = format!("{} (model `{}`): {what}", self.provider, self.model);
+        let detail = short(detail);
+        if !detail.is_empty() {
+            let _ = write!(message, ": {detail}");
+        }
+        for secret in self.secrets.iter().filter(|secret| secret.len() >= 6) {
+            message = message.replace(secret.as_str(), "***");
+        }
+        ModelError::new(kind, message)
+    }
+
+    /// The answer ended before it was complete.
+    pub(crate) fn broken(&self, detail: &str) -> ModelError {
+        if self.spoke {
+            self.error(Kind::BrokenStream, "the connection broke in the middle of the answer", detail)
+        } else {
+            self.error(Kind::Connection, "the connection broke before the answer", detail)
+        }
+    }
+
+    /// Sorts an error of genai.
+    pub(crate) fn sort(&self, error: GenaiError) -> ModelError {
+        match error {
+            GenaiError::WebStream { error, cause, .. } => match error.downcast::<GenaiError>() {
+                Ok(inner) => self.sort(*inner),
+                Err(error) => match error.downcast::<reqwest::Error>() {
+                    Ok(error) => self.transport(*error),
+                    Err(_) => self.error(Kind::InvalidResponse, "the stream cannot be read", &cause),
+                },
+            },
+            GenaiError::HttpError { status, body, headers, .. } => {
+                self.status(status.as_u16(), &body, &headers)
+            }
+            GenaiError::WebModelCall { webc_error, .. } | GenaiError::WebAdapterCall { webc_error, .. } => {
+                self.web(webc_error)
+            }
+            GenaiError::ChatResponse { body, .. } => self.in_band(&body),
+            GenaiError::ChatResponseGeneration { cause, .. } => {
+                self.error(Kind::InvalidResponse, "the answer cannot be read", &cause)
+            }
+            GenaiError::StreamParse { serde_error, .. } => {
+                self.error(Kind::InvalidResponse, "the stream cannot be read", &serde_error.to_string())
+            }
+            error @ (GenaiError::NoChatResponse { .. }
+            | GenaiError::InvalidJsonResponseElement { .. }
+            | GenaiError::JsonValueExt(_)
+            | GenaiError::SerdeJson(_)) => {
+                self.error(Kind::InvalidResponse, "the answer cannot be read", &error.to_string())
+            }
+            error @ (GenaiError::RequiresApiKey { .. }
+            | GenaiError::NoAuthResolver { .. }
+            | GenaiError::NoAuthData { .. }
+            | GenaiError::Resolver { .. }) => self.error(Kind::MissingKey, "no key", &error.to_string()),
+            error @ (GenaiError::ChatReqHasNoMessages { .. }
+            | GenaiError::LastChatMessageIsNotUser { .. }
+            | GenaiError::MessageRoleNotSupported { .. }
+            | GenaiError::MessageContentTypeNotSupported { .. }
+            | GenaiError::JsonModeWithoutInstruction
+            | GenaiError::AdapterNotSupported { .. }) => {
+                self.error(Kind::InvalidRequest, "the request cannot be sent", &error.to_string())
+            }
+            error => self.error(Kind::Other, "the call failed", &error.to_string()),
+        }
+    }
+
+    /// A body that came with a success and holds no answer: an error, or anything.
+    pub(crate) fn no_answer(&self, body: &Value) -> ModelError {
+        if body.get("error").is_some_and(|error| !error.is_null()) {
+            return self.in_band(body);
+        }
+        self.error(Kind::InvalidResponse, "the answer cannot be read", &body.to_string())
+    }
+
+    fn web(&self, error: WebError) -> ModelError {
+        match error {
+            WebError::ResponseFailedStatus { status, body, headers } => {
+                self.status(status.as_u16(), &body, &headers)
+            }
+            WebError::Reqwest(error) => self.transport(error),
+            WebError::ResponseFailedNotJson { content_type, body } => {
+                let what = format!("the answer is `{content_type}` and not JSON");
+                self.error(Kind::InvalidResponse, &what, &body)
+            }
+            WebError::ResponseFailedInvalidJson { cause, .. } => {
+                self.error(Kind::InvalidResponse, "the answer is no valid JSON", &cause)
+            }
+            WebError::JsonValueExt(error) => {
+                self.error(Kind::InvalidResponse, "the answer cannot be read", &error.to_string())
+            }
+        }
+    }
+
+    fn transport(&self, error: reqwest::Error) -> ModelError {
+        let detail = chain(&error);
+        if error.is_builder() {
+            self.error(Kind::InvalidRequest, "the request cannot be built", &detail)
+        } else if error.is_timeout() && !self.spoke {
+            self.error(Kind::Timeout, "no answer in time", &detail)
+        } else if error.is_connect() {
+            self.error(Kind::Connection, "no connection", &detail)
+        } else {
+            self.broken(&detail)
+        }
+    }
+
+    /// A status that is no success.
+    fn status(&self, status: u16, body: &str, headers: &HeaderMap) -> ModelError {
+        let json: Value = serde_json::from_str(body).unwrap_or_default();
+        let detail = words(&json).unwrap_or_else(|| body.to_owned());
+        let (kind, what) = match status {
+            401 | 403 => (Kind::Unauthorized, "the key was refused"),
+            // Google says this with a 400.
+            400 if body.contains("API_KEY_INVALID") => (Kind::Unauthorized, "the key was refused"),
+            404 if detail.to_lowercase().contains("model") => (Kind::UnknownModel, "there is no such model"),
+            408 => (Kind::Timeout, "no answer in time"),
+            429 => (Kind::RateLimited, "too many requests"),
+            500.. => (Kind::Unavailable, "the provider failed"),
+            400..=499 => (Kind::InvalidRequest, "the request was refused"),
+            _ => (Kind::InvalidResponse, "an unexpected status"),
+        };
+        let error = self.error(kind, &format!("{what} ({status})"), &detail);
+        match retry_after(headers, &json) {
+            Some(wait) => error.with_retry_after(wait),
+            None => error,
+        }
+    }
+
+    /// An error in the body of an answer that began as a success.
+    pub(crate) fn in_band(&self, body: &Value) -> ModelError {
+        let detail = words(body).unwrap_or_else(|| body.to_string());
+        // OpenAI's `type`/`code`, Anthropic's `error.type`, Google's `error.status`/`error.code`.
+        let field = |name: &str| {
+            let of = |object: &Value| match object.get(name) {
+                Some(Value::String(text)) => Some(text.to_lowercase()),
+                Some(Value::Number(number)) => Some(number.to_string()),
+                _ => None,
+            };
+            body.get("error").and_then(of).or_else(|| of(body)).unwrap_or_default()
+        };
+        let marks = [field("type"), field("code"), field("status")];
+        let has = |words: &[&str]| words.iter().any(|word| marks.iter().any(|mark| mark.contains(word)));
+        let kind = if has(&["rate_limit", "resource_exhausted", "429"]) {
+            Kind::RateLimited
+        } else if has(&["authentication", "permission", "unauthenticated", "401", "403"]) {
+            Kind::Unauthorized
+        } else if has(&["invalid_request", "invalid_argument", "400"]) {
+            Kind::InvalidRequest
+        } else {
+            // Overloaded, an inner error, a code of 5xx, or nothing at all: worth another try.
+            Kind::Unavailable
+        };
+        if self.spoke {
+            self.broken(&detail)
+        } else {
+            self.error(kind, "the provider answered with an error", &detail)
+        }
+    }
+}
+
+/// The provider's own words in the body of an error.
+fn words(body: &Value) -> Option<String> {
+    let body = body.get(0).unwrap_or(body);
+    ["/error/message", "/error/error/message", "/message", "/error", "/detail", "/detail/0/msg"]
+        .iter()
+        .find_map(|path| body.pointer(path)?.as_str())
+        .map(str::to_owned)
+}
+
+/// One line, not too long.
+fn short(text: &str) -> String {
+    let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some((at, _)) = line.char_indices().nth(LONGEST) {
+        line.truncate(at);
+        line.push_str("...");
+    }
+    line
+}
+
+/// An error with what is behind it; reqwest's own text does not say why.
+fn chain(error: &reqwest::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(error) = source {
+        let more = error.to_string();
+        if !text.contains(&more) {
+            let _ = write!(text, ": {more}");
+        }
+        source = error.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn asked<'a>(secrets: &'a [String], spoke: bool) -> Asked<'a> {
+        Asked { provider: "openai", model: "m", secrets, spoke }
+    }
+
+    #[test]
+    fn statuses_are_sorted_by_what_can_be_done() {
+        let cases = [
+            (400, "{}", Kind::InvalidRequest),
+            (
+                400,
+                r#"{"error":{"message":"API key not valid","details":[{"reason":"API_KEY_INVALID"}]}}"#,
+                Kind::Unauthorized,
+            ),
+            (401, "", Kind::Unauthorized),
+            (403, "", Kind::Unauthorized),
+            (404, r#"{"error":{"message":"The model `x` does not exist"}}"#, Kind::UnknownModel),
+            (404, "page not found", Kind::InvalidRequest),
+            (408, "", Kind::Timeout),
+            (422, "", Kind::InvalidRequest),
+            (429, "", Kind::RateLimited),
+            (500, "", Kind::Unavailable),
+            (503, "", Kind::Unavailable),
+            (529, "", Kind::Unavailable),
+            (302, "", Kind::InvalidResponse),
+        ];
+        for (status, body, kind) in cases {
+            let error = asked(&[], false).status(status, body, &HeaderMap::new());
+            assert_eq!(error.kind(), kind, "{status} {body}");
+            assert!(error.to_string().starts_with("openai (model `m`): "), "{error}");
+        }
+    }
+
+    #[test]
+    fn messages_are_short_and_hold_no_key() {
+        let secrets = ["sk-secret-123".to_owned()];
+        let body =
+            json!({"error": {"message": format!("Incorrect key sk-secret-123. {}", "x".repeat(5000))}});
+        let error = asked(&secrets, false).status(401, &body.to_string(), &HeaderMap::new());
+        assert!(error.to_string().contains("Incorrect key ***."), "{error}");
+        assert!(error.to_string().len() < 600);
+    }
+
+    #[test]
+    fn errors_inside_of_a_stream_are_sorted() {
+        let cases = [
+            (
+                json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}),
+                Kind::Unavailable,
+            ),
+            (json!({"message": "slow down", "type": "rate_limit_error"}), Kind::RateLimited),
+            (
+                json!({"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": "q"}}),
+                Kind::RateLimited,
+            ),
+            (json!({"error": {"code": 503, "status": "UNAVAILABLE"}}), Kind::Unavailable),
+            (json!({"message": "bad", "type": "invalid_request_error"}), Kind::InvalidRequest),
+        ];
+        for (body, kind) in cases {
+            assert_eq!(asked(&[], false).in_band(&body).kind(), kind, "{body}");
+            assert_eq!(asked(&[], true).in_band(&body).kind(), Kind::BrokenStream, "{body}");
+        }
+    }
+}

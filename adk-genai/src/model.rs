@@ -1,0 +1,280 @@
+//! One model, and its two ways of answering.
+
+use crate::adapter::Family;
+use crate::error::Asked;
+use crate::frames::{Frames, Refusal, refusal, version};
+use crate::plan::Plan;
+use crate::repair;
+use crate::request;
+use crate::response::Answer;
+use adk_core::model::{Model, ModelChunk, ModelError, ModelErrorKind, ModelRequest, ModelStream};
+use futures_util::{StreamExt as _, stream};
+use genai::adapter::AdapterKind;
+use genai::chat::{ChatOptions, ChatRequest, ChatStream, ChatStreamEvent, ContentPart, StreamEnd};
+use genai::resolver::{AuthData, Endpoint};
+use genai::{Client, Error as GenaiError, Headers, ModelIden, ServiceTarget};
+use serde_json::Value;
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+
+/// A model of a provider, made by [`Genai`](crate::Genai).
+///
+/// One call is one HTTP request. It is sent when the stream is first polled; dropping the stream closes the
+/// connection. Nothing is retried here.
+#[derive(Clone)]
+pub struct GenaiModel {
+    inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub(crate) client: Client,
+    /// As the user wrote it.
+    pub(crate) name: String,
+    pub(crate) kind: AdapterKind,
+    pub(crate) base_url: String,
+    pub(crate) key: Option<String>,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) thoughts: bool,
+    /// The key, and headers that look like one, for messages to leave out.
+    pub(crate) secrets: Vec<String>,
+}
+
+impl GenaiModel {
+    pub(crate) fn new(inner: Inner) -> Self {
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// The provider.
+    pub fn adapter(&self) -> crate::Adapter {
+        crate::Adapter::from_kind(self.inner.kind)
+    }
+
+    /// Where requests go, such as `https://api.openai.com/v1/`.
+    pub fn base_url(&self) -> &str {
+        &self.inner.base_url
+    }
+}
+
+impl fmt::Debug for GenaiModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GenaiModel")
+            .field("name", &self.inner.name)
+            .field("adapter", &self.adapter())
+            .field("base_url", &self.inner.base_url)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Model for GenaiModel {
+    fn name(&self) -> &str {
+        &self.inner.name
+    }
+
+    fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {
+        let inner = self.inner.clone();
+        if request.stream {
+            Box::pin(stream::unfold(State::Start(inner, request), advance))
+        } else {
+            Box::pin(stream::once(async move { whole(&inner, &request).await }))
+        }
+    }
+}
+
+/// A request in genai's types.
+struct Prepared {
+    plan: Plan,
+    target: ServiceTarget,
+    chat: ChatRequest,
+    options: ChatOptions,
+}
+
+impl Inner {
+    fn asked(&self, spoke: bool) -> Asked<'_> {
+        let provider = self.kind.as_lower_str();
+        Asked { provider, model: &self.name, secrets: &self.secrets, spoke }
+    }
+
+    fn prepare(&self, request: &ModelRequest) -> Result<Prepared, ModelError> {
+        let (mut kind, mut base_url) = (self.kind, self.base_url.clone());
+        // In Ollama's own format genai knows no schemas; the same server speaks OpenAI's, which has them.
+        if kind == AdapterKind::Ollama && request.response_schema.is_some() {
+            kind = AdapterKind::OpenAI;
+            base_url.push_str("v1/");
+        }
+        let plan = Plan::new(kind, &self.name, request);
+        let chat = request::translate(request, &plan, &self.asked(false))?;
+        let mut options = plan.options(request, self.thoughts, &self.asked(false))?;
+        if !self.headers.is_empty() {
+            options.extra_headers = Some(Headers::from(self.headers.clone()));
+        }
+        let auth = match &self.key {
+            Some(key) => AuthData::from_single(key),
+            // Servers on this machine want a header and do not look at it.
+            None => AuthData::from_single("none"),
+        };
+        let model = ModelIden::new(kind, self.name.as_str());
+        let target = ServiceTarget { model, auth, endpoint: Endpoint::from_owned(base_url) };
+        Ok(Prepared { plan, target, chat, options })
+    }
+}
+
+/// The whole answer at once.
+async fn whole(inner: &Inner, request: &ModelRequest) -> Result<ModelChunk, ModelError> {
+    let Prepared { plan, target, chat, options } = inner.prepare(request)?;
+    let answer = match inner.client.exec_chat(target, chat, Some(&options)).await {
+        Ok(response) => {
+            let raw = response.captured_raw_body.unwrap_or_default();
+            // genai takes any JSON at all for an empty answer in these formats.
+            let holds_one = match plan.kind {
+                AdapterKind::Gemini => raw.pointer("/candidates/0").is_some(),
+                _ => plan.family != Family::OpenAiChat || raw.pointer("/choices/0/message").is_some(),
+            };
+            if !holds_one {
+                return Err(inner.asked(false).no_answer(&raw));
+            }
+            Answer {
+                parts: response.content.into_parts(),
+                reasoning: response.reasoning_content,
+                stop: response.stop_reason,
+                usage: response.usage,
+                version: version(&raw),
+                refusal: refusal(&raw),
+            }
+        }
+        Err(GenaiError::ChatResponseGeneration { response_body, .. }) => {
+            match (repair::read(&response_body), refusal(&response_body)) {
+                (Some(answer), _) => answer,
+                (None, Some(refusal)) => {
+                    Answer { refusal: Some(refusal), version: version(&response_body), ..Answer::default() }
+                }
+                (None, None) => return Err(inner.asked(false).no_answer(&response_body)),
+            }
+        }
+        Err(error) => return Err(inner.asked(false).sort(error)),
+    };
+    Ok(ModelChunk::Done(answer.finish(&plan)))
+}
+
+enum State {
+    Start(Arc<Inner>, Arc<ModelRequest>),
+    Reading(Box<Reading>),
+    /// Nothing is read any more: what remains is handed on.
+    Ending(VecDeque<Result<ModelChunk, ModelError>>),
+}
+
+struct Reading {
+    inner: Arc<Inner>,
+    plan: Plan,
+    stream: ChatStream,
+    frames: Arc<Frames>,
+    /// Gemini's calls as they came, each with its own signature; the end of genai's stream mixes them up.
+    calls: Vec<ContentPart>,
+    spoke: bool,
+}
+
+type Next = Option<(Result<ModelChunk, ModelError>, State)>;
+
+async fn advance(state: State) -> Next {
+    let mut reading = match state {
+        State::Start(inner, request) => match Reading::open(inner, &request).await {
+            Ok(reading) => Box::new(reading),
+            Err(error) => return Some((Err(error), State::Ending(VecDeque::new()))),
+        },
+        State::Reading(reading) => reading,
+        State::Ending(mut rest) => return rest.pop_front().map(|item| (item, State::Ending(rest))),
+    };
+    loop {
+        let chunk = match reading.stream.next().await {
+            Some(Ok(ChatStreamEvent::Chunk(chunk))) if !reading.plan.holds_text() => {
+                ModelChunk::Text(chunk.content)
+            }
+            Some(Ok(ChatStreamEvent::ReasoningChunk(chunk))) => ModelChunk::Thought(chunk.content),
+            Some(Ok(ChatStreamEvent::ToolCallChunk(chunk))) => {
+                // Elsewhere these are pieces that grow; the end has the whole.
+                if reading.plan.family == Family::Gemini {
+                    reading.calls.push(ContentPart::ToolCall(chunk.tool_call));
+                }
+                continue;
+            }
+            Some(Ok(ChatStreamEvent::End(end))) => return pop(reading.end(end)),
+            Some(Ok(_)) => continue,
+            Some(Err(error)) => return pop(reading.failed(error)),
+            None => {
+                let error = reading.inner.asked(reading.spoke).broken("the stream ended early");
+                return Some((Err(error), State::Ending(VecDeque::new())));
+            }
+        };
+        reading.spoke = true;
+        return Some((Ok(chunk), State::Reading(reading)));
+    }
+}
+
+fn pop(mut rest: VecDeque<Result<ModelChunk, ModelError>>) -> Next {
+    rest.pop_front().map(|item| (item, State::Ending(rest)))
+}
+
+impl Reading {
+    async fn open(inner: Arc<Inner>, request: &ModelRequest) -> Result<Self, ModelError> {
+        let Prepared { plan, target, chat, options } = inner.prepare(request)?;
+        let frames = Arc::new(Frames::default());
+        let options = options.with_raw_frame_sink_arc(frames.clone());
+        let opened = inner.client.exec_chat_stream(target, chat, Some(&options)).await;
+        let stream = opened.map_err(|error| inner.asked(false).sort(error))?.stream;
+        Ok(Self { inner, plan, stream, frames, calls: Vec::new(), spoke: false })
+    }
+
+    fn end(self, end: StreamEnd) -> VecDeque<Result<ModelChunk, ModelError>> {
+        let seen = self.frames.seen();
+        let asked = self.inner.asked(self.spoke);
+        // Of a stream that just stops genai makes an end, in some formats; it has no reason.
+        if end.captured_stop_reason.is_none() && !seen.finished && seen.refusal.is_none() {
+            return [Err(asked.broken("the stream ended early"))].into();
+        }
+        let mut parts = end.captured_content.map(genai::chat::MessageContent::into_parts).unwrap_or_default();
+        if self.plan.family == Family::Gemini {
+            parts.retain(|part| !part.is_tool_call());
+            parts.extend(self.calls);
+        }
+        let answer = Answer {
+            parts,
+            reasoning: end.captured_reasoning_content,
+            stop: end.captured_stop_reason,
+            usage: end.captured_usage.unwrap_or_default(),
+            version: seen.version,
+            refusal: seen.refusal,
+        };
+        let response = answer.finish(&self.plan);
+        let mut out = VecDeque::new();
+        let text = response.content.text();
+        if self.plan.holds_text() && !text.is_empty() {
+            out.push_back(Ok(ModelChunk::Text(text)));
+        }
+        out.push_back(Ok(ModelChunk::Done(response)));
+        out
+    }
+
+    fn failed(self, error: GenaiError) -> VecDeque<Result<ModelChunk, ModelError>> {
+        let seen = self.frames.seen();
+        let asked = self.inner.asked(self.spoke);
+        let error = match (error, seen.refusal, seen.error) {
+            // genai takes a blocked prompt for an error without words.
+            (GenaiError::ChatResponse { .. }, Some(refusal), _) => {
+                return [Ok(blocked(refusal, seen.version, &self.plan))].into();
+            }
+            (GenaiError::StreamParse { .. }, _, Some(error)) => {
+                asked.in_band(&Value::from_iter([("error", error)]))
+            }
+            (GenaiError::StreamParse { serde_error, .. }, _, _) if self.spoke => {
+                let what = "the stream cannot be read any further";
+                asked.error(ModelErrorKind::BrokenStream, what, &serde_error.to_string())
+            }
+            (error, _, _) => asked.sort(error),
+        };
+        [Err(error)].into()
+    }
+}
+
+fn blocked(refusal: Refusal, version: Option<String>, plan: &Plan) -> ModelChunk {
+    ModelChunk::Done(Answer { refusal: Some(refusal), version, ..Answer::default() }.finish(plan))
+}

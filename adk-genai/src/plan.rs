@@ -1,0 +1,251 @@
+//! What is decided once per request: the dialect, the options, and how the answer is read back.
+
+use crate::adapter::{Family, SchemaMode};
+use crate::error::Asked;
+use crate::schema;
+use adk_core::model::{ModelError, ModelErrorKind, ModelRequest};
+use genai::adapter::AdapterKind;
+use genai::chat::{ChatOptions, ChatResponseFormat, JsonSpec};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The dialect of one request.
+pub(crate) struct Plan {
+    pub(crate) kind: AdapterKind,
+    pub(crate) family: Family,
+    answer: Answer,
+    /// The canonical schemas of the tools that went out in strict form.
+    strict_tools: HashMap<String, Arc<Value>>,
+}
+
+/// How the answer is asked for, and read.
+enum Answer {
+    Free,
+    /// JSON that fits the canonical schema; perhaps wrapped in an object, perhaps with nulls for "absent".
+    Schema {
+        canonical: Arc<Value>,
+        wrapped: bool,
+        nulls: bool,
+        sent: Sent,
+    },
+}
+
+enum Sent {
+    /// In the field that genai has for it.
+    Format(Value),
+    /// OpenAI's field with `strict: false`, which genai cannot say.
+    Loose(Value),
+    /// In the system instruction.
+    Prompt,
+}
+
+impl Plan {
+    pub(crate) fn new(kind: AdapterKind, model: &str, request: &ModelRequest) -> Self {
+        let family = Family::of(kind, model);
+        let answer = match &request.response_schema {
+            None => Answer::Free,
+            Some(canonical) => Self::answer(family.schema_mode(kind, model), canonical),
+        };
+        let strict_tools = match kind {
+            AdapterKind::OpenAI | AdapterKind::OpenAIResp => request
+                .tools
+                .iter()
+                .filter(|tool| {
+                    schema::is_object(&tool.parameters) && schema::strict(&tool.parameters).is_some()
+                })
+                .map(|tool| (tool.name.to_string(), tool.parameters.clone()))
+                .collect(),
+            _ => HashMap::new(),
+        };
+        Self { kind, family, answer, strict_tools }
+    }
+
+    fn answer(mode: SchemaMode, canonical: &Arc<Value>) -> Answer {
+        let wrap = !schema::is_object(canonical);
+        let whole = || if wrap { schema::wrap(canonical) } else { Value::clone(canonical) };
+        let (wrapped, nulls, sent) = match mode {
+            SchemaMode::OpenAi => match schema::strict(&whole()) {
+                Some(strict) => (wrap, true, Sent::Format(strict)),
+                None => (wrap, false, Sent::Loose(whole())),
+            },
+            SchemaMode::Anthropic => match schema::anthropic(&whole()) {
+                Some(schema) => (wrap, false, Sent::Format(schema)),
+                None => (false, false, Sent::Prompt),
+            },
+            SchemaMode::Gemini => (false, false, Sent::Format(schema::gemini(canonical))),
+            SchemaMode::Prompt => (false, false, Sent::Prompt),
+        };
+        Answer::Schema { canonical: canonical.clone(), wrapped, nulls, sent }
+    }
+
+    /// The schema of a tool's arguments, and what to say about its strictness.
+    pub(crate) fn tool_schema(&self, parameters: &Value) -> (Value, Option<bool>) {
+        match self.kind {
+            AdapterKind::OpenAI | AdapterKind::OpenAIResp => {
+                match schema::strict(parameters).filter(|_| schema::is_object(parameters)) {
+                    Some(strict) => (strict, Some(true)),
+                    None => (parameters.clone(), Some(false)),
+                }
+            }
+            _ if self.family == Family::Gemini => (schema::gemini(parameters), None),
+            _ => (parameters.clone(), None),
+        }
+    }
+
+    /// Takes out of a call's arguments the nulls that the strict form asked for.
+    pub(crate) fn settle_args(&self, tool: &str, args: &mut Value) {
+        if let Some(canonical) = self.strict_tools.get(tool) {
+            schema::drop_nulls(canonical, args);
+        }
+    }
+
+    /// The system instruction, with the schema where the provider has no field for it.
+    pub(crate) fn system(&self, instruction: &str) -> String {
+        let Answer::Schema { canonical, sent: Sent::Prompt, .. } = &self.answer else {
+            return instruction.to_owned();
+        };
+        let gap = if instruction.is_empty() { "" } else { "\n\n" };
+        format!(
+            "{instruction}{gap}Answer with JSON alone, without any other text, that fits this JSON schema:\n{canonical}"
+        )
+    }
+
+    /// Whether pieces of the answer would show what [`settle_text`](Self::settle_text) still takes away.
+    pub(crate) fn holds_text(&self) -> bool {
+        matches!(self.answer, Answer::Schema { wrapped: true, .. })
+    }
+
+    /// The text of the answer as the canonical schema wants it. Text that is no such JSON stays as it is, so
+    /// that the caller's error can show it.
+    pub(crate) fn settle_text(&self, text: String) -> String {
+        let Answer::Schema { canonical, wrapped, nulls, sent } = &self.answer else { return text };
+        let inner = if matches!(sent, Sent::Prompt) { unfence(&text) } else { text.trim() };
+        let Ok(mut value) = serde_json::from_str::<Value>(inner) else { return text };
+        let mut changed = inner.len() != text.len();
+        if *wrapped
+            && let Some(object) = value.as_object_mut().filter(|object| object.len() == 1)
+            && let Some(content) = object.remove(schema::WRAPPED)
+        {
+            value = content;
+            changed = true;
+        }
+        changed |= *nulls && schema::drop_nulls(canonical, &mut value);
+        if changed { value.to_string() } else { text }
+    }
+
+    /// genai's options.
+    ///
+    /// # Errors
+    /// When the provider has no such option and leaving it out would change the answer.
+    pub(crate) fn options(
+        &self,
+        request: &ModelRequest,
+        thoughts: bool,
+        asked: &Asked<'_>,
+    ) -> Result<ChatOptions, ModelError> {
+        let config = &request.config;
+        let responses = self.family == Family::OpenAiResponses;
+        if responses && !config.stop.is_empty() {
+            let what =
+                "OpenAI's responses know no stop texts; help: ask for `openai::NAME`, or leave them out";
+            return Err(asked.error(ModelErrorKind::InvalidRequest, what, ""));
+        }
+        let mut options = ChatOptions::default()
+            .with_capture_usage(true)
+            .with_capture_content(true)
+            .with_capture_tool_calls(true)
+            .with_capture_raw_body(true);
+        // On these two it is a request parameter that some models refuse; on the others it costs nothing.
+        let asks = matches!(self.family, Family::Gemini | Family::OpenAiResponses);
+        options.capture_reasoning_content = Some(thoughts || !asks);
+        options.temperature = config.temperature;
+        options.top_p = config.top_p;
+        options.max_tokens = config.max_output_tokens;
+        options.stop_sequences.clone_from(&config.stop);
+        // Seeds are signed on the wire; OpenAI's responses refuse them.
+        options.seed = config.seed.filter(|_| !responses).map(|seed| match self.family {
+            Family::Gemini => seed & (i32::MAX as u64),
+            _ => seed & (i64::MAX as u64),
+        });
+        if let Answer::Schema { sent, .. } = &self.answer {
+            match sent {
+                Sent::Format(schema) => {
+                    options.response_format = Some(JsonSpec::new("answer", schema.clone()).into());
+                }
+                Sent::Loose(schema) => options.extra_body = Some(self.loose(schema)),
+                // A model may not both be held to JSON and call tools.
+                Sent::Prompt if request.tools.is_empty() => {
+                    options.response_format = Some(ChatResponseFormat::JsonMode);
+                }
+                Sent::Prompt => {}
+            }
+        }
+        Ok(options)
+    }
+
+    fn loose(&self, schema: &Value) -> Value {
+        if self.family == Family::OpenAiResponses {
+            json!({"text": {"format": {"type": "json_schema", "name": "answer", "strict": false, "schema": schema}}})
+        } else {
+            let format = json!({"name": "answer", "strict": false, "schema": schema});
+            json!({"response_format": {"type": "json_schema", "json_schema": format}})
+        }
+    }
+}
+
+/// The JSON inside of a Markdown fence, which models like to put around it.
+fn unfence(text: &str) -> &str {
+    let text = text.trim();
+    let Some(inner) = text.strip_prefix("```").and_then(|text| text.strip_suffix("```")) else { return text };
+    inner.strip_prefix("json").unwrap_or(inner).trim()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(kind: AdapterKind, schema: Value) -> Plan {
+        let mut request = ModelRequest::default();
+        request.response_schema = Some(Arc::new(schema));
+        Plan::new(kind, "m", &request)
+    }
+
+    #[test]
+    fn answers_that_are_no_objects_are_wrapped_and_unwrapped() {
+        let plan = plan(AdapterKind::OpenAI, json!({"type": "number"}));
+        assert!(plan.holds_text());
+        assert_eq!(plan.settle_text(r#"{"value": 3.5}"#.into()), "3.5");
+        assert_eq!(plan.settle_text("3.5".into()), "3.5");
+        assert_eq!(plan.settle_text("I cannot".into()), "I cannot");
+    }
+
+    #[test]
+    fn nulls_of_optional_properties_go_and_other_text_stays() {
+        let schema = json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}, "required": ["a"]});
+        let plan = plan(AdapterKind::OpenAI, schema);
+        assert_eq!(plan.settle_text(r#"{"a": "x", "b": null}"#.into()), r#"{"a":"x"}"#);
+        assert_eq!(plan.settle_text(r#"{ "a": "x", "b": 1 }"#.into()), r#"{ "a": "x", "b": 1 }"#);
+    }
+
+    #[test]
+    fn a_provider_without_schemas_is_told_in_words() {
+        let plan = plan(AdapterKind::DeepSeek, json!({"type": "number"}));
+        assert!(plan.system("Grade it.").starts_with("Grade it.\n\nAnswer with JSON alone"));
+        assert_eq!(plan.settle_text("```json\n3.5\n```".into()), "3.5");
+    }
+
+    #[test]
+    fn gemini_and_anthropic_get_their_own_form() {
+        let schema = json!({"type": "object", "properties": {"n": {"type": "integer", "format": "uint8", "minimum": 0}}, "required": ["n"]});
+        for (kind, property) in [
+            (AdapterKind::Gemini, json!({"type": "integer", "minimum": 0})),
+            (AdapterKind::Anthropic, json!({"type": "integer"})),
+        ] {
+            let Answer::Schema { sent: Sent::Format(sent), .. } = plan(kind, schema.clone()).answer else {
+                panic!("{kind} has a field for schemas");
+            };
+            assert_eq!(sent["properties"]["n"], property);
+        }
+    }
+}

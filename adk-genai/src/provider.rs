@@ -1,0 +1,321 @@
+//! The provider of models, and its settings.
+
+use crate::adapter::Adapter;
+use crate::endpoint::{base_url_variable, complete, is_local};
+use crate::model::{GenaiModel, Inner};
+use crate::names;
+use adk_core::model::{Model, ModelError, ModelErrorKind, ModelProvider};
+use futures_util::FutureExt as _;
+use genai::adapter::AdapterKind;
+use genai::{Client, ModelIden, WebConfig};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Looks up a variable of the environment.
+type Environment = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
+
+/// Models of every provider that the `genai` crate knows, by name.
+///
+/// Without settings it needs nothing but the environment: keys under the providers' own names
+/// (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`, `GEMINI_API_KEY` or `GOOGLE_API_KEY`, ...), and base URLs as the
+/// providers' own SDKs read them (see the [crate](crate)). The environment is read when a model is asked for.
+/// Clones share their connections.
+#[derive(Clone)]
+pub struct Genai {
+    settings: Arc<GenaiBuilder>,
+    /// Only a broken TLS set-up fails here; `Default` cannot say so, [`model`](ModelProvider::model) does.
+    client: Result<Client, String>,
+}
+
+/// Settings of a [`Genai`]; made by [`Genai::builder`].
+#[derive(Clone)]
+pub struct GenaiBuilder {
+    adapter: Option<Adapter>,
+    base_url: Option<String>,
+    api_key: Option<String>,
+    headers: Vec<(String, String)>,
+    connect_timeout: Duration,
+    read_timeout: Option<Duration>,
+    proxy: Option<String>,
+    thoughts: bool,
+    environment: Environment,
+}
+
+impl Genai {
+    /// All providers, with the settings of the environment.
+    pub fn new() -> Self {
+        let settings = Self::builder();
+        let client = settings.client();
+        Self { settings: Arc::new(settings), client }
+    }
+
+    /// Starts from the defaults of [`Genai::new`].
+    pub fn builder() -> GenaiBuilder {
+        GenaiBuilder {
+            adapter: None,
+            base_url: None,
+            api_key: None,
+            headers: Vec::new(),
+            connect_timeout: Duration::from_secs(30),
+            read_timeout: None,
+            proxy: None,
+            thoughts: false,
+            environment: Arc::new(|name| std::env::var(name).ok()),
+        }
+    }
+
+    /// The environment variable with the key for the model of that name; `None` when there is no such model,
+    /// or it needs no key. Where a provider has two, the one that is set.
+    ///
+    /// ```
+    /// use adk_genai::Genai;
+    /// assert_eq!(Genai::key_variable("gpt-4o-mini"), Some("OPENAI_API_KEY"));
+    /// assert_eq!(Genai::key_variable("ollama::llama3.2"), None);
+    /// ```
+    pub fn key_variable(model: &str) -> Option<&'static str> {
+        let kind = names::resolve(model).ok()?;
+        let variables = key_variables(kind);
+        let set = |name: &&&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        variables.iter().find(set).or(variables.first()).copied()
+    }
+
+    /// The model of that name, as a value of its own type; [`ModelProvider::model`] hides it.
+    ///
+    /// # Errors
+    /// [`ModelErrorKind::UnknownModel`] when no provider has names of that form, [`ModelErrorKind::MissingKey`]
+    /// when the provider's key is in neither settings nor environment, [`ModelErrorKind::InvalidRequest`] for
+    /// a base URL that is none. Nothing is sent.
+    pub fn get(&self, name: &str) -> Result<GenaiModel, ModelError> {
+        let settings = &self.settings;
+        let client = self.client.clone().map_err(|cause| ModelError::new(ModelErrorKind::Other, cause))?;
+        let mut kind = match settings.adapter {
+            Some(adapter) if !name.is_empty() => adapter.kind(),
+            _ => names::resolve(name)?,
+        };
+        let own = settings.base_url.clone();
+        let given = own.clone().or_else(|| settings.variable(base_url_variable(kind)?));
+        let base_url = match &given {
+            Some(given) => {
+                // genai sends these to the provider's own address whatever it is told. They speak OpenAI's format.
+                if matches!(kind, AdapterKind::Zai | AdapterKind::Baidu) {
+                    kind = AdapterKind::OpenAI;
+                }
+                complete(kind, given)?
+            }
+            None => default_base_url(&client, kind, name)?,
+        };
+        // Servers on this machine, and those that the program names itself, may need none.
+        let optional = own.is_some() || is_local(&base_url);
+        let key = settings.key(kind).or_else(|| settings.key(settings.adapter.map_or(kind, Adapter::kind)));
+        if key.is_none()
+            && !optional
+            && let [first, ..] = key_variables(kind)
+        {
+            let names = key_variables(kind).join("` or `");
+            let message = format!(
+                "{kind} (model `{name}`): no key, since the environment variable `{names}` is not set; help: set `{first}`",
+                kind = kind.as_lower_str()
+            );
+            return Err(ModelError::new(ModelErrorKind::MissingKey, message));
+        }
+        let secret = |name: &str| {
+            let name = name.to_lowercase();
+            ["auth", "key", "token", "secret", "cookie"].iter().any(|word| name.contains(word))
+        };
+        let headers =
+            settings.headers.iter().filter(|(name, _)| secret(name)).map(|(_, value)| value.clone());
+        let secrets = key.iter().cloned().chain(headers).collect();
+        Ok(GenaiModel::new(Inner {
+            client,
+            name: name.to_owned(),
+            kind,
+            base_url,
+            key,
+            headers: settings.headers.clone(),
+            thoughts: settings.thoughts,
+            secrets,
+        }))
+    }
+}
+
+impl Default for Genai {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Genai {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Genai").field(&self.settings).finish()
+    }
+}
+
+impl ModelProvider for Genai {
+    fn model(&self, name: &str) -> Result<Arc<dyn Model>, ModelError> {
+        Ok(Arc::new(self.get(name)?))
+    }
+}
+
+impl GenaiBuilder {
+    /// Every name goes to this adapter, whatever it looks like. By default the name decides.
+    #[must_use]
+    pub fn adapter(mut self, adapter: Adapter) -> Self {
+        self.adapter = Some(adapter);
+        self
+    }
+
+    /// Where to send requests, in place of the provider's own address and of the environment's. See the
+    /// [crate](crate) for how it is completed. With it a key is optional. Without an [adapter](Self::adapter)
+    /// it holds for all of them, as for a gateway that speaks every format.
+    #[must_use]
+    pub fn base_url(mut self, url: impl Into<String>) -> Self {
+        self.base_url = Some(url.into());
+        self
+    }
+
+    /// The key, in place of the environment's. Without an [adapter](Self::adapter) it is sent to whatever
+    /// provider a name leads to.
+    #[must_use]
+    pub fn api_key(mut self, key: impl Into<String>) -> Self {
+        self.api_key = Some(key.into());
+        self
+    }
+
+    /// A header for every request; the last of a name counts. A value that goes
+    /// by a name such as `authorization` or `x-api-key` is left out of error messages.
+    #[must_use]
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    /// The longest wait for a connection; 30 seconds by default.
+    #[must_use]
+    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
+        self.connect_timeout = timeout;
+        self
+    }
+
+    /// The longest silence of the server, before and inside of an answer. None by default: an agent's
+    /// `timeout` limits the whole call, and a model that thinks may be silent for minutes.
+    #[must_use]
+    pub fn read_timeout(mut self, timeout: Duration) -> Self {
+        self.read_timeout = Some(timeout);
+        self
+    }
+
+    /// A proxy for all requests, such as `http://127.0.0.1:3128`; by default that of the system.
+    #[must_use]
+    pub fn proxy(mut self, url: impl Into<String>) -> Self {
+        self.proxy = Some(url.into());
+        self
+    }
+
+    /// Whether to ask for the model's thinking where it has to be asked for: Gemini (`includeThoughts`) and
+    /// OpenAI's responses (summaries, and the encrypted thoughts that go back with tool results). `false` by
+    /// default, since models that do not think refuse the request. The others send it unasked.
+    #[must_use]
+    pub fn thoughts(mut self, yes: bool) -> Self {
+        self.thoughts = yes;
+        self
+    }
+
+    /// Where to look up keys and base URLs, in place of the environment of the process.
+    #[must_use]
+    pub fn environment(mut self, get: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
+        self.environment = Arc::new(get);
+        self
+    }
+
+    /// Makes the provider. No request is sent.
+    ///
+    /// # Errors
+    /// [`ModelErrorKind::InvalidRequest`] when the base URL or the proxy is no URL, [`ModelErrorKind::Other`]
+    /// when TLS cannot be set up.
+    pub fn build(self) -> Result<Genai, ModelError> {
+        if let Some(url) = &self.base_url {
+            complete(self.adapter.map_or(AdapterKind::OpenAI, Adapter::kind), url)?;
+        }
+        if let Some(url) = &self.proxy {
+            WebConfig::default().with_all_proxy_url(url).map_err(|_| {
+                ModelError::new(ModelErrorKind::InvalidRequest, format!("the proxy `{url}` is no URL"))
+            })?;
+        }
+        let client = self.client().map_err(|cause| ModelError::new(ModelErrorKind::Other, cause))?;
+        Ok(Genai { settings: Arc::new(self), client: Ok(client) })
+    }
+
+    fn client(&self) -> Result<Client, String> {
+        let mut web = WebConfig::default().with_connect_timeout(self.connect_timeout);
+        web.read_timeout = self.read_timeout;
+        if let Some(url) = &self.proxy {
+            web = web.with_all_proxy_url(url).map_err(|error| error.to_string())?;
+        }
+        Client::builder().with_web_config(web).build().map_err(|error| error.to_string())
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        (self.environment)(name).filter(|value| !value.trim().is_empty())
+    }
+
+    fn key(&self, kind: AdapterKind) -> Option<String> {
+        if let Some(key) = &self.api_key {
+            return Some(key.clone());
+        }
+        if let AdapterKind::Custom(n) = kind {
+            return self.variable(&format!("GENAI_{n}_API_KEY"));
+        }
+        key_variables(kind).iter().find_map(|name| self.variable(name)).map(|key| key.trim().to_owned())
+    }
+}
+
+impl fmt::Debug for GenaiBuilder {
+    /// Without keys and headers.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GenaiBuilder")
+            .field("adapter", &self.adapter)
+            .field("base_url", &self.base_url)
+            .field("connect_timeout", &self.connect_timeout)
+            .field("read_timeout", &self.read_timeout)
+            .field("thoughts", &self.thoughts)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Where the key may be, the first being the usual one.
+fn key_variables(kind: AdapterKind) -> &'static [&'static str] {
+    match kind {
+        // Google's own SDKs read both.
+        AdapterKind::Gemini | AdapterKind::GeminiIx => &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+        AdapterKind::OpenAI | AdapterKind::OpenAIResp => &["OPENAI_API_KEY"],
+        AdapterKind::Anthropic => &["ANTHROPIC_API_KEY"],
+        kind => match AdapterKind::all().iter().position(|one| *one == kind) {
+            Some(at) => KEYS.get_or_init(all_keys).get(at).map_or(&[], Vec::as_slice),
+            None => &[],
+        },
+    }
+}
+
+static KEYS: std::sync::OnceLock<Vec<Vec<&'static str>>> = std::sync::OnceLock::new();
+
+fn all_keys() -> Vec<Vec<&'static str>> {
+    AdapterKind::all().iter().map(|kind| kind.default_key_env_name().into_iter().collect()).collect()
+}
+
+/// genai's own address of the provider. Its method is async for the sake of resolvers, of which there are none.
+fn default_base_url(client: &Client, kind: AdapterKind, name: &str) -> Result<String, ModelError> {
+    let target = client.resolve_service_target(ModelIden::new(kind, name)).now_or_never();
+    let url = match &target {
+        Some(Ok(target)) => target.endpoint.base_url(),
+        _ => "",
+    };
+    if url.is_empty() {
+        let message = match kind {
+            AdapterKind::Custom(n) => format!("no base URL for `{name}`; help: set `GENAI_{n}_ENDPOINT`"),
+            _ => format!("no base URL for `{name}`"),
+        };
+        return Err(ModelError::new(ModelErrorKind::InvalidRequest, message));
+    }
+    Ok(url.to_owned())
+}

@@ -1,0 +1,318 @@
+//! From genai's answer to ours.
+
+use crate::adapter::Family;
+use crate::frames::Refusal;
+use crate::plan::Plan;
+use adk_core::model::{FinishReason, ModelResponse, Usage};
+use adk_core::{Content, FunctionCall, Part, Role, Thought};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use genai::chat::{BinarySource, ContentPart, StopReason, ToolCall};
+use serde_json::{Map, Value};
+use std::collections::HashSet;
+
+/// An answer as it comes out of genai, streamed or not.
+#[derive(Default)]
+pub(crate) struct Answer {
+    pub(crate) parts: Vec<ContentPart>,
+    /// All thinking in one text; used only when the parts hold none.
+    pub(crate) reasoning: Option<String>,
+    pub(crate) stop: Option<StopReason>,
+    pub(crate) usage: genai::chat::Usage,
+    pub(crate) version: Option<String>,
+    pub(crate) refusal: Option<Refusal>,
+}
+
+impl Answer {
+    /// Ours.
+    pub(crate) fn finish(self, plan: &Plan) -> ModelResponse {
+        let Self { parts, reasoning, stop, usage, version, refusal } = self;
+        let content = Content::new(Role::Model, convert(parts, reasoning, plan));
+        let mut response = ModelResponse::new(content).with_usage(count(&usage));
+        response.finish_reason = stop.map(finish_reason);
+        response.model_version = version;
+        // As in ADK: an answer without content, for a reason, is an error in place of content.
+        let empty = !response.content.parts.iter().any(|part| !matches!(part, Part::Thought(_)));
+        let reason = response.finish_reason.as_ref().filter(|reason| **reason != FinishReason::Stop);
+        if empty {
+            if let Some(refusal) = refusal {
+                response.error_code = Some(refusal.code);
+                response.error_message = Some(refusal.message);
+            } else if let Some(reason) = reason {
+                let code = match reason {
+                    FinishReason::MaxTokens => "MAX_TOKENS",
+                    FinishReason::Safety => "SAFETY",
+                    FinishReason::Other(raw) => raw,
+                    _ => "OTHER",
+                };
+                response.error_message = Some(format!("the model answered nothing ({code})"));
+                response.error_code = Some(code.to_owned());
+            }
+        }
+        response
+    }
+}
+
+fn convert(parts: Vec<ContentPart>, reasoning: Option<String>, plan: &Plan) -> Vec<Part> {
+    let gemini = plan.family == Family::Gemini;
+    // In Gemini's format a signature stands before its call and on it; it is kept on the call.
+    let on_calls: HashSet<String> = parts
+        .iter()
+        .filter(|_| gemini)
+        .filter_map(|part| part.as_tool_call()?.thought_signatures.clone())
+        .flatten()
+        .collect();
+    let mut out: Vec<Part> = Vec::new();
+    let mut text = String::new();
+    if !parts.iter().any(|part| part.as_reasoning_content().is_some_and(|text| !text.is_empty()))
+        && let Some(reasoning) = reasoning.filter(|reasoning| !reasoning.is_empty())
+    {
+        out.push(Part::Thought(Thought { text: reasoning, signature: None }));
+    }
+    for part in one_per_id(parts) {
+        match part {
+            ContentPart::Text(more) => {
+                text.push_str(&more);
+                continue;
+            }
+            part => flush(&mut text, &mut out, plan, &part),
+        }
+    }
+    flush(&mut text, &mut out, plan, &ContentPart::from_text(""));
+    out.retain(|part| match part {
+        Part::Thought(Thought { text, signature: Some(signature) }) => {
+            !(text.is_empty() && on_calls.contains(signature))
+        }
+        _ => true,
+    });
+    out
+}
+
+/// Ends a run of text, then adds the part.
+fn flush(text: &mut String, out: &mut Vec<Part>, plan: &Plan, part: &ContentPart) {
+    if !text.is_empty() {
+        out.push(Part::Text(plan.settle_text(std::mem::take(text))));
+    }
+    match part {
+        ContentPart::ThoughtSignature(signature) => {
+            out.push(Part::Thought(Thought { text: String::new(), signature: Some(signature.clone()) }));
+        }
+        ContentPart::ReasoningContent(reasoning) => match out.last_mut() {
+            // genai writes the signature, then the text that it signs.
+            Some(Part::Thought(thought)) if thought.text.is_empty() && thought.signature.is_some() => {
+                thought.text.clone_from(reasoning);
+            }
+            _ if reasoning.is_empty() => {}
+            _ => out.push(Part::Thought(Thought { text: reasoning.clone(), signature: None })),
+        },
+        ContentPart::ToolCall(call) => out.push(Part::FunctionCall(function_call(call, plan))),
+        ContentPart::Binary(binary) => {
+            if let BinarySource::Base64(data) = &binary.source
+                && let Ok(data) = STANDARD.decode(data.as_bytes())
+            {
+                out.push(Part::inline_data(&binary.content_type, data));
+            }
+        }
+        // A block that has no form of ours, such as Anthropic's `redacted_thinking` or OpenRouter's
+        // `reasoning.encrypted`: it must go back as it came, so it travels as the signature of an empty thought.
+        ContentPart::Custom(custom) => {
+            if let Some(kind) = custom.data.get("type").cloned() {
+                let mut block = Map::from_iter([("type".to_owned(), kind)]);
+                block.extend(
+                    custom.data.as_object().into_iter().flatten().map(|(k, v)| (k.clone(), v.clone())),
+                );
+                let signature = Some(Value::Object(block).to_string());
+                out.push(Part::Thought(Thought { text: String::new(), signature }));
+            }
+        }
+        ContentPart::Text(_) | ContentPart::ToolResponse(_) => {}
+    }
+}
+
+/// genai fills a gap in the indices of streamed calls with copies of the first piece; the last one is whole.
+fn one_per_id(parts: Vec<ContentPart>) -> Vec<ContentPart> {
+    let id = |part: &ContentPart| {
+        part.as_tool_call()
+            .map(|call| call.call_id.clone())
+            .filter(|id| !id.is_empty() && !id.starts_with("call#"))
+    };
+    let ids: Vec<Option<String>> = parts.iter().map(id).collect();
+    let later = |at: usize| ids[at].is_some() && ids[at + 1..].contains(&ids[at]);
+    parts.into_iter().enumerate().filter(|(at, _)| !later(*at)).map(|(_, part)| part).collect()
+}
+
+fn function_call(call: &ToolCall, plan: &Plan) -> FunctionCall {
+    let mut out = FunctionCall { name: call.fn_name.clone(), ..FunctionCall::default() };
+    // Ids that genai made up repeat from turn to turn; the framework makes better ones.
+    let made_up = call.call_id.starts_with("call#")
+        || call
+            .call_id
+            .strip_prefix("call_")
+            .is_some_and(|rest| rest.len() < 4 && rest.parse::<u16>().is_ok());
+    if !made_up {
+        out.id.clone_from(&call.call_id);
+    }
+    if plan.family == Family::Gemini {
+        out.signature = call.thought_signatures.as_ref().and_then(|all| all.first().cloned());
+    }
+    match arguments(&call.fn_arguments) {
+        Ok(mut args) => {
+            plan.settle_args(&call.fn_name, &mut args);
+            if let Value::Object(args) = args {
+                out.args = args;
+            }
+        }
+        Err(raw) => out.malformed = Some(raw),
+    }
+    out
+}
+
+/// The arguments as an object, or what the model wrote in its place. Nothing at all is no arguments.
+fn arguments(value: &Value) -> Result<Value, String> {
+    let empty = || Value::Object(Map::new());
+    match value {
+        Value::Object(_) => Ok(value.clone()),
+        Value::Null => Ok(empty()),
+        Value::String(text) if text.trim().is_empty() => Ok(empty()),
+        Value::String(text) => match serde_json::from_str(text) {
+            Ok(value @ Value::Object(_)) => Ok(value),
+            Ok(Value::Null) => Ok(empty()),
+            _ => Err(text.clone()),
+        },
+        other => Err(other.to_string()),
+    }
+}
+
+fn finish_reason(stop: StopReason) -> FinishReason {
+    match stop {
+        // Whether it called tools is told by the content alone: providers do not agree on the reason.
+        StopReason::Completed(_) | StopReason::ToolCall(_) | StopReason::StopSequence(_) => {
+            FinishReason::Stop
+        }
+        StopReason::MaxTokens(_) => FinishReason::MaxTokens,
+        StopReason::ContentFilter(raw) => match raw.as_str() {
+            "content_filter" | "refusal" | "SAFETY" => FinishReason::Safety,
+            _ => FinishReason::Other(raw),
+        },
+        StopReason::Other(raw) if raw == "FUNCTION_CALL" => FinishReason::Stop,
+        StopReason::Other(raw) => FinishReason::Other(raw),
+    }
+}
+
+fn count(usage: &genai::chat::Usage) -> Usage {
+    let number = |count: Option<i32>| count.and_then(|count| u64::try_from(count).ok()).unwrap_or(0);
+    let thoughts =
+        number(usage.completion_tokens_details.as_ref().and_then(|details| details.reasoning_tokens));
+    let mut out = Usage::new(
+        number(usage.prompt_tokens),
+        usage.completion_tokens.map_or(thoughts, |tokens| number(Some(tokens))),
+    );
+    out.cached_tokens =
+        number(usage.prompt_tokens_details.as_ref().and_then(|details| details.cached_tokens));
+    out.thought_tokens = thoughts;
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use genai::adapter::AdapterKind;
+    use serde_json::json;
+
+    fn plan(kind: AdapterKind) -> Plan {
+        Plan::new(kind, "m", &adk_core::model::ModelRequest::default())
+    }
+
+    fn tool(id: &str, arguments: Value, signatures: Option<Vec<&str>>) -> ContentPart {
+        ContentPart::ToolCall(ToolCall {
+            call_id: id.into(),
+            fn_name: "f".into(),
+            fn_arguments: arguments,
+            thought_signatures: signatures.map(|all| all.into_iter().map(str::to_owned).collect()),
+        })
+    }
+
+    fn calls(parts: Vec<ContentPart>, kind: AdapterKind) -> Vec<FunctionCall> {
+        let answer = Answer { parts, ..Answer::default() };
+        answer.finish(&plan(kind)).content.function_calls().cloned().collect()
+    }
+
+    #[test]
+    fn arguments_are_an_object_or_malformed() {
+        let args = |value: Value| calls(vec![tool("a", value, None)], AdapterKind::OpenAI).remove(0);
+        for nothing in [json!(null), json!(""), json!("  "), json!("null"), json!({})] {
+            let call = args(nothing);
+            assert!(call.args.is_empty() && call.malformed.is_none());
+        }
+        assert_eq!(args(json!("{\"a\": 1}")).args["a"], 1);
+        for (bad, raw) in
+            [(json!("{\"a\": "), "{\"a\": "), (json!([1]), "[1]"), (json!("[1]"), "[1]"), (json!(7), "7")]
+        {
+            assert_eq!(args(bad).malformed.as_deref(), Some(raw));
+        }
+    }
+
+    #[test]
+    fn ids_that_genai_made_up_are_left_to_the_framework() {
+        let parts = vec![tool("call#f#0", json!({}), None), tool("call#f#0", json!({}), None)];
+        assert!(calls(parts, AdapterKind::Gemini).iter().all(|call| call.id.is_empty()));
+        let ids: Vec<_> = calls(
+            vec![tool("call_0", json!({}), None), tool("call_abc", json!({}), None)],
+            AdapterKind::OpenAI,
+        )
+        .into_iter()
+        .map(|call| call.id)
+        .collect();
+        assert_eq!(ids, ["", "call_abc"]);
+    }
+
+    #[test]
+    fn copies_that_fill_gaps_are_dropped() {
+        let parts = vec![tool("x1", json!("{\"a\""), None), tool("x1", json!({"a": 1}), None)];
+        let calls = calls(parts, AdapterKind::OpenAI);
+        assert_eq!(calls.len(), 1);
+        assert_eq!(calls[0].args["a"], 1);
+    }
+
+    #[test]
+    fn signatures_stay_with_what_they_sign() {
+        let parts = vec![
+            ContentPart::ThoughtSignature("s0".into()),
+            ContentPart::from_text("hm"),
+            ContentPart::ThoughtSignature("s1".into()),
+            tool("call#f#0", json!({}), Some(vec!["s1"])),
+        ];
+        let answer = Answer { parts, reasoning: Some("I think".into()), ..Answer::default() };
+        let parts = answer.finish(&plan(AdapterKind::Gemini)).content.parts;
+        let thought = |text: &str, signature: Option<&str>| {
+            Part::Thought(Thought { text: text.into(), signature: signature.map(str::to_owned) })
+        };
+        assert_eq!(parts[..3], [thought("I think", None), thought("", Some("s0")), Part::text("hm")]);
+        let Part::FunctionCall(call) = &parts[3] else { panic!("{parts:?}") };
+        assert_eq!((call.signature.as_deref(), parts.len()), (Some("s1"), 4));
+
+        let parts = vec![
+            ContentPart::ThoughtSignature("a".into()),
+            ContentPart::ReasoningContent("first".into()),
+            ContentPart::from_custom(json!({"data": "x", "type": "redacted_thinking"}), None),
+            tool("t1", json!({}), Some(vec!["a"])),
+        ];
+        let answer = Answer { parts, reasoning: Some("first".into()), ..Answer::default() };
+        let parts = answer.finish(&plan(AdapterKind::Anthropic)).content.parts;
+        let block = r#"{"type":"redacted_thinking","data":"x"}"#;
+        assert_eq!(parts[..2], [thought("first", Some("a")), thought("", Some(block))]);
+        assert!(matches!(&parts[2], Part::FunctionCall(call) if call.signature.is_none()));
+    }
+
+    #[test]
+    fn an_empty_answer_says_why() {
+        let answer = Answer {
+            stop: Some(StopReason::from("MALFORMED_FUNCTION_CALL".to_owned())),
+            ..Answer::default()
+        };
+        let response = answer.finish(&plan(AdapterKind::Gemini));
+        assert_eq!(response.error_code.as_deref(), Some("MALFORMED_FUNCTION_CALL"));
+        let answer = Answer { stop: Some(StopReason::from("stop".to_owned())), ..Answer::default() };
+        assert_eq!(answer.finish(&plan(AdapterKind::OpenAI)).error_code, None);
+    }
+}

@@ -1,0 +1,77 @@
+//! What Anthropic's structured outputs take. Schemas of tools go as they are.
+
+use super::{map_inner, strict};
+use serde_json::{Map, Value};
+
+/// Constraints that structured outputs refuse; the answer is checked against the type anyway.
+const REFUSED: &[&str] = &[
+    "$schema",
+    "default",
+    "examples",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "pattern",
+];
+
+/// The formats that are known; Rust's own, such as `uint8`, are not.
+const FORMATS: &[&str] =
+    &["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"];
+
+/// The form for structured outputs; `None` when there is none (free-form maps, recursion). genai closes the
+/// objects.
+pub(crate) fn anthropic(schema: &Value) -> Option<Value> {
+    // The two providers can close the same schemas; only the details differ.
+    strict(schema)?;
+    prune(schema)
+}
+
+fn prune(schema: &Value) -> Option<Value> {
+    let mut out = Map::new();
+    for (key, value) in map_inner(schema.as_object()?, prune)? {
+        match key.as_str() {
+            key if REFUSED.contains(&key) => {}
+            "format" if !value.as_str().is_some_and(|format| FORMATS.contains(&format)) => {}
+            "oneOf" => drop(out.insert("anyOf".to_owned(), value)),
+            _ => drop(out.insert(key, value)),
+        }
+    }
+    Some(Value::Object(out))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn constraints_go_and_maps_have_no_form() {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "n": {"type": "integer", "format": "uint8", "minimum": 0},
+                "at": {"type": "string", "format": "date-time"},
+                "mail": {"type": "string", "format": "email"},
+            },
+            "required": ["n"],
+        });
+        let out = json!({
+            "type": "object",
+            "properties": {
+                "n": {"type": "integer"},
+                "at": {"type": "string", "format": "date-time"},
+                "mail": {"type": "string", "format": "email"},
+            },
+            "required": ["n"],
+        });
+        assert_eq!(anthropic(&schema), Some(out));
+        assert_eq!(anthropic(&json!({"type": "object", "additionalProperties": {"type": "string"}})), None);
+    }
+}

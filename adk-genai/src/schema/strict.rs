@@ -1,0 +1,220 @@
+//! OpenAI's strict subset: closed objects, every property required.
+
+use super::map_inner;
+use serde_json::{Map, Value, json};
+
+/// What the strict mode refuses although leaving it out changes nothing that is not checked again later.
+const DROPPED: &[&str] = &[
+    "$schema",
+    "$id",
+    "$comment",
+    "default",
+    "examples",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+    "minLength",
+    "maxLength",
+    "uniqueItems",
+    "contentEncoding",
+    "contentMediaType",
+    "minProperties",
+    "maxProperties",
+];
+
+/// What has no strict form.
+const OPEN: &[&str] = &[
+    "$ref",
+    "$dynamicRef",
+    "allOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "prefixItems",
+    "patternProperties",
+    "propertyNames",
+    "dependentRequired",
+    "dependentSchemas",
+    "unevaluatedProperties",
+    "contains",
+];
+
+/// The formats that the strict mode knows.
+const FORMATS: &[&str] =
+    &["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
+
+/// The strict form; `None` when there is none, as for a free-form map. Such a schema is sent with
+/// `strict: false`.
+pub(crate) fn strict(schema: &Value) -> Option<Value> {
+    let schema = schema.as_object()?;
+    if schema.keys().any(|key| OPEN.contains(&key.as_str())) {
+        return None;
+    }
+    // `{}` and `true` allow anything.
+    if !["type", "enum", "const", "anyOf", "oneOf"].iter().any(|key| schema.contains_key(*key)) {
+        return None;
+    }
+    let mut out = Map::new();
+    let wanted: Vec<&str> = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    for (key, value) in map_properties(schema, &wanted)? {
+        match key.as_str() {
+            key if DROPPED.contains(&key) => {}
+            "format" if !value.as_str().is_some_and(|format| FORMATS.contains(&format)) => {}
+            "oneOf" => drop(out.insert("anyOf".to_owned(), value)),
+            _ => drop(out.insert(key, value)),
+        }
+    }
+    if mentions(&out, "object") {
+        let properties = out.get("properties").and_then(Value::as_object);
+        match (out.get("additionalProperties"), properties) {
+            (None | Some(Value::Bool(false)), Some(properties)) => {
+                let all: Vec<Value> = properties.keys().cloned().map(Value::String).collect();
+                out.insert("required".to_owned(), Value::Array(all));
+            }
+            // An object that is closed and empty is an object without arguments.
+            (Some(Value::Bool(false)), None) => {
+                out.insert("properties".to_owned(), json!({}));
+                out.insert("required".to_owned(), json!([]));
+            }
+            _ => return None,
+        }
+        out.insert("additionalProperties".to_owned(), Value::Bool(false));
+    }
+    if mentions(&out, "array") && !out.contains_key("items") {
+        return None;
+    }
+    Some(Value::Object(out))
+}
+
+/// The inner schemas made strict, and those of optional properties nullable.
+fn map_properties(schema: &Map<String, Value>, wanted: &[&str]) -> Option<Map<String, Value>> {
+    let mut out = map_inner(schema, strict)?;
+    if let Some(properties) = out.get_mut("properties").and_then(Value::as_object_mut) {
+        for (name, property) in properties.iter_mut().filter(|(name, _)| !wanted.contains(&name.as_str())) {
+            let _ = name;
+            nullable(property);
+        }
+    }
+    Some(out)
+}
+
+fn mentions(schema: &Map<String, Value>, wanted: &str) -> bool {
+    match schema.get("type") {
+        Some(Value::String(one)) => one == wanted,
+        Some(Value::Array(any)) => any.iter().any(|one| one == wanted),
+        _ => false,
+    }
+}
+
+/// Lets null be a value, since "absent" cannot be.
+fn nullable(schema: &mut Value) {
+    let Some(map) = schema.as_object_mut() else { return };
+    if let Some(any) = map.get_mut("anyOf").and_then(Value::as_array_mut) {
+        let null = json!({"type": "null"});
+        if !any.contains(&null) {
+            any.push(null);
+        }
+        return;
+    }
+    if map.contains_key("const") {
+        let inner = std::mem::take(schema);
+        *schema = json!({"anyOf": [inner, {"type": "null"}]});
+        return;
+    }
+    if let Some(values) = map.get_mut("enum").and_then(Value::as_array_mut)
+        && !values.contains(&Value::Null)
+    {
+        values.push(Value::Null);
+    }
+    match map.get_mut("type") {
+        Some(Value::String(one)) if one != "null" => {
+            let both = json!([one.clone(), "null"]);
+            map.insert("type".to_owned(), both);
+        }
+        Some(Value::Array(any)) if !any.iter().any(|one| one == "null") => any.push("null".into()),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_are_closed_and_optional_properties_nullable() {
+        let schema = json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "type": "object",
+            "properties": {
+                "city": {"type": "string", "description": "Where.", "minLength": 1},
+                "days": {"type": "integer", "format": "uint8", "default": 3, "minimum": 0},
+                "unit": {"enum": ["c", "f"], "type": "string"},
+                "when": {"type": ["string", "null"], "format": "date"},
+                "kind": {"const": "x"},
+                "inner": {"type": "object", "properties": {"a": {"type": "number", "format": "double"}}},
+                "either": {"oneOf": [{"type": "string"}, {"type": "integer"}]},
+            },
+            "required": ["city"],
+        });
+        assert_eq!(
+            strict(&schema).unwrap(),
+            json!({
+                "type": "object",
+                "properties": {
+                    "city": {"type": "string", "description": "Where."},
+                    "days": {"type": ["integer", "null"], "minimum": 0},
+                    "unit": {"enum": ["c", "f", null], "type": ["string", "null"]},
+                    "when": {"type": ["string", "null"], "format": "date"},
+                    "kind": {"anyOf": [{"const": "x"}, {"type": "null"}]},
+                    "inner": {
+                        "type": ["object", "null"],
+                        "properties": {"a": {"type": ["number", "null"]}},
+                        "required": ["a"],
+                        "additionalProperties": false,
+                    },
+                    "either": {"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "null"}]},
+                },
+                "required": ["city", "days", "unit", "when", "kind", "inner", "either"],
+                "additionalProperties": false,
+            })
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_closed_has_no_strict_form() {
+        for open in [
+            json!(true),
+            json!({}),
+            json!({"type": "object"}),
+            json!({"type": "object", "additionalProperties": {"type": "integer"}}),
+            json!({"type": "object", "properties": {}, "additionalProperties": true}),
+            json!({"type": "object", "properties": {"any": {}}}),
+            json!({"type": "array"}),
+            json!({"type": "array", "items": {"type": "object"}}),
+            json!({"type": "array", "prefixItems": [{"type": "string"}]}),
+            json!({"type": "object", "properties": {"next": {"$ref": "#"}}}),
+            json!({"allOf": [{"type": "string"}]}),
+        ] {
+            assert_eq!(strict(&open), None, "{open}");
+        }
+    }
+
+    #[test]
+    fn a_tool_without_arguments_is_strict() {
+        for schema in [
+            json!({"type": "object", "properties": {}}),
+            json!({"type": "object", "additionalProperties": false}),
+        ] {
+            let closed =
+                json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false});
+            assert_eq!(strict(&schema).unwrap(), closed);
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Every kind of failure, at the level of the model.
+
+use super::*;
+use adk_core::model::ModelErrorKind as Kind;
+use std::time::Duration;
+
+#[tokio::test]
+async fn refused_requests_are_sorted_the_same_streamed_or_not() {
+    let cases = [
+        (400, "the request is wrong", Kind::InvalidRequest),
+        (401, "the key is wrong", Kind::Unauthorized),
+        (403, "not allowed here", Kind::Unauthorized),
+        (404, "the model does not exist", Kind::UnknownModel),
+        (422, "a field is wrong", Kind::InvalidRequest),
+        (429, "slow down", Kind::RateLimited),
+        (500, "internal trouble", Kind::Unavailable),
+        (503, "come back later", Kind::Unavailable),
+        (529, "overloaded", Kind::Unavailable),
+    ];
+    for (name, stream) in everywhere() {
+        let replies = cases.map(|(status, message, _)| Reply::status(status).message(message));
+        let server = WireServer::start(replies).await;
+        let model = model(&server, name);
+        for (status, message, kind) in cases {
+            let (pieces, error) = fail(&model, request("hi", stream)).await;
+            let at = format!("{name} {stream} {status}: {error}");
+            assert_eq!(error.kind(), kind, "{at}");
+            assert!(pieces.is_empty(), "{at}");
+            let text = error.to_string();
+            for part in [message, name, &status.to_string()] {
+                assert!(text.contains(part), "{at}");
+            }
+            assert_eq!(error.is_retryable(), matches!(kind, Kind::RateLimited | Kind::Unavailable), "{at}");
+        }
+        // Nothing was tried twice.
+        assert_eq!(server.requests().len(), cases.len());
+    }
+}
+
+#[tokio::test]
+async fn the_time_to_wait_is_found_in_both_forms_streamed_or_not() {
+    for (name, stream) in everywhere() {
+        for (status, value, wait) in [
+            (429, "7", Some(7)),
+            (503, "7", Some(7)),
+            (429, "Sat, 21 Nov 2026 00:00:20 GMT", Some(30)),
+            (429, "soon", None),
+        ] {
+            let server = WireServer::start([Reply::status(status)
+                .header("retry-after", value)
+                .header("date", "Fri, 20 Nov 2026 23:59:50 GMT")
+                .message("slow down")])
+            .await;
+            let (_, error) = fail(&model(&server, name), request("hi", stream)).await;
+            assert_eq!(
+                error.retry_after(),
+                wait.map(Duration::from_secs),
+                "{name} {stream} {value}: {error}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn no_key_stands_in_a_message() {
+    for (name, stream) in everywhere() {
+        let server =
+            WireServer::start([Reply::status(401).message(&format!("Incorrect API key provided: {KEY}."))])
+                .await;
+        let model = model(&server, name);
+        let (_, error) = fail(&model, request("hi", stream)).await;
+        let shown = format!("{error} {error:?} {:?}", adk_core::Error::from(error_of(&model).await));
+        assert!(!shown.contains(KEY), "{shown}");
+        assert!(error.to_string().contains("Incorrect API key provided: ***."), "{error}");
+    }
+}
+
+/// The script is used up: the server says 500.
+async fn error_of(model: &Arc<dyn Model>) -> ModelError {
+    fail(model, request("hi", false)).await.1
+}
+
+#[tokio::test]
+async fn no_server_and_a_dropped_connection_are_connection_errors() {
+    let nowhere = {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        format!("http://{}", listener.local_addr().unwrap())
+    };
+    for (name, stream) in everywhere() {
+        let genai = Genai::builder().base_url(&nowhere).api_key(KEY).build().unwrap();
+        let (_, error) = fail(&genai.model(name).unwrap(), request("hi", stream)).await;
+        assert_eq!(error.kind(), Kind::Connection, "{name} {stream}: {error}");
+        assert!(error.to_string().contains("refused"), "{error}");
+
+        let server = WireServer::start([Reply::drop_connection()]).await;
+        let (_, error) = fail(&model(&server, name), request("hi", stream)).await;
+        assert_eq!(error.kind(), Kind::Connection, "{name} {stream}: {error}");
+        assert!(error.is_retryable());
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_after_words_is_not_retryable() {
+    for name in ALL {
+        // Anthropic opens a block first, OpenAI's responses an item, before the first words.
+        let server = WireServer::start([Reply::text("one two three four").split(8).break_after(5)]).await;
+        let (pieces, error) = fail(&model(&server, name), request("hi", true)).await;
+        assert!(!said(&pieces).is_empty(), "{name}");
+        assert_eq!(error.kind(), Kind::BrokenStream, "{name}: {error}");
+        assert!(!error.is_retryable());
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_before_words_is_retryable() {
+    for (name, stream) in everywhere() {
+        let server = WireServer::start([Reply::text("one two three four").split(8).break_after(0)]).await;
+        let (pieces, error) = fail(&model(&server, name), request("hi", stream)).await;
+        assert!(pieces.is_empty(), "{name}");
+        assert_eq!(error.kind(), Kind::Connection, "{name} {stream}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_ends_too_early_is_broken_though_it_ends_in_good_order() {
+    for name in ALL {
+        for (events, kind) in [(0, Kind::Connection), (5, Kind::BrokenStream)] {
+            let server =
+                WireServer::start([Reply::text("one two three four").split(8).end_after(events)]).await;
+            let (_, error) = fail(&model(&server, name), request("hi", true)).await;
+            assert_eq!(error.kind(), kind, "{name} {events}: {error}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn half_of_a_call_is_no_call() {
+    for name in [OPENAI, RESPONSES, ANTHROPIC] {
+        let call = Reply::new().call("get_weather", json!({"city": "Paris"})).split(8);
+        let server = WireServer::start([call.break_after(5)]).await;
+        let (pieces, error) = fail(&model(&server, name), request("hi", true)).await;
+        assert!(pieces.is_empty(), "{name}");
+        // Nothing was handed on, so it may be tried again.
+        assert_eq!(error.kind(), Kind::Connection, "{name}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_answer_cannot_be_read() {
+    for name in ALL {
+        for (content_type, body) in [
+            ("text/html", "<html>Welcome to the proxy</html>"),
+            ("application/json", "{\"choices\": ["),
+            ("application/json", "[]"),
+            ("application/json", "{\"candidates\": 7, \"choices\": 7}"),
+        ] {
+            let server = WireServer::start([Reply::raw(content_type, body)]).await;
+            let (_, error) = fail(&model(&server, name), request("hi", false)).await;
+            assert_eq!(error.kind(), Kind::InvalidResponse, "{name} {body}: {error}");
+        }
+    }
+    for name in [OPENAI, GEMINI] {
+        let server = WireServer::start([Reply::events(["data: {\"choices\": [", "data: [DONE]"])]).await;
+        let (_, error) = fail(&model(&server, name), request("hi", true)).await;
+        assert_eq!(error.kind(), Kind::InvalidResponse, "{name}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn an_error_that_comes_with_a_success_is_sorted() {
+    for name in ALL {
+        let body = json!({"error": {"message": "quota", "type": "rate_limit_error", "code": 429}});
+        let server = WireServer::start([Reply::raw("application/json", &body.to_string())]).await;
+        let (_, error) = fail(&model(&server, name), request("hi", false)).await;
+        assert_eq!(error.kind(), Kind::RateLimited, "{name}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn an_error_inside_of_a_stream_is_sorted() {
+    let overloaded = json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
+    let quota = json!({"error": {"code": 429, "message": "quota", "status": "RESOURCE_EXHAUSTED"}});
+    let server_error = json!({"error": {"message": "trouble", "type": "server_error"}});
+    let failed = json!({"type": "response.failed", "response": {
+        "id": "r", "object": "response", "created_at": 1, "status": "failed", "model": "m", "output": [],
+        "error": {"code": "rate_limit_exceeded", "message": "too fast"},
+    }});
+    for (name, event, kind) in [
+        (ANTHROPIC, format!("event: error\ndata: {overloaded}"), Kind::Unavailable),
+        (GEMINI, format!("data: {quota}"), Kind::RateLimited),
+        (OPENAI, format!("data: {server_error}"), Kind::Unavailable),
+        (RESPONSES, format!("event: response.failed\ndata: {failed}"), Kind::RateLimited),
+    ] {
+        let server = WireServer::start([Reply::events([event])]).await;
+        let (_, error) = fail(&model(&server, name), request("hi", true)).await;
+        assert_eq!(error.kind(), kind, "{name}: {error}");
+    }
+    let word = json!({"choices": [{"index": 0, "delta": {"content": "Well, "}, "finish_reason": null}]});
+    let server =
+        WireServer::start([Reply::events([format!("data: {word}"), format!("data: {server_error}")])]).await;
+    let (pieces, error) = fail(&model(&server, OPENAI), request("hi", true)).await;
+    assert_eq!((said(&pieces).as_str(), error.kind()), ("Well, ", Kind::BrokenStream));
+}
+
+#[tokio::test]
+async fn malformed_arguments_are_kept_for_the_agent_to_answer() {
+    let bad = r#"{"city": "Par"#;
+    for (name, stream) in everywhere() {
+        let server = WireServer::start([Reply::text("Hm.")
+            .raw_call("get_weather", bad)
+            .call("get_weather", json!({"city": "Rome"}))
+            .usage(8, 9)])
+        .await;
+        let mut request = request("weather?", stream);
+        request.tools = vec![weather()];
+        let (_, response) = ask(&model(&server, name), request).await;
+        let at = format!("{name} {stream}");
+        let calls = called(&response);
+        assert_eq!(calls.len(), 2, "{at}");
+        assert_eq!(calls[0].malformed.as_deref(), Some(bad), "{at}");
+        assert!(calls[0].args.is_empty(), "{at}");
+        assert_eq!(calls[1].args["city"], "Rome", "{at}");
+        // The rest of the answer is there as well.
+        assert_eq!((response.content.text().as_str(), response.usage.input_tokens), ("Hm.", 8), "{at}");
+    }
+}
+
+#[tokio::test]
+async fn no_arguments_at_all_are_no_fault() {
+    for (name, stream) in everywhere().filter(|(name, _)| matches!(*name, OPENAI | RESPONSES)) {
+        let server = WireServer::start([Reply::new().raw_call("exit_loop", "")]).await;
+        let (_, response) = ask(&model(&server, name), request("go", stream)).await;
+        assert_eq!(called(&response)[0].malformed, None, "{name} {stream}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_of_an_unknown_tool_is_handed_on() {
+    for (name, stream) in everywhere() {
+        let server = WireServer::start([Reply::new().call("no_such_tool", json!({"a": 1}))]).await;
+        let mut request = request("go", stream);
+        request.tools = vec![weather()];
+        let (_, response) = ask(&model(&server, name), request).await;
+        assert_eq!(called(&response)[0].name, "no_such_tool", "{name} {stream}");
+    }
+}

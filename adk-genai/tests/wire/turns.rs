@@ -1,0 +1,225 @@
+//! What is sent: the conversation, with calls, results and thoughts going back.
+
+use super::*;
+
+/// Asks, answers every call with its city in capitals, asks again; the body of the second request.
+async fn round_trip(name: &str, stream: bool, first: Reply) -> Value {
+    let server = WireServer::start([first, Reply::text("Done.")]).await;
+    let model = model(&server, name);
+    let mut ask_for = request("weather?", stream);
+    ask_for.system_instruction = "Be brief.".into();
+    ask_for.tools = vec![weather()];
+    let (_, mut response) = ask(&model, ask_for.clone()).await;
+    let mut answers = Vec::new();
+    for (at, part) in response.content.parts.iter_mut().enumerate() {
+        if let Part::FunctionCall(call) = part {
+            if call.id.is_empty() {
+                call.id = format!("adk-{at}");
+            }
+            let city = call.args.get("city").and_then(Value::as_str);
+            answers.push(result(call, json!(city.unwrap_or_default().to_uppercase())));
+        }
+    }
+    ask_for.contents.push(response.content);
+    ask_for.contents.push(results(answers));
+    let (_, response) = ask(&model, ask_for).await;
+    assert_eq!(response.content.text(), "Done.", "{name}");
+    server.last().body
+}
+
+fn two_calls() -> Reply {
+    Reply::text("Let me see.")
+        .call("get_weather", json!({"city": "Paris"}))
+        .call("get_weather", json!({"city": "Rome"}))
+}
+
+#[tokio::test]
+async fn all_results_of_a_turn_are_one_message_for_anthropic() {
+    for stream in [true, false] {
+        let body = round_trip(ANTHROPIC, stream, two_calls()).await;
+        assert_eq!(body["system"], "Be brief.");
+        let messages = body["messages"].as_array().unwrap();
+        let roles: Vec<_> = messages.iter().map(|message| message["role"].as_str().unwrap()).collect();
+        assert_eq!(roles, ["user", "assistant", "user"]);
+        assert_eq!(
+            messages[1]["content"],
+            json!([
+                {"type": "text", "text": "Let me see."},
+                {"type": "tool_use", "id": "call_get_weather_1", "name": "get_weather", "input": {"city": "Paris"}},
+                {"type": "tool_use", "id": "call_get_weather_2", "name": "get_weather", "input": {"city": "Rome"}},
+            ])
+        );
+        assert_eq!(
+            messages[2]["content"],
+            json!([
+                {"type": "tool_result", "tool_use_id": "call_get_weather_1", "content": r#"{"result":"PARIS"}"#},
+                {"type": "tool_result", "tool_use_id": "call_get_weather_2", "content": r#"{"result":"ROME"}"#},
+            ])
+        );
+    }
+}
+
+#[tokio::test]
+async fn results_in_several_contents_still_are_one_message_and_text_follows() {
+    let call = |id: &str| FunctionCall { id: id.into(), name: "f".into(), ..FunctionCall::default() };
+    let server = WireServer::start([Reply::text("ok")]).await;
+    let mut request = request("go", false);
+    request
+        .contents
+        .push(Content::new(Role::Model, vec![Part::FunctionCall(call("a")), Part::FunctionCall(call("b"))]));
+    request.contents.push(results(vec![result(&call("a"), json!(1))]));
+    request.contents.push(results(vec![Part::text("and now?"), result(&call("b"), json!(2))]));
+    ask(&model(&server, ANTHROPIC), request).await;
+    let messages = server.last().body["messages"].clone();
+    assert_eq!(messages.as_array().unwrap().len(), 4);
+    let ids: Vec<_> =
+        messages[2]["content"].as_array().unwrap().iter().map(|part| &part["tool_use_id"]).collect();
+    assert_eq!(ids, ["a", "b"]);
+    assert_eq!(messages[3], json!({"role": "user", "content": "and now?"}));
+}
+
+#[tokio::test]
+async fn openai_gets_a_message_per_result() {
+    for stream in [true, false] {
+        let body = round_trip(OPENAI, stream, two_calls()).await;
+        let messages = body["messages"].as_array().unwrap();
+        let roles: Vec<_> = messages.iter().map(|message| message["role"].as_str().unwrap()).collect();
+        assert_eq!(roles, ["system", "user", "assistant", "tool", "tool"]);
+        assert_eq!(messages[2]["tool_calls"][1]["function"]["arguments"], r#"{"city":"Rome"}"#);
+        let result =
+            json!({"role": "tool", "tool_call_id": "call_get_weather_2", "content": r#"{"result":"ROME"}"#});
+        assert_eq!(messages[4], result);
+        let body = round_trip(RESPONSES, stream, two_calls()).await;
+        let kinds: Vec<_> =
+            body["input"].as_array().unwrap().iter().map(|item| item["type"].clone()).collect();
+        let expected = json!([
+            null,
+            "message",
+            "function_call",
+            "function_call",
+            "function_call_output",
+            "function_call_output"
+        ]);
+        assert_eq!(json!(kinds), expected);
+        assert_eq!(
+            (&body["instructions"], &body["input"][5]["call_id"]),
+            (&json!("Be brief."), &json!("call_get_weather_2"))
+        );
+    }
+}
+
+#[tokio::test]
+async fn gemini_gets_one_content_of_results_without_the_ids_of_the_framework() {
+    for stream in [true, false] {
+        let body = round_trip(GEMINI, stream, two_calls()).await;
+        assert_eq!(body["systemInstruction"]["parts"][0]["text"], "Be brief.");
+        let contents = body["contents"].as_array().unwrap();
+        assert_eq!(contents.len(), 3);
+        assert_eq!(
+            contents[1],
+            json!({"role": "model", "parts": [
+                {"text": "Let me see."},
+                {"functionCall": {"name": "get_weather", "args": {"city": "Paris"}}},
+                {"functionCall": {"name": "get_weather", "args": {"city": "Rome"}}},
+            ]})
+        );
+        let parts = contents[2]["parts"].as_array().unwrap();
+        assert_eq!((contents[2]["role"].as_str(), parts.len()), (Some("user"), 2));
+        assert_eq!(parts[1]["functionResponse"]["name"], "get_weather");
+        assert_eq!(parts[1]["functionResponse"]["response"]["content"], r#"{"result":"ROME"}"#);
+        assert!(!body.to_string().contains("adk-") && !body.to_string().contains("call#"), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn ollama_gets_a_message_per_result() {
+    for stream in [true, false] {
+        let body = round_trip(OLLAMA, stream, two_calls()).await;
+        let messages = body["messages"].as_array().unwrap();
+        let roles: Vec<_> = messages.iter().map(|message| message["role"].as_str().unwrap()).collect();
+        assert_eq!(roles, ["system", "user", "assistant", "tool", "tool"]);
+        assert_eq!(
+            [&messages[3]["content"], &messages[4]["content"]],
+            [r#"{"result":"PARIS"}"#, r#"{"result":"ROME"}"#]
+        );
+    }
+}
+
+#[tokio::test]
+async fn signed_thoughts_go_back_to_who_signed_them() {
+    for stream in [true, false] {
+        let thinking = Reply::new().thought("Let me think.").signature("c2lnLTE=");
+        let body =
+            round_trip(ANTHROPIC, stream, thinking.call("get_weather", json!({"city": "Paris"}))).await;
+        let block = json!({"type": "thinking", "thinking": "Let me think.", "signature": "c2lnLTE="});
+        assert_eq!(body["messages"][1]["content"][0], block);
+        assert_eq!(body["messages"][1]["content"].as_array().unwrap().len(), 2);
+
+        let signed = Reply::new()
+            .thought("Hm.")
+            .call("get_weather", json!({"city": "Paris"}))
+            .signature("c2lnLTI=")
+            .call("get_weather", json!({"city": "Rome"}));
+        let body = round_trip(GEMINI, stream, signed).await;
+        let parts = body["contents"][1]["parts"].as_array().unwrap();
+        let signatures: Vec<_> = parts.iter().map(|part| part["thoughtSignature"].as_str()).collect();
+        assert_eq!(signatures, [Some("c2lnLTI="), None], "{body}");
+
+        let body = round_trip(
+            OPENAI,
+            stream,
+            Reply::new().thought("Hm.").call("get_weather", json!({"city": "Oslo"})),
+        )
+        .await;
+        assert!(!body.to_string().contains("Hm."), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn blocks_without_a_form_of_ours_go_back_as_they_came() {
+    let block = json!({"type": "redacted_thinking", "data": "b3BhcXVl"});
+    let call =
+        json!({"type": "tool_use", "id": "toolu_1", "name": "get_weather", "input": {"city": "Paris"}});
+    let body = json!({"id": "m", "type": "message", "role": "assistant", "model": "c", "content": [block, call],
+        "stop_reason": "tool_use", "usage": {"input_tokens": 1, "output_tokens": 1}});
+    let sent = round_trip(ANTHROPIC, false, Reply::raw("application/json", &body.to_string())).await;
+    assert_eq!(sent["messages"][1]["content"], json!([block, call]));
+}
+
+#[tokio::test]
+async fn unsigned_thoughts_go_back_only_where_a_round_trip_needs_them() {
+    let thinking = || Reply::new().thought("Hm.").call("get_weather", json!({"city": "Paris"}));
+    let body = round_trip("deepseek-reasoner", true, thinking()).await;
+    assert_eq!(body["messages"][2]["reasoning_content"], "Hm.");
+    let body = round_trip("groq::x", true, thinking()).await;
+    assert_eq!(body["messages"][2].get("reasoning_content"), None);
+}
+
+#[tokio::test]
+async fn a_malformed_call_goes_back_without_arguments_and_with_its_error() {
+    for name in [OPENAI, ANTHROPIC, GEMINI] {
+        let body = round_trip(name, true, Reply::new().raw_call("get_weather", "{\"town\": ")).await;
+        assert!(!body.to_string().contains("town"), "{name}: {body}");
+    }
+}
+
+#[tokio::test]
+async fn a_conversation_never_begins_with_nothing_nor_ends_with_the_model() {
+    let server = WireServer::start([Reply::text("ok").forever()]).await;
+    let model = model(&server, GEMINI);
+    let mut empty = request("", false);
+    empty.contents.clear();
+    ask(&model, empty).await;
+    let text = &server.last().body["contents"][0]["parts"][0]["text"];
+    assert_eq!(text, "Handle the requests as specified in the System Instruction.");
+    let mut late = request("hi", false);
+    late.contents.push(Content::model("Hello."));
+    ask(&model, late).await;
+    let contents = server.last().body["contents"].clone();
+    assert!(
+        contents[2]["parts"][0]["text"]
+            .as_str()
+            .unwrap()
+            .starts_with("Continue processing previous requests")
+    );
+}
