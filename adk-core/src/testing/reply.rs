@@ -74,7 +74,7 @@ impl Reply {
             id: id.into(),
             name: name.into(),
             args,
-            signature: None,
+            ..FunctionCall::default()
         }))
     }
 
