@@ -6,7 +6,8 @@ use crate::spec::AgentMeta;
 use crate::{BoxFuture, Name, Result};
 
 /// How an agent ended. An exit is the `break` of the innermost loop around it, or of the loop of that name.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Flow {
     /// The next step runs.
     #[default]

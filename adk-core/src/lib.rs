@@ -5,12 +5,15 @@ mod content;
 pub mod engine;
 mod error;
 mod event;
+#[doc(hidden)]
+pub mod function;
 mod id;
 pub mod llm;
 pub mod model;
 mod name;
 mod panic;
 mod path;
+mod probe;
 mod rehearsal;
 mod run;
 pub mod runner;
@@ -19,6 +22,7 @@ pub mod spec;
 mod sync;
 pub mod testing;
 pub mod tool;
+pub mod tools;
 pub mod workflow;
 
 pub use agent::{Agent, DynAgent, Flow};
@@ -43,3 +47,11 @@ pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a
 
 /// A boxed stream that can be sent between threads.
 pub type BoxStream<'a, T> = std::pin::Pin<Box<dyn futures_core::Stream<Item = T> + Send + 'a>>;
+
+/// What the macros' output refers to. Not for users: it changes without notice.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::probe::{OfFlow, OfResult, Otherwise, Probe, refuse};
+    pub use crate::{function, tool::args};
+    pub use {schemars, serde, serde_json};
+}

@@ -17,8 +17,40 @@ pub(crate) async fn caught<F: Future>(future: F) -> Result<F::Output, String> {
     .await
 }
 
+/// Runs work that blocks on the pool for such work; a panic in it is its message.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, String> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(output) => Ok(output),
+        Err(error) => Err(match error.try_into_panic() {
+            Ok(panic) => message(&*panic),
+            Err(cancelled) => cancelled.to_string(),
+        }),
+    }
+}
+
 /// The text that a panic was raised with.
 pub(crate) fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_is_its_message() {
+        assert_eq!(caught(async { 1 }).await, Ok(1));
+        assert_eq!(caught(async { panic!("no {}", 1) }).await, Err::<(), _>("no 1".to_owned()));
+        let later = async {
+            tokio::task::yield_now().await;
+            panic!("later")
+        };
+        assert_eq!(caught(later).await, Err::<(), _>("later".to_owned()));
+        assert_eq!(blocking(|| -> u8 { panic!("there") }).await, Err("there".to_owned()));
+        let odd = async { std::panic::panic_any(7) };
+        assert_eq!(caught(odd).await, Err::<(), _>("no message".to_owned()));
+    }
 }

@@ -81,6 +81,15 @@ impl Run {
         }
     }
 
+    /// A run in memory of its own, without models: for a tool that is tested alone.
+    pub(crate) fn for_tests() -> Self {
+        let key = crate::session::SessionKey::new("test", "user", "test");
+        let session = Arc::new(Session::new(key, Arc::default(), Arc::default()));
+        let models = Models { provider: Arc::new(crate::model::NoProvider), default: None, named: Mutex::default() };
+        let services = Services { artifacts: Arc::new(MemoryArtifacts::new()), models };
+        Self::new(session, Arc::new(crate::engine::MemoryEngine), RunConfig::default(), Arc::new(services))
+    }
+
     /// The value of a stored key, `temp:` included.
     pub(crate) fn get(&self, key: &str) -> Option<Arc<Value>> {
         match key.starts_with("temp:") {

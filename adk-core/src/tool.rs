@@ -1,6 +1,10 @@
 //! Tools: functions that a model may call.
 
+#[doc(hidden)]
+pub mod args;
 mod context;
+mod decode;
+pub(crate) mod schema;
 
 pub use context::{ToolActions, ToolContext, ToolRecord};
 

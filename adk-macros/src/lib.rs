@@ -1,3 +1,97 @@
 //! The macros of `adk-workflow`: parse -> check -> lower, nothing else.
+#![deny(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used)]
 
+mod attr;
 mod facade;
+
+use proc_macro::TokenStream;
+
+/// Makes an agent of a function: its parameters are the keys that it reads, its return value is the key that it
+/// writes.
+///
+/// The function stays callable as it was written. A type of the same name stands beside it, so that
+/// `module::name` is a step of a workflow and `name::default()` a value.
+///
+/// ```
+/// use adk::Flow;
+/// use adk::agent;
+///
+/// /// Counts the words of the draft.
+/// #[agent(writes = words)]
+/// fn count(draft: &str) -> usize {
+///     draft.split_whitespace().count()
+/// }
+///
+/// /// Ends the loop when the draft is long enough.
+/// #[agent]
+/// fn long_enough(words: usize, wanted: Option<usize>) -> Flow {
+///     Flow::exit_if(words >= wanted.unwrap_or(100))
+/// }
+///
+/// assert_eq!(count("a cat sat"), 3);
+/// ```
+///
+/// - **Parameters** are `T`, `&T`, `&str`, `&[T]`, `Option<T>`, `Option<&str>` or `serde_json::Value`; the first may be
+///   `&mut Context`, whatever that is called where you imported it.
+/// - **It returns** a value (`writes = KEY` says which key), `Flow`, both as `(T, Flow)`, `Option<T>` to write perhaps,
+///   `()`, or any of these in a `Result` whose error converts into `Box<dyn Error + Send + Sync>`.
+/// - `#[agent(blocking)]` runs it on the pool for work that blocks; `#[agent(exits(outer))]` says which loops
+///   `Flow::ExitTo` may name; `writes = user:plan` writes a key with a prefix.
+///
+/// Without a context it is one recorded step: a run that is taken up again does not run it twice.
+#[proc_macro_attribute]
+pub fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
+    attr::agent(args.into(), item.into()).into()
+}
+
+/// Makes a tool of a function: a model may call it. Its doc comment tells the model when, its parameters are the
+/// arguments.
+///
+/// ```
+/// use adk::tool;
+///
+/// /// Says how warm it will be.
+/// #[tool]
+/// async fn forecast(
+///     /// The city, such as Bern.
+///     city: &str,
+///     /// For how many days.
+///     #[default(3)]
+///     days: u8,
+/// ) -> Result<Vec<f64>, String> {
+///     if city == "Bern" { Ok(vec![21.5; days.into()]) } else { Err(format!("no forecast for {city}")) }
+/// }
+/// ```
+///
+/// - **Parameters** are anything with `serde::Deserialize` and `schemars::JsonSchema` (`#[adk::data]` derives both),
+///   borrowed if you like. `Option<T>` may be absent, and so may what has a `#[default(...)]`. One may be
+///   `&mut ToolContext`.
+/// - **It returns** anything with `serde::Serialize`, nothing, `Flow` to end a loop, or one of these in a `Result`
+///   whose error can be displayed: the model reads it.
+/// - **Attributes**: `name = "..."`; `escalates` for a tool that ends a loop in a way that cannot be seen (a `Flow` it
+///   returns and the word `escalate` in its body are seen); `writes(key: Type)`; `long_running`; `confirm`;
+///   `blocking`.
+#[proc_macro_attribute]
+pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
+    attr::tool(args.into(), item.into()).into()
+}
+
+/// Derives what a type needs to be an argument of a tool, an answer of a model or the value of a key: `Clone`,
+/// `Debug`, `Serialize`, `Deserialize` and `JsonSchema`. serde's attributes work on it, and its doc comments are what
+/// models see.
+///
+/// ```
+/// /// How urgent it is.
+/// #[adk::data]
+/// #[derive(PartialEq)]
+/// #[serde(rename_all = "snake_case")]
+/// enum Severity {
+///     /// Somebody has to get up.
+///     High,
+///     Low,
+/// }
+/// ```
+#[proc_macro_attribute]
+pub fn data(args: TokenStream, item: TokenStream) -> TokenStream {
+    attr::data(args.into(), item.into()).into()
+}

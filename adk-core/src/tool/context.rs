@@ -55,6 +55,26 @@ impl ToolContext {
         ToolRecord { actions: self.actions, state_delta, artifact_delta }
     }
 
+    /// A context for the test of a tool: a run in memory of its own, without models.
+    ///
+    /// ```
+    /// use adk_core::ToolContext;
+    /// let mut cx = ToolContext::for_tests();
+    /// cx.state().set("city", "Bern")?;
+    /// assert_eq!(cx.state().get::<String>("city")?.as_deref(), Some("Bern"));
+    /// # Ok::<(), adk_core::Error>(())
+    /// ```
+    pub fn for_tests() -> Self {
+        Self::new(Arc::new(Run::for_tests()), None, Path::root("test"), "call_1".to_owned())
+    }
+
+    /// Takes what the call has done so far with it; what stays behind is empty.
+    pub(crate) fn detach(&mut self) -> Self {
+        let empty =
+            Self::new(self.run.clone(), self.scope.clone(), self.path.clone(), self.call_id.clone());
+        std::mem::replace(self, empty)
+    }
+
     /// The name of the agent that called.
     pub fn agent_name(&self) -> &str {
         self.path.name()

@@ -1,0 +1,143 @@
+//! What a function agent returns, chosen by its type, as one event and a flow.
+
+use super::StateWrite;
+use crate::{BoxError, Context, Error, Event, Flow, Result};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// What a function has done, as it is recorded.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Done {
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    value: Option<Arc<Value>>,
+    #[serde(default)]
+    flow: Flow,
+}
+
+/// A value that is there, also when it is null.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Arc<Value>>, D::Error> {
+    Arc::deserialize(deserializer).map(Some)
+}
+
+impl Done {
+    /// A function that may have written its key.
+    pub fn new(value: Option<Arc<Value>>, flow: Flow) -> Self {
+        Self { value, flow }
+    }
+
+    /// Emits what there is to say.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn commit(self, cx: &mut Context, key: &'static str) -> Result<Flow> {
+        let exit = self.flow == Flow::Exit;
+        if self.value.is_none() && !exit {
+            return Ok(self.flow);
+        }
+        let mut event = Event::new();
+        if let Some(value) = self.value {
+            event.actions.state_delta.insert(key, value);
+        }
+        event.actions.escalate = exit.then_some(true);
+        cx.emit(event).await?;
+        Ok(self.flow)
+    }
+}
+
+/// The type of what was returned.
+#[derive(Debug)]
+pub struct Tag<R>(PhantomData<fn() -> R>);
+
+/// The type of what was returned.
+pub fn tag<R>(_: &R) -> Tag<R> {
+    Tag(PhantomData)
+}
+
+impl<T, E> Tag<Result<T, E>> {
+    /// Takes the `Result` off.
+    ///
+    /// # Errors
+    /// The function's own.
+    pub fn ok(self, output: Result<T, E>) -> Result<T>
+    where
+        E: Into<BoxError>,
+    {
+        // An error of ours stays what it is.
+        output.map_err(|error| match error.into().downcast::<Error>() {
+            Ok(error) => *error,
+            Err(error) => Error::other(error),
+        })
+    }
+}
+
+impl Tag<Flow> {
+    /// Takes the `Flow` off.
+    pub fn flow(self, output: Flow) -> ((), Flow) {
+        ((), output)
+    }
+}
+
+impl<T> Tag<(T, Flow)> {
+    /// Takes the `Flow` off.
+    pub fn flow(self, output: (T, Flow)) -> (T, Flow) {
+        output
+    }
+}
+
+impl Tag<()> {
+    /// Nothing is written.
+    ///
+    /// # Errors
+    /// None.
+    pub fn value(self, (): ()) -> Result<Option<Arc<Value>>> {
+        Ok(None)
+    }
+}
+
+impl<T> Tag<Option<T>> {
+    /// Writes it, perhaps.
+    ///
+    /// # Errors
+    /// When the value has no form in JSON.
+    pub fn value(self, output: Option<T>) -> Result<Option<Arc<Value>>>
+    where
+        T: StateWrite,
+    {
+        output.map(encode).transpose()
+    }
+}
+
+/// What holds for a type of which nothing else is said.
+pub trait AnyOutput<T>: Sized {
+    /// It is no `Result`.
+    ///
+    /// # Errors
+    /// None.
+    fn ok(self, output: T) -> Result<T> {
+        Ok(output)
+    }
+
+    /// It has no `Flow`.
+    fn flow(self, output: T) -> (T, Flow) {
+        (output, Flow::Continue)
+    }
+
+    /// It is written.
+    ///
+    /// # Errors
+    /// When the value has no form in JSON.
+    fn value(self, output: T) -> Result<Option<Arc<Value>>>
+    where
+        T: StateWrite,
+    {
+        encode(output).map(Some)
+    }
+}
+
+impl<T> AnyOutput<T> for Tag<T> {}
+
+fn encode(value: impl Serialize) -> Result<Arc<Value>> {
+    crate::run::encode("the written key", value)
+}

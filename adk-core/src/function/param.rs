@@ -1,0 +1,320 @@
+//! Parameters of a function agent: what they hold while the function runs, chosen by their type.
+
+use super::{Direct, Recorded, StateRead};
+use crate::{Context, Error, ErrorKind, Result};
+use serde_json::Value;
+use std::convert::Infallible;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// A parameter of type `P`: `Arg::<P>::NEW.load(cx, "key")?`, then `.give()`.
+#[derive(Debug)]
+pub struct Arg<P>(PhantomData<fn() -> P>);
+
+impl<P> Arg<P> {
+    /// The parameter.
+    pub const NEW: Self = Self(PhantomData);
+}
+
+/// The value of `T` itself.
+#[derive(Debug)]
+pub struct Owned<T>(T);
+
+/// A `T` to lend.
+#[derive(Debug)]
+pub struct Borrowed<T>(T);
+
+/// A `T` to lend, perhaps.
+#[derive(Debug)]
+pub struct Maybe<T>(Option<T>);
+
+/// A text as it stands in the state, not copied.
+#[derive(Debug)]
+pub struct Text(Arc<Value>);
+
+/// A text as it stands in the state, perhaps.
+#[derive(Debug)]
+pub struct MaybeText(Option<Arc<Value>>);
+
+/// A value as it stands in the state, not copied.
+#[derive(Debug)]
+pub struct Json(Arc<Value>);
+
+/// The place of the context.
+#[derive(Debug)]
+pub struct Lend;
+
+/// The context itself.
+#[derive(Debug)]
+pub struct Lent<'a>(&'a mut Context);
+
+/// A context where none can be, which a const has refused.
+#[derive(Debug)]
+pub struct Misplaced(Infallible);
+
+impl<T> Owned<T> {
+    /// The argument.
+    pub fn give(self) -> T {
+        self.0
+    }
+}
+
+impl<T> Borrowed<T> {
+    /// The argument.
+    pub fn give(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> Maybe<T> {
+    /// The argument.
+    pub fn give(&self) -> Option<&T> {
+        self.0.as_ref()
+    }
+}
+
+impl Text {
+    /// The argument.
+    pub fn give(&self) -> &str {
+        self.0.as_str().unwrap_or_default()
+    }
+}
+
+impl MaybeText {
+    /// The argument.
+    pub fn give(&self) -> Option<&str> {
+        self.0.as_deref().and_then(Value::as_str)
+    }
+}
+
+impl Json {
+    /// The argument.
+    pub fn give(&self) -> &Value {
+        &self.0
+    }
+}
+
+impl<'a> Lent<'a> {
+    /// The argument.
+    pub fn give(self) -> &'a mut Context {
+        self.0
+    }
+}
+
+impl Misplaced {
+    /// Never called.
+    pub fn give(self) -> &'static mut Context {
+        match self.0 {}
+    }
+}
+
+/// What the first parameter says about how the function runs.
+pub trait Held: Sized {
+    /// Without a context it is one step.
+    fn begin(self, cx: &mut Context) -> (Self, Recorded<'_>) {
+        (self, Recorded::new(cx))
+    }
+
+    /// The same for a function that blocks.
+    fn begin_blocking(self, cx: &mut Context) -> (Self, Recorded<'_>) {
+        (self, Recorded::new(cx))
+    }
+}
+
+impl<T> Held for Owned<T> {}
+impl<T> Held for Borrowed<T> {}
+impl<T> Held for Maybe<T> {}
+impl Held for Text {}
+impl Held for MaybeText {}
+impl Held for Json {}
+
+impl Lend {
+    /// With a context the function takes its own steps.
+    pub fn begin(self, cx: &mut Context) -> (Lent<'_>, Direct) {
+        let path = cx.path().clone();
+        (Lent(cx), Direct(path))
+    }
+
+    /// Refused by a const; here so that there is one message only.
+    #[allow(clippy::missing_panics_doc, reason = "never called")]
+    pub fn begin_blocking(self, _: &mut Context) -> (Misplaced, Recorded<'_>) {
+        unreachable!("`blocking` with a context does not compile")
+    }
+
+    /// Refused by a const; here so that there is one message only.
+    #[allow(clippy::missing_panics_doc, reason = "never called")]
+    pub fn give(self) -> &'static mut Context {
+        unreachable!("a context that is not the first parameter does not compile")
+    }
+}
+
+impl Arg<&mut Context> {
+    /// Nothing is read.
+    ///
+    /// # Errors
+    /// None.
+    pub fn load(self, _: &mut Context, _: &'static str) -> Result<Lend> {
+        Ok(Lend)
+    }
+}
+
+impl Arg<&str> {
+    /// Reads a text.
+    ///
+    /// # Errors
+    /// When nothing has written the key, or no text.
+    pub fn load(self, cx: &mut Context, key: &'static str) -> Result<Text> {
+        let value = required(cx, key)?;
+        match value.is_string() {
+            true => Ok(Text(value)),
+            false => Err(not_text(cx, key, &value)),
+        }
+    }
+}
+
+impl Arg<Option<&str>> {
+    /// Reads a text, if there is one.
+    ///
+    /// # Errors
+    /// When the key holds no text.
+    pub fn load(self, cx: &mut Context, key: &'static str) -> Result<MaybeText> {
+        match optional(cx, key) {
+            Some(value) if !value.is_string() => Err(not_text(cx, key, &value)),
+            value => Ok(MaybeText(value)),
+        }
+    }
+}
+
+impl Arg<&Value> {
+    /// Reads any value.
+    ///
+    /// # Errors
+    /// When nothing has written the key.
+    pub fn load(self, cx: &mut Context, key: &'static str) -> Result<Json> {
+        required(cx, key).map(Json)
+    }
+}
+
+impl<T> Arg<&[T]> {
+    /// Reads a list.
+    ///
+    /// # Errors
+    /// When nothing has written the key, or another type.
+    pub fn load(self, cx: &mut Context, key: &'static str) -> Result<Borrowed<Vec<T>>>
+    where
+        T: StateRead,
+    {
+        let value = required(cx, key)?;
+        decode(cx, key, &value).map(Borrowed)
+    }
+}
+
+impl<T> Arg<Option<&T>> {
+    /// Reads a value, if there is one.
+    ///
+    /// # Errors
+    /// When the key holds another type.
+    pub fn load(self, cx: &mut Context, key: &'static str) -> Result<Maybe<T>>
+    where
+        T: StateRead,
+    {
+        let value = optional(cx, key);
+        value.map(|value| decode(cx, key, &value)).transpose().map(Maybe)
+    }
+}
+
+/// `Option<T>` and `&T`: after the special cases, before any other `T`.
+pub trait LoadMaybe<T> {
+    /// What the parameter holds.
+    type Held;
+
+    /// Reads the key.
+    ///
+    /// # Errors
+    /// When the key does not hold what is wanted.
+    fn load(self, cx: &mut Context, key: &'static str) -> Result<Self::Held>
+    where
+        T: StateRead;
+}
+
+impl<T> LoadMaybe<T> for Arg<Option<T>> {
+    type Held = Owned<Option<T>>;
+
+    fn load(self, cx: &mut Context, key: &'static str) -> Result<Self::Held>
+    where
+        T: StateRead,
+    {
+        let value = optional(cx, key);
+        value.map(|value| decode(cx, key, &value)).transpose().map(Owned)
+    }
+}
+
+impl<T> LoadMaybe<T> for Arg<&T> {
+    type Held = Borrowed<T>;
+
+    fn load(self, cx: &mut Context, key: &'static str) -> Result<Self::Held>
+    where
+        T: StateRead,
+    {
+        let value = required(cx, key)?;
+        decode(cx, key, &value).map(Borrowed)
+    }
+}
+
+/// Any other `T`, found last since it takes a reference.
+pub trait LoadPlain<T> {
+    /// Reads the key.
+    ///
+    /// # Errors
+    /// When the key does not hold what is wanted.
+    fn load(self, cx: &mut Context, key: &'static str) -> Result<Owned<T>>
+    where
+        T: StateRead;
+}
+
+impl<T> LoadPlain<T> for &Arg<T> {
+    fn load(self, cx: &mut Context, key: &'static str) -> Result<Owned<T>>
+    where
+        T: StateRead,
+    {
+        let value = required(cx, key)?;
+        decode(cx, key, &value).map(Owned)
+    }
+}
+
+/// The value of a key, where null is none.
+fn optional(cx: &mut Context, key: &str) -> Option<Arc<Value>> {
+    cx.state().value(key).filter(|value| !value.is_null())
+}
+
+fn required(cx: &mut Context, key: &str) -> Result<Arc<Value>> {
+    match cx.state().value(key) {
+        Some(value) => Ok(value),
+        None => Err(missing(cx, key)),
+    }
+}
+
+fn decode<T: StateRead>(cx: &Context, key: &str, value: &Value) -> Result<T> {
+    crate::run::decode(key, value).map_err(|error| typed(cx, error))
+}
+
+#[cold]
+fn missing(cx: &Context, key: &str) -> Error {
+    let message = format!("the parameter `{key}` reads a state key that holds no value");
+    Error::new(ErrorKind::KeyMissing, message)
+        .with_help(format!(
+            "let an earlier step write `{key}`, pass it as an input, or make the parameter an `Option`"
+        ))
+        .at(cx.path())
+}
+
+#[cold]
+fn not_text(cx: &Context, key: &str, value: &Value) -> Error {
+    let message = format!("state key `{key}` does not hold a text: it holds {}", crate::tool::schema::shown(value));
+    typed(cx, Error::new(ErrorKind::KeyType, message))
+}
+
+#[cold]
+fn typed(cx: &Context, error: Error) -> Error {
+    error.with_help("give the parameter the type that the key is written as").at(cx.path())
+}

@@ -1,0 +1,311 @@
+//! Parameters of a tool: arguments by their type, and the context.
+
+use super::{Call, ToolArg};
+use crate::tool::{ToolContext, ToolError, decode, schema};
+use schemars::{Schema, SchemaGenerator};
+use serde_json::Value;
+use std::marker::PhantomData;
+
+/// A parameter of type `P`: `Arg::<P>::NEW.arg()` says how to declare and how to read it.
+#[derive(Debug)]
+pub struct Arg<P>(PhantomData<fn() -> P>);
+
+impl<P> Arg<P> {
+    /// The parameter.
+    pub const NEW: Self = Self(PhantomData);
+}
+
+/// How an argument of type `T` is declared and read. It carries functions, so that a type without a schema gives one
+/// error and not one at each use.
+#[derive(Debug)]
+pub struct Handle<T> {
+    schema: fn(&mut SchemaGenerator) -> Schema,
+    decode: fn(&Value) -> Result<T, serde_json::Error>,
+    optional: bool,
+}
+
+impl<T> Handle<T> {
+    fn new(optional: bool) -> Self
+    where
+        T: ToolArg,
+    {
+        Self { schema: schema::of::<T>, decode: |value| T::deserialize(value), optional }
+    }
+
+    fn value(&self, call: &mut Call<'_>, name: &str) -> Result<Option<T>, ToolError> {
+        match call.args.remove(name) {
+            Some(Value::Null) if self.optional => Ok(None),
+            Some(value) => decode::arg(name, value, call.schema(name), self.decode).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn take(&self, call: &mut Call<'_>, name: &str) -> Result<T, ToolError> {
+        match self.value(call, name)? {
+            Some(value) => Ok(value),
+            None if self.optional => decode::arg(name, Value::Null, call.schema(name), self.decode),
+            None => Err(decode::missing(name, call.schema(name))),
+        }
+    }
+
+    fn take_or(
+        &self,
+        call: &mut Call<'_>,
+        name: &str,
+        default: impl FnOnce() -> T,
+    ) -> Result<T, ToolError> {
+        if call.args.get(name).is_some_and(Value::is_null) {
+            return Ok(default());
+        }
+        Ok(self.value(call, name)?.unwrap_or_else(default))
+    }
+}
+
+/// What goes into a declaration.
+pub trait Declared {
+    /// The type that is read.
+    type Of;
+
+    /// The schema, and whether the argument may be absent; `None` for what is no argument.
+    fn declared(&self) -> Option<(fn(&mut SchemaGenerator) -> Schema, bool)>;
+}
+
+macro_rules! arguments {
+    ($($(#[$doc:meta])* $name:ident<$($generic:ident)?>($of:ty) -> $held:ty, $wrap:expr;)+) => {$(
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub struct $name$(<$generic>)?(Handle<$of>);
+
+        impl$(<$generic>)? $name$(<$generic>)? {
+            /// Reads the argument.
+            ///
+            /// # Errors
+            /// When it is missing or of another type.
+            pub fn take(&self, call: &mut Call<'_>, name: &str) -> Result<$held, ToolError> {
+                self.0.take(call, name).map($wrap)
+            }
+
+            /// Reads the argument, or takes the default.
+            ///
+            /// # Errors
+            /// When it is of another type.
+            pub fn take_or(
+                &self,
+                call: &mut Call<'_>,
+                name: &str,
+                default: impl FnOnce() -> $of,
+            ) -> Result<$held, ToolError> {
+                self.0.take_or(call, name, default).map($wrap)
+            }
+        }
+
+        impl$(<$generic>)? Declared for $name$(<$generic>)? {
+            type Of = $of;
+
+            fn declared(&self) -> Option<(fn(&mut SchemaGenerator) -> Schema, bool)> {
+                Some((self.0.schema, self.0.optional))
+            }
+        }
+    )+};
+}
+
+arguments! {
+    /// A `T` by value.
+    OwnedArg<T>(T) -> Owned<T>, Owned;
+    /// A `T` by reference.
+    BorrowedArg<T>(T) -> Borrowed<T>, Borrowed;
+    /// A text, perhaps.
+    MaybeTextArg<>(Option<String>) -> MaybeText, MaybeText;
+}
+
+/// The value of `T` itself.
+#[derive(Debug)]
+pub struct Owned<T>(T);
+
+/// A `T` to lend.
+#[derive(Debug)]
+pub struct Borrowed<T>(T);
+
+/// A text to lend, perhaps.
+#[derive(Debug)]
+pub struct MaybeText(Option<String>);
+
+impl<T> Owned<T> {
+    /// The argument.
+    pub fn give(self) -> T {
+        self.0
+    }
+}
+
+impl<T> Borrowed<T> {
+    /// The argument.
+    pub fn give(&self) -> &T {
+        &self.0
+    }
+}
+
+impl MaybeText {
+    /// The argument.
+    pub fn give(&self) -> Option<&str> {
+        self.0.as_deref()
+    }
+}
+
+/// A context to change.
+#[derive(Debug)]
+pub struct ContextArg;
+
+/// A context to read.
+#[derive(Debug)]
+pub struct SharedContextArg;
+
+/// The context of a call.
+#[derive(Debug)]
+pub struct Lent<'a>(&'a mut ToolContext);
+
+/// The context of a call, to read.
+#[derive(Debug)]
+pub struct LentShared<'a>(&'a ToolContext);
+
+impl<'a> Lent<'a> {
+    /// The argument.
+    pub fn give(self) -> &'a mut ToolContext {
+        self.0
+    }
+}
+
+impl<'a> LentShared<'a> {
+    /// The argument.
+    pub fn give(self) -> &'a ToolContext {
+        self.0
+    }
+}
+
+impl ContextArg {
+    /// Takes the context out of the call.
+    ///
+    /// # Errors
+    /// When another parameter has taken it, which a const has refused.
+    pub fn take<'a>(&self, call: &mut Call<'a>, _: &str) -> Result<Lent<'a>, ToolError> {
+        call.cx.take().map(Lent).ok_or_else(taken)
+    }
+}
+
+impl SharedContextArg {
+    /// Takes the context out of the call.
+    ///
+    /// # Errors
+    /// When another parameter has taken it, which a const has refused.
+    pub fn take<'a>(&self, call: &mut Call<'a>, _: &str) -> Result<LentShared<'a>, ToolError> {
+        call.cx.take().map(|cx| LentShared(cx)).ok_or_else(taken)
+    }
+}
+
+#[cold]
+fn taken() -> ToolError {
+    ToolError::failed("the tool has two contexts")
+}
+
+impl Declared for ContextArg {
+    type Of = ();
+
+    fn declared(&self) -> Option<(fn(&mut SchemaGenerator) -> Schema, bool)> {
+        None
+    }
+}
+
+impl Declared for SharedContextArg {
+    type Of = ();
+
+    fn declared(&self) -> Option<(fn(&mut SchemaGenerator) -> Schema, bool)> {
+        None
+    }
+}
+
+impl Arg<&mut ToolContext> {
+    /// No argument.
+    pub fn arg(self) -> ContextArg {
+        ContextArg
+    }
+}
+
+impl Arg<&ToolContext> {
+    /// No argument.
+    pub fn arg(self) -> SharedContextArg {
+        SharedContextArg
+    }
+}
+
+impl Arg<&str> {
+    /// A text.
+    pub fn arg(self) -> BorrowedArg<String> {
+        BorrowedArg(Handle::new(false))
+    }
+}
+
+impl Arg<Option<&str>> {
+    /// A text, perhaps.
+    pub fn arg(self) -> MaybeTextArg {
+        MaybeTextArg(Handle::new(true))
+    }
+}
+
+impl<T> Arg<&[T]> {
+    /// A list.
+    pub fn arg(self) -> BorrowedArg<Vec<T>>
+    where
+        T: ToolArg,
+    {
+        BorrowedArg(Handle::new(false))
+    }
+}
+
+/// `Option<T>` and `&T`: after the special cases, before any other `T`.
+pub trait ArgMaybe<T> {
+    /// How it is read.
+    type Held;
+
+    /// The argument.
+    fn arg(self) -> Self::Held
+    where
+        T: ToolArg;
+}
+
+impl<T> ArgMaybe<T> for Arg<Option<T>> {
+    type Held = OwnedArg<Option<T>>;
+
+    fn arg(self) -> Self::Held
+    where
+        T: ToolArg,
+    {
+        OwnedArg(Handle::new(true))
+    }
+}
+
+impl<T> ArgMaybe<T> for Arg<&T> {
+    type Held = BorrowedArg<T>;
+
+    fn arg(self) -> Self::Held
+    where
+        T: ToolArg,
+    {
+        BorrowedArg(Handle::new(false))
+    }
+}
+
+/// Any other `T`, found last since it takes a reference.
+pub trait ArgPlain<T> {
+    /// The argument.
+    fn arg(self) -> OwnedArg<T>
+    where
+        T: ToolArg;
+}
+
+impl<T> ArgPlain<T> for &Arg<T> {
+    fn arg(self) -> OwnedArg<T>
+    where
+        T: ToolArg,
+    {
+        OwnedArg(Handle::new(false))
+    }
+}

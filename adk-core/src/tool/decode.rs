@@ -1,0 +1,150 @@
+//! Arguments as models write them: what can be read is read, and an error says which argument, what was expected and
+//! what came.
+
+use super::ToolError;
+use super::schema::{allowed, expected, kind, shown};
+use serde_json::Value;
+
+/// Reads an argument.
+pub(super) fn arg<T>(
+    name: &str,
+    mut value: Value,
+    schema: &Value,
+    decode: fn(&Value) -> Result<T, serde_json::Error>,
+) -> Result<T, ToolError> {
+    let error = match decode(&value) {
+        Ok(decoded) => return Ok(decoded),
+        Err(error) => error,
+    };
+    if repair(&mut value, schema)
+        && let Ok(decoded) = decode(&value)
+    {
+        return Ok(decoded);
+    }
+    Err(explain(name, &value, schema, &error.to_string()))
+}
+
+/// An argument that has to be there.
+#[cold]
+pub(super) fn missing(name: &str, schema: &Value) -> ToolError {
+    ToolError::argument(format!("argument `{name}` is missing: expected {}", expected(schema)))
+}
+
+/// Undoes what providers do to values that were right: null for a field that is absent, `3.0` for 3. Says whether
+/// anything changed.
+fn repair(value: &mut Value, schema: &Value) -> bool {
+    let mut changed = false;
+    match value {
+        Value::Number(number) if kind(schema) == "integer" => {
+            if let Some(integer) = whole(number) {
+                *value = integer;
+                changed = true;
+            }
+        }
+        Value::Array(items) => {
+            let of = schema.get("items").unwrap_or(&Value::Null);
+            for item in items {
+                changed |= repair(item, of);
+            }
+        }
+        Value::Object(fields) => {
+            let required = |key: &str| {
+                let keys = schema.get("required").and_then(Value::as_array);
+                keys.is_some_and(|keys| keys.iter().any(|other| other == key))
+            };
+            let before = fields.len();
+            let known = |key: &str| schema.get("properties").and_then(|all| all.get(key));
+            fields.retain(|key, value| !value.is_null() || required(key) || known(key).is_none());
+            changed |= fields.len() != before;
+            for (key, value) in fields {
+                let of = known(key).or_else(|| schema.get("additionalProperties")).unwrap_or(&Value::Null);
+                changed |= repair(value, of);
+            }
+        }
+        _ => {}
+    }
+    changed
+}
+
+fn whole(number: &serde_json::Number) -> Option<Value> {
+    if !number.is_f64() {
+        return None;
+    }
+    // What a float can hold exactly as an integer: up to 2^53.
+    let text = number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() <= 9_007_199_254_740_992.0)?;
+    format!("{text:.0}").parse::<i64>().ok().map(Value::from)
+}
+
+#[cold]
+fn explain(name: &str, value: &Value, schema: &Value, reason: &str) -> ToolError {
+    let mut path = name.to_owned();
+    let text = match mismatch(value, schema, &mut path) {
+        Some(fault) => format!("argument `{path}`{fault}"),
+        None => format!("argument `{name}`: expected {}: {reason}", expected(schema)),
+    };
+    ToolError::argument(text)
+}
+
+/// Where a value first differs from its schema, and how.
+fn mismatch(value: &Value, schema: &Value, path: &mut String) -> Option<String> {
+    if let Some(allowed) = allowed(schema) {
+        return (!allowed.contains(&value)).then(|| wanted(value, schema));
+    }
+    match (kind(schema), value) {
+        ("", _) => None,
+        ("object", Value::Object(fields)) => {
+            let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+            for key in required.filter_map(Value::as_str).filter(|key| !fields.contains_key(*key)) {
+                let of = schema.get("properties").and_then(|all| all.get(key)).unwrap_or(&Value::Null);
+                path.push('.');
+                path.push_str(key);
+                return Some(format!(" is missing: expected {}", expected(of)));
+            }
+            let known = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+            known.filter_map(|(key, of)| Some((key, fields.get(key)?, of))).find_map(|(key, value, of)| {
+                if value.is_null() {
+                    return None;
+                }
+                inside(value, of, path, &format!(".{key}"))
+            })
+        }
+        ("array", Value::Array(items)) => {
+            let of = schema.get("items")?;
+            items.iter().enumerate().find_map(|(at, item)| inside(item, of, path, &format!("[{at}]")))
+        }
+        ("string", Value::String(_)) | ("boolean", Value::Bool(_)) | ("number", Value::Number(_)) => {
+            schema.get("format").is_some_and(|_| value.is_string()).then(|| wanted(value, schema))
+        }
+        ("integer", Value::Number(number)) if fits(number, schema) => None,
+        _ => Some(wanted(value, schema)),
+    }
+}
+
+fn inside(value: &Value, schema: &Value, path: &mut String, step: &str) -> Option<String> {
+    let outer = path.len();
+    path.push_str(step);
+    let fault = mismatch(value, schema, path);
+    if fault.is_none() {
+        path.truncate(outer);
+    }
+    fault
+}
+
+/// Whether a number is one of those that the schema's format can hold.
+fn fits(number: &serde_json::Number, schema: &Value) -> bool {
+    let Some(integer) = number.as_i128() else { return false };
+    match schema.get("format").and_then(Value::as_str) {
+        Some("uint8") => u8::try_from(integer).is_ok(),
+        Some("uint16") => u16::try_from(integer).is_ok(),
+        Some("uint32") => u32::try_from(integer).is_ok(),
+        Some("uint64" | "uint" | "uint128") => integer >= 0,
+        Some("int8") => i8::try_from(integer).is_ok(),
+        Some("int16") => i16::try_from(integer).is_ok(),
+        Some("int32") => i32::try_from(integer).is_ok(),
+        _ => true,
+    }
+}
+
+fn wanted(value: &Value, schema: &Value) -> String {
+    format!(": expected {}, got {}", expected(schema), shown(value))
+}

@@ -1,0 +1,221 @@
+//! JSON schemas that models are given: one canonical form, everything inline. Dialects of providers are made of it
+//! elsewhere.
+
+use schemars::generate::SchemaSettings;
+use schemars::transform::transform_subschemas;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::{DeserializeOwned, Deserializer, Visitor};
+use serde_json::{Map, Value};
+use std::cell::Cell;
+
+/// Makes schemas without references, except where a type contains itself.
+pub(crate) fn generator() -> SchemaGenerator {
+    let mut settings = SchemaSettings::draft2020_12();
+    settings.inline_subschemas = true;
+    settings.meta_schema = None;
+    settings.into_generator()
+}
+
+/// The schema of a type, with the variants of an enum in the order in which they were written.
+pub(crate) fn of<T: JsonSchema + DeserializeOwned>(generator: &mut SchemaGenerator) -> Schema {
+    let mut schema = generator.subschema_for::<T>();
+    in_order::<T>(&mut schema);
+    schema
+}
+
+/// Closes a schema: no reference is left, no title, and each description is one line.
+pub(crate) fn close(schema: &mut Schema, definitions: &Map<String, Value>) {
+    schema.remove("title");
+    if let Some(Value::String(text)) = schema.get_mut("description") {
+        *text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    }
+    if let Some(Value::String(reference)) = schema.remove("$ref") {
+        recursion(schema, &reference, definitions);
+    }
+    transform_subschemas(&mut |inner: &mut Schema| close(inner, definitions), schema);
+}
+
+/// A type that contains itself is written out once; inside it only its kind is said, since no provider is sure to
+/// follow references.
+fn recursion(schema: &mut Schema, reference: &str, definitions: &Map<String, Value>) {
+    let name = reference.rsplit('/').next().unwrap_or_default();
+    let kind = definitions.get(name).and_then(|definition| definition.get("type"));
+    if let Some(kind) = kind {
+        schema.insert("type".to_owned(), kind.clone());
+    }
+    if schema.get("description").is_none() {
+        schema.insert("description".to_owned(), format!("Another {name}, of the same shape.").into());
+    }
+}
+
+/// schemars puts the variants that have no documentation first; this puts all of them in the order in which the type
+/// knows them.
+pub(crate) fn in_order<T: DeserializeOwned>(schema: &mut Schema) {
+    let names = Cell::new(None);
+    drop(T::deserialize(Variants(&names)));
+    if let Some(names) = names.get() {
+        reorder(schema, names);
+    }
+}
+
+fn reorder(schema: &mut Schema, names: &[&str]) {
+    if let Some(Value::Array(options)) = schema.get_mut("anyOf") {
+        for option in options {
+            if let Ok(option) = <&mut Schema>::try_from(option) {
+                reorder(option, names);
+            }
+        }
+    }
+    let Some(Value::Array(options)) = schema.get_mut("oneOf") else { return };
+    let mut single: Vec<Value> = Vec::with_capacity(names.len());
+    for option in options.drain(..) {
+        match option.get("enum") {
+            Some(Value::Array(values)) => single.extend(values.iter().map(constant)),
+            _ => single.push(option),
+        }
+    }
+    single.sort_by_key(|option| place(option, names));
+    *options = single;
+}
+
+fn constant(value: &Value) -> Value {
+    let mut schema = Map::new();
+    schema.insert("type".to_owned(), "string".into());
+    schema.insert("const".to_owned(), value.clone());
+    Value::Object(schema)
+}
+
+/// The place of a variant: its text, or the only key of its object.
+fn place(option: &Value, names: &[&str]) -> usize {
+    let text = option.get("const").and_then(Value::as_str);
+    let key = || option.get("required")?.get(0)?.as_str();
+    text.or_else(key).and_then(|name| names.iter().position(|other| *other == name)).unwrap_or(names.len())
+}
+
+/// Asks a type for its variants, without giving it a value.
+struct Variants<'a>(&'a Cell<Option<&'static [&'static str]>>);
+
+impl<'de> Deserializer<'de> for Variants<'_> {
+    type Error = serde::de::value::Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Self::Error> {
+        Err(serde::de::Error::custom("only asked"))
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Self::Error> {
+        self.0.set(Some(variants));
+        self.deserialize_any(visitor)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Self::Error> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq
+        tuple tuple_struct map struct identifier ignored_any
+    }
+}
+
+/// What a schema asks for, in words.
+pub(crate) fn expected(schema: &Value) -> String {
+    if let Some(allowed) = allowed(schema) {
+        let texts: Vec<_> = allowed.iter().map(ToString::to_string).collect();
+        return match &texts[..] {
+            [one] => one.clone(),
+            _ => format!("one of {}", texts.join(", ")),
+        };
+    }
+    for key in ["anyOf", "oneOf"] {
+        if let Some(Value::Array(options)) = schema.get(key) {
+            let mut texts: Vec<_> = options.iter().filter(|option| kind(option) != "null").map(expected).collect();
+            texts.dedup();
+            return texts.join(", or ");
+        }
+    }
+    let format = schema.get("format").and_then(Value::as_str).unwrap_or_default();
+    match kind(schema) {
+        "string" if format.is_empty() => "a string".to_owned(),
+        "string" => format!("a string ({format})"),
+        "integer" => match format.strip_prefix('u').map_or(("i", format), |rest| ("u", rest)) {
+            (sign, bits) if bits.starts_with("int") && bits.len() > 3 => {
+                format!("an integer ({sign}{})", &bits[3..])
+            }
+            (sign, "int") => format!("an integer ({sign}size)"),
+            _ => "an integer".to_owned(),
+        },
+        "number" => "a number".to_owned(),
+        "boolean" => "true or false".to_owned(),
+        "null" => "null".to_owned(),
+        "array" => match schema.get("items") {
+            Some(items) if items.is_object() => format!("a list, each {}", expected(items)),
+            _ => "a list".to_owned(),
+        },
+        "object" => match schema.get("required") {
+            Some(Value::Array(keys)) if !keys.is_empty() => {
+                let keys: Vec<_> = keys.iter().filter_map(Value::as_str).map(|key| format!("`{key}`")).collect();
+                format!("an object with {}", keys.join(", "))
+            }
+            _ => "an object".to_owned(),
+        },
+        _ => "another value".to_owned(),
+    }
+}
+
+/// The only values that a schema allows.
+pub(crate) fn allowed(schema: &Value) -> Option<Vec<&Value>> {
+    if let Some(value) = schema.get("const") {
+        return Some(vec![value]);
+    }
+    if let Some(Value::Array(values)) = schema.get("enum") {
+        return Some(values.iter().filter(|value| !value.is_null()).collect());
+    }
+    let options = ["oneOf", "anyOf"].iter().find_map(|key| schema.get(*key)?.as_array())?;
+    let mut all = Vec::new();
+    for option in options.iter().filter(|option| kind(option) != "null") {
+        all.extend(allowed(option)?);
+    }
+    Some(all)
+}
+
+/// The JSON type that a schema asks for, without null where there is another.
+pub(crate) fn kind(schema: &Value) -> &str {
+    match schema.get("type") {
+        Some(Value::String(kind)) => kind,
+        Some(Value::Array(kinds)) => {
+            let mut kinds = kinds.iter().filter_map(Value::as_str).filter(|kind| *kind != "null");
+            kinds.next().unwrap_or("null")
+        }
+        _ => "",
+    }
+}
+
+/// A value, as it is named in a message.
+pub(crate) fn shown(value: &Value) -> String {
+    const MOST: usize = 60;
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(value) => value.to_string(),
+        Value::Number(value) => format!("the number {value}"),
+        Value::String(text) if text.chars().count() > MOST => {
+            let start: String = text.chars().take(MOST).collect();
+            format!("the string {start:?}...")
+        }
+        Value::String(text) => format!("the string {text:?}"),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+    }
+}

@@ -1,0 +1,35 @@
+//! `#[agent]`, `#[tool]` and `#[data]`: a function as an agent or a tool, a type as data.
+
+mod check;
+mod data;
+mod docs;
+mod lower;
+mod parse;
+mod report;
+mod spelling;
+
+use proc_macro2::TokenStream;
+
+pub(crate) use data::data;
+
+pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
+    let mut report = report::Report::new("agent-attribute");
+    let Some(function) = parse::function(item.clone(), &mut report) else {
+        return report.beside(item);
+    };
+    let args = parse::agent_args(args, &mut report);
+    check::function(&function, &mut report);
+    check::agent(&function, &args, &mut report);
+    lower::agent(&function, &args, report)
+}
+
+pub(crate) fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
+    let mut report = report::Report::new("tool-attribute");
+    let Some(function) = parse::function(item.clone(), &mut report) else {
+        return report.beside(item);
+    };
+    let args = parse::tool_args(args, &mut report);
+    check::function(&function, &mut report);
+    check::tool(&function, &args, &mut report);
+    lower::tool(&function, &args, report)
+}

@@ -1,0 +1,128 @@
+//! What tokens alone can tell. What needs types is left to the compiler, in consts that `lower` writes.
+
+use super::docs;
+use super::parse::{AgentArgs, Function, ToolArgs};
+use super::report::Report;
+use proc_macro2::{Span, TokenStream, TokenTree};
+use syn::spanned::Spanned;
+use syn::{GenericParam, ReturnType, Type};
+
+/// The most letters that models accept in the name of a tool.
+const LONGEST: usize = 64;
+
+/// What holds for both attributes.
+pub(crate) fn function(function: &Function, report: &mut Report) {
+    let sig = &function.sig;
+    for param in &sig.generics.params {
+        if !matches!(param, GenericParam::Lifetime(_)) {
+            report.at(
+                param.span(),
+                format!("`{}` is generic, so it has no types to check", function.name()),
+                "write it for the types that it is used with",
+            );
+        }
+    }
+    if let Some(token) = &sig.variadic {
+        report.at(token.span(), "it takes any number of arguments", "take a `Vec<T>`");
+    }
+    if let syn::Safety::Unsafe(token) = &sig.safety {
+        report.at(token.span, "an `unsafe` function has rules that nobody checks here", "wrap it in a safe one");
+    }
+    let returned = match &sig.output {
+        ReturnType::Type(_, ty) => Some(&**ty),
+        ReturnType::Default => None,
+    };
+    for ty in function.params.iter().map(|param| &param.ty).chain(returned) {
+        if let Type::ImplTrait(ty) = ty {
+            report.at(ty.impl_token.span, "`impl Trait` says no type", "write the type itself");
+        }
+    }
+}
+
+/// Whether anything makes the function one that cannot be called.
+pub(crate) fn is_callable(function: &Function) -> bool {
+    let sig = &function.sig;
+    let lifetimes = sig.generics.params.iter().all(|param| matches!(param, GenericParam::Lifetime(_)));
+    let known = |ty: &Type| !matches!(ty, Type::ImplTrait(_));
+    let returned = match &sig.output {
+        ReturnType::Type(_, ty) => known(ty),
+        ReturnType::Default => true,
+    };
+    lifetimes
+        && returned
+        && sig.inputs.len() == function.params.len()
+        && sig.variadic.is_none()
+        && !matches!(sig.safety, syn::Safety::Unsafe(_))
+        && function.params.iter().all(|param| known(&param.ty))
+}
+
+/// `#[agent]`.
+pub(crate) fn agent(function: &Function, args: &AgentArgs, report: &mut Report) {
+    not_async(function, args.blocking, report);
+    for param in &function.params {
+        if let Some((span, _)) = &param.default {
+            report.at(
+                *span,
+                "a parameter of an agent reads a key, which has no default",
+                "take an `Option`, or write the default with `let` in the workflow",
+            );
+        }
+    }
+}
+
+/// `#[tool]`.
+pub(crate) fn tool(function: &Function, args: &ToolArgs, report: &mut Report) {
+    not_async(function, args.blocking, report);
+    let name = args.name.as_ref().map_or_else(|| function.name(), syn::LitStr::value);
+    let span = args.name.as_ref().map_or_else(|| function.sig.ident.span(), syn::LitStr::span);
+    if matches!(name.as_str(), "transfer_to_agent" | "set_model_response") {
+        report.named(
+            "tool-reserved",
+            span,
+            format!("`{name}` is a tool of the runtime's own"),
+            "give this one another name, or `#[tool(name = \"...\")]`",
+        );
+    } else if !is_tool_name(&name) {
+        report.at(
+            span,
+            format!("models do not accept `{name}` as the name of a tool"),
+            format!(
+                "begin with a letter or `_`, go on with letters, digits, `_` and `-`, {LONGEST} at the most"
+            ),
+        );
+    }
+    if docs::description(&function.attrs).is_none() {
+        report.named(
+            "tool-undocumented",
+            function.sig.ident.span(),
+            format!("the tool `{name}` has no doc comment, so no model can know when to call it"),
+            "say with `///` what it does and when to use it",
+        );
+    }
+}
+
+fn not_async(function: &Function, blocking: Option<Span>, report: &mut Report) {
+    if let (Some(span), Some(_)) = (blocking, function.sig.asyncness) {
+        report.at(
+            span,
+            format!("`{}` is async, and `blocking` is for functions that are not", function.name()),
+            "remove one of the two",
+        );
+    }
+}
+
+fn is_tool_name(name: &str) -> bool {
+    let mut letters = name.chars();
+    letters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
+        && letters.all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-'))
+        && name.len() <= LONGEST
+}
+
+/// Whether a body names `escalate`, so that the tool may end a loop.
+pub(crate) fn names_escalate(body: TokenStream) -> bool {
+    body.into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => ident == "escalate",
+        TokenTree::Group(group) => names_escalate(group.stream()),
+        _ => false,
+    })
+}

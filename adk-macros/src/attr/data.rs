@@ -1,0 +1,70 @@
+//! `#[data]`: the derives that a type needs to be an argument, a result or a key.
+
+use super::docs;
+use super::report::Report;
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::{Attribute, Data, DeriveInput, Path, Token};
+
+pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
+    let mut report = Report::new("data-attribute");
+    if !args.is_empty() {
+        report.at(args.span(), "`#[data]` takes nothing", "write `#[data]`, and serde's attributes below it");
+    }
+    let input: DeriveInput = match syn::parse2(item.clone()) {
+        Ok(input) => input,
+        Err(error) => {
+            report.at(error.span(), format!("this is no type: {error}"), "put `#[data]` on a `struct` or `enum`");
+            return report.beside(item);
+        }
+    };
+    if let Data::Union(union) = &input.data {
+        report.at(union.union_token.span, "a `union` has no form in JSON", "write an `enum`");
+        return report.beside(item);
+    }
+    let facade = crate::facade::facade();
+    let private = quote!(#facade::__private);
+    let own: Vec<String> = input.attrs.iter().flat_map(derived).collect();
+    let derives = [
+        ("Clone", quote!(::core::clone::Clone)),
+        ("Debug", quote!(::core::fmt::Debug)),
+        ("Serialize", quote!(#private::serde::Serialize)),
+        ("Deserialize", quote!(#private::serde::Deserialize)),
+        ("JsonSchema", quote!(#private::schemars::JsonSchema)),
+    ];
+    let derives = derives.iter().filter(|(name, _)| !own.iter().any(|own| own == name)).map(|(_, path)| path);
+    let text = |path: TokenStream| path.to_string().replace(' ', "");
+    let serde = text(quote!(#private::serde));
+    let schemars = text(quote!(#private::schemars));
+    // schemars puts undocumented variants first.
+    let documented = |data: &syn::DataEnum| {
+        data.variants.iter().any(|variant| variant.attrs.iter().any(docs::is_doc))
+    };
+    let order = match &input.data {
+        Data::Enum(data) if documented(data) && input.generics.params.is_empty() => {
+            let order = quote!(#private::args::in_order::<Self>);
+            Some(quote!(#[schemars(transform = #order)]))
+        }
+        _ => None,
+    };
+    let item = input.into_token_stream();
+    report.beside(quote! {
+        #[derive(#(#derives),*)]
+        #[serde(crate = #serde)]
+        #[schemars(crate = #schemars)]
+        #order
+        #item
+    })
+}
+
+/// What the user derives already.
+fn derived(attr: &Attribute) -> Vec<String> {
+    if !attr.path().is_ident("derive") {
+        return Vec::new();
+    }
+    let paths = attr.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated);
+    let names = paths.into_iter().flatten();
+    names.filter_map(|path| Some(path.segments.last()?.ident.to_string())).collect()
+}

@@ -1,0 +1,122 @@
+//! The tree into tokens: the function first, then the hidden struct of its name, then the facts as consts and one
+//! call. All that decides by types lives in the library.
+
+mod agent;
+mod tool;
+mod types;
+
+pub(crate) use agent::agent;
+pub(crate) use tool::tool;
+
+use super::parse::{Function, Param};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::Attribute;
+
+/// What stands around every impl.
+struct Names {
+    /// `::adk::__private`.
+    private: TokenStream,
+    /// The arguments as locals; a name of the user's own cannot hide behind them.
+    locals: Vec<Ident>,
+}
+
+impl Names {
+    fn new(function: &Function) -> Self {
+        let facade = crate::facade::facade();
+        let locals = (0..function.params.len()).map(|at| format_ident!("__adk_{at}")).collect();
+        Self { private: quote!(#facade::__private), locals }
+    }
+}
+
+/// The function as it was written.
+fn written(function: &Function) -> TokenStream {
+    let Function { attrs, vis, sig, body, .. } = function;
+    quote! {
+        #(#attrs)*
+        // These ask for another signature or for sections in a text that models read.
+        #[allow(
+            clippy::missing_errors_doc,
+            clippy::missing_panics_doc,
+            clippy::must_use_candidate,
+            clippy::needless_pass_by_value,
+            clippy::ref_option,
+            clippy::trivially_copy_pass_by_ref,
+            clippy::unnecessary_wraps,
+            clippy::unused_async
+        )]
+        #vis #sig #body
+    }
+}
+
+/// The braced struct of the same name: it lives among the types only, so that it can stand beside the function.
+fn twin(function: &Function) -> TokenStream {
+    let (vis, name) = (&function.vis, &function.sig.ident);
+    // Editors show the type's docs where the name stands in a workflow.
+    let kept = function.attrs.iter().filter(|attr| super::docs::is_doc(attr));
+    let conditions = conditions(function);
+    quote! {
+        #(#kept)*
+        #(#conditions)*
+        #[doc(hidden)]
+        #[allow(dead_code, missing_docs, non_camel_case_types, clippy::pedantic)]
+        #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]
+        #vis struct #name {}
+    }
+}
+
+/// The conditions under which the function is there.
+fn conditions(function: &Function) -> impl Iterator<Item = &Attribute> {
+    function.attrs.iter().filter(|attr| attr.path().is_ident("cfg"))
+}
+
+/// The block around the impl: what is in it cannot be named from outside, and has no names of the user's to hide.
+fn block(function: &Function, private: &TokenStream, inside: &TokenStream) -> TokenStream {
+    let conditions = conditions(function);
+    quote! {
+        #(#conditions)*
+        #[allow(
+            deprecated,
+            long_running_const_eval,
+            unused_imports,
+            unused_qualifications,
+            clippy::all,
+            clippy::nursery,
+            clippy::pedantic
+        )]
+        const _: () = {
+            use #private::Otherwise as _;
+            #inside
+        };
+    }
+}
+
+/// What the function returns, and what is inside of that. Aliases count as what they stand for.
+fn output_types(function: &Function, private: &TokenStream) -> TokenStream {
+    let output = types::fixed(function.returns());
+    quote! {
+        type __AdkOutput = #output;
+        type __AdkPlain =
+            <__AdkOutput as #private::OfResult<{ #private::Probe::<__AdkOutput>::RESULT }>>::Value;
+        type __AdkValue =
+            <__AdkPlain as #private::OfFlow<{ #private::Probe::<__AdkPlain>::FLOW }>>::Value;
+    }
+}
+
+/// A check on types: the caret stands under `span`.
+fn refuse(private: &TokenStream, span: Span, wrong: &TokenStream, message: &str) -> TokenStream {
+    // Only the parentheses are the user's, so that no editor takes our path for their token.
+    let call = quote_spanned!(span=> (#wrong, #message));
+    quote!(const _: () = #private::refuse #call;)
+}
+
+/// The name of a parameter, as a key or as an argument.
+fn name_of(param: &Param) -> String {
+    match &param.name {
+        Some(name) => {
+            let text = name.to_string();
+            text.strip_prefix("r#").map(str::to_owned).unwrap_or(text)
+        }
+        None => "_".to_owned(),
+    }
+}

@@ -1,0 +1,189 @@
+//! `#[agent]`.
+
+use super::{Names, block, name_of, output_types, refuse, types};
+use crate::attr::parse::{AgentArgs, Function};
+use crate::attr::report::Report;
+use crate::attr::{check, docs};
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::spanned::Spanned;
+
+/// The function, the hidden struct, and the impl.
+pub(crate) fn agent(function: &Function, args: &AgentArgs, report: Report) -> TokenStream {
+    let names = Names::new(function);
+    let private = &names.private;
+    let (written, twin) = (super::written(function), super::twin(function));
+    let inside = if check::is_callable(function) {
+        let (types, name) = (output_types(function, private), &function.sig.ident);
+        let checks = checks(function, args, &names, &report);
+        let (meta, run) = (meta(function, args, &names), run(function, args, &names));
+        quote! {
+            #types
+            #checks
+            #[automatically_derived]
+            impl #private::Agent for #name {
+                const META: #private::AgentMeta<'static> = #meta;
+
+                async fn run(&self, __adk_cx: &mut #private::Context) -> #private::Result<#private::Flow> {
+                    #run
+                }
+            }
+        }
+    } else {
+        inert(function, private)
+    };
+    let block = block(function, private, &inside);
+    report.beside(quote!(#written #twin #block))
+}
+
+/// An agent that does nothing, beside an error that says why.
+fn inert(function: &Function, private: &TokenStream) -> TokenStream {
+    let (name, text) = (&function.sig.ident, function.name());
+    quote! {
+        #[automatically_derived]
+        impl #private::Agent for #name {
+            const META: #private::AgentMeta<'static> =
+                #private::AgentMeta::new(#private::AgentKind::Function, #text);
+
+            async fn run(&self, _: &mut #private::Context) -> #private::Result<#private::Flow> {
+                ::core::result::Result::Ok(#private::Flow::Continue)
+            }
+        }
+    }
+}
+
+fn meta(function: &Function, args: &AgentArgs, names: &Names) -> TokenStream {
+    let private = &names.private;
+    let text = function.name();
+    let mut meta = quote! {
+        #private::AgentMeta::new(#private::AgentKind::Function, #text)
+            .definition(::core::concat!(::core::module_path!(), "::", #text))
+    };
+    if let Some(description) = docs::description(&function.attrs) {
+        meta.extend(quote!(.description(#description)));
+    }
+    if let Some(first) = function.params.first() {
+        let keys = function.params.iter().map(|param| {
+            let (key, spelled, ty) = (name_of(param), types::spelled(&param.ty), fixed(&param.ty));
+            quote!(#private::KeySpec::new(#key, #spelled).optional(#private::Probe::<#ty>::OPTIONAL))
+        });
+        let first = fixed(&first.ty);
+        meta.extend(quote! {
+            .reads(#private::function::reads(#private::Probe::<#first>::CONTEXT, &[#(#keys),*]))
+        });
+    }
+    if let Some(key) = &args.writes {
+        let (key, spelled) = (&key.text, types::written(&function.sig.output));
+        meta.extend(quote! {
+            .writes(&[#private::KeySpec::new(#key, #spelled).optional(#private::Probe::<__AdkValue>::OPTIONAL)])
+        });
+    }
+    meta.extend(quote!(.may_exit(#private::Probe::<__AdkPlain>::FLOW != 0)));
+    if let Some(exits) = &args.exits {
+        let loops = &exits.loops;
+        meta.extend(quote!(.exits(&[#(#loops),*])));
+    }
+    meta
+}
+
+fn fixed(ty: &syn::Type) -> TokenStream {
+    types::fixed(quote!(#ty))
+}
+
+fn run(function: &Function, args: &AgentArgs, names: &Names) -> TokenStream {
+    let Names { private, locals } = names;
+    let name = &function.sig.ident;
+    let loads = function.params.iter().zip(locals).map(|(param, local)| {
+        let (ty, key) = (fixed(&param.ty), name_of(param));
+        quote!(let #local = #private::function::Arg::<#ty>::NEW.load(__adk_cx, #key)?;)
+    });
+    let begin = match (locals.first(), args.blocking) {
+        (None, _) => quote!(let __adk_how = #private::function::Recorded::new(__adk_cx);),
+        (Some(first), None) => quote!(let (#first, __adk_how) = #first.begin(__adk_cx);),
+        (Some(first), Some(_)) => quote!(let (#first, __adk_how) = #first.begin_blocking(__adk_cx);),
+    };
+    let wait = function.sig.asyncness.filter(|_| args.blocking.is_none()).map(|_| quote!(.await));
+    let value = match args.writes {
+        Some(_) => quote!(#private::function::tag(&__adk_out).value(__adk_out)?),
+        None => quote!(::core::option::Option::None),
+    };
+    let call = quote! {
+        let __adk_out = #name(#(#locals.give()),*) #wait;
+        let __adk_out = #private::function::tag(&__adk_out).ok(__adk_out)?;
+        let (__adk_out, __adk_flow) = #private::function::tag(&__adk_out).flow(__adk_out);
+        ::core::result::Result::Ok(#private::function::Done::new(#value, __adk_flow))
+    };
+    let work = match args.blocking {
+        Some(_) => quote!(#private::function::blocking(move || { #call })),
+        None => quote!(async move { #call }),
+    };
+    let key = args.writes.as_ref().map_or("", |key| &key.text);
+    quote! {
+        use #private::function::{AnyOutput as _, Held as _, LoadMaybe as _, LoadPlain as _};
+        #(#loads)*
+        #begin
+        let __adk_done = __adk_how.run(#work).await?;
+        __adk_done.commit(__adk_cx, #key).await
+    }
+}
+
+/// What only types can tell.
+fn checks(function: &Function, args: &AgentArgs, names: &Names, report: &Report) -> TokenStream {
+    let private = &names.private;
+    let name = function.name();
+    let mut checks = TokenStream::new();
+    let mut check = |span, wrong: &TokenStream, fact: String, help: String| {
+        checks.extend(refuse(private, span, wrong, &report.message(&fact, &help)));
+    };
+    let unit = quote!(#private::Probe::<__AdkValue>::UNIT);
+    match &args.writes {
+        Some(key) => check(
+            key.span,
+            &unit,
+            format!("`{name}` writes `{}`, but returns no value", key.text),
+            "return the value, or remove `writes`".into(),
+        ),
+        None => check(
+            function.returns_span(),
+            &quote!(!#unit),
+            format!("`{name}` returns a value, but no key is said for it"),
+            "write `#[agent(writes = KEY)]`, or return nothing".into(),
+        ),
+    }
+    if let Some(exits) = &args.exits {
+        check(
+            exits.span,
+            &quote!(#private::Probe::<__AdkPlain>::FLOW == 0),
+            format!("`{name}` says which loops it may end, but returns no `Flow`"),
+            "return `Flow` or `(T, Flow)`, or remove `exits`".into(),
+        );
+    }
+    let context = |ty: &TokenStream| quote!(#private::Probe::<#ty>::CONTEXT);
+    for (at, param) in function.params.iter().enumerate() {
+        let is_context = context(&fixed(&param.ty));
+        if at > 0 {
+            check(
+                param.ty.span(),
+                &is_context,
+                format!("the context of `{name}` is not its first parameter"),
+                "move it to the front".into(),
+            );
+        } else if let Some(span) = args.blocking {
+            check(
+                span,
+                &is_context,
+                format!("`{name}` takes a context, which cannot leave its thread, and is `blocking`"),
+                "read and write keys by parameters and `writes`, or remove `blocking`".into(),
+            );
+        }
+        if param.name.is_none() {
+            check(
+                param.ty.span(),
+                &quote!(!#is_context),
+                format!("a parameter of `{name}` has no name, so it reads no key"),
+                "name it as the key that it reads".into(),
+            );
+        }
+    }
+    checks
+}

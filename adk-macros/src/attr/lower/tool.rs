@@ -1,0 +1,221 @@
+//! `#[tool]`.
+
+use super::{Names, block, name_of, output_types, refuse, types};
+use crate::attr::parse::{Function, Param, ToolArgs};
+use crate::attr::report::Report;
+use crate::attr::{check, docs};
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Expr, ExprLit, Lit};
+
+/// The function, the hidden struct, and the impl.
+pub(crate) fn tool(function: &Function, args: &ToolArgs, report: Report) -> TokenStream {
+    let names = Names::new(function);
+    let private = &names.private;
+    let (written, twin) = (super::written(function), super::twin(function));
+    let name = &function.sig.ident;
+    let inside = if check::is_callable(function) {
+        let types = output_types(function, private);
+        let checks = checks(function, &names, &report);
+        let (meta, declare) = (meta(function, args, &names), declare(function, &names));
+        let call = call(function, args, &names);
+        quote! {
+            #types
+            #checks
+            static __ADK_DECLARATION: ::std::sync::LazyLock<#private::model::ToolDeclaration> =
+                ::std::sync::LazyLock::new(|| {
+                    use #private::args::{ArgMaybe as _, ArgPlain as _};
+                    #declare
+                });
+
+            #[automatically_derived]
+            impl #private::Tool for #name {
+                const META: #private::ToolMeta<'static> = #meta;
+
+                fn declaration(&self) -> &#private::model::ToolDeclaration {
+                    &__ADK_DECLARATION
+                }
+
+                async fn call(
+                    &self,
+                    __adk_args: #private::ToolArgs,
+                    __adk_cx: &mut #private::ToolContext,
+                ) -> ::core::result::Result<#private::serde_json::Value, #private::ToolError> {
+                    use #private::args::{AnyOutput as _, ArgMaybe as _, ArgPlain as _, ResultOutput as _};
+                    #call
+                }
+            }
+        }
+    } else {
+        inert(function, private)
+    };
+    let block = block(function, private, &inside);
+    report.beside(quote!(#written #twin #block))
+}
+
+/// A tool that does nothing, beside an error that says why.
+fn inert(function: &Function, private: &TokenStream) -> TokenStream {
+    let (name, text) = (&function.sig.ident, function.name());
+    quote! {
+        static __ADK_DECLARATION: ::std::sync::LazyLock<#private::model::ToolDeclaration> =
+            ::std::sync::LazyLock::new(|| {
+                #private::args::Declare::new(&<#name as #private::Tool>::META).build()
+            });
+
+        #[automatically_derived]
+        impl #private::Tool for #name {
+            const META: #private::ToolMeta<'static> = #private::ToolMeta::new(#text, "");
+
+            fn declaration(&self) -> &#private::model::ToolDeclaration {
+                &__ADK_DECLARATION
+            }
+
+            async fn call(
+                &self,
+                _: #private::ToolArgs,
+                _: &mut #private::ToolContext,
+            ) -> ::core::result::Result<#private::serde_json::Value, #private::ToolError> {
+                ::core::result::Result::Ok(#private::serde_json::Value::Null)
+            }
+        }
+    }
+}
+
+fn meta(function: &Function, args: &ToolArgs, names: &Names) -> TokenStream {
+    let private = &names.private;
+    let name = args.name.as_ref().map_or_else(|| function.name(), syn::LitStr::value);
+    let description = docs::description(&function.attrs).unwrap_or_else(|| quote!(""));
+    let said = args.escalates.is_some() || check::names_escalate(function.body.stream());
+    let mut meta = quote! {
+        #private::ToolMeta::new(#name, #description)
+            .may_exit(#said || #private::Probe::<__AdkPlain>::FLOW != 0)
+    };
+    if !args.writes.is_empty() {
+        // Whether it is called is the model's choice.
+        let keys = args.writes.iter().map(|write| {
+            let (key, spelled) = (&write.key.text, types::spelled(&write.ty));
+            quote!(#private::KeySpec::new(#key, #spelled).optional(true))
+        });
+        meta.extend(quote!(.writes(&[#(#keys),*])));
+    }
+    if args.long_running.is_some() {
+        meta.extend(quote!(.long_running(true)));
+    }
+    if args.confirm.is_some() {
+        meta.extend(quote!(.confirm(true)));
+    }
+    meta
+}
+
+/// How a parameter is declared and read, chosen by its type.
+fn handle(param: &Param, private: &TokenStream) -> TokenStream {
+    let ty = types::fixed({
+        let ty = &param.ty;
+        quote!(#ty)
+    });
+    // A type without a schema is said where it stands.
+    let arg = quote_spanned!(param.ty.span()=> .arg());
+    quote!(#private::args::Arg::<#ty>::NEW #arg)
+}
+
+/// The value of `#[default(...)]`: a text serves for a `String`.
+fn default(value: &Expr) -> TokenStream {
+    match value {
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => quote!(::core::convert::From::from(#text)),
+        value => quote!(#value),
+    }
+}
+
+fn declare(function: &Function, names: &Names) -> TokenStream {
+    let private = &names.private;
+    let name = &function.sig.ident;
+    let args = function.params.iter().map(|param| {
+        let (key, handle) = (name_of(param), handle(param, private));
+        let description = docs::description(&param.docs).unwrap_or_else(|| quote!(""));
+        match &param.default {
+            Some((_, value)) => {
+                let value = default(value);
+                quote!(.arg_or(#key, #description, &#handle, #value))
+            }
+            None => quote!(.arg(#key, #description, &#handle)),
+        }
+    });
+    quote!(#private::args::Declare::new(&<#name as #private::Tool>::META) #(#args)* .build())
+}
+
+fn call(function: &Function, args: &ToolArgs, names: &Names) -> TokenStream {
+    let Names { private, locals } = names;
+    let name = &function.sig.ident;
+    let takes = function.params.iter().zip(locals).map(|(param, local)| {
+        let (key, handle) = (name_of(param), handle(param, private));
+        match &param.default {
+            Some((_, value)) => {
+                let value = default(value);
+                quote!(let #local = #handle.take_or(&mut __adk_call, #key, || #value)?;)
+            }
+            None => quote!(let #local = #handle.take(&mut __adk_call, #key)?;),
+        }
+    });
+    let wait = function.sig.asyncness.filter(|_| args.blocking.is_none()).map(|_| quote!(.await));
+    let body = quote! {
+        #(#takes)*
+        let __adk_out = #name(#(#locals.give()),*) #wait;
+        let __adk_out = #private::args::tag(&__adk_out).ok(__adk_out)?;
+        let (__adk_out, __adk_flow) = #private::args::tag(&__adk_out).flow(__adk_out);
+        let __adk_out = #private::args::tag(&__adk_out).value(__adk_out)?;
+        ::core::result::Result::Ok(#private::args::Done::new(__adk_out, __adk_flow))
+    };
+    let make = quote!(#private::args::Call::new(__adk_args, __adk_cx, &__ADK_DECLARATION));
+    let done = match args.blocking {
+        Some(_) => quote! {
+            #private::args::blocking(__adk_cx, move |__adk_cx| {
+                let mut __adk_call = #make;
+                #body
+            })
+        },
+        None => quote! {
+            {
+                let __adk_cx = &mut *__adk_cx;
+                let mut __adk_call = #make;
+                #private::args::run(async move { #body })
+            }
+        },
+    };
+    quote! {
+        let __adk_done = #done.await?;
+        ::core::result::Result::Ok(__adk_done.apply(__adk_cx))
+    }
+}
+
+/// What only types can tell.
+fn checks(function: &Function, names: &Names, report: &Report) -> TokenStream {
+    let private = &names.private;
+    let name = function.name();
+    let mut checks = TokenStream::new();
+    let mut before = TokenStream::new();
+    for param in &function.params {
+        let ty = types::fixed({
+            let ty = &param.ty;
+            quote!(#ty)
+        });
+        let is_context = quote!(#private::Probe::<#ty>::TOOL_CONTEXT);
+        if !before.is_empty() {
+            let message = report.message(
+                &format!("`{name}` takes two contexts"),
+                "one is enough: it is the same",
+            );
+            let wrong = quote!(#is_context && (false #before));
+            checks.extend(refuse(private, param.ty.span(), &wrong, &message));
+        }
+        if param.name.is_none() {
+            let message = report.message(
+                &format!("a parameter of `{name}` has no name, so no model can fill it in"),
+                "name it",
+            );
+            checks.extend(refuse(private, param.ty.span(), &quote!(!#is_context), &message));
+        }
+        before.extend(quote!(|| #is_context));
+    }
+    checks
+}

@@ -1,0 +1,131 @@
+//! A function: its signature as a tree, its body as tokens, so that a half-typed body still expands.
+
+use crate::attr::docs::is_doc;
+use crate::attr::report::Report;
+use proc_macro2::{Group, Span, TokenStream};
+use quote::ToTokens;
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::spanned::Spanned;
+use syn::{Attribute, Expr, FnArg, Ident, Pat, ReturnType, Signature, Type, Visibility};
+
+/// A function with an attribute of ours.
+pub(crate) struct Function {
+    /// All attributes.
+    pub(crate) attrs: Vec<Attribute>,
+    /// Its visibility.
+    pub(crate) vis: Visibility,
+    /// Its signature as it was written, without what only we understand.
+    pub(crate) sig: Signature,
+    /// Its body, unread.
+    pub(crate) body: Group,
+    /// Its parameters, as far as they can be parameters.
+    pub(crate) params: Vec<Param>,
+}
+
+/// A parameter.
+pub(crate) struct Param {
+    /// Its name; `None` for a pattern that has none.
+    pub(crate) name: Option<Ident>,
+    /// Its type.
+    pub(crate) ty: Type,
+    /// Its doc comments.
+    pub(crate) docs: Vec<Attribute>,
+    /// What `#[default(...)]` says, and where.
+    pub(crate) default: Option<(Span, Expr)>,
+}
+
+impl Function {
+    /// The name without `r#`.
+    pub(crate) fn name(&self) -> String {
+        plain(&self.sig.ident)
+    }
+
+    /// What it returns.
+    pub(crate) fn returns(&self) -> TokenStream {
+        match &self.sig.output {
+            ReturnType::Type(_, ty) => ty.to_token_stream(),
+            ReturnType::Default => quote::quote!(()),
+        }
+    }
+
+    /// Where to point when the return value is meant.
+    pub(crate) fn returns_span(&self) -> Span {
+        match &self.sig.output {
+            ReturnType::Type(_, ty) => ty.span(),
+            ReturnType::Default => self.sig.ident.span(),
+        }
+    }
+}
+
+/// An identifier without `r#`.
+pub(crate) fn plain(ident: &Ident) -> String {
+    let text = ident.to_string();
+    text.strip_prefix("r#").map(str::to_owned).unwrap_or(text)
+}
+
+struct Parsed(Vec<Attribute>, Visibility, Signature, Group);
+
+impl Parse for Parsed {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        Ok(Self(input.call(Attribute::parse_outer)?, input.parse()?, input.parse()?, input.parse()?))
+    }
+}
+
+/// Reads a function; `None` when it is none.
+pub(crate) fn function(item: TokenStream, report: &mut Report) -> Option<Function> {
+    let Parsed(attrs, vis, mut sig, body) = match Parsed::parse.parse2(item) {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            report.at(error.span(), format!("this is no function: {error}"), "put the attribute on a `fn`");
+            return None;
+        }
+    };
+    let mut params = Vec::new();
+    for input in &mut sig.inputs {
+        match input {
+            FnArg::Receiver(receiver) => report.at(
+                receiver.self_token.span,
+                "a method cannot be one",
+                "take what it needs as parameters, and write it outside of `impl`",
+            ),
+            FnArg::Typed(input) => {
+                let (docs, own) = own(&mut input.attrs, report);
+                let name = match &*input.pat {
+                    Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => {
+                        Some(pat.ident.clone())
+                    }
+                    Pat::Wild(_) => None,
+                    pat => {
+                        report.at(pat.span(), "a parameter is a name", "take it apart in the body");
+                        None
+                    }
+                };
+                params.push(Param { name, ty: (*input.ty).clone(), docs, default: own });
+            }
+        }
+    }
+    Some(Function { attrs, vis, sig, body, params })
+}
+
+/// Takes away the attributes of a parameter that only we understand.
+fn own(attrs: &mut Vec<Attribute>, report: &mut Report) -> (Vec<Attribute>, Option<(Span, Expr)>) {
+    let (mut docs, mut default, mut rest) = (Vec::new(), None, Vec::new());
+    for attr in attrs.drain(..) {
+        if is_doc(&attr) {
+            docs.push(attr);
+        } else if attr.path().is_ident("default") {
+            match attr.parse_args() {
+                Ok(value) => default = Some((attr.path().span(), value)),
+                Err(error) => report.at(
+                    attr.path().span(),
+                    format!("`default` needs a value: {error}"),
+                    "write `#[default(3)]`",
+                ),
+            }
+        } else {
+            rest.push(attr);
+        }
+    }
+    *attrs = rest;
+    (docs, default)
+}
