@@ -94,8 +94,9 @@ async fn what_goes_wrong_in_a_tool_goes_back_to_the_model() {
             json!({"fails": {"error": "no such city"}}),
             json!({"panics": {"error": "the tool panicked: boom"}}),
             json!({"argument": {"error": "`city` is missing"}}),
-            json!({"nope": {"error": "There is no tool `nope`. The tools that you can call are: fails, panics, \
-                argument. Call one of these, or answer without."}}),
+            json!({"nope": {"error": "Invoking `nope()` failed as no tool with that name is available. The tools \
+                you can call are: fails, panics, argument. You could retry, but it is IMPORTANT that you only call a \
+                tool from that list."}}),
         ]
     );
     assert_eq!(delta(&events[1]), json!({}), "a call that failed has written nothing");
