@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 /// The key of [`Event::custom_metadata`] on a partial event that tells that a failed call is made again. Its
@@ -43,7 +44,14 @@ enum Piece {
 pub(super) async fn make(call: Call, cx: &mut Context) -> Result<ModelResponse> {
     // One piece on its way: a model is read as fast as its pieces are taken.
     let (send, mut pieces) = mpsc::channel(1);
-    let work = async move { call.attempts(send).await.map_err(Error::from) };
+    let work = async move {
+        let answer = match call.timeout {
+            // The run is not polled while its consumer is busy. A task of its own counts the model's time alone.
+            Some(_) => apart(call.attempts(send)).await,
+            None => call.attempts(send).await,
+        };
+        answer.map_err(Error::from)
+    };
     let mut step = pin!(cx.step("model", work));
     let mut ended = None;
     loop {
@@ -61,7 +69,7 @@ pub(super) async fn make(call: Call, cx: &mut Context) -> Result<ModelResponse> 
             }
         });
         let Some(piece) = piece.await else { break };
-        // The step goes on while the consumer takes the piece, so that its timeout counts the model's time only.
+        // The step goes on while the consumer takes the piece.
         let mut emit = pin!(cx.emit(piece.into_event()));
         poll_fn(|task| {
             if ended.is_none()
@@ -76,6 +84,25 @@ pub(super) async fn make(call: Call, cx: &mut Context) -> Result<ModelResponse> 
     match ended {
         Some(result) => result,
         None => step.await,
+    }
+}
+
+/// Runs a future in a task that ends with this one.
+async fn apart<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> T {
+    struct Task<T>(JoinHandle<T>);
+    impl<T> Drop for Task<T> {
+        fn drop(&mut self) {
+            self.0.abort();
+        }
+    }
+    let mut task = Task(tokio::spawn(future));
+    match (&mut task.0).await {
+        Ok(output) => output,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            // Aborted: the runtime is shutting down, and nobody polls this again.
+            Err(_) => std::future::pending().await,
+        },
     }
 }
 

@@ -76,12 +76,15 @@ fn response(result: Result<Value, String>) -> Map<String, Value> {
     Map::from_iter([(key.to_owned(), value)])
 }
 
+/// In ADK's words, which its conformance cases compare.
 fn unknown(agent: &LlmAgent, name: &str) -> String {
     let tools: Vec<_> = agent.tools().map(|tool| tool.declaration().name.as_str()).collect();
+    let failed = format!("Invoking `{name}()` failed as no tool with that name is available.");
     match tools.is_empty() {
-        true => format!("There is no tool `{name}`, nor any other. Answer without calling tools."),
+        true => format!("{failed} There are no tools that you can call."),
         false => format!(
-            "There is no tool `{name}`. The tools that you can call are: {}. Call one of these, or answer without.",
+            "{failed} The tools you can call are: {}. You could retry, but it is IMPORTANT that you only call a tool \
+             from that list.",
             tools.join(", ")
         ),
     }

@@ -1,0 +1,269 @@
+//! Tools: what they give, what they leave behind, how they end a loop.
+
+use super::support::{Tree, repeat, run, say};
+use super::*;
+use adk_core::llm::OutputKey;
+use adk_core::{ErrorKind, KeySpec, LoopEndReason};
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::time::Duration;
+
+agent!(A = LlmDecl::new(meta("a").may_exit(true)));
+agent!(
+    Out = LlmDecl::new(meta("out").may_exit(true).exits(&["outer"]).writes(&[KeySpec::new("o", "String")]))
+        .output(OutputKey::text("o"))
+);
+
+fn with(tools: Vec<ByTool>) -> Declared<A> {
+    let mut agent = llm::<A>();
+    for tool in tools {
+        agent.add_tool(tool);
+    }
+    agent
+}
+
+fn tree(tools: Vec<ByTool>) -> Tree {
+    Tree::new("w", vec![run(with(tools))])
+}
+
+fn responses(event: &Event) -> Vec<Value> {
+    event.function_responses().map(|response| json!({&*response.name: response.response})).collect()
+}
+
+fn sets(name: &'static str, key: &'static str, value: Value) -> ByTool {
+    tool(name, move |_, cx| {
+        let set = cx.state().set(key, value.clone());
+        Box::pin(async move { set.map(|()| Value::Null).map_err(Into::into) })
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_of_one_turn_run_beside_each_other_and_answer_in_their_order() {
+    let sleeps = |name, seconds| {
+        tool(name, move |_, _| {
+            Box::pin(async move {
+                tokio::time::sleep(Duration::from_secs(seconds)).await;
+                Ok(json!({"t": name}))
+            })
+        })
+    };
+    let model = ScriptedModel::new()
+        .calls([("slow", json!({})), ("fast", json!({})), ("slow", json!({}))])
+        .text("ok");
+    let since = tokio::time::Instant::now();
+    let events = events(&model, &tree(vec![sleeps("slow", 60), sleeps("fast", 1)])).await;
+    assert_eq!(since.elapsed().as_secs(), 60, "beside each other");
+    assert_eq!(events.len(), 3);
+    assert_eq!(
+        responses(&events[1]),
+        [json!({"slow": {"t": "slow"}}), json!({"fast": {"t": "fast"}}), json!({"slow": {"t": "slow"}})]
+    );
+    let ids: Vec<_> = events[0].function_calls().map(|call| call.id.clone()).collect();
+    assert!(ids[0] != ids[1] && ids[1] != ids[2] && ids[0] != ids[2]);
+}
+
+#[tokio::test]
+async fn results_that_are_no_object_stand_under_result() {
+    let tools = vec![gives("none", Value::Null), gives("list", json!([1])), gives("object", json!({"x": 1}))];
+    let calls = ["none", "list", "object"].map(|name| (name, json!({})));
+    let model = ScriptedModel::new().calls(calls).text("ok");
+    let events = events(&model, &tree(tools)).await;
+    assert_eq!(
+        responses(&events[1]),
+        [json!({"none": {"result": null}}), json!({"list": {"result": [1]}}), json!({"object": {"x": 1}})]
+    );
+}
+
+#[tokio::test]
+async fn what_goes_wrong_in_a_tool_goes_back_to_the_model() {
+    let tools = vec![
+        tool("fails", |_, cx| {
+            cx.actions.escalate = true;
+            let set = cx.state().set("k", 1);
+            Box::pin(async move { set.map_err(Into::into).and(Err(ToolError::failed("no such city"))) })
+        }),
+        tool("panics", |_, _| Box::pin(async { panic!("boom") })),
+        tool("argument", |_, _| Box::pin(async { Err(ToolError::argument("`city` is missing")) })),
+    ];
+    let calls = ["fails", "panics", "argument", "nope"].map(|name| (name, json!({})));
+    let model = ScriptedModel::new().calls(calls).text("sorry");
+    let events = events(&model, &tree(tools)).await;
+    assert_eq!(events.len(), 3, "the model is asked again, and nothing has escalated");
+    assert_eq!(
+        responses(&events[1]),
+        [
+            json!({"fails": {"error": "no such city"}}),
+            json!({"panics": {"error": "the tool panicked: boom"}}),
+            json!({"argument": {"error": "`city` is missing"}}),
+            json!({"nope": {"error": "Invoking `nope()` failed as no tool with that name is available. The tools \
+                you can call are: fails, panics, argument. You could retry, but it is IMPORTANT that you only call a \
+                tool from that list."}}),
+        ]
+    );
+    assert_eq!(delta(&events[1]), json!({}), "a call that failed has written nothing");
+}
+
+#[tokio::test]
+async fn state_of_parallel_calls_is_merged_in_call_order() {
+    let tools = vec![
+        sets("f", "d", json!({"x": 1, "n": {"a": 1}})),
+        sets("g", "d", json!({"y": 2, "n": {"b": 2}})),
+        sets("h", "k", json!("h")),
+        sets("i", "k", json!("i")),
+        sets("t", "temp:t", json!("T")),
+    ];
+    let calls = ["f", "g", "i", "h", "t"].map(|name| (name, json!({})));
+    let model = ScriptedModel::new().calls(calls).text("ok").on("reader").text("ok");
+    agent!(Reader = decl("reader").instruction("{temp:t}"));
+    let tree = Tree::new("w", vec![run(with(tools)), run(llm::<Reader>())]);
+    let events = events(&model, &tree).await;
+    assert_eq!(delta(&events[1]), json!({"d": {"x": 1, "n": {"a": 1, "b": 2}, "y": 2}, "k": "h"}));
+    assert!(model.requests_of("reader")[0].system_instruction.starts_with("T\n\n"));
+}
+
+#[tokio::test]
+async fn a_call_sees_its_own_writes_and_what_is_committed_but_not_its_siblings() {
+    let append = |name: &'static str| {
+        tool(name, move |_, cx| {
+            let mut list: Vec<String> = cx.state().get("l").unwrap().unwrap_or_default();
+            let seen = list.len();
+            list.push(name.to_owned());
+            let set = cx.state().set("l", list);
+            Box::pin(async move { set.map(|()| json!(seen)).map_err(Into::into) })
+        })
+    };
+    let both = || [("f", json!({})), ("g", json!({}))];
+    let model = ScriptedModel::new().calls(both()).calls(both()).text("ok");
+    let events = events(&model, &tree(vec![append("f"), append("g")])).await;
+    assert_eq!(responses(&events[1]), [json!({"f": {"result": 0}}), json!({"g": {"result": 0}})]);
+    assert_eq!(delta(&events[1]), json!({"l": ["f", "g"]}), "nothing that was added is lost");
+    assert_eq!(responses(&events[3]), [json!({"f": {"result": 2}}), json!({"g": {"result": 2}})]);
+    assert_eq!(delta(&events[3]), json!({"l": ["f", "g", "f", "g"]}));
+}
+
+#[tokio::test]
+async fn exit_loop_ends_the_loop_without_another_call_and_keeps_the_old_value() {
+    let mut agent = llm::<Out>();
+    agent.add_tool(exit_loop());
+    let tree = Tree::new("w", vec![repeat("l", Some(5), vec![run(agent), run(say("b"))])]);
+    let model = ScriptedModel::new()
+        .text("v1")
+        .reply(adk_core::testing::Reply::new().text("bye").call("exit_loop", json!({})));
+    let outcome = runner(&model).run(&tree, "go").await.unwrap();
+    assert_eq!(outcome.get::<String>("o").unwrap().as_deref(), Some("v1"));
+    assert_eq!((outcome.loops[0].rounds, model.requests().len()), (2, 2));
+    assert!(
+        matches!(&outcome.loops[0].reason, LoopEndReason::Escalated { by } if by.to_string() == "w/l#2/out")
+    );
+    let last = outcome.session().events().next_back().unwrap();
+    assert_eq!((last.actions.escalate, last.actions.skip_summarization), (Some(true), Some(true)));
+    assert_eq!(responses(last), [json!({"exit_loop": {"result": null}})]);
+    assert!(last.is_final_response());
+}
+
+#[tokio::test]
+async fn escalating_without_skipping_the_summary_costs_one_more_call() {
+    let stop = tool("stop", |_, cx| {
+        cx.actions.escalate = true;
+        Box::pin(async { Ok(Value::Null) })
+    });
+    let tree = Tree::new("w", vec![repeat("l", Some(3), vec![run(with(vec![stop])), run(say("b"))])]);
+    let model = ScriptedModel::new().call("stop", json!({})).text("bye");
+    let events = events(&model, &tree).await;
+    assert_eq!(events.len(), 3);
+    assert_eq!((events[1].actions.escalate, events[1].actions.skip_summarization), (Some(true), None));
+    assert_eq!(events[2].text(), "bye");
+}
+
+#[tokio::test]
+async fn a_tool_may_end_an_outer_loop_by_name() {
+    let stop = tool("stop", |_, cx| {
+        cx.actions.exit_to = Some("outer".into());
+        cx.actions.skip_summarization = true;
+        Box::pin(async { Ok(Value::Null) })
+    });
+    let mut agent = llm::<Out>();
+    agent.add_tool(stop);
+    let inner = repeat("inner", Some(3), vec![run(agent)]);
+    let tree = Tree::new("w", vec![repeat("outer", Some(3), vec![inner]), run(say("after"))]);
+    let model = ScriptedModel::new().call("stop", json!({}));
+    let events = events(&model, &tree).await;
+    assert_eq!(events.last().unwrap().author, "after");
+    assert_eq!(events.len(), 3);
+}
+
+#[tokio::test]
+async fn a_skipped_summary_without_an_exit_leaves_the_key_unwritten() {
+    let quiet = || {
+        tool("f", |_, cx| {
+            cx.actions.skip_summarization = true;
+            Box::pin(async { Ok(json!({"v": 1})) })
+        })
+    };
+    let model = || ScriptedModel::new().call("f", json!({}));
+    let mut agent = llm::<Out>();
+    agent.add_tool(quiet());
+    let error = failure(&model(), &Tree::new("w", vec![run(agent)])).await;
+    assert_eq!(error.kind(), ErrorKind::KeyNotWritten);
+    assert!(
+        error.to_string().starts_with("agent `out` (at w/out): it ended without having written its key `o`")
+    );
+    // A tool that writes the key is as good as an answer.
+    let mut agent = llm::<Out>();
+    agent.add_tool(quiet()).add_tool(sets("g", "o", json!("G")));
+    let model = ScriptedModel::new().calls([("f", json!({})), ("g", json!({}))]);
+    events(&model, &Tree::new("w", vec![run(agent)])).await;
+}
+
+#[tokio::test]
+async fn an_agent_may_make_so_many_calls_in_a_turn() {
+    let calls = Arc::new(AtomicU32::new(0));
+    let counter = calls.clone();
+    let mut agent = with(vec![tool("f", move |_, _| {
+        counter.fetch_add(1, SeqCst);
+        Box::pin(async { Ok(Value::Null) })
+    })]);
+    agent.set_max_turns(2);
+    let model = ScriptedModel::new().call("f", json!({})).repeat_last();
+    let error = failure(&model, &Tree::new("w", vec![run(agent)])).await;
+    assert_eq!(error.kind(), ErrorKind::TurnsExceeded);
+    assert!(error.to_string().contains("2 model calls in one turn, its `max_turns`"), "{error}");
+    assert_eq!((model.requests().len(), calls.load(SeqCst)), (2, 2));
+}
+
+agent!(Bounded = LlmDecl::new(meta("bounded").max_turns(Some(3))));
+
+#[tokio::test]
+async fn what_was_set_wrong_fails_before_the_first_call() {
+    let model = ScriptedModel::new().text("never");
+    let refused = |agent: Declared<A>| Tree::new("w", vec![run(agent)]);
+    let error = failure(&model, &refused(with(vec![gives("f", json!(1)), gives("f", json!(2))]))).await;
+    assert!(error.to_string().contains("tool-duplicate: two tools are called `f`"), "{error}");
+    let error = failure(&model, &refused(with(vec![gives("set_model_response", json!(1))]))).await;
+    assert!(error.to_string().contains("tool-reserved"), "{error}");
+    let mut agent = with(vec![]);
+    agent.set_max_turns(0);
+    assert_eq!(failure(&model, &refused(agent)).await.kind(), ErrorKind::Config);
+    let mut agent = llm::<Bounded>();
+    agent.set_max_turns(4);
+    let error = failure(&model, &Tree::new("w", vec![run(agent)])).await;
+    assert!(error.to_string().contains("declared with `max_turns: 3`"), "{error}");
+    assert!(model.requests().is_empty());
+}
+
+#[tokio::test]
+async fn a_tool_knows_its_call_and_place() {
+    let whoami = tool("whoami", |args, cx| {
+        let told = json!({"agent": cx.agent_name(), "path": cx.path().to_string(), "round": cx.iteration(),
+            "id": cx.call_id(), "args": args});
+        Box::pin(async move { Ok(told) })
+    });
+    let model = ScriptedModel::new()
+        .reply(adk_core::testing::Reply::new().call_with_id("m1", "whoami", json!({"a": 1})))
+        .text("ok");
+    let tree = Tree::new("w", vec![repeat("l", Some(1), vec![run(with(vec![whoami]))])]);
+    let events = events(&model, &tree).await;
+    assert_eq!(
+        responses(&events[1]),
+        [json!({"whoami": {"agent": "a", "path": "w/l#1/a", "round": 0, "id": "m1", "args": {"a": 1}}})]
+    );
+}
