@@ -93,8 +93,12 @@ impl Genai {
             Some(adapter) if !name.is_empty() => adapter.kind(),
             _ => names::resolve(name)?,
         };
+        let key = settings.key(kind);
         let own = settings.base_url.clone();
-        let given = own.clone().or_else(|| settings.variable(base_url_variable(kind)?));
+        let given = own.clone().or_else(|| match kind {
+            AdapterKind::Custom(n) => settings.variable(&format!("GENAI_{n}_ENDPOINT")),
+            _ => settings.variable(base_url_variable(kind)?),
+        });
         let base_url = match &given {
             Some(given) => {
                 // genai sends these to the provider's own address whatever it is told. They speak OpenAI's format.
@@ -107,7 +111,6 @@ impl Genai {
         };
         // Servers on this machine, and those that the program names itself, may need none.
         let optional = own.is_some() || is_local(&base_url);
-        let key = settings.key(kind).or_else(|| settings.key(settings.adapter.map_or(kind, Adapter::kind)));
         if key.is_none()
             && !optional
             && let [first, ..] = key_variables(kind)
