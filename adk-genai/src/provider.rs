@@ -66,7 +66,9 @@ impl Genai {
     }
 
     /// The environment variable with the key for the model of that name; `None` when there is no such model,
-    /// or it needs no key. Where a provider has two, the one that is set.
+    /// or it needs no key. Where a provider has two, the one that is set in the environment of the process.
+    ///
+    /// Whether a model can be asked at all, also by an address that needs no key, tells [`Genai::get`].
     ///
     /// ```
     /// use adk_genai::Genai;
