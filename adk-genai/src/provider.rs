@@ -66,7 +66,9 @@ impl Genai {
     }
 
     /// The environment variable with the key for the model of that name; `None` when there is no such model,
-    /// or it needs no key. Where a provider has two, the one that is set.
+    /// or it needs no key. Where a provider has two, the one that is set in the environment of the process.
+    ///
+    /// Whether a model can be asked at all, also by an address that needs no key, tells [`Genai::get`].
     ///
     /// ```
     /// use adk_genai::Genai;
@@ -93,8 +95,12 @@ impl Genai {
             Some(adapter) if !name.is_empty() => adapter.kind(),
             _ => names::resolve(name)?,
         };
+        let key = settings.key(kind);
         let own = settings.base_url.clone();
-        let given = own.clone().or_else(|| settings.variable(base_url_variable(kind)?));
+        let given = own.clone().or_else(|| match kind {
+            AdapterKind::Custom(n) => settings.variable(&format!("GENAI_{n}_ENDPOINT")),
+            _ => settings.variable(base_url_variable(kind)?),
+        });
         let base_url = match &given {
             Some(given) => {
                 // genai sends these to the provider's own address whatever it is told. They speak OpenAI's format.
@@ -107,7 +113,6 @@ impl Genai {
         };
         // Servers on this machine, and those that the program names itself, may need none.
         let optional = own.is_some() || is_local(&base_url);
-        let key = settings.key(kind).or_else(|| settings.key(settings.adapter.map_or(kind, Adapter::kind)));
         if key.is_none()
             && !optional
             && let [first, ..] = key_variables(kind)

@@ -28,6 +28,10 @@ pub(crate) fn translate(
     plan: &Plan,
     asked: &Asked<'_>,
 ) -> Result<ChatRequest, ModelError> {
+    if plan.kind == AdapterKind::Cohere && !request.tools.is_empty() {
+        // genai would leave them out.
+        return Err(asked.error(ModelErrorKind::InvalidRequest, "tools cannot be sent in this format", ""));
+    }
     let mut messages = Messages { plan, asked, ids: Ids::default(), out: Vec::new() };
     for content in &request.contents {
         match content.role {

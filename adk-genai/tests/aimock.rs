@@ -21,8 +21,15 @@ const ALL: [&str; 5] =
 /// Each format, streamed and not; nothing without the server.
 fn everywhere(id: &str) -> Vec<(Arc<dyn Model>, bool)> {
     let Ok(url) = std::env::var("ADK_AIMOCK") else { return Vec::new() };
-    let genai = Genai::builder().base_url(url).api_key("k").header("x-test-id", id).build().unwrap();
-    ALL.iter().flat_map(|name| [true, false].map(|stream| (genai.model(name).unwrap(), stream))).collect()
+    let genai = Genai::builder()
+        .base_url(url)
+        .api_key("k")
+        .header("x-test-id", id)
+        .build()
+        .expect("the settings are right");
+    ALL.iter()
+        .flat_map(|name| [true, false].map(|stream| (genai.model(name).expect("the name is known"), stream)))
+        .collect()
 }
 
 fn request(text: &str, stream: bool) -> ModelRequest {
@@ -118,6 +125,7 @@ async fn an_overloaded_provider() {
 }
 
 /// Switches faults on for the calls of one test.
+#[allow(clippy::unwrap_used, reason = "a part of the tests")]
 async fn chaos(id: &str, faults: &str) {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     let Ok(url) = std::env::var("ADK_AIMOCK") else { return };

@@ -150,6 +150,9 @@ async fn tools_are_declared_in_each_dialect() {
     );
     assert_eq!(declared["parametersJsonSchema"]["properties"]["days"], json!({"type": "integer"}));
     assert_eq!(bodies[4]["tools"][0]["function"]["parameters"], canonical);
+    // genai knows no tools in Cohere's format: better an error than a model without its tools.
+    let (_, error) = fail(&model(&server, "command-r"), request).await;
+    assert_eq!(error.kind(), Kind::InvalidRequest, "{error}");
 }
 
 #[tokio::test]
@@ -178,7 +181,7 @@ async fn options_are_sent() {
     request.config.max_output_tokens = Some(99);
     request.config.stop = vec!["END".into()];
     request.config.seed = Some(u64::MAX);
-    let mut body = async |name: &str| {
+    let body = async |name: &str| {
         ask(&model(&server, name), request.clone()).await;
         server.last().body
     };

@@ -9,7 +9,10 @@ use std::collections::HashMap;
 fn within(variables: &[(&str, &str)]) -> Genai {
     let variables: HashMap<String, String> =
         variables.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
-    Genai::builder().environment(move |name| variables.get(name).cloned()).build().unwrap()
+    Genai::builder()
+        .environment(move |name| variables.get(name).cloned())
+        .build()
+        .expect("the settings are right")
 }
 
 #[test]
@@ -73,6 +76,10 @@ fn addresses_come_from_settings_environment_or_provider() {
     ] {
         assert_eq!(moved.get(name).unwrap().base_url(), url);
     }
+    let custom = within(&[("GENAI_1_ENDPOINT", "http://127.0.0.1:4010/v1"), ("OPENAI_API_KEY", "k")]);
+    assert_eq!(custom.get("genai_1::gemma").unwrap().base_url(), "http://127.0.0.1:4010/v1/");
+    let error = within(&[]).get("genai_1::gemma").unwrap_err();
+    assert!(error.to_string().contains("GENAI_1_ENDPOINT"), "{error}");
     // A server on this machine needs no key; one elsewhere does.
     assert!(within(&[("OPENAI_BASE_URL", "http://127.0.0.1:4010")]).get(OPENAI).is_ok());
     let error = within(&[("OPENAI_BASE_URL", "https://gate.example/v1")]).get(OPENAI).unwrap_err();
@@ -110,6 +117,23 @@ async fn key_and_headers_are_sent_in_each_form() {
             assert!(!last.path.contains(KEY));
         }
     }
+}
+
+#[tokio::test]
+async fn a_key_goes_to_its_own_provider_alone() {
+    let server = WireServer::start([Reply::text("ok").forever()]).await;
+    let all = |name: &str| Some(format!("the-key-in-{name}"));
+    for (name, variable) in
+        [("glm-4.6", "ZAI_API_KEY"), (OPENAI, "OPENAI_API_KEY"), ("groq::x", "GROQ_API_KEY")]
+    {
+        let genai = Genai::builder().base_url(server.url()).environment(all).build().unwrap();
+        ask(&genai.model(name).unwrap(), request("hi", false)).await;
+        let sent = format!("Bearer the-key-in-{variable}");
+        assert_eq!(server.last().header("authorization"), Some(&*sent), "{name}");
+    }
+    let bare = Genai::builder().base_url(server.url()).environment(|_| None).build().unwrap();
+    ask(&bare.model(OPENAI).unwrap(), request("hi", false)).await;
+    assert_eq!(server.last().header("authorization"), Some("Bearer none"));
 }
 
 #[tokio::test]
