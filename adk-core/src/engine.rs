@@ -17,15 +17,6 @@ pub enum Reply<'a, T> {
     Later(BoxFuture<'a, T>),
 }
 
-/// What goes into an event slot.
-#[allow(missing_debug_implementations)]
-pub enum Body {
-    /// A known event.
-    Ready(Event),
-    /// The outcome of a call that is recorded by this very event: one commit for both.
-    Call(BoxFuture<'static, Result<Event>>),
-}
-
 /// The slot of an event; its key is (run, path with rounds, nth).
 #[derive(Debug)]
 #[non_exhaustive]
@@ -69,7 +60,7 @@ impl fmt::Display for StepKey {
 /// Makes a run survive, or not: each event, each side effect and each wait goes through it.
 pub trait Engine: Send + Sync + 'static {
     /// Stores the event once and gives it id, time and place; the event of an earlier attempt wins.
-    fn commit<'a>(&'a self, slot: Slot<'a>, body: Body) -> Reply<'a, Result<Arc<Event>>>;
+    fn commit<'a>(&'a self, slot: Slot<'a>, event: Event) -> Reply<'a, Result<Arc<Event>>>;
 
     /// Answers from the record, or does the work and records the result.
     fn step(&self, key: StepKey, work: BoxFuture<'static, Result<Value>>) -> BoxFuture<'_, Result<Value>>;
@@ -91,11 +82,8 @@ pub trait Engine: Send + Sync + 'static {
 pub struct MemoryEngine;
 
 impl Engine for MemoryEngine {
-    fn commit<'a>(&'a self, slot: Slot<'a>, body: Body) -> Reply<'a, Result<Arc<Event>>> {
-        match body {
-            Body::Ready(event) => Reply::Ready(Ok(slot.append(event))),
-            Body::Call(call) => Reply::Later(Box::pin(async move { Ok(slot.append(call.await?)) })),
-        }
+    fn commit<'a>(&'a self, slot: Slot<'a>, event: Event) -> Reply<'a, Result<Arc<Event>>> {
+        Reply::Ready(Ok(slot.append(event)))
     }
 
     fn step(&self, _: StepKey, work: BoxFuture<'static, Result<Value>>) -> BoxFuture<'_, Result<Value>> {

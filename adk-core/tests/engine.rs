@@ -2,7 +2,7 @@
 
 mod support;
 
-use adk_core::engine::{Body, Engine, Reply, Slot, StepKey};
+use adk_core::engine::{Engine, Reply, Slot, StepKey};
 use adk_core::{BoxFuture, Error, Event, Flow, Path, Result, Runner};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -21,13 +21,9 @@ impl Journal {
 }
 
 impl Engine for Journal {
-    fn commit<'a>(&'a self, slot: Slot<'a>, body: Body) -> Reply<'a, Result<Arc<Event>>> {
+    fn commit<'a>(&'a self, slot: Slot<'a>, event: Event) -> Reply<'a, Result<Arc<Event>>> {
         Reply::Later(Box::pin(async move {
             tokio::task::yield_now().await;
-            let event = match body {
-                Body::Ready(event) => event,
-                Body::Call(call) => call.await?,
-            };
             // What is stored is all that is left of the event.
             let text = serde_json::to_string(&event).unwrap();
             self.record(format!("{}!{}", slot.path, slot.nth), event.text());

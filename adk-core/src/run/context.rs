@@ -1,7 +1,7 @@
 //! What an agent works with: it knows where it stands, and everything it does goes through here.
 
 use super::{Artifacts, Counted, History, KeyScope, Overlay, Run, RunConfig, State, Waiting};
-use crate::engine::{Body, Reply, Slot, StepKey};
+use crate::engine::{Reply, Slot, StepKey};
 use crate::event::{Event, StateDelta};
 use crate::session::{Scope, now_micros};
 use crate::{At, Error, ErrorKind, EventId, Name, Path, Result, RunId};
@@ -163,32 +163,12 @@ impl Context {
         } else {
             self.placing().apply(&mut event);
         }
-        let event = self.commit(Body::Ready(event)).await?;
+        let event = self.commit(event).await?;
         self.hand(event).await
     }
 
-    /// Emits the event that a call makes. The event is the record of the call: one commit for both.
-    pub(crate) async fn emit_call<W>(&mut self, work: W) -> Result<EventId>
-    where
-        W: Future<Output = Result<Event>> + Send + 'static,
-    {
-        if !self.run.engine.records() {
-            return self.emit(work.await?).await;
-        }
-        // What the agent set before is committed first, since the record is all that the call leaves.
-        self.flush().await?;
-        let placing = self.placing();
-        let work = async move {
-            let mut event = work.await?;
-            placing.apply(&mut event);
-            Ok(event)
-        };
-        let event = self.commit(Body::Call(Box::pin(work))).await?;
-        self.hand(event).await
-    }
-
-    async fn commit(&mut self, body: Body) -> Result<Arc<Event>> {
-        match self.run.engine.commit(self.run.slot(&self.frame), body) {
+    async fn commit(&mut self, event: Event) -> Result<Arc<Event>> {
+        match self.run.engine.commit(self.run.slot(&self.frame), event) {
             Reply::Ready(committed) => committed,
             Reply::Later(committed) => {
                 let _busy = Counted::new(&self.run.outbox.in_flight);
