@@ -2,7 +2,7 @@
 
 use super::support::{Tree, repeat, run};
 use super::*;
-use adk_core::engine::{Body, Engine, Reply, Slot, StepKey};
+use adk_core::engine::{Engine, Reply, Slot, StepKey};
 use adk_core::llm::OutputKey;
 use adk_core::testing::Reply as Answer;
 use adk_core::{KeySpec, MemoryArtifacts, Part};
@@ -15,11 +15,8 @@ use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 struct Journal(Arc<Mutex<BTreeMap<String, String>>>);
 
 impl Engine for Journal {
-    fn commit<'a>(&'a self, slot: Slot<'a>, body: Body) -> Reply<'a, Result<Arc<Event>>> {
-        match body {
-            Body::Ready(event) => Reply::Ready(Ok(slot.append(event))),
-            Body::Call(call) => Reply::Later(Box::pin(async move { Ok(slot.append(call.await?)) })),
-        }
+    fn commit<'a>(&'a self, slot: Slot<'a>, event: Event) -> Reply<'a, Result<Arc<Event>>> {
+        Reply::Ready(Ok(slot.append(event)))
     }
 
     fn step(&self, key: StepKey, work: BoxFuture<'static, Result<Value>>) -> BoxFuture<'_, Result<Value>> {
