@@ -61,11 +61,10 @@ pub(super) async fn make(call: Call, cx: &mut Context) -> Result<ModelResponse> 
             {
                 ended = Some(result);
             }
-            match (pieces.poll_recv(task), &ended) {
-                (Poll::Ready(Some(piece)), _) => Poll::Ready(Some(piece)),
-                // The end is told by the step: one that is answered from its record sends nothing.
-                (_, Some(_)) => Poll::Ready(None),
-                (_, None) => Poll::Pending,
+            match &ended {
+                None => pieces.poll_recv(task),
+                // Nobody sends any more, but the last piece may still be on its way.
+                Some(_) => Poll::Ready(pieces.try_recv().ok()),
             }
         });
         let Some(piece) = piece.await else { break };
@@ -83,6 +82,7 @@ pub(super) async fn make(call: Call, cx: &mut Context) -> Result<ModelResponse> 
     }
     match ended {
         Some(result) => result,
+        // The last piece is taken, and the engine still stores the answer.
         None => step.await,
     }
 }
