@@ -25,7 +25,7 @@ fn good_enough(score: f64) -> Flow {
 
 /// Reads its keys in every way, and the context by another name.
 #[agent(writes = r#type)]
-pub async fn every(
+async fn every(
     cx: &mut Cx,
     topic: &str,
     score: f64,
@@ -47,9 +47,9 @@ pub async fn every(
 #[data]
 #[derive(Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
-pub struct Place {
+struct Place {
     /// Degrees north.
-    pub lat: f64,
+    lat: f64,
 }
 
 #[agent(writes = user:mark)]

@@ -87,10 +87,7 @@ fn meta(function: &Function, args: &ToolArgs, names: &Names) -> TokenStream {
     let name = args.name.as_ref().map_or_else(|| function.name(), syn::LitStr::value);
     let description = docs::description(&function.attrs).unwrap_or_else(|| quote!(""));
     let said = args.escalates.is_some() || check::names_escalate(function.body.stream());
-    let mut meta = quote! {
-        #private::ToolMeta::new(#name, #description)
-            .may_exit(#said || #private::Probe::<__AdkPlain>::FLOW != 0)
-    };
+    let mut meta = quote!(#private::ToolMeta::new(#name, #description));
     if !args.writes.is_empty() {
         // Whether it is called is the model's choice.
         let keys = args.writes.iter().map(|write| {
@@ -105,6 +102,8 @@ fn meta(function: &Function, args: &ToolArgs, names: &Names) -> TokenStream {
     if args.confirm.is_some() {
         meta.extend(quote!(.confirm(true)));
     }
+    // Last: what stands behind an `||` is not promoted to a `'static`.
+    meta.extend(quote!(.may_exit(#said || #private::Probe::<__AdkPlain>::FLOW != 0)));
     meta
 }
 
