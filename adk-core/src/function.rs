@@ -7,7 +7,9 @@ mod output;
 mod param;
 
 pub use output::{AnyOutput, Done, Tag, tag};
-pub use param::{Arg, Borrowed, Held, Json, Lend, LoadMaybe, LoadPlain, Maybe, MaybeText, Misplaced, Owned, Text};
+pub use param::{
+    Arg, Borrowed, Held, Json, Lend, LoadMaybe, LoadPlain, Maybe, MaybeText, Misplaced, Owned, Text,
+};
 
 use crate::spec::KeySpec;
 use crate::{Context, Error, ErrorKind, Path, Result};
@@ -38,10 +40,7 @@ pub trait StateWrite: Serialize {}
 impl<T: Serialize> StateWrite for T {}
 
 /// The keys that a function reads: all its parameters, without the context in front.
-pub const fn reads(
-    context: bool,
-    params: &'static [KeySpec<'static>],
-) -> &'static [KeySpec<'static>] {
+pub const fn reads(context: bool, params: &'static [KeySpec<'static>]) -> &'static [KeySpec<'static>] {
     match params {
         [_, keys @ ..] if context => keys,
         keys => keys,

@@ -85,7 +85,8 @@ impl Run {
     pub(crate) fn for_tests() -> Self {
         let key = crate::session::SessionKey::new("test", "user", "test");
         let session = Arc::new(Session::new(key, Arc::default(), Arc::default()));
-        let models = Models { provider: Arc::new(crate::model::NoProvider), default: None, named: Mutex::default() };
+        let models =
+            Models { provider: Arc::new(crate::model::NoProvider), default: None, named: Mutex::default() };
         let services = Services { artifacts: Arc::new(MemoryArtifacts::new()), models };
         Self::new(session, Arc::new(crate::engine::MemoryEngine), RunConfig::default(), Arc::new(services))
     }

@@ -1,7 +1,7 @@
 //! Pictures of bananas: drawn to PNG, and counted in the pixels of a PNG.
 
-use adk::prelude::Result;
 use adk::Error;
+use adk::prelude::Result;
 use std::io::Cursor;
 
 const CELL: usize = 64;
@@ -62,7 +62,12 @@ pub fn count(file: &[u8]) -> Result<u32> {
                 continue;
             }
             let (x, y) = (at % width, at / width);
-            let near = [(x > 0, at.wrapping_sub(1)), (x + 1 < width, at + 1), (y > 0, at.wrapping_sub(width)), (y + 1 < height, at + width)];
+            let near = [
+                (x > 0, at.wrapping_sub(1)),
+                (x + 1 < width, at + 1),
+                (y > 0, at.wrapping_sub(width)),
+                (y + 1 < height, at + width),
+            ];
             todo.extend(near.iter().filter(|(inside, _)| *inside).map(|(_, at)| *at));
         }
     }

@@ -47,13 +47,16 @@ impl Cli {
 
     /// A runner with the model that was asked for, or one that rehearses when there is no key for any.
     pub fn runner(&self, app: &str, rehearsal: Rehearsal) -> Result<Runner> {
-        let builder = Runner::builder().app_name(app).config(RunConfig::new().streaming(io::stderr().is_terminal()));
+        let builder =
+            Runner::builder().app_name(app).config(RunConfig::new().streaming(io::stderr().is_terminal()));
         if let Some(model) = &self.model {
             return builder.model(model.as_str()).build();
         }
         match builder.model(DEFAULT_MODEL).build() {
             Err(error) if error.kind() == ErrorKind::Model(adk::model::ModelErrorKind::MissingKey) => {
-                eprintln!("Rehearsal: there is no key for {DEFAULT_MODEL}, so no model is asked and nothing is paid.");
+                eprintln!(
+                    "Rehearsal: there is no key for {DEFAULT_MODEL}, so no model is asked and nothing is paid."
+                );
                 eprintln!("Set its key, or choose another with --model NAME, for real answers.");
                 let config = RunConfig::new().streaming(io::stderr().is_terminal());
                 Runner::builder().app_name(app).config(config).model(rehearsal).build()
@@ -83,10 +86,13 @@ impl Cli {
         progress.end();
         match stream.end() {
             RunEnd::Finished(outcome) => Ok(outcome),
-            end => Err(Error::other(format!("the run has not finished: {}", match end {
-                RunEnd::Paused(_) => "it waits for an answer",
-                _ => "it failed",
-            }))),
+            end => Err(Error::other(format!(
+                "the run has not finished: {}",
+                match end {
+                    RunEnd::Paused(_) => "it waits for an answer",
+                    _ => "it failed",
+                }
+            ))),
         }
     }
 

@@ -40,7 +40,10 @@ async fn every(
 ) -> Result<String, std::num::ParseIntError> {
     assert_eq!(cx.agent_name(), "every");
     "1".parse::<u8>()?;
-    Ok(format!("{topic} {score} {} {tags:?} {first_tag:?} {nothing:?} {missing:?} {table:?} {raw} {raw_too}", place.lat))
+    Ok(format!(
+        "{topic} {score} {} {tags:?} {first_tag:?} {nothing:?} {missing:?} {table:?} {raw} {raw_too}",
+        place.lat
+    ))
 }
 
 /// A place.
@@ -233,11 +236,7 @@ async fn a_context_emits_before_the_result() {
 
 #[tokio::test]
 async fn a_panic_is_an_error_that_names_the_agent() {
-    let agents = [
-        run(panics::default()),
-        run(panics_later::default()),
-        run(sleeps::default()),
-    ];
+    let agents = [run(panics::default()), run(panics_later::default()), run(sleeps::default())];
     for (agent, name) in agents.into_iter().zip(["panics", "panics_later", "sleeps"]) {
         let (_, failed) = events(&Tree::new("writing", vec![agent]), "panic").await;
         let failed = failed.expect("an error");
@@ -260,15 +259,23 @@ async fn a_key_that_is_missing_or_of_another_type_is_named() {
         help: let an earlier step write `place`, pass it as an input, or make the parameter an `Option`";
     assert_eq!(failed.to_string(), expected);
 
-    let tree = Tree::new("writing", vec![run(wants_place::default())]).lets("place", json!({ "lat": "north" }));
+    let tree =
+        Tree::new("writing", vec![run(wants_place::default())]).lets("place", json!({ "lat": "north" }));
     let (_, failed) = events(&tree, "x").await;
     let failed = failed.expect("an error");
     assert_eq!(failed.kind(), ErrorKind::KeyType);
-    assert!(failed.to_string().starts_with("agent `wants_place` (at writing/wants_place): state key `place` does not hold a "));
+    assert!(
+        failed
+            .to_string()
+            .starts_with("agent `wants_place` (at writing/wants_place): state key `place` does not hold a ")
+    );
 
     let tree = Tree::new("writing", vec![run(wants_text::default())]).lets("score", 3);
     let (_, failed) = events(&tree, "x").await;
     let failed = failed.expect("an error");
     assert_eq!(failed.kind(), ErrorKind::KeyType);
-    assert!(failed.message().contains("state key `score` does not hold a text: it holds the number 3"), "{failed}");
+    assert!(
+        failed.message().contains("state key `score` does not hold a text: it holds the number 3"),
+        "{failed}"
+    );
 }

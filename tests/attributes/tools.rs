@@ -384,16 +384,40 @@ async fn an_argument_that_cannot_be_used_is_named() {
         all
     };
     let cases = [
-        ("unit", json!("warm"), r#"argument `unit`: expected one of "kelvin", "celsius", "fahrenheit", got the string "warm""#),
+        (
+            "unit",
+            json!("warm"),
+            r#"argument `unit`: expected one of "kelvin", "celsius", "fahrenheit", got the string "warm""#,
+        ),
         ("plain", json!(1), r#"argument `plain`: expected one of "Short", "Long", got the number 1"#),
-        ("place", json!("here"), r#"argument `place`: expected an object with `lat`, `lon`, got the string "here""#),
+        (
+            "place",
+            json!("here"),
+            r#"argument `place`: expected an object with `lat`, `lon`, got the string "here""#,
+        ),
         ("place", json!({ "lat": 1 }), "argument `place.lon` is missing: expected a number"),
-        ("place", json!({ "lat": 1, "lon": "2" }), r#"argument `place.lon`: expected a number, got the string "2""#),
+        (
+            "place",
+            json!({ "lat": 1, "lon": "2" }),
+            r#"argument `place.lon`: expected a number, got the string "2""#,
+        ),
         ("tags", json!("a"), r#"argument `tags`: expected a list, each a string, got the string "a""#),
         ("tags", json!(["a", 1]), "argument `tags[1]`: expected a string, got the number 1"),
-        ("tree", json!({ "value": 300, "children": [] }), "argument `tree.value`: expected an integer (u8), got the number 300"),
-        ("any", json!([]), "argument `any`: expected an integer (i64), or a string: data did not match any variant of untagged enum Any"),
-        ("letter", json!("xy"), r#"argument `letter`: expected a string: invalid value: string "xy", expected a character"#),
+        (
+            "tree",
+            json!({ "value": 300, "children": [] }),
+            "argument `tree.value`: expected an integer (u8), got the number 300",
+        ),
+        (
+            "any",
+            json!([]),
+            "argument `any`: expected an integer (i64), or a string: data did not match any variant of untagged enum Any",
+        ),
+        (
+            "letter",
+            json!("xy"),
+            r#"argument `letter`: expected a string: invalid value: string "xy", expected a character"#,
+        ),
         ("place", Value::Null, "argument `place`: expected an object with `lat`, `lon`, got null"),
     ];
     for (name, value, expected) in cases {
@@ -402,7 +426,10 @@ async fn an_argument_that_cannot_be_used_is_named() {
     let tool = weather::default();
     assert_eq!(refused(&tool, json!({})).await, "argument `city` is missing: expected a string");
     let with = json!({ "city": "Bern", "days": "three" });
-    assert_eq!(refused(&tool, with).await, r#"argument `days`: expected an integer (u8), got the string "three""#);
+    assert_eq!(
+        refused(&tool, with).await,
+        r#"argument `days`: expected an integer (u8), got the string "three""#
+    );
     let with = json!({ "city": "Bern", "hours": -1 });
     assert_eq!(refused(&tool, with).await, "argument `hours`: expected an integer (u32), got the number -1");
 }
@@ -512,7 +539,12 @@ mod property {
 
         fn place(&mut self) -> Place {
             let name = (self.roll(2) == 1).then(|| self.text());
-            Place { lat: self.float(), lon: self.float(), name, height: u16::try_from(self.roll(65536)).unwrap_or(0) }
+            Place {
+                lat: self.float(),
+                lon: self.float(),
+                name,
+                height: u16::try_from(self.roll(65536)).unwrap_or(0),
+            }
         }
 
         fn tree(&mut self, depth: u64) -> Tree {
@@ -531,7 +563,8 @@ mod property {
             Everything {
                 place: self.place(),
                 other: (self.roll(2) == 1).then(|| self.place()),
-                unit: [Unit::Kelvin, Unit::Celsius, Unit::Fahrenheit][usize::try_from(self.roll(3)).unwrap_or(0)],
+                unit: [Unit::Kelvin, Unit::Celsius, Unit::Fahrenheit]
+                    [usize::try_from(self.roll(3)).unwrap_or(0)],
                 plain: (self.roll(2) == 1).then_some(Plain::Short),
                 shapes: vec![Shape::Circle { r: self.float() }, Shape::Square { a: self.float() }],
                 any: self.any(),

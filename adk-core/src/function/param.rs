@@ -310,7 +310,8 @@ fn missing(cx: &Context, key: &str) -> Error {
 
 #[cold]
 fn not_text(cx: &Context, key: &str, value: &Value) -> Error {
-    let message = format!("state key `{key}` does not hold a text: it holds {}", crate::tool::schema::shown(value));
+    let message =
+        format!("state key `{key}` does not hold a text: it holds {}", crate::tool::schema::shown(value));
     typed(cx, Error::new(ErrorKind::KeyType, message))
 }
 

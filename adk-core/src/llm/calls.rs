@@ -41,10 +41,16 @@ pub(super) async fn answer(
 
 /// Numbers the call and gives its step, which runs once it is joined with the others.
 fn start(agent: &LlmAgent, call: &FunctionCall, cx: &mut Context) -> BoxFuture<'static, Result<Called>> {
-    let Some(tool) = agent.tool(&call.name).cloned() else {
-        let called = Called { result: Err(unknown(agent, &call.name)), left: ToolRecord::default() };
-        return Box::pin(std::future::ready(Ok(called)));
+    let refuse = |why| -> BoxFuture<'static, Result<Called>> {
+        Box::pin(std::future::ready(Ok(Called { result: Err(why), left: ToolRecord::default() })))
     };
+    let Some(tool) = agent.tool(&call.name).cloned() else { return refuse(unknown(agent, &call.name)) };
+    if let Some(text) = &call.malformed {
+        return refuse(format!(
+            "The arguments of `{}` are no JSON object. Call it again with one; this came: {text}",
+            call.name
+        ));
+    }
     let own = ToolContext::new(cx.run.clone(), cx.scope.clone(), cx.path().clone(), call.id.clone());
     let args = call.args.clone();
     let name = Name::shared(&call.name);

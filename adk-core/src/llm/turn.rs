@@ -5,7 +5,7 @@ use super::{LlmAgent, calls, output, request};
 use crate::agent::Flow;
 use crate::event::Event;
 use crate::model::{FinishReason, Model, ModelResponse, Usage};
-use crate::run::{Context, stored};
+use crate::run::Context;
 use crate::tool::ToolActions;
 use crate::{Error, ErrorKind, FunctionCall, Name, Part, Result};
 use std::sync::Arc;
@@ -28,19 +28,17 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
             "give one to the runner, `Runner::builder().model(...)`, or to the agent, `model: ...`",
         ));
     };
-    let mut wrote = Wrote::new(agent, cx);
     let mut flow = Flow::Continue;
     let mut turn = 0;
     loop {
         let response = ask(agent, &model, turn, cx).await?;
         let (event, calls) = answer_event(agent, response, turn, cx)?;
-        wrote.look(&event);
+        cx.frame.silent = reason(&event).or_else(|| Some("the model's last answer has no text".into()));
         cx.emit(event).await?;
         if calls.is_empty() {
             break;
         }
         let (content, actions) = calls::answer(agent, calls, cx).await?;
-        wrote.tools(cx);
         let event = response_event(&actions).with_content(content);
         let last = event.is_final_response();
         cx.emit(event).await?;
@@ -53,9 +51,6 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
             break;
         }
         turn += 1;
-    }
-    if flow == Flow::Continue {
-        wrote.check()?;
     }
     Ok(flow)
 }
@@ -137,45 +132,11 @@ fn response_event(actions: &ToolActions) -> Event {
     event
 }
 
-/// Whether the agent's key was written in this turn, by its answer or by a tool (DESIGN, section 6, rule 7).
-struct Wrote {
-    /// The key, and the form in which tools have written it.
-    key: Option<(&'static str, String)>,
-    written: bool,
-    /// Why the last answer said nothing.
-    reason: Option<String>,
-}
-
-impl Wrote {
-    fn new(agent: &LlmAgent, cx: &Context) -> Self {
-        let key = agent.decl.output.map(|output| output.key);
-        let key = key.map(|key| (key, stored(cx.scope.as_deref(), key).into_owned()));
-        Self { key, written: false, reason: None }
-    }
-
-    fn look(&mut self, event: &Event) {
-        self.written |=
-            self.key.as_ref().is_some_and(|(key, _)| event.actions.state_delta.get(key).is_some());
-        let details = event.details.as_deref();
-        self.reason = details.and_then(|details| {
-            let code = details.error_code.as_ref()?;
-            Some(details.error_message.as_ref().map_or(code.clone(), |message| format!("{code}: {message}")))
-        });
-    }
-
-    fn tools(&mut self, cx: &mut Context) {
-        let Some((_, stored)) = &self.key else { return };
-        self.written |= cx.state().overlay.state_delta.get(stored).is_some();
-    }
-
-    fn check(self) -> Result<()> {
-        let Some((key, _)) = self.key.filter(|_| !self.written) else { return Ok(()) };
-        let why = match self.reason {
-            Some(reason) => format!("the model answered with an error, {reason}"),
-            None => "the model's last answer has no text".into(),
-        };
-        let message = format!("it ended without having written its key `{key}`: {why}");
-        Err(Error::new(ErrorKind::KeyNotWritten, message)
-            .with_help("say in the instruction what to answer in every case"))
-    }
+/// Why an answer said nothing, where the provider gave a reason.
+fn reason(event: &Event) -> Option<String> {
+    let details = event.details.as_deref()?;
+    let code = details.error_code.as_deref()?;
+    let message = details.error_message.as_deref().unwrap_or_default();
+    let separator = if message.is_empty() { "" } else { ": " };
+    Some(format!("the model answered with an error, {code}{separator}{message}"))
 }

@@ -35,11 +35,13 @@ pub(crate) struct Frame {
     pub(crate) escalated: bool,
     /// Stored keys that were written in this turn, each once.
     pub(crate) written: Vec<Name>,
+    /// Why the agent has written nothing, where it knows.
+    pub(crate) silent: Option<String>,
 }
 
 impl Frame {
     fn new(path: Path) -> Self {
-        Self { path, emits: 0, steps: 0, escalated: false, written: Vec::new() }
+        Self { path, emits: 0, steps: 0, escalated: false, written: Vec::new(), silent: None }
     }
 }
 

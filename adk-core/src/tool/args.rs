@@ -8,8 +8,8 @@ mod param;
 
 pub use output::{AnyOutput, Done, ResultOutput, Tag, ToolOutput, tag};
 pub use param::{
-    Arg, ArgMaybe, ArgPlain, Borrowed, BorrowedArg, ContextArg, Declared, Handle, Lent, LentShared, MaybeText,
-    MaybeTextArg, Owned, OwnedArg, SharedContextArg,
+    Arg, ArgMaybe, ArgPlain, Borrowed, BorrowedArg, ContextArg, Declared, Handle, Lent, LentShared,
+    MaybeText, MaybeTextArg, Owned, OwnedArg, SharedContextArg,
 };
 
 use super::{ToolArgs, ToolContext, ToolError, schema};

@@ -70,8 +70,7 @@ impl ToolContext {
 
     /// Takes what the call has done so far with it; what stays behind is empty.
     pub(crate) fn detach(&mut self) -> Self {
-        let empty =
-            Self::new(self.run.clone(), self.scope.clone(), self.path.clone(), self.call_id.clone());
+        let empty = Self::new(self.run.clone(), self.scope.clone(), self.path.clone(), self.call_id.clone());
         std::mem::replace(self, empty)
     }
 

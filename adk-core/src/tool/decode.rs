@@ -71,7 +71,8 @@ fn whole(number: &serde_json::Number) -> Option<Value> {
         return None;
     }
     // What a float can hold exactly as an integer: up to 2^53.
-    let text = number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() <= 9_007_199_254_740_992.0)?;
+    let text =
+        number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() <= 9_007_199_254_740_992.0)?;
     format!("{text:.0}").parse::<i64>().ok().map(Value::from)
 }
 

@@ -141,7 +141,8 @@ pub(crate) fn expected(schema: &Value) -> String {
     }
     for key in ["anyOf", "oneOf"] {
         if let Some(Value::Array(options)) = schema.get(key) {
-            let mut texts: Vec<_> = options.iter().filter(|option| kind(option) != "null").map(expected).collect();
+            let mut texts: Vec<_> =
+                options.iter().filter(|option| kind(option) != "null").map(expected).collect();
             texts.dedup();
             return texts.join(", or ");
         }
@@ -166,7 +167,8 @@ pub(crate) fn expected(schema: &Value) -> String {
         },
         "object" => match schema.get("required") {
             Some(Value::Array(keys)) if !keys.is_empty() => {
-                let keys: Vec<_> = keys.iter().filter_map(Value::as_str).map(|key| format!("`{key}`")).collect();
+                let keys: Vec<_> =
+                    keys.iter().filter_map(Value::as_str).map(|key| format!("`{key}`")).collect();
                 format!("an object with {}", keys.join(", "))
             }
             _ => "an object".to_owned(),

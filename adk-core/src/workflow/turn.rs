@@ -55,11 +55,10 @@ fn wrote(meta: &AgentMeta<'_>, cx: &Context) -> Result<()> {
         let stored = stored(cx.scope.as_deref(), key.name);
         let temp = stored.starts_with("temp:") && cx.run.get(&stored).is_some();
         if !temp && !cx.frame.written.iter().any(|written| **written == *stored) {
-            let message = format!("it ended without having written its key `{}`", key.name);
+            let why = cx.frame.silent.as_ref().map_or(String::new(), |why| format!(": {why}"));
+            let message = format!("it ended without having written its key `{}`{why}", key.name);
             return Err(Error::new(ErrorKind::KeyNotWritten, message).with_help(match meta.kind {
-                AgentKind::Llm => {
-                    "the model gave no text; say in the instruction what to answer in every case"
-                }
+                AgentKind::Llm => "say in the instruction what to answer in every case",
                 _ => "write it on every path, or declare it as perhaps written",
             }));
         }

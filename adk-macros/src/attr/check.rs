@@ -26,7 +26,11 @@ pub(crate) fn function(function: &Function, report: &mut Report) {
         report.at(token.span(), "it takes any number of arguments", "take a `Vec<T>`");
     }
     if let syn::Safety::Unsafe(token) = &sig.safety {
-        report.at(token.span, "an `unsafe` function has rules that nobody checks here", "wrap it in a safe one");
+        report.at(
+            token.span,
+            "an `unsafe` function has rules that nobody checks here",
+            "wrap it in a safe one",
+        );
     }
     let returned = match &sig.output {
         ReturnType::Type(_, ty) => Some(&**ty),

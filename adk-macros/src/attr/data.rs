@@ -16,7 +16,11 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     let input: DeriveInput = match syn::parse2(item.clone()) {
         Ok(input) => input,
         Err(error) => {
-            report.at(error.span(), format!("this is no type: {error}"), "put `#[data]` on a `struct` or `enum`");
+            report.at(
+                error.span(),
+                format!("this is no type: {error}"),
+                "put `#[data]` on a `struct` or `enum`",
+            );
             return report.beside(item);
         }
     };
@@ -39,9 +43,8 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     let serde = text(quote!(#private::serde));
     let schemars = text(quote!(#private::schemars));
     // schemars puts undocumented variants first.
-    let documented = |data: &syn::DataEnum| {
-        data.variants.iter().any(|variant| variant.attrs.iter().any(docs::is_doc))
-    };
+    let documented =
+        |data: &syn::DataEnum| data.variants.iter().any(|variant| variant.attrs.iter().any(docs::is_doc));
     let order = match &input.data {
         Data::Enum(data) if documented(data) && input.generics.params.is_empty() => {
             let order = quote!(#private::args::in_order::<Self>);

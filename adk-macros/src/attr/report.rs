@@ -20,13 +20,7 @@ impl Report {
     }
 
     /// The same under the name of another check.
-    pub(crate) fn named(
-        &mut self,
-        name: &str,
-        span: Span,
-        fact: impl AsRef<str>,
-        help: impl AsRef<str>,
-    ) {
+    pub(crate) fn named(&mut self, name: &str, span: Span, fact: impl AsRef<str>, help: impl AsRef<str>) {
         let message = message(name, fact.as_ref(), help.as_ref());
         self.errors.push(syn::Error::new(span, message));
     }

@@ -48,12 +48,7 @@ impl<T> Handle<T> {
         }
     }
 
-    fn take_or(
-        &self,
-        call: &mut Call<'_>,
-        name: &str,
-        default: impl FnOnce() -> T,
-    ) -> Result<T, ToolError> {
+    fn take_or(&self, call: &mut Call<'_>, name: &str, default: impl FnOnce() -> T) -> Result<T, ToolError> {
         if call.args.get(name).is_some_and(Value::is_null) {
             return Ok(default());
         }

@@ -200,10 +200,8 @@ fn checks(function: &Function, names: &Names, report: &Report) -> TokenStream {
         });
         let is_context = quote!(#private::Probe::<#ty>::TOOL_CONTEXT);
         if !before.is_empty() {
-            let message = report.message(
-                &format!("`{name}` takes two contexts"),
-                "one is enough: it is the same",
-            );
+            let message =
+                report.message(&format!("`{name}` takes two contexts"), "one is enough: it is the same");
             let wrong = quote!(#is_context && (false #before));
             checks.extend(refuse(private, param.ty.span(), &wrong, &message));
         }

@@ -104,7 +104,10 @@ mod tests {
     #[test]
     fn types_are_spelled_without_lifetimes() {
         assert_eq!(spelled(&parse_quote!(&'a str)), "&str");
-        assert_eq!(spelled(&parse_quote!(Option<&'_ [std::string::String]>)), "Option<&[std::string::String]>");
+        assert_eq!(
+            spelled(&parse_quote!(Option<&'_ [std::string::String]>)),
+            "Option<&[std::string::String]>"
+        );
         assert_eq!(spelled(&parse_quote!(Cow<'a, str>)), "Cow<str>");
         assert_eq!(spelled(&parse_quote!(Held<'a>)), "Held");
         assert_eq!(spelled(&parse_quote!((u8, &mut T))), "(u8,&mut T)");
