@@ -49,6 +49,9 @@ impl Lower<'_> {
                 fn spec(&self) -> &#adk::Spec<'_> {
                     const { &#name::SPEC }
                 }
+                fn name(&self, step: usize) -> #adk::Name {
+                    #adk::workflow::wire::name(&#name::SPEC, step)
+                }
                 fn agent(&self, step: usize) -> ::core::option::Option<&dyn #adk::DynAgent> {
                     match step {
                         #agents
@@ -97,13 +100,12 @@ impl Lower<'_> {
                 arms.extend(quote!(#at => self.#field.max(),));
             }
         }
-        let adk = &self.adk;
         (!arms.is_empty()).then(|| {
             quote! {
                 fn max(&self, step: usize) -> ::core::option::Option<u32> {
                     match step {
                         #arms
-                        _ => #adk::workflow::wire::declared_max(#adk::workflow::Wired::spec(self), step),
+                        _ => ::core::option::Option::None,
                     }
                 }
             }

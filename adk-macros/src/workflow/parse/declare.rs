@@ -3,7 +3,7 @@
 use super::super::ast::{Decl, DeclKind, Fields, Let, Typed};
 use super::expect::{self, expected};
 use super::{Parser, skip};
-use proc_macro2::Ident;
+use syn::Ident;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Attribute, Expr, LitStr, Token, Type, Visibility, token};

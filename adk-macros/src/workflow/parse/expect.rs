@@ -1,7 +1,8 @@
 //! Reading what has to stand here, and saying so when it does not.
 
 use super::super::ast::{Key, Typed};
-use proc_macro2::{Ident, TokenTree};
+use proc_macro2::TokenTree;
+use syn::Ident;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, LitStr, Token, Type};
