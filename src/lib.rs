@@ -1,6 +1,7 @@
 //! Agent workflows that rustc checks.
 
 // So that the macros' absolute paths hold in this crate's own tests and docs as well.
+#[allow(unused_extern_crates)]
 extern crate self as adk;
 
 pub mod prelude;

@@ -69,13 +69,17 @@ fn own(step: &Step<'_>, steps: &[Step<'_>], faults: &mut Vec<Fault>) {
     match &step.kind {
         StepKind::Agent { meta, .. } => {
             for at in 0..meta.tools.len() {
-                faults.extend(tools::describe(step.name, meta.tools, at).map(|message| fault(step.name, &message)));
+                faults.extend(
+                    tools::describe(step.name, meta.tools, at).map(|message| fault(step.name, &message)),
+                );
             }
             for inner in meta.steps {
                 own(inner, meta.steps, faults);
             }
         }
-        StepKind::Loop { max: Some(0), .. } => faults.push(fault(step.name, &limits::describe("max", step.name, 0))),
+        StepKind::Loop { max: Some(0), .. } => {
+            faults.push(fault(step.name, &limits::describe("max", step.name, 0)))
+        }
         StepKind::Parallel { max_concurrency: Some(0) } => {
             faults.push(fault(step.name, &limits::describe("max_concurrency", step.name, 0)));
         }
@@ -85,7 +89,11 @@ fn own(step: &Step<'_>, steps: &[Step<'_>], faults: &mut Vec<Fault>) {
     let next = steps.get(step.end.saturating_sub(1));
     if block && next.is_none_or(|last| std::ptr::eq(last, step)) {
         let mut message = Message::new();
-        message.all(&["block-empty: block `", step.name, "` has no steps; help: remove it, or put a step into it"]);
+        message.all(&[
+            "block-empty: block `",
+            step.name,
+            "` has no steps; help: remove it, or put a step into it",
+        ]);
         faults.push(fault(step.name, &message));
     }
 }

@@ -5,7 +5,8 @@ use super::text::{hash, same};
 use crate::spec::ident::is_identifier;
 use crate::spec::{AgentMeta, Spec, Step, StepKind};
 
-pub(super) const CHECKS: &[&str] = &["name-duplicate", "name-reserved", "name-invalid", "agent-reused", "block-empty"];
+pub(super) const CHECKS: &[&str] =
+    &["name-duplicate", "name-reserved", "name-invalid", "agent-reused", "block-empty"];
 
 /// A name or a definition in the table.
 ///
@@ -127,7 +128,12 @@ impl<'a> Names<'_, 'a> {
             && let Some(first) = self.insert(Entry { text: step.name, what: What::Name, owner, inside })
         {
             let is_root = owner == 0 && first.inside.is_empty() && same(step.name, root);
-            return Finding::Duplicate(Twice { name: step.name, inside, first_inside: first.inside, root: is_root });
+            return Finding::Duplicate(Twice {
+                name: step.name,
+                inside,
+                first_inside: first.inside,
+                root: is_root,
+            });
         }
         let StepKind::Agent { meta, instance } = step.kind else {
             return Finding::None;
@@ -169,55 +175,49 @@ pub(super) const fn describe(step: &Step<'_>, finding: &Finding<'_>) -> Option<M
             "` cannot be the name of a step: events of the user and of models carry it; help: choose another name",
         ]),
         Finding::Reused(twice) => {
-            m.all(&["agent-reused: `", twice.name, "`"]);
-            place(&mut m, step, twice);
-            m.all(&[" is the same agent as"]);
-            first(&mut m, twice, "");
-            m.all(&["; help: place "]);
+            m.push("agent-reused: ");
+            subject(&mut m, step, twice);
+            m.push(" is the same agent as ");
+            first(&mut m, twice);
             remedy(&mut m, step, twice);
         }
         Finding::Duplicate(twice) => {
+            m.push("name-duplicate: ");
+            subject(&mut m, step, twice);
             if twice.root {
-                m.all(&["name-duplicate: `", twice.name, "`"]);
-                place(&mut m, step, twice);
                 m.push(" has the name of this workflow");
             } else {
-                m.all(&["name-duplicate: `", twice.name, "`"]);
-                place(&mut m, step, twice);
-                m.push(" has the same name as");
-                first(&mut m, twice, "another ");
+                m.push(" has the same name as ");
+                first(&mut m, twice);
             }
-            m.push("; help: ");
-            if !matches!(step.kind, StepKind::Agent { .. }) {
-                m.push("give the block another name");
-            } else {
-                m.push("place ");
-                remedy(&mut m, step, twice);
-            }
+            remedy(&mut m, step, twice);
         }
     }
     Some(m)
 }
 
-/// Where the second one stands, when it is not the step.
-const fn place(m: &mut Message, step: &Step<'_>, twice: &Twice<'_>) {
+const fn subject(m: &mut Message, step: &Step<'_>, twice: &Twice<'_>) {
+    m.all(&["`", twice.name, "`"]);
     if !twice.inside.is_empty() {
-        m.all(&[" in `", step.name, "`"]);
+        m.all(&[", a step in `", step.name, "`,"]);
     }
 }
 
-const fn first(m: &mut Message, twice: &Twice<'_>, other: &str) {
+const fn first(m: &mut Message, twice: &Twice<'_>) {
     if twice.first_inside.is_empty() {
-        m.all(&[" ", other, "step of this workflow, which stands before it"]);
+        m.push("a step before it");
     } else {
-        m.all(&[" ", other, "step in `", twice.first_inside, "`, which stands before it"]);
+        m.all(&["a step in `", twice.first_inside, "`, which stands before it"]);
     }
 }
 
 const fn remedy(m: &mut Message, step: &Step<'_>, twice: &Twice<'_>) {
-    m.all(&["it as an instance with a name of its own, `as second_", step.name, "`"]);
+    if !matches!(step.kind, StepKind::Agent { .. }) {
+        return m.push("; help: give the block another name");
+    }
+    m.all(&["; help: write `as second_", step.name, "` behind it, for an instance with a name of its own"]);
     if !twice.inside.is_empty() {
-        m.all(&["; then what stands in it is called `second_", step.name, "::", twice.name, "`"]);
+        m.all(&["; what stands in it is then called `second_", step.name, "::", twice.name, "` and so on"]);
     }
 }
 
@@ -227,7 +227,11 @@ pub(super) fn of_step(step: &Step<'_>) -> Option<Message> {
         return None;
     }
     let mut m = Message::new();
-    m.all(&["name-invalid: `", step.name, "` is no name; help: use letters, digits and `_`, not beginning with a digit"]);
+    m.all(&[
+        "name-invalid: `",
+        step.name,
+        "` is no name; help: use letters, digits and `_`, not beginning with a digit",
+    ]);
     Some(m)
 }
 

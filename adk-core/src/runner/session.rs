@@ -2,10 +2,10 @@
 
 use super::Shared;
 use super::request::{RunRequest, open_session};
-use crate::{Part, Result};
 use crate::event::StateDelta;
 use crate::session::{Session, SessionKey};
 use crate::workflow::Workflow;
+use crate::{Part, Result};
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;

@@ -196,7 +196,8 @@ fn walk<'a>(steps: &'a [Step<'a>], root: usize, prefix: &str, nodes: &mut Vec<No
 impl fmt::Display for Spec<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let nodes = self.nodes();
-        let inputs: Vec<_> = self.inputs.iter().map(|input| format!("{}: {}", input.name, input.ty)).collect();
+        let inputs: Vec<_> =
+            self.inputs.iter().map(|input| format!("{}: {}", input.name, input.ty)).collect();
         let outputs: Vec<_> = self.outputs.iter().map(|key| format!("{}: {}", key.name, key.ty)).collect();
         write!(f, "{}({})", self.name, inputs.join(", "))?;
         match outputs.as_slice() {

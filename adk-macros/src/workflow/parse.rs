@@ -53,7 +53,11 @@ pub(super) fn agents(input: TokenStream) -> (Vec<Decl>, Report) {
 
 impl Parser {
     /// Reads all of the input: tokens that are left over after a fault are dropped.
-    fn whole(&mut self, input: TokenStream, read: impl FnOnce(&mut Self, ParseStream<'_>) -> syn::Result<()>) {
+    fn whole(
+        &mut self,
+        input: TokenStream,
+        read: impl FnOnce(&mut Self, ParseStream<'_>) -> syn::Result<()>,
+    ) {
         let all = |input: ParseStream<'_>| {
             let result = read(self, input);
             skip::drain(input);

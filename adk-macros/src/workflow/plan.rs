@@ -67,7 +67,16 @@ struct Planner<'a> {
 impl<'a> Planner<'a> {
     fn push(&mut self, name: String, span: Span, what: What<'a>) -> usize {
         let end = self.steps.len();
-        self.steps.push(Step { name, span, what, end, field: None, named: true, told: false, without_limit: false });
+        self.steps.push(Step {
+            name,
+            span,
+            what,
+            end,
+            field: None,
+            named: true,
+            told: false,
+            without_limit: false,
+        });
         end
     }
 
@@ -112,10 +121,11 @@ impl<'a> Planner<'a> {
                 (name, last.span(), field)
             }
         };
-        let own = number.and_then(|number| self.tree.items.agents.get(number)).and_then(|decl| match &decl.kind {
-            DeclKind::Llm { fields, .. } => fields.name.as_ref().map(syn::LitStr::value),
-            _ => None,
-        });
+        let own =
+            number.and_then(|number| self.tree.items.agents.get(number)).and_then(|decl| match &decl.kind {
+                DeclKind::Llm { fields, .. } => fields.name.as_ref().map(syn::LitStr::value),
+                _ => None,
+            });
         let name = own.filter(|_| run.alias.is_none()).unwrap_or(name);
         let what = match number {
             Some(number) => What::Declared(run, number),

@@ -28,10 +28,14 @@ fn unique<'a>(keys: impl Iterator<Item = (&'a Typed, &'static str)>, report: &mu
             }
             Some(first) => {
                 let help = match (*first, what) {
-                    ("an input", "a `let`") => "remove one of them; a default of the input is written `KEY: TYPE = VALUE`",
+                    ("an input", "a `let`") => {
+                        "remove one of them; a default of the input is written `KEY: TYPE = VALUE`"
+                    }
                     _ => "remove one of them, or choose another name",
                 };
-                let text = format!("key-duplicate: `{key}` is declared twice: as {first} and as {what}; help: {help}");
+                let text = format!(
+                    "key-duplicate: `{key}` is declared twice: as {first} and as {what}; help: {help}"
+                );
                 let text = match *first == what {
                     true => format!("key-duplicate: `{key}` is declared twice as {what}; help: {help}"),
                     false => text,

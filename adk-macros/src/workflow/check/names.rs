@@ -129,7 +129,9 @@ impl Taken {
         match self {
             Self::Workflow => format!("`{name}` is the name of this workflow, `{workflow}`, as well"),
             Self::Unnamed => format!("an unnamed block of this workflow is called `{name}` already"),
-            Self::Declared | Self::Path => format!("another step of this workflow is called `{name}` as well"),
+            Self::Declared | Self::Path => {
+                format!("another step of this workflow is called `{name}` as well")
+            }
             Self::Block => format!("a block of this workflow is called `{name}` as well"),
         }
     }

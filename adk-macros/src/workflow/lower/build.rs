@@ -9,7 +9,8 @@ use quote::quote;
 impl Lower<'_> {
     pub(super) fn build(&self) -> TokenStream {
         let (adk, name, wire) = (&self.adk, self.name, self.wire());
-        let (mut given, mut made, mut parameters, mut agree) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut given, mut made, mut parameters, mut agree) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut bounds = Vec::new();
         for (i, step) in self.plan.steps.iter().enumerate() {
             let Some(field) = &step.field else {

@@ -17,7 +17,8 @@ impl Lower<'_> {
             if seen.contains(&text) {
                 continue;
             }
-            let id = quote!(::core::concat!(::core::module_path!(), "::", ::core::stringify!(#name), "::", #text));
+            let id =
+                quote!(::core::concat!(::core::module_path!(), "::", ::core::stringify!(#name), "::", #text));
             all.extend(match &decl.kind {
                 DeclKind::Llm { output, fields } => {
                     declares(adk, name, number, decl, output.as_ref(), fields, &id)

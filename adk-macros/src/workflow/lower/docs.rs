@@ -14,7 +14,9 @@ pub(super) fn description(attrs: &[Attribute]) -> String {
             && let Expr::Lit(literal) = &pair.value
             && let Lit::Str(text) = &literal.lit
         {
-            lines.extend(text.value().lines().map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end().to_owned()));
+            lines.extend(
+                text.value().lines().map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end().to_owned()),
+            );
             if text.value().is_empty() {
                 lines.push(String::new());
             }
@@ -83,7 +85,9 @@ fn head(block: &Block) -> String {
     match &block.kind {
         BlockKind::Sequence => {}
         BlockKind::Parallel { max_concurrency } => {
-            arguments.extend(max_concurrency.as_ref().map(|limit| format!("max_concurrency = {}", shown(&limit.expr))));
+            arguments.extend(
+                max_concurrency.as_ref().map(|limit| format!("max_concurrency = {}", shown(&limit.expr))),
+            );
         }
         BlockKind::Loop { max, until } => {
             arguments.extend(max.as_ref().map(|limit| format!("max = {}", shown(&limit.expr))));

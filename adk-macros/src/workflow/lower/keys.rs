@@ -43,7 +43,8 @@ impl Lower<'_> {
                 .map(|typed| {
                     let (field, ty) = (&typed.key.name, &typed.ty);
                     let doc = docs::description(&typed.attrs);
-                    let doc = if doc.is_empty() { format!("The {what} `{}`.", typed.key.text()) } else { doc };
+                    let doc =
+                        if doc.is_empty() { format!("The {what} `{}`.", typed.key.text()) } else { doc };
                     quote!(#[doc = #doc] pub #field: #ty,)
                 })
                 .collect()
@@ -124,7 +125,8 @@ impl Lower<'_> {
             return TokenStream::new();
         }
         let name = self.input_name();
-        let required: Vec<_> = inputs.iter().filter(|input| input.default.is_none()).map(|one| &one.typed).collect();
+        let required: Vec<_> =
+            inputs.iter().filter(|input| input.default.is_none()).map(|one| &one.typed).collect();
         let parameters = required.iter().map(|typed| {
             let (field, ty) = (&typed.key.name, &typed.ty);
             match is_string(ty) {

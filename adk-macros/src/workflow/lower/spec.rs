@@ -36,6 +36,17 @@ impl Lower<'_> {
         }
     }
 
+    /// Whether it is a value that the caller supplies: always an instance of its own.
+    fn is_given(&self, step: &Step<'_>) -> bool {
+        match step.what {
+            What::Declared(_, number) => {
+                let decl = self.tree.items.agents.get(number);
+                decl.is_some_and(|decl| !matches!(decl.kind, DeclKind::Llm { .. }))
+            }
+            _ => false,
+        }
+    }
+
     pub(super) fn wire(&self) -> TokenStream {
         let adk = &self.adk;
         quote!(#adk::workflow::wire)
@@ -114,7 +125,7 @@ impl Lower<'_> {
         let kind = match step.what {
             What::Declared(run, _) | What::Path(run) => {
                 let (constant, meta) = (numbered("META", i), self.meta(i, step));
-                let instance = run.alias.is_some();
+                let instance = run.alias.is_some() || self.is_given(step);
                 items.extend(quote!(const #constant: &#adk::AgentMeta<'static> = &#meta;));
                 quote!(Agent { meta: #constant, instance: #instance })
             }

@@ -125,8 +125,12 @@ impl Parser {
         }
         if !input.peek(token::Brace) {
             let what = match (&reads, &output) {
-                (Some(_), _) => "`as` and the type of the agent: an agent with `( )` is one that the caller supplies",
-                (None, None) => "`-> KEY: TYPE`, the fields in `{ }`, or `: TYPE` for an agent that the caller supplies",
+                (Some(_), _) => {
+                    "`as` and the type of the agent: an agent with `( )` is one that the caller supplies"
+                }
+                (None, None) => {
+                    "`-> KEY: TYPE`, the fields in `{ }`, or `: TYPE` for an agent that the caller supplies"
+                }
                 (None, Some(_)) => "the fields of the agent in `{ }`",
             };
             let error = expected(input, what);

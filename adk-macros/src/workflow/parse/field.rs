@@ -70,7 +70,12 @@ impl Parser {
         fields
     }
 
-    fn field(&mut self, input: ParseStream<'_>, fields: &mut Fields, seen: &mut Vec<String>) -> syn::Result<()> {
+    fn field(
+        &mut self,
+        input: ParseStream<'_>,
+        fields: &mut Fields,
+        seen: &mut Vec<String>,
+    ) -> syn::Result<()> {
         if !input.peek(Ident::peek_any) {
             return Err(expected(input, "a field, such as `instruction: \"...\"`"));
         }
@@ -90,7 +95,8 @@ impl Parser {
         let mut repeated = Fields::default();
         let target = match seen.contains(&name) {
             true => {
-                let text = format!("field-unknown: `{name}` is set twice in this agent; help: remove one of them");
+                let text =
+                    format!("field-unknown: `{name}` is set twice in this agent; help: remove one of them");
                 self.report.at(word.span(), text);
                 &mut repeated
             }
@@ -103,7 +109,9 @@ impl Parser {
     fn value(&mut self, input: ParseStream<'_>, name: &str, fields: &mut Fields) -> syn::Result<()> {
         let expr = |input: ParseStream<'_>| expect::token::<Expr>(input, &format!("the value of `{name}`"));
         match name {
-            "name" => fields.name = Some(expect::token(input, "the name in quotes, as in `name: \"critic\"`")?),
+            "name" => {
+                fields.name = Some(expect::token(input, "the name in quotes, as in `name: \"critic\"`")?)
+            }
             "include_contents" => fields.include_contents = Some(contents(input)?),
             "timeout" => fields.timeout = Some(timeout(expr(input)?)?),
             "tools" => self.bracketed(input, "tools", |list| {
@@ -149,14 +157,19 @@ fn unknown(word: &Ident) -> syn::Error {
         Some(known) if known == name => format!("field-unknown: `{name}` is not supported yet"),
         Some(near) => format!("field-unknown: an agent has no field `{name}`; help: did you mean `{near}`?"),
         None => {
-            format!("field-unknown: an agent has no field `{name}`; help: its fields are {}", FIELDS.join(", "))
+            format!(
+                "field-unknown: an agent has no field `{name}`; help: its fields are {}",
+                FIELDS.join(", ")
+            )
         }
     };
     syn::Error::new(word.span(), text)
 }
 
 fn tool(list: ParseStream<'_>) -> syn::Result<Path> {
-    let path = list.call(Path::parse_mod_style).map_err(|_| expected(list, "a tool: the path of a `#[tool]` function"))?;
+    let path = list
+        .call(Path::parse_mod_style)
+        .map_err(|_| expected(list, "a tool: the path of a `#[tool]` function"))?;
     match list.is_empty() || list.peek(Token![,]) {
         true => Ok(path),
         false => Err(expected(list, "`,`; a tool is the path of a `#[tool]` function")),

@@ -10,7 +10,8 @@ impl Parser {
     pub(super) fn workflow(&mut self, input: ParseStream<'_>, tree: &mut Workflow) -> syn::Result<()> {
         tree.attrs = self.attributes(input.call(Attribute::parse_outer)?);
         tree.vis = input.parse()?;
-        tree.name = Some(expect::name(input, "the name of the workflow, as in `pub Writing(topic: String)`")?);
+        tree.name =
+            Some(expect::name(input, "the name of the workflow, as in `pub Writing(topic: String)`")?);
         if input.peek(token::Paren) {
             let list;
             syn::parenthesized!(list in input);

@@ -35,13 +35,16 @@ impl Parser {
         expect::token::<Token![=]>(list, &format!("`=`, as in `{}`", example(kind)))?;
         if seen.contains(&name) {
             rest(list);
-            let text = format!("field-unknown: `{name}` is set twice in this block; help: remove one of them");
+            let text =
+                format!("field-unknown: `{name}` is set twice in this block; help: remove one of them");
             return Err(syn::Error::new(word.span(), text));
         }
         seen.push(name);
         match kind {
             BlockKind::Sequence => {}
-            BlockKind::Parallel { max_concurrency } => *max_concurrency = Some(limit(list, "syntax", "max_concurrency")?),
+            BlockKind::Parallel { max_concurrency } => {
+                *max_concurrency = Some(limit(list, "syntax", "max_concurrency")?)
+            }
             BlockKind::Loop { until, .. } if word == "until" => *until = Some(expect::key(list)?),
             BlockKind::Loop { max, .. } => *max = Some(limit(list, "loop-max", "max")?),
         }
@@ -71,9 +74,13 @@ fn unknown(word: &Ident, kind: &BlockKind) -> syn::Error {
         _ if matches!(name.as_str(), "before_agent" | "after_agent") => {
             format!("field-unknown: `{name}` is not supported yet")
         }
-        (_, Some(near)) => format!("field-unknown: `{block}` has no argument `{name}`; help: did you mean `{near}`?"),
+        (_, Some(near)) => {
+            format!("field-unknown: `{block}` has no argument `{name}`; help: did you mean `{near}`?")
+        }
         ([], None) => format!("field-unknown: `{block}` takes no arguments"),
-        _ => format!("field-unknown: `{block}` has no argument `{name}`; help: it takes {}", code_list(known)),
+        _ => {
+            format!("field-unknown: `{block}` has no argument `{name}`; help: it takes {}", code_list(known))
+        }
     };
     syn::Error::new(word.span(), text)
 }

@@ -38,7 +38,8 @@ impl Parser {
             }
             if self.at_item(input) {
                 let span = input.span();
-                let text = "syntax: this stands behind a step; help: move it before the first step of the workflow";
+                let text =
+                    "syntax: this stands behind a step; help: move it before the first step of the workflow";
                 self.report.at(span, text);
                 self.item(input);
                 continue;
@@ -110,7 +111,12 @@ impl Parser {
         })
     }
 
-    fn named(&mut self, input: ParseStream<'_>, attrs: Vec<Attribute>, name: Ident) -> syn::Result<Option<Node>> {
+    fn named(
+        &mut self,
+        input: ParseStream<'_>,
+        attrs: Vec<Attribute>,
+        name: Ident,
+    ) -> syn::Result<Option<Node>> {
         if let Some(word) = later(input) {
             self.report.at(input.span(), format!("syntax: `{word}` is not supported yet"));
             pass_later(input, word);
@@ -159,7 +165,8 @@ impl Parser {
                 let near = nearest(&text, BLOCKS.iter().copied());
                 let help = match near {
                     Some(near) => format!("did you mean `{near}`?"),
-                    None => "blocks are `sequence`, `parallel` and `loop`; two steps have a `;` between them".into(),
+                    None => "blocks are `sequence`, `parallel` and `loop`; two steps have a `;` between them"
+                        .into(),
                 };
                 self.report.at(span, format!("syntax: `{text}` is not a block; help: {help}"));
                 near.unwrap_or("sequence")
@@ -192,7 +199,10 @@ impl Parser {
     ) -> syn::Result<Option<Node>> {
         let braces = input.peek(token::Brace);
         if !braces && !input.peek(Token![<]) {
-            return Err(expected(input, &format!("the steps of the block, as in `{} < step; step >`", kind.word())));
+            return Err(expected(
+                input,
+                &format!("the steps of the block, as in `{} < step; step >`", kind.word()),
+            ));
         }
         let open = input.span();
         if self.depth >= DEEPEST {
