@@ -77,3 +77,24 @@ impl<A: Agent> DynAgent for A {
         self.prepare(prepare);
     }
 }
+
+/// An agent that is known at run time only.
+macro_rules! pointer {
+    ($pointer:ty) => {
+        impl DynAgent for $pointer {
+            fn meta(&self) -> &AgentMeta<'_> {
+                (**self).meta()
+            }
+
+            fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
+                (**self).run_dyn(cx)
+            }
+
+            fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
+                (**self).prepare_dyn(prepare);
+            }
+        }
+    };
+}
+pointer!(Box<dyn DynAgent>);
+pointer!(std::sync::Arc<dyn DynAgent>);

@@ -6,6 +6,8 @@ mod agent;
 pub mod ident;
 pub mod placeholder;
 mod step;
+mod tree;
 
 pub use agent::{AgentKind, AgentMeta, KeySpec, ToolMeta};
 pub use step::{InputSpec, Spec, Step, StepKind};
+pub use tree::{Node, NodeKind};

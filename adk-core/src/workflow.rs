@@ -6,6 +6,8 @@ mod keys;
 mod nested;
 mod turn;
 mod walk;
+#[doc(hidden)]
+pub mod wire;
 
 pub use block::{Block, LoopBlock};
 pub use keys::{Keys, Values};

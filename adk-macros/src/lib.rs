@@ -3,6 +3,7 @@
 
 mod attr;
 mod facade;
+mod workflow;
 
 use proc_macro::TokenStream;
 
@@ -94,4 +95,18 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     attr::data(args.into(), item.into()).into()
+}
+
+/// Writes a workflow of agents: inputs, outputs, agents, and a body of steps.
+#[proc_macro]
+pub fn workflow(input: TokenStream) -> TokenStream {
+    workflow::workflow(input.into()).into()
+}
+
+/// Declares an LLM agent outside of a workflow, in the grammar of `workflow!`; workflows use it by its path.
+///
+/// The facade calls it `adk::llm::agent!`: the attribute `#[agent]` has the short name.
+#[proc_macro]
+pub fn llm_agent(input: TokenStream) -> TokenStream {
+    workflow::llm_agent(input.into()).into()
 }

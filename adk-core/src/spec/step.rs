@@ -86,6 +86,10 @@ pub struct Step<'a> {
     pub kind: StepKind<'a>,
     /// The index of the matching [`StepKind::End`]; its own index for a step that is no block.
     pub end: usize,
+    /// The doc comment of a named block.
+    pub description: &'a str,
+    /// Whether somebody chose the name; an unnamed block is called `kind_N`.
+    pub named: bool,
 }
 
 /// What a step is.
@@ -127,6 +131,20 @@ pub enum StepKind<'a> {
 impl<'a> Step<'a> {
     /// A step at `end`, or a block that ends there.
     pub const fn new(name: &'a str, kind: StepKind<'a>, end: usize) -> Self {
-        Self { name, kind, end }
+        Self { name, kind, end, description: "", named: !name.is_empty() }
+    }
+
+    /// What the block is for.
+    #[must_use]
+    pub const fn description(mut self, description: &'a str) -> Self {
+        self.description = description;
+        self
+    }
+
+    /// Says that nobody chose the name: it is exempt from `name-duplicate` across workflows.
+    #[must_use]
+    pub const fn unnamed(mut self) -> Self {
+        self.named = false;
+        self
     }
 }

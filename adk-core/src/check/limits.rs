@@ -1,0 +1,39 @@
+//! `loop-max`, for numbers that only const evaluation knows.
+
+use super::message::Message;
+use super::text::same;
+
+pub(super) const CHECKS: &[&str] = &["loop-max"];
+
+/// What is wrong with a limit that is less than 1, or too large.
+pub(super) const fn describe(word: &str, block: &str, value: i128) -> Message {
+    let mut m = Message::new();
+    let max = same(word, "max");
+    m.all(&[if max { "loop-max" } else { "syntax" }, ": `", word, "` of block `", block, "` is "]);
+    m.number(value);
+    m.push(if value > 0 { ", which is too large" } else { "" });
+    m.push(if max { "; help: it is the most rounds" } else { "; help: it is the most branches at a time" });
+    m.all(&[", 1 or more, as in `", word, " = 5`"]);
+    m
+}
+
+/// Ends const evaluation when a limit is out of range.
+#[doc(hidden)]
+#[track_caller]
+pub const fn raise_limit(word: &str, block: &str, value: i128) {
+    if value < 1 || value > u32::MAX as i128 {
+        panic!("{}", describe(word, block, value).as_str());
+    }
+}
+
+/// The limit, brought into its range.
+#[doc(hidden)]
+pub const fn limit(value: i128) -> u32 {
+    if value < 1 {
+        1
+    } else if value > u32::MAX as i128 {
+        u32::MAX
+    } else {
+        value as u32
+    }
+}

@@ -1,0 +1,69 @@
+//! Messages in const evaluation, where `format!` does not exist.
+
+/// A piece of text of limited length; what does not fit is cut off between two characters.
+#[derive(Clone, Copy)]
+pub(crate) struct Message {
+    bytes: [u8; Self::CAPACITY],
+    len: usize,
+}
+
+impl Message {
+    const CAPACITY: usize = 1024;
+
+    pub(crate) const fn new() -> Self {
+        Self { bytes: [0; Self::CAPACITY], len: 0 }
+    }
+
+    pub(crate) const fn push(&mut self, text: &str) {
+        let bytes = text.as_bytes();
+        let mut fits = bytes.len();
+        if fits > Self::CAPACITY - self.len {
+            fits = Self::CAPACITY - self.len;
+            while !text.is_char_boundary(fits) {
+                fits -= 1;
+            }
+        }
+        let mut i = 0;
+        while i < fits {
+            self.bytes[self.len] = bytes[i];
+            self.len += 1;
+            i += 1;
+        }
+    }
+
+    pub(crate) const fn all(&mut self, parts: &[&str]) {
+        let mut i = 0;
+        while i < parts.len() {
+            self.push(parts[i]);
+            i += 1;
+        }
+    }
+
+    /// A number, as it is written.
+    pub(crate) const fn number(&mut self, number: i128) {
+        let mut digits = [0_u8; 40];
+        let mut at = digits.len();
+        let mut rest = number.unsigned_abs();
+        loop {
+            at -= 1;
+            digits[at] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+            if rest == 0 {
+                break;
+            }
+        }
+        if number < 0 {
+            self.push("-");
+        }
+        if let Ok(text) = std::str::from_utf8(digits.split_at(at).1) {
+            self.push(text);
+        }
+    }
+
+    pub(crate) const fn as_str(&self) -> &str {
+        match std::str::from_utf8(self.bytes.split_at(self.len).0) {
+            Ok(text) => text,
+            Err(_) => "",
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! `name-duplicate`, `name-reserved`, `name-invalid`, `agent-reused`: one table of all names in the tree.
+
+use super::message::Message;
+use super::text::{hash, same};
+use crate::spec::ident::is_identifier;
+use crate::spec::{AgentMeta, Spec, Step, StepKind};
+
+pub(super) const CHECKS: &[&str] =
+    &["name-duplicate", "name-reserved", "name-invalid", "agent-reused", "block-empty"];
+
+/// A name or a definition in the table.
+///
+/// Names inside of an instance, `second::critic`, are those of a table of its own: they have that instance as owner.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry<'a> {
+    text: &'a str,
+    what: What,
+    owner: usize,
+    /// The name of the nested workflow in which it stands; empty for the workflow itself.
+    inside: &'a str,
+}
+
+impl Entry<'_> {
+    pub(super) const EMPTY: Self = Self { text: "", what: What::Name, owner: 0, inside: "" };
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum What {
+    /// A name that somebody chose.
+    Name,
+    /// A definition that was placed without `as`.
+    Definition,
+}
+
+/// What is wrong with the name of a step, or with one inside of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Finding<'a> {
+    None,
+    Reserved,
+    /// Two definitions of one name.
+    Duplicate(Twice<'a>),
+    /// One definition twice.
+    Reused(Twice<'a>),
+}
+
+/// What stands twice.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Twice<'a> {
+    name: &'a str,
+    /// The nested workflow in which the second one stands; empty when it is the step itself.
+    inside: &'a str,
+    /// The nested workflow in which the first one stands.
+    first_inside: &'a str,
+    /// It is the name of the workflow itself.
+    root: bool,
+}
+
+/// How many steps have a name, nested workflows included.
+pub(super) const fn count(steps: &[Step<'_>]) -> usize {
+    let mut count = 0;
+    let mut i = 0;
+    while i < steps.len() {
+        if !steps[i].name.is_empty() {
+            count += 1;
+        }
+        if let StepKind::Agent { meta, .. } = steps[i].kind {
+            count += self::count(meta.steps);
+        }
+        i += 1;
+    }
+    count
+}
+
+/// Fills the findings, one per step of the workflow.
+pub(super) const fn find<'a>(spec: &Spec<'a>, table: &mut [Entry<'a>], findings: &mut [Finding<'a>]) {
+    let mut names = Names { table, owners: 0 };
+    let root = Entry { text: spec.name, what: What::Name, owner: 0, inside: "" };
+    let _ = names.insert(root);
+    let mut i = 0;
+    while i < spec.steps.len() {
+        findings[i] = names.step(&spec.steps[i], 0, "", spec.name);
+        i += 1;
+    }
+}
+
+struct Names<'t, 'a> {
+    table: &'t mut [Entry<'a>],
+    owners: usize,
+}
+
+impl<'a> Names<'_, 'a> {
+    /// Adds an entry; the one that is there already.
+    const fn insert(&mut self, entry: Entry<'a>) -> Option<Entry<'a>> {
+        if entry.text.is_empty() {
+            return None;
+        }
+        let seed = 2 * entry.owner as u64 + matches!(entry.what, What::Definition) as u64;
+        let mask = self.table.len() - 1;
+        let mut slot = hash(seed, entry.text) as usize & mask;
+        while !self.table[slot].text.is_empty() {
+            let there = &self.table[slot];
+            let one_kind = matches!(there.what, What::Name) == matches!(entry.what, What::Name);
+            if one_kind && there.owner == entry.owner && same(there.text, entry.text) {
+                return Some(*there);
+            }
+            slot = (slot + 1) & mask;
+        }
+        self.table[slot] = entry;
+        None
+    }
+
+    /// The first thing that is wrong with a step or inside of it.
+    const fn step(&mut self, step: &Step<'a>, owner: usize, inside: &'a str, root: &'a str) -> Finding<'a> {
+        if is_reserved(step.name) && inside.is_empty() {
+            return Finding::Reserved;
+        }
+        if let StepKind::Agent { meta, instance } = step.kind
+            && !instance
+            && let Some(definition) = definition(meta)
+        {
+            let entry = Entry { text: definition, what: What::Definition, owner, inside };
+            if let Some(first) = self.insert(entry) {
+                let (name, first_inside) = (step.name, first.inside);
+                return Finding::Reused(Twice { name, inside, first_inside, root: false });
+            }
+        }
+        if step.named
+            && let Some(first) = self.insert(Entry { text: step.name, what: What::Name, owner, inside })
+        {
+            let is_root = owner == 0 && first.inside.is_empty() && same(step.name, root);
+            return Finding::Duplicate(Twice {
+                name: step.name,
+                inside,
+                first_inside: first.inside,
+                root: is_root,
+            });
+        }
+        let StepKind::Agent { meta, instance } = step.kind else {
+            return Finding::None;
+        };
+        let mut inner = owner;
+        if instance && !meta.steps.is_empty() {
+            self.owners += 1;
+            inner = self.owners;
+        }
+        let mut i = 0;
+        while i < meta.steps.len() {
+            let found = self.step(&meta.steps[i], inner, step.name, root);
+            if !matches!(found, Finding::None) {
+                return found;
+            }
+            i += 1;
+        }
+        Finding::None
+    }
+}
+
+/// Which definition it is, if that is known: by hand it is the name alone, which two types may share.
+const fn definition<'a>(meta: &AgentMeta<'a>) -> Option<&'a str> {
+    if meta.definition.is_empty() || same(meta.definition, meta.name) { None } else { Some(meta.definition) }
+}
+
+const fn is_reserved(name: &str) -> bool {
+    same(name, "user") || same(name, "model")
+}
+
+/// What a finding says.
+pub(super) const fn describe(step: &Step<'_>, finding: &Finding<'_>) -> Option<Message> {
+    let mut m = Message::new();
+    match finding {
+        Finding::None => return None,
+        Finding::Reserved => m.all(&[
+            "name-reserved: `",
+            step.name,
+            "` cannot be the name of a step: events of the user and of models carry it; help: choose another name",
+        ]),
+        Finding::Reused(twice) => {
+            m.push("agent-reused: ");
+            subject(&mut m, step, twice);
+            m.push(" is the same agent as ");
+            first(&mut m, twice);
+            remedy(&mut m, step, twice);
+        }
+        Finding::Duplicate(twice) => {
+            m.push("name-duplicate: ");
+            subject(&mut m, step, twice);
+            if twice.root {
+                m.push(" has the name of this workflow");
+            } else {
+                m.push(" has the same name as ");
+                first(&mut m, twice);
+            }
+            remedy(&mut m, step, twice);
+        }
+    }
+    Some(m)
+}
+
+const fn subject(m: &mut Message, step: &Step<'_>, twice: &Twice<'_>) {
+    m.all(&["`", twice.name, "`"]);
+    if !twice.inside.is_empty() {
+        m.all(&[", a step in `", step.name, "`,"]);
+    }
+}
+
+const fn first(m: &mut Message, twice: &Twice<'_>) {
+    if twice.first_inside.is_empty() {
+        m.push("a step before it");
+    } else {
+        m.all(&["a step in `", twice.first_inside, "`, which stands before it"]);
+    }
+}
+
+const fn remedy(m: &mut Message, step: &Step<'_>, twice: &Twice<'_>) {
+    if !matches!(step.kind, StepKind::Agent { .. }) {
+        return m.push("; help: give the block another name");
+    }
+    m.all(&["; help: write `as second_", step.name, "` behind it, for an instance with a name of its own"]);
+    if !twice.inside.is_empty() {
+        m.all(&["; what stands in it is then called `second_", step.name, "::", twice.name, "` and so on"]);
+    }
+}
+
+/// The faults of a name by itself that tokens cannot have: for trees that are built at run time.
+pub(super) fn of_step(step: &Step<'_>) -> Option<Message> {
+    if step.name.is_empty() || is_identifier(step.name) {
+        return None;
+    }
+    let mut m = Message::new();
+    m.all(&[
+        "name-invalid: `",
+        step.name,
+        "` is no name; help: use letters, digits and `_`, not beginning with a digit",
+    ]);
+    Some(m)
+}
+
+/// The same for the name of the workflow.
+pub(super) fn of_workflow(name: &str) -> Option<Message> {
+    if is_reserved(name) {
+        let mut m = Message::new();
+        m.all(&["name-reserved: `", name, "` cannot be the name of a workflow: events of the user and of models carry it; help: choose another name"]);
+        return Some(m);
+    }
+    of_step(&Step::new(name, StepKind::Sequence, 0))
+}

@@ -1,0 +1,47 @@
+//! `tool-duplicate` and `tool-reserved`.
+
+use super::message::Message;
+use super::text::same;
+use crate::spec::ToolMeta;
+
+pub(super) const CHECKS: &[&str] = &["tool-duplicate", "tool-reserved"];
+
+/// What is wrong with the tool at that place of an agent's list.
+pub(super) const fn describe(agent: &str, tools: &[ToolMeta<'_>], at: usize) -> Option<Message> {
+    let name = tools[at].name;
+    let mut m = Message::new();
+    if same(name, "transfer_to_agent") || same(name, "set_model_response") {
+        m.all(&[
+            "tool-reserved: agent `",
+            agent,
+            "` has a tool of the name `",
+            name,
+            "`, which the framework gives to a tool of its own; help: give it another name, `#[tool(name = \"...\")]`",
+        ]);
+        return Some(m);
+    }
+    let mut i = 0;
+    while i < at {
+        if same(tools[i].name, name) && !name.is_empty() {
+            m.all(&[
+                "tool-duplicate: agent `",
+                agent,
+                "` has two tools of the name `",
+                name,
+                "`; help: remove one of them, or give it another name, `#[tool(name = \"...\")]`",
+            ]);
+            return Some(m);
+        }
+        i += 1;
+    }
+    None
+}
+
+/// Ends const evaluation when something is wrong with a tool.
+#[doc(hidden)]
+#[track_caller]
+pub const fn raise_tool(agent: &str, tools: &[ToolMeta<'_>], at: usize) {
+    if let Some(message) = describe(agent, tools, at) {
+        panic!("{}", message.as_str());
+    }
+}

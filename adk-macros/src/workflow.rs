@@ -1,0 +1,28 @@
+//! `workflow!` and `llm_agent!`: parse -> plan -> check -> lower.
+
+mod ast;
+mod check;
+mod lower;
+mod names;
+mod parse;
+mod plan;
+mod report;
+#[cfg(test)]
+mod tests;
+
+use proc_macro2::TokenStream;
+
+/// What `workflow!` expands to.
+pub(crate) fn workflow(input: TokenStream) -> TokenStream {
+    let (tree, mut report) = parse::workflow(input);
+    let mut plan = plan::of(&tree);
+    check::workflow(&tree, &mut plan, &mut report);
+    lower::workflow(&tree, &plan, report)
+}
+
+/// What `llm_agent!` expands to.
+pub(crate) fn llm_agent(input: TokenStream) -> TokenStream {
+    let (agents, mut report) = parse::agents(input);
+    check::agents(&agents, &mut report);
+    lower::agents(&agents, report)
+}

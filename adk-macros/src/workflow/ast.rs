@@ -1,0 +1,167 @@
+//! What was written, as it was written.
+
+use proc_macro2::{Ident, Span};
+use syn::{Attribute, Expr, LitStr, Path, Type, Visibility};
+
+/// `pub W(inputs) -> outputs { items; body }`.
+pub(super) struct Workflow {
+    pub(super) attrs: Vec<Attribute>,
+    pub(super) vis: Visibility,
+    /// `None` when not even that could be read.
+    pub(super) name: Option<Ident>,
+    pub(super) inputs: Vec<Input>,
+    pub(super) outputs: Vec<Typed>,
+    pub(super) items: Items,
+    pub(super) body: Vec<Node>,
+    /// Paths that end in `::`, for completion in editors.
+    pub(super) half_typed: Vec<Path>,
+}
+
+/// What stands before the first step.
+#[derive(Default)]
+pub(super) struct Items {
+    pub(super) agents: Vec<Decl>,
+    pub(super) lets: Vec<Let>,
+    pub(super) states: Vec<Typed>,
+}
+
+/// `plan` or `user:plan`.
+pub(super) struct Key {
+    pub(super) prefix: Option<Ident>,
+    pub(super) name: Ident,
+}
+
+/// `KEY: TYPE`.
+pub(super) struct Typed {
+    pub(super) attrs: Vec<Attribute>,
+    pub(super) key: Key,
+    pub(super) ty: Type,
+}
+
+/// `KEY: TYPE = DEFAULT`.
+pub(super) struct Input {
+    pub(super) typed: Typed,
+    pub(super) default: Option<Expr>,
+}
+
+/// `let KEY: TYPE = EXPR;`.
+pub(super) struct Let {
+    pub(super) typed: Typed,
+    pub(super) value: Expr,
+}
+
+/// `agent NAME ...`.
+pub(super) struct Decl {
+    pub(super) attrs: Vec<Attribute>,
+    pub(super) vis: Visibility,
+    pub(super) name: Ident,
+    pub(super) kind: DeclKind,
+}
+
+/// What an agent is made of.
+pub(super) enum DeclKind {
+    /// `agent NAME -> KEY: TYPE { fields }`.
+    Llm { output: Option<Typed>, fields: Box<Fields> },
+    /// `agent NAME: TYPE;`.
+    Given { ty: Type },
+    /// `agent NAME(reads) -> KEY: TYPE as TYPE;`.
+    Described { reads: Vec<Typed>, output: Option<Typed>, ty: Type },
+}
+
+/// The fields of an LLM agent.
+#[derive(Default)]
+pub(super) struct Fields {
+    pub(super) name: Option<LitStr>,
+    pub(super) model: Option<Expr>,
+    pub(super) instruction: Option<Expr>,
+    pub(super) tools: Vec<Path>,
+    pub(super) include_contents: Option<Contents>,
+    pub(super) temperature: Option<Expr>,
+    pub(super) top_p: Option<Expr>,
+    pub(super) max_output_tokens: Option<Expr>,
+    pub(super) stop: Vec<Expr>,
+    pub(super) seed: Option<Expr>,
+    pub(super) timeout: Option<Timeout>,
+    pub(super) retry: Option<Expr>,
+    pub(super) max_turns: Option<Expr>,
+}
+
+/// `include_contents`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Contents {
+    Default,
+    None,
+}
+
+/// `timeout`.
+pub(super) enum Timeout {
+    /// `"30s"`.
+    Millis(u64),
+    /// Anything that is a `Duration`.
+    Value(Expr),
+}
+
+/// One step.
+pub(super) enum Node {
+    Run(Run),
+    Block(Block),
+    Break(Break),
+}
+
+/// `path` or `path as NAME`.
+pub(super) struct Run {
+    pub(super) path: Path,
+    pub(super) alias: Option<Ident>,
+}
+
+/// `NAME: loop(...) < ... >`.
+pub(super) struct Block {
+    pub(super) attrs: Vec<Attribute>,
+    pub(super) name: Option<Ident>,
+    pub(super) kind: BlockKind,
+    /// The word, or the opening bracket of a block without one.
+    pub(super) span: Span,
+    pub(super) nodes: Vec<Node>,
+}
+
+/// What a block does.
+pub(super) enum BlockKind {
+    Sequence,
+    Parallel { max_concurrency: Option<Limit> },
+    Loop { max: Option<Limit>, until: Option<Key> },
+}
+
+/// `max = 5` or `max = ROUNDS`.
+pub(super) struct Limit {
+    pub(super) expr: Expr,
+    /// What it is, when it is a literal.
+    pub(super) literal: Option<u32>,
+}
+
+/// `break` or `break NAME`.
+pub(super) struct Break {
+    pub(super) span: Span,
+    pub(super) target: Option<Ident>,
+}
+
+impl Key {
+    /// The key as it is stored.
+    pub(super) fn text(&self) -> String {
+        let name = super::names::plain(&self.name);
+        match &self.prefix {
+            Some(prefix) => format!("{prefix}:{name}"),
+            None => name,
+        }
+    }
+}
+
+impl BlockKind {
+    /// The word that opens it.
+    pub(super) fn word(&self) -> &'static str {
+        match self {
+            Self::Sequence => "sequence",
+            Self::Parallel { .. } => "parallel",
+            Self::Loop { .. } => "loop",
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! What tokens alone can tell. The rest is checked in const evaluation, by `adk_core::check`.
+
+mod keys;
+mod limits;
+mod names;
+
+use super::ast::{Decl, DeclKind, Workflow};
+use super::plan::Plan;
+use super::report::Report;
+
+/// Looks at a whole workflow and marks the steps whose faults are reported.
+pub(super) fn workflow(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report) {
+    names::workflow(tree, report);
+    names::declared(&tree.items.agents, report);
+    names::steps(tree, plan, report);
+    keys::workflow(tree, report);
+    limits::workflow(tree, plan, report);
+}
+
+/// Looks at agents outside of a workflow.
+pub(super) fn agents(agents: &[Decl], report: &mut Report) {
+    for decl in agents {
+        if !matches!(decl.kind, DeclKind::Llm { .. }) {
+            report.at(
+                decl.name.span(),
+                "syntax: outside of a workflow an agent has its fields in `{ }`; help: a type that implements `Agent` needs no declaration",
+            );
+        }
+    }
+    names::declared(agents, report);
+}

@@ -1,0 +1,47 @@
+//! `loop-max`: a key of the workflow as `max`. Numbers are looked at by the parser and in const evaluation.
+
+use super::super::ast::{BlockKind, DeclKind, Limit, Workflow};
+use super::super::plan::{Plan, What};
+use super::super::report::Report;
+use syn::Expr;
+use syn::spanned::Spanned;
+
+/// Looks at every block.
+pub(super) fn workflow(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report) {
+    let inputs = tree.inputs.iter().map(|input| &input.typed);
+    let lets = tree.items.lets.iter().map(|one| &one.typed);
+    let outputs = tree.items.agents.iter().filter_map(|decl| match &decl.kind {
+        DeclKind::Llm { output, .. } | DeclKind::Described { output, .. } => output.as_ref(),
+        DeclKind::Given { .. } => None,
+    });
+    let all = inputs.chain(lets).chain(&tree.items.states).chain(outputs).chain(&tree.outputs);
+    let keys: Vec<String> = all.map(|typed| typed.key.name.to_string()).collect();
+    for step in &mut plan.steps {
+        let What::Block(block) = step.what else {
+            continue;
+        };
+        let (limit, text) = match &block.kind {
+            BlockKind::Loop { max: Some(limit), .. } => (
+                limit,
+                "loop-max: `max` is fixed when the workflow is compiled, but this is a key; help: write the largest number that you want to allow, and lower it before a run with `set_max` on the field of the loop",
+            ),
+            BlockKind::Parallel { max_concurrency: Some(limit) } => (
+                limit,
+                "syntax: `max_concurrency` is fixed when the workflow is compiled, but this is a key; help: write a number",
+            ),
+            _ => continue,
+        };
+        if is_key(limit, &keys) {
+            report.at(limit.expr.span(), text);
+            step.without_limit = true;
+        }
+    }
+}
+
+/// Whether the expression is a key, which no const evaluation can know.
+fn is_key(limit: &Limit, keys: &[String]) -> bool {
+    match &limit.expr {
+        Expr::Path(path) => path.path.get_ident().is_some_and(|name| keys.iter().any(|key| name == key)),
+        _ => false,
+    }
+}

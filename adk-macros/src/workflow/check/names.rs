@@ -1,0 +1,194 @@
+//! `name-reserved`, `name-invalid`, `name-duplicate`, `agent-reused`.
+
+use super::super::ast::{Decl, DeclKind, Workflow};
+use super::super::names::{is_identifier, last, path_text, plain};
+use super::super::plan::{Plan, Step, What};
+use super::super::report::Report;
+use proc_macro2::Span;
+use std::collections::HashMap;
+
+/// Names of the protocol, and words that open a block.
+fn reserved(name: &str) -> Option<&'static str> {
+    match name {
+        "user" | "model" => Some("events of the user and of models carry it"),
+        "sequence" | "parallel" | "each" => Some("it is a word of `workflow!`"),
+        _ => None,
+    }
+}
+
+fn check_reserved(name: &str, span: Span, help: &str, report: &mut Report) -> bool {
+    match reserved(name) {
+        Some(why) => {
+            report.at(span, format!("name-reserved: `{name}` cannot be a name here: {why}; help: {help}"));
+            true
+        }
+        None => false,
+    }
+}
+
+/// The name of the workflow itself.
+pub(super) fn workflow(tree: &Workflow, report: &mut Report) {
+    if let Some(name) = &tree.name {
+        let step = super::super::names::snake(&plain(name));
+        check_reserved(&step, name.span(), "choose another name", report);
+    }
+}
+
+/// The names of declared agents.
+pub(super) fn declared(agents: &[Decl], report: &mut Report) {
+    let mut seen: Vec<String> = Vec::new();
+    for decl in agents {
+        let name = plain(&decl.name);
+        if seen.contains(&name) {
+            report.at(
+                decl.name.span(),
+                format!("name-duplicate: an agent `{name}` is declared above; help: choose another name for this one"),
+            );
+        } else {
+            check_reserved(&name, decl.name.span(), "choose another name for the agent", report);
+        }
+        seen.push(name);
+        let DeclKind::Llm { fields, .. } = &decl.kind else {
+            continue;
+        };
+        if let Some(literal) = &fields.name {
+            let name = literal.value();
+            if !is_identifier(&name) {
+                let text = format!(
+                    "name-invalid: {name:?} is no name; help: use letters, digits and `_`, not beginning with a digit, as in `\"critic\"`"
+                );
+                report.at(literal.span(), text);
+            } else {
+                check_reserved(&name, literal.span(), "choose another name", report);
+            }
+        }
+    }
+}
+
+/// The names of steps. Names that stand in other modules are looked at in const evaluation.
+pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report) {
+    let mut paths: HashMap<String, ()> = HashMap::new();
+    let mut names: HashMap<String, Taken> = HashMap::new();
+    names.insert(plan.name.clone(), Taken::Workflow);
+    let workflow = tree.name.as_ref().map(plain).unwrap_or_default();
+    // Names that nobody wrote come first: of two that are equal, the user's is the one to change.
+    for step in plan.steps.iter().filter(|step| !step.named) {
+        names.insert(step.name.clone(), Taken::Unnamed);
+    }
+    for step in &mut plan.steps {
+        if step.name.is_empty() || !step.named {
+            continue;
+        }
+        step.told = step_name(step, report) || reused(step, &mut paths, report);
+        if step.told {
+            continue;
+        }
+        let now = Taken::by(step);
+        match names.get(&step.name) {
+            None => {
+                names.insert(step.name.clone(), now);
+            }
+            // The same agent by another path, or another agent: const evaluation knows.
+            Some(Taken::Path) if matches!(now, Taken::Path) => step.field = None,
+            Some(taken) => {
+                let name = &step.name;
+                let other = taken.describe(name, &workflow);
+                let help = now.remedy(name);
+                report.at(step.span, format!("name-duplicate: {other}; help: {help}"));
+                step.told = true;
+            }
+        }
+    }
+    for step in &mut plan.steps {
+        if step.told {
+            step.field = None;
+        }
+    }
+}
+
+/// What a name stands for.
+#[derive(Clone, Copy)]
+enum Taken {
+    Workflow,
+    Unnamed,
+    Declared,
+    Path,
+    Block,
+}
+
+impl Taken {
+    fn by(step: &Step<'_>) -> Self {
+        match step.what {
+            What::Path(_) => Self::Path,
+            What::Declared(..) => Self::Declared,
+            _ => Self::Block,
+        }
+    }
+
+    fn describe(self, name: &str, workflow: &str) -> String {
+        match self {
+            Self::Workflow => format!("`{name}` is the name of this workflow, `{workflow}`, as well"),
+            Self::Unnamed => format!("an unnamed block of this workflow is called `{name}` already"),
+            Self::Declared | Self::Path => {
+                format!("another step of this workflow is called `{name}` as well")
+            }
+            Self::Block => format!("a block of this workflow is called `{name}` as well"),
+        }
+    }
+
+    fn remedy(self, name: &str) -> String {
+        match self {
+            Self::Block => "give the block another name".into(),
+            _ => format!("give this one a name of its own with `as`, as in `as second_{name}`"),
+        }
+    }
+}
+
+/// A name that cannot be one.
+fn step_name(step: &Step<'_>, report: &mut Report) -> bool {
+    if let What::Declared(run, _) = step.what
+        && run.alias.is_none()
+    {
+        // Reported where it is declared.
+        return reserved(&step.name).is_some() || !is_identifier(&step.name);
+    }
+    let help = match step.what {
+        What::Path(run) if run.alias.is_none() => {
+            let path = path_text(&run.path);
+            if step.field.is_none() {
+                let text = format!(
+                    "name-invalid: `{path}` gives the step the name `{}`, which is a keyword of Rust; help: name it with `as`",
+                    step.name
+                );
+                report.at(step.span, text);
+                return true;
+            }
+            format!("name the step with `as`, as in `{path} as first_{}`", step.name)
+        }
+        _ => "choose another name".into(),
+    };
+    check_reserved(&step.name, step.span, &help, report)
+}
+
+/// The same path twice without `as`.
+fn reused(step: &Step<'_>, seen: &mut HashMap<String, ()>, report: &mut Report) -> bool {
+    let (What::Path(run) | What::Declared(run, _)) = step.what else {
+        return false;
+    };
+    if run.alias.is_some() {
+        return false;
+    }
+    let path = path_text(&run.path);
+    if seen.insert(path.clone(), ()).is_none() {
+        return false;
+    }
+    let name = last(&run.path).map(plain).unwrap_or_default();
+    report.at(
+        step.span,
+        format!(
+            "agent-reused: `{path}` is a step of this workflow already; help: a second instance needs a name of its own, as in `{path} as second_{}`",
+            super::super::names::snake(&name)
+        ),
+    );
+    true
+}

@@ -1,0 +1,126 @@
+//! The plan -> tokens: data and calls into `adk-core`, nothing that computes.
+
+mod build;
+mod data;
+mod declared;
+mod docs;
+mod keys;
+mod spec;
+mod wired;
+
+use super::ast::{Decl, DeclKind, Workflow};
+use super::names;
+use super::plan::Plan;
+use super::report::Report;
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+
+/// What all parts of the expansion need.
+struct Lower<'a> {
+    tree: &'a Workflow,
+    plan: &'a Plan<'a>,
+    /// The struct.
+    name: &'a Ident,
+    /// `::adk::__private`.
+    adk: TokenStream,
+}
+
+/// The whole expansion of `workflow!`. What could be read is defined, whatever was wrong.
+pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> TokenStream {
+    let errors = report.into_tokens();
+    let Some(name) = &tree.name else {
+        return errors;
+    };
+    let lower = Lower { tree, plan, name, adk: private() };
+    let editor = lower.editor();
+    let structs = lower.structs();
+    let keys = lower.key_structs();
+    let allow = allow();
+    let adk = &lower.adk;
+    let declared = lower.declared();
+    let placed = lower.placed();
+    let spec = lower.spec();
+    let build = lower.build();
+    let agent = lower.agent();
+    let wired = lower.wired();
+    let input_output = lower.input_output();
+    quote! {
+        #editor
+        #structs
+        #keys
+        #allow
+        const _: () = {
+            #[allow(unused_imports)]
+            use #adk::workflow::wire::Otherwise as _;
+            #declared
+            #placed
+            #spec
+            #build
+            #agent
+            #wired
+            #input_output
+        };
+        #errors
+    }
+}
+
+/// The whole expansion of `llm_agent!`.
+pub(super) fn agents(agents: &[Decl], report: Report) -> TokenStream {
+    let adk = private();
+    let mut seen: Vec<String> = Vec::new();
+    let mut all = TokenStream::new();
+    for decl in agents {
+        let name = names::plain(&decl.name);
+        if !seen.contains(&name) && matches!(decl.kind, DeclKind::Llm { .. }) {
+            all.extend(declared::alone(decl, &adk));
+        }
+        seen.push(name);
+    }
+    all.extend(report.into_tokens());
+    all
+}
+
+fn private() -> TokenStream {
+    let facade = crate::facade::facade();
+    quote!(#facade::__private)
+}
+
+/// Lints that have nothing to say about an expansion.
+fn allow() -> TokenStream {
+    quote! {
+        #[allow(
+            dead_code,
+            non_camel_case_types,
+            private_interfaces,
+            unreachable_pub,
+            unused_qualifications,
+            long_running_const_eval,
+            clippy::all,
+            clippy::pedantic,
+            clippy::nursery
+        )]
+    }
+}
+
+/// `__PREFIX_3`.
+fn numbered(prefix: &str, number: usize) -> Ident {
+    format_ident!("__{}_{}", prefix, number, span = Span::call_site())
+}
+
+fn index(number: usize) -> Literal {
+    Literal::usize_unsuffixed(number)
+}
+
+/// `KeySpec::new("key", "Type")`.
+fn key_spec(adk: &TokenStream, typed: &super::ast::Typed) -> TokenStream {
+    let (key, ty) = (typed.key.text(), names::type_text(&typed.ty));
+    quote!(#adk::KeySpec::new(#key, #ty))
+}
+
+/// A call that raises a fault under a token: only its parentheses carry the user's span, since every spanned
+/// identifier would be one more target of go-to-definition.
+fn raise(span: Span, raise: impl ToTokens, argument: impl ToTokens) -> TokenStream {
+    let callee = quote!(#raise);
+    let call = quote::quote_spanned!(span=> (#callee)(#argument));
+    quote!(const _: () = #call;)
+}

@@ -1,0 +1,93 @@
+//! How a workflow is made: `Default`, and `new` where the caller supplies agents.
+
+use super::super::ast::DeclKind;
+use super::super::plan::What;
+use super::{Lower, numbered};
+use proc_macro2::TokenStream;
+use quote::quote;
+
+impl Lower<'_> {
+    pub(super) fn build(&self) -> TokenStream {
+        let (adk, name, wire) = (&self.adk, self.name, self.wire());
+        let (mut given, mut made, mut parameters, mut agree) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut bounds = Vec::new();
+        for (i, step) in self.plan.steps.iter().enumerate() {
+            let Some(field) = &step.field else {
+                continue;
+            };
+            let decl = match step.what {
+                What::Declared(_, number) => self.tree.items.agents.get(number).zip(Some(number)),
+                _ => None,
+            };
+            match decl.map(|(decl, number)| (&decl.kind, number)) {
+                Some((DeclKind::Given { ty }, _)) => {
+                    parameters.push(quote!(#field: #ty));
+                    given.push(quote!(#field));
+                    made.push(quote!(#field: ::core::default::Default::default()));
+                    // The quantifier makes it a bound that may fail: otherwise rustc wants it to hold here.
+                    bounds.push(quote!(for<'__any> #ty: ::core::default::Default));
+                    continue;
+                }
+                Some((DeclKind::Described { ty, .. }, number)) => {
+                    let meta = numbered("DESCRIBED", number);
+                    parameters.push(quote!(#field: #ty));
+                    given.push(quote!(#field));
+                    agree.push(quote!(#wire::agrees(&#meta, #adk::DynAgent::meta(&#field))?;));
+                    continue;
+                }
+                _ => {}
+            }
+            let value = match step.what {
+                What::Path(run) => {
+                    let (path, alias) = (&run.path, numbered("Agent", i));
+                    quote!(#wire::make::<#path, { #wire::Probe::<#alias>::AGENT }>())
+                }
+                _ => quote!(::core::default::Default::default()),
+            };
+            given.push(quote!(#field: #value));
+            made.push(quote!(#field: #value));
+        }
+        let default = agree.is_empty().then(|| {
+            quote! {
+                impl ::core::default::Default for #name where #(#bounds),* {
+                    fn default() -> Self {
+                        Self { #(#made),* }
+                    }
+                }
+            }
+        });
+        let new = match (parameters.is_empty(), agree.is_empty()) {
+            (true, _) => TokenStream::new(),
+            (false, true) => quote! {
+                impl #name {
+                    /// Makes the workflow of the agents that it does not declare itself.
+                    pub fn new(#(#parameters),*) -> Self {
+                        Self { #(#given),* }
+                    }
+                }
+            },
+            (false, false) => quote! {
+                impl #name {
+                    /// Makes the workflow of the agents that it does not declare itself.
+                    ///
+                    /// # Errors
+                    /// When an agent reads or writes other keys than the workflow was checked with.
+                    pub fn new(#(#parameters),*) -> #adk::Result<Self> {
+                        #(#agree)*
+                        ::core::result::Result::Ok(Self { #(#given),* })
+                    }
+                }
+            },
+        };
+        quote! {
+            #default
+            #new
+            impl ::core::fmt::Debug for #name {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    f.debug_struct(::core::stringify!(#name)).finish_non_exhaustive()
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! `WInput`, `WOutput`, and `impl Workflow`.
+
+use super::super::ast::{Input, Typed, Workflow};
+use super::super::names::is_string;
+use super::wired::value_of;
+use super::{Lower, allow, docs};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote};
+
+impl Workflow {
+    /// The keys with an initial value.
+    pub(super) fn lets(&self) -> impl Iterator<Item = &Typed> {
+        self.items.lets.iter().map(|one| &one.typed)
+    }
+}
+
+impl Lower<'_> {
+    fn input_name(&self) -> Ident {
+        format_ident!("{}Input", self.name, span = Span::call_site())
+    }
+
+    fn output_name(&self) -> Ident {
+        format_ident!("{}Output", self.name, span = Span::call_site())
+    }
+
+    /// Inputs without those that are reported as duplicates.
+    fn inputs(&self) -> Vec<&Input> {
+        let mut seen: Vec<String> = Vec::new();
+        let all = self.tree.inputs.iter();
+        all.filter(|input| first(&mut seen, &input.typed)).collect()
+    }
+
+    fn outputs(&self) -> Vec<&Typed> {
+        let mut seen: Vec<String> = Vec::new();
+        self.tree.outputs.iter().filter(|typed| first(&mut seen, typed)).collect()
+    }
+
+    /// The structs; none for no input, and for no or one output.
+    pub(super) fn key_structs(&self) -> TokenStream {
+        let (vis, name, allow) = (&self.tree.vis, self.name, allow());
+        let fields = |all: Vec<&Typed>, what: &str| -> TokenStream {
+            all.into_iter()
+                .map(|typed| {
+                    let (field, ty) = (&typed.key.name, &typed.ty);
+                    let doc = docs::description(&typed.attrs);
+                    let doc =
+                        if doc.is_empty() { format!("The {what} `{}`.", typed.key.text()) } else { doc };
+                    quote!(#[doc = #doc] pub #field: #ty,)
+                })
+                .collect()
+        };
+        let mut all = TokenStream::new();
+        let inputs = self.inputs();
+        if !inputs.is_empty() {
+            let (input, doc) = (self.input_name(), format!("The input of [`{name}`]."));
+            let fields = fields(inputs.iter().map(|input| &input.typed).collect(), "input");
+            all.extend(quote!(#[doc = #doc] #allow #vis struct #input { #fields }));
+        }
+        let outputs = self.outputs();
+        if outputs.len() > 1 {
+            let (output, doc) = (self.output_name(), format!("The output of [`{name}`]."));
+            let fields = fields(outputs, "output");
+            all.extend(quote!(#[doc = #doc] #allow #vis struct #output { #fields }));
+        }
+        all
+    }
+
+    pub(super) fn input_output(&self) -> TokenStream {
+        let (adk, name, wire) = (&self.adk, self.name, self.wire());
+        let (inputs, outputs) = (self.inputs(), self.outputs());
+        let input_impls = self.input_impls(&inputs);
+        let output_impls = self.output_impls(&outputs);
+        let input_ty = match inputs.is_empty() {
+            true => quote!(()),
+            false => {
+                let name = self.input_name();
+                quote!(#name)
+            }
+        };
+        let begin = inputs.iter().map(|input| {
+            let (key, field, ty) = (input.typed.key.text(), &input.typed.key.name, &input.typed.ty);
+            quote!(#wire::input::<#ty>(keys, #key, &input.#field)?;)
+        });
+        let read = |typed: &&Typed| {
+            let (key, ty) = (typed.key.text(), &typed.ty);
+            quote!(#wire::get::<#ty>(values, #key)?)
+        };
+        let (output_ty, finish) = match outputs.as_slice() {
+            [] => (quote!(()), quote!(())),
+            [one] => {
+                let ty = &one.ty;
+                (quote!(#ty), read(one))
+            }
+            all => {
+                let name = self.output_name();
+                let fields = all.iter().map(|typed| &typed.key.name);
+                let values = all.iter().map(read);
+                (quote!(#name), quote!(#name { #(#fields: #values),* }))
+            }
+        };
+        quote! {
+            #input_impls
+            #output_impls
+            impl #adk::Workflow for #name {
+                type Input = #input_ty;
+                type Output = #output_ty;
+                fn as_agent(&self) -> &dyn #adk::DynAgent {
+                    self
+                }
+                #[allow(unused_variables)]
+                fn begin(&self, input: #input_ty, keys: &mut #adk::workflow::Keys) -> #adk::Result<()> {
+                    #(#begin)*
+                    ::core::result::Result::Ok(())
+                }
+                #[allow(unused_variables)]
+                fn finish(&self, values: &#adk::workflow::Values<'_>) -> #adk::Result<#output_ty> {
+                    ::core::result::Result::Ok(#finish)
+                }
+            }
+        }
+    }
+
+    fn input_impls(&self, inputs: &[&Input]) -> TokenStream {
+        if inputs.is_empty() {
+            return TokenStream::new();
+        }
+        let name = self.input_name();
+        let required: Vec<_> =
+            inputs.iter().filter(|input| input.default.is_none()).map(|one| &one.typed).collect();
+        let parameters = required.iter().map(|typed| {
+            let (field, ty) = (&typed.key.name, &typed.ty);
+            match is_string(ty) {
+                true => quote!(#field: impl ::core::convert::Into<#ty>),
+                false => quote!(#field: #ty),
+            }
+        });
+        let values = inputs.iter().map(|Input { typed, default }| {
+            let (field, ty) = (&typed.key.name, &typed.ty);
+            match default {
+                Some(default) => {
+                    let value = value_of(typed, default);
+                    quote!(#field: { fn value() -> #ty { #value } value() })
+                }
+                None if is_string(ty) => quote!(#field: ::core::convert::Into::into(#field)),
+                None => quote!(#field),
+            }
+        });
+        let default = required.is_empty().then(|| {
+            quote! {
+                impl ::core::default::Default for #name {
+                    fn default() -> Self {
+                        Self::new()
+                    }
+                }
+            }
+        });
+        // The one value that has to be given converts by itself.
+        let from = match (required.as_slice(), inputs) {
+            ([one], _) => Some((*one, false)),
+            ([], [one]) => Some((&one.typed, true)),
+            _ => None,
+        };
+        let from = from.map(|(typed, whole)| {
+            let (field, ty) = (&typed.key.name, &typed.ty);
+            let made = match whole {
+                true => quote!(Self { #field: value }),
+                false => quote!(Self::new(value)),
+            };
+            let text = is_string(ty).then(|| {
+                quote! {
+                    impl ::core::convert::From<&str> for #name {
+                        fn from(value: &str) -> Self {
+                            let value: #ty = ::core::convert::Into::into(value);
+                            #made
+                        }
+                    }
+                }
+            });
+            quote! {
+                impl ::core::convert::From<#ty> for #name {
+                    fn from(value: #ty) -> Self {
+                        #made
+                    }
+                }
+                #text
+            }
+        });
+        let all = inputs.iter().map(|input| &input.typed).collect::<Vec<_>>();
+        let derives = derives(&name, &all);
+        quote! {
+            impl #name {
+                /// The input, with the defaults that the workflow declares.
+                pub fn new(#(#parameters),*) -> Self {
+                    Self { #(#values),* }
+                }
+            }
+            #default
+            #from
+            #derives
+        }
+    }
+
+    fn output_impls(&self, outputs: &[&Typed]) -> TokenStream {
+        match outputs.len() > 1 {
+            true => derives(&self.output_name(), outputs),
+            false => TokenStream::new(),
+        }
+    }
+}
+
+fn first(seen: &mut Vec<String>, typed: &Typed) -> bool {
+    let field = typed.key.name.to_string();
+    let is_first = !seen.contains(&field);
+    seen.push(field);
+    is_first
+}
+
+/// `Debug`, `Clone` and `PartialEq`, where all types have them.
+fn derives(name: &Ident, all: &[&Typed]) -> TokenStream {
+    let types: Vec<_> = all.iter().map(|typed| &typed.ty).collect();
+    let fields: Vec<_> = all.iter().map(|typed| &typed.key.name).collect();
+    quote! {
+        impl ::core::fmt::Debug for #name where #(for<'__any> #types: ::core::fmt::Debug),* {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.debug_struct(::core::stringify!(#name)) #(.field(::core::stringify!(#fields), &self.#fields))* .finish()
+            }
+        }
+        impl ::core::clone::Clone for #name where #(for<'__any> #types: ::core::clone::Clone),* {
+            fn clone(&self) -> Self {
+                Self { #(#fields: ::core::clone::Clone::clone(&self.#fields)),* }
+            }
+        }
+        impl ::core::cmp::PartialEq for #name where #(for<'__any> #types: ::core::cmp::PartialEq),* {
+            fn eq(&self, other: &Self) -> bool {
+                #(self.#fields == other.#fields)&&*
+            }
+        }
+    }
+}

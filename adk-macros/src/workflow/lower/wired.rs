@@ -1,0 +1,186 @@
+//! `Agent` and `Wired`: what the runtime asks of a workflow.
+
+use super::super::ast::{BlockKind, Let};
+use super::super::ast::{DeclKind, Input, Typed};
+use super::super::names::is_string;
+use super::super::plan::What;
+use super::{Lower, docs, index, key_spec, numbered};
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::Expr;
+
+impl Lower<'_> {
+    pub(super) fn agent(&self) -> TokenStream {
+        let (adk, name, tree) = (&self.adk, self.name, self.tree);
+        let (label, description) = (&self.plan.name, docs::description(&tree.attrs));
+        let reads = tree.inputs.iter().map(|input| {
+            let key = key_spec(adk, &input.typed);
+            let optional = input.default.is_some();
+            quote!(#key.optional(#optional))
+        });
+        let writes = tree.outputs.iter().map(|typed| key_spec(adk, typed));
+        quote! {
+            impl #adk::Agent for #name {
+                const META: #adk::AgentMeta<'static> = #adk::AgentMeta::new(#adk::AgentKind::Workflow, #label)
+                    .definition(::core::concat!(::core::module_path!(), "::", ::core::stringify!(#name)))
+                    .description(#description)
+                    .reads(&[#(#reads),*])
+                    .writes(&[#(#writes),*])
+                    .steps(#name::SPEC.steps);
+                async fn run(&self, cx: &mut #adk::Context) -> #adk::Result<#adk::Flow> {
+                    #adk::workflow::run(self, cx).await
+                }
+                fn prepare(&self, prepare: &mut #adk::Prepare<'_>) {
+                    #adk::workflow::prepare(self, prepare);
+                }
+            }
+        }
+    }
+
+    pub(super) fn wired(&self) -> TokenStream {
+        let (adk, name) = (&self.adk, self.name);
+        let agents = self.agents();
+        let max = self.max();
+        let lets = self.lets();
+        let defaults = self.defaults();
+        let states = self.states();
+        quote! {
+            impl #adk::workflow::Wired for #name {
+                fn spec(&self) -> &#adk::Spec<'_> {
+                    const { &#name::SPEC }
+                }
+                fn name(&self, step: usize) -> #adk::Name {
+                    #adk::workflow::wire::name(&#name::SPEC, step)
+                }
+                fn agent(&self, step: usize) -> ::core::option::Option<&dyn #adk::DynAgent> {
+                    match step {
+                        #agents
+                        _ => ::core::option::Option::None,
+                    }
+                }
+                #max
+                #lets
+                #defaults
+                #states
+            }
+        }
+    }
+
+    fn agents(&self) -> TokenStream {
+        let wire = self.wire();
+        let mut arms = TokenStream::new();
+        for (i, step) in self.plan.steps.iter().enumerate() {
+            let Some(field) = step.field.as_ref().filter(|_| step.is_agent()) else {
+                continue;
+            };
+            let at = index(i);
+            let kind = match step.what {
+                What::Declared(_, number) => self.tree.items.agents.get(number).map(|decl| &decl.kind),
+                _ => None,
+            };
+            arms.extend(match kind {
+                Some(DeclKind::Llm { .. }) => quote!(#at => ::core::option::Option::Some(self.#field.as_dyn()),),
+                Some(DeclKind::Described { .. }) => quote!(#at => ::core::option::Option::Some(&self.#field),),
+                _ => {
+                    let alias = numbered("Agent", i);
+                    quote!(#at => <#alias as #wire::Placing<{ #wire::Probe::<#alias>::AGENT }>>::as_dyn(&self.#field),)
+                }
+            });
+        }
+        arms
+    }
+
+    fn max(&self) -> Option<TokenStream> {
+        let mut arms = TokenStream::new();
+        for (i, step) in self.plan.steps.iter().enumerate() {
+            if let (What::Block(block), Some(field)) = (step.what, &step.field)
+                && matches!(block.kind, BlockKind::Loop { .. })
+            {
+                let at = index(i);
+                arms.extend(quote!(#at => self.#field.max(),));
+            }
+        }
+        (!arms.is_empty()).then(|| {
+            quote! {
+                fn max(&self, step: usize) -> ::core::option::Option<u32> {
+                    match step {
+                        #arms
+                        _ => ::core::option::Option::None,
+                    }
+                }
+            }
+        })
+    }
+
+    fn lets(&self) -> Option<TokenStream> {
+        let (adk, wire) = (&self.adk, self.wire());
+        let lets = self.tree.items.lets.iter().map(|Let { typed, value }| {
+            let (key, ty, value) = (typed.key.text(), &typed.ty, value_of(typed, value));
+            quote! {{
+                fn value() -> #ty { #value }
+                #wire::set::<#ty>(keys, #key, &value())?;
+            }}
+        });
+        (!self.tree.items.lets.is_empty()).then(|| {
+            quote! {
+                fn lets(&self, keys: &mut #adk::workflow::Keys) -> #adk::Result<()> {
+                    #(#lets)*
+                    ::core::result::Result::Ok(())
+                }
+            }
+        })
+    }
+
+    fn defaults(&self) -> Option<TokenStream> {
+        let (adk, wire) = (&self.adk, self.wire());
+        let arms: Vec<_> = self
+            .tree
+            .inputs
+            .iter()
+            .filter_map(|Input { typed, default }| {
+                let (key, ty, value) = (typed.key.text(), &typed.ty, value_of(typed, default.as_ref()?));
+                Some(quote! {
+                    #key => {
+                        fn value() -> #ty { #value }
+                        #wire::input::<#ty>(keys, #key, &value())?;
+                        ::core::result::Result::Ok(true)
+                    }
+                })
+            })
+            .collect();
+        (!arms.is_empty()).then(|| {
+            quote! {
+                fn default_of(&self, input: &str, keys: &mut #adk::workflow::Keys) -> #adk::Result<bool> {
+                    match input {
+                        #(#arms)*
+                        _ => ::core::result::Result::Ok(false),
+                    }
+                }
+            }
+        })
+    }
+
+    fn states(&self) -> Option<TokenStream> {
+        let (adk, wire, states) = (&self.adk, self.wire(), &self.tree.items.states);
+        let checks = states.iter().map(|typed| {
+            let (key, ty) = (typed.key.text(), &typed.ty);
+            quote!(#wire::get::<#ty>(values, #key)?;)
+        });
+        (!states.is_empty()).then(|| {
+            quote! {
+                fn check_state(&self, values: &#adk::workflow::Values<'_>) -> #adk::Result<()> {
+                    #(#checks)*
+                    ::core::result::Result::Ok(())
+                }
+            }
+        })
+    }
+}
+
+/// A value of a key: for a `String`, a `&str` serves as well.
+pub(super) fn value_of(typed: &Typed, value: &Expr) -> TokenStream {
+    match is_string(&typed.ty) {
+        true => quote!(::core::convert::Into::into(#value)),
+        false => quote!(#value),
+    }
+}

@@ -1,0 +1,168 @@
+//! `agent`, `let` and `state`.
+
+use super::super::ast::{Decl, DeclKind, Fields, Let, Typed};
+use super::expect::{self, expected};
+use super::{Parser, skip};
+use syn::Ident;
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::{Attribute, Expr, LitStr, Token, Type, Visibility, token};
+
+mod kw {
+    syn::custom_keyword!(agent);
+    syn::custom_keyword!(state);
+}
+
+impl Parser {
+    /// Whether an item begins here, behind its attributes.
+    pub(super) fn at_item(&self, input: ParseStream<'_>) -> bool {
+        let fork = input.fork();
+        let _ = fork.call(Attribute::parse_outer);
+        let follows = fork.peek2(Ident::peek_any) && !fork.peek2(Token![as])
+            || fork.peek2(Token![_])
+            || fork.peek2(LitStr);
+        fork.peek(Token![let]) || follows && (fork.peek(kw::agent) || fork.peek(kw::state))
+    }
+
+    /// Reads an item, or passes over it.
+    pub(super) fn item(&mut self, input: ParseStream<'_>) {
+        if let Err(error) = self.try_item(input) {
+            self.report.parse(error);
+            skip::item(input);
+        }
+    }
+
+    fn try_item(&mut self, input: ParseStream<'_>) -> syn::Result<()> {
+        let attrs = match expect::docs(input) {
+            Ok(attrs) => attrs,
+            Err(error) => {
+                self.report.parse(error);
+                Vec::new()
+            }
+        };
+        if input.peek(Token![let]) {
+            input.parse::<Token![let]>()?;
+            let typed = Typed { attrs, ..expect::typed(input)? };
+            expect::token::<Token![=]>(input, "`=` and the first value")?;
+            let value = expect::token::<Expr>(input, "the first value, an expression")?;
+            self.items.lets.push(Let { typed, value });
+            return self.end_of_item(input);
+        }
+        if input.peek(kw::state) {
+            input.parse::<kw::state>()?;
+            let typed = Typed { attrs, ..expect::typed(input)? };
+            self.items.states.push(typed);
+            return self.end_of_item(input);
+        }
+        input.parse::<kw::agent>()?;
+        self.agent(input, attrs, Visibility::Inherited)
+    }
+
+    /// The `;` of an item; the next one is read even if it is missing.
+    fn end_of_item(&mut self, input: ParseStream<'_>) -> syn::Result<()> {
+        if input.peek(Token![;]) {
+            return input.parse::<Token![;]>().map(drop);
+        }
+        let error = expected(input, "`;`");
+        match self.at_item(input) {
+            true => {
+                self.report.parse(error);
+                Ok(())
+            }
+            false => Err(error),
+        }
+    }
+
+    /// The input of `llm_agent!`.
+    pub(super) fn agents(&mut self, input: ParseStream<'_>) -> syn::Result<()> {
+        if input.is_empty() {
+            return Err(expected(input, "an agent, as in `pub critic -> criticism: String { ... }`"));
+        }
+        while !input.is_empty() {
+            let attrs = expect::docs(input)?;
+            let vis = input.parse()?;
+            if input.peek(kw::agent) && input.peek2(Ident) {
+                input.parse::<kw::agent>()?;
+            }
+            self.agent(input, attrs, vis)?;
+        }
+        Ok(())
+    }
+
+    /// What follows the word `agent`.
+    fn agent(&mut self, input: ParseStream<'_>, attrs: Vec<Attribute>, vis: Visibility) -> syn::Result<()> {
+        let name = expect::name(input, "the name of the agent")?;
+        if input.peek(Token![:]) {
+            input.parse::<Token![:]>()?;
+            let ty = expect::token::<Type>(input, "the type of the agent")?;
+            self.items.agents.push(Decl { attrs, vis, name, kind: DeclKind::Given { ty } });
+            return self.end_of_item(input);
+        }
+        let mut reads = None;
+        if input.peek(token::Paren) {
+            let list;
+            syn::parenthesized!(list in input);
+            let mut keys = Vec::new();
+            self.list(&list, |_, list| {
+                keys.push(expect::typed(list)?);
+                Ok(())
+            });
+            reads = Some(keys);
+        }
+        let output = match input.peek(Token![->]) {
+            true => {
+                input.parse::<Token![->]>()?;
+                self.output(input)
+            }
+            false => None,
+        };
+        if input.peek(Token![as]) {
+            input.parse::<Token![as]>()?;
+            let ty = expect::token::<Type>(input, "the type of the agent")?;
+            let kind = DeclKind::Described { reads: reads.unwrap_or_default(), output, ty };
+            self.items.agents.push(Decl { attrs, vis, name, kind });
+            return self.end_of_item(input);
+        }
+        if !input.peek(token::Brace) {
+            let what = match (&reads, &output) {
+                (Some(_), _) => {
+                    "`as` and the type of the agent: an agent with `( )` is one that the caller supplies"
+                }
+                (None, None) => {
+                    "`-> KEY: TYPE`, the fields in `{ }`, or `: TYPE` for an agent that the caller supplies"
+                }
+                (None, Some(_)) => "the fields of the agent in `{ }`",
+            };
+            let error = expected(input, what);
+            // What was read so far is declared, so that the steps that run it are not reported as well.
+            let kind = DeclKind::Llm { output, fields: Box::default() };
+            self.items.agents.push(Decl { attrs, vis, name, kind });
+            return Err(error);
+        }
+        if let Some(read) = reads.as_ref().and_then(|keys| keys.first()) {
+            self.report.at(
+                read.key.name.span(),
+                "syntax: an agent with `{ }` does not list what it reads; help: write `{key}` in its instruction",
+            );
+        }
+        let body;
+        syn::braced!(body in input);
+        let fields: Box<Fields> = Box::new(self.fields(&body));
+        self.items.agents.push(Decl { attrs, vis, name, kind: DeclKind::Llm { output, fields } });
+        Ok(())
+    }
+
+    /// `KEY: TYPE` of an agent; without it, when it cannot be read.
+    fn output(&mut self, input: ParseStream<'_>) -> Option<Typed> {
+        match expect::typed(input) {
+            Ok(typed) => Some(typed),
+            Err(error) => {
+                self.report.parse(error);
+                while !(input.is_empty() || input.peek(token::Brace) || input.peek(Token![;])) {
+                    let _ = input.parse::<proc_macro2::TokenTree>();
+                }
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Reading what has to stand here, and saying so when it does not.
+
+use super::super::ast::{Key, Typed};
+use proc_macro2::TokenTree;
+use syn::Ident;
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream};
+use syn::{Attribute, LitStr, Token, Type};
+
+/// "expected WHAT, found THIS", at the next token.
+pub(super) fn expected(input: ParseStream<'_>, what: &str) -> syn::Error {
+    let found = match input.fork().parse::<TokenTree>() {
+        Err(_) => "the end".to_owned(),
+        Ok(TokenTree::Group(group)) => match group.delimiter() {
+            proc_macro2::Delimiter::Parenthesis => "`(`".to_owned(),
+            proc_macro2::Delimiter::Bracket => "`[`".to_owned(),
+            proc_macro2::Delimiter::Brace => "`{`".to_owned(),
+            proc_macro2::Delimiter::None => "something else".to_owned(),
+        },
+        Ok(token) => {
+            let text = token.to_string();
+            match text.chars().count() {
+                0..=40 => format!("`{text}`"),
+                _ => "something else".to_owned(),
+            }
+        }
+    };
+    syn::Error::new(input.span(), format!("syntax: expected {what}, found {found}"))
+}
+
+/// Reads a token or says what was expected.
+pub(super) fn token<T: Parse>(input: ParseStream<'_>, what: &str) -> syn::Result<T> {
+    let fork = input.fork();
+    match fork.parse::<T>() {
+        Ok(_) => input.parse(),
+        Err(_) => Err(expected(input, what)),
+    }
+}
+
+/// A name that the user gives: an identifier, no keyword.
+pub(super) fn name(input: ParseStream<'_>, what: &str) -> syn::Result<Ident> {
+    if input.peek(Ident) {
+        return input.parse();
+    }
+    let invalid = |text: String| Err(syn::Error::new(input.span(), format!("name-invalid: {text}")));
+    if input.peek(Token![_]) {
+        return invalid("`_` is no name; help: write a word, such as `critic`".into());
+    }
+    if input.peek(LitStr) {
+        return invalid(format!("{what} is written without quotes; help: write a word, such as `critic`"));
+    }
+    if input.peek(Ident::peek_any) {
+        let word = input.fork().call(Ident::parse_any)?;
+        return invalid(match word.to_string().as_str() {
+            "self" | "Self" | "super" | "crate" => {
+                format!("`{word}` is a keyword of Rust; help: choose another name")
+            }
+            _ => format!("`{word}` is a keyword of Rust; help: choose another name, or write `r#{word}`"),
+        });
+    }
+    Err(expected(input, what))
+}
+
+/// Only doc comments may stand here; the rest of the attributes are returned as a fault.
+pub(super) fn docs(input: ParseStream<'_>) -> syn::Result<Vec<Attribute>> {
+    let attrs = input.call(Attribute::parse_outer)?;
+    match attrs.iter().find(|attr| !attr.path().is_ident("doc")) {
+        None => Ok(attrs),
+        Some(attr) => Err(syn::Error::new_spanned(
+            attr.path(),
+            "syntax: only a doc comment may stand before this; help: attributes belong before the macro call",
+        )),
+    }
+}
+
+/// `plan` or `user:plan`.
+pub(super) fn key(input: ParseStream<'_>) -> syn::Result<Key> {
+    let first = name(input, "a key")?;
+    let is_prefix = matches!(first.to_string().as_str(), "user" | "app" | "temp");
+    if is_prefix && input.peek(Token![:]) && !input.peek(Token![::]) && input.peek2(Ident) {
+        let fork = input.fork();
+        let _ = (fork.parse::<Token![:]>(), fork.parse::<Ident>());
+        // `user:plan` alone, or `user:plan: Plan`; in `user: Plan` it is a key that is called `user`.
+        let typed = fork.peek(Token![:]) && !fork.peek(Token![::]);
+        let alone = fork.is_empty() || fork.peek(Token![,]);
+        if typed || alone {
+            input.parse::<Token![:]>()?;
+            return Ok(Key { prefix: Some(first), name: name(input, "a key")? });
+        }
+    }
+    Ok(Key { prefix: None, name: first })
+}
+
+/// `KEY: TYPE`, with docs.
+pub(super) fn typed(input: ParseStream<'_>) -> syn::Result<Typed> {
+    let attrs = docs(input)?;
+    let key = key(input)?;
+    if !input.peek(Token![:]) {
+        let text = key.text();
+        let what = format!("`:` and the type of `{text}`, as in `{text}: String`");
+        return Err(expected(input, &what));
+    }
+    input.parse::<Token![:]>()?;
+    let ty = token::<Type>(input, "a type")?;
+    Ok(Typed { attrs, key, ty })
+}

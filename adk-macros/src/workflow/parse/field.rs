@@ -1,0 +1,223 @@
+//! The fields of an LLM agent.
+
+use super::super::ast::{Contents, Fields, Timeout};
+use super::super::names::nearest;
+use super::expect::{self, expected};
+use super::{Parser, skip};
+use proc_macro2::Span;
+use syn::Ident;
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::{Expr, Lit, Path, Token, token};
+
+/// The fields that there are.
+const FIELDS: &[&str] = &[
+    "name",
+    "model",
+    "instruction",
+    "tools",
+    "include_contents",
+    "temperature",
+    "top_p",
+    "max_output_tokens",
+    "stop",
+    "seed",
+    "timeout",
+    "retry",
+    "max_turns",
+];
+
+/// Fields of the language that are not built yet.
+const LATER: &[&str] = &[
+    "global_instruction",
+    "transfer",
+    "disallow_transfer_to_parent",
+    "disallow_transfer_to_peers",
+    "before_agent",
+    "after_agent",
+    "before_model",
+    "after_model",
+    "before_tool",
+    "after_tool",
+    "on_model_error",
+    "on_tool_error",
+    "budget",
+    "fallback",
+];
+
+impl Parser {
+    pub(super) fn fields(&mut self, input: ParseStream<'_>) -> Fields {
+        let mut fields = Fields::default();
+        let mut seen: Vec<String> = Vec::new();
+        while !input.is_empty() {
+            let result = self.field(input, &mut fields, &mut seen).and_then(|()| {
+                match input.is_empty() || input.peek(Token![,]) {
+                    true => Ok(()),
+                    false => Err(expected(input, "`,` between two fields")),
+                }
+            });
+            if let Err(error) = result {
+                self.report.parse(error);
+                // A field may begin right here: then only its comma was missing.
+                if !(input.peek(Ident) && input.peek2(Token![:]) && !input.peek2(Token![::])) {
+                    while !input.is_empty() && !input.peek(Token![,]) {
+                        let _ = input.parse::<proc_macro2::TokenTree>();
+                    }
+                }
+            }
+            let _ = input.parse::<Option<Token![,]>>();
+        }
+        fields
+    }
+
+    fn field(
+        &mut self,
+        input: ParseStream<'_>,
+        fields: &mut Fields,
+        seen: &mut Vec<String>,
+    ) -> syn::Result<()> {
+        if !input.peek(Ident::peek_any) {
+            return Err(expected(input, "a field, such as `instruction: \"...\"`"));
+        }
+        let word = input.call(Ident::parse_any)?;
+        let name = word.to_string();
+        if !input.peek(Token![:]) {
+            if !FIELDS.contains(&name.as_str()) {
+                return Err(unknown(&word));
+            }
+            return Err(expected(input, &format!("`:` and the value of `{name}`")));
+        }
+        input.parse::<Token![:]>()?;
+        if !FIELDS.contains(&name.as_str()) {
+            self.report.parse(unknown(&word));
+            return expect::token::<Expr>(input, "a value").map(drop);
+        }
+        let mut repeated = Fields::default();
+        let target = match seen.contains(&name) {
+            true => {
+                let text =
+                    format!("field-unknown: `{name}` is set twice in this agent; help: remove one of them");
+                self.report.at(word.span(), text);
+                &mut repeated
+            }
+            false => fields,
+        };
+        seen.push(name.clone());
+        self.value(input, &name, target)
+    }
+
+    fn value(&mut self, input: ParseStream<'_>, name: &str, fields: &mut Fields) -> syn::Result<()> {
+        let expr = |input: ParseStream<'_>| expect::token::<Expr>(input, &format!("the value of `{name}`"));
+        match name {
+            "name" => {
+                fields.name = Some(expect::token(input, "the name in quotes, as in `name: \"critic\"`")?)
+            }
+            "include_contents" => fields.include_contents = Some(contents(input)?),
+            "timeout" => fields.timeout = Some(timeout(expr(input)?)?),
+            "tools" => self.bracketed(input, "tools", |list| {
+                fields.tools.push(tool(list)?);
+                Ok(())
+            })?,
+            "stop" => self.bracketed(input, "stop", |list| {
+                fields.stop.push(expect::token(list, "a text in quotes")?);
+                Ok(())
+            })?,
+            "model" => fields.model = Some(expr(input)?),
+            "instruction" => fields.instruction = Some(expr(input)?),
+            "temperature" => fields.temperature = Some(expr(input)?),
+            "top_p" => fields.top_p = Some(expr(input)?),
+            "max_output_tokens" => fields.max_output_tokens = Some(expr(input)?),
+            "seed" => fields.seed = Some(expr(input)?),
+            "retry" => fields.retry = Some(expr(input)?),
+            _ => fields.max_turns = Some(expr(input)?),
+        }
+        Ok(())
+    }
+
+    fn bracketed(
+        &mut self,
+        input: ParseStream<'_>,
+        name: &str,
+        mut part: impl FnMut(ParseStream<'_>) -> syn::Result<()>,
+    ) -> syn::Result<()> {
+        if !input.peek(token::Bracket) {
+            return Err(expected(input, &format!("a list, as in `{name}: [...]`")));
+        }
+        let list;
+        syn::bracketed!(list in input);
+        self.list(&list, |_, list| part(list));
+        skip::drain(&list);
+        Ok(())
+    }
+}
+
+fn unknown(word: &Ident) -> syn::Error {
+    let name = word.to_string();
+    let text = match nearest(&name, FIELDS.iter().chain(LATER).copied()) {
+        Some(known) if known == name => format!("field-unknown: `{name}` is not supported yet"),
+        Some(near) => format!("field-unknown: an agent has no field `{name}`; help: did you mean `{near}`?"),
+        None => {
+            format!(
+                "field-unknown: an agent has no field `{name}`; help: its fields are {}",
+                FIELDS.join(", ")
+            )
+        }
+    };
+    syn::Error::new(word.span(), text)
+}
+
+fn tool(list: ParseStream<'_>) -> syn::Result<Path> {
+    let path = list
+        .call(Path::parse_mod_style)
+        .map_err(|_| expected(list, "a tool: the path of a `#[tool]` function"))?;
+    match list.is_empty() || list.peek(Token![,]) {
+        true => Ok(path),
+        false => Err(expected(list, "`,`; a tool is the path of a `#[tool]` function")),
+    }
+}
+
+fn contents(input: ParseStream<'_>) -> syn::Result<Contents> {
+    let word = input.fork().call(Ident::parse_any).map(|word| word.to_string());
+    let contents = match word.as_deref() {
+        Ok("default") => Contents::Default,
+        Ok("none") => Contents::None,
+        _ => return Err(expected(input, "`none` or `default`")),
+    };
+    input.call(Ident::parse_any)?;
+    Ok(contents)
+}
+
+/// A literal such as `"30s"`, or any expression.
+fn timeout(expr: Expr) -> syn::Result<Timeout> {
+    let Expr::Lit(literal) = &expr else {
+        return Ok(Timeout::Value(expr));
+    };
+    let help = "help: write a number and `ms`, `s`, `m` or `h`, as in `\"30s\"`, or a `Duration`";
+    let wrong = |span: Span, text: String| Err(syn::Error::new(span, format!("syntax: {text}; {help}")));
+    match &literal.lit {
+        Lit::Str(text) => match millis(&text.value()) {
+            Some(0) => wrong(text.span(), "a timeout of zero leaves no time for any call".into()),
+            Some(millis) => Ok(Timeout::Millis(millis)),
+            None => wrong(text.span(), format!("{:?} is no length of time", text.value())),
+        },
+        other => wrong(other.span(), "a timeout needs a unit".into()),
+    }
+}
+
+/// `"1.5s"` is 1500.
+fn millis(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let unit_at = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+    let (number, unit) = text.split_at_checked(unit_at)?;
+    let factor: u64 = match unit.trim() {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        _ => return None,
+    };
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
+    let digits = u32::try_from(fraction.len()).ok().filter(|digits| (1..=9).contains(digits))?;
+    let part = fraction.parse::<u64>().ok()?.checked_mul(factor)? / 10_u64.checked_pow(digits)?;
+    whole.parse::<u64>().ok()?.checked_mul(factor)?.checked_add(part)
+}

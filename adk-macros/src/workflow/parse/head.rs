@@ -1,0 +1,120 @@
+//! `pub NAME(inputs) -> outputs { ... }`.
+
+use super::super::ast::{Input, Node, Typed, Workflow};
+use super::expect::{self, expected};
+use super::{Parser, skip};
+use syn::parse::ParseStream;
+use syn::{Attribute, Expr, Token, token};
+
+impl Parser {
+    pub(super) fn workflow(&mut self, input: ParseStream<'_>, tree: &mut Workflow) -> syn::Result<()> {
+        tree.attrs = self.attributes(input.call(Attribute::parse_outer)?);
+        tree.vis = input.parse()?;
+        tree.name =
+            Some(expect::name(input, "the name of the workflow, as in `pub Writing(topic: String)`")?);
+        if input.peek(token::Paren) {
+            let list;
+            syn::parenthesized!(list in input);
+            self.list(&list, |parser, list| {
+                tree.inputs.push(parser.input(list)?);
+                Ok(())
+            });
+        }
+        if input.peek(Token![->]) {
+            input.parse::<Token![->]>()?;
+            if let Err(error) = self.outputs(input, &mut tree.outputs) {
+                self.report.parse(error);
+                while !input.is_empty() && !input.peek(token::Brace) {
+                    let _ = input.parse::<proc_macro2::TokenTree>();
+                }
+            }
+        }
+        if !input.peek(token::Brace) {
+            let what = match (tree.inputs.is_empty(), tree.outputs.is_empty()) {
+                (true, true) => "the inputs in `( )`, the outputs after `->`, or the body in `{ }`",
+                (false, true) => "`->` and the outputs, or the body in `{ }`",
+                _ => "the body in `{ }`",
+            };
+            return Err(expected(input, what));
+        }
+        let body;
+        syn::braced!(body in input);
+        tree.body = self.body(&body);
+        match input.is_empty() {
+            true => Ok(()),
+            false => Err(expected(input, "nothing after the `}` that closes the workflow")),
+        }
+    }
+
+    /// Attributes of the workflow: those that make sense on the struct that it becomes.
+    fn attributes(&mut self, attrs: Vec<Attribute>) -> Vec<Attribute> {
+        let known = ["doc", "allow", "expect", "warn", "deny", "deprecated", "must_use"];
+        let (kept, other): (Vec<_>, Vec<_>) =
+            attrs.into_iter().partition(|attr| known.iter().any(|name| attr.path().is_ident(name)));
+        for attr in other {
+            let text = match attr.path().is_ident("bounds") {
+                true => "syntax: `#[bounds(...)]` is not supported yet",
+                false => "syntax: this attribute cannot stand on a workflow; help: put it before `workflow!`",
+            };
+            self.report.parse(syn::Error::new_spanned(attr.path(), text));
+        }
+        kept
+    }
+
+    /// Reads what stands between commas; a part that cannot be read is passed over.
+    pub(super) fn list(
+        &mut self,
+        list: ParseStream<'_>,
+        mut part: impl FnMut(&mut Self, ParseStream<'_>) -> syn::Result<()>,
+    ) {
+        while !list.is_empty() {
+            let result = part(self, list).and_then(|()| match list.is_empty() || list.peek(Token![,]) {
+                true => Ok(()),
+                false => Err(expected(list, "`,`")),
+            });
+            if let Err(error) = result {
+                self.report.parse(error);
+                skip::to(list, ',');
+                // A `>` that closes nothing here.
+                while !list.is_empty() && !list.peek(Token![,]) {
+                    let _ = list.parse::<proc_macro2::TokenTree>();
+                }
+            }
+            let _ = list.parse::<Option<Token![,]>>();
+        }
+    }
+
+    fn input(&mut self, list: ParseStream<'_>) -> syn::Result<Input> {
+        let typed = expect::typed(list)?;
+        let default = match list.peek(Token![=]) {
+            true => {
+                list.parse::<Token![=]>()?;
+                Some(expect::token::<Expr>(list, "the default, an expression")?)
+            }
+            false => None,
+        };
+        Ok(Input { typed, default })
+    }
+
+    fn outputs(&mut self, input: ParseStream<'_>, outputs: &mut Vec<Typed>) -> syn::Result<()> {
+        if input.peek(token::Paren) {
+            let list;
+            syn::parenthesized!(list in input);
+            self.list(&list, |_, list| {
+                outputs.push(expect::typed(list)?);
+                Ok(())
+            });
+            return Ok(());
+        }
+        outputs.push(expect::typed(input)?);
+        Ok(())
+    }
+
+    /// Items, then steps.
+    fn body(&mut self, input: ParseStream<'_>) -> Vec<Node> {
+        while self.at_item(input) {
+            self.item(input);
+        }
+        self.nodes(input, super::step::Closing::End)
+    }
+}

@@ -1,0 +1,132 @@
+//! What stands in the parentheses of a block.
+
+use super::super::ast::{BlockKind, Limit};
+use super::super::names::nearest;
+use super::Parser;
+use super::expect::{self, expected};
+use proc_macro2::TokenTree;
+use syn::Ident;
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::{Expr, Lit, Token, UnOp};
+
+impl Parser {
+    pub(super) fn arguments(&mut self, input: ParseStream<'_>, kind: &mut BlockKind) {
+        let mut seen = Vec::new();
+        self.list(input, |parser, list| parser.argument(list, kind, &mut seen));
+    }
+
+    fn argument(
+        &mut self,
+        list: ParseStream<'_>,
+        kind: &mut BlockKind,
+        seen: &mut Vec<String>,
+    ) -> syn::Result<()> {
+        if !list.peek(Ident::peek_any) {
+            return Err(expected(list, &format!("an argument, such as `{}`", example(kind))));
+        }
+        let word = list.call(Ident::parse_any)?;
+        let name = word.to_string();
+        let known = arguments_of(kind);
+        if !known.contains(&name.as_str()) {
+            rest(list);
+            return Err(unknown(&word, kind));
+        }
+        expect::token::<Token![=]>(list, &format!("`=`, as in `{}`", example(kind)))?;
+        if seen.contains(&name) {
+            rest(list);
+            let text =
+                format!("field-unknown: `{name}` is set twice in this block; help: remove one of them");
+            return Err(syn::Error::new(word.span(), text));
+        }
+        seen.push(name);
+        match kind {
+            BlockKind::Sequence => {}
+            BlockKind::Parallel { max_concurrency } => {
+                *max_concurrency = Some(limit(list, "syntax", "max_concurrency")?)
+            }
+            BlockKind::Loop { until, .. } if word == "until" => *until = Some(expect::key(list)?),
+            BlockKind::Loop { max, .. } => *max = Some(limit(list, "loop-max", "max")?),
+        }
+        Ok(())
+    }
+}
+
+fn arguments_of(kind: &BlockKind) -> &'static [&'static str] {
+    match kind {
+        BlockKind::Sequence => &[],
+        BlockKind::Parallel { .. } => &["max_concurrency"],
+        BlockKind::Loop { .. } => &["max", "until"],
+    }
+}
+
+fn example(kind: &BlockKind) -> &'static str {
+    match kind {
+        BlockKind::Parallel { .. } => "max_concurrency = 4",
+        _ => "max = 5",
+    }
+}
+
+fn unknown(word: &Ident, kind: &BlockKind) -> syn::Error {
+    let (name, block) = (word.to_string(), kind.word());
+    let known = arguments_of(kind);
+    let text = match (known, nearest(&name, known.iter().copied())) {
+        _ if matches!(name.as_str(), "before_agent" | "after_agent") => {
+            format!("field-unknown: `{name}` is not supported yet")
+        }
+        (_, Some(near)) => {
+            format!("field-unknown: `{block}` has no argument `{name}`; help: did you mean `{near}`?")
+        }
+        ([], None) => format!("field-unknown: `{block}` takes no arguments"),
+        _ => {
+            format!("field-unknown: `{block}` has no argument `{name}`; help: it takes {}", code_list(known))
+        }
+    };
+    syn::Error::new(word.span(), text)
+}
+
+fn code_list(words: &[&str]) -> String {
+    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" and ")
+}
+
+/// Passes over the rest of an argument.
+fn rest(list: ParseStream<'_>) {
+    while !list.is_empty() && !list.peek(Token![,]) {
+        let _ = list.parse::<TokenTree>();
+    }
+}
+
+/// A number from 1 on: a literal that is looked at here, or an expression that const evaluation looks at.
+fn limit(list: ParseStream<'_>, check: &str, name: &str) -> syn::Result<Limit> {
+    let what = match name {
+        "max" => "the most rounds, 1 or more, as in `max = 5`",
+        _ => "the most branches at a time, 1 or more, as in `max_concurrency = 4`",
+    };
+    if list.is_empty() || list.peek(Token![,]) {
+        return Err(expected(list, what));
+    }
+    let span = list.span();
+    let expr = expect::token::<Expr>(list, what)?;
+    let wrong = |found: &str| {
+        let text = format!("{check}: `{name}` is {found}; help: it is {what}");
+        Err(syn::Error::new(span, text))
+    };
+    let literal = match &expr {
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Int(number) => match number.base10_parse::<u64>() {
+                Ok(0) => return wrong("0"),
+                Ok(value) => match u32::try_from(value) {
+                    Ok(value) => Some(value),
+                    Err(_) => return wrong("too large"),
+                },
+                Err(_) => return wrong("too large"),
+            },
+            _ => return wrong("not a whole number"),
+        },
+        Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) && matches!(*unary.expr, Expr::Lit(_)) => {
+            return wrong("negative");
+        }
+        _ => None,
+    };
+    Ok(Limit { expr, literal })
+}

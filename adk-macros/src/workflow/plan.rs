@@ -1,0 +1,174 @@
+//! The flat list of steps, with a name and a field for each: what checks look at and what lowering emits.
+
+use super::ast::{Block, BlockKind, Break, DeclKind, Node, Run, Workflow};
+use super::names;
+use proc_macro2::{Ident, Span};
+use std::collections::HashMap;
+
+/// The steps in the order of the spec.
+pub(super) struct Plan<'a> {
+    /// The name of the workflow as an agent.
+    pub(super) name: String,
+    pub(super) steps: Vec<Step<'a>>,
+}
+
+/// A step of the spec.
+pub(super) struct Step<'a> {
+    /// What models and events see; empty for markers.
+    pub(super) name: String,
+    /// Where faults of this step are shown.
+    pub(super) span: Span,
+    pub(super) what: What<'a>,
+    /// The index of the end of the block, or its own.
+    pub(super) end: usize,
+    /// The field that it has in the struct.
+    pub(super) field: Option<Ident>,
+    /// Whether the name is its own and no `kind_N`.
+    pub(super) named: bool,
+    /// A fault of it was reported here already, so that const evaluation stays silent.
+    pub(super) told: bool,
+    /// Its limit cannot be used.
+    pub(super) without_limit: bool,
+}
+
+/// What a step is.
+#[derive(Clone, Copy)]
+pub(super) enum What<'a> {
+    /// An agent that is declared in the workflow, by its number there.
+    Declared(&'a Run, usize),
+    /// An agent by its path.
+    Path(&'a Run),
+    Block(&'a Block),
+    /// A branch of a parallel.
+    Branch,
+    Break(&'a Break),
+    End,
+}
+
+/// Lays out the steps of a workflow.
+pub(super) fn of(tree: &Workflow) -> Plan<'_> {
+    let name = tree.name.as_ref().map(|name| names::snake(&names::plain(name))).unwrap_or_default();
+    let mut decls = HashMap::new();
+    for (number, decl) in tree.items.agents.iter().enumerate() {
+        decls.entry(decl.name.to_string()).or_insert(number);
+    }
+    let mut planner = Planner { tree, decls, steps: Vec::new(), unnamed: HashMap::new() };
+    planner.nodes(&tree.body);
+    Plan { name, steps: planner.steps }
+}
+
+struct Planner<'a> {
+    tree: &'a Workflow,
+    decls: HashMap<String, usize>,
+    steps: Vec<Step<'a>>,
+    unnamed: HashMap<&'static str, usize>,
+}
+
+impl<'a> Planner<'a> {
+    fn push(&mut self, name: String, span: Span, what: What<'a>) -> usize {
+        let end = self.steps.len();
+        self.steps.push(Step {
+            name,
+            span,
+            what,
+            end,
+            field: None,
+            named: true,
+            told: false,
+            without_limit: false,
+        });
+        end
+    }
+
+    fn close(&mut self, open: usize) {
+        let end = self.push(String::new(), Span::call_site(), What::End);
+        if let Some(step) = self.steps.get_mut(open) {
+            step.end = end;
+        }
+    }
+
+    fn nodes(&mut self, nodes: &'a [Node]) {
+        for node in nodes {
+            self.node(node);
+        }
+    }
+
+    fn node(&mut self, node: &'a Node) {
+        match node {
+            Node::Run(run) => self.run(run),
+            Node::Break(one) => {
+                self.push(String::new(), one.span, What::Break(one));
+            }
+            Node::Block(block) => self.block(block),
+        }
+    }
+
+    fn run(&mut self, run: &'a Run) {
+        let Some(last) = names::last(&run.path) else {
+            return;
+        };
+        let number = run.path.get_ident().and_then(|name| self.decls.get(&name.to_string())).copied();
+        let (name, span, field) = match (&run.alias, number) {
+            (Some(alias), _) => (names::plain(alias), alias.span(), Some(alias.clone())),
+            (None, Some(_)) => (names::plain(last), last.span(), Some(last.clone())),
+            // The path leads to the agent itself; a field with its span would be one more target for editors.
+            (None, None) => {
+                let name = names::snake(&names::plain(last));
+                let mut field = names::field(&name, Span::call_site());
+                if name == names::plain(last) && field.is_none() {
+                    field = Some(last.clone());
+                }
+                (name, last.span(), field)
+            }
+        };
+        let own =
+            number.and_then(|number| self.tree.items.agents.get(number)).and_then(|decl| match &decl.kind {
+                DeclKind::Llm { fields, .. } => fields.name.as_ref().map(syn::LitStr::value),
+                _ => None,
+            });
+        let name = own.filter(|_| run.alias.is_none()).unwrap_or(name);
+        let what = match number {
+            Some(number) => What::Declared(run, number),
+            None => What::Path(run),
+        };
+        let at = self.push(name, span, what);
+        if let Some(step) = self.steps.get_mut(at) {
+            step.field = field;
+        }
+    }
+
+    fn block(&mut self, block: &'a Block) {
+        let word = block.kind.word();
+        let (name, span) = match &block.name {
+            Some(name) => (names::plain(name), name.span()),
+            None => {
+                let count = self.unnamed.entry(word).or_default();
+                *count += 1;
+                (format!("{word}_{count}"), block.span)
+            }
+        };
+        let open = self.push(name, span, What::Block(block));
+        if let Some(step) = self.steps.get_mut(open) {
+            step.named = block.name.is_some();
+            step.field = block.name.clone();
+        }
+        match block.kind {
+            BlockKind::Parallel { .. } => {
+                for node in &block.nodes {
+                    let branch = self.push(String::new(), Span::call_site(), What::Branch);
+                    self.node(node);
+                    self.close(branch);
+                }
+            }
+            _ => self.nodes(&block.nodes),
+        }
+        self.close(open);
+    }
+}
+
+impl Step<'_> {
+    /// Whether it runs an agent.
+    pub(super) fn is_agent(&self) -> bool {
+        matches!(self.what, What::Declared(..) | What::Path(_))
+    }
+}

@@ -1,0 +1,42 @@
+//! Where all phases put what they find.
+
+use proc_macro2::{Span, TokenStream};
+use std::fmt::Display;
+
+/// The faults found so far. The last phase takes it by value and emits them, so that none is lost.
+#[derive(Debug, Default)]
+#[must_use]
+pub(super) struct Report {
+    faults: Vec<syn::Error>,
+}
+
+impl Report {
+    /// Records a fault under a token; `text` begins with the name of its check.
+    pub(super) fn at(&mut self, span: Span, text: impl Display) {
+        self.faults.push(syn::Error::new(span, text));
+    }
+
+    /// Records what the parser said.
+    pub(super) fn parse(&mut self, error: syn::Error) {
+        for one in error {
+            let text = one.to_string();
+            let named = ["syntax", "name-invalid", "loop-max", "field-unknown", "block-empty"]
+                .iter()
+                .any(|check| text.strip_prefix(check).is_some_and(|rest| rest.starts_with(": ")));
+            match named {
+                true => self.faults.push(one),
+                false => self.at(one.span(), format!("syntax: {text}")),
+            }
+        }
+    }
+
+    /// The faults as tokens that rustc reports.
+    pub(super) fn into_tokens(self) -> TokenStream {
+        self.faults.iter().map(syn::Error::to_compile_error).collect()
+    }
+
+    #[cfg(test)]
+    pub(super) fn texts(&self) -> Vec<String> {
+        self.faults.iter().map(ToString::to_string).collect()
+    }
+}

@@ -1,0 +1,81 @@
+//! What a step of a workflow costs, beside what the agents do: `cargo bench --bench runtime`.
+//!
+//! It prints and asserts nothing: times depend on the machine. What must hold everywhere is counted in `tests/cost.rs`.
+
+use adk::prelude::*;
+use std::time::Instant;
+
+/// Writes one key and reads the other.
+#[agent(writes = left)]
+fn ping(right: u64) -> u64 {
+    right + 1
+}
+
+/// Writes the other.
+#[agent(writes = right)]
+fn pong(left: u64) -> u64 {
+    left
+}
+
+workflow! {
+    /// Two trivial functions in a loop.
+    pub PingPong(right: u64 = 0) -> left: u64 {
+        rally: loop(max = 1_000_000) < ping; pong >
+    }
+}
+
+workflow! {
+    /// One turn: a word from the user, a word from an agent.
+    pub Turn(right: u64) -> left: u64 { ping }
+}
+
+fn resident() -> Option<i64> {
+    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: i64 = text.split(' ').nth(1)?.parse().ok()?;
+    Some(pages * 4096)
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<()> {
+    let runner = Runner::builder().build()?;
+    println!("a loop of two function agents, through the runner, events stored in memory\n");
+    println!("{:>10} {:>12} {:>12}", "events", "ns/event", "bytes/event");
+    for rounds in [1_000, 10_000, 100_000, 1_000_000] {
+        let mut workflow = PingPong::default();
+        workflow.rally.set_max(rounds)?;
+        let events = u64::from(rounds) * 2;
+        let before = resident();
+        let first = runner.run(&workflow, 0).await?;
+        let bytes = before.zip(resident()).map(|(before, after)| (after - before) / events as i64);
+        drop(first);
+        // The shortest of some runs: the machine's own noise only ever adds.
+        let mut best = f64::MAX;
+        for _ in 0..(2_000_000 / events).clamp(3, 200) {
+            let start = Instant::now();
+            runner.run(&workflow, 0).await?;
+            best = best.min(start.elapsed().as_secs_f64());
+        }
+        let bytes = bytes.map_or("?".to_owned(), |bytes| bytes.to_string());
+        println!("{events:>10} {:>12.0} {bytes:>12}", best * 1e9 / events as f64);
+    }
+
+    println!("\na turn of one function agent, in a session that has seen many\n");
+    println!("{:>10} {:>12}", "turns", "ns/turn");
+    for turns in [10, 100, 1_000, 3_000, 30_000] {
+        let workflow = Turn::default();
+        let session = runner.session("user", format!("of {turns}"));
+        for turn in 0..turns {
+            session.run(&workflow, turn).await?;
+        }
+        let mut best = f64::MAX;
+        for _ in 0..200 {
+            let start = Instant::now();
+            for turn in 0..5 {
+                session.run(&workflow, turn).await?;
+            }
+            best = best.min(start.elapsed().as_secs_f64() / 5.0);
+        }
+        println!("{turns:>10} {:>12.0}", best * 1e9);
+    }
+    Ok(())
+}
