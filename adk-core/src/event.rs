@@ -93,7 +93,11 @@ impl StateDelta {
         let (key, value) = (key.into(), value.into());
         match self.0.iter_mut().find(|(name, _)| *name == key) {
             Some((_, old)) => *old = value,
-            None => self.0.push((key, value)),
+            None => {
+                // Most events write one key, and every event is kept.
+                self.0.reserve_exact(1);
+                self.0.push((key, value));
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use crate::Name;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// A place in the tree with its loop rounds, such as `iterative_writing/refinement#2/critic`: the second round.
 ///
@@ -72,7 +72,9 @@ impl Path {
 
 impl Default for Path {
     fn default() -> Self {
-        Self::root("")
+        // Every event begins with it, so it is made once.
+        static NOWHERE: LazyLock<Path> = LazyLock::new(|| Path::root(""));
+        NOWHERE.clone()
     }
 }
 

@@ -32,17 +32,24 @@ impl Done {
     /// # Errors
     /// When the store fails.
     pub async fn commit(self, cx: &mut Context, key: &'static str) -> Result<Flow> {
+        let (event, flow) = self.event(key);
+        match event {
+            Some(event) => cx.emit(event).await.map(|_| flow),
+            None => Ok(flow),
+        }
+    }
+
+    fn event(self, key: &'static str) -> (Option<Event>, Flow) {
         let exit = self.flow == Flow::Exit;
         if self.value.is_none() && !exit {
-            return Ok(self.flow);
+            return (None, self.flow);
         }
         let mut event = Event::new();
         if let Some(value) = self.value {
             event.actions.state_delta.insert(key, value);
         }
         event.actions.escalate = exit.then_some(true);
-        cx.emit(event).await?;
-        Ok(self.flow)
+        (Some(event), self.flow)
     }
 }
 

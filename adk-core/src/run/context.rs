@@ -24,6 +24,8 @@ pub struct Context {
     branch: Option<Arc<str>>,
     pub(crate) frame: Frame,
     overlay: Overlay,
+    /// Stored keys that were written in the turns that are open; one list, so that a turn allocates none.
+    written: Vec<Name>,
 }
 
 /// What belongs to one turn of one agent or one round of one loop.
@@ -33,15 +35,15 @@ pub(crate) struct Frame {
     steps: u32,
     /// An event of this turn escalated.
     pub(crate) escalated: bool,
-    /// Stored keys that were written in this turn, each once.
-    pub(crate) written: Vec<Name>,
+    /// Where in [`Context::written`] this turn's keys begin.
+    first_written: usize,
     /// Why the agent has written nothing, where it knows.
     pub(crate) silent: Option<String>,
 }
 
 impl Frame {
-    fn new(path: Path) -> Self {
-        Self { path, emits: 0, steps: 0, escalated: false, written: Vec::new(), silent: None }
+    fn new(path: Path, first_written: usize) -> Self {
+        Self { path, emits: 0, steps: 0, escalated: false, first_written, silent: None }
     }
 }
 
@@ -53,20 +55,27 @@ impl Context {
             scope: None,
             known: None,
             branch: None,
-            frame: Frame::new(Path::root(name)),
+            frame: Frame::new(Path::root(name), 0),
             overlay: Overlay::default(),
+            written: Vec::new(),
         }
     }
 
     /// Goes down to an agent or a round; what this returns has to be given back to [`leave`](Self::leave).
     pub(crate) fn enter(&mut self, name: Name, at: At) -> Frame {
-        let inner = Frame::new(self.frame.path.child(name, at));
+        let inner = Frame::new(self.frame.path.child(name, at), self.written.len());
         std::mem::replace(&mut self.frame, inner)
     }
 
     /// Goes back up; returns what belonged to the turn.
     pub(crate) fn leave(&mut self, outer: Frame) -> Frame {
+        self.written.truncate(self.frame.first_written);
         std::mem::replace(&mut self.frame, outer)
+    }
+
+    /// The stored keys that were written in this turn, each once.
+    pub(crate) fn written(&self) -> &[Name] {
+        self.written.get(self.frame.first_written..).unwrap_or_default()
     }
 
     /// A context for a branch of the parallel block that stands at this path: `outer.block.child` as in ADK.
@@ -82,8 +91,9 @@ impl Context {
             scope: self.scope.clone(),
             known: self.known.clone(),
             branch: Some(branch.into()),
-            frame: Frame::new(self.frame.path.clone()),
+            frame: Frame::new(self.frame.path.clone(), 0),
             overlay: Overlay::default(),
+            written: Vec::new(),
         }
     }
 
@@ -146,60 +156,70 @@ impl Context {
     /// # Errors
     /// When the store fails.
     pub async fn emit(&mut self, event: Event) -> Result<EventId> {
-        let mut event = event;
-        if event.partial {
-            self.placing().apply(&mut event);
-            event.timestamp = now_micros();
-            event.id = self.run.stamp.next(event.timestamp);
-            return self.hand(Arc::new(event)).await;
-        }
-        if !self.overlay.is_empty() {
-            let placing = self.placing();
-            let mut pending = std::mem::take(&mut self.overlay);
-            take_temp(&self.run, &mut pending.state_delta);
-            placing.apply(&mut event);
-            let mut delta = pending.state_delta;
-            delta.extend(std::mem::take(&mut event.actions.state_delta));
-            event.actions.state_delta = delta;
-            event.actions.artifact_delta.splice(0..0, pending.artifact_delta);
+        // The event is moved on before anything is awaited, so that no agent's future holds one.
+        let (partial, event) = (event.partial, self.place(event));
+        let event = if partial {
+            Arc::new(event)
         } else {
-            self.placing().apply(&mut event);
-        }
-        let event = self.commit(event).await?;
-        self.hand(event).await
-    }
-
-    async fn commit(&mut self, event: Event) -> Result<Arc<Event>> {
-        match self.run.engine.commit(self.run.slot(&self.frame), event) {
-            Reply::Ready(committed) => committed,
-            Reply::Later(committed) => {
-                let _busy = Counted::new(&self.run.outbox.in_flight);
-                committed.await
-            }
-        }
-    }
-
-    async fn hand(&mut self, event: Arc<Event>) -> Result<EventId> {
-        if !event.partial {
-            self.frame.emits += 1;
-            for (key, _) in event.actions.state_delta.iter() {
-                if !self.frame.written.contains(key) {
-                    self.frame.written.push(key.clone());
+            match self.run.engine.commit(self.run.slot(&self.frame), event) {
+                Reply::Ready(committed) => committed?,
+                Reply::Later(committed) => {
+                    let _busy = Counted::new(&self.run.outbox.in_flight);
+                    committed.await?
                 }
             }
-        }
-        self.frame.escalated |= event.actions.escalates();
+        };
+        self.note(&event);
         let id = event.id;
         self.run.outbox.hand(event).await;
         Ok(id)
     }
 
-    fn placing(&self) -> Placing {
-        Placing {
-            run: self.run.clone(),
-            scope: self.scope.clone(),
-            branch: self.branch.clone(),
-            path: self.frame.path.clone(),
+    /// Says in an event who made it, where and in which run, turns its keys into stored keys, and adds what was set
+    /// since the last event.
+    fn place(&mut self, mut event: Event) -> Event {
+        let path = &self.frame.path;
+        if event.author.is_empty() {
+            event.author = path.name().clone();
+        }
+        if event.branch.is_none() {
+            event.branch.clone_from(&self.branch);
+        }
+        event.path.clone_from(path);
+        event.invocation_id = self.run.id;
+        if event.partial {
+            event.timestamp = now_micros();
+            event.id = self.run.stamp.next(event.timestamp);
+            return event;
+        }
+        let delta = &mut event.actions.state_delta;
+        if let Some(scope) = &self.scope
+            && !delta.is_empty()
+        {
+            let keys = std::mem::take(delta).into_iter();
+            *delta = keys.map(|(key, value)| (scope.resolve(&key), value)).collect();
+        }
+        if !self.overlay.is_empty() {
+            let mut pending = std::mem::take(&mut self.overlay);
+            pending.state_delta.extend(std::mem::take(delta));
+            *delta = pending.state_delta;
+            event.actions.artifact_delta.splice(0..0, pending.artifact_delta);
+        }
+        take_temp(&self.run, delta);
+        event
+    }
+
+    /// Remembers what a committed event did in this turn.
+    fn note(&mut self, event: &Event) {
+        self.frame.escalated |= event.actions.escalates();
+        if event.partial {
+            return;
+        }
+        self.frame.emits += 1;
+        for (key, _) in event.actions.state_delta.iter() {
+            if !self.written().contains(key) {
+                self.written.push(key.clone());
+            }
         }
     }
 
@@ -265,36 +285,6 @@ pub(crate) struct Joining<'a>(&'a Run);
 impl Drop for Joining<'_> {
     fn drop(&mut self) {
         self.0.outbox.live.fetch_add(1, Relaxed);
-    }
-}
-
-/// Says in an event who made it, where and in which run, and turns its keys into stored keys.
-struct Placing {
-    run: Arc<Run>,
-    scope: Option<Arc<KeyScope>>,
-    branch: Option<Arc<str>>,
-    path: Path,
-}
-
-impl Placing {
-    fn apply(self, event: &mut Event) {
-        if event.author.is_empty() {
-            event.author = self.path.name().clone();
-        }
-        if event.branch.is_none() {
-            event.branch = self.branch;
-        }
-        event.path = self.path;
-        event.invocation_id = self.run.id;
-        if event.partial || event.actions.state_delta.is_empty() {
-            return;
-        }
-        let delta = &mut event.actions.state_delta;
-        if let Some(scope) = &self.scope {
-            let keys = std::mem::take(delta).into_iter();
-            *delta = keys.map(|(key, value)| (scope.resolve(&key), value)).collect();
-        }
-        take_temp(&self.run, delta);
     }
 }
 

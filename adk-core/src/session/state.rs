@@ -30,10 +30,11 @@ impl Scope {
     /// assert_eq!(Scope::of("draft"), Scope::Session);
     /// ```
     pub fn of(key: &str) -> Self {
-        match key.split_once(':') {
-            Some(("user", _)) => Self::User,
-            Some(("app", _)) => Self::App,
-            Some(("temp", _)) => Self::Temp,
+        // Asked for each key that is read or written.
+        match key.as_bytes() {
+            [b'u', b's', b'e', b'r', b':', ..] => Self::User,
+            [b'a', b'p', b'p', b':', ..] => Self::App,
+            [b't', b'e', b'm', b'p', b':', ..] => Self::Temp,
             _ => Self::Session,
         }
     }
