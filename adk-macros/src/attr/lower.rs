@@ -41,6 +41,7 @@ fn written(function: &Function) -> TokenStream {
             clippy::must_use_candidate,
             clippy::needless_pass_by_value,
             clippy::ref_option,
+            clippy::too_many_arguments,
             clippy::trivially_copy_pass_by_ref,
             clippy::unnecessary_wraps,
             clippy::unused_async
