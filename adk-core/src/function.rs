@@ -18,10 +18,9 @@ use serde::de::DeserializeOwned;
 
 /// What may be read from a state key.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be read from a state key",
+    message = "agent-attribute: `{Self}` cannot be read from a state key; help: put `#[adk::data]` on it, or derive `serde::Deserialize`",
     label = "no parameter of an agent",
-    note = "a parameter is `T`, `&T`, `&str`, `&[T]`, `Option<T>` or `serde_json::Value`, where `T` implements `Deserialize`",
-    note = "put `#[adk::data]` on a type of your own"
+    note = "a parameter is `T`, `&T`, `&str`, `&[T]`, `Option<T>` or any JSON value, where `T` owns what it holds"
 )]
 pub trait StateRead: DeserializeOwned + Send + 'static {}
 
@@ -30,9 +29,8 @@ impl<T: DeserializeOwned + Send + 'static> StateRead for T {}
 
 /// What may be written to a state key.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be written to a state key",
-    label = "not a value with a form in JSON",
-    note = "put `#[adk::data]` on a type of your own"
+    message = "agent-attribute: `{Self}` cannot be written to a state key; help: put `#[adk::data]` on it, or derive `serde::Serialize`",
+    label = "has no form in JSON"
 )]
 pub trait StateWrite: Serialize {}
 

@@ -7,6 +7,9 @@ mod lower;
 mod parse;
 mod report;
 mod spelling;
+#[cfg(test)]
+#[allow(clippy::indexing_slicing)]
+mod tests;
 
 use proc_macro2::TokenStream;
 

@@ -104,7 +104,7 @@ async fn says<'a>(cx: &'a mut Cx, topic: &'a str) -> Result<&'a str> {
 
 #[agent]
 fn wants_place(place: Place) {
-    drop(place);
+    let _ = place.lat;
 }
 
 #[agent]
@@ -139,7 +139,7 @@ fn the_description_is_what_the_types_say() {
     assert_eq!(meta.reads, [KeySpec::new("topic", "&str")]);
     assert_eq!(meta.writes, [KeySpec::new("score", "Grades")]);
     assert!(!meta.may_exit);
-    assert!(good_enough::META.may_exit && perhaps::META.may_exit);
+    const { assert!(good_enough::META.may_exit && perhaps::META.may_exit) };
     assert_eq!(perhaps::META.writes, [KeySpec::new("user:mark", "Done").optional(true)]);
     assert_eq!(leave::META.exits, ["outer"]);
     let reads: Vec<_> = every::META.reads.iter().map(|key| (key.name, key.ty, key.optional)).collect();

@@ -186,7 +186,7 @@ fn the_description_is_what_the_function_says() {
     assert_eq!(meta.name, "weather");
     assert_eq!(meta.description, "Says how warm it will be.\n\nSecond paragraph.");
     assert!(!meta.may_exit && exit_loop::META.may_exit && decide::META.may_exit && verdict::META.may_exit);
-    assert!(helper::META.may_exit);
+    const { assert!(helper::META.may_exit) };
     let meta = attributes::META;
     assert_eq!(meta.name, "look-up");
     assert!(meta.may_exit && meta.long_running && meta.confirm);
@@ -507,7 +507,7 @@ mod property {
         small: i8,
         big: u64,
         #[serde(rename = "type", alias = "kind")]
-        r#type: Option<Option<u8>>,
+        r#type: Option<u8>,
     }
 
     /// Gives back what it was given.
@@ -576,7 +576,7 @@ mod property {
                 float: self.float(),
                 small: -128,
                 big: self.roll(u64::MAX),
-                r#type: (self.roll(2) == 1).then_some(Some(3)),
+                r#type: (self.roll(2) == 1).then_some(3),
             }
         }
     }

@@ -9,7 +9,7 @@ mod param;
 pub use output::{AnyOutput, Done, ResultOutput, Tag, ToolOutput, tag};
 pub use param::{
     Arg, ArgMaybe, ArgPlain, Borrowed, BorrowedArg, ContextArg, Declared, Handle, Lent, LentShared,
-    MaybeText, MaybeTextArg, Owned, OwnedArg, SharedContextArg,
+    MakeSchema, MaybeText, MaybeTextArg, Owned, OwnedArg, SharedContextArg,
 };
 
 use super::{ToolArgs, ToolContext, ToolError, schema};
@@ -93,7 +93,7 @@ impl Declare {
         self
     }
 
-    fn add(&mut self, name: &str, description: &str, make: fn(&mut SchemaGenerator) -> Schema) {
+    fn add(&mut self, name: &str, description: &str, make: MakeSchema) {
         let mut schema = make(&mut self.generator);
         if !description.is_empty() {
             schema.insert("description".to_owned(), description.into());

@@ -95,7 +95,9 @@ fn mismatch(value: &Value, schema: &Value, path: &mut String) -> Option<String> 
         ("", _) => None,
         ("object", Value::Object(fields)) => {
             let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
-            for key in required.filter_map(Value::as_str).filter(|key| !fields.contains_key(*key)) {
+            let absent = |key: &&str| !fields.contains_key(*key);
+            let mut keys = required.filter_map(Value::as_str);
+            if let Some(key) = keys.find(absent) {
                 let of = schema.get("properties").and_then(|all| all.get(key)).unwrap_or(&Value::Null);
                 path.push('.');
                 path.push_str(key);

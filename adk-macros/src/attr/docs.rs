@@ -42,7 +42,7 @@ fn folded(text: &str) -> String {
     let mut code = false;
     let mut fresh = true;
     for line in text.lines() {
-        let line = if code { line.trim_end() } else { line.trim() };
+        let line = if code { line.strip_prefix(' ').unwrap_or(line).trim_end() } else { line.trim() };
         let fence = line.trim_start().starts_with("```");
         let own = code || fence || is_item(line);
         if line.is_empty() && !code {
@@ -82,7 +82,7 @@ mod tests {
         assert_eq!(folded(" Grades the\n draft."), "Grades the draft.");
         assert_eq!(folded(" One.\n\n\n Two\n goes on.\n"), "One.\n\nTwo goes on.");
         assert_eq!(folded(" Either:\n - this\n   goes on\n - that"), "Either:\n- this goes on\n- that");
-        assert_eq!(folded(" So:\n ```\n a\n   b\n ```\n and"), "So:\n```\n a\n   b\n```\nand");
+        assert_eq!(folded(" So:\n ```\n a\n   b\n ```\n and"), "So:\n```\na\n  b\n```\nand");
         assert_eq!(folded("  \n "), "");
     }
 }

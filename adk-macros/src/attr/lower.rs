@@ -41,6 +41,7 @@ fn written(function: &Function) -> TokenStream {
             clippy::must_use_candidate,
             clippy::needless_pass_by_value,
             clippy::ref_option,
+            clippy::too_many_arguments,
             clippy::trivially_copy_pass_by_ref,
             clippy::unnecessary_wraps,
             clippy::unused_async
@@ -105,9 +106,11 @@ fn output_types(function: &Function, private: &TokenStream) -> TokenStream {
 
 /// A check on types: the caret stands under `span`.
 fn refuse(private: &TokenStream, span: Span, wrong: &TokenStream, message: &str) -> TokenStream {
-    // Only the parentheses are the user's, so that no editor takes our path for their token.
-    let call = quote_spanned!(span=> (#wrong, #message));
-    quote!(const _: () = #private::refuse #call;)
+    // The compiler points from the first token of a call to its last. These are parentheses, so that no editor takes
+    // our path for the user's token.
+    let refuse = quote!(#private::refuse);
+    let call = quote_spanned!(span=> (#refuse)(#wrong, #message));
+    quote!(const _: () = #call;)
 }
 
 /// The name of a parameter, as a key or as an argument.

@@ -38,6 +38,11 @@ impl Report {
         }
     }
 
+    /// Whether nothing is wrong so far.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.errors.is_empty()
+    }
+
     /// What is generated, then the errors: editors favour what comes first.
     pub(crate) fn beside(self, mut output: TokenStream) -> TokenStream {
         for error in self.errors {

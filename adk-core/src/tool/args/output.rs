@@ -9,9 +9,8 @@ use std::marker::PhantomData;
 
 /// What a tool may return.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be the result of a tool",
-    label = "has no form in JSON",
-    note = "put `#[adk::data]` on a type of your own"
+    message = "tool-attribute: `{Self}` cannot be the result of a tool; help: put `#[adk::data]` on it, or derive `serde::Serialize`",
+    label = "has no form in JSON"
 )]
 pub trait ToolOutput: Serialize {}
 

@@ -19,7 +19,7 @@ impl<P> Arg<P> {
 /// error and not one at each use.
 #[derive(Debug)]
 pub struct Handle<T> {
-    schema: fn(&mut SchemaGenerator) -> Schema,
+    schema: MakeSchema,
     decode: fn(&Value) -> Result<T, serde_json::Error>,
     optional: bool,
 }
@@ -56,13 +56,16 @@ impl<T> Handle<T> {
     }
 }
 
+/// Makes the schema of a type.
+pub type MakeSchema = fn(&mut SchemaGenerator) -> Schema;
+
 /// What goes into a declaration.
 pub trait Declared {
     /// The type that is read.
     type Of;
 
     /// The schema, and whether the argument may be absent; `None` for what is no argument.
-    fn declared(&self) -> Option<(fn(&mut SchemaGenerator) -> Schema, bool)>;
+    fn declared(&self) -> Option<(MakeSchema, bool)>;
 }
 
 macro_rules! arguments {
@@ -97,7 +100,7 @@ macro_rules! arguments {
         impl$(<$generic>)? Declared for $name$(<$generic>)? {
             type Of = $of;
 
-            fn declared(&self) -> Option<(fn(&mut SchemaGenerator) -> Schema, bool)> {
+            fn declared(&self) -> Option<(MakeSchema, bool)> {
                 Some((self.0.schema, self.0.optional))
             }
         }
@@ -204,7 +207,7 @@ fn taken() -> ToolError {
 impl Declared for ContextArg {
     type Of = ();
 
-    fn declared(&self) -> Option<(fn(&mut SchemaGenerator) -> Schema, bool)> {
+    fn declared(&self) -> Option<(MakeSchema, bool)> {
         None
     }
 }
@@ -212,7 +215,7 @@ impl Declared for ContextArg {
 impl Declared for SharedContextArg {
     type Of = ();
 
-    fn declared(&self) -> Option<(fn(&mut SchemaGenerator) -> Schema, bool)> {
+    fn declared(&self) -> Option<(MakeSchema, bool)> {
         None
     }
 }

@@ -5,7 +5,7 @@ use crate::attr::parse::{AgentArgs, Function};
 use crate::attr::report::Report;
 use crate::attr::{check, docs};
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
 /// The function, the hidden struct, and the impl.
@@ -15,7 +15,8 @@ pub(crate) fn agent(function: &Function, args: &AgentArgs, report: Report) -> To
     let (written, twin) = (super::written(function), super::twin(function));
     let inside = if check::is_callable(function) {
         let (types, name) = (output_types(function, private), &function.sig.ident);
-        let checks = checks(function, args, &names, &report);
+        // One fault, one message: what tokens show to be wrong is not judged by types as well.
+        let checks = report.is_empty().then(|| checks(function, args, &names, &report));
         let (meta, run) = (meta(function, args, &names), run(function, args, &names));
         quote! {
             #types
@@ -95,16 +96,23 @@ fn run(function: &Function, args: &AgentArgs, names: &Names) -> TokenStream {
     let name = &function.sig.ident;
     let loads = function.params.iter().zip(locals).map(|(param, local)| {
         let (ty, key) = (fixed(&param.ty), name_of(param));
-        quote!(let #local = #private::function::Arg::<#ty>::NEW.load(__adk_cx, #key)?;)
+        // A type that no key can hold is said where it stands.
+        let load = quote_spanned!(param.ty.span()=> .load);
+        quote!(let #local = #private::function::Arg::<#ty>::NEW #load(__adk_cx, #key)?;)
     });
-    let begin = match (locals.first(), args.blocking) {
+    let blocking = args.blocking.filter(|_| function.sig.asyncness.is_none());
+    let begin = match (locals.first(), blocking) {
         (None, _) => quote!(let __adk_how = #private::function::Recorded::new(__adk_cx);),
         (Some(first), None) => quote!(let (#first, __adk_how) = #first.begin(__adk_cx);),
         (Some(first), Some(_)) => quote!(let (#first, __adk_how) = #first.begin_blocking(__adk_cx);),
     };
-    let wait = function.sig.asyncness.filter(|_| args.blocking.is_none()).map(|_| quote!(.await));
+    let wait = function.sig.asyncness.map(|_| quote!(.await));
     let value = match args.writes {
-        Some(_) => quote!(#private::function::tag(&__adk_out).value(__adk_out)?),
+        Some(_) => {
+            // So is one that none can be written with.
+            let out = quote_spanned!(function.returns_span()=> __adk_out);
+            quote!(#private::function::tag(&__adk_out).value(#out)?)
+        }
         None => quote!(::core::option::Option::None),
     };
     let call = quote! {
@@ -113,7 +121,7 @@ fn run(function: &Function, args: &AgentArgs, names: &Names) -> TokenStream {
         let (__adk_out, __adk_flow) = #private::function::tag(&__adk_out).flow(__adk_out);
         ::core::result::Result::Ok(#private::function::Done::new(#value, __adk_flow))
     };
-    let work = match args.blocking {
+    let work = match blocking {
         Some(_) => quote!(#private::function::blocking(move || { #call })),
         None => quote!(async move { #call }),
     };
@@ -146,7 +154,7 @@ fn checks(function: &Function, args: &AgentArgs, names: &Names, report: &Report)
         None => check(
             function.returns_span(),
             &quote!(!#unit),
-            format!("`{name}` returns a value, but no key is said for it"),
+            format!("`{name}` returns a value, but does not say which key it writes"),
             "write `#[agent(writes = KEY)]`, or return nothing".into(),
         ),
     }

@@ -17,7 +17,8 @@ pub(crate) fn tool(function: &Function, args: &ToolArgs, report: Report) -> Toke
     let name = &function.sig.ident;
     let inside = if check::is_callable(function) {
         let types = output_types(function, private);
-        let checks = checks(function, &names, &report);
+        // One fault, one message: what tokens show to be wrong is not judged by types as well.
+        let checks = report.is_empty().then(|| checks(function, &names, &report));
         let (meta, declare) = (meta(function, args, &names), declare(function, &names));
         let call = call(function, args, &names);
         quote! {
@@ -156,17 +157,18 @@ fn call(function: &Function, args: &ToolArgs, names: &Names) -> TokenStream {
             None => quote!(let #local = #handle.take(&mut __adk_call, #key)?;),
         }
     });
-    let wait = function.sig.asyncness.filter(|_| args.blocking.is_none()).map(|_| quote!(.await));
+    let wait = function.sig.asyncness.map(|_| quote!(.await));
+    let out = quote_spanned!(function.returns_span()=> __adk_out);
     let body = quote! {
         #(#takes)*
         let __adk_out = #name(#(#locals.give()),*) #wait;
         let __adk_out = #private::args::tag(&__adk_out).ok(__adk_out)?;
         let (__adk_out, __adk_flow) = #private::args::tag(&__adk_out).flow(__adk_out);
-        let __adk_out = #private::args::tag(&__adk_out).value(__adk_out)?;
+        let __adk_out = #private::args::tag(&__adk_out).value(#out)?;
         ::core::result::Result::Ok(#private::args::Done::new(__adk_out, __adk_flow))
     };
     let make = quote!(#private::args::Call::new(__adk_args, __adk_cx, &__ADK_DECLARATION));
-    let done = match args.blocking {
+    let done = match args.blocking.filter(|_| function.sig.asyncness.is_none()) {
         Some(_) => quote! {
             #private::args::blocking(__adk_cx, move |__adk_cx| {
                 let mut __adk_call = #make;

@@ -162,7 +162,11 @@ fn entry(
     if seen.contains(&text) {
         report.at(name.span(), format!("`{text}` is given twice"), "remove one of them");
     }
-    each(&name, input, report)?;
+    each(&name, input, report).map_err(|error| match input.is_empty() {
+        // The end of the input has no place of its own.
+        true => syn::Error::new(name.span(), error.to_string().replace("unexpected end of input, ", "")),
+        false => error,
+    })?;
     seen.push(text);
     if !input.is_empty() && !input.peek(Token![,]) {
         return Err(input.error("expected a comma"));

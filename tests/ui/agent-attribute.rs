@@ -1,0 +1,55 @@
+use adk::{Flow, Result, agent};
+
+type Score = Result<f64>;
+type Nothing = Result<()>;
+
+/// A value, behind an alias, and no key.
+#[agent]
+fn no_key(draft: &str) -> Score {
+    Ok(draft.len() as f64)
+}
+
+/// A key and no value.
+#[agent(writes = score)]
+async fn no_value() -> Nothing {
+    Ok(())
+}
+
+/// Only a flow.
+#[agent(writes = score)]
+fn only_flow() -> Flow {
+    Flow::Exit
+}
+
+#[agent(write = score)]
+fn slip() -> f64 {
+    0.5
+}
+
+#[agent(writes = score, writes = mark)]
+fn twice() -> f64 {
+    0.5
+}
+
+#[agent(temperature = 0.5)]
+fn other() {}
+
+#[agent(writes = usr:score)]
+fn prefix() -> f64 {
+    0.5
+}
+
+#[agent(exits(outer))]
+fn no_flow() {}
+
+#[agent(exits)]
+fn no_loop() -> Flow {
+    Flow::Exit
+}
+
+#[agent(blocking)]
+async fn both() {}
+
+fn main() {
+    let _ = (no_key, no_value, only_flow, slip, twice, other, prefix, no_flow, no_loop, both);
+}

@@ -1,0 +1,33 @@
+use adk::{ToolContext as Cx, tool};
+
+/// Looks it up.
+#[tool(nme = "look_up")]
+fn slip() {}
+
+/// Looks it up.
+#[tool(escalate, confirm, confirm)]
+fn two() {}
+
+/// Looks it up.
+#[tool(name = "look up")]
+fn name() {}
+
+/// Looks it up.
+#[tool(blocking)]
+async fn both() {}
+
+/// Looks it up.
+#[tool]
+fn contexts(left: &mut Cx, right: &Cx) {
+    let _ = (left, right);
+}
+
+/// Looks it up.
+#[tool]
+fn generic<T>(value: T) {
+    drop(value);
+}
+
+fn main() {
+    let _ = (slip, two, name, both, contexts);
+}
