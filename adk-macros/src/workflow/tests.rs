@@ -1,1 +1,5 @@
+//! The parser as data, and as something that never breaks.
 
+mod fuzz;
+mod messages;
+mod shapes;

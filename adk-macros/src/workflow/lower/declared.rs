@@ -70,6 +70,8 @@ pub(super) fn alone(decl: &Decl, adk: &TokenStream) -> TokenStream {
             #[allow(unused_imports)]
             use #adk::workflow::wire::Otherwise as _;
             #declares
+            // So that rustc does not list it as one of the types that are agents.
+            #[diagnostic::do_not_recommend]
             impl #adk::Agent for #name {
                 const META: #adk::AgentMeta<'static> = <#name as #adk::llm::Declares<0>>::DECL.meta;
                 async fn run(&self, cx: &mut #adk::Context) -> #adk::Result<#adk::Flow> {
