@@ -1,7 +1,7 @@
 use adk::prelude::*;
 
 mod agents {
-    adk::llm_agent! { pub grader -> score: String { instruction: "Grade." } }
+    adk::llm::agent! { pub grader -> score: String { instruction: "Grade." } }
 }
 use agents::grader;
 

@@ -1,11 +1,11 @@
 use adk::prelude::*;
 
 mod one {
-    adk::llm_agent! { pub critic -> a: String { instruction: "Review." } }
+    adk::llm::agent! { pub critic -> a: String { instruction: "Review." } }
 }
 
 mod two {
-    adk::llm_agent! { pub critic -> b: String { instruction: "Review." } }
+    adk::llm::agent! { pub critic -> b: String { instruction: "Review." } }
 }
 
 workflow! {

@@ -1,7 +1,7 @@
 use adk::prelude::*;
 
 mod agents {
-    adk::llm_agent! { pub model -> text: String { instruction: "Write." } }
+    adk::llm::agent! { pub model -> text: String { instruction: "Write." } }
 }
 
 workflow! {

@@ -1,7 +1,7 @@
 use adk::prelude::*;
 
 mod agents {
-    adk::llm_agent! { pub critic { instruction: "Review." } }
+    adk::llm::agent! { pub critic { instruction: "Review." } }
 }
 
 workflow! {

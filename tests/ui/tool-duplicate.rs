@@ -1,38 +1,32 @@
-use adk::model::ToolDeclaration;
 use adk::prelude::*;
-use adk::{Tool, ToolArgs, ToolError, ToolMeta};
 
-macro_rules! tool {
-    ($ty:ident, $name:literal) => {
-        #[derive(Default)]
-        struct $ty;
+mod web {
+    use adk::prelude::*;
 
-        impl Tool for $ty {
-            const META: ToolMeta<'static> = ToolMeta::new($name, "");
-            fn declaration(&self) -> &ToolDeclaration {
-                unimplemented!()
-            }
-            async fn call(&self, _: ToolArgs, _: &mut ToolContext) -> Result<serde_json::Value, ToolError> {
-                unimplemented!()
-            }
-        }
-    };
+    /// Searches the web.
+    #[tool]
+    pub fn search(query: String) -> String {
+        query
+    }
+
+    /// Searches the web once more.
+    #[tool(name = "search")]
+    pub fn again(query: String) -> String {
+        query
+    }
 }
-tool!(Search, "search");
-tool!(SearchAgain, "search");
-tool!(Transfer, "transfer_to_agent");
-tool!(Good, "good");
+use web::search;
 
 workflow! {
     pub Writing() {
-        agent critic { instruction: "Review.", tools: [Search, Good, SearchAgain, Good, Transfer] }
-        agent writer { instruction: "Write.", tools: [Search] }
+        agent critic { instruction: "Review.", tools: [search, web::again] }
+        agent writer { instruction: "Write.", tools: [search] }
         critic;
         critic as second;
         writer
     }
 }
 
-adk::llm_agent! { pub lone { instruction: "Think.", tools: [Search, self::Search] } }
+adk::llm::agent! { pub lone { instruction: "Think.", tools: [search, web::search] } }
 
 fn main() {}

@@ -3,7 +3,7 @@
 use adk::prelude::*;
 
 mod agents {
-    adk::llm_agent! {
+    adk::llm::agent! {
         pub critic -> criticism: String { instruction: "Review." }
         pub agent writer -> draft: String { instruction: "Write." }
     }

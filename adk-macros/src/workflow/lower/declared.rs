@@ -1,4 +1,4 @@
-//! Declared LLM agents: a const for each, and a type for those of `llm_agent!`.
+//! Declared LLM agents: a const for each, and a type for those of `llm::agent!`.
 
 use super::super::ast::{Contents, Decl, DeclKind, Fields, Timeout, Typed};
 use super::super::names;
@@ -44,7 +44,7 @@ impl Lower<'_> {
     }
 }
 
-/// An agent of `llm_agent!`: a struct of its name.
+/// An agent of `llm::agent!`: a struct of its name.
 pub(super) fn alone(decl: &Decl, adk: &TokenStream) -> TokenStream {
     let DeclKind::Llm { output, fields } = &decl.kind else {
         return TokenStream::new();

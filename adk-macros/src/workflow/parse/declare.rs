@@ -73,7 +73,7 @@ impl Parser {
         }
     }
 
-    /// The input of `llm_agent!`.
+    /// The input of `llm::agent!`.
     pub(super) fn agents(&mut self, input: ParseStream<'_>) -> syn::Result<()> {
         if input.is_empty() {
             return Err(expected(input, "an agent, as in `pub critic -> criticism: String { ... }`"));

@@ -9,7 +9,7 @@ const WRITER: &str = concat!("Write it: {plan}", "; {user:language?}");
 
 /// Agents in a module of their own.
 pub mod agents {
-    adk::llm_agent! {
+    adk::llm::agent! {
         /// Reviews the draft.
         pub critic -> criticism: String { instruction: "Review {draft}." }
 

@@ -3,7 +3,7 @@
 
 use agents::prelude::*;
 
-agents::llm_agent! {
+agents::llm::agent! {
     /// Reviews the draft.
     pub critic -> criticism: String { instruction: "Review {draft}." }
 }
