@@ -21,7 +21,7 @@ impl Lower<'_> {
                 quote!(::core::concat!(::core::module_path!(), "::", ::core::stringify!(#name), "::", #text));
             all.extend(match &decl.kind {
                 DeclKind::Llm { output, fields } => {
-                    declares(adk, name, number, decl, output.as_ref(), fields, &id)
+                    declares(adk, name, number, decl, output.as_deref(), fields, &id)
                 }
                 DeclKind::Given { .. } => TokenStream::new(),
                 DeclKind::Described { reads, output, .. } => {
@@ -52,7 +52,7 @@ pub(super) fn alone(decl: &Decl, adk: &TokenStream) -> TokenStream {
     let (attrs, vis, name) = (&decl.attrs, &decl.vis, &decl.name);
     let text = names::plain(name);
     let id = quote!(::core::concat!(::core::module_path!(), "::", #text));
-    let declares = declares(adk, name, 0, decl, output.as_ref(), fields, &id);
+    let declares = declares(adk, name, 0, decl, output.as_deref(), fields, &id);
     let allow = super::allow();
     let fallback = attrs.is_empty().then(|| {
         let doc = format!("The LLM agent `{text}`.");

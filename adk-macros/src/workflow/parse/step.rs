@@ -237,7 +237,7 @@ impl Parser {
             let text = "block-empty: a block needs at least one step; help: remove it, or put a step into it";
             self.report.at(open, text);
         }
-        Ok(Some(Node::Block(Block { attrs, name, kind, span, nodes })))
+        Ok(Some(Node::Block(Box::new(Block { attrs, name, kind, span, nodes }))))
     }
 
     /// `path` or `path as NAME`.
