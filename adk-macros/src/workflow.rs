@@ -1,4 +1,4 @@
-//! `workflow!` and `llm_agent!`: parse -> plan -> check -> lower.
+//! `workflow!` and `llm::agent!`: parse -> plan -> check -> lower.
 
 mod ast;
 mod check;
@@ -20,7 +20,7 @@ pub(crate) fn workflow(input: TokenStream) -> TokenStream {
     lower::workflow(&tree, &plan, report)
 }
 
-/// What `llm_agent!` expands to.
+/// What `llm::agent!` expands to.
 pub(crate) fn llm_agent(input: TokenStream) -> TokenStream {
     let (agents, mut report) = parse::agents(input);
     check::agents(&agents, &mut report);

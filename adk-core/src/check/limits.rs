@@ -12,8 +12,8 @@ pub(super) const fn describe(word: &str, block: &str, value: i128) -> Message {
     m.all(&[if max { "loop-max" } else { "syntax" }, ": `", word, "` of block `", block, "` is "]);
     m.number(value);
     m.push(if value > 0 { ", which is too large" } else { "" });
-    m.push(if max { "; help: it is the most rounds" } else { "; help: it is the most branches at a time" });
-    m.all(&[", 1 or more, as in `", word, " = 5`"]);
+    m.push("; help: it is the largest number of ");
+    m.push(if max { "rounds, 1 or more, as in `max = 5`" } else { "branches at a time, 1 or more" });
     m
 }
 

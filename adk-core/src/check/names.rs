@@ -18,10 +18,12 @@ pub(super) struct Entry<'a> {
     owner: usize,
     /// The name of the nested workflow in which it stands; empty for the workflow itself.
     inside: &'a str,
+    /// The step of the workflow that it is, or is inside of.
+    at: usize,
 }
 
 impl Entry<'_> {
-    pub(super) const EMPTY: Self = Self { text: "", what: What::Name, owner: 0, inside: "" };
+    pub(super) const EMPTY: Self = Self { text: "", what: What::Name, owner: 0, inside: "", at: 0 };
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,11 +76,11 @@ pub(super) const fn count(steps: &[Step<'_>]) -> usize {
 /// Fills the findings, one per step of the workflow.
 pub(super) const fn find<'a>(spec: &Spec<'a>, table: &mut [Entry<'a>], findings: &mut [Finding<'a>]) {
     let mut names = Names { table, owners: 0 };
-    let root = Entry { text: spec.name, what: What::Name, owner: 0, inside: "" };
+    let root = Entry { text: spec.name, what: What::Name, owner: 0, inside: "", at: spec.steps.len() };
     let _ = names.insert(root);
     let mut i = 0;
     while i < spec.steps.len() {
-        findings[i] = names.step(&spec.steps[i], 0, "", spec.name);
+        findings[i] = names.step(&spec.steps[i], i, 0, "", spec.steps.len());
         i += 1;
     }
 }
@@ -109,31 +111,39 @@ impl<'a> Names<'_, 'a> {
         None
     }
 
-    /// The first thing that is wrong with a step or inside of it.
-    const fn step(&mut self, step: &Step<'a>, owner: usize, inside: &'a str, root: &'a str) -> Finding<'a> {
+    /// The first thing that is wrong with a step or inside of it; `at` is the step of the workflow itself.
+    const fn step(
+        &mut self,
+        step: &Step<'a>,
+        at: usize,
+        owner: usize,
+        inside: &'a str,
+        root: usize,
+    ) -> Finding<'a> {
         if is_reserved(step.name) && inside.is_empty() {
             return Finding::Reserved;
         }
+        // What stands twice in one nested workflow is reported where that is defined.
         if let StepKind::Agent { meta, instance } = step.kind
             && !instance
             && let Some(definition) = definition(meta)
+            && let Some(first) =
+                self.insert(Entry { text: definition, what: What::Definition, owner, inside, at })
+            && (first.at != at || inside.is_empty())
         {
-            let entry = Entry { text: definition, what: What::Definition, owner, inside };
-            if let Some(first) = self.insert(entry) {
-                let (name, first_inside) = (step.name, first.inside);
-                return Finding::Reused(Twice { name, inside, first_inside, root: false });
-            }
-        }
-        if step.named
-            && let Some(first) = self.insert(Entry { text: step.name, what: What::Name, owner, inside })
-        {
-            let is_root = owner == 0 && first.inside.is_empty() && same(step.name, root);
-            return Finding::Duplicate(Twice {
+            return Finding::Reused(Twice {
                 name: step.name,
                 inside,
                 first_inside: first.inside,
-                root: is_root,
+                root: false,
             });
+        }
+        if step.named
+            && let Some(first) = self.insert(Entry { text: step.name, what: What::Name, owner, inside, at })
+            && (first.at != at || inside.is_empty())
+        {
+            let (first_inside, root) = (first.inside, first.at == root);
+            return Finding::Duplicate(Twice { name: step.name, inside, first_inside, root });
         }
         let StepKind::Agent { meta, instance } = step.kind else {
             return Finding::None;
@@ -145,7 +155,7 @@ impl<'a> Names<'_, 'a> {
         }
         let mut i = 0;
         while i < meta.steps.len() {
-            let found = self.step(&meta.steps[i], inner, step.name, root);
+            let found = self.step(&meta.steps[i], at, inner, step.name, root);
             if !matches!(found, Finding::None) {
                 return found;
             }
@@ -185,7 +195,7 @@ pub(super) const fn describe(step: &Step<'_>, finding: &Finding<'_>) -> Option<M
             m.push("name-duplicate: ");
             subject(&mut m, step, twice);
             if twice.root {
-                m.push(" has the name of this workflow");
+                m.push(" has the name of the workflow itself");
             } else {
                 m.push(" has the same name as ");
                 first(&mut m, twice);
@@ -215,7 +225,11 @@ const fn remedy(m: &mut Message, step: &Step<'_>, twice: &Twice<'_>) {
     if !matches!(step.kind, StepKind::Agent { .. }) {
         return m.push("; help: give the block another name");
     }
-    m.all(&["; help: write `as second_", step.name, "` behind it, for an instance with a name of its own"]);
+    m.all(&[
+        "; help: write `as second_",
+        step.name,
+        "` after it, which makes it an instance with a name of its own",
+    ]);
     if !twice.inside.is_empty() {
         m.all(&["; what stands in it is then called `second_", step.name, "::", twice.name, "` and so on"]);
     }

@@ -1,1 +1,149 @@
+use super::*;
+use crate::spec::{AgentKind, AgentMeta, ToolMeta};
 
+const fn agent<'a>(name: &'a str, meta: &'a AgentMeta<'a>, at: usize) -> Step<'a> {
+    Step::new(name, StepKind::Agent { meta, instance: false }, at)
+}
+
+const fn instance<'a>(name: &'a str, meta: &'a AgentMeta<'a>, at: usize) -> Step<'a> {
+    Step::new(name, StepKind::Agent { meta, instance: true }, at)
+}
+
+const fn defined<'a>(name: &'a str, definition: &'a str) -> AgentMeta<'a> {
+    AgentMeta::new(AgentKind::Function, name).definition(definition)
+}
+
+/// The checks that fail, each with its step.
+fn found(steps: &[Step<'_>]) -> Vec<String> {
+    let faults = faults(&Spec::new("root", "", steps));
+    for fault in &faults {
+        assert!(fault.message.starts_with(fault.check), "{fault}");
+    }
+    faults.iter().map(|fault| format!("{} {}", fault.check, fault.node)).collect()
+}
+
+const CRITIC: AgentMeta<'static> = defined("critic", "one::critic");
+const OTHER: AgentMeta<'static> = defined("critic", "two::critic");
+const GRADE: AgentMeta<'static> = AgentMeta::custom("grade");
+const DRAFTING: AgentMeta<'static> = AgentMeta::new(AgentKind::Workflow, "drafting")
+    .definition("one::Drafting")
+    .steps(&[agent("critic", &CRITIC, 0), agent("grade", &GRADE, 1)]);
+
+#[test]
+fn two_definitions_and_one_definition_twice() {
+    assert_eq!(found(&[agent("critic", &CRITIC, 0), agent("grade", &GRADE, 1)]), [""; 0]);
+    assert_eq!(found(&[agent("critic", &CRITIC, 0), agent("critic", &OTHER, 1)]), ["name-duplicate critic"]);
+    assert_eq!(found(&[agent("critic", &CRITIC, 0), agent("critic", &CRITIC, 1)]), ["agent-reused critic"]);
+    // Under another name as well: it is an instance only by `as`.
+    assert_eq!(found(&[agent("critic", &CRITIC, 0), agent("judge", &CRITIC, 1)]), ["agent-reused judge"]);
+    assert_eq!(found(&[agent("critic", &CRITIC, 0), instance("judge", &CRITIC, 1)]), [""; 0]);
+    assert_eq!(found(&[instance("a", &CRITIC, 0), instance("a", &CRITIC, 1)]), ["name-duplicate a"]);
+    // By hand, a definition is the name alone: two types may share it.
+    assert_eq!(found(&[agent("grade", &GRADE, 0), agent("rate", &GRADE, 1)]), [""; 0]);
+    assert_eq!(found(&[agent("root", &CRITIC, 0)]), ["name-duplicate root"]);
+}
+
+#[test]
+fn names_inside_of_nested_workflows() {
+    assert_eq!(found(&[agent("drafting", &DRAFTING, 0)]), [""; 0]);
+    assert_eq!(
+        found(&[agent("critic", &CRITIC, 0), agent("drafting", &DRAFTING, 1)]),
+        ["agent-reused drafting"]
+    );
+    assert_eq!(
+        found(&[agent("drafting", &DRAFTING, 0), agent("critic", &OTHER, 1)]),
+        ["name-duplicate critic"]
+    );
+    // What is in an instance has its prefix.
+    let both = [agent("critic", &CRITIC, 0), instance("a", &DRAFTING, 1), instance("b", &DRAFTING, 2)];
+    assert_eq!(found(&both), [""; 0]);
+    // A nested workflow's own fault is reported where it is defined.
+    let wrong = [agent("critic", &CRITIC, 0), agent("critic", &OTHER, 1)];
+    let inner = AgentMeta::new(AgentKind::Workflow, "inner").definition("x::Inner").steps(&wrong);
+    assert_eq!(found(&[agent("inner", &inner, 0), agent("x", &GRADE, 1)]), [""; 0]);
+    let message =
+        &faults(&Spec::new("root", "", &[agent("critic", &OTHER, 0), agent("drafting", &DRAFTING, 1)]))[0]
+            .message;
+    assert_eq!(
+        message,
+        "name-duplicate: `critic`, a step in `drafting`, has the same name as a step before it; help: write \
+         `as second_drafting` after it, which makes it an instance with a name of its own; what stands in it is then \
+         called `second_drafting::critic` and so on"
+    );
+}
+
+#[test]
+fn names_of_unnamed_blocks_do_not_count_across_workflows() {
+    let inner = Step::new("loop_1", StepKind::Loop { max: None, until: None }, 2).unnamed();
+    let steps = [inner, agent("a", &GRADE, 1), Step::new("", StepKind::End, 2)];
+    let nested = AgentMeta::new(AgentKind::Workflow, "nested").definition("x::Nested").steps(&steps);
+    let outer = [inner, agent("nested", &nested, 1), Step::new("", StepKind::End, 2)];
+    assert_eq!(found(&outer), [""; 0]);
+}
+
+#[test]
+fn names_that_cannot_be() {
+    for name in ["user", "model"] {
+        assert_eq!(found(&[agent(name, &GRADE, 0)]), [format!("name-reserved {name}")]);
+    }
+    for name in ["1x", "a b", "_", "a-b"] {
+        assert_eq!(found(&[agent(name, &GRADE, 0)]), [format!("name-invalid {name}")]);
+    }
+    assert_eq!(found(&[agent("naïve", &GRADE, 0), agent("type", &CRITIC, 1)]), [""; 0]);
+    assert_eq!(faults(&Spec::new("user", "", &[]))[0].check, "name-reserved");
+}
+
+#[test]
+fn tools() {
+    const TOOLS: &[ToolMeta<'static>] =
+        &[ToolMeta::new("search", ""), ToolMeta::new("search", ""), ToolMeta::new("transfer_to_agent", "")];
+    let meta = AgentMeta::new(AgentKind::Llm, "critic").tools(TOOLS);
+    assert_eq!(found(&[agent("critic", &meta, 0)]), ["tool-duplicate critic", "tool-reserved critic"]);
+}
+
+#[test]
+fn limits() {
+    let parallel = StepKind::Parallel { max_concurrency: Some(0) };
+    let steps = [
+        Step::new("p", parallel, 4),
+        Step::new("", StepKind::Branch, 3),
+        agent("grade", &GRADE, 2),
+        Step::new("", StepKind::End, 3),
+        Step::new("", StepKind::End, 4),
+    ];
+    assert_eq!(found(&steps), ["syntax p"]);
+    assert_eq!((limit(-1), limit(7), limit(1 << 40)), (1, 7, u32::MAX));
+}
+
+#[test]
+fn the_same_in_const_evaluation() {
+    const STEPS: &[Step<'static>] = &[agent("critic", &CRITIC, 0), agent("critic", &OTHER, 1)];
+    const SPEC: Spec<'static> = Spec::new("root", "", STEPS);
+    const FACTS: &Facts<'static, 2> = &facts::<2, { slots(&SPEC) }>(&SPEC);
+    assert!(std::panic::catch_unwind(|| FACTS.raise(&SPEC, 0)).is_ok());
+    let raised = std::panic::catch_unwind(|| FACTS.raise(&SPEC, 1)).unwrap_err();
+    let text = raised.downcast_ref::<String>().cloned().unwrap_or_default();
+    assert_eq!(text, faults(&SPEC)[0].message);
+}
+
+#[test]
+fn many_names() {
+    let names: Vec<String> = (0..2_000).map(|i| format!("agent_{i}")).collect();
+    let metas: Vec<_> = names.iter().map(|name| defined(name, "")).collect();
+    let mut steps: Vec<_> = metas.iter().enumerate().map(|(at, meta)| agent(meta.name, meta, at)).collect();
+    assert_eq!(found(&steps), [""; 0]);
+    steps.push(agent("agent_1999", &GRADE, 2_000));
+    assert_eq!(found(&steps), ["name-duplicate agent_1999"]);
+}
+
+#[test]
+fn a_message_that_is_too_long_is_cut_between_characters() {
+    let mut message = Message::new();
+    for _ in 0..400 {
+        message.push("äöü");
+    }
+    assert_eq!(message.as_str().chars().count(), 512);
+    let mut message = Message::new();
+    message.number(-170_141_183_460_469_231_731_687_303_715_884_105_728);
+    assert_eq!(message.as_str(), i128::MIN.to_string());
+}

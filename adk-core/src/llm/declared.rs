@@ -34,6 +34,7 @@ impl<W: Declares<N>, const N: usize> Default for Declared<W, N> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<W: Declares<N>, const N: usize> Agent for Declared<W, N> {
     const META: AgentMeta<'static> = W::DECL.meta;
 

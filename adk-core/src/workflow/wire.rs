@@ -164,7 +164,7 @@ pub fn tools<const N: usize>(tools: [Option<Arc<dyn DynTool>>; N]) -> Vec<Arc<dy
 pub trait Whole: Copy {}
 
 macro_rules! whole {
-    ($($ty:ty),*) => { $(impl Whole for $ty {})* };
+    ($($ty:ty),*) => { $(#[diagnostic::do_not_recommend] impl Whole for $ty {})* };
 }
 whole!(u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize);
 

@@ -61,11 +61,11 @@ pub(super) struct Decl {
 /// What an agent is made of.
 pub(super) enum DeclKind {
     /// `agent NAME -> KEY: TYPE { fields }`.
-    Llm { output: Option<Typed>, fields: Box<Fields> },
+    Llm { output: Option<Box<Typed>>, fields: Box<Fields> },
     /// `agent NAME: TYPE;`.
     Given { ty: Type },
     /// `agent NAME(reads) -> KEY: TYPE as TYPE;`.
-    Described { reads: Vec<Typed>, output: Option<Typed>, ty: Type },
+    Described { reads: Vec<Typed>, output: Option<Box<Typed>>, ty: Type },
 }
 
 /// The fields of an LLM agent.
@@ -104,7 +104,7 @@ pub(super) enum Timeout {
 /// One step.
 pub(super) enum Node {
     Run(Run),
-    Block(Block),
+    Block(Box<Block>),
     Break(Break),
 }
 

@@ -12,7 +12,7 @@ use super::report::Report;
 pub(super) fn workflow(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report) {
     names::workflow(tree, report);
     names::declared(&tree.items.agents, report);
-    names::steps(tree, plan, report);
+    names::steps(plan, report);
     keys::workflow(tree, report);
     limits::workflow(tree, plan, report);
 }

@@ -64,7 +64,7 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> Toke
     }
 }
 
-/// The whole expansion of `llm_agent!`.
+/// The whole expansion of `llm::agent!`.
 pub(super) fn agents(agents: &[Decl], report: Report) -> TokenStream {
     let adk = private();
     let mut seen: Vec<String> = Vec::new();

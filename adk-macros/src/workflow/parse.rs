@@ -44,7 +44,7 @@ pub(super) fn workflow(input: TokenStream) -> (Workflow, Report) {
     (tree, parser.report)
 }
 
-/// The input of `llm_agent!`: one or more agents.
+/// The input of `llm::agent!`: one or more agents.
 pub(super) fn agents(input: TokenStream) -> (Vec<Decl>, Report) {
     let mut parser = Parser::default();
     parser.whole(input, Parser::agents);

@@ -1,1 +1,7 @@
+//! The parser as data, and as something that never breaks.
 
+#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used)]
+
+mod fuzz;
+mod messages;
+mod shapes;

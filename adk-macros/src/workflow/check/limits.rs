@@ -11,7 +11,7 @@ pub(super) fn workflow(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report
     let inputs = tree.inputs.iter().map(|input| &input.typed);
     let lets = tree.items.lets.iter().map(|one| &one.typed);
     let outputs = tree.items.agents.iter().filter_map(|decl| match &decl.kind {
-        DeclKind::Llm { output, .. } | DeclKind::Described { output, .. } => output.as_ref(),
+        DeclKind::Llm { output, .. } | DeclKind::Described { output, .. } => output.as_deref(),
         DeclKind::Given { .. } => None,
     });
     let all = inputs.chain(lets).chain(&tree.items.states).chain(outputs).chain(&tree.outputs);

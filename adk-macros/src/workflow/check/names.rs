@@ -66,11 +66,10 @@ pub(super) fn declared(agents: &[Decl], report: &mut Report) {
 }
 
 /// The names of steps. Names that stand in other modules are looked at in const evaluation.
-pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report) {
+pub(super) fn steps(plan: &mut Plan<'_>, report: &mut Report) {
     let mut paths: HashMap<String, ()> = HashMap::new();
     let mut names: HashMap<String, Taken> = HashMap::new();
     names.insert(plan.name.clone(), Taken::Workflow);
-    let workflow = tree.name.as_ref().map(plain).unwrap_or_default();
     // Names that nobody wrote come first: of two that are equal, the user's is the one to change.
     for step in plan.steps.iter().filter(|step| !step.named) {
         names.insert(step.name.clone(), Taken::Unnamed);
@@ -92,7 +91,7 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report) {
             Some(Taken::Path) if matches!(now, Taken::Path) => step.field = None,
             Some(taken) => {
                 let name = &step.name;
-                let other = taken.describe(name, &workflow);
+                let other = taken.describe(name);
                 let help = now.remedy(name);
                 report.at(step.span, format!("name-duplicate: {other}; help: {help}"));
                 step.told = true;
@@ -111,7 +110,9 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report) {
 enum Taken {
     Workflow,
     Unnamed,
-    Declared,
+    /// An agent that is declared here or named by `as`.
+    Agent,
+    /// An agent in another module, whose definition tokens do not show.
     Path,
     Block,
 }
@@ -119,27 +120,25 @@ enum Taken {
 impl Taken {
     fn by(step: &Step<'_>) -> Self {
         match step.what {
-            What::Path(_) => Self::Path,
-            What::Declared(..) => Self::Declared,
+            What::Path(run) if run.alias.is_none() => Self::Path,
+            What::Path(_) | What::Declared(..) => Self::Agent,
             _ => Self::Block,
         }
     }
 
-    fn describe(self, name: &str, workflow: &str) -> String {
+    fn describe(self, name: &str) -> String {
         match self {
-            Self::Workflow => format!("`{name}` is the name of this workflow, `{workflow}`, as well"),
-            Self::Unnamed => format!("an unnamed block of this workflow is called `{name}` already"),
-            Self::Declared | Self::Path => {
-                format!("another step of this workflow is called `{name}` as well")
-            }
-            Self::Block => format!("a block of this workflow is called `{name}` as well"),
+            Self::Workflow => format!("this workflow itself is called `{name}`"),
+            Self::Unnamed => format!("an unnamed block of this workflow is called `{name}`"),
+            Self::Agent | Self::Path => format!("another step of this workflow is called `{name}`"),
+            Self::Block => format!("a block of this workflow is called `{name}`"),
         }
     }
 
     fn remedy(self, name: &str) -> String {
         match self {
             Self::Block => "give the block another name".into(),
-            _ => format!("give this one a name of its own with `as`, as in `as second_{name}`"),
+            _ => format!("give this one a name of its own, as in `as second_{name}`"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Declared LLM agents: a const for each, and a type for those of `llm_agent!`.
+//! Declared LLM agents: a const for each, and a type for those of `llm::agent!`.
 
 use super::super::ast::{Contents, Decl, DeclKind, Fields, Timeout, Typed};
 use super::super::names;
@@ -21,7 +21,7 @@ impl Lower<'_> {
                 quote!(::core::concat!(::core::module_path!(), "::", ::core::stringify!(#name), "::", #text));
             all.extend(match &decl.kind {
                 DeclKind::Llm { output, fields } => {
-                    declares(adk, name, number, decl, output.as_ref(), fields, &id)
+                    declares(adk, name, number, decl, output.as_deref(), fields, &id)
                 }
                 DeclKind::Given { .. } => TokenStream::new(),
                 DeclKind::Described { reads, output, .. } => {
@@ -44,7 +44,7 @@ impl Lower<'_> {
     }
 }
 
-/// An agent of `llm_agent!`: a struct of its name.
+/// An agent of `llm::agent!`: a struct of its name.
 pub(super) fn alone(decl: &Decl, adk: &TokenStream) -> TokenStream {
     let DeclKind::Llm { output, fields } = &decl.kind else {
         return TokenStream::new();
@@ -52,7 +52,7 @@ pub(super) fn alone(decl: &Decl, adk: &TokenStream) -> TokenStream {
     let (attrs, vis, name) = (&decl.attrs, &decl.vis, &decl.name);
     let text = names::plain(name);
     let id = quote!(::core::concat!(::core::module_path!(), "::", #text));
-    let declares = declares(adk, name, 0, decl, output.as_ref(), fields, &id);
+    let declares = declares(adk, name, 0, decl, output.as_deref(), fields, &id);
     let allow = super::allow();
     let fallback = attrs.is_empty().then(|| {
         let doc = format!("The LLM agent `{text}`.");
@@ -70,6 +70,8 @@ pub(super) fn alone(decl: &Decl, adk: &TokenStream) -> TokenStream {
             #[allow(unused_imports)]
             use #adk::workflow::wire::Otherwise as _;
             #declares
+            // So that rustc does not list it as one of the types that are agents.
+            #[diagnostic::do_not_recommend]
             impl #adk::Agent for #name {
                 const META: #adk::AgentMeta<'static> = <#name as #adk::llm::Declares<0>>::DECL.meta;
                 async fn run(&self, cx: &mut #adk::Context) -> #adk::Result<#adk::Flow> {

@@ -63,7 +63,7 @@ fn line(workflow: &Workflow, node: &Node) -> String {
             let path = names::path_text(&run.path);
             let decl = workflow.items.agents.iter().find(|decl| run.path.is_ident(&decl.name));
             let output = decl.and_then(|decl| match &decl.kind {
-                DeclKind::Llm { output, .. } | DeclKind::Described { output, .. } => output.as_ref(),
+                DeclKind::Llm { output, .. } | DeclKind::Described { output, .. } => output.as_deref(),
                 DeclKind::Given { .. } => None,
             });
             let output = output.map(|typed| format!(" -> {}", typed.key.text())).unwrap_or_default();

@@ -110,7 +110,7 @@ impl Lower<'_> {
                 #[allow(unused_variables)]
                 fn begin(&self, input: #input_ty, keys: &mut #adk::workflow::Keys) -> #adk::Result<()> {
                     #(#begin)*
-                    ::core::result::Result::Ok(())
+                    #adk::workflow::Wired::lets(self, keys)
                 }
                 #[allow(unused_variables)]
                 fn finish(&self, values: &#adk::workflow::Values<'_>) -> #adk::Result<#output_ty> {

@@ -20,6 +20,8 @@ impl Lower<'_> {
         });
         let writes = tree.outputs.iter().map(|typed| key_spec(adk, typed));
         quote! {
+            // So that rustc does not list it as one of the types that are agents.
+            #[diagnostic::do_not_recommend]
             impl #adk::Agent for #name {
                 const META: #adk::AgentMeta<'static> = #adk::AgentMeta::new(#adk::AgentKind::Workflow, #label)
                     .definition(::core::concat!(::core::module_path!(), "::", ::core::stringify!(#name)))

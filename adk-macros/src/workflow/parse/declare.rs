@@ -73,7 +73,7 @@ impl Parser {
         }
     }
 
-    /// The input of `llm_agent!`.
+    /// The input of `llm::agent!`.
     pub(super) fn agents(&mut self, input: ParseStream<'_>) -> syn::Result<()> {
         if input.is_empty() {
             return Err(expected(input, "an agent, as in `pub critic -> criticism: String { ... }`"));
@@ -153,9 +153,9 @@ impl Parser {
     }
 
     /// `KEY: TYPE` of an agent; without it, when it cannot be read.
-    fn output(&mut self, input: ParseStream<'_>) -> Option<Typed> {
+    fn output(&mut self, input: ParseStream<'_>) -> Option<Box<Typed>> {
         match expect::typed(input) {
-            Ok(typed) => Some(typed),
+            Ok(typed) => Some(Box::new(typed)),
             Err(error) => {
                 self.report.parse(error);
                 while !(input.is_empty() || input.peek(token::Brace) || input.peek(Token![;])) {

@@ -73,19 +73,17 @@ pub(super) fn docs(input: ParseStream<'_>) -> syn::Result<Vec<Attribute>> {
     }
 }
 
-/// `plan` or `user:plan`.
-pub(super) fn key(input: ParseStream<'_>) -> syn::Result<Key> {
-    let first = name(input, "a key")?;
+/// `plan` or `user:plan`; before a type, `user: Plan` is a key that is called `user`.
+pub(super) fn key(input: ParseStream<'_>, before_type: bool) -> syn::Result<Key> {
+    let first = name(input, "a key and its type, as in `draft: String`")?;
+    let colon = |input: ParseStream<'_>| input.peek(Token![:]) && !input.peek(Token![::]);
     let is_prefix = matches!(first.to_string().as_str(), "user" | "app" | "temp");
-    if is_prefix && input.peek(Token![:]) && !input.peek(Token![::]) && input.peek2(Ident) {
+    if is_prefix && colon(input) && input.peek2(Ident) {
         let fork = input.fork();
         let _ = (fork.parse::<Token![:]>(), fork.parse::<Ident>());
-        // `user:plan` alone, or `user:plan: Plan`; in `user: Plan` it is a key that is called `user`.
-        let typed = fork.peek(Token![:]) && !fork.peek(Token![::]);
-        let alone = fork.is_empty() || fork.peek(Token![,]);
-        if typed || alone {
+        if !before_type || colon(&fork) {
             input.parse::<Token![:]>()?;
-            return Ok(Key { prefix: Some(first), name: name(input, "a key")? });
+            return Ok(Key { prefix: Some(first), name: input.parse()? });
         }
     }
     Ok(Key { prefix: None, name: first })
@@ -94,7 +92,7 @@ pub(super) fn key(input: ParseStream<'_>) -> syn::Result<Key> {
 /// `KEY: TYPE`, with docs.
 pub(super) fn typed(input: ParseStream<'_>) -> syn::Result<Typed> {
     let attrs = docs(input)?;
-    let key = key(input)?;
+    let key = key(input, true)?;
     if !input.peek(Token![:]) {
         let text = key.text();
         let what = format!("`:` and the type of `{text}`, as in `{text}: String`");

@@ -30,6 +30,10 @@ impl Parser {
             }
         }
         if !input.peek(token::Brace) {
+            if let (true, Some(name)) = (input.is_empty(), &tree.name) {
+                let text = format!("syntax: workflow `{name}` has no body; help: write its steps in `{{ }}`");
+                return Err(syn::Error::new(name.span(), text));
+            }
             let what = match (tree.inputs.is_empty(), tree.outputs.is_empty()) {
                 (true, true) => "the inputs in `( )`, the outputs after `->`, or the body in `{ }`",
                 (false, true) => "`->` and the outputs, or the body in `{ }`",
@@ -42,7 +46,7 @@ impl Parser {
         tree.body = self.body(&body);
         match input.is_empty() {
             true => Ok(()),
-            false => Err(expected(input, "nothing after the `}` that closes the workflow")),
+            false => Err(expected(input, "nothing more after the `}` of the workflow")),
         }
     }
 

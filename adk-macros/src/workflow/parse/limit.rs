@@ -45,7 +45,7 @@ impl Parser {
             BlockKind::Parallel { max_concurrency } => {
                 *max_concurrency = Some(limit(list, "syntax", "max_concurrency")?)
             }
-            BlockKind::Loop { until, .. } if word == "until" => *until = Some(expect::key(list)?),
+            BlockKind::Loop { until, .. } if word == "until" => *until = Some(expect::key(list, false)?),
             BlockKind::Loop { max, .. } => *max = Some(limit(list, "loop-max", "max")?),
         }
         Ok(())
@@ -99,8 +99,8 @@ fn rest(list: ParseStream<'_>) {
 /// A number from 1 on: a literal that is looked at here, or an expression that const evaluation looks at.
 fn limit(list: ParseStream<'_>, check: &str, name: &str) -> syn::Result<Limit> {
     let what = match name {
-        "max" => "the most rounds, 1 or more, as in `max = 5`",
-        _ => "the most branches at a time, 1 or more, as in `max_concurrency = 4`",
+        "max" => "the largest number of rounds, 1 or more, as in `max = 5`",
+        _ => "the largest number of branches at a time, 1 or more, as in `max_concurrency = 4`",
     };
     if list.is_empty() || list.peek(Token![,]) {
         return Err(expected(list, what));

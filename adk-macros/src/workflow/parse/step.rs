@@ -79,17 +79,17 @@ impl Parser {
             let target = input.peek(Ident).then(|| input.parse()).transpose()?;
             return Ok(Some(Node::Break(Break { span, target })));
         }
-        if let Some(word) = later(input) {
-            let text = format!("syntax: `{word}` is not supported yet");
-            self.report.at(input.span(), text);
-            pass_later(input, word);
-            return Ok(None);
-        }
         let named = input.peek(Ident::peek_any) && input.peek2(Token![:]) && !input.peek2(Token![::]);
         if named && !input.peek(Token![crate]) {
             let name = expect::name(input, "the name of a block")?;
             input.parse::<Token![:]>()?;
             return self.named(input, attrs, name);
+        }
+        if let Some(word) = later(input) {
+            let text = format!("syntax: `{word}` is not supported yet");
+            self.report.at(input.span(), text);
+            pass_later(input, word);
+            return Ok(None);
         }
         if let Some(attr) = attrs.first() {
             self.report.parse(syn::Error::new_spanned(
@@ -237,7 +237,7 @@ impl Parser {
             let text = "block-empty: a block needs at least one step; help: remove it, or put a step into it";
             self.report.at(open, text);
         }
-        Ok(Some(Node::Block(Block { attrs, name, kind, span, nodes })))
+        Ok(Some(Node::Block(Box::new(Block { attrs, name, kind, span, nodes }))))
     }
 
     /// `path` or `path as NAME`.
@@ -252,11 +252,12 @@ impl Parser {
         }
         let path = self.path(input)?;
         if input.peek(Token![<]) || input.peek(token::Brace) {
+            let agent = path_text(&path);
             let text = format!(
-                "`;` after `{}`: neither a block nor generic arguments can follow an agent",
-                path_text(&path)
+                "`;` after `{agent}`, since neither a block nor generic arguments can follow an agent"
             );
-            return Err(expected(input, &text));
+            self.report.parse(expected(input, &text));
+            skip::block(input);
         }
         let mut renamed = false;
         if input.peek(token::Paren) {
@@ -302,9 +303,13 @@ impl Parser {
                 }
                 return Err(error);
             };
+            let is_module = matches!(segment.to_string().as_str(), "super" | "self" | "crate");
             path.segments.push_value(PathSegment::from(segment));
             if !input.peek(Token![::]) {
-                return Ok(path);
+                return match is_module {
+                    true => Err(expected(input, &format!("`::` and a name after `{}`", path_text(&path)))),
+                    false => Ok(path),
+                };
             }
             path.segments.push_punct(input.parse()?);
         }

@@ -1,0 +1,176 @@
+//! What is read, as data.
+
+use super::super::ast::{BlockKind, DeclKind, Node, Timeout, Workflow};
+use super::super::names::{nearest, path_text, snake, type_text};
+use super::super::{parse, plan};
+use std::fmt::Write;
+
+fn read(text: &str) -> (Workflow, Vec<String>) {
+    let (tree, report) = parse::workflow(text.parse().unwrap());
+    (tree, report.texts())
+}
+
+/// The body in one line: `loop(5, done)[critic, a=critic]`.
+fn body(text: &str) -> String {
+    let (tree, errors) = read(&format!("W() {{ {text} }}"));
+    assert_eq!(errors, Vec::<String>::new(), "{text}");
+    nodes(&tree.body)
+}
+
+fn nodes(all: &[Node]) -> String {
+    all.iter().map(node).collect::<Vec<_>>().join(", ")
+}
+
+fn node(node: &Node) -> String {
+    match node {
+        Node::Run(run) => {
+            let alias = run.alias.as_ref().map(|alias| format!("{alias}=")).unwrap_or_default();
+            format!("{alias}{}", path_text(&run.path))
+        }
+        Node::Break(one) => {
+            format!("break {}", one.target.as_ref().map(ToString::to_string).unwrap_or_default())
+        }
+        Node::Block(block) => {
+            let mut head = block.name.as_ref().map(|name| format!("{name}:")).unwrap_or_default();
+            head.push_str(block.kind.word());
+            if let BlockKind::Loop { max, until } = &block.kind {
+                let max = max.as_ref().map(|max| max.literal.map_or("?".into(), |max| max.to_string()));
+                let until = until.as_ref().map(|key| key.text());
+                let _ = write!(head, "({}|{})", max.unwrap_or_default(), until.unwrap_or_default());
+            }
+            format!("{head}[{}]", nodes(&block.nodes))
+        }
+    }
+}
+
+#[test]
+fn brackets_of_both_forms_are_the_same() {
+    let shape = "sequence[a, loop(2|)[b, parallel[c]]], d";
+    for text in [
+        "< a; loop(max = 2) < b; parallel < c > > > d",
+        "<a;loop(max=2)<b;parallel<c>>>d",
+        "{ a; loop(max = 2) { b; parallel { c } } }; d;",
+        "< a; loop(max = 2) { b; parallel < c >; }; >; d",
+        "sequence < a; loop(max = 2,) < b; parallel { c } >> d",
+    ] {
+        assert_eq!(body(text), shape, "{text}");
+    }
+}
+
+#[test]
+fn steps() {
+    assert_eq!(
+        body("crate::a::b as c; ::x::y; super::super::z; self::w"),
+        "c=crate::a::b, ::x::y, super::super::z, self::w"
+    );
+    assert_eq!(
+        body("out: loop(until = user:done, max = N) < break out; break >"),
+        "out:loop(?|user:done)[break out, break ]"
+    );
+    assert_eq!(body("agent; state; agent as x; r#loop"), "agent, state, x=agent, r#loop");
+}
+
+#[test]
+fn heads() {
+    let (tree, errors) = read(
+        "/// Docs.\n pub(crate) W(a: Vec<Vec<u8>>, user:b: u8 = 1 + 2, user: T) -> (c: String, app:d: Option<D>,) {}",
+    );
+    assert_eq!(errors, Vec::<String>::new());
+    let inputs: Vec<_> = tree
+        .inputs
+        .iter()
+        .map(|input| {
+            format!("{} {} {}", input.typed.key.text(), type_text(&input.typed.ty), input.default.is_some())
+        })
+        .collect();
+    assert_eq!(inputs, ["a Vec<Vec<u8>> false", "user:b u8 true", "user T false"]);
+    let outputs: Vec<_> = tree.outputs.iter().map(|typed| typed.key.text()).collect();
+    assert_eq!(outputs, ["c", "app:d"]);
+    assert!(read("W {}").1.is_empty());
+    assert!(read("W() -> x: f64 { a }").1.is_empty());
+}
+
+#[test]
+fn items() {
+    let (tree, errors) = read(
+        r#"W() {
+            let user:x: Map<String, u8> = Map::<String, u8>::new();
+            state app:limit: u32;
+            agent a -> user:plan: Plan { timeout: "1.5s", tools: [x, y::z,], stop: ["a"], include_contents: none }
+            agent b { timeout: Duration::ZERO, }
+            agent c: crate::C;
+            agent d(x: String, y: u8) -> z: f64 as Arc<dyn DynAgent>;
+            agent e as D;
+        }"#,
+    );
+    assert_eq!(errors, Vec::<String>::new());
+    assert_eq!((tree.items.lets.len(), tree.items.states.len()), (1, 1));
+    let kinds: Vec<_> = tree
+        .items
+        .agents
+        .iter()
+        .map(|decl| match &decl.kind {
+            DeclKind::Llm { output, fields } => format!(
+                "{} {:?} {}",
+                output.as_ref().map(|typed| typed.key.text()).unwrap_or_default(),
+                fields.timeout.as_ref().map(|timeout| match timeout {
+                    Timeout::Millis(millis) => *millis,
+                    Timeout::Value(_) => 0,
+                }),
+                fields.tools.len()
+            ),
+            DeclKind::Given { ty } => type_text(ty),
+            DeclKind::Described { reads, output, ty } => {
+                format!("{} {} {}", reads.len(), output.is_some(), type_text(ty))
+            }
+        })
+        .collect();
+    assert_eq!(
+        kinds,
+        ["user:plan Some(1500) 2", " Some(0) 0", "crate::C", "2 true Arc<dyn DynAgent>", "0 false D"]
+    );
+}
+
+#[test]
+fn unnamed_blocks_are_counted_by_kind_in_source_order() {
+    let (tree, _) = read("IterativeW() { loop < a; < parallel < b; c >; x: loop < d > >; loop < e > > }");
+    let plan = plan::of(&tree);
+    assert_eq!(plan.name, "iterative_w");
+    let names: Vec<_> =
+        plan.steps.iter().filter(|step| !step.name.is_empty()).map(|step| &*step.name).collect();
+    assert_eq!(names, ["loop_1", "a", "sequence_1", "parallel_1", "b", "c", "x", "d", "loop_2", "e"]);
+    // Every block is closed by an end that it knows.
+    for (at, step) in plan.steps.iter().enumerate() {
+        assert!(step.end >= at && step.end < plan.steps.len());
+    }
+}
+
+#[test]
+fn words() {
+    for (from, to) in [
+        ("IterativeWriting", "iterative_writing"),
+        ("HTTPFetch", "http_fetch"),
+        ("GetX2Y", "get_x2_y"),
+        ("critic", "critic"),
+        ("snake_Case", "snake_case"),
+        ("ÄrgerÜber", "ärger_über"),
+    ] {
+        assert_eq!(snake(from), to);
+    }
+    assert_eq!(nearest("instrution", ["model", "instruction"]), Some("instruction"));
+    assert_eq!(nearest("unitl", ["max", "until"]), Some("until"));
+    assert_eq!(nearest("colour", ["model", "tools"]), None);
+    for ty in [
+        "Vec<String>",
+        "&'static str",
+        "[u8; 4]",
+        "dyn Fn(u8) -> u8",
+        "Map<String, (u8, u8)>",
+        "Box<dyn A + B>",
+    ] {
+        let parsed: syn::Type = syn::parse_str(ty).unwrap();
+        let text = type_text(&parsed);
+        assert_eq!(text.replace(' ', ""), ty.replace(' ', ""));
+        assert!(syn::parse_str::<syn::Type>(&text).is_ok(), "{text}");
+    }
+}

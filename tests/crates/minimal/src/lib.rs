@@ -1,0 +1,65 @@
+//! The expansion of every macro refers to `adk-workflow` alone, and to nothing that a lint complains about.
+#![deny(warnings, missing_docs, missing_debug_implementations, unreachable_pub, unused_qualifications)]
+#![deny(rust_2018_idioms, let_underscore_drop, single_use_lifetimes, clippy::all, clippy::pedantic)]
+#![forbid(unsafe_code)]
+
+use adk::prelude::*;
+
+const WRITER: &str = concat!("Write it: {plan}", "; {user:language?}");
+
+/// Agents in a module of their own.
+pub mod agents {
+    adk::llm::agent! {
+        /// Reviews the draft.
+        pub critic -> criticism: String { instruction: "Review {draft}." }
+
+        pub(crate) hidden -> secret: String { instruction: "Think." }
+    }
+}
+
+workflow! {
+    /// Drafts a story in two steps.
+    pub Drafting(topic: String, tone: String = "plain") -> draft: String {
+        /// Plans it.
+        agent outline -> plan: String { instruction: include_str!("prompt.md"), timeout: "30s" }
+        agent writer -> draft: String { instruction: WRITER, retry: 1, max_turns: 3 }
+
+        outline;
+        writer
+    }
+}
+
+workflow! {
+    /// Drafts a story, then refines it.
+    pub Story(
+        /// What it is about.
+        topic: String,
+        rounds: Vec<u32>,
+    ) -> (draft: String, criticism: String) {
+        let done: bool = false;
+        state user:language: Option<String>;
+        agent given: agents::critic;
+
+        Drafting;
+        refinement: loop(max = 3, until = done) <
+            agents::critic;
+            parallel < agents::hidden; given >
+        >
+    }
+}
+
+// Not public, and nobody reads its fields.
+workflow! {
+    Small() {
+        agent one { instruction: "Say something." }
+        named: sequence < one >
+    }
+}
+
+/// Makes them.
+#[must_use]
+pub fn make() -> (Drafting, Story, DraftingInput, StoryInput) {
+    drop(Small::default());
+    let small = DraftingInput::from("a cat");
+    (Drafting::default(), Story::default(), small, StoryInput::new("a cat", vec![1]))
+}

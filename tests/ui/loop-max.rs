@@ -1,0 +1,17 @@
+use adk::prelude::*;
+
+workflow! {
+    pub Writing(rounds: u32) {
+        agent critic { instruction: "Review." }
+
+        loop(max = 0) < critic >;
+        loop(max = -3) < critic as b >;
+        loop(max = 2.5) < critic as c >;
+        loop(max = "5") < critic as d >;
+        loop(max = rounds) < critic as e >;
+        loop(max = 5000000000) < critic as f >;
+        loop(max = ) < critic as g >
+    }
+}
+
+fn main() {}

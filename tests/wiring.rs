@@ -1,0 +1,148 @@
+//! What `workflow!` generates, run: keys, defaults, `let`, `state`, outputs, nesting, limits.
+
+#![deny(warnings)]
+
+use adk::model::ModelRef;
+use adk::prelude::*;
+use adk::{DynAgent, ErrorKind};
+use std::sync::Arc;
+
+/// Counts the rounds.
+#[agent(writes = rounds)]
+fn count(rounds: u32) -> u32 {
+    rounds + 1
+}
+
+#[agent(writes = done)]
+fn enough(rounds: u32) -> bool {
+    rounds >= 4
+}
+
+#[agent(writes = line)]
+fn say(topic: &str, tone: &str) -> String {
+    format!("{topic} ({tone})")
+}
+
+#[agent(writes = left)]
+fn left(line: &str) -> String {
+    format!("left of {line}")
+}
+
+#[agent(writes = right)]
+fn right(line: &str) -> String {
+    format!("right of {line}")
+}
+
+workflow! {
+    pub Saying(topic: String, tone: String = format!("pl{}", "ain")) -> line: String {
+        say
+    }
+}
+
+workflow! {
+    pub Counting() -> (rounds: u32, done: bool) {
+        let rounds: u32 = 1 + 1;
+        let done: bool = false;
+        counting_up: loop(max = 9, until = done) < count; enough >
+        loop < count as once_more; break >
+        outer: loop < loop(max = 3) < count as again; break outer > >
+    }
+}
+
+workflow! {
+    pub Whole(topic: String, loud: bool = false) -> (left: String, right: String, line: String) {
+        let note: Option<String> = None;
+        Saying;
+        sides: parallel(max_concurrency = 1) < left; { right } >
+    }
+}
+
+workflow! {
+    pub Remembering(topic: String) -> line: String {
+        state user:tone: String;
+        let tone: String = "given";
+        say
+    }
+}
+
+workflow! {
+    pub Supplied(topic: String) -> line: String {
+        agent speaker(topic: String, tone: String) -> line: String as Arc<dyn DynAgent>;
+        let tone: String = "supplied";
+        speaker
+    }
+}
+
+fn runner() -> Runner {
+    Runner::builder().build().unwrap()
+}
+
+#[tokio::test]
+async fn inputs_defaults_lets_and_outputs() {
+    let runner = runner();
+    let saying = Saying::default();
+    assert_eq!(runner.run(&saying, "a cat").await.unwrap().output, "a cat (plain)");
+    let input = SayingInput { tone: "loud".into(), ..SayingInput::new("a dog") };
+    assert_eq!(runner.run(&saying, input).await.unwrap().output, "a dog (loud)");
+
+    let outcome = runner.run(&Counting::default(), ()).await.unwrap();
+    assert_eq!(outcome.output, CountingOutput { rounds: 6, done: true });
+    let ends: Vec<_> = outcome.loops.iter().map(|end| (end.path.to_string(), end.rounds)).collect();
+    assert_eq!(ends[0], ("counting/counting_up".to_owned(), 2));
+    assert_eq!(ends[1], ("counting/loop_1".to_owned(), 1));
+
+    let whole = runner.run(&Whole::default(), "a cat".to_owned()).await.unwrap().output;
+    assert_eq!(whole.left, "left of a cat (plain)");
+    assert_eq!(whole.right, "right of a cat (plain)");
+    assert_eq!(whole.line, "a cat (plain)");
+}
+
+#[tokio::test]
+async fn a_state_key_has_to_be_there() {
+    let runner = runner();
+    let remembering = Remembering::default();
+    let error = runner.run(&remembering, "a cat").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::KeyMissing);
+    assert!(error.to_string().contains("user:tone"), "{error}");
+}
+
+#[tokio::test]
+async fn limits_can_be_lowered() {
+    let mut counting = Counting::default();
+    assert!(counting.counting_up.set_max(10).is_err());
+    counting.counting_up.set_max(1).unwrap();
+    let outcome = runner().run(&counting, ()).await.unwrap();
+    assert_eq!(outcome.output, CountingOutput { rounds: 5, done: false });
+}
+
+#[tokio::test]
+async fn an_agent_that_is_known_at_run_time() {
+    let agent: Arc<dyn DynAgent> = Arc::new(say::default());
+    let supplied = Supplied::new(agent).unwrap();
+    assert_eq!(runner().run(&supplied, "a cat").await.unwrap().output, "a cat (supplied)");
+    let other: Arc<dyn DynAgent> = Arc::new(left::default());
+    assert_eq!(Supplied::new(other).unwrap_err().kind(), ErrorKind::Config);
+}
+
+workflow! {
+    pub Asking(question: String) -> answer: String {
+        agent asker -> answer: String {
+            instruction: "Answer {question}.",
+            model: ModelRef::from("of its own"),
+            tools: [adk::tools::exit_loop],
+        }
+        loop(max = 1) < asker >
+    }
+}
+
+#[tokio::test]
+async fn futures_can_be_sent_and_a_declared_agent_asks_its_own_model() {
+    fn can_be_sent<T: Send>(value: T) -> T {
+        value
+    }
+    let asking = Arc::new(Asking::default());
+    let runner = runner();
+    let run = can_be_sent(async move { runner.run(asking, "Why?").await });
+    let error = run.await.unwrap_err();
+    assert!(error.to_string().contains("of its own"), "{error}");
+}
