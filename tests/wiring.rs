@@ -74,7 +74,7 @@ workflow! {
 }
 
 fn runner() -> Runner {
-    Runner::builder().build().unwrap()
+    Runner::builder().build().expect("a runner without a model")
 }
 
 #[tokio::test]

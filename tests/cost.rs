@@ -1,0 +1,87 @@
+//! What an event costs, counted: allocations and bytes do not depend on the machine. Times are printed by
+//! `cargo bench --bench runtime`.
+
+use adk::prelude::*;
+use allocation_counter::{AllocationInfo, measure};
+use tokio::runtime::{Builder, Runtime};
+
+/// Writes one key and reads the other.
+#[agent(writes = left)]
+fn ping(right: u64) -> u64 {
+    right + 1
+}
+
+/// Writes the other.
+#[agent(writes = right)]
+fn pong(left: u64) -> u64 {
+    left
+}
+
+workflow! {
+    /// Two trivial functions in a loop.
+    pub PingPong(right: u64 = 0) -> left: u64 {
+        rally: loop(max = 100_000) < ping; pong >
+    }
+}
+
+workflow! {
+    /// One turn.
+    pub Turn(right: u64) -> left: u64 { ping }
+}
+
+fn runtime() -> Runtime {
+    Builder::new_current_thread().build().expect("a runtime")
+}
+
+/// A run of so many rounds, with its session still there at the end.
+fn rally(rounds: u32) -> AllocationInfo {
+    let runner = Runner::builder().build().expect("a runner without a model");
+    let mut workflow = PingPong::default();
+    workflow.rally.set_max(rounds).expect("no more than was declared");
+    let runtime = runtime();
+    let mut kept = None;
+    let info = measure(|| kept = Some(runtime.block_on(runner.run(&workflow, 0).into_future())));
+    let outcome = kept.expect("a run").expect("that succeeds");
+    assert_eq!(outcome.output, u64::from(rounds));
+    assert_eq!(outcome.session().len() as u64, u64::from(rounds) * 2 + 1);
+    info
+}
+
+#[test]
+fn an_event_costs_little_and_the_same_however_many_there_are() {
+    let per_event = |rounds: u32| {
+        let (info, events) = (rally(rounds), f64::from(rounds) * 2.0);
+        (info.count_total as f64 / events, info.bytes_current as f64 / events)
+    };
+    let (few, many) = (per_event(1_000), per_event(100_000));
+    for (allocations, bytes) in [few, many] {
+        println!("{allocations:.2} allocations and {bytes:.0} bytes kept per event");
+        assert!(allocations < 7.0, "{allocations} allocations per event");
+        assert!(bytes < 1024.0, "{bytes} bytes per event");
+    }
+    assert!((few.0 - many.0).abs() < 0.5, "allocations grow with the events: {few:?}, {many:?}");
+    // The log doubles its room, so up to half of it may be empty.
+    assert!((few.1 - many.1).abs() < 32.0, "bytes grow with the events: {few:?}, {many:?}");
+}
+
+#[test]
+fn a_turn_costs_the_same_in_a_long_session() {
+    let runner = Runner::builder().build().expect("a runner without a model");
+    let runtime = runtime();
+    let turn_after = |turns: u64| {
+        let session = runner.session("user", format!("of {turns}"));
+        let workflow = Turn::default();
+        for turn in 0..turns {
+            runtime.block_on(session.run(&workflow, turn).into_future()).expect("a turn");
+        }
+        let info = measure(|| {
+            runtime.block_on(session.run(&workflow, 0).into_future()).expect("a turn");
+        });
+        (info.count_total, info.bytes_total)
+    };
+    let (short, long) = (turn_after(10), turn_after(3_000));
+    println!("allocations and bytes of a turn: {short:?} after 10 turns, {long:?} after 3,000");
+    // The log makes room for twice as many events now and then; neither turn is one of those.
+    assert!(long.0 <= short.0 + 1, "{short:?} {long:?}");
+    assert!(long.1 <= short.1 + 64, "{short:?} {long:?}");
+}
