@@ -1,10 +1,12 @@
 //! Functions as agents.
 
 use crate::support::{Tree, repeat, run};
+use adk::BoxFuture;
+use adk::engine::{Engine, Reply, Slot, StepKey};
 use adk::{Agent, AgentKind, Context as Cx, ErrorKind, Event, Flow, KeySpec, Result, Runner, agent, data};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 type Done = Result<(Option<f64>, Flow), String>;
 type Grades = Result<f64>;
@@ -278,4 +280,56 @@ async fn a_key_that_is_missing_or_of_another_type_is_named() {
         failed.message().contains("state key `score` does not hold a text: it holds the number 3"),
         "{failed}"
     );
+}
+
+/// Keeps steps as JSON, and answers from them.
+#[derive(Clone, Default)]
+struct Journal(Arc<Mutex<BTreeMap<String, Value>>>);
+
+impl Engine for Journal {
+    fn commit<'a>(&'a self, slot: Slot<'a>, event: Event) -> Reply<'a, Result<Arc<Event>>> {
+        Reply::Ready(Ok(slot.append(event)))
+    }
+
+    fn step(&self, key: StepKey, work: BoxFuture<'static, Result<Value>>) -> BoxFuture<'_, Result<Value>> {
+        Box::pin(async move {
+            let key = format!("{}:{}@{}", key.path, key.name, key.index);
+            let known = self.0.lock().expect("a lock").get(&key).cloned();
+            if let Some(value) = known {
+                return Ok(value);
+            }
+            let value = work.await?;
+            self.0.lock().expect("a lock").insert(key, value.clone());
+            Ok(value)
+        })
+    }
+
+    fn answer(&self, _: StepKey) -> BoxFuture<'_, Result<Option<Value>>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+}
+
+#[tokio::test]
+async fn a_function_without_a_context_is_one_recorded_step() {
+    let journal = Journal::default();
+    let runner: Runner = Runner::builder().engine(journal.clone()).build().expect("a runner");
+    let agents = vec![run(perhaps::default()), run(null::default()), run(leave::default())];
+    let tree = Tree::new("writing", vec![repeat("outer", Some(1), agents)]);
+    runner.run(&tree, "first").await.expect("an outcome");
+    let kept: Vec<_> = journal.0.lock().expect("a lock").clone().into_iter().collect();
+    let expected = [
+        ("writing/outer#1/leave:call@0", json!({ "flow": { "exit_to": "outer" } })),
+        ("writing/outer#1/null:call@0", json!({ "value": null, "flow": "continue" })),
+        ("writing/outer#1/perhaps:call@0", json!({ "value": 2.0, "flow": "continue" })),
+    ];
+    assert_eq!(kept, expected.map(|(key, value)| (key.to_owned(), value)));
+
+    // What is recorded is not done again: this input would fail it.
+    let mut stream = runner.run(&tree, "fail").stream();
+    let mut written = Vec::new();
+    while let Some(event) = stream.next().await {
+        let event = event.expect("an event");
+        written.extend(delta(&event).into_iter().filter(|_| event.author != "user"));
+    }
+    assert_eq!(written, [("user:mark".to_owned(), json!(2.0)), ("nul".to_owned(), Value::Null)]);
 }
