@@ -1,6 +1,7 @@
 //! What `workflow!` generates, run: keys, defaults, `let`, `state`, outputs, nesting, limits.
 
 #![deny(warnings)]
+#![allow(clippy::unwrap_used)]
 
 use adk::model::ModelRef;
 use adk::prelude::*;

@@ -97,13 +97,60 @@ pub fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     attr::data(args.into(), item.into()).into()
 }
 
-/// Writes a workflow of agents: inputs, outputs, agents, and a body of steps.
+/// Writes a workflow of agents: inputs, outputs, then items, then a body of steps.
+///
+/// ```text
+/// workflow! {
+///     /// Writes a draft, then refines it until it is good.
+///     pub Writing(topic: String, tone: String = "plain") -> draft: String {
+///         let done: String = "No major issues found.";
+///
+///         /// Writes the draft.
+///         agent writer -> draft: String { instruction: "Write about {topic} in a {tone} tone." }
+///         /// Reviews the draft.
+///         agent critic -> criticism: String { instruction: "Review {draft}, or answer {done}" }
+///         /// Applies the criticism.
+///         agent refiner -> draft: String { instruction: "Apply {criticism} to {draft}.", tools: [exit_loop] }
+///
+///         writer;
+///         refinement: loop(max = 5) < critic; refiner >
+///     }
+/// }
+/// ```
+///
+/// | item | meaning |
+/// |---|---|
+/// | `agent NAME -> KEY: TYPE { field: value, ... }` | an LLM agent; `-> KEY: TYPE` is what it writes |
+/// | `agent NAME: TYPE;` | an agent that the caller gives to `new` |
+/// | `agent NAME(KEY: TYPE) -> KEY: TYPE as TYPE;` | the same for an agent whose keys are known at run time only |
+/// | `let KEY: TYPE = EXPR;` | a key with a first value |
+/// | `state KEY: TYPE;` | a key that the session holds already |
+///
+/// | step | meaning |
+/// |---|---|
+/// | `critic`, `agents::critic`, `Drafting` | runs an agent: declared here, or any type that implements `Agent`, workflows too |
+/// | `critic as second` | runs another instance of it |
+/// | `< a; b >`, `sequence < a; b >` | one after the other; `{ a; b }` means the same |
+/// | `parallel < a; b >`, `parallel(max_concurrency = 4) < a; b >` | at the same time |
+/// | `loop(max = 5, until = key) < a; b >` | again and again |
+/// | `break`, `break outer` | ends the innermost loop, or the loop of that name |
+/// | `name: loop < a >` | names a block |
+///
+/// It becomes a struct with a public field per agent and per named block, its `SPEC` as data, and `WritingInput`; with
+/// several outputs `WritingOutput`. What is wrong is an error under the token that is wrong.
 #[proc_macro]
 pub fn workflow(input: TokenStream) -> TokenStream {
     workflow::workflow(input.into()).into()
 }
 
 /// Declares an LLM agent outside of a workflow, in the grammar of `workflow!`; workflows use it by its path.
+///
+/// ```text
+/// adk::llm::agent! {
+///     /// Reviews the draft.
+///     pub critic -> criticism: String { instruction: "Review {draft}." }
+/// }
+/// ```
 ///
 /// The facade calls it `adk::llm::agent!`: the attribute `#[agent]` has the short name.
 #[proc_macro]

@@ -1,11 +1,14 @@
 //! Tokens -> [`ast`](super::ast). Parsing never stops: a fault is recorded, tokens are skipped to the next `;`, `,` or
 //! to the `>` that closes the block, and reading goes on.
 
+mod block;
 mod declare;
 mod expect;
 mod field;
 mod head;
+mod later;
 mod limit;
+mod run;
 mod skip;
 mod step;
 
