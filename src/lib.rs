@@ -1,4 +1,49 @@
 //! Agent workflows that rustc checks.
+//!
+//! A workflow of LLM agents and plain functions is one macro, [`workflow!`]. Functions become agents with
+//! [`#[agent]`](macro@agent) and tools with [`#[tool]`](macro@tool); types of your own become data that models read and
+//! write with [`#[data]`](macro@data). A [`Runner`] runs it:
+//!
+//! ```
+//! use adk::prelude::*;
+//!
+//! /// Ends the loop once the text is long enough.
+//! #[agent]
+//! fn long_enough(text: &str) -> Flow {
+//!     Flow::exit_if(text.len() > 20)
+//! }
+//!
+//! workflow! {
+//!     /// Writes about a topic, longer and longer.
+//!     pub Writing(topic: String) -> text: String {
+//!         /// Writes.
+//!         agent writer -> text: String {
+//!             instruction: "Write about {topic}. What is there so far: {text?}",
+//!         }
+//!
+//!         growing: loop(max = 5) < writer; long_enough >
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> adk::Result<()> {
+//! let runner = Runner::builder().model(Rehearsal::new()).build()?;
+//! let outcome = runner.run(&Writing::default(), "cats").await?;
+//! println!("{} after {} rounds", outcome.output, outcome.loops[0].rounds);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | what | where |
+//! |---|---|
+//! | the language | [`workflow!`], [`llm::agent!`](macro@llm::agent) |
+//! | agents and tools | [`#[agent]`](macro@agent), [`#[tool]`](macro@tool), [`Agent`], [`Context`], [`ToolContext`], [`tools`] |
+//! | running | [`Runner`], [`RunRequest`], [`RunStream`], [`Outcome`], [`RunConfig`] |
+//! | what happens | [`Event`], [`Content`], [`Part`], [`Actions`] |
+//! | what lasts | [`session`], [`ArtifactStore`], [`engine`] |
+//! | models | [`model`], [`Rehearsal`], [`testing::ScriptedModel`], and with the feature `genai` those of every provider |
+//! | a workflow as data | [`spec`], [`check`] |
+//! | what goes wrong | [`Error`], [`ErrorKind`] |
 
 // So that the macros' absolute paths hold in this crate's own tests and docs as well.
 #[allow(unused_extern_crates, reason = "the macros' paths begin with it")]
@@ -8,6 +53,8 @@ pub mod prelude;
 
 pub use adk_core::*;
 pub use adk_macros::{agent, data, tool, workflow};
+/// JSON values, for what has no type of its own.
+pub use serde_json::{Value, json};
 
 /// Agents that ask a language model.
 pub mod llm {

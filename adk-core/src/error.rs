@@ -190,6 +190,10 @@ impl From<ModelError> for Error {
         let kind = error.kind();
         let help = match kind {
             ModelErrorKind::UnknownModel => Some("check the name of the model"),
+            ModelErrorKind::NoProvider => Some(
+                "write `adk-workflow = { ..., features = [\"genai\"] }` in Cargo.toml, or give a model by value",
+            ),
+            ModelErrorKind::MissingKey => Some("set it in the environment, or use `Rehearsal` for a dry run"),
             ModelErrorKind::Unauthorized => Some("check the key of the provider in the environment"),
             ModelErrorKind::RateLimited => Some("try again later, or give the agent more `retry`"),
             ModelErrorKind::Timeout => Some("give the agent a longer `timeout`"),

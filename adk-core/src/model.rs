@@ -41,8 +41,9 @@ pub struct NoProvider;
 
 impl ModelProvider for NoProvider {
     fn model(&self, name: &str) -> Result<Arc<dyn Model>, ModelError> {
-        let message = format!("no model `{name}`: this build of `adk-workflow` knows no models by name");
-        Err(ModelError::new(ModelErrorKind::UnknownModel, message))
+        let message =
+            format!("no model `{name}` is known by name: the feature `genai` of `adk-workflow` is off");
+        Err(ModelError::new(ModelErrorKind::NoProvider, message))
     }
 }
 

@@ -47,7 +47,7 @@ pub trait DynTool: Send + Sync + 'static {
     fn meta(&self) -> &ToolMeta<'_>;
 
     /// What models are told.
-    fn declaration(&self) -> &ToolDeclaration;
+    fn declaration_dyn(&self) -> &ToolDeclaration;
 
     /// Runs once, with the arguments as the model wrote them.
     fn call_dyn<'a>(
@@ -62,7 +62,7 @@ impl<T: Tool> DynTool for T {
         const { &T::META }
     }
 
-    fn declaration(&self) -> &ToolDeclaration {
+    fn declaration_dyn(&self) -> &ToolDeclaration {
         Tool::declaration(self)
     }
 

@@ -2,7 +2,6 @@
 
 mod check;
 mod data;
-mod docs;
 mod lower;
 mod parse;
 mod report;

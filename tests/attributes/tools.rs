@@ -161,7 +161,7 @@ fn attributes(cx: &mut Cx, panic: bool) -> Result<usize, ToolError> {
 fn helper() {}
 
 fn schema(tool: &impl DynTool) -> Value {
-    Value::clone(&tool.declaration().parameters)
+    Value::clone(&tool.declaration_dyn().parameters)
 }
 
 fn args(value: &Value) -> Map<String, Value> {
@@ -195,8 +195,8 @@ fn the_description_is_what_the_function_says() {
         KeySpec::new("user:last", "crate::tools::Unit").optional(true),
     ];
     assert_eq!(meta.writes, writes);
-    assert_eq!(&*DynTool::declaration(&attributes::default()).name, "look-up");
-    assert!(DynTool::declaration(&exit_loop::default()).escalates);
+    assert_eq!(&*DynTool::declaration_dyn(&attributes::default()).name, "look-up");
+    assert!(DynTool::declaration_dyn(&exit_loop::default()).escalates);
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn tools_are_values() {
     assert_eq!(schema(&built_in), json!({ "type": "object", "properties": {} }));
     // It is made once.
     let again = adk::tools::exit_loop::default();
-    assert!(std::ptr::eq(DynTool::declaration(&built_in), DynTool::declaration(&again)));
+    assert!(std::ptr::eq(DynTool::declaration_dyn(&built_in), DynTool::declaration_dyn(&again)));
 }
 
 #[test]

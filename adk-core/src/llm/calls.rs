@@ -84,7 +84,7 @@ fn response(result: Result<Value, String>) -> Map<String, Value> {
 
 /// In ADK's words, which its conformance cases compare.
 fn unknown(agent: &LlmAgent, name: &str) -> String {
-    let tools: Vec<_> = agent.tools().map(|tool| tool.declaration().name.as_str()).collect();
+    let tools: Vec<_> = agent.tools().map(|tool| tool.declaration_dyn().name.as_str()).collect();
     let failed = format!("Invoking `{name}()` failed as no tool with that name is available.");
     match tools.is_empty() {
         true => format!("{failed} There are no tools that you can call."),

@@ -16,7 +16,7 @@ pub(super) async fn build(agent: &LlmAgent, cx: &mut Context, turn: u32) -> Resu
     Ok(ModelRequest {
         system_instruction: system(&instruction, &info.agent, agent.decl.meta.description),
         contents: contents(&cx.history(), &info.agent, agent.decl.include_contents),
-        tools: agent.tools().map(|tool| tool.declaration().clone()).collect(),
+        tools: agent.tools().map(|tool| tool.declaration_dyn().clone()).collect(),
         response_schema: agent.schema(),
         config: agent.settings.generation.clone(),
         stream: cx.config().streaming,

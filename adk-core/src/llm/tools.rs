@@ -16,14 +16,14 @@ impl LlmAgent {
 
     /// The tool that a model calls by that name.
     pub(super) fn tool(&self, name: &str) -> Option<&Arc<dyn DynTool>> {
-        self.tools().find(|tool| *tool.declaration().name == *name)
+        self.tools().find(|tool| *tool.declaration_dyn().name == *name)
     }
 
     /// The declared tools were checked by the macro; those that were added are checked here, before the first call.
     pub(super) fn check_tools(&self) -> Result<()> {
         let mut seen: Vec<&str> = Vec::new();
         for tool in self.tools() {
-            let name = tool.declaration().name.as_str();
+            let name = tool.declaration_dyn().name.as_str();
             if RESERVED.contains(&name) {
                 let message =
                     format!("tool-reserved: a tool is called `{name}`, a name of the runtime's own");

@@ -18,6 +18,8 @@ pub struct ModelError {
 pub enum ModelErrorKind {
     /// No provider has a model of that name.
     UnknownModel,
+    /// The crate was built without anything that knows models by name.
+    NoProvider,
     /// No key for the provider.
     MissingKey,
     /// The provider refused the key (401, 403).

@@ -140,7 +140,7 @@ impl DynTool for ByTool {
     fn meta(&self) -> &ToolMeta<'_> {
         &self.meta
     }
-    fn declaration(&self) -> &ToolDeclaration {
+    fn declaration_dyn(&self) -> &ToolDeclaration {
         &self.declaration
     }
     fn call_dyn<'a>(

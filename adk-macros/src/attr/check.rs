@@ -1,8 +1,8 @@
 //! What tokens alone can tell. What needs types is left to the compiler, in consts that `lower` writes.
 
-use super::docs;
 use super::parse::{AgentArgs, Function, ToolArgs};
 use super::report::Report;
+use crate::docs;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::spanned::Spanned;
 use syn::{GenericParam, ReturnType, Type};

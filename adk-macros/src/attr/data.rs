@@ -1,7 +1,7 @@
 //! `#[data]`: the derives that a type needs to be an argument, a result or a key.
 
-use super::docs;
 use super::report::Report;
+use crate::docs;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::punctuated::Punctuated;

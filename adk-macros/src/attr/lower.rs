@@ -54,7 +54,7 @@ fn written(function: &Function) -> TokenStream {
 fn twin(function: &Function) -> TokenStream {
     let (vis, name) = (&function.vis, &function.sig.ident);
     // Editors show the type's docs where the name stands in a workflow.
-    let kept = function.attrs.iter().filter(|attr| super::docs::is_doc(attr));
+    let kept = function.attrs.iter().filter(|attr| crate::docs::is_doc(attr));
     let conditions = conditions(function);
     quote! {
         #(#kept)*

@@ -1,9 +1,10 @@
 //! `#[tool]`.
 
 use super::{Names, block, name_of, output_types, refuse, types};
+use crate::attr::check;
 use crate::attr::parse::{Function, Param, ToolArgs};
 use crate::attr::report::Report;
-use crate::attr::{check, docs};
+use crate::docs;
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;

@@ -1,7 +1,7 @@
 //! A function: its signature as a tree, its body as tokens, so that a half-typed body still expands.
 
-use crate::attr::docs::is_doc;
 use crate::attr::report::Report;
+use crate::docs::is_doc;
 use proc_macro2::{Group, Span, TokenStream};
 use quote::ToTokens;
 use syn::parse::{Parse, ParseStream, Parser};

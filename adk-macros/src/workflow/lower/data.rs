@@ -27,11 +27,11 @@ impl Lower<'_> {
                     };
                     // The declaration is where the field is defined; the step is a use of it.
                     let field = if run.alias.is_some() { field } else { &decl.name };
-                    (docs::description(&decl.attrs), ty, field)
+                    (crate::docs::description(&decl.attrs), ty, field)
                 }
                 What::Path(run) => {
                     let path = &run.path;
-                    (String::new(), quote!(#path), field)
+                    (None, quote!(#path), field)
                 }
                 What::Block(block) => {
                     let n = index(i);
@@ -39,11 +39,14 @@ impl Lower<'_> {
                         BlockKind::Loop { .. } => quote!(#adk::workflow::LoopBlock<#name, #n>),
                         _ => quote!(#adk::workflow::Block<#name, #n>),
                     };
-                    (docs::description(&block.attrs), ty, field)
+                    (crate::docs::description(&block.attrs), ty, field)
                 }
                 What::Branch | What::Break(_) | What::End => continue,
             };
-            let doc = if doc.is_empty() { format!("The step `{}`.", step.name) } else { doc };
+            let doc = doc.unwrap_or_else(|| {
+                let text = format!("The step `{}`.", step.name);
+                quote!(#text)
+            });
             fields.extend(quote! {
                 #[doc = #doc]
                 pub #field: #ty,

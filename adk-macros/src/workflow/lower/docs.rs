@@ -3,26 +3,13 @@
 use super::super::ast::{Block, BlockKind, DeclKind, Key, Node, Typed, Workflow};
 use super::super::names;
 use super::super::plan::Plan;
-use quote::ToTokens;
-use syn::{Attribute, Expr, Lit, Meta};
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::{Attribute, Expr};
 
-/// The text of doc comments; models see it.
-pub(super) fn description(attrs: &[Attribute]) -> String {
-    let mut lines = Vec::new();
-    for attr in attrs.iter().filter(|attr| attr.path().is_ident("doc")) {
-        if let Meta::NameValue(pair) = &attr.meta
-            && let Expr::Lit(literal) = &pair.value
-            && let Lit::Str(text) = &literal.lit
-        {
-            lines.extend(
-                text.value().lines().map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end().to_owned()),
-            );
-            if text.value().is_empty() {
-                lines.push(String::new());
-            }
-        }
-    }
-    lines.join("\n").trim().to_owned()
+/// The description in doc comments, an expression; empty without any.
+pub(super) fn description(attrs: &[Attribute]) -> TokenStream {
+    crate::docs::description(attrs).unwrap_or_else(|| quote!(""))
 }
 
 /// The workflow as text.

@@ -3,7 +3,7 @@
 use super::super::ast::{Input, Typed, Workflow};
 use super::super::names::is_string;
 use super::wired::value_of;
-use super::{Lower, allow, docs};
+use super::{Lower, allow};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
@@ -42,9 +42,10 @@ impl Lower<'_> {
             all.into_iter()
                 .map(|typed| {
                     let (field, ty) = (&typed.key.name, &typed.ty);
-                    let doc = docs::description(&typed.attrs);
-                    let doc =
-                        if doc.is_empty() { format!("The {what} `{}`.", typed.key.text()) } else { doc };
+                    let doc = crate::docs::description(&typed.attrs).unwrap_or_else(|| {
+                        let text = format!("The {what} `{}`.", typed.key.text());
+                        quote!(#text)
+                    });
                     quote!(#[doc = #doc] pub #field: #ty,)
                 })
                 .collect()

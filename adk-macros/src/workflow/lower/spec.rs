@@ -151,7 +151,7 @@ impl Lower<'_> {
         let (name, end) = (&step.name, index(step.end));
         let unnamed = (!step.named).then(|| quote!(.unnamed()));
         let description = match step.what {
-            What::Block(block) => Some(docs::description(&block.attrs)).filter(|text| !text.is_empty()),
+            What::Block(block) => crate::docs::description(&block.attrs),
             _ => None,
         };
         let description = description.map(|text| quote!(.description(#text)));
