@@ -1,7 +1,7 @@
 //! Where a run meets what outlives it: commits of events, recorded calls, answers from outside.
 
-use crate::agent::Flow;
 use crate::event::Event;
+use crate::flow::Flow;
 use crate::session::{Session, Stamp};
 use crate::{BoxFuture, Name, Path, Result, RunId};
 use serde_json::Value;

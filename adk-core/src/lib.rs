@@ -6,6 +6,7 @@ mod content;
 pub mod engine;
 mod error;
 mod event;
+mod flow;
 #[doc(hidden)]
 pub mod function;
 mod id;
@@ -26,10 +27,11 @@ pub mod tool;
 pub mod tools;
 pub mod workflow;
 
-pub use agent::{Agent, DynAgent, Flow};
+pub use agent::{Agent, DynAgent};
 pub use content::{Blob, Content, FileData, FunctionCall, FunctionResponse, Part, Role, Thought};
 pub use error::{BoxError, Error, ErrorKind, Result};
 pub use event::{Actions, Details, Event, LOOP_ITERATION_KEY, StateDelta};
+pub use flow::Flow;
 pub use id::{EventId, RunId};
 pub use name::Name;
 pub use path::{At, Path, PathError};

@@ -16,7 +16,8 @@ pub use call::RETRY_KEY;
 pub use declare::{IncludeContents, LlmDecl, LlmSettings, OutputKey, Retry, ToolList};
 pub use declared::{Declared, Declares};
 
-use crate::agent::{DynAgent, Flow};
+use crate::agent::DynAgent;
+use crate::flow::Flow;
 use crate::run::{Context, Prepare};
 use crate::spec::AgentMeta;
 use crate::{BoxFuture, Error, ErrorKind, Result};

@@ -12,7 +12,8 @@ pub mod wire;
 pub use block::{Block, LoopBlock};
 pub use keys::{Keys, Values};
 
-use crate::agent::{DynAgent, Flow};
+use crate::agent::DynAgent;
+use crate::flow::Flow;
 use crate::run::{Context, LoopEndReason, Prepare};
 use crate::spec::{Spec, StepKind};
 use crate::{Error, ErrorKind, Name, Result};
@@ -128,7 +129,7 @@ fn outside(exit: Exit, cx: &Context) -> Error {
 /// Looks at every agent of a workflow before a run: what `Agent::prepare` of every workflow is.
 #[doc(hidden)]
 pub fn prepare(workflow: &dyn Wired, prepare: &mut Prepare<'_>) {
-    prepare.state(workflow);
+    prepare.look(|run| workflow.check_state(&Values { run, scope: None }));
     for (at, step) in workflow.spec().steps.iter().enumerate() {
         if let (StepKind::Agent { .. }, Some(agent)) = (step.kind, workflow.agent(at)) {
             prepare.child(&workflow.name(at), |prepare| agent.prepare_dyn(prepare));

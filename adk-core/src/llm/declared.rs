@@ -2,7 +2,8 @@
 
 use super::LlmAgent;
 use super::declare::{LlmDecl, LlmSettings, Retry};
-use crate::agent::{Agent, Flow};
+use crate::agent::Agent;
+use crate::flow::Flow;
 use crate::model::ModelRef;
 use crate::run::{Context, Prepare};
 use crate::spec::AgentMeta;

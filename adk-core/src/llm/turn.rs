@@ -2,8 +2,8 @@
 
 use super::call::{self, Call};
 use super::{LlmAgent, calls, output, request};
-use crate::agent::Flow;
 use crate::event::Event;
+use crate::flow::Flow;
 use crate::model::{FinishReason, Model, ModelResponse, Usage};
 use crate::run::Context;
 use crate::tool::ToolActions;

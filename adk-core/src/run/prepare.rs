@@ -2,7 +2,6 @@
 
 use super::Run;
 use crate::model::ModelRef;
-use crate::workflow::{Values, Wired};
 use crate::{At, Error, ErrorKind, Name, Path, Result};
 use std::fmt;
 
@@ -38,9 +37,9 @@ impl<'a> Prepare<'a> {
         }
     }
 
-    /// Sees that each `state` key of a workflow holds a value of its type.
-    pub(crate) fn state(&mut self, workflow: &dyn Wired) {
-        if let Err(error) = workflow.check_state(&Values { run: self.run, scope: None }) {
+    /// Looks at the run as it is before the first step.
+    pub(crate) fn look(&mut self, check: impl FnOnce(&Run) -> Result<()>) {
+        if let Err(error) = check(self.run) {
             self.fail(error);
         }
     }

@@ -1,6 +1,7 @@
 //! One turn of one agent: entered, run, and what it left behind looked at.
 
-use crate::agent::{DynAgent, Flow};
+use crate::agent::DynAgent;
+use crate::flow::Flow;
 use crate::panic::caught;
 use crate::run::{Context, KeyScope, stored};
 use crate::spec::{AgentKind, AgentMeta};

@@ -3,7 +3,7 @@
 use super::Wired;
 use super::join::Branches;
 use super::turn::turn;
-use crate::agent::Flow;
+use crate::flow::Flow;
 use crate::run::{Context, Frame, LoopEnd, LoopEndReason};
 use crate::spec::{Step, StepKind};
 use crate::{At, BoxFuture, Error, ErrorKind, Name, Result};

@@ -1,7 +1,8 @@
 //! What the output of `workflow!` calls. Not for users: it changes without notice.
 
 use super::{Keys, Values};
-use crate::agent::{Agent, DynAgent, Flow};
+use crate::agent::{Agent, DynAgent};
+use crate::flow::Flow;
 use crate::llm::OutputKey;
 use crate::run::Context;
 use crate::spec::placeholder::{Placeholders, Source};
