@@ -166,11 +166,12 @@ impl fmt::Display for Error {
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // `fn main() -> adk::Result<()>` prints this: people read it.
-        write!(f, "{self}")?;
+        let shown = self.to_string();
+        f.write_str(&shown)?;
         let mut source = self.source();
         while let Some(error) = source {
             let text = error.to_string();
-            if !self.0.message.contains(&text) {
+            if !shown.contains(&text) {
                 write!(f, "\n  caused by: {text}")?;
             }
             source = error.source();
@@ -187,23 +188,54 @@ impl StdError for Error {
 
 impl From<ModelError> for Error {
     fn from(error: ModelError) -> Self {
+        use ModelErrorKind::*;
         let kind = error.kind();
-        let help = match kind {
-            ModelErrorKind::UnknownModel => Some("check the name of the model"),
-            ModelErrorKind::NoProvider => Some(
-                "write `adk-workflow = { ..., features = [\"genai\"] }` in Cargo.toml, or give a model by value",
-            ),
-            ModelErrorKind::MissingKey => Some("set it in the environment, or use `Rehearsal` for a dry run"),
-            ModelErrorKind::Unauthorized => Some("check the key of the provider in the environment"),
-            ModelErrorKind::RateLimited => Some("try again later, or give the agent more `retry`"),
-            ModelErrorKind::Timeout => Some("give the agent a longer `timeout`"),
-            _ => None,
+        let of_kind = match kind {
+            UnknownModel => Some("check the name of the model"),
+            MissingKey => Some("set it in the environment, or use `Rehearsal` for a dry run"),
+            Unauthorized => Some("check the key of the provider in the environment"),
+            RateLimited | Unavailable => Some("try again later, or give the agent more `retry`"),
+            Connection => Some("check the network and the address of the provider"),
+            BrokenStream => Some("run it again; half an answer cannot be continued"),
+            Timeout => Some("give the agent a longer `timeout`"),
+            InvalidRequest => {
+                Some("compare the agent's settings, tools and output type with what the model supports")
+            }
+            InvalidResponse => {
+                Some("check that the address is that of the provider, or choose another model")
+            }
+            Other => None,
         };
-        let message = error.to_string();
-        let this = Self::new(ErrorKind::Model(kind), message).with_source(error);
+        let help = error.help().or(of_kind).map(str::to_owned);
+        let this = Self::new(ErrorKind::Model(kind), error.message()).with_source(error);
         match help {
             Some(help) => this.with_help(help),
             None => this,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{ModelProvider as _, NoProvider};
+
+    #[test]
+    fn an_error_of_a_model_says_what_to_do_once() {
+        let error = Error::from(ModelError::new(ModelErrorKind::Unavailable, "overloaded"));
+        assert!(error.help().is_some_and(|help| help.contains("try again later")), "{error}");
+
+        let model = ModelError::new(ModelErrorKind::MissingKey, "no key").with_help("set `X_KEY`");
+        assert_eq!(model.to_string(), "no key; help: set `X_KEY`");
+        let error = Error::from(model);
+        assert_eq!((error.message(), error.help()), ("no key", Some("set `X_KEY`")));
+        // The source says nothing that was not said.
+        assert_eq!(format!("{error:?}"), "no key; help: set `X_KEY`");
+    }
+
+    #[test]
+    fn a_name_without_a_provider_says_which_feature_to_add() {
+        let error = NoProvider.model("gemini-2.5-flash").map(drop).map_err(Error::from).unwrap_err();
+        assert!(error.help().is_some_and(|help| help.contains("the feature `genai`")), "{error}");
     }
 }

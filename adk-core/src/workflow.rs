@@ -130,9 +130,27 @@ fn outside(exit: Exit, cx: &Context) -> Error {
 #[doc(hidden)]
 pub fn prepare(workflow: &dyn Wired, prepare: &mut Prepare<'_>) {
     prepare.look(|run| workflow.check_state(&Values { run, scope: None }));
+    // The blocks around a step: where each ends, and the path outside of it.
+    let mut open = Vec::new();
     for (at, step) in workflow.spec().steps.iter().enumerate() {
-        if let (StepKind::Agent { .. }, Some(agent)) = (step.kind, workflow.agent(at)) {
-            prepare.child(&workflow.name(at), |prepare| agent.prepare_dyn(prepare));
+        match step.kind {
+            StepKind::Agent { .. } => {
+                if let Some(agent) = workflow.agent(at) {
+                    let outer = prepare.enter(workflow.name(at));
+                    agent.prepare_dyn(prepare);
+                    prepare.leave(outer);
+                }
+            }
+            StepKind::Sequence | StepKind::Parallel { .. } | StepKind::Loop { .. } => {
+                open.push((step.end, prepare.enter(workflow.name(at))));
+            }
+            // That of a branch is not the end of a block.
+            StepKind::End => {
+                if let Some((_, outer)) = open.pop_if(|(end, _)| *end == at) {
+                    prepare.leave(outer);
+                }
+            }
+            StepKind::Branch | StepKind::Break { .. } => {}
         }
     }
 }

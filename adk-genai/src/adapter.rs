@@ -79,11 +79,12 @@ impl FromStr for Adapter {
     /// [`ModelErrorKind::UnknownModel`] when there is none of that name; the message says the nearest.
     fn from_str(name: &str) -> Result<Self, ModelError> {
         AdapterKind::from_lower_str(name).map(Self).ok_or_else(|| {
-            let mut message = format!("there is no adapter called `{name}`");
-            if let Some(near) = crate::names::nearest(name, Self::all().map(Self::name)) {
-                message.push_str(&format!("; help: did you mean `{near}`?"));
+            let message = format!("there is no adapter called `{name}`");
+            let error = ModelError::new(ModelErrorKind::UnknownModel, message);
+            match crate::names::nearest(name, Self::all().map(Self::name)) {
+                Some(near) => error.with_help(format!("did you mean `{near}`?")),
+                None => error.with_help("`Adapter::all()` lists them"),
             }
-            ModelError::new(ModelErrorKind::UnknownModel, message)
         })
     }
 }

@@ -27,9 +27,9 @@ pub(crate) fn complete(kind: AdapterKind, given: &str) -> Result<String, ModelEr
     }
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://")).unwrap_or_default();
     if rest.is_empty() || rest.starts_with('/') || rest.contains(char::is_whitespace) {
-        let message =
-            format!("the base URL `{given}` is none; help: write one such as `http://127.0.0.1:8000/v1`");
-        return Err(ModelError::new(ModelErrorKind::InvalidRequest, message));
+        let error =
+            ModelError::new(ModelErrorKind::InvalidRequest, format!("the base URL `{given}` is none"));
+        return Err(error.with_help("write one such as `http://127.0.0.1:8000/v1`"));
     }
     let path = rest.split_once('/').map(|(_, path)| path);
     let last = path.and_then(|path| path.rsplit('/').next());

@@ -134,7 +134,7 @@ async fn whole(inner: &Inner, request: &ModelRequest) -> Result<ModelChunk, Mode
                 return Err(inner.asked(false).no_answer(&raw));
             }
             Answer {
-                parts: response.content.into_parts(),
+                parts: untrimmed(response.content.into_parts(), &raw),
                 reasoning: response.reasoning_content,
                 stop: response.stop_reason,
                 usage: response.usage,
@@ -154,6 +154,20 @@ async fn whole(inner: &Inner, request: &ModelRequest) -> Result<ModelChunk, Mode
         Err(error) => return Err(inner.asked(false).sort(error)),
     };
     Ok(ModelChunk::Done(answer.finish(&plan)))
+}
+
+/// genai trims the text of a chat completion that is not streamed; the same answer streamed keeps its white space.
+fn untrimmed(mut parts: Vec<ContentPart>, raw: &Value) -> Vec<ContentPart> {
+    if let Some(Value::String(sent)) = raw.pointer("/choices/0/message/content") {
+        for part in &mut parts {
+            if let ContentPart::Text(text) = part
+                && text.as_str() == sent.trim()
+            {
+                text.clone_from(sent);
+            }
+        }
+    }
+    parts
 }
 
 enum State {

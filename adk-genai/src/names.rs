@@ -38,8 +38,8 @@ pub(crate) fn bare(name: &str) -> &str {
 /// The provider of a model, or an error that says what names there are.
 pub(crate) fn resolve(name: &str) -> Result<AdapterKind, ModelError> {
     let unknown = |help: String| {
-        let message = format!("no provider has a model called `{name}`; help: {help}");
-        ModelError::new(ModelErrorKind::UnknownModel, message)
+        let message = format!("no provider has a model called `{name}`");
+        ModelError::new(ModelErrorKind::UnknownModel, message).with_help(help)
     };
     if name.trim() != name || bare(name).is_empty() {
         return Err(unknown("write the name as the provider spells it, such as `gemini-2.5-flash`".into()));

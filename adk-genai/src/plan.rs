@@ -147,9 +147,9 @@ impl Plan {
         let config = &request.config;
         let responses = self.family == Family::OpenAiResponses;
         if responses && !config.stop.is_empty() {
-            let what =
-                "OpenAI's responses know no stop texts; help: ask for `openai::NAME`, or leave them out";
-            return Err(asked.error(ModelErrorKind::InvalidRequest, what, ""));
+            let error =
+                asked.error(ModelErrorKind::InvalidRequest, "OpenAI's responses know no stop texts", "");
+            return Err(error.with_help("ask for `openai::NAME`, or leave them out"));
         }
         let mut options = ChatOptions::default()
             .with_capture_usage(true)

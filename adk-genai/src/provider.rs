@@ -119,10 +119,12 @@ impl Genai {
         {
             let names = key_variables(kind).join("` or `");
             let message = format!(
-                "{kind} (model `{name}`): no key, since the environment variable `{names}` is not set; help: set `{first}`",
+                "{kind} (model `{name}`): no key, since the environment variable `{names}` is not set",
                 kind = kind.as_lower_str()
             );
-            return Err(ModelError::new(ModelErrorKind::MissingKey, message));
+            return Err(
+                ModelError::new(ModelErrorKind::MissingKey, message).with_help(format!("set `{first}`"))
+            );
         }
         let secret = |name: &str| {
             let name = name.to_lowercase();
@@ -245,6 +247,7 @@ impl GenaiBuilder {
         if let Some(url) = &self.proxy {
             WebConfig::default().with_all_proxy_url(url).map_err(|_| {
                 ModelError::new(ModelErrorKind::InvalidRequest, format!("the proxy `{url}` is no URL"))
+                    .with_help("write one such as `http://127.0.0.1:3128`")
             })?;
         }
         let client = self.client().map_err(|cause| ModelError::new(ModelErrorKind::Other, cause))?;
@@ -316,11 +319,11 @@ fn default_base_url(client: &Client, kind: AdapterKind, name: &str) -> Result<St
         _ => "",
     };
     if url.is_empty() {
-        let message = match kind {
-            AdapterKind::Custom(n) => format!("no base URL for `{name}`; help: set `GENAI_{n}_ENDPOINT`"),
-            _ => format!("no base URL for `{name}`"),
-        };
-        return Err(ModelError::new(ModelErrorKind::InvalidRequest, message));
+        let error = ModelError::new(ModelErrorKind::InvalidRequest, format!("no base URL for `{name}`"));
+        return Err(match kind {
+            AdapterKind::Custom(n) => error.with_help(format!("set `GENAI_{n}_ENDPOINT`")),
+            _ => error.with_help("set it with `Genai::builder().base_url(...)`"),
+        });
     }
     Ok(url.to_owned())
 }

@@ -190,7 +190,7 @@ impl Call {
 fn broken(error: ModelError) -> ModelError {
     match error.kind() {
         ModelErrorKind::Connection | ModelErrorKind::Unavailable => {
-            let message = format!("the answer broke off in the middle: {error}");
+            let message = format!("the answer broke off in the middle: {}", error.message());
             ModelError::new(ModelErrorKind::BrokenStream, message).with_source(error)
         }
         _ => error,
@@ -200,15 +200,19 @@ fn broken(error: ModelError) -> ModelError {
 fn given_up(error: ModelError, attempts: u32) -> ModelError {
     match attempts {
         1 => error,
-        _ => ModelError::new(error.kind(), format!("{error} (after {attempts} attempts)")).with_source(error),
+        _ => {
+            let message = format!("{} (after {attempts} attempts)", error.message());
+            error.reworded(message)
+        }
     }
 }
 
 fn too_long(error: ModelError, wait: Duration, max: Duration) -> ModelError {
     let message = format!(
-        "{error} (the provider asks to wait {wait:?}, which is longer than the {max:?} of `Retry::max_delay`)"
+        "{} (the provider asks to wait {wait:?}, which is longer than the {max:?} of `Retry::max_delay`)",
+        error.message()
     );
-    ModelError::new(error.kind(), message).with_retry_after(wait).with_source(error)
+    error.reworded(message)
 }
 
 impl Piece {

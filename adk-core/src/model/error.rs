@@ -8,6 +8,7 @@ use std::time::Duration;
 pub struct ModelError {
     kind: ModelErrorKind,
     message: String,
+    help: Option<String>,
     retry_after: Option<Duration>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
@@ -18,8 +19,6 @@ pub struct ModelError {
 pub enum ModelErrorKind {
     /// No provider has a model of that name.
     UnknownModel,
-    /// The crate was built without anything that knows models by name.
-    NoProvider,
     /// No key for the provider.
     MissingKey,
     /// The provider refused the key (401, 403).
@@ -45,7 +44,14 @@ pub enum ModelErrorKind {
 impl ModelError {
     /// An error with the provider's words.
     pub fn new(kind: ModelErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), retry_after: None, source: None }
+        Self { kind, message: message.into(), help: None, retry_after: None, source: None }
+    }
+
+    /// Says what to do about it, where that is more than the kind tells.
+    #[must_use]
+    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
     }
 
     /// The time that the provider asks to wait.
@@ -67,6 +73,22 @@ impl ModelError {
         self.kind
     }
 
+    /// The fact, without remedy.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// What to do about it, where that is more than the kind tells.
+    pub fn help(&self) -> Option<&str> {
+        self.help.as_deref()
+    }
+
+    /// The same error in other words, with this one behind it.
+    pub(crate) fn reworded(self, message: String) -> Self {
+        let (kind, help, retry_after) = (self.kind, self.help.clone(), self.retry_after);
+        Self { kind, message, help, retry_after, source: Some(self.into()) }
+    }
+
     /// The time that the provider asks to wait.
     pub fn retry_after(&self) -> Option<Duration> {
         self.retry_after
@@ -81,7 +103,11 @@ impl ModelError {
 
 impl fmt::Display for ModelError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        f.write_str(&self.message)?;
+        match &self.help {
+            Some(help) => write!(f, "; help: {help}"),
+            None => Ok(()),
+        }
     }
 }
 

@@ -18,11 +18,14 @@ impl<'a> Prepare<'a> {
         Self { run, without_model: Vec::new(), path: root, error: None }
     }
 
-    /// Looks at an agent below this one.
-    pub(crate) fn child(&mut self, name: &Name, look: impl FnOnce(&mut Self)) {
-        let inner = self.path.child(name.clone(), At::Once);
-        let outer = std::mem::replace(&mut self.path, inner);
-        look(self);
+    /// Goes to a step below this one; what comes back is for [`leave`](Self::leave).
+    pub(crate) fn enter(&mut self, name: Name) -> Path {
+        let inner = self.path.child(name, At::Once);
+        std::mem::replace(&mut self.path, inner)
+    }
+
+    /// Goes back to where [`enter`](Self::enter) came from.
+    pub(crate) fn leave(&mut self, outer: Path) {
         self.path = outer;
     }
 

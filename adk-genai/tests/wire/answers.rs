@@ -143,6 +143,15 @@ async fn an_answer_that_was_cut_short_says_so() {
 }
 
 #[tokio::test]
+async fn white_space_around_an_answer_stays() {
+    for (name, stream) in everywhere() {
+        let server = WireServer::start([Reply::text("\n a\nb\n\n").split(7)]).await;
+        let (_, response) = ask(&model(&server, name), request("hi", stream)).await;
+        assert_eq!(response.content.text(), "\n a\nb\n\n", "{name} {stream}");
+    }
+}
+
+#[tokio::test]
 async fn an_empty_answer_is_an_answer() {
     for (name, stream) in everywhere() {
         let server = WireServer::start([Reply::new()]).await;

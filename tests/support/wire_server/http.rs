@@ -142,7 +142,10 @@ async fn pause(socket: &mut BufReader<TcpStream>, shared: &Shared) -> std::io::R
     socket.flush().await?;
     let mut byte = [0];
     tokio::select! {
-        () = shared.gate.notified() => Ok(()),
+        permit = shared.gate.acquire() => {
+            permit.map_err(std::io::Error::other)?.forget();
+            Ok(())
+        }
         read = socket.read(&mut byte) => match read {
             Ok(0) | Err(_) => Err(std::io::ErrorKind::ConnectionReset.into()),
             Ok(_) => Ok(()),

@@ -37,7 +37,7 @@ use serde_json::Value;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::net::TcpListener;
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Semaphore, watch};
 
 /// A request as it came.
 #[derive(Clone, Debug)]
@@ -72,7 +72,7 @@ struct Shared {
     /// How many connections the client closed in the middle of an answer.
     closed: watch::Sender<usize>,
     /// Lets paused answers go on.
-    gate: Notify,
+    gate: Semaphore,
 }
 
 impl WireServer {
@@ -91,7 +91,7 @@ impl WireServer {
             requests: Mutex::default(),
             arrived: watch::Sender::new(0),
             closed: watch::Sender::new(0),
-            gate: Notify::new(),
+            gate: Semaphore::new(0),
         });
         let task = tokio::spawn({
             let shared = shared.clone();
@@ -140,7 +140,7 @@ impl WireServer {
 
     /// Lets one answer that waits at [`Reply::pause_after`] go on, now or when it comes there.
     pub fn release(&self) {
-        self.shared.gate.notify_one();
+        self.shared.gate.add_permits(1);
     }
 }
 
