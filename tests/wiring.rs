@@ -5,6 +5,7 @@
 
 use adk::model::ModelRef;
 use adk::prelude::*;
+use adk::testing::ScriptedModel;
 use adk::{DynAgent, ErrorKind};
 use std::sync::Arc;
 
@@ -146,4 +147,57 @@ async fn futures_can_be_sent_and_a_declared_agent_asks_its_own_model() {
     let run = can_be_sent(async move { runner.run(asking, "Why?").await });
     let error = run.await.unwrap_err();
     assert!(error.to_string().contains("of its own"), "{error}");
+}
+
+workflow! {
+    pub Reviewed(draft: String) -> criticism: String {
+        agent critic -> criticism: String { instruction: "Review {draft}." }
+        critic
+    }
+}
+
+workflow! {
+    pub Checked(draft: String) -> criticism: String {
+        Reviewed as inner
+    }
+}
+
+workflow! {
+    pub Twice(draft: String) -> criticism: String {
+        Reviewed;
+        Checked as second;
+        both: parallel < Reviewed as third >
+    }
+}
+
+#[tokio::test]
+async fn the_name_of_an_instance_stands_before_the_names_inside() {
+    let model = ScriptedModel::new().text("one").on("second::inner::critic").text("two").on("third::critic").text("3");
+    let runner: Runner = Runner::builder().model(model.clone()).build().unwrap();
+    let twice = Twice::default();
+    let mut stream = runner.run(&twice, "a draft").stream();
+    let mut events = Vec::new();
+    while let Some(event) = stream.next().await {
+        let event = event.unwrap();
+        events.push((event.author.to_string(), event.path.to_string()));
+    }
+    let expected = [
+        ("user", "twice"),
+        ("reviewed", "twice/reviewed"),
+        ("critic", "twice/reviewed/critic"),
+        ("second", "twice/second"),
+        ("second::inner", "twice/second/inner"),
+        ("second::inner::critic", "twice/second/inner/critic"),
+        ("third", "twice/both/third"),
+        ("third::critic", "twice/both/third/critic"),
+    ];
+    assert_eq!(events, expected.map(|(author, path)| (author.to_owned(), path.to_owned())));
+    // Another instance of one definition is another agent: what it said is quoted.
+    let asked = model.requests_of("second::inner::critic");
+    let said: Vec<_> = asked[0].contents.iter().map(|content| content.text()).collect();
+    assert!(said[1].contains("[critic] said:"), "{said:?}");
+    assert!(asked[0].system_instruction.contains("second::inner::critic"));
+    for (author, _) in &expected[1..] {
+        assert!(Twice::SPEC.find(author).is_some(), "{author}");
+    }
 }

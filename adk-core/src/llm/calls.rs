@@ -51,7 +51,7 @@ fn start(agent: &LlmAgent, call: &FunctionCall, cx: &mut Context) -> BoxFuture<'
             call.name
         ));
     }
-    let own = ToolContext::new(cx.run.clone(), cx.scope.clone(), cx.path().clone(), call.id.clone());
+    let own = ToolContext::new(cx, call.id.clone());
     let args = call.args.clone();
     let name = Name::shared(&call.name);
     Box::pin(cx.step(name, async move { Ok(run(tool, args, own).await) }))

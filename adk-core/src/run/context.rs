@@ -22,6 +22,8 @@ pub struct Context {
     /// The keys that the workflow around can write, where a workflow inside it has defaults that ask for it.
     pub(crate) known: Option<Arc<[Box<str>]>>,
     branch: Option<Arc<str>>,
+    /// The instance of a workflow around (`as second`): its name stands before every name inside.
+    pub(crate) instance: Option<Name>,
     pub(crate) frame: Frame,
     overlay: Overlay,
     /// Stored keys that were written in the turns that are open; one list, so that a turn allocates none.
@@ -31,6 +33,8 @@ pub struct Context {
 /// What belongs to one turn of one agent or one round of one loop.
 pub(crate) struct Frame {
     pub(crate) path: Path,
+    /// Its name with that of the instance around it, `second::critic`; without one the last of the path.
+    author: Option<Name>,
     emits: u32,
     steps: u32,
     /// An event of this turn escalated.
@@ -43,7 +47,7 @@ pub(crate) struct Frame {
 
 impl Frame {
     fn new(path: Path, first_written: usize) -> Self {
-        Self { path, emits: 0, steps: 0, escalated: false, first_written, silent: None }
+        Self { path, author: None, emits: 0, steps: 0, escalated: false, first_written, silent: None }
     }
 }
 
@@ -55,6 +59,7 @@ impl Context {
             scope: None,
             known: None,
             branch: None,
+            instance: None,
             frame: Frame::new(Path::root(name), 0),
             overlay: Overlay::default(),
             written: Vec::new(),
@@ -63,7 +68,9 @@ impl Context {
 
     /// Goes down to an agent or a round; what this returns has to be given back to [`leave`](Self::leave).
     pub(crate) fn enter(&mut self, name: Name, at: At) -> Frame {
-        let inner = Frame::new(self.frame.path.child(name, at), self.written.len());
+        let author = self.instance.as_ref().map(|instance| Name::from(format!("{instance}::{name}")));
+        let path = self.frame.path.child(name, at);
+        let inner = Frame { author, ..Frame::new(path, self.written.len()) };
         std::mem::replace(&mut self.frame, inner)
     }
 
@@ -91,6 +98,7 @@ impl Context {
             scope: self.scope.clone(),
             known: self.known.clone(),
             branch: Some(branch.into()),
+            instance: self.instance.clone(),
             frame: Frame::new(self.frame.path.clone(), 0),
             overlay: Overlay::default(),
             written: Vec::new(),
@@ -103,9 +111,14 @@ impl Context {
         Joining(&self.run)
     }
 
-    /// The name of the agent that runs.
+    /// The name of the agent that runs: the author of its events. Inside of an instance of a workflow (`as second`)
+    /// it begins with the name of that, as in `second::critic`.
     pub fn agent_name(&self) -> &str {
-        self.frame.path.name()
+        self.author()
+    }
+
+    pub(crate) fn author(&self) -> &Name {
+        self.frame.author.as_ref().unwrap_or_else(|| self.frame.path.name())
     }
 
     /// Where it stands in the tree, with rounds.
@@ -180,7 +193,7 @@ impl Context {
     fn place(&mut self, mut event: Event) -> Event {
         let path = &self.frame.path;
         if event.author.is_empty() {
-            event.author = path.name().clone();
+            event.author = self.author().clone();
         }
         if event.branch.is_none() {
             event.branch.clone_from(&self.branch);

@@ -1,7 +1,7 @@
 //! What a tool works with: an overlay of its own over the state of the run.
 
 use crate::event::Actions;
-use crate::run::{Artifacts, KeyScope, Overlay, Run, State};
+use crate::run::{Artifacts, Context, KeyScope, Overlay, Run, State};
 use crate::{Name, Path, RunId};
 use std::fmt;
 use std::sync::Arc;
@@ -13,6 +13,7 @@ pub struct ToolContext {
     pub actions: ToolActions,
     run: Arc<Run>,
     scope: Option<Arc<KeyScope>>,
+    agent: Name,
     path: Path,
     call_id: String,
     overlay: Overlay,
@@ -45,9 +46,17 @@ pub struct ToolRecord {
 }
 
 impl ToolContext {
-    pub(crate) fn new(run: Arc<Run>, scope: Option<Arc<KeyScope>>, path: Path, call_id: String) -> Self {
-        let (actions, overlay) = (ToolActions::default(), Overlay::default());
-        Self { actions, run, scope, path, call_id, overlay }
+    /// A context for a call by the agent that runs.
+    pub(crate) fn new(cx: &Context, call_id: String) -> Self {
+        Self {
+            actions: ToolActions::default(),
+            run: cx.run.clone(),
+            scope: cx.scope.clone(),
+            agent: cx.author().clone(),
+            path: cx.path().clone(),
+            call_id,
+            overlay: Overlay::default(),
+        }
     }
 
     pub(crate) fn into_record(self) -> ToolRecord {
@@ -65,18 +74,26 @@ impl ToolContext {
     /// # Ok::<(), adk_core::Error>(())
     /// ```
     pub fn for_tests() -> Self {
-        Self::new(Arc::new(Run::for_tests()), None, Path::root("test"), "call_1".to_owned())
+        Self::new(&Context::root(Arc::new(Run::for_tests()), "test".into()), "call_1".to_owned())
     }
 
     /// Takes what the call has done so far with it; what stays behind is empty.
     pub(crate) fn detach(&mut self) -> Self {
-        let empty = Self::new(self.run.clone(), self.scope.clone(), self.path.clone(), self.call_id.clone());
+        let empty = Self {
+            actions: ToolActions::default(),
+            run: self.run.clone(),
+            scope: self.scope.clone(),
+            agent: self.agent.clone(),
+            path: self.path.clone(),
+            call_id: self.call_id.clone(),
+            overlay: Overlay::default(),
+        };
         std::mem::replace(self, empty)
     }
 
     /// The name of the agent that called.
     pub fn agent_name(&self) -> &str {
-        self.path.name()
+        &self.agent
     }
 
     /// Where that agent stands, with rounds.

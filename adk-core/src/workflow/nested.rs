@@ -35,7 +35,7 @@ pub(super) async fn enter(workflow: &dyn Wired, cx: &mut Context) -> Result<Opti
     let outer = cx.scope.take();
     let prefix = outer.as_ref().map_or("", |outer| &outer.prefix);
     cx.scope = Some(Arc::new(KeyScope {
-        prefix: format!("{prefix}{}/", cx.agent_name()),
+        prefix: format!("{prefix}{}/", cx.path().name()),
         shared: spec.outputs.iter().map(|key| key.name.into()).collect(),
         session: spec.states.iter().map(|key| key.name.into()).collect(),
         outer: outer.clone(),

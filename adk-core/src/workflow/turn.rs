@@ -9,10 +9,27 @@ use crate::{At, Error, ErrorKind, Name, Path, Result};
 use serde_json::Value;
 
 /// Runs an agent as the step of that name. An exit comes with the path of who made it.
-pub(super) async fn turn(agent: &dyn DynAgent, name: Name, cx: &mut Context) -> Result<Option<(Flow, Path)>> {
+///
+/// The name of an instance (`as second`) stands before all names inside of it.
+pub(super) async fn turn(
+    agent: &dyn DynAgent,
+    name: Name,
+    instance: bool,
+    cx: &mut Context,
+) -> Result<Option<(Flow, Path)>> {
     let outer = cx.enter(name, At::Once);
+    let around = match instance && agent.meta().kind == AgentKind::Workflow {
+        true => {
+            let own = cx.author().clone();
+            Some(cx.instance.replace(own))
+        }
+        false => None,
+    };
     match run(agent, cx).await {
         Ok(flow) => {
+            if let Some(around) = around {
+                cx.instance = around;
+            }
             cx.run.engine.note(cx.path(), &flow);
             let turn = cx.leave(outer);
             Ok((flow != Flow::Continue).then_some((flow, turn.path)))

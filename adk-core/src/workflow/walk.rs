@@ -44,9 +44,9 @@ impl<'a> Walk<'a> {
         while at < range.end {
             let step = &self.steps[at];
             let exit = match step.kind {
-                StepKind::Agent { .. } => {
+                StepKind::Agent { instance, .. } => {
                     let Some(agent) = self.workflow.agent(at) else { return Err(self.broken(at)) };
-                    let ended = turn(agent, self.workflow.name(at), cx).await?;
+                    let ended = turn(agent, self.workflow.name(at), instance, cx).await?;
                     at += 1;
                     ended.and_then(|(flow, by)| Exit::new(flow, LoopEndReason::Escalated { by }))
                 }
