@@ -1,0 +1,211 @@
+//! The walk over the flat list of steps against a simple recursive interpreter, on random trees.
+//!
+//! What an agent does depends on the seed and its path alone, so the interpreter can say what has to happen
+//! without knowing how branches interleave: within a branch the order is fixed, between branches it is free. In a
+//! parallel block at most one branch exits or fails; its siblings may then have come as far as they like.
+#![allow(
+    clippy::unwrap_used,
+    unreachable_pub,
+    missing_debug_implementations,
+    missing_docs,
+    reason = "these are tests"
+)]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod expect;
+mod grow;
+
+use adk_core::{Error, Flow, LoopEndReason, Outcome, RunEnd, Runner};
+use expect::{Ended, Item, compare};
+use grow::Shape;
+use std::fmt::Write as _;
+use std::sync::Arc;
+use tokio::runtime::{Builder, Runtime};
+
+/// The same numbers on every machine.
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+    pub fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+    pub fn one_in(&mut self, n: u64) -> bool {
+        self.below(n) == 0
+    }
+}
+
+/// What an agent does in one turn.
+pub struct Plan {
+    pub events: u32,
+    pub flow: Flow,
+    pub fails: bool,
+    random: Random,
+}
+
+/// What may leave the place where an agent stands.
+#[derive(Clone, Default, Debug)]
+pub struct Leave {
+    /// The loops around, innermost last.
+    pub loops: Vec<&'static str>,
+    pub fail: bool,
+}
+
+impl Plan {
+    pub fn of(seed: u64, path: &str, leave: &Leave) -> Self {
+        let mixed =
+            path.bytes().fold(seed, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+        let mut random = Random::new(mixed);
+        let events = random.below(4) as u32;
+        let flow = match leave.loops.len() as u64 {
+            0 => Flow::Continue,
+            _ if !random.one_in(6) => Flow::Continue,
+            n => match random.below(n + 1) {
+                0 => Flow::Exit,
+                at => Flow::ExitTo(leave.loops[at as usize - 1].into()),
+            },
+        };
+        let fails = leave.fail && random.one_in(60);
+        Self { events, flow, fails, random }
+    }
+
+    /// Gives way to others, or not: in this task, in another thread, or for some time.
+    pub async fn disturb(&mut self) {
+        match self.random.below(8) {
+            0 => tokio::task::yield_now().await,
+            1 => drop(tokio::spawn(async { tokio::task::yield_now().await }).await),
+            2 => drop(tokio::task::spawn_blocking(|| ()).await),
+            _ => {}
+        }
+    }
+}
+
+fn seen(events: &[Arc<adk_core::Event>]) -> Vec<String> {
+    let mut all = Vec::new();
+    for event in events.iter().filter(|event| event.author != "user") {
+        let mut line = event.path.to_string();
+        write!(line, " {}", event.branch.as_deref().unwrap_or("-")).unwrap();
+        event.actions.state_delta.iter().for_each(|(key, value)| write!(line, " {key}={value}").unwrap());
+        all.push(line);
+    }
+    all
+}
+
+fn ended(outcome: &Outcome<()>) -> Vec<String> {
+    let reason = |reason: &LoopEndReason| match reason {
+        LoopEndReason::Max => "max".to_owned(),
+        LoopEndReason::Until => "until".to_owned(),
+        LoopEndReason::Break => "break".to_owned(),
+        LoopEndReason::Escalated { by } => format!("by {by}"),
+        other => format!("{other:?}"),
+    };
+    outcome.loops.iter().map(|end| format!("{} {} {}", end.path, end.rounds, reason(&end.reason))).collect()
+}
+
+/// Grows a tree, runs it, and says what is not as the interpreter has it.
+fn check(seed: u64, runtime: &Runtime) -> Result<usize, String> {
+    let shape = Shape::grow(seed);
+    let (mut events, mut loops) = (Vec::new(), Vec::new());
+    let expected = expect::workflow(&shape, seed, &mut events, &mut loops);
+    let tree = grow::tree(&shape, seed);
+    let runner: Runner = Runner::builder().build().unwrap();
+    let handle = runner.session("u", "s");
+    let (taken, end, error): (Vec<_>, _, Option<Error>) = runtime.block_on(async {
+        let mut stream = handle.run(&tree, "go").stream();
+        let (mut taken, mut error) = (Vec::new(), None);
+        while let Some(event) = stream.next().await {
+            match event {
+                Ok(event) => taken.push(event),
+                Err(failed) => error = Some(failed),
+            }
+        }
+        (taken, stream.end(), error)
+    });
+    let session = runtime.block_on(handle.open()).unwrap();
+    let logged: Vec<_> = session.events().cloned().collect();
+    let fail = |why: String| Err(format!("seed {seed}: {why}\n{shape:#?}"));
+    if !(taken.len() == logged.len() && taken.iter().zip(&logged).all(|(a, b)| Arc::ptr_eq(a, b))) {
+        return fail(format!("delivered is not logged:\n{:#?}\n{:#?}", seen(&taken), seen(&logged)));
+    }
+    if !logged.is_sorted_by(|a, b| a.id < b.id && a.timestamp <= b.timestamp) {
+        return fail("ids or times run backwards".into());
+    }
+    if let Err(why) = compare(&events, &seen(&taken), false) {
+        return fail(format!("events: {why}\n{:#?}\nexpected {events:#?}", seen(&taken)));
+    }
+    match (expected, end, error) {
+        (Ended::Through, RunEnd::Finished(outcome), None) => match compare(&loops, &ended(&outcome), false) {
+            Ok(()) => Ok(taken.len()),
+            Err(why) => fail(format!("loops: {why}\n{:#?}\nexpected {loops:#?}", ended(&outcome))),
+        },
+        (Ended::Failed(path), RunEnd::Failed, Some(error))
+            if error.path().is_some_and(|at| at.to_string() == path) =>
+        {
+            Ok(taken.len())
+        }
+        (expected, end, error) => fail(format!("expected {expected:?}, but {end:?}, {error:?}")),
+    }
+}
+
+fn run_all(seeds: impl Iterator<Item = u64>, runtime: &Runtime) {
+    let mut events = 0;
+    for seed in seeds {
+        match check(seed, runtime) {
+            Ok(more) => events += more,
+            Err(why) => panic!("{why}\nagain with ADK_SEED={seed}"),
+        }
+    }
+    println!("{events} events as expected");
+}
+
+#[test]
+fn random_trees_run_as_a_recursive_interpreter_says() {
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    match std::env::var("ADK_SEED").map(|seed| seed.parse()) {
+        Ok(seed) => run_all(std::iter::once(seed.unwrap()), &runtime),
+        Err(_) => run_all(0..10_000, &runtime),
+    }
+}
+
+#[test]
+fn random_trees_run_the_same_when_branches_are_woken_from_other_threads() {
+    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    run_all(100_000..102_000, &runtime);
+}
+
+#[test]
+fn the_interpreter_sees_what_is_missing_doubled_or_out_of_order() {
+    let leaf = |text: &str| Item::Leaf(text.to_owned());
+    let lines = |text: &str| text.split(',').filter(|l| !l.is_empty()).map(str::to_owned).collect::<Vec<_>>();
+    let two = |cancelled| Item::Branches {
+        inside: "p".into(),
+        branches: vec![
+            ("a".into(), vec![leaf("p/a 1"), leaf("p/a 2")], false),
+            ("b".into(), vec![leaf("p/b 1"), leaf("p/b 2")], cancelled),
+        ],
+    };
+    for (right, cancelled) in
+        [("x,p/a 1,p/b 1,p/b 2,p/a 2,y", false), ("x,p/a 1,p/b 1,p/a 2,y", true), ("x,p/a 1,p/a 2,y", true)]
+    {
+        compare(&[leaf("x"), two(cancelled), leaf("y")], &lines(right), false).unwrap();
+    }
+    for wrong in [
+        "x,p/a 1,p/b 1,p/a 2,y",
+        "x,p/a 2,p/a 1,p/b 1,p/b 2,y",
+        "x,p/a 1,p/a 2,p/b 1,p/b 2,p/b 2,y",
+        "x,p/a 1,p/a 2,p/b 1,p/b 2",
+        "p/a 1,x,p/a 2,p/b 1,p/b 2,y",
+    ] {
+        compare(&[leaf("x"), two(false), leaf("y")], &lines(wrong), false).unwrap_err();
+    }
+}
