@@ -72,7 +72,7 @@ impl Rehearsal {
         }
         match &request.response_schema {
             Some(schema) => Content::model(sampler.sample(schema, &info.agent).to_string()),
-            None => Content::model(format!("[{}] Rehearsed answer.", Who(request))),
+            None => Content::model(format!("(rehearsed answer of {})", Who(request))),
         }
     }
 

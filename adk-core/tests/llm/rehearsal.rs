@@ -46,9 +46,9 @@ async fn a_rehearsal_runs_through_and_ends_its_loops() {
     assert_eq!(
         seen,
         [
-            "w/p/writer: [writer] Rehearsed answer.",
+            "w/p/writer: (rehearsed answer of writer)",
             "w/refinement#1/critic: [\"critic 1\",\"critic 2\"]",
-            "w/refinement#1/refiner: [refiner, round 1] Rehearsed answer.",
+            "w/refinement#1/refiner: (rehearsed answer of refiner, round 1)",
             "w/refinement#2/critic: [\"critic 2\",\"critic 3\"]",
             "w/refinement#2/refiner: calls exit_loop",
             "w/refinement#2/refiner: ",
@@ -68,7 +68,7 @@ async fn a_rehearsal_streams_in_pieces() {
             "~w/p/writer: [writer] ",
             "~w/p/writer: Rehearsed ",
             "~w/p/writer: answer.",
-            "w/p/writer: [writer] Rehearsed answer."
+            "w/p/writer: (rehearsed answer of writer)"
         ]
     );
 }
