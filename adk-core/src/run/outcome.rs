@@ -5,6 +5,7 @@ use crate::session::Session;
 use crate::{Error, ErrorKind, Path, Result, RunId};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::fmt;
 use std::sync::Arc;
 
 /// A finished run.
@@ -71,6 +72,19 @@ pub enum LoopEndReason {
     },
 }
 
+/// For people: `writing/refinement ended in round 2, by refiner`.
+impl fmt::Display for LoopEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ended in round {}, ", self.path, self.rounds)?;
+        match &self.reason {
+            LoopEndReason::Max => f.write_str("its last"),
+            LoopEndReason::Until => f.write_str("since its `until` key is true"),
+            LoopEndReason::Break => f.write_str("by a `break`"),
+            LoopEndReason::Escalated { by } => write!(f, "by {}", by.name()),
+        }
+    }
+}
+
 /// A value that a paused run waits for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
@@ -81,4 +95,24 @@ pub struct Waiting {
     pub run_id: RunId,
     /// Who waits.
     pub path: Path,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::At;
+
+    #[test]
+    fn the_end_of_a_loop_reads_well() {
+        let path = Path::root("writing").child("refinement".into(), At::Once);
+        let by = path.child("refiner".into(), At::Once);
+        let shown = |reason| LoopEnd { path: path.clone(), rounds: 2, reason }.to_string();
+        assert_eq!(shown(LoopEndReason::Escalated { by }), "writing/refinement ended in round 2, by refiner");
+        assert_eq!(shown(LoopEndReason::Max), "writing/refinement ended in round 2, its last");
+        assert_eq!(
+            shown(LoopEndReason::Until),
+            "writing/refinement ended in round 2, since its `until` key is true"
+        );
+        assert_eq!(shown(LoopEndReason::Break), "writing/refinement ended in round 2, by a `break`");
+    }
 }
