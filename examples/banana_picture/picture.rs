@@ -36,10 +36,12 @@ pub fn draw(bananas: u32, seed: u64) -> Result<Vec<u8>> {
     Ok(png)
 }
 
-/// A crescent: inside one circle and outside of another.
+/// A thick part of a circle with round ends. Sharp ones would fall apart into pixels, which are counted.
 fn is_banana(u: f32, v: f32) -> bool {
-    let within = |x: f32, y: f32, r: f32| (u - x).powi(2) + (v - y).powi(2) < r * r;
-    within(0.0, 0.0, 26.0) && !within(0.0, -14.0, 26.0)
+    let (x, y) = (u, v + 14.0);
+    let along = x.atan2(y).clamp(-0.9, 0.9);
+    let (dx, dy) = (x - 24.0 * along.sin(), y - 24.0 * along.cos());
+    dx * dx + dy * dy < 49.0
 }
 
 /// Counts connected yellow areas.
