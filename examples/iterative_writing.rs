@@ -65,16 +65,13 @@ workflow! {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    cli::exit(write(&cli::Cli::read()).await)
+    cli::exit(write(&cli::read(&IterativeWriting::SPEC, "TOPIC", "What to write about")).await)
 }
 
 async fn write(cli: &cli::Cli) -> Result<()> {
     let topic = cli.input()?;
     let runner = cli.runner("iterative_writing", Rehearsal::new().rounds(2))?;
     let outcome = cli.show(runner.run(&IterativeWriting::default(), topic).stream()).await?;
-    cli.result(&outcome.output);
-    for end in &outcome.loops {
-        cli.result(&format!("{} ended after round {}: {:?}", end.path, end.rounds, end.reason));
-    }
-    Ok(())
+    cli.result(&outcome.output)?;
+    outcome.loops.iter().try_for_each(|end| cli.note(end))
 }

@@ -15,6 +15,7 @@ use std::process::ExitCode;
 #[data]
 pub struct Quality {
     /// 0 (unreadable) to 100 (nothing to improve).
+    #[schemars(range(max = 100))]
     pub score: u8,
     /// What to improve, most important first.
     pub advice: Vec<String>,
@@ -54,16 +55,16 @@ workflow! {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    cli::exit(improve(&cli::Cli::read()).await)
+    cli::exit(improve(&cli::read(&QualityLoop::SPEC, "TEXT", "What to improve")).await)
 }
 
 async fn improve(cli: &cli::Cli) -> Result<()> {
     let original = cli.input()?;
     let runner = cli.runner("quality_loop", Rehearsal::new())?;
     let outcome = cli.show(runner.run(&QualityLoop::default(), original).stream()).await?;
-    cli.result(&outcome.output);
+    cli.result(&outcome.output)?;
     if let Some(quality) = outcome.get::<Quality>("quality")? {
-        cli.result(&format!("score {} of 100", quality.score));
+        cli.note(format!("score {} of 100", quality.score))?;
     }
-    Ok(())
+    outcome.loops.iter().try_for_each(|end| cli.note(end))
 }

@@ -49,11 +49,10 @@ fn checker(bananas: u32, wanted: u32) -> Flow {
 workflow! {
     /// Draws until the number of bananas is right.
     pub BananaPicture(wanted: u32 = 5) -> (picture: String, bananas: u32) {
-        drawing: loop(max = 100) < painter; counter; checker >
+        drawing: loop(max = 300) < painter; counter; checker >
     }
 }
 
-/// Draws bananas until a picture shows as many as you want.
 #[derive(Debug, Parser)]
 struct Args {
     #[command(flatten)]
@@ -65,22 +64,35 @@ struct Args {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    cli::exit(draw(&Args::parse()).await)
+    cli::exit(
+        draw(&cli::read(
+            &BananaPicture::SPEC,
+            "NUMBER",
+            "How many bananas, from 1 to 9; 5 for an empty input",
+        ))
+        .await,
+    )
 }
 
 async fn draw(args: &Args) -> Result<()> {
     let wanted = wanted(&args.cli.input()?)?;
+    if args.cli.model.is_some() {
+        eprintln!("No agent of this workflow asks a model: --model changes nothing.");
+    }
     let runner = Runner::builder().app_name("banana_picture").build()?;
     let session = runner.session("user", "pictures");
     let outcome = args.cli.show(session.run(&BananaPicture::default(), wanted).stream()).await?;
     let found = outcome.output.bananas;
-    args.cli.result(&format!("{found} bananas after {} pictures", outcome.loops[0].rounds));
+    args.cli.result(&format!("{found} of {wanted} bananas, after {} pictures", outcome.loops[0].rounds))?;
     if let Some(path) = &args.save {
         let Some(Part::InlineData(file)) = session.load_artifact(&outcome.output.picture).await? else {
             return Err(Error::other("the picture is not there"));
         };
-        std::fs::write(path, &file.data).map_err(Error::other)?;
-        args.cli.result(&format!("saved as {}", path.display()));
+        std::fs::write(path, &file.data).map_err(|error| {
+            let help = "choose another file with `--save FILE`";
+            Error::other(format!("cannot write {}: {error}", path.display())).with_help(help)
+        })?;
+        args.cli.note(format!("saved as {}", path.display()))?;
     }
     if found != wanted {
         return Err(Error::other(format!("no picture showed {wanted} bananas")));
@@ -94,6 +106,9 @@ fn wanted(input: &str) -> Result<u32> {
     match number {
         None if input.is_empty() => Ok(5),
         Some(number @ 1..=MOST) => Ok(number),
-        _ => Err(Error::other(format!("`{input}` asks for no number of bananas from 1 to {MOST}"))),
+        _ => {
+            let error = Error::other(format!("`{input}` is no number of bananas that can be drawn"));
+            Err(error.with_help(format!("write one from 1 to {MOST}")))
+        }
     }
 }

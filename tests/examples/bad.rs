@@ -1,0 +1,113 @@
+//! What goes wrong ends an example with a code that is not zero, and with words that help.
+
+use crate::process::{WRITERS, example};
+use crate::wire::{MODELS, asks};
+use crate::wire_server::{Reply, WireServer};
+
+#[tokio::test]
+async fn an_unknown_model() {
+    for name in WRITERS {
+        let ran = example(name, &["a cat", "--model", "gemni-2.5-flash"]).run().await;
+        let ran = ran.bad(&[
+            "error: no provider has a model called `gemni-2.5-flash`",
+            "did you mean `gemini-2.5-flash`?",
+        ]);
+        assert_eq!(ran.out, "");
+    }
+}
+
+#[tokio::test]
+async fn no_key_for_the_model_that_was_asked_for() {
+    for (model, key) in [
+        ("gpt-4o-mini", "OPENAI_API_KEY"),
+        ("gemini-2.5-flash", "GEMINI_API_KEY"),
+        ("claude-sonnet-4-5", "ANTHROPIC_API_KEY"),
+        ("groq::llama-3.3-70b", "GROQ_API_KEY"),
+    ] {
+        let ran = example("iterative_writing", &["a cat", "--model", model]).run().await;
+        let ran = ran.bad(&[model, &format!("help: set `{key}`")]);
+        assert!(ran.out.is_empty() && !ran.err.contains("Rehearsal"), "{ran:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_is_refused() {
+    for model in MODELS {
+        let server =
+            WireServer::start([Reply::text("A cat sat."), Reply::status(401).message("bad key")]).await;
+        let ran =
+            asks(example("iterative_writing", &["a cat", "--model", model.0]), &server, model).run().await;
+        let ran = ran.bad(&[
+            "error: agent `critic` (at iterative_writing/refinement#1/critic): ",
+            "the key was refused (401): bad key",
+            "help: check the key",
+        ]);
+        // What was done before stays visible.
+        assert_eq!(ran.out, "[user] a cat\n[initial_writer] A cat sat.\n");
+        assert!(!ran.err.contains("sk-test"), "{}", ran.err);
+    }
+}
+
+#[tokio::test]
+async fn a_provider_that_fails() {
+    for model in MODELS {
+        let trouble = Reply::status(500).header("retry-after", "0").message("internal trouble").forever();
+        let server = WireServer::start([trouble]).await;
+        let ran = asks(example("quality_loop", &["a text", "--model", model.0]), &server, model).run().await;
+        let ran = ran.bad(&[
+            "error: agent `reader` (at quality_loop/reader): ",
+            "internal trouble (after 3 attempts)",
+            "help: try again later",
+        ]);
+        assert_eq!(ran.err.matches("[reader] asks again").count(), 2, "{}", ran.err);
+        assert_eq!((ran.out.as_str(), server.requests().len()), ("[user] a text\n", 3));
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks() {
+    for model in MODELS {
+        let server = WireServer::start([
+            Reply::text("A cat sat."),
+            Reply::text("one two three four").split(8).break_after(5),
+        ])
+        .await;
+        let ran =
+            asks(example("iterative_writing", &["a cat", "--json", "--model", model.0]), &server, model);
+        let ran = ran.run().await.bad(&[
+            "error: agent `critic`",
+            "the connection broke in the middle",
+            "help: run it again",
+        ]);
+        let authors: Vec<_> = ran.events().iter().map(|event| event.author.to_string()).collect();
+        assert_eq!(authors, ["user", "initial_writer"]);
+        assert_eq!(server.requests().len(), 2);
+    }
+}
+
+#[tokio::test]
+async fn an_empty_input() {
+    for name in WRITERS {
+        for ran in [example(name, &[]).input(" \n"), example(name, &[""]), example(name, &["-"])] {
+            let ran = ran.run().await.bad(&["the message of the user is empty"]);
+            assert_eq!(ran.out, "");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_input_that_is_no_text() {
+    let ran = example("iterative_writing", &[]).input(b"\xff\xfe").run().await;
+    assert_eq!(ran.status.code(), Some(1));
+    assert!(ran.err.contains("error: ") && ran.err.contains("UTF-8"), "{}", ran.err);
+}
+
+#[tokio::test]
+async fn an_option_that_does_not_exist() {
+    for name in WRITERS {
+        let ran = example(name, &["--modle", "x", "a cat"]).run().await;
+        assert_eq!(ran.status.code(), Some(2));
+        assert!(ran.err.contains("'--modle'") && ran.err.contains("'--model'"), "{}", ran.err);
+        assert_eq!(ran.out, "");
+    }
+}

@@ -1,0 +1,10 @@
+//! The example programs as a new user runs them: as processes, with an environment of their own.
+
+#[path = "../support/wire_server/mod.rs"]
+mod wire_server;
+
+mod bad;
+mod bananas;
+mod process;
+mod rehearsal;
+mod wire;

@@ -1,0 +1,127 @@
+//! Runs an example as a process.
+
+use adk::Event;
+use std::io::{Read as _, Write as _};
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::LazyLock;
+
+/// The examples that work on a text.
+pub(crate) const WRITERS: [&str; 3] = ["iterative_writing", "quality_loop", "parallel_research"];
+
+/// Where the examples are, as they are in the sources now: `cargo test` builds them, `cargo test --test examples` does
+/// not. Where nothing is to be done this takes no time.
+static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
+    let test = std::env::current_exe().expect("this test is a file");
+    let profile = test.ancestors().nth(2).expect("it is in PROFILE/deps");
+    let target = profile.parent().expect("PROFILE is in the target folder");
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(["build", "--workspace", "--examples", "--quiet", "--target-dir"]).arg(target);
+    cargo.args(["--profile", if profile.ends_with("release") { "release" } else { "dev" }]);
+    let built = cargo.current_dir(env!("CARGO_MANIFEST_DIR")).status().expect("cargo runs");
+    assert!(built.success(), "the examples do not build");
+    profile.join("examples")
+});
+
+/// A process to be.
+pub(crate) struct Example {
+    command: Command,
+    input: Vec<u8>,
+}
+
+/// A process that has ended.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) status: ExitStatus,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+/// An example with the arguments; its environment is empty, so that nobody's keys matter.
+pub(crate) fn example(name: &str, args: &[&str]) -> Example {
+    let mut command = Command::new(FOLDER.join(name).with_extension(std::env::consts::EXE_EXTENSION));
+    command.args(args).env_clear();
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    Example { command, input: Vec::new() }
+}
+
+impl Example {
+    /// What stands on its standard input.
+    pub(crate) fn input(mut self, text: impl AsRef<[u8]>) -> Self {
+        self.input = text.as_ref().to_vec();
+        self
+    }
+
+    /// A variable of its environment.
+    pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    /// Runs it to its end, while the runtime of the test goes on serving.
+    pub(crate) async fn run(self) -> Ran {
+        let Self { mut command, input } = self;
+        let work = tokio::task::spawn_blocking(move || {
+            let mut child = command.spawn().expect("the example starts");
+            let mut stdin = child.stdin.take().expect("it is piped");
+            // It may end without having read all of it.
+            let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+            let output = child.wait_with_output().expect("the example ends");
+            writer.join().expect("no panic");
+            let text = |bytes| String::from_utf8(bytes).expect("it is text");
+            Ran { status: output.status, out: text(output.stdout), err: text(output.stderr) }
+        });
+        work.await.expect("no panic")
+    }
+
+    /// Reads the first bytes of its output, then closes the pipe, as `head` does; what it wrote to standard error.
+    pub(crate) async fn cut_short(self, bytes: usize) -> Ran {
+        let Self { mut command, .. } = self;
+        let work = tokio::task::spawn_blocking(move || {
+            let mut child = command.spawn().expect("the example starts");
+            let mut out = vec![0; bytes];
+            child.stdout.take().expect("it is piped").read_exact(&mut out).expect("it says that much");
+            let output = child.wait_with_output().expect("the example ends");
+            let text = |bytes| String::from_utf8(bytes).expect("it is text");
+            Ran { status: output.status, out: text(out), err: text(output.stderr) }
+        });
+        work.await.expect("no panic")
+    }
+}
+
+impl Ran {
+    /// It went well; a pipe got no escape codes.
+    #[track_caller]
+    pub(crate) fn good(self) -> Self {
+        assert!(self.status.success(), "{self:?}");
+        self.clean()
+    }
+
+    /// It ended with a code that is not zero, and said this on standard error.
+    #[track_caller]
+    pub(crate) fn bad(self, said: &[&str]) -> Self {
+        assert_eq!(self.status.code(), Some(1), "{self:?}");
+        for said in said {
+            assert!(self.err.contains(said), "{said:?} is not in {}", self.err);
+        }
+        assert!(self.err.contains("; help: "), "{}", self.err);
+        assert!(!self.err.contains("panicked"), "{}", self.err);
+        self.clean()
+    }
+
+    #[track_caller]
+    fn clean(self) -> Self {
+        let control = |c: char| c.is_control() && c != '\n';
+        assert!(!self.out.contains(control) && !self.err.contains(control), "{self:?}");
+        self
+    }
+
+    /// Standard output as events, one per line and nothing else.
+    #[track_caller]
+    pub(crate) fn events(&self) -> Vec<Event> {
+        let parse = |line: &str| {
+            serde_json::from_str(line).unwrap_or_else(|error| panic!("{line:?} is no event: {error}"))
+        };
+        self.out.lines().map(parse).collect()
+    }
+}

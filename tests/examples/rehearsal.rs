@@ -1,0 +1,109 @@
+//! Without a key an example rehearses, and says so.
+
+use crate::process::{WRITERS, example};
+
+#[tokio::test]
+async fn a_rehearsal_says_that_it_is_one_and_shows_the_run() {
+    let ran = example("iterative_writing", &["a", "cat"]).run().await.good();
+    assert!(ran.err.starts_with("Rehearsal: GEMINI_API_KEY is not set"), "{}", ran.err);
+    assert_eq!(
+        ran.out,
+        "\
+[user] a cat
+[initial_writer] (rehearsed answer of initial_writer)
+[critic, round 1] (rehearsed answer of critic, round 1)
+[refiner, round 1] (rehearsed answer of refiner, round 1)
+[critic, round 2] (rehearsed answer of critic, round 2)
+[refiner, round 2] calls exit_loop({})
+[refiner, round 2] ends the loop
+
+--- result ---
+(rehearsed answer of refiner, round 1)
+
+iterative_writing/refinement ended in round 2, by refiner
+"
+    );
+}
+
+#[tokio::test]
+async fn a_rehearsed_score_ends_the_loop_of_its_threshold() {
+    let ran = example("quality_loop", &["me and him goes to shop"]).run().await.good();
+    assert!(ran.out.contains("[analyzer, round 1] {\"score\":0,"), "{}", ran.out);
+    assert!(
+        ran.out.ends_with("score 100 of 100\n\nquality_loop/improving ended in round 2, by good_enough\n"),
+        "{}",
+        ran.out
+    );
+}
+
+#[tokio::test]
+async fn branches_are_rehearsed_before_what_reads_them() {
+    let ran = example("parallel_research", &["tea"]).run().await.good();
+    let authors: Vec<_> =
+        ran.out.lines().filter_map(|line| line.strip_prefix('[')?.split(']').next()).collect();
+    assert_eq!(authors, ["user", "historian", "scientist", "economist", "editor"]);
+    assert!(
+        ran.out.ends_with("--- result ---\n(rehearsed answer of editor)\n\n4 model calls, 0 tokens\n"),
+        "{}",
+        ran.out
+    );
+}
+
+#[tokio::test]
+async fn the_input_comes_from_the_command_line_or_from_standard_input() {
+    for name in WRITERS {
+        let typed = example(name, &["a", "small", "cat"]).run().await.good();
+        assert!(typed.out.starts_with("[user] a small cat\n"), "{}", typed.out);
+        let piped = example(name, &[]).input("  a small cat\n").run().await.good();
+        assert_eq!(piped.out, typed.out);
+        let dashed = example(name, &["-"]).input("a small cat").run().await.good();
+        assert_eq!(dashed.out, typed.out);
+    }
+}
+
+#[tokio::test]
+async fn with_json_standard_output_is_events_alone() {
+    for name in WRITERS {
+        let ran = example(name, &["--json", "a cat"]).run().await.good();
+        let events = ran.events();
+        assert_eq!((events[0].author.as_ref(), events[0].text().as_str()), ("user", "a cat"));
+        assert!(
+            events.len() >= 5 && events.iter().all(|event| !event.partial && !event.id.is_nil()),
+            "{events:?}"
+        );
+        assert!(events.iter().all(|event| event.path.to_string().starts_with(name)), "{events:?}");
+        assert!(ran.err.starts_with("Rehearsal: "), "{}", ran.err);
+    }
+    let ran = example("banana_picture", &["3", "--json"]).run().await.good();
+    let events = ran.events();
+    let drawn = events.iter().filter(|event| !event.actions.artifact_delta.is_empty()).count();
+    // The number that is wanted, a picture and a count in each round, and the end of the loop.
+    assert_eq!(events.len(), 1 + 2 * drawn + 1);
+}
+
+#[tokio::test]
+async fn help_says_what_this_example_does_and_shows_its_workflow() {
+    for (name, said) in [
+        (
+            "iterative_writing",
+            ["Writes a first draft, then critiques", "[TOPIC]", "refinement: loop(max = 5)"],
+        ),
+        ("quality_loop", ["Improves a text until it is good", "[TEXT]", "good_enough"]),
+        ("parallel_research", ["Researches a subject from three sides", "[SUBJECT]", "research: parallel"]),
+        ("banana_picture", ["Draws until the number of bananas is right", "[NUMBER]", "counter -> bananas"]),
+    ] {
+        let ran = example(name, &["--help"]).run().await.good();
+        for said in said.into_iter().chain(["--model", "--json", "standard input"]) {
+            assert!(ran.out.contains(said), "{said:?} is not in {}", ran.out);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_reader_that_has_seen_enough_ends_it_quietly() {
+    for name in WRITERS {
+        let ran = example(name, &["a cat"]).cut_short(6).await.good();
+        assert_eq!(ran.out, "[user]");
+        assert_eq!(ran.err.matches('\n').count(), 3, "{}", ran.err);
+    }
+}

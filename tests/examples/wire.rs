@@ -1,0 +1,107 @@
+//! The examples ask a model, on a server of this machine that speaks its provider's format.
+
+use crate::process::{Example, example};
+use crate::wire_server::{Reply, WireServer};
+use serde_json::json;
+
+/// The models that the examples are run with, and the variables that lead them to the server.
+pub(crate) const MODELS: [(&str, &str, &str); 4] = [
+    ("gpt-4o-mini", "OPENAI_BASE_URL", "OPENAI_API_KEY"),
+    ("gemini-2.5-flash", "GOOGLE_GEMINI_BASE_URL", "GEMINI_API_KEY"),
+    ("claude-sonnet-4-5", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
+    ("ollama::llama3.2", "OLLAMA_HOST", "UNUSED_API_KEY"),
+];
+
+/// Leads the example to the server.
+pub(crate) fn asks(example: Example, server: &WireServer, (_, url, key): (&str, &str, &str)) -> Example {
+    example.env(url, &server.url()).env(key, "sk-test-0123456789")
+}
+
+#[tokio::test]
+async fn a_story_is_written_over_the_wire_of_each_provider() {
+    for model in MODELS {
+        let server = WireServer::start([
+            Reply::text("A cat sat.\n\nIt slept.").usage(10, 5),
+            Reply::text("Say where."),
+            Reply::text("A cat sat on a mat."),
+            Reply::text("No major issues found."),
+            Reply::new().call("exit_loop", json!({})),
+        ])
+        .await;
+        let ran = example("iterative_writing", &["a cat", "--model", model.0]);
+        let ran = asks(ran, &server, model).run().await.good();
+        assert_eq!(ran.err, "", "{}", model.0);
+        assert_eq!(
+            ran.out,
+            "\
+[user] a cat
+[initial_writer] A cat sat.
+
+It slept.
+[critic, round 1] Say where.
+[refiner, round 1] A cat sat on a mat.
+[critic, round 2] No major issues found.
+[refiner, round 2] calls exit_loop({})
+[refiner, round 2] ends the loop
+
+--- result ---
+A cat sat on a mat.
+
+iterative_writing/refinement ended in round 2, by refiner
+",
+            "{}",
+            model.0
+        );
+        assert_eq!(server.requests().len(), 5);
+        assert!(server.requests()[0].body.to_string().contains("Topic: a cat"));
+    }
+}
+
+#[tokio::test]
+async fn the_default_model_is_asked_when_its_key_is_there() {
+    let server = WireServer::start([Reply::text("Fine.").usage(7, 3).forever()]).await;
+    let ran = asks(example("parallel_research", &["--json", "tea"]), &server, MODELS[1]).run().await.good();
+    assert_eq!((ran.err.as_str(), ran.events().len(), server.requests().len()), ("", 5, 4));
+    assert!(server.last().path.contains("/models/gemini-2.5-flash:"), "{}", server.last().path);
+    let ran = asks(example("parallel_research", &["tea"]), &server, MODELS[1]).run().await.good();
+    assert!(ran.out.ends_with("4 model calls, 40 tokens\n"), "{}", ran.out);
+}
+
+#[tokio::test]
+async fn a_typed_answer_decides_over_the_wire() {
+    for model in MODELS {
+        let quality = |score: u8| Reply::text(&json!({"score": score, "advice": ["shorter"]}).to_string());
+        let server =
+            WireServer::start([Reply::text("He and I go."), quality(40), Reply::text("We go."), quality(95)])
+                .await;
+        let ran = example("quality_loop", &["--model", model.0]).input("him and me goes");
+        let ran = asks(ran, &server, model).run().await.good();
+        assert!(ran.out.contains("[improver, round 1] We go.\n"), "{}", ran.out);
+        assert!(ran.out.contains("--- result ---\nWe go.\n\nscore 95 of 100\n"), "{}", ran.out);
+        assert_eq!(server.requests().len(), 4);
+    }
+}
+
+#[tokio::test]
+async fn an_input_of_a_megabyte_goes_through() {
+    let topic = "a long word ".repeat(1 << 17);
+    let server = WireServer::start([Reply::text("Long.").forever()]).await;
+    let ran = example("parallel_research", &["--model", MODELS[0].0]).input(&topic);
+    let ran = asks(ran, &server, MODELS[0]).run().await.good();
+    assert!(ran.out.ends_with("4 model calls, 0 tokens\n"));
+    assert!(server.last().body.to_string().len() > 1 << 20);
+}
+
+#[tokio::test]
+async fn a_call_that_is_made_again_is_told() {
+    let again = Reply::status(429).header("retry-after", "0").message("slow down");
+    let server = WireServer::start([again, Reply::text("Fine.").forever()]).await;
+    let ran = example("iterative_writing", &["--model", MODELS[0].0, "a cat"]);
+    let ran = asks(ran, &server, MODELS[0]).run().await.good();
+    assert!(
+        ran.err.starts_with("[initial_writer] asks again in ") && ran.err.contains("slow down"),
+        "{}",
+        ran.err
+    );
+    assert!(ran.out.ends_with("ended in round 5, its last\n"), "{}", ran.out);
+}
