@@ -81,3 +81,8 @@ pub mod __private {
     pub use adk_core::__private::*;
     pub use adk_core::*;
 }
+
+/// The code of the README, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

@@ -1,0 +1,64 @@
+//! What the README promises. Its Rust code is compiled and run as tests of documentation, see `src/lib.rs`.
+
+use std::path::Path;
+
+const README: &str = include_str!("../README.md");
+
+/// The blocks of code of that kind.
+fn blocks(kind: &str) -> Vec<&'static str> {
+    let fence = format!("\n```{kind}\n");
+    let after = README.split(&*fence).skip(1);
+    after.map(|rest| rest.split_once("```").expect("the block has an end").0).collect()
+}
+
+#[test]
+fn the_error_messages_are_those_of_the_compiler() {
+    // `tests/ui.rs` holds these two files together.
+    let (code, messages) = (include_str!("ui/readme.rs"), include_str!("ui/readme.stderr"));
+    assert_eq!(blocks("rust,compile_fail"), [code]);
+    let place = |line: &&str| !line.trim_start().starts_with("--> ");
+    let messages: String = messages.lines().filter(place).flat_map(|line| [line, "\n"]).collect();
+    let [shown] = &blocks("text")[..] else { panic!("one block of messages") };
+    assert_eq!(shown.trim(), messages.trim());
+}
+
+#[test]
+fn the_commands_are_there() {
+    let commands = blocks("sh").into_iter().flat_map(str::lines);
+    let (tests, examples): (Vec<&str>, Vec<&str>) = commands.partition(|line| line.starts_with("cargo test"));
+    let ci = include_str!("../.ci/run");
+    let [test] = tests[..] else { panic!("one command runs the tests: {tests:?}") };
+    let called = ci.lines().filter_map(|line| line.strip_prefix("step "));
+    // `--locked` is for CI alone.
+    assert!(
+        called.map(|line| line.trim_end_matches(" --locked")).any(|line| line == test),
+        "`.ci/run` does not call `{test}`"
+    );
+    assert!(!examples.is_empty());
+    for example in examples {
+        let words: Vec<_> = example.split(' ').collect();
+        let ["cargo", "run", "--example", name, "--", ..] = words[..] else { panic!("what is `{example}`?") };
+        assert!(exists(name), "there is no example `{name}`");
+    }
+}
+
+#[test]
+fn every_example_is_named() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let entries = folder.read_dir().expect("there are examples");
+    let names = entries.map(|entry| entry.expect("it can be read").path());
+    let mut names: Vec<_> = names.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect();
+    names.retain(|name| exists(name));
+    assert_eq!(names.len(), 4, "{names:?}");
+    for name in names {
+        assert!(
+            README.contains(&format!("`{name}`")) || README.contains(&format!("--example {name} ")),
+            "{name}"
+        );
+    }
+}
+
+fn exists(example: &str) -> bool {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    folder.join(example).with_extension("rs").exists() || folder.join(example).join("main.rs").exists()
+}
