@@ -201,3 +201,29 @@ async fn the_name_of_an_instance_stands_before_the_names_inside() {
         assert!(Twice::SPEC.find(author).is_some(), "{author}");
     }
 }
+
+workflow! {
+    pub Order(topic: String, tone: String) -> right: String {
+        agent first: Marked;
+        agent second: Marked;
+        second;
+        first
+    }
+}
+
+struct Marked(&'static str);
+
+impl Agent for Marked {
+    const META: adk::AgentMeta<'static> =
+        adk::AgentMeta::custom("marked").writes(&[adk::KeySpec::new("right", "String")]);
+    async fn run(&self, cx: &mut Context) -> adk::Result<Flow> {
+        cx.state().set("right", self.0)?;
+        Ok(Flow::Continue)
+    }
+}
+
+#[test]
+fn given_agents_are_parameters_in_the_order_of_their_declarations() {
+    let order = Order::new(Marked("first"), Marked("second"));
+    assert_eq!((order.first.0, order.second.0), ("first", "second"));
+}

@@ -103,6 +103,30 @@ pub(super) fn steps(plan: &mut Plan<'_>, report: &mut Report) {
             step.field = None;
         }
     }
+    fields(plan, report);
+}
+
+/// An agent with a `name` of its own is still the field by which it was declared.
+fn fields(plan: &mut Plan<'_>, report: &mut Report) {
+    let mut seen: HashMap<String, String> = HashMap::new();
+    for step in &mut plan.steps {
+        let Some(field) = step.field.as_ref().map(plain) else {
+            continue;
+        };
+        match seen.get(&field) {
+            None => drop(seen.insert(field, step.name.clone())),
+            Some(first) => {
+                // The one that is called like the field is the one to rename.
+                let help = Taken::by(step).remedy(&field);
+                let text = match *first == field {
+                    true => format!("name-duplicate: step `{first}` is the field `{field}` already, which this one would be as well; help: {help}"),
+                    false => format!("name-duplicate: step `{first}` was declared as `{field}`, which is its field; help: {help}"),
+                };
+                report.at(step.span, text);
+                (step.told, step.field) = (true, None);
+            }
+        }
+    }
 }
 
 /// What a name stands for.

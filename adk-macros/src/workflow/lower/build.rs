@@ -21,8 +21,8 @@ impl Lower<'_> {
                 _ => None,
             };
             match decl.map(|(decl, number)| (&decl.kind, number)) {
-                Some((DeclKind::Given { ty }, _)) => {
-                    parameters.push(quote!(#field: #ty));
+                Some((DeclKind::Given { ty }, number)) => {
+                    parameters.push((number, quote!(#field: #ty)));
                     given.push(quote!(#field));
                     made.push(quote!(#field: ::core::default::Default::default()));
                     // The quantifier makes it a bound that may fail: otherwise rustc wants it to hold here.
@@ -31,7 +31,7 @@ impl Lower<'_> {
                 }
                 Some((DeclKind::Described { ty, .. }, number)) => {
                     let meta = numbered("DESCRIBED", number);
-                    parameters.push(quote!(#field: #ty));
+                    parameters.push((number, quote!(#field: #ty)));
                     given.push(quote!(#field));
                     agree.push(quote!(#wire::agrees(&#meta, #adk::DynAgent::meta(&#field))?;));
                     continue;
@@ -48,6 +48,9 @@ impl Lower<'_> {
             given.push(quote!(#field: #value));
             made.push(quote!(#field: #value));
         }
+        // As they are declared: moving a step must not exchange two agents of one type.
+        parameters.sort_by_key(|(number, _)| *number);
+        let parameters: Vec<_> = parameters.into_iter().map(|(_, parameter)| parameter).collect();
         let default = agree.is_empty().then(|| {
             quote! {
                 impl ::core::default::Default for #name where #(#bounds),* {
