@@ -38,12 +38,13 @@ impl fmt::Display for Fault {
 /// All faults of a workflow, in the order of its steps.
 ///
 /// ```
-/// use adk_core::spec::{Spec, Step, StepKind};
+/// # use adk_core as adk;
+/// use adk::spec::{Spec, Step, StepKind};
 /// let steps = [
 ///     Step::new("again", StepKind::Loop { max: Some(0), until: None }, 1),
 ///     Step::new("", StepKind::End, 1),
 /// ];
-/// let faults = adk_core::check::faults(&Spec::new("writing", "", &steps));
+/// let faults = adk::check::faults(&Spec::new("writing", "", &steps));
 /// let checks: Vec<_> = faults.iter().map(|fault| fault.check).collect();
 /// assert_eq!(checks, ["loop-max", "block-empty"]);
 /// ```

@@ -19,7 +19,8 @@ pub enum Role {
 /// A message of one or more parts.
 ///
 /// ```
-/// use adk_core::{Content, Part};
+/// # use adk_core as adk;
+/// use adk::{Content, Part};
 /// let content = Content::user("What is this?").with(Part::inline_data("image/png", vec![1, 2, 3]));
 /// assert_eq!(content.text(), "What is this?");
 /// assert_eq!(

@@ -16,7 +16,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// Shown, it names the agent with its path, the fact, and what to do:
 ///
 /// ```
-/// use adk_core::{Error, ErrorKind, Path};
+/// # use adk_core as adk;
+/// use adk::{Error, ErrorKind, Path};
 /// let error = Error::new(ErrorKind::KeyMissing, "the instruction reads `topic`, which nothing has written")
 ///     .with_help("pass it as an input")
 ///     .at(&Path::root("writing"));
@@ -54,7 +55,7 @@ pub enum ErrorKind {
     KeyType,
     /// A prompt names an artifact that is not there.
     ArtifactMissing,
-    /// An agent ended without having written its declared key (DESIGN, section 6, rule 7).
+    /// An agent ended without having written its declared key.
     KeyNotWritten,
     /// The answer of a model does not fit the agent's output type.
     OutputInvalid,
@@ -87,7 +88,8 @@ impl Error {
     /// Any error of an agent's own.
     ///
     /// ```
-    /// use adk_core::{Error, ErrorKind};
+    /// # use adk_core as adk;
+    /// use adk::{Error, ErrorKind};
     /// let error = Error::other("no such file");
     /// assert_eq!(error.kind(), ErrorKind::Agent);
     /// ```

@@ -18,7 +18,8 @@ pub const LOOP_ITERATION_KEY: &str = "loop_iteration";
 /// place. A committed event is shared, never copied.
 ///
 /// ```
-/// use adk_core::Event;
+/// # use adk_core as adk;
+/// use adk::Event;
 /// let event = Event::new().with_text("A cat sat.").with_state("current_document", "A cat sat.");
 /// assert!(event.is_final_response());
 /// assert!(event.id.is_nil(), "not committed yet");

@@ -20,7 +20,8 @@ impl Flow {
     /// Exits when it holds.
     ///
     /// ```
-    /// use adk_core::Flow;
+    /// # use adk_core as adk;
+    /// use adk::Flow;
     /// assert_eq!(Flow::exit_if(2 > 1), Flow::Exit);
     /// ```
     pub fn exit_if(done: bool) -> Self {

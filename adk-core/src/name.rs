@@ -14,7 +14,8 @@ use std::sync::Arc;
 /// costs nothing or one reference count.
 ///
 /// ```
-/// use adk_core::Name;
+/// # use adk_core as adk;
+/// use adk::Name;
 /// let known = Name::from("critic");
 /// let made = Name::from(format!("{}_{}", "critic", 2));
 /// assert_eq!(&*made, "critic_2");

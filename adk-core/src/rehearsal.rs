@@ -23,8 +23,9 @@ use std::sync::Arc;
 /// - It needs no network, counts no tokens, and gives the same answers to the same run.
 ///
 /// ```
-/// use adk_core::Rehearsal;
-/// use adk_core::model::ModelRef;
+/// # use adk_core as adk;
+/// use adk::Rehearsal;
+/// use adk::model::ModelRef;
 ///
 /// let model = ModelRef::from(Rehearsal::new().rounds(3));
 /// // Runner::builder().model(model) ...

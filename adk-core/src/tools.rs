@@ -13,7 +13,8 @@ use std::sync::LazyLock;
 /// is not asked to put that into words.
 ///
 /// ```
-/// use adk_core::{DynTool, ToolContext, tools};
+/// # use adk_core as adk;
+/// use adk::{DynTool, ToolContext, tools};
 /// let tool = tools::exit_loop::default();
 /// assert!(tool.meta().may_exit);
 /// let mut cx = ToolContext::for_tests();

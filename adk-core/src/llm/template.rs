@@ -1,4 +1,4 @@
-//! Fills the placeholders of a prompt (DESIGN, section 3).
+//! Fills the placeholders of a prompt.
 
 use crate::content::{Blob, Part};
 use crate::run::Context;

@@ -3,7 +3,8 @@
 /// Settings of a run; those of the runner unless `.config(...)` replaces them.
 ///
 /// ```
-/// use adk_core::RunConfig;
+/// # use adk_core as adk;
+/// use adk::RunConfig;
 /// let config = RunConfig::new().max_llm_calls(20).streaming(true);
 /// assert_eq!(config.max_llm_calls, 20);
 /// ```

@@ -25,7 +25,8 @@ impl Scope {
     /// The scope of a key.
     ///
     /// ```
-    /// use adk_core::session::Scope;
+    /// # use adk_core as adk;
+    /// use adk::session::Scope;
     /// assert_eq!(Scope::of("user:name"), Scope::User);
     /// assert_eq!(Scope::of("draft"), Scope::Session);
     /// ```

@@ -48,7 +48,8 @@ pub enum AgentKind {
 /// The macros write it; by hand it is a const:
 ///
 /// ```
-/// use adk_core::{AgentMeta, KeySpec};
+/// # use adk_core as adk;
+/// use adk::{AgentMeta, KeySpec};
 /// const META: AgentMeta<'static> = AgentMeta::custom("grader")
 ///     .description("Grades the draft.")
 ///     .reads(&[KeySpec::new("draft", "String")])

@@ -5,7 +5,8 @@ mod table;
 /// Whether a text is an identifier as Rust's lexer sees it: Unicode letters are allowed, `_` alone is none.
 ///
 /// ```
-/// use adk_core::spec::ident::is_identifier;
+/// # use adk_core as adk;
+/// use adk::spec::ident::is_identifier;
 /// const _: () = assert!(is_identifier("naïve") && is_identifier("名前") && !is_identifier("1x"));
 /// ```
 pub const fn is_identifier(text: &str) -> bool {

@@ -1,4 +1,4 @@
-//! The placeholders of a prompt (DESIGN, section 3), found the same way in const evaluation and at run time.
+//! The placeholders of a prompt, found the same way in const evaluation and at run time.
 //!
 //! A match is one or more `{`, anything without braces, one or more `}`; so `{{x}}` is `{x}`. A match behind `$` or
 //! `\` is text. What stands inside is trimmed, and a `?` at its end makes it optional. It is a placeholder when
@@ -31,7 +31,8 @@ pub enum Source<'a> {
 /// The placeholders of a prompt, in order.
 ///
 /// ```
-/// use adk_core::spec::placeholder::{Placeholders, Source};
+/// # use adk_core as adk;
+/// use adk::spec::placeholder::{Placeholders, Source};
 ///
 /// const FIRST: &str = {
 ///     let mut all = Placeholders::new(r#"Reply as {"title": "..."} about {topic}."#);

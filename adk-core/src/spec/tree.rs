@@ -136,7 +136,8 @@ impl<'a> Spec<'a> {
     /// All nodes, each before those in it; the first is the workflow itself. Nested workflows are part of the tree.
     ///
     /// ```
-    /// use adk_core::spec::{NodeKind, Spec, Step, StepKind};
+    /// # use adk_core as adk;
+    /// use adk::spec::{NodeKind, Spec, Step, StepKind};
     /// let steps = [
     ///     Step::new("refinement", StepKind::Loop { max: Some(5), until: None }, 2),
     ///     Step::new("", StepKind::Break { target: None }, 1),

@@ -10,7 +10,8 @@ use std::time::Duration;
 /// One answer of a [`ScriptedModel`](super::ScriptedModel): parts in the order in which they are added, or an error.
 ///
 /// ```
-/// use adk_core::testing::Reply;
+/// # use adk_core as adk;
+/// use adk::testing::Reply;
 /// use serde_json::json;
 ///
 /// let reply = Reply::new()

@@ -17,8 +17,9 @@ use std::sync::{Arc, Mutex};
 /// error that says so. Clones are one model: keep one to ask it afterwards.
 ///
 /// ```
-/// use adk_core::testing::{Reply, ScriptedModel};
-/// use adk_core::model::ModelErrorKind;
+/// # use adk_core as adk;
+/// use adk::testing::{Reply, ScriptedModel};
+/// use adk::model::ModelErrorKind;
 /// use serde_json::json;
 ///
 /// let model = ScriptedModel::new()

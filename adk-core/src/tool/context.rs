@@ -67,11 +67,12 @@ impl ToolContext {
     /// A context for the test of a tool: a run in memory of its own, without models.
     ///
     /// ```
-    /// use adk_core::ToolContext;
+    /// # use adk_core as adk;
+    /// use adk::ToolContext;
     /// let mut cx = ToolContext::for_tests();
     /// cx.state().set("city", "Bern")?;
     /// assert_eq!(cx.state().get::<String>("city")?.as_deref(), Some("Bern"));
-    /// # Ok::<(), adk_core::Error>(())
+    /// # Ok::<(), adk::Error>(())
     /// ```
     pub fn for_tests() -> Self {
         Self::new(&Context::root(Arc::new(Run::for_tests()), "test".into()), "call_1".to_owned())
