@@ -63,11 +63,12 @@ async fn a_rehearsal_runs_through_and_ends_its_loops() {
 async fn a_rehearsal_streams_in_pieces() {
     let seen = rehearse(Rehearsal::new().rounds(1), true).await;
     assert_eq!(
-        seen[..4],
+        seen[..5],
         [
-            "~w/p/writer: [writer] ",
-            "~w/p/writer: Rehearsed ",
-            "~w/p/writer: answer.",
+            "~w/p/writer: (rehearsed ",
+            "~w/p/writer: answer ",
+            "~w/p/writer: of ",
+            "~w/p/writer: writer)",
             "w/p/writer: (rehearsed answer of writer)"
         ]
     );
