@@ -127,6 +127,30 @@ pub fn data(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | `let KEY: TYPE = EXPR;` | a key with a first value |
 /// | `state KEY: TYPE;` | a key that the session holds already |
 ///
+/// | field of an agent | value | without it |
+/// |---|---|---|
+/// | `instruction` | the prompt: a literal, a `const`, `include_str!`, `concat!` | none |
+/// | `tools` | `[search, adk::tools::exit_loop]`: paths of `#[tool]` functions | none |
+/// | `include_contents` | `none`: the current turn only; `default`: all that it may see | `default` |
+/// | `model` | a name or a model by value | that of the runner |
+/// | `name` | the name that models and events see, in quotes | the declared name |
+/// | `temperature`, `top_p` | `f64` | the provider's |
+/// | `max_output_tokens` | `u32`, tokens | the provider's |
+/// | `stop` | `["END"]`: texts that end the answer | none |
+/// | `seed` | `u64` | none |
+/// | `timeout` | `"30s"`, `"500ms"`, `"2m"`, `"1h"`, or a `Duration`: the longest that one call may take | no limit |
+/// | `retry` | a number, or a `Retry`: how often a call that failed for a passing reason is made again | 2 |
+/// | `max_turns` | `u32`: the most model calls of one turn | no limit |
+///
+/// | in a prompt | becomes |
+/// |---|---|
+/// | `{draft}` | the value of that key: text as it is, everything else as JSON; an error when there is none |
+/// | `{draft?}` | the same, and nothing when there is none |
+/// | `{user:name}`, `{app:name}`, `{temp:name}` | a key of the user, of the app, of this run |
+/// | `{artifact.notes.txt}` | the text of an artifact |
+/// | `{{draft}}` | the same as `{draft}` |
+/// | `\\{draft}`, `${draft}` | left alone, as are braces around anything that is no name |
+///
 /// | step | meaning |
 /// |---|---|
 /// | `critic`, `agents::critic`, `Drafting` | runs an agent: declared here, or any type that implements `Agent`, workflows too |

@@ -1,7 +1,7 @@
 //! A run that is asked for and not begun yet.
 
 use super::Shared;
-use super::stream::{RunEnd, RunStream};
+use super::stream::RunStream;
 use crate::event::{Event, StateDelta};
 use crate::run::{Context, Outcome, Prepare, Run, RunConfig};
 use crate::session::{Session, SessionKey};
@@ -154,9 +154,22 @@ async fn root<W: Workflow>(workflow: &W, run: Arc<Run>, start: Start) -> Result<
     agent.prepare_dyn(&mut prepare);
     prepare.finish()?;
     match run_agent(agent, &mut cx).await {
-        Ok(_) => workflow.finish(&Values { run: &run, scope: None }).map_err(|error| error.at(&path)),
+        Ok(_) => workflow.finish(&Values { run: &run, scope: None }).map_err(|error| output(error).at(&path)),
         Err(error) => Err(error.at(&path)),
     }
+}
+
+/// The output is read like any key; what is wrong with it is said in the workflow's own terms.
+fn output(error: Error) -> Error {
+    let (fact, help) = match error.kind() {
+        ErrorKind::KeyMissing => (
+            "the run ended without the workflow's output",
+            "let an agent write that key on every path to the end: `agent NAME -> KEY: TYPE`, or `writes = KEY`",
+        ),
+        _ => ("the workflow's output cannot be read", "declare the output with the type that its writer has"),
+    };
+    let message = format!("{fact}: {}", error.message());
+    Error::new(error.kind(), message).with_help(help).with_source(error)
 }
 
 /// Whether there is nothing but white space. A workflow without inputs says nothing, and that is not blank.
@@ -170,23 +183,7 @@ impl<'a, T: Send + 'static> IntoFuture for RunRequest<'a, T> {
     type IntoFuture = BoxFuture<'a, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move {
-            let mut stream = self.stream();
-            while let Some(event) = stream.next().await {
-                event?;
-            }
-            match stream.end() {
-                RunEnd::Finished(outcome) => Ok(outcome),
-                RunEnd::Paused(waiting) => {
-                    let ids: Vec<_> = waiting.iter().map(|waiting| format!("`{}`", waiting.id)).collect();
-                    let message = format!("the run waits for {}", ids.join(", "));
-                    Err(Error::new(ErrorKind::Paused, message).with_help("answer it, then resume the run"))
-                }
-                RunEnd::Failed | RunEnd::Running => {
-                    Err(Error::new(ErrorKind::Agent, "the run has ended without an outcome"))
-                }
-            }
-        })
+        Box::pin(self.stream().finish())
     }
 }
 

@@ -1,7 +1,7 @@
 //! The events of a run, as they are committed.
 
 use crate::run::{Outcome, Polled, Run, Waiting};
-use crate::{BoxFuture, Error, Event, Result};
+use crate::{BoxFuture, Error, ErrorKind, Event, Result};
 use futures_core::Stream;
 use std::fmt;
 use std::future::poll_fn;
@@ -11,6 +11,18 @@ use std::task::{Context, Poll, ready};
 
 /// The events of a run. An agent goes on once its event was taken, so a slow reader slows the run; dropping the
 /// stream cancels it, and what was committed stays.
+///
+/// The workflow is borrowed, so it has to live as long: bind it first, or give an `Arc` to a stream that is spawned.
+///
+/// ```text
+/// let workflow = IterativeWriting::default();
+/// let mut stream = runner.run(&workflow, "a cat").stream();
+/// while let Some(event) = stream.next().await {
+///     let event = event?;
+///     println!("{}: {}", event.author, event.text());
+/// }
+/// let outcome = stream.finish().await?;
+/// ```
 #[must_use = "a stream does nothing until it is read"]
 pub struct RunStream<'a, T> {
     opening: Option<Opening<'a, T>>,
@@ -43,6 +55,27 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
     /// The next event; `None` at the end of the run. An error is the last item.
     pub async fn next(&mut self) -> Option<Result<Arc<Event>>> {
         poll_fn(|task| self.poll_event(task)).await
+    }
+
+    /// Reads on to the end and gives the outcome, as awaiting the [`RunRequest`](super::RunRequest) does.
+    ///
+    /// # Errors
+    /// That of the run; a pause is one of kind [`Paused`](crate::ErrorKind::Paused).
+    pub async fn finish(mut self) -> Result<Outcome<T>> {
+        while let Some(event) = self.next().await {
+            event?;
+        }
+        match self.end() {
+            RunEnd::Finished(outcome) => Ok(outcome),
+            RunEnd::Paused(waiting) => {
+                let ids: Vec<_> = waiting.iter().map(|waiting| format!("`{}`", waiting.id)).collect();
+                let message = format!("the run waits for {}", ids.join(", "));
+                Err(Error::new(ErrorKind::Paused, message).with_help("answer it, then resume the run"))
+            }
+            RunEnd::Failed | RunEnd::Running => {
+                Err(Error::new(ErrorKind::Agent, "the outcome of the run was taken already"))
+            }
+        }
     }
 
     /// How the run ended, after the last item. It is given once; after that the run counts as failed.
