@@ -1,5 +1,7 @@
 //! A [`Spec`] as a tree of nodes, for people and programs that look at a workflow.
 
+mod reads;
+
 use super::{AgentKind, AgentMeta, InputSpec, KeySpec, Spec, Step, StepKind, ToolMeta};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 use std::borrow::Cow;
@@ -21,8 +23,8 @@ pub struct Node<'a> {
     pub children: Vec<usize>,
     /// How many nodes are around it.
     pub depth: usize,
-    /// The keys that it reads, those in prompts excepted.
-    pub reads: &'a [KeySpec<'a>],
+    /// The keys that it reads, in parameters and in prompts; a prompt takes any value.
+    pub reads: Cow<'a, [KeySpec<'a>]>,
     /// The keys that it writes.
     pub writes: &'a [KeySpec<'a>],
     /// Its prompts.
@@ -79,7 +81,7 @@ impl<'a> Node<'a> {
             parent: None,
             children: Vec::new(),
             depth: 0,
-            reads: &[],
+            reads: Cow::Borrowed(&[]),
             writes: &[],
             prompts: &[],
             tools: &[],
@@ -103,7 +105,7 @@ impl<'a> Node<'a> {
         };
         Self {
             description: meta.description,
-            reads: meta.reads,
+            reads: reads::of_agent(meta),
             writes: meta.writes,
             prompts: meta.prompts,
             tools: meta.tools,
@@ -150,6 +152,7 @@ impl<'a> Spec<'a> {
     pub fn nodes(&self) -> Vec<Node<'a>> {
         let mut root = Node::new(NodeKind::Workflow, Cow::Borrowed(self.name));
         root.description = self.description;
+        root.reads = reads::of_workflow(self);
         root.writes = self.outputs;
         let mut nodes = vec![root];
         walk(self.steps, 0, "", &mut nodes);

@@ -1,5 +1,9 @@
 //! What the output of `workflow!` calls. Not for users: it changes without notice.
 
+mod value;
+
+pub use value::*;
+
 use super::{Keys, Values};
 use crate::agent::{Agent, DynAgent};
 use crate::flow::Flow;
@@ -26,6 +30,8 @@ pub trait Otherwise {
     const AGENT: bool = false;
     /// It is a tool.
     const TOOL: bool = false;
+    /// It is an agent that may be known at run time only.
+    const DYN: bool = false;
     /// It is a `String`.
     const TEXT: bool = false;
 }
@@ -40,6 +46,11 @@ impl<T: Agent> Probe<T> {
 impl<T: Tool> Probe<T> {
     /// It is a tool.
     pub const TOOL: bool = true;
+}
+
+impl<T: DynAgent> Probe<T> {
+    /// It is an agent that may be known at run time only.
+    pub const DYN: bool = true;
 }
 
 impl Probe<String> {
@@ -222,7 +233,8 @@ pub fn name(spec: &Spec<'static>, step: usize) -> Name {
 }
 
 /// Refuses an agent that reads or writes other keys than the workflow was checked with.
-pub fn agrees(declared: &AgentMeta<'_>, given: &AgentMeta<'_>) -> Result<()> {
+pub fn agrees(declared: &AgentMeta<'_>, given: Option<&AgentMeta<'_>>) -> Result<()> {
+    let Some(given) = given else { return Ok(()) };
     for (what, checked, has) in [
         ("reads", reads(declared), reads(given)),
         ("writes", keys(declared.writes), keys(given.writes)),

@@ -93,6 +93,7 @@ fn allow() -> TokenStream {
             non_camel_case_types,
             private_interfaces,
             unreachable_pub,
+            unused_parens,
             unused_qualifications,
             long_running_const_eval,
             clippy::all,

@@ -78,3 +78,21 @@ fn json() {
     assert_eq!(critic["kind"], "llm");
     assert_eq!(critic["writes"][0]["name"], "criticism");
 }
+
+#[test]
+fn reads_are_those_of_parameters_and_prompts() {
+    const AGENT: AgentMeta<'static> = AgentMeta::new(AgentKind::Llm, "agent")
+        .prompts(&["{draft?} {user:tone?} {artifact.plan} {draft} {{topic}} ${no}", "{topic?}"])
+        .reads(&[KeySpec::new("topic", "String").optional(true)]);
+    const STEPS: &[Step<'static>] =
+        &[Step::new("agent", StepKind::Agent { meta: &AGENT, instance: false }, 0)];
+    const INPUTS: &[InputSpec<'static>] = &[InputSpec::new("topic", "String", true)];
+    let nodes = Spec::new("writing", "", STEPS).inputs(INPUTS).nodes();
+    assert_eq!(*nodes[0].reads, [KeySpec::new("topic", "String").optional(true)]);
+    let expected = [
+        KeySpec::new("topic", "String"),
+        KeySpec::new("draft", "Value"),
+        KeySpec::new("user:tone", "Value").optional(true),
+    ];
+    assert_eq!(*nodes[1].reads, expected);
+}

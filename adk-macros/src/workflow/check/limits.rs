@@ -3,7 +3,8 @@
 use super::super::ast::{BlockKind, DeclKind, Limit, Workflow};
 use super::super::plan::{Plan, What};
 use super::super::report::Report;
-use syn::Expr;
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::spanned::Spanned;
 
 /// Looks at every block.
@@ -23,11 +24,11 @@ pub(super) fn workflow(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report
         let (limit, text) = match &block.kind {
             BlockKind::Loop { max: Some(limit), .. } => (
                 limit,
-                "loop-max: `max` is fixed when the workflow is compiled, but this is a key; help: write the largest number that you want to allow, and lower it before a run with `set_max` on the field of the loop",
+                "loop-max: `max` is fixed when the workflow is compiled, but this reads a key; help: write the largest number that you want to allow, and lower it before a run with `set_max` on the field of the loop",
             ),
             BlockKind::Parallel { max_concurrency: Some(limit) } => (
                 limit,
-                "syntax: `max_concurrency` is fixed when the workflow is compiled, but this is a key; help: write a number",
+                "syntax: `max_concurrency` is fixed when the workflow is compiled, but this reads a key; help: write a number",
             ),
             _ => continue,
         };
@@ -38,10 +39,28 @@ pub(super) fn workflow(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report
     }
 }
 
-/// Whether the expression is a key, which no const evaluation can know.
+/// Whether the expression reads a key, which no const evaluation can know.
 fn is_key(limit: &Limit, keys: &[String]) -> bool {
-    match &limit.expr {
-        Expr::Path(path) => path.path.get_ident().is_some_and(|name| keys.iter().any(|key| name == key)),
-        _ => false,
+    reads(limit.expr.to_token_stream(), keys)
+}
+
+/// Whether a name stands there by itself: no part of a path, field, method, macro or call.
+fn reads(tokens: TokenStream, keys: &[String]) -> bool {
+    let mut before = None;
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        let is_part = matches!(before, Some('.' | ':'));
+        before = None;
+        match token {
+            TokenTree::Punct(punct) => before = Some(punct.as_char()),
+            TokenTree::Group(group) if reads(group.stream(), keys) => return true,
+            TokenTree::Ident(name) if !is_part && keys.iter().any(|key| name == key) => match tokens.peek() {
+                Some(TokenTree::Punct(next)) if matches!(next.as_char(), ':' | '!') => {}
+                Some(TokenTree::Group(_)) => {}
+                _ => return true,
+            },
+            _ => {}
+        }
     }
+    false
 }

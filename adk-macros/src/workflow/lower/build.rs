@@ -30,10 +30,12 @@ impl Lower<'_> {
                     continue;
                 }
                 Some((DeclKind::Described { ty, .. }, number)) => {
+                    let alias = numbered("Agent", i);
                     let meta = numbered("DESCRIBED", number);
                     parameters.push((number, quote!(#field: #ty)));
                     given.push(quote!(#field));
-                    agree.push(quote!(#wire::agrees(&#meta, #adk::DynAgent::meta(&#field))?;));
+                    let held = quote!(#wire::Holding<{ #wire::Probe::<#alias>::DYN }>);
+                    agree.push(quote!(#wire::agrees(&#meta, <#alias as #held>::described(&#field))?;));
                     continue;
                 }
                 _ => {}
@@ -41,7 +43,7 @@ impl Lower<'_> {
             let value = match step.what {
                 What::Path(run) => {
                     let (path, alias) = (&run.path, numbered("Agent", i));
-                    quote!(#wire::make::<#path, { #wire::Probe::<#alias>::AGENT }>())
+                    quote!(#wire::make::<(#path), { #wire::Probe::<#alias>::AGENT }>())
                 }
                 _ => quote!(::core::default::Default::default()),
             };

@@ -2,6 +2,7 @@
 
 use super::super::ast::{Contents, Decl, DeclKind, Fields, Timeout, Typed};
 use super::super::names;
+use super::wired::convert;
 use super::{Lower, docs, index, key_spec, numbered, raise};
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, quote};
@@ -188,7 +189,7 @@ fn tools(
     for (i, path) in fields.tools.iter().enumerate() {
         let alias = super::numbered(&format!("Tool_{number}"), i);
         // The one mention that has a bound: a path that is no tool is reported once.
-        items.extend(quote!(type #alias = #path; const _: () = #wire::is_tool::<#path>();));
+        items.extend(quote!(type #alias = #path; const _: () = #wire::is_tool::<(#path)>();));
         types.push(quote!(<#alias as #wire::Tooling<{ #wire::Probe::<#alias>::TOOL }>>));
         let span = names::last(path).map_or_else(proc_macro2::Span::call_site, proc_macro2::Ident::span);
         raises.extend(raise(span, &raise_tool, index(i)));
@@ -206,11 +207,12 @@ fn tools(
 }
 
 fn settings(adk: &TokenStream, fields: &Fields, turns: Option<&proc_macro2::Ident>) -> Option<TokenStream> {
+    let wire = quote!(#adk::workflow::wire);
     let some = |place: TokenStream, value: Option<TokenStream>| {
         value.map(|value| quote!(settings.#place = ::core::option::Option::Some(#value);))
     };
-    let model = fields.model.as_ref().map(|model| quote!(::core::convert::Into::into(#model)));
-    let float = |value: &Option<syn::Expr>| value.as_ref().map(|value| quote!(f64::from(#value)));
+    let model = fields.model.as_ref().map(|model| convert(&quote!(#wire::model), model));
+    let float = |value: &Option<syn::Expr>| value.as_ref().map(|value| convert(&quote!(#wire::float), value));
     let plain = |value: &Option<syn::Expr>| value.as_ref().map(ToTokens::to_token_stream);
     let timeout = fields.timeout.as_ref().map(|timeout| match timeout {
         Timeout::Millis(millis) => {

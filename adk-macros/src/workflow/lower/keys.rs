@@ -139,7 +139,7 @@ impl Lower<'_> {
             let (field, ty) = (&typed.key.name, &typed.ty);
             match default {
                 Some(default) => {
-                    let value = value_of(typed, default);
+                    let value = value_of(typed, default, &self.wire());
                     quote!(#field: { fn value() -> #ty { #value } value() })
                 }
                 None if is_string(ty) => quote!(#field: ::core::convert::Into::into(#field)),

@@ -14,10 +14,17 @@ impl Lower<'_> {
         let wire = self.wire();
         let mut all = TokenStream::new();
         for (i, step) in self.plan.steps.iter().enumerate() {
-            if let Some(ty) = self.placed_type(step) {
-                let alias = numbered("Agent", i);
-                // The one mention that has a bound: a path that is no agent is reported once.
-                all.extend(quote!(type #alias = #ty; const _: () = #wire::is_agent::<#ty>();));
+            let alias = numbered("Agent", i);
+            // The one mention that has a bound: a path that is no agent is reported once. In parentheses a path is a
+            // type and nothing else, so that rustc does not judge a function as a const argument as well.
+            if let Some(DeclKind::Described { ty, .. }) = self.decl(step) {
+                all.extend(quote!(type #alias = #ty; const _: () = #wire::is_known::<(#ty)>();));
+            } else if let Some(ty) = self.placed_type(step) {
+                let is = match step.what {
+                    What::Declared(..) => quote!(is_supplied),
+                    _ => quote!(is_agent),
+                };
+                all.extend(quote!(type #alias = #ty; const _: () = #wire::#is::<(#ty)>();));
             }
         }
         all
@@ -32,6 +39,16 @@ impl Lower<'_> {
                 DeclKind::Given { ty } => Some(ty.to_token_stream()),
                 _ => None,
             },
+            _ => None,
+        }
+    }
+
+    /// The declaration of an agent that is declared here, of a step that is not at fault.
+    fn decl(&self, step: &Step<'_>) -> Option<&DeclKind> {
+        match step.what {
+            What::Declared(_, number) if !step.told => {
+                self.tree.items.agents.get(number).map(|decl| &decl.kind)
+            }
             _ => None,
         }
     }

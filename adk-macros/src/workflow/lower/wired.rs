@@ -82,7 +82,10 @@ impl Lower<'_> {
             };
             arms.extend(match kind {
                 Some(DeclKind::Llm { .. }) => quote!(#at => ::core::option::Option::Some(self.#field.as_dyn()),),
-                Some(DeclKind::Described { .. }) => quote!(#at => ::core::option::Option::Some(&self.#field),),
+                Some(DeclKind::Described { .. }) => {
+                    let alias = numbered("Agent", i);
+                    quote!(#at => <#alias as #wire::Holding<{ #wire::Probe::<#alias>::DYN }>>::held(&self.#field),)
+                }
                 _ => {
                     let alias = numbered("Agent", i);
                     quote!(#at => <#alias as #wire::Placing<{ #wire::Probe::<#alias>::AGENT }>>::as_dyn(&self.#field),)
@@ -117,7 +120,7 @@ impl Lower<'_> {
     fn lets(&self) -> Option<TokenStream> {
         let (adk, wire) = (&self.adk, self.wire());
         let lets = self.tree.items.lets.iter().map(|Let { typed, value }| {
-            let (key, ty, value) = (typed.key.text(), &typed.ty, value_of(typed, value));
+            let (key, ty, value) = (typed.key.text(), &typed.ty, value_of(typed, value, &wire));
             quote! {{
                 fn value() -> #ty { #value }
                 #wire::set::<#ty>(keys, #key, &value())?;
@@ -140,7 +143,8 @@ impl Lower<'_> {
             .inputs
             .iter()
             .filter_map(|Input { typed, default }| {
-                let (key, ty, value) = (typed.key.text(), &typed.ty, value_of(typed, default.as_ref()?));
+                let (key, ty, value) =
+                    (typed.key.text(), &typed.ty, value_of(typed, default.as_ref()?, &wire));
                 Some(quote! {
                     #key => {
                         fn value() -> #ty { #value }
@@ -179,10 +183,29 @@ impl Lower<'_> {
     }
 }
 
-/// A value of a key: for a `String`, a `&str` serves as well.
-pub(super) fn value_of(typed: &Typed, value: &Expr) -> TokenStream {
-    match is_string(&typed.ty) {
-        true => quote!(::core::convert::Into::into(#value)),
-        false => quote!(#value),
+/// The body of a function that gives the value of a key: for a `String`, a `&str` serves as well.
+pub(super) fn value_of(typed: &Typed, value: &Expr, wire: &TokenStream) -> TokenStream {
+    let ty = &typed.ty;
+    match is_string(ty) {
+        true => convert(&quote!(#wire::text::<#ty, _>), value),
+        // Named, so that rustc explains the expected type by it and not by a function that nobody wrote.
+        false => quote!(let value: #ty = #value; value),
     }
+}
+
+/// A call whose argument has to be of some kind. With a literal as argument the whole call carries its span, so that
+/// rustc does not explain the call as well; anything else may be a name, which editors ask about.
+pub(super) fn convert(callee: &TokenStream, value: &Expr) -> TokenStream {
+    let callee = match value {
+        Expr::Lit(literal) => callee
+            .clone()
+            .into_iter()
+            .map(|mut token| {
+                token.set_span(literal.lit.span());
+                token
+            })
+            .collect(),
+        _ => callee.clone(),
+    };
+    quote!(#callee(#value))
 }

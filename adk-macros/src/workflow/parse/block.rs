@@ -15,6 +15,16 @@ const DEEPEST: usize = 128;
 
 const BLOCKS: &[&str] = &["sequence", "parallel", "loop"];
 
+/// What ADK calls the agents that are blocks here.
+fn of_adk(word: &str) -> Option<&'static str> {
+    match word {
+        "SequentialAgent" | "sequential" => Some("sequence"),
+        "ParallelAgent" => Some("parallel"),
+        "LoopAgent" | "while" | "for" => Some("loop"),
+        _ => None,
+    }
+}
+
 impl Parser {
     /// The word of a block with its arguments; `None` where no block begins.
     pub(super) fn block_kind(&mut self, input: ParseStream<'_>) -> syn::Result<Option<(BlockKind, Span)>> {
@@ -42,7 +52,7 @@ impl Parser {
         let meant = match is_known {
             true => text.as_str(),
             false => {
-                let near = nearest(&text, BLOCKS.iter().copied());
+                let near = of_adk(&text).or_else(|| nearest(&text, BLOCKS.iter().copied()));
                 let help = match near {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => "blocks are `sequence`, `parallel` and `loop`; two steps have a `;` between them"

@@ -17,11 +17,17 @@ impl Parser {
     /// Whether an item begins here, behind its attributes.
     pub(super) fn at_item(&self, input: ParseStream<'_>) -> bool {
         let fork = input.fork();
-        let _ = fork.call(Attribute::parse_outer);
+        let _ = (fork.call(Attribute::parse_outer), fork.parse::<Visibility>());
         let follows = fork.peek2(Ident::peek_any) && !fork.peek2(Token![as])
             || fork.peek2(Token![_])
             || fork.peek2(LitStr);
-        fork.peek(Token![let]) || follows && (fork.peek(kw::agent) || fork.peek(kw::state))
+        // An agent whose name is still to be written.
+        let nameless = || {
+            let at = fork.fork();
+            let word = at.parse::<kw::agent>().is_ok();
+            word && (at.is_empty() || skip::at_close(&at) || at.peek(token::Brace) || at.peek(Token![->]))
+        };
+        fork.peek(Token![let]) || follows && (fork.peek(kw::agent) || fork.peek(kw::state)) || nameless()
     }
 
     /// Reads an item, or passes over it.
@@ -40,8 +46,14 @@ impl Parser {
                 Vec::new()
             }
         };
+        let vis: Visibility = input.parse()?;
+        if !matches!(vis, Visibility::Inherited) {
+            let text = "syntax: an item of a workflow has no `pub`; help: remove it: what the workflow makes of it is public";
+            self.report.parse(syn::Error::new_spanned(&vis, text));
+        }
         if input.peek(Token![let]) {
             input.parse::<Token![let]>()?;
+            expect::stray(input).into_iter().for_each(|fault| self.report.parse(fault));
             let typed = Typed { attrs, ..expect::typed(input)? };
             expect::token::<Token![=]>(input, "`=` and the first value")?;
             let value = expect::token::<Expr>(input, "the first value, an expression")?;
@@ -91,6 +103,7 @@ impl Parser {
 
     /// What follows the word `agent`.
     fn agent(&mut self, input: ParseStream<'_>, attrs: Vec<Attribute>, vis: Visibility) -> syn::Result<()> {
+        expect::stray(input).into_iter().for_each(|fault| self.report.parse(fault));
         let name = expect::name(input, "the name of the agent")?;
         if input.peek(Token![:]) {
             input.parse::<Token![:]>()?;
@@ -109,7 +122,8 @@ impl Parser {
             });
             reads = Some(keys);
         }
-        let output = match input.peek(Token![->]) {
+        let arrow = input.peek(Token![->]);
+        let output = match arrow {
             true => {
                 input.parse::<Token![->]>()?;
                 self.output(input)
@@ -134,10 +148,12 @@ impl Parser {
                 (None, Some(_)) => "the fields of the agent in `{ }`",
             };
             let error = expected(input, what);
+            // Nothing more can be expected where the output was.
+            let is_told = arrow && output.is_none() && input.is_empty();
             // What was read so far is declared, so that the steps that run it are not reported as well.
             let kind = DeclKind::Llm { output, fields: Box::default() };
             self.items.agents.push(Decl { attrs, vis, name, kind });
-            return Err(error);
+            return if is_told { Ok(()) } else { Err(error) };
         }
         if let Some(read) = reads.as_ref().and_then(|keys| keys.first()) {
             self.report.at(

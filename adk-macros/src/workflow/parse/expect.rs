@@ -47,7 +47,10 @@ pub(super) fn name(input: ParseStream<'_>, what: &str) -> syn::Result<Ident> {
         return invalid("`_` is no name; help: write a word, such as `critic`".into());
     }
     if input.peek(LitStr) {
-        return invalid(format!("{what} is written without quotes; help: write a word, such as `critic`"));
+        let name = input.fork().parse::<LitStr>().map(|text| text.value()).unwrap_or_default();
+        let what = what.split(", as in").next().unwrap_or(what);
+        let example = if super::super::names::is_identifier(&name) { &name } else { "critic" };
+        return invalid(format!("{what} is written without quotes; help: write a word, such as `{example}`"));
     }
     if input.peek(Ident::peek_any) {
         let word = input.fork().call(Ident::parse_any)?;
@@ -59,6 +62,17 @@ pub(super) fn name(input: ParseStream<'_>, what: &str) -> syn::Result<Ident> {
         });
     }
     Err(expected(input, what))
+}
+
+/// Passes over a keyword before a name, as in `struct Writing` or `mut draft`; the fault.
+pub(super) fn stray(input: ParseStream<'_>) -> Option<syn::Error> {
+    if input.peek(Ident) || !input.peek(Ident::peek_any) || !input.peek2(Ident) {
+        return None;
+    }
+    let word = input.call(Ident::parse_any).ok()?;
+    let name = input.fork().parse::<Ident>().ok()?;
+    let text = format!("syntax: `{word}` does not belong here; help: remove it, and write `{name}` alone");
+    Some(syn::Error::new(word.span(), text))
 }
 
 /// Only doc comments may stand here; the rest of the attributes are returned as a fault.
@@ -74,8 +88,8 @@ pub(super) fn docs(input: ParseStream<'_>) -> syn::Result<Vec<Attribute>> {
 }
 
 /// `plan` or `user:plan`; before a type, `user: Plan` is a key that is called `user`.
-pub(super) fn key(input: ParseStream<'_>, before_type: bool) -> syn::Result<Key> {
-    let first = name(input, "a key and its type, as in `draft: String`")?;
+pub(super) fn key(input: ParseStream<'_>, what: &str, before_type: bool) -> syn::Result<Key> {
+    let first = name(input, what)?;
     let colon = |input: ParseStream<'_>| input.peek(Token![:]) && !input.peek(Token![::]);
     let is_prefix = matches!(first.to_string().as_str(), "user" | "app" | "temp");
     if is_prefix && colon(input) && input.peek2(Ident) {
@@ -92,9 +106,17 @@ pub(super) fn key(input: ParseStream<'_>, before_type: bool) -> syn::Result<Key>
 /// `KEY: TYPE`, with docs.
 pub(super) fn typed(input: ParseStream<'_>) -> syn::Result<Typed> {
     let attrs = docs(input)?;
-    let key = key(input, true)?;
+    let key = key(input, "a key and its type, as in `draft: String`", true)?;
     if !input.peek(Token![:]) {
         let text = key.text();
+        if text.starts_with(char::is_uppercase) {
+            return Err(syn::Error::new(
+                key.name.span(),
+                format!(
+                    "syntax: `{text}` looks like a type, and a key stands before its type; help: write `KEY: {text}`, as in `draft: {text}`"
+                ),
+            ));
+        }
         let what = format!("`:` and the type of `{text}`, as in `{text}: String`");
         return Err(expected(input, &what));
     }

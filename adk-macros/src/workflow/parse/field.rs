@@ -123,7 +123,7 @@ impl Parser {
                 Ok(())
             })?,
             "model" => fields.model = Some(expr(input)?),
-            "instruction" => fields.instruction = Some(expr(input)?),
+            "instruction" => fields.instruction = Some(constant(expr(input)?)?),
             "temperature" => fields.temperature = Some(expr(input)?),
             "top_p" => fields.top_p = Some(expr(input)?),
             "max_output_tokens" => fields.max_output_tokens = Some(expr(input)?),
@@ -151,8 +151,38 @@ impl Parser {
     }
 }
 
+/// What ADK's fields are here.
+fn of_adk(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "output_key" => {
+            "write the key and its type before the fields, as in `agent writer -> draft: String { ... }`"
+        }
+        "output_schema" => "the type of the key is the schema, as in `agent planner -> plan: Plan { ... }`",
+        "description" => "write it as a doc comment, `/// Reviews the draft.`, before `agent`",
+        "sub_agents" | "agents" => "agents run where they stand in the body, as in `writer; critic`",
+        "generate_content_config" => {
+            "its parts are fields: `temperature`, `top_p`, `max_output_tokens`, `stop`, `seed`"
+        }
+        _ => return None,
+    })
+}
+
 fn unknown(word: &Ident) -> syn::Error {
     let name = word.to_string();
+    if let Some(help) = of_adk(&name) {
+        return syn::Error::new(
+            word.span(),
+            format!("field-unknown: an agent has no field `{name}`; help: {help}"),
+        );
+    }
+    let begins = FIELDS.iter().copied().filter(|field| name.len() > 2 && field.starts_with(&name));
+    if let (Some(field), None) = {
+        let mut all = begins;
+        (all.next(), all.next())
+    } {
+        let text = format!("field-unknown: an agent has no field `{name}`; help: did you mean `{field}`?");
+        return syn::Error::new(word.span(), text);
+    }
     let text = match nearest(&name, FIELDS.iter().chain(LATER).copied()) {
         Some(known) if known == name => format!("field-unknown: `{name}` is not supported yet"),
         Some(near) => format!("field-unknown: an agent has no field `{name}`; help: did you mean `{near}`?"),
@@ -173,6 +203,17 @@ fn tool(list: ParseStream<'_>) -> syn::Result<Path> {
     match list.is_empty() || list.peek(Token![,]) {
         true => Ok(path),
         false => Err(expected(list, "`,`; a tool is the path of a `#[tool]` function")),
+    }
+}
+
+/// `format!` is what a newcomer writes to fill in a prompt: rustc would speak of constants.
+fn constant(expr: Expr) -> syn::Result<Expr> {
+    match &expr {
+        Expr::Macro(call) if call.mac.path.is_ident("format") => Err(syn::Error::new_spanned(
+            &call.mac.path,
+            "syntax: an instruction is known when the workflow is compiled, so `format!` cannot make it; help: write the text itself: `{topic}` in it is filled in from the key `topic`",
+        )),
+        _ => Ok(expr),
     }
 }
 

@@ -10,6 +10,7 @@ impl Parser {
     pub(super) fn workflow(&mut self, input: ParseStream<'_>, tree: &mut Workflow) -> syn::Result<()> {
         tree.attrs = self.attributes(input.call(Attribute::parse_outer)?);
         tree.vis = input.parse()?;
+        expect::stray(input).into_iter().for_each(|fault| self.report.parse(fault));
         tree.name =
             Some(expect::name(input, "the name of the workflow, as in `pub Writing(topic: String)`")?);
         if input.peek(token::Paren) {
@@ -20,16 +21,24 @@ impl Parser {
                 Ok(())
             });
         }
+        let mut half_typed = false;
         if input.peek(Token![->]) {
-            input.parse::<Token![->]>()?;
+            let arrow = input.parse::<Token![->]>()?;
             if let Err(error) = self.outputs(input, &mut tree.outputs) {
-                self.report.parse(error);
+                half_typed = true;
+                self.report.parse(match input.is_empty() {
+                    true => syn::Error::new_spanned(arrow, error.to_string()),
+                    false => error,
+                });
                 while !input.is_empty() && !input.peek(token::Brace) {
                     let _ = input.parse::<proc_macro2::TokenTree>();
                 }
             }
         }
         if !input.peek(token::Brace) {
+            if input.is_empty() && half_typed {
+                return Ok(());
+            }
             if let (true, Some(name)) = (input.is_empty(), &tree.name) {
                 let text = format!("syntax: workflow `{name}` has no body; help: write its steps in `{{ }}`");
                 return Err(syn::Error::new(name.span(), text));

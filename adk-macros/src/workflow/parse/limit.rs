@@ -32,7 +32,8 @@ impl Parser {
             rest(list);
             return Err(unknown(&word, kind));
         }
-        expect::token::<Token![=]>(list, &format!("`=`, as in `{}`", example(kind)))?;
+        let shown = if word == "until" { "until = approved" } else { example(kind) };
+        expect::token::<Token![=]>(list, &format!("`=`, as in `{shown}`"))?;
         if seen.contains(&name) {
             rest(list);
             let text =
@@ -45,7 +46,16 @@ impl Parser {
             BlockKind::Parallel { max_concurrency } => {
                 *max_concurrency = Some(limit(list, "syntax", "max_concurrency")?)
             }
-            BlockKind::Loop { until, .. } if word == "until" => *until = Some(expect::key(list, false)?),
+            BlockKind::Loop { until, .. } if word == "until" => {
+                let what = "the `bool` key that ends the loop, as in `until = approved`";
+                let key = expect::key(list, what, false)?;
+                if !(list.is_empty() || list.peek(Token![,])) {
+                    rest(list);
+                    let text = "syntax: `until` is a `bool` key and no expression; help: let an agent write the key, as in `until = approved`";
+                    return Err(syn::Error::new(key.name.span(), text));
+                }
+                *until = Some(key);
+            }
             BlockKind::Loop { max, .. } => *max = Some(limit(list, "loop-max", "max")?),
         }
         Ok(())
@@ -71,6 +81,9 @@ fn unknown(word: &Ident, kind: &BlockKind) -> syn::Error {
     let (name, block) = (word.to_string(), kind.word());
     let known = arguments_of(kind);
     let text = match (known, nearest(&name, known.iter().copied())) {
+        _ if name == "max_iterations" && *block == *"loop" => {
+            "field-unknown: `loop` has no argument `max_iterations`; help: write `max`".to_owned()
+        }
         _ if matches!(name.as_str(), "before_agent" | "after_agent") => {
             format!("field-unknown: `{name}` is not supported yet")
         }

@@ -31,9 +31,25 @@ impl Parser {
         }
         let mut renamed = false;
         if input.peek(token::Paren) {
-            let text = "syntax: an instance with renamed keys, `critic(draft = essay)`, is not supported yet";
-            self.report.at(input.span(), text);
-            let _ = input.parse::<proc_macro2::TokenTree>();
+            let span = input.span();
+            let keys;
+            syn::parenthesized!(keys in input);
+            match keys.is_empty() {
+                true => {
+                    let agent = path_text(&path);
+                    self.report.at(
+                        span,
+                        format!(
+                            "syntax: an agent is run by its name alone; help: write `{agent}` without `( )`"
+                        ),
+                    );
+                }
+                false => self.report.at(
+                    span,
+                    "syntax: an instance with renamed keys, `critic(draft = essay)`, is not supported yet",
+                ),
+            }
+            skip::drain(&keys);
             renamed = true;
         }
         let alias = match input.peek(Token![as]) {

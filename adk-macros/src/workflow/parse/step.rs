@@ -25,7 +25,9 @@ impl Parser {
                     break;
                 }
                 self.report.at(input.span(), "syntax: this `>` closes nothing; help: remove it");
-                let _ = input.parse::<Token![>]>();
+                while skip::at_close(input) {
+                    let _ = input.parse::<Token![>]>();
+                }
                 continue;
             }
             if self.at_item(input) {

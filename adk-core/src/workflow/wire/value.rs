@@ -1,0 +1,121 @@
+//! Values that a user writes in a workflow, and agents that a caller supplies: each bound says what was expected.
+
+use crate::agent::{Agent, DynAgent};
+use crate::model::ModelRef;
+use crate::spec::AgentMeta;
+
+/// What may be written as the value of a key of type `K`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the value of a key of type `{K}`",
+    label = "expected `{K}` or `&str`"
+)]
+pub trait ValueOf<K> {
+    /// The value.
+    fn value(self) -> K;
+}
+
+#[diagnostic::do_not_recommend]
+impl<K, T: Into<K>> ValueOf<K> for T {
+    fn value(self) -> K {
+        self.into()
+    }
+}
+
+/// The value of a key that text may serve for.
+pub fn text<K, T: ValueOf<K>>(value: T) -> K {
+    value.value()
+}
+
+/// What may be written where a number with a fraction is wanted.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a number",
+    label = "expected a number, such as `0.7`"
+)]
+pub trait Float {
+    /// The number.
+    fn float(self) -> f64;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Into<f64>> Float for T {
+    fn float(self) -> f64 {
+        self.into()
+    }
+}
+
+/// A number with a fraction.
+pub fn float<T: Float>(value: T) -> f64 {
+    value.float()
+}
+
+/// What may be written as the model of an agent.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a model",
+    label = "expected the name of a model in quotes, or a value that implements `Model`"
+)]
+pub trait IntoModel {
+    /// The model.
+    fn model(self) -> ModelRef;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Into<ModelRef>> IntoModel for T {
+    fn model(self) -> ModelRef {
+        self.into()
+    }
+}
+
+/// A model.
+pub fn model<T: IntoModel>(value: T) -> ModelRef {
+    value.model()
+}
+
+/// The type of `agent NAME: TYPE;`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an agent",
+    label = "does not implement `Agent`, so what it reads and writes is not known",
+    note = "for an agent that is known at run time only, say it: `agent NAME(READS: TYPE) -> KEY: TYPE as Arc<dyn DynAgent>;`"
+)]
+pub trait Supplied {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Agent> Supplied for T {}
+
+/// The one place where the type of `agent NAME: TYPE;` has to be an agent.
+pub const fn is_supplied<T: Supplied>() {}
+
+/// The type of `agent NAME(...) -> ... as TYPE;`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an agent",
+    label = "expected a type such as `Arc<dyn DynAgent>`",
+    note = "it implements neither `Agent` nor `DynAgent`"
+)]
+pub trait Known {}
+
+#[diagnostic::do_not_recommend]
+impl<T: DynAgent> Known for T {}
+
+/// The one place where the type of `agent NAME(...) as TYPE;` has to be an agent.
+pub const fn is_known<T: Known>() {}
+
+/// An agent behind a type that may be none, which [`is_known`] reports.
+pub trait Holding<const DYN: bool> {
+    /// As what the walk runs.
+    fn held(&self) -> Option<&dyn DynAgent>;
+    /// Its description.
+    fn described(&self) -> Option<&AgentMeta<'_>> {
+        self.held().map(DynAgent::meta)
+    }
+}
+
+impl<T: DynAgent> Holding<true> for T {
+    fn held(&self) -> Option<&dyn DynAgent> {
+        Some(self)
+    }
+}
+
+impl<T> Holding<false> for T {
+    fn held(&self) -> Option<&dyn DynAgent> {
+        None
+    }
+}

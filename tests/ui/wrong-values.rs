@@ -1,0 +1,12 @@
+use adk::prelude::*;
+
+workflow! {
+    pub Writing(days: u32 = "three", tone: String = 5) {
+        let done: String = true;
+        agent writer { instruction: "Write.", temperature: "hot", model: 5, top_p: 1, max_turns: "few" }
+
+        writer
+    }
+}
+
+fn main() {}
