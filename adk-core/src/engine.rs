@@ -2,11 +2,13 @@
 
 use crate::event::Event;
 use crate::flow::Flow;
-use crate::session::{Session, Stamp};
+use crate::run::Run;
 use crate::{BoxFuture, Name, Path, Result, RunId};
 use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// An answer that is there, or one that comes later. An engine in memory never waits, so it never allocates.
 #[allow(missing_debug_implementations)]
@@ -27,14 +29,19 @@ pub struct Slot<'a> {
     pub path: &'a Path,
     /// How many events this agent has emitted before in this turn.
     pub nth: u32,
-    pub(crate) session: &'a Session,
-    pub(crate) stamp: &'a Stamp,
+    pub(crate) run: &'a Run,
+    /// Where the event stands in the outbox, once it has been appended.
+    pub(crate) ticket: &'a AtomicU64,
 }
 
 impl Slot<'_> {
-    /// Gives the event its id, time and place, applies it to the session and appends it to its log.
+    /// Gives the event its id, time and place, applies it to the session, appends it to its log, and puts it on its
+    /// way to the consumer: all at once, so that events are delivered in the order of the log, also when commits
+    /// overtake each other, and that one whose branch is cancelled in the middle of its commit is delivered too.
     pub fn append(&self, event: Event) -> Arc<Event> {
-        self.session.append(event, self.stamp)
+        let event = self.run.session.append(event, self.run.seed);
+        self.ticket.store(self.run.outbox.push(event.clone()), Relaxed);
+        event
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use uuid::Uuid;
 
-/// The id of an event, given by commit. Ids of one run sort in the order of its events.
+/// The id of an event, given by commit. Ids of one session sort in the order of its log.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventId(Uuid);
 
@@ -16,9 +16,12 @@ pub struct EventId(Uuid);
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RunId(Uuid);
 
-/// 42 random bits of a run, then the number of the event in the run (32 bits).
+/// 50 random bits of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IdSeed(u64);
+
+/// How many events of a session there may be in one microsecond.
+pub(crate) const MOST: u16 = 1 << 12;
 
 impl IdSeed {
     pub(crate) fn new() -> Self {
@@ -29,18 +32,20 @@ impl IdSeed {
     }
 
     pub(crate) fn run(self, micros: u64) -> RunId {
-        RunId(self.at(micros, u32::MAX))
+        RunId(self.at(micros, MOST - 1))
     }
 
-    pub(crate) fn event(self, micros: u64, number: u32) -> EventId {
-        EventId(self.at(micros, number))
+    /// `nth` counts the events of the session within the microsecond, so that ids sort as its log over all runs.
+    pub(crate) fn event(self, micros: u64, nth: u16) -> EventId {
+        EventId(self.at(micros, nth))
     }
 
-    fn at(self, micros: u64, number: u32) -> Uuid {
-        let (high, low) = (self.0 & 0xfff, (self.0 >> 12) & 0x3fff_ffff);
-        let time = u128::from(micros / 1000) << 80;
-        let random = u128::from(high) << 64 | u128::from(low) << 32;
-        Uuid::from_u128(time | 7 << 76 | 2 << 62 | random | u128::from(number))
+    /// Milliseconds in the 48 bits that the standard gives them, the microseconds within in the next 12, then
+    /// the number (12 bits) and the random bits.
+    fn at(self, micros: u64, nth: u16) -> Uuid {
+        let time = u128::from(micros / 1000) << 80 | u128::from(micros % 1000) << 64;
+        let rest = u128::from(nth & (MOST - 1)) << 50 | u128::from(self.0 >> 14);
+        Uuid::from_u128(time | 7 << 76 | 2 << 62 | rest)
     }
 }
 
@@ -118,8 +123,10 @@ mod tests {
     #[test]
     fn ids_sort_by_time_then_number_and_survive_text() {
         let seed = IdSeed::new();
-        let ids = [seed.event(1_000_000, 7), seed.event(1_000_000, 8), seed.event(1_001_000, 0)];
-        assert!(ids[0] < ids[1] && ids[1] < ids[2]);
+        let places = [(1_000_000, 7), (1_000_000, 8), (1_000_001, 0), (1_000_999, MOST - 1), (1_001_000, 0)];
+        // Whatever the runs are.
+        let ids = places.map(|(micros, nth)| IdSeed::new().event(micros, nth));
+        assert!(ids.is_sorted());
         assert_eq!(ids[0].to_string().parse(), Ok(ids[0]));
         let run = seed.run(1_000_000);
         assert!(run.to_string().starts_with("e-"));

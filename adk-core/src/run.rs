@@ -26,7 +26,7 @@ pub(crate) use state::{Overlay, decode, encode, stored};
 use crate::engine::Engine;
 use crate::id::IdSeed;
 use crate::model::{Model, ModelProvider, ModelRef, Usage};
-use crate::session::{Session, Stamp, StateMap, now_micros};
+use crate::session::{Session, StateMap, now_micros};
 use crate::sync::{lock, read, write};
 use crate::{Error, ErrorKind, Name, Result, RunId};
 use serde_json::Value;
@@ -39,7 +39,7 @@ use std::sync::{Arc, Mutex, RwLock};
 pub(crate) struct Run {
     pub(crate) id: RunId,
     pub(crate) session: Arc<Session>,
-    pub(crate) stamp: Stamp,
+    pub(crate) seed: IdSeed,
     pub(crate) engine: Arc<dyn Engine>,
     pub(crate) config: RunConfig,
     pub(crate) services: Arc<Services>,
@@ -68,7 +68,7 @@ impl Run {
         Self {
             id: seed.run(now_micros()),
             session,
-            stamp: Stamp::new(seed),
+            seed,
             engine,
             config,
             services,

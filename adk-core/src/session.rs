@@ -10,11 +10,10 @@ pub use state::{Scope, StateMap};
 pub use store::{SessionKey, SessionStore};
 
 use crate::event::{Event, StateDelta};
-use crate::id::IdSeed;
+use crate::id::{IdSeed, MOST};
 use crate::sync::{lock, read, write};
 use log::Log;
 use serde_json::Value;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -31,14 +30,14 @@ pub struct Session {
     own: RwLock<StateMap>,
     user: SharedState,
     app: SharedState,
-    /// The time of the latest event, in microseconds. Holding it is the right to append.
-    last: Mutex<u64>,
+    /// Holding it is the right to append.
+    clock: Mutex<Clock>,
 }
 
 impl Session {
     pub(crate) fn new(key: SessionKey, app: SharedState, user: SharedState) -> Self {
-        let (log, own, last) = (Log::default(), RwLock::default(), Mutex::default());
-        Self { key, log, own, user, app, last }
+        let (log, own, clock) = (Log::default(), RwLock::default(), Mutex::default());
+        Self { key, log, own, user, app, clock }
     }
 
     /// App, user and id.
@@ -102,36 +101,68 @@ impl Session {
     }
 
     /// Gives the event its id and time, applies what it changes, and appends it: one step for all who look.
-    pub(crate) fn append(&self, mut event: Event, stamp: &Stamp) -> Arc<Event> {
-        let mut last = lock(&self.last);
-        *last = now_micros().max(*last);
-        event.timestamp = *last;
-        event.id = stamp.next(*last);
+    pub(crate) fn append(&self, mut event: Event, seed: IdSeed) -> Arc<Event> {
+        let mut clock = lock(&self.clock);
+        clock.stamp(&mut event, seed);
         let event = Arc::new(event);
         self.apply(&event.actions.state_delta);
         self.log.push(event.clone());
         event
     }
+
+    /// Gives an event that is not stored its id and time.
+    pub(crate) fn stamp(&self, event: &mut Event, seed: IdSeed) {
+        lock(&self.clock).stamp(event, seed);
+    }
 }
 
-/// Where the ids of a run's events come from.
-#[derive(Debug)]
-pub(crate) struct Stamp {
-    seed: IdSeed,
-    number: AtomicU32,
+/// The time of the latest event in microseconds, and how many there were in that microsecond before it. Time never
+/// runs backwards here, whatever the clock of the machine does.
+#[derive(Debug, Default)]
+struct Clock {
+    micros: u64,
+    nth: u16,
 }
 
-impl Stamp {
-    pub(crate) fn new(seed: IdSeed) -> Self {
-        Self { seed, number: AtomicU32::new(0) }
+impl Clock {
+    fn stamp(&mut self, event: &mut Event, seed: IdSeed) {
+        self.tick(now_micros());
+        event.timestamp = self.micros;
+        event.id = seed.event(self.micros, self.nth);
     }
 
-    pub(crate) fn next(&self, micros: u64) -> crate::EventId {
-        self.seed.event(micros, self.number.fetch_add(1, Ordering::Relaxed))
+    fn tick(&mut self, now: u64) {
+        if now > self.micros {
+            (self.micros, self.nth) = (now, 0);
+        } else if self.nth + 1 < MOST {
+            self.nth += 1;
+        } else {
+            (self.micros, self.nth) = (self.micros + 1, 0);
+        }
     }
 }
 
 pub(crate) fn now_micros() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_sort_whatever_the_clock_does() {
+        let mut clock = Clock::default();
+        let mut last = (crate::EventId::default(), 0);
+        // It stands still for longer than a microsecond has numbers, and is then set back.
+        let still = std::iter::repeat_n(50, 2 * usize::from(MOST) + 1);
+        for now in [10, 10, 11].into_iter().chain(still).chain([7, 53, 54, 54]) {
+            clock.tick(now);
+            let id = IdSeed::new().event(clock.micros, clock.nth);
+            assert!(id > last.0 && clock.micros >= last.1, "at {now}");
+            last = (id, clock.micros);
+        }
+        assert_eq!(last.1, 54);
+    }
 }

@@ -3,13 +3,14 @@
 use super::{Artifacts, Counted, History, KeyScope, Overlay, Run, RunConfig, State, Waiting};
 use crate::engine::{Reply, Slot, StepKey};
 use crate::event::{Event, StateDelta};
-use crate::session::{Scope, now_micros};
+use crate::session::Scope;
 use crate::{At, Error, ErrorKind, EventId, Name, Path, Result, RunId};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// What an agent works with.
@@ -171,10 +172,11 @@ impl Context {
     pub async fn emit(&mut self, event: Event) -> Result<EventId> {
         // The event is moved on before anything is awaited, so that no agent's future holds one.
         let (partial, event) = (event.partial, self.place(event));
+        let ticket = AtomicU64::new(0);
         let event = if partial {
             Arc::new(event)
         } else {
-            match self.run.engine.commit(self.run.slot(&self.frame), event) {
+            match self.run.engine.commit(self.run.slot(&self.frame, &ticket), event) {
                 Reply::Ready(committed) => committed?,
                 Reply::Later(committed) => {
                     let _busy = Counted::new(&self.run.outbox.in_flight);
@@ -184,7 +186,12 @@ impl Context {
         };
         self.note(&event);
         let id = event.id;
-        self.run.outbox.hand(event).await;
+        let ticket = match ticket.into_inner() {
+            // It is partial, or an earlier attempt has stored it.
+            0 => self.run.outbox.push(event),
+            appended => appended,
+        };
+        self.run.outbox.taken(ticket).await;
         Ok(id)
     }
 
@@ -201,8 +208,7 @@ impl Context {
         event.path.clone_from(path);
         event.invocation_id = self.run.id;
         if event.partial {
-            event.timestamp = now_micros();
-            event.id = self.run.stamp.next(event.timestamp);
+            self.run.session.stamp(&mut event, self.run.seed);
             return event;
         }
         let delta = &mut event.actions.state_delta;
@@ -312,14 +318,8 @@ fn take_temp(run: &Run, delta: &mut StateDelta) {
 }
 
 impl Run {
-    fn slot<'a>(&'a self, frame: &'a Frame) -> Slot<'a> {
-        Slot {
-            run_id: self.id,
-            path: &frame.path,
-            nth: frame.emits,
-            session: &self.session,
-            stamp: &self.stamp,
-        }
+    fn slot<'a>(&'a self, frame: &'a Frame, ticket: &'a AtomicU64) -> Slot<'a> {
+        Slot { run_id: self.id, path: &frame.path, nth: frame.emits, run: self, ticket }
     }
 }
 

@@ -14,6 +14,7 @@ use std::task::{Context as Task, Poll, Wake, Waker};
 #[derive(Default)]
 pub(crate) struct Outbox {
     queue: Mutex<Queue>,
+    /// How many were taken; it grows under the lock of the queue.
     taken: AtomicU64,
     doorbell: Arc<Doorbell>,
     /// Branches that could go on, and waits that are parked, and calls that are in flight.
@@ -69,9 +70,17 @@ pub(crate) enum Polled<T> {
 }
 
 impl Outbox {
-    /// Hands an event to the consumer; ready once it has been taken.
-    pub(crate) fn hand(&self, event: Arc<Event>) -> Taken<'_> {
-        Taken { outbox: self, event: Some(event), ticket: 0 }
+    /// Puts an event on its way to the consumer; gives the ticket by which it is [`taken`](Self::taken).
+    pub(crate) fn push(&self, event: Arc<Event>) -> u64 {
+        let mut queue = lock(&self.queue);
+        queue.pushed += 1;
+        queue.events.push_back((Some(event), None));
+        queue.pushed
+    }
+
+    /// Ready once the event of that ticket has been taken.
+    pub(crate) fn taken(&self, ticket: u64) -> Taken<'_> {
+        Taken { outbox: self, ticket }
     }
 
     /// Polls the run until it brings something. `run` is `None` once it has ended.
@@ -153,35 +162,26 @@ impl Outbox {
 /// An event on its way to the consumer.
 pub(crate) struct Taken<'a> {
     outbox: &'a Outbox,
-    event: Option<Arc<Event>>,
     ticket: u64,
 }
 
 impl Future for Taken<'_> {
     type Output = ();
 
-    fn poll(mut self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<()> {
+    fn poll(self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<()> {
         let outbox = self.outbox;
-        let taken = outbox.taken.load(Relaxed);
-        if self.event.is_none() && taken >= self.ticket {
+        if outbox.taken.load(Relaxed) >= self.ticket {
             return Poll::Ready(());
         }
-        let is_root = std::ptr::eq(task.waker().data(), Arc::as_ptr(&outbox.doorbell).cast());
-        let waker = (!is_root).then(|| task.waker().clone());
+        // The root of the run is polled after every take anyway.
+        if std::ptr::eq(task.waker().data(), Arc::as_ptr(&outbox.doorbell).cast()) {
+            return Poll::Pending;
+        }
         let mut queue = lock(&outbox.queue);
-        match self.event.take() {
-            Some(event) => {
-                queue.pushed += 1;
-                self.ticket = queue.pushed;
-                queue.events.push_back((Some(event), waker));
-            }
-            None => {
-                let taken = outbox.taken.load(Relaxed);
-                let place = self.ticket.saturating_sub(taken + 1) as usize;
-                if let Some((_, slot)) = queue.events.get_mut(place) {
-                    *slot = waker;
-                }
-            }
+        let taken = outbox.taken.load(Relaxed);
+        let place = self.ticket.saturating_sub(taken + 1) as usize;
+        if let Some((_, waker)) = queue.events.get_mut(place) {
+            *waker = Some(task.waker().clone());
         }
         Poll::Pending
     }

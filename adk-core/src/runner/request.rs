@@ -117,7 +117,11 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
 pub(super) async fn open_session(shared: &Shared, key: SessionKey) -> Result<Arc<Session>> {
     match shared.sessions.get(&key).await? {
         Some(session) => Ok(session),
-        None => shared.sessions.create(key, StateDelta::default()).await,
+        None => match shared.sessions.create(key.clone(), StateDelta::default()).await {
+            Ok(session) => Ok(session),
+            // Another run may have made it in the meantime.
+            Err(error) => shared.sessions.get(&key).await?.ok_or(error),
+        },
     }
 }
 
