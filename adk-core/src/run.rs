@@ -30,7 +30,7 @@ use crate::session::{Session, StateMap, now_micros};
 use crate::sync::{lock, read, write};
 use crate::{Error, ErrorKind, Name, Result, RunId};
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
@@ -48,7 +48,7 @@ pub(crate) struct Run {
     usage: Mutex<Usage>,
     llm_calls: AtomicU32,
     loops: Mutex<Vec<LoopEnd>>,
-    waiting: Mutex<Vec<Waiting>>,
+    waiting: Mutex<BTreeMap<u64, Waiting>>,
 }
 
 /// What all runs of a runner share.
@@ -131,12 +131,28 @@ impl Run {
         std::mem::take(&mut *lock(&self.loops))
     }
 
-    pub(crate) fn add_waiting(&self, waiting: Waiting) {
-        lock(&self.waiting).push(waiting);
+    /// Somebody waits, for as long as what this returns lives: a wait that is cancelled is not one.
+    pub(crate) fn add_waiting(&self, waiting: Waiting) -> impl Drop + Send {
+        let mut all = lock(&self.waiting);
+        let number = all.last_key_value().map_or(0, |(last, _)| last + 1);
+        all.insert(number, waiting);
+        Waits { run: self, number }
     }
 
+    /// Who waits, in the order in which they began to.
     pub(crate) fn waiting(&self) -> Vec<Waiting> {
-        lock(&self.waiting).clone()
+        lock(&self.waiting).values().cloned().collect()
+    }
+}
+
+struct Waits<'a> {
+    run: &'a Run,
+    number: u64,
+}
+
+impl Drop for Waits<'_> {
+    fn drop(&mut self) {
+        lock(&self.run.waiting).remove(&self.number);
     }
 }
 

@@ -94,18 +94,19 @@ pub async fn run(workflow: &dyn Wired, cx: &mut Context) -> Result<Flow> {
     let spec = workflow.spec();
     // At the root of a run the inputs came with the event of the user.
     let nested = cx.path().parent().is_some();
-    let outer = match nested {
-        true => Some(nested::enter(workflow, cx).await?),
-        false => None,
+    // They are given back after an error too: an agent that runs a workflow by itself may go on.
+    let (scope, known) = (cx.scope.clone(), cx.known.clone());
+    let walked = async {
+        if nested {
+            nested::enter(workflow, cx).await?;
+        }
+        cx.known = nested::known(spec);
+        let walk = Walk { workflow, steps: spec.steps };
+        walk.steps(0..spec.steps.len(), cx).await
     };
-    let known = std::mem::replace(&mut cx.known, nested::known(spec));
-    let walk = Walk { workflow, steps: spec.steps };
-    let walked = walk.steps(0..spec.steps.len(), cx).await?;
-    cx.known = known;
-    if let Some(outer) = outer {
-        cx.scope = outer;
-    }
-    match walked {
+    let walked = walked.await;
+    (cx.scope, cx.known) = (scope, known);
+    match walked? {
         Walked::Through => Ok(Flow::Continue),
         Walked::Exit(exit) => Err(outside(exit, cx)),
     }

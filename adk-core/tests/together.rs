@@ -93,8 +93,7 @@ async fn two_first_runs_of_a_session_make_it_once() {
     let runner: Runner = Runner::builder().session_store(store).build().unwrap();
     let tree = Tree::new("w", vec![run(say("a"))]);
     let handle = runner.session("u", "s");
-    let (one, two) =
-        tokio::join!(handle.run(&tree, "1").into_future(), handle.run(&tree, "2").into_future());
+    let (one, two) = tokio::join!(handle.run(&tree, "1").into_future(), handle.run(&tree, "2").into_future());
     assert!(Arc::ptr_eq(one.unwrap().session(), two.unwrap().session()));
     assert_eq!(handle.open().await.unwrap().len(), 4);
     handle.create(StateDelta::default()).await.unwrap_err();
@@ -140,7 +139,10 @@ async fn events_are_delivered_in_the_order_of_the_log_also_when_commits_overtake
     });
     let trees = [
         Tree::new("w", vec![parallel("p", inner())]),
-        Tree::new("w", vec![repeat("l", None, vec![parallel("p", vec![run(leave), parallel("q", inner())])])]),
+        Tree::new(
+            "w",
+            vec![repeat("l", None, vec![parallel("p", vec![run(leave), parallel("q", inner())])])],
+        ),
     ];
     for tree in trees {
         let runner: Runner = Runner::builder().engine(Shuffles).build().unwrap();
@@ -234,7 +236,8 @@ async fn a_temp_key_has_to_be_written_in_the_turn_as_any_other() {
 #[tokio::test]
 async fn an_agent_that_takes_over_an_error_stands_where_it_stood() {
     let fails = by("fails", |_| Box::pin(async { Err(adk_core::Error::other("no luck")) }));
-    let nested = Tree::with_keys("nested", &[], &[], vec![sequence("s", vec![repeat("l", None, vec![run(fails)])])]);
+    let nested =
+        Tree::with_keys("nested", &[], &[], vec![sequence("s", vec![repeat("l", None, vec![run(fails)])])]);
     let nested = Arc::new(nested.lets("limit", 3));
     let tries = by("tries", move |cx| {
         let nested = nested.clone();

@@ -224,8 +224,25 @@ impl Context {
             *delta = pending.state_delta;
             event.actions.artifact_delta.splice(0..0, pending.artifact_delta);
         }
-        take_temp(&self.run, delta);
+        if delta.iter().any(|(key, _)| Scope::of(key) == Scope::Temp) {
+            self.take_temp(delta);
+        }
         event
+    }
+
+    /// `temp:` keys live in the run and never in an event.
+    fn take_temp(&mut self, delta: &mut StateDelta) {
+        for (key, value) in delta.iter().filter(|(key, _)| Scope::of(key) == Scope::Temp) {
+            self.run.set_temp(key.clone(), value.clone());
+            self.wrote(key);
+        }
+        delta.retain(|key| Scope::of(key) != Scope::Temp);
+    }
+
+    fn wrote(&mut self, key: &Name) {
+        if !self.written().contains(key) {
+            self.written.push(key.clone());
+        }
     }
 
     /// Remembers what a committed event did in this turn.
@@ -236,9 +253,7 @@ impl Context {
         }
         self.frame.emits += 1;
         for (key, _) in event.actions.state_delta.iter() {
-            if !self.written().contains(key) {
-                self.written.push(key.clone());
-            }
+            self.wrote(key);
         }
     }
 
@@ -286,7 +301,7 @@ impl Context {
             return from_record(answer);
         }
         let waiting = Waiting { id: key.to_string(), run_id: key.run_id, path: key.path };
-        self.run.add_waiting(waiting);
+        let _waits = self.run.add_waiting(waiting);
         let _parked = Counted::new(&self.run.outbox.parked);
         std::future::pending().await
     }
@@ -304,16 +319,6 @@ pub(crate) struct Joining<'a>(&'a Run);
 impl Drop for Joining<'_> {
     fn drop(&mut self) {
         self.0.outbox.live.fetch_add(1, Relaxed);
-    }
-}
-
-/// `temp:` keys live in the run and never in an event.
-fn take_temp(run: &Run, delta: &mut StateDelta) {
-    if delta.iter().any(|(key, _)| Scope::of(key) == Scope::Temp) {
-        for (key, value) in delta.iter().filter(|(key, _)| Scope::of(key) == Scope::Temp) {
-            run.set_temp(key.clone(), value.clone());
-        }
-        delta.retain(|key| Scope::of(key) != Scope::Temp);
     }
 }
 

@@ -59,13 +59,16 @@ impl Wake for Doorbell {
     }
 }
 
+/// How often a run that has woken itself is polled again before others have their turn.
+const AT_ONCE: u32 = 32;
+
 /// What a poll of the run brought.
 pub(crate) enum Polled<T> {
     /// An event for the consumer.
     Event(Arc<Event>),
     /// The end.
     Ended(T),
-    /// All that is left of the run waits for a value from outside.
+    /// All that is left of the run waits for a value from outside; it can be dropped.
     Parked,
 }
 
@@ -98,6 +101,7 @@ impl Outbox {
             }
         }
         let waker = Waker::from(self.doorbell.clone());
+        let mut again = AT_ONCE;
         while let Some(future) = run {
             self.doorbell.state.store(POLLING, Release);
             match future.as_mut().poll(&mut Task::from_waker(&waker)) {
@@ -110,11 +114,16 @@ impl Outbox {
                     if let Some(event) = self.front() {
                         return Poll::Ready(Polled::Event(event));
                     }
-                    if woken {
+                    if woken && again > 0 {
+                        again -= 1;
                         continue;
                     }
+                    if woken {
+                        // It wakes itself over and over. Others have their turn, and the run may be dropped.
+                        task.waker().wake_by_ref();
+                        return Poll::Pending;
+                    }
                     if self.is_parked() {
-                        *run = None;
                         return Poll::Ready(Polled::Parked);
                     }
                     return Poll::Pending;

@@ -5,7 +5,7 @@ use crate::{BoxFuture, Error, Event, Result};
 use futures_core::Stream;
 use std::fmt;
 use std::future::poll_fn;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
@@ -66,6 +66,8 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
         if self.future.is_none() && self.ended.is_none() && !matches!(self.end, RunEnd::Running) {
             return Poll::Ready(None);
         }
+        // Taking an event counts as work, so that a run that never waits lets others run and can be cancelled.
+        ready!(pin!(tokio::task::coop::consume_budget()).poll(task));
         match ready!(run.outbox.poll(&mut self.future, &mut self.ended, task)) {
             Polled::Event(event) => Poll::Ready(Some(Ok(event))),
             Polled::Ended(Ok(output)) => {
@@ -74,7 +76,9 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
             }
             Polled::Ended(Err(error)) => self.fail(error),
             Polled::Parked => {
+                // Asked for while those who wait still live.
                 self.end = RunEnd::Paused(run.waiting());
+                self.future = None;
                 Poll::Ready(None)
             }
         }

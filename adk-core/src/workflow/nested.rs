@@ -6,8 +6,8 @@ use crate::spec::{AgentKind, Spec, StepKind};
 use crate::{Error, ErrorKind, Event, Name, Result};
 use std::sync::Arc;
 
-/// Goes into the keys of a nested workflow and commits its inputs and `let` values; gives back the keys around it.
-pub(super) async fn enter(workflow: &dyn Wired, cx: &mut Context) -> Result<Option<Arc<KeyScope>>> {
+/// Goes into the keys of a nested workflow and commits its inputs and `let` values.
+pub(super) async fn enter(workflow: &dyn Wired, cx: &mut Context) -> Result<()> {
     let spec = workflow.spec();
     let mut keys = Keys::default();
     let mut delta = Vec::new();
@@ -38,7 +38,7 @@ pub(super) async fn enter(workflow: &dyn Wired, cx: &mut Context) -> Result<Opti
         prefix: format!("{prefix}{}/", cx.path().name()),
         shared: spec.outputs.iter().map(|key| key.name.into()).collect(),
         session: spec.states.iter().map(|key| key.name.into()).collect(),
-        outer: outer.clone(),
+        outer,
     }));
     let mut event = Event::new();
     event.actions.state_delta = delta.into_iter().collect();
@@ -46,7 +46,7 @@ pub(super) async fn enter(workflow: &dyn Wired, cx: &mut Context) -> Result<Opti
     if !event.actions.state_delta.is_empty() {
         cx.emit(event).await?;
     }
-    Ok(outer)
+    Ok(())
 }
 
 /// The keys that this workflow can write, for the defaults of workflows inside it: such a default applies only

@@ -34,7 +34,7 @@ pub(super) async fn turn(
             let turn = cx.leave(outer);
             Ok((flow != Flow::Continue).then_some((flow, turn.path)))
         }
-        Err(error) => Err(error.at(cx.path())),
+        Err(error) => Err(error.at(&cx.leave(outer).path)),
     }
 }
 
@@ -71,8 +71,7 @@ fn wrote(meta: &AgentMeta<'_>, cx: &Context) -> Result<()> {
     }
     for key in meta.writes.iter().filter(|key| !key.optional) {
         let stored = stored(cx.scope.as_deref(), key.name);
-        let temp = stored.starts_with("temp:") && cx.run.get(&stored).is_some();
-        if !temp && !cx.written().iter().any(|written| **written == *stored) {
+        if !cx.written().iter().any(|written| **written == *stored) {
             let why = cx.frame.silent.as_ref().map_or(String::new(), |why| format!(": {why}"));
             let message = format!("it ended without having written its key `{}`{why}", key.name);
             return Err(Error::new(ErrorKind::KeyNotWritten, message).with_help(match meta.kind {

@@ -19,6 +19,12 @@ struct Open {
     round: u32,
 }
 
+/// Where a walk goes on after the end of a block.
+enum Next {
+    Step(usize),
+    Round(usize),
+}
+
 /// How a walk over some steps ended: run through, or at an exit that no loop among them takes.
 pub(super) enum Walked {
     Through,
@@ -40,6 +46,15 @@ pub(super) struct Walk<'a> {
 impl<'a> Walk<'a> {
     pub(super) async fn steps(&self, range: Range<usize>, cx: &mut Context) -> Result<Walked> {
         let mut open: Vec<Open> = Vec::new();
+        let walked = self.walk(range, &mut open, cx).await;
+        // An agent that runs a workflow by itself may go on after its error.
+        while let Some(block) = open.pop() {
+            cx.leave(block.outer);
+        }
+        walked
+    }
+
+    async fn walk(&self, range: Range<usize>, open: &mut Vec<Open>, cx: &mut Context) -> Result<Walked> {
         let mut at = range.start;
         while at < range.end {
             let step = &self.steps[at];
@@ -69,10 +84,10 @@ impl<'a> Walk<'a> {
                 StepKind::Parallel { max_concurrency } => {
                     let outer = cx.enter(self.workflow.name(at), At::Once);
                     let limit = max_concurrency.map_or(usize::MAX, |n| n as usize);
-                    let walked = self.parallel(at + 1..step.end, limit, cx).await?;
+                    let walked = self.parallel(at + 1..step.end, limit, cx).await;
                     cx.leave(outer);
                     at = step.end + 1;
-                    match walked {
+                    match walked? {
                         Walked::Through => None,
                         Walked::Exit(exit) => Some(exit),
                     }
@@ -82,12 +97,19 @@ impl<'a> Walk<'a> {
                     None
                 }
                 StepKind::End => {
-                    at = self.end(at, &mut open, cx)?;
+                    at = match self.end(at, open, cx)? {
+                        Next::Step(at) => at,
+                        Next::Round(at) => {
+                            // A loop of agents that never wait lets others run, and can be cancelled.
+                            tokio::task::coop::consume_budget().await;
+                            at
+                        }
+                    };
                     None
                 }
             };
             if let Some(exit) = exit {
-                match self.jump(exit, &mut open, cx) {
+                match self.jump(exit, open, cx) {
                     Ok(behind) => at = behind,
                     Err(exit) => return Ok(Walked::Exit(exit)),
                 }
@@ -97,29 +119,31 @@ impl<'a> Walk<'a> {
     }
 
     /// At the end of a block: another round, or on behind it.
-    fn end(&self, at: usize, open: &mut Vec<Open>, cx: &mut Context) -> Result<usize> {
+    fn end(&self, at: usize, open: &mut Vec<Open>, cx: &mut Context) -> Result<Next> {
         // The end of a branch or arm belongs to no open block of this walk.
-        let Some(block) = open.pop_if(|block| self.steps[block.at].end == at) else { return Ok(at + 1) };
+        let Some(block) = open.pop_if(|block| self.steps[block.at].end == at) else {
+            return Ok(Next::Step(at + 1));
+        };
         let StepKind::Loop { max, until } = self.steps[block.at].kind else {
             cx.leave(block.outer);
-            return Ok(at + 1);
+            return Ok(Next::Step(at + 1));
         };
         if let Some(key) = until
             && super::turn::is_true(key, cx)?
         {
             self.close(block, LoopEndReason::Until, cx);
-            return Ok(at + 1);
+            return Ok(Next::Step(at + 1));
         }
         let max = self.workflow.max(block.at).or(max);
         if max.is_some_and(|max| block.round >= max) {
             self.close(block, LoopEndReason::Max, cx);
-            return Ok(at + 1);
+            return Ok(Next::Step(at + 1));
         }
-        let (start, round) = (block.at, block.round + 1);
+        let (start, round) = (block.at, block.round.saturating_add(1));
         cx.leave(block.outer);
         let outer = cx.enter(self.workflow.name(start), At::Round(round));
         open.push(Open { at: start, outer, round });
-        Ok(start + 1)
+        Ok(Next::Round(start + 1))
     }
 
     /// Leaves blocks up to the loop that the exit is for; the place behind it, or the exit when it is further out.
