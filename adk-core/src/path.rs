@@ -9,15 +9,42 @@ use std::sync::{Arc, LazyLock};
 /// A place in the tree with its loop rounds, such as `iterative_writing/refinement#2/critic`: the second round.
 ///
 /// An element of an `each` is `each_1[3]/worker`, counted from 0. Clones share everything.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Path(Arc<Node>);
 
-#[derive(PartialEq, Eq)]
 struct Node {
     parent: Option<Path>,
     name: Name,
     at: At,
 }
+
+/// Without recursion, since the text of a path may come from anywhere and be of any length.
+impl Drop for Node {
+    fn drop(&mut self) {
+        let mut parent = self.parent.take();
+        while let Some(mut node) = parent.and_then(|Path(node)| Arc::into_inner(node)) {
+            parent = node.parent.take();
+        }
+    }
+}
+
+impl PartialEq for Path {
+    fn eq(&self, other: &Self) -> bool {
+        let (mut one, mut two) = (Some(self), Some(other));
+        while let (Some(a), Some(b)) = (one, two) {
+            if Arc::ptr_eq(&a.0, &b.0) {
+                return true;
+            }
+            if a.name() != b.name() || a.at() != b.at() {
+                return false;
+            }
+            (one, two) = (a.parent(), b.parent());
+        }
+        one.is_none() && two.is_none()
+    }
+}
+
+impl Eq for Path {}
 
 /// Which run of a block a path goes through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,15 +107,19 @@ impl Default for Path {
 
 impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(parent) = self.parent() {
-            write!(f, "{parent}/")?;
+        let mut nodes: Vec<_> = std::iter::successors(Some(self), |path| path.parent()).collect();
+        while let Some(path) = nodes.pop() {
+            f.write_str(path.name())?;
+            match path.at() {
+                At::Once => {}
+                At::Round(round) => write!(f, "#{round}")?,
+                At::Item(item) => write!(f, "[{item}]")?,
+            }
+            if !nodes.is_empty() {
+                f.write_str("/")?;
+            }
         }
-        f.write_str(self.name())?;
-        match self.at() {
-            At::Once => Ok(()),
-            At::Round(round) => write!(f, "#{round}"),
-            At::Item(item) => write!(f, "[{item}]"),
-        }
+        Ok(())
     }
 }
 

@@ -92,8 +92,15 @@ impl Serialize for Event {
 impl<'de> Deserialize<'de> for Event {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let wire = Wire::deserialize(deserializer)?;
+        let path: Path = wire.node_info.path.parse().map_err(D::Error::custom)?;
+        let mut custom_metadata = wire.custom_metadata;
+        // What the path says was added when it was written.
+        let said = custom_metadata.get(LOOP_ITERATION_KEY).and_then(Value::as_u64);
+        if said.is_some() && said == path.iteration().map(u64::from) {
+            custom_metadata.shift_remove(LOOP_ITERATION_KEY);
+        }
         let details = Details {
-            custom_metadata: wire.custom_metadata,
+            custom_metadata,
             usage: wire.usage_metadata,
             finish_reason: wire.finish_reason,
             model_version: wire.model_version.map(Cow::into_owned),
@@ -106,7 +113,7 @@ impl<'de> Deserialize<'de> for Event {
             timestamp: (wire.timestamp * 1e6).round() as u64,
             invocation_id: wire.invocation_id,
             author: wire.author,
-            path: wire.node_info.path.parse().map_err(D::Error::custom)?,
+            path,
             branch: wire.branch,
             content: wire.content.map(Cow::into_owned),
             actions: wire.actions.into(),
@@ -155,10 +162,9 @@ impl Serialize for StateDelta {
 
 impl<'de> Deserialize<'de> for StateDelta {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Map::<String, Value>::deserialize(deserializer)?
-            .into_iter()
-            .map(|(k, v)| (Name::from(k), v))
-            .collect())
+        // Each key is there once, so that none has to be looked for.
+        let map = Map::<String, Value>::deserialize(deserializer)?;
+        Ok(Self(map.into_iter().map(|(key, value)| (Name::from(key), Arc::new(value))).collect()))
     }
 }
 

@@ -6,10 +6,11 @@ use crate::event::{Event, StateDelta};
 use crate::run::{Context, Outcome, Prepare, Run, RunConfig};
 use crate::session::{Session, SessionKey};
 use crate::workflow::{Keys, Values, Workflow, run_agent};
-use crate::{BoxFuture, Content, Error, ErrorKind, Name, Path, Result};
+use crate::{BoxFuture, Content, Error, ErrorKind, Name, Path, Result, panic};
 use serde::Serialize;
 use std::fmt;
 use std::ops::Deref;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// A run to be: awaited it gives its [`Outcome`], with [`stream`](Self::stream) its events as they come.
@@ -49,7 +50,15 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         W: Workflow<Output = T>,
     {
         let mut keys = Keys::default();
-        let begin = workflow.begin(input, &mut keys).map(|()| keys);
+        // The expressions of `let` items run here; one that panics is an error of the run, as in any agent.
+        let begin = match catch_unwind(AssertUnwindSafe(|| workflow.begin(input, &mut keys))) {
+            Ok(begun) => begun.map(|()| keys),
+            Err(panic) => {
+                let message = format!("one of its `let` values panicked: {}", panic::message(&*panic));
+                Err(Error::new(ErrorKind::Panic, message))
+            }
+        };
+        let begin = begin.map_err(|error| error.at(&Path::root(workflow.as_agent().meta().name.to_owned())));
         let body: Body<'a, T> =
             Box::new(move |run, start| Box::pin(async move { root(&*workflow, run, start).await }));
         let config = shared.config.clone();

@@ -95,6 +95,7 @@ pub struct Tree {
     agents: Vec<Option<Box<dyn DynAgent>>>,
     lets: Vec<Value0>,
     defaults: Vec<Value0>,
+    panics: bool,
 }
 
 impl Tree {
@@ -118,11 +119,17 @@ impl Tree {
             .writes(outputs)
             .steps(steps);
         let spec = Spec::new(name, "", steps).inputs(inputs).outputs(outputs);
-        Self { spec, meta, agents, lets: Vec::new(), defaults: Vec::new() }
+        Self { spec, meta, agents, lets: Vec::new(), defaults: Vec::new(), panics: false }
     }
 
     pub fn lets(mut self, key: &'static str, value: impl Into<Value>) -> Self {
         self.lets.push((key, value.into()));
+        self
+    }
+
+    /// A `let` whose expression panics.
+    pub fn panics(mut self) -> Self {
+        self.panics = true;
         self
     }
 
@@ -191,6 +198,7 @@ impl Wired for Tree {
         self.agents.get(step)?.as_deref()
     }
     fn lets(&self, keys: &mut Keys) -> Result<()> {
+        assert!(!self.panics, "as asked for");
         self.lets.iter().try_for_each(|(key, value)| keys.set(key, value))
     }
     fn default_of(&self, input: &str, keys: &mut Keys) -> Result<bool> {
