@@ -98,16 +98,18 @@ impl Usage {
 
     /// Input and output together.
     pub fn total_tokens(&self) -> u64 {
-        self.input_tokens + self.output_tokens
+        self.input_tokens.saturating_add(self.output_tokens)
     }
 }
 
 impl std::ops::AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
-        self.input_tokens += other.input_tokens;
-        self.output_tokens += other.output_tokens;
-        self.cached_tokens += other.cached_tokens;
-        self.thought_tokens += other.thought_tokens;
-        self.calls += other.calls;
+        // What a provider says may be anything.
+        let add = |sum: &mut u64, more| *sum = sum.saturating_add(more);
+        add(&mut self.input_tokens, other.input_tokens);
+        add(&mut self.output_tokens, other.output_tokens);
+        add(&mut self.cached_tokens, other.cached_tokens);
+        add(&mut self.thought_tokens, other.thought_tokens);
+        add(&mut self.calls, other.calls);
     }
 }

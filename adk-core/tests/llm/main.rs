@@ -14,6 +14,7 @@ mod answers;
 mod calls;
 mod contents;
 mod journal;
+mod parallel;
 mod rehearsal;
 mod tools;
 
