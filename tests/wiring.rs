@@ -172,7 +172,12 @@ workflow! {
 
 #[tokio::test]
 async fn the_name_of_an_instance_stands_before_the_names_inside() {
-    let model = ScriptedModel::new().text("one").on("second::inner::critic").text("two").on("third::critic").text("3");
+    let model = ScriptedModel::new()
+        .text("one")
+        .on("second::inner::critic")
+        .text("two")
+        .on("third::critic")
+        .text("3");
     let runner: Runner = Runner::builder().model(model.clone()).build().unwrap();
     let twice = Twice::default();
     let mut stream = runner.run(&twice, "a draft").stream();

@@ -12,7 +12,7 @@ const LAYERS: &[&[&str]] = &[
     &["model"],
     &["error"],
     &["event"],
-    &["session"],
+    &["session", "outbox"],
     &["engine"],
     &["run"],
     &["agent", "tool", "probe"],

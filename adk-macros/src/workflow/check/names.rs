@@ -119,8 +119,12 @@ fn fields(plan: &mut Plan<'_>, report: &mut Report) {
                 // The one that is called like the field is the one to rename.
                 let help = Taken::by(step).remedy(&field);
                 let text = match *first == field {
-                    true => format!("name-duplicate: step `{first}` is the field `{field}` already, which this one would be as well; help: {help}"),
-                    false => format!("name-duplicate: step `{first}` was declared as `{field}`, which is its field; help: {help}"),
+                    true => format!(
+                        "name-duplicate: step `{first}` is the field `{field}` already, which this one would be as well; help: {help}"
+                    ),
+                    false => format!(
+                        "name-duplicate: step `{first}` was declared as `{field}`, which is its field; help: {help}"
+                    ),
                 };
                 report.at(step.span, text);
                 (step.told, step.field) = (true, None);
