@@ -2,7 +2,9 @@
 
 use crate::event::Event;
 use crate::flow::Flow;
-use crate::run::Run;
+use crate::id::IdSeed;
+use crate::outbox::Outbox;
+use crate::session::Session;
 use crate::{BoxFuture, Name, Path, Result, RunId};
 use serde_json::Value;
 use std::fmt;
@@ -29,7 +31,9 @@ pub struct Slot<'a> {
     pub path: &'a Path,
     /// How many events this agent has emitted before in this turn.
     pub nth: u32,
-    pub(crate) run: &'a Run,
+    pub(crate) session: &'a Session,
+    pub(crate) seed: IdSeed,
+    pub(crate) outbox: &'a Outbox,
     /// Where the event stands in the outbox, once it has been appended.
     pub(crate) ticket: &'a AtomicU64,
 }
@@ -39,8 +43,8 @@ impl Slot<'_> {
     /// way to the consumer: all at once, so that events are delivered in the order of the log, also when commits
     /// overtake each other, and that one whose branch is cancelled in the middle of its commit is delivered too.
     pub fn append(&self, event: Event) -> Arc<Event> {
-        let event = self.run.session.append(event, self.run.seed);
-        self.ticket.store(self.run.outbox.push(event.clone()), Relaxed);
+        let event = self.session.append(event, self.seed);
+        self.ticket.store(self.outbox.push(event.clone()), Relaxed);
         event
     }
 }

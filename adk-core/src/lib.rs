@@ -13,6 +13,7 @@ mod id;
 pub mod llm;
 pub mod model;
 mod name;
+mod outbox;
 mod panic;
 mod path;
 mod probe;

@@ -4,7 +4,6 @@ mod artifacts;
 mod config;
 mod context;
 mod history;
-mod outbox;
 mod outcome;
 mod prepare;
 mod scope;
@@ -19,13 +18,13 @@ pub use prepare::Prepare;
 pub use state::State;
 
 pub(crate) use context::Frame;
-pub(crate) use outbox::{Counted, Outbox, Polled};
 pub(crate) use scope::KeyScope;
 pub(crate) use state::{Overlay, decode, encode, stored};
 
 use crate::engine::Engine;
 use crate::id::IdSeed;
 use crate::model::{Model, ModelProvider, ModelRef, Usage};
+use crate::outbox::Outbox;
 use crate::session::{Session, StateMap, now_micros};
 use crate::sync::{lock, read, write};
 use crate::{Error, ErrorKind, Name, Result, RunId};

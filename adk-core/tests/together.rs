@@ -212,6 +212,25 @@ async fn a_wait_that_was_cancelled_is_not_waited_for() {
 }
 
 #[tokio::test]
+async fn a_wait_that_was_cancelled_does_not_make_the_run_pause_later() {
+    let waits = by("waits", |cx| {
+        Box::pin(async move {
+            cx.wait::<()>("decision").await?;
+            Ok(Flow::Continue)
+        })
+    });
+    let slow = by("slow", |_| {
+        Box::pin(async {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            Ok(Flow::Continue)
+        })
+    });
+    let gives_up = vec![parallel("p", vec![run(waits), run(exit("stop"))])];
+    let tree = Tree::new("w", vec![repeat("l", None, gives_up), run(slow)]);
+    runner().run(&tree, "go").await.unwrap();
+}
+
+#[tokio::test]
 async fn a_temp_key_has_to_be_written_in_the_turn_as_any_other() {
     const KEY: &[KeySpec<'static>] = &[KeySpec::new("temp:note", "String")];
     let with_key = |mut agent: By| {

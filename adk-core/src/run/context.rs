@@ -1,8 +1,9 @@
 //! What an agent works with: it knows where it stands, and everything it does goes through here.
 
-use super::{Artifacts, Counted, History, KeyScope, Overlay, Run, RunConfig, State, Waiting};
+use super::{Artifacts, History, KeyScope, Overlay, Run, RunConfig, State, Waiting};
 use crate::engine::{Reply, Slot, StepKey};
 use crate::event::{Event, StateDelta};
+use crate::outbox::Counted;
 use crate::session::Scope;
 use crate::{At, Error, ErrorKind, EventId, Name, Path, Result, RunId};
 use serde::Serialize;
@@ -324,7 +325,8 @@ impl Drop for Joining<'_> {
 
 impl Run {
     fn slot<'a>(&'a self, frame: &'a Frame, ticket: &'a AtomicU64) -> Slot<'a> {
-        Slot { run_id: self.id, path: &frame.path, nth: frame.emits, run: self, ticket }
+        let (session, seed, outbox) = (&*self.session, self.seed, &self.outbox);
+        Slot { run_id: self.id, path: &frame.path, nth: frame.emits, session, seed, outbox, ticket }
     }
 }
 

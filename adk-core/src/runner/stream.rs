@@ -1,6 +1,7 @@
 //! The events of a run, as they are committed.
 
-use crate::run::{Outcome, Polled, Run, Waiting};
+use crate::outbox::Polled;
+use crate::run::{Outcome, Run, Waiting};
 use crate::{BoxFuture, Error, ErrorKind, Event, Result};
 use futures_core::Stream;
 use std::fmt;

@@ -11,7 +11,7 @@ use std::task::{Context as Task, Poll, Wake, Waker};
 
 /// Events that are committed and not yet taken, in the order in which they were committed. A branch has at
 /// most one in here: it goes on when the consumer has come back for more.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Outbox {
     queue: Mutex<Queue>,
     /// How many were taken; it grows under the lock of the queue.
@@ -23,7 +23,7 @@ pub(crate) struct Outbox {
     pub(crate) in_flight: AtomicUsize,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Queue {
     /// The waker is that of a branch; the root of the run is polled after every take anyway.
     events: VecDeque<(Option<Arc<Event>>, Option<Waker>)>,
@@ -34,7 +34,7 @@ struct Queue {
 
 /// Collects wakes of the run. Those that come while it is polled stay inside; only the first from idle
 /// reaches the executor.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Doorbell {
     state: AtomicU8,
     task: Mutex<Option<Waker>>,
