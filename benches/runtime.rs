@@ -3,6 +3,7 @@
 //! It prints and asserts nothing: times depend on the machine. What must hold everywhere is counted in `tests/cost.rs`.
 
 use adk::prelude::*;
+use std::process::Command;
 use std::time::Instant;
 
 /// Writes one key and reads the other.
@@ -35,36 +36,49 @@ fn resident() -> Option<i64> {
     Some(pages * 4096)
 }
 
+/// One row: so many runs of so many rounds, all kept.
+async fn row(rounds: u32) -> Result<()> {
+    let runner = Runner::builder().build()?;
+    let mut workflow = PingPong::default();
+    workflow.rally.set_max(rounds)?;
+    let events = u64::from(rounds) * 2;
+    let runs = (200_000 / events).max(1);
+    // The shortest of some batches: the machine's own noise only ever adds.
+    let (mut best, mut bytes) = (f64::MAX, None);
+    for _ in 0..(20_000_000 / (events * runs)).clamp(5, 50) {
+        let (before, start) = (resident(), Instant::now());
+        let mut kept = Vec::new();
+        for _ in 0..runs {
+            kept.push(runner.run(&workflow, 0).await?);
+        }
+        best = best.min(start.elapsed().as_secs_f64() / (events * runs) as f64);
+        // Later batches find memory that the first has left.
+        let grown =
+            || before.zip(resident()).map(|(before, after)| (after - before) / (events * runs) as i64);
+        bytes = bytes.or_else(grown);
+    }
+    let bytes = bytes.map_or("?".to_owned(), |bytes| bytes.to_string());
+    println!("{events:>10} {runs:>6} {:>12.0} {bytes:>12}", best * 1e9);
+    Ok(())
+}
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
-    let runner = Runner::builder().build()?;
+    if let Some(rounds) = std::env::args().find_map(|arg| arg.strip_prefix("--rounds=")?.parse().ok()) {
+        return row(rounds).await;
+    }
     println!("a loop of two function agents, through the runner, events stored in memory");
-    println!("(each row keeps as many runs as make 200,000 events, so that all rows touch as much memory)\n");
+    println!("(each row is a process that keeps as many runs as make 200,000 events)\n");
     println!("{:>10} {:>6} {:>12} {:>12}", "events", "runs", "ns/event", "bytes/event");
     for rounds in [1_000, 10_000, 100_000, 1_000_000] {
-        let mut workflow = PingPong::default();
-        workflow.rally.set_max(rounds)?;
-        let events = u64::from(rounds) * 2;
-        let runs = (200_000 / events).max(1);
-        // The shortest of some batches: the machine's own noise only ever adds.
-        let (mut best, mut bytes) = (f64::MAX, None);
-        for _ in 0..(20_000_000 / (events * runs)).clamp(5, 50) {
-            let before = resident();
-            let start = Instant::now();
-            let mut kept = Vec::new();
-            for _ in 0..runs {
-                kept.push(runner.run(&workflow, 0).await?);
-            }
-            best = best.min(start.elapsed().as_secs_f64() / (events * runs) as f64);
-            let grown =
-                before.zip(resident()).map(|(before, after)| (after - before) / (events * runs) as i64);
-            bytes = bytes.max(grown);
-            drop(kept);
+        let own = std::env::current_exe().map_err(Error::other)?;
+        let status = Command::new(own).arg(format!("--rounds={rounds}")).status().map_err(Error::other)?;
+        if !status.success() {
+            return Err(Error::other(format!("the row of {rounds} rounds failed")));
         }
-        let bytes = bytes.map_or("?".to_owned(), |bytes| bytes.to_string());
-        println!("{events:>10} {runs:>6} {:>12.0} {bytes:>12}", best * 1e9);
     }
 
+    let runner = Runner::builder().build()?;
     println!("\na turn of one function agent, in a session that has seen many\n");
     println!("{:>10} {:>12}", "turns", "ns/turn");
     for turns in [10, 100, 1_000, 3_000, 30_000] {
