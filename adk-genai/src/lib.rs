@@ -79,6 +79,11 @@
 //!   not the connection was closed in good order; after the first words it is not to be retried.
 //! - **Images and files** that a provider cannot be given are an error before the call, and never left out.
 //!
+//! # What it cannot mend
+//!
+//! These are limits of the `genai` crate: Gemini gets the results of tools as the text of their JSON, and images that
+//! Gemini streams are lost.
+//!
 //! Nothing is retried: the agent that asks does that. Dropping a stream closes its connection.
 
 mod adapter;
