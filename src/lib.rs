@@ -43,6 +43,7 @@
 //! | what lasts | [`session`], [`ArtifactStore`], [`engine`] |
 //! | models | [`model`], [`Rehearsal`], [`testing::ScriptedModel`], and with the feature `genai` those of every provider |
 //! | a workflow as data | [`spec`], [`check`] |
+//! | what does not compile | [`checks`], a page for each |
 //! | what goes wrong | [`Error`], [`ErrorKind`] |
 
 // So that the macros' absolute paths hold in this crate's own tests and docs as well.
@@ -81,6 +82,11 @@ pub mod __private {
     pub use adk_core::__private::*;
     pub use adk_core::*;
 }
+
+#[cfg(any(doc, doctest))]
+mod docs;
+#[cfg(any(doc, doctest))]
+pub use docs::checks;
 
 /// The code of the README, compiled and run.
 #[cfg(doctest)]

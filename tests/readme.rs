@@ -23,6 +23,36 @@ fn the_error_messages_are_those_of_the_compiler() {
 }
 
 #[test]
+fn every_link_leads_somewhere() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for file in ["README.md", "adk-macros/docs/language.md", "docs/checks/README.md"] {
+        let text = std::fs::read_to_string(root.join(file)).expect("it can be read");
+        let folder = root.join(file);
+        let folder = folder.parent().expect("it stands in a folder");
+        let inline = text.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+        let listed = text.lines().filter_map(|line| line.strip_prefix('[')?.split_once("]: "));
+        let links: Vec<_> = inline.map(|(link, _)| link).chain(listed.map(|(_, link)| link)).collect();
+        assert!(links.len() > 2, "{file}: {links:?}");
+        for link in links.into_iter().filter(|link| !link.starts_with('#')) {
+            assert!(folder.join(link).exists(), "{file}: {link}");
+        }
+    }
+}
+
+#[test]
+fn the_language_names_every_check() {
+    let page = include_str!("../adk-macros/docs/language.md");
+    // Where the same links lead in rustdoc.
+    let links = include_str!("../adk-macros/docs/links.md");
+    for check in adk::check::CHECKS {
+        let (name, module) = (check.name, check.name.replace('-', "_"));
+        assert!(page.contains(&format!("[`{name}`]: ../../docs/checks/{name}.md\n")), "{name}");
+        assert!(links.contains(&format!("[`{name}`]: ../adk/checks/{module}/index.html\n")), "{name}");
+        assert!(page.matches(&format!("[`{name}`]")).count() > 1, "{name}");
+    }
+}
+
+#[test]
 fn the_commands_are_there() {
     let commands = blocks("sh").into_iter().flat_map(str::lines);
     let (tests, examples): (Vec<&str>, Vec<&str>) = commands.partition(|line| line.starts_with("cargo test"));
@@ -49,7 +79,7 @@ fn every_example_is_named() {
     let names = entries.map(|entry| entry.expect("it can be read").path());
     let mut names: Vec<_> = names.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect();
     names.retain(|name| exists(name));
-    assert_eq!(names.len(), 4, "{names:?}");
+    assert_eq!(names.len(), 7, "{names:?}");
     for name in names {
         assert!(
             README.contains(&format!("`{name}`")) || README.contains(&format!("--example {name} ")),

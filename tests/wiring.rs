@@ -128,6 +128,7 @@ async fn an_agent_that_is_known_at_run_time() {
 
 workflow! {
     pub Asking(question: String) -> answer: String {
+        let answer: String = "";
         agent asker -> answer: String {
             instruction: "Answer {question}.",
             model: ModelRef::from("of its own"),

@@ -119,6 +119,7 @@ workflow! {
         user:lang: String = "en",
     ) -> (draft: String, verdict: Verdict) {
         let note: Vec<String> = Vec::new();
+        let current_document: String = "";
         state app:limit: u32;
 
         /// Judges.
@@ -133,7 +134,7 @@ workflow! {
             parallel(max_concurrency = 2) < judge; < stopper; stopper as again > >;
             sequence { loop(max = 2) { judge as inner; break refinement } };
             by_value;
-            loop < parallel < judge as a; sequence < judge as b; judge as c; break >>>
+            loop < parallel < stopper as a; sequence < judge as b; judge as c; break >>>
         >
         agents::grade;
         self::agents::translator;
@@ -160,22 +161,22 @@ everything(topic: String, tone: String, user:lang: String) -> (draft: String, ve
 │  │  ├─ judge -> verdict
 │  │  └─ sequence
 │  │     ├─ stopper
-│  │     └─ again
+│  │     └─ stopper as again
 │  ├─ sequence
 │  │  └─ loop(max = 2)
-│  │     ├─ inner -> verdict
+│  │     ├─ judge as inner -> verdict
 │  │     └─ break refinement
-│  ├─ by_value -> score
+│  ├─ grade as by_value -> score
 │  └─ loop
 │     └─ parallel
-│        ├─ a -> verdict
+│        ├─ stopper as a
 │        └─ sequence
-│           ├─ b -> verdict
-│           ├─ c -> verdict
+│           ├─ judge as b -> verdict
+│           ├─ judge as c -> verdict
 │           └─ break
 ├─ grade -> score
 ├─ translator -> user:translation
-└─ second -> draft
+└─ drafting as second -> draft
    ├─ second::outline -> plan
    └─ second::write -> draft"
     );
@@ -203,7 +204,7 @@ workflow! {
     }
 }
 
-workflow! { Empty() { agents::grade } }
+workflow! { Empty(current_document: String) { agents::grade } }
 
 #[test]
 fn agents_known_at_run_time() {

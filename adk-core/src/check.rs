@@ -3,13 +3,22 @@
 //! `workflow!` calls [`facts`] in const evaluation and raises each finding under the token of its step. For a tree
 //! that was built at run time, [`faults`] gives the same findings as values.
 
+mod bounds;
+mod flow;
 mod limits;
+mod lints;
 mod message;
 mod names;
+mod table;
 mod text;
 mod tools;
 
-pub use limits::{limit, raise_limit};
+pub use bounds::{Bounds, raise_bounds};
+#[doc(hidden)]
+pub use flow::{FEW, READS, WRITES, any, further};
+pub use limits::{bound, limit, raise_bound, raise_limit};
+pub use lints::Lint;
+pub use table::{CHECKS, Check};
 pub use tools::raise_tool;
 
 use crate::spec::{Spec, Step, StepKind};
@@ -49,20 +58,49 @@ impl fmt::Display for Fault {
 /// assert_eq!(checks, ["loop-max", "block-empty"]);
 /// ```
 pub fn faults(spec: &Spec<'_>) -> Vec<Fault> {
-    let mut table = vec![Entry::EMPTY; slots(spec)];
+    if !is_tree(spec.steps) {
+        let mut message = Message::new();
+        message.all(&[
+            "syntax: the steps of `",
+            spec.name,
+            "` are no tree: a block does not end where it says",
+        ]);
+        return vec![fault("", &message)];
+    }
+    let mut table = vec![Entry::EMPTY; names::slots(spec)];
     let mut findings = vec![Finding::None; spec.steps.len()];
     names::find(spec, &mut table, &mut findings);
     let mut faults = Vec::new();
     if let Some(message) = names::of_workflow(spec.name) {
         faults.push(fault("", &message));
     }
-    for (step, finding) in spec.steps.iter().zip(&findings) {
+    let mut flow = flow::faults(spec).into_iter().peekable();
+    for (at, (step, finding)) in spec.steps.iter().zip(&findings).enumerate() {
         if let Some(message) = names::describe(step, finding).or_else(|| names::of_step(step)) {
             faults.push(fault(step.name, &message));
         }
         own(step, spec.steps, &mut faults);
+        while let Some((_, message)) = flow.next_if(|(of, _)| *of == at) {
+            faults.push(fault(step.name, &message));
+        }
     }
+    faults.extend(flow.map(|(_, message)| fault("", &message)));
+    faults.extend(bounds::describe(spec).map(|message| fault("", &message)));
     faults
+}
+
+/// Whether every block ends where it says, inside of the block around it.
+fn is_tree(steps: &[Step<'_>]) -> bool {
+    let mut open = Vec::new();
+    for (at, step) in steps.iter().enumerate() {
+        match step.kind {
+            StepKind::Agent { .. } | StepKind::Break { .. } => {}
+            StepKind::End if open.pop() == Some(at) => {}
+            StepKind::End => return false,
+            _ => open.push(step.end),
+        }
+    }
+    open.is_empty()
 }
 
 /// The faults of a step that has nothing to do with others, those of nested workflows included.
@@ -101,41 +139,96 @@ fn own(step: &Step<'_>, steps: &[Step<'_>], faults: &mut Vec<Fault>) {
 
 fn fault(node: &str, message: &Message) -> Fault {
     let text = message.as_str();
-    let check = names::CHECKS.iter().chain(tools::CHECKS).chain(limits::CHECKS);
-    let check = check.copied().find(|check| text.split(':').next() == Some(*check)).unwrap_or("syntax");
+    let check = CHECKS.iter().map(|check| check.name).find(|check| text.split(':').next() == Some(*check));
+    let check = check.unwrap_or("syntax");
     Fault { check, node: node.to_owned(), message: text.to_owned() }
 }
 
-/// What const evaluation found, by step.
+/// What const evaluation found. `N` is the number of steps, `ROWS` that of steps and outputs.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct Facts<'a, const N: usize> {
+pub struct Facts<'a, const N: usize, const ROWS: usize, const KEYS: usize> {
     names: [Finding<'a>; N],
+    flow: flow::Flow<'a, ROWS, KEYS>,
 }
 
-/// How large the table of names has to be.
+/// How much room a check needs.
 #[doc(hidden)]
-pub const fn slots(spec: &Spec<'_>) -> usize {
-    (4 * (names::count(spec.steps) + 1)).next_power_of_two()
+#[derive(Clone, Copy, Debug)]
+pub struct Sizes {
+    /// Places of the table of names.
+    pub names: usize,
+    /// Keys.
+    pub keys: usize,
+    /// Places of the table of keys.
+    pub slots: usize,
+    /// Words of the sets of keys.
+    pub words: usize,
+    /// Blocks inside blocks.
+    pub depth: usize,
 }
 
-/// Checks a workflow of `N` steps.
+/// Measures a workflow.
 #[doc(hidden)]
-pub const fn facts<'a, const N: usize, const SLOTS: usize>(spec: &Spec<'a>) -> Facts<'a, N> {
-    let mut facts = Facts { names: [Finding::None; N] };
-    let mut table = [Entry::EMPTY; SLOTS];
-    names::find(spec, &mut table, &mut facts.names);
-    facts
+pub const fn sizes(spec: &Spec<'_>) -> Sizes {
+    let flow::Sizes { keys, slots, words, depth } = flow::sizes(spec);
+    Sizes { names: names::slots(spec), keys, slots, words, depth }
 }
 
-impl<const N: usize> Facts<'_, N> {
-    /// Ends const evaluation when something is wrong with a step.
-    #[doc(hidden)]
+/// Checks a workflow; `typed` says for each step and each declared key how many of the keys that it writes have a
+/// type which the macro can look up.
+#[doc(hidden)]
+pub const fn facts<
+    'a,
+    const N: usize,
+    const ROWS: usize,
+    const NAMES: usize,
+    const KEYS: usize,
+    const SLOTS: usize,
+    const WORDS: usize,
+    const DEPTH: usize,
+>(
+    spec: &Spec<'a>,
+    typed: &[u8],
+) -> Facts<'a, N, ROWS, KEYS> {
+    let mut names = [Finding::None; N];
+    names::find(spec, &mut [Entry::EMPTY; NAMES], &mut names);
+    Facts { names, flow: flow::check::<ROWS, KEYS, SLOTS, WORDS, DEPTH>(spec, typed) }
+}
+
+impl<'a, const N: usize, const ROWS: usize, const KEYS: usize> Facts<'a, N, ROWS, KEYS> {
+    /// Ends const evaluation when something is wrong at a place: a part of a step, or of an output behind the steps.
+    /// `fits` says whether the types that were looked up are those of the keys.
     #[track_caller]
-    pub const fn raise(&self, spec: &Spec<'_>, at: usize) {
-        if let Some(message) = names::describe(&spec.steps[at], &self.names[at]) {
+    pub const fn raise(&self, spec: &Spec<'a>, at: usize, part: usize, fits: bool) {
+        let mut message = Message::new();
+        if part == 0 && at < N {
+            names::describe_into(&mut message, &spec.steps[at], &self.names[at]);
+        }
+        self.flow.describe(&mut message, spec, at, part, fits);
+        if !message.is_empty() {
             panic!("{}", message.as_str());
         }
+    }
+
+    /// The number of the type of a key that a step reads.
+    pub const fn read(&self, spec: &Spec<'a>, at: usize, slot: usize) -> usize {
+        self.flow.read(spec, at, slot)
+    }
+
+    /// The number of the type of a key that a step writes.
+    pub const fn write(&self, spec: &Spec<'a>, at: usize, slot: usize) -> usize {
+        self.flow.write(spec, at, slot)
+    }
+
+    /// How many lists are around the type of a key that a step reads.
+    pub const fn read_lists(&self, at: usize, slot: usize) -> usize {
+        self.flow.lists(at, slot, false)
+    }
+
+    /// How many lists are around the type of a key that a step writes.
+    pub const fn written_lists(&self, at: usize, slot: usize) -> usize {
+        self.flow.lists(at, slot, true)
     }
 }
 

@@ -36,7 +36,7 @@ pub struct Event {
     pub author: Name,
     /// Where in the tree, with rounds. Given by commit.
     pub path: Path,
-    /// The parallel branch, such as `par.left`; `None` outside of parallel blocks.
+    /// The parallel branch, such as `par.left`, or `each_1[3]` for an element; `None` outside of such blocks.
     pub branch: Option<Arc<str>>,
     /// What was said.
     pub content: Option<Content>,

@@ -26,6 +26,8 @@ mod sync;
 pub mod testing;
 pub mod tool;
 pub mod tools;
+#[doc(hidden)]
+pub mod typed;
 pub mod workflow;
 
 pub use agent::{Agent, DynAgent};
@@ -56,6 +58,6 @@ pub type BoxStream<'a, T> = std::pin::Pin<Box<dyn futures_core::Stream<Item = T>
 #[doc(hidden)]
 pub mod __private {
     pub use crate::probe::{OfFlow, OfResult, Otherwise, Probe, refuse};
-    pub use crate::{function, tool::args};
+    pub use crate::{function, tool::args, typed};
     pub use {schemars, serde, serde_json};
 }

@@ -51,12 +51,12 @@ impl LlmAgent {
 
     /// The most model calls of a turn: what was set, otherwise what was declared.
     fn max_turns(&self) -> Option<u32> {
-        self.settings.max_turns.or(self.decl.meta.max_turns)
+        self.settings.max_turns.or(self.decl.max_turns)
     }
 
     /// `max_turns` is part of what `bounds` counts, so it can be lowered and not raised.
     fn check_turns(&self) -> Result<()> {
-        let why = match (self.max_turns(), self.decl.meta.max_turns) {
+        let why = match (self.max_turns(), self.decl.max_turns) {
             (Some(0), _) => "an agent makes at least one model call".to_owned(),
             (Some(set), Some(most)) if set > most => {
                 format!("it is declared with `max_turns: {most}`, which is the most that was checked")
@@ -65,6 +65,16 @@ impl LlmAgent {
         };
         let set = self.max_turns().unwrap_or_default();
         Err(Error::new(ErrorKind::Config, format!("`set_max_turns({set})`: {why}")))
+    }
+
+    /// Transfers are declared and checked; nothing runs them yet.
+    fn check_transfer(&self) -> Result<()> {
+        if self.decl.meta.transfer.is_empty() {
+            return Ok(());
+        }
+        let message = "`transfer` is checked by this version and run by a later one";
+        Err(Error::new(ErrorKind::Config, message)
+            .with_help("remove `transfer`, and place its targets as steps"))
     }
 }
 
@@ -82,7 +92,9 @@ impl DynAgent for LlmAgent {
 
     fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
         prepare.needs_model(self.settings.model.as_ref());
-        if let Err(error) = self.check_tools().and_then(|()| self.check_turns()) {
+        if let Err(error) =
+            self.check_transfer().and_then(|()| self.check_tools()).and_then(|()| self.check_turns())
+        {
             prepare.fail(error);
         }
     }

@@ -69,6 +69,12 @@ impl Path {
         Self(Arc::new(Node { parent: Some(self.clone()), name, at }))
     }
 
+    /// Another run of this node.
+    pub(crate) fn with(&self, at: At) -> Self {
+        let (parent, name) = (self.0.parent.clone(), self.0.name.clone());
+        Self(Arc::new(Node { parent, name, at }))
+    }
+
     /// The last name: that of the agent or block itself.
     pub fn name(&self) -> &Name {
         &self.0.name

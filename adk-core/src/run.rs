@@ -98,6 +98,14 @@ impl Run {
         }
     }
 
+    /// The value of a name.
+    pub(crate) fn value(&self, scope: Option<&KeyScope>, name: &str) -> Option<Arc<Value>> {
+        match scope {
+            Some(scope) => self.get(&scope.read_key(name)?),
+            None => self.get(name),
+        }
+    }
+
     pub(crate) fn set_temp(&self, key: Name, value: Arc<Value>) {
         write(&self.temp).insert(key, value);
     }

@@ -1,13 +1,18 @@
 //! What a workflow is, as data: a flat list of steps that macros write and that checks, rendering and the runtime read.
 //!
-//! Nothing here computes, except what a text says: [`ident`] and [`placeholder`]. An agent, wherever it was written, is described by an [`AgentMeta`]; a workflow is a [`Spec`].
+//! Nothing here computes, except what a text says, [`ident`] and [`placeholder`], and what a picture of a workflow shows. An agent, wherever it was written, is described by an [`AgentMeta`]; a workflow is a [`Spec`].
 
 mod agent;
 pub mod ident;
+mod key;
 pub mod placeholder;
+mod render;
+#[cfg(test)]
+pub(crate) mod sketch;
 mod step;
 mod tree;
 
-pub use agent::{AgentKind, AgentMeta, KeySpec, ToolMeta};
-pub use step::{InputSpec, Spec, Step, StepKind};
+pub use agent::{AgentKind, AgentMeta, ToolMeta};
+pub use key::KeySpec;
+pub use step::{InputSpec, Limits, Renames, Spec, Step, StepKind};
 pub use tree::{Node, NodeKind};

@@ -4,6 +4,9 @@ mod block;
 mod join;
 mod keys;
 mod nested;
+mod reads;
+mod scopes;
+mod together;
 mod turn;
 mod walk;
 #[doc(hidden)]
@@ -69,6 +72,14 @@ pub trait Wired: Send + Sync {
         None
     }
 
+    /// Which arm of a `match` the value of its key selects, counted from 0.
+    ///
+    /// # Errors
+    /// When the value is not of the type of the patterns: why it is not. Key, block and path are said by the walk.
+    fn select(&self, _step: usize, _value: &serde_json::Value) -> Result<usize> {
+        Ok(0)
+    }
+
     /// Evaluates the `let` items.
     fn lets(&self, _keys: &mut Keys) -> Result<()> {
         Ok(())
@@ -107,6 +118,7 @@ pub async fn run(workflow: &dyn Wired, cx: &mut Context) -> Result<Flow> {
     let walked = walked.await;
     (cx.scope, cx.known) = (scope, known);
     match walked? {
+        Walked::Through if nested => nested::leave(spec, cx).await.map(|()| Flow::Continue),
         Walked::Through => Ok(Flow::Continue),
         Walked::Exit(exit) => Err(outside(exit, cx)),
     }
@@ -130,7 +142,7 @@ fn outside(exit: Exit, cx: &Context) -> Error {
 /// Looks at every agent of a workflow before a run: what `Agent::prepare` of every workflow is.
 #[doc(hidden)]
 pub fn prepare(workflow: &dyn Wired, prepare: &mut Prepare<'_>) {
-    prepare.look(|run| workflow.check_state(&Values { run, scope: None }));
+    prepare.look(|run| workflow.check_state(&Values { run }));
     // The blocks around a step: where each ends, and the path outside of it.
     let mut open = Vec::new();
     for (at, step) in workflow.spec().steps.iter().enumerate() {
@@ -142,7 +154,11 @@ pub fn prepare(workflow: &dyn Wired, prepare: &mut Prepare<'_>) {
                     prepare.leave(outer);
                 }
             }
-            StepKind::Sequence | StepKind::Parallel { .. } | StepKind::Loop { .. } => {
+            StepKind::Sequence
+            | StepKind::Parallel { .. }
+            | StepKind::Loop { .. }
+            | StepKind::Match { .. }
+            | StepKind::Each { .. } => {
                 open.push((step.end, prepare.enter(workflow.name(at))));
             }
             // That of a branch is not the end of a block.
@@ -151,7 +167,7 @@ pub fn prepare(workflow: &dyn Wired, prepare: &mut Prepare<'_>) {
                     prepare.leave(outer);
                 }
             }
-            StepKind::Branch | StepKind::Break { .. } => {}
+            StepKind::Branch | StepKind::Arm { .. } | StepKind::Break { .. } => {}
         }
     }
 }

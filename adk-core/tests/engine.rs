@@ -64,14 +64,21 @@ async fn everything_has_a_key_of_its_own() {
             })
         })
     };
+    let one = vec![run(put("x", "note", |_| 1))];
     let tree = Tree::new(
         "w",
         vec![
             repeat("l", None, vec![run(works("a"))]),
             parallel("p", vec![run(say("b")), run(say("c"))]),
             repeat("m", Some(2), vec![run(say("d"))]),
+            repeat(
+                "n",
+                Some(2),
+                vec![each("e", "item", "items", vec![select("s", "item", vec![vec![], one])])],
+            ),
         ],
-    );
+    )
+    .lets("items", serde_json::json!([0, 1]));
     let journal = Journal::default();
     let runner: Runner = Runner::builder().engine(journal.clone()).build().unwrap();
     let outcome = runner.run(&tree, "go").await.unwrap();
@@ -90,6 +97,16 @@ async fn everything_has_a_key_of_its_own() {
             "w/m#1/d. Continue",
             "w/m#2/d!0 d",
             "w/m#2/d. Continue",
+            "w/n#1/e!0 ",
+            "w/n#1/e[0]!0 ",
+            "w/n#1/e[1]!0 ",
+            "w/n#1/e[1]/s/x!0 ",
+            "w/n#1/e[1]/s/x. Continue",
+            "w/n#2/e!0 ",
+            "w/n#2/e[0]!0 ",
+            "w/n#2/e[1]!0 ",
+            "w/n#2/e[1]/s/x!0 ",
+            "w/n#2/e[1]/s/x. Continue",
             "w/p/b!0 b",
             "w/p/b. Continue",
             "w/p/c!0 c",
@@ -97,6 +114,7 @@ async fn everything_has_a_key_of_its_own() {
         ]
     );
     assert_eq!(outcome.get::<i32>("user:sum").unwrap(), Some(6));
+    assert_eq!(outcome.get::<Vec<i32>>("note").unwrap(), Some(vec![1]));
 }
 
 #[tokio::test]

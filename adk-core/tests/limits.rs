@@ -19,21 +19,36 @@ fn leak(text: String) -> &'static str {
 
 /// So many blocks around an agent, of alternating kinds.
 fn nested(depth: usize, agent: Node) -> Node {
-    (0..depth).fold(agent, |inside, n| match n % 3 {
+    (0..depth).fold(agent, |inside, n| match n % 5 {
         0 => sequence(leak(format!("s{n}")), vec![inside]),
         1 => repeat(leak(format!("l{n}")), Some(1), vec![inside]),
+        2 => select(leak(format!("m{n}")), "none", vec![vec![inside]]),
+        3 => each(leak(format!("e{n}")), leak(format!("i{n}")), "one", vec![inside]),
         _ => parallel(leak(format!("p{n}")), vec![inside]),
     })
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn blocks_may_be_nested_as_deep_as_the_language_allows() {
-    let tree = std::sync::Arc::new(Tree::new("w", vec![nested(128, run(say("a")))]));
+    let tree = Tree::new("w", vec![nested(128, run(say("a")))]).lets("none", 0).lets("one", json!([0]));
+    let tree = std::sync::Arc::new(tree);
     // On a worker, whose stack is the smaller one.
     let run = tokio::spawn(runner().run(tree, "go").into_future());
     let outcome = run.await.unwrap().unwrap();
-    assert_eq!(outcome.session().len(), 2);
-    assert_eq!(outcome.loops.len(), 43);
+    assert_eq!(outcome.session().len(), 2 + 25);
+    assert_eq!(outcome.loops.len(), 26);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn elements_may_be_nested_as_deep_as_the_language_allows() {
+    let one = run(put("a", "note", |_| 1));
+    let nested = (0..128)
+        .fold(one, |inside, n| each(leak(format!("e{n}")), leak(format!("i{n}")), "one", vec![inside]));
+    let tree = std::sync::Arc::new(Tree::new("w", vec![nested]).lets("one", json!([0])));
+    let run = tokio::spawn(runner().run(tree, "go").into_future());
+    let outcome = run.await.unwrap().unwrap();
+    let mut list = outcome.session().get("note").unwrap().to_string();
+    assert_eq!((list.matches('[').count(), list.pop()), (128, Some(']')));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -47,19 +62,16 @@ async fn workflows_may_be_nested_fifty_deep() {
     let mut node = repeat("l", None, vec![run(innermost)]);
     for n in 0..50 {
         let around = nested(4, node);
-        node = run(Tree::with_keys(
-            leak(format!("w{n}")),
-            const { &[] as &[InputSpec<'static>] },
-            &[],
-            vec![around],
-        ));
+        let tree =
+            Tree::with_keys(leak(format!("w{n}")), const { &[] as &[InputSpec<'static>] }, &[], vec![around]);
+        node = run(tree.lets("none", 0).lets("one", json!([0])));
     }
     let tree = std::sync::Arc::new(Tree::new("root", vec![node]));
     let run = tokio::spawn(runner().run(tree, "go").into_future());
     let outcome = run.await.unwrap().unwrap();
-    let last = outcome.session().events().next_back().unwrap().clone();
+    let last = outcome.session().events().find(|event| event.author == "stop").unwrap().clone();
     let (key, _) = last.actions.state_delta.iter().next().unwrap();
-    assert!(key.starts_with("w49/w48/") && key.ends_with("/w1/w0/note"), "{key}");
+    assert!(key.starts_with("w49/e3[0]/w48/") && key.ends_with("/w1/e3[0]/w0/note"), "{key}");
     assert_eq!(last.path.to_string().split('/').count(), 1 + 50 * 5 + 2);
 }
 

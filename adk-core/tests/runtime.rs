@@ -131,6 +131,25 @@ async fn break_and_until_end_loops() {
 }
 
 #[tokio::test]
+async fn an_until_that_is_no_bool_says_so() {
+    let tree = || Tree::new("w", vec![until("l", "done", vec![run(say("a"))])]);
+    let error = runner().run(&tree(), "go").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::KeyMissing);
+    assert_eq!(
+        error.to_string(),
+        "agent `l` (at w/l#1): `until = done` reads a key that nothing has written; help: let a step before it write \
+         `done`, or pass it as an input"
+    );
+    let error = runner().run(&tree().lets("done", "yes"), "go").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::KeyType);
+    assert_eq!(
+        error.to_string(),
+        "agent `l` (at w/l#1): `until = done` needs a `bool`, but the key holds the string \"yes\"; help: write `done` as \
+         a `bool`"
+    );
+}
+
+#[tokio::test]
 async fn an_agent_goes_on_when_its_event_was_taken() {
     static EMITTED: AtomicUsize = AtomicUsize::new(0);
     let tree = Tree::new(

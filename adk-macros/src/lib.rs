@@ -4,6 +4,7 @@
 mod attr;
 mod docs;
 mod facade;
+mod leak;
 mod workflow;
 
 use proc_macro::TokenStream;
@@ -98,71 +99,8 @@ pub fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     attr::data(args.into(), item.into()).into()
 }
 
-/// Writes a workflow of agents: inputs, outputs, then items, then a body of steps.
-///
-/// ```text
-/// workflow! {
-///     /// Writes a draft, then refines it until it is good.
-///     pub Writing(topic: String, tone: String = "plain") -> draft: String {
-///         let done: String = "No major issues found.";
-///
-///         /// Writes the draft.
-///         agent writer -> draft: String { instruction: "Write about {topic} in a {tone} tone." }
-///         /// Reviews the draft.
-///         agent critic -> criticism: String { instruction: "Review {draft}, or answer {done}" }
-///         /// Applies the criticism.
-///         agent refiner -> draft: String { instruction: "Apply {criticism} to {draft}.", tools: [exit_loop] }
-///
-///         writer;
-///         refinement: loop(max = 5) < critic; refiner >
-///     }
-/// }
-/// ```
-///
-/// | item | meaning |
-/// |---|---|
-/// | `agent NAME -> KEY: TYPE { field: value, ... }` | an LLM agent; `-> KEY: TYPE` is what it writes |
-/// | `agent NAME: TYPE;` | an agent that the caller gives to `new` |
-/// | `agent NAME(KEY: TYPE) -> KEY: TYPE as TYPE;` | the same for an agent whose keys are known at run time only |
-/// | `let KEY: TYPE = EXPR;` | a key with a first value |
-/// | `state KEY: TYPE;` | a key that the session holds already |
-///
-/// | field of an agent | value | without it |
-/// |---|---|---|
-/// | `instruction` | the prompt: a literal, a `const`, `include_str!`, `concat!` | none |
-/// | `tools` | `[search, adk::tools::exit_loop]`: paths of `#[tool]` functions | none |
-/// | `include_contents` | `none`: the current turn only; `default`: all that it may see | `default` |
-/// | `model` | a name or a model by value | that of the runner |
-/// | `name` | the name that models and events see, in quotes | the declared name |
-/// | `temperature`, `top_p` | `f64` | the provider's |
-/// | `max_output_tokens` | `u32`, tokens | the provider's |
-/// | `stop` | `["END"]`: texts that end the answer | none |
-/// | `seed` | `u64` | none |
-/// | `timeout` | `"30s"`, `"500ms"`, `"2m"`, `"1h"`, or a `Duration`: the longest that one call may take | no limit |
-/// | `retry` | a number, or a `Retry`: how often a call that failed for a passing reason is made again | 2 |
-/// | `max_turns` | `u32`: the most model calls of one turn | no limit |
-///
-/// | in a prompt | becomes |
-/// |---|---|
-/// | `{draft}` | the value of that key: text as it is, everything else as JSON; an error when there is none |
-/// | `{draft?}` | the same, and nothing when there is none |
-/// | `{user:name}`, `{app:name}`, `{temp:name}` | a key of the user, of the app, of this run |
-/// | `{artifact.notes.txt}` | the text of an artifact |
-/// | `{{draft}}` | the same as `{draft}` |
-/// | `\\{draft}`, `${draft}` | left alone, as are braces around anything that is no name |
-///
-/// | step | meaning |
-/// |---|---|
-/// | `critic`, `agents::critic`, `Drafting` | runs an agent: declared here, or any type that implements `Agent`, workflows too |
-/// | `critic as second` | runs another instance of it |
-/// | `< a; b >`, `sequence < a; b >` | one after the other; `{ a; b }` means the same |
-/// | `parallel < a; b >`, `parallel(max_concurrency = 4) < a; b >` | at the same time |
-/// | `loop(max = 5, until = key) < a; b >` | again and again |
-/// | `break`, `break outer` | ends the innermost loop, or the loop of that name |
-/// | `name: loop < a >` | names a block |
-///
-/// It becomes a struct with a public field per agent and per named block, its `SPEC` as data, and `WritingInput`; with
-/// several outputs `WritingOutput`. What is wrong is an error under the token that is wrong.
+#[doc = include_str!("../docs/links.md")]
+#[doc = include_str!("../docs/language.md")]
 #[proc_macro]
 pub fn workflow(input: TokenStream) -> TokenStream {
     workflow::workflow(input.into()).into()
@@ -170,10 +108,17 @@ pub fn workflow(input: TokenStream) -> TokenStream {
 
 /// Declares an LLM agent outside of a workflow, in the grammar of `workflow!`; workflows use it by its path.
 ///
-/// ```text
+/// ```
 /// adk::llm::agent! {
 ///     /// Reviews the draft.
 ///     pub critic -> criticism: String { instruction: "Review {draft}." }
+/// }
+///
+/// adk::workflow! {
+///     /// Reviews an essay.
+///     pub Reviewing(essay: String) -> criticism: String {
+///         critic(draft = essay)
+///     }
 /// }
 /// ```
 ///

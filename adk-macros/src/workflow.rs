@@ -9,6 +9,7 @@ mod plan;
 mod report;
 #[cfg(test)]
 mod tests;
+mod text;
 
 use proc_macro2::TokenStream;
 

@@ -4,7 +4,7 @@
 mod progress;
 
 use adk::prelude::*;
-use adk::{Error, ErrorKind, RunConfig, RunEnd, RunStream, Spec};
+use adk::{At, Error, ErrorKind, Path, RunConfig, RunEnd, RunStream, Spec};
 use clap::Parser;
 use progress::Progress;
 use std::io::{self, IsTerminal, Read, Write};
@@ -22,16 +22,24 @@ pub struct Cli {
     /// Write each event as a line of JSON to standard output, and nothing else
     #[arg(long)]
     json: bool,
+    /// Write the workflow as a diagram in the language of Mermaid, and run nothing
+    #[arg(long)]
+    mermaid: bool,
 }
 
 /// The command line of a program that runs this workflow. Wrong use ends it with a message; `--help` shows the tree,
-/// and what the input is.
+/// and what the input is; `--mermaid` shows the diagram.
 pub fn read<A: Parser>(workflow: &Spec<'static>, name: &'static str, input: &str) -> A {
     let help = format!("{input}; from standard input when it is `-` or absent");
     let command =
         A::command().about(workflow.description).after_help(format!("The workflow:\n\n{workflow}\n"));
     let command = command.mut_arg("input", |arg| arg.value_name(name).help(help));
-    A::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit())
+    let matches = command.get_matches();
+    if matches.get_flag("mermaid") {
+        let written = exit(write(&workflow.mermaid()));
+        std::process::exit(i32::from(written != ExitCode::SUCCESS));
+    }
+    A::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 
 impl Cli {
@@ -106,7 +114,7 @@ impl Cli {
 
 /// An event for people: `[critic, round 2] Well done.`
 fn lines(event: &Event) -> String {
-    let round = event.loop_iteration().map_or(String::new(), |n| format!(", round {}", n + 1));
+    let place = place(&event.path);
     let mut said: Vec<String> = Vec::new();
     match event.text().trim() {
         "" => {}
@@ -125,7 +133,17 @@ fn lines(event: &Event) -> String {
     if event.actions.escalates() {
         said.push("ends the loop".to_owned());
     }
-    said.iter().map(|said| format!("[{}{round}] {said}\n", event.author)).collect()
+    said.iter().map(|said| format!("[{}{place}] {said}\n", event.author)).collect()
+}
+
+/// The round of a loop, or the element of an `each`, in which something happens; of several around it the innermost.
+fn place(path: &Path) -> String {
+    let mut places = std::iter::successors(Some(path), |path| path.parent()).map(Path::at);
+    match places.find(|at| *at != At::Once) {
+        Some(At::Round(round)) => format!(", round {round}"),
+        Some(At::Item(item)) => format!(", item {item}"),
+        _ => String::new(),
+    }
 }
 
 /// Writes to standard output. A reader that has seen enough, as in `| head -1`, ends the program quietly.

@@ -67,6 +67,12 @@ fn perhaps(topic: &str) -> Done {
     }
 }
 
+/// Text that is borrowed for good is text.
+#[agent(writes = word)]
+fn word(topic: &str) -> Option<&'static str> {
+    (topic == "cat").then_some("meow")
+}
+
 /// Leaves by name.
 #[agent(exits(outer))]
 fn leave() -> Flow {
@@ -138,11 +144,14 @@ fn the_description_is_what_the_types_say() {
     assert_eq!(meta.kind, AgentKind::Function);
     assert_eq!((meta.name, meta.description), ("readability", "Grades the draft for readability."));
     assert_eq!(meta.definition, "attributes::agents::readability");
-    assert_eq!(meta.reads, [KeySpec::new("topic", "&str")]);
-    assert_eq!(meta.writes, [KeySpec::new("score", "Grades")]);
+    assert_eq!(meta.reads, [KeySpec::new("topic", "&str").of::<String>()]);
+    assert_eq!(meta.writes, [KeySpec::new("score", "Grades").of::<f64>()]);
     assert!(!meta.may_exit);
     const { assert!(good_enough::META.may_exit && perhaps::META.may_exit) };
-    assert_eq!(perhaps::META.writes, [KeySpec::new("user:mark", "Done").optional(true)]);
+    assert_eq!(perhaps::META.writes, [KeySpec::new("user:mark", "Done").optional(true).of::<f64>()]);
+    let text = KeySpec::new("word", "&str").optional(true).of::<String>();
+    assert_eq!(word::META.writes, [text]);
+    assert_eq!(word("cat"), Some("meow"));
     assert_eq!(leave::META.exits, ["outer"]);
     let reads: Vec<_> = every::META.reads.iter().map(|key| (key.name, key.ty, key.optional)).collect();
     let expected = [
@@ -158,7 +167,7 @@ fn the_description_is_what_the_types_say() {
         ("raw_too", "&Value", false),
     ];
     assert_eq!(reads, expected);
-    assert_eq!(every::META.writes, [KeySpec::new("type", "String")]);
+    assert_eq!(every::META.writes, [KeySpec::new("type", "String").of::<String>()]);
 }
 
 #[test]

@@ -7,7 +7,8 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::LazyLock;
 
 /// The examples that work on a text.
-pub(crate) const WRITERS: [&str; 3] = ["iterative_writing", "quality_loop", "parallel_research"];
+pub(crate) const WRITERS: [&str; 6] =
+    ["iterative_writing", "quality_loop", "parallel_research", "triage", "topic_research", "headline"];
 
 /// Where the examples are, as they are in the sources now: `cargo test` builds them, `cargo test --test examples` does
 /// not. Where nothing is to be done this takes no time.

@@ -2,7 +2,7 @@
 
 use crate::process::{Example, example};
 use crate::wire_server::{Reply, WireServer};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// The models that the examples are run with, and the variables that lead them to the server.
 pub(crate) const MODELS: [(&str, &str, &str); 4] = [
@@ -54,6 +54,109 @@ iterative_writing/refinement ended in round 2, by refiner
         );
         assert_eq!(server.requests().len(), 5);
         assert!(server.requests()[0].body.to_string().contains("Topic: a cat"));
+    }
+}
+
+/// An answer with a type that is no object: all providers but one want it inside of an object.
+fn typed((model, ..): (&str, &str, &str), value: Value) -> Reply {
+    let wrapped = json!({ "value": value });
+    Reply::text(&if model.starts_with("gemini") { value } else { wrapped }.to_string())
+}
+
+#[tokio::test]
+async fn the_rating_of_a_model_decides_which_arm_runs() {
+    for model in MODELS {
+        for (severity, replies, answer) in [
+            (json!("Bug"), &["Cookies.", "Delete your cookies."][..], "[polite] Delete your cookies."),
+            (json!({"Outage": {"customers": 9}}), &["Power.", "Wait."], "[polite] Wait."),
+            (json!({"Outage": {"customers": 10}}), &[], "[pager] answer = \"An engineer is on it"),
+            (json!("Question"), &["At nine."], "[reply] At nine."),
+            (json!("Spam"), &[], "[bin] answer = \"(not answered)\""),
+        ] {
+            let replies = replies.iter().map(|text| Reply::text(text));
+            let server = WireServer::start([typed(model, severity)].into_iter().chain(replies)).await;
+            let ran =
+                asks(example("triage", &["When?", "--model", model.0]), &server, model).run().await.good();
+            assert!(ran.out.contains(answer), "{answer:?} is not in {}", ran.out);
+            if answer.starts_with("[polite]") {
+                // The instance reads another key than its definition.
+                let asked = server.last().body.to_string();
+                assert!(asked.contains("Cookies.") || asked.contains("Power."), "{asked}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn topics_are_looked_into_at_the_same_time_and_joined_in_order() {
+    for model in MODELS {
+        let server = WireServer::start([
+            typed(model, json!(["leaves", "water"])).when("Which topics"),
+            Reply::text("Green.").when("treats leaves").pause_after(0),
+            Reply::text("Hot.").when("treats water").pause_after(0),
+            Reply::text("Black?").when("in this: Green."),
+            Reply::text("Cold?").when("in this: Hot."),
+            Reply::text("Tea is green and hot.").when("Write a short article"),
+        ])
+        .await;
+        let ran = asks(example("topic_research", &["tea", "--model", model.0]), &server, model).run();
+        let (ran, ()) = tokio::join!(ran, async {
+            // Both researchers are asked before any has an answer.
+            server.arrived(3).await;
+            server.release();
+            server.release();
+        });
+        let ran = ran.good();
+        let asked = server.last().body.to_string();
+        let lists = [r#"[\"leaves\",\"water\"]"#, r#"[\"Green.\",\"Hot.\"]"#, r#"[\"Black?\",\"Cold?\"]"#];
+        assert!(lists.iter().all(|list| asked.contains(list)), "{asked}");
+        assert!(ran.out.ends_with("\nTea is green and hot.\n\n2 topics, 6 model calls\n"), "{}", ran.out);
+    }
+}
+
+#[tokio::test]
+async fn no_topics_are_an_empty_list() {
+    let server = WireServer::start([typed(MODELS[0], json!([])), Reply::text("Nothing.")]).await;
+    let ran = asks(example("topic_research", &["tea", "--model", MODELS[0].0]), &server, MODELS[0]);
+    let ran = ran.run().await.good();
+    assert!(ran.out.ends_with("\nNothing.\n\n0 topics, 2 model calls\n"), "{}", ran.out);
+}
+
+#[tokio::test]
+async fn a_headline_is_too_long_then_fits_or_there_is_none() {
+    let long = "The library of our town will be open on Sundays from the first of May on";
+    for model in MODELS {
+        let verdict = |verdict: &str| typed(model, json!(verdict));
+        let server = WireServer::start([
+            Reply::text(long),
+            verdict("Good"),
+            Reply::text("Library to open on Sundays"),
+            verdict("Good"),
+        ])
+        .await;
+        let ran = example("headline", &["--model", model.0]).input("The library opens.");
+        let ran = asks(ran, &server, model).run().await.good();
+        assert!(ran.out.contains("[measure, round 1] printable = false\n"), "{}", ran.out);
+        assert!(
+            ran.out.ends_with(
+                "--- result ---\nLibrary to open on Sundays\n\n\
+                 headline/drafting ended in round 2, since its `until` key is true\n"
+            ),
+            "{}",
+            ran.out
+        );
+        assert!(server.requests()[2].body.to_string().contains(long));
+
+        let server = WireServer::start([Reply::text("Nothing new"), verdict("NoNews")]).await;
+        let ran = example("headline", &["--model", model.0, "A text."]);
+        let ran = asks(ran, &server, model).run().await.good();
+        assert!(
+            ran.out.ends_with(
+                "There is no news in this text.\n\nheadline/drafting ended in round 1, by a `break`\n"
+            ),
+            "{}",
+            ran.out
+        );
     }
 }
 

@@ -6,14 +6,12 @@ workflow! {
             instructions: "Review.",
             temprature: 0.5,
             colour: "red",
-            transfer: [writer],
+            budget: 5,
             seed: 1,
             seed: 2,
         }
 
-        loop(max = 2, unitl = done, max = 3) < critic >
-        parallel(max = 2) < critic as second >
-        sequence(max = 2) < critic as third >
+        critic
     }
 }
 

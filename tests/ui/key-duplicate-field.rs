@@ -2,8 +2,10 @@ use adk::prelude::*;
 
 workflow! {
     pub Greeting(name: String, user:name: String) -> (user:plan: String, plan: String) {
-        agent greeter { instruction: "Greet {name} and {user:name}." }
-        greeter
+        agent greeter -> plan: String { instruction: "Greet {name} and {user:name}." }
+        agent planner -> user:plan: String { instruction: "Plan." }
+        greeter;
+        planner
     }
 }
 

@@ -8,10 +8,11 @@ workflow! {
         agent critic -> : String { include_contents: all, timeout: 30, name: critic }
         agent refiner(draft: String) -> draft: String { instruction: "Refine." }
         agent grader(draft: String) -> score: f64;
+        agent judge: { instruction: "Judge." }
         #[cfg(test)]
         agent tester { instruction: "Test." }
 
-        writer; critic; refiner;
+        writer; critic; refiner; judge;
         /// Says nothing.
         critic as second;
         agent late { instruction: "Too late." }
@@ -21,7 +22,7 @@ workflow! {
 
 workflow! { pub NoBody(topic: String) }
 
-workflow! { Writing2 -> draft: String { } extra }
+workflow! { Writing2 -> draft: String { agent writer -> draft: String { } writer } extra }
 
 workflow! { }
 

@@ -1,32 +1,25 @@
 use adk::prelude::*;
 
-mod web {
-    use adk::prelude::*;
-
-    /// Searches the web.
-    #[tool]
-    pub fn search(query: String) -> String {
-        query
-    }
-
-    /// Searches the web once more.
-    #[tool(name = "search")]
-    pub fn again(query: String) -> String {
-        query
-    }
+/// Searches the web.
+#[tool]
+fn search(query: String) -> String {
+    query
 }
-use web::search;
+
+/// Searches the web once more.
+#[tool(name = "search")]
+fn again(query: String) -> String {
+    query
+}
 
 workflow! {
     pub Writing() {
-        agent critic { instruction: "Review.", tools: [search, web::again] }
-        agent writer { instruction: "Write.", tools: [search] }
+        agent critic { instruction: "Review.", tools: [search, again] }
+        agent writer { instruction: "Write.", tools: [search, search] }
+
         critic;
-        critic as second;
         writer
     }
 }
-
-adk::llm::agent! { pub lone { instruction: "Think.", tools: [search, web::search] } }
 
 fn main() {}

@@ -10,6 +10,9 @@ fn transfer_to_agent(name: &str) {
 #[tool(name = "set_model_response")]
 fn answer() {}
 
+// Said above, and not once more here.
+adk::llm::agent! { pub critic { instruction: "Review.", tools: [transfer_to_agent, answer] } }
+
 fn main() {
-    let _ = (transfer_to_agent, answer);
+    let _ = critic::default();
 }

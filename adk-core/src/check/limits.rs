@@ -3,8 +3,6 @@
 use super::message::Message;
 use super::text::same;
 
-pub(super) const CHECKS: &[&str] = &["loop-max"];
-
 /// What is wrong with a limit that is less than 1, or too large.
 pub(super) const fn describe(word: &str, block: &str, value: i128) -> Message {
     let mut m = Message::new();
@@ -35,5 +33,31 @@ pub const fn limit(value: i128) -> u32 {
         u32::MAX
     } else {
         value as u32
+    }
+}
+
+/// Ends const evaluation when a bound is no number of calls or rounds.
+#[doc(hidden)]
+#[track_caller]
+pub const fn raise_bound(word: &str, value: i128) {
+    if value < 0 || value > u64::MAX as i128 {
+        let mut m = Message::new();
+        m.all(&["syntax: `", word, "` in `#[bounds(...)]` is "]);
+        m.number(value);
+        m.push(if value > 0 { ", which is too large" } else { "" });
+        m.push("; help: it is the most that is allowed, 0 or more");
+        panic!("{}", m.as_str());
+    }
+}
+
+/// The bound, brought into its range.
+#[doc(hidden)]
+pub const fn bound(value: i128) -> u64 {
+    if value < 0 {
+        0
+    } else if value > u64::MAX as i128 {
+        u64::MAX
+    } else {
+        value as u64
     }
 }

@@ -8,7 +8,7 @@ pub(crate) struct Message {
 }
 
 impl Message {
-    const CAPACITY: usize = 1024;
+    const CAPACITY: usize = 4096;
 
     pub(crate) const fn new() -> Self {
         Self { bytes: [0; Self::CAPACITY], len: 0 }
@@ -29,6 +29,21 @@ impl Message {
             self.len += 1;
             i += 1;
         }
+    }
+
+    /// Begins a line, unless it is the first.
+    pub(crate) const fn line(&mut self) {
+        if self.len > 0 {
+            self.push("\n");
+        }
+    }
+
+    pub(crate) const fn ends_with(&self, byte: u8) -> bool {
+        self.len > 0 && self.bytes[self.len - 1] == byte
+    }
+
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.len == 0
     }
 
     pub(crate) const fn all(&mut self, parts: &[&str]) {

@@ -5,9 +5,6 @@ use super::text::{hash, same};
 use crate::spec::ident::is_identifier;
 use crate::spec::{AgentMeta, Spec, Step, StepKind};
 
-pub(super) const CHECKS: &[&str] =
-    &["name-duplicate", "name-reserved", "name-invalid", "agent-reused", "block-empty"];
-
 /// A name or a definition in the table.
 ///
 /// Names inside of an instance, `second::critic`, are those of a table of its own: they have that instance as owner.
@@ -174,11 +171,22 @@ const fn is_reserved(name: &str) -> bool {
     same(name, "user") || same(name, "model")
 }
 
+/// How large the table has to be.
+pub(super) const fn slots(spec: &Spec<'_>) -> usize {
+    (4 * (count(spec.steps) + 1)).next_power_of_two()
+}
+
 /// What a finding says.
 pub(super) const fn describe(step: &Step<'_>, finding: &Finding<'_>) -> Option<Message> {
     let mut m = Message::new();
+    describe_into(&mut m, step, finding);
+    if m.is_empty() { None } else { Some(m) }
+}
+
+/// The same, added to a message.
+pub(super) const fn describe_into(m: &mut Message, step: &Step<'_>, finding: &Finding<'_>) {
     match finding {
-        Finding::None => return None,
+        Finding::None => {}
         Finding::Reserved => m.all(&[
             "name-reserved: `",
             step.name,
@@ -186,24 +194,23 @@ pub(super) const fn describe(step: &Step<'_>, finding: &Finding<'_>) -> Option<M
         ]),
         Finding::Reused(twice) => {
             m.push("agent-reused: ");
-            subject(&mut m, step, twice);
+            subject(m, step, twice);
             m.push(" is the same agent as ");
-            first(&mut m, twice);
-            remedy(&mut m, step, twice);
+            first(m, twice);
+            remedy(m, step, twice);
         }
         Finding::Duplicate(twice) => {
             m.push("name-duplicate: ");
-            subject(&mut m, step, twice);
+            subject(m, step, twice);
             if twice.root {
                 m.push(" has the name of the workflow itself");
             } else {
                 m.push(" has the same name as ");
-                first(&mut m, twice);
+                first(m, twice);
             }
-            remedy(&mut m, step, twice);
+            remedy(m, step, twice);
         }
     }
-    Some(m)
 }
 
 const fn subject(m: &mut Message, step: &Step<'_>, twice: &Twice<'_>) {

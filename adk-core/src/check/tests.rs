@@ -1,3 +1,6 @@
+mod flow;
+mod words;
+
 use super::*;
 use crate::spec::{AgentKind, AgentMeta, ToolMeta};
 
@@ -74,7 +77,7 @@ fn names_inside_of_nested_workflows() {
 
 #[test]
 fn names_of_unnamed_blocks_do_not_count_across_workflows() {
-    let inner = Step::new("loop_1", StepKind::Loop { max: None, until: None }, 2).unnamed();
+    let inner = Step::new("loop_1", StepKind::Loop { max: Some(1), until: None }, 2).unnamed();
     let steps = [inner, agent("a", &GRADE, 1), Step::new("", StepKind::End, 2)];
     let nested = AgentMeta::new(AgentKind::Workflow, "nested").definition("x::Nested").steps(&steps);
     let outer = [inner, agent("nested", &nested, 1), Step::new("", StepKind::End, 2)];
@@ -119,9 +122,14 @@ fn limits() {
 fn the_same_in_const_evaluation() {
     const STEPS: &[Step<'static>] = &[agent("critic", &CRITIC, 0), agent("critic", &OTHER, 1)];
     const SPEC: Spec<'static> = Spec::new("root", "", STEPS);
-    const FACTS: &Facts<'static, 2> = &facts::<2, { slots(&SPEC) }>(&SPEC);
-    assert!(std::panic::catch_unwind(|| FACTS.raise(&SPEC, 0)).is_ok());
-    let raised = std::panic::catch_unwind(|| FACTS.raise(&SPEC, 1)).unwrap_err();
+    const SIZES: Sizes = sizes(&SPEC);
+    const FACTS: &Facts<'static, 2, 2, { SIZES.keys }> =
+        &facts::<2, 2, { SIZES.names }, { SIZES.keys }, { SIZES.slots }, { SIZES.words }, { SIZES.depth }>(
+            &SPEC,
+            &[],
+        );
+    assert!(std::panic::catch_unwind(|| FACTS.raise(&SPEC, 0, 0, true)).is_ok());
+    let raised = std::panic::catch_unwind(|| FACTS.raise(&SPEC, 1, 0, true)).unwrap_err();
     let text = raised.downcast_ref::<String>().cloned().unwrap_or_default();
     assert_eq!(text, faults(&SPEC)[0].message);
 }
@@ -139,10 +147,10 @@ fn many_names() {
 #[test]
 fn a_message_that_is_too_long_is_cut_between_characters() {
     let mut message = Message::new();
-    for _ in 0..400 {
+    for _ in 0..1_000 {
         message.push("äöü");
     }
-    assert_eq!(message.as_str().chars().count(), 512);
+    assert_eq!(message.as_str().chars().count(), 2_048);
     let mut message = Message::new();
     message.number(-170_141_183_460_469_231_731_687_303_715_884_105_728);
     assert_eq!(message.as_str(), i128::MIN.to_string());

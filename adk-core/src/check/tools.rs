@@ -4,8 +4,6 @@ use super::message::Message;
 use super::text::same;
 use crate::spec::ToolMeta;
 
-pub(super) const CHECKS: &[&str] = &["tool-duplicate", "tool-reserved"];
-
 /// What is wrong with the tool at that place of an agent's list.
 pub(super) const fn describe(agent: &str, tools: &[ToolMeta<'_>], at: usize) -> Option<Message> {
     let name = tools[at].name;
@@ -16,7 +14,7 @@ pub(super) const fn describe(agent: &str, tools: &[ToolMeta<'_>], at: usize) -> 
             agent,
             "` has a tool of the name `",
             name,
-            "`, which the framework gives to a tool of its own; help: give it another name, `#[tool(name = \"...\")]`",
+            "`, which the runtime gives to a tool of its own; help: give it another name, `#[tool(name = \"...\")]`",
         ]);
         return Some(m);
     }

@@ -1,9 +1,9 @@
 //! What a function agent returns, chosen by its type, as one event and a flow.
 
-use super::StateWrite;
-use crate::{BoxError, Context, Error, Event, Flow, Result};
+use crate::{Context, Event, Flow, Result};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
+use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -63,19 +63,12 @@ pub fn tag<R>(_: &R) -> Tag<R> {
 }
 
 impl<T, E> Tag<Result<T, E>> {
-    /// Takes the `Result` off.
+    /// It is a `Result` already.
     ///
     /// # Errors
     /// The function's own.
-    pub fn ok(self, output: Result<T, E>) -> Result<T>
-    where
-        E: Into<BoxError>,
-    {
-        // An error of ours stays what it is.
-        output.map_err(|error| match error.into().downcast::<Error>() {
-            Ok(error) => *error,
-            Err(error) => Error::other(error),
-        })
+    pub fn ok(self, output: Result<T, E>) -> Result<T, E> {
+        output
     }
 }
 
@@ -95,34 +88,25 @@ impl<T> Tag<(T, Flow)> {
 
 impl Tag<()> {
     /// Nothing is written.
-    ///
-    /// # Errors
-    /// None.
-    pub fn value(self, (): ()) -> Result<Option<Arc<Value>>> {
-        Ok(None)
+    pub fn value(self, (): ()) -> Option<()> {
+        None
     }
 }
 
 impl<T> Tag<Option<T>> {
-    /// Writes it, perhaps.
-    ///
-    /// # Errors
-    /// When the value has no form in JSON.
-    pub fn value(self, output: Option<T>) -> Result<Option<Arc<Value>>>
-    where
-        T: StateWrite,
-    {
-        output.map(encode).transpose()
+    /// It is written, perhaps.
+    pub fn value(self, output: Option<T>) -> Option<T> {
+        output
     }
 }
 
 /// What holds for a type of which nothing else is said.
 pub trait AnyOutput<T>: Sized {
-    /// It is no `Result`.
+    /// It cannot fail.
     ///
     /// # Errors
     /// None.
-    fn ok(self, output: T) -> Result<T> {
+    fn ok(self, output: T) -> Result<T, Infallible> {
         Ok(output)
     }
 
@@ -132,19 +116,9 @@ pub trait AnyOutput<T>: Sized {
     }
 
     /// It is written.
-    ///
-    /// # Errors
-    /// When the value has no form in JSON.
-    fn value(self, output: T) -> Result<Option<Arc<Value>>>
-    where
-        T: StateWrite,
-    {
-        encode(output).map(Some)
+    fn value(self, output: T) -> Option<T> {
+        Some(output)
     }
 }
 
 impl<T> AnyOutput<T> for Tag<T> {}
-
-fn encode(value: impl Serialize) -> Result<Arc<Value>> {
-    crate::run::encode("the written key", value)
-}

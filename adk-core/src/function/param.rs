@@ -1,13 +1,14 @@
 //! Parameters of a function agent: what they hold while the function runs, chosen by their type.
 
-use super::{Direct, Recorded, StateRead};
+use super::{Direct, Recorded};
 use crate::{Context, Error, ErrorKind, Result};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// A parameter of type `P`: `Arg::<P>::NEW.load(cx, "key")?`, then `.give()`.
+/// A parameter of type `P`: `StateRead::load(Arg::<P>::NEW.slot(), cx, "key")?`, then `.give()`.
 #[derive(Debug)]
 pub struct Arg<P>(PhantomData<fn() -> P>);
 
@@ -148,78 +149,83 @@ impl Lend {
     }
 }
 
+/// The place of a parameter: `T` is what has to be readable, `H` what the parameter holds.
+#[derive(Debug)]
+pub struct Slot<T, H>(fn(Decode<T>, &mut Context, &'static str) -> Result<H>);
+
+impl<T, H> Slot<T, H> {
+    pub(super) fn load(self, decode: Decode<T>, cx: &mut Context, key: &'static str) -> Result<H> {
+        (self.0)(decode, cx, key)
+    }
+}
+
+/// How to read, once it is known that `T` can be read.
+#[derive(Debug)]
+pub struct Decode<T> {
+    one: fn(&Context, &str, &Value) -> Result<T>,
+    many: fn(&Context, &str, &Value) -> Result<Vec<T>>,
+}
+
+impl<T: DeserializeOwned> Decode<T> {
+    pub(super) fn new() -> Self {
+        Self { one: decode, many: decode }
+    }
+}
+
 impl Arg<&mut Context> {
     /// Nothing is read.
-    ///
-    /// # Errors
-    /// None.
-    pub fn load(self, _: &mut Context, _: &'static str) -> Result<Lend> {
-        Ok(Lend)
+    pub fn slot(self) -> Slot<(), Lend> {
+        Slot(|_, _, _| Ok(Lend))
     }
 }
 
 impl Arg<&str> {
     /// Reads a text.
-    ///
-    /// # Errors
-    /// When nothing has written the key, or no text.
-    pub fn load(self, cx: &mut Context, key: &'static str) -> Result<Text> {
-        let value = required(cx, key)?;
-        match value.is_string() {
-            true => Ok(Text(value)),
-            false => Err(not_text(cx, key, &value)),
-        }
+    pub fn slot(self) -> Slot<String, Text> {
+        Slot(|_, cx, key| {
+            let value = required(cx, key)?;
+            match value.is_string() {
+                true => Ok(Text(value)),
+                false => Err(not_text(cx, key, &value)),
+            }
+        })
     }
 }
 
 impl Arg<Option<&str>> {
     /// Reads a text, if there is one.
-    ///
-    /// # Errors
-    /// When the key holds no text.
-    pub fn load(self, cx: &mut Context, key: &'static str) -> Result<MaybeText> {
-        match optional(cx, key) {
+    pub fn slot(self) -> Slot<String, MaybeText> {
+        Slot(|_, cx, key| match optional(cx, key) {
             Some(value) if !value.is_string() => Err(not_text(cx, key, &value)),
             value => Ok(MaybeText(value)),
-        }
+        })
     }
 }
 
 impl Arg<&Value> {
     /// Reads any value.
-    ///
-    /// # Errors
-    /// When nothing has written the key.
-    pub fn load(self, cx: &mut Context, key: &'static str) -> Result<Json> {
-        required(cx, key).map(Json)
+    pub fn slot(self) -> Slot<Value, Json> {
+        Slot(|_, cx, key| required(cx, key).map(Json))
     }
 }
 
 impl<T> Arg<&[T]> {
     /// Reads a list.
-    ///
-    /// # Errors
-    /// When nothing has written the key, or another type.
-    pub fn load(self, cx: &mut Context, key: &'static str) -> Result<Borrowed<Vec<T>>>
-    where
-        T: StateRead,
-    {
-        let value = required(cx, key)?;
-        decode(cx, key, &value).map(Borrowed)
+    pub fn slot(self) -> Slot<T, Borrowed<Vec<T>>> {
+        Slot(|decode, cx, key| {
+            let value = required(cx, key)?;
+            (decode.many)(cx, key, &value).map(Borrowed)
+        })
     }
 }
 
 impl<T> Arg<Option<&T>> {
     /// Reads a value, if there is one.
-    ///
-    /// # Errors
-    /// When the key holds another type.
-    pub fn load(self, cx: &mut Context, key: &'static str) -> Result<Maybe<T>>
-    where
-        T: StateRead,
-    {
-        let value = optional(cx, key);
-        value.map(|value| decode(cx, key, &value)).transpose().map(Maybe)
+    pub fn slot(self) -> Slot<T, Maybe<T>> {
+        Slot(|decode, cx, key| {
+            let value = optional(cx, key);
+            value.map(|value| (decode.one)(cx, key, &value)).transpose().map(Maybe)
+        })
     }
 }
 
@@ -229,56 +235,43 @@ pub trait LoadMaybe<T> {
     type Held;
 
     /// Reads the key.
-    ///
-    /// # Errors
-    /// When the key does not hold what is wanted.
-    fn load(self, cx: &mut Context, key: &'static str) -> Result<Self::Held>
-    where
-        T: StateRead;
+    fn slot(self) -> Slot<T, Self::Held>;
 }
 
 impl<T> LoadMaybe<T> for Arg<Option<T>> {
     type Held = Owned<Option<T>>;
 
-    fn load(self, cx: &mut Context, key: &'static str) -> Result<Self::Held>
-    where
-        T: StateRead,
-    {
-        let value = optional(cx, key);
-        value.map(|value| decode(cx, key, &value)).transpose().map(Owned)
+    fn slot(self) -> Slot<T, Self::Held> {
+        Slot(|decode, cx, key| {
+            let value = optional(cx, key);
+            value.map(|value| (decode.one)(cx, key, &value)).transpose().map(Owned)
+        })
     }
 }
 
 impl<T> LoadMaybe<T> for Arg<&T> {
     type Held = Borrowed<T>;
 
-    fn load(self, cx: &mut Context, key: &'static str) -> Result<Self::Held>
-    where
-        T: StateRead,
-    {
-        let value = required(cx, key)?;
-        decode(cx, key, &value).map(Borrowed)
+    fn slot(self) -> Slot<T, Self::Held> {
+        Slot(|decode, cx, key| {
+            let value = required(cx, key)?;
+            (decode.one)(cx, key, &value).map(Borrowed)
+        })
     }
 }
 
 /// Any other `T`, found last since it takes a reference.
 pub trait LoadPlain<T> {
     /// Reads the key.
-    ///
-    /// # Errors
-    /// When the key does not hold what is wanted.
-    fn load(self, cx: &mut Context, key: &'static str) -> Result<Owned<T>>
-    where
-        T: StateRead;
+    fn slot(self) -> Slot<T, Owned<T>>;
 }
 
 impl<T> LoadPlain<T> for &Arg<T> {
-    fn load(self, cx: &mut Context, key: &'static str) -> Result<Owned<T>>
-    where
-        T: StateRead,
-    {
-        let value = required(cx, key)?;
-        decode(cx, key, &value).map(Owned)
+    fn slot(self) -> Slot<T, Owned<T>> {
+        Slot(|decode, cx, key| {
+            let value = required(cx, key)?;
+            (decode.one)(cx, key, &value).map(Owned)
+        })
     }
 }
 
@@ -294,16 +287,20 @@ fn required(cx: &mut Context, key: &str) -> Result<Arc<Value>> {
     }
 }
 
-fn decode<T: StateRead>(cx: &Context, key: &str, value: &Value) -> Result<T> {
+fn decode<T: DeserializeOwned>(cx: &Context, key: &str, value: &Value) -> Result<T> {
     crate::run::decode(key, value).map_err(|error| typed(cx, error))
 }
 
 #[cold]
 fn missing(cx: &Context, key: &str) -> Error {
-    let message = format!("the parameter `{key}` reads a state key that holds no value");
+    let around = cx.name_around(key);
+    let message = match key == around {
+        true => format!("the parameter `{key}` reads a state key that holds no value"),
+        false => format!("the parameter `{key}` reads the state key `{around}`, which holds no value"),
+    };
     Error::new(ErrorKind::KeyMissing, message)
         .with_help(format!(
-            "let an earlier step write `{key}`, pass it as an input, or make the parameter an `Option`"
+            "let an earlier step write `{around}`, pass it as an input, or make the parameter an `Option`"
         ))
         .at(cx.path())
 }

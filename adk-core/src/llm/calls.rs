@@ -31,8 +31,12 @@ pub(super) async fn answer(
     let mut actions = ToolActions::default();
     for (call, called) in calls.into_iter().zip(join_all(started).await) {
         let Called { result, left } = called?;
-        let run = cx.run.clone();
-        add(left, cx.state().overlay, &mut actions, |key| run.get(key));
+        let (run, scope) = (cx.run.clone(), cx.scope.clone());
+        let before = |key: &str| match &scope {
+            Some(scope) => run.get(&scope.read_key_of(key)?),
+            None => run.get(key),
+        };
+        add(left, cx.state().overlay, &mut actions, before);
         let FunctionCall { id, name, .. } = call;
         content.parts.push(Part::FunctionResponse(FunctionResponse { id, name, response: response(result) }));
     }

@@ -22,6 +22,12 @@ pub struct LlmDecl {
     pub output: Option<OutputKey>,
     /// What the agent sees of the conversation.
     pub include_contents: IncludeContents,
+    /// The most model calls of one turn, as it was declared.
+    pub max_turns: Option<u32>,
+    /// As a target of a transfer, it cannot hand back to its parent.
+    pub disallow_transfer_to_parent: bool,
+    /// As a target of a transfer, it cannot hand on to the other targets.
+    pub disallow_transfer_to_peers: bool,
     /// Makes its tools.
     pub tools: fn() -> Vec<Arc<dyn DynTool>>,
     /// Makes its settings as declared.
@@ -36,6 +42,9 @@ impl LlmDecl {
             instruction: "",
             output: None,
             include_contents: IncludeContents::Default,
+            max_turns: None,
+            disallow_transfer_to_parent: false,
+            disallow_transfer_to_peers: false,
             tools: Vec::new,
             settings: LlmSettings::default,
         }
@@ -59,6 +68,20 @@ impl LlmDecl {
     #[must_use]
     pub const fn include_contents(mut self, contents: IncludeContents) -> Self {
         self.include_contents = contents;
+        self
+    }
+
+    /// The most model calls of one turn.
+    #[must_use]
+    pub const fn max_turns(mut self, turns: u32) -> Self {
+        self.max_turns = Some(turns);
+        self
+    }
+
+    /// Where it cannot transfer to.
+    #[must_use]
+    pub const fn disallow_transfer(mut self, to_parent: bool, to_peers: bool) -> Self {
+        (self.disallow_transfer_to_parent, self.disallow_transfer_to_peers) = (to_parent, to_peers);
         self
     }
 

@@ -21,7 +21,9 @@ pub(super) async fn render(prompt: &str, cx: &mut Context) -> Result<String> {
             Source::Key(key) => match cx.state().value(key) {
                 Some(value) => insert(&mut text, &value),
                 None if found.optional => {}
-                None => return Err(key_missing(&prompt[found.start..found.end], key)),
+                None => {
+                    return Err(key_missing(&prompt[found.start..found.end], key, cx.name_around(key)));
+                }
             },
             Source::Artifact(name) => match artifact(name, cx).await? {
                 Artifact::Text(content) => text.push_str(&content),
@@ -77,10 +79,12 @@ fn text_of(blob: &Blob) -> Artifact {
     }
 }
 
-fn key_missing(placeholder: &str, key: &str) -> Error {
-    let message = format!("the instruction reads `{placeholder}`, but nothing has written the key `{key}`");
+/// `around` is what the key is called in the workflow: an instance may read another.
+fn key_missing(placeholder: &str, key: &str, around: &str) -> Error {
+    let message =
+        format!("the instruction reads `{placeholder}`, but nothing has written the key `{around}`");
     let help = format!(
-        "pass `{key}` as an input, write it before this agent runs, or read it optionally as `{{{key}?}}`"
+        "pass `{around}` as an input, write it before this agent runs, or read it optionally as `{{{key}?}}`"
     );
     Error::new(ErrorKind::KeyMissing, message).with_help(help)
 }

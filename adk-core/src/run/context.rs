@@ -89,11 +89,23 @@ impl Context {
 
     /// A context for a branch of the parallel block that stands at this path: `outer.block.child` as in ADK.
     pub(crate) fn fork(&self, child: &str) -> Self {
+        self.split(format_args!("{}.{child}", self.frame.path.name()))
+    }
+
+    /// A context for an element of the `each` that stands at this path: `outer.each_1[3]`.
+    pub(crate) fn element(&self, index: u32, scope: Arc<KeyScope>) -> Self {
+        let mut own = self.split(format_args!("{}[{index}]", self.frame.path.name()));
+        own.frame.path = self.frame.path.with(At::Item(index));
+        own.frame.author.clone_from(&self.frame.author);
+        own.scope = Some(scope);
+        own
+    }
+
+    fn split(&self, branch: fmt::Arguments<'_>) -> Self {
         self.run.outbox.live.fetch_add(1, Relaxed);
-        let block = self.frame.path.name();
         let branch = match &self.branch {
-            Some(outer) => format!("{outer}.{block}.{child}"),
-            None => format!("{block}.{child}"),
+            Some(outer) => format!("{outer}.{branch}"),
+            None => branch.to_string(),
         };
         Self {
             run: self.run.clone(),
@@ -128,7 +140,7 @@ impl Context {
         &self.frame.path
     }
 
-    /// The parallel branch it runs in, such as `par.left`.
+    /// The parallel branch it runs in, such as `par.left`, or `each_1[3]` for an element.
     pub fn branch(&self) -> Option<&str> {
         self.branch.as_deref()
     }
@@ -151,6 +163,16 @@ impl Context {
     /// The state; what is set here is committed with the next event, or when the agent ends.
     pub fn state(&mut self) -> State<'_> {
         State { run: &self.run, scope: self.scope.as_deref(), overlay: &mut self.overlay }
+    }
+
+    /// The committed value of a key.
+    pub(crate) fn committed(&self, key: &str) -> Option<Arc<Value>> {
+        self.run.value(self.scope.as_deref(), key)
+    }
+
+    /// How the workflow around calls the key that is read as `key` here: an instance may have others.
+    pub(crate) fn name_around<'a>(&'a self, key: &'a str) -> &'a str {
+        self.scope.as_deref().map_or(key, |scope| scope.name_around(key))
     }
 
     /// The artifacts of the session.
@@ -217,7 +239,7 @@ impl Context {
             && !delta.is_empty()
         {
             let keys = std::mem::take(delta).into_iter();
-            *delta = keys.map(|(key, value)| (scope.resolve(&key), value)).collect();
+            *delta = keys.map(|(key, value)| (scope.write(&key), value)).collect();
         }
         if !self.overlay.is_empty() {
             let mut pending = std::mem::take(&mut self.overlay);
@@ -241,6 +263,9 @@ impl Context {
     }
 
     fn wrote(&mut self, key: &Name) {
+        if let Some(scope) = &self.scope {
+            scope.wrote(key);
+        }
         if !self.written().contains(key) {
             self.written.push(key.clone());
         }

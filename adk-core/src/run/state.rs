@@ -3,8 +3,8 @@
 use super::{KeyScope, Run};
 use crate::event::Actions;
 use crate::{Error, ErrorKind, Name, Result};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -36,11 +36,15 @@ impl State<'_> {
 
     /// The JSON value of a key, shared.
     pub fn value(&self, key: &str) -> Option<Arc<Value>> {
-        let key = stored(self.scope, key);
-        match self.overlay.state_delta.get(&key) {
-            Some(value) => Some(value.clone()),
-            None => self.run.get(&key),
+        let own = |key: &str| self.overlay.state_delta.get(key).cloned();
+        let Some(scope) = self.scope else { return own(key).or_else(|| self.run.get(key)) };
+        if !self.overlay.state_delta.is_empty()
+            && let Some(value) = own(&scope.written_key(key))
+        {
+            return Some(value);
         }
+        let key = scope.read_key(key)?;
+        own(&key).or_else(|| self.run.get(&key))
     }
 
     /// Sets a key.
@@ -51,7 +55,7 @@ impl State<'_> {
         let key = key.into();
         let value = encode(&key, value)?;
         let key = match self.scope {
-            Some(scope) => scope.resolve(&key),
+            Some(scope) => scope.write(&key),
             None => key,
         };
         self.overlay.state_delta.insert(key, value);
@@ -59,14 +63,15 @@ impl State<'_> {
     }
 }
 
-pub(crate) fn stored<'a>(scope: Option<&KeyScope>, key: &'a str) -> Cow<'a, str> {
+/// The stored key that a name is written to.
+pub(crate) fn stored<'a>(scope: Option<&'a KeyScope>, key: &'a str) -> Cow<'a, str> {
     match scope {
-        Some(scope) => scope.key(key),
+        Some(scope) => scope.written_key(key),
         None => Cow::Borrowed(key),
     }
 }
 
-pub(crate) fn decode<T: DeserializeOwned>(key: &str, value: &Value) -> Result<T> {
+pub(crate) fn decode<'v, T: Deserialize<'v>>(key: &str, value: &'v Value) -> Result<T> {
     T::deserialize(value).map_err(|error| {
         let wanted = std::any::type_name::<T>();
         let message = format!("state key `{key}` does not hold a `{wanted}`: {error}");

@@ -154,7 +154,7 @@ async fn root<W: Workflow>(workflow: &W, run: Arc<Run>, start: Start) -> Result<
     agent.prepare_dyn(&mut prepare);
     prepare.finish()?;
     match run_agent(agent, &mut cx).await {
-        Ok(_) => workflow.finish(&Values { run: &run, scope: None }).map_err(|error| output(error).at(&path)),
+        Ok(_) => workflow.finish(&Values { run: &run }).map_err(|error| output(error).at(&path)),
         Err(error) => Err(error.at(&path)),
     }
 }

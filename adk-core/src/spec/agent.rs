@@ -1,32 +1,6 @@
 //! What an agent reads, writes and may do.
 
-use super::Step;
-
-/// A state key that an agent reads or writes, with its type as the user spelled it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct KeySpec<'a> {
-    /// The key, with its prefix if it has one.
-    pub name: &'a str,
-    /// The type as it was spelled.
-    #[serde(rename = "type")]
-    pub ty: &'a str,
-    /// Read only if it is there, or written only perhaps.
-    pub optional: bool,
-}
-
-impl<'a> KeySpec<'a> {
-    /// A key that has to be there.
-    pub const fn new(name: &'a str, ty: &'a str) -> Self {
-        Self { name, ty, optional: false }
-    }
-
-    /// Says whether it may be absent.
-    #[must_use]
-    pub const fn optional(mut self, yes: bool) -> Self {
-        self.optional = yes;
-        self
-    }
-}
+use super::{KeySpec, Step};
 
 /// What an agent is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -71,6 +45,9 @@ pub struct AgentMeta<'a> {
     /// Prompts: every placeholder in them is a read.
     #[serde(skip)]
     pub prompts: &'a [&'a str],
+    /// Where each prompt was written, when it is no literal: `include_str!("critic.md")` or the name of a const.
+    #[serde(skip)]
+    pub sources: &'a [&'a str],
     /// Keys that it reads beside those of its prompts.
     pub reads: &'a [KeySpec<'a>],
     /// Keys that it has written whenever it ends normally; perhaps, where `optional`.
@@ -81,11 +58,22 @@ pub struct AgentMeta<'a> {
     pub exits: &'a [&'a str],
     /// Its tools.
     pub tools: &'a [ToolMeta<'a>],
+    /// The agents that it may transfer to.
+    #[serde(skip)]
+    pub transfer: &'a [&'a AgentMeta<'a>],
     /// The most model calls of one of its turns; `None` is unbounded.
     pub max_turns: Option<u32>,
+    /// Keys of the session that a workflow needs.
+    pub states: &'a [KeySpec<'a>],
+    /// Keys to which a workflow gives a value when it starts.
+    #[serde(skip)]
+    pub lets: &'a [KeySpec<'a>],
     /// The steps inside, when it is a workflow.
     #[serde(skip)]
     pub steps: &'a [Step<'a>],
+    /// Nothing is known of it, because its own fault was reported: it may read, write and end anything.
+    #[serde(skip)]
+    pub(crate) unknown: bool,
 }
 
 impl<'a> AgentMeta<'a> {
@@ -97,13 +85,21 @@ impl<'a> AgentMeta<'a> {
             kind,
             description: "",
             prompts: &[],
+            sources: &[],
             reads: &[],
             writes: &[],
             may_exit: false,
             exits: &[],
             tools: &[],
-            max_turns: None,
+            transfer: &[],
+            max_turns: match kind {
+                AgentKind::Function => Some(0),
+                _ => None,
+            },
+            states: &[],
+            lets: &[],
             steps: &[],
+            unknown: false,
         }
     }
 
@@ -130,6 +126,13 @@ impl<'a> AgentMeta<'a> {
     #[must_use]
     pub const fn prompts(mut self, prompts: &'a [&'a str]) -> Self {
         self.prompts = prompts;
+        self
+    }
+
+    /// Where each prompt was written; empty for a literal.
+    #[must_use]
+    pub const fn sources(mut self, sources: &'a [&'a str]) -> Self {
+        self.sources = sources;
         self
     }
 
@@ -175,10 +178,39 @@ impl<'a> AgentMeta<'a> {
         self
     }
 
-    /// The most model calls of one turn.
+    /// The agents that it may transfer to.
+    #[must_use]
+    pub const fn transfer(mut self, targets: &'a [&'a AgentMeta<'a>]) -> Self {
+        self.transfer = targets;
+        self
+    }
+
+    /// The most model calls of one turn; `None` when there is no limit.
     #[must_use]
     pub const fn max_turns(mut self, turns: Option<u32>) -> Self {
         self.max_turns = turns;
+        self
+    }
+
+    /// The keys of the session that a workflow needs.
+    #[must_use]
+    pub const fn states(mut self, keys: &'a [KeySpec<'a>]) -> Self {
+        self.states = keys;
+        self
+    }
+
+    /// The keys to which a workflow gives a value when it starts.
+    #[must_use]
+    pub const fn lets(mut self, keys: &'a [KeySpec<'a>]) -> Self {
+        self.lets = keys;
+        self
+    }
+
+    /// Stands for an agent whose own fault was reported, so that nothing more is said about it.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn unknown(mut self) -> Self {
+        self.unknown = true;
         self
     }
 

@@ -20,12 +20,46 @@ pub struct Spec<'a> {
     pub outputs: &'a [KeySpec<'a>],
     /// Its body.
     pub steps: &'a [Step<'a>],
+    /// Agents that are declared in it and never placed.
+    pub unplaced: &'a [&'a str],
+    /// What its author allows it to cost: `#[bounds(...)]`.
+    pub limits: Limits,
+    /// A part of it could not be read: what that part may have written is not known.
+    pub(crate) partial: bool,
+}
+
+/// What a workflow may cost at most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct Limits {
+    /// The most model calls.
+    pub model_calls: Option<u64>,
+    /// The most rounds of all loops together.
+    pub rounds: Option<u64>,
+}
+
+impl Limits {
+    /// Limits; `None` is no limit.
+    pub const fn new(model_calls: Option<u64>, rounds: Option<u64>) -> Self {
+        Self { model_calls, rounds }
+    }
 }
 
 impl<'a> Spec<'a> {
     /// A workflow without keys.
     pub const fn new(name: &'a str, description: &'a str, steps: &'a [Step<'a>]) -> Self {
-        Self { name, description, inputs: &[], lets: &[], states: &[], outputs: &[], steps }
+        Self {
+            name,
+            description,
+            inputs: &[],
+            lets: &[],
+            states: &[],
+            outputs: &[],
+            steps,
+            unplaced: &[],
+            limits: Limits::new(None, None),
+            partial: false,
+        }
     }
 
     /// What it takes.
@@ -55,6 +89,28 @@ impl<'a> Spec<'a> {
         self.outputs = keys;
         self
     }
+
+    /// Agents that are declared and never placed.
+    #[must_use]
+    pub const fn unplaced(mut self, names: &'a [&'a str]) -> Self {
+        self.unplaced = names;
+        self
+    }
+
+    /// What it may cost at most.
+    #[must_use]
+    pub const fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Says that a part of it could not be read, so that nothing is said of keys which that part may have written.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn partial(mut self, yes: bool) -> Self {
+        self.partial = yes;
+        self
+    }
 }
 
 /// An input of a workflow.
@@ -68,12 +124,26 @@ pub struct InputSpec<'a> {
     pub ty: &'a str,
     /// Whether the workflow has a value of its own for it.
     pub has_default: bool,
+    #[serde(skip)]
+    key: KeySpec<'a>,
 }
 
 impl<'a> InputSpec<'a> {
     /// An input.
     pub const fn new(name: &'a str, ty: &'a str, has_default: bool) -> Self {
-        Self { name, ty, has_default }
+        Self { name, ty, has_default, key: KeySpec::new(name, ty) }
+    }
+
+    /// Says which type it is, so that `key-type` does not depend on how the type is spelled.
+    #[must_use]
+    pub const fn of<T: 'static>(mut self) -> Self {
+        self.key = self.key.of::<T>();
+        self
+    }
+
+    /// The key with its type.
+    pub const fn key(&self) -> KeySpec<'a> {
+        self.key
     }
 }
 
@@ -90,6 +160,28 @@ pub struct Step<'a> {
     pub description: &'a str,
     /// Whether somebody chose the name; an unnamed block is called `kind_N`.
     pub named: bool,
+    /// The keys of an instance, where they are not those of the definition.
+    pub renames: Renames<'a>,
+}
+
+/// The keys of an instance: `critic(draft = essay) -> essay_criticism`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct Renames<'a> {
+    /// What it reads: the key of the definition, and the key that is read instead.
+    pub reads: &'a [(&'a str, &'a str)],
+    /// What it writes, in the order in which the definition writes; empty when nothing is renamed.
+    pub writes: &'a [&'a str],
+}
+
+impl<'a> Renames<'a> {
+    /// No other keys than those of the definition.
+    pub const NONE: Self = Self::new(&[], &[]);
+
+    /// Other keys.
+    pub const fn new(reads: &'a [(&'a str, &'a str)], writes: &'a [&'a str]) -> Self {
+        Self { reads, writes }
+    }
 }
 
 /// What a step is.
@@ -110,8 +202,27 @@ pub enum StepKind<'a> {
         /// The most branches that run at a time.
         max_concurrency: Option<u32>,
     },
-    /// A branch of a parallel, an arm of a match.
+    /// A branch of a parallel.
     Branch,
+    /// Runs the arm that a key selects.
+    Match {
+        /// The key.
+        key: &'a str,
+    },
+    /// An arm of a match.
+    Arm {
+        /// The pattern as it was written, with its guard.
+        pattern: &'a str,
+    },
+    /// Runs its steps once per element of a list, at the same time.
+    Each {
+        /// The key of the element, which is visible inside only.
+        item: &'a str,
+        /// The key of the list.
+        list: &'a str,
+        /// The most elements at a time.
+        max_concurrency: Option<u32>,
+    },
     /// Repeats.
     Loop {
         /// The most rounds.
@@ -131,13 +242,20 @@ pub enum StepKind<'a> {
 impl<'a> Step<'a> {
     /// A step at `end`, or a block that ends there.
     pub const fn new(name: &'a str, kind: StepKind<'a>, end: usize) -> Self {
-        Self { name, kind, end, description: "", named: !name.is_empty() }
+        Self { name, kind, end, description: "", named: !name.is_empty(), renames: Renames::NONE }
     }
 
     /// What the block is for.
     #[must_use]
     pub const fn description(mut self, description: &'a str) -> Self {
         self.description = description;
+        self
+    }
+
+    /// The keys of an instance.
+    #[must_use]
+    pub const fn renames(mut self, renames: Renames<'a>) -> Self {
+        self.renames = renames;
         self
     }
 

@@ -6,10 +6,10 @@
 mod output;
 mod param;
 
-pub use output::{AnyOutput, Done, ResultOutput, Tag, ToolOutput, tag};
+pub use output::{AnyOutput, Done, Failure, ResultOutput, Tag, ToolFailure, ToolOutput, tag};
 pub use param::{
     Arg, ArgMaybe, ArgPlain, Borrowed, BorrowedArg, ContextArg, Declared, Handle, Lent, LentShared,
-    MakeSchema, MaybeText, MaybeTextArg, Owned, OwnedArg, SharedContextArg,
+    MakeSchema, MaybeText, MaybeTextArg, Owned, OwnedArg, SharedContextArg, Slot,
 };
 
 use super::{ToolArgs, ToolContext, ToolError, schema};
@@ -26,10 +26,19 @@ use serde_json::{Map, Value};
     label = "a model cannot fill in a `{Self}`",
     note = "state, artifacts and the call itself come with a `cx: &mut ToolContext` parameter"
 )]
-pub trait ToolArg: DeserializeOwned + JsonSchema + Send {}
+pub trait ToolArg: Sized {
+    /// How such an argument is declared and read. The one place where a type has to be one.
+    fn arg<H>(slot: Slot<Self, H>) -> H;
+}
 
+// The bounds stand here and not on the trait: so a path `<T as ToolArg>` that does not hold is one error, said under the
+// type, with the text above and no note about ours.
 #[diagnostic::do_not_recommend]
-impl<T: DeserializeOwned + JsonSchema + Send> ToolArg for T {}
+impl<T: DeserializeOwned + JsonSchema + Send> ToolArg for T {
+    fn arg<H>(slot: Slot<Self, H>) -> H {
+        slot.fill(param::Handles::new())
+    }
+}
 
 /// What can be shown to a model as a default.
 #[diagnostic::on_unimplemented(

@@ -1,7 +1,7 @@
 //! The keys that a workflow begins and ends with.
 
 use crate::event::StateDelta;
-use crate::run::{KeyScope, Run};
+use crate::run::Run;
 use crate::{Content, Error, ErrorKind, Name, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -64,7 +64,6 @@ impl Keys {
 /// The keys of a workflow, read at its end or its start.
 pub struct Values<'a> {
     pub(crate) run: &'a Run,
-    pub(crate) scope: Option<&'a KeyScope>,
 }
 
 impl Values<'_> {
@@ -73,8 +72,7 @@ impl Values<'_> {
     /// # Errors
     /// When nothing has written it, or it is of another type.
     pub fn get<T: DeserializeOwned>(&self, key: &str) -> Result<T> {
-        let stored = crate::run::stored(self.scope, key);
-        match self.run.get(&stored) {
+        match self.run.get(key) {
             Some(value) => crate::run::decode(key, &value),
             None => Err(Error::new(ErrorKind::KeyMissing, format!("state key `{key}` holds no value"))),
         }

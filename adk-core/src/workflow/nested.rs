@@ -1,8 +1,10 @@
 //! A workflow that is a step of another: its keys are its own, its inputs and outputs those of the other.
 
+use super::scopes::{of_workflow, written};
 use super::{Keys, Wired};
-use crate::run::{Context, KeyScope, stored};
-use crate::spec::{AgentKind, Spec, StepKind};
+use crate::run::{Context, stored};
+use crate::session::Scope;
+use crate::spec::{AgentKind, InputSpec, Spec, StepKind};
 use crate::{Error, ErrorKind, Event, Name, Result};
 use std::sync::Arc;
 
@@ -12,34 +14,17 @@ pub(super) async fn enter(workflow: &dyn Wired, cx: &mut Context) -> Result<()> 
     let mut keys = Keys::default();
     let mut delta = Vec::new();
     for input in spec.inputs {
-        let known = !input.has_default
-            || cx.known.as_ref().is_none_or(|known| known.iter().any(|key| **key == *input.name));
-        let value = match known {
-            true => cx.run.get(&stored(cx.scope.as_deref(), input.name)),
-            false => None,
-        };
+        let value = if may_be_known(input, cx) { cx.committed(input.name) } else { None };
         match value {
-            // An output of the same name is the key of the workflow around: it is there already.
-            Some(_) if spec.outputs.iter().any(|output| output.name == input.name) => {}
+            Some(_) if is_there(spec, input, cx) => {}
             Some(value) => delta.push((Name::shared(input.name), value)),
             None if workflow.default_of(input.name, &mut keys)? => {}
-            None => {
-                let message =
-                    format!("the workflow's input `{}` reads a key that nothing has written", input.name);
-                return Err(Error::new(ErrorKind::KeyMissing, message)
-                    .with_help(format!("write `{}` before it, or give the input a default", input.name)));
-            }
+            None => return Err(missing(input, cx)),
         }
     }
     workflow.lets(&mut keys)?;
     let outer = cx.scope.take();
-    let prefix = outer.as_ref().map_or("", |outer| &outer.prefix);
-    cx.scope = Some(Arc::new(KeyScope {
-        prefix: format!("{prefix}{}/", cx.path().name()),
-        shared: spec.outputs.iter().map(|key| key.name.into()).collect(),
-        session: spec.states.iter().map(|key| key.name.into()).collect(),
-        outer,
-    }));
+    cx.scope = Some(Arc::new(of_workflow(spec, cx.path().name(), outer)));
     let mut event = Event::new();
     event.actions.state_delta = delta.into_iter().collect();
     event.actions.state_delta.extend(keys.into_delta());
@@ -49,22 +34,67 @@ pub(super) async fn enter(workflow: &dyn Wired, cx: &mut Context) -> Result<()> 
     Ok(())
 }
 
+/// Commits, for the workflow around, outputs that are keys of the session in here: it may call them something else.
+pub(super) async fn leave(spec: &Spec<'_>, cx: &mut Context) -> Result<()> {
+    let mut event = Event::new();
+    for output in spec.outputs.iter().filter(|output| spec.states.iter().any(|key| key.name == output.name)) {
+        let is_other = *stored(cx.scope.as_deref(), output.name) != *output.name;
+        if is_other && let Some(value) = cx.run.get(output.name) {
+            event.actions.state_delta.insert(Name::shared(output.name), value);
+        }
+    }
+    if !event.actions.state_delta.is_empty() {
+        cx.emit(event).await?;
+    }
+    Ok(())
+}
+
+/// Whether the value of an input is looked for: one with a default is, when its key can have been written.
+fn may_be_known(input: &InputSpec<'_>, cx: &Context) -> bool {
+    let key = cx.name_around(input.name);
+    let Some(known) = cx.known.as_ref().filter(|_| input.has_default) else { return true };
+    // What the session holds under a prefix is not for a workflow to know.
+    Scope::of(key) != Scope::Session || known.iter().any(|known| **known == *key)
+}
+
+/// Whether the value of an input is where it is looked for inside: an output of the same name is the key of the
+/// workflow around, and a key with a prefix is the session's everywhere. Not so for an instance that reads one key and
+/// writes another.
+fn is_there(spec: &Spec<'_>, input: &InputSpec<'_>, cx: &Context) -> bool {
+    let scope = cx.scope.as_deref();
+    let is_output = spec.outputs.iter().any(|output| output.name == input.name);
+    let inside = match is_output {
+        true => stored(scope, input.name),
+        false => input.name.into(),
+    };
+    let from = scope.map_or(Some(input.name.into()), |scope| scope.read_key(input.name));
+    (is_output || Scope::of(input.name) != Scope::Session) && from.is_some_and(|from| from == inside)
+}
+
+fn missing(input: &InputSpec<'_>, cx: &Context) -> Error {
+    let (name, key) = (input.name, cx.name_around(input.name));
+    let message = match name == key {
+        true => format!("the workflow's input `{name}` reads a key that nothing has written"),
+        false => format!("the workflow's input `{name}` reads the key `{key}`, which nothing has written"),
+    };
+    Error::new(ErrorKind::KeyMissing, message)
+        .with_help(format!("write `{key}` before it, or give the input a default"))
+}
+
 /// The keys that this workflow can write, for the defaults of workflows inside it: such a default applies only
 /// when no key of its name can have been written, whatever an older run has left in the session.
 pub(super) fn known(spec: &Spec<'_>) -> Option<Arc<[Box<str>]>> {
-    let agents = || {
-        spec.steps.iter().filter_map(|step| match step.kind {
-            StepKind::Agent { meta, .. } => Some(meta),
-            _ => None,
-        })
+    let defaults = |kind: &StepKind<'_>| match kind {
+        StepKind::Agent { meta, .. } => {
+            meta.kind == AgentKind::Workflow && meta.reads.iter().any(|key| key.optional)
+        }
+        _ => false,
     };
-    let nested = |kind: AgentKind| kind == AgentKind::Workflow;
-    if !agents().any(|meta| nested(meta.kind) && meta.reads.iter().any(|key| key.optional)) {
+    if !spec.steps.iter().any(|step| defaults(&step.kind)) {
         return None;
     }
     let inputs = spec.inputs.iter().map(|input| input.name);
     let declared = spec.lets.iter().chain(spec.states).chain(spec.outputs).map(|key| key.name);
-    let tools = agents().flat_map(|meta| meta.tools).flat_map(|tool| tool.writes);
-    let written = agents().flat_map(|meta| meta.writes).chain(tools).map(|key| key.name);
-    Some(inputs.chain(declared).chain(written).map(Box::from).collect())
+    let steps = spec.steps.iter().flat_map(written);
+    Some(inputs.chain(declared).chain(steps).map(Box::from).collect())
 }

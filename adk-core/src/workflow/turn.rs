@@ -1,40 +1,64 @@
 //! One turn of one agent: entered, run, and what it left behind looked at.
 
+use super::scopes;
 use crate::agent::DynAgent;
 use crate::flow::Flow;
 use crate::panic::caught;
 use crate::run::{Context, KeyScope, stored};
-use crate::spec::{AgentKind, AgentMeta};
+use crate::spec::{AgentKind, AgentMeta, Renames, Step, StepKind};
 use crate::{At, Error, ErrorKind, Name, Path, Result};
-use serde_json::Value;
+use std::sync::Arc;
 
 /// Runs an agent as the step of that name. An exit comes with the path of who made it.
-///
-/// The name of an instance (`as second`) stands before all names inside of it.
 pub(super) async fn turn(
     agent: &dyn DynAgent,
     name: Name,
-    instance: bool,
+    step: &Step<'_>,
     cx: &mut Context,
 ) -> Result<Option<(Flow, Path)>> {
     let outer = cx.enter(name, At::Once);
-    let around = match instance && agent.meta().kind == AgentKind::Workflow {
-        true => {
-            let own = cx.author().clone();
-            Some(cx.instance.replace(own))
-        }
-        false => None,
-    };
-    match run(agent, cx).await {
+    let around = Around::enter(agent, step, cx);
+    let ran = run(agent, cx).await;
+    around.leave(cx);
+    match ran {
         Ok(flow) => {
-            if let Some(around) = around {
-                cx.instance = around;
-            }
             cx.run.engine.note(cx.path(), &flow);
             let turn = cx.leave(outer);
             Ok((flow != Flow::Continue).then_some((flow, turn.path)))
         }
         Err(error) => Err(error.at(&cx.leave(outer).path)),
+    }
+}
+
+/// What an instance replaces in the context, where it does.
+struct Around {
+    instance: Option<Option<Name>>,
+    scope: Option<Option<Arc<KeyScope>>>,
+}
+
+impl Around {
+    /// The name of an instance of a workflow (`as second`) stands before all names inside of it. Its keys are those
+    /// that its step says.
+    fn enter(agent: &dyn DynAgent, step: &Step<'_>, cx: &mut Context) -> Self {
+        let StepKind::Agent { meta, instance } = step.kind else {
+            return Self { instance: None, scope: None };
+        };
+        let own = (instance && agent.meta().kind == AgentKind::Workflow).then(|| cx.author().clone());
+        let instance = own.map(|own| cx.instance.replace(own));
+        let scope = (step.renames != Renames::NONE).then(|| {
+            let scope = scopes::of_instance(meta, &step.renames, cx.scope.clone());
+            cx.scope.replace(Arc::new(scope))
+        });
+        Self { instance, scope }
+    }
+
+    fn leave(self, cx: &mut Context) {
+        if let Some(instance) = self.instance {
+            cx.instance = instance;
+        }
+        if let Some(scope) = self.scope {
+            cx.scope = scope;
+        }
     }
 }
 
@@ -101,20 +125,4 @@ fn announced(meta: &AgentMeta<'_>, flow: &Flow) -> Result<()> {
     }
     let message = "it ended a loop without having announced that it may";
     Err(Error::new(ErrorKind::UnexpectedExit, message).with_help(help))
-}
-
-/// Whether the `bool` key of an `until` is true.
-pub(super) fn is_true(key: &str, cx: &Context) -> Result<bool> {
-    let scope: Option<&KeyScope> = cx.scope.as_deref();
-    match cx.run.get(&stored(scope, key)).as_deref() {
-        Some(Value::Bool(yes)) => Ok(*yes),
-        Some(other) => {
-            let message = format!("`until = {key}` needs a `bool`, but the key holds {other}");
-            Err(Error::new(ErrorKind::KeyType, message).at(cx.path()))
-        }
-        None => {
-            let message = format!("`until = {key}` reads a key that nothing has written");
-            Err(Error::new(ErrorKind::KeyMissing, message).at(cx.path()))
-        }
-    }
 }

@@ -1,13 +1,11 @@
-//! The walk over the flat list of steps: an exit is a jump, only a parallel branch recurses.
+//! The walk over the flat list of steps: an exit is a jump, only what runs at the same time recurses.
 
-use super::Wired;
-use super::join::Branches;
 use super::turn::turn;
+use super::{Wired, reads};
 use crate::flow::Flow;
 use crate::run::{Context, Frame, LoopEnd, LoopEndReason};
 use crate::spec::{Step, StepKind};
-use crate::{At, BoxFuture, Error, ErrorKind, Name, Result};
-use std::future::poll_fn;
+use crate::{At, Error, ErrorKind, Name, Result};
 use std::ops::Range;
 
 /// A block that the walk is in.
@@ -29,6 +27,15 @@ enum Next {
 pub(super) enum Walked {
     Through,
     Exit(Exit),
+}
+
+impl Walked {
+    fn exit(self) -> Option<Exit> {
+        match self {
+            Self::Through => None,
+            Self::Exit(exit) => Some(exit),
+        }
+    }
 }
 
 /// An exit on its way to its loop, and who made it.
@@ -59,9 +66,11 @@ impl<'a> Walk<'a> {
         while at < range.end {
             let step = &self.steps[at];
             let exit = match step.kind {
-                StepKind::Agent { instance, .. } => {
-                    let Some(agent) = self.workflow.agent(at) else { return Err(self.broken(at)) };
-                    let ended = turn(agent, self.workflow.name(at), instance, cx).await?;
+                StepKind::Agent { .. } => {
+                    let Some(agent) = self.workflow.agent(at) else {
+                        return Err(self.broken(at, "has no agent"));
+                    };
+                    let ended = turn(agent, self.workflow.name(at), step, cx).await?;
                     at += 1;
                     ended.and_then(|(flow, by)| Exit::new(flow, LoopEndReason::Escalated { by }))
                 }
@@ -81,18 +90,27 @@ impl<'a> Walk<'a> {
                     at += 1;
                     None
                 }
+                StepKind::Match { key } => {
+                    let outer = cx.enter(self.workflow.name(at), At::Once);
+                    open.push(Open { at, outer, round: 0 });
+                    at = self.arm(at, key, cx)?;
+                    None
+                }
                 StepKind::Parallel { max_concurrency } => {
                     let outer = cx.enter(self.workflow.name(at), At::Once);
-                    let limit = max_concurrency.map_or(usize::MAX, |n| n as usize);
-                    let walked = self.parallel(at + 1..step.end, limit, cx).await;
+                    let walked = self.parallel(at, max_concurrency, cx).await;
                     cx.leave(outer);
                     at = step.end + 1;
-                    match walked? {
-                        Walked::Through => None,
-                        Walked::Exit(exit) => Some(exit),
-                    }
+                    walked?.exit()
                 }
-                StepKind::Branch => {
+                StepKind::Each { item, list, max_concurrency } => {
+                    let outer = cx.enter(self.workflow.name(at), At::Once);
+                    let walked = self.each(at, item, list, max_concurrency, cx).await;
+                    cx.leave(outer);
+                    at = step.end + 1;
+                    walked?.exit()
+                }
+                StepKind::Branch | StepKind::Arm { .. } => {
                     at += 1;
                     None
                 }
@@ -120,16 +138,16 @@ impl<'a> Walk<'a> {
 
     /// At the end of a block: another round, or on behind it.
     fn end(&self, at: usize, open: &mut Vec<Open>, cx: &mut Context) -> Result<Next> {
-        // The end of a branch or arm belongs to no open block of this walk.
         let Some(block) = open.pop_if(|block| self.steps[block.at].end == at) else {
-            return Ok(Next::Step(at + 1));
+            // The end of an arm: the other arms are passed by.
+            return Ok(Next::Step(open.last().map_or(at + 1, |block| self.steps[block.at].end)));
         };
         let StepKind::Loop { max, until } = self.steps[block.at].kind else {
             cx.leave(block.outer);
             return Ok(Next::Step(at + 1));
         };
         if let Some(key) = until
-            && super::turn::is_true(key, cx)?
+            && reads::is_true(key, cx)?
         {
             self.close(block, LoopEndReason::Until, cx);
             return Ok(Next::Step(at + 1));
@@ -171,44 +189,32 @@ impl<'a> Walk<'a> {
         }
     }
 
-    async fn parallel(&self, range: Range<usize>, limit: usize, cx: &Context) -> Result<Walked> {
-        let mut waiting = self.branches(range);
-        let _joining = cx.joining();
-        let mut running = Branches::<BoxFuture<'_, Result<Walked>>>::default();
-        loop {
-            while running.live() < limit.max(1)
-                && let Some(branch) = waiting.next()
-            {
-                let name = &self.steps[branch.start].name;
-                running.push(self.branch(branch, cx.fork(name)));
-            }
-            match poll_fn(|task| running.poll_next(task)).await {
-                None => return Ok(Walked::Through),
-                Some(Ok(Walked::Through)) => {}
-                // Dropping `running` cancels the siblings; what they have committed stays.
-                Some(ended) => return ended,
-            }
-        }
-    }
-
-    /// Not an `async fn`: the declared type is what ends the recursion for the `Send` check.
-    fn branch<'s>(&'s self, range: Range<usize>, mut own: Context) -> BoxFuture<'s, Result<Walked>> {
-        Box::pin(async move { self.steps(range, &mut own).await })
-    }
-
-    /// What stands between the markers of each branch.
-    fn branches(&self, range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
-        let mut at = range.start;
-        std::iter::from_fn(move || {
-            let step = (at < range.end).then(|| &self.steps[at])?;
-            let branch = at + 1..step.end;
-            at = step.end + 1;
-            Some(branch)
+    /// The first step of the arm that the value of the key selects.
+    fn arm(&self, at: usize, key: &str, cx: &Context) -> Result<usize> {
+        let value = reads::subject(key, cx)?;
+        let selected = self.workflow.select(at, &value);
+        let selected = selected.map_err(|error| reads::no_arm(key, error, cx))?;
+        let arm = self.parts(at).nth(selected);
+        arm.map(|arm| arm.start).ok_or_else(|| {
+            let arms = self.parts(at).count();
+            self.broken(at, &format!("selects arm {selected} of {arms}, counted from 0")).at(cx.path())
         })
     }
 
-    fn broken(&self, at: usize) -> Error {
-        let message = format!("step {at} of `{}` has no agent", self.workflow.spec().name);
+    /// What stands between the markers of each branch of a parallel, or of each arm of a match.
+    pub(super) fn parts(&self, block: usize) -> impl Iterator<Item = Range<usize>> {
+        let (mut at, end) = (block + 1, self.steps[block].end);
+        std::iter::from_fn(move || {
+            let marker = (at < end).then(|| &self.steps[at])?;
+            let part = at + 1..marker.end;
+            at = marker.end + 1;
+            Some(part)
+        })
+    }
+
+    /// A defect of who made the workflow, which is no macro.
+    fn broken(&self, at: usize, why: &str) -> Error {
+        let message = format!("step {at} of `{}` {why}", self.workflow.spec().name);
         Error::new(ErrorKind::Config, message)
     }
 }

@@ -1,21 +1,20 @@
 //! What the output of `workflow!` calls. Not for users: it changes without notice.
 
+mod select;
 mod value;
 
+pub use select::{ReadPlain, Reader};
 pub use value::*;
 
 use super::{Keys, Values};
 use crate::agent::{Agent, DynAgent};
-use crate::flow::Flow;
 use crate::llm::OutputKey;
-use crate::run::Context;
 use crate::spec::placeholder::{Placeholders, Source};
 use crate::spec::{AgentMeta, Spec, ToolMeta};
-use crate::tool::{DynTool, Tool, ToolArgs, ToolContext, ToolError};
+use crate::tool::{DynTool, Tool};
 use crate::{Error, ErrorKind, Name, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 use std::collections::BTreeSet;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -34,6 +33,11 @@ pub trait Otherwise {
     const DYN: bool = false;
     /// It is a `String`.
     const TEXT: bool = false;
+    /// The description of an agent. A path such as `<<T as Placing<..>>::Agent as Agent>::META` would say the same, but
+    /// rust-analyzer 1.95 panics when it evaluates one.
+    const AGENT_META: AgentMeta<'static> = NO_AGENT;
+    /// The description of a tool. One that is none may do anything, so that nothing more is reported.
+    const TOOL_META: ToolMeta<'static> = ToolMeta::new("", "").may_exit(true);
 }
 
 impl<T: ?Sized> Otherwise for Probe<T> {}
@@ -41,11 +45,15 @@ impl<T: ?Sized> Otherwise for Probe<T> {}
 impl<T: Agent> Probe<T> {
     /// It is an agent.
     pub const AGENT: bool = true;
+    /// Its description.
+    pub const AGENT_META: AgentMeta<'static> = T::META;
 }
 
 impl<T: Tool> Probe<T> {
     /// It is a tool.
     pub const TOOL: bool = true;
+    /// Its description.
+    pub const TOOL_META: ToolMeta<'static> = T::META;
 }
 
 impl<T: DynAgent> Probe<T> {
@@ -58,45 +66,65 @@ impl Probe<String> {
     pub const TEXT: bool = true;
 }
 
+// The bounds of this module stand on blanket impls and are asked for by paths such as `<T as IsAgent>::YES`. When one does
+// not hold, rustc says so under the type that the user wrote, in the words of the trait, and without a note about a
+// function of ours that asked.
+
 /// The one place where a step has to be an agent, so that one that is none is reported once.
-pub const fn is_agent<T: Agent>() {}
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an agent",
+    label = "cannot be a step of a workflow",
+    note = "put `#[agent]` on the function, declare it with `agent NAME {{ ... }}`, or implement `Agent`"
+)]
+pub trait IsAgent {
+    /// It is one.
+    const YES: () = ();
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Agent> IsAgent for T {}
 
 /// The one place where a tool has to be one.
-pub const fn is_tool<T: Tool>() {}
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tool",
+    label = "cannot stand in `tools`",
+    note = "put `#[tool]` on the function, or implement `Tool`"
+)]
+pub trait IsTool {
+    /// It is one.
+    const YES: () = ();
+}
 
-/// The agent of a step; `NoAgent` for a type that is none, which [`is_agent`] reports.
+#[diagnostic::do_not_recommend]
+impl<T: Tool> IsTool for T {}
+
+/// The type of step `STEP`, which stands apart since its name may be a slip.
+pub trait Slip<const STEP: usize> {
+    /// The type.
+    type Agent;
+}
+
+/// The agent of a step; nothing for a type that is none, which [`IsAgent`] reports.
 pub trait Placing<const AGENT: bool> {
-    /// The type that has a description.
-    type Agent: Agent;
     /// As what the walk runs.
     fn as_dyn(&self) -> Option<&dyn DynAgent>;
 }
 
 impl<T: Agent> Placing<true> for T {
-    type Agent = T;
     fn as_dyn(&self) -> Option<&dyn DynAgent> {
         Some(self)
     }
 }
 
 impl<T> Placing<false> for T {
-    type Agent = NoAgent;
     fn as_dyn(&self) -> Option<&dyn DynAgent> {
         None
     }
 }
 
-/// Stands for a step that is no agent.
-#[derive(Debug)]
-pub struct NoAgent;
-
-impl Agent for NoAgent {
-    // It may do anything, so that nothing more is reported.
-    const META: AgentMeta<'static> = AgentMeta::custom("").may_exit(true);
-    async fn run(&self, _cx: &mut Context) -> Result<Flow> {
-        Ok(Flow::Continue)
-    }
-}
+/// The description of a step that is no agent, or of which nothing is known. It may do anything, so that nothing more
+/// is reported.
+pub const NO_AGENT: AgentMeta<'static> = AgentMeta::custom("").may_exit(true).unknown();
 
 /// An agent that a workflow makes by itself.
 #[diagnostic::on_unimplemented(
@@ -122,44 +150,21 @@ impl<T> Make<false> for T {
     }
 }
 
-/// Makes an agent.
-pub fn make<T: Make<AGENT>, const AGENT: bool>() -> T {
-    T::make()
-}
-
-/// A tool of a declared agent; `NoTool` for a type that is none, which [`is_tool`] reports.
+/// A tool of a declared agent; nothing for a type that is none, which [`IsTool`] reports.
 pub trait Tooling<const TOOL: bool> {
-    /// The type that has a description.
-    type Tool: Tool;
     /// Makes it.
     fn make() -> Option<Arc<dyn DynTool>>;
 }
 
 impl<T: Tool + Default> Tooling<true> for T {
-    type Tool = T;
     fn make() -> Option<Arc<dyn DynTool>> {
         Some(Arc::new(T::default()))
     }
 }
 
 impl<T> Tooling<false> for T {
-    type Tool = NoTool;
     fn make() -> Option<Arc<dyn DynTool>> {
         None
-    }
-}
-
-/// Stands for a tool that is none.
-#[derive(Debug)]
-pub struct NoTool;
-
-impl Tool for NoTool {
-    const META: ToolMeta<'static> = ToolMeta::new("", "").may_exit(true);
-    fn declaration(&self) -> &crate::model::ToolDeclaration {
-        unreachable!("a tool that is none does not compile")
-    }
-    async fn call(&self, _args: ToolArgs, _cx: &mut ToolContext) -> Result<Value, ToolError> {
-        Ok(Value::Null)
     }
 }
 
@@ -170,8 +175,8 @@ pub fn tools<const N: usize>(tools: [Option<Arc<dyn DynTool>>; N]) -> Vec<Arc<dy
 
 /// A whole number of any type.
 #[diagnostic::on_unimplemented(
-    message = "loop-max: this is `{Self}`, and not a whole number",
-    label = "expected a number of rounds, 1 or more"
+    message = "loop-max: `max` is of type `{Self}`, and not a whole number; help: it is the largest number of rounds, 1 or more, as in `max = 5`",
+    label = "expected a whole number"
 )]
 pub trait Whole: Copy {}
 
@@ -185,30 +190,54 @@ pub const fn whole<T: Whole>(number: T) -> T {
     number
 }
 
+/// The most of something, of any integer type.
+#[diagnostic::on_unimplemented(
+    message = "syntax: this is `{Self}`, and not a whole number",
+    label = "expected a number, as in `#[bounds(model_calls = 30)]`"
+)]
+pub trait Amount: Copy {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Whole> Amount for T {}
+
+/// The number itself.
+pub const fn amount<T: Amount>(number: T) -> T {
+    number
+}
+
+/// The most model calls of one turn: one, when nothing makes the agent ask again; otherwise what it declares.
+pub const fn max_turns(is_short: bool, declared: Option<u32>) -> Option<u32> {
+    if is_short { Some(1) } else { declared }
+}
+
 /// What the value of a key may be.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the type of a key",
     label = "cannot be stored in the state",
     note = "put `#[adk::data]` on `{Self}`, or implement `Serialize` and `Deserialize`"
 )]
-pub trait KeyValue: Serialize + DeserializeOwned {}
+pub trait KeyValue: Sized {
+    /// Adds it as an input.
+    fn input(&self, keys: &mut Keys, key: &'static str) -> Result<()>;
+    /// Adds it as the initial value of a key.
+    fn set(&self, keys: &mut Keys, key: &'static str) -> Result<()>;
+    /// The value of a key.
+    fn get(values: &Values<'_>, key: &str) -> Result<Self>;
+}
 
 #[diagnostic::do_not_recommend]
-impl<T: Serialize + DeserializeOwned> KeyValue for T {}
+impl<T: Serialize + DeserializeOwned> KeyValue for T {
+    fn input(&self, keys: &mut Keys, key: &'static str) -> Result<()> {
+        keys.input(key, self)
+    }
 
-/// Adds an input.
-pub fn input<T: KeyValue>(keys: &mut Keys, key: &'static str, value: &T) -> Result<()> {
-    keys.input(key, value)
-}
+    fn set(&self, keys: &mut Keys, key: &'static str) -> Result<()> {
+        keys.set(key, self)
+    }
 
-/// Adds a key with its initial value.
-pub fn set<T: KeyValue>(keys: &mut Keys, key: &'static str, value: &T) -> Result<()> {
-    keys.set(key, value)
-}
-
-/// The value of a key.
-pub fn get<T: KeyValue>(values: &Values<'_>, key: &str) -> Result<T> {
-    values.get(key)
+    fn get(values: &Values<'_>, key: &str) -> Result<T> {
+        values.get(key)
+    }
 }
 
 /// What a model may answer with.
@@ -217,14 +246,19 @@ pub fn get<T: KeyValue>(values: &Values<'_>, key: &str) -> Result<T> {
     label = "has no JSON schema",
     note = "put `#[adk::data]` on `{Self}`, or implement `Serialize`, `Deserialize` and `JsonSchema`"
 )]
-pub trait Answer: Serialize + DeserializeOwned + schemars::JsonSchema {}
+pub trait Answer {
+    /// How it is asked for and read, under a key without a name.
+    const JSON: OutputKey;
+}
 
 #[diagnostic::do_not_recommend]
-impl<T: Serialize + DeserializeOwned + schemars::JsonSchema> Answer for T {}
+impl<T: Serialize + DeserializeOwned + schemars::JsonSchema> Answer for T {
+    const JSON: OutputKey = OutputKey::json::<T>("");
+}
 
 /// The key that an answer is written to.
-pub const fn output<T: Answer>(key: &'static str, is_text: bool) -> OutputKey {
-    if is_text { OutputKey::text(key) } else { OutputKey::json::<T>(key) }
+pub const fn output(key: &'static str, is_text: bool, json: OutputKey) -> OutputKey {
+    if is_text { OutputKey::text(key) } else { OutputKey { key, ..json } }
 }
 
 /// The name of a step, without a copy.

@@ -1,6 +1,6 @@
 //! What an answer writes, and what a prompt reads.
 
-use super::support::{Tree, repeat, run};
+use super::support::{Tree, each, repeat, run, select};
 use super::*;
 use adk_core::llm::OutputKey;
 use adk_core::model::FinishReason;
@@ -211,6 +211,10 @@ async fn a_run_without_a_model_and_a_script_that_is_over_say_so() {
     let runner: Runner = Runner::builder().build().unwrap();
     let error = drive(&runner, &one::<Plain>()).await.1.unwrap();
     assert_eq!(error.kind(), ErrorKind::NoModel);
+    let arm = |inside| select("m", "topic", vec![vec![], vec![inside]]);
+    let block = each("e", "item", "topic", vec![arm(run(llm::<Plain>())), run(llm::<Plain>())]);
+    let error = drive(&runner, &Tree::new("w", vec![block, run(llm::<Plain>())])).await.1.unwrap();
+    assert_eq!(error.message(), "no model for `w/e/m/plain`, `w/e/plain`, `w/plain`");
     let error = failure(&ScriptedModel::new().on("other").text("x"), &one::<Plain>()).await;
     assert!(error.to_string().contains("no reply for agent `plain`"), "{error}");
     let tree = Tree::new("w", vec![repeat("l", Some(3), vec![run(llm::<Plain>())])]);

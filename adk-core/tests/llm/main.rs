@@ -13,6 +13,7 @@ mod support;
 mod answers;
 mod calls;
 mod contents;
+mod instances;
 mod journal;
 mod parallel;
 mod rehearsal;

@@ -230,7 +230,7 @@ async fn an_agent_may_make_so_many_calls_in_a_turn() {
     assert_eq!((model.requests().len(), calls.load(SeqCst)), (2, 2));
 }
 
-agent!(Bounded = LlmDecl::new(meta("bounded").max_turns(Some(3))));
+agent!(Bounded = LlmDecl::new(meta("bounded")).max_turns(3));
 
 #[tokio::test]
 async fn what_was_set_wrong_fails_before_the_first_call() {

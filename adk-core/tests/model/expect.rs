@@ -1,19 +1,10 @@
-//! What has to happen: a recursive interpreter of shapes, and how a trace is compared with what it says.
+//! What has to happen: a recursive interpreter of shapes.
 
 use crate::Plan;
-use crate::grow::{Shape, done};
+use crate::compare::{Branch, Item};
+use crate::grow::{Shape, What, item};
 use adk_core::Flow;
-
-/// Something that has to happen, or branches whose order among each other is free.
-#[derive(Debug)]
-pub enum Item {
-    Leaf(String),
-    /// The path of the block; for each branch its name, what happens in it, and whether it may break off.
-    Branches {
-        inside: String,
-        branches: Vec<(String, Vec<Item>, bool)>,
-    },
-}
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug)]
 pub enum Ended {
@@ -23,9 +14,39 @@ pub enum Ended {
     Failed(String),
 }
 
+/// Which stored key each name stands for.
+#[derive(Clone, Default)]
+struct Names {
+    /// Those that are not stored behind `other`.
+    known: BTreeMap<String, String>,
+    /// What stands before the keys of the workflow, and before those of what stands inside here.
+    other: String,
+    inside: String,
+}
+
+impl Names {
+    fn key(&self, name: &str) -> String {
+        self.known.get(name).cloned().unwrap_or_else(|| format!("{}{name}", self.other))
+    }
+
+    /// A workflow inside; its output is the key `to` here.
+    fn workflow(&self, name: &str, output: Option<(&str, &str)>) -> Self {
+        let inside = format!("{}{name}/", self.inside);
+        let known = output.map(|(key, to)| (key.to_owned(), self.key(to)));
+        Self { known: known.into_iter().collect(), other: inside.clone(), inside }
+    }
+
+    fn element(&self, each: &str, at: usize, own: &BTreeSet<&str>) -> Self {
+        let inside = format!("{}{each}[{at}]/", self.inside);
+        let mut known = self.known.clone();
+        known.extend(own.iter().map(|key| ((*key).to_owned(), format!("{inside}{key}"))));
+        Self { known, other: self.other.clone(), inside }
+    }
+}
+
 struct Place<'a> {
     path: String,
-    scope: String,
+    names: Names,
     branch: Option<String>,
     seed: u64,
     shape: &'a Shape,
@@ -33,14 +54,23 @@ struct Place<'a> {
 
 impl<'a> Place<'a> {
     fn inner(&self, shape: &'a Shape, path: &str) -> Self {
-        let (scope, branch) = (self.scope.clone(), self.branch.clone());
-        Self { path: path.to_owned(), scope, branch, seed: self.seed, shape }
+        let (names, branch) = (self.names.clone(), self.branch.clone());
+        Self { path: path.to_owned(), names, branch, seed: self.seed, shape }
+    }
+
+    fn forked(self, branch: String) -> Self {
+        let branch = self.branch.as_ref().map_or(branch.clone(), |outer| format!("{outer}.{branch}"));
+        Self { branch: Some(branch), ..self }
+    }
+
+    fn line(&self, path: &str, keys: &str) -> Item {
+        Item::Leaf(format!("{path} {}{keys}", self.branch.as_deref().unwrap_or("-")))
     }
 }
 
 pub fn workflow(shape: &Shape, seed: u64, events: &mut Vec<Item>, loops: &mut Vec<Item>) -> Ended {
-    let Shape::Workflow { name, inside } = shape else { unreachable!() };
-    let place = Place { path: String::new(), scope: String::new(), branch: None, seed, shape };
+    let Shape::Workflow { name, inside, .. } = shape else { unreachable!() };
+    let place = Place { path: String::new(), names: Names::default(), branch: None, seed, shape };
     steps(inside, &place, name, events, loops)
 }
 
@@ -62,13 +92,11 @@ fn steps(
 
 fn step(at: &Place<'_>, events: &mut Vec<Item>, loops: &mut Vec<Item>) -> Ended {
     let path = |name: &str| format!("{}/{name}", at.path);
-    let line =
-        |path: &str, rest: &str| format!("{path} {} {}{rest}", at.branch.as_deref().unwrap_or("-"), at.scope);
     match at.shape {
-        Shape::Agent { name, leave } => {
-            let path = path(name);
+        Shape::Agent { name, leave, renamed, .. } => {
+            let (path, key) = (path(name), at.names.key(renamed.unwrap_or(name)));
             let plan = Plan::of(at.seed, &path, leave);
-            events.extend((0..plan.events).map(|n| Item::Leaf(line(&path, &format!("k={n}")))));
+            events.extend((0..plan.events).map(|n| at.line(&path, &format!(" {key}={n}"))));
             match plan.flow {
                 _ if plan.fails => Ended::Failed(path),
                 Flow::Continue => Ended::Through,
@@ -76,44 +104,90 @@ fn step(at: &Place<'_>, events: &mut Vec<Item>, loops: &mut Vec<Item>) -> Ended 
                 Flow::ExitTo(name) => Ended::Exit(Some(name.to_string()), format!("by {path}")),
             }
         }
-        Shape::Judge { name, key } => {
+        Shape::Write { name, key, what } => {
             let path = path(name);
-            events.push(Item::Leaf(line(&path, &format!("{key}={}", done(at.seed, &path)))));
+            let (key, value) = (at.names.key(key), what.value(at.seed, &path));
+            events.push(at.line(&path, &format!(" {key}={value}")));
             Ended::Through
         }
         Shape::Sequence { name, inside } => steps(inside, at, &path(name), events, loops),
-        Shape::Workflow { name, inside } => {
-            let own = Place { scope: format!("{}{name}/", at.scope), ..at.inner(at.shape, "") };
+        Shape::Workflow { name, inside, output } => {
+            let output = output.as_ref().map(|output| (output.key, output.renamed.unwrap_or(output.key)));
+            let own = Place { names: at.names.workflow(name, output), ..at.inner(at.shape, "") };
             steps(inside, &own, &path(name), events, loops)
         }
         Shape::Break { target } => Ended::Exit(target.map(str::to_owned), "break".into()),
         Shape::Loop { name, .. } => repeat(at, name, &path(name), events, loops),
+        Shape::Match { name, writer, arms, .. } => {
+            let selected = What::Arm(arms.len()).value(at.seed, &path(writer));
+            let arm = &arms[selected.as_u64().unwrap() as usize];
+            steps(arm, at, &path(name), events, loops)
+        }
         Shape::Parallel { name, inside, .. } => {
             let place = path(name);
-            let (mut heard, mut closed, mut ended) = (Vec::new(), Vec::new(), Ended::Through);
-            for shape in inside {
-                let child = label(shape);
-                let outer = at.branch.as_ref().map_or(String::new(), |outer| format!("{outer}."));
-                let own = Place { branch: Some(format!("{outer}{name}.{child}")), ..at.inner(shape, &place) };
+            let branches = inside.iter().map(|shape| {
+                let own = at.inner(shape, &place).forked(format!("{name}.{}", shape.name()));
                 let (mut events, mut loops) = (Vec::new(), Vec::new());
-                let one = step(&own, &mut events, &mut loops);
-                let leaves = !matches!(one, Ended::Through);
-                if leaves {
-                    ended = one;
+                let ended = step(&own, &mut events, &mut loops);
+                (format!("{place}/{}", shape.name()), ended, events, loops)
+            });
+            together(branches, &format!("{place}/"), events, loops)
+        }
+        Shape::Each { name, item: own, writer, inside, .. } => {
+            let place = path(name);
+            let mut written = BTreeSet::new();
+            inside.iter().for_each(|shape| shape.written(&mut written));
+            let mut keys = written.clone();
+            keys.insert(own);
+            let list = What::List.value(at.seed, &path(writer));
+            let elements = (0..list.as_array().unwrap().len()).map(|n| {
+                let path = format!("{place}[{n}]");
+                let names = at.names.element(name, n, &keys);
+                let begins = format!(" {}={}", names.key(own), item(n));
+                let own = Place { names, ..at.inner(at.shape, &path) }.forked(format!("{name}[{n}]"));
+                let (mut events, mut loops) = (vec![own.line(&path, &begins)], Vec::new());
+                let ended = steps(inside, &own, &path, &mut events, &mut loops);
+                (path, ended, events, loops)
+            });
+            match together(elements, &format!("{place}["), events, loops) {
+                Ended::Through if !written.is_empty() => {
+                    let lists = written.iter().map(|key| format!(" {}=*", at.names.key(key)));
+                    events.push(at.line(&place, &lists.collect::<String>()));
+                    Ended::Through
                 }
-                heard.push((child.to_owned(), events, leaves));
-                closed.push((child.to_owned(), loops, leaves));
+                ended => ended,
             }
-            // Siblings of the one that leaves may break off anywhere; the one that leaves has said everything.
-            let cancels = !matches!(ended, Ended::Through);
-            for (all, into) in [(heard, events), (closed, loops)] {
-                let branches =
-                    all.into_iter().map(|(name, items, leaves)| (name, items, cancels && !leaves)).collect();
-                into.push(Item::Branches { inside: place.clone(), branches });
-            }
-            ended
         }
     }
+}
+
+/// Branches whose order among each other is free; at most one of them leaves.
+fn together(
+    branches: impl Iterator<Item = (String, Ended, Vec<Item>, Vec<Item>)>,
+    inside: &str,
+    events: &mut Vec<Item>,
+    loops: &mut Vec<Item>,
+) -> Ended {
+    let (mut heard, mut closed, mut ended) = (Vec::new(), Vec::new(), Ended::Through);
+    for (at, one, events, loops) in branches {
+        let leaves = !matches!(one, Ended::Through);
+        if leaves {
+            assert!(matches!(ended, Ended::Through), "two branches leave");
+            ended = one;
+        }
+        heard.push((Branch { at: at.clone(), items: events, may_break_off: false }, leaves));
+        closed.push((Branch { at, items: loops, may_break_off: false }, leaves));
+    }
+    // Siblings of the one that leaves may break off anywhere; the one that leaves has said everything.
+    let cancels = !matches!(ended, Ended::Through);
+    for (all, into) in [(heard, events), (closed, loops)] {
+        let branches = all
+            .into_iter()
+            .map(|(branch, leaves)| Branch { may_break_off: cancels && !leaves, ..branch })
+            .collect();
+        into.push(Item::Branches { inside: inside.to_owned(), branches });
+    }
+    ended
 }
 
 fn repeat(at: &Place<'_>, own: &str, path: &str, events: &mut Vec<Item>, loops: &mut Vec<Item>) -> Ended {
@@ -129,8 +203,8 @@ fn repeat(at: &Place<'_>, own: &str, path: &str, events: &mut Vec<Item>, loops: 
             }
             Ended::Exit(target, reason) => break (reason.clone(), Ended::Exit(target, reason)),
         }
-        let judge = inside.last().map(label).unwrap_or_default();
-        if until.is_some() && done(at.seed, &format!("{here}/{judge}")) {
+        let judge = inside.last().map(Shape::name).unwrap_or_default();
+        if until.is_some() && What::Done.value(at.seed, &format!("{here}/{judge}")) == true {
             break ("until".into(), Ended::Through);
         }
         if max.is_some_and(|max| round >= max) {
@@ -140,49 +214,4 @@ fn repeat(at: &Place<'_>, own: &str, path: &str, events: &mut Vec<Item>, loops: 
     };
     loops.push(Item::Leaf(format!("{path} {round} {reason}")));
     ended
-}
-
-fn label(shape: &Shape) -> &str {
-    match shape {
-        Shape::Agent { name, .. } | Shape::Judge { name, .. } | Shape::Sequence { name, .. } => name,
-        Shape::Loop { name, .. } | Shape::Parallel { name, .. } | Shape::Workflow { name, .. } => name,
-        Shape::Break { .. } => "",
-    }
-}
-
-/// Whether these lines are what was expected; the start of it is enough for a branch that may break off.
-pub fn compare(items: &[Item], mut lines: &[String], may_break_off: bool) -> Result<(), String> {
-    for item in items {
-        match item {
-            Item::Leaf(expected) => match lines.split_first() {
-                Some((line, rest)) if line == expected => lines = rest,
-                None if may_break_off => return Ok(()),
-                other => return Err(format!("expected `{expected}`, got {:?}", other.map(|(line, _)| line))),
-            },
-            Item::Branches { inside, branches } => {
-                let inner = format!("{inside}/");
-                let count = lines.iter().take_while(|line| line.starts_with(&inner)).count();
-                let (here, rest) = lines.split_at(count);
-                lines = rest;
-                let mut found = 0;
-                for (name, items, cancelled) in branches {
-                    let own: Vec<_> = here.iter().filter(|line| of(line, &inner, name)).cloned().collect();
-                    found += own.len();
-                    compare(items, &own, may_break_off || *cancelled)?;
-                }
-                if found != here.len() {
-                    return Err(format!("{inside}: lines of no branch among {here:?}"));
-                }
-            }
-        }
-    }
-    match lines {
-        [] => Ok(()),
-        more => Err(format!("unexpected {more:?}")),
-    }
-}
-
-fn of(line: &str, inner: &str, name: &str) -> bool {
-    let rest = line.strip_prefix(inner).and_then(|rest| rest.strip_prefix(name));
-    !name.is_empty() && rest.is_some_and(|rest| rest.starts_with(['/', '#', ' ']))
 }

@@ -1,8 +1,8 @@
-//! Random trees, and the workflows that are made of them.
+//! Random trees.
 
-use crate::support::{self, Node, Tree, by};
-use crate::{Leave, Plan, Random};
-use adk_core::{Event, Flow};
+use crate::{Leave, Loop, Random};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 pub const ROOT: &str = "root";
 
@@ -11,11 +11,16 @@ pub enum Shape {
     Agent {
         name: &'static str,
         leave: Leave,
+        /// The key that it reads and writes instead of one of its own name.
+        renamed: Option<&'static str>,
+        /// The item of the `each` around in its workflow.
+        item: Option<&'static str>,
     },
-    /// Writes the key that ends the loop around.
-    Judge {
+    /// Writes a key that a block reads, or the output of a workflow.
+    Write {
         name: &'static str,
         key: &'static str,
+        what: What,
     },
     Sequence {
         name: &'static str,
@@ -32,13 +37,105 @@ pub enum Shape {
         limit: Option<u32>,
         inside: Vec<Shape>,
     },
+    /// Behind the step that writes its key.
+    Match {
+        name: &'static str,
+        key: &'static str,
+        writer: &'static str,
+        arms: Vec<Vec<Shape>>,
+    },
+    /// Behind the step that writes its list.
+    Each {
+        name: &'static str,
+        item: &'static str,
+        list: &'static str,
+        writer: &'static str,
+        limit: Option<u32>,
+        inside: Vec<Shape>,
+    },
     Break {
         target: Option<&'static str>,
     },
     Workflow {
         name: &'static str,
         inside: Vec<Shape>,
+        output: Option<Output>,
     },
+}
+
+/// The output of a workflow, and how the workflow around calls it.
+#[derive(Debug)]
+pub struct Output {
+    pub key: &'static str,
+    pub renamed: Option<&'static str>,
+}
+
+/// A value that depends on the seed and the path of its writer.
+#[derive(Clone, Copy, Debug)]
+pub enum What {
+    /// Whether a loop is to end after this round.
+    Done,
+    /// One of so many arms.
+    Arm(usize),
+    /// A few elements.
+    List,
+    Number,
+}
+
+impl What {
+    pub fn value(self, seed: u64, path: &str) -> Value {
+        let mut random = Random::of(seed, path);
+        match self {
+            Self::Done => json!(random.one_in(2)),
+            Self::Arm(arms) => json!(random.below(arms as u64)),
+            Self::List => (0..random.below(5) as usize).map(item).collect(),
+            Self::Number => json!(random.below(1000)),
+        }
+    }
+}
+
+/// The element at a place of a list.
+pub fn item(at: usize) -> Value {
+    json!(at * 7 + 3)
+}
+
+impl Shape {
+    pub fn grow(seed: u64) -> Self {
+        let mut grower = Grower { random: Random::new(seed), left: 24, names: 0 };
+        let leave = Leave { fail: true, ..Leave::default() };
+        Shape::Workflow { name: ROOT, inside: grower.inside(4, &leave, None), output: None }
+    }
+
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Agent { name, .. }
+            | Self::Write { name, .. }
+            | Self::Sequence { name, .. }
+            | Self::Loop { name, .. }
+            | Self::Parallel { name, .. }
+            | Self::Match { name, .. }
+            | Self::Each { name, .. }
+            | Self::Workflow { name, .. } => name,
+            Self::Break { .. } => "",
+        }
+    }
+
+    /// The keys that can be written in it, as they are called around it.
+    pub fn written(&self, into: &mut BTreeSet<&'static str>) {
+        match self {
+            Self::Agent { name, renamed, .. } => drop(into.insert(renamed.unwrap_or(name))),
+            Self::Write { key, .. } => drop(into.insert(key)),
+            Self::Workflow { output, .. } => {
+                into.extend(output.iter().map(|output| output.renamed.unwrap_or(output.key)));
+            }
+            Self::Sequence { inside, .. }
+            | Self::Loop { inside, .. }
+            | Self::Parallel { inside, .. }
+            | Self::Each { inside, .. } => inside.iter().for_each(|shape| shape.written(into)),
+            Self::Match { arms, .. } => arms.iter().flatten().for_each(|shape| shape.written(into)),
+            Self::Break { .. } => {}
+        }
+    }
 }
 
 /// Names and how many more nodes there may be.
@@ -48,13 +145,7 @@ struct Grower {
     names: u32,
 }
 
-impl Shape {
-    pub fn grow(seed: u64) -> Self {
-        let mut grower = Grower { random: Random::new(seed), left: 24, names: 0 };
-        let leave = Leave { loops: Vec::new(), fail: true };
-        Shape::Workflow { name: ROOT, inside: grower.inside(4, &leave) }
-    }
-}
+type Item = Option<&'static str>;
 
 impl Grower {
     fn name(&mut self, kind: &str) -> &'static str {
@@ -62,116 +153,91 @@ impl Grower {
         Box::leak(format!("{kind}{}", self.names).into_boxed_str())
     }
 
-    fn inside(&mut self, depth: u32, leave: &Leave) -> Vec<Shape> {
-        (0..1 + self.random.below(3)).map(|_| self.node(depth, leave)).collect()
+    fn inside(&mut self, depth: u32, leave: &Leave, item: Item) -> Vec<Shape> {
+        (0..1 + self.random.below(3)).map(|_| self.node(depth, leave, item)).collect()
     }
 
-    fn node(&mut self, depth: u32, leave: &Leave) -> Shape {
+    fn node(&mut self, depth: u32, leave: &Leave, item: Item) -> Shape {
         self.left = self.left.saturating_sub(1);
-        let kind = if depth == 0 || self.left == 0 { 0 } else { self.random.below(12) };
+        let kind = if depth == 0 || self.left == 0 { 0 } else { self.random.below(17) };
         match kind {
-            3 | 4 => Shape::Sequence { name: self.name("s"), inside: self.inside(depth - 1, leave) },
-            5..=7 => self.repeat(depth - 1, leave),
-            8 | 9 => self.parallel(depth - 1, leave),
-            10 => {
-                let leave = Leave { loops: Vec::new(), fail: leave.fail };
-                Shape::Workflow { name: self.name("w"), inside: self.inside(depth - 1, &leave) }
+            3 | 4 => Shape::Sequence { name: self.name("s"), inside: self.inside(depth - 1, leave, item) },
+            5..=7 => self.repeat(depth - 1, leave, item),
+            8 | 9 => self.parallel(depth - 1, leave, item),
+            10 => self.workflow(depth - 1, leave),
+            11 | 12 => self.select(depth - 1, leave, item),
+            13..=15 => self.each(depth - 1, leave),
+            16 if !leave.inner().is_empty() => {
+                let loops = leave.inner();
+                let at = self.random.below(loops.len() as u64 + 1) as usize;
+                Shape::Break { target: loops.get(at).map(|around| around.name) }
             }
-            11 if !leave.loops.is_empty() => {
-                let at = self.random.below(leave.loops.len() as u64 + 1) as usize;
-                Shape::Break { target: leave.loops.get(at).copied() }
+            _ => {
+                let name = self.name("a");
+                let renamed = self.random.one_in(4).then(|| self.name("k"));
+                Shape::Agent { name, leave: leave.clone(), renamed, item }
             }
-            _ => Shape::Agent { name: self.name("a"), leave: leave.clone() },
         }
     }
 
-    fn repeat(&mut self, depth: u32, leave: &Leave) -> Shape {
+    fn repeat(&mut self, depth: u32, leave: &Leave, item: Item) -> Shape {
         let name = self.name("l");
         let mut inner = leave.clone();
-        inner.loops.push(name);
-        let mut inside = self.inside(depth, &inner);
+        inner.loops.push(Loop { name, depth: leave.depth });
+        let mut inside = self.inside(depth, &inner, item);
         let until = self.random.one_in(3).then(|| self.name("key"));
         if let Some(key) = until {
-            inside.push(Shape::Judge { name: self.name("j"), key });
+            inside.push(Shape::Write { name: self.name("j"), key, what: What::Done });
         }
         let max = (until.is_none() || self.random.one_in(2)).then(|| 1 + self.random.below(3) as u32);
         Shape::Loop { name, max, until, inside }
     }
 
-    fn parallel(&mut self, depth: u32, leave: &Leave) -> Shape {
+    fn parallel(&mut self, depth: u32, leave: &Leave, item: Item) -> Shape {
         let name = self.name("p");
         let count = 1 + self.random.below(4);
         let leaves = self.random.below(count);
         let inside = (0..count).map(|at| match at == leaves {
-            true => self.node(depth, leave),
-            false => self.node(depth, &Leave::default()),
+            true => self.node(depth, leave, item),
+            false => self.node(depth, &Leave { depth: leave.depth, ..Leave::default() }, item),
         });
         let inside = inside.collect();
-        let limit = self.random.one_in(3).then(|| 1 + self.random.below(3) as u32);
-        Shape::Parallel { name, limit, inside }
+        Shape::Parallel { name, limit: self.limit(), inside }
     }
-}
 
-/// The tree that runs.
-pub fn tree(shape: &Shape, seed: u64) -> Tree {
-    let Shape::Workflow { name, inside } = shape else { unreachable!() };
-    Tree::with_keys(name, &[], &[], nodes(inside, seed))
-}
-
-fn nodes(shapes: &[Shape], seed: u64) -> Vec<Node> {
-    shapes.iter().map(|shape| node(shape, seed)).collect()
-}
-
-fn node(shape: &Shape, seed: u64) -> Node {
-    use adk_core::spec::StepKind;
-    match shape {
-        Shape::Agent { name, leave } => {
-            let (mut agent, leave) = (agent(name, seed, leave.clone()), leave.loops.clone());
-            agent.meta = agent.meta.exits(Box::leak(leave.into_boxed_slice()));
-            support::run(agent)
-        }
-        Shape::Judge { name, key } => {
-            let key = *key;
-            support::run(by(name, move |cx| {
-                Box::pin(async move {
-                    let done = done(seed, &cx.path().to_string());
-                    cx.state().set(key, done)?;
-                    Ok(Flow::Continue)
-                })
-            }))
-        }
-        Shape::Sequence { name, inside } => support::sequence(name, nodes(inside, seed)),
-        Shape::Loop { name, max, until, inside } => {
-            Node::Block(name, StepKind::Loop { max: *max, until: *until }, nodes(inside, seed))
-        }
-        Shape::Parallel { name, limit, inside } => {
-            Node::Block(name, StepKind::Parallel { max_concurrency: *limit }, nodes(inside, seed))
-        }
-        Shape::Break { target } => Node::Break(*target),
-        Shape::Workflow { .. } => support::run(tree(shape, seed)),
+    fn limit(&mut self) -> Option<u32> {
+        self.random.one_in(3).then(|| 1 + self.random.below(3) as u32)
     }
-}
 
-/// Whether a loop is to end after this round.
-pub fn done(seed: u64, path: &str) -> bool {
-    !Plan::of(seed, path, &Leave::default()).events.is_multiple_of(2)
-}
+    fn select(&mut self, depth: u32, leave: &Leave, item: Item) -> Shape {
+        let (name, key, writer) = (self.name("m"), self.name("key"), self.name("j"));
+        let arms = (0..1 + self.random.below(3)).map(|_| match self.random.one_in(4) {
+            true => Vec::new(),
+            false => self.inside(depth, leave, item),
+        });
+        let arms: Vec<_> = arms.collect();
+        let write = Shape::Write { name: writer, key, what: What::Arm(arms.len()) };
+        let inside = vec![write, Shape::Match { name, key, writer, arms }];
+        Shape::Sequence { name: self.name("s"), inside }
+    }
 
-fn agent(name: &'static str, seed: u64, leave: Leave) -> support::By {
-    by(name, move |cx| {
-        let leave = leave.clone();
-        Box::pin(async move {
-            let mut plan = Plan::of(seed, &cx.path().to_string(), &leave);
-            for n in 0..plan.events {
-                plan.disturb().await;
-                cx.emit(Event::new().with_state("k", n)).await?;
-                assert!(cx.state().get::<u32>("k")?.is_some(), "the next line sees the state");
-            }
-            plan.disturb().await;
-            match plan.fails {
-                true => Err(adk_core::Error::other("as planned")),
-                false => Ok(plan.flow),
-            }
-        })
-    })
+    fn each(&mut self, depth: u32, leave: &Leave) -> Shape {
+        let (name, list, writer, item) = (self.name("e"), self.name("key"), self.name("j"), self.name("i"));
+        let inner = Leave { depth: leave.depth + 1, ..leave.clone() };
+        let inside = self.inside(depth, &inner, Some(item));
+        let write = Shape::Write { name: writer, key: list, what: What::List };
+        let each = Shape::Each { name, item, list, writer, limit: self.limit(), inside };
+        Shape::Sequence { name: self.name("s"), inside: vec![write, each] }
+    }
+
+    fn workflow(&mut self, depth: u32, leave: &Leave) -> Shape {
+        let name = self.name("w");
+        let mut inside = self.inside(depth, &Leave { loops: Vec::new(), ..leave.clone() }, None);
+        let output = self.random.one_in(2).then(|| {
+            let key = self.name("o");
+            inside.insert(0, Shape::Write { name: self.name("j"), key, what: What::Number });
+            Output { key, renamed: self.random.one_in(2).then(|| self.name("k")) }
+        });
+        Shape::Workflow { name, inside, output }
+    }
 }

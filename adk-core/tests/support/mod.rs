@@ -1,9 +1,9 @@
 //! Trees wired by hand, as `workflow!` wires them, so that the runtime is tested without the macros.
-#![allow(dead_code, reason = "each test file uses a part")]
+#![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part, and fails by it")]
 
-use adk_core::spec::{AgentKind, AgentMeta, InputSpec, KeySpec, Spec, Step, StepKind};
+use adk_core::spec::{AgentKind, AgentMeta, InputSpec, KeySpec, Renames, Spec, Step, StepKind, ToolMeta};
 use adk_core::workflow::{self, Keys, Values, Wired, Workflow};
-use adk_core::{BoxFuture, Context, DynAgent, Event, Flow, Prepare, Result};
+use adk_core::{BoxFuture, Context, DynAgent, Error, ErrorKind, Event, Flow, Prepare, Result, Runner};
 use serde_json::Value;
 
 pub type Body = Box<dyn for<'a> Fn(&'a mut Context) -> BoxFuture<'a, Result<Flow>> + Send + Sync>;
@@ -41,6 +41,38 @@ pub fn exit(name: &'static str) -> By {
     })
 }
 
+/// Writes a value that depends on where it stands to the key that it declares.
+pub fn put<T, F>(name: &'static str, key: &'static str, value: F) -> By
+where
+    T: Into<Value> + Send,
+    F: Fn(&mut Context) -> T + Send + Sync + 'static,
+{
+    let mut agent = by(name, move |cx| {
+        let event = Event::new().with_state(key, value(cx));
+        Box::pin(async move { cx.emit(event).await.map(|_| Flow::Continue) })
+    });
+    agent.meta = agent.meta.writes(Box::leak(Box::new([KeySpec::new(key, "Value")])));
+    agent
+}
+
+/// What happens in a run, but for the event of the user: paths, with the keys that are written; the error at the end.
+pub async fn trace(tree: &Tree) -> Vec<String> {
+    let runner: Runner = Runner::builder().build().unwrap();
+    let mut stream = runner.run(tree, "go").stream();
+    let mut all = Vec::new();
+    while let Some(event) = stream.next().await {
+        match event {
+            Ok(event) if event.author == "user" => {}
+            Ok(event) => {
+                let keys = event.actions.state_delta.iter().map(|(key, value)| format!(" {key}={value}"));
+                all.push(event.path.to_string() + &keys.collect::<String>());
+            }
+            Err(error) => all.push(error.to_string()),
+        }
+    }
+    all
+}
+
 impl DynAgent for By {
     fn meta(&self) -> &AgentMeta<'_> {
         &self.meta
@@ -52,18 +84,30 @@ impl DynAgent for By {
 }
 
 pub enum Node {
-    Run(&'static str, Box<dyn DynAgent>),
+    Run(&'static str, Box<dyn DynAgent>, Renames<'static>),
     Block(&'static str, StepKind<'static>, Vec<Node>),
+    /// The arm `n` is for the number `n`.
+    Match(&'static str, &'static str, Vec<Vec<Node>>),
     Break(Option<&'static str>),
 }
 
 pub fn run(agent: impl DynAgent + 'static) -> Node {
     let name: &'static str = Box::leak(agent.meta().name.to_owned().into_boxed_str());
-    Node::Run(name, Box::new(agent))
+    named(name, agent)
 }
 
 pub fn named(name: &'static str, agent: impl DynAgent + 'static) -> Node {
-    Node::Run(name, Box::new(agent))
+    Node::Run(name, Box::new(agent), Renames::NONE)
+}
+
+/// An instance with other keys: what it reads, and what it writes in the order of its description.
+pub fn renamed(
+    name: &'static str,
+    agent: impl DynAgent + 'static,
+    reads: &'static [(&'static str, &'static str)],
+    writes: &'static [&'static str],
+) -> Node {
+    Node::Run(name, Box::new(agent), Renames::new(reads, writes))
 }
 
 pub fn sequence(name: &'static str, inside: Vec<Node>) -> Node {
@@ -84,6 +128,14 @@ pub fn parallel(name: &'static str, inside: Vec<Node>) -> Node {
 
 pub fn limited(name: &'static str, limit: u32, inside: Vec<Node>) -> Node {
     Node::Block(name, StepKind::Parallel { max_concurrency: Some(limit) }, inside)
+}
+
+pub fn select(name: &'static str, key: &'static str, arms: Vec<Vec<Node>>) -> Node {
+    Node::Match(name, key, arms)
+}
+
+pub fn each(name: &'static str, item: &'static str, list: &'static str, inside: Vec<Node>) -> Node {
+    Node::Block(name, StepKind::Each { item, list, max_concurrency: None }, inside)
 }
 
 type Value0 = (&'static str, Value);
@@ -143,20 +195,21 @@ fn flatten(nodes: Vec<Node>, steps: &mut Vec<Step<'static>>, agents: &mut Vec<Op
     for node in nodes {
         let at = steps.len();
         match node {
-            Node::Run(name, agent) => {
-                // The description is copied, since the tree lives as long as the test.
-                let own = agent.meta();
-                let leak = |text: &str| -> &'static str { Box::leak(text.to_owned().into_boxed_str()) };
-                let reads: Vec<_> = own
-                    .reads
-                    .iter()
-                    .map(|k| KeySpec::new(leak(k.name), leak(k.ty)).optional(k.optional))
-                    .collect();
-                let meta =
-                    AgentMeta::new(own.kind, leak(own.name)).reads(Box::leak(reads.into_boxed_slice()));
-                let meta: &'static AgentMeta<'static> = Box::leak(Box::new(meta));
-                steps.push(Step::new(name, StepKind::Agent { meta, instance: false }, at));
+            Node::Run(name, agent, renames) => {
+                let meta = copied(agent.meta());
+                let step = Step::new(name, StepKind::Agent { meta, instance: false }, at);
+                steps.push(step.renames(renames));
                 agents.push(Some(agent));
+            }
+            Node::Match(name, key, arms) => {
+                steps.push(Step::new(name, StepKind::Match { key }, at));
+                agents.push(None);
+                for arm in arms {
+                    flatten(vec![Node::Block("", StepKind::Arm { pattern: "_" }, arm)], steps, agents);
+                }
+                steps[at].end = steps.len();
+                steps.push(Step::new("", StepKind::End, steps.len()));
+                agents.push(None);
             }
             Node::Break(target) => {
                 steps.push(Step::new("", StepKind::Break { target }, at));
@@ -187,6 +240,20 @@ fn flatten(nodes: Vec<Node>, steps: &mut Vec<Step<'static>>, agents: &mut Vec<Op
     }
 }
 
+/// A description that lives as long as the test.
+fn copied(own: &AgentMeta<'_>) -> &'static AgentMeta<'static> {
+    fn text(text: &str) -> &'static str {
+        Box::leak(text.to_owned().into_boxed_str())
+    }
+    fn keys(keys: &[KeySpec<'_>]) -> &'static [KeySpec<'static>] {
+        let keys = keys.iter().map(|key| KeySpec::new(text(key.name), text(key.ty)).optional(key.optional));
+        Box::leak(keys.collect())
+    }
+    let tools = own.tools.iter().map(|tool| ToolMeta::new(text(tool.name), "").writes(keys(tool.writes)));
+    let meta = AgentMeta::new(own.kind, text(own.name)).reads(keys(own.reads)).writes(keys(own.writes));
+    Box::leak(Box::new(meta.tools(Box::leak(tools.collect()))))
+}
+
 impl Wired for Tree {
     fn spec(&self) -> &Spec<'_> {
         &self.spec
@@ -200,6 +267,10 @@ impl Wired for Tree {
     fn lets(&self, keys: &mut Keys) -> Result<()> {
         assert!(!self.panics, "as asked for");
         self.lets.iter().try_for_each(|(key, value)| keys.set(key, value))
+    }
+    fn select(&self, _: usize, value: &Value) -> Result<usize> {
+        let number = value.as_u64().and_then(|number| usize::try_from(number).ok());
+        number.ok_or_else(|| Error::new(ErrorKind::KeyType, format!("expected a number, got {value}")))
     }
     fn default_of(&self, input: &str, keys: &mut Keys) -> Result<bool> {
         match self.defaults.iter().find(|(key, _)| *key == input) {

@@ -43,6 +43,11 @@ pub(crate) fn function(function: &Function, report: &mut Report) {
     }
 }
 
+/// Whether it is a method. What stands in an `impl` can have no struct beside it.
+pub(crate) fn is_method(function: &Function) -> bool {
+    function.sig.receiver().is_some()
+}
+
 /// Whether anything makes the function one that cannot be called.
 pub(crate) fn is_callable(function: &Function) -> bool {
     let sig = &function.sig;
@@ -79,12 +84,12 @@ pub(crate) fn tool(function: &Function, args: &ToolArgs, report: &mut Report) {
     not_async(function, args.blocking, report);
     let name = args.name.as_ref().map_or_else(|| function.name(), syn::LitStr::value);
     let span = args.name.as_ref().map_or_else(|| function.sig.ident.span(), syn::LitStr::span);
-    if matches!(name.as_str(), "transfer_to_agent" | "set_model_response") {
+    if is_reserved(&name) {
         report.named(
             "tool-reserved",
             span,
-            format!("`{name}` is a tool of the runtime's own"),
-            "give this one another name, or `#[tool(name = \"...\")]`",
+            format!("the runtime gives the name `{name}` to a tool of its own"),
+            "give this one another, or write `#[tool(name = \"...\")]`",
         );
     } else if !is_tool_name(&name) {
         report.at(
@@ -113,6 +118,11 @@ fn not_async(function: &Function, blocking: Option<Span>, report: &mut Report) {
             "remove one of the two",
         );
     }
+}
+
+/// Whether the runtime gives that name to a tool of its own.
+pub(crate) fn is_reserved(name: &str) -> bool {
+    matches!(name, "transfer_to_agent" | "set_model_response")
 }
 
 fn is_tool_name(name: &str) -> bool {

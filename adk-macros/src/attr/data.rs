@@ -9,18 +9,14 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Data, DeriveInput, Path, Token};
 
 pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
-    let mut report = Report::new("data-attribute");
+    let mut report = Report::new("syntax");
     if !args.is_empty() {
         report.at(args.span(), "`#[data]` takes nothing", "write `#[data]`, and serde's attributes below it");
     }
     let input: DeriveInput = match syn::parse2(item.clone()) {
         Ok(input) => input,
         Err(error) => {
-            report.at(
-                error.span(),
-                format!("this is no type: {error}"),
-                "put `#[data]` on a `struct` or `enum`",
-            );
+            report.at(error.span(), "this is no type", "put `#[data]` on a `struct` or an `enum`");
             return report.beside(item);
         }
     };

@@ -3,6 +3,7 @@
 
 mod agent;
 mod tool;
+mod typed;
 mod types;
 
 pub(crate) use agent::agent;
@@ -10,13 +11,15 @@ pub(crate) use tool::tool;
 
 use super::parse::{Function, Param};
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::Attribute;
 
 /// What stands around every impl.
 struct Names {
     /// `::adk::__private`.
     private: TokenStream,
+    /// The name where it is used: to editors the user's token is the function and its twin, and nothing else.
+    name: Ident,
     /// The arguments as locals; a name of the user's own cannot hide behind them.
     locals: Vec<Ident>,
 }
@@ -25,7 +28,9 @@ impl Names {
     fn new(function: &Function) -> Self {
         let facade = crate::facade::facade();
         let locals = (0..function.params.len()).map(|at| format_ident!("__adk_{at}")).collect();
-        Self { private: quote!(#facade::__private), locals }
+        let mut name = function.sig.ident.clone();
+        name.set_span(Span::call_site());
+        Self { private: quote!(#facade::__private), name, locals }
     }
 }
 
@@ -53,13 +58,14 @@ fn written(function: &Function) -> TokenStream {
 /// The braced struct of the same name: it lives among the types only, so that it can stand beside the function.
 fn twin(function: &Function) -> TokenStream {
     let (vis, name) = (&function.vis, &function.sig.ident);
-    // Editors show the type's docs where the name stands in a workflow.
-    let kept = function.attrs.iter().filter(|attr| crate::docs::is_doc(attr));
+    // Editors show the struct's docs where the name stands in a workflow; rustdoc shows and tests the function's.
+    let docs = function.attrs.iter().filter(|attr| crate::docs::is_doc(attr)).map(|attr| &attr.meta);
     let conditions = conditions(function);
     quote! {
-        #(#kept)*
+        #(#[cfg_attr(not(doc), #docs)])*
         #(#conditions)*
-        #[doc(hidden)]
+        // Hidden from rustdoc alone: editors do not complete what is hidden.
+        #[cfg_attr(doc, doc(hidden))]
         #[allow(dead_code, missing_docs, non_camel_case_types, clippy::pedantic)]
         #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]
         #vis struct #name {}
@@ -86,7 +92,7 @@ fn block(function: &Function, private: &TokenStream, inside: &TokenStream) -> To
             clippy::pedantic
         )]
         const _: () = {
-            use #private::Otherwise as _;
+            use #private::{Otherwise as _, typed::Otherwise as _};
             #inside
         };
     }
@@ -104,13 +110,26 @@ fn output_types(function: &Function, private: &TokenStream) -> TokenStream {
     }
 }
 
-/// A check on types: the caret stands under `span`.
-fn refuse(private: &TokenStream, span: Span, wrong: &TokenStream, message: &str) -> TokenStream {
+/// A check on types: what the caret stands under goes from one token to another.
+fn refuse(
+    private: &TokenStream,
+    (from, to): (Span, Span),
+    wrong: &TokenStream,
+    message: &str,
+) -> TokenStream {
     // The compiler points from the first token of a call to its last. These are parentheses, so that no editor takes
     // our path for the user's token.
     let refuse = quote!(#private::refuse);
-    let call = quote_spanned!(span=> (#refuse)(#wrong, #message));
-    quote!(const _: () = #call;)
+    let callee = quote_spanned!(from=> (#refuse));
+    let arguments = quote_spanned!(to=> (#wrong, #message));
+    quote!(const _: () = #callee #arguments;)
+}
+
+/// From the first token to the last.
+fn whole(tokens: impl ToTokens) -> (Span, Span) {
+    let mut spans = tokens.into_token_stream().into_iter().map(|token| token.span());
+    let from = spans.next().unwrap_or_else(Span::call_site);
+    (from, spans.last().unwrap_or(from))
 }
 
 /// The name of a parameter, as a key or as an argument.

@@ -1,7 +1,7 @@
 //! What was written, as it was written.
 
 use proc_macro2::{Ident, Span};
-use syn::{Attribute, Expr, LitStr, Path, Type, Visibility};
+use syn::{Attribute, Expr, LitBool, LitStr, Pat, Path, Type, Visibility};
 
 /// `pub W(inputs) -> outputs { items; body }`.
 pub(super) struct Workflow {
@@ -13,8 +13,19 @@ pub(super) struct Workflow {
     pub(super) outputs: Vec<Typed>,
     pub(super) items: Items,
     pub(super) body: Vec<Node>,
-    /// Paths that end in `::`, for completion in editors.
-    pub(super) half_typed: Vec<Path>,
+    /// Paths in the order of the source, for editors.
+    pub(super) mentions: Vec<Mention>,
+    /// `#[bounds(...)]`.
+    pub(super) bounds: Bounds,
+    /// An item, an input or an output could not be read: which keys are written is not known.
+    pub(super) partial: bool,
+}
+
+/// `#[bounds(model_calls = 30, rounds = 12)]`.
+#[derive(Default)]
+pub(super) struct Bounds {
+    pub(super) model_calls: Option<Expr>,
+    pub(super) rounds: Option<Expr>,
 }
 
 /// What stands before the first step.
@@ -23,6 +34,23 @@ pub(super) struct Items {
     pub(super) agents: Vec<Decl>,
     pub(super) lets: Vec<Let>,
     pub(super) states: Vec<Typed>,
+}
+
+/// A path as it was typed; it may end in `::`.
+pub(super) struct Mention {
+    pub(super) path: Path,
+    pub(super) kind: MentionKind,
+}
+
+/// What a path leads to.
+#[derive(Clone, Copy)]
+pub(super) enum MentionKind {
+    /// An agent or a tool.
+    Type,
+    /// A variant or a constant, in a pattern.
+    Pattern,
+    /// The value of a field.
+    Value,
 }
 
 /// `plan` or `user:plan`.
@@ -84,6 +112,11 @@ pub(super) struct Fields {
     pub(super) timeout: Option<Timeout>,
     pub(super) retry: Option<Expr>,
     pub(super) max_turns: Option<Expr>,
+    pub(super) transfer: Vec<Path>,
+    pub(super) disallow_transfer_to_parent: Option<LitBool>,
+    pub(super) disallow_transfer_to_peers: Option<LitBool>,
+    /// What could not be read may have said that it ends loops.
+    pub(super) vague: bool,
 }
 
 /// `include_contents`.
@@ -106,12 +139,20 @@ pub(super) enum Node {
     Run(Run),
     Block(Box<Block>),
     Break(Break),
+    /// One that could not be read: it may have been anything.
+    Unread(Span),
 }
 
-/// `path` or `path as NAME`.
+/// `path`, or an instance: `path(KEY = KEY) as NAME -> KEY`.
 pub(super) struct Run {
     pub(super) path: Path,
+    /// The key of the definition, and the key that is read instead.
+    pub(super) reads: Vec<(Key, Key)>,
     pub(super) alias: Option<Ident>,
+    /// What it writes, in the order of the definition.
+    pub(super) writes: Vec<Key>,
+    /// A part of its keys could not be read.
+    pub(super) vague: bool,
 }
 
 /// `NAME: loop(...) < ... >`.
@@ -121,7 +162,10 @@ pub(super) struct Block {
     pub(super) kind: BlockKind,
     /// The word, or the opening bracket of a block without one.
     pub(super) span: Span,
+    /// None for a `match`, which has arms.
     pub(super) nodes: Vec<Node>,
+    /// Its arguments or its steps could not be read.
+    pub(super) vague: bool,
 }
 
 /// What a block does.
@@ -129,6 +173,24 @@ pub(super) enum BlockKind {
     Sequence,
     Parallel { max_concurrency: Option<Limit> },
     Loop { max: Option<Limit>, until: Option<Key> },
+    Match(Match),
+    Each { item: Ident, list: Key, max_concurrency: Option<Limit> },
+}
+
+/// `match KEY < PATTERN => step, ... >`.
+pub(super) struct Match {
+    pub(super) key: Key,
+    pub(super) arms: Vec<Arm>,
+    /// Every arm could be read, so that rustc may judge them.
+    pub(super) whole: bool,
+}
+
+/// `PATTERN if GUARD => step`.
+pub(super) struct Arm {
+    pub(super) pattern: Pat,
+    pub(super) guard: Option<Expr>,
+    /// `None` for `()`.
+    pub(super) node: Option<Node>,
 }
 
 /// `max = 5` or `max = ROUNDS`.
@@ -156,12 +218,32 @@ impl Key {
 }
 
 impl BlockKind {
+    /// The key that steers it.
+    pub(super) fn key(&self) -> Option<&Key> {
+        match self {
+            Self::Loop { until, .. } => until.as_ref(),
+            Self::Match(choice) => Some(&choice.key),
+            Self::Each { list, .. } => Some(list),
+            Self::Sequence | Self::Parallel { .. } => None,
+        }
+    }
+
     /// The word that opens it.
     pub(super) fn word(&self) -> &'static str {
         match self {
             Self::Sequence => "sequence",
             Self::Parallel { .. } => "parallel",
             Self::Loop { .. } => "loop",
+            Self::Match(_) => "match",
+            Self::Each { .. } => "each",
         }
+    }
+}
+
+impl Arm {
+    /// The pattern with its guard, as text.
+    pub(super) fn text(&self) -> String {
+        let (pattern, guard) = (&self.pattern, self.guard.iter());
+        super::text::code(quote::quote!(#pattern #(if #guard)*))
     }
 }

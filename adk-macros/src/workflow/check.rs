@@ -3,17 +3,19 @@
 mod keys;
 mod limits;
 mod names;
+mod transfer;
 
 use super::ast::{Decl, DeclKind, Workflow};
 use super::plan::Plan;
 use super::report::Report;
 
 /// Looks at a whole workflow and marks the steps whose faults are reported.
-pub(super) fn workflow(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report) {
+pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut Report) {
     names::workflow(tree, report);
     names::declared(&tree.items.agents, report);
+    transfer::workflow(tree, plan, report);
     names::steps(plan, report);
-    keys::workflow(tree, report);
+    keys::workflow(tree, plan, report);
     limits::workflow(tree, plan, report);
 }
 
@@ -28,4 +30,5 @@ pub(super) fn agents(agents: &[Decl], report: &mut Report) {
         }
     }
     names::declared(agents, report);
+    transfer::outside(agents, report);
 }

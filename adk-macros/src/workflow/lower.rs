@@ -1,11 +1,18 @@
 //! The plan -> tokens: data and calls into `adk-core`, nothing that computes.
 
+mod bounds;
 mod build;
+mod choice;
 mod data;
 mod declared;
 mod docs;
+mod editor;
+mod fields;
+mod flow;
 mod keys;
+mod slip;
 mod spec;
+mod tree;
 mod wired;
 
 use super::ast::{Decl, DeclKind, Workflow};
@@ -19,8 +26,8 @@ use quote::{ToTokens, format_ident, quote};
 struct Lower<'a> {
     tree: &'a Workflow,
     plan: &'a Plan<'a>,
-    /// The struct.
-    name: &'a Ident,
+    /// The struct where it is used; its definition alone is the user's token to editors.
+    name: Ident,
     /// `::adk::__private`.
     adk: TokenStream,
 }
@@ -31,32 +38,36 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> Toke
     let Some(name) = &tree.name else {
         return errors;
     };
-    let lower = Lower { tree, plan, name, adk: private() };
+    let lower = Lower { tree, plan, name: names::unspanned(name), adk: private() };
     let editor = lower.editor();
     let structs = lower.structs();
     let keys = lower.key_structs();
     let allow = allow();
     let adk = &lower.adk;
+    let slips = lower.slip_holder();
     let declared = lower.declared();
     let placed = lower.placed();
     let spec = lower.spec();
     let build = lower.build();
     let agent = lower.agent();
+    let choices = lower.choices();
     let wired = lower.wired();
     let input_output = lower.input_output();
     quote! {
         #editor
         #structs
         #keys
+        #slips
         #allow
         const _: () = {
             #[allow(unused_imports)]
-            use #adk::workflow::wire::Otherwise as _;
+            use #adk::{Otherwise as _, typed::Otherwise as _, workflow::wire::{Otherwise as _, ReadPlain as _}};
             #declared
             #placed
             #spec
             #build
             #agent
+            #choices
             #wired
             #input_output
         };
@@ -93,6 +104,7 @@ fn allow() -> TokenStream {
             non_camel_case_types,
             private_interfaces,
             unreachable_pub,
+            unused_braces,
             unused_parens,
             unused_qualifications,
             long_running_const_eval,
@@ -112,10 +124,16 @@ fn index(number: usize) -> Literal {
     Literal::usize_unsuffixed(number)
 }
 
-/// `KeySpec::new("key", "Type")`.
+/// `KeySpec::new("key", "Type").of::<Type>()`.
 fn key_spec(adk: &TokenStream, typed: &super::ast::Typed) -> TokenStream {
-    let (key, ty) = (typed.key.text(), names::type_text(&typed.ty));
-    quote!(#adk::KeySpec::new(#key, #ty))
+    let (key, text, ty) = (typed.key.text(), names::type_text(&typed.ty), &typed.ty);
+    quote!(#adk::KeySpec::new(#key, #text).of::<#ty>())
+}
+
+/// The same for a key that is read: `serde_json::Value` reads any type.
+fn reading_spec(adk: &TokenStream, typed: &super::ast::Typed) -> TokenStream {
+    let (spec, ty) = (key_spec(adk, typed), &typed.ty);
+    quote!(#spec.any(#adk::typed::Of::<#ty>::VALUE))
 }
 
 /// A call that raises a fault under a token: only its parentheses carry the user's span, since every spanned

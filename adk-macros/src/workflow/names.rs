@@ -9,6 +9,13 @@ pub(super) fn plain(ident: &Ident) -> String {
     ident.unraw().to_string()
 }
 
+/// The name without the user's span, so that editors do not take it for one more definition or use.
+pub(super) fn unspanned(ident: &Ident) -> Ident {
+    let mut ident = ident.clone();
+    ident.set_span(Span::call_site());
+    ident
+}
+
 /// `IterativeWriting` and `HTTPFetch` become `iterative_writing` and `http_fetch`.
 pub(super) fn snake(name: &str) -> String {
     let mut out = String::with_capacity(name.len() + 4);
@@ -81,11 +88,21 @@ pub(super) fn field(name: &str, span: Span) -> Option<Ident> {
     Some(ident)
 }
 
-/// The nearest of some words by spelling, when one is near.
+/// The nearest of some words by spelling, when one is near: no more than a third of the word is another.
 pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let most = word.chars().count() / 3 + 1;
+    within(word, known, word.chars().count().div_ceil(3))
+}
+
+/// The nearest of some words, when `most` changes make it of the word.
+pub(super) fn within<'a>(
+    word: &str,
+    known: impl IntoIterator<Item = &'a str>,
+    most: usize,
+) -> Option<&'a str> {
+    let length = word.chars().count();
     known
         .into_iter()
+        .filter(|one| one.chars().count().abs_diff(length) <= most)
         .map(|one| (distance(word, one), one))
         .filter(|(distance, _)| *distance <= most)
         .min_by_key(|(distance, _)| *distance)

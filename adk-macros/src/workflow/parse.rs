@@ -1,31 +1,46 @@
 //! Tokens -> [`ast`](super::ast). Parsing never stops: a fault is recorded, tokens are skipped to the next `;`, `,` or
 //! to the `>` that closes the block, and reading goes on.
 
+mod arm;
 mod block;
+mod bounds;
 mod declare;
+mod each;
 mod expect;
 mod field;
 mod head;
-mod later;
 mod limit;
+mod rename;
 mod run;
 mod skip;
 mod step;
+mod unknown;
+mod word;
 
-use super::ast::{Decl, Items, Workflow};
+use super::ast::{Bounds, Decl, Items, Mention, Workflow};
 use super::report::Report;
-use proc_macro2::TokenStream;
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+use syn::Visibility;
 use syn::parse::{ParseStream, Parser as _};
-use syn::{Path, Visibility};
+
+/// Blocks inside blocks: parsing recurses, so there is a limit.
+const DEEPEST: usize = 128;
+
+/// Parentheses inside parentheses of expressions, types and patterns, over which `syn` recurses with large frames.
+const DEEPEST_GROUP: usize = 64;
 
 /// What the functions of this module share.
 #[derive(Default)]
 struct Parser {
     report: Report,
     items: Items,
-    half_typed: Vec<Path>,
+    mentions: Vec<Mention>,
     /// How many blocks are open.
     depth: usize,
+    /// The end came before the `>` of a block, which is told: so it came before that of every block around.
+    unclosed: bool,
+    /// Something that may have declared a key could not be read.
+    partial: bool,
 }
 
 /// The input of `workflow!`.
@@ -39,11 +54,14 @@ pub(super) fn workflow(input: TokenStream) -> (Workflow, Report) {
         outputs: Vec::new(),
         items: Items::default(),
         body: Vec::new(),
-        half_typed: Vec::new(),
+        bounds: Bounds::default(),
+        mentions: Vec::new(),
+        partial: false,
     };
     parser.whole(input, |parser, input| parser.workflow(input, &mut tree));
     tree.items = parser.items;
-    tree.half_typed = parser.half_typed;
+    tree.mentions = parser.mentions;
+    tree.partial = parser.partial;
     (tree, parser.report)
 }
 
@@ -66,8 +84,30 @@ impl Parser {
             skip::drain(input);
             result
         };
-        if let Err(error) = all.parse2(input) {
+        let read = match too_deep(input.clone(), 0, 0) {
+            Some(span) => Err(syn::Error::new(
+                span,
+                format!(
+                    "syntax: brackets are nested more than {DEEPEST_GROUP} deep here; help: give a name to what is inside, with a `const` or a function"
+                ),
+            )),
+            None => all.parse2(input),
+        };
+        if let Err(error) = read {
             self.report.parse(error);
         }
     }
+}
+
+/// The first of `( )` and `[ ]` that are too deep. Braces are those of blocks, whose limit is told where they are read.
+fn too_deep(tokens: TokenStream, depth: usize, braces: usize) -> Option<Span> {
+    tokens.into_iter().find_map(|token| match token {
+        TokenTree::Group(group) if depth > DEEPEST_GROUP => Some(group.span_open()),
+        TokenTree::Group(group) => match group.delimiter() {
+            Delimiter::Brace if braces > DEEPEST => None,
+            Delimiter::Brace => too_deep(group.stream(), depth, braces + 1),
+            _ => too_deep(group.stream(), depth + 1, braces),
+        },
+        _ => None,
+    })
 }

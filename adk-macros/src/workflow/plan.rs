@@ -1,15 +1,19 @@
 //! The flat list of steps, with a name and a field for each: what checks look at and what lowering emits.
 
-use super::ast::{Block, BlockKind, Break, DeclKind, Node, Run, Workflow};
+use super::ast::{Arm, Block, BlockKind, Break, Decl, DeclKind, Node, Run, Workflow};
 use super::names;
 use proc_macro2::{Ident, Span};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// The steps in the order of the spec.
 pub(super) struct Plan<'a> {
     /// The name of the workflow as an agent.
     pub(super) name: String,
     pub(super) steps: Vec<Step<'a>>,
+    /// Agents that others transfer to: no steps, but parts of the workflow. Checks fill it.
+    pub(super) targets: Vec<Step<'a>>,
+    /// Whom each declared agent may transfer to, by their numbers.
+    pub(super) transfers: HashMap<usize, Vec<usize>>,
 }
 
 /// A step of the spec.
@@ -29,6 +33,52 @@ pub(super) struct Step<'a> {
     pub(super) told: bool,
     /// Its limit cannot be used.
     pub(super) without_limit: bool,
+    /// The declared agent, by its number, whose name is near to that of a step which is not declared here.
+    pub(super) near: Option<usize>,
+}
+
+impl<'a> Step<'a> {
+    fn new(name: String, span: Span, what: What<'a>, end: usize) -> Self {
+        Self {
+            name,
+            span,
+            what,
+            end,
+            field: None,
+            named: true,
+            told: false,
+            without_limit: false,
+            near: None,
+        }
+    }
+
+    /// An agent that others transfer to.
+    pub(super) fn target(decl: &'a Decl, number: usize) -> Self {
+        let name = own_name(decl).unwrap_or_else(|| names::plain(&decl.name));
+        let field = Some(decl.name.clone());
+        Self { field, ..Self::new(name, decl.name.span(), What::Target(number), 0) }
+    }
+
+    /// Whether it runs an agent.
+    pub(super) fn is_agent(&self) -> bool {
+        matches!(self.what, What::Declared(..) | What::Path(_))
+    }
+
+    /// The number of the agent that is declared here.
+    pub(super) fn declared(&self) -> Option<usize> {
+        match self.what {
+            What::Declared(_, number) | What::Target(number) => Some(number),
+            _ => None,
+        }
+    }
+}
+
+/// The `name` among the fields of an agent.
+fn own_name(decl: &Decl) -> Option<String> {
+    match &decl.kind {
+        DeclKind::Llm { fields, .. } => fields.name.as_ref().map(syn::LitStr::value),
+        _ => None,
+    }
 }
 
 /// What a step is.
@@ -41,6 +91,12 @@ pub(super) enum What<'a> {
     Block(&'a Block),
     /// A branch of a parallel.
     Branch,
+    /// An arm of a match.
+    Arm(&'a Arm),
+    /// An agent that others transfer to, by its number.
+    Target(usize),
+    /// A step that could not be read.
+    Unread,
     Break(&'a Break),
     End,
 }
@@ -48,18 +104,25 @@ pub(super) enum What<'a> {
 /// Lays out the steps of a workflow.
 pub(super) fn of(tree: &Workflow) -> Plan<'_> {
     let name = tree.name.as_ref().map(|name| names::snake(&names::plain(name))).unwrap_or_default();
-    let mut decls = HashMap::new();
+    let mut decls = BTreeMap::new();
     for (number, decl) in tree.items.agents.iter().enumerate() {
         decls.entry(decl.name.to_string()).or_insert(number);
     }
     let mut planner = Planner { tree, decls, steps: Vec::new(), unnamed: HashMap::new() };
     planner.nodes(&tree.body);
-    Plan { name, steps: planner.steps }
+    Plan { name, steps: planner.steps, targets: Vec::new(), transfers: HashMap::new() }
+}
+
+impl<'a> Plan<'a> {
+    /// All that has a field in the struct: steps by their place in the spec, then the targets.
+    pub(super) fn all(&self) -> impl Iterator<Item = (usize, &Step<'a>)> {
+        self.steps.iter().chain(&self.targets).enumerate()
+    }
 }
 
 struct Planner<'a> {
     tree: &'a Workflow,
-    decls: HashMap<String, usize>,
+    decls: BTreeMap<String, usize>,
     steps: Vec<Step<'a>>,
     unnamed: HashMap<&'static str, usize>,
 }
@@ -67,16 +130,7 @@ struct Planner<'a> {
 impl<'a> Planner<'a> {
     fn push(&mut self, name: String, span: Span, what: What<'a>) -> usize {
         let end = self.steps.len();
-        self.steps.push(Step {
-            name,
-            span,
-            what,
-            end,
-            field: None,
-            named: true,
-            told: false,
-            without_limit: false,
-        });
+        self.steps.push(Step::new(name, span, what, end));
         end
     }
 
@@ -100,6 +154,9 @@ impl<'a> Planner<'a> {
                 self.push(String::new(), one.span, What::Break(one));
             }
             Node::Block(block) => self.block(block),
+            Node::Unread(span) => {
+                self.push(String::new(), *span, What::Unread);
+            }
         }
     }
 
@@ -121,20 +178,26 @@ impl<'a> Planner<'a> {
                 (name, last.span(), field)
             }
         };
-        let own =
-            number.and_then(|number| self.tree.items.agents.get(number)).and_then(|decl| match &decl.kind {
-                DeclKind::Llm { fields, .. } => fields.name.as_ref().map(syn::LitStr::value),
-                _ => None,
-            });
+        let own = number.and_then(|number| self.tree.items.agents.get(number)).and_then(own_name);
         let name = own.filter(|_| run.alias.is_none()).unwrap_or(name);
         let what = match number {
             Some(number) => What::Declared(run, number),
             None => What::Path(run),
         };
+        let near = run.path.get_ident().filter(|_| number.is_none()).and_then(|name| self.near(name));
         let at = self.push(name, span, what);
         if let Some(step) = self.steps.get_mut(at) {
-            step.field = field;
+            (step.field, step.near) = (field, near);
         }
+    }
+
+    /// What rustc takes for similar, so that there is something for it to say.
+    fn near(&self, name: &Ident) -> Option<usize> {
+        let name = names::plain(name);
+        let length = name.chars().count();
+        let known = self.decls.keys().map(String::as_str);
+        let near = names::within(&name, known, length / 3).filter(|_| length >= 3)?;
+        self.decls.get(near).copied()
     }
 
     fn block(&mut self, block: &'a Block) {
@@ -152,12 +215,19 @@ impl<'a> Planner<'a> {
             step.named = block.name.is_some();
             step.field = block.name.clone();
         }
-        match block.kind {
+        match &block.kind {
             BlockKind::Parallel { .. } => {
                 for node in &block.nodes {
                     let branch = self.push(String::new(), Span::call_site(), What::Branch);
                     self.node(node);
                     self.close(branch);
+                }
+            }
+            BlockKind::Match(choice) => {
+                for arm in &choice.arms {
+                    let open = self.push(String::new(), Span::call_site(), What::Arm(arm));
+                    arm.node.iter().for_each(|node| self.node(node));
+                    self.close(open);
                 }
             }
             _ => self.nodes(&block.nodes),
@@ -167,8 +237,13 @@ impl<'a> Planner<'a> {
 }
 
 impl Step<'_> {
-    /// Whether it runs an agent.
-    pub(super) fn is_agent(&self) -> bool {
-        matches!(self.what, What::Declared(..) | What::Path(_))
+    /// The field where it is read. Only a step under the name of its declaration is a use of that to editors; the names
+    /// of blocks and instances are where their fields are defined.
+    pub(super) fn field_used(&self) -> Option<Ident> {
+        let field = self.field.as_ref()?;
+        Some(match self.what {
+            What::Declared(run, _) if run.alias.is_none() => field.clone(),
+            _ => names::unspanned(field),
+        })
     }
 }

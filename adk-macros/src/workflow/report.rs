@@ -30,6 +30,11 @@ impl Report {
         }
     }
 
+    /// How many faults there are so far.
+    pub(super) fn len(&self) -> usize {
+        self.faults.len()
+    }
+
     /// The faults as tokens that rustc reports.
     pub(super) fn into_tokens(self) -> TokenStream {
         self.faults.iter().map(syn::Error::to_compile_error).collect()

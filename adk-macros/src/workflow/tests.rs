@@ -1,6 +1,6 @@
 //! The parser as data, and as something that never breaks.
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used)]
+#![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used)]
 
 mod fuzz;
 mod messages;

@@ -1,4 +1,6 @@
 use super::*;
+use crate::spec::sketch::{self, block, choice, keys, leak, llm, run, steps, workflow};
+use crate::spec::{AgentKind, KeySpec, Limits};
 
 const CRITIC: AgentMeta<'static> = AgentMeta::new(AgentKind::Llm, "critic")
     .description("Reviews.")
@@ -25,24 +27,6 @@ const STEPS: &[Step<'static>] = &[
 const SPEC: Spec<'static> = Spec::new("writing", "Writes.", STEPS)
     .inputs(&[InputSpec::new("topic", "String", false)])
     .outputs(&[KeySpec::new("draft", "String"), KeySpec::new("score", "f64")]);
-
-#[test]
-fn text() {
-    assert_eq!(
-        SPEC.to_string(),
-        "\
-writing(topic: String) -> (draft: String, score: f64)
-└─ parallel(max_concurrency = 4)
-   ├─ drafting
-   │  └─ refinement: loop(max = 2, until = done)
-   │     ├─ critic -> criticism
-   │     └─ break refinement
-   └─ second
-      └─ second::refinement: loop(max = 2, until = done)
-         ├─ second::critic -> criticism
-         └─ break refinement"
-    );
-}
 
 #[test]
 fn nodes() {
@@ -95,4 +79,82 @@ fn reads_are_those_of_parameters_and_prompts() {
         KeySpec::new("user:tone", "Value").optional(true),
     ];
     assert_eq!(*nodes[1].reads, expected);
+}
+
+#[test]
+fn blocks_of_every_kind() {
+    let arms = [("Severity::High", run(llm("page"))), ("_", vec![])];
+    let each = StepKind::Each { item: "chapter", list: "chapters", max_concurrency: Some(2) };
+    let all = steps([choice("triage", "severity", arms), block("each_1", each, [run(llm("author"))])]);
+    let spec = Spec::new("w", "", all);
+    let kinds: Vec<_> = spec.nodes().iter().map(|node| (node.kind, node.parent)).collect();
+    let expected = [
+        (NodeKind::Workflow, None),
+        (NodeKind::Match, Some(0)),
+        (NodeKind::Arm, Some(1)),
+        (NodeKind::Llm, Some(2)),
+        (NodeKind::Arm, Some(1)),
+        (NodeKind::Each, Some(0)),
+        (NodeKind::Llm, Some(5)),
+    ];
+    assert_eq!(kinds, expected);
+    assert_eq!(spec.find("triage").unwrap().key, Some("severity"));
+    assert_eq!(spec.nodes()[2].pattern, Some("Severity::High"));
+    let each = spec.find("each_1").unwrap();
+    assert_eq!((each.item, each.list, each.max_concurrency), (Some("chapter"), Some("chapters"), Some(2)));
+}
+
+#[test]
+fn several_steps_in_one_branch_follow_one_another() {
+    let branch = |inside| block("", StepKind::Branch, inside);
+    let branches = [branch(vec![run(llm("a")), run(llm("b"))]), branch(vec![run(llm("c"))])];
+    let spec =
+        Spec::new("w", "", steps([block("p", StepKind::Parallel { max_concurrency: None }, branches)]));
+    let nodes = spec.nodes();
+    assert_eq!(nodes[1].children.len(), 2);
+    assert_eq!((nodes[2].kind, &*nodes[2].children), (NodeKind::Sequence, &[3, 4][..]));
+}
+
+#[test]
+fn the_keys_of_an_instance() {
+    let critic = llm("critic")
+        .prompts(&["{draft} {topic} {essay?}"])
+        .reads(keys(["draft", "tone"]))
+        .writes(keys(["criticism", "score"]));
+    let mut step = sketch::run_as("second", critic);
+    step[0] = step[0].renames(Renames::new(&[("draft", "essay"), ("topic", "user:topic")], &["verdict"]));
+    let node = Spec::new("w", "", steps([step])).find("second").unwrap();
+    let names = |keys: &[KeySpec<'_>]| keys.iter().map(|key| key.name.to_owned()).collect::<Vec<_>>();
+    assert_eq!(names(&node.reads), ["essay", "tone", "user:topic"]);
+    assert_eq!(names(&node.writes), ["verdict", "score"]);
+    assert_eq!((node.definition, node.renames.writes), ("critic", &["verdict"][..]));
+}
+
+#[test]
+fn those_that_an_agent_may_transfer_to_are_in_it() {
+    let refunds = leak(workflow("refunds", [run(llm("refund"))]));
+    let billing = leak(llm("billing").description("Bills.").transfer(leak([refunds])));
+    let support = llm("support").transfer(leak([billing, leak(llm("tech"))]));
+    let spec = Spec::new("w", "", steps([sketch::run_as("desk", support), run(llm("end"))]));
+    let nodes = spec.nodes();
+    let names: Vec<_> = nodes.iter().map(|node| (&*node.name, node.depth, node.transfer)).collect();
+    let expected = [
+        ("w", 0, false),
+        ("desk", 1, false),
+        ("desk::billing", 2, true),
+        ("desk::refunds", 3, true),
+        ("desk::refund", 4, false),
+        ("desk::tech", 2, true),
+        ("end", 1, false),
+    ];
+    assert_eq!(names, expected);
+    assert_eq!(spec.find("desk::billing").unwrap().description, "Bills.");
+}
+
+#[test]
+fn json_of_limits_and_of_what_is_not_placed() {
+    let spec = Spec::new("w", "", &[]).unplaced(&["critic"]).limits(Limits::new(Some(30), None));
+    let json = serde_json::to_value(spec).unwrap();
+    assert_eq!(json["unplaced"][0], "critic");
+    assert_eq!(json["limits"]["model_calls"], 30);
 }

@@ -4,6 +4,7 @@ use crate::Flow;
 use crate::tool::{ToolContext, ToolError};
 use serde::Serialize;
 use serde_json::Value;
+use std::convert::Infallible;
 use std::fmt::Display;
 use std::marker::PhantomData;
 
@@ -12,10 +13,53 @@ use std::marker::PhantomData;
     message = "tool-attribute: `{Self}` cannot be the result of a tool; help: put `#[adk::data]` on it, or derive `serde::Serialize`",
     label = "has no form in JSON"
 )]
-pub trait ToolOutput: Serialize {}
+pub trait ToolOutput {
+    /// Its form in JSON.
+    ///
+    /// # Errors
+    /// When it has none.
+    fn json(self) -> Result<Value, ToolError>;
+}
 
 #[diagnostic::do_not_recommend]
-impl<T: Serialize> ToolOutput for T {}
+impl<T: Serialize> ToolOutput for T {
+    fn json(self) -> Result<Value, ToolError> {
+        serde_json::to_value(self)
+            .map_err(|error| ToolError::failed(format!("the result has no form in JSON: {error}")))
+    }
+}
+
+/// What a tool may fail with.
+#[diagnostic::on_unimplemented(
+    message = "tool-attribute: `{Self}` cannot be the error of a tool; help: implement `Display` for it: the model reads its text",
+    label = "has no text"
+)]
+pub trait ToolFailure: Sized {
+    /// Takes the `Result` off.
+    ///
+    /// # Errors
+    /// The tool's own.
+    fn ok<T>(output: Result<T, Failure<Self>>) -> Result<T, ToolError>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: Display> ToolFailure for E {
+    fn ok<T>(output: Result<T, Failure<Self>>) -> Result<T, ToolError> {
+        output.map_err(|failure| match failure {
+            Failure::Known(error) => error,
+            Failure::Other(error) => ToolError::failed(error.to_string()),
+        })
+    }
+}
+
+/// How a tool has failed.
+#[derive(Debug)]
+pub enum Failure<E> {
+    /// With an error of ours, which stays what it is.
+    Known(ToolError),
+    /// With one of its own.
+    Other(E),
+}
 
 /// A result, and whether a loop ends.
 #[derive(Debug)]
@@ -53,12 +97,12 @@ pub fn tag<R>(_: &R) -> Tag<R> {
 }
 
 impl<T> Tag<Result<T, ToolError>> {
-    /// Takes the `Result` off.
+    /// Says how it failed.
     ///
     /// # Errors
     /// The tool's own.
-    pub fn ok(self, output: Result<T, ToolError>) -> Result<T, ToolError> {
-        output
+    pub fn ok(self, output: Result<T, ToolError>) -> Result<T, Failure<Infallible>> {
+        output.map_err(Failure::Known)
     }
 }
 
@@ -76,23 +120,18 @@ impl<T> Tag<(T, Flow)> {
     }
 }
 
-/// `Result` with any error that can be shown.
+/// `Result` with any error.
 pub trait ResultOutput<T, E> {
-    /// Takes the `Result` off.
+    /// Says how it failed.
     ///
     /// # Errors
     /// The tool's own.
-    fn ok(self, output: Result<T, E>) -> Result<T, ToolError>
-    where
-        E: Display;
+    fn ok(self, output: Result<T, E>) -> Result<T, Failure<E>>;
 }
 
 impl<T, E> ResultOutput<T, E> for Tag<Result<T, E>> {
-    fn ok(self, output: Result<T, E>) -> Result<T, ToolError>
-    where
-        E: Display,
-    {
-        output.map_err(|error| ToolError::failed(error.to_string()))
+    fn ok(self, output: Result<T, E>) -> Result<T, Failure<E>> {
+        output.map_err(Failure::Other)
     }
 }
 
@@ -102,25 +141,13 @@ pub trait AnyOutput<T>: Sized {
     ///
     /// # Errors
     /// None.
-    fn ok(self, output: T) -> Result<T, ToolError> {
+    fn ok(self, output: T) -> Result<T, Failure<Infallible>> {
         Ok(output)
     }
 
     /// It has no `Flow`.
     fn flow(self, output: T) -> (T, Flow) {
         (output, Flow::Continue)
-    }
-
-    /// Its form in JSON.
-    ///
-    /// # Errors
-    /// When it has none.
-    fn value(self, output: T) -> Result<Value, ToolError>
-    where
-        T: ToolOutput,
-    {
-        serde_json::to_value(output)
-            .map_err(|error| ToolError::failed(format!("the result has no form in JSON: {error}")))
     }
 }
 

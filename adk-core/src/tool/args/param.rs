@@ -1,12 +1,13 @@
 //! Parameters of a tool: arguments by their type, and the context.
 
-use super::{Call, ToolArg};
+use super::Call;
 use crate::tool::{ToolContext, ToolError, decode, schema};
-use schemars::{Schema, SchemaGenerator};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::marker::PhantomData;
 
-/// A parameter of type `P`: `Arg::<P>::NEW.arg()` says how to declare and how to read it.
+/// A parameter of type `P`: `ToolArg::arg(Arg::<P>::NEW.slot())` says how to declare and how to read it.
 #[derive(Debug)]
 pub struct Arg<P>(PhantomData<fn() -> P>);
 
@@ -27,7 +28,7 @@ pub struct Handle<T> {
 impl<T> Handle<T> {
     fn new(optional: bool) -> Self
     where
-        T: ToolArg,
+        T: DeserializeOwned + JsonSchema,
     {
         Self { schema: schema::of::<T>, decode: |value| T::deserialize(value), optional }
     }
@@ -220,41 +221,62 @@ impl Declared for SharedContextArg {
     }
 }
 
+/// The place of an argument: `T` is what has to be one, `H` how a parameter made of it is declared and read.
+#[derive(Debug)]
+pub struct Slot<T, H>(fn(Handles<T>) -> H);
+
+impl<T, H> Slot<T, H> {
+    pub(super) fn fill(self, handles: Handles<T>) -> H {
+        (self.0)(handles)
+    }
+}
+
+/// What parameters are made of, once it is known that `T` is an argument.
+#[derive(Debug)]
+pub struct Handles<T> {
+    one: fn() -> Handle<T>,
+    maybe: fn() -> Handle<Option<T>>,
+    many: fn() -> Handle<Vec<T>>,
+}
+
+impl<T: DeserializeOwned + JsonSchema> Handles<T> {
+    pub(super) fn new() -> Self {
+        Self { one: || Handle::new(false), maybe: || Handle::new(true), many: || Handle::new(false) }
+    }
+}
+
 impl Arg<&mut ToolContext> {
     /// No argument.
-    pub fn arg(self) -> ContextArg {
-        ContextArg
+    pub fn slot(self) -> Slot<(), ContextArg> {
+        Slot(|_| ContextArg)
     }
 }
 
 impl Arg<&ToolContext> {
     /// No argument.
-    pub fn arg(self) -> SharedContextArg {
-        SharedContextArg
+    pub fn slot(self) -> Slot<(), SharedContextArg> {
+        Slot(|_| SharedContextArg)
     }
 }
 
 impl Arg<&str> {
     /// A text.
-    pub fn arg(self) -> BorrowedArg<String> {
-        BorrowedArg(Handle::new(false))
+    pub fn slot(self) -> Slot<String, BorrowedArg<String>> {
+        Slot(|handles| BorrowedArg((handles.one)()))
     }
 }
 
 impl Arg<Option<&str>> {
     /// A text, perhaps.
-    pub fn arg(self) -> MaybeTextArg {
-        MaybeTextArg(Handle::new(true))
+    pub fn slot(self) -> Slot<String, MaybeTextArg> {
+        Slot(|handles| MaybeTextArg((handles.maybe)()))
     }
 }
 
 impl<T> Arg<&[T]> {
     /// A list.
-    pub fn arg(self) -> BorrowedArg<Vec<T>>
-    where
-        T: ToolArg,
-    {
-        BorrowedArg(Handle::new(false))
+    pub fn slot(self) -> Slot<T, BorrowedArg<Vec<T>>> {
+        Slot(|handles| BorrowedArg((handles.many)()))
     }
 }
 
@@ -264,46 +286,33 @@ pub trait ArgMaybe<T> {
     type Held;
 
     /// The argument.
-    fn arg(self) -> Self::Held
-    where
-        T: ToolArg;
+    fn slot(self) -> Slot<T, Self::Held>;
 }
 
 impl<T> ArgMaybe<T> for Arg<Option<T>> {
     type Held = OwnedArg<Option<T>>;
 
-    fn arg(self) -> Self::Held
-    where
-        T: ToolArg,
-    {
-        OwnedArg(Handle::new(true))
+    fn slot(self) -> Slot<T, Self::Held> {
+        Slot(|handles| OwnedArg((handles.maybe)()))
     }
 }
 
 impl<T> ArgMaybe<T> for Arg<&T> {
     type Held = BorrowedArg<T>;
 
-    fn arg(self) -> Self::Held
-    where
-        T: ToolArg,
-    {
-        BorrowedArg(Handle::new(false))
+    fn slot(self) -> Slot<T, Self::Held> {
+        Slot(|handles| BorrowedArg((handles.one)()))
     }
 }
 
 /// Any other `T`, found last since it takes a reference.
 pub trait ArgPlain<T> {
     /// The argument.
-    fn arg(self) -> OwnedArg<T>
-    where
-        T: ToolArg;
+    fn slot(self) -> Slot<T, OwnedArg<T>>;
 }
 
 impl<T> ArgPlain<T> for &Arg<T> {
-    fn arg(self) -> OwnedArg<T>
-    where
-        T: ToolArg,
-    {
-        OwnedArg(Handle::new(false))
+    fn slot(self) -> Slot<T, OwnedArg<T>> {
+        Slot(|handles| OwnedArg((handles.one)()))
     }
 }

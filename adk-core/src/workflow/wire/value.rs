@@ -21,11 +21,6 @@ impl<K, T: Into<K>> ValueOf<K> for T {
     }
 }
 
-/// The value of a key that text may serve for.
-pub fn text<K, T: ValueOf<K>>(value: T) -> K {
-    value.value()
-}
-
 /// What may be written where a number with a fraction is wanted.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a number",
@@ -41,11 +36,6 @@ impl<T: Into<f64>> Float for T {
     fn float(self) -> f64 {
         self.into()
     }
-}
-
-/// A number with a fraction.
-pub fn float<T: Float>(value: T) -> f64 {
-    value.float()
 }
 
 /// What may be written as the model of an agent.
@@ -65,24 +55,19 @@ impl<T: Into<ModelRef>> IntoModel for T {
     }
 }
 
-/// A model.
-pub fn model<T: IntoModel>(value: T) -> ModelRef {
-    value.model()
-}
-
 /// The type of `agent NAME: TYPE;`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an agent",
     label = "does not implement `Agent`, so what it reads and writes is not known",
     note = "for an agent that is known at run time only, say it: `agent NAME(READS: TYPE) -> KEY: TYPE as Arc<dyn DynAgent>;`"
 )]
-pub trait Supplied {}
+pub trait Supplied {
+    /// It is an agent.
+    const YES: () = ();
+}
 
 #[diagnostic::do_not_recommend]
 impl<T: Agent> Supplied for T {}
-
-/// The one place where the type of `agent NAME: TYPE;` has to be an agent.
-pub const fn is_supplied<T: Supplied>() {}
 
 /// The type of `agent NAME(...) -> ... as TYPE;`.
 #[diagnostic::on_unimplemented(
@@ -90,15 +75,15 @@ pub const fn is_supplied<T: Supplied>() {}
     label = "expected a type such as `Arc<dyn DynAgent>`",
     note = "it implements neither `Agent` nor `DynAgent`"
 )]
-pub trait Known {}
+pub trait Known {
+    /// It is one.
+    const YES: () = ();
+}
 
 #[diagnostic::do_not_recommend]
 impl<T: DynAgent> Known for T {}
 
-/// The one place where the type of `agent NAME(...) as TYPE;` has to be an agent.
-pub const fn is_known<T: Known>() {}
-
-/// An agent behind a type that may be none, which [`is_known`] reports.
+/// An agent behind a type that may be none, which [`Known`] reports.
 pub trait Holding<const DYN: bool> {
     /// As what the walk runs.
     fn held(&self) -> Option<&dyn DynAgent>;

@@ -1,28 +1,36 @@
 //! `#[agent]`.
 
-use super::{Names, block, name_of, output_types, refuse, types};
+use super::typed::Keys;
+use super::{Names, block, name_of, output_types, refuse, types, whole};
 use crate::attr::check;
 use crate::attr::parse::{AgentArgs, Function};
 use crate::attr::report::Report;
 use crate::docs;
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::spanned::Spanned;
+use syn::ReturnType;
 
 /// The function, the hidden struct, and the impl.
 pub(crate) fn agent(function: &Function, args: &AgentArgs, report: Report) -> TokenStream {
+    let written = super::written(function);
+    if check::is_method(function) {
+        return report.beside(written);
+    }
     let names = Names::new(function);
-    let private = &names.private;
-    let (written, twin) = (super::written(function), super::twin(function));
+    let (private, twin) = (&names.private, super::twin(function));
     let inside = if check::is_callable(function) {
-        let (types, name) = (output_types(function, private), &function.sig.ident);
+        let (types, name) = (output_types(function, private), &names.name);
         // One fault, one message: what tokens show to be wrong is not judged by types as well.
         let checks = report.is_empty().then(|| checks(function, args, &names, &report));
-        let (meta, run) = (meta(function, args, &names), run(function, args, &names));
+        let keys = Keys::of(function, args, &names);
+        let (meta, run) = (meta(function, args, &keys, &names), run(function, args, &names));
+        let typed = keys.lower(function, &names);
         quote! {
             #types
             #checks
+            #typed
             #[automatically_derived]
+            #[diagnostic::do_not_recommend]
             impl #private::Agent for #name {
                 const META: #private::AgentMeta<'static> = #meta;
 
@@ -32,17 +40,18 @@ pub(crate) fn agent(function: &Function, args: &AgentArgs, report: Report) -> To
             }
         }
     } else {
-        inert(function, private)
+        inert(function, &names)
     };
     let block = block(function, private, &inside);
     report.beside(quote!(#written #twin #block))
 }
 
 /// An agent that does nothing, beside an error that says why.
-fn inert(function: &Function, private: &TokenStream) -> TokenStream {
-    let (name, text) = (&function.sig.ident, function.name());
+fn inert(function: &Function, names: &Names) -> TokenStream {
+    let (private, name, text) = (&names.private, &names.name, function.name());
     quote! {
         #[automatically_derived]
+        #[diagnostic::do_not_recommend]
         impl #private::Agent for #name {
             const META: #private::AgentMeta<'static> =
                 #private::AgentMeta::new(#private::AgentKind::Function, #text);
@@ -54,7 +63,7 @@ fn inert(function: &Function, private: &TokenStream) -> TokenStream {
     }
 }
 
-fn meta(function: &Function, args: &AgentArgs, names: &Names) -> TokenStream {
+fn meta(function: &Function, args: &AgentArgs, keys: &Keys, names: &Names) -> TokenStream {
     let private = &names.private;
     let text = function.name();
     let mut meta = quote! {
@@ -65,9 +74,10 @@ fn meta(function: &Function, args: &AgentArgs, names: &Names) -> TokenStream {
         meta.extend(quote!(.description(#description)));
     }
     if let Some(first) = function.params.first() {
-        let keys = function.params.iter().map(|param| {
+        let keys = function.params.iter().enumerate().map(|(at, param)| {
             let (key, spelled, ty) = (name_of(param), types::spelled(&param.ty), fixed(&param.ty));
-            quote!(#private::KeySpec::new(#key, #spelled).optional(#private::Probe::<#ty>::OPTIONAL))
+            let of = keys.of_read(at);
+            quote!(#private::KeySpec::new(#key, #spelled).optional(#private::Probe::<#ty>::OPTIONAL) #of)
         });
         let first = fixed(&first.ty);
         meta.extend(quote! {
@@ -75,9 +85,11 @@ fn meta(function: &Function, args: &AgentArgs, names: &Names) -> TokenStream {
         });
     }
     if let Some(key) = &args.writes {
-        let (key, spelled) = (&key.text, types::written(&function.sig.output));
+        let (key, spelled, of) = (&key.text, types::written(&function.sig.output), keys.of_written());
         meta.extend(quote! {
-            .writes(&[#private::KeySpec::new(#key, #spelled).optional(#private::Probe::<__AdkValue>::OPTIONAL)])
+            .writes(&[
+                #private::KeySpec::new(#key, #spelled).optional(#private::Probe::<__AdkValue>::OPTIONAL) #of
+            ])
         });
     }
     meta.extend(quote!(.may_exit(#private::Probe::<__AdkPlain>::FLOW != 0)));
@@ -93,13 +105,18 @@ fn fixed(ty: &syn::Type) -> TokenStream {
 }
 
 fn run(function: &Function, args: &AgentArgs, names: &Names) -> TokenStream {
-    let Names { private, locals } = names;
-    let name = &function.sig.ident;
+    let Names { private, name, locals } = names;
     let loads = function.params.iter().zip(locals).map(|(param, local)| {
         let (ty, key) = (fixed(&param.ty), name_of(param));
-        // A type that no key can hold is said where it stands.
-        let load = quote_spanned!(param.ty.span()=> .load);
-        quote!(let #local = #private::function::Arg::<#ty>::NEW #load(__adk_cx, #key)?;)
+        // A type that no key can hold is said where it stands: rustc points at the type before the `as`.
+        let place = quote_spanned!(types::caret(&param.ty)=> _);
+        quote! {
+            let #local = <#place as #private::function::StateRead>::load(
+                #private::function::Arg::<#ty>::NEW.slot(),
+                __adk_cx,
+                #key,
+            )?;
+        }
     });
     let blocking = args.blocking.filter(|_| function.sig.asyncness.is_none());
     let begin = match (locals.first(), blocking) {
@@ -108,17 +125,21 @@ fn run(function: &Function, args: &AgentArgs, names: &Names) -> TokenStream {
         (Some(first), Some(_)) => quote!(let (#first, __adk_how) = #first.begin_blocking(__adk_cx);),
     };
     let wait = function.sig.asyncness.map(|_| quote!(.await));
+    // So are one that none can be written with, and what is no error.
+    let (value, error) = types::carets(&function.sig);
+    let error = quote_spanned!(error=> _);
     let value = match args.writes {
         Some(_) => {
-            // So is one that none can be written with.
-            let out = quote_spanned!(function.returns_span()=> __adk_out);
-            quote!(#private::function::tag(&__adk_out).value(#out)?)
+            let place = quote_spanned!(value=> _);
+            let value = quote!(#private::function::tag(&__adk_out).value(__adk_out));
+            quote!(<#place as #private::function::StateWrite>::json(#value)?)
         }
         None => quote!(::core::option::Option::None),
     };
     let call = quote! {
         let __adk_out = #name(#(#locals.give()),*) #wait;
-        let __adk_out = #private::function::tag(&__adk_out).ok(__adk_out)?;
+        let __adk_out = #private::function::tag(&__adk_out).ok(__adk_out);
+        let __adk_out = <#error as #private::function::AgentFailure>::ok(__adk_out)?;
         let (__adk_out, __adk_flow) = #private::function::tag(&__adk_out).flow(__adk_out);
         ::core::result::Result::Ok(#private::function::Done::new(#value, __adk_flow))
     };
@@ -136,24 +157,32 @@ fn run(function: &Function, args: &AgentArgs, names: &Names) -> TokenStream {
     }
 }
 
+/// Where to point when the return value is meant.
+fn returns(function: &Function) -> (Span, Span) {
+    match &function.sig.output {
+        ReturnType::Type(_, ty) => whole(ty),
+        ReturnType::Default => whole(&function.sig.ident),
+    }
+}
+
 /// What only types can tell.
 fn checks(function: &Function, args: &AgentArgs, names: &Names, report: &Report) -> TokenStream {
     let private = &names.private;
     let name = function.name();
     let mut checks = TokenStream::new();
-    let mut check = |span, wrong: &TokenStream, fact: String, help: String| {
+    let mut check = |span: (Span, Span), wrong: &TokenStream, fact: String, help: String| {
         checks.extend(refuse(private, span, wrong, &report.message(&fact, &help)));
     };
     let unit = quote!(#private::Probe::<__AdkValue>::UNIT);
     match &args.writes {
         Some(key) => check(
-            key.span,
+            (key.span, key.span),
             &unit,
             format!("`{name}` writes `{}`, but returns no value", key.text),
             "return the value, or remove `writes`".into(),
         ),
         None => check(
-            function.returns_span(),
+            returns(function),
             &quote!(!#unit),
             format!("`{name}` returns a value, but does not say which key it writes"),
             "write `#[agent(writes = KEY)]`, or return nothing".into(),
@@ -161,7 +190,7 @@ fn checks(function: &Function, args: &AgentArgs, names: &Names, report: &Report)
     }
     if let Some(exits) = &args.exits {
         check(
-            exits.span,
+            (exits.span, exits.span),
             &quote!(#private::Probe::<__AdkPlain>::FLOW == 0),
             format!("`{name}` says which loops it may end, but returns no `Flow`"),
             "return `Flow` or `(T, Flow)`, or remove `exits`".into(),
@@ -172,14 +201,14 @@ fn checks(function: &Function, args: &AgentArgs, names: &Names, report: &Report)
         let is_context = context(&fixed(&param.ty));
         if at > 0 {
             check(
-                param.ty.span(),
+                whole(&param.ty),
                 &is_context,
                 format!("the context of `{name}` is not its first parameter"),
                 "move it to the front".into(),
             );
         } else if let Some(span) = args.blocking {
             check(
-                span,
+                (span, span),
                 &is_context,
                 format!("`{name}` takes a context, which cannot leave its thread, and is `blocking`"),
                 "read and write keys by parameters and `writes`, or remove `blocking`".into(),
@@ -187,7 +216,7 @@ fn checks(function: &Function, args: &AgentArgs, names: &Names, report: &Report)
         }
         if param.name.is_none() {
             check(
-                param.ty.span(),
+                whole(&param.ty),
                 &quote!(!#is_context),
                 format!("a parameter of `{name}` has no name, so it reads no key"),
                 "name it as the key that it reads".into(),

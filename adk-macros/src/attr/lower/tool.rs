@@ -1,21 +1,23 @@
 //! `#[tool]`.
 
-use super::{Names, block, name_of, output_types, refuse, types};
+use super::{Names, block, name_of, output_types, refuse, types, whole};
 use crate::attr::check;
 use crate::attr::parse::{Function, Param, ToolArgs};
 use crate::attr::report::Report;
 use crate::docs;
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use syn::spanned::Spanned;
 use syn::{Expr, ExprLit, Lit};
 
 /// The function, the hidden struct, and the impl.
 pub(crate) fn tool(function: &Function, args: &ToolArgs, report: Report) -> TokenStream {
+    let written = super::written(function);
+    if check::is_method(function) {
+        return report.beside(written);
+    }
     let names = Names::new(function);
-    let private = &names.private;
-    let (written, twin) = (super::written(function), super::twin(function));
-    let name = &function.sig.ident;
+    let (private, twin) = (&names.private, super::twin(function));
+    let name = &names.name;
     let inside = if check::is_callable(function) {
         let types = output_types(function, private);
         // One fault, one message: what tokens show to be wrong is not judged by types as well.
@@ -32,6 +34,7 @@ pub(crate) fn tool(function: &Function, args: &ToolArgs, report: Report) -> Toke
                 });
 
             #[automatically_derived]
+            #[diagnostic::do_not_recommend]
             impl #private::Tool for #name {
                 const META: #private::ToolMeta<'static> = #meta;
 
@@ -50,15 +53,15 @@ pub(crate) fn tool(function: &Function, args: &ToolArgs, report: Report) -> Toke
             }
         }
     } else {
-        inert(function, private)
+        inert(function, &names)
     };
     let block = block(function, private, &inside);
     report.beside(quote!(#written #twin #block))
 }
 
 /// A tool that does nothing, beside an error that says why.
-fn inert(function: &Function, private: &TokenStream) -> TokenStream {
-    let (name, text) = (&function.sig.ident, function.name());
+fn inert(function: &Function, names: &Names) -> TokenStream {
+    let (private, name, text) = (&names.private, &names.name, function.name());
     quote! {
         static __ADK_DECLARATION: ::std::sync::LazyLock<#private::model::ToolDeclaration> =
             ::std::sync::LazyLock::new(|| {
@@ -66,6 +69,7 @@ fn inert(function: &Function, private: &TokenStream) -> TokenStream {
             });
 
         #[automatically_derived]
+        #[diagnostic::do_not_recommend]
         impl #private::Tool for #name {
             const META: #private::ToolMeta<'static> = #private::ToolMeta::new(#text, "");
 
@@ -87,6 +91,8 @@ fn inert(function: &Function, private: &TokenStream) -> TokenStream {
 fn meta(function: &Function, args: &ToolArgs, names: &Names) -> TokenStream {
     let private = &names.private;
     let name = args.name.as_ref().map_or_else(|| function.name(), syn::LitStr::value);
+    // One mistake, one message: a tool without a name is not refused once more by the agents that have it.
+    let name = if check::is_reserved(&name) { String::new() } else { name };
     let description = docs::description(&function.attrs).unwrap_or_else(|| quote!(""));
     let said = args.escalates.is_some() || check::names_escalate(function.body.stream());
     let mut meta = quote!(#private::ToolMeta::new(#name, #description));
@@ -115,9 +121,9 @@ fn handle(param: &Param, private: &TokenStream) -> TokenStream {
         let ty = &param.ty;
         quote!(#ty)
     });
-    // A type without a schema is said where it stands.
-    let arg = quote_spanned!(param.ty.span()=> .arg());
-    quote!(#private::args::Arg::<#ty>::NEW #arg)
+    // A type without a schema is said where it stands: rustc points at the type before the `as`.
+    let place = quote_spanned!(types::caret(&param.ty)=> _);
+    quote!(<#place as #private::args::ToolArg>::arg(#private::args::Arg::<#ty>::NEW.slot()))
 }
 
 /// The value of `#[default(...)]`: a text serves for a `String`.
@@ -129,8 +135,7 @@ fn default(value: &Expr) -> TokenStream {
 }
 
 fn declare(function: &Function, names: &Names) -> TokenStream {
-    let private = &names.private;
-    let name = &function.sig.ident;
+    let Names { private, name, .. } = names;
     let args = function.params.iter().map(|param| {
         let (key, handle) = (name_of(param), handle(param, private));
         let description = docs::description(&param.docs).unwrap_or_else(|| quote!(""));
@@ -146,8 +151,7 @@ fn declare(function: &Function, names: &Names) -> TokenStream {
 }
 
 fn call(function: &Function, args: &ToolArgs, names: &Names) -> TokenStream {
-    let Names { private, locals } = names;
-    let name = &function.sig.ident;
+    let Names { private, name, locals } = names;
     let takes = function.params.iter().zip(locals).map(|(param, local)| {
         let (key, handle) = (name_of(param), handle(param, private));
         match &param.default {
@@ -159,13 +163,15 @@ fn call(function: &Function, args: &ToolArgs, names: &Names) -> TokenStream {
         }
     });
     let wait = function.sig.asyncness.map(|_| quote!(.await));
-    let out = quote_spanned!(function.returns_span()=> __adk_out);
+    // A result that no model can read, and an error without a text, are said where they stand.
+    let (value, error) = types::carets(&function.sig);
+    let (value, error) = (quote_spanned!(value=> _), quote_spanned!(error=> _));
     let body = quote! {
         #(#takes)*
         let __adk_out = #name(#(#locals.give()),*) #wait;
-        let __adk_out = #private::args::tag(&__adk_out).ok(__adk_out)?;
+        let __adk_out = <#error as #private::args::ToolFailure>::ok(#private::args::tag(&__adk_out).ok(__adk_out))?;
         let (__adk_out, __adk_flow) = #private::args::tag(&__adk_out).flow(__adk_out);
-        let __adk_out = #private::args::tag(&__adk_out).value(#out)?;
+        let __adk_out = <#value as #private::args::ToolOutput>::json(__adk_out)?;
         ::core::result::Result::Ok(#private::args::Done::new(__adk_out, __adk_flow))
     };
     let make = quote!(#private::args::Call::new(__adk_args, __adk_cx, &__ADK_DECLARATION));
@@ -206,14 +212,14 @@ fn checks(function: &Function, names: &Names, report: &Report) -> TokenStream {
             let message =
                 report.message(&format!("`{name}` takes two contexts"), "one is enough: it is the same");
             let wrong = quote!(#is_context && (false #before));
-            checks.extend(refuse(private, param.ty.span(), &wrong, &message));
+            checks.extend(refuse(private, whole(&param.ty), &wrong, &message));
         }
         if param.name.is_none() {
             let message = report.message(
                 &format!("a parameter of `{name}` has no name, so no model can fill it in"),
                 "name it",
             );
-            checks.extend(refuse(private, param.ty.span(), &quote!(!#is_context), &message));
+            checks.extend(refuse(private, whole(&param.ty), &quote!(!#is_context), &message));
         }
         before.extend(quote!(|| #is_context));
     }

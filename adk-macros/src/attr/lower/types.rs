@@ -1,8 +1,9 @@
 //! Types as they are spelled.
 
-use proc_macro2::{Group, TokenStream, TokenTree};
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::{GenericArgument, PathArguments, ReturnType, Type};
+use syn::spanned::Spanned;
+use syn::{GenericArgument, PathArguments, ReturnType, Signature, Type};
 
 /// With every lifetime `'static`: a type in an item has no other.
 pub(super) fn fixed(tokens: TokenStream) -> TokenStream {
@@ -70,7 +71,12 @@ pub(super) fn spelled(ty: &Type) -> String {
 /// The text of the type that is written to a key: `f64` of `Result<(f64, Flow)>`. An alias stays what it is.
 pub(super) fn written(output: &ReturnType) -> String {
     let ReturnType::Type(_, ty) = output else { return "()".to_owned() };
-    let ty = argument(ty, "Result").unwrap_or(ty);
+    spelled(inside(ty))
+}
+
+/// What stands inside of `Result`, beside `Flow` and inside of `Option`.
+fn inside(ty: &Type) -> &Type {
+    let ty = argument(ty, "Result", 0).unwrap_or(ty);
     let ty = match ty {
         Type::Tuple(tuple) if tuple.elems.len() == 2 => match (tuple.elems.first(), tuple.elems.last()) {
             (Some(value), Some(flow)) if ends_in(flow, "Flow") => value,
@@ -78,22 +84,49 @@ pub(super) fn written(output: &ReturnType) -> String {
         },
         _ => ty,
     };
-    spelled(argument(ty, "Option").unwrap_or(ty))
+    argument(ty, "Option", 0).unwrap_or(ty)
+}
+
+/// Where to point when a type is meant: its last name, or that of what is borrowed or perhaps there.
+pub(super) fn caret(ty: &Type) -> Span {
+    match ty {
+        Type::Reference(reference) => caret(&reference.elem),
+        Type::Slice(slice) => caret(&slice.elem),
+        Type::Group(group) => caret(&group.elem),
+        Type::Paren(paren) => caret(&paren.elem),
+        Type::Path(path) => match (argument(ty, "Option", 0), path.path.segments.last()) {
+            (Some(inside), _) => caret(inside),
+            (None, Some(last)) => last.ident.span(),
+            (None, None) => ty.span(),
+        },
+        _ => ty.span(),
+    }
+}
+
+/// Where to point when the value that a function returns is meant, and where when its error is.
+pub(super) fn carets(sig: &Signature) -> (Span, Span) {
+    match &sig.output {
+        ReturnType::Type(_, ty) => {
+            (caret(inside(ty)), argument(ty, "Result", 1).map_or_else(|| caret(ty), caret))
+        }
+        ReturnType::Default => (sig.ident.span(), sig.ident.span()),
+    }
 }
 
 fn ends_in(ty: &Type, name: &str) -> bool {
     matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == name))
 }
 
-/// The first argument of a type of that name.
-fn argument<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
+/// One of the arguments of a type of that name.
+fn argument<'a>(ty: &'a Type, name: &str, nth: usize) -> Option<&'a Type> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last().filter(|last| last.ident == name)?;
     let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
-    arguments.args.iter().find_map(|argument| match argument {
+    let mut types = arguments.args.iter().filter_map(|argument| match argument {
         GenericArgument::Type(ty) => Some(ty),
         _ => None,
-    })
+    });
+    types.nth(nth)
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
 //! What stands in the parentheses of `#[agent(...)]` and `#[tool(...)]`.
 
 use super::function::plain;
+use super::words::{Words, parens, word};
 use crate::attr::report::Report;
 use crate::attr::spelling::nearest;
 use proc_macro2::{Span, TokenStream};
 use syn::ext::IdentExt;
-use syn::parse::{Parse, ParseStream, Parser};
-use syn::punctuated::Punctuated;
-use syn::{Ident, LitStr, Token, Type, parenthesized};
+use syn::parse::{Parse, ParseStream};
+use syn::{Ident, LitStr, Token, Type};
 
 /// A state key with its prefix.
 pub(crate) struct Key {
@@ -61,22 +61,47 @@ pub(crate) struct ToolArgs {
     pub(crate) blocking: Option<Span>,
 }
 
-const AGENT: [&str; 3] = ["writes", "exits", "blocking"];
-const TOOL: [&str; 6] = ["name", "writes", "escalates", "long_running", "confirm", "blocking"];
+const AGENT: Words = Words {
+    attribute: "agent",
+    forms: &["writes = score", "exits(outer)", "blocking"],
+    foreign: &[
+        ("description", "write it as a doc comment, `/// Grades the draft.`"),
+        ("name", "the name is that of the function; where it is a step, `as` gives it another"),
+        ("output_key", "write `writes = KEY`"),
+        ("reads", "parameters are the keys that it reads"),
+    ],
+};
+
+const TOOL: Words = Words {
+    attribute: "tool",
+    forms: &["name = \"look_up\"", "writes(plan: Plan)", "escalates", "long_running", "confirm", "blocking"],
+    foreign: &[
+        ("description", "write it as a doc comment, `/// Looks a word up.`"),
+        ("exits", "write `escalates`, or return `Flow`"),
+        ("require_confirmation", "write `confirm`"),
+    ],
+};
+
 const PREFIXES: [&str; 3] = ["user", "app", "temp"];
 
 /// Reads `#[agent(...)]`.
 pub(crate) fn agent_args(args: TokenStream, report: &mut Report) -> AgentArgs {
     let mut out = AgentArgs::default();
-    list(args, report, &AGENT, "agent", &mut |name, input, report| {
+    AGENT.read(args, report, &mut |name, input, report| {
         match name.to_string().as_str() {
             "writes" => {
                 input.parse::<Token![=]>()?;
-                let key = key(input, report)?;
-                out.writes = Some(key);
+                out.writes = Some(key(input, report)?);
             }
             "exits" => {
-                let loops = inside(input)?.into_iter().map(|ident| plain(&ident)).collect();
+                let loops = parens(input, |input| {
+                    let name = |input: ParseStream<'_>| word(input, "the name of a loop");
+                    match input.is_empty() {
+                        true => Err(input.error("expected the name of a loop")),
+                        false => input.parse_terminated(name, Token![,]),
+                    }
+                })?;
+                let loops = loops.iter().map(plain).collect();
                 out.exits = Some(Exits { loops, span: name.span() });
             }
             _ => out.blocking = Some(name.span()),
@@ -89,24 +114,25 @@ pub(crate) fn agent_args(args: TokenStream, report: &mut Report) -> AgentArgs {
 /// Reads `#[tool(...)]`.
 pub(crate) fn tool_args(args: TokenStream, report: &mut Report) -> ToolArgs {
     let mut out = ToolArgs::default();
-    list(args, report, &TOOL, "tool", &mut |name, input, report| {
+    TOOL.read(args, report, &mut |name, input, report| {
         match name.to_string().as_str() {
             "name" => {
                 input.parse::<Token![=]>()?;
-                out.name = Some(input.parse()?);
+                let wrong = |error: syn::Error| syn::Error::new(error.span(), "expected the name in quotes");
+                out.name = Some(input.parse().map_err(wrong)?);
             }
-            "writes" => {
-                let content;
-                parenthesized!(content in input);
-                while !content.is_empty() {
-                    let key = key_of_type(&content, report)?;
-                    content.parse::<Token![:]>()?;
-                    out.writes.push(ToolWrite { key, ty: content.parse()? });
-                    if !content.is_empty() {
-                        content.parse::<Token![,]>()?;
+            "writes" => out.writes.extend(parens(input, |input| {
+                let mut writes = Vec::new();
+                while !input.is_empty() {
+                    let key = key_of_type(input, report)?;
+                    input.parse::<Token![:]>()?;
+                    writes.push(ToolWrite { key, ty: input.parse()? });
+                    if !input.is_empty() {
+                        input.parse::<Token![,]>()?;
                     }
                 }
-            }
+                Ok(writes)
+            })?),
             "escalates" => out.escalates = Some(name.span()),
             "long_running" => out.long_running = Some(name.span()),
             "confirm" => out.confirm = Some(name.span()),
@@ -117,103 +143,29 @@ pub(crate) fn tool_args(args: TokenStream, report: &mut Report) -> ToolArgs {
     out
 }
 
-type Each<'a> = dyn FnMut(&Ident, ParseStream<'_>, &mut Report) -> syn::Result<()> + 'a;
-
-/// Reads a list of known words. After a fault it goes on behind the next comma.
-fn list(args: TokenStream, report: &mut Report, words: &[&str], attribute: &str, each: &mut Each<'_>) {
-    let mut seen: Vec<String> = Vec::new();
-    let parser = |input: ParseStream<'_>| {
-        while !input.is_empty() {
-            if let Err(error) = entry(input, report, words, attribute, &mut seen, each) {
-                let all = words.join("`, `");
-                report.at(error.span(), error.to_string(), format!("`#[{attribute}]` takes `{all}`"));
-                skip(input);
-            }
-            if !input.is_empty() {
-                input.parse::<Token![,]>()?;
-            }
-        }
-        Ok(())
-    };
-    if let Err(error) = parser.parse2(args) {
-        report.syntax(&error);
-    }
-}
-
-fn entry(
-    input: ParseStream<'_>,
-    report: &mut Report,
-    words: &[&str],
-    attribute: &str,
-    seen: &mut Vec<String>,
-    each: &mut Each<'_>,
-) -> syn::Result<()> {
-    let name = input.call(Ident::parse_any)?;
-    let text = name.to_string();
-    if !words.contains(&text.as_str()) {
-        let help = match nearest(&text, words) {
-            Some(word) => format!("did you mean `{word}`?"),
-            None => format!("`#[{attribute}]` takes `{}`", words.join("`, `")),
-        };
-        report.at(name.span(), format!("`{text}` is no attribute of `#[{attribute}]`"), help);
-        skip(input);
-        return Ok(());
-    }
-    if seen.contains(&text) {
-        report.at(name.span(), format!("`{text}` is given twice"), "remove one of them");
-    }
-    each(&name, input, report).map_err(|error| match input.is_empty() {
-        // The end of the input has no place of its own.
-        true => syn::Error::new(name.span(), error.to_string().replace("unexpected end of input, ", "")),
-        false => error,
-    })?;
-    seen.push(text);
-    if !input.is_empty() && !input.peek(Token![,]) {
-        return Err(input.error("expected a comma"));
-    }
-    Ok(())
-}
-
-/// Goes to the next comma.
-fn skip(input: ParseStream<'_>) {
-    while !input.is_empty() && !input.peek(Token![,]) {
-        let skipped: syn::Result<proc_macro2::TokenTree> = input.parse();
-        if skipped.is_err() {
-            return;
-        }
-    }
-}
-
-fn inside(input: ParseStream<'_>) -> syn::Result<Punctuated<Ident, Token![,]>> {
-    let content;
-    parenthesized!(content in input);
-    let names = content.parse_terminated(Ident::parse_any, Token![,])?;
-    match names.is_empty() {
-        true => Err(content.error("expected the name of a loop")),
-        false => Ok(names),
-    }
-}
-
 fn key(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Key> {
-    let first = input.call(Ident::parse_any)?;
+    let first = word(input, "a key")?;
+    if input.peek(Token![.]) {
+        return Err(input.error("a prefix ends in `:`, as in `user:plan`"));
+    }
     if !input.peek(Token![:]) {
         return Ok(Key { text: plain(&first), span: first.span() });
     }
     input.parse::<Token![:]>()?;
-    let second = input.call(Ident::parse_any)?;
+    let second = word(input, "a key")?;
     Ok(prefixed(&first, &second, report))
 }
 
 /// A key with a type behind it: `plan: Plan` or `user:plan: Plan`.
 fn key_of_type(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Key> {
-    let first = input.call(Ident::parse_any)?;
+    let first = word(input, "a key")?;
     let ahead = input.fork();
     let prefix = Prefix::parse(&ahead).is_ok();
     if !prefix {
         return Ok(Key { text: plain(&first), span: first.span() });
     }
     input.parse::<Token![:]>()?;
-    let second = input.call(Ident::parse_any)?;
+    let second = word(input, "a key")?;
     Ok(prefixed(&first, &second, report))
 }
 

@@ -47,14 +47,6 @@ impl Function {
             ReturnType::Default => quote::quote!(()),
         }
     }
-
-    /// Where to point when the return value is meant.
-    pub(crate) fn returns_span(&self) -> Span {
-        match &self.sig.output {
-            ReturnType::Type(_, ty) => ty.span(),
-            ReturnType::Default => self.sig.ident.span(),
-        }
-    }
 }
 
 /// An identifier without `r#`.
@@ -76,7 +68,7 @@ pub(crate) fn function(item: TokenStream, report: &mut Report) -> Option<Functio
     let Parsed(attrs, vis, mut sig, body) = match Parsed::parse.parse2(item) {
         Ok(parsed) => parsed,
         Err(error) => {
-            report.at(error.span(), format!("this is no function: {error}"), "put the attribute on a `fn`");
+            report.at(error.span(), "this is no function", "put the attribute on a `fn`");
             return None;
         }
     };
@@ -85,7 +77,7 @@ pub(crate) fn function(item: TokenStream, report: &mut Report) -> Option<Functio
         match input {
             FnArg::Receiver(receiver) => report.at(
                 receiver.self_token.span,
-                "a method cannot be one",
+                "a method is neither an agent nor a tool",
                 "take what it needs as parameters, and write it outside of `impl`",
             ),
             FnArg::Typed(input) => {
@@ -96,7 +88,8 @@ pub(crate) fn function(item: TokenStream, report: &mut Report) -> Option<Functio
                     }
                     Pat::Wild(_) => None,
                     pat => {
-                        report.at(pat.span(), "a parameter is a name", "take it apart in the body");
+                        let help = "give it a name, and take it apart in the body";
+                        report.at(pat.span(), "a parameter of this function has no name", help);
                         None
                     }
                 };
@@ -116,10 +109,10 @@ fn own(attrs: &mut Vec<Attribute>, report: &mut Report) -> (Vec<Attribute>, Opti
         } else if attr.path().is_ident("default") {
             match attr.parse_args() {
                 Ok(value) => default = Some((attr.path().span(), value)),
-                Err(error) => report.at(
+                Err(_) => report.at(
                     attr.path().span(),
-                    format!("`default` needs a value: {error}"),
-                    "write `#[default(3)]`",
+                    "`default` needs a value in parentheses",
+                    "write `#[default(3)]`, with any expression",
                 ),
             }
         } else {

@@ -1,25 +1,37 @@
 //! `key-duplicate`.
 
-use super::super::ast::{Typed, Workflow};
+use super::super::ast::{BlockKind, DeclKind, Key, Typed, Workflow};
 use super::super::names::plain;
+use super::super::plan::{Plan, What};
 use super::super::report::Report;
 use std::collections::HashMap;
 
-/// A key that is declared twice among inputs, `let` and `state`, or among the outputs.
-pub(super) fn workflow(tree: &Workflow, report: &mut Report) {
-    let inputs = tree.inputs.iter().map(|input| (&input.typed, "an input"));
-    let lets = tree.items.lets.iter().map(|one| (&one.typed, "a `let`"));
-    let states = tree.items.states.iter().map(|typed| (typed, "a `state`"));
-    unique(inputs.chain(lets).chain(states), report);
-    unique(tree.outputs.iter().map(|typed| (typed, "an output")), report);
+/// A key that is declared twice among inputs, `let`, `state` and the items of `each`, or among the outputs.
+pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: &mut Report) {
+    let inputs = tree.inputs.iter().map(|input| (&input.typed.key, "an input"));
+    let lets = tree.items.lets.iter().map(|one| (&one.typed.key, "a `let`"));
+    let states = tree.items.states.iter().map(|typed| (&typed.key, "a `state`"));
+    let mut seen = HashMap::new();
+    unique(inputs.chain(lets).chain(states), &mut seen, report);
+    for step in &plan.steps {
+        if let What::Block(block) = step.what
+            && let BlockKind::Each { item, .. } = &block.kind
+        {
+            let item = Key { prefix: None, name: item.clone() };
+            unique([(&item, "the item of an `each`")], &mut seen, report);
+        }
+    }
+    let outputs = tree.outputs.iter().map(|typed| (&typed.key, "an output"));
+    unique(outputs, &mut HashMap::new(), report);
     if let Some(name) = &tree.name {
         let inputs = tree.inputs.iter().map(|input| &input.typed);
         one_field_each(inputs, &format!("{name}Input"), report);
         one_field_each(tree.outputs.iter(), &format!("{name}Output"), report);
     }
     for decl in &tree.items.agents {
-        if let super::super::ast::DeclKind::Described { reads, .. } = &decl.kind {
-            unique(reads.iter().map(|typed| (typed, "what it reads")), report);
+        if let DeclKind::Described { reads, .. } = &decl.kind {
+            let reads = reads.iter().map(|typed| (&typed.key, "what it reads"));
+            unique(reads, &mut HashMap::new(), report);
         }
     }
 }
@@ -40,14 +52,15 @@ fn one_field_each<'a>(keys: impl Iterator<Item = &'a Typed>, holder: &str, repor
     }
 }
 
-fn unique<'a>(keys: impl Iterator<Item = (&'a Typed, &'static str)>, report: &mut Report) {
-    let mut seen: HashMap<String, &str> = HashMap::new();
-    for (typed, what) in keys {
-        let key = typed.key.text();
+fn unique<'a>(
+    keys: impl IntoIterator<Item = (&'a Key, &'static str)>,
+    seen: &mut HashMap<String, &'static str>,
+    report: &mut Report,
+) {
+    for (declared, what) in keys {
+        let key = declared.text();
         match seen.get(&key) {
-            None => {
-                seen.insert(key, what);
-            }
+            None => drop(seen.insert(key, what)),
             Some(first) => {
                 let help = match (*first, what) {
                     ("an input", "a `let`") => {
@@ -62,7 +75,7 @@ fn unique<'a>(keys: impl Iterator<Item = (&'a Typed, &'static str)>, report: &mu
                     true => format!("key-duplicate: `{key}` is declared twice as {what}; help: {help}"),
                     false => text,
                 };
-                report.at(typed.key.name.span(), text);
+                report.at(declared.name.span(), text);
             }
         }
     }

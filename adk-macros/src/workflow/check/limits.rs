@@ -16,7 +16,14 @@ pub(super) fn workflow(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report
         DeclKind::Given { .. } => None,
     });
     let all = inputs.chain(lets).chain(&tree.items.states).chain(outputs).chain(&tree.outputs);
-    let keys: Vec<String> = all.map(|typed| typed.key.name.to_string()).collect();
+    let mut keys: Vec<String> = all.map(|typed| typed.key.name.to_string()).collect();
+    keys.extend(plan.steps.iter().filter_map(|step| match step.what {
+        What::Block(block) => match &block.kind {
+            BlockKind::Each { item, .. } => Some(item.to_string()),
+            _ => None,
+        },
+        _ => None,
+    }));
     for step in &mut plan.steps {
         let What::Block(block) = step.what else {
             continue;
@@ -26,7 +33,8 @@ pub(super) fn workflow(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report
                 limit,
                 "loop-max: `max` is fixed when the workflow is compiled, but this reads a key; help: write the largest number that you want to allow, and lower it before a run with `set_max` on the field of the loop",
             ),
-            BlockKind::Parallel { max_concurrency: Some(limit) } => (
+            BlockKind::Parallel { max_concurrency: Some(limit) }
+            | BlockKind::Each { max_concurrency: Some(limit), .. } => (
                 limit,
                 "syntax: `max_concurrency` is fixed when the workflow is compiled, but this reads a key; help: write a number",
             ),

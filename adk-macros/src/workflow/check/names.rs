@@ -74,6 +74,20 @@ pub(super) fn steps(plan: &mut Plan<'_>, report: &mut Report) {
     for step in plan.steps.iter().filter(|step| !step.named) {
         names.insert(step.name.clone(), Taken::Unnamed);
     }
+    // Agents that are transferred to have no `as`: the other one is to be named anew.
+    for target in &mut plan.targets {
+        match names.get(&target.name) {
+            Some(taken) if !matches!(taken, Taken::Unnamed) => {
+                let text = format!(
+                    "name-duplicate: {}; help: give this agent another name",
+                    taken.describe(&target.name)
+                );
+                report.at(target.span, text);
+                (target.told, target.field) = (true, None);
+            }
+            _ => drop(names.insert(target.name.clone(), Taken::Agent)),
+        }
+    }
     for step in &mut plan.steps {
         if step.name.is_empty() || !step.named {
             continue;
@@ -109,7 +123,7 @@ pub(super) fn steps(plan: &mut Plan<'_>, report: &mut Report) {
 /// An agent with a `name` of its own is still the field by which it was declared.
 fn fields(plan: &mut Plan<'_>, report: &mut Report) {
     let mut seen: HashMap<String, String> = HashMap::new();
-    for step in &mut plan.steps {
+    for step in plan.targets.iter_mut().chain(&mut plan.steps) {
         let Some(field) = step.field.as_ref().map(plain) else {
             continue;
         };
@@ -149,7 +163,7 @@ impl Taken {
     fn by(step: &Step<'_>) -> Self {
         match step.what {
             What::Path(run) if run.alias.is_none() => Self::Path,
-            What::Path(_) | What::Declared(..) => Self::Agent,
+            What::Path(_) | What::Declared(..) | What::Target(_) => Self::Agent,
             _ => Self::Block,
         }
     }
@@ -190,7 +204,13 @@ fn step_name(step: &Step<'_>, report: &mut Report) -> bool {
                 report.at(step.span, text);
                 return true;
             }
-            format!("name the step with `as`, as in `{path} as first_{}`", step.name)
+            match run.path.get_ident().filter(|_| matches!(&*step.name, "sequence" | "parallel" | "each")) {
+                Some(word) if *word == "each" => {
+                    "a block has its steps in `< >`, as in `each item in items < step >`".into()
+                }
+                Some(word) => format!("a block has its steps in `< >`, as in `{word} < step; step >`"),
+                None => format!("name the step with `as`, as in `{path} as first_{}`", step.name),
+            }
         }
         _ => "choose another name".into(),
     };

@@ -1,6 +1,7 @@
 //! How a workflow is made: `Default`, and `new` where the caller supplies agents.
 
 use super::super::ast::DeclKind;
+use super::super::names;
 use super::super::plan::What;
 use super::{Lower, numbered};
 use proc_macro2::TokenStream;
@@ -8,22 +9,21 @@ use quote::quote;
 
 impl Lower<'_> {
     pub(super) fn build(&self) -> TokenStream {
-        let (adk, name, wire) = (&self.adk, self.name, self.wire());
+        let (adk, name, wire) = (&self.adk, &self.name, self.wire());
         let (mut given, mut made, mut parameters, mut agree) =
             (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut bounds = Vec::new();
-        for (i, step) in self.plan.steps.iter().enumerate() {
-            let Some(field) = &step.field else {
+        for (i, step) in self.plan.all() {
+            let Some(field) = &step.field_used() else {
                 continue;
             };
-            let decl = match step.what {
-                What::Declared(_, number) => self.tree.items.agents.get(number).zip(Some(number)),
-                _ => None,
-            };
+            let decl =
+                step.declared().and_then(|number| self.tree.items.agents.get(number).zip(Some(number)));
             match decl.map(|(decl, number)| (&decl.kind, number)) {
                 Some((DeclKind::Given { ty }, number)) => {
-                    parameters.push((number, quote!(#field: #ty)));
-                    given.push(quote!(#field));
+                    let parameter = names::unspanned(field);
+                    parameters.push((number, quote!(#parameter: #ty)));
+                    given.push(quote!(#field: #parameter));
                     made.push(quote!(#field: ::core::default::Default::default()));
                     // The quantifier makes it a bound that may fail: otherwise rustc wants it to hold here.
                     bounds.push(quote!(for<'__any> #ty: ::core::default::Default));
@@ -32,18 +32,19 @@ impl Lower<'_> {
                 Some((DeclKind::Described { ty, .. }, number)) => {
                     let alias = numbered("Agent", i);
                     let meta = numbered("DESCRIBED", number);
-                    parameters.push((number, quote!(#field: #ty)));
-                    given.push(quote!(#field));
+                    let parameter = names::unspanned(field);
+                    parameters.push((number, quote!(#parameter: #ty)));
+                    given.push(quote!(#field: #parameter));
                     let held = quote!(#wire::Holding<{ #wire::Probe::<#alias>::DYN }>);
-                    agree.push(quote!(#wire::agrees(&#meta, <#alias as #held>::described(&#field))?;));
+                    agree.push(quote!(#wire::agrees(&#meta, <#alias as #held>::described(&#parameter))?;));
                     continue;
                 }
                 _ => {}
             }
             let value = match step.what {
-                What::Path(run) => {
-                    let (path, alias) = (&run.path, numbered("Agent", i));
-                    quote!(#wire::make::<(#path), { #wire::Probe::<#alias>::AGENT }>())
+                What::Path(_) => {
+                    let (path, alias) = (self.path_type(i, step), numbered("Agent", i));
+                    quote!(<(#path) as #wire::Make<{ #wire::Probe::<#alias>::AGENT }>>::make())
                 }
                 _ => quote!(::core::default::Default::default()),
             };

@@ -1,16 +1,30 @@
 //! Declared LLM agents: a const for each, and a type for those of `llm::agent!`.
 
-use super::super::ast::{Contents, Decl, DeclKind, Fields, Timeout, Typed};
+use super::super::ast::{Contents, Decl, DeclKind, Fields, Typed};
 use super::super::names;
-use super::wired::convert;
-use super::{Lower, docs, index, key_spec, numbered, raise};
-use proc_macro2::{Literal, TokenStream};
+use super::super::plan::What;
+use super::super::text::code;
+use super::fields::{settings, tools};
+use super::{Lower, docs, index, key_spec, numbered};
+use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
+use syn::{Expr, LitStr};
 
 impl Lower<'_> {
+    /// The descriptions of the agents that one may transfer to.
+    fn targets(&self, number: usize) -> Vec<TokenStream> {
+        let targets = self.plan.transfers.get(&number).into_iter().flatten();
+        let meta = |target: &usize| {
+            let (i, step) =
+                self.plan.all().find(|(_, step)| matches!(step.what, What::Target(n) if n == *target))?;
+            Some(self.meta(i, step))
+        };
+        targets.filter_map(meta).collect()
+    }
+
     /// `impl Declares<N>` for every agent with fields, and the description of those known at run time.
     pub(super) fn declared(&self) -> TokenStream {
-        let (name, adk) = (self.name, &self.adk);
+        let (name, adk) = (&self.name, &self.adk);
         let mut seen: Vec<String> = Vec::new();
         let mut all = TokenStream::new();
         for (number, decl) in self.tree.items.agents.iter().enumerate() {
@@ -22,13 +36,18 @@ impl Lower<'_> {
                 quote!(::core::concat!(::core::module_path!(), "::", ::core::stringify!(#name), "::", #text));
             all.extend(match &decl.kind {
                 DeclKind::Llm { output, fields } => {
-                    declares(adk, name, number, decl, output.as_deref(), fields, &id)
+                    let own = Declaration { number, decl, output: output.as_deref(), fields };
+                    own.lower(adk, name, &id, &self.targets(number))
                 }
                 DeclKind::Given { .. } => TokenStream::new(),
                 DeclKind::Described { reads, output, .. } => {
                     let meta = numbered("DESCRIBED", number);
                     let description = docs::description(&decl.attrs);
-                    let reads = reads.iter().map(|typed| key_spec(adk, typed));
+                    let reads = reads.iter().map(|typed| {
+                        let (key, text, ty) = (typed.key.text(), names::type_text(&typed.ty), &typed.ty);
+                        let (of, optional) = (inside(adk, ty), optional(adk, ty));
+                        quote!(#adk::KeySpec::new(#key, #text).optional(#optional).of::<#of>())
+                    });
                     let writes = output.iter().map(|typed| key_spec(adk, typed));
                     quote! {
                         const #meta: #adk::AgentMeta<'static> = #adk::AgentMeta::new(#adk::AgentKind::Custom, #text)
@@ -45,15 +64,28 @@ impl Lower<'_> {
     }
 }
 
+/// Whether a read of that type may find nothing: an `Option` reads as a parameter does.
+fn optional(adk: &TokenStream, ty: &impl ToTokens) -> TokenStream {
+    quote!(#adk::Probe::<#ty>::OPTIONAL)
+}
+
+/// The type of the key that is read as that type.
+pub(super) fn inside(adk: &TokenStream, ty: &impl ToTokens) -> TokenStream {
+    let optional = optional(adk, ty);
+    quote!(<#ty as #adk::typed::OfOption<{ #optional }>>::Value)
+}
+
 /// An agent of `llm::agent!`: a struct of its name.
 pub(super) fn alone(decl: &Decl, adk: &TokenStream) -> TokenStream {
     let DeclKind::Llm { output, fields } = &decl.kind else {
         return TokenStream::new();
     };
-    let (attrs, vis, name) = (&decl.attrs, &decl.vis, &decl.name);
-    let text = names::plain(name);
+    let (attrs, vis, defined) = (&decl.attrs, &decl.vis, &decl.name);
+    let (name, text) = (&names::unspanned(defined), names::plain(defined));
     let id = quote!(::core::concat!(::core::module_path!(), "::", #text));
-    let declares = declares(adk, name, 0, decl, output.as_deref(), fields, &id);
+    let own = Declaration { number: 0, decl, output: output.as_deref(), fields };
+    let declares = own.lower(adk, name, &id, &[]);
+    let types = super::flow::written(adk, name, output.as_deref());
     let allow = super::allow();
     let fallback = attrs.is_empty().then(|| {
         let doc = format!("The LLM agent `{text}`.");
@@ -63,7 +95,7 @@ pub(super) fn alone(decl: &Decl, adk: &TokenStream) -> TokenStream {
         #(#attrs)*
         #fallback
         #allow
-        #vis struct #name {
+        #vis struct #defined {
             agent: #adk::llm::Declared<#name, 0>,
         }
         #allow
@@ -71,6 +103,7 @@ pub(super) fn alone(decl: &Decl, adk: &TokenStream) -> TokenStream {
             #[allow(unused_imports)]
             use #adk::workflow::wire::Otherwise as _;
             #declares
+            #types
             // So that rustc does not list it as one of the types that are agents.
             #[diagnostic::do_not_recommend]
             impl #adk::Agent for #name {
@@ -107,146 +140,113 @@ pub(super) fn alone(decl: &Decl, adk: &TokenStream) -> TokenStream {
     }
 }
 
-fn declares(
-    adk: &TokenStream,
-    owner: &proc_macro2::Ident,
+/// A declared LLM agent.
+struct Declaration<'a> {
     number: usize,
-    decl: &Decl,
-    output: Option<&Typed>,
-    fields: &Fields,
-    id: &TokenStream,
-) -> TokenStream {
-    let wire = quote!(#adk::workflow::wire);
-    let name = fields.name.as_ref().map_or_else(|| names::plain(&decl.name), syn::LitStr::value);
-    let description = docs::description(&decl.attrs);
-    let prompt = fields.instruction.as_ref().map(|prompt| {
-        let constant = numbered("PROMPT", number);
-        (quote!(const #constant: &str = #prompt;), constant)
-    });
-    let (prompt_const, prompt) = prompt.unzip();
-    let prompts = prompt.iter();
-    let writes = output.iter().map(|typed| key_spec(adk, typed));
-    let output = output.map(|typed| {
-        let (key, ty) = (typed.key.text(), &typed.ty);
-        quote!(.output(#wire::output::<#ty>(#key, #wire::Probe::<#ty>::TEXT)))
-    });
-    let contents = fields.include_contents.map(|contents| {
-        let variant = match contents {
-            Contents::Default => quote!(Default),
-            Contents::None => quote!(None),
+    decl: &'a Decl,
+    output: Option<&'a Typed>,
+    fields: &'a Fields,
+}
+
+impl Declaration<'_> {
+    /// The const that everything of the agent comes from; `targets` are the descriptions of whom it transfers to.
+    fn lower(
+        &self,
+        adk: &TokenStream,
+        owner: &proc_macro2::Ident,
+        id: &TokenStream,
+        targets: &[TokenStream],
+    ) -> TokenStream {
+        let Self { number, decl, output, fields } = *self;
+        let wire = quote!(#adk::workflow::wire);
+        let name = fields.name.as_ref().map_or_else(|| names::plain(&decl.name), syn::LitStr::value);
+        let description = docs::description(&decl.attrs);
+        let prompt = fields.instruction.as_ref().map(|prompt| {
+            let constant = numbered("PROMPT", number);
+            (quote!(const #constant: &str = #prompt;), constant)
+        });
+        let (prompt_const, prompt) = prompt.unzip();
+        let (prompts, sources) = (prompt.iter(), fields.instruction.iter().map(source));
+        let writes = output.iter().map(|typed| key_spec(adk, typed));
+        let text = output.map_or_else(
+            || quote!(true),
+            |typed| {
+                let ty = &typed.ty;
+                quote!(#wire::Probe::<#ty>::TEXT)
+            },
+        );
+        let output = output.map(|typed| {
+            let (key, ty) = (typed.key.text(), &typed.ty);
+            quote!(.output(#wire::output(#key, #text, <#ty as #wire::Answer>::JSON)))
+        });
+        let contents = fields.include_contents.map(|contents| {
+            let variant = match contents {
+                Contents::Default => quote!(Default),
+                Contents::None => quote!(None),
+            };
+            quote!(.include_contents(#adk::llm::IncludeContents::#variant))
+        });
+        let max_turns = fields.max_turns.as_ref().map(|turns| {
+            let constant = numbered("TURNS", number);
+            (quote!(const #constant: u32 = #turns;), constant)
+        });
+        let (turns_const, turns) = max_turns.unzip();
+        let settings = settings(adk, fields, turns.as_ref());
+        let declared_turns = turns.iter();
+        let turns = match &turns {
+            Some(turns) => quote!(::core::option::Option::Some(#turns)),
+            None => quote!(::core::option::Option::None),
         };
-        quote!(.include_contents(#adk::llm::IncludeContents::#variant))
-    });
-    let max_turns = fields.max_turns.as_ref().map(|turns| {
-        let constant = numbered("TURNS", number);
-        (quote!(const #constant: u32 = #turns;), constant)
-    });
-    let (turns_const, turns) = max_turns.unzip();
-    let settings = settings(adk, fields, turns.as_ref());
-    let turns = turns.iter();
-    let (tool_items, tool_metas, tools) = tools(adk, &name, number, fields);
-    let n = index(number);
-    let instruction = prompt.iter();
-    quote! {
-        #prompt_const
-        #turns_const
-        #tool_items
-        impl #adk::llm::Declares<#n> for #owner {
-            const DECL: #adk::llm::LlmDecl = #adk::llm::LlmDecl::new(
-                #adk::AgentMeta::new(#adk::AgentKind::Llm, #name)
-                    .definition(#id)
-                    .description(#description)
-                    #(.prompts(&[#prompts]))*
-                    .writes(&[#(#writes),*])
-                    #tool_metas
-                    #(.max_turns(::core::option::Option::Some(#turns)))*,
-            )
-            #(.instruction(#instruction))*
-            #output
-            #contents
-            #tools
-            #settings;
-        }
-    }
-}
-
-/// The types of the tools, what is checked of them, and how they are made.
-fn tools(
-    adk: &TokenStream,
-    agent: &str,
-    number: usize,
-    fields: &Fields,
-) -> (TokenStream, TokenStream, TokenStream) {
-    if fields.tools.is_empty() {
-        return Default::default();
-    }
-    let wire = quote!(#adk::workflow::wire);
-    let metas = numbered("TOOLS", number);
-    let mut items = TokenStream::new();
-    let mut types = Vec::new();
-    let mut raises = TokenStream::new();
-    let raise_tool = numbered("raise_tool", number);
-    for (i, path) in fields.tools.iter().enumerate() {
-        let alias = super::numbered(&format!("Tool_{number}"), i);
-        // The one mention that has a bound: a path that is no tool is reported once.
-        items.extend(quote!(type #alias = #path; const _: () = #wire::is_tool::<(#path)>();));
-        types.push(quote!(<#alias as #wire::Tooling<{ #wire::Probe::<#alias>::TOOL }>>));
-        let span = names::last(path).map_or_else(proc_macro2::Span::call_site, proc_macro2::Ident::span);
-        raises.extend(raise(span, &raise_tool, index(i)));
-    }
-    items.extend(quote! {
-        const #metas: &[#adk::ToolMeta<'static>] = &[#(<#types::Tool as #adk::Tool>::META),*];
-        #[track_caller]
-        const fn #raise_tool(at: usize) {
-            #adk::check::raise_tool(#agent, #metas, at);
-        }
-        #raises
-    });
-    let made = quote!(.tools(|| #wire::tools([#(#types::make()),*])));
-    (items, quote!(.tools(#metas)), made)
-}
-
-fn settings(adk: &TokenStream, fields: &Fields, turns: Option<&proc_macro2::Ident>) -> Option<TokenStream> {
-    let wire = quote!(#adk::workflow::wire);
-    let some = |place: TokenStream, value: Option<TokenStream>| {
-        value.map(|value| quote!(settings.#place = ::core::option::Option::Some(#value);))
-    };
-    let model = fields.model.as_ref().map(|model| convert(&quote!(#wire::model), model));
-    let float = |value: &Option<syn::Expr>| value.as_ref().map(|value| convert(&quote!(#wire::float), value));
-    let plain = |value: &Option<syn::Expr>| value.as_ref().map(ToTokens::to_token_stream);
-    let timeout = fields.timeout.as_ref().map(|timeout| match timeout {
-        Timeout::Millis(millis) => {
-            let millis = Literal::u64_unsuffixed(*millis);
-            quote!(::core::time::Duration::from_millis(#millis))
-        }
-        Timeout::Value(value) => value.to_token_stream(),
-    });
-    let retry = fields.retry.as_ref().map(|retry| quote!(settings.retry = #adk::llm::Retry::from(#retry);));
-    let stop = (!fields.stop.is_empty()).then(|| {
-        let stop = &fields.stop;
-        quote!(settings.generation.stop = ::std::vec![#(::core::convert::Into::into(#stop)),*];)
-    });
-    let all: TokenStream = [
-        some(quote!(model), model),
-        some(quote!(generation.temperature), float(&fields.temperature)),
-        some(quote!(generation.top_p), float(&fields.top_p)),
-        some(quote!(generation.max_output_tokens), plain(&fields.max_output_tokens)),
-        some(quote!(generation.seed), plain(&fields.seed)),
-        some(quote!(timeout), timeout),
-        some(quote!(max_turns), turns.map(ToTokens::to_token_stream)),
-        retry,
-        stop,
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    (!all.is_empty()).then(|| {
+        // The answer is the end of its turn, unless there is more for it to do.
+        let is_short = match fields.tools.is_empty() && fields.transfer.is_empty() {
+            true => text,
+            false => quote!(false),
+        };
+        let (tool_items, tool_metas, tools) = tools(adk, &name, number, fields);
+        let transfer = (!targets.is_empty()).then(|| quote!(.transfer(&[#(&#targets),*])));
+        let [parent, peers] = [&fields.disallow_transfer_to_parent, &fields.disallow_transfer_to_peers]
+            .map(|flag| flag.as_ref().is_some_and(syn::LitBool::value));
+        let disallow = (parent || peers).then(|| quote!(.disallow_transfer(#parent, #peers)));
+        let unknown = fields.vague.then(|| quote!(.unknown()));
+        let n = index(number);
+        let instruction = prompt.iter();
         quote! {
-            .settings(|| {
-                let mut settings = #adk::llm::LlmSettings::default();
-                #all
-                settings
-            })
+            #prompt_const
+            #turns_const
+            #tool_items
+            impl #adk::llm::Declares<#n> for #owner {
+                const DECL: #adk::llm::LlmDecl = #adk::llm::LlmDecl::new(
+                    #adk::AgentMeta::new(#adk::AgentKind::Llm, #name)
+                        .definition(#id)
+                        .description(#description)
+                        #(.prompts(&[#prompts]).sources(&[#sources]))*
+                        .writes(&[#(#writes),*])
+                        #tool_metas
+                        #transfer
+                        .max_turns(#wire::max_turns(#is_short, #turns))
+                        #unknown,
+                )
+                #(.instruction(#instruction))*
+                #output
+                #contents
+                #tools
+                #(.max_turns(#declared_turns))*
+                #disallow
+                #settings;
+            }
         }
-    })
+    }
+}
+
+/// The text by which messages name a prompt that is no literal; empty for a literal, which they need not name.
+fn source(prompt: &Expr) -> String {
+    match prompt {
+        Expr::Lit(_) => String::new(),
+        Expr::Macro(call) => {
+            let name = names::last(&call.mac.path).map(names::plain).unwrap_or_default();
+            let file = call.mac.parse_body::<LitStr>().ok().filter(|_| name == "include_str");
+            file.map_or_else(|| format!("{name}!(...)"), |file| file.value())
+        }
+        other => code(other.to_token_stream()),
+    }
 }

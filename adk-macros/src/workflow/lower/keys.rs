@@ -1,11 +1,11 @@
 //! `WInput`, `WOutput`, and `impl Workflow`.
 
 use super::super::ast::{Input, Typed, Workflow};
-use super::super::names::is_string;
+use super::super::names::{is_string, unspanned};
 use super::wired::value_of;
 use super::{Lower, allow};
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 
 impl Workflow {
     /// The keys with an initial value.
@@ -14,9 +14,24 @@ impl Workflow {
     }
 }
 
+impl Typed {
+    /// The field of the key where it is read: its definition alone is the user's token to editors.
+    fn field_used(&self) -> Ident {
+        unspanned(&self.key.name)
+    }
+}
+
 impl Lower<'_> {
     fn input_name(&self) -> Ident {
         format_ident!("{}Input", self.name, span = Span::call_site())
+    }
+
+    /// The type of the input.
+    pub(super) fn input_type(&self) -> TokenStream {
+        match self.inputs().is_empty() {
+            true => quote!(()),
+            false => self.input_name().into_token_stream(),
+        }
     }
 
     fn output_name(&self) -> Ident {
@@ -37,7 +52,7 @@ impl Lower<'_> {
 
     /// The structs; none for no input, and for no or one output.
     pub(super) fn key_structs(&self) -> TokenStream {
-        let (vis, name, allow) = (&self.tree.vis, self.name, allow());
+        let (vis, name, allow) = (&self.tree.vis, &self.name, allow());
         let fields = |all: Vec<&Typed>, what: &str| -> TokenStream {
             all.into_iter()
                 .map(|typed| {
@@ -67,24 +82,18 @@ impl Lower<'_> {
     }
 
     pub(super) fn input_output(&self) -> TokenStream {
-        let (adk, name, wire) = (&self.adk, self.name, self.wire());
+        let (adk, name, wire) = (&self.adk, &self.name, self.wire());
         let (inputs, outputs) = (self.inputs(), self.outputs());
         let input_impls = self.input_impls(&inputs);
         let output_impls = self.output_impls(&outputs);
-        let input_ty = match inputs.is_empty() {
-            true => quote!(()),
-            false => {
-                let name = self.input_name();
-                quote!(#name)
-            }
-        };
+        let input_ty = self.input_type();
         let begin = inputs.iter().map(|input| {
-            let (key, field, ty) = (input.typed.key.text(), &input.typed.key.name, &input.typed.ty);
-            quote!(#wire::input::<#ty>(keys, #key, &input.#field)?;)
+            let (key, field, ty) = (input.typed.key.text(), input.typed.field_used(), &input.typed.ty);
+            quote!(<#ty as #wire::KeyValue>::input(&input.#field, keys, #key)?;)
         });
         let read = |typed: &&Typed| {
             let (key, ty) = (typed.key.text(), &typed.ty);
-            quote!(#wire::get::<#ty>(values, #key)?)
+            quote!(<#ty as #wire::KeyValue>::get(values, #key)?)
         };
         let (output_ty, finish) = match outputs.as_slice() {
             [] => (quote!(()), quote!(())),
@@ -94,17 +103,18 @@ impl Lower<'_> {
             }
             all => {
                 let name = self.output_name();
-                let fields = all.iter().map(|typed| &typed.key.name);
+                let fields = all.iter().map(|typed| typed.field_used());
                 let values = all.iter().map(read);
                 (quote!(#name), quote!(#name { #(#fields: #values),* }))
             }
         };
+        let output = crate::leak::associated("Output", &output_ty, outputs.iter().map(|typed| &typed.ty));
         quote! {
             #input_impls
             #output_impls
             impl #adk::Workflow for #name {
                 type Input = #input_ty;
-                type Output = #output_ty;
+                #output
                 fn as_agent(&self) -> &dyn #adk::DynAgent {
                     self
                 }
@@ -129,14 +139,14 @@ impl Lower<'_> {
         let required: Vec<_> =
             inputs.iter().filter(|input| input.default.is_none()).map(|one| &one.typed).collect();
         let parameters = required.iter().map(|typed| {
-            let (field, ty) = (&typed.key.name, &typed.ty);
+            let (field, ty) = (typed.field_used(), &typed.ty);
             match is_string(ty) {
                 true => quote!(#field: impl ::core::convert::Into<#ty>),
                 false => quote!(#field: #ty),
             }
         });
         let values = inputs.iter().map(|Input { typed, default }| {
-            let (field, ty) = (&typed.key.name, &typed.ty);
+            let (field, ty) = (typed.field_used(), &typed.ty);
             match default {
                 Some(default) => {
                     let value = value_of(typed, default, &self.wire());
@@ -162,7 +172,7 @@ impl Lower<'_> {
             _ => None,
         };
         let from = from.map(|(typed, whole)| {
-            let (field, ty) = (&typed.key.name, &typed.ty);
+            let (field, ty) = (typed.field_used(), &typed.ty);
             let made = match whole {
                 true => quote!(Self { #field: value }),
                 false => quote!(Self::new(value)),
@@ -219,7 +229,7 @@ fn first(seen: &mut Vec<String>, typed: &Typed) -> bool {
 /// `Debug`, `Clone` and `PartialEq`, where all types have them.
 fn derives(name: &Ident, all: &[&Typed]) -> TokenStream {
     let types: Vec<_> = all.iter().map(|typed| &typed.ty).collect();
-    let fields: Vec<_> = all.iter().map(|typed| &typed.key.name).collect();
+    let fields: Vec<_> = all.iter().map(|typed| typed.field_used()).collect();
     quote! {
         impl ::core::fmt::Debug for #name where #(for<'__any> #types: ::core::fmt::Debug),* {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {

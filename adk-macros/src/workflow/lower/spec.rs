@@ -1,9 +1,9 @@
 //! `SPEC`, the agents behind it, and the consts that raise its faults.
 
-use super::super::ast::{BlockKind, DeclKind, Limit};
+use super::super::ast::{Block, BlockKind, DeclKind, Limit, Run};
 use super::super::names;
 use super::super::plan::{Step, What};
-use super::{Lower, docs, index, key_spec, numbered, raise};
+use super::{Lower, docs, index, key_spec, numbered, raise, reading_spec};
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
@@ -13,18 +13,20 @@ impl Lower<'_> {
     pub(super) fn placed(&self) -> TokenStream {
         let wire = self.wire();
         let mut all = TokenStream::new();
-        for (i, step) in self.plan.steps.iter().enumerate() {
+        for (i, step) in self.plan.all() {
             let alias = numbered("Agent", i);
             // The one mention that has a bound: a path that is no agent is reported once. In parentheses a path is a
             // type and nothing else, so that rustc does not judge a function as a const argument as well.
             if let Some(DeclKind::Described { ty, .. }) = self.decl(step) {
-                all.extend(quote!(type #alias = #ty; const _: () = #wire::is_known::<(#ty)>();));
+                all.extend(quote!(type #alias = #ty; const _: () = <(#ty) as #wire::Known>::YES;));
+            } else if let Some(meant) = self.slip(step) {
+                all.extend(self.slipped(i, step, meant));
             } else if let Some(ty) = self.placed_type(step) {
                 let is = match step.what {
-                    What::Declared(..) => quote!(is_supplied),
-                    _ => quote!(is_agent),
+                    What::Declared(..) | What::Target(_) => quote!(Supplied),
+                    _ => quote!(IsAgent),
                 };
-                all.extend(quote!(type #alias = #ty; const _: () = #wire::#is::<(#ty)>();));
+                all.extend(quote!(type #alias = #ty; const _: () = <(#ty) as #wire::#is>::YES;));
             }
         }
         all
@@ -35,33 +37,26 @@ impl Lower<'_> {
         match step.what {
             _ if step.told => None,
             What::Path(run) => Some(run.path.to_token_stream()),
-            What::Declared(_, number) => match &self.tree.items.agents.get(number)?.kind {
-                DeclKind::Given { ty } => Some(ty.to_token_stream()),
-                _ => None,
-            },
+            What::Declared(_, number) | What::Target(number) => {
+                match &self.tree.items.agents.get(number)?.kind {
+                    DeclKind::Given { ty } => Some(ty.to_token_stream()),
+                    _ => None,
+                }
+            }
             _ => None,
         }
     }
 
     /// The declaration of an agent that is declared here, of a step that is not at fault.
     fn decl(&self, step: &Step<'_>) -> Option<&DeclKind> {
-        match step.what {
-            What::Declared(_, number) if !step.told => {
-                self.tree.items.agents.get(number).map(|decl| &decl.kind)
-            }
-            _ => None,
-        }
+        let number = step.declared().filter(|_| !step.told)?;
+        self.tree.items.agents.get(number).map(|decl| &decl.kind)
     }
 
     /// Whether it is a value that the caller supplies: always an instance of its own.
     fn is_given(&self, step: &Step<'_>) -> bool {
-        match step.what {
-            What::Declared(_, number) => {
-                let decl = self.tree.items.agents.get(number);
-                decl.is_some_and(|decl| !matches!(decl.kind, DeclKind::Llm { .. }))
-            }
-            _ => false,
-        }
+        let decl = step.declared().and_then(|number| self.tree.items.agents.get(number));
+        decl.is_some_and(|decl| !matches!(decl.kind, DeclKind::Llm { .. }))
     }
 
     pub(super) fn wire(&self) -> TokenStream {
@@ -69,49 +64,50 @@ impl Lower<'_> {
         quote!(#adk::workflow::wire)
     }
 
-    fn meta(&self, i: usize, step: &Step<'_>) -> TokenStream {
-        let (adk, wire, name) = (&self.adk, self.wire(), self.name);
-        let meta_of = |agent: TokenStream| quote!(<#agent as #adk::Agent>::META);
+    /// The description of an agent; `NO_AGENT` where nothing is known of what it reads and writes.
+    pub(super) fn meta(&self, i: usize, step: &Step<'_>) -> TokenStream {
+        let (adk, wire, name) = (&self.adk, self.wire(), &self.name);
+        if matches!(step.what, What::Declared(run, _) | What::Path(run) if run.vague) {
+            return quote!(#wire::NO_AGENT);
+        }
         if self.placed_type(step).is_some() {
             let alias = numbered("Agent", i);
-            return meta_of(quote!(<#alias as #wire::Placing<{ #wire::Probe::<#alias>::AGENT }>>::Agent));
+            return quote!(#wire::Probe::<#alias>::AGENT_META);
         }
-        let decl = match step.what {
-            What::Declared(_, number) if !step.told => self.tree.items.agents.get(number).zip(Some(number)),
-            _ => None,
-        };
-        match decl.map(|(decl, number)| (&decl.kind, number)) {
+        match self.decl(step).zip(step.declared()) {
             Some((DeclKind::Llm { .. }, number)) => {
                 let n = index(number);
-                meta_of(quote!(#adk::llm::Declared<#name, #n>))
+                quote!(<#adk::llm::Declared<#name, #n> as #adk::Agent>::META)
             }
             Some((DeclKind::Described { .. }, number)) => numbered("DESCRIBED", number).into_token_stream(),
-            _ => meta_of(quote!(#wire::NoAgent)),
+            _ => quote!(#wire::NO_AGENT),
         }
     }
 
     /// `SPEC` and its checks.
     pub(super) fn spec(&self) -> TokenStream {
-        let (adk, name, tree) = (&self.adk, self.name, self.tree);
+        let (adk, name, tree) = (&self.adk, &self.name, self.tree);
         let label = &self.plan.name;
         let description = docs::description(&tree.attrs);
         let mut items = TokenStream::new();
         let mut steps = Vec::new();
-        let mut raises = TokenStream::new();
+        let facts = self.facts();
         for (i, step) in self.plan.steps.iter().enumerate() {
             steps.push(self.step(i, step, &mut items));
-            if !step.name.is_empty() && !step.told {
-                raises.extend(raise(step.span, quote!(__raise), index(i)));
-            }
         }
         let inputs = tree.inputs.iter().map(|input| {
             let (key, ty) = (input.typed.key.text(), names::type_text(&input.typed.ty));
             let has_default = input.default.is_some();
-            quote!(#adk::spec::InputSpec::new(#key, #ty, #has_default))
+            let of = &input.typed.ty;
+            quote!(#adk::spec::InputSpec::new(#key, #ty, #has_default).of::<#of>())
         });
         let lets = tree.lets().map(|typed| key_spec(adk, typed));
         let states = tree.items.states.iter().map(|typed| key_spec(adk, typed));
-        let outputs = tree.outputs.iter().map(|typed| key_spec(adk, typed));
+        let outputs = tree.outputs.iter().map(|typed| reading_spec(adk, typed));
+        let unplaced = self.unplaced();
+        let limits = self.limits(&mut items);
+        let exceeded = self.exceeded();
+        let partial = tree.partial.then(|| quote!(.partial(true)));
         let count = index(steps.len());
         quote! {
             #items
@@ -122,18 +118,16 @@ impl Lower<'_> {
                     .inputs(&[#(#inputs),*])
                     .lets(&[#(#lets),*])
                     .states(&[#(#states),*])
-                    .outputs(&[#(#outputs),*]);
+                    .outputs(&[#(#outputs),*])
+                    #unplaced
+                    #limits
+                    #partial;
             }
             impl #adk::workflow::Described for #name {
                 const SPEC: #adk::Spec<'static> = #name::SPEC;
             }
-            const __FACTS: &#adk::check::Facts<'static, #count> =
-                &#adk::check::facts::<#count, { #adk::check::slots(&#name::SPEC) }>(&#name::SPEC);
-            #[track_caller]
-            const fn __raise(at: usize) {
-                __FACTS.raise(&#name::SPEC, at);
-            }
-            #raises
+            #facts
+            #exceeded
         }
     }
 
@@ -146,19 +140,16 @@ impl Lower<'_> {
                 items.extend(quote!(const #constant: &#adk::AgentMeta<'static> = &#meta;));
                 quote!(Agent { meta: #constant, instance: #instance })
             }
-            What::Block(block) => match &block.kind {
-                BlockKind::Sequence => quote!(Sequence),
-                BlockKind::Parallel { max_concurrency } => {
-                    let most = self.limit(i, step, max_concurrency.as_ref(), quote!(max_concurrency), items);
-                    quote!(Parallel { max_concurrency: #most })
-                }
-                BlockKind::Loop { max, until } => {
-                    let max = self.limit(i, step, max.as_ref(), quote!(max), items);
-                    let until = option(until.as_ref().map(|key| key.text()));
-                    quote!(Loop { max: #max, until: #until })
-                }
-            },
+            What::Unread | What::Target(_) => {
+                let meta = self.meta(i, step);
+                quote!(Agent { meta: &#meta, instance: false })
+            }
+            What::Block(block) => self.block(i, step, block, items),
             What::Branch => quote!(Branch),
+            What::Arm(arm) => {
+                let pattern = arm.text();
+                quote!(Arm { pattern: #pattern })
+            }
             What::Break(one) => {
                 let target = option(one.target.as_ref().map(names::plain));
                 quote!(Break { target: #target })
@@ -172,7 +163,53 @@ impl Lower<'_> {
             _ => None,
         };
         let description = description.map(|text| quote!(.description(#text)));
-        quote!(#adk::spec::Step::new(#name, #adk::spec::StepKind::#kind, #end) #unnamed #description)
+        let renames = match step.what {
+            What::Declared(run, _) | What::Path(run) => self.renames(run),
+            _ => None,
+        };
+        quote!(#adk::spec::Step::new(#name, #adk::spec::StepKind::#kind, #end) #unnamed #description #renames)
+    }
+
+    fn block(&self, i: usize, step: &Step<'_>, block: &Block, items: &mut TokenStream) -> TokenStream {
+        match &block.kind {
+            BlockKind::Sequence => quote!(Sequence),
+            BlockKind::Parallel { max_concurrency } => {
+                let most = self.limit(i, step, max_concurrency.as_ref(), quote!(max_concurrency), items);
+                quote!(Parallel { max_concurrency: #most })
+            }
+            // One whose `max` could not be read has one all the same: nothing else is to be said about it.
+            BlockKind::Loop { max: None, until: None } if block.vague => {
+                quote!(Loop { max: ::core::option::Option::Some(1), until: ::core::option::Option::None })
+            }
+            BlockKind::Loop { max, until } => {
+                let max = self.limit(i, step, max.as_ref(), quote!(max), items);
+                let until = option(until.as_ref().map(|key| key.text()));
+                quote!(Loop { max: #max, until: #until })
+            }
+            BlockKind::Match(choice) => {
+                let key = choice.key.text();
+                quote!(Match { key: #key })
+            }
+            BlockKind::Each { item, list, max_concurrency } => {
+                let most = self.limit(i, step, max_concurrency.as_ref(), quote!(max_concurrency), items);
+                let (item, list) = (names::plain(item), list.text());
+                quote!(Each { item: #item, list: #list, max_concurrency: #most })
+            }
+        }
+    }
+
+    /// The keys of an instance, where they are not those of the definition.
+    fn renames(&self, run: &Run) -> Option<TokenStream> {
+        if run.reads.is_empty() && run.writes.is_empty() {
+            return None;
+        }
+        let adk = &self.adk;
+        let reads = run.reads.iter().map(|(from, to)| {
+            let (from, to) = (from.text(), to.text());
+            quote!((#from, #to))
+        });
+        let writes = run.writes.iter().map(|key| key.text());
+        Some(quote!(.renames(#adk::spec::Renames::new(&[#(#reads),*], &[#(#writes),*]))))
     }
 
     fn limit(

@@ -4,22 +4,26 @@ use super::super::ast::{BlockKind, Let};
 use super::super::ast::{DeclKind, Input, Typed};
 use super::super::names::is_string;
 use super::super::plan::What;
-use super::{Lower, docs, index, key_spec, numbered};
+use super::{Lower, docs, index, key_spec, numbered, reading_spec};
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::Expr;
 
 impl Lower<'_> {
     pub(super) fn agent(&self) -> TokenStream {
-        let (adk, name, tree) = (&self.adk, self.name, self.tree);
+        let (adk, name, tree) = (&self.adk, &self.name, self.tree);
         let (label, description) = (&self.plan.name, docs::description(&tree.attrs));
         let reads = tree.inputs.iter().map(|input| {
-            let key = key_spec(adk, &input.typed);
+            let key = reading_spec(adk, &input.typed);
             let optional = input.default.is_some();
             quote!(#key.optional(#optional))
         });
         let writes = tree.outputs.iter().map(|typed| key_spec(adk, typed));
+        let states = tree.items.states.iter().map(|typed| key_spec(adk, typed));
+        let lets = tree.lets().map(|typed| key_spec(adk, typed));
+        let types = self.typed();
         quote! {
+            #types
             // So that rustc does not list it as one of the types that are agents.
             #[diagnostic::do_not_recommend]
             impl #adk::Agent for #name {
@@ -28,6 +32,8 @@ impl Lower<'_> {
                     .description(#description)
                     .reads(&[#(#reads),*])
                     .writes(&[#(#writes),*])
+                    .states(&[#(#states),*])
+                    .lets(&[#(#lets),*])
                     .steps(#name::SPEC.steps);
                 async fn run(&self, cx: &mut #adk::Context) -> #adk::Result<#adk::Flow> {
                     #adk::workflow::run(self, cx).await
@@ -40,9 +46,10 @@ impl Lower<'_> {
     }
 
     pub(super) fn wired(&self) -> TokenStream {
-        let (adk, name) = (&self.adk, self.name);
+        let (adk, name) = (&self.adk, &self.name);
         let agents = self.agents();
         let max = self.max();
+        let select = self.select();
         let lets = self.lets();
         let defaults = self.defaults();
         let states = self.states();
@@ -61,6 +68,7 @@ impl Lower<'_> {
                     }
                 }
                 #max
+                #select
                 #lets
                 #defaults
                 #states
@@ -72,7 +80,7 @@ impl Lower<'_> {
         let wire = self.wire();
         let mut arms = TokenStream::new();
         for (i, step) in self.plan.steps.iter().enumerate() {
-            let Some(field) = step.field.as_ref().filter(|_| step.is_agent()) else {
+            let Some(field) = step.field_used().filter(|_| step.is_agent()) else {
                 continue;
             };
             let at = index(i);
@@ -98,7 +106,7 @@ impl Lower<'_> {
     fn max(&self) -> Option<TokenStream> {
         let mut arms = TokenStream::new();
         for (i, step) in self.plan.steps.iter().enumerate() {
-            if let (What::Block(block), Some(field)) = (step.what, &step.field)
+            if let (What::Block(block), Some(field)) = (step.what, step.field_used())
                 && matches!(block.kind, BlockKind::Loop { .. })
             {
                 let at = index(i);
@@ -123,7 +131,7 @@ impl Lower<'_> {
             let (key, ty, value) = (typed.key.text(), &typed.ty, value_of(typed, value, &wire));
             quote! {{
                 fn value() -> #ty { #value }
-                #wire::set::<#ty>(keys, #key, &value())?;
+                <#ty as #wire::KeyValue>::set(&value(), keys, #key)?;
             }}
         });
         (!self.tree.items.lets.is_empty()).then(|| {
@@ -148,7 +156,7 @@ impl Lower<'_> {
                 Some(quote! {
                     #key => {
                         fn value() -> #ty { #value }
-                        #wire::input::<#ty>(keys, #key, &value())?;
+                        <#ty as #wire::KeyValue>::input(&value(), keys, #key)?;
                         ::core::result::Result::Ok(true)
                     }
                 })
@@ -170,7 +178,7 @@ impl Lower<'_> {
         let (adk, wire, states) = (&self.adk, self.wire(), &self.tree.items.states);
         let checks = states.iter().map(|typed| {
             let (key, ty) = (typed.key.text(), &typed.ty);
-            quote!(#wire::get::<#ty>(values, #key)?;)
+            quote!(<#ty as #wire::KeyValue>::get(values, #key)?;)
         });
         (!states.is_empty()).then(|| {
             quote! {
@@ -187,25 +195,8 @@ impl Lower<'_> {
 pub(super) fn value_of(typed: &Typed, value: &Expr, wire: &TokenStream) -> TokenStream {
     let ty = &typed.ty;
     match is_string(ty) {
-        true => convert(&quote!(#wire::text::<#ty, _>), value),
+        true => quote!(#wire::ValueOf::<#ty>::value(#value)),
         // Named, so that rustc explains the expected type by it and not by a function that nobody wrote.
         false => quote!(let value: #ty = #value; value),
     }
-}
-
-/// A call whose argument has to be of some kind. With a literal as argument the whole call carries its span, so that
-/// rustc does not explain the call as well; anything else may be a name, which editors ask about.
-pub(super) fn convert(callee: &TokenStream, value: &Expr) -> TokenStream {
-    let callee = match value {
-        Expr::Lit(literal) => callee
-            .clone()
-            .into_iter()
-            .map(|mut token| {
-                token.set_span(literal.lit.span());
-                token
-            })
-            .collect(),
-        _ => callee.clone(),
-    };
-    quote!(#callee(#value))
 }

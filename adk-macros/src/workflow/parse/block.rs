@@ -1,132 +1,188 @@
 //! Blocks: the word, its arguments, and the brackets.
 
 use super::super::ast::{Block, BlockKind, Node};
-use super::super::names::nearest;
 use super::expect::expected;
+use super::limit::Arguments;
 use super::step::Closing;
-use super::{Parser, skip};
+use super::word::opens;
+use super::{DEEPEST, Parser, skip};
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Attribute, Ident, Token, token};
 
-/// Blocks inside blocks: the parser recurses, so there is a limit.
-const DEEPEST: usize = 128;
+/// What begins with a word, or with a bracket.
+pub(super) enum Begin {
+    Block(Box<Head>),
+    /// It is reported and passed over.
+    Unread,
+    /// No block.
+    Other,
+}
 
-const BLOCKS: &[&str] = &["sequence", "parallel", "loop"];
+/// A block up to its brackets.
+pub(super) struct Head {
+    attrs: Vec<Attribute>,
+    name: Option<Ident>,
+    kind: BlockKind,
+    span: Span,
+    /// Its arguments could not be read.
+    vague: bool,
+}
 
-/// What ADK calls the agents that are blocks here.
-fn of_adk(word: &str) -> Option<&'static str> {
-    match word {
-        "SequentialAgent" | "sequential" => Some("sequence"),
-        "ParallelAgent" => Some("parallel"),
-        "LoopAgent" | "while" | "for" => Some("loop"),
-        _ => None,
+impl Head {
+    pub(super) fn named(self, attrs: Vec<Attribute>, name: Ident) -> Self {
+        Self { attrs, name: Some(name), ..self }
     }
 }
 
+/// The brackets of a block.
+struct Brackets {
+    open: Span,
+    is_empty: bool,
+}
+
 impl Parser {
-    /// The word of a block with its arguments; `None` where no block begins.
-    pub(super) fn block_kind(&mut self, input: ParseStream<'_>) -> syn::Result<Option<(BlockKind, Span)>> {
+    /// The word of a block with its arguments.
+    pub(super) fn head(&mut self, input: ParseStream<'_>) -> syn::Result<Begin> {
         let span = input.span();
-        if input.peek(Token![<]) || input.peek(token::Brace) {
-            return Ok(Some((BlockKind::Sequence, span)));
+        let head =
+            |kind, vague| Begin::Block(Box::new(Head { attrs: Vec::new(), name: None, kind, span, vague }));
+        if at_brackets(input) {
+            return Ok(head(BlockKind::Sequence, false));
         }
-        if !input.peek(Ident) && !input.peek(Token![loop]) {
-            return Ok(None);
-        }
-        let fork = input.fork();
-        let word = fork.call(Ident::parse_any)?;
-        let opens = |at: ParseStream<'_>| at.peek(Token![<]) || at.peek(token::Brace);
-        let mut is_block = opens(&fork);
-        if fork.peek(token::Paren) {
-            let _ = fork.parse::<proc_macro2::TokenTree>();
-            is_block = opens(&fork);
-        }
+        let Some((word, is_known)) = opens(input)? else {
+            return Ok(Begin::Other);
+        };
         let text = word.to_string();
-        let is_known = BLOCKS.contains(&text.as_str());
-        if !is_block && !(is_known && (input.peek(Token![loop]) || input.peek2(token::Paren))) {
-            return Ok(None);
-        }
-        input.call(Ident::parse_any)?;
         let meant = match is_known {
             true => text.as_str(),
-            false => {
-                let near = of_adk(&text).or_else(|| nearest(&text, BLOCKS.iter().copied()));
-                let help = match near {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => "blocks are `sequence`, `parallel` and `loop`; two steps have a `;` between them"
-                        .into(),
-                };
-                self.report.at(span, format!("syntax: `{text}` is not a block; help: {help}"));
-                near.unwrap_or("sequence")
-            }
+            false => match self.meant(&word) {
+                Some(meant) => meant,
+                None => {
+                    skip::expression(input);
+                    return Ok(Begin::Unread);
+                }
+            },
         };
-        let mut kind = match meant {
-            "loop" => BlockKind::Loop { max: None, until: None },
-            "parallel" => BlockKind::Parallel { max_concurrency: None },
-            _ => BlockKind::Sequence,
-        };
+        input.call(Ident::parse_any)?;
+        if holds_steps(input) {
+            let text = format!("syntax: the steps of a block stand in `< >`, as in `{meant} < step; step >`");
+            self.report.at(input.span(), text);
+            let _ = input.parse::<proc_macro2::TokenTree>();
+            return Ok(Begin::Unread);
+        }
+        let (mut arguments, faults) = (Arguments::default(), self.report.len());
         if input.peek(token::Paren) {
             let list;
             syn::parenthesized!(list in input);
             match is_known {
-                true => self.arguments(&list, &mut kind),
+                true => arguments = self.arguments(&list, meant),
                 false => skip::drain(&list),
             }
         }
-        Ok(Some((kind, span)))
+        let vague = !is_known || self.report.len() > faults;
+        let Arguments { max, until, max_concurrency } = arguments;
+        let kind = match meant {
+            "loop" => BlockKind::Loop { max, until },
+            "parallel" => BlockKind::Parallel { max_concurrency },
+            "match" => BlockKind::Match(self.subject(input)?),
+            "each" => {
+                let (item, list) = self.element(input)?;
+                BlockKind::Each { item, list, max_concurrency }
+            }
+            _ => BlockKind::Sequence,
+        };
+        Ok(head(kind, vague))
     }
 
-    /// What stands in `< >` or `{ }`.
-    pub(super) fn block(
+    /// A block from its brackets on.
+    pub(super) fn block(&mut self, input: ParseStream<'_>, head: Head) -> syn::Result<Node> {
+        let Head { attrs, name, mut kind, span, vague } = head;
+        if !at_brackets(input) {
+            let word =
+                if matches!(kind, BlockKind::Each { .. }) { "each item in items" } else { kind.word() };
+            return Err(expected(input, &format!("the steps of the block, as in `{word} < step; step >`")));
+        }
+        let mut nodes = Vec::new();
+        let brackets = self.brackets(input, |parser, input, closing| match &mut kind {
+            BlockKind::Match(choice) => parser.arms(input, closing, choice),
+            _ => nodes = parser.nodes(input, closing),
+        })?;
+        let Some(Brackets { open, is_empty }) = brackets else {
+            return Ok(Node::Unread(span));
+        };
+        if is_empty {
+            let text = match kind {
+                BlockKind::Match(_) => {
+                    "block-empty: a `match` needs at least one arm; help: say what is to be done for each value, as in `Severity::High => page, _ => ()`"
+                }
+                _ => "block-empty: a block needs at least one step; help: remove it, or put a step into it",
+            };
+            self.report.at(open, text);
+        }
+        Ok(Node::Block(Box::new(Block { attrs, name, kind, span, nodes, vague: vague || is_empty })))
+    }
+
+    /// Goes into brackets of either form; `None` where they are too deep and passed over.
+    fn brackets(
         &mut self,
         input: ParseStream<'_>,
-        attrs: Vec<Attribute>,
-        name: Option<Ident>,
-        kind: BlockKind,
-        span: Span,
-    ) -> syn::Result<Option<Node>> {
-        let braces = input.peek(token::Brace);
-        if !braces && !input.peek(Token![<]) {
-            return Err(expected(
-                input,
-                &format!("the steps of the block, as in `{} < step; step >`", kind.word()),
-            ));
-        }
+        read: impl FnOnce(&mut Self, ParseStream<'_>, Closing),
+    ) -> syn::Result<Option<Brackets>> {
         let open = input.span();
         if self.depth >= DEEPEST {
             let text = format!(
                 "syntax: blocks are nested more than {DEEPEST} deep here; help: make the inner ones a workflow of their own"
             );
             self.report.at(open, text);
-            skip::block(input);
+            self.unclosed |= !skip::block(input);
             return Ok(None);
         }
         self.depth += 1;
-        let (nodes, empty) = if braces {
+        let is_empty;
+        if input.peek(token::Brace) {
             let body;
             syn::braced!(body in input);
-            let empty = body.is_empty();
-            (self.nodes(&body, Closing::End), empty)
+            is_empty = body.is_empty();
+            let unclosed = std::mem::take(&mut self.unclosed);
+            read(self, &body, Closing::End);
+            self.unclosed = unclosed;
         } else {
             input.parse::<Token![<]>()?;
-            let empty = skip::at_close(input);
-            let nodes = self.nodes(input, Closing::Angle);
-            match skip::at_close(input) {
-                true => drop(input.parse::<Token![>]>()?),
-                false => self.report.at(
-                    open,
-                    "syntax: this `<` is never closed; help: write `>` after the last step of the block",
-                ),
+            is_empty = skip::at_close(input);
+            read(self, input, Closing::Angle);
+            if skip::at_close(input) {
+                input.parse::<Token![>]>()?;
+            } else if !std::mem::replace(&mut self.unclosed, true) {
+                let text =
+                    "syntax: this `<` is never closed; help: write `>` after the last step of the block";
+                self.report.at(open, text);
             }
-            (nodes, empty)
-        };
-        self.depth -= 1;
-        if empty {
-            let text = "block-empty: a block needs at least one step; help: remove it, or put a step into it";
-            self.report.at(open, text);
         }
-        Ok(Some(Node::Block(Box::new(Block { attrs, name, kind, span, nodes }))))
+        self.depth -= 1;
+        Ok(Some(Brackets { open, is_empty }))
     }
+}
+
+/// Whether the brackets of a block begin here.
+pub(super) fn at_brackets(input: ParseStream<'_>) -> bool {
+    input.peek(Token![<]) || input.peek(token::Brace)
+}
+
+/// Whether what stands behind the word of a block looks like its steps in other brackets.
+fn holds_steps(input: ParseStream<'_>) -> bool {
+    if input.peek(token::Bracket) {
+        return true;
+    }
+    let ahead = input.fork();
+    let Ok(proc_macro2::TokenTree::Group(group)) = ahead.parse::<proc_macro2::TokenTree>() else {
+        return false;
+    };
+    let has = |wanted: char| {
+        let mut all = group.stream().into_iter();
+        all.any(|token| matches!(token, proc_macro2::TokenTree::Punct(punct) if punct.as_char() == wanted))
+    };
+    let is_list = group.delimiter() == proc_macro2::Delimiter::Parenthesis;
+    is_list && !at_brackets(&ahead) && !ahead.peek(Ident) && has(';') && !has('=')
 }

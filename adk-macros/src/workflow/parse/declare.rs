@@ -1,6 +1,7 @@
 //! `agent`, `let` and `state`.
 
 use super::super::ast::{Decl, DeclKind, Fields, Let, Typed};
+use super::super::names::nearest;
 use super::expect::{self, expected};
 use super::{Parser, skip};
 use syn::Ident;
@@ -27,13 +28,18 @@ impl Parser {
             let word = at.parse::<kw::agent>().is_ok();
             word && (at.is_empty() || skip::at_close(&at) || at.peek(token::Brace) || at.peek(Token![->]))
         };
-        fork.peek(Token![let]) || follows && (fork.peek(kw::agent) || fork.peek(kw::state)) || nameless()
+        fork.peek(Token![let])
+            || follows && (fork.peek(kw::agent) || fork.peek(kw::state))
+            || nameless()
+            || misspelt(&fork).is_some()
+            || lacks_agent(&fork)
     }
 
     /// Reads an item, or passes over it.
     pub(super) fn item(&mut self, input: ParseStream<'_>) {
         if let Err(error) = self.try_item(input) {
             self.report.parse(error);
+            self.partial = true;
             skip::item(input);
         }
     }
@@ -51,8 +57,17 @@ impl Parser {
             let text = "syntax: an item of a workflow has no `pub`; help: remove it: what the workflow makes of it is public";
             self.report.parse(syn::Error::new_spanned(&vis, text));
         }
-        if input.peek(Token![let]) {
-            input.parse::<Token![let]>()?;
+        let word = match misspelt(input) {
+            Some(meant) => {
+                let word = input.parse::<Ident>()?;
+                let text = format!("syntax: no item begins with `{word}`; help: did you mean `{meant}`?");
+                self.report.at(word.span(), text);
+                Some(meant)
+            }
+            None => None,
+        };
+        if word == Some("let") || input.peek(Token![let]) {
+            input.parse::<Option<Token![let]>>()?;
             expect::stray(input).into_iter().for_each(|fault| self.report.parse(fault));
             let typed = Typed { attrs, ..expect::typed(input)? };
             expect::token::<Token![=]>(input, "`=` and the first value")?;
@@ -60,13 +75,20 @@ impl Parser {
             self.items.lets.push(Let { typed, value });
             return self.end_of_item(input);
         }
-        if input.peek(kw::state) {
-            input.parse::<kw::state>()?;
+        if word == Some("state") || input.peek(kw::state) {
+            if word.is_none() {
+                input.parse::<kw::state>()?;
+            }
             let typed = Typed { attrs, ..expect::typed(input)? };
             self.items.states.push(typed);
             return self.end_of_item(input);
         }
-        input.parse::<kw::agent>()?;
+        if word.is_none() && lacks_agent(input) {
+            let text = "syntax: an agent is declared by `agent`; help: write `agent` before its name";
+            self.report.at(input.span(), text);
+        } else if word.is_none() {
+            input.parse::<kw::agent>()?;
+        }
         self.agent(input, attrs, Visibility::Inherited)
     }
 
@@ -97,6 +119,7 @@ impl Parser {
                 input.parse::<kw::agent>()?;
             }
             self.agent(input, attrs, vis)?;
+            self.stray_end(input);
         }
         Ok(())
     }
@@ -105,6 +128,13 @@ impl Parser {
     fn agent(&mut self, input: ParseStream<'_>, attrs: Vec<Attribute>, vis: Visibility) -> syn::Result<()> {
         expect::stray(input).into_iter().for_each(|fault| self.report.parse(fault));
         let name = expect::name(input, "the name of the agent")?;
+        if input.peek(Token![:]) && input.peek2(token::Brace) {
+            let text = format!(
+                "syntax: no `:` stands between an agent and its fields; help: write `agent {name} {{ ... }}`, or `agent {name} -> KEY: TYPE {{ ... }}` when it writes a key"
+            );
+            self.report.at(input.span(), text);
+            input.parse::<Token![:]>()?;
+        }
         if input.peek(Token![:]) {
             input.parse::<Token![:]>()?;
             let ty = expect::token::<Type>(input, "the type of the agent")?;
@@ -148,12 +178,16 @@ impl Parser {
                 (None, Some(_)) => "the fields of the agent in `{ }`",
             };
             let error = expected(input, what);
-            // Nothing more can be expected where the output was.
-            let is_told = arrow && output.is_none() && input.is_empty();
+            // What should follow an output that could not be read is not asked for as well.
+            let is_told = arrow && output.is_none();
             // What was read so far is declared, so that the steps that run it are not reported as well.
             let kind = DeclKind::Llm { output, fields: Box::default() };
             self.items.agents.push(Decl { attrs, vis, name, kind });
-            return if is_told { Ok(()) } else { Err(error) };
+            if is_told {
+                skip::item(input);
+                return Ok(());
+            }
+            return Err(error);
         }
         if let Some(read) = reads.as_ref().and_then(|keys| keys.first()) {
             self.report.at(
@@ -174,11 +208,36 @@ impl Parser {
             Ok(typed) => Some(Box::new(typed)),
             Err(error) => {
                 self.report.parse(error);
-                while !(input.is_empty() || input.peek(token::Brace) || input.peek(Token![;])) {
+                self.partial = true;
+                let ends = || input.peek(token::Brace) || input.peek(Token![as]) || input.peek(Token![;]);
+                while !(input.is_empty() || ends()) {
                     let _ = input.parse::<proc_macro2::TokenTree>();
                 }
                 None
             }
         }
     }
+}
+
+/// The word of an item that was meant by another: two names with what follows in an item alone.
+fn misspelt(input: ParseStream<'_>) -> Option<&'static str> {
+    let at = input.fork();
+    let word = at.parse::<Ident>().ok()?.to_string();
+    at.parse::<Ident>().ok()?;
+    let is_item = at.peek(Token![:]) && !at.peek(Token![::])
+        || at.peek(Token![->])
+        || at.peek(token::Brace)
+        || at.peek(token::Paren);
+    let known = ["agent", "let", "state"];
+    let is_word = known.contains(&word.as_str()) || super::word::BLOCKS.contains(&word.as_str());
+    if is_word || !is_item { None } else { nearest(&word, known) }
+}
+
+/// `critic -> criticism: String {`: no step goes on like that.
+fn lacks_agent(input: ParseStream<'_>) -> bool {
+    let at = input.fork();
+    // One that has `agent` and no name is told so.
+    let named = !at.peek(kw::agent) && at.parse::<Ident>().is_ok();
+    let begins = named && at.parse::<Token![->]>().is_ok() && at.parse::<Ident>().is_ok();
+    begins && at.parse::<Token![:]>().is_ok() && at.parse::<Type>().is_ok() && at.peek(token::Brace)
 }

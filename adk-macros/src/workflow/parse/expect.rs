@@ -18,7 +18,13 @@ pub(super) fn expected(input: ParseStream<'_>, what: &str) -> syn::Error {
             proc_macro2::Delimiter::None => "something else".to_owned(),
         },
         Ok(token) => {
-            let text = token.to_string();
+            let arrow = ["->", "=>", "=="].into_iter().zip([
+                input.peek(Token![->]),
+                input.peek(Token![=>]),
+                input.peek(Token![==]),
+            ]);
+            let text = arrow.filter(|(_, is)| *is).map(|(text, _)| text.to_owned()).next();
+            let text = text.unwrap_or_else(|| token.to_string());
             match text.chars().count() {
                 0..=40 => format!("`{text}`"),
                 _ => "something else".to_owned(),

@@ -1,55 +1,22 @@
 //! The fields of an LLM agent.
 
-use super::super::ast::{Contents, Fields, Timeout};
-use super::super::names::nearest;
+use super::super::ast::{Contents, Fields, MentionKind, Timeout};
 use super::expect::{self, expected};
+use super::unknown::{FIELDS, may_end_loops, unknown};
 use super::{Parser, skip};
 use proc_macro2::Span;
 use syn::Ident;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Expr, Lit, Path, Token, token};
-
-/// The fields that there are.
-const FIELDS: &[&str] = &[
-    "name",
-    "model",
-    "instruction",
-    "tools",
-    "include_contents",
-    "temperature",
-    "top_p",
-    "max_output_tokens",
-    "stop",
-    "seed",
-    "timeout",
-    "retry",
-    "max_turns",
-];
-
-/// Fields of the language that are not built yet.
-const LATER: &[&str] = &[
-    "global_instruction",
-    "transfer",
-    "disallow_transfer_to_parent",
-    "disallow_transfer_to_peers",
-    "before_agent",
-    "after_agent",
-    "before_model",
-    "after_model",
-    "before_tool",
-    "after_tool",
-    "on_model_error",
-    "on_tool_error",
-    "budget",
-    "fallback",
-];
+use syn::{Expr, Lit, LitBool, Path, Token, token};
 
 impl Parser {
     pub(super) fn fields(&mut self, input: ParseStream<'_>) -> Fields {
         let mut fields = Fields::default();
         let mut seen: Vec<String> = Vec::new();
         while !input.is_empty() {
+            let word = input.fork().call(Ident::parse_any).map(|word| word.to_string()).unwrap_or_default();
+            let faults = self.report.len();
             let result = self.field(input, &mut fields, &mut seen).and_then(|()| {
                 match input.is_empty() || input.peek(Token![,]) {
                     true => Ok(()),
@@ -65,6 +32,7 @@ impl Parser {
                     }
                 }
             }
+            fields.vague |= self.report.len() > faults && may_end_loops(&word);
             let _ = input.parse::<Option<Token![,]>>();
         }
         fields
@@ -107,18 +75,28 @@ impl Parser {
     }
 
     fn value(&mut self, input: ParseStream<'_>, name: &str, fields: &mut Fields) -> syn::Result<()> {
-        let expr = |input: ParseStream<'_>| expect::token::<Expr>(input, &format!("the value of `{name}`"));
+        let mut expr = |input: ParseStream<'_>| self.expr(input, name);
         match name {
             "name" => {
                 fields.name = Some(expect::token(input, "the name in quotes, as in `name: \"critic\"`")?)
             }
             "include_contents" => fields.include_contents = Some(contents(input)?),
             "timeout" => fields.timeout = Some(timeout(expr(input)?)?),
-            "tools" => self.bracketed(input, "tools", |list| {
-                fields.tools.push(tool(list)?);
+            "tools" => self.bracketed(input, "tools", |parser, list| {
+                fields.tools.push(parser.listed(list, "a tool", "the path of a `#[tool]` function")?);
                 Ok(())
             })?,
-            "stop" => self.bracketed(input, "stop", |list| {
+            "transfer" => self.bracketed(input, "transfer", |parser, list| {
+                fields.transfer.push(parser.listed(
+                    list,
+                    "a target",
+                    "the name of an agent of this workflow",
+                )?);
+                Ok(())
+            })?,
+            "disallow_transfer_to_parent" => fields.disallow_transfer_to_parent = Some(yes_or_no(input)?),
+            "disallow_transfer_to_peers" => fields.disallow_transfer_to_peers = Some(yes_or_no(input)?),
+            "stop" => self.bracketed(input, "stop", |_, list| {
                 fields.stop.push(expect::token(list, "a text in quotes")?);
                 Ok(())
             })?,
@@ -138,72 +116,40 @@ impl Parser {
         &mut self,
         input: ParseStream<'_>,
         name: &str,
-        mut part: impl FnMut(ParseStream<'_>) -> syn::Result<()>,
+        part: impl FnMut(&mut Self, ParseStream<'_>) -> syn::Result<()>,
     ) -> syn::Result<()> {
         if !input.peek(token::Bracket) {
             return Err(expected(input, &format!("a list, as in `{name}: [...]`")));
         }
         let list;
         syn::bracketed!(list in input);
-        self.list(&list, |_, list| part(list));
+        self.list(&list, part);
         skip::drain(&list);
         Ok(())
     }
+
+    fn expr(&mut self, input: ParseStream<'_>, name: &str) -> syn::Result<Expr> {
+        let start = input.fork();
+        let expr = expect::token::<Expr>(input, &format!("the value of `{name}`"));
+        if matches!(expr, Ok(Expr::Path(_)) | Err(_)) {
+            // For editors; a path that ends in `::` is no expression.
+            let _ = self.path(&start, MentionKind::Value);
+        }
+        expr
+    }
+
+    fn listed(&mut self, list: ParseStream<'_>, what: &str, that: &str) -> syn::Result<Path> {
+        let path = self.path(list, MentionKind::Type);
+        let path = path.map_err(|_| expected(list, &format!("{what}: {that}")))?;
+        match list.is_empty() || list.peek(Token![,]) {
+            true => Ok(path),
+            false => Err(expected(list, &format!("`,`; {what} is {that}"))),
+        }
+    }
 }
 
-/// What ADK's fields are here.
-fn of_adk(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "output_key" => {
-            "write the key and its type before the fields, as in `agent writer -> draft: String { ... }`"
-        }
-        "output_schema" => "the type of the key is the schema, as in `agent planner -> plan: Plan { ... }`",
-        "description" => "write it as a doc comment, `/// Reviews the draft.`, before `agent`",
-        "sub_agents" | "agents" => "agents run where they stand in the body, as in `writer; critic`",
-        "generate_content_config" => {
-            "its parts are fields: `temperature`, `top_p`, `max_output_tokens`, `stop`, `seed`"
-        }
-        _ => return None,
-    })
-}
-
-fn unknown(word: &Ident) -> syn::Error {
-    let name = word.to_string();
-    if let Some(help) = of_adk(&name) {
-        return syn::Error::new(
-            word.span(),
-            format!("field-unknown: an agent has no field `{name}`; help: {help}"),
-        );
-    }
-    let begins = FIELDS.iter().copied().filter(|field| name.len() > 2 && field.starts_with(&name));
-    if let (Some(field), None) = {
-        let mut all = begins;
-        (all.next(), all.next())
-    } {
-        let text = format!("field-unknown: an agent has no field `{name}`; help: did you mean `{field}`?");
-        return syn::Error::new(word.span(), text);
-    }
-    let text = match nearest(&name, FIELDS.iter().chain(LATER).copied()) {
-        Some(known) if known == name => format!("field-unknown: `{name}` is not supported yet"),
-        Some(near) => format!("field-unknown: an agent has no field `{name}`; help: did you mean `{near}`?"),
-        None => {
-            format!(
-                "field-unknown: an agent has no field `{name}`; help: its fields are {}",
-                FIELDS.join(", ")
-            )
-        }
-    };
-    syn::Error::new(word.span(), text)
-}
-
-fn tool(list: ParseStream<'_>) -> syn::Result<Path> {
-    let path = list
-        .call(Path::parse_mod_style)
-        .map_err(|_| expected(list, "a tool: the path of a `#[tool]` function"))?;
-    match list.is_empty() || list.peek(Token![,]) {
-        true => Ok(path),
-        false => Err(expected(list, "`,`; a tool is the path of a `#[tool]` function")),
-    }
+fn yes_or_no(input: ParseStream<'_>) -> syn::Result<LitBool> {
+    expect::token(input, "`true` or `false`")
 }
 
 /// `format!` is what a newcomer writes to fill in a prompt: rustc would speak of constants.

@@ -1,14 +1,15 @@
 //! `pub NAME(inputs) -> outputs { ... }`.
 
-use super::super::ast::{Input, Node, Typed, Workflow};
+use super::super::ast::{Bounds, Input, Node, Typed, Workflow};
 use super::expect::{self, expected};
 use super::{Parser, skip};
+use proc_macro2::Span;
 use syn::parse::ParseStream;
 use syn::{Attribute, Expr, Token, token};
 
 impl Parser {
     pub(super) fn workflow(&mut self, input: ParseStream<'_>, tree: &mut Workflow) -> syn::Result<()> {
-        tree.attrs = self.attributes(input.call(Attribute::parse_outer)?);
+        tree.attrs = self.attributes(input.call(Attribute::parse_outer)?, &mut tree.bounds);
         tree.vis = input.parse()?;
         expect::stray(input).into_iter().for_each(|fault| self.report.parse(fault));
         tree.name =
@@ -16,14 +17,16 @@ impl Parser {
         if input.peek(token::Paren) {
             let list;
             syn::parenthesized!(list in input);
+            let faults = self.report.len();
             self.list(&list, |parser, list| {
                 tree.inputs.push(parser.input(list)?);
                 Ok(())
             });
+            self.partial |= self.report.len() > faults;
         }
         let mut half_typed = false;
         if input.peek(Token![->]) {
-            let arrow = input.parse::<Token![->]>()?;
+            let (arrow, faults) = (input.parse::<Token![->]>()?, self.report.len());
             if let Err(error) = self.outputs(input, &mut tree.outputs) {
                 half_typed = true;
                 self.report.parse(match input.is_empty() {
@@ -34,6 +37,7 @@ impl Parser {
                     let _ = input.parse::<proc_macro2::TokenTree>();
                 }
             }
+            self.partial |= self.report.len() > faults;
         }
         if !input.peek(token::Brace) {
             if input.is_empty() && half_typed {
@@ -51,24 +55,29 @@ impl Parser {
             return Err(expected(input, what));
         }
         let body;
-        syn::braced!(body in input);
+        let brace = syn::braced!(body in input);
+        let faults = self.report.len();
         tree.body = self.body(&body);
+        if tree.body.is_empty() && self.report.len() == faults {
+            self.empty(tree, brace.span.open());
+        }
         match input.is_empty() {
             true => Ok(()),
             false => Err(expected(input, "nothing more after the `}` of the workflow")),
         }
     }
 
-    /// Attributes of the workflow: those that make sense on the struct that it becomes.
-    fn attributes(&mut self, attrs: Vec<Attribute>) -> Vec<Attribute> {
+    /// Attributes of the workflow: those that make sense on the struct that it becomes, and `#[bounds(...)]`.
+    fn attributes(&mut self, attrs: Vec<Attribute>, bounds: &mut Bounds) -> Vec<Attribute> {
         let known = ["doc", "allow", "expect", "warn", "deny", "deprecated", "must_use"];
         let (kept, other): (Vec<_>, Vec<_>) =
             attrs.into_iter().partition(|attr| known.iter().any(|name| attr.path().is_ident(name)));
         for attr in other {
-            let text = match attr.path().is_ident("bounds") {
-                true => "syntax: `#[bounds(...)]` is not supported yet",
-                false => "syntax: this attribute cannot stand on a workflow; help: put it before `workflow!`",
-            };
+            if attr.path().is_ident("bounds") {
+                self.bounds(&attr, bounds);
+                continue;
+            }
+            let text = "syntax: this attribute cannot stand on a workflow; help: put it before `workflow!`";
             self.report.parse(syn::Error::new_spanned(attr.path(), text));
         }
         kept
@@ -87,7 +96,7 @@ impl Parser {
             });
             if let Err(error) = result {
                 self.report.parse(error);
-                skip::to(list, ',');
+                skip::to(list, &[',']);
                 // A `>` that closes nothing here.
                 while !list.is_empty() && !list.peek(Token![,]) {
                     let _ = list.parse::<proc_macro2::TokenTree>();
@@ -123,10 +132,25 @@ impl Parser {
         Ok(())
     }
 
+    /// A workflow without steps.
+    fn empty(&mut self, tree: &Workflow, open: Span) {
+        let name = tree.name.as_ref().map(ToString::to_string).unwrap_or_default();
+        let example = match self.items.agents.first() {
+            Some(decl) => decl.name.to_string(),
+            None => "writer; critic".into(),
+        };
+        let text = format!(
+            "block-empty: workflow `{name}` has no steps; help: write what it runs, as in `{example}`"
+        );
+        self.report.at(open, text);
+        self.partial = true;
+    }
+
     /// Items, then steps.
     fn body(&mut self, input: ParseStream<'_>) -> Vec<Node> {
         while self.at_item(input) {
             self.item(input);
+            self.stray_end(input);
         }
         self.nodes(input, super::step::Closing::End)
     }

@@ -1,6 +1,6 @@
 //! What stands in the parentheses of a block.
 
-use super::super::ast::{BlockKind, Limit};
+use super::super::ast::{Key, Limit};
 use super::super::names::nearest;
 use super::Parser;
 use super::expect::{self, expected};
@@ -10,78 +10,86 @@ use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Expr, Lit, Token, UnOp};
 
+/// What may stand in the parentheses of a block.
+#[derive(Default)]
+pub(super) struct Arguments {
+    pub(super) max: Option<Limit>,
+    pub(super) until: Option<Key>,
+    pub(super) max_concurrency: Option<Limit>,
+}
+
 impl Parser {
-    pub(super) fn arguments(&mut self, input: ParseStream<'_>, kind: &mut BlockKind) {
-        let mut seen = Vec::new();
-        self.list(input, |parser, list| parser.argument(list, kind, &mut seen));
-    }
-
-    fn argument(
-        &mut self,
-        list: ParseStream<'_>,
-        kind: &mut BlockKind,
-        seen: &mut Vec<String>,
-    ) -> syn::Result<()> {
-        if !list.peek(Ident::peek_any) {
-            return Err(expected(list, &format!("an argument, such as `{}`", example(kind))));
-        }
-        let word = list.call(Ident::parse_any)?;
-        let name = word.to_string();
-        let known = arguments_of(kind);
-        if !known.contains(&name.as_str()) {
-            rest(list);
-            return Err(unknown(&word, kind));
-        }
-        let shown = if word == "until" { "until = approved" } else { example(kind) };
-        expect::token::<Token![=]>(list, &format!("`=`, as in `{shown}`"))?;
-        if seen.contains(&name) {
-            rest(list);
-            let text =
-                format!("field-unknown: `{name}` is set twice in this block; help: remove one of them");
-            return Err(syn::Error::new(word.span(), text));
-        }
-        seen.push(name);
-        match kind {
-            BlockKind::Sequence => {}
-            BlockKind::Parallel { max_concurrency } => {
-                *max_concurrency = Some(limit(list, "syntax", "max_concurrency")?)
-            }
-            BlockKind::Loop { until, .. } if word == "until" => {
-                let what = "the `bool` key that ends the loop, as in `until = approved`";
-                let key = expect::key(list, what, false)?;
-                if !(list.is_empty() || list.peek(Token![,])) {
-                    rest(list);
-                    let text = "syntax: `until` is a `bool` key and no expression; help: let an agent write the key, as in `until = approved`";
-                    return Err(syn::Error::new(key.name.span(), text));
-                }
-                *until = Some(key);
-            }
-            BlockKind::Loop { max, .. } => *max = Some(limit(list, "loop-max", "max")?),
-        }
-        Ok(())
+    /// The arguments of the block that `block` opens.
+    pub(super) fn arguments(&mut self, input: ParseStream<'_>, block: &str) -> Arguments {
+        let (mut arguments, mut seen) = (Arguments::default(), Vec::new());
+        self.list(input, |_, list| argument(list, block, &mut arguments, &mut seen));
+        arguments
     }
 }
 
-fn arguments_of(kind: &BlockKind) -> &'static [&'static str] {
-    match kind {
-        BlockKind::Sequence => &[],
-        BlockKind::Parallel { .. } => &["max_concurrency"],
-        BlockKind::Loop { .. } => &["max", "until"],
+fn argument(
+    list: ParseStream<'_>,
+    block: &str,
+    arguments: &mut Arguments,
+    seen: &mut Vec<String>,
+) -> syn::Result<()> {
+    let known = arguments_of(block);
+    let example = known.first().copied().map_or("max = 5", example);
+    if !list.peek(Ident::peek_any) {
+        return Err(expected(list, &format!("an argument, such as `{example}`")));
+    }
+    let word = list.call(Ident::parse_any)?;
+    let name = word.to_string();
+    if !known.contains(&name.as_str()) {
+        rest(list);
+        return Err(unknown(&word, block));
+    }
+    expect::token::<Token![=]>(list, &format!("`=`, as in `{}`", self::example(&name)))?;
+    if seen.contains(&name) {
+        rest(list);
+        let text = format!("field-unknown: `{name}` is set twice in this block; help: remove one of them");
+        return Err(syn::Error::new(word.span(), text));
+    }
+    match name.as_str() {
+        "until" => arguments.until = Some(until(list)?),
+        "max_concurrency" => arguments.max_concurrency = Some(limit(list, "syntax", "max_concurrency")?),
+        _ => arguments.max = Some(limit(list, "loop-max", "max")?),
+    }
+    seen.push(name);
+    Ok(())
+}
+
+fn until(list: ParseStream<'_>) -> syn::Result<Key> {
+    let what = "the `bool` key that ends the loop, as in `until = approved`";
+    let key = expect::key(list, what, false)?;
+    if list.is_empty() || list.peek(Token![,]) {
+        return Ok(key);
+    }
+    rest(list);
+    let text = "syntax: `until` is a `bool` key and no expression; help: let an agent write the key, as in `until = approved`";
+    Err(syn::Error::new(key.name.span(), text))
+}
+
+fn arguments_of(block: &str) -> &'static [&'static str] {
+    match block {
+        "parallel" | "each" => &["max_concurrency"],
+        "loop" => &["max", "until"],
+        _ => &[],
     }
 }
 
-fn example(kind: &BlockKind) -> &'static str {
-    match kind {
-        BlockKind::Parallel { .. } => "max_concurrency = 4",
+fn example(argument: &str) -> &'static str {
+    match argument {
+        "until" => "until = approved",
+        "max_concurrency" => "max_concurrency = 4",
         _ => "max = 5",
     }
 }
 
-fn unknown(word: &Ident, kind: &BlockKind) -> syn::Error {
-    let (name, block) = (word.to_string(), kind.word());
-    let known = arguments_of(kind);
+fn unknown(word: &Ident, block: &str) -> syn::Error {
+    let (name, known) = (word.to_string(), arguments_of(block));
     let text = match (known, nearest(&name, known.iter().copied())) {
-        _ if name == "max_iterations" && *block == *"loop" => {
+        _ if name == "max_iterations" && block == "loop" => {
             "field-unknown: `loop` has no argument `max_iterations`; help: write `max`".to_owned()
         }
         _ if matches!(name.as_str(), "before_agent" | "after_agent") => {
@@ -98,12 +106,12 @@ fn unknown(word: &Ident, kind: &BlockKind) -> syn::Error {
     syn::Error::new(word.span(), text)
 }
 
-fn code_list(words: &[&str]) -> String {
+pub(super) fn code_list(words: &[&str]) -> String {
     words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" and ")
 }
 
 /// Passes over the rest of an argument.
-fn rest(list: ParseStream<'_>) {
+pub(super) fn rest(list: ParseStream<'_>) {
     while !list.is_empty() && !list.peek(Token![,]) {
         let _ = list.parse::<TokenTree>();
     }

@@ -1,8 +1,8 @@
-//! A step that runs an agent: its path, and the name of the instance.
+//! A step that runs an agent, and its path.
 
-use super::super::ast::{Node, Run};
+use super::super::ast::{Mention, MentionKind, Node};
 use super::super::names::path_text;
-use super::expect::{self, expected};
+use super::expect::expected;
 use super::{Parser, skip};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
@@ -10,17 +10,17 @@ use syn::punctuated::Punctuated;
 use syn::{Ident, Path, PathSegment, Token, token};
 
 impl Parser {
-    /// `path` or `path as NAME`.
-    pub(super) fn run(&mut self, input: ParseStream<'_>) -> syn::Result<Option<Node>> {
+    /// `path`, with the keys and the name of an instance.
+    pub(super) fn run(&mut self, input: ParseStream<'_>) -> syn::Result<Node> {
         let starts = input.peek(Ident)
             || input.peek(Token![crate])
             || input.peek(Token![self])
             || input.peek(Token![super])
             || input.peek(Token![::]);
         if !starts {
-            return Err(expected(input, "a step: an agent, `sequence`, `parallel`, `loop` or `break`"));
+            return Err(expected(input, "a step: an agent, a block such as `loop < ... >`, or `break`"));
         }
-        let path = self.path(input)?;
+        let path = self.path(input, MentionKind::Type)?;
         if input.peek(Token![<]) || input.peek(token::Brace) {
             let agent = path_text(&path);
             let text = format!(
@@ -29,48 +29,11 @@ impl Parser {
             self.report.parse(expected(input, &text));
             skip::block(input);
         }
-        let mut renamed = false;
-        if input.peek(token::Paren) {
-            let span = input.span();
-            let keys;
-            syn::parenthesized!(keys in input);
-            match keys.is_empty() {
-                true => {
-                    let agent = path_text(&path);
-                    self.report.at(
-                        span,
-                        format!(
-                            "syntax: an agent is run by its name alone; help: write `{agent}` without `( )`"
-                        ),
-                    );
-                }
-                false => self.report.at(
-                    span,
-                    "syntax: an instance with renamed keys, `critic(draft = essay)`, is not supported yet",
-                ),
-            }
-            skip::drain(&keys);
-            renamed = true;
-        }
-        let alias = match input.peek(Token![as]) {
-            true => {
-                input.parse::<Token![as]>()?;
-                Some(expect::name(input, "the name of the instance, as in `critic as second`")?)
-            }
-            false => None,
-        };
-        if input.peek(Token![->]) {
-            if !renamed {
-                let text = "syntax: an instance with a renamed key, `critic -> essay`, is not supported yet";
-                self.report.at(input.span(), text);
-            }
-            skip::to(input, ';');
-        }
-        Ok(Some(Node::Run(Run { path, alias })))
+        self.instance(input, path).map(Node::Run)
     }
 
-    /// A path without generic arguments. One that ends in `::` is kept for completion.
-    fn path(&mut self, input: ParseStream<'_>) -> syn::Result<Path> {
+    /// A path without generic arguments. Editors are told of it, also when it ends in `::`.
+    pub(super) fn path(&mut self, input: ParseStream<'_>, kind: MentionKind) -> syn::Result<Path> {
         let mut path = Path { leading_colon: None, segments: Punctuated::new() };
         if input.peek(Token![::]) {
             path.leading_colon = Some(input.parse()?);
@@ -85,13 +48,14 @@ impl Parser {
             let Some(segment) = segment else {
                 let error = expected(input, "a name after `::`");
                 if !first {
-                    self.half_typed.push(path);
+                    self.mentions.push(Mention { path, kind });
                 }
                 return Err(error);
             };
             let is_module = matches!(segment.to_string().as_str(), "super" | "self" | "crate");
             path.segments.push_value(PathSegment::from(segment));
             if !input.peek(Token![::]) {
+                self.mentions.push(Mention { path: path.clone(), kind });
                 return match is_module {
                     true => Err(expected(input, &format!("`::` and a name after `{}`", path_text(&path)))),
                     false => Ok(path),

@@ -1,6 +1,6 @@
 //! Passing over tokens that could not be read.
 
-use proc_macro2::TokenTree;
+use proc_macro2::{Delimiter, TokenTree};
 use syn::parse::ParseStream;
 use syn::{Token, token};
 
@@ -34,19 +34,55 @@ fn arrow(input: ParseStream<'_>) -> bool {
         || input.peek(Token![=>]) && input.parse::<Token![=>]>().is_ok()
 }
 
-/// Whether the next token is that character.
-fn at(input: ParseStream<'_>, stop: char) -> bool {
-    let next = input.fork().parse::<TokenTree>();
-    next.is_ok_and(|token| matches!(token, TokenTree::Punct(punct) if punct.as_char() == stop))
+/// Passes over a guard, `if n > 3`: its `>` is no bracket.
+fn guard(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    if ahead.parse::<Token![if]>().is_err() || !arrow_follows(&ahead) {
+        return false;
+    }
+    while !input.peek(Token![=>]) && input.parse::<TokenTree>().is_ok() {}
+    true
 }
 
-/// Passes over everything before `stop`, or before the `>` that closes the block we are in.
+/// Whether a `=>` comes before the next `;` or `,`: an arm begins here.
+pub(super) fn arrow_follows(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    while !(ahead.is_empty() || ahead.peek(Token![;]) || ahead.peek(Token![,])) {
+        if ahead.peek(Token![=>]) {
+            return true;
+        }
+        let _ = ahead.parse::<TokenTree>();
+    }
+    false
+}
+
+/// Whether a `>` or another arm follows anywhere.
+pub(super) fn closes(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    while !ahead.is_empty() {
+        if at_close(&ahead) || ahead.peek(Token![=>]) {
+            return true;
+        }
+        if !(ahead.peek(Token![->]) && ahead.parse::<Token![->]>().is_ok()) {
+            let _ = ahead.parse::<TokenTree>();
+        }
+    }
+    false
+}
+
+/// Whether the next token is one of these.
+fn at(input: ParseStream<'_>, stops: &[char]) -> bool {
+    let next = input.fork().parse::<TokenTree>();
+    next.is_ok_and(|token| matches!(token, TokenTree::Punct(punct) if stops.contains(&punct.as_char())))
+}
+
+/// Passes over everything before one of `stops`, or before the `>` that closes the block we are in.
 ///
-/// Stops behind a block that ends on the way: blocks need no `;`, so the next step may begin there.
-pub(super) fn to(input: ParseStream<'_>, stop: char) {
+/// Stops behind a block that ends on the way: blocks need no separator, so the next step may begin there.
+pub(super) fn to(input: ParseStream<'_>, stops: &[char]) {
     let mut depth = 0_usize;
     while !input.is_empty() {
-        if arrow(input) {
+        if arrow(input) || guard(input) {
             continue;
         }
         if at_close(input) {
@@ -57,8 +93,10 @@ pub(super) fn to(input: ParseStream<'_>, stop: char) {
             }
         } else if input.peek(Token![<]) {
             depth += 1;
-        } else if depth == 0 && at(input, stop) {
+        } else if depth == 0 && at(input, stops) {
             return;
+        } else if depth == 0 && stops.contains(&';') && input.peek(token::Brace) {
+            return one(input);
         }
         one(input);
     }
@@ -66,8 +104,53 @@ pub(super) fn to(input: ParseStream<'_>, stop: char) {
 
 /// Passes over the rest of a step, with its `;`.
 pub(super) fn step(input: ParseStream<'_>) {
-    to(input, ';');
+    to(input, &[';']);
     let _ = input.parse::<Option<Token![;]>>();
+}
+
+/// Passes over the rest of an arm, with its `,`.
+pub(super) fn arm(input: ParseStream<'_>) {
+    to(input, &[',', ';']);
+    if input.peek(Token![;]) {
+        let _ = input.parse::<Token![;]>();
+    } else {
+        let _ = input.parse::<Option<Token![,]>>();
+    }
+}
+
+/// Passes over `if a > b { } else { }`, where a `>` is no bracket.
+pub(super) fn expression(input: ParseStream<'_>) {
+    let ahead = input.fork();
+    while !(ahead.is_empty() || ahead.peek(Token![;]) || ahead.peek(token::Brace)) {
+        let _ = ahead.parse::<TokenTree>();
+    }
+    if !ahead.peek(token::Brace) {
+        return step(input);
+    }
+    loop {
+        while !input.peek(token::Brace) && input.parse::<TokenTree>().is_ok() {}
+        let _ = input.parse::<TokenTree>();
+        if !input.peek(Token![else]) {
+            break;
+        }
+    }
+    let _ = input.parse::<Option<Token![;]>>();
+}
+
+/// Passes over `{ }` or `< >`.
+pub(super) fn empty_brackets(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    let is_empty = match ahead.parse::<TokenTree>() {
+        Ok(TokenTree::Group(group)) => group.delimiter() == Delimiter::Brace && group.stream().is_empty(),
+        Ok(TokenTree::Punct(punct)) if punct.as_char() == '<' => at_close(&ahead),
+        _ => false,
+    };
+    if is_empty && input.parse::<Token![<]>().is_ok() {
+        let _ = input.parse::<Token![>]>();
+    } else if is_empty {
+        let _ = input.parse::<TokenTree>();
+    }
+    is_empty
 }
 
 /// Passes over the rest of an item: to its `;`, or over its braces.
@@ -82,15 +165,14 @@ pub(super) fn item(input: ParseStream<'_>) {
     }
 }
 
-/// Passes over a block, from its `<` or `{` to where it is closed; no recursion.
-pub(super) fn block(input: ParseStream<'_>) {
+/// Passes over a block, from its `<` or `{` to where it is closed, if it is; no recursion.
+pub(super) fn block(input: ParseStream<'_>) -> bool {
     if input.peek(token::Brace) {
-        let _ = input.parse::<TokenTree>();
-        return;
+        return input.parse::<TokenTree>().is_ok();
     }
     let mut depth = 0_usize;
     while !input.is_empty() {
-        if arrow(input) {
+        if arrow(input) || guard(input) {
             continue;
         }
         let (opens, closes) = (input.peek(Token![<]), at_close(input));
@@ -101,7 +183,8 @@ pub(super) fn block(input: ParseStream<'_>) {
             depth = depth.saturating_sub(1);
         }
         if depth == 0 {
-            return;
+            return true;
         }
     }
+    false
 }

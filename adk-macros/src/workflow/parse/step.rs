@@ -1,8 +1,8 @@
 //! Lists of steps, and what a step is.
 
 use super::super::ast::{Break, Node};
+use super::block::Begin;
 use super::expect::{self, expected};
-use super::later::{later, pass_later};
 use super::{Parser, skip};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
@@ -20,14 +20,15 @@ impl Parser {
     pub(super) fn nodes(&mut self, input: ParseStream<'_>, closing: Closing) -> Vec<Node> {
         let mut nodes = Vec::new();
         while !input.is_empty() {
+            if input.peek(Token![;]) {
+                self.stray_end(input);
+                continue;
+            }
             if skip::at_close(input) {
                 if closing == Closing::Angle {
                     break;
                 }
-                self.report.at(input.span(), "syntax: this `>` closes nothing; help: remove it");
-                while skip::at_close(input) {
-                    let _ = input.parse::<Token![>]>();
-                }
+                self.stray_close(input);
                 continue;
             }
             if self.at_item(input) {
@@ -38,19 +39,39 @@ impl Parser {
                 self.item(input);
                 continue;
             }
+            let span = input.span();
             match self.node(input) {
                 Ok(node) => {
-                    let needs_end = !matches!(node, Some(Node::Block(_)) | None);
-                    nodes.extend(node);
+                    let needs_end = !matches!(node, Node::Block(_) | Node::Unread(_));
+                    nodes.push(node);
                     self.end_of_step(input, needs_end);
                 }
                 Err(error) => {
                     self.report.parse(error);
+                    nodes.push(Node::Unread(span));
                     skip::step(input);
                 }
             }
         }
         nodes
+    }
+
+    /// A `;` where nothing ends, as people write it behind braces; one message for several.
+    pub(super) fn stray_end(&mut self, input: ParseStream<'_>) {
+        if input.peek(Token![;]) {
+            self.report.at(input.span(), "syntax: this `;` ends nothing; help: remove it");
+            while input.parse::<Option<Token![;]>>().is_ok_and(|end| end.is_some()) {}
+        }
+    }
+
+    /// A `>` where no `<` is open.
+    pub(super) fn stray_close(&mut self, input: ParseStream<'_>) {
+        self.report.at(input.span(), "syntax: this `>` closes nothing; help: remove it");
+        while skip::at_close(input) {
+            let _ = input.parse::<Token![>]>();
+        }
+        // Without it, this `;` would end the step before it.
+        let _ = input.parse::<Option<Token![;]>>();
     }
 
     fn end_of_step(&mut self, input: ParseStream<'_>, needed: bool) {
@@ -59,19 +80,24 @@ impl Parser {
         } else if needed && !input.is_empty() && !skip::at_close(input) {
             self.report.parse(expected(input, "`;` between two steps"));
             // A step may begin right here: then only the `;` was missing.
-            if !(input.peek(Ident) || input.peek(Token![loop]) || input.peek(Token![break])) {
+            let begins = input.peek(Ident)
+                || input.peek(Token![loop])
+                || input.peek(Token![match])
+                || input.peek(Token![break]);
+            if !begins {
                 skip::step(input);
             }
         }
     }
 
-    /// One step; `None` for one that is reported and passed over.
-    fn node(&mut self, input: ParseStream<'_>) -> syn::Result<Option<Node>> {
-        let attrs = self.node_docs(input)?;
+    /// One step; [`Node::Unread`] for one that is reported and passed over.
+    pub(super) fn node(&mut self, input: ParseStream<'_>) -> syn::Result<Node> {
+        let attrs = self.node_docs(input);
         if input.peek(Token![break]) {
+            self.idle(&attrs);
             let span = input.parse::<Token![break]>()?.span;
             let target = input.peek(Ident).then(|| input.parse()).transpose()?;
-            return Ok(Some(Node::Break(Break { span, target })));
+            return Ok(Node::Break(Break { span, target }));
         }
         let named = input.peek(Ident::peek_any) && input.peek2(Token![:]) && !input.peek2(Token![::]);
         if named && !input.peek(Token![crate]) {
@@ -79,54 +105,59 @@ impl Parser {
             input.parse::<Token![:]>()?;
             return self.named(input, attrs, name);
         }
-        if let Some(word) = later(input) {
-            let text = format!("syntax: `{word}` is not supported yet");
-            self.report.at(input.span(), text);
-            pass_later(input, word);
-            return Ok(None);
+        if input.peek(Token![await]) {
+            return Ok(self.later(input));
         }
+        self.idle(&attrs);
+        let span = input.span();
+        match self.head(input)? {
+            Begin::Block(head) => self.block(input, *head),
+            Begin::Unread => Ok(Node::Unread(span)),
+            Begin::Other => self.run(input),
+        }
+    }
+
+    pub(super) fn node_docs(&mut self, input: ParseStream<'_>) -> Vec<Attribute> {
+        expect::docs(input).unwrap_or_else(|error| {
+            self.report.parse(error);
+            Vec::new()
+        })
+    }
+
+    /// Doc comments before something that has no description.
+    pub(super) fn idle(&mut self, attrs: &[Attribute]) {
         if let Some(attr) = attrs.first() {
             self.report.parse(syn::Error::new_spanned(
                 attr,
                 "syntax: a doc comment here describes nothing; help: it may stand before a named block, such as `refinement: loop < ... >`; for a remark write `//`",
             ));
         }
-        match self.block_kind(input)? {
-            Some((kind, span)) => self.block(input, Vec::new(), None, kind, span),
-            None => self.run(input),
-        }
     }
 
-    fn node_docs(&mut self, input: ParseStream<'_>) -> syn::Result<Vec<Attribute>> {
-        let attrs = expect::docs(input);
-        attrs.or_else(|error| {
-            self.report.parse(error);
-            Ok(Vec::new())
-        })
+    fn named(&mut self, input: ParseStream<'_>, attrs: Vec<Attribute>, name: Ident) -> syn::Result<Node> {
+        if input.peek(Token![await]) {
+            return Ok(self.later(input));
+        }
+        let span = input.span();
+        match self.head(input)? {
+            Begin::Block(head) => return self.block(input, head.named(attrs, name)),
+            Begin::Unread => return Ok(Node::Unread(span)),
+            Begin::Other => {}
+        }
+        let error = expected(input, "a block after its name, such as `loop < ... >`");
+        if !input.peek(Ident) {
+            return Err(error);
+        }
+        let text = format!("{error}; help: an agent is named with `as`, as in `critic as {name}`");
+        self.report.at(error.span(), text);
+        self.run(input)
     }
 
-    fn named(
-        &mut self,
-        input: ParseStream<'_>,
-        attrs: Vec<Attribute>,
-        name: Ident,
-    ) -> syn::Result<Option<Node>> {
-        if let Some(word) = later(input) {
-            self.report.at(input.span(), format!("syntax: `{word}` is not supported yet"));
-            pass_later(input, word);
-            return Ok(None);
-        }
-        match self.block_kind(input)? {
-            Some((kind, span)) => self.block(input, attrs, Some(name), kind, span),
-            None => {
-                let error = expected(input, "a block after its name, such as `loop < ... >`");
-                if !input.peek(Ident) {
-                    return Err(error);
-                }
-                let text = format!("{error}; help: an agent is named with `as`, as in `critic as {name}`");
-                self.report.at(error.span(), text);
-                self.run(input)
-            }
-        }
+    /// A construct of the language that is not built yet: one message, at its word.
+    fn later(&mut self, input: ParseStream<'_>) -> Node {
+        let span = input.span();
+        self.report.at(span, "syntax: `await` is not supported yet");
+        skip::step(input);
+        Node::Unread(span)
     }
 }

@@ -1,24 +1,36 @@
 //! Mutated tokens: nothing panics, and what comes out is Rust.
+//!
+//! `ADK_FUZZ=100000 cargo test -p adk-workflow-macros --lib fuzz -- --nocapture` is the full run.
 
 use proc_macro2::{Group, TokenStream, TokenTree};
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 
 const GOOD: &str = r#"
 /// Docs.
+#[bounds(model_calls = 30, rounds = N * 2)]
 pub Writing(topic: String, tone: String = "plain", user:lang: u8) -> (draft: String, score: f64) {
     let done: bool = false;
     state app:limit: u32;
     /// Writes.
     agent writer -> draft: String { instruction: concat!("Write about ", "{topic}"), tools: [exit, a::b], timeout: "30s", retry: 3 }
     agent critic { include_contents: none, stop: ["a", "b"], model: "m", max_turns: 3 }
+    agent triage -> kind: Kind { transfer: [billing, support], disallow_transfer_to_peers: true, instruction: PROMPT }
+    agent billing {} agent support { transfer: [third], disallow_transfer_to_parent: false } agent third { name: "t" }
     agent given: x::Given;
     agent told(draft: String) -> score: f64 as Box<dyn DynAgent>;
     writer; given; told as second;
     refinement: loop(max = 5, until = done) < critic; parallel(max_concurrency = 2) < x::y; { z as w; break refinement } >>
+    triage;
+    choice: match kind < Kind::High | Kind::Low if topic.len() > 3 => page, n @ 1..=5 => < log; digest >, Some(Ok(_)) => (),
+        Kind::Odd { a, .. } => match user:lang { 0 => break, _ => each x in xs { x::y } } &[first, ..] => inner: loop < break inner >; _ => () >
+    each item in items < worker > all: each(max_concurrency = 4) part in user:parts { critic(draft = part, tone = user:tone) as third_critic -> note }
+    told(draft = topic) as fourth -> app:score; x::multi -> (a, user:b);
     sequence < < a > >; Drafting
 }"#;
 
-const POOL: &str = "loop max parallel sequence match each await agent let state as break in until : :: ; , = < > >> => -> \
-    5 0 -1 \"s\" 'a () {} [] {x} (a = b) r#fn self Self super crate ! # #[x] 4294967296 _ async fn user model dyn & |";
+const POOL: &str = "loop max parallel sequence match each await agent let state as break in until if else : :: ; , = < > >> => -> \
+    .. ..= | @ && == >= _ transfer bounds 5 0 -1 \"s\" 'a () {} [] {x} (a = b) (a) r#fn self Self super crate ! # #[x] \
+    4294967296 async fn user model dyn & if x > 3 match k < A => b , _ => () >";
 
 /// Xorshift.
 struct Dice(u64);
@@ -41,7 +53,7 @@ fn mutate(tokens: TokenStream, dice: &mut Dice, pool: &[TokenTree]) -> TokenStre
         .filter(|(_, token)| matches!(token, TokenTree::Group(_)))
         .map(|(i, _)| i)
         .collect();
-    match dice.roll(8) {
+    match dice.roll(9) {
         0 if !all.is_empty() => drop(all.remove(at)),
         1 if !all.is_empty() => all.insert(at, all[at].clone()),
         2 => all.insert(at, pool[dice.roll(pool.len())].clone()),
@@ -50,6 +62,12 @@ fn mutate(tokens: TokenStream, dice: &mut Dice, pool: &[TokenTree]) -> TokenStre
             all.swap(at, other);
         }
         4 if !all.is_empty() => all.truncate(at),
+        // A piece of it again, at another place.
+        5 if all.len() > 1 => {
+            let from = dice.roll(all.len());
+            let piece: Vec<_> = all.iter().skip(from).take(1 + dice.roll(6)).cloned().collect();
+            all.splice(at..at, piece);
+        }
         _ if !groups.is_empty() => {
             let group = groups[dice.roll(groups.len())];
             if let TokenTree::Group(old) = &all[group] {
@@ -61,7 +79,24 @@ fn mutate(tokens: TokenStream, dice: &mut Dice, pool: &[TokenTree]) -> TokenStre
     all.into_iter().collect()
 }
 
-fn run(rounds: usize, seed: u64, good: &str, expand: fn(TokenStream) -> TokenStream) {
+/// How many mutants: `ADK_FUZZ`, otherwise 5,000.
+fn rounds() -> usize {
+    let given = std::env::var("ADK_FUZZ").ok().map(|text| text.parse().expect("ADK_FUZZ is a number"));
+    given.unwrap_or(5_000)
+}
+
+/// `ADK_SEED`, as it was printed; another one each time without it.
+fn seed() -> u64 {
+    let Ok(text) = std::env::var("ADK_SEED") else {
+        return RandomState::new().build_hasher().finish() | 1;
+    };
+    let digits = text.trim_start_matches("0x");
+    u64::from_str_radix(digits, 16).expect("ADK_SEED is a hexadecimal number").max(1)
+}
+
+fn run(rounds: usize, good: &str, expand: fn(TokenStream) -> TokenStream) {
+    let seed = seed();
+    eprintln!("{rounds} mutants, ADK_SEED={seed:#x}");
     let pool: Vec<TokenTree> = POOL.parse::<TokenStream>().unwrap().into_iter().collect();
     let mut dice = Dice(seed);
     for round in 0..rounds {
@@ -71,20 +106,21 @@ fn run(rounds: usize, seed: u64, good: &str, expand: fn(TokenStream) -> TokenStr
         }
         let text = tokens.to_string();
         let out = std::panic::catch_unwind(|| expand(tokens));
-        let out = out.unwrap_or_else(|_| panic!("seed {seed:#x}, mutant {round}: panic on\n{text}"));
-        if let Err(error) = syn::parse2::<syn::File>(out.clone()) {
-            panic!("seed {seed:#x}, mutant {round}: the output does not parse ({error})\n{text}");
+        let out = out.unwrap_or_else(|_| panic!("ADK_SEED={seed:#x}, mutant {round}: panic on\n{text}"));
+        if let Err(error) = syn::parse2::<syn::File>(out) {
+            panic!("ADK_SEED={seed:#x}, mutant {round}: the output does not parse ({error})\n{text}");
         }
     }
 }
 
 #[test]
 fn mutants_of_a_workflow() {
-    run(5_000, 0x9E37_79B9_7F4A_7C15, GOOD, super::super::workflow);
+    assert!(super::super::parse::workflow(GOOD.parse().unwrap()).1.texts().is_empty());
+    run(rounds(), GOOD, super::super::workflow);
 }
 
 #[test]
 fn mutants_of_an_agent() {
-    let good = "/// Docs.\n pub critic -> user:x: Vec<u8> { instruction: X, name: \"y\" } pub agent b { model: M, tools: [t] }";
-    run(2_000, 0xD1B5_4A32_D192_ED03, good, super::super::llm_agent);
+    let good = "/// Docs.\n pub critic -> user:x: Vec<u8> { instruction: X, name: \"y\" } pub agent b { model: M, tools: [t], max_turns: 2 }";
+    run(rounds() / 4, good, super::super::llm_agent);
 }

@@ -13,6 +13,7 @@ fn checks(text: &str) -> (Vec<String>, usize, usize) {
 
 #[test]
 fn one_mistake_is_one_message() {
+    let (mut all, mut expected) = (Vec::new(), Vec::new());
     for (text, check, agents, steps) in [
         ("W() { agent a {} a b; c }", "syntax", 1, 3),
         ("W() { a; loop(max = 0) < b >; c }", "loop-max", 0, 3),
@@ -25,16 +26,134 @@ fn one_mistake_is_one_message() {
         ("W() { agent a { model: , seed: 1 } a; b }", "syntax", 1, 2),
         ("W() { agent a -> x { } a; b }", "syntax", 1, 2),
         ("W() { agent a -> x: String; a; b }", "syntax", 1, 2),
+        ("W() { agent a: { instruction: \"x\" } a; b }", "syntax", 1, 2),
+        ("W() { agent a(x: T) -> (b: T, c: T) as X; a; b }", "syntax", 1, 2),
+        ("W() { agent a(x: T) -> (b: T, c: T); a; b }", "syntax", 1, 2),
         ("W() { agent fn { } b; c }", "name-invalid", 0, 2),
         ("W() { let x: u8; agent a {} a }", "syntax", 1, 1),
         ("W() { let x: u8 = ; agent a {} a }", "syntax", 1, 1),
         ("W() { state x; agent a {} a }", "syntax", 1, 1),
-        ("W() { match x < A => a, B => < b; c >, _ => () > d }", "syntax", 0, 1),
-        ("W() { each x in y < a; b >; d }", "syntax", 0, 1),
-        ("W() { name: match x { A => a } d }", "syntax", 0, 1),
         ("W() { await x: T; d }", "syntax", 0, 1),
-        ("W() { a(x = y) as b -> z; d }", "syntax", 0, 2),
-        ("W() { a -> z; d }", "syntax", 0, 2),
+        ("W() { name: await(timeout = \"72h\") x: T; d }", "syntax", 0, 1),
+        // match
+        ("W() { match < A => a > d }", "syntax", 0, 1),
+        ("W() { match x.y < A => a > d }", "syntax", 0, 1),
+        ("W() { match x() { A => a } d }", "syntax", 0, 1),
+        ("W() { match \"x\" < A => a, n if n > 3 => b > d }", "name-invalid", 0, 1),
+        ("W() { match x A => a; d }", "syntax", 0, 1),
+        ("W() { match x < > d }", "block-empty", 0, 1),
+        ("W() { match x < A => a B => b > d }", "syntax", 0, 3),
+        ("W() { match x < A -> a, B => b > d }", "syntax", 0, 2),
+        ("W() { match x < A: a, B => b > d }", "syntax", 0, 2),
+        ("W() { match x < A, B => b > d }", "syntax", 0, 2),
+        ("W() { match x < A => , B => b > d }", "syntax", 0, 2),
+        ("W() { match x < A => a; b, B => c > d }", "syntax", 0, 3),
+        ("W() { match x < A => (a; b), B => c > d }", "syntax", 0, 2),
+        ("W() { match x < A => {}, B => c > d }", "block-empty", 0, 2),
+        ("W() { match x < A => < >, B => c > d }", "block-empty", 0, 2),
+        ("W() { match x < A:: => a, B => c > d }", "syntax", 0, 2),
+        ("W() { match x < A => a::, B => c > d }", "syntax", 0, 2),
+        ("W() { match x < A => a::b::, _ => () > d }", "syntax", 0, 1),
+        ("W() { match x < A => 5, B => c > d }", "syntax", 0, 2),
+        ("W() { match x < 5 + 5 => a, B => c > d }", "syntax", 0, 2),
+        ("W() { match x < else => a, B => c > d }", "syntax", 0, 2),
+        ("W() { match x < n if => a, B => c > d }", "syntax", 0, 2),
+        ("W() { match x < n if n > => a, B => c > d }", "syntax", 0, 2),
+        ("W() { match x < n if n > 3 a, B => c > d }", "syntax", 0, 2),
+        ("W() { match x { n if n > 3 a, B => c } d }", "syntax", 0, 2),
+        ("W() { match x { A => a > b, B => c } d }", "syntax", 0, 3),
+        ("W() { match x < A => a, B => c; d }", "syntax", 0, 3),
+        ("W() { mach x < A => a, _ => () > d }", "syntax", 0, 2),
+        ("W() { switch x { A => a, _ => () } d }", "syntax", 0, 2),
+        ("W() { if x { a } else { b } d }", "syntax", 0, 1),
+        ("W() { match x < #[cfg(x)] A => a, B => b > d }", "syntax", 0, 3),
+        ("W() { match x < A => a, /** no */ B => b > d }", "syntax", 0, 3),
+        // each
+        ("W() { each in items < a > d }", "syntax", 0, 1),
+        ("W() { each < a > d }", "syntax", 0, 1),
+        ("W() { each item < a > d }", "syntax", 0, 1),
+        ("W() { each item of items < a > d }", "syntax", 0, 1),
+        ("W() { each item in < a > d }", "syntax", 0, 1),
+        ("W() { each item in items; d }", "syntax", 0, 1),
+        ("W() { each item in items.iter() < a > d }", "syntax", 0, 1),
+        ("W() { each item in [1, 2] < a > d }", "syntax", 0, 1),
+        ("W() { each fn in items < a > d }", "name-invalid", 0, 1),
+        ("W() { each item in items < > d }", "block-empty", 0, 1),
+        ("W() { each(max = 4) item in items < a > d }", "field-unknown", 0, 2),
+        ("W() { each(max_concurrency = 0) item in items < a > d }", "syntax", 0, 2),
+        ("W() { each item in items(max_concurrency = 4) < a > d }", "syntax", 0, 2),
+        ("W() { eahc item in items < a > d }", "syntax", 0, 2),
+        ("W() { for item in items { a } d }", "syntax", 0, 1),
+        ("W(item: u8) { each item in items < a > d }", "key-duplicate", 0, 2),
+        ("W() { each x in items < a > each x in items < b > d }", "key-duplicate", 0, 3),
+        ("W() { let n: u32 = 1; each(max_concurrency = n) x in items < a > d }", "syntax", 0, 2),
+        // words and brackets that are nearly those of an item or a block
+        ("W() { agnt a -> x: String { model: \"m\" } a; b }", "syntax", 1, 2),
+        ("W() { lte x: u8 = 1; a; b }", "syntax", 0, 2),
+        ("W() { sttae x: u8; a; b }", "syntax", 0, 2),
+        ("W() { a -> x: String { model: \"m\" } a; b }", "syntax", 1, 2),
+        ("W() { a > ; b }", "syntax", 0, 2),
+        ("W() { parallel (a; b); c }", "syntax", 0, 1),
+        ("W() { parallel [a; b] c }", "syntax", 0, 1),
+        ("W() { a; parallel }", "name-reserved", 0, 2),
+        // instances
+        ("W() { a(x) as b; d }", "syntax", 0, 2),
+        ("W() { a(x = ) as b; d }", "syntax", 0, 2),
+        ("W() { a(x: y) as b; d }", "syntax", 0, 2),
+        ("W() { a(x = \"y\", z = w) as b; d }", "syntax", 0, 2),
+        ("W() { a(x = y, x = z); d }", "field-unknown", 0, 2),
+        ("W() { a as b(x = y) -> z; d }", "syntax", 0, 2),
+        ("W() { a -> z as b; d }", "syntax", 0, 2),
+        ("W() { a -> z: String; d }", "syntax", 0, 2),
+        ("W() { a -> (z, z); d }", "field-unknown", 0, 2),
+        ("W() { a -> (); d }", "syntax", 0, 1),
+        ("W() { a -> ; d }", "syntax", 0, 1),
+        ("W() { a() as b; d }", "syntax", 0, 2),
+        // transfer
+        ("W() { agent a { transfer: [b] } a }", "transfer-target", 1, 1),
+        ("W() { agent a { transfer: [bb] } agent b {} a }", "transfer-target", 2, 1),
+        ("W() { agent a { transfer: [x::b] } a }", "transfer-target", 1, 1),
+        ("W() { agent a { transfer: [a] } a }", "transfer-target", 1, 1),
+        ("W() { agent a { transfer: [b, b] } agent b {} a }", "transfer-target", 2, 1),
+        ("W() { agent a { transfer: [b] } agent b {} a; b }", "transfer-target", 2, 2),
+        (
+            "W() { agent a { transfer: [b] } agent b {} agent c { transfer: [b] } a; c }",
+            "transfer-target",
+            3,
+            2,
+        ),
+        (
+            "W() { agent a { transfer: [b] } agent b { transfer: [c] } agent c { transfer: [b] } a }",
+            "transfer-target",
+            3,
+            1,
+        ),
+        ("W() { agent a { transfer: b } agent b {} a }", "syntax", 2, 1),
+        ("W() { agent a { transfer: [5] } a }", "syntax", 1, 1),
+        ("W() { agent a { disallow_transfer_to_parent: 1 } a }", "syntax", 1, 1),
+        ("W() { agent a { transfers: [b] } agent b {} a }", "field-unknown", 2, 1),
+        ("W() { agent a { transfer: [b] } agent b {} a; b: loop < c > }", "name-duplicate", 2, 2),
+        // bounds
+        ("#[bounds] W() { a }", "syntax", 0, 1),
+        ("#[bounds()] W() { a }", "syntax", 0, 1),
+        ("#[bounds(calls = 3)] W() { a }", "field-unknown", 0, 1),
+        ("#[bounds(model_cals = 3)] W() { a }", "field-unknown", 0, 1),
+        ("#[bounds(rounds = 3, rounds = 4)] W() { a }", "field-unknown", 0, 1),
+        ("#[bounds(rounds)] W() { a }", "syntax", 0, 1),
+        ("#[bounds(rounds = )] W() { a }", "syntax", 0, 1),
+        ("#[bounds(rounds = \"3\")] W() { a }", "syntax", 0, 1),
+        ("#[bounds(rounds = -3)] W() { a }", "syntax", 0, 1),
+        ("#[bounds(rounds = 3.5)] W() { a }", "syntax", 0, 1),
+        ("#[bounds(30)] W() { a }", "syntax", 0, 1),
+        // bodies
+        ("W() {}", "block-empty", 0, 0),
+        ("W() { agent a {} }", "block-empty", 1, 0),
+        ("W() { loop(max = 2) \"a\"; d }", "syntax", 0, 1),
+        ("W() { sequence \"a\"; d }", "syntax", 0, 1),
+        ("W() { each \"a\"; d }", "name-invalid", 0, 1),
+        ("W() { \"a\"; d }", "syntax", 0, 1),
+        ("W() { parallel < a; b; d }", "syntax", 0, 3),
+        ("W() { parallel < a; < b; d > }", "syntax", 0, 3),
         ("W() { a; a }", "agent-reused", 0, 2),
         ("W() { a; b as a }", "name-duplicate", 0, 2),
         ("W() { a; x: loop < b > x: loop < c > }", "name-duplicate", 0, 3),
@@ -59,8 +178,10 @@ fn one_mistake_is_one_message() {
             continue;
         };
         drop(tokens);
-        assert_eq!(checks(text), (vec![check.to_owned()], agents, steps), "{text}");
+        all.push((checks(text), text));
+        expected.push(((vec![check.to_owned()], agents, steps), text));
     }
+    assert_eq!(all, expected);
 }
 
 #[test]
@@ -85,13 +206,56 @@ fn several_mistakes_are_several_messages() {
 }
 
 #[test]
-fn depth_has_a_limit_in_both_brackets() {
-    for (open, close) in [("<", ">"), ("{", "}")] {
-        let nested = |n: usize| format!("W() {{ first; {} a {}; last }}", open.repeat(n), close.repeat(n));
-        assert_eq!(checks(&nested(128)), (vec![], 0, 3));
-        assert_eq!(checks(&nested(129)), (vec!["syntax".into()], 0, 2));
+fn depth_has_a_limit_in_every_kind_of_block() {
+    for (open, close) in [
+        ("<", ">"),
+        ("{", "}"),
+        ("name: loop(max = 2) <", ">"),
+        ("each x in y {", "}"),
+        ("match x < n if n > 3 =>", ", _ => () >"),
+        ("match x { A =>", ", B => () }"),
+        ("match x < A => each y in z < match y { B =>", "} > , _ => () >"),
+    ] {
+        let blocks = open.matches(['<', '{']).count();
+        let nested = |n: usize| {
+            let n = n / blocks;
+            format!("W() {{ first; {} a {} last }}", open.repeat(n), close.repeat(n))
+        };
+        // Blocks of one name, and items of one name, are another matter.
+        let syntax = |text: &str| {
+            let (checks, agents, steps) = checks(text);
+            let syntax: Vec<_> = checks.into_iter().filter(|check| check == "syntax").collect();
+            (syntax, agents, steps)
+        };
+        assert_eq!(syntax(&nested(128)), (vec![], 0, 3), "{open}");
+        assert_eq!(syntax(&nested(128 + blocks)), (vec!["syntax".into()], 0, 2), "{open}");
+        assert_eq!(syntax(&nested(2_000)), (vec!["syntax".into()], 0, 2), "{open}");
+    }
+    // Never closed.
+    for open in ["< ", "match x < A => ", "match x < n if n > 3 => ", "each x in y < "] {
+        let deep = format!("W() {{ {} a; last }}", open.repeat(2_000));
+        let syntax = checks(&deep).0.into_iter().filter(|check| check == "syntax");
+        assert_eq!(syntax.count(), 1, "{open}");
     }
     // Thousands of them do not end the compiler either.
     let deep = format!("W() {{ {} a {}; last }}", "< ".repeat(20_000), "> ".repeat(20_000));
     assert_eq!(checks(&deep), (vec!["syntax".into()], 0, 1));
+}
+
+#[test]
+fn brackets_of_expressions_types_and_patterns_have_a_limit_too() {
+    for (open, close) in [
+        ("let x: u8 = ", "; a"),
+        ("let x: ", " = 1; a"),
+        ("match x < ", " => a >"),
+        ("match x < n if ", " => a >"),
+        ("loop(max = ", ") < a >"),
+        ("agent a { model: ", " } a"),
+    ] {
+        for (n, expected) in [(40, 0), (2_000, 1)] {
+            let text = format!("W() {{ {open} {} u8 {} {close} }}", "(".repeat(n), ")".repeat(n));
+            let (_, report) = parse::workflow(text.parse().unwrap());
+            assert_eq!(report.texts().len(), expected, "{open} {n}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! What is read, as data.
 
-use super::super::ast::{BlockKind, DeclKind, Node, Timeout, Workflow};
+use super::super::ast::{Arm, BlockKind, DeclKind, Node, Timeout, Workflow};
 use super::super::names::{nearest, path_text, snake, type_text};
 use super::super::{parse, plan};
 use std::fmt::Write;
@@ -25,8 +25,14 @@ fn node(node: &Node) -> String {
     match node {
         Node::Run(run) => {
             let alias = run.alias.as_ref().map(|alias| format!("{alias}=")).unwrap_or_default();
-            format!("{alias}{}", path_text(&run.path))
+            let reads: Vec<_> =
+                run.reads.iter().map(|(from, to)| format!("{}={}", from.text(), to.text())).collect();
+            let reads = if reads.is_empty() { String::new() } else { format!("({})", reads.join(", ")) };
+            let writes: Vec<_> = run.writes.iter().map(|key| key.text()).collect();
+            let writes = if writes.is_empty() { String::new() } else { format!("->{}", writes.join("+")) };
+            format!("{alias}{}{reads}{writes}", path_text(&run.path))
         }
+        Node::Unread(_) => "?".into(),
         Node::Break(one) => {
             format!("break {}", one.target.as_ref().map(ToString::to_string).unwrap_or_default())
         }
@@ -37,6 +43,18 @@ fn node(node: &Node) -> String {
                 let max = max.as_ref().map(|max| max.literal.map_or("?".into(), |max| max.to_string()));
                 let until = until.as_ref().map(|key| key.text());
                 let _ = write!(head, "({}|{})", max.unwrap_or_default(), until.unwrap_or_default());
+            }
+            if let BlockKind::Each { item, list, max_concurrency } = &block.kind {
+                let most = max_concurrency.as_ref().and_then(|most| most.literal).unwrap_or_default();
+                let _ = write!(head, "({item}|{}|{most})", list.text());
+            }
+            if let BlockKind::Match(choice) = &block.kind {
+                let arm = |arm: &Arm| {
+                    let step = arm.node.as_ref().map_or_else(|| "()".into(), self::node);
+                    format!("{} => {step}", arm.text())
+                };
+                let arms: Vec<_> = choice.arms.iter().map(arm).collect();
+                return format!("{head}({})[{}]", choice.key.text(), arms.join(", "));
             }
             format!("{head}[{}]", nodes(&block.nodes))
         }
@@ -71,9 +89,62 @@ fn steps() {
 }
 
 #[test]
+fn arms_have_the_patterns_of_rust() {
+    let shape = "match(severity)[Severity::High => page, Severity::Low => sequence[log, digest], _ => ()]";
+    for text in [
+        "match severity < Severity::High => page, Severity::Low => < log; digest >, _ => () >",
+        "match severity < Severity::High => page; Severity::Low => < log; digest > _ => (), >",
+        "match severity { Severity::High => page, Severity::Low => { log; digest } _ => () }",
+        "match severity{Severity::High=>page,Severity::Low=><log;digest>,_=>()}",
+    ] {
+        assert_eq!(body(text), shape, "{text}");
+    }
+    // `>` in patterns and guards closes nothing.
+    assert_eq!(
+        body(
+            "match user:n < n if n > 3 && n >> 1 > 2 => a, 1..=3 | 9 => b, x if f::<A, B>(x) => break, _ => c > d"
+        ),
+        "match(user:n)[n if n > 3 && n >> 1 > 2 => a, 1..=3 | 9 => b, x if f::<A, B>(x) => break , _ => c], d"
+    );
+    assert_eq!(
+        body(
+            "triage: match a < Some(b) => match b < true => x::y as z -> w, _ => () >, None => each c in d < e >> f"
+        ),
+        "triage:match(a)[Some(b) => match(b)[true => z=x::y->w, _ => ()], None => each(c|d|0)[e]], f"
+    );
+    assert_eq!(
+        body("match a < x if (|y| y > x)(3) => b, \"s\" => inner: loop(max = 2) < c > >"),
+        "match(a)[x if (|y| y > x)(3) => b, \"s\" => inner:loop(2|)[c]]"
+    );
+}
+
+#[test]
+fn lists_and_instances() {
+    assert_eq!(
+        body(
+            "each item in items < worker > each(max_concurrency = 4) x in user:xs { a; b } all: each y in ys < c >"
+        ),
+        "each(item|items|0)[worker], each(x|user:xs|4)[a, b], all:each(y|ys|0)[c]"
+    );
+    assert_eq!(
+        body(
+            "a(draft = essay, user:tone = tone,) as b -> c; x::y(k = app:k); z -> (p, user:q); each as w; each"
+        ),
+        "b=a(draft=essay, user:tone=tone)->c, x::y(k=app:k), z->p+user:q, w=each, each"
+    );
+}
+
+#[test]
+fn bounds() {
+    let (tree, errors) = read("#[bounds(model_calls = 30)] #[bounds(rounds = N * 2)] pub W() { a }");
+    assert_eq!(errors, Vec::<String>::new());
+    assert!(tree.bounds.model_calls.is_some() && tree.bounds.rounds.is_some());
+}
+
+#[test]
 fn heads() {
     let (tree, errors) = read(
-        "/// Docs.\n pub(crate) W(a: Vec<Vec<u8>>, user:b: u8 = 1 + 2, user: T) -> (c: String, app:d: Option<D>,) {}",
+        "/// Docs.\n pub(crate) W(a: Vec<Vec<u8>>, user:b: u8 = 1 + 2, user: T) -> (c: String, app:d: Option<D>,) { a }",
     );
     assert_eq!(errors, Vec::<String>::new());
     let inputs: Vec<_> = tree
@@ -86,7 +157,7 @@ fn heads() {
     assert_eq!(inputs, ["a Vec<Vec<u8>> false", "user:b u8 true", "user T false"]);
     let outputs: Vec<_> = tree.outputs.iter().map(|typed| typed.key.text()).collect();
     assert_eq!(outputs, ["c", "app:d"]);
-    assert!(read("W {}").1.is_empty());
+    assert!(read("W { a }").1.is_empty());
     assert!(read("W() -> x: f64 { a }").1.is_empty());
 }
 
@@ -101,6 +172,7 @@ fn items() {
             agent c: crate::C;
             agent d(x: String, y: u8) -> z: f64 as Arc<dyn DynAgent>;
             agent e as D;
+            a
         }"#,
     );
     assert_eq!(errors, Vec::<String>::new());

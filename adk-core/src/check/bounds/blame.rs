@@ -1,0 +1,230 @@
+//! `bounds-exceeded`: what it says, and whom it names.
+
+use super::Cost;
+use super::sum::{Part, Sum};
+use super::walk::{Place, total};
+use crate::check::message::Message;
+use crate::spec::Spec;
+
+/// What makes a workflow cost without end: the first few, and how many there are.
+pub(super) struct Causes<'a> {
+    first: [Option<Cause<'a>>; 3],
+    count: usize,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Cause<'a> {
+    pub(super) name: &'a str,
+    /// The nested workflow in which it stands, if any.
+    pub(super) inside: &'a str,
+    pub(super) why: Why,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Why {
+    /// An agent with tools and without `max_turns`; the other three are without it, too.
+    Tools,
+    Transfer,
+    /// It answers with another type than text.
+    Typed,
+    /// Its description does not say how often it asks a model.
+    Silent,
+    /// A loop without `max`.
+    Loop,
+    Each,
+}
+
+impl<'a> Causes<'a> {
+    pub(super) const fn new() -> Self {
+        Self { first: [None; 3], count: 0 }
+    }
+
+    pub(super) const fn add(&mut self, cause: Cause<'a>) {
+        if self.count < self.first.len() {
+            self.first[self.count] = Some(cause);
+        }
+        self.count += 1;
+    }
+}
+
+/// Ends const evaluation when a workflow may cost more than its `#[bounds(...)]` allows: more model calls, or, at the place
+/// of those, more rounds.
+#[doc(hidden)]
+#[track_caller]
+pub const fn raise_bounds(spec: &Spec<'_>, rounds: bool) {
+    if let Some((message, of_rounds)) = find(spec)
+        && of_rounds == rounds
+    {
+        panic!("{}", message.as_str());
+    }
+}
+
+/// What is wrong with the worst case of a workflow.
+pub(in crate::check) const fn describe(spec: &Spec<'_>) -> Option<Message> {
+    match find(spec) {
+        Some((message, _)) => Some(message),
+        None => None,
+    }
+}
+
+/// One message, for model calls before rounds, and whether it is about rounds.
+const fn find(spec: &Spec<'_>) -> Option<(Message, bool)> {
+    // What could not be read may cost anything; that it could not is told already.
+    if spec.partial {
+        return None;
+    }
+    if let Some(message) = exceeded(spec, spec.limits.model_calls, Cost::ModelCalls) {
+        return Some((message, false));
+    }
+    match exceeded(spec, spec.limits.rounds, Cost::Rounds) {
+        Some(message) => Some((message, true)),
+        None => None,
+    }
+}
+
+const fn exceeded(spec: &Spec<'_>, allowed: Option<u64>, cost: Cost) -> Option<Message> {
+    let Some(allowed) = allowed else { return None };
+    let mut causes = Causes::new();
+    let Sum { bounds, largest, .. } = total(Place::start(spec.steps), cost, &mut causes);
+    let mut m = Message::new();
+    m.push("bounds-exceeded: ");
+    match cost.of(bounds) {
+        Some(worst) if worst <= allowed => return None,
+        Some(worst) => {
+            m.push("the worst case of this workflow is ");
+            m.push(if worst == u64::MAX { "more than " } else { "" });
+            amount(&mut m, if worst == u64::MAX { worst - 1 } else { worst }, cost);
+            m.push(", and it allows ");
+            m.number(allowed as i128);
+            finite(&mut m, worst, allowed, &largest, cost);
+        }
+        // The loop without end is told as `loop-endless`.
+        None if causes.count == 0 => return None,
+        None => {
+            m.push("the worst case of this workflow is unbounded, and it allows ");
+            amount(&mut m, allowed, cost);
+            m.push(": ");
+            unbounded(&mut m, &causes, cost);
+        }
+    }
+    Some(m)
+}
+
+const fn word(cost: Cost) -> &'static str {
+    match cost {
+        Cost::ModelCalls => "model_calls",
+        Cost::Rounds => "rounds",
+    }
+}
+
+const fn amount(m: &mut Message, number: u64, cost: Cost) {
+    m.number(number as i128);
+    m.push(match cost {
+        Cost::ModelCalls => " model call",
+        Cost::Rounds => " round",
+    });
+    m.push(if number == 1 { "" } else { "s" });
+    if let Cost::Rounds = cost {
+        m.push(" of its loops");
+    }
+}
+
+/// Names the step that has the largest part in a cost, and what to write so that it fits.
+const fn finite(m: &mut Message, worst: u64, allowed: u64, largest: &Part<'_>, cost: Cost) {
+    let (kind, setting) = match largest.rounds {
+        Some(_) => ("loop", "max"),
+        None => ("agent", "max_turns"),
+    };
+    if largest.total > 1 {
+        m.push(": ");
+        named(m, kind, largest.name, largest.inside);
+        m.push(" makes up to ");
+        m.number(largest.total as i128);
+        m.push(" of them");
+        let mut each = 1;
+        if let Some((max, of_round)) = largest.rounds {
+            m.push(", ");
+            m.number(of_round as i128);
+            m.push(" in each of ");
+            m.number(max as i128);
+            m.push(" rounds");
+            each = of_round;
+        }
+        let left = allowed.saturating_sub(worst - largest.total) / each;
+        m.all(&["; help: lower its `", setting, "`"]);
+        if left > 0 {
+            m.push(" to ");
+            m.number(left as i128);
+        }
+    } else {
+        m.push(match cost {
+            Cost::ModelCalls => "; help: place fewer agents that ask a model",
+            Cost::Rounds => "; help: place fewer loops",
+        });
+    }
+    if worst == u64::MAX {
+        // So many that they were not counted to the end.
+        return;
+    }
+    m.all(&[", or write `#[bounds(", word(cost), " = "]);
+    m.number(worst as i128);
+    m.push(")]`");
+}
+
+const fn named(m: &mut Message, kind: &str, name: &str, inside: &str) {
+    m.all(&[kind, " `", name, "`"]);
+    if !inside.is_empty() {
+        m.all(&[" in `", inside, "`"]);
+    }
+}
+
+/// Names what has no end, and what to write so that it has one.
+const fn unbounded(m: &mut Message, causes: &Causes<'_>, cost: Cost) {
+    let (mut turns, mut silent, mut max, mut each) = (false, false, false, false);
+    let mut i = 0;
+    while i < causes.first.len() {
+        let Some(Cause { name, inside, why }) = causes.first[i] else { break };
+        if i > 0 {
+            m.push(if i + 1 == causes.count { ", and " } else { ", " });
+        }
+        let (kind, fact, seen) = match why {
+            Why::Tools => ("agent", " has tools and no `max_turns`", &mut turns),
+            Why::Transfer => ("agent", " may transfer and has no `max_turns`", &mut turns),
+            Why::Typed => {
+                ("agent", " answers with a type that is not `String` and has no `max_turns`", &mut turns)
+            }
+            Why::Silent => ("agent", " does not say how often it calls a model", &mut silent),
+            Why::Loop => ("loop", " has no `max`", &mut max),
+            Why::Each => ("block", " runs once per element of a list, which may have any length", &mut each),
+        };
+        *seen = true;
+        named(m, kind, name, inside);
+        m.push(fact);
+        i += 1;
+    }
+    if causes.count > causes.first.len() {
+        m.push(", and ");
+        m.number((causes.count - causes.first.len()) as i128);
+        m.push(" more");
+    }
+    let mut join = "; help: ";
+    let remedies = [
+        (turns, "give the agent a `max_turns`, as in `max_turns: 3`"),
+        (silent, "say it in its `META`, as in `.max_turns(Some(3))`"),
+        (max, "give the loop a `max`, as in `loop(max = 5)`"),
+    ];
+    let mut i = 0;
+    while i < remedies.len() {
+        if remedies[i].0 {
+            m.all(&[join, remedies[i].1]);
+            join = ", and ";
+        }
+        i += 1;
+    }
+    if each {
+        m.all(&[join, "leave `", word(cost), "` out of `#[bounds(...)]`"]);
+    }
+}
+
+#[cfg(test)]
+mod tests;

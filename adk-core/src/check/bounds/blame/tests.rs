@@ -1,0 +1,158 @@
+use super::*;
+use crate::check::bounds::tests::{tools, turns};
+use crate::check::faults;
+use crate::spec::sketch::*;
+use crate::spec::{AgentMeta, KeySpec, Limits, Step, StepKind};
+
+/// What is said where so many model calls and rounds are allowed.
+fn said(allowed: (Option<u64>, Option<u64>), all: impl IntoIterator<Item = Steps>) -> Option<String> {
+    let spec = Spec::new("w", "", steps(all)).limits(Limits::new(allowed.0, allowed.1));
+    let mut faults = faults(&spec).into_iter().filter(|fault| fault.check == "bounds-exceeded");
+    let fault = faults.next();
+    assert!(faults.next().is_none(), "one message");
+    fault.map(|fault| fault.message)
+}
+
+#[test]
+fn within_the_limits() {
+    assert_eq!(said((Some(5), Some(5)), [repeat("l", 5, [run(llm("a"))])]), None);
+    assert_eq!(said((None, None), [repeat("l", None, [run(tools("a"))])]), None);
+    assert_eq!(said((Some(0), None), [repeat("l", None, [run(function("f"))])]), None);
+    // Its own fault is told where it is.
+    assert_eq!(said((Some(0), None), [run(AgentMeta::custom("").unknown())]), None);
+    let partial = Spec::new("w", "", steps([run(llm("a"))])).limits(Limits::new(Some(0), None)).partial(true);
+    assert!(faults(&partial).is_empty());
+}
+
+#[test]
+fn an_endless_loop_is_told_once() {
+    let checks = |inside: Vec<Steps>| {
+        let endless = steps([repeat("l", None, inside)]);
+        let spec = Spec::new("w", "", endless).limits(Limits::new(Some(1), Some(1)));
+        faults(&spec).iter().map(|fault| fault.check).collect::<Vec<_>>()
+    };
+    assert_eq!(checks(vec![run(llm("a"))]), ["loop-endless"]);
+    // No exit leaves a workflow.
+    let inner = workflow("inner", [repeat("m", 2, [run(llm("a").may_exit(true))])]);
+    assert_eq!(checks(vec![run(inner)]), ["loop-endless"]);
+    assert_eq!(checks(vec![run(llm("a")), leave(None)]), ["bounds-exceeded"]);
+    assert_eq!(checks(vec![run(llm("a").may_exit(true))]), ["bounds-exceeded"]);
+    assert_eq!(checks(vec![run(llm("a")), run(function("f").exits(&["l"]))]), ["bounds-exceeded"]);
+    let target = leak(llm("b").may_exit(true));
+    assert_eq!(checks(vec![run(llm("a").max_turns(Some(2)).transfer(leak([target])))]), ["bounds-exceeded"]);
+    // With another cause there is something to be told.
+    assert_eq!(checks(vec![run(tools("a"))]), ["loop-endless", "bounds-exceeded"]);
+}
+
+#[test]
+fn the_largest_part_is_named() {
+    let refinement = || repeat("refinement", 5, [run(turns("critic", 3)), run(turns("refiner", 6))]);
+    assert_eq!(
+        said((Some(30), None), [refinement()]).unwrap(),
+        "bounds-exceeded: the worst case of this workflow is 45 model calls, and it allows 30: loop `refinement` makes up \
+         to 45 of them, 9 in each of 5 rounds; help: lower its `max` to 3, or write `#[bounds(model_calls = 45)]`"
+    );
+    // No `max` is low enough.
+    assert_eq!(
+        said((Some(8), None), [run(llm("a")), refinement()]).unwrap(),
+        "bounds-exceeded: the worst case of this workflow is 46 model calls, and it allows 8: loop `refinement` makes up \
+         to 45 of them, 9 in each of 5 rounds; help: lower its `max`, or write `#[bounds(model_calls = 46)]`"
+    );
+    let drafting = workflow("drafting", [run(turns("writer", 7)), sequence("s", [run(llm("a"))])]);
+    assert_eq!(
+        said((Some(7), None), [repeat("once", 1, [run(drafting)])]).unwrap(),
+        "bounds-exceeded: the worst case of this workflow is 8 model calls, and it allows 7: agent `writer` in `drafting` \
+         makes up to 7 of them; help: lower its `max_turns` to 6, or write `#[bounds(model_calls = 8)]`"
+    );
+    assert_eq!(
+        said((Some(1), None), [run(llm("a")), run(llm("b"))]).unwrap(),
+        "bounds-exceeded: the worst case of this workflow is 2 model calls, and it allows 1; help: place fewer agents that \
+         ask a model, or write `#[bounds(model_calls = 2)]`"
+    );
+    // The loop that is not on the worst way is not to blame.
+    let three = [("x", 20), ("y", 20), ("z", 21)].map(|(name, max)| repeat(name, max, [run(llm("a"))]));
+    let arms = [("A", repeat("w", 40, [run(llm("a"))])), ("B", three.concat())];
+    let message = said((Some(10), None), [choice("m", "key", arms)]).unwrap();
+    assert!(message.contains("loop `z` makes up to 21 of them, 1 in each of 21 rounds"), "{message}");
+}
+
+#[test]
+fn rounds_are_limited_as_well() {
+    let both = repeat("outer", 5, [repeat("inner", 5, [run(llm("a"))])]);
+    assert_eq!(
+        said((Some(25), Some(20)), [both.clone()]).unwrap(),
+        "bounds-exceeded: the worst case of this workflow is 30 rounds of its loops, and it allows 20: loop `outer` makes \
+         up to 30 of them, 6 in each of 5 rounds; help: lower its `max` to 3, or write `#[bounds(rounds = 30)]`"
+    );
+    // One message at a time: the two have one cause more often than not.
+    assert!(
+        said((Some(1), Some(1)), [both])
+            .unwrap()
+            .contains("it allows 1: loop `outer` makes up to 25 of them")
+    );
+    assert_eq!(
+        said((None, Some(1)), [repeat("l", None, [run(tools("a")), leave(None)])]).unwrap(),
+        "bounds-exceeded: the worst case of this workflow is unbounded, and it allows 1 round of its loops: loop `l` has no \
+         `max`; help: give the loop a `max`, as in `loop(max = 5)`"
+    );
+    let message = said((None, Some(1)), [repeat("l", 1, [run(tools("a"))]), repeat("m", 1, [])]).unwrap();
+    assert!(
+        message.ends_with("it allows 1; help: place fewer loops, or write `#[bounds(rounds = 2)]`"),
+        "{message}"
+    );
+}
+
+#[test]
+fn what_has_no_end_is_named() {
+    let unbounded = |all: Vec<Steps>| {
+        let message = said((Some(30), None), all).unwrap();
+        let start =
+            "bounds-exceeded: the worst case of this workflow is unbounded, and it allows 30 model calls: ";
+        message.strip_prefix(start).unwrap_or_else(|| panic!("{message}")).to_owned()
+    };
+    assert_eq!(
+        unbounded(vec![repeat("polish", None, [run(tools("critic")), leave(None)])]),
+        "agent `critic` has tools and no `max_turns`, and loop `polish` has no `max`; help: give the agent a `max_turns`, \
+         as in `max_turns: 3`, and give the loop a `max`, as in `loop(max = 5)`"
+    );
+    let typed = llm("judge").writes(const { &[KeySpec::new("score", "f64")] });
+    assert_eq!(
+        unbounded(vec![run(workflow("judging", [run(typed)]))]),
+        "agent `judge` in `judging` answers with a type that is not `String` and has no `max_turns`; help: give the agent a \
+         `max_turns`, as in `max_turns: 3`"
+    );
+    assert_eq!(
+        unbounded(vec![each("each_1", [run(llm("a"))])]),
+        "block `each_1` runs once per element of a list, which may have any length; help: leave `model_calls` out of \
+         `#[bounds(...)]`"
+    );
+    assert_eq!(
+        unbounded(vec![run(AgentMeta::custom("grader"))]),
+        "agent `grader` does not say how often it calls a model; help: say it in its `META`, as in `.max_turns(Some(3))`"
+    );
+    let many = ["a", "b", "c", "d", "e"].map(|name| run(tools(name)));
+    let message = unbounded(many.to_vec());
+    assert!(
+        message.contains("agent `c` has tools and no `max_turns`, and 2 more; help: give the agent"),
+        "{message}"
+    );
+    // What is not counted has no end to be named.
+    assert_eq!(
+        unbounded(vec![
+            repeat("wait", None, [run(function("f"))]),
+            run(llm("a").transfer(leak([leak(llm("b"))])))
+        ]),
+        "agent `a` may transfer and has no `max_turns`; help: give the agent a `max_turns`, as in `max_turns: 3`"
+    );
+}
+
+#[test]
+fn the_same_in_const_evaluation() {
+    const A: AgentMeta<'static> = llm("a");
+    const STEPS: &[Step<'static>] = &[Step::new("a", StepKind::Agent { meta: &A, instance: false }, 0)];
+    const SPEC: Spec<'static> = Spec::new("w", "", STEPS);
+    const { raise_bounds(&SPEC.limits(Limits::new(Some(1), Some(0))), false) };
+    let spec = SPEC.limits(Limits::new(Some(0), None));
+    let raised = std::panic::catch_unwind(|| raise_bounds(&spec, false)).unwrap_err();
+    assert_eq!(raised.downcast_ref::<String>(), Some(&faults(&spec)[0].message));
+}

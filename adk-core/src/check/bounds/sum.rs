@@ -1,0 +1,90 @@
+//! Arithmetic on bounds: `None` is without end, and nothing overflows.
+
+use super::{Bounds, Cost};
+
+/// What some steps cost, and who has the largest part in it.
+#[derive(Clone, Copy)]
+pub(super) struct Sum<'a> {
+    pub(super) bounds: Bounds,
+    pub(super) largest: Part<'a>,
+    /// Whether something in it may end a loop around it.
+    pub(super) exits: bool,
+}
+
+/// The part of a cost that one agent or loop has.
+#[derive(Clone, Copy)]
+pub(super) struct Part<'a> {
+    pub(super) name: &'a str,
+    /// The nested workflow in which it stands, if any.
+    pub(super) inside: &'a str,
+    pub(super) total: u64,
+    /// The rounds of a loop and what each costs.
+    pub(super) rounds: Option<(u32, u64)>,
+}
+
+impl<'a> Sum<'a> {
+    pub(super) const NOTHING: Self = Self {
+        bounds: Bounds::NOTHING,
+        largest: Part { name: "", inside: "", total: 0, rounds: None },
+        exits: false,
+    };
+
+    /// What stands in a workflow: no exit leaves it.
+    pub(super) const fn closed(self) -> Self {
+        Self { exits: false, ..self }
+    }
+
+    /// One after the other, or at the same time.
+    pub(super) const fn add(&mut self, other: &Sum<'a>) {
+        self.bounds.model_calls = add(self.bounds.model_calls, other.bounds.model_calls);
+        self.bounds.rounds = add(self.bounds.rounds, other.bounds.rounds);
+        if other.largest.total > self.largest.total {
+            self.largest = other.largest;
+        }
+        self.exits = self.exits || other.exits;
+    }
+
+    /// Either the one or the other.
+    pub(super) const fn or(&mut self, other: &Sum<'a>, cost: Cost) {
+        if less(cost.of(self.bounds), cost.of(other.bounds)) {
+            self.largest = other.largest;
+        }
+        self.exits = self.exits || other.exits;
+        if less(self.bounds.model_calls, other.bounds.model_calls) {
+            self.bounds.model_calls = other.bounds.model_calls;
+        }
+        if less(self.bounds.rounds, other.bounds.rounds) {
+            self.bounds.rounds = other.bounds.rounds;
+        }
+    }
+}
+
+pub(super) const fn add(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.saturating_add(b)),
+        _ => None,
+    }
+}
+
+pub(super) const fn times(a: Option<u64>, rounds: u32) -> Option<u64> {
+    match a {
+        Some(a) => Some(a.saturating_mul(rounds as u64)),
+        None => None,
+    }
+}
+
+/// Any number of times: nothing remains nothing.
+pub(super) const fn endless(a: Option<u64>) -> Option<u64> {
+    match a {
+        Some(0) => Some(0),
+        _ => None,
+    }
+}
+
+const fn less(a: Option<u64>, b: Option<u64>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => a < b,
+        (Some(_), None) => true,
+        (None, _) => false,
+    }
+}

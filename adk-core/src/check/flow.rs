@@ -1,0 +1,284 @@
+//! The data flow: `key-missing`, `key-maybe-missing`, `key-race`, `key-type`, `output-missing`, `loop-endless`,
+//! `exit-outside-loop`, and the renamings of `field-unknown`.
+//!
+//! Two passes over the flat steps, both linear: the first fills a table of all keys that are written, the second is
+//! definite assignment, as in a compiler, with sets of keys as bits.
+
+mod closest;
+mod describe;
+mod effects;
+mod keys;
+mod session;
+mod sets;
+mod spelled;
+mod types;
+mod walk;
+
+pub use types::{FEW, READS, WRITES, any, further};
+
+use super::message::Message;
+use crate::spec::{Spec, StepKind};
+use keys::{Each, Key};
+use types::Row;
+use walk::{Block, Room};
+
+/// Where in a step a fault is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// Its name.
+    Name,
+    /// The key of `until`, `match` or `each`.
+    Key,
+    /// What is written for a key that the instance writes.
+    Output,
+    /// What is written for a key that the instance reads.
+    Renaming(usize),
+    /// The key that is called otherwise there.
+    Renamed(usize),
+}
+
+impl Part {
+    /// As the macro counts.
+    const fn number(self) -> usize {
+        match self {
+            Self::Name => 0,
+            Self::Key => 1,
+            Self::Output => 2,
+            Self::Renaming(i) => 3 + 2 * i,
+            Self::Renamed(i) => 4 + 2 * i,
+        }
+    }
+}
+
+/// What is wrong with a key at a step; outputs are counted behind the steps.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fault<'a> {
+    at: usize,
+    part: Part,
+    key: &'a str,
+    flaw: Flaw<'a>,
+}
+
+impl Fault<'_> {
+    pub(super) const NONE: Self = Self { at: 0, part: Part::Name, key: "", flaw: Flaw::Endless };
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Flaw<'a> {
+    Unwritten {
+        reader: Reader<'a>,
+    },
+    Race {
+        parallel: usize,
+        writes: bool,
+        reader: Reader<'a>,
+    },
+    /// A key of the session that all elements of an `each` write.
+    EachRace,
+    /// An output is called like a key of the session that the workflow uses besides.
+    SameInside {
+        own: &'a str,
+    },
+    /// Written inside an `each` and outside of one.
+    Mixed,
+    /// Read as another type.
+    ReadAs {
+        ty: &'a str,
+        writer: keys::Writer<'a>,
+    },
+    /// Written as another type than before.
+    WrittenAs {
+        ty: &'a str,
+        writer: keys::Writer<'a>,
+    },
+    NoSuchRead,
+    OtherWrites,
+    /// Two keys that an instance writes get one name.
+    SameWrites,
+    NoOutput,
+    Endless,
+    ExitOutside,
+}
+
+impl Flaw<'_> {
+    /// Whether it is said once per key.
+    const fn is_of_key(&self) -> bool {
+        !matches!(
+            self,
+            Self::NoSuchRead | Self::OtherWrites | Self::SameWrites | Self::Endless | Self::ExitOutside
+        )
+    }
+}
+
+/// What reads a key.
+#[derive(Clone, Copy, Debug)]
+enum Reader<'a> {
+    Prompt {
+        source: &'a str,
+        target: Option<&'a str>,
+    },
+    Parameter {
+        target: Option<&'a str>,
+    },
+    Until,
+    Match,
+    Each,
+    /// An agent inside of a nested workflow.
+    Inside,
+}
+
+/// How much room a check needs.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Sizes {
+    /// Keys.
+    pub keys: usize,
+    /// Places of the table of keys.
+    pub slots: usize,
+    /// Words of all sets.
+    pub words: usize,
+    /// Blocks inside blocks.
+    pub depth: usize,
+}
+
+const fn words(keys: usize) -> usize {
+    keys / 64 + 1
+}
+
+/// How much room the flow of a workflow needs.
+pub(super) const fn sizes(spec: &Spec<'_>) -> Sizes {
+    let declared = spec.inputs.len() + spec.lets.len() + spec.states.len();
+    let keys = 2 + declared + keys::count(spec.steps, 0, spec.steps.len());
+    let (mut depth, mut deepest, mut i) = (0_usize, 0, 0);
+    while i < spec.steps.len() {
+        match spec.steps[i].kind {
+            StepKind::Agent { .. } | StepKind::Break { .. } => {}
+            StepKind::End => depth = depth.saturating_sub(1),
+            _ => depth += 1,
+        }
+        if depth > deepest {
+            deepest = depth;
+        }
+        i += 1;
+    }
+    Sizes {
+        keys,
+        slots: (2 * keys).next_power_of_two(),
+        words: words(keys) * walk::sets(deepest),
+        depth: deepest,
+    }
+}
+
+/// The most faults that const evaluation tells at once.
+const MOST: usize = 64;
+
+/// What const evaluation found about the flow.
+#[derive(Debug)]
+pub(super) struct Flow<'a, const ROWS: usize, const KEYS: usize> {
+    faults: [Fault<'a>; MOST],
+    found: usize,
+    rows: [Row; ROWS],
+    keys: [Key<'a>; KEYS],
+}
+
+/// Checks the flow in const evaluation; `ROWS` is the number of steps and outputs.
+pub(super) const fn check<
+    'a,
+    const ROWS: usize,
+    const KEYS: usize,
+    const SLOTS: usize,
+    const WORDS: usize,
+    const DEPTH: usize,
+>(
+    spec: &Spec<'a>,
+    typed: &[u8],
+) -> Flow<'a, ROWS, KEYS> {
+    let mut flow =
+        Flow { faults: [Fault::NONE; MOST], found: 0, rows: [Row::EMPTY; ROWS], keys: [Key::EMPTY; KEYS] };
+    let room = Room {
+        keys: &mut flow.keys,
+        slots: &mut [0; SLOTS],
+        eaches: &mut [Each::NONE; DEPTH],
+        bits: &mut [0; WORDS],
+        blocks: &mut [Block::EMPTY; DEPTH],
+        faults: &mut flow.faults,
+        rows: &mut flow.rows,
+        typed: Some(typed),
+    };
+    flow.found = walk::walk(spec, room);
+    flow
+}
+
+impl<'a, const ROWS: usize, const KEYS: usize> Flow<'a, ROWS, KEYS> {
+    /// Adds what is wrong at a place to a message; `fits` says whether the types that were looked up are equal.
+    pub(super) const fn describe(
+        &self,
+        m: &mut Message,
+        spec: &Spec<'a>,
+        at: usize,
+        part: usize,
+        fits: bool,
+    ) {
+        let mut i = 0;
+        while i < self.found {
+            let fault = &self.faults[i];
+            if fault.at == at && fault.part.number() == part {
+                m.line();
+                describe::fault(m, spec, fault);
+            }
+            i += 1;
+        }
+        if !fits {
+            types::tell(m, spec, &self.keys, &self.rows[at], at, self.faults.split_at(self.found).0);
+        }
+    }
+
+    /// The type that a key has which a step reads: its number among the types of the workflow.
+    pub(super) const fn read(&self, spec: &Spec<'a>, at: usize, slot: usize) -> usize {
+        self.rows[at].read(spec, &self.keys, slot)
+    }
+
+    /// The same for a key that it writes.
+    pub(super) const fn write(&self, spec: &Spec<'a>, at: usize, slot: usize) -> usize {
+        self.rows[at].write(spec, &self.keys, slot)
+    }
+
+    /// How many lists are around the type of a key that is read, or written.
+    pub(super) const fn lists(&self, at: usize, slot: usize, writes: bool) -> usize {
+        self.rows[at].lists(&self.keys, slot, writes)
+    }
+}
+
+/// Checks the flow at run time: each fault with its step and its message.
+pub(super) fn faults(spec: &Spec<'_>) -> Vec<(usize, Message)> {
+    let sizes = sizes(spec);
+    let most = sizes.keys + 4 * spec.steps.len() + spec.outputs.len() + 64;
+    let mut faults = vec![Fault::NONE; most];
+    let mut keys = vec![Key::EMPTY; sizes.keys];
+    let mut rows = vec![Row::EMPTY; spec.steps.len() + spec.outputs.len()];
+    let room = Room {
+        keys: &mut keys,
+        slots: &mut vec![0; sizes.slots],
+        eaches: &mut vec![Each::NONE; sizes.depth],
+        bits: &mut vec![0; sizes.words],
+        blocks: &mut vec![Block::EMPTY; sizes.depth],
+        faults: &mut faults,
+        rows: &mut rows,
+        typed: None,
+    };
+    let found = walk::walk(spec, room);
+    faults.truncate(found);
+    for fault in types::faults(spec, &keys, &rows) {
+        if !types::is_told(&faults, fault.key) {
+            faults.push(fault);
+        }
+    }
+    // Those of one step stand in the order of its parts, as they are written.
+    faults.sort_by_key(|fault| fault.at);
+    let tell = |fault: &Fault<'_>| {
+        let mut message = Message::new();
+        describe::fault(&mut message, spec, fault);
+        (fault.at, message)
+    };
+    faults.iter().map(tell).collect()
+}

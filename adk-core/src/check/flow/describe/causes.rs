@@ -1,0 +1,174 @@
+//! Why a key is written on some paths only, and what to do about it.
+
+use super::super::effects::{contains, has_prefix};
+use super::{apart, around, holds, who, writes, writes_surely, written_as};
+use crate::check::message::Message;
+use crate::spec::{AgentKind, Spec, StepKind};
+
+/// Why a writer may not have written its key.
+pub(super) enum Cause {
+    /// It reads the key itself, and is the only writer.
+    Itself,
+    /// It comes later in the same loop.
+    Later,
+    /// It stands in another arm of a match in the same loop.
+    OtherArm,
+    /// It need not write it.
+    Perhaps,
+    /// It stands in one arm of this match.
+    Arm(usize),
+    /// This loop may end before it.
+    Loop(usize),
+    /// This loop may end inside of this `each`.
+    Broken(usize, usize),
+    Paths,
+}
+
+pub(super) const fn cause(spec: &Spec<'_>, at: usize, writer: usize, key: &str) -> Cause {
+    let inside = at < spec.steps.len();
+    if writer == at {
+        Cause::Itself
+    } else if inside && apart(spec, writer, at) {
+        Cause::OtherArm
+    } else if inside && writer > at {
+        Cause::Later
+    } else if !writes_surely(spec, writer, key) {
+        Cause::Perhaps
+    } else if let Some(block) = around(spec, writer, at, false) {
+        Cause::Arm(block)
+    } else if let Some(block) = around(spec, writer, at, true) {
+        match each_around(spec, writer, at) {
+            Some(each) if holds(spec, block, each) => Cause::Broken(block, each),
+            _ => Cause::Loop(block),
+        }
+    } else {
+        Cause::Paths
+    }
+}
+
+pub(super) const fn why(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &str, cause: &Cause) {
+    match cause {
+        Cause::Itself => m.push("nothing else writes that key, so it is not there in the first round"),
+        Cause::Later => {
+            who(m, spec, writer);
+            m.push(" writes it later in the same loop, so it is not there in the first round");
+        }
+        Cause::OtherArm => {
+            who(m, spec, writer);
+            m.push(" writes it in another arm of the same loop, so it is not there in the first round");
+        }
+        Cause::Perhaps => perhaps(m, spec, writer, key),
+        Cause::Arm(block) => {
+            let idle = idle_arm(spec, *block, key);
+            match idle {
+                Some(pattern) => m.all(&["arm `", pattern, "` of "]),
+                None => m.push("not every arm of "),
+            }
+            who(m, spec, *block);
+            m.push(if idle.is_some() { " does not write it" } else { " writes it for certain" });
+        }
+        Cause::Loop(block) => {
+            who(m, spec, *block);
+            m.push(" may end before ");
+            who(m, spec, writer);
+            m.push(" writes it");
+        }
+        Cause::Broken(block, each) => {
+            who(m, spec, *block);
+            m.push(" may end inside of ");
+            who(m, spec, *each);
+            m.push(", which then leaves no lists");
+        }
+        Cause::Paths => {
+            who(m, spec, writer);
+            m.push(" writes it on some paths only");
+        }
+    }
+}
+
+/// The pattern of the first arm of a match that neither writes a key nor leaves.
+const fn idle_arm<'a>(spec: &Spec<'a>, block: usize, key: &str) -> Option<&'a str> {
+    let mut arm = block + 1;
+    while arm < spec.steps[block].end {
+        let end = spec.steps[arm].end;
+        let (mut i, mut idle) = (arm + 1, true);
+        while i < end {
+            idle = idle && !matches!(spec.steps[i].kind, StepKind::Break { .. }) && !writes(spec, i, key);
+            i += 1;
+        }
+        if let StepKind::Arm { pattern } = spec.steps[arm].kind
+            && idle
+        {
+            return Some(pattern);
+        }
+        arm = if end > arm { end + 1 } else { arm + 1 };
+    }
+    None
+}
+
+/// Why an agent may end without having written a key that it writes.
+const fn perhaps(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &str) {
+    who(m, spec, writer);
+    let StepKind::Agent { meta, .. } = spec.steps[writer].kind else { return };
+    let mut i = 0;
+    while i < meta.tools.len() {
+        if contains(meta.tools[i].writes, key) {
+            return m.all(&[" writes it only if it calls its tool `", meta.tools[i].name, "`"]);
+        }
+        i += 1;
+    }
+    i = 0;
+    while i < meta.transfer.len() {
+        if !contains(meta.transfer[i].writes, key) {
+            let target = meta.transfer[i].name;
+            return m.all(&[" may transfer to agent `", target, "`, which does not write it"]);
+        }
+        i += 1;
+    }
+    m.push(match meta.kind {
+        _ if !meta.transfer.is_empty() => " may transfer to an agent that writes it only perhaps",
+        AgentKind::Function => " returns an `Option`, and `None` does not write it",
+        _ => " writes it only perhaps",
+    });
+}
+
+/// What to write instead.
+pub(super) const fn remedy(
+    m: &mut Message,
+    spec: &Spec<'_>,
+    at: usize,
+    writer: usize,
+    key: &str,
+    cause: &Cause,
+) {
+    let each = each_around(spec, writer, at);
+    match cause {
+        Cause::Arm(_) => m.push("write it in every arm"),
+        Cause::Broken(_, each) => {
+            m.push("end the loop after ");
+            who(m, spec, *each);
+        }
+        // A list comes from nowhere but its `each`, and what belongs to an element has no value outside.
+        _ if each.is_some() || each_around(spec, at, spec.steps.len()).is_some() || has_prefix(key) => {
+            m.push("write it before on every path");
+        }
+        _ => first_value(m, key, written_as(spec, writer, key)),
+    }
+}
+
+pub(super) const fn first_value(m: &mut Message, key: &str, ty: &str) {
+    m.all(&["give it a first value, `let ", key, ": ", ty, " = ...;`"]);
+}
+
+/// The outermost `each` that holds one step and not the other.
+const fn each_around(spec: &Spec<'_>, at: usize, not: usize) -> Option<usize> {
+    let mut i = 0;
+    while i < at && i < spec.steps.len() {
+        let is_each = matches!(spec.steps[i].kind, StepKind::Each { .. });
+        if is_each && holds(spec, i, at) && !holds(spec, i, not) {
+            return Some(i);
+        }
+        i += 1;
+    }
+    None
+}

@@ -1,0 +1,155 @@
+//! `loop-endless`, `exit-outside-loop`, and renamings that rename nothing.
+
+use super::super::Fault;
+use super::super::closest::Closest;
+use super::{Act, Effects, holds, listed, same, who};
+use crate::check::message::Message;
+use crate::spec::{AgentKind, AgentMeta, Renames, Spec, StepKind};
+
+/// A loop that nothing ends.
+pub(super) const fn endless(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
+    m.push("loop-endless: ");
+    who(m, spec, fault.at);
+    m.push(
+        " has no `max`, no `until`, and nothing inside can end it; help: write `loop(max = 5)`, or put a `break` or an \
+         agent that can end a loop into it",
+    );
+}
+
+/// An exit in no loop, or in none of that name.
+pub(super) const fn outside(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
+    m.push("exit-outside-loop: ");
+    let step = &spec.steps[fault.at];
+    let named = !fault.key.is_empty();
+    match step.kind {
+        StepKind::Agent { meta, .. } => {
+            who(m, spec, fault.at);
+            let (mut tool, mut i) = ("", 0);
+            while i < meta.tools.len() {
+                if meta.tools[i].may_exit && tool.is_empty() {
+                    tool = meta.tools[i].name;
+                }
+                i += 1;
+            }
+            if named {
+                m.all(&[" may end loop `", fault.key, "`"]);
+            } else if !tool.is_empty() {
+                m.all(&[" may end a loop by its tool `", tool, "`"]);
+            } else {
+                m.push(match meta.kind {
+                    AgentKind::Function => " may end a loop, since it returns `Flow`",
+                    _ => " may end a loop",
+                });
+            }
+        }
+        _ if named => m.all(&["`break ", fault.key, "` ends loop `", fault.key, "`"]),
+        _ => m.push("`break` ends a loop"),
+    }
+    if !named {
+        return m.push(", but stands in none; help: put it inside `loop(max = 5) < ... >`");
+    }
+    m.push(", but no loop of that name is around it");
+    let mut closest = Closest::to(fault.key);
+    let (mut count, mut i) = (0, 0);
+    while i < fault.at {
+        if matches!(spec.steps[i].kind, StepKind::Loop { .. }) && holds(spec, i, fault.at) {
+            closest.show(spec.steps[i].name);
+            count += 1;
+        }
+        i += 1;
+    }
+    if !closest.found().is_empty() {
+        return m.all(&["; help: did you mean `", closest.found(), "`?"]);
+    }
+    if count == 0 {
+        return m.all(&["; help: put it inside `", fault.key, ": loop(max = 5) < ... >`"]);
+    }
+    m.push(if count == 1 { "; help: the loop around it is " } else { "; help: the loops around it are " });
+    (count, i) = (0, 0);
+    while i < fault.at {
+        if matches!(spec.steps[i].kind, StepKind::Loop { .. }) && holds(spec, i, fault.at) {
+            listed(m, &mut count, spec.steps[i].name);
+        }
+        i += 1;
+    }
+}
+
+/// A renaming of a key that the agent does not read.
+pub(super) const fn no_such_read(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
+    m.push("field-unknown: ");
+    who(m, spec, fault.at);
+    m.all(&[" reads no key `", fault.key, "` that could be renamed"]);
+    let StepKind::Agent { meta, .. } = spec.steps[fault.at].kind else { return };
+    let mut closest = Closest::to(fault.key);
+    let mut all = Effects::of(meta, Renames::NONE);
+    while let Some(effect) = all.next() {
+        if is_read(&effect.act) {
+            closest.show(effect.key);
+        }
+    }
+    if !closest.found().is_empty() {
+        return m.all(&["; help: did you mean `", closest.found(), "`?"]);
+    }
+    let (mut count, mut nth) = (0, 0);
+    let mut all = Effects::of(meta, Renames::NONE);
+    while let Some(effect) = all.next() {
+        if is_read(&effect.act) && is_first(meta, effect.key, nth) {
+            if count == 0 {
+                m.push("; help: it reads ");
+            }
+            listed(m, &mut count, effect.key);
+        }
+        nth += 1;
+    }
+    if count == 0 {
+        m.push("; help: it reads no key at all: remove the renaming");
+    }
+}
+
+/// Other names for written keys than there are written keys.
+pub(super) const fn other_writes(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
+    let step = &spec.steps[fault.at];
+    let StepKind::Agent { meta, .. } = step.kind else { return };
+    m.push("field-unknown: ");
+    who(m, spec, fault.at);
+    if meta.writes.is_empty() {
+        return m.all(&[" writes no key that could be called `", fault.key, "`; help: remove the `->`"]);
+    }
+    m.push(" writes ");
+    m.number(meta.writes.len() as i128);
+    m.push(if meta.writes.len() == 1 { " key, " } else { " keys, " });
+    let (mut count, mut i) = (0, 0);
+    while i < meta.writes.len() {
+        listed(m, &mut count, meta.writes[i].name);
+        i += 1;
+    }
+    m.push(", and `->` names ");
+    m.number(step.renames.writes.len() as i128);
+    m.push("; help: name one key for each, in that order, as in `-> (a, b)`");
+}
+
+/// One name for two keys that are written.
+pub(super) const fn same_writes(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
+    m.push("field-unknown: ");
+    who(m, spec, fault.at);
+    m.all(&[" writes two keys, and `->` calls both `", fault.key, "`; help: name one key for each"]);
+}
+
+const fn is_read(act: &Act<'_>) -> bool {
+    matches!(act, Act::Prompt { target: None, .. } | Act::Read { target: None, .. })
+}
+
+/// Whether none of the effects before the `nth` reads that key.
+const fn is_first(meta: &AgentMeta<'_>, key: &str, nth: usize) -> bool {
+    let mut all = Effects::of(meta, Renames::NONE);
+    let mut i = 0;
+    while i < nth
+        && let Some(effect) = all.next()
+    {
+        if is_read(&effect.act) && same(effect.key, key) {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}

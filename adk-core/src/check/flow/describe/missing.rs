@@ -1,0 +1,250 @@
+//! `key-missing`, `key-maybe-missing`, `output-missing`.
+
+use super::super::closest::Closest;
+use super::super::effects::{contains, has_prefix};
+use super::super::{Fault, Reader};
+use super::causes::{Cause, cause, first_value, remedy, why};
+use super::{Effects, apart, common_loop, element, holds, listed, same, who, writes};
+use crate::check::message::Message;
+use crate::spec::{AgentKind, Spec, StepKind};
+
+/// A key that is read and not certain.
+pub(super) const fn unwritten(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, reader: Reader<'_>) {
+    let (mut at, key) = (fault.at, fault.key);
+    if let Reader::Until = reader {
+        // It is read at the end of each round.
+        at = spec.steps[at].end;
+    }
+    let (maybe, later) = writers(spec, at, key);
+    if let Some(writer) = maybe {
+        m.push("key-maybe-missing: ");
+        subject(m, spec, fault, reader);
+        m.push(", but ");
+        let cause = cause(spec, at, writer, key);
+        why(m, spec, writer, key, &cause);
+        m.push("; help: ");
+        remedy(m, spec, at, writer, key, &cause);
+        return if_absent(m, spec, fault, reader);
+    }
+    m.push("key-missing: ");
+    subject(m, spec, fault, reader);
+    m.push(match reader {
+        Reader::Until => ", but nothing in the loop or before it writes that key",
+        _ => ", but nothing before it writes that key",
+    });
+    if let Some(writer) = later {
+        m.push("; help: it is written later, by ");
+        who(m, spec, writer);
+        m.push(": run that before ");
+        who(m, spec, fault.at);
+        return if_absent(m, spec, fault, reader);
+    }
+    let near = nearest(spec, key);
+    if !near.is_empty() {
+        m.all(&["; help: did you mean `", near, "`?"]);
+    } else if has_prefix(key) {
+        m.all(&["; help: declare it, `state ", key, ": TYPE;`"]);
+        if_absent(m, spec, fault, reader);
+    } else {
+        m.all(&["; help: declare it as an input, `", key, ": TYPE`, or as a `let`"]);
+        if_absent(m, spec, fault, reader);
+    }
+    known(m, spec, at);
+}
+
+/// An output that is not certain at the end.
+pub(super) const fn output(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
+    let key = fault.key;
+    let end = spec.steps.len();
+    let (maybe, _) = writers(spec, end, key);
+    m.all(&["output-missing: output `", key, "` "]);
+    let Some(writer) = maybe else {
+        m.push("is written by nothing in this workflow");
+        let near = nearest(spec, key);
+        if near.is_empty() {
+            m.all(&["; help: let an agent write it, `-> ", key, ": TYPE`"]);
+        } else {
+            m.all(&["; help: did you mean `", near, "`?"]);
+        }
+        return known(m, spec, end);
+    };
+    m.push("is not written on every path to the end: ");
+    let cause = cause(spec, end, writer, key);
+    why(m, spec, writer, key, &cause);
+    m.push("; help: ");
+    if let Cause::Broken(..) = cause {
+        return remedy(m, spec, end, writer, key, &cause);
+    }
+    if let Cause::Arm(_) = cause {
+        m.push("write it in every arm, or ");
+    }
+    first_value(m, key, spec.outputs[fault.at - end].ty);
+}
+
+/// The first step that may have written a key before, and the first that writes it too late.
+const fn writers(spec: &Spec<'_>, at: usize, key: &str) -> (Option<usize>, Option<usize>) {
+    let (mut maybe, mut later) = (None, None);
+    // What belongs to an element, nothing outside of it writes, and no earlier round.
+    let own = if at < spec.steps.len() { element(spec, at, key) } else { None };
+    let mut i = 0;
+    while i < spec.steps.len() {
+        let reaches = match own {
+            Some(each) => holds(spec, each, i),
+            None => true,
+        };
+        if reaches && writes(spec, i, key) {
+            let again = match (common_loop(spec, i, at), own) {
+                (Some(found), Some(each)) => holds(spec, each, found),
+                (found, _) => found.is_some(),
+            };
+            let before = (i < at && !apart(spec, i, at)) || again;
+            if before && maybe.is_none() {
+                maybe = Some(i);
+            } else if !before && i > at && later.is_none() && !apart(spec, at, i) {
+                later = Some(i);
+            }
+        }
+        i += 1;
+    }
+    (maybe, later)
+}
+
+/// Who reads what.
+const fn subject(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, reader: Reader<'_>) {
+    let key = fault.key;
+    match reader {
+        Reader::Until => {
+            m.push("`until` of ");
+            who(m, spec, fault.at);
+        }
+        Reader::Prompt { target: Some(target), .. } | Reader::Parameter { target: Some(target) } => {
+            m.all(&["agent `", target, "`, to which "]);
+            who(m, spec, fault.at);
+            m.push(" may transfer,");
+        }
+        _ => who(m, spec, fault.at),
+    }
+    m.all(&[" reads `", key, "`"]);
+    if let Reader::Prompt { source, .. } = reader
+        && !source.is_empty()
+    {
+        m.all(&[" in its prompt `", source, "`"]);
+    }
+}
+
+/// How to read a key that may be absent.
+const fn if_absent(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, reader: Reader<'_>) {
+    match reader {
+        Reader::Prompt { .. } => m.all(&[", or read `{", fault.key, "?}` if it may be absent"]),
+        Reader::Parameter { .. } => m.push(match spec.steps[fault.at].kind {
+            StepKind::Agent { meta, .. } if matches!(meta.kind, AgentKind::Workflow) => {
+                ", or give that input a default"
+            }
+            _ => ", or take an `Option` if it may be absent",
+        }),
+        _ => {}
+    }
+}
+
+/// The key of this workflow that is spelled most like it.
+const fn nearest<'a>(spec: &Spec<'a>, key: &'a str) -> &'a str {
+    let mut closest = Closest::to(key);
+    let mut each = Known::all(spec, spec.steps.len());
+    while let Some(other) = each.next() {
+        closest.show(other);
+    }
+    closest.found()
+}
+
+/// The keys that are there.
+const fn known(m: &mut Message, spec: &Spec<'_>, at: usize) {
+    let mut count = 0;
+    let mut each = Known::all(spec, at);
+    while let Some(key) = each.next() {
+        if count == 0 {
+            m.push(if m.ends_with(b'?') { " " } else { "; " });
+            m.push(if at < spec.steps.len() {
+                "keys written before it: "
+            } else {
+                "keys that are written: "
+            });
+        }
+        listed(m, &mut count, key);
+        if count > 12 {
+            return;
+        }
+    }
+}
+
+/// The keys that are declared, and those that steps before one write; each once.
+struct Known<'s, 'a> {
+    spec: &'s Spec<'a>,
+    at: usize,
+    place: usize,
+    effects: Option<Effects<'a>>,
+}
+
+impl<'s, 'a> Known<'s, 'a> {
+    const fn all(spec: &'s Spec<'a>, at: usize) -> Self {
+        Self { spec, at, place: 0, effects: None }
+    }
+
+    const fn next(&mut self) -> Option<&'a str> {
+        let spec = self.spec;
+        let (lets, states) = (spec.inputs.len(), spec.inputs.len() + spec.lets.len());
+        let steps = states + spec.states.len();
+        loop {
+            let i = self.place;
+            if let Some(effects) = &mut self.effects {
+                if let Some(effect) = effects.next() {
+                    if !self.is_repeated(effect.key, i - 1 - steps) {
+                        return Some(effect.key);
+                    }
+                    continue;
+                }
+                self.effects = None;
+            }
+            let i = self.place;
+            self.place += 1;
+            if i < lets {
+                return Some(spec.inputs[i].name);
+            } else if i < states {
+                return Some(spec.lets[i - lets].name);
+            } else if i < steps {
+                return Some(spec.states[i - states].name);
+            }
+            let step = i - steps;
+            if step >= self.at || step >= spec.steps.len() {
+                return None;
+            }
+            if let StepKind::Agent { meta, .. } = spec.steps[step].kind
+                && !(self.at < spec.steps.len() && apart(spec, step, self.at))
+            {
+                self.effects = Some(Effects::writes(meta, spec.steps[step].renames));
+            }
+        }
+    }
+
+    /// Whether it was given before.
+    const fn is_repeated(&self, key: &str, step: usize) -> bool {
+        let spec = self.spec;
+        let mut i = 0;
+        while i < spec.inputs.len() {
+            if same(spec.inputs[i].name, key) {
+                return true;
+            }
+            i += 1;
+        }
+        if contains(spec.lets, key) || contains(spec.states, key) {
+            return true;
+        }
+        i = 0;
+        while i < step {
+            if writes(spec, i, key) {
+                return true;
+            }
+            i += 1;
+        }
+        false
+    }
+}

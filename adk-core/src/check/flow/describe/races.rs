@@ -1,0 +1,132 @@
+//! `key-race`.
+
+use super::super::effects::has_prefix;
+use super::super::{Fault, Reader};
+use super::{element, holds, reads, who, writes, writes_itself};
+use crate::check::message::Message;
+use crate::spec::{Spec, StepKind};
+
+/// Whether a branch beside that of a step writes a key, or another element does.
+pub(in super::super) const fn sibling_writes(spec: &Spec<'_>, at: usize, key: &str) -> bool {
+    let mut i = 0;
+    while i < at && i < spec.steps.len() {
+        let found = match spec.steps[i].kind {
+            StepKind::Parallel { .. } => holds(spec, i, at) && sibling(spec, i, at, key, true).is_some(),
+            StepKind::Each { .. } => holds(spec, i, at) && element_writes(spec, i, at, key),
+            _ => false,
+        };
+        if found {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
+/// Whether elements write a key that is none of their own.
+const fn element_writes(spec: &Spec<'_>, each: usize, at: usize, key: &str) -> bool {
+    if let Some(own) = element(spec, at, key)
+        && own >= each
+    {
+        return false;
+    }
+    let mut i = each;
+    while i < spec.steps[each].end {
+        if writes(spec, i, key) {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
+/// The first step in another branch of a parallel that writes a key, or reads it.
+const fn sibling(spec: &Spec<'_>, parallel: usize, at: usize, key: &str, written: bool) -> Option<usize> {
+    let mut branch = parallel + 1;
+    while branch < spec.steps[parallel].end {
+        let end = spec.steps[branch].end;
+        let mut i = branch;
+        while !holds(spec, branch, at) && i < end {
+            if if written { writes(spec, i, key) } else { reads(spec, i, key) } {
+                return Some(i);
+            }
+            i += 1;
+        }
+        branch = if end > branch { end + 1 } else { branch + 1 };
+    }
+    None
+}
+
+/// Two branches that touch one key.
+pub(super) const fn race(
+    m: &mut Message,
+    spec: &Spec<'_>,
+    fault: &Fault<'_>,
+    parallel: usize,
+    written: bool,
+    reader: Reader<'_>,
+) {
+    let (at, key) = (fault.at, fault.key);
+    let writer = sibling(spec, parallel, at, key, true);
+    m.push("key-race: ");
+    who(m, spec, at);
+    if matches!(reader, Reader::Inside) && !writes_itself(spec, at, key) {
+        m.push(" (something inside of it)");
+    }
+    if written {
+        m.all(&[" writes `", key, "`, which "]);
+    } else {
+        m.all(&[" reads `", key, "`, which "]);
+    }
+    match writer {
+        Some(other) => {
+            who(m, spec, other);
+            m.push(" writes at the same time");
+        }
+        None => match sibling(spec, parallel, at, key, false) {
+            Some(other) => {
+                who(m, spec, other);
+                m.push(" reads at the same time");
+            }
+            None => m.push("another branch touches at the same time"),
+        },
+    }
+    if !(written && writer.is_some()) {
+        m.push("; help: read it before or after the parallel block, or run the two one after the other");
+    } else if has_prefix(key) {
+        m.push("; help: let each branch write a key of its own, and join them after the parallel block");
+    } else {
+        m.all(&[
+            "; help: let each branch write a key of its own, as in `-> second_",
+            key,
+            "`, and join them after the parallel block",
+        ]);
+    }
+}
+
+/// A key of the session that each element writes.
+pub(super) const fn each(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
+    m.push("key-race: ");
+    who(m, spec, fault.at);
+    m.all(&[
+        " writes `",
+        fault.key,
+        "`, a key of the session, for all elements of an `each` at the same time; help: write a key without a \
+         prefix, which is a list after the block",
+    ]);
+}
+
+/// An output that is called like another key that is used inside.
+pub(super) const fn same_inside(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, own: &str) {
+    m.push("key-race: ");
+    who(m, spec, fault.at);
+    m.all(&[
+        " writes `",
+        fault.key,
+        "`, as its output `",
+        own,
+        "` is called here, and uses the key `",
+        fault.key,
+        "` of the session besides; help: give the output another name",
+    ]);
+}

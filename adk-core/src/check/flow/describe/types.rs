@@ -1,0 +1,146 @@
+//! `key-type`.
+
+use super::super::Fault;
+use super::super::keys::Writer;
+use super::super::spelled::alike;
+use super::{holds, same, who, writes, written_as};
+use crate::check::message::Message;
+use crate::spec::{Spec, StepKind};
+
+/// Read as another type than it is written.
+pub(super) const fn read(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, ty: &str, writer: &Writer<'_>) {
+    let key = fault.key;
+    m.push("key-type: ");
+    if fault.at >= spec.steps.len() {
+        m.all(&["output `", key, "` is declared as `", ty, "`, but "]);
+        written_by(m, spec, writer);
+        return help(m, ty, writer, "declare it", "");
+    }
+    match spec.steps[fault.at].kind {
+        StepKind::Loop { .. } => {
+            m.push("`until` of ");
+            who(m, spec, fault.at);
+            m.all(&[" needs a `bool`, but `", key, "` is none: "]);
+            written_by(m, spec, writer);
+            m.push("; help: name a key that holds a `bool`");
+        }
+        StepKind::Each { item, .. } => {
+            m.all(&["`each ", item, " in ", key, "` needs a list, such as a `Vec`, but "]);
+            written_by(m, spec, writer);
+            m.push("; help: name a key that holds a list");
+        }
+        _ => {
+            who(m, spec, fault.at);
+            m.all(&[" reads `", key, "` as `", ty, "`, but "]);
+            written_by(m, spec, writer);
+            help(m, ty, writer, "read it", ", or read another key");
+        }
+    }
+}
+
+/// Written as another type than before.
+pub(super) const fn written(
+    m: &mut Message,
+    spec: &Spec<'_>,
+    fault: &Fault<'_>,
+    ty: &str,
+    writer: &Writer<'_>,
+) {
+    m.push("key-type: ");
+    who(m, spec, fault.at);
+    m.all(&[" writes `", fault.key, "` as `", ty, "`, but "]);
+    written_by(m, spec, writer);
+    help(m, ty, writer, "a key has one type: write it", ", or write another key");
+}
+
+/// What to do: take the type of the key, or another key.
+const fn help(m: &mut Message, ty: &str, writer: &Writer<'_>, take: &str, or: &str) {
+    if !ty.is_empty() && alike(ty, writer.spec.ty, writer.depth) {
+        return m.push(", which is another type of the same name; help: use one of the two in both places");
+    }
+    m.all(&["; help: ", take, " as "]);
+    match writer.spec.ty.is_empty() {
+        true => m.push("that type"),
+        false => quoted(m, writer),
+    }
+    m.push(or);
+}
+
+const fn written_by(m: &mut Message, spec: &Spec<'_>, writer: &Writer<'_>) {
+    if writer.at >= spec.steps.len() {
+        let declared = writer.at - spec.steps.len();
+        m.push(if declared < spec.inputs.len() {
+            "the input is declared as "
+        } else if declared < spec.inputs.len() + spec.lets.len() {
+            "the `let` declares it as "
+        } else {
+            "the `state` declares it as "
+        });
+    } else if let StepKind::Each { list, .. } = spec.steps[writer.at].kind {
+        m.all(&["it is an element of `", list, "`"]);
+        let ty = list_type(spec, writer.at, list);
+        if !ty.is_empty() {
+            m.all(&[", a `", ty, "`"]);
+        }
+        return;
+    } else {
+        who(m, spec, writer.at);
+        m.push(if writer.depth == 0 {
+            " writes it as "
+        } else {
+            " writes it in an `each`, so that it is a "
+        });
+    }
+    quoted(m, writer);
+}
+
+/// The type of a key.
+const fn quoted(m: &mut Message, writer: &Writer<'_>) {
+    m.push("`");
+    let mut i = 0;
+    while i < writer.depth {
+        m.push("Vec<");
+        i += 1;
+    }
+    m.push(writer.spec.ty);
+    i = 0;
+    while i < writer.depth {
+        m.push(">");
+        i += 1;
+    }
+    m.push("`");
+}
+
+/// The type of the list of an `each`, where it is written down as such.
+const fn list_type<'a>(spec: &Spec<'a>, each: usize, list: &str) -> &'a str {
+    let mut i = 0;
+    while i < spec.inputs.len() {
+        if same(spec.inputs[i].name, list) {
+            return spec.inputs[i].ty;
+        }
+        i += 1;
+    }
+    i = 0;
+    while i < each {
+        match spec.steps[i].kind {
+            // What is written in there is a list of that type behind it.
+            StepKind::Each { .. } if !holds(spec, i, each) => i = spec.steps[i].end,
+            _ if writes(spec, i, list) => return written_as(spec, i, list),
+            _ => {}
+        }
+        i += 1;
+    }
+    ""
+}
+
+/// Written inside an `each`, where it becomes a list, and outside of one.
+pub(super) const fn mixed(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
+    m.push("key-type: ");
+    who(m, spec, fault.at);
+    m.all(&[
+        " writes `",
+        fault.key,
+        "`, which is written inside of an `each`, where it becomes a list, and outside of one; help: write another \
+         key in one of the two places",
+    ]);
+}

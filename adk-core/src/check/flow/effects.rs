@@ -1,0 +1,245 @@
+//! What a step reads and writes, one by one, with the keys of its instance.
+//!
+//! There are no iterators in const evaluation: [`Effects`] is one by hand.
+
+use super::super::text::same;
+use crate::spec::placeholder::{Placeholders, Source};
+use crate::spec::{AgentMeta, KeySpec, Renames};
+
+/// Something that a step does to a key.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Effect<'a> {
+    /// The key, as the workflow knows it.
+    pub(super) key: &'a str,
+    pub(super) act: Act<'a>,
+}
+
+/// How a key is touched.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Act<'a> {
+    /// A prompt reads it.
+    Prompt {
+        optional: bool,
+        /// Where the prompt was written; empty for a literal.
+        source: &'a str,
+        renamed: Option<usize>,
+        /// The transfer target whose prompt it is, if it is not that of the agent itself.
+        target: Option<&'a str>,
+    },
+    /// A parameter or an input reads it.
+    Read { spec: KeySpec<'a>, slot: usize, renamed: Option<usize>, target: Option<&'a str> },
+    /// The agent writes it; `sure` says whether it has done so whenever it ends.
+    Write { spec: KeySpec<'a>, slot: usize, sure: bool },
+    /// A tool or a transfer target may write it.
+    May(KeySpec<'a>),
+}
+
+/// Transfer targets inside transfer targets; what lies deeper is not looked at.
+pub(super) const DEEPEST: usize = 16;
+
+/// All that the agent of a step does to keys, in the order in which it counts: reads, then writes.
+pub(super) struct Effects<'a> {
+    renames: Renames<'a>,
+    /// The agent, then its transfer targets, depth first.
+    stack: [(&'a AgentMeta<'a>, usize); DEEPEST],
+    depth: usize,
+    phase: Phase,
+    i: usize,
+    j: usize,
+    scan: Option<Placeholders<'a>>,
+    /// Whether reads are asked for at all.
+    reads: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Phase {
+    Prompts,
+    Reads,
+    Next,
+    Writes,
+    Tools,
+    Done,
+}
+
+impl<'a> Effects<'a> {
+    /// Reads and writes of an agent.
+    pub(super) const fn of(meta: &'a AgentMeta<'a>, renames: Renames<'a>) -> Self {
+        Self {
+            renames,
+            stack: [(meta, 0); DEEPEST],
+            depth: 1,
+            phase: Phase::Prompts,
+            i: 0,
+            j: 0,
+            scan: None,
+            reads: true,
+        }
+    }
+
+    /// Its writes alone.
+    pub(super) const fn writes(meta: &'a AgentMeta<'a>, renames: Renames<'a>) -> Self {
+        let mut all = Self::of(meta, renames);
+        all.reads = false;
+        all
+    }
+
+    const fn renamed_read(&self, key: &'a str) -> (&'a str, Option<usize>) {
+        let mut i = 0;
+        // A transfer target is no part of the instance.
+        while self.depth == 1 && i < self.renames.reads.len() {
+            if same(self.renames.reads[i].0, key) {
+                return (self.renames.reads[i].1, Some(i));
+            }
+            i += 1;
+        }
+        (key, None)
+    }
+
+    /// A key that a tool writes is the agent's own when it is one that the agent writes.
+    const fn renamed_write(&self, key: &'a str) -> &'a str {
+        let meta = self.stack[0].0;
+        let mut i = 0;
+        while self.depth == 1 && i < self.renames.writes.len() && i < meta.writes.len() {
+            if same(meta.writes[i].name, key) {
+                return self.renames.writes[i];
+            }
+            i += 1;
+        }
+        key
+    }
+
+    /// The next one.
+    pub(super) const fn next(&mut self) -> Option<Effect<'a>> {
+        loop {
+            let (meta, child) = self.stack[self.depth - 1];
+            let target = if self.depth > 1 { Some(meta.name) } else { None };
+            match self.phase {
+                Phase::Prompts => {
+                    if let Some(scan) = &mut self.scan {
+                        if let Some(found) = scan.next() {
+                            let Source::Key(key) = found.source else { continue };
+                            let source = if self.i < meta.sources.len() { meta.sources[self.i] } else { "" };
+                            let (key, renamed) = self.renamed_read(key);
+                            let act = Act::Prompt { optional: found.optional, source, renamed, target };
+                            return Some(Effect { key, act });
+                        }
+                        self.scan = None;
+                        self.i += 1;
+                    } else if self.reads && self.i < meta.prompts.len() {
+                        self.scan = Some(Placeholders::new(meta.prompts[self.i]));
+                    } else {
+                        (self.phase, self.i) = (Phase::Reads, 0);
+                    }
+                }
+                Phase::Reads => {
+                    if self.reads && self.i < meta.reads.len() {
+                        let (spec, slot) = (meta.reads[self.i], self.i);
+                        self.i += 1;
+                        let (key, renamed) = self.renamed_read(spec.name);
+                        return Some(Effect { key, act: Act::Read { spec, slot, renamed, target } });
+                    }
+                    self.phase = Phase::Next;
+                }
+                // Into the next target, or out of this one.
+                Phase::Next => {
+                    if child < meta.transfer.len() && self.depth < DEEPEST {
+                        self.stack[self.depth - 1].1 += 1;
+                        self.stack[self.depth] = (meta.transfer[child], 0);
+                        self.depth += 1;
+                        (self.phase, self.i) = (Phase::Prompts, 0);
+                    } else {
+                        (self.phase, self.i, self.j) = (Phase::Writes, 0, 0);
+                    }
+                }
+                Phase::Writes => {
+                    if self.i < meta.writes.len() {
+                        let (spec, slot) = (meta.writes[self.i], self.i);
+                        self.i += 1;
+                        if self.depth > 1 {
+                            return Some(Effect { key: spec.name, act: Act::May(spec) });
+                        }
+                        let key = match slot < self.renames.writes.len() {
+                            true => self.renames.writes[slot],
+                            false => spec.name,
+                        };
+                        // A target is no part of the instance, so it has to write the key that the instance has.
+                        let sure = !spec.optional && targets_write(meta, key, DEEPEST);
+                        return Some(Effect { key, act: Act::Write { spec, slot, sure } });
+                    }
+                    (self.phase, self.i, self.j) = (Phase::Tools, 0, 0);
+                }
+                Phase::Tools => {
+                    if self.i < meta.tools.len() {
+                        if self.j < meta.tools[self.i].writes.len() {
+                            let spec = meta.tools[self.i].writes[self.j];
+                            self.j += 1;
+                            return Some(Effect { key: self.renamed_write(spec.name), act: Act::May(spec) });
+                        }
+                        (self.i, self.j) = (self.i + 1, 0);
+                    } else if self.depth > 1 {
+                        self.depth -= 1;
+                        self.phase = Phase::Next;
+                    } else {
+                        self.phase = Phase::Done;
+                    }
+                }
+                Phase::Done => return None,
+            }
+        }
+    }
+}
+
+/// Rule 6: an agent that may transfer has written its key only when each of its targets writes it too.
+const fn targets_write(meta: &AgentMeta<'_>, key: &str, deepest: usize) -> bool {
+    let mut t = 0;
+    while t < meta.transfer.len() {
+        let target = meta.transfer[t];
+        let mut found = false;
+        let mut i = 0;
+        while i < target.writes.len() {
+            found = found || (!target.writes[i].optional && same(target.writes[i].name, key));
+            i += 1;
+        }
+        if !found || deepest == 0 || !targets_write(target, key, deepest - 1) {
+            return false;
+        }
+        t += 1;
+    }
+    true
+}
+
+/// Whether the agent or one of its transfer targets may end a loop.
+pub(super) const fn may_exit(meta: &AgentMeta<'_>, deepest: usize) -> bool {
+    let mut t = 0;
+    let mut may = meta.may_exit;
+    while !may && deepest > 0 && t < meta.transfer.len() {
+        may = may_exit(meta.transfer[t], deepest - 1);
+        t += 1;
+    }
+    may
+}
+
+/// Whether a key belongs to the session whatever workflow writes it.
+pub(super) const fn has_prefix(key: &str) -> bool {
+    let bytes = key.as_bytes();
+    let mut i = 0;
+    while i < bytes.len() {
+        if bytes[i] == b':' {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
+/// Whether that key is one of those.
+pub(super) const fn contains(keys: &[KeySpec<'_>], key: &str) -> bool {
+    let mut i = 0;
+    while i < keys.len() {
+        if same(keys[i].name, key) {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}

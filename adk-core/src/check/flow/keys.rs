@@ -1,0 +1,261 @@
+//! The keys that a workflow writes: one table of them all, filled before the walk.
+//!
+//! A key belongs to the workflow or to an `each`, inside of which it is another key than outside. What an `each`
+//! writes becomes a list of the same name around it.
+
+use super::super::text::{hash, same};
+use super::effects::{Effects, has_prefix};
+use super::session;
+use crate::spec::{KeySpec, Step, StepKind};
+
+/// No step, no key.
+pub(super) const NONE: usize = usize::MAX;
+
+/// Stands for every key, also those that are not in the table: it is certain behind a point that is never passed,
+/// and behind a step of which nothing is known.
+pub(super) const EVERY: usize = 0;
+/// Is certain behind a point that is never passed, and nowhere else.
+pub(super) const NEVER: usize = 1;
+
+/// The writer whose type is the type of the key.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Writer<'a> {
+    pub(super) spec: KeySpec<'a>,
+    /// The step; behind the steps stand inputs, `let` and `state`, in this order.
+    pub(super) at: usize,
+    /// Which of the keys that the step writes.
+    pub(super) slot: usize,
+    /// How many lists are around it.
+    pub(super) depth: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Key<'a> {
+    pub(super) name: &'a str,
+    /// The step of the `each` to which it belongs.
+    scope: usize,
+    /// The list that it becomes around its `each`.
+    pub(super) list: usize,
+    /// The next key of the same `each`.
+    pub(super) next: usize,
+    pub(super) writer: Option<Writer<'a>>,
+    /// Whether the type of the writer can be looked up.
+    pub(super) typed: bool,
+    /// An `each` makes it a list.
+    listed: bool,
+    /// Something other than an `each` writes it.
+    plain: bool,
+}
+
+impl Key<'_> {
+    pub(super) const EMPTY: Self = Self {
+        name: "",
+        scope: NONE,
+        list: NONE,
+        next: NONE,
+        writer: None,
+        typed: false,
+        listed: false,
+        plain: false,
+    };
+}
+
+/// An `each` around the step that is looked at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Each {
+    at: usize,
+    /// Its item, on which its other keys hang.
+    item: usize,
+}
+
+impl Each {
+    pub(super) const NONE: Self = Self { at: NONE, item: NONE };
+}
+
+/// All keys that are written.
+pub(super) struct Keys<'t, 'a> {
+    pub(super) all: &'t mut [Key<'a>],
+    len: usize,
+    /// Places in `all`, by hash; 0 is free.
+    slots: &'t mut [usize],
+    eaches: &'t mut [Each],
+    deep: usize,
+}
+
+impl<'t, 'a> Keys<'t, 'a> {
+    /// An empty table, but for two keys without a name, [`EVERY`] and [`NEVER`].
+    pub(super) const fn new(all: &'t mut [Key<'a>], slots: &'t mut [usize], eaches: &'t mut [Each]) -> Self {
+        Self { all, len: NEVER + 1, slots, eaches, deep: 0 }
+    }
+
+    pub(super) const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether elements run at the same time here.
+    pub(super) const fn in_each(&self) -> bool {
+        self.deep > 0
+    }
+
+    /// Goes into an `each`; its item.
+    pub(super) const fn enter(&mut self, at: usize, item: &'a str) -> usize {
+        self.eaches[self.deep] = Each { at, item: NONE };
+        self.deep += 1;
+        let key = self.key(self.deep, item);
+        self.eaches[self.deep - 1].item = key;
+        if self.all[key].writer.is_none() {
+            self.all[key].writer = Some(Writer { spec: KeySpec::new(item, ""), at, slot: 0, depth: 0 });
+            self.all[key].typed = true;
+        }
+        key
+    }
+
+    /// Whether the innermost `each` ends at that step.
+    pub(super) const fn ends(&self, steps: &[Step<'_>], at: usize) -> bool {
+        self.deep > 0 && steps[self.eaches[self.deep - 1].at].end == at
+    }
+
+    pub(super) const fn leave(&mut self) {
+        self.deep -= 1;
+    }
+
+    /// The scope at that depth.
+    const fn scope(&self, deep: usize) -> usize {
+        if deep == 0 { NONE } else { self.eaches[deep - 1].at }
+    }
+
+    const fn lookup(&self, scope: usize, name: &str) -> Result<usize, usize> {
+        let mask = self.slots.len() - 1;
+        let mut slot = hash(scope as u64, name) as usize & mask;
+        while self.slots[slot] != 0 {
+            let key = &self.all[self.slots[slot] - 1];
+            if key.scope == scope && same(key.name, name) {
+                return Ok(self.slots[slot] - 1);
+            }
+            slot = (slot + 1) & mask;
+        }
+        Err(slot)
+    }
+
+    /// The key that a name stands for here; none that nothing writes.
+    pub(super) const fn resolve(&self, name: &str) -> Option<usize> {
+        let mut deep = self.deep;
+        loop {
+            if let Ok(key) = self.lookup(self.scope(deep), name) {
+                return Some(key);
+            }
+            if deep == 0 {
+                return None;
+            }
+            deep -= 1;
+        }
+    }
+
+    /// The key of the session that is called so; none that nothing writes.
+    pub(super) const fn of_session(&self, name: &str) -> Option<usize> {
+        match self.lookup(self.scope(0), name) {
+            Ok(key) => Some(key),
+            Err(_) => None,
+        }
+    }
+
+    /// The key of the scope at that depth, added when it is new.
+    const fn key(&mut self, deep: usize, name: &'a str) -> usize {
+        let scope = self.scope(deep);
+        match self.lookup(scope, name) {
+            Ok(key) => key,
+            Err(slot) => {
+                let key = self.len;
+                self.all[key] = Key { name, scope, ..Key::EMPTY };
+                self.len += 1;
+                self.slots[slot] = key + 1;
+                if deep > 0 && self.eaches[deep - 1].item != NONE {
+                    let item = self.eaches[deep - 1].item;
+                    self.all[key].next = self.all[item].next;
+                    self.all[item].next = key;
+                }
+                key
+            }
+        }
+    }
+
+    /// Adds an input, a `let` or a `state`, which is there from the start.
+    pub(super) const fn declare(&mut self, spec: KeySpec<'a>, at: usize) {
+        let key = self.key(0, spec.name);
+        if self.all[key].writer.is_none() {
+            self.all[key].writer = Some(Writer { spec, at, slot: 0, depth: 0 });
+        }
+        (self.all[key].typed, self.all[key].plain) = (true, true);
+    }
+
+    /// Adds a write; whether the key is written inside of an `each` and outside of one.
+    ///
+    /// A key without a prefix belongs to the innermost `each`; `session` says that it is the session's.
+    pub(super) const fn write(
+        &mut self,
+        name: &'a str,
+        writer: Option<Writer<'a>>,
+        typed: bool,
+        session: bool,
+    ) -> bool {
+        let mut deep = self.own_depth(name, session);
+        let mut key = self.key(deep, name);
+        let mut mixed = self.all[key].listed;
+        self.all[key].plain = true;
+        let mut depth = 0;
+        loop {
+            // Of two writers the one whose type can be looked up says what the type of the key is.
+            if let Some(writer) = writer
+                && (self.all[key].writer.is_none() || (typed && !self.all[key].typed))
+            {
+                self.all[key].writer = Some(Writer { depth, ..writer });
+                self.all[key].typed = typed;
+            }
+            if deep == 0 {
+                return mixed;
+            }
+            (deep, depth) = (deep - 1, depth + 1);
+            let list = self.key(deep, name);
+            mixed = mixed || self.all[list].plain;
+            self.all[key].list = list;
+            self.all[list].listed = true;
+            key = list;
+        }
+    }
+
+    /// The key that a write of that name writes here.
+    pub(super) const fn own(&self, name: &str, session: bool) -> usize {
+        match self.lookup(self.scope(self.own_depth(name, session)), name) {
+            Ok(key) => key,
+            Err(_) => EVERY,
+        }
+    }
+
+    const fn own_depth(&self, name: &str, session: bool) -> usize {
+        if session || has_prefix(name) { 0 } else { self.deep }
+    }
+}
+
+/// How many keys may be written between two steps: every write counts as a key of its own.
+pub(super) const fn count(steps: &[Step<'_>], mut at: usize, end: usize) -> usize {
+    let mut keys = 0;
+    while at < end {
+        match steps[at].kind {
+            StepKind::Agent { meta, .. } => {
+                let mut all = Effects::writes(meta, steps[at].renames);
+                while all.next().is_some() {
+                    keys += 1;
+                }
+                keys += session::count(meta);
+            }
+            // What an `each` writes is a key outside of it as well.
+            StepKind::Each { .. } if steps[at].end <= steps.len() => {
+                keys += 1 + count(steps, at + 1, steps[at].end);
+            }
+            StepKind::Each { .. } => keys += 1 + count(steps, at + 1, steps.len()),
+            _ => {}
+        }
+        at += 1;
+    }
+    keys
+}

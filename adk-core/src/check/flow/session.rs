@@ -1,0 +1,228 @@
+//! What goes on inside of a nested workflow with keys of the session: they are the same keys around it.
+//!
+//! Its own keys are not seen from outside, and its inputs and outputs are effects of the step. What it writes to the
+//! session counts as written perhaps: it is not what the workflow promises.
+
+use super::super::text::same;
+use super::effects::{Act, Effects, contains, has_prefix};
+use super::walk::Walk;
+use super::{Flaw, Part, Reader};
+use crate::spec::{AgentKind, AgentMeta, Renames, StepKind};
+
+/// Whether a key that is touched inside of a nested workflow is one of the session.
+pub(super) const fn is_session(workflow: &AgentMeta<'_>, key: &str) -> bool {
+    contains(workflow.states, key) || (has_prefix(key) && !contains(workflow.writes, key))
+}
+
+/// How many keys a workflow may set when it starts.
+const fn starts(workflow: &AgentMeta<'_>) -> usize {
+    match workflow.kind {
+        AgentKind::Workflow => workflow.lets.len() + workflow.reads.len(),
+        _ => 0,
+    }
+}
+
+/// One of them, if it is one of the session: a `let`, or an input that has a default or is another key around. For a
+/// workflow around that is nested itself, an output may be another key.
+const fn start<'a>(
+    workflow: &'a AgentMeta<'a>,
+    renames: Renames<'_>,
+    around: Option<&AgentMeta<'_>>,
+    i: usize,
+) -> Option<&'a str> {
+    let (key, sets) = if i < workflow.lets.len() {
+        (workflow.lets[i].name, true)
+    } else {
+        let input = workflow.reads[i - workflow.lets.len()];
+        let is_output = match around {
+            Some(around) => contains(around.writes, input.name),
+            None => false,
+        };
+        (input.name, input.optional || is_output || is_renamed(input.name, renames))
+    };
+    if sets && is_session(workflow, key) { Some(key) } else { None }
+}
+
+const fn is_renamed(key: &str, renames: Renames<'_>) -> bool {
+    let mut i = 0;
+    while i < renames.reads.len() {
+        if same(renames.reads[i].0, key) {
+            return !same(renames.reads[i].1, key);
+        }
+        i += 1;
+    }
+    false
+}
+
+/// How many writes to the session there are inside.
+pub(super) const fn count(workflow: &AgentMeta<'_>) -> usize {
+    let (mut keys, mut i) = (starts(workflow), 0);
+    while i < workflow.steps.len() {
+        if let StepKind::Agent { meta, .. } = workflow.steps[i].kind {
+            let mut all = Effects::writes(meta, workflow.steps[i].renames);
+            while let Some(effect) = all.next() {
+                if is_session(workflow, effect.key) {
+                    keys += 1;
+                }
+            }
+            keys += count(meta);
+        }
+        i += 1;
+    }
+    keys
+}
+
+/// Whether something inside of a workflow writes, or reads, a key of the session.
+pub(super) const fn touches(
+    workflow: &AgentMeta<'_>,
+    renames: Renames<'_>,
+    around: Option<&AgentMeta<'_>>,
+    key: &str,
+    writes: bool,
+) -> bool {
+    let mut i = 0;
+    while writes && i < starts(workflow) {
+        if let Some(set) = start(workflow, renames, around, i)
+            && same(set, key)
+        {
+            return true;
+        }
+        i += 1;
+    }
+    if !writes && contains(workflow.states, key) {
+        return true;
+    }
+    i = 0;
+    while i < workflow.steps.len() {
+        if let StepKind::Agent { meta, .. } = workflow.steps[i].kind {
+            let renames = workflow.steps[i].renames;
+            let mut all = Effects::of(meta, renames);
+            while let Some(effect) = all.next() {
+                let is_write = matches!(effect.act, Act::Write { .. } | Act::May(_));
+                if is_write == writes && same(effect.key, key) && is_session(workflow, key) {
+                    return true;
+                }
+            }
+            if touches(meta, renames, Some(workflow), key, writes) {
+                return true;
+            }
+        }
+        i += 1;
+    }
+    false
+}
+
+/// Whether anything in a workflow runs at the same time.
+const fn runs_together(workflow: &AgentMeta<'_>) -> bool {
+    let mut i = 0;
+    while i < workflow.steps.len() {
+        let together = match workflow.steps[i].kind {
+            StepKind::Parallel { .. } | StepKind::Each { .. } => true,
+            StepKind::Agent { meta, .. } => runs_together(meta),
+            _ => false,
+        };
+        if together {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
+impl<'a> Walk<'_, 'a> {
+    /// Adds what is written to the session to the table of keys.
+    pub(super) const fn register_session(
+        &mut self,
+        workflow: &'a AgentMeta<'a>,
+        renames: Renames<'a>,
+        around: Option<&AgentMeta<'a>>,
+    ) {
+        let mut i = 0;
+        while i < starts(workflow) {
+            if let Some(key) = start(workflow, renames, around, i) {
+                self.keys.write(key, None, false, true);
+            }
+            i += 1;
+        }
+        i = 0;
+        while i < workflow.steps.len() {
+            if let StepKind::Agent { meta, .. } = workflow.steps[i].kind {
+                let renames = workflow.steps[i].renames;
+                let mut all = Effects::writes(meta, renames);
+                while let Some(effect) = all.next() {
+                    if is_session(workflow, effect.key) {
+                        self.keys.write(effect.key, None, false, true);
+                    }
+                }
+                self.register_session(meta, renames, Some(workflow));
+            }
+            i += 1;
+        }
+    }
+
+    /// Reads and writes of the session, as the step at that place.
+    pub(super) const fn session(
+        &mut self,
+        at: usize,
+        workflow: &'a AgentMeta<'a>,
+        renames: Renames<'a>,
+        around: Option<&AgentMeta<'a>>,
+    ) {
+        // What is read matters to what runs at the same time.
+        let alone = self.is_alone();
+        let mut i = 0;
+        while !alone && i < workflow.states.len() {
+            self.read_session(at, workflow.states[i].name);
+            i += 1;
+        }
+        i = 0;
+        while i < starts(workflow) {
+            if let Some(key) = start(workflow, renames, around, i) {
+                self.write(at, key, false, true);
+            }
+            i += 1;
+        }
+        i = 0;
+        while i < workflow.steps.len() {
+            if let StepKind::Agent { meta, .. } = workflow.steps[i].kind {
+                let renames = workflow.steps[i].renames;
+                let mut all = if alone { Effects::writes(meta, renames) } else { Effects::of(meta, renames) };
+                while let Some(effect) = all.next() {
+                    if is_session(workflow, effect.key) {
+                        match effect.act {
+                            Act::Write { .. } | Act::May(_) => {
+                                self.write(at, effect.key, false, true);
+                            }
+                            _ => self.read_session(at, effect.key),
+                        }
+                    }
+                }
+                self.session(at, meta, renames, Some(workflow));
+            }
+            i += 1;
+        }
+    }
+
+    const fn read_session(&mut self, at: usize, name: &'a str) {
+        if let Some(key) = self.keys.of_session(name) {
+            self.read_key(at, Part::Name, name, key, Reader::Inside);
+        }
+    }
+
+    /// An output that gets the name of a key of the session that the workflow uses besides: what was found to keep
+    /// apart in there was two keys.
+    pub(super) const fn same_inside(&mut self, at: usize, workflow: &'a AgentMeta<'a>, renames: Renames<'a>) {
+        let mut i = 0;
+        while i < renames.writes.len() && i < workflow.writes.len() {
+            let (own, key) = (workflow.writes[i].name, renames.writes[i]);
+            if !same(own, key)
+                && runs_together(workflow)
+                && (touches(workflow, renames, None, key, true)
+                    || touches(workflow, renames, None, key, false))
+            {
+                self.fault(at, Part::Output, key, Flaw::SameInside { own });
+            }
+            i += 1;
+        }
+    }
+}

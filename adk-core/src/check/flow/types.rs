@@ -1,0 +1,322 @@
+//! `key-type`: one type per key.
+//!
+//! The type of a key is that of its first writer whose type can be looked up. Const evaluation cannot compare two
+//! `TypeId`, so the macro compares types by traits: this module tells it which two, by number, and [`Row::read`] is
+//! asked in the arguments of a type. What has no type there, an `impl Agent` by hand, is compared as it was
+//! spelled, and by `TypeId` when the workflow is built.
+
+use super::super::message::Message;
+use super::effects::{Act, Effects};
+use super::keys::{Key, Writer};
+use super::spelled::{self, differ, is_no_list};
+use super::walk::Walk;
+use super::{Fault, Flaw, Part, describe};
+use crate::check::text::same;
+use crate::spec::{AgentKind, KeySpec, Spec, StepKind};
+
+/// How many keys that a function reads are compared by type; more are compared as they were spelled. Clippy asks for no
+/// more parameters, and each costs something in every step.
+#[doc(hidden)]
+pub const FEW: usize = 7;
+/// The same for a workflow.
+#[doc(hidden)]
+pub const READS: usize = 16;
+/// The same for keys that it writes.
+#[doc(hidden)]
+pub const WRITES: usize = 8;
+/// How many lists around a type are compared by type.
+const LISTS: usize = 8;
+
+/// The keys whose types a step has to agree with, by their place in the table; 0 is none.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    pub(super) reads: [u32; READS],
+    writes: [u32; WRITES],
+    /// Keys that it reads as any type.
+    any: u16,
+    /// Keys that it reads as an `Option`, by a parameter: what is in there is compared with what is in the key.
+    inside: u16,
+    /// Something in it has no type to look up, so that the comparison as a whole says nothing.
+    unknown: bool,
+}
+
+impl Row {
+    pub(super) const EMPTY: Self =
+        Self { reads: [0; READS], writes: [0; WRITES], any: 0, inside: 0, unknown: false };
+
+    /// The number of the type: of a step, of a declared key, of a further key of a step, or of one of the two that
+    /// stand for no type.
+    pub(super) const fn read(&self, spec: &Spec<'_>, keys: &[Key<'_>], slot: usize) -> usize {
+        if self.any >> slot & 1 == 1 {
+            return any(spec);
+        }
+        let number = number(spec, keys, self.reads[slot]);
+        match self.inside >> slot & 1 == 1 && number != any(spec) + 1 {
+            true => further(spec, spec.steps.len(), number),
+            false => number,
+        }
+    }
+
+    pub(super) const fn write(&self, spec: &Spec<'_>, keys: &[Key<'_>], slot: usize) -> usize {
+        number(spec, keys, self.writes[slot])
+    }
+
+    pub(super) const fn lists(&self, keys: &[Key<'_>], slot: usize, writes: bool) -> usize {
+        let key = if writes { self.writes[slot] } else { self.reads[slot] };
+        match &keys[key as usize] {
+            Key { writer: Some(writer), typed: true, .. } => writer.depth,
+            _ => 0,
+        }
+    }
+}
+
+/// The number of the type that stands for any type.
+#[doc(hidden)]
+pub const fn any(spec: &Spec<'_>) -> usize {
+    spec.steps.len() + spec.inputs.len() + spec.lets.len() + spec.states.len()
+}
+
+/// The number of the type of a further key that a step writes. Behind them all, as if of one more step, is each type
+/// once more without its `Option`.
+#[doc(hidden)]
+pub const fn further(spec: &Spec<'_>, at: usize, slot: usize) -> usize {
+    any(spec) + 2 + at * WRITES + slot
+}
+
+const fn number(spec: &Spec<'_>, keys: &[Key<'_>], key: u32) -> usize {
+    match &keys[key as usize] {
+        Key { writer: Some(writer), typed: true, .. } if key != 0 => match writer.slot {
+            0 => writer.at,
+            slot => further(spec, writer.at, slot),
+        },
+        _ => any(spec) + 1,
+    }
+}
+
+impl<'a> Walk<'_, 'a> {
+    /// Whether the type of a written key can be looked up.
+    pub(super) const fn is_typed(&self, writer: &Writer<'a>) -> bool {
+        match self.typed {
+            Some(typed) => writer.at < typed.len() && writer.slot < typed[writer.at] as usize,
+            None => writer.spec.is_typed(),
+        }
+    }
+
+    /// Whether the type of a key that a step reads can be looked up.
+    const fn is_looked_up(&self, at: usize, spec: &KeySpec<'a>, slot: usize) -> bool {
+        match self.typed {
+            // Of what writes one key at most, a function, few are asked for.
+            Some(typed) => at < typed.len() && typed[at] > (slot >= FEW) as u8,
+            None => spec.is_typed(),
+        }
+    }
+
+    /// Whether a step reads by an `Option` that stands for a key which may be absent, and not for the key's type.
+    const fn reads_inside(&self, at: usize, spec: &KeySpec<'a>) -> bool {
+        let StepKind::Agent { meta, .. } = self.spec.steps[at].kind else { return false };
+        spec.optional && !matches!(meta.kind, AgentKind::Workflow)
+    }
+
+    /// A key that is read as some type.
+    pub(super) const fn reads_as(
+        &mut self,
+        at: usize,
+        part: Part,
+        key: u32,
+        spec: &KeySpec<'a>,
+        slot: usize,
+    ) {
+        if spec.any {
+            if slot < READS {
+                self.rows[at].any |= 1 << slot;
+            }
+            return;
+        }
+        let Key { name, writer: Some(writer), typed, .. } = self.keys.all[key as usize] else {
+            self.rows[at].unknown = true;
+            return;
+        };
+        let typed = typed && writer.depth <= LISTS;
+        if slot < READS && typed && self.is_looked_up(at, spec, slot) {
+            self.rows[at].reads[slot] = key;
+            if writer.depth == 0 && self.reads_inside(at, spec) {
+                self.rows[at].inside |= 1 << slot;
+            }
+            return;
+        }
+        self.rows[at].unknown = true;
+        if differ(spec.ty, writer.spec.ty, writer.depth) {
+            self.fault(at, part, name, Flaw::ReadAs { ty: spec.ty, writer });
+        }
+    }
+
+    /// The key of `until`, `match` or `each`: a `bool`, anything, a list.
+    pub(super) const fn steers(&mut self, at: usize, key: u32) {
+        let Key { name, writer: Some(writer), typed, .. } = self.keys.all[key as usize] else { return };
+        if typed && writer.depth <= LISTS && self.typed.is_some() {
+            self.rows[at].reads[0] = key;
+            return;
+        }
+        let wrong = match self.spec.steps[at].kind {
+            StepKind::Loop { .. } => differ("bool", writer.spec.ty, writer.depth),
+            StepKind::Each { .. } => is_no_list(writer.spec.ty, writer.depth),
+            _ => false,
+        };
+        if wrong {
+            self.fault(at, Part::Key, name, Flaw::ReadAs { ty: "", writer });
+        }
+    }
+
+    /// An output, which is a read at the end.
+    pub(super) const fn gives(&mut self, at: usize, key: u32, spec: &KeySpec<'a>) {
+        let Key { name, writer: Some(writer), typed, .. } = self.keys.all[key as usize] else { return };
+        if spec.any {
+            return;
+        }
+        if typed && writer.depth <= LISTS && (self.typed.is_some() || spec.is_typed()) {
+            self.rows[at].reads[0] = key;
+        } else if differ(spec.ty, writer.spec.ty, writer.depth) {
+            self.fault(at, Part::Name, name, Flaw::ReadAs { ty: spec.ty, writer });
+        }
+    }
+
+    /// A key that is written as some type.
+    pub(super) const fn writes_as(&mut self, at: usize, key: usize, spec: &KeySpec<'a>, slot: usize) {
+        let Key { name, writer: Some(writer), typed, .. } = self.keys.all[key] else { return };
+        let own = Writer { spec: *spec, at, slot, depth: 0 };
+        if slot < WRITES && typed && writer.depth <= LISTS && self.is_typed(&own) {
+            self.rows[at].writes[slot] = key as u32;
+            return;
+        }
+        self.rows[at].unknown = true;
+        if differ(spec.ty, writer.spec.ty, writer.depth) {
+            self.fault(at, Part::Name, name, Flaw::WrittenAs { ty: spec.ty, writer });
+        }
+    }
+}
+
+/// What to say of a step whose types do not agree with those of its keys.
+///
+/// A key of which something else is wrong is left out: one mistake gives one message.
+pub(super) const fn tell<'a>(
+    m: &mut Message,
+    spec: &Spec<'a>,
+    keys: &[Key<'a>],
+    row: &Row,
+    at: usize,
+    faults: &[Fault<'a>],
+) {
+    if at >= spec.steps.len() || !matches!(spec.steps[at].kind, StepKind::Agent { .. }) {
+        if let Key { name, writer: Some(writer), .. } = keys[row.reads[0] as usize]
+            && !is_told(faults, name)
+        {
+            let ty = if at < spec.steps.len() { "" } else { spec.outputs[at - spec.steps.len()].ty };
+            m.line();
+            describe::fault(
+                m,
+                spec,
+                &Fault { at, part: Part::Key, key: name, flaw: Flaw::ReadAs { ty, writer } },
+            );
+        }
+        return;
+    }
+    // Of several keys, those whose types are spelled in another way; when there are none, all of them.
+    let told = disagreements(m, spec, keys, row, at, faults, true);
+    if told == 0 && !row.unknown {
+        disagreements(m, spec, keys, row, at, faults, false);
+    }
+}
+
+const fn disagreements<'a>(
+    m: &mut Message,
+    spec: &Spec<'a>,
+    keys: &[Key<'a>],
+    row: &Row,
+    at: usize,
+    faults: &[Fault<'a>],
+    spelled: bool,
+) -> usize {
+    let StepKind::Agent { meta, .. } = spec.steps[at].kind else { return 0 };
+    let mut told = 0;
+    let mut all = Effects::of(meta, spec.steps[at].renames);
+    while let Some(effect) = all.next() {
+        let (key, ty, reads) = match effect.act {
+            Act::Read { spec, slot, target: None, .. } if slot < READS => (row.reads[slot], spec.ty, true),
+            Act::Write { spec, slot, .. } if slot < WRITES => (row.writes[slot], spec.ty, false),
+            _ => continue,
+        };
+        let Key { name, writer: Some(writer), .. } = keys[key as usize] else { continue };
+        let own = !reads && writer.at == at;
+        let says = if row.unknown {
+            differ(ty, writer.spec.ty, writer.depth)
+        } else {
+            !spelled || !alike(ty, &writer)
+        };
+        if says && !own && is_told(faults, name) {
+            told += 1;
+        } else if says && !own {
+            let flaw = if reads { Flaw::ReadAs { ty, writer } } else { Flaw::WrittenAs { ty, writer } };
+            m.line();
+            describe::fault(m, spec, &Fault { at, part: Part::Name, key: name, flaw });
+            told += 1;
+        }
+    }
+    told
+}
+
+/// Whether one of the faults is about that key.
+pub(super) const fn is_told(faults: &[Fault<'_>], key: &str) -> bool {
+    let mut i = 0;
+    while i < faults.len() {
+        if faults[i].flaw.is_of_key() && same(faults[i].key, key) {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
+/// Whether two types are spelled alike.
+const fn alike(ty: &str, writer: &Writer<'_>) -> bool {
+    spelled::alike(ty, writer.spec.ty, writer.depth)
+}
+
+/// Types at run time, where they can be compared by themselves.
+pub(super) fn faults<'a>(spec: &Spec<'a>, keys: &[Key<'a>], rows: &[Row]) -> Vec<Fault<'a>> {
+    let mut faults = Vec::new();
+    for (at, (step, row)) in spec.steps.iter().zip(rows).enumerate() {
+        let StepKind::Agent { meta, .. } = step.kind else { continue };
+        let mut all = Effects::of(meta, step.renames);
+        while let Some(effect) = all.next() {
+            let (key, own, reads) = match effect.act {
+                Act::Read { spec, slot, target: None, .. } if slot < READS => (row.reads[slot], spec, true),
+                Act::Write { spec, slot, .. } if slot < WRITES => (row.writes[slot], spec, false),
+                _ => continue,
+            };
+            let Key { name, writer: Some(writer), .. } = keys[key as usize] else { continue };
+            let inside = reads && own.optional && spelled::is_option(writer.spec.ty);
+            let differs = match (own.type_id(), writer.spec.type_id()) {
+                (Some(own), Some(written)) if writer.depth == 0 && !inside => own != written,
+                _ => differ(own.ty, writer.spec.ty, writer.depth),
+            };
+            if differs {
+                let ty = own.ty;
+                let flaw = if reads { Flaw::ReadAs { ty, writer } } else { Flaw::WrittenAs { ty, writer } };
+                faults.push(Fault { at, part: Part::Name, key: name, flaw });
+            }
+        }
+    }
+    let outputs = spec.outputs.iter().zip(rows.iter().skip(spec.steps.len()));
+    for (i, (output, row)) in outputs.enumerate() {
+        let Key { name, writer: Some(writer), .. } = keys[row.reads[0] as usize] else { continue };
+        let differs = match (output.type_id(), writer.spec.type_id()) {
+            (Some(own), Some(written)) if writer.depth == 0 => own != written && !output.any,
+            _ => !output.any && differ(output.ty, writer.spec.ty, writer.depth),
+        };
+        if differs {
+            let flaw = Flaw::ReadAs { ty: output.ty, writer };
+            faults.push(Fault { at: spec.steps.len() + i, part: Part::Name, key: name, flaw });
+        }
+    }
+    faults
+}

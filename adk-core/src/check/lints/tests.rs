@@ -1,0 +1,137 @@
+use super::*;
+use crate::spec::sketch::*;
+use crate::spec::{InputSpec, KeySpec, StepKind};
+
+/// The lints of a workflow, each with its node.
+fn found(spec: &Spec<'_>) -> Vec<String> {
+    let lints = spec.lints();
+    for lint in &lints {
+        assert!(
+            lint.message.starts_with(&format!("{}: ", lint.lint)) && lint.message.contains("; help: "),
+            "{lint}"
+        );
+    }
+    lints.iter().map(|lint| format!("{} {}", lint.lint, lint.node)).collect()
+}
+
+fn spec(all: impl IntoIterator<Item = Steps>) -> Spec<'static> {
+    Spec::new("w", "", steps(all))
+}
+
+#[test]
+fn nothing_is_said_of_a_good_workflow() {
+    let writer = llm("writer").prompts(&["On {topic}."]).writes(keys(["draft"]));
+    let good = spec([run(writer)])
+        .inputs(const { &[InputSpec::new("topic", "String", false)] })
+        .outputs(keys(["draft"]));
+    assert_eq!(good.lints(), []);
+}
+
+#[test]
+fn inputs() {
+    let inputs =
+        const { &[InputSpec::new("topic", "String", false), InputSpec::new("tone", "String", true)] };
+    let reads = |meta| found(&spec([run(meta)]).inputs(inputs));
+    assert_eq!(reads(llm("a").prompts(&["{topic?} in a {{tone}} way"])), [""; 0]);
+    assert_eq!(reads(llm("a").prompts(&["{topic} ${tone} \\{tone} {artifact.tone}"])), ["input-unread tone"]);
+    assert_eq!(reads(function("a").reads(keys(["tone"]))), ["input-unread topic"]);
+    // As an input of a nested workflow, as the state that it needs, by a transfer target, by what is given back.
+    assert_eq!(reads(workflow("a", []).reads(keys(["tone"])).states(keys(["topic"]))), [""; 0]);
+    let target = llm("b").prompts(&["{topic}"]).transfer(leak([leak(llm("c").prompts(&["{tone}"]))]));
+    assert_eq!(reads(llm("a").transfer(leak([leak(target)]))), [""; 0]);
+    assert_eq!(found(&spec([]).inputs(inputs).outputs(keys(["topic", "tone"]))), [""; 0]);
+    let message = &spec([]).inputs(inputs).outputs(keys(["topic"])).lints()[0].message;
+    assert_eq!(
+        message,
+        "input-unread: input `tone` is read by nobody; help: read it, as in `{tone}` in a prompt, or remove it"
+    );
+}
+
+#[test]
+fn keys_of_steps() {
+    let writes = |key| run(function("writer").writes(keys([key])));
+    assert_eq!(found(&spec([writes("note")])), ["key-unread writer"]);
+    assert_eq!(found(&spec([writes("user:note")])), [""; 0]);
+    assert_eq!(found(&spec([writes("note")]).outputs(keys(["note"]))), [""; 0]);
+    // Once for a key, at the first who writes it.
+    let again = run(function("again").writes(keys(["note", "other"])));
+    assert_eq!(found(&spec([writes("note"), again])), ["key-unread writer", "key-unread again"]);
+    let until = StepKind::Loop { max: None, until: Some("note") };
+    assert_eq!(found(&spec([block("l", until, [writes("note")])])), [""; 0]);
+    assert_eq!(found(&spec([writes("note"), choice("m", "note", [("_", vec![])])])), [""; 0]);
+    let item = run(function("f").reads(keys(["item"])));
+    assert_eq!(found(&spec([writes("items"), each("e", [item.clone()])])), [""; 0]);
+    assert_eq!(found(&spec([each("e", [run(function("f"))])])), ["key-unread e"]);
+    // Whoever may take over writes as well.
+    let target = leak(llm("target").writes(keys(["reply"])));
+    assert_eq!(found(&spec([run(llm("a").transfer(leak([target])))])), ["key-unread target"]);
+    let message = &spec([writes("note")]).lints()[0].message;
+    assert_eq!(
+        message,
+        "key-unread: `writer` writes `note`, and nobody reads it; help: read it, make it an output of the workflow, or do \
+         not write it"
+    );
+}
+
+#[test]
+fn lets() {
+    const LETS: &[KeySpec<'static>] = &[KeySpec::new("done", "String"), KeySpec::new("app:limit", "u32")];
+    assert_eq!(found(&spec([]).lets(LETS)), ["key-unread "]);
+    assert_eq!(found(&spec([run(llm("a").prompts(&["{done}"]))]).lets(LETS)), [""; 0]);
+}
+
+#[test]
+fn renamed_keys() {
+    let critic = llm("critic").prompts(&["Review {draft}."]).writes(keys(["criticism"]));
+    let renamed = |writes: &'static [&'static str]| {
+        let mut step = run_as("second", critic);
+        step[0] = step[0].renames(Renames::new(&[("draft", "essay")], writes));
+        step
+    };
+    let keys_of = |name| run(function("f").writes(keys([name])));
+    let said = |first, writes| found(&spec([keys_of(first), renamed(writes)]).outputs(keys(["verdict"])));
+    assert_eq!(said("essay", &["verdict"]), [""; 0]);
+    assert_eq!(said("draft", &["verdict"]), ["key-unread f"]);
+    assert_eq!(said("essay", &[]), ["key-unread second"]);
+}
+
+#[test]
+fn keys_of_a_nested_workflow_are_looked_at_where_it_is_defined() {
+    let inner = workflow("inner", [run(function("f").writes(keys(["note"])))]);
+    assert_eq!(found(&spec([run(inner)])), [""; 0]);
+    assert_eq!(found(&spec([run(inner.writes(keys(["report"])))])), ["key-unread inner"]);
+}
+
+#[test]
+fn parallels() {
+    let (a, b) = (|| run(function("a")), || run(function("b")));
+    assert_eq!(found(&spec([parallel("p", [a(), b()])])), [""; 0]);
+    assert_eq!(found(&spec([parallel("p", [sequence("s", [a(), b()])])])), ["parallel-single p"]);
+    // That it is empty is a fault.
+    assert_eq!(found(&spec([parallel("p", [])])), [""; 0]);
+}
+
+#[test]
+fn agents_that_are_never_placed() {
+    assert_eq!(found(&spec([]).unplaced(&["critic"])), ["agent-unplaced critic"]);
+}
+
+#[test]
+fn nothing_is_guessed_about_what_could_not_be_read() {
+    let writer = || run(function("writer").writes(keys(["note"])));
+    let unknown = run(crate::AgentMeta::custom("").unknown());
+    assert_eq!(found(&spec([writer(), unknown]).unplaced(&["critic"])), ["agent-unplaced critic"]);
+    assert_eq!(found(&spec([writer()]).partial(true)), [""; 0]);
+}
+
+#[test]
+fn an_until_that_nothing_in_the_loop_changes() {
+    let until = |inside: Vec<Steps>| {
+        let kind = StepKind::Loop { max: None, until: Some("done") };
+        found(&spec([run(function("before").writes(keys(["done"]))), block("again", kind, inside)]))
+    };
+    assert_eq!(until(vec![run(function("a"))]), ["until-constant again"]);
+    assert_eq!(until(vec![run(function("a").writes(keys(["done"])))]), [""; 0]);
+    assert_eq!(until(vec![sequence("s", [run(function("a").may_exit(true))])]), [""; 0]);
+    assert_eq!(until(vec![run(function("a")), leave(None)]), [""; 0]);
+}

@@ -1,0 +1,383 @@
+//! The rules of the flow, one by one, over trees that are written as text here.
+
+use crate::check::{Fault, faults};
+use crate::spec::{AgentKind, AgentMeta, InputSpec, KeySpec, Renames, Spec, Step, StepKind, ToolMeta};
+
+/// A tree to be laid out as steps.
+pub(super) enum Tree {
+    Agent(&'static str, AgentMeta<'static>, Renames<'static>),
+    Block(StepKind<'static>, &'static str, Vec<Tree>),
+    Break(Option<&'static str>),
+}
+
+fn leak<T>(value: T) -> &'static T {
+    Box::leak(Box::new(value))
+}
+
+fn keys(words: &str) -> &'static [KeySpec<'static>] {
+    let all = words.split_whitespace().map(|word| {
+        let (word, optional) = word.strip_suffix('?').map_or((word, false), |word| (word, true));
+        let (name, ty) = word.split_once('=').unwrap_or((word, "String"));
+        KeySpec::new(leak(name.to_owned()), leak(ty.to_owned())).optional(optional)
+    });
+    leak(all.collect::<Vec<_>>())
+}
+
+/// A function that reads and writes; `k?` optionally, `k=f64` as some type.
+pub(super) fn f(name: &'static str, reads: &str, writes: &str) -> Tree {
+    let meta = AgentMeta::new(AgentKind::Function, name).reads(keys(reads)).writes(keys(writes));
+    Tree::Agent(name, meta, Renames::NONE)
+}
+
+/// One that may end a loop.
+pub(super) fn x(name: &'static str, reads: &str, writes: &str) -> Tree {
+    let Tree::Agent(name, meta, renames) = f(name, reads, writes) else { unreachable!() };
+    Tree::Agent(name, meta.may_exit(true), renames)
+}
+
+pub(super) fn llm(name: &'static str, prompt: &'static str, writes: &str) -> Tree {
+    let meta = AgentMeta::new(AgentKind::Llm, name).prompts(leak([prompt])).writes(keys(writes));
+    Tree::Agent(name, meta, Renames::NONE)
+}
+
+fn seq(inside: Vec<Tree>) -> Tree {
+    Tree::Block(StepKind::Sequence, "s", inside)
+}
+
+pub(super) fn par(inside: Vec<Tree>) -> Tree {
+    Tree::Block(StepKind::Parallel { max_concurrency: None }, "p", inside)
+}
+
+pub(super) fn lp(max: Option<u32>, inside: Vec<Tree>) -> Tree {
+    Tree::Block(StepKind::Loop { max, until: None }, "again", inside)
+}
+
+fn outer(inside: Vec<Tree>) -> Tree {
+    Tree::Block(StepKind::Loop { max: None, until: None }, "outer", inside)
+}
+
+fn until(key: &'static str, inside: Vec<Tree>) -> Tree {
+    Tree::Block(StepKind::Loop { max: None, until: Some(key) }, "again", inside)
+}
+
+pub(super) fn pick(key: &'static str, arms: Vec<Tree>) -> Tree {
+    Tree::Block(StepKind::Match { key }, "pick", arms)
+}
+
+pub(super) fn each(item: &'static str, list: &'static str, inside: Vec<Tree>) -> Tree {
+    Tree::Block(StepKind::Each { item, list, max_concurrency: None }, "each_1", inside)
+}
+
+fn lay(tree: Tree, steps: &mut Vec<Step<'static>>) {
+    let at = steps.len();
+    match tree {
+        Tree::Agent(name, meta, renames) => {
+            let kind = StepKind::Agent { meta: leak(meta), instance: true };
+            steps.push(Step::new(name, kind, at).renames(renames));
+        }
+        Tree::Break(target) => steps.push(Step::new("", StepKind::Break { target }, at)),
+        Tree::Block(kind, name, inside) => {
+            steps.push(Step::new(name, kind, at).unnamed());
+            for tree in inside {
+                let open = steps.len();
+                let branch = match kind {
+                    StepKind::Parallel { .. } => Some(StepKind::Branch),
+                    StepKind::Match { .. } => Some(StepKind::Arm { pattern: "_" }),
+                    _ => None,
+                };
+                if let Some(branch) = branch {
+                    steps.push(Step::new("", branch, open));
+                }
+                lay(tree, steps);
+                if branch.is_some() {
+                    steps[open].end = steps.len();
+                    steps.push(Step::new("", StepKind::End, steps.len()));
+                }
+            }
+            steps[at].end = steps.len();
+            steps.push(Step::new("", StepKind::End, steps.len()));
+        }
+    }
+}
+
+/// The faults of a workflow with the input `topic` and the `let` `list: Vec<String>`.
+pub(super) fn found(body: Vec<Tree>, outputs: &str) -> Vec<Fault> {
+    let mut steps = Vec::new();
+    body.into_iter().for_each(|tree| lay(tree, &mut steps));
+    let (inputs, lets) = ([InputSpec::new("topic", "String", false)], [KeySpec::new("list", "Vec<String>")]);
+    let spec = Spec::new("root", "", &steps).inputs(&inputs).lets(&lets).outputs(keys(outputs));
+    let faults = faults(&spec);
+    for fault in &faults {
+        assert!(fault.message.starts_with(fault.check), "{fault}");
+        println!("{fault}");
+    }
+    faults
+}
+
+/// The same, each as its check and its step.
+fn told(body: Vec<Tree>, outputs: &str) -> Vec<String> {
+    found(body, outputs)
+        .into_iter()
+        .map(|fault| format!("{} {}", fault.check, fault.node).trim_end().to_owned())
+        .collect()
+}
+
+const NOTHING: [&str; 0] = [];
+
+#[test]
+fn a_sequence_adds_in_order() {
+    assert_eq!(told(vec![f("a", "topic list=Vec<String>", "x"), f("b", "x", "y")], "x y"), NOTHING);
+    assert_eq!(told(vec![f("b", "x", "y"), f("a", "topic", "x")], ""), ["key-missing b"]);
+    assert_eq!(told(vec![llm("a", "about {topic}, {tpoic} and {other?}", "x")], ""), ["key-missing a"]);
+    // One message per key, several keys in one step.
+    assert_eq!(
+        told(vec![f("a", "p q", ""), f("b", "p q r", "")], ""),
+        ["key-missing a", "key-missing a", "key-missing b"]
+    );
+    assert_eq!(told(vec![f("a", "", "x?"), f("b", "x", "")], ""), ["key-maybe-missing b"]);
+    assert_eq!(told(vec![f("a", "user:name", "")], ""), ["key-missing a"]);
+    assert_eq!(told(vec![f("a", "user:name?", "")], ""), NOTHING);
+}
+
+#[test]
+fn a_parallel_joins_and_does_not_race() {
+    assert_eq!(
+        told(vec![par(vec![f("a", "topic", "x"), f("b", "topic", "y")]), f("c", "x y", "")], ""),
+        NOTHING
+    );
+    assert_eq!(told(vec![par(vec![f("a", "", "x"), f("b", "", "x")])], ""), ["key-race b"]);
+    assert_eq!(told(vec![par(vec![f("a", "", "x"), f("b", "x", "")])], ""), ["key-race b"]);
+    assert_eq!(told(vec![par(vec![f("a", "x", ""), f("b", "", "x")])], ""), ["key-race b"]);
+    assert_eq!(told(vec![f("w", "", "x"), par(vec![f("a", "x?", ""), f("b", "", "x")])], ""), ["key-race b"]);
+    assert_eq!(told(vec![f("w", "", "x"), par(vec![f("a", "x", ""), f("b", "x", "")])], ""), NOTHING);
+    let deep =
+        par(vec![par(vec![f("a", "", "x"), f("b", "", "y")]), seq(vec![lp(Some(2), vec![f("c", "", "y")])])]);
+    assert_eq!(told(vec![deep], ""), ["key-race c"]);
+}
+
+#[test]
+fn a_match_writes_what_every_arm_writes() {
+    let arms = || vec![f("a", "", "x"), f("b", "", "x y")];
+    assert_eq!(told(vec![pick("topic", arms()), f("c", "x", "")], ""), NOTHING);
+    assert_eq!(told(vec![pick("topic", arms()), f("c", "y", "")], ""), ["key-maybe-missing c"]);
+    assert_eq!(told(vec![pick("topic", arms())], "y"), ["output-missing"]);
+    assert_eq!(told(vec![pick("tpoic", arms())], ""), ["key-missing pick"]);
+    // An arm that ends in `break` counts as writing all.
+    let arms = vec![seq(vec![f("a", "", "x"), Tree::Break(None)]), f("b", "", "y")];
+    assert_eq!(told(vec![lp(Some(3), vec![pick("topic", arms), f("c", "y", "")])], ""), NOTHING);
+}
+
+#[test]
+fn a_loop_runs_at_least_once() {
+    assert_eq!(told(vec![lp(Some(3), vec![f("a", "", "x")]), f("b", "x", "")], "x"), NOTHING);
+    let later = lp(Some(3), vec![f("a", "x", ""), f("b", "", "x")]);
+    assert_eq!(told(vec![later], ""), ["key-maybe-missing a"]);
+    // An agent that may end the loop may do so before it writes.
+    assert_eq!(told(vec![lp(Some(3), vec![x("a", "", "x"), f("b", "x", "y")])], "x"), ["output-missing"]);
+    assert_eq!(told(vec![lp(None, vec![f("a", "", "x"), x("b", "", "y")])], "x"), NOTHING);
+    assert_eq!(told(vec![lp(None, vec![f("a", "", "x")])], "never"), ["loop-endless again"]);
+    assert_eq!(told(vec![until("x", vec![f("a", "", "x=bool")])], ""), NOTHING);
+    assert_eq!(told(vec![until("x", vec![f("a", "", "y=bool")])], ""), ["key-missing again"]);
+    assert_eq!(told(vec![until("x", vec![f("a", "", "x=bool?")])], ""), ["key-maybe-missing again"]);
+    assert_eq!(told(vec![until("topic", vec![f("a", "", "x")])], ""), ["key-type again"]);
+}
+
+#[test]
+fn exits() {
+    assert_eq!(told(vec![Tree::Break(None)], ""), ["exit-outside-loop"]);
+    assert_eq!(told(vec![x("a", "", "")], ""), ["exit-outside-loop a"]);
+    assert_eq!(told(vec![outer(vec![lp(None, vec![Tree::Break(Some("outer"))])])], ""), NOTHING);
+    assert_eq!(told(vec![outer(vec![Tree::Break(Some("outr"))])], ""), ["exit-outside-loop"]);
+    // What never runs ends nothing.
+    let never = lp(None, vec![Tree::Break(None), Tree::Break(Some("outer"))]);
+    assert_eq!(told(vec![outer(vec![never])], ""), ["loop-endless outer"]);
+    // One mistake is told once: what stands behind a loop without end may end the one around.
+    let endless = lp(None, vec![f("a", "", "x")]);
+    assert_eq!(told(vec![outer(vec![endless, Tree::Break(None)])], ""), ["loop-endless again"]);
+    // A break to the outer loop passes over the end of the inner one.
+    let inner = lp(Some(2), vec![f("a", "", "x"), Tree::Break(Some("outer"))]);
+    assert_eq!(told(vec![outer(vec![inner, f("b", "nowhere", "")])], "x"), NOTHING);
+}
+
+#[test]
+fn elements_have_keys_of_their_own() {
+    let notes = || each("item", "list", vec![f("a", "item", "note"), f("b", "note", "")]);
+    assert_eq!(told(vec![notes(), f("c", "note=Vec<String>", "")], "note=Vec<String>"), NOTHING);
+    assert_eq!(told(vec![notes(), f("c", "item", "")], ""), ["key-missing c"]);
+    assert_eq!(told(vec![notes(), f("c", "note=String", "")], ""), ["key-type c"]);
+    assert_eq!(told(vec![f("c", "", "note"), notes()], ""), ["key-type a"]);
+    assert_eq!(told(vec![notes(), f("c", "", "note")], ""), ["key-type c"]);
+    assert_eq!(told(vec![each("item", "topic", vec![f("a", "item", "")])], ""), ["key-type each_1"]);
+    assert_eq!(told(vec![each("item", "list", vec![f("a", "", "user:x")])], ""), ["key-race a"]);
+    assert_eq!(
+        told(vec![each("item", "list", vec![f("a", "user:x", ""), f("b", "", "user:x")])], ""),
+        ["key-race b"]
+    );
+    // Each round has elements of its own.
+    let alone = || each("item", "list", vec![f("a", "note", "note")]);
+    assert_eq!(told(vec![lp(Some(3), vec![alone()])], ""), ["key-missing a"]);
+    let before = each("item", "list", vec![f("b", "", "note")]);
+    assert_eq!(told(vec![before, alone()], ""), ["key-missing a"]);
+    let rounds = each("item", "list", vec![lp(Some(3), vec![f("a", "note", "note")])]);
+    assert_eq!(told(vec![rounds], ""), ["key-maybe-missing a"]);
+    // A break leaves no lists.
+    let broken = each("item", "list", vec![f("a", "", "note"), x("b", "", "")]);
+    assert_eq!(told(vec![lp(None, vec![broken])], "note=Vec<String>"), ["output-missing"]);
+    let nested =
+        each("item", "list", vec![f("a", "", "l=Vec<u8>"), each("one", "l", vec![f("b", "one=u8", "n=u8")])]);
+    assert_eq!(told(vec![nested, f("c", "n=Vec<Vec<u8>>", "")], ""), NOTHING);
+}
+
+#[test]
+fn one_type_per_key() {
+    assert_eq!(told(vec![f("a", "", "x=f64"), f("b", "x=u32", "")], ""), ["key-type b"]);
+    assert_eq!(told(vec![f("a", "", "x=f64"), f("b", "", "x=u32")], ""), ["key-type b"]);
+    assert_eq!(told(vec![f("a", "", "x=f64"), f("b", "x=&f64", "")], "x=f64"), NOTHING);
+    assert_eq!(told(vec![f("a", "", "x=f64"), f("b", "x=Score", "")], ""), NOTHING);
+    let typed = |name, reads: KeySpec<'static>, writes: KeySpec<'static>| {
+        let meta = AgentMeta::new(AgentKind::Function, name).reads(leak([reads])).writes(leak([writes]));
+        Tree::Agent(name, meta, Renames::NONE)
+    };
+    let topic = || KeySpec::new("topic", "String");
+    let (one, two) = (KeySpec::new("x", "Score").of::<f64>(), KeySpec::new("x", "Score").of::<u8>());
+    assert_eq!(told(vec![typed("a", topic(), one), typed("b", one, topic())], ""), NOTHING);
+    assert_eq!(told(vec![typed("a", topic(), one), typed("b", two, topic())], ""), ["key-type b"]);
+    assert_eq!(told(vec![typed("a", topic(), one), typed("b", two.any(true), topic())], ""), NOTHING);
+}
+
+#[test]
+fn instances_with_other_keys() {
+    let meta = || AgentMeta::new(AgentKind::Function, "a").reads(keys("draft")).writes(keys("score"));
+    let renamed = |reads, writes| Tree::Agent("a", meta(), Renames::new(reads, writes));
+    assert_eq!(told(vec![renamed(&[("draft", "topic")], &["grade"])], "grade"), NOTHING);
+    assert_eq!(told(vec![renamed(&[("draft", "topi")], &[])], "score"), ["key-missing a"]);
+    assert_eq!(told(vec![renamed(&[("draft", "topic"), ("darft", "topic")], &[])], ""), ["field-unknown a"]);
+    assert_eq!(told(vec![renamed(&[("draft", "topic")], &["x", "y"])], ""), ["field-unknown a"]);
+    let two = AgentMeta::new(AgentKind::Workflow, "two").writes(keys("x y"));
+    let two = |writes| Tree::Agent("two", two, Renames::new(&[], writes));
+    assert_eq!(told(vec![two(&["y", "x"])], "x y"), NOTHING);
+    assert_eq!(told(vec![two(&["z", "z"])], ""), ["field-unknown two"]);
+}
+
+#[test]
+fn tools_and_transfer_write_perhaps() {
+    const TOOLS: &[ToolMeta<'static>] =
+        &[ToolMeta::new("note", "").writes(&[KeySpec::new("note", "String")])];
+    let with_tool = AgentMeta::new(AgentKind::Llm, "a").tools(TOOLS);
+    let a = || Tree::Agent("a", with_tool, Renames::NONE);
+    assert_eq!(told(vec![a(), f("b", "note", "")], ""), ["key-maybe-missing b"]);
+    assert_eq!(told(vec![a(), f("b", "note?", "")], ""), NOTHING);
+    let target =
+        |writes| leak(AgentMeta::new(AgentKind::Llm, "target").prompts(&["{topc}"]).writes(keys(writes)));
+    let desk = |writes| {
+        let meta =
+            AgentMeta::new(AgentKind::Llm, "desk").writes(keys("answer")).transfer(leak([target(writes)]));
+        Tree::Agent("desk", meta, Renames::NONE)
+    };
+    assert_eq!(told(vec![desk("answer")], "answer"), ["key-missing desk"]);
+    assert_eq!(told(vec![desk("other")], "answer"), ["key-missing desk", "output-missing"]);
+    // It is no part of the instance.
+    let renamed = |target: AgentMeta<'static>| {
+        let meta =
+            AgentMeta::new(AgentKind::Llm, "desk").writes(keys("answer")).transfer(leak([leak(target)]));
+        Tree::Agent("desk", meta, Renames::new(&[], &["reply"]))
+    };
+    let writes = |key| AgentMeta::new(AgentKind::Llm, "target").writes(keys(key));
+    assert_eq!(told(vec![renamed(writes("reply"))], "reply"), NOTHING);
+    assert_eq!(told(vec![renamed(writes("answer"))], "reply"), ["output-missing"]);
+    // A target ends the loops that it may end by name.
+    let target = AgentMeta::new(AgentKind::Function, "target").exits(&["outer"]);
+    let desk = || {
+        Tree::Agent(
+            "desk",
+            AgentMeta::new(AgentKind::Llm, "desk").transfer(leak([leak(target)])),
+            Renames::NONE,
+        )
+    };
+    assert_eq!(told(vec![outer(vec![desk()])], ""), NOTHING);
+    assert_eq!(told(vec![desk()], ""), ["exit-outside-loop desk"]);
+    assert_eq!(
+        told(vec![outer(vec![desk(), f("a", "", "x")]), f("b", "x", "")], ""),
+        ["key-maybe-missing b"]
+    );
+}
+
+/// A workflow with this body, as a step.
+fn nested(
+    name: &'static str,
+    body: Vec<Tree>,
+    of: impl Fn(AgentMeta<'static>) -> AgentMeta<'static>,
+) -> Tree {
+    let mut steps = Vec::new();
+    body.into_iter().for_each(|tree| lay(tree, &mut steps));
+    Tree::Agent(name, of(AgentMeta::new(AgentKind::Workflow, name).steps(leak(steps))), Renames::NONE)
+}
+
+/// The same with other keys.
+fn with(tree: Tree, reads: &'static [(&str, &str)], writes: &'static [&str]) -> Tree {
+    let Tree::Agent(name, meta, _) = tree else { unreachable!() };
+    Tree::Agent(name, meta, Renames::new(reads, writes))
+}
+
+#[test]
+fn a_nested_workflow_touches_the_session() {
+    let inner =
+        |writes| nested("nested", vec![f("inner", "user:x?", writes)], |meta| meta.states(keys("plan")));
+    assert_eq!(told(vec![par(vec![inner("own"), f("b", "", "own")])], ""), NOTHING);
+    assert_eq!(told(vec![par(vec![inner(""), f("b", "", "user:x")])], ""), ["key-race b"]);
+    assert_eq!(told(vec![par(vec![f("b", "", "plan"), inner("plan")])], ""), ["key-race nested"]);
+    assert_eq!(told(vec![each("i", "list", vec![inner("user:y")])], ""), ["key-race nested"]);
+    // An element is another key than one of the session.
+    let items = || each("plan", "list", vec![inner("")]);
+    let writer = || nested("other", vec![f("w", "", "plan")], |meta| meta.states(keys("plan")));
+    assert_eq!(told(vec![par(vec![items(), writer()])], ""), ["key-race other"]);
+    // What it writes to the session counts as written perhaps.
+    assert_eq!(told(vec![inner("user:y"), f("b", "user:y", "")], ""), ["key-maybe-missing b"]);
+    assert_eq!(told(vec![par(vec![f("b", "user:y", ""), inner("user:y")])], ""), ["key-race nested"]);
+}
+
+#[test]
+fn a_nested_workflow_sets_keys_of_the_session_at_its_start() {
+    let lets = || nested("nested", vec![f("a", "", "")], |meta| meta.lets(keys("user:x own")));
+    assert_eq!(told(vec![par(vec![lets(), f("b", "", "own")])], ""), NOTHING);
+    assert_eq!(told(vec![par(vec![lets(), f("b", "user:x?", "")])], ""), ["key-race b"]);
+    assert_eq!(told(vec![each("i", "list", vec![lets()])], ""), ["key-race nested"]);
+    // An input with a prefix is read where it is, unless it comes from elsewhere.
+    let input = |key| nested("nested", vec![f("a", "", "")], |meta| meta.reads(keys(key)));
+    let reader = || f("b", "user:x?", "");
+    let first = || f("first", "", "user:x");
+    assert_eq!(told(vec![first(), par(vec![input("user:x"), reader()])], ""), NOTHING);
+    assert_eq!(told(vec![par(vec![input("user:x?"), reader()])], ""), ["key-race b"]);
+    let renamed = with(input("user:x"), &[("user:x", "topic")], &[]);
+    assert_eq!(told(vec![par(vec![renamed, reader()])], ""), ["key-race b"]);
+    // For a workflow in it, what is its output here is that key as well.
+    let outer = nested("outer", vec![first(), input("user:x")], |meta| meta.writes(keys("user:x")));
+    assert_eq!(told(vec![par(vec![with(outer, &[], &["y"]), reader()])], ""), ["key-race b"]);
+}
+
+#[test]
+fn an_output_with_another_name() {
+    let gives = |reads| nested("nested", vec![f("a", reads, "user:x")], |meta| meta.writes(keys("user:x")));
+    assert_eq!(told(vec![par(vec![gives(""), f("b", "", "user:x")])], ""), ["key-race b"]);
+    // It is that key inside as well.
+    let renamed = || with(gives(""), &[], &["y"]);
+    assert_eq!(told(vec![par(vec![renamed(), f("b", "", "user:x")])], "y"), NOTHING);
+    assert_eq!(told(vec![par(vec![renamed(), f("b", "", "y")])], ""), ["key-race b"]);
+    // So it may not be another one that is used inside at the same time.
+    let both = |body| nested("nested", vec![body], |meta| meta.writes(keys("out")).states(keys("plan")));
+    let apart = || both(par(vec![f("a", "", "out"), f("b", "plan", "")]));
+    assert_eq!(told(vec![with(apart(), &[], &["topic"])], ""), NOTHING);
+    assert_eq!(told(vec![with(apart(), &[], &["plan"])], ""), ["key-race nested"]);
+    assert_eq!(told(vec![with(both(f("a", "plan", "out")), &[], &["plan"])], ""), NOTHING);
+}
+
+#[test]
+fn a_list_of_steps_that_no_tree_has_is_no_panic() {
+    let end = Step::new("", StepKind::End, 0);
+    let open = Step::new("x", StepKind::Loop { max: None, until: Some("k") }, 9);
+    let each = Step::new("e", StepKind::Each { item: "i", list: "k", max_concurrency: None }, 77);
+    for steps in [vec![end, end], vec![open, open], vec![end, each, end, end, open], vec![each, each]] {
+        let faults = faults(&Spec::new("root", "", &steps).outputs(keys("k")));
+        assert_eq!(faults[0].check, "syntax", "{faults:?}");
+    }
+}

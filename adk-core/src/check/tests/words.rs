@@ -1,0 +1,133 @@
+//! What a fault of the flow says: why a key is not certain, and what to write instead.
+
+use super::flow::{Tree, each, f, found, llm, lp, par, pick};
+use crate::spec::{AgentKind, AgentMeta, KeySpec, Renames, ToolMeta};
+
+/// The one message about a body: what stands behind the name of the check.
+fn said(body: Vec<Tree>, outputs: &str) -> String {
+    let faults = found(body, outputs);
+    let [fault] = &faults[..] else { panic!("{faults:?}") };
+    fault.message.split_once(": ").expect("it begins with the check").1.to_owned()
+}
+
+fn placed(meta: AgentMeta<'static>) -> Tree {
+    Tree::Agent(meta.name, meta, Renames::NONE)
+}
+
+#[test]
+fn the_first_round_of_a_loop() {
+    assert_eq!(
+        said(vec![lp(Some(2), vec![llm("a", "{x}", "y"), f("b", "y", "x=f64")])], ""),
+        "agent `a` reads `x`, but function `b` writes it later in the same loop, so it is not there in the first round; \
+         help: give it a first value, `let x: f64 = ...;`, or read `{x?}` if it may be absent"
+    );
+    assert_eq!(
+        said(vec![lp(Some(2), vec![f("a", "x", "x")])], ""),
+        "function `a` reads `x`, but nothing else writes that key, so it is not there in the first round; \
+         help: give it a first value, `let x: String = ...;`, or take an `Option` if it may be absent"
+    );
+    let arms = pick("topic", vec![f("a", "x", ""), f("b", "", "x")]);
+    assert_eq!(
+        said(vec![lp(Some(2), vec![arms])], ""),
+        "function `a` reads `x`, but function `b` writes it in another arm of the same loop, so it is not there in the \
+         first round; help: give it a first value, `let x: String = ...;`, or take an `Option` if it may be absent"
+    );
+    // In an `each` a first value outside would be another key.
+    assert_eq!(
+        said(vec![each("one", "list", vec![lp(Some(2), vec![f("a", "x", ""), f("b", "", "x")])])], ""),
+        "function `a` reads `x`, but function `b` writes it later in the same loop, so it is not there in the first \
+         round; help: write it before on every path, or take an `Option` if it may be absent"
+    );
+}
+
+#[test]
+fn a_list_comes_from_its_each_alone() {
+    let gathering = || each("one", "list", vec![super::flow::x("a", "one", "x")]);
+    assert_eq!(
+        said(vec![lp(Some(2), vec![gathering()]), f("b", "x=Vec<String>", "")], ""),
+        "function `b` reads `x`, but loop `again` may end inside of `each one in list`, which then leaves no lists; help: \
+         end the loop after `each one in list`, or take an `Option` if it may be absent"
+    );
+    assert_eq!(
+        said(vec![lp(Some(2), vec![gathering()])], "x=Vec<String>"),
+        "output `x` is not written on every path to the end: loop `again` may end inside of `each one in list`, which \
+         then leaves no lists; help: end the loop after `each one in list`"
+    );
+    assert_eq!(
+        said(vec![each("one", "list", vec![f("a", "one", "x")]), f("b", "x", "")], ""),
+        "function `b` reads `x` as `String`, but function `a` writes it in an `each`, so that it is a `Vec<String>`; \
+         help: read it as `Vec<String>`, or read another key"
+    );
+}
+
+#[test]
+fn a_renaming_that_is_spelled_wrong_is_one_mistake() {
+    const RENAMES: Renames<'static> = Renames { reads: &[("tne", "topic")], writes: &[] };
+    let Tree::Agent(name, meta, _) = f("a", "tone", "") else { unreachable!() };
+    assert_eq!(
+        said(vec![Tree::Agent(name, meta, RENAMES)], ""),
+        "function `a` reads no key `tne` that could be renamed; help: did you mean `tone`?"
+    );
+}
+
+#[test]
+fn an_agent_that_need_not_write() {
+    let option = |key: &'static str| f("a", "", key);
+    assert_eq!(
+        said(vec![option("x?")], "x"),
+        "output `x` is not written on every path to the end: function `a` returns an `Option`, and `None` does not \
+         write it; help: give it a first value, `let x: String = ...;`"
+    );
+    const TOOLS: &[ToolMeta<'static>] = &[ToolMeta::new("save", "").writes(&[KeySpec::new("x", "u8")])];
+    let caller = AgentMeta::new(AgentKind::Llm, "a").tools(TOOLS);
+    assert_eq!(
+        said(vec![placed(caller), f("b", "x=u8", "")], ""),
+        "function `b` reads `x`, but agent `a` writes it only if it calls its tool `save`; help: give it a first \
+         value, `let x: u8 = ...;`, or take an `Option` if it may be absent"
+    );
+    const X: &[KeySpec<'static>] = &[KeySpec::new("x", "String")];
+    const NOTHING: AgentMeta<'static> = AgentMeta::new(AgentKind::Llm, "t");
+    let router = AgentMeta::new(AgentKind::Llm, "a").writes(X).transfer(&[&NOTHING]);
+    assert_eq!(
+        said(vec![placed(router)], "x"),
+        "output `x` is not written on every path to the end: agent `a` may transfer to agent `t`, which does not write \
+         it; help: give it a first value, `let x: String = ...;`"
+    );
+}
+
+#[test]
+fn arms_and_order() {
+    let arms = || pick("topic", vec![f("a", "", "x"), f("b", "", "")]);
+    assert_eq!(
+        said(vec![arms(), f("c", "x", "")], ""),
+        "function `c` reads `x`, but arm `_` of `match topic` does not write it; help: write it in every arm, or take an `Option` if it may be absent"
+    );
+    assert_eq!(
+        said(vec![arms()], "x"),
+        "output `x` is not written on every path to the end: arm `_` of `match topic` does not write it; help: write it in every arm, or give it a first value, `let x: String = ...;`"
+    );
+    assert_eq!(
+        said(vec![pick("x", vec![]), f("a", "", "x")], ""),
+        "`match x` reads `x`, but nothing before it writes that key; help: it is written later, by function `a`: run \
+         that before `match x`"
+    );
+}
+
+#[test]
+fn races_and_types() {
+    assert_eq!(
+        said(vec![par(vec![f("a", "", "x"), f("b", "", "x")])], ""),
+        "function `b` writes `x`, which function `a` writes at the same time; help: let each branch write a key of its \
+         own, as in `-> second_x`, and join them after the parallel block"
+    );
+    assert_eq!(
+        said(vec![f("a", "", "x=Vec<f64>"), each("one", "x", vec![f("b", "topic=f64", "")])], ""),
+        "function `b` reads `topic` as `f64`, but the input is declared as `String`; help: read it as `String`, or read \
+         another key"
+    );
+    assert_eq!(
+        said(vec![each("one", "topic", vec![f("b", "one", "")])], ""),
+        "`each one in topic` needs a list, such as a `Vec`, but the input is declared as `String`; help: name a key that holds \
+         a list"
+    );
+}

@@ -1,0 +1,85 @@
+//! State keys with their types.
+
+use std::any::TypeId;
+use std::fmt;
+
+/// A state key that an agent reads or writes, with its type as the user spelled it.
+#[derive(Clone, Copy, serde::Serialize)]
+#[non_exhaustive]
+pub struct KeySpec<'a> {
+    /// The key, with its prefix if it has one.
+    pub name: &'a str,
+    /// The type as it was spelled.
+    #[serde(rename = "type")]
+    pub ty: &'a str,
+    /// Read only if it is there, or written only perhaps.
+    pub optional: bool,
+    /// The type itself, where it is known. A function, since two `TypeId` cannot be compared in const evaluation.
+    #[serde(skip)]
+    pub(super) id: Option<fn() -> TypeId>,
+    /// It reads a value of any type.
+    #[serde(skip)]
+    pub(crate) any: bool,
+}
+
+impl<'a> KeySpec<'a> {
+    /// A key that has to be there.
+    pub const fn new(name: &'a str, ty: &'a str) -> Self {
+        Self { name, ty, optional: false, id: None, any: false }
+    }
+
+    /// Says whether it may be absent.
+    #[must_use]
+    pub const fn optional(mut self, yes: bool) -> Self {
+        self.optional = yes;
+        self
+    }
+
+    /// Says which type it is, so that `key-type` does not depend on how the type is spelled.
+    ///
+    /// ```
+    /// # use adk_core as adk;
+    /// use adk::KeySpec;
+    /// type Score = f64;
+    /// const SCORE: KeySpec<'static> = KeySpec::new("score", "Score").of::<f64>();
+    /// assert_eq!(SCORE.type_id(), Some(std::any::TypeId::of::<f64>()));
+    /// ```
+    #[must_use]
+    pub const fn of<T: 'static>(mut self) -> Self {
+        self.id = Some(TypeId::of::<T>);
+        self
+    }
+
+    /// Says whether it reads a value of any type, as `serde_json::Value` does.
+    #[must_use]
+    pub const fn any(mut self, yes: bool) -> Self {
+        self.any = yes;
+        self
+    }
+
+    /// Whether the type itself is known.
+    pub(crate) const fn is_typed(&self) -> bool {
+        self.id.is_some()
+    }
+
+    /// The type itself, where it is known.
+    pub fn type_id(&self) -> Option<TypeId> {
+        self.id.map(|id| id())
+    }
+}
+
+/// As text: `draft: String`, with `?` when it may be absent.
+impl fmt::Debug for KeySpec<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}: {}", self.name, if self.optional { "?" } else { "" }, self.ty)
+    }
+}
+
+impl PartialEq for KeySpec<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        (self.name, self.ty, self.optional, self.any) == (other.name, other.ty, other.optional, other.any)
+            && self.type_id() == other.type_id()
+    }
+}
+
+impl Eq for KeySpec<'_> {}

@@ -1,0 +1,241 @@
+//! From nodes to boxes and arrows: where a run may go from each step.
+
+use super::graph::{Arrow, ArrowKind, Frame, Graph, Id, Part, Point, Shape};
+use super::label;
+use crate::spec::{Node, NodeKind, Spec};
+
+/// An arrow whose head is not known yet: it leads to the next box.
+#[derive(Clone, Debug)]
+struct Loose {
+    from: Id,
+    label: String,
+    kind: ArrowKind,
+}
+
+/// A node that is being drawn.
+#[derive(Default)]
+struct Open {
+    at: usize,
+    /// The ends of branches and arms.
+    ends: Vec<Loose>,
+    /// The ends of an agent and of those that it may transfer to: what follows goes on from each.
+    takers: Vec<Loose>,
+    /// How many loops are around a workflow: its exits do not reach them.
+    loops: usize,
+}
+
+/// A loop that is being drawn.
+struct Round {
+    at: usize,
+    /// Its first box.
+    head: Option<Id>,
+    exits: Vec<Loose>,
+}
+
+struct Draw<'n, 'a> {
+    nodes: &'n [Node<'a>],
+    graph: Graph,
+    loose: Vec<Loose>,
+    loops: Vec<Round>,
+    /// The first loop that an exit may reach.
+    reach: usize,
+}
+
+/// The boxes and arrows of a workflow.
+pub(super) fn graph(spec: &Spec<'_>) -> Graph {
+    let nodes = spec.nodes();
+    let mut draw =
+        Draw { nodes: &nodes, graph: Graph::default(), loose: Vec::new(), loops: Vec::new(), reach: 0 };
+    draw.point(Id('s', 0), Shape::Terminal, vec![label::inputs(spec)], spec.description);
+    let mut open: Vec<Open> = Vec::new();
+    for (at, node) in nodes.iter().enumerate().skip(1) {
+        while open.len() >= node.depth {
+            draw.close_last(&mut open);
+        }
+        if let Some(around) = open.last_mut() {
+            draw.before(around, at);
+        }
+        open.push(draw.open(at));
+    }
+    while !open.is_empty() {
+        draw.close_last(&mut open);
+    }
+    let outputs = label::outputs(spec).unwrap_or_else(|| "done".to_owned());
+    draw.point(Id('s', 1), Shape::Terminal, vec![outputs], "");
+    draw.graph
+}
+
+impl Draw<'_, '_> {
+    /// What leads to a node in another.
+    fn before(&mut self, around: &mut Open, at: usize) {
+        let (node, inner) = (&self.nodes[around.at], &self.nodes[at]);
+        let to = |from, label, kind| vec![Loose { from, label, kind }];
+        if inner.transfer {
+            around.takers.append(&mut self.loose);
+            self.loose = to(Id('n', around.at), "transfer".to_owned(), ArrowKind::Transfer);
+        } else if node.kind == NodeKind::Parallel {
+            self.loose = to(Id('n', around.at), String::new(), ArrowKind::Next);
+        } else if node.kind == NodeKind::Match {
+            let pattern = inner.pattern.unwrap_or_default().to_owned();
+            self.loose = to(Id('n', around.at), pattern, ArrowKind::Next);
+        }
+    }
+
+    fn open(&mut self, at: usize) -> Open {
+        let node = &self.nodes[at];
+        let open = Open { at, loops: self.reach, ..Open::default() };
+        match node.kind {
+            NodeKind::Workflow if has_steps(self.nodes, node) => {
+                self.frame(at, Frame::Workflow);
+                self.reach = self.loops.len();
+            }
+            NodeKind::Workflow => self.agent(at, Shape::Workflow),
+            NodeKind::Llm => self.agent(at, Shape::Llm),
+            NodeKind::Function => self.agent(at, Shape::Function),
+            NodeKind::Custom => self.agent(at, Shape::Custom),
+            NodeKind::Sequence if node.named => self.frame(at, Frame::Block),
+            NodeKind::Sequence | NodeKind::Arm => {}
+            NodeKind::Parallel => {
+                self.frame(at, Frame::Block);
+                self.point(Id('n', at), Shape::Bar, Vec::new(), "");
+            }
+            NodeKind::Match => {
+                if node.named {
+                    self.frame(at, Frame::Block);
+                }
+                self.point(Id('n', at), Shape::Match, vec![label::head(node)], node.description);
+            }
+            NodeKind::Each => self.frame(at, Frame::Each),
+            NodeKind::Loop => {
+                self.frame(at, Frame::Loop);
+                self.loops.push(Round { at, head: None, exits: Vec::new() });
+            }
+            NodeKind::Break => {
+                self.point(Id('n', at), Shape::Break, vec![label::head(node)], "");
+                self.exit(node.exits.first().copied(), Id('n', at), "");
+                self.loose.clear();
+            }
+        }
+        open
+    }
+
+    fn close_last(&mut self, open: &mut Vec<Open>) {
+        let Some(last) = open.pop() else { return };
+        self.close(last);
+        if let Some(around) = open.last_mut()
+            && matches!(self.nodes[around.at].kind, NodeKind::Parallel | NodeKind::Match)
+        {
+            around.ends.append(&mut self.loose);
+        }
+    }
+
+    fn close(&mut self, mut open: Open) {
+        let (at, node) = (open.at, &self.nodes[open.at]);
+        self.reach = open.loops;
+        let is_empty = node.children.is_empty();
+        let is_framed = match node.kind {
+            NodeKind::Workflow => has_steps(self.nodes, node),
+            NodeKind::Sequence | NodeKind::Match => node.named,
+            NodeKind::Parallel | NodeKind::Each | NodeKind::Loop => true,
+            _ => false,
+        };
+        match node.kind {
+            NodeKind::Match if !is_empty => self.loose = open.ends,
+            NodeKind::Parallel if !is_empty => {
+                self.loose = open.ends;
+                // No branch may come to its end: each has left the loop around.
+                if !self.loose.is_empty() {
+                    self.point(Id('j', at), Shape::Bar, Vec::new(), "");
+                }
+            }
+            NodeKind::Sequence | NodeKind::Each | NodeKind::Loop if is_empty => {
+                self.point(Id('n', at), Shape::Dot, Vec::new(), "");
+            }
+            _ => {}
+        }
+        if !open.takers.is_empty() {
+            open.takers.append(&mut self.loose);
+            self.loose = open.takers;
+        }
+        if node.kind == NodeKind::Loop {
+            self.round(at);
+        }
+        if is_framed {
+            self.graph.parts.push(Part::Close);
+        }
+    }
+}
+
+impl Draw<'_, '_> {
+    fn agent(&mut self, at: usize, shape: Shape) {
+        let node = &self.nodes[at];
+        let mut lines = vec![label::title(node)];
+        if !node.writes.is_empty() {
+            lines.push(format!("→ {}", label::writes(node)));
+        }
+        self.point(Id('n', at), shape, lines, node.description);
+        if node.may_exit {
+            self.exit(None, Id('n', at), "exit");
+        }
+        for name in &*node.exits {
+            self.exit(Some(name), Id('n', at), "exit");
+        }
+    }
+
+    /// Draws a box, to which all loose arrows lead and from which one goes on.
+    fn point(&mut self, id: Id, shape: Shape, label: Vec<String>, description: &str) {
+        for Loose { from, label, kind } in self.loose.drain(..) {
+            self.graph.arrows.push(Arrow { from, to: id, label, kind });
+        }
+        self.loose.push(Loose { from: id, label: String::new(), kind: ArrowKind::Next });
+        self.loops
+            .iter_mut()
+            .rev()
+            .take_while(|round| round.head.is_none())
+            .for_each(|round| round.head = Some(id));
+        self.graph.parts.push(Part::Point(Point { id, shape, label, description: description.to_owned() }));
+    }
+
+    fn frame(&mut self, at: usize, frame: Frame) {
+        self.graph.parts.push(Part::Open { id: Id('f', at), frame, label: label::title(&self.nodes[at]) });
+    }
+
+    /// Leads behind the innermost loop, or the one of that name. Exits that no loop takes are a fault of their own.
+    fn exit(&mut self, target: Option<&str>, from: Id, label: &str) {
+        let nodes = self.nodes;
+        let own = |at: usize| nodes[at].name.rsplit("::").next();
+        let found = self.loops[self.reach..]
+            .iter_mut()
+            .rev()
+            .find(|round| target.is_none() || own(round.at) == target);
+        if let Some(round) = found {
+            round.exits.push(Loose { from, label: label.to_owned(), kind: ArrowKind::Exit });
+        }
+    }
+
+    /// The end of a round: back to the first step, or on.
+    fn round(&mut self, at: usize) {
+        let Some(Round { head, exits, .. }) = self.loops.pop() else { return };
+        let node = &self.nodes[at];
+        let one = matches!(&self.loose[..], [one] if one.kind == ArrowKind::Next && one.label.is_empty());
+        if !one && !self.loose.is_empty() {
+            self.point(Id('r', at), Shape::Dot, Vec::new(), "");
+        }
+        if let (Some(last), Some(head)) = (self.loose.last(), head) {
+            let (from, label) = (last.from, label::limits(node));
+            self.graph.arrows.push(Arrow { from, to: head, label, kind: ArrowKind::Back });
+        }
+        if node.max.is_none() && node.until.is_none() {
+            self.loose.clear();
+        }
+        self.loose.extend(exits);
+    }
+}
+
+/// Whether something stands in a workflow, beside those that it may transfer to.
+fn has_steps(nodes: &[Node<'_>], node: &Node<'_>) -> bool {
+    node.children.iter().any(|&child| !nodes[child].transfer)
+}
+
+#[cfg(test)]
+mod tests;

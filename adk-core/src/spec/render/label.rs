@@ -1,0 +1,125 @@
+//! What a node is called in a picture: the words of the language.
+
+use crate::spec::{Node, NodeKind, Spec};
+use std::fmt::Write;
+
+/// A text of one line: white space is a blank, and what cannot be seen is written out.
+pub(super) fn plain(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            _ if char.is_whitespace() => {
+                if !line.ends_with(' ') {
+                    line.push(' ');
+                }
+            }
+            _ if is_hidden(char) => line.extend(char.escape_unicode()),
+            _ => line.push(char),
+        }
+    }
+    line.trim().to_owned()
+}
+
+/// Control characters, those that turn the direction of the text around them, and what is no character.
+fn is_hidden(char: char) -> bool {
+    char.is_control()
+        || matches!(char, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || (u32::from(char) & 0xfffe) == 0xfffe
+}
+
+/// A text that fits into a box.
+pub(super) fn short(text: &str) -> String {
+    const MOST: usize = 80;
+    let mut line = plain(text);
+    if let Some((at, _)) = line.char_indices().nth(MOST) {
+        line.truncate(at);
+        line.push('…');
+    }
+    line
+}
+
+/// The workflow and what it takes.
+pub(super) fn inputs(spec: &Spec<'_>) -> String {
+    let keys: Vec<_> = spec.inputs.iter().map(|input| format!("{}: {}", input.name, input.ty)).collect();
+    format!("{}({})", spec.name, keys.join(", "))
+}
+
+/// What the workflow gives, if anything.
+pub(super) fn outputs(spec: &Spec<'_>) -> Option<String> {
+    let keys: Vec<_> = spec.outputs.iter().map(|key| format!("{}: {}", key.name, key.ty)).collect();
+    match &keys[..] {
+        [] => None,
+        [one] => Some(one.clone()),
+        all => Some(format!("({})", all.join(", "))),
+    }
+}
+
+/// The word of a block, its limits and its keys: `loop(max = 5)`.
+pub(super) fn head(node: &Node<'_>) -> String {
+    let mut head = match node.kind {
+        NodeKind::Sequence => "sequence",
+        NodeKind::Parallel => "parallel",
+        NodeKind::Match => "match",
+        NodeKind::Each => "each",
+        NodeKind::Loop => "loop",
+        NodeKind::Break => "break",
+        NodeKind::Arm => return format!("{} =>", node.pattern.unwrap_or_default()),
+        NodeKind::Workflow | NodeKind::Llm | NodeKind::Function | NodeKind::Custom => return agent(node),
+    }
+    .to_owned();
+    let limits = limits(node);
+    if !limits.is_empty() {
+        let _ = write!(head, "({limits})");
+    }
+    let keys = match (node.kind, &node.exits[..]) {
+        (NodeKind::Match, _) => node.key.map(str::to_owned),
+        (NodeKind::Each, _) => node.item.zip(node.list).map(|(item, list)| format!("{item} in {list}")),
+        (NodeKind::Break, [target]) => Some((*target).to_owned()),
+        _ => None,
+    };
+    keys.into_iter().for_each(|keys| head.extend([" ", &keys]));
+    head
+}
+
+/// The limits of a block: `max = 5, until = done`.
+pub(super) fn limits(node: &Node<'_>) -> String {
+    let limits = [
+        node.max.map(|max| format!("max = {max}")),
+        node.until.map(|key| format!("until = {key}")),
+        node.max_concurrency.map(|most| format!("max_concurrency = {most}")),
+    ];
+    limits.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// Name and head of a block.
+pub(super) fn title(node: &Node<'_>) -> String {
+    let is_block = !matches!(node.kind, NodeKind::Break | NodeKind::Arm) && !is_agent(node);
+    match is_block && node.named && !node.name.is_empty() {
+        true => format!("{}: {}", node.name, head(node)),
+        false => head(node),
+    }
+}
+
+pub(super) fn is_agent(node: &Node<'_>) -> bool {
+    matches!(node.kind, NodeKind::Workflow | NodeKind::Llm | NodeKind::Function | NodeKind::Custom)
+}
+
+/// An agent as it is placed: `critic(draft = essay) as second`.
+fn agent(node: &Node<'_>) -> String {
+    let own = node.name.rsplit("::").next().unwrap_or_default();
+    let instance = node.instance && own != node.definition && !node.definition.is_empty();
+    let mut text = if instance { node.definition.to_owned() } else { node.name.clone().into_owned() };
+    if !node.renames.reads.is_empty() {
+        let reads: Vec<_> = node.renames.reads.iter().map(|(key, read)| format!("{key} = {read}")).collect();
+        let _ = write!(text, "({})", reads.join(", "));
+    }
+    if instance {
+        let _ = write!(text, " as {}", node.name);
+    }
+    text
+}
+
+/// The keys that an agent writes: `draft, score`.
+pub(super) fn writes(node: &Node<'_>) -> String {
+    node.writes.iter().map(|key| key.name).collect::<Vec<_>>().join(", ")
+}

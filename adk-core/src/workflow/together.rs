@@ -1,0 +1,119 @@
+//! Blocks whose parts run at the same time: joined, and cancelled with the first that fails or leaves.
+
+use super::join::Branches;
+use super::walk::{Walk, Walked};
+use super::{reads, scopes};
+use crate::run::{Context, KeyScope};
+use crate::session::Scope;
+use crate::{BoxFuture, Event, Name, Result};
+use serde_json::Value;
+use std::future::poll_fn;
+use std::ops::Range;
+use std::sync::Arc;
+
+impl Walk<'_> {
+    /// Runs the branches of a parallel.
+    pub(super) async fn parallel(&self, at: usize, limit: Option<u32>, cx: &Context) -> Result<Walked> {
+        let branches = self.parts(at).map(|branch| {
+            let name = self.steps.get(branch.start).map_or("", |step| step.name);
+            self.branch(branch, None, cx.fork(name))
+        });
+        together(branches, limit, cx).await
+    }
+
+    /// Runs the steps of an `each` once per element, and makes lists of what they have written.
+    ///
+    /// An element begins with an event that holds its item. When all have ended, one event of the block holds the
+    /// lists: in the order of the elements, whatever came first, and without those that have not written the key.
+    pub(super) async fn each(
+        &self,
+        at: usize,
+        item: &str,
+        list: &str,
+        limit: Option<u32>,
+        cx: &mut Context,
+    ) -> Result<Walked> {
+        let (body, items) = (at + 1..self.steps[at].end, reads::list(item, list, cx)?);
+        let (each, item) = (self.workflow.name(at), Name::shared(item));
+        let written = self.written(body.clone());
+        let own: Vec<_> = written.iter().chain([&item]).cloned().collect();
+        let known = cx.known.as_ref().map(|known| known.iter().cloned().chain([(*item).into()]).collect());
+        let mut scopes = Vec::new();
+        let elements = (0..).zip(items.as_array().into_iter().flatten()).map(|(index, value)| {
+            let scope = Arc::new(scopes::of_element(&each, index, &own, cx.scope.clone()));
+            scopes.push(scope.clone());
+            let mut element = cx.element(index, scope);
+            element.known.clone_from(&known);
+            self.branch(body.clone(), Some((item.clone(), Arc::new(value.clone()))), element)
+        });
+        if let Walked::Exit(exit) = together(elements, limit, cx).await? {
+            return Ok(Walked::Exit(exit));
+        }
+        if !written.is_empty() {
+            cx.emit(gathered(&written, &scopes, cx)).await?;
+        }
+        Ok(Walked::Through)
+    }
+
+    /// The keys that steps can write, sorted. Those with a prefix are the session's own.
+    fn written(&self, steps: Range<usize>) -> Vec<Name> {
+        let steps = self.steps.get(steps).unwrap_or_default();
+        let keys = steps.iter().flat_map(scopes::written).filter(|key| Scope::of(key) == Scope::Session);
+        let mut keys: Vec<_> = keys.map(Name::shared).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        keys
+    }
+
+    /// Not an `async fn`: the declared type is what ends the recursion for the `Send` check.
+    fn branch<'s>(
+        &'s self,
+        range: Range<usize>,
+        item: Option<(Name, Arc<Value>)>,
+        mut own: Context,
+    ) -> BoxFuture<'s, Result<Walked>> {
+        Box::pin(async move {
+            if let Some((item, value)) = item {
+                let mut event = Event::new();
+                event.actions.state_delta.insert(item, value);
+                own.emit(event).await?;
+            }
+            self.steps(range, &mut own).await
+        })
+    }
+}
+
+/// The lists of what the elements have written.
+fn gathered(keys: &[Name], elements: &[Arc<KeyScope>], cx: &Context) -> Event {
+    let mut event = Event::new();
+    for key in keys {
+        let values = elements.iter().filter_map(|scope| cx.run.value(Some(scope), key));
+        let list: Vec<_> = values.map(|value| Value::clone(&value)).collect();
+        event.actions.state_delta.insert(key.clone(), Value::Array(list));
+    }
+    event
+}
+
+/// Runs branches, so many at a time. Each is made when it begins.
+async fn together<'s>(
+    mut waiting: impl Iterator<Item = BoxFuture<'s, Result<Walked>>>,
+    limit: Option<u32>,
+    cx: &Context,
+) -> Result<Walked> {
+    let limit = limit.map_or(usize::MAX, |n| n.max(1) as usize);
+    let _joining = cx.joining();
+    let mut running = Branches::default();
+    loop {
+        while running.live() < limit
+            && let Some(branch) = waiting.next()
+        {
+            running.push(branch);
+        }
+        match poll_fn(|task| running.poll_next(task)).await {
+            None => return Ok(Walked::Through),
+            Some(Ok(Walked::Through)) => {}
+            // Dropping `running` cancels the siblings; what they have committed stays.
+            Some(ended) => return ended,
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! How a `match` reads its key: as what its patterns are of.
+
+use crate::Result;
+use crate::run::decode;
+use crate::typed::Absent;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::marker::PhantomData;
+
+/// Reads a key of type `T` for a `match`: `Reader::<T>::NEW.read("severity", value)`.
+///
+/// A `String` is read as `&str`, so that patterns of text fit; an inherent method wins over that of [`ReadPlain`].
+#[derive(Debug)]
+pub struct Reader<T>(PhantomData<T>);
+
+impl<T> Reader<T> {
+    /// The reader.
+    pub const NEW: Self = Self(PhantomData);
+}
+
+impl Reader<String> {
+    /// The text of a key.
+    ///
+    /// # Errors
+    /// When it holds no text.
+    pub fn read<'v>(&self, key: &str, value: &'v Value) -> Result<&'v str> {
+        decode(key, value)
+    }
+}
+
+/// A key whose type is not known: it is the one that the patterns are of.
+impl Reader<Absent> {
+    /// The value of a key, of the type that is asked for.
+    ///
+    /// # Errors
+    /// When it is of another type.
+    pub fn read<'v, T: Deserialize<'v>>(&self, key: &str, value: &'v Value) -> Result<T> {
+        decode(key, value)
+    }
+}
+
+impl Reader<Absent> {
+    /// The value of a key that no pattern gives a type to.
+    ///
+    /// # Errors
+    /// None: it is there.
+    pub fn any<'v>(&self, _key: &str, value: &'v Value) -> Result<&'v Value> {
+        Ok(value)
+    }
+}
+
+/// Reads every type but text.
+pub trait ReadPlain {
+    /// What is read.
+    type Value;
+    /// The value of a key.
+    ///
+    /// # Errors
+    /// When it is of another type.
+    fn read(&self, key: &str, value: &Value) -> Result<Self::Value>;
+    /// The same.
+    ///
+    /// # Errors
+    /// When it is of another type.
+    fn any(&self, key: &str, value: &Value) -> Result<Self::Value> {
+        self.read(key, value)
+    }
+}
+
+impl<T: DeserializeOwned> ReadPlain for Reader<T> {
+    type Value = T;
+    fn read(&self, key: &str, value: &Value) -> Result<T> {
+        decode(key, value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Absent, ReadPlain as _, Reader};
+    use crate::ErrorKind;
+    use serde_json::json;
+
+    #[test]
+    fn text_is_borrowed_and_everything_else_is_decoded() {
+        let (text, number) = (json!("high"), json!(7));
+        assert_eq!(Reader::<String>::NEW.read("severity", &text).unwrap(), "high");
+        assert_eq!(Reader::<u8>::NEW.read("tier", &number).unwrap(), 7);
+        let any: &str = Reader::<Absent>::NEW.read("severity", &text).unwrap();
+        assert_eq!(any, "high");
+        assert_eq!(Reader::<Absent>::NEW.any("severity", &text).unwrap(), "high");
+        assert_eq!(Reader::<u8>::NEW.any("tier", &number).unwrap(), 7);
+        let error = Reader::<u8>::NEW.read("tier", &text).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::KeyType);
+        assert!(error.to_string().contains("`tier` does not hold a `u8`"), "{error}");
+        assert!(Reader::<String>::NEW.read("severity", &number).is_err());
+    }
+}

@@ -1,0 +1,154 @@
+//! `each`: the order of what happens, and the lists that are left.
+
+use super::*;
+use adk_core::RunEnd;
+
+#[tokio::test]
+async fn each_element_has_its_item_its_keys_and_its_place_and_lists_are_left() {
+    let reader = put("reader", "length", |cx| value(cx, "note").as_str().unwrap().len());
+    let inside = vec![run(worker()), sequence("s", vec![run(reader)])];
+    let tree =
+        Tree::new("w", vec![each("chapters", "item", "items", inside)]).lets("items", json!(["a", "bc"]));
+    let mut stream = runner().run(&tree, "go").stream();
+    let mut seen = Vec::new();
+    while let Some(event) = stream.next().await {
+        let event = event.unwrap();
+        let keys = event.actions.state_delta.iter().map(|(key, value)| format!(" {key}={value}"));
+        let branch = event.branch.as_deref().unwrap_or("-");
+        seen.push(format!("{} {} {branch}{}", event.author, event.path, keys.collect::<String>()));
+    }
+    assert_eq!(
+        seen[1..],
+        [
+            "chapters w/chapters[0] chapters[0] chapters[0]/item=\"a\"",
+            "chapters w/chapters[1] chapters[1] chapters[1]/item=\"bc\"",
+            "worker w/chapters[0]/worker chapters[0] chapters[0]/note=\"note on a\"",
+            "worker w/chapters[1]/worker chapters[1] chapters[1]/note=\"note on bc\"",
+            "reader w/chapters[0]/s/reader chapters[0] chapters[0]/length=9",
+            "reader w/chapters[1]/s/reader chapters[1] chapters[1]/length=10",
+            "chapters w/chapters - length=[9,10] note=[\"note on a\",\"note on bc\"]",
+        ]
+    );
+    let RunEnd::Finished(outcome) = stream.end() else { panic!() };
+    assert_eq!(get(&outcome, "item"), "absent", "visible inside only");
+}
+
+#[tokio::test]
+async fn an_empty_list_leaves_empty_lists() {
+    let inside = vec![run(worker()), run(sometimes("perhaps", &[]))];
+    let tree = Tree::new("w", vec![each("c", "item", "items", inside)]).lets("items", json!([]));
+    assert_eq!(trace(&tree).await, ["w/c note=[]"]);
+    let tree = Tree::new("w", vec![each("c", "item", "items", vec![run(say("a"))])]).lets("items", json!([]));
+    assert_eq!(trace(&tree).await, [""; 0], "nothing is written, so there is nothing to say");
+}
+
+#[tokio::test]
+async fn the_lists_are_in_list_order_whatever_comes_first() {
+    let slow = by("slow", |cx| {
+        Box::pin(async move {
+            let item = value(cx, "item").as_u64().unwrap();
+            tokio::time::sleep(Duration::from_millis(item * 5)).await;
+            cx.emit(Event::new().with_state("note", item)).await?;
+            Ok(Flow::Continue)
+        })
+    });
+    let mut slow = slow;
+    slow.meta = slow.meta.writes(const { &[KeySpec::new("note", "u64")] });
+    let tree =
+        Tree::new("w", vec![each("c", "item", "items", vec![run(slow)])]).lets("items", json!([3, 1, 2]));
+    let outcome = outcome(&tree).await;
+    assert_eq!(get(&outcome, "note"), json!([3, 1, 2]));
+    let log: Vec<_> = outcome.session().events().skip(4).map(|event| event.path.to_string()).collect();
+    assert_eq!(log, ["w/c[1]/slow", "w/c[2]/slow", "w/c[0]/slow", "w/c"]);
+}
+
+#[tokio::test]
+async fn what_an_element_does_not_write_is_left_out_and_a_null_is_not() {
+    let nulls = put("nulls", "nothing", |_| Value::Null);
+    let inside = vec![run(sometimes("perhaps", &[0, 2])), run(nulls)];
+    let tree = Tree::new("w", vec![each("c", "item", "items", inside)]).lets("items", json!([0, null, 2]));
+    let outcome = outcome(&tree).await;
+    assert_eq!(get(&outcome, "note"), json!(["written", "written"]));
+    assert_eq!(get(&outcome, "nothing"), json!([null, null, null]));
+    assert_eq!(outcome.session().get("c[1]/item").as_deref(), Some(&Value::Null));
+}
+
+#[tokio::test]
+async fn an_item_that_is_written_inside_is_left_as_a_list() {
+    let change = put("change", "item", |cx| format!("{}!", value(cx, "item").as_str().unwrap()));
+    let arms = vec![vec![], vec![run(change)]];
+    let which = put("which", "which", |cx| index(cx));
+    let tree = Tree::new("w", vec![each("c", "item", "items", vec![run(which), select("m", "which", arms)])])
+        .lets("items", json!(["a", "b"]));
+    assert_eq!(get(&outcome(&tree).await, "item"), json!(["a", "b!"]));
+}
+
+#[tokio::test]
+async fn nested_lists_are_lists_of_lists() {
+    let inner = each("inner", "item", "row", vec![run(worker())]);
+    let count = put("count", "count", |cx| value(cx, "note").as_array().unwrap().len());
+    let tree = Tree::new("w", vec![each("outer", "row", "rows", vec![inner, run(count)])])
+        .lets("rows", json!([["a", "b"], [], ["c"]]));
+    let outcome = outcome(&tree).await;
+    assert_eq!(get(&outcome, "note"), json!([["note on a", "note on b"], [], ["note on c"]]));
+    assert_eq!(get(&outcome, "count"), json!([2, 0, 1]));
+    assert_eq!(get(&outcome, "outer[0]/inner[1]/note"), json!("note on b"));
+    assert_eq!(get(&outcome, "outer[0]/note"), json!(["note on a", "note on b"]));
+    let branches: Vec<_> = outcome.session().events().filter_map(|event| event.branch.clone()).collect();
+    assert!(branches.iter().any(|branch| **branch == *"outer[0].inner[1]"), "{branches:?}");
+}
+
+#[tokio::test]
+async fn a_renamed_key_is_the_one_that_becomes_a_list() {
+    let inside = vec![run(worker()), renamed("second", worker(), &[("item", "note")], &["twice"])];
+    let tree = Tree::new("w", vec![each("c", "item", "items", inside)]).lets("items", json!(["a"]));
+    let outcome = outcome(&tree).await;
+    assert_eq!(get(&outcome, "twice"), json!(["note on note on a"]));
+    assert_eq!(get(&outcome, "note"), json!(["note on a"]));
+}
+
+#[tokio::test]
+async fn a_list_that_is_none_says_so() {
+    let cases = [
+        (
+            None,
+            ErrorKind::KeyMissing,
+            "agent `c` (at w/s/c): `each item in items` reads a key that nothing has written; help: let a step before \
+             it write `items`, or pass it as an input",
+        ),
+        (
+            Some(json!({"a": 1})),
+            ErrorKind::KeyType,
+            "agent `c` (at w/s/c): `each item in items` needs a list, but the key holds an object; help: write `items` \
+             as a list",
+        ),
+        (
+            Some(json!(null)),
+            ErrorKind::KeyType,
+            "agent `c` (at w/s/c): `each item in items` needs a list, but the key holds null; help: write `items` as \
+             a list",
+        ),
+    ];
+    for (list, kind, text) in cases {
+        let block = sequence("s", vec![each("c", "item", "items", vec![run(worker())])]);
+        let mut tree = Tree::new("w", vec![block]);
+        if let Some(list) = list {
+            tree = tree.lets("items", list);
+        }
+        let error = runner().run(&tree, "go").await.unwrap_err();
+        assert_eq!((error.kind(), error.to_string().as_str()), (kind, text));
+    }
+}
+
+#[tokio::test]
+async fn many_elements_are_no_more_trouble_than_few() {
+    let items: Vec<_> = (0..5_000).map(|n| n.to_string()).collect();
+    let tree =
+        Tree::new("w", vec![each("c", "item", "items", vec![run(worker())])]).lets("items", json!(items));
+    let outcome = outcome(&tree).await;
+    let notes = outcome.get::<Vec<String>>("note").unwrap().unwrap();
+    assert!(
+        notes.iter().zip(&items).all(|(note, item)| *note == format!("note on {item}"))
+            && notes.len() == 5_000
+    );
+}

@@ -1,0 +1,254 @@
+//! Random workflows. Most are nearly right: what is read was mostly written before, and what runs at the same time
+//! mostly keeps apart, so that the border between right and wrong is where the trees are.
+
+mod agents;
+mod blocks;
+
+use super::judge::accepts;
+use super::random::Random;
+use super::tree::*;
+use std::sync::Arc;
+
+/// The deepest block.
+const DEPTH: u32 = 5;
+/// The most agents.
+const AGENTS: u64 = 40;
+
+struct Grower {
+    random: Random,
+    names: u32,
+    /// How many more agents there may be.
+    left: u32,
+    /// One in so many choices is made without looking.
+    careful: u64,
+    definitions: Vec<Arc<Flow>>,
+    /// Under which names definitions stand.
+    placed: Vec<String>,
+}
+
+/// What is known at a place.
+#[derive(Clone, Default)]
+struct Here {
+    depth: u32,
+    /// Keys that are probably written.
+    known: Vec<Key>,
+    /// Keys that a sibling reads or writes, and those that it writes.
+    touched: Vec<Key>,
+    taken: Vec<Key>,
+    loops: Vec<String>,
+    /// How many `each` are around.
+    eaches: u32,
+}
+
+/// The workflow of that seed.
+pub fn grow(seed: u64) -> Flow {
+    let mut random = Random::new(seed);
+    let careful = [3, 12, 40, 200, 2_000][random.below(5) as usize];
+    let most = [4, 9, 18, AGENTS][random.below(4) as usize];
+    let left = 1 + random.below(most) as u32;
+    let mut grower = Grower { random, names: 0, left, careful, definitions: Vec::new(), placed: Vec::new() };
+    if grower.random.one_in(2) {
+        for _ in 0..1 + grower.random.below(3) {
+            grower.define();
+        }
+    }
+    grower.left = left;
+    grower.flow("root")
+}
+
+impl Grower {
+    fn name(&mut self, kind: &str) -> String {
+        self.names += 1;
+        format!("{kind}{}", self.names)
+    }
+
+    fn careless(&mut self) -> bool {
+        self.random.one_in(self.careful)
+    }
+
+    /// Adds a definition without faults, to be placed by later ones.
+    fn define(&mut self) {
+        let name = self.name("flow");
+        for _ in 0..4 {
+            self.left = 1 + self.random.below(5) as u32;
+            let flow = self.flow(&name);
+            if accepts(&flow) {
+                self.definitions.push(Arc::new(flow));
+                return;
+            }
+        }
+    }
+
+    fn flow(&mut self, name: &str) -> Flow {
+        let mut flow = Flow { name: name.to_owned(), ..Flow::default() };
+        let mut known = Vec::new();
+        let mut declare = |random: &mut Random, most: u64| {
+            let mut all = Vec::new();
+            for _ in 0..random.below(most + 1) {
+                let key = from(random, &[PLAIN, PLAIN, PLAIN, FLAGS, LISTS, LISTS, PREFIXED, STATES]);
+                if !known.contains(&key) && (!has_prefix(key) || random.one_in(3)) {
+                    known.push(key);
+                    all.push(key);
+                }
+            }
+            all
+        };
+        let inputs = declare(&mut self.random, 4);
+        flow.lets = declare(&mut self.random, 2);
+        flow.inputs = inputs.into_iter().map(|key| (key, self.random.one_in(4))).collect();
+        for key in STATES.iter().chain(PREFIXED) {
+            if !known.contains(key) && self.random.one_in(6) {
+                flow.states.push(key);
+                known.push(key);
+            }
+        }
+        let mut here = Here { depth: DEPTH, known, ..Here::default() };
+        flow.body = self.nodes(&mut here);
+        for _ in 0..self.random.below(3) {
+            let key = self.read(&here, true).filter(|key| !flow.outputs.contains(key) && !is_note(key));
+            flow.outputs.extend(key);
+        }
+        flow
+    }
+
+    fn nodes(&mut self, here: &mut Here) -> Vec<Node> {
+        let mut nodes = Vec::new();
+        loop {
+            nodes.push(self.node(here));
+            let ended = matches!(nodes.last(), Some(Node::Break(_))) && !self.random.one_in(8);
+            if ended || self.left == 0 || (here.depth < DEPTH && self.random.one_in(3)) {
+                return nodes;
+            }
+        }
+    }
+
+    fn node(&mut self, here: &mut Here) -> Node {
+        let kind = if here.depth == 0 || self.left <= 1 { 0 } else { self.random.below(20) };
+        match kind {
+            8 => self.sequence(here),
+            9..=11 => self.parallel(here),
+            12 | 13 => self.arms(here),
+            14 | 15 => self.elements(here),
+            16 | 17 => self.rounds(here),
+            18 | 19 if !self.definitions.is_empty() => self.nested(here),
+            7 if self.random.one_in(3)
+                && (!here.loops.is_empty() || self.random.one_in(6) && self.careless()) =>
+            {
+                Node::Break(self.target(here))
+            }
+            _ => Node::Run(self.agent(here)),
+        }
+    }
+
+    /// A loop around, or none, which is the innermost.
+    fn target(&mut self, here: &Here) -> Option<String> {
+        if self.careless() && self.random.one_in(4) {
+            return Some("nowhere".to_owned());
+        }
+        let at = self.random.below(here.loops.len() as u64 + 2) as usize;
+        here.loops.get(at).cloned()
+    }
+
+    /// A key to read, if there is one.
+    fn read(&mut self, here: &Here, any: bool) -> Option<Key> {
+        let free: Vec<_> =
+            here.known.iter().filter(|key| any || !here.taken.contains(key)).copied().collect();
+        if self.careless() {
+            return Some(self.key());
+        }
+        (!free.is_empty()).then(|| *self.random.of::<Key>(&free))
+    }
+
+    fn key(&mut self) -> Key {
+        from(&mut self.random, KEYS)
+    }
+
+    /// A key to write.
+    fn written(&mut self, here: &Here) -> Key {
+        if self.careless() {
+            return self.key();
+        }
+        let pools: &[&'static [Key]] = match here.eaches {
+            1 => &[NOTES],
+            2.. => &[DEEP_NOTES],
+            0 => &[PLAIN, PLAIN, PLAIN, PLAIN, FLAGS, LISTS, PREFIXED, STATES],
+        };
+        for _ in 0..4 {
+            let key = from(&mut self.random, pools);
+            if !here.touched.contains(&key) {
+                return key;
+            }
+        }
+        from(&mut self.random, pools)
+    }
+
+    fn nested(&mut self, here: &mut Here) -> Node {
+        self.left = self.left.saturating_sub(1);
+        let flow = self.random.of(&self.definitions).clone();
+        let name = match self.random.one_in(2) && !self.placed.contains(&flow.name) {
+            true => flow.name.clone(),
+            false => self.name("w"),
+        };
+        let mut nested = Nested { name, flow, reads: Vec::new(), writes: Vec::new() };
+        for (key, default) in nested.flow.inputs.clone() {
+            let is_free = |other: &&Key| type_of(other) == type_of(key) && !here.taken.contains(other);
+            let free: Vec<_> = here.known.iter().filter(is_free).copied().collect();
+            let is_missing = !free.contains(&key) && !default;
+            if free.is_empty() && is_missing && !self.careless() {
+                return Node::Run(self.agent(here));
+            }
+            if !free.is_empty() && (is_missing || self.random.one_in(4)) {
+                nested.reads.push((key, self.random.of::<Key>(&free)));
+            }
+        }
+        self.placed.push(nested.name.clone());
+        let outputs = nested.flow.outputs.clone();
+        let may_stay = |key: &Key| !here.touched.contains(key) && (here.eaches == 0 || has_prefix(key));
+        if self.random.one_in(3) || !outputs.iter().all(may_stay) {
+            for key in &outputs {
+                let mut other = self.like(key, here);
+                for _ in 0..4 {
+                    if nested.writes.contains(&other) {
+                        other = self.like(key, here);
+                    }
+                }
+                nested.writes.push(other);
+            }
+        }
+        here.known.extend(outputs.iter().map(|key| nested.written(key)));
+        Node::Nested(nested)
+    }
+
+    /// A key to write of the same type.
+    fn like(&mut self, key: Key, here: &Here) -> Key {
+        for _ in 0..8 {
+            let other = self.written(here);
+            if type_of(other) == type_of(key) {
+                return other;
+            }
+        }
+        key
+    }
+
+    fn block(&mut self, kind: Kind, name: &str, inside: Vec<Node>) -> Node {
+        Node::Block(Block { name: self.name(name), kind, inside })
+    }
+
+    fn sequence(&mut self, here: &mut Here) -> Node {
+        here.depth -= 1;
+        let inside = self.nodes(here);
+        here.depth += 1;
+        self.block(Kind::Sequence, "s", inside)
+    }
+}
+
+/// Whether a key is a list behind the `each` that writes it.
+fn is_note(key: &Key) -> bool {
+    NOTES.contains(key) || DEEP_NOTES.contains(key)
+}
+
+/// A key of one of these pools.
+fn from(random: &mut Random, pools: &[&'static [Key]]) -> Key {
+    let pool = pools[random.below(pools.len() as u64) as usize];
+    pool[random.below(pool.len() as u64) as usize]
+}

@@ -1,0 +1,139 @@
+//! Blocks: what is known inside of them and behind them.
+
+use super::{Grower, Here, from, is_note};
+use crate::tree::*;
+
+impl Grower {
+    pub(super) fn parallel(&mut self, here: &mut Here) -> Node {
+        let limit = self.random.one_in(4).then(|| 1 + self.random.below(3) as u32);
+        let (mut inside, mut known) = (Vec::new(), here.known.clone());
+        let (mut touched, mut taken) = (here.touched.clone(), here.taken.clone());
+        for _ in 0..1 + self.random.below(3) {
+            let mut own = Here {
+                depth: here.depth - 1,
+                touched: touched.clone(),
+                taken: taken.clone(),
+                ..here.clone()
+            };
+            let branch = match self.random.one_in(2) {
+                true => self.node(&mut own),
+                false if own.depth > 0 => self.sequence(&mut own),
+                false => self.node(&mut own),
+            };
+            known.extend(own.known);
+            let branch_writes = all_written(std::slice::from_ref(&branch));
+            touched.extend(read(std::slice::from_ref(&branch)));
+            touched.extend(&branch_writes);
+            taken.extend(&branch_writes);
+            inside.push(branch);
+        }
+        here.known = known;
+        self.block(Kind::Parallel { limit }, "p", inside)
+    }
+
+    pub(super) fn arms(&mut self, here: &mut Here) -> Node {
+        let Some(key) = self.read(here, false) else { return Node::Run(self.agent(here)) };
+        let mut inside = Vec::new();
+        let mut known: Option<Vec<Key>> = None;
+        for _ in 0..1 + self.random.below(3) {
+            let mut own = Here { depth: here.depth - 1, ..here.clone() };
+            let arm = match self.random.below(6) {
+                0 => Node::Nothing,
+                1 if !here.loops.is_empty() => Node::Break(self.target(here)),
+                2 | 3 if own.depth > 0 => self.sequence(&mut own),
+                _ => self.node(&mut own),
+            };
+            if !matches!(arm, Node::Break(_)) {
+                match &mut known {
+                    None => known = Some(own.known),
+                    Some(known) => known.retain(|key| own.known.contains(key)),
+                }
+            }
+            inside.push(arm);
+        }
+        here.known = known.unwrap_or_else(|| here.known.clone());
+        self.block(Kind::Match { key }, "m", inside)
+    }
+
+    pub(super) fn elements(&mut self, here: &mut Here) -> Node {
+        // What an `each` has written is a list behind it.
+        let is_list = |key: &&Key| match is_note(key) {
+            true => here.eaches == 0 || type_of(key).starts_with("Vec"),
+            false => LISTS.contains(key),
+        };
+        let lists: Vec<_> =
+            here.known.iter().filter(is_list).filter(|key| !here.taken.contains(key)).collect();
+        let list = match lists.is_empty() {
+            true if !self.careless() => return Node::Run(self.agent(here)),
+            true => *self.random.of(LISTS),
+            false => **self.random.of(&lists),
+        };
+        let item = match self.careless() {
+            true => from(&mut self.random, &[PLAIN, &["n1", "n2"], STATES]),
+            false => *self.random.of(ITEMS),
+        };
+        let limit = self.random.one_in(4).then(|| 1 + self.random.below(2) as u32);
+        let mut own = Here { depth: here.depth - 1, eaches: here.eaches + 1, ..here.clone() };
+        if !self.random.one_in(4) {
+            // Lists around, which the elements may write as keys of their own.
+            own.known.retain(|key| !is_note(key));
+        }
+        own.known.push(item);
+        let inside = self.nodes(&mut own);
+        here.known.extend(written(&inside).into_iter().filter(|key| !OWN.contains(key)));
+        self.block(Kind::Each { item, list, limit }, "e", inside)
+    }
+
+    pub(super) fn rounds(&mut self, here: &mut Here) -> Node {
+        let name = self.name("l");
+        here.loops.push(name.clone());
+        here.depth -= 1;
+        let mut inside = self.nodes(here);
+        let mut max = (!self.random.one_in(3)).then(|| 1 + self.random.below(3) as u32);
+        let is_flag = |key: &&Key| FLAGS.contains(key) || (here.eaches > 0 && type_of(key) == "bool");
+        let flags: Vec<_> =
+            here.known.iter().filter(|key| is_flag(key) && !here.taken.contains(key)).copied().collect();
+        let mut until = None;
+        if self.random.one_in(3) && (!flags.is_empty() || self.careless()) {
+            until = Some(if flags.is_empty() { FLAGS[0] } else { *self.random.of(&flags) });
+        }
+        if max.is_none() && until.is_none() && !self.careless() && self.random.one_in(2) {
+            let mut agent = self.agent(here);
+            agent.exit = true;
+            inside.push(Node::Run(agent));
+        } else if max.is_none() && until.is_none() && !self.careless() && !may_end(&inside) {
+            max = Some(2);
+        }
+        here.loops.pop();
+        here.depth += 1;
+        Node::Block(Block { name, kind: Kind::Loop { max, until }, inside })
+    }
+}
+
+/// Whether anything may end a loop.
+fn may_end(nodes: &[Node]) -> bool {
+    let mut found = false;
+    each(nodes, &mut |node| match node {
+        Node::Break(_) => found = true,
+        Node::Run(agent) => found = found || agent.exit || !agent.leaves.is_empty(),
+        _ => {}
+    });
+    found
+}
+
+/// The keys that nodes read.
+fn read(nodes: &[Node]) -> Vec<Key> {
+    let mut keys = Vec::new();
+    each(nodes, &mut |node| match node {
+        Node::Run(agent) => keys.extend(agent.reads.iter().map(|read| read.key)),
+        Node::Nested(nested) => keys.extend(nested.flow.inputs.iter().map(|(key, _)| nested.read(key))),
+        Node::Block(Block { kind, .. }) => match kind {
+            Kind::Match { key } => keys.push(key),
+            Kind::Each { list, .. } => keys.push(list),
+            Kind::Loop { until, .. } => keys.extend(until),
+            Kind::Sequence | Kind::Parallel { .. } => {}
+        },
+        Node::Break(_) | Node::Nothing => {}
+    });
+    keys
+}

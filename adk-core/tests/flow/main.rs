@@ -1,0 +1,117 @@
+//! The proof that the checker of the flow is right: random workflows, all that can happen in them, and what the checker
+//! says.
+//!
+//! - Nothing goes wrong in any execution without the checker having said so. Where it says more than can go wrong, a
+//!   rule of DESIGN (section 6) explains it. What can happen, [`reference`] knows.
+//! - What the checker accepts runs in the real runtime, whatever agents do and whoever comes first. What goes wrong in
+//!   workflows that it rejects, the reference has foreseen. The executions are those of [`real`].
+//!
+//! `ADK_TREES` says how many trees there are (5,000), `ADK_SEED` the first of them (1; it is printed). The full run: `ADK_TREES=100000 cargo test --release -p adk-workflow-core --test flow`.
+#![allow(
+    clippy::unwrap_used,
+    unreachable_pub,
+    missing_debug_implementations,
+    missing_docs,
+    reason = "these are tests"
+)]
+
+mod failures;
+mod grow;
+mod judge;
+mod random;
+mod real;
+mod reference;
+mod shrink;
+mod spec;
+mod text;
+mod tree;
+
+use failures::Failures;
+use grow::grow;
+use judge::{Verdict, judge};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::ops::Range;
+use std::time::Instant;
+
+/// The trees of this run.
+fn seeds() -> Range<u64> {
+    let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
+    // The same trees in every plain run: one that fails has failed because of what was changed.
+    let first = number("ADK_SEED").unwrap_or(1);
+    first..first + number("ADK_TREES").unwrap_or(5_000)
+}
+
+/// Says it also when the test passes.
+fn say(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+fn head(what: &str, seeds: &Range<u64>, accepted: u64, begin: Instant) -> String {
+    let (trees, time) = (seeds.end - seeds.start, begin.elapsed().as_secs_f64());
+    let rejected = trees - accepted;
+    format!(
+        "flow, {what}: ADK_SEED={} ADK_TREES={trees}: {accepted} accepted, {rejected} rejected, {time:.1} s\n",
+        seeds.start
+    )
+}
+
+#[test]
+fn the_checker_says_what_can_happen() {
+    let (seeds, begin) = (seeds(), Instant::now());
+    let (mut accepted, mut sound, mut agents, mut good) = (0, 0, 0, 0);
+    let (mut rules, mut checks) = (BTreeMap::new(), BTreeMap::new());
+    let mut failures = Failures::default();
+    for seed in seeds.clone() {
+        let flow = grow(seed);
+        let size = flow.agents();
+        agents += size;
+        let Verdict { is_accepted, is_sound, rules: more, checks: told } = match judge(&flow) {
+            Ok(verdict) => verdict,
+            Err(why) => {
+                failures.add(flow, why, seed, |flow| judge(flow).err());
+                continue;
+            }
+        };
+        accepted += u64::from(is_accepted);
+        good += if is_accepted { size } else { 0 };
+        sound += u64::from(is_sound);
+        more.into_iter().for_each(|(rule, n)| *rules.entry(rule).or_insert(0) += n);
+        told.into_iter().for_each(|(check, n)| *checks.entry(check).or_insert(0) += n);
+    }
+    let mut text = head("reference", &seeds, accepted, begin);
+    writeln!(text, "  {agents} agents, {good} in accepted trees; in {sound} trees nothing can go wrong")
+        .unwrap();
+    checks.iter().for_each(|(check, count)| writeln!(text, "  {count:8} {check}").unwrap());
+    writeln!(text, "  said although it cannot happen, because").unwrap();
+    rules.iter().for_each(|(rule, count)| writeln!(text, "  {count:8} {rule}").unwrap());
+    say(&text);
+    failures.none();
+}
+
+#[test]
+fn what_the_checker_accepts_runs() {
+    let (seeds, begin) = (seeds(), Instant::now());
+    let (mut accepted, mut executions, mut turns, mut wrong) = (0, 0, 0, 0);
+    let mut failures = Failures::default();
+    for seed in seeds.clone() {
+        // Transfer is checked before it can be run.
+        let flow = grow(seed).without_transfer();
+        match real::run(&flow, seed) {
+            Ok(seen) => {
+                accepted += u64::from(seen.is_accepted);
+                executions += seen.executions;
+                turns += seen.turns;
+                wrong += usize::from(!seen.wrong.is_empty());
+            }
+            Err(why) => failures.add(flow, why, seed, |flow| real::run(flow, seed).err()),
+        }
+    }
+    let mut text = head("runtime", &seeds, accepted, begin);
+    writeln!(text, "  {executions} executions with {turns} turns of agents").unwrap();
+    writeln!(text, "  something went wrong in {wrong} rejected trees, as the reference had foreseen")
+        .unwrap();
+    say(&text);
+    failures.none();
+}

@@ -1,0 +1,106 @@
+//! What happens when a workflow really runs: its tree is wired by hand and run by the runtime, with agents that follow
+//! a script. All that is left open (who comes first, who exits, which arm, how many elements, what is written of what
+//! is written perhaps) is chosen, and everything that goes wrong is seen.
+
+mod agent;
+mod choices;
+mod drive;
+mod stage;
+mod wired;
+
+use crate::judge::accepts;
+use crate::reference::{EXACT, Found, look};
+use crate::tree::{Flow, Node};
+use choices::Choices;
+use drive::play;
+use std::collections::BTreeSet;
+
+/// What goes wrong in an execution.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Wrong {
+    /// An agent, or a block, reads a key that is not there; `None` where an error does not say which key.
+    Unwritten { step: String, key: Option<String> },
+    /// Two branches, or two elements, touch a key, and one of them writes.
+    Race { key: String },
+    /// An output is not there at the end.
+    Output { key: String },
+    /// An exit that no loop takes.
+    Outside,
+    /// A read gives something else than what was written last, by the rules of where keys are stored.
+    Value { what: String },
+    /// Any other error.
+    Failed { error: String },
+}
+
+/// What was seen in some executions of a tree.
+#[derive(Debug, Default)]
+pub struct Seen {
+    pub is_accepted: bool,
+    pub wrong: BTreeSet<Wrong>,
+    /// Loops that were given up, and those that ended.
+    given_up: BTreeSet<String>,
+    ended: BTreeSet<String>,
+    pub executions: usize,
+    /// How many turns of agents there were.
+    pub turns: usize,
+}
+
+/// Runs a tree; an error is something that goes wrong although the checker has accepted it, or that the reference has
+/// not foreseen.
+pub fn run(flow: &Flow, seed: u64) -> Result<Seen, String> {
+    let is_accepted = accepts(flow) && flow.definitions().iter().all(|inner| accepts(inner));
+    let mut seen = play(flow, seed, if is_accepted { 5 } else { 2 });
+    seen.is_accepted = is_accepted;
+    if is_accepted {
+        if let Some(wrong) = seen.wrong.first() {
+            return Err(format!("it is accepted, but `{wrong:?}`"));
+        }
+        // By chance none of the executions may have left the loop.
+        if seen.given_up.is_subset(&seen.ended) {
+            return Ok(seen);
+        }
+        let more = play(flow, seed + 1, 300);
+        return match more.given_up.difference(&more.ended).next() {
+            Some(name) => Err(format!("it is accepted, but `{name}` never ends")),
+            None => Ok(seen),
+        };
+    }
+    let found = look(flow, EXACT);
+    match seen.wrong.iter().find(|wrong| !is_foreseen(flow, wrong, &found)) {
+        Some(wrong) => Err(format!("the reference has not foreseen `{wrong:?}`")),
+        None => Ok(seen),
+    }
+}
+
+/// Whether the reference knows that it can happen.
+fn is_foreseen(flow: &Flow, wrong: &Wrong, found: &Found) -> bool {
+    let is_inside = |key: &str| found.inside.iter().any(|(of, _)| *of == key);
+    match wrong {
+        Wrong::Unwritten { step, .. } if !is_own(flow, step) => !found.inside.is_empty(),
+        Wrong::Unwritten { step, key } => found
+            .unwritten
+            .keys()
+            .any(|(reader, read)| reader == step && key.as_ref().is_none_or(|key| key == read)),
+        Wrong::Race { key } => found.races.iter().any(|(of, ..)| of == key) || is_inside(key),
+        Wrong::Output { key } => found.outputs.contains(key.as_str()),
+        Wrong::Outside => !found.outside.is_empty(),
+        // A key of two types, or two that race: what is read is anybody's guess.
+        Wrong::Value { .. } => true,
+        Wrong::Failed { error } => !error.contains("panicked") && !error.contains("nobody goes on"),
+    }
+}
+
+/// Whether a step stands in the workflow itself.
+fn is_own(flow: &Flow, step: &str) -> bool {
+    let mut found = false;
+    flow.each(&mut |node| {
+        found = found
+            || match node {
+                Node::Run(agent) => agent.name == step,
+                Node::Nested(nested) => nested.name == step,
+                Node::Block(block) => block.name == step,
+                Node::Break(_) | Node::Nothing => false,
+            };
+    });
+    found
+}

@@ -1,0 +1,99 @@
+//! An agent that does what its description allows, as it is chosen.
+
+use super::Wrong;
+use super::stage::Stage;
+use crate::reference::Stored;
+use crate::tree::Agent;
+use adk_core::spec::AgentMeta;
+use adk_core::{At, BoxFuture, Context, DynAgent, Event, Flow, Path, Prepare, Result};
+
+pub struct Scripted<'a> {
+    pub agent: &'a Agent,
+    pub meta: &'a AgentMeta<'a>,
+    pub stage: Stage,
+    /// Where the keys that it reads are stored, and those that it writes, those of its tools included.
+    pub reads: Vec<Stored>,
+    pub writes: Vec<Stored>,
+}
+
+impl DynAgent for Scripted<'_> {
+    fn meta(&self) -> &AgentMeta<'_> {
+        self.meta
+    }
+    fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
+        Box::pin(self.turn(cx))
+    }
+    fn prepare_dyn(&self, _: &mut Prepare<'_>) {}
+}
+
+impl Scripted<'_> {
+    async fn turn(&self, cx: &mut Context) -> Result<Flow> {
+        self.stage.pass().await;
+        for (read, stored) in self.agent.reads.iter().zip(&self.reads) {
+            let found = cx.state().value(read.own());
+            let key = at(stored, cx.path());
+            self.stage.read(&key, cx.path(), found.as_deref());
+            if found.is_none() && !read.optional {
+                let (step, key) = (self.agent.name.clone(), Some(read.key.to_owned()));
+                self.stage.wrong(Wrong::Unwritten { step, key });
+            }
+        }
+        let flow = self.flow();
+        if flow != Flow::Continue && !self.agent.writes_first && self.stage.choose(2) == 0 {
+            return Ok(flow);
+        }
+        self.stage.pass().await;
+        self.write(cx).await?;
+        Ok(flow)
+    }
+
+    /// Whether it ends a loop.
+    fn flow(&self) -> Flow {
+        let agent = self.agent;
+        let ways = usize::from(agent.exit) + agent.leaves.len();
+        if ways == 0 || (!self.stage.is_tired() && self.stage.choose(3) > 0) || self.stage.choose(3) == 0 {
+            return Flow::Continue;
+        }
+        let way = self.stage.choose(ways);
+        agent.leaves.get(way).map_or(Flow::Exit, |name| Flow::ExitTo(name.clone().into()))
+    }
+
+    async fn write(&self, cx: &mut Context) -> Result<()> {
+        let agent = self.agent;
+        let writes = agent.writes.iter().map(|write| (write.own(), write.key, write.perhaps));
+        let tools = agent.tools.iter().map(|key| (*key, *key, true));
+        let mut event = Event::new();
+        for ((own, key, perhaps), stored) in writes.chain(tools).zip(&self.writes) {
+            if perhaps && self.stage.choose(2) == 0 {
+                continue;
+            }
+            event = event.with_state(own, self.stage.value(key));
+            let key = at(stored, cx.path());
+            if key.starts_with("temp:") {
+                self.stage.wrote(&key, cx.path());
+            }
+        }
+        if !event.actions.state_delta.is_empty() {
+            cx.emit(event).await?;
+        }
+        Ok(())
+    }
+}
+
+/// The stored key, in the element that a path goes through.
+fn at(stored: &Stored, path: &Path) -> String {
+    let mut key = String::new();
+    for (name, is_element) in &stored.inside {
+        key += name;
+        if *is_element {
+            let mut nodes = std::iter::successors(Some(path), |path| path.parent());
+            let item = nodes.find_map(|node| match node.at() {
+                At::Item(item) if node.name() == name.as_str() => Some(item),
+                _ => None,
+            });
+            key += &format!("[{}]", item.unwrap_or_default());
+        }
+        key.push('/');
+    }
+    key + stored.key
+}

@@ -1,0 +1,93 @@
+//! Runs a tree again and again, each time with other decisions.
+
+use super::stage::Stage;
+use super::wired::Tree;
+use super::{Choices, Seen, Wrong};
+use crate::spec::Store;
+use crate::tree::{Flow, Kind, Node};
+use adk_core::{Error, ErrorKind, RunEnd, Runner};
+use std::collections::BTreeSet;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+/// Runs a tree so many times at random, and before that as often with its first decisions one by one. When there are
+/// not more executions than that, each is run, and none twice.
+pub fn play(flow: &Flow, seed: u64, times: u64) -> Seen {
+    let (mut parallels, mut workflows) = (BTreeSet::new(), BTreeSet::new());
+    names(flow, &mut parallels, &mut workflows);
+    let stage = Stage::new(parallels, workflows);
+    let store = Store::default();
+    let tree = Tree::root(flow, &stage, &store);
+    let mut states: BTreeSet<_> = flow.states.iter().copied().collect();
+    states.extend(flow.definitions().iter().flat_map(|inner| inner.states.clone()));
+    let mut next = Some(Choices::first(seed));
+    for _ in 0..times {
+        let Some(choices) = next else { break };
+        next = execute(&tree, &stage, &states, choices).and_then(Choices::next);
+    }
+    for time in 0..if next.is_some() { times } else { 0 } {
+        let seed = seed.wrapping_mul(0x1_0001).wrapping_add(time);
+        execute(&tree, &stage, &states, Choices::random(seed));
+    }
+    stage.seen()
+}
+
+fn execute(
+    tree: &Tree<'_>,
+    stage: &Stage,
+    states: &BTreeSet<&'static str>,
+    choices: Choices,
+) -> Option<Choices> {
+    stage.begin(choices);
+    // Keys of the user and of the app are kept from session to session.
+    let runner: Runner = Runner::builder().build().unwrap();
+    let mut request = runner.run(tree, ());
+    for key in states {
+        request = request.state(*key, stage.value(key));
+    }
+    let mut stream = request.stream();
+    loop {
+        let next = pin!(stream.next()).poll(&mut Context::from_waker(Waker::noop()));
+        match next {
+            Poll::Ready(Some(Ok(event))) => stage.event(&event),
+            Poll::Ready(Some(Err(error))) => {
+                stage.wrong(of(&error));
+                break;
+            }
+            Poll::Ready(None) => break,
+            Poll::Pending if stage.release() => {}
+            Poll::Pending => {
+                stage.wrong(Wrong::Failed { error: "nobody goes on".into() });
+                break;
+            }
+        }
+    }
+    if let RunEnd::Finished(outcome) = stream.end() {
+        outcome.loops.iter().for_each(|end| stage.ended(end.path.name()));
+    }
+    stage.end()
+}
+
+/// What an error of the run says.
+fn of(error: &Error) -> Wrong {
+    let step = error.path().map_or(String::new(), |path| path.name().to_string());
+    match error.kind() {
+        ErrorKind::KeyMissing => Wrong::Unwritten { step, key: None },
+        ErrorKind::UnexpectedExit => Wrong::Outside,
+        _ => Wrong::Failed { error: error.to_string() },
+    }
+}
+
+/// The parallel blocks, and the steps that are workflows.
+fn names(flow: &Flow, parallels: &mut BTreeSet<String>, workflows: &mut BTreeSet<String>) {
+    flow.each(&mut |node| match node {
+        Node::Block(block) if matches!(block.kind, Kind::Parallel { .. }) => {
+            parallels.insert(block.name.clone());
+        }
+        Node::Nested(nested) => {
+            workflows.insert(nested.name.clone());
+            names(&nested.flow, parallels, workflows);
+        }
+        _ => {}
+    });
+}

@@ -1,0 +1,267 @@
+//! What the agents of an execution share: the decisions, who may go on, and the record of what they touch.
+
+use super::{Choices, Seen, Wrong};
+use adk_core::{At, Event, Path};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Poll, Waker};
+
+/// After so many turns an execution makes for its end.
+const TIRED: usize = 20;
+/// So many rounds more, and a loop is given up.
+const ROUNDS: usize = 12;
+
+#[derive(Clone, Default)]
+pub struct Stage(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    choices: Option<Choices>,
+    values: u32,
+    waiting: Vec<Waiting>,
+    tickets: usize,
+    store: BTreeMap<String, Value>,
+    touched: BTreeMap<String, Vec<Touch>>,
+    turns: usize,
+    /// Of loops without `max`: rounds before and after it was time to come to an end.
+    rounds: BTreeMap<String, (usize, usize)>,
+    given_up: BTreeSet<String>,
+    seen: Seen,
+    /// Names of the parallel blocks, and of the steps that are workflows.
+    parallels: BTreeSet<String>,
+    workflows: BTreeSet<String>,
+}
+
+struct Waiting {
+    ticket: usize,
+    released: bool,
+    waker: Waker,
+}
+
+struct Touch {
+    path: Path,
+    writes: bool,
+}
+
+impl Stage {
+    pub fn new(parallels: BTreeSet<String>, workflows: BTreeSet<String>) -> Self {
+        Self(Arc::new(Mutex::new(State { parallels, workflows, ..State::default() })))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap()
+    }
+
+    /// Before an execution.
+    pub fn begin(&self, choices: Choices) {
+        let mut state = self.state();
+        let State { seen, parallels, workflows, .. } = std::mem::take(&mut *state);
+        *state = State { choices: Some(choices), seen, parallels, workflows, ..State::default() };
+        state.seen.executions += 1;
+    }
+
+    /// After it: its decisions.
+    pub fn end(&self) -> Option<Choices> {
+        let mut state = self.state();
+        state.races();
+        state.seen.turns += state.turns;
+        state.choices.take()
+    }
+
+    /// After all.
+    pub fn seen(&self) -> Seen {
+        std::mem::take(&mut self.state().seen)
+    }
+
+    pub fn choose(&self, of: usize) -> usize {
+        self.state().choices.as_mut().map_or(0, |choices| choices.choose(of))
+    }
+
+    pub fn wrong(&self, wrong: Wrong) {
+        let mut state = self.state();
+        if state.given_up.is_empty() {
+            state.seen.wrong.insert(wrong);
+        }
+    }
+
+    pub fn ended(&self, name: &str) {
+        let mut state = self.state();
+        if !state.given_up.contains(name) {
+            state.seen.ended.insert(name.to_owned());
+        }
+    }
+
+    /// Whether it is time to come to an end.
+    pub fn is_tired(&self) -> bool {
+        self.state().turns > TIRED
+    }
+
+    /// A value for a key: its type is that of the key, and it is like no other, where the type allows that.
+    pub fn value(&self, key: &str) -> Value {
+        let tired = self.is_tired();
+        let mut state = self.state();
+        state.values += 1;
+        let number = state.values;
+        drop(state);
+        match super::super::tree::type_of(key) {
+            "bool" => json!(tired || self.choose(2) == 1),
+            "String" => json!(format!("v{number}")),
+            _ => (0..self.choose(3)).map(|i| json!(format!("v{number}.{i}"))).collect(),
+        }
+    }
+
+    /// Waits until it is its turn: one agent goes on at a time.
+    pub async fn pass(&self) {
+        let mut own = None;
+        poll_fn(|task| {
+            let mut state = self.state();
+            let Some(ticket) = own else {
+                let ticket = state.tickets;
+                own = Some(ticket);
+                state.tickets += 1;
+                state.waiting.push(Waiting { ticket, released: false, waker: task.waker().clone() });
+                return Poll::Pending;
+            };
+            let at = state.waiting.iter().position(|waiting| waiting.ticket == ticket);
+            match at.filter(|at| state.waiting[*at].released) {
+                Some(at) => {
+                    state.waiting.remove(at);
+                    state.turns += 1;
+                    Poll::Ready(())
+                }
+                None => Poll::Pending,
+            }
+        })
+        .await;
+    }
+
+    /// Lets one of those that wait go on; whether there was one.
+    pub fn release(&self) -> bool {
+        let mut state = self.state();
+        // A branch that was cancelled has left its place behind, and does not wake up.
+        state.waiting.retain(|waiting| !waiting.released);
+        let count = state.waiting.len();
+        if count == 0 {
+            return false;
+        }
+        let at =
+            if count == 1 { 0 } else { state.choices.as_mut().map_or(0, |choices| choices.choose(count)) };
+        state.waiting[at].released = true;
+        let waker = state.waiting[at].waker.clone();
+        drop(state);
+        waker.wake();
+        true
+    }
+
+    /// A loop without `max` begins another round; whether there were enough.
+    pub fn rounds(&self, name: &str, enough: usize) -> bool {
+        let mut state = self.state();
+        let tired = state.turns > TIRED;
+        let (before, after) = state.rounds.entry(name.to_owned()).or_default();
+        match tired {
+            true => *after += 1,
+            false => *before += 1,
+        }
+        *before >= enough || *after >= ROUNDS.min(enough)
+    }
+
+    pub fn give_up(&self, name: &str) {
+        let mut state = self.state();
+        state.given_up.insert(name.to_owned());
+        state.seen.given_up.insert(name.to_owned());
+    }
+
+    /// An agent reads a stored key.
+    pub fn read(&self, key: &str, path: &Path, found: Option<&Value>) {
+        let mut state = self.state();
+        state.touch(key, path, false);
+        // Those of the run are in no event.
+        if !key.starts_with("temp:") && state.store.get(key) != found && state.given_up.is_empty() {
+            let what = format!("{path} reads `{key}`: {found:?}, but {:?} was written", state.store.get(key));
+            state.seen.wrong.insert(Wrong::Value { what });
+        }
+    }
+
+    /// An agent has written a key that is in no event.
+    pub fn wrote(&self, key: &str, path: &Path) {
+        self.state().touch(key, path, true);
+    }
+
+    /// An event has come.
+    pub fn event(&self, event: &Event) {
+        let mut state = self.state();
+        if let At::Item(_) = event.path.at() {
+            // The keys of an element are new.
+            let prefix = state.prefix(&event.path);
+            state.store.retain(|key, _| !key.starts_with(&prefix));
+        }
+        for (key, value) in event.actions.state_delta.iter() {
+            state.store.insert(key.to_string(), Value::clone(value));
+            if event.author != "user" {
+                state.touch(key, &event.path, true);
+            }
+        }
+    }
+}
+
+impl State {
+    fn touch(&mut self, key: &str, path: &Path, writes: bool) {
+        let touch = Touch { path: path.clone(), writes };
+        match self.touched.get_mut(key) {
+            Some(touched) => touched.push(touch),
+            None => drop(self.touched.insert(key.to_owned(), vec![touch])),
+        }
+    }
+
+    /// What stands before the keys of an element.
+    fn prefix(&self, path: &Path) -> String {
+        let mut prefix = String::new();
+        for node in nodes(path).into_iter().skip(1) {
+            match node.at() {
+                At::Item(item) => prefix += &format!("{}[{item}]/", node.name()),
+                _ if self.workflows.contains(node.name().as_str()) => prefix += &format!("{}/", node.name()),
+                _ => {}
+            }
+        }
+        prefix
+    }
+
+    /// Two that touch one key at the same time.
+    fn races(&mut self) {
+        // What stands behind a loop that was given up has not really happened.
+        let touched =
+            if self.given_up.is_empty() { std::mem::take(&mut self.touched) } else { BTreeMap::new() };
+        for (key, touched) in touched {
+            let races = touched.iter().enumerate().any(|(i, a)| {
+                touched[..i].iter().any(|b| (a.writes || b.writes) && self.together(&a.path, &b.path))
+            });
+            if races {
+                let key = key.rsplit('/').next().unwrap_or_default().to_owned();
+                self.seen.wrong.insert(Wrong::Race { key });
+            }
+        }
+    }
+
+    /// Whether neither of two places is before the other: they part below a parallel block, or at an `each`.
+    fn together(&self, a: &Path, b: &Path) -> bool {
+        if a == b {
+            return false;
+        }
+        let (a, b) = (nodes(a), nodes(b));
+        let differ = |at: &usize| a[*at].name() != b[*at].name() || a[*at].at() != b[*at].at();
+        let Some(at) = (0..a.len().min(b.len())).find(differ) else { return false };
+        match a[at].name() == b[at].name() {
+            true => matches!((a[at].at(), b[at].at()), (At::Item(_), At::Item(_))),
+            false => at > 0 && self.parallels.contains(a[at - 1].name().as_str()),
+        }
+    }
+}
+
+/// From the root.
+fn nodes(path: &Path) -> Vec<&Path> {
+    let mut nodes: Vec<_> = std::iter::successors(Some(path), |path| path.parent()).collect();
+    nodes.reverse();
+    nodes
+}

@@ -1,0 +1,160 @@
+//! A workflow for the runtime.
+
+use super::Wrong;
+use super::agent::Scripted;
+use super::stage::Stage;
+use crate::reference::{SESSION, Scope, Storage, Stored};
+use crate::spec::{Store, spec};
+use crate::tree::{Agent, Block, Flow, Key, Kind, Nested, Node};
+use adk_core::spec::{AgentMeta, Spec, StepKind};
+use adk_core::workflow::{self, Keys, Values, Wired, Workflow};
+use adk_core::{BoxFuture, Context, DynAgent, Flow as Ended, Prepare, Result};
+use serde_json::Value;
+
+pub struct Tree<'a> {
+    flow: &'a Flow,
+    spec: Spec<'a>,
+    meta: &'a AgentMeta<'a>,
+    agents: Vec<Option<Box<dyn DynAgent + 'a>>>,
+    stage: Stage,
+}
+
+impl<'a> Tree<'a> {
+    /// The workflow that runs.
+    pub fn root(flow: &'a Flow, stage: &Stage, store: &'a Store<'a>) -> Self {
+        Self::new(flow, SESSION, stage, &mut Storage::new(), store)
+    }
+
+    fn new(flow: &'a Flow, scope: Scope, stage: &Stage, storage: &mut Storage, store: &'a Store<'a>) -> Self {
+        let spec = spec(flow, store);
+        let mut placed = Vec::new();
+        place(&flow.body, scope, storage, &mut placed);
+        let mut placed = placed.into_iter();
+        let mut agents: Vec<Option<Box<dyn DynAgent + 'a>>> = Vec::new();
+        for step in spec.steps {
+            let StepKind::Agent { meta, .. } = step.kind else {
+                agents.push(None);
+                continue;
+            };
+            let agent: Option<Box<dyn DynAgent + 'a>> = placed.next().map(|placed| match placed {
+                Placed::Agent(agent, scope) => {
+                    let mut stored = |key: Key| storage.stored(scope, key);
+                    let reads = agent.reads.iter().map(|read| stored(read.key)).collect();
+                    let writes =
+                        agent.writes.iter().map(|write| write.key).chain(agent.tools.iter().copied());
+                    let writes: Vec<Stored> = writes.map(stored).collect();
+                    Box::new(Scripted { agent, meta, stage: stage.clone(), reads, writes }) as _
+                }
+                Placed::Nested(nested, scope) => {
+                    let inside = storage.nested(nested, scope);
+                    let tree = Self::new(&nested.flow, inside, stage, storage, store);
+                    Box::new(Self { meta, ..tree }) as _
+                }
+            });
+            agents.push(agent);
+        }
+        let meta = crate::spec::of_flow(flow, store);
+        Self { flow, spec, meta, agents, stage: stage.clone() }
+    }
+}
+
+enum Placed<'a> {
+    Agent(&'a Agent, Scope),
+    Nested(&'a Nested, Scope),
+}
+
+/// The agents, in the order of the steps, each with its place of names.
+fn place<'a>(nodes: &'a [Node], scope: Scope, storage: &mut Storage, placed: &mut Vec<Placed<'a>>) {
+    for node in nodes {
+        match node {
+            Node::Run(agent) => placed.push(Placed::Agent(agent, scope)),
+            Node::Nested(nested) => placed.push(Placed::Nested(nested, scope)),
+            Node::Break(_) | Node::Nothing => {}
+            Node::Block(block) => {
+                let inside = inside(block, scope, storage);
+                place(&block.inside, inside, storage, placed);
+            }
+        }
+    }
+}
+
+fn inside(block: &Block, scope: Scope, storage: &mut Storage) -> Scope {
+    match block.kind {
+        Kind::Each { item, .. } => storage.element(block, item, scope),
+        _ => scope,
+    }
+}
+
+impl Wired for Tree<'_> {
+    fn spec(&self) -> &Spec<'_> {
+        &self.spec
+    }
+    fn agent(&self, step: usize) -> Option<&dyn DynAgent> {
+        self.agents.get(step)?.as_deref()
+    }
+    /// Called at the end of each round.
+    fn max(&self, step: usize) -> Option<u32> {
+        let step = &self.spec.steps[step];
+        match step.kind {
+            // Whether the key is ever true is nobody's to know.
+            StepKind::Loop { max: None, until: Some(_) } => self.stage.rounds(step.name, 5).then_some(1),
+            StepKind::Loop { max: None, until: None } => {
+                let given_up = self.stage.rounds(step.name, 2_000);
+                if given_up {
+                    self.stage.give_up(step.name);
+                }
+                given_up.then_some(1)
+            }
+            _ => None,
+        }
+    }
+    fn select(&self, step: usize, _: &Value) -> Result<usize> {
+        let (mut arms, mut at) = (0, step + 1);
+        while at < self.spec.steps[step].end {
+            (arms, at) = (arms + 1, self.spec.steps[at].end + 1);
+        }
+        Ok(self.stage.choose(arms))
+    }
+    fn lets(&self, keys: &mut Keys) -> Result<()> {
+        self.flow.lets.iter().try_for_each(|key| keys.set(key, &self.stage.value(key)))
+    }
+    fn default_of(&self, input: &str, keys: &mut Keys) -> Result<bool> {
+        match self.flow.inputs.iter().find(|(key, default)| *default && *key == input) {
+            Some((key, _)) => keys.set(key, &self.stage.value(key)).map(|()| true),
+            None => Ok(false),
+        }
+    }
+}
+
+impl DynAgent for Tree<'_> {
+    fn meta(&self) -> &AgentMeta<'_> {
+        self.meta
+    }
+    fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Ended>> {
+        Box::pin(workflow::run(self, cx))
+    }
+    fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
+        workflow::prepare(self, prepare);
+    }
+}
+
+impl Workflow for Tree<'_> {
+    type Input = ();
+    type Output = ();
+
+    fn as_agent(&self) -> &dyn DynAgent {
+        self
+    }
+    fn begin(&self, (): (), keys: &mut Keys) -> Result<()> {
+        self.flow.inputs.iter().try_for_each(|(key, _)| keys.input(key, &self.stage.value(key)))?;
+        self.lets(keys)
+    }
+    fn finish(&self, values: &Values<'_>) -> Result<()> {
+        for key in &self.flow.outputs {
+            if values.get::<Value>(key).is_err() {
+                self.stage.wrong(Wrong::Output { key: (*key).to_owned() });
+            }
+        }
+        Ok(())
+    }
+}

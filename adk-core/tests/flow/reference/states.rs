@@ -1,0 +1,120 @@
+//! What may be written at a place.
+
+/// The number of a key at one place of storage.
+pub type Cell = usize;
+
+const WORDS: usize = 6;
+/// How many cells there may be.
+pub const MOST: Cell = 64 * WORDS;
+
+/// A set of cells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cells([u64; WORDS]);
+
+impl Cells {
+    const NONE: Self = Self([0; WORDS]);
+    const ALL: Self = Self([!0; WORDS]);
+
+    fn has(&self, cell: Cell) -> bool {
+        self.0[cell / 64] >> (cell % 64) & 1 == 1
+    }
+    fn put(&mut self, cell: Cell, is_in: bool) {
+        let bit = 1 << (cell % 64);
+        match is_in {
+            true => self.0[cell / 64] |= bit,
+            false => self.0[cell / 64] &= !bit,
+        }
+    }
+    fn or(self, other: Self) -> Self {
+        Self(std::array::from_fn(|i| self.0[i] | other.0[i]))
+    }
+    fn and(self, other: Self) -> Self {
+        Self(std::array::from_fn(|i| self.0[i] & other.0[i]))
+    }
+}
+
+/// The executions that get to a place, as far as they differ in one key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct States {
+    /// The cells that are not written in some execution.
+    without: Cells,
+    /// The cells that are written in some execution.
+    with: Cells,
+    real: bool,
+    /// No execution gets there, but it is looked at as if one did that has all that is read.
+    supposed: bool,
+}
+
+impl States {
+    /// No execution gets there.
+    pub const NONE: Self = Self { without: Cells::NONE, with: Cells::NONE, real: false, supposed: false };
+    /// The start: nothing is written.
+    pub const START: Self = Self { without: Cells::ALL, real: true, ..Self::NONE };
+    /// No execution gets there, because of a fault that was told.
+    pub const SUPPOSED: Self = Self { supposed: true, ..Self::NONE };
+
+    pub fn is_reached(&self) -> bool {
+        self.real || self.supposed
+    }
+
+    pub fn may_lack(&self, cell: Cell) -> bool {
+        self.without.has(cell)
+    }
+
+    pub fn may_have(&self, cell: Cell) -> bool {
+        self.with.has(cell)
+    }
+
+    /// Behind a write that happens.
+    pub fn write(&mut self, cell: Cell) {
+        self.with.put(cell, self.real);
+        self.without.put(cell, false);
+    }
+
+    /// Behind a write that may happen.
+    pub fn write_perhaps(&mut self, cell: Cell) {
+        self.with.put(cell, self.real);
+    }
+
+    /// Behind a copy.
+    pub fn copy(&mut self, from: Cell, to: Cell) {
+        self.without.put(to, self.without.has(from));
+        self.with.put(to, self.with.has(from));
+    }
+
+    /// Behind a read that fails without it: the executions that have it.
+    pub fn assume(&mut self, cell: Cell) {
+        self.without.put(cell, false);
+    }
+
+    /// Where the cell is another one than before, which nothing has written.
+    pub fn clear(&mut self, cell: Cell) {
+        self.without.put(cell, self.real);
+        self.with.put(cell, false);
+    }
+
+    /// The executions of both.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            without: self.without.or(other.without),
+            with: self.with.or(other.with),
+            real: self.real || other.real,
+            supposed: self.supposed || other.supposed,
+        }
+    }
+
+    /// Those in which this happens beside the other, both from one start: what either has written is written.
+    #[must_use]
+    pub fn beside(self, other: Self) -> Self {
+        if !self.is_reached() || !other.is_reached() {
+            return Self::NONE;
+        }
+        Self {
+            without: self.without.and(other.without),
+            with: self.with.or(other.with),
+            real: self.real && other.real,
+            supposed: self.supposed || other.supposed,
+        }
+    }
+}

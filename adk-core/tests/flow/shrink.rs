@@ -1,0 +1,147 @@
+//! Makes a failing tree small.
+
+use super::tree::{Agent, Block, Flow, Kind, Nested, Node};
+use std::sync::Arc;
+
+/// The smallest tree that is found to fail in the same way, and how it fails.
+pub fn shrink(mut flow: Flow, mut why: String, fails: impl Fn(&Flow) -> Option<String>) -> (Flow, String) {
+    // What fails may change from one fault to another; the kind of it stays.
+    let kind = |why: &str| why.split('`').next().unwrap_or_default().to_owned();
+    let wanted = kind(&why);
+    'again: loop {
+        for smaller in flows(&flow) {
+            if let Some(other) = fails(&smaller).filter(|other| kind(other) == wanted) {
+                (flow, why) = (smaller, other);
+                continue 'again;
+            }
+        }
+        return (flow, why);
+    }
+}
+
+/// All workflows that are one cut smaller.
+fn flows(flow: &Flow) -> Vec<Flow> {
+    let mut all: Vec<Flow> =
+        bodies(&flow.body).into_iter().map(|body| Flow { body, ..flow.clone() }).collect();
+    all.extend(without(&flow.inputs).map(|inputs| Flow { inputs, ..flow.clone() }));
+    all.extend(without(&flow.lets).map(|lets| Flow { lets, ..flow.clone() }));
+    all.extend(without(&flow.states).map(|states| Flow { states, ..flow.clone() }));
+    for inner in flow.definitions() {
+        all.extend(
+            flows(&inner)
+                .into_iter()
+                .map(|smaller| Flow { body: with(&flow.body, &smaller), ..flow.clone() }),
+        );
+    }
+    all.extend(without(&flow.outputs).map(|outputs| Flow { outputs, ..flow.clone() }));
+    all
+}
+
+/// The same steps with another definition of a nested workflow.
+fn with(nodes: &[Node], other: &Flow) -> Vec<Node> {
+    let nodes = nodes.iter().map(|node| match node {
+        Node::Nested(nested) => {
+            let mut nested = nested.clone();
+            nested.flow = match nested.flow.name == other.name {
+                true => Arc::new(other.clone()),
+                false => Arc::new(Flow { body: with(&nested.flow.body, other), ..Flow::clone(&nested.flow) }),
+            };
+            // Outputs that are renamed cannot be taken away one by one.
+            nested.writes.truncate(nested.flow.outputs.len());
+            Node::Nested(nested)
+        }
+        Node::Block(block) => Node::Block(Block { inside: with(&block.inside, other), ..block.clone() }),
+        Node::Run(_) | Node::Break(_) | Node::Nothing => node.clone(),
+    });
+    nodes.collect()
+}
+
+/// Each list with one element less.
+fn without<T: Clone>(all: &[T]) -> impl Iterator<Item = Vec<T>> {
+    (0..all.len()).map(|i| {
+        let mut fewer = all.to_vec();
+        fewer.remove(i);
+        fewer
+    })
+}
+
+/// Steps with one less, or with one that is smaller; never none.
+fn bodies(nodes: &[Node]) -> Vec<Vec<Node>> {
+    let mut all = Vec::new();
+    for (i, node) in nodes.iter().enumerate() {
+        let put = |instead: Vec<Node>| [&nodes[..i], &instead, &nodes[i + 1..]].concat();
+        if nodes.len() > 1 {
+            all.push(put(Vec::new()));
+        }
+        if let Node::Block(block) = node {
+            all.push(put(block.inside.clone()));
+        }
+        all.extend(smaller(node).into_iter().map(|node| put(vec![node])));
+    }
+    all
+}
+
+fn smaller(node: &Node) -> Vec<Node> {
+    match node {
+        Node::Run(agent) => agents(agent).into_iter().map(Node::Run).collect(),
+        Node::Nested(nested) => {
+            let mut all = Vec::new();
+            all.extend(without(&nested.reads).map(|reads| Nested { reads, ..nested.clone() }));
+            if !nested.writes.is_empty() {
+                all.push(Nested { writes: Vec::new(), ..nested.clone() });
+            }
+            all.into_iter().map(Node::Nested).collect()
+        }
+        Node::Break(_) | Node::Nothing => Vec::new(),
+        Node::Block(block) => {
+            let inside = bodies(&block.inside).into_iter().map(|inside| Block { inside, ..block.clone() });
+            let mut all: Vec<_> = inside.collect();
+            let kind = match block.kind {
+                Kind::Parallel { limit: Some(_) } => Some(Kind::Parallel { limit: None }),
+                Kind::Each { item, list, limit: Some(_) } => Some(Kind::Each { item, list, limit: None }),
+                Kind::Loop { max: Some(max), until: Some(_) } => {
+                    Some(Kind::Loop { max: Some(max), until: None })
+                }
+                Kind::Loop { max: Some(max), until: None } if max > 1 => {
+                    Some(Kind::Loop { max: Some(max - 1), until: None })
+                }
+                _ => None,
+            };
+            all.extend(kind.map(|kind| Block { kind, ..block.clone() }));
+            all.into_iter().filter(is_whole).map(Node::Block).collect()
+        }
+    }
+}
+
+/// `()` is an arm and nothing else.
+fn is_whole(block: &Block) -> bool {
+    matches!(block.kind, Kind::Match { .. }) || !block.inside.iter().any(|node| matches!(node, Node::Nothing))
+}
+
+fn agents(agent: &Agent) -> Vec<Agent> {
+    let mut all = Vec::new();
+    all.extend(without(&agent.reads).map(|reads| Agent { reads, ..agent.clone() }));
+    all.extend(without(&agent.writes).map(|writes| Agent { writes, ..agent.clone() }));
+    all.extend(without(&agent.tools).map(|tools| Agent { tools, ..agent.clone() }));
+    all.extend(without(&agent.leaves).map(|leaves| Agent { leaves, ..agent.clone() }));
+    all.extend(without(&agent.targets).map(|targets| Agent { targets, ..agent.clone() }));
+    for i in 0..agent.targets.len() {
+        for target in agents(&agent.targets[i]) {
+            let mut one = agent.clone();
+            one.targets[i] = target;
+            all.push(one);
+        }
+    }
+    if agent.exit {
+        all.push(Agent { exit: false, ..agent.clone() });
+    }
+    let mut plain = agent.clone();
+    plain.reads.iter_mut().for_each(|read| read.own = None);
+    plain.writes.iter_mut().for_each(|write| write.own = None);
+    if agent.reads.iter().any(|read| read.own.is_some())
+        || agent.writes.iter().any(|write| write.own.is_some())
+    {
+        all.push(plain);
+    }
+    all
+}

@@ -1,0 +1,169 @@
+//! A workflow as the [`Spec`] that the macro would write.
+
+use super::tree::{Agent, Flow, Kind, Node, type_of};
+use adk_core::spec::{AgentKind, AgentMeta, InputSpec, KeySpec, Renames, Spec, Step, StepKind, ToolMeta};
+use std::cell::{Cell, OnceCell};
+
+/// Where what a spec points to lives.
+#[derive(Default)]
+pub struct Store<'a> {
+    steps: Shelf<'a, Step<'a>>,
+    metas: Shelf<'a, AgentMeta<'a>>,
+    targets: Shelf<'a, &'a AgentMeta<'a>>,
+    tools: Shelf<'a, ToolMeta<'a>>,
+    keys: Shelf<'a, KeySpec<'a>>,
+    inputs: Shelf<'a, InputSpec<'a>>,
+    pairs: Shelf<'a, (&'a str, &'a str)>,
+    words: Shelf<'a, &'a str>,
+    prompts: Shelf<'a, u8>,
+}
+
+/// Slices that are put down once and stay: a chain, of which the last link is known.
+struct Shelf<'a, T> {
+    first: Link<T>,
+    last: Cell<Option<&'a Link<T>>>,
+}
+
+struct Link<T>(OnceCell<(Box<[T]>, Box<Self>)>);
+
+impl<T> Default for Shelf<'_, T> {
+    fn default() -> Self {
+        Self { first: Link(OnceCell::new()), last: Cell::new(None) }
+    }
+}
+
+impl<'a, T> Shelf<'a, T> {
+    fn put(&'a self, all: impl IntoIterator<Item = T>) -> &'a [T] {
+        let last = self.last.get().unwrap_or(&self.first);
+        let all = all.into_iter().collect();
+        let (all, next) = last.0.get_or_init(|| (all, Box::new(Link(OnceCell::new()))));
+        self.last.set(Some(next));
+        all
+    }
+}
+
+/// The spec of a workflow.
+pub fn spec<'a>(flow: &'a Flow, store: &'a Store<'a>) -> Spec<'a> {
+    let inputs = flow.inputs.iter().map(|(key, default)| InputSpec::new(key, type_of(key), *default));
+    Spec::new(&flow.name, "", steps(flow, store))
+        .inputs(store.inputs.put(inputs))
+        .lets(keys(&flow.lets, store))
+        .states(keys(&flow.states, store))
+        .outputs(keys(&flow.outputs, store))
+}
+
+fn keys<'a>(keys: &[&'static str], store: &'a Store<'a>) -> &'a [KeySpec<'a>] {
+    store.keys.put(keys.iter().map(|key| KeySpec::new(key, type_of(key))))
+}
+
+fn steps<'a>(flow: &'a Flow, store: &'a Store<'a>) -> &'a [Step<'a>] {
+    let mut steps = Vec::new();
+    lay(&flow.body, &mut steps, store);
+    store.steps.put(steps)
+}
+
+fn lay<'a>(nodes: &'a [Node], steps: &mut Vec<Step<'a>>, store: &'a Store<'a>) {
+    for node in nodes {
+        let at = steps.len();
+        match node {
+            Node::Run(agent) => {
+                let kind = StepKind::Agent { meta: of_agent(agent, store), instance: false };
+                steps.push(Step::new(&agent.name, kind, at).renames(renames(agent, store)));
+            }
+            Node::Nested(nested) => {
+                let instance = nested.name != nested.flow.name;
+                let kind = StepKind::Agent { meta: of_flow(&nested.flow, store), instance };
+                let renames = Renames::new(store.pairs.put(nested.reads.iter().copied()), &nested.writes);
+                steps.push(Step::new(&nested.name, kind, at).renames(renames));
+            }
+            Node::Break(target) => {
+                steps.push(Step::new("", StepKind::Break { target: target.as_deref() }, at));
+            }
+            Node::Nothing => {}
+            Node::Block(block) => {
+                let (kind, part) = match block.kind {
+                    Kind::Sequence => (StepKind::Sequence, None),
+                    Kind::Parallel { limit } => {
+                        (StepKind::Parallel { max_concurrency: limit }, Some(StepKind::Branch))
+                    }
+                    Kind::Match { key } => (StepKind::Match { key }, Some(StepKind::Arm { pattern: "_" })),
+                    Kind::Each { item, list, limit } => {
+                        (StepKind::Each { item, list, max_concurrency: limit }, None)
+                    }
+                    Kind::Loop { max, until } => (StepKind::Loop { max, until }, None),
+                };
+                steps.push(Step::new(&block.name, kind, at));
+                match part {
+                    None => lay(&block.inside, steps, store),
+                    Some(part) => block.inside.iter().for_each(|node| {
+                        let open = steps.len();
+                        steps.push(Step::new("", part, open));
+                        lay(std::slice::from_ref(node), steps, store);
+                        close(open, steps);
+                    }),
+                }
+                close(at, steps);
+            }
+        }
+    }
+}
+
+fn close(open: usize, steps: &mut Vec<Step<'_>>) {
+    let end = steps.len();
+    steps[open].end = end;
+    steps.push(Step::new("", StepKind::End, end));
+}
+
+fn renames<'a>(agent: &'a Agent, store: &'a Store<'a>) -> Renames<'a> {
+    let reads = agent.reads.iter().filter_map(|read| Some((read.own?, read.key)));
+    let writes = agent.writes.iter().filter(|_| agent.writes.iter().any(|write| write.own.is_some()));
+    Renames::new(store.pairs.put(reads), store.words.put(writes.map(|write| write.key)))
+}
+
+/// The description of an agent by itself.
+pub fn of_agent<'a>(agent: &'a Agent, store: &'a Store<'a>) -> &'a AgentMeta<'a> {
+    let parameters = agent.reads.iter().filter(|read| !read.prompt);
+    let reads = parameters.map(|read| KeySpec::new(read.own(), "Value").any(true).optional(read.optional));
+    let writes = agent
+        .writes
+        .iter()
+        .map(|write| KeySpec::new(write.own(), type_of(write.key)).optional(write.perhaps));
+    let tool = ToolMeta::new("tool", "").writes(keys(&agent.tools, store));
+    let targets: Vec<_> = agent.targets.iter().map(|target| of_agent(target, store)).collect();
+    let meta = AgentMeta::custom(&agent.name)
+        .definition(&agent.name)
+        .prompts(prompts(agent, store))
+        .reads(store.keys.put(reads))
+        .writes(store.keys.put(writes))
+        .tools(store.tools.put((!agent.tools.is_empty()).then_some(tool)))
+        .may_exit(agent.exit)
+        .exits(store.words.put(agent.leaves.iter().map(String::as_str)))
+        .transfer(store.targets.put(targets));
+    &store.metas.put([meta])[0]
+}
+
+/// One prompt, when the agent has any read in one.
+fn prompts<'a>(agent: &Agent, store: &'a Store<'a>) -> &'a [&'a str] {
+    let mut text = String::new();
+    for read in agent.reads.iter().filter(|read| read.prompt) {
+        text += &format!("{{{}{}}} ", read.own(), if read.optional { "?" } else { "" });
+    }
+    if text.is_empty() {
+        return &[];
+    }
+    let text = std::str::from_utf8(store.prompts.put(text.into_bytes())).unwrap();
+    store.words.put([text])
+}
+
+/// The description of a workflow as a step.
+pub fn of_flow<'a>(flow: &'a Flow, store: &'a Store<'a>) -> &'a AgentMeta<'a> {
+    let reads = flow.inputs.iter().map(|(key, default)| KeySpec::new(key, type_of(key)).optional(*default));
+    let meta = AgentMeta::new(AgentKind::Workflow, &flow.name)
+        .definition(&flow.name)
+        .reads(store.keys.put(reads))
+        .writes(keys(&flow.outputs, store))
+        .states(keys(&flow.states, store))
+        .lets(keys(&flow.lets, store))
+        .steps(steps(flow, store));
+    &store.metas.put([meta])[0]
+}

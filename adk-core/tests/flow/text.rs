@@ -1,0 +1,155 @@
+//! A workflow as a user would write it, so that a failing tree can be read.
+
+use super::tree::{Agent, Block, Flow, Key, Kind, Nested, Node, type_of};
+use std::fmt::{self, Display, Formatter};
+
+impl Display for Flow {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for flow in self.definitions() {
+            one(&flow, f)?;
+        }
+        one(self, f)
+    }
+}
+
+fn one(flow: &Flow, f: &mut Formatter<'_>) -> fmt::Result {
+    let inputs = flow.inputs.iter().map(|(key, default)| match default {
+        true => format!("{} = ...", typed(key)),
+        false => typed(key),
+    });
+    writeln!(f, "{}({}){} {{", flow.name, list(inputs), outputs(&flow.outputs))?;
+    for key in &flow.lets {
+        writeln!(f, "    let {} = ...;", typed(key))?;
+    }
+    for key in &flow.states {
+        writeln!(f, "    state {};", typed(key))?;
+    }
+    let mut failed = Ok(());
+    flow.each(&mut |node| {
+        if let Node::Run(agent) = node
+            && failed.is_ok()
+        {
+            failed = declare(agent, f);
+        }
+    });
+    failed?;
+    steps(&flow.body, 1, f)?;
+    writeln!(f, "}}")
+}
+
+/// What an agent does, as a comment: there is no one form for all of it.
+fn declare(agent: &Agent, f: &mut Formatter<'_>) -> fmt::Result {
+    let reads = agent.reads.iter().map(|read| match (read.prompt, read.optional) {
+        (true, true) => format!("{{{}?}}", read.own()),
+        (true, false) => format!("{{{}}}", read.own()),
+        (false, true) => format!("{}?", read.own()),
+        (false, false) => read.own().to_owned(),
+    });
+    let writes = agent.writes.iter().map(|write| match write.perhaps {
+        true => format!("{}?", write.own()),
+        false => write.own().to_owned(),
+    });
+    write!(f, "    // {}({})", agent.name, list(reads))?;
+    if !agent.writes.is_empty() {
+        write!(f, " -> {}", list(writes))?;
+    }
+    if !agent.tools.is_empty() {
+        write!(f, ", a tool writes {}", agent.tools.join(", "))?;
+    }
+    let loops = agent.exit.then_some("the loop").into_iter().chain(agent.leaves.iter().map(String::as_str));
+    let loops = list(loops.map(str::to_owned));
+    match agent.writes_first {
+        _ if loops.is_empty() => {}
+        true => write!(f, ", may end {loops} when it has written")?,
+        false => write!(f, ", may end {loops}")?,
+    }
+    if !agent.targets.is_empty() {
+        write!(f, ", transfers to {}", list(agent.targets.iter().map(|target| target.name.clone())))?;
+    }
+    writeln!(f)?;
+    agent.targets.iter().try_for_each(|target| declare(target, f))
+}
+
+fn steps(nodes: &[Node], depth: usize, f: &mut Formatter<'_>) -> fmt::Result {
+    for node in nodes {
+        write!(f, "{:1$}", "", 4 * depth)?;
+        match node {
+            Node::Run(agent) => run(agent, f)?,
+            Node::Nested(one) => nested(one, f)?,
+            Node::Break(None) => write!(f, "break")?,
+            Node::Break(Some(name)) => write!(f, "break {name}")?,
+            Node::Nothing => write!(f, "()")?,
+            Node::Block(one) => block(one, depth, f)?,
+        }
+        writeln!(f, ";")?;
+    }
+    Ok(())
+}
+
+fn run(agent: &Agent, f: &mut Formatter<'_>) -> fmt::Result {
+    write!(f, "{}", agent.name)?;
+    let renamed: Vec<_> =
+        agent.reads.iter().filter_map(|read| Some(format!("{} = {}", read.own?, read.key))).collect();
+    if !renamed.is_empty() {
+        write!(f, "({})", renamed.join(", "))?;
+    }
+    if agent.writes.iter().any(|write| write.own.is_some()) {
+        write!(f, " -> ({})", list(agent.writes.iter().map(|write| write.key.to_owned())))?;
+    }
+    Ok(())
+}
+
+fn nested(nested: &Nested, f: &mut Formatter<'_>) -> fmt::Result {
+    write!(f, "{}", nested.flow.name)?;
+    if !nested.reads.is_empty() {
+        write!(f, "({})", list(nested.reads.iter().map(|(own, key)| format!("{own} = {key}"))))?;
+    }
+    if nested.name != nested.flow.name {
+        write!(f, " as {}", nested.name)?;
+    }
+    match nested.writes.is_empty() {
+        true => Ok(()),
+        false => write!(f, " -> ({})", nested.writes.join(", ")),
+    }
+}
+
+fn block(block: &Block, depth: usize, f: &mut Formatter<'_>) -> fmt::Result {
+    let limit = |limit: Option<u32>| limit.map(|limit| format!("max_concurrency = {limit}"));
+    let head = match block.kind {
+        Kind::Sequence => "sequence".to_owned(),
+        Kind::Parallel { limit: most } => format!("parallel{}", arguments(limit(most).into_iter())),
+        Kind::Match { key } => format!("match {key}"),
+        Kind::Each { item, list, limit: most } => {
+            format!("each{} {item} in {list}", arguments(limit(most).into_iter()))
+        }
+        Kind::Loop { max, until } => {
+            let max = max.map(|max| format!("max = {max}"));
+            let until = until.map(|until| format!("until = {until}"));
+            format!("loop{}", arguments(max.into_iter().chain(until)))
+        }
+    };
+    writeln!(f, "{}: {head} <", block.name)?;
+    steps(&block.inside, depth + 1, f)?;
+    write!(f, "{:1$}>", "", 4 * depth)
+}
+
+fn arguments(all: impl Iterator<Item = String>) -> String {
+    let all = list(all);
+    if all.is_empty() { all } else { format!("({all})") }
+}
+
+fn outputs(keys: &[Key]) -> String {
+    match keys {
+        [] => String::new(),
+        [key] => format!(" -> {}", typed(key)),
+        keys => format!(" -> ({})", list(keys.iter().map(|key| typed(key)))),
+    }
+}
+
+fn typed(key: &str) -> String {
+    format!("{key}: {}", type_of(key))
+}
+
+fn list(all: impl Iterator<Item = String>) -> String {
+    all.collect::<Vec<_>>().join(", ")
+}

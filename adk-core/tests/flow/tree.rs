@@ -1,0 +1,241 @@
+//! Workflows as data, from which everything else in this test is made: the text, the spec, the two executions.
+
+use std::sync::Arc;
+
+/// A key; all keys come from [`KEYS`].
+pub type Key = &'static str;
+
+/// Ordinary keys.
+pub const PLAIN: &[Key] = &["k1", "k2", "k3", "k4", "k5", "k6", "k7", "k8"];
+/// Keys that hold a `bool`.
+pub const FLAGS: &[Key] = &["f1", "f2"];
+/// Keys that hold a list.
+pub const LISTS: &[Key] = &["l1", "l2"];
+/// Keys that are mostly written inside of an `each`, and inside of one in another.
+pub const NOTES: &[Key] = &["n1", "n2", "n3", "f7", "l7"];
+pub const DEEP_NOTES: &[Key] = &["n4", "n5", "f8", "l8"];
+/// Elements.
+pub const ITEMS: &[Key] = &["i1", "i2"];
+/// Keys of the session, which some workflows declare and others use as their own.
+pub const STATES: &[Key] = &["s1", "s2"];
+/// Keys with a prefix.
+pub const PREFIXED: &[Key] = &["user:u", "app:v", "temp:t"];
+/// How definitions call keys that their instances rename.
+pub const OWN: &[Key] = &["o1", "o2", "o3", "o4"];
+
+/// All keys that a workflow may use.
+pub const KEYS: &[&[Key]] = &[PLAIN, FLAGS, LISTS, NOTES, DEEP_NOTES, ITEMS, STATES, PREFIXED];
+
+/// The type of what agents write under that key.
+pub fn type_of(key: &str) -> &'static str {
+    match key.as_bytes()[0] {
+        b'f' => "bool",
+        b'l' => "Vec<String>",
+        _ => "String",
+    }
+}
+
+/// Whether a key is the session's own, whatever workflow touches it.
+pub fn has_prefix(key: &str) -> bool {
+    key.contains(':')
+}
+
+/// A workflow.
+#[derive(Clone, Debug, Default)]
+pub struct Flow {
+    pub name: String,
+    /// With those that have a default.
+    pub inputs: Vec<(Key, bool)>,
+    pub lets: Vec<Key>,
+    pub states: Vec<Key>,
+    pub outputs: Vec<Key>,
+    pub body: Vec<Node>,
+}
+
+#[derive(Clone, Debug)]
+pub enum Node {
+    Run(Agent),
+    Nested(Nested),
+    /// Ends the innermost loop, or the one of that name.
+    Break(Option<String>),
+    Block(Block),
+    /// `()`
+    Nothing,
+}
+
+/// An agent, at its only place.
+#[derive(Clone, Debug, Default)]
+pub struct Agent {
+    pub name: String,
+    pub reads: Vec<Read>,
+    pub writes: Vec<Write>,
+    /// Keys that its tools may write.
+    pub tools: Vec<Key>,
+    /// Whether it may end the innermost loop.
+    pub exit: bool,
+    /// The loops that it may end by name.
+    pub leaves: Vec<String>,
+    /// Whether it has written its keys when it ends a loop, as a function that returns `(T, Flow)`. The checker is
+    /// not told.
+    pub writes_first: bool,
+    /// The agents that it may transfer to.
+    pub targets: Vec<Agent>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Read {
+    pub key: Key,
+    /// What the definition calls it.
+    pub own: Option<Key>,
+    pub optional: bool,
+    /// In a prompt and not in a parameter.
+    pub prompt: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Write {
+    pub key: Key,
+    /// What the definition calls it.
+    pub own: Option<Key>,
+    pub perhaps: bool,
+}
+
+/// A workflow as a step.
+#[derive(Clone, Debug)]
+pub struct Nested {
+    pub name: String,
+    pub flow: Arc<Flow>,
+    /// Inputs that are read from another key: the key of the definition, the key here.
+    pub reads: Vec<(Key, Key)>,
+    /// The keys of all outputs, or none.
+    pub writes: Vec<Key>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Block {
+    pub name: String,
+    pub kind: Kind,
+    /// The steps, the branches of a parallel, or the arms of a match.
+    pub inside: Vec<Node>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    Sequence,
+    Parallel { limit: Option<u32> },
+    Match { key: Key },
+    Each { item: Key, list: Key, limit: Option<u32> },
+    Loop { max: Option<u32>, until: Option<Key> },
+}
+
+impl Read {
+    /// What the definition calls the key.
+    pub fn own(&self) -> Key {
+        self.own.unwrap_or(self.key)
+    }
+}
+
+impl Write {
+    pub fn own(&self) -> Key {
+        self.own.unwrap_or(self.key)
+    }
+}
+
+impl Nested {
+    /// The key around that an input is read from.
+    pub fn read(&self, own: Key) -> Key {
+        self.reads.iter().find(|(inside, _)| *inside == own).map_or(own, |(_, key)| key)
+    }
+
+    /// The key around that an output is written to.
+    pub fn written(&self, own: Key) -> Key {
+        let at = self.flow.outputs.iter().position(|output| *output == own);
+        at.and_then(|at| self.writes.get(at).copied()).unwrap_or(own)
+    }
+}
+
+impl Flow {
+    /// Each node, those of nested workflows not included.
+    pub fn each<'a>(&'a self, look: &mut impl FnMut(&'a Node)) {
+        each(&self.body, look);
+    }
+
+    /// How many agents it has, those of nested workflows included.
+    pub fn agents(&self) -> usize {
+        let mut count = 0;
+        self.each(&mut |node| match node {
+            Node::Run(_) => count += 1,
+            Node::Nested(nested) => count += nested.flow.agents(),
+            _ => {}
+        });
+        count
+    }
+
+    /// The same, where every agent answers itself.
+    pub fn without_transfer(mut self) -> Self {
+        strip(&mut self.body);
+        self
+    }
+
+    /// The definitions of nested workflows, innermost first.
+    pub fn definitions(&self) -> Vec<Arc<Flow>> {
+        let mut all: Vec<Arc<Flow>> = Vec::new();
+        self.each(&mut |node| {
+            if let Node::Nested(nested) = node {
+                for flow in nested.flow.definitions().into_iter().chain([nested.flow.clone()]) {
+                    if !all.iter().any(|other| other.name == flow.name) {
+                        all.push(flow);
+                    }
+                }
+            }
+        });
+        all
+    }
+}
+
+fn strip(nodes: &mut [Node]) {
+    for node in nodes {
+        match node {
+            Node::Run(agent) => agent.targets.clear(),
+            Node::Nested(nested) => nested.flow = Arc::new(Flow::clone(&nested.flow).without_transfer()),
+            Node::Block(block) => strip(&mut block.inside),
+            Node::Break(_) | Node::Nothing => {}
+        }
+    }
+}
+
+/// Each of these nodes and of those inside, from the outside in.
+pub fn each<'a>(nodes: &'a [Node], look: &mut impl FnMut(&'a Node)) {
+    for node in nodes {
+        look(node);
+        if let Node::Block(block) = node {
+            each(&block.inside, look);
+        }
+    }
+}
+
+/// The keys without a prefix that nodes may write, under the names that they have there.
+pub fn written(nodes: &[Node]) -> Vec<Key> {
+    let mut keys = all_written(nodes);
+    keys.retain(|key| !has_prefix(key));
+    keys
+}
+
+/// The same with those that have a prefix.
+pub fn all_written(nodes: &[Node]) -> Vec<Key> {
+    let mut keys = Vec::new();
+    each(nodes, &mut |node| match node {
+        Node::Run(agent) => {
+            keys.extend(agent.writes.iter().map(|write| write.key));
+            keys.extend(agent.tools.iter().copied());
+            for target in &agent.targets {
+                keys.extend(target.writes.iter().map(|write| write.key));
+            }
+        }
+        Node::Nested(nested) => keys.extend(nested.flow.outputs.iter().map(|key| nested.written(key))),
+        Node::Break(_) | Node::Block(_) | Node::Nothing => {}
+    });
+    keys.sort_unstable();
+    keys.dedup();
+    keys
+}

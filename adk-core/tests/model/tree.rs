@@ -1,0 +1,86 @@
+//! The workflow that is made of a random tree.
+
+use crate::grow::{Shape, item};
+use crate::support::{self, Node, Tree, by};
+use crate::{Leave, Plan};
+use adk_core::spec::{KeySpec, StepKind};
+use adk_core::{Event, Flow};
+
+pub fn tree(shape: &Shape, seed: u64) -> Tree {
+    let Shape::Workflow { name, inside, output } = shape else { unreachable!() };
+    let outputs = output.iter().map(|output| KeySpec::new(output.key, "u64")).collect();
+    Tree::with_keys(name, &[], Box::leak(outputs), nodes(inside, seed))
+}
+
+fn nodes(shapes: &[Shape], seed: u64) -> Vec<Node> {
+    shapes.iter().map(|shape| node(shape, seed)).collect()
+}
+
+fn node(shape: &Shape, seed: u64) -> Node {
+    match shape {
+        Shape::Agent { name, leave, renamed, item } => {
+            let agent = agent(name, *item, seed, leave.clone());
+            match renamed {
+                Some(key) => support::renamed(name, agent, Box::leak(Box::new([(*name, *key)])), list(key)),
+                None => support::run(agent),
+            }
+        }
+        Shape::Write { name, key, what } => {
+            let what = *what;
+            support::run(support::put(name, key, move |cx| what.value(seed, &cx.path().to_string())))
+        }
+        Shape::Sequence { name, inside } => support::sequence(name, nodes(inside, seed)),
+        Shape::Loop { name, max, until, inside } => {
+            Node::Block(name, StepKind::Loop { max: *max, until: *until }, nodes(inside, seed))
+        }
+        Shape::Parallel { name, limit, inside } => {
+            Node::Block(name, StepKind::Parallel { max_concurrency: *limit }, nodes(inside, seed))
+        }
+        Shape::Match { name, key, arms, .. } => {
+            support::select(name, key, arms.iter().map(|arm| nodes(arm, seed)).collect())
+        }
+        Shape::Each { name, item, list, limit, inside, .. } => {
+            let kind = StepKind::Each { item, list, max_concurrency: *limit };
+            Node::Block(name, kind, nodes(inside, seed))
+        }
+        Shape::Break { target } => Node::Break(*target),
+        Shape::Workflow { name, output, .. } => match output.as_ref().and_then(|output| output.renamed) {
+            Some(key) => support::renamed(name, tree(shape, seed), &[], list(key)),
+            None => support::run(tree(shape, seed)),
+        },
+    }
+}
+
+fn list(key: &'static str) -> &'static [&'static str] {
+    Box::leak(Box::new([key]))
+}
+
+/// Writes the key of its name a few times, and says what it held before.
+fn agent(name: &'static str, own: Option<&'static str>, seed: u64, leave: Leave) -> support::By {
+    let exits: Vec<_> = leave.loops.iter().map(|around| around.name).collect();
+    let mut agent = by(name, move |cx| {
+        let leave = leave.clone();
+        Box::pin(async move {
+            let path = cx.path().to_string();
+            if let Some(own) = own {
+                let place = path.rsplit(']').nth(1).and_then(|rest| rest.rsplit('[').next()).unwrap();
+                assert_eq!(cx.state().value(own).as_deref(), Some(&item(place.parse().unwrap())), "{path}");
+            }
+            let mut plan = Plan::of(seed, &path, &leave);
+            for n in 0..plan.events {
+                plan.disturb().await;
+                let held = cx.state().value(name).map_or("nothing".to_owned(), |value| value.to_string());
+                cx.emit(Event::new().with_text(held).with_state(name, n)).await?;
+                assert_eq!(cx.state().get::<u32>(name)?, Some(n), "the next line sees the state");
+            }
+            plan.disturb().await;
+            match plan.fails {
+                true => Err(adk_core::Error::other("as planned")),
+                false => Ok::<Flow, _>(plan.flow),
+            }
+        })
+    });
+    let writes = Box::leak(Box::new([KeySpec::new(name, "u32").optional(true)]));
+    agent.meta = agent.meta.exits(Box::leak(exits.into_boxed_slice())).writes(writes);
+    agent
+}

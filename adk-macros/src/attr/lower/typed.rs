@@ -1,0 +1,149 @@
+//! What a function reads and writes, as types: what `key-type` compares across modules and crates.
+
+use super::{Names, types};
+use crate::attr::parse::{AgentArgs, Function};
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+use syn::{GenericArgument, PathArguments, Type};
+
+/// How many keys are compared by type: `FEW` and `READS` of `adk_core::check`.
+const FEW: usize = 7;
+const READS: usize = 16;
+/// How many more a function could write, were it a workflow.
+const NOT_WRITTEN: usize = 7;
+
+/// The types of the keys of a function.
+pub(super) struct Keys {
+    /// Aliases that the types are made of.
+    aliases: TokenStream,
+    reads: Vec<Key>,
+    /// The type that it writes.
+    written: Option<TokenStream>,
+}
+
+/// The type of a key.
+struct Key {
+    ty: TokenStream,
+    /// Whether a value of any type serves; `None` is no.
+    any: Option<TokenStream>,
+}
+
+impl Keys {
+    pub(super) fn of(function: &Function, args: &AgentArgs, names: &Names) -> Self {
+        let private = &names.private;
+        let mut aliases = TokenStream::new();
+        let params = function.params.iter().enumerate();
+        let reads = params.map(|(at, param)| Key::of(&param.ty, at, private, &mut aliases)).collect();
+        let written = args.writes.as_ref().map(|_| {
+            let (optional, typed) =
+                (quote!(#private::Probe::<__AdkValue>::OPTIONAL), quote!(#private::typed));
+            // A `&'static str` that is returned is text like any other.
+            aliases.extend(quote! {
+                type __AdkGiven = <__AdkValue as #typed::OfOption<{ #optional }>>::Value;
+                type __AdkWritten = <__AdkGiven as #typed::OfRef<{ #typed::Of::<__AdkGiven>::REF }>>::Value;
+            });
+            quote!(__AdkWritten)
+        });
+        Self { aliases, reads, written }
+    }
+
+    /// What to add to the description of a key that is read.
+    pub(super) fn of_read(&self, at: usize) -> TokenStream {
+        let Some(Key { ty, any }) = self.reads.get(at) else { return TokenStream::new() };
+        let any = any.as_ref().map(|any| quote!(.any(#any)));
+        quote!(.of::<#ty>() #any)
+    }
+
+    /// What to add to the description of the key that is written.
+    pub(super) fn of_written(&self) -> TokenStream {
+        let written = &self.written;
+        quote!(.of::<#written>())
+    }
+
+    /// The aliases and `impl Typed`.
+    pub(super) fn lower(&self, function: &Function, names: &Names) -> TokenStream {
+        let (Self { aliases, reads, written }, Names { private, name, .. }) = (self, names);
+        let absent = quote!(#private::typed::Absent);
+        let pad = |from: usize, count: usize| {
+            let given = reads.iter().skip(from).map(|key| key.ty.clone());
+            let padded = given.chain(std::iter::repeat(absent.clone())).take(count);
+            quote!((#(#padded),*))
+        };
+        let keys = |name: &str, from: usize, count: usize| {
+            let all = pad(from, count);
+            let ty = match function.params.first() {
+                // Without a key there the context changes nothing.
+                Some(first) if from < reads.len() => {
+                    let (first, rest) = (types::fixed(first.ty.to_token_stream()), pad(from + 1, count));
+                    let context = quote!(#private::Probe::<#first>::CONTEXT);
+                    quote!(<(#rest, #all) as #private::typed::Choose<{ #context }>>::Type)
+                }
+                _ => all,
+            };
+            crate::leak::associated(name, &ty, function.params.iter().map(|param| &param.ty))
+        };
+        let (first, more) = (keys("Reads", 0, FEW), keys("More", FEW, READS - FEW));
+        let written = written.as_ref().unwrap_or(&absent);
+        let output = match &function.sig.output {
+            syn::ReturnType::Type(_, ty) => Some(&**ty),
+            syn::ReturnType::Default => None,
+        };
+        let rest = std::iter::repeat_n(&absent, NOT_WRITTEN);
+        let writes = quote!((#written, #(#rest),*));
+        let writes = crate::leak::associated("Writes", &writes, output);
+        quote! {
+            #aliases
+            impl #private::typed::Typed for #name {
+                #first
+                #more
+                #writes
+            }
+        }
+    }
+}
+
+impl Key {
+    /// What a type is called may be an alias, so that types are asked; those that nobody hides behind an alias are
+    /// known without.
+    fn of(ty: &Type, at: usize, private: &TokenStream, aliases: &mut TokenStream) -> Self {
+        if let Some(ty) = plain(ty) {
+            return Self { ty, any: None };
+        }
+        let typed = quote!(#private::typed);
+        let alias = |step: usize| format_ident!("__AdkKey_{}_{}", at, step, span = Span::call_site());
+        let (written, inside, owned, key) = (alias(0), alias(1), alias(2), alias(3));
+        let ty = types::fixed(ty.to_token_stream());
+        aliases.extend(quote! {
+            type #written = #ty;
+            type #inside = <#written as #typed::OfOption<{ #private::Probe::<#written>::OPTIONAL }>>::Value;
+            type #owned = <#inside as #typed::OfRef<{ #typed::Of::<#inside>::REF }>>::Value;
+            type #key = <#owned as #typed::OfValue<{ #typed::Of::<#owned>::VALUE }>>::Value;
+        });
+        Self { ty: key.into_token_stream(), any: Some(quote!(#typed::Of::<#owned>::VALUE)) }
+    }
+}
+
+/// The key's type of a parameter whose spelling says all.
+fn plain(ty: &Type) -> Option<TokenStream> {
+    const PLAIN: [&str; 18] = [
+        "String", "bool", "char", "f32", "f64", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16",
+        "i32", "i64", "i128", "isize", "str",
+    ];
+    let ty = match ty {
+        Type::Reference(reference) if reference.mutability.is_none() => &*reference.elem,
+        ty => ty,
+    };
+    let Type::Path(path) = ty else { return None };
+    let segment = path.path.segments.last().filter(|_| path.path.segments.len() == 1)?;
+    match &segment.arguments {
+        PathArguments::None if segment.ident == "str" => Some(quote!(::std::string::String)),
+        PathArguments::None if PLAIN.iter().any(|name| segment.ident == name) => Some(quote!(#ty)),
+        PathArguments::AngleBracketed(list) if segment.ident == "Vec" && list.args.len() == 1 => {
+            match list.args.first() {
+                Some(GenericArgument::Type(inner @ Type::Path(_))) => plain(inner).map(|_| quote!(#ty)),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,138 @@
+//! `transfer-target`: agents that an agent may hand over to.
+
+use super::super::ast::{Decl, DeclKind, Workflow};
+use super::super::names::{last, nearest, path_text, plain};
+use super::super::plan::{Plan, Step, What};
+use super::super::report::Report;
+use proc_macro2::Span;
+use std::collections::HashMap;
+use syn::Path;
+
+/// Finds the targets of a workflow, without those that cannot be one.
+pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut Report) {
+    let mut targets = Targets { agents: &tree.items.agents, plan: &*plan, parents: HashMap::new() };
+    let (mut found, mut transfers) = (Vec::new(), HashMap::new());
+    for (number, decl) in tree.items.agents.iter().enumerate() {
+        let mut own = Vec::new();
+        for path in transfer(decl) {
+            let span = last(path).map_or_else(Span::call_site, proc_macro2::Ident::span);
+            match targets.find(number, path) {
+                Ok(target) => {
+                    targets.parents.insert(target, number);
+                    own.push(target);
+                }
+                Err(text) => report.at(span, format!("transfer-target: {text}")),
+            }
+        }
+        found.extend(own.iter().copied());
+        if !own.is_empty() {
+            transfers.insert(number, own);
+        }
+    }
+    found.sort_unstable();
+    let decl = |number| tree.items.agents.get(number).map(|decl| Step::target(decl, number));
+    plan.targets = found.into_iter().filter_map(decl).collect();
+    plan.transfers = transfers;
+}
+
+/// Agents outside of a workflow have nobody to transfer to.
+pub(super) fn outside(agents: &[Decl], report: &mut Report) {
+    for decl in agents {
+        if let Some(path) = transfer(decl).first() {
+            let (name, target) = (plain(&decl.name), path_text(path));
+            let span = last(path).map_or_else(Span::call_site, proc_macro2::Ident::span);
+            let text = format!(
+                "transfer-target: `{target}` is no agent of the same workflow, since `{name}` stands outside of any; help: declare both in the workflow, as `agent {name} {{ ... }}` and `agent {target} {{ ... }}`"
+            );
+            report.at(span, text);
+        }
+    }
+}
+
+fn transfer(decl: &Decl) -> &[Path] {
+    match &decl.kind {
+        DeclKind::Llm { fields, .. } => &fields.transfer,
+        _ => &[],
+    }
+}
+
+struct Targets<'p, 'a> {
+    agents: &'a [Decl],
+    plan: &'p Plan<'a>,
+    /// Who may transfer to each target found so far.
+    parents: HashMap<usize, usize>,
+}
+
+impl Targets<'_, '_> {
+    fn name(&self, number: usize) -> String {
+        self.agents.get(number).map(|decl| plain(&decl.name)).unwrap_or_default()
+    }
+
+    /// The agent that a path names; why it is no target.
+    fn find(&self, owner: usize, path: &Path) -> Result<usize, String> {
+        let (text, by) = (path_text(path), self.name(owner));
+        let Some(name) = path.get_ident().map(plain) else {
+            let name = last(path).map(plain).unwrap_or_default();
+            return Err(format!(
+                "`{text}` is a path, and a target is an agent of this workflow; help: declare it here, as `agent {name} {{ ... }}`, and write `{name}`"
+            ));
+        };
+        let Some(number) = self.agents.iter().position(|decl| plain(&decl.name) == name) else {
+            let others = self.agents.iter().map(|decl| plain(&decl.name)).filter(|other| *other != by);
+            let others: Vec<String> = others.collect();
+            let help = match nearest(&name, others.iter().map(String::as_str)) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("declare it, as in `agent {name} {{ ... }}`"),
+            };
+            return Err(format!(
+                "agent `{by}` may transfer to `{name}`, which this workflow does not declare; help: {help}"
+            ));
+        };
+        if number == owner {
+            return Err(format!("agent `{by}` transfers to itself; help: remove `{name}` from its targets"));
+        }
+        match self.parents.get(&number) {
+            Some(first) if *first == owner => {
+                return Err(format!(
+                    "`{name}` stands twice among the targets of `{by}`; help: remove one of them"
+                ));
+            }
+            Some(first) => {
+                return Err(format!(
+                    "`{name}` is a target of agent `{}` already, and an agent has one parent; help: declare a second agent for `{by}`",
+                    self.name(*first)
+                ));
+            }
+            None => {}
+        }
+        if self.is_step(number) {
+            return Err(format!(
+                "`{name}` is a target of agent `{by}` and a step of this workflow; help: remove the step, or declare a second agent for one of the two"
+            ));
+        }
+        if self.is_above(number, owner) {
+            return Err(format!(
+                "agent `{by}` transfers to `{name}`, from which it is reached itself; help: remove `{name}` from its targets: an agent may hand back to its parent anyway"
+            ));
+        }
+        Ok(number)
+    }
+
+    fn is_step(&self, number: usize) -> bool {
+        self.plan.steps.iter().any(
+            |step| matches!(step.what, What::Declared(run, declared) if declared == number && run.alias.is_none()),
+        )
+    }
+
+    /// Whether one agent is the parent of another, or a parent of its parent.
+    fn is_above(&self, upper: usize, lower: usize) -> bool {
+        let mut at = lower;
+        while let Some(parent) = self.parents.get(&at) {
+            if *parent == upper {
+                return true;
+            }
+            at = *parent;
+        }
+        false
+    }
+}

@@ -1,0 +1,91 @@
+//! `Wired::select`: rustc itself judges the arms of a `match`, on a match over the value of the key.
+
+use super::super::ast::{BlockKind, Match};
+use super::super::names::unspanned;
+use super::super::plan::What;
+use super::{Lower, index, numbered};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::Pat;
+
+impl Lower<'_> {
+    /// A function per `match` that tells the arm of a value.
+    pub(super) fn choices(&self) -> TokenStream {
+        self.matches().map(|(i, choice)| self.choice(i, choice)).collect()
+    }
+
+    /// The method of `Wired` that calls them.
+    pub(super) fn select(&self) -> Option<TokenStream> {
+        let adk = &self.adk;
+        let mut arms = self.matches().map(|(i, _)| {
+            let (at, function) = (index(i), numbered("select", i));
+            quote!(#at => #function(value),)
+        });
+        let first = arms.next()?;
+        Some(quote! {
+            fn select(&self, step: usize, value: &#adk::serde_json::Value) -> #adk::Result<usize> {
+                match step {
+                    #first
+                    #(#arms)*
+                    _ => ::core::result::Result::Ok(0),
+                }
+            }
+        })
+    }
+
+    /// Those whose arms could be read.
+    fn matches(&self) -> impl Iterator<Item = (usize, &Match)> {
+        self.plan.steps.iter().enumerate().filter_map(|(i, step)| match step.what {
+            What::Block(block) => match &block.kind {
+                BlockKind::Match(choice) if choice.whole && !choice.arms.is_empty() => Some((i, choice)),
+                _ => None,
+            },
+            _ => None,
+        })
+    }
+
+    fn choice(&self, i: usize, choice: &Match) -> TokenStream {
+        let (adk, wire) = (&self.adk, self.wire());
+        let (function, ty, key) = (numbered("select", i), numbered("Key", i), choice.key.text());
+        let key_type = self.key(i, 0, true);
+        // Brackets at the user's key, since rustc points at what is matched. A name there would be a definition to
+        // editors.
+        let name = unspanned(&choice.key.name);
+        let subject = quote_spanned!(choice.key.name.span()=> { #name });
+        let last = choice.arms.len().saturating_sub(1);
+        let arms = choice.arms.iter().enumerate().map(|(at, arm)| {
+            let (pattern, guard) = (&arm.pattern, arm.guard.iter());
+            let mut number = Literal::usize_unsuffixed(at);
+            if at == last {
+                // From another context than the rest, so that rustc does not offer to add an arm behind it.
+                number.set_span(Span::mixed_site());
+            }
+            quote!(#pattern #(if #guard)* => #number)
+        });
+        // Behind the only arm of a match rustc would offer one all the same.
+        let first = (last == 0).then(|| quote!(_ if false => 0,));
+        // Where nothing gives the value a type, rustc would ask for one.
+        let untyped = choice.arms.iter().all(|arm| arm.guard.is_none() && takes_all(&arm.pattern));
+        let read = if untyped { quote!(any) } else { quote!(read) };
+        let value = Ident::new("value", Span::mixed_site());
+        quote! {
+            type #ty = #key_type;
+            #[allow(unused_variables, unused_mut)]
+            fn #function(#value: &#adk::serde_json::Value) -> #adk::Result<usize> {
+                let #name = #wire::Reader::<#ty>::NEW.#read(#key, #value)?;
+                ::core::result::Result::Ok(match #subject { #first #(#arms),* })
+            }
+        }
+    }
+}
+
+/// Whether a pattern takes a value of any type: `_`, or a name.
+fn takes_all(pattern: &Pat) -> bool {
+    match pattern {
+        Pat::Wild(_) => true,
+        Pat::Ident(name) => name.subpat.is_none() && !name.ident.to_string().starts_with(char::is_uppercase),
+        Pat::Paren(inner) => takes_all(&inner.pat),
+        Pat::Or(all) => all.cases.iter().all(takes_all),
+        _ => false,
+    }
+}

@@ -1,0 +1,93 @@
+//! The fields of a declared LLM agent that are not data: its tools, and settings that may change.
+
+use super::super::ast::{Fields, Timeout};
+use super::super::names;
+use super::{index, numbered, raise};
+use proc_macro2::{Literal, TokenStream};
+use quote::{ToTokens, quote};
+
+/// The types of the tools, what is checked of them, and how they are made.
+pub(super) fn tools(
+    adk: &TokenStream,
+    agent: &str,
+    number: usize,
+    fields: &Fields,
+) -> (TokenStream, TokenStream, TokenStream) {
+    if fields.tools.is_empty() {
+        return Default::default();
+    }
+    let wire = quote!(#adk::workflow::wire);
+    let metas = numbered("TOOLS", number);
+    let mut items = TokenStream::new();
+    let mut all = Vec::new();
+    let mut raises = TokenStream::new();
+    let raise_tool = numbered("raise_tool", number);
+    for (i, path) in fields.tools.iter().enumerate() {
+        let alias = super::numbered(&format!("Tool_{number}"), i);
+        // The one mention that has a bound: a path that is no tool is reported once.
+        items.extend(quote!(type #alias = #path; const _: () = <(#path) as #wire::IsTool>::YES;));
+        all.push(alias);
+        let span = names::last(path).map_or_else(proc_macro2::Span::call_site, proc_macro2::Ident::span);
+        raises.extend(raise(span, &raise_tool, index(i)));
+    }
+    items.extend(quote! {
+        const #metas: &[#adk::ToolMeta<'static>] = &[#(#wire::Probe::<#all>::TOOL_META),*];
+        #[track_caller]
+        const fn #raise_tool(at: usize) {
+            #adk::check::raise_tool(#agent, #metas, at);
+        }
+        #raises
+    });
+    let made = quote!(.tools(|| #wire::tools([#(<#all as #wire::Tooling<{ #wire::Probe::<#all>::TOOL }>>::make()),*])));
+    (items, quote!(.tools(#metas)), made)
+}
+
+/// What a run may change, as it was declared.
+pub(super) fn settings(
+    adk: &TokenStream,
+    fields: &Fields,
+    turns: Option<&proc_macro2::Ident>,
+) -> Option<TokenStream> {
+    let wire = quote!(#adk::workflow::wire);
+    let some = |place: TokenStream, value: Option<TokenStream>| {
+        value.map(|value| quote!(settings.#place = ::core::option::Option::Some(#value);))
+    };
+    let model = fields.model.as_ref().map(|model| quote!(#wire::IntoModel::model(#model)));
+    let float = |value: &Option<syn::Expr>| value.as_ref().map(|value| quote!(#wire::Float::float(#value)));
+    let plain = |value: &Option<syn::Expr>| value.as_ref().map(ToTokens::to_token_stream);
+    let timeout = fields.timeout.as_ref().map(|timeout| match timeout {
+        Timeout::Millis(millis) => {
+            let millis = Literal::u64_unsuffixed(*millis);
+            quote!(::core::time::Duration::from_millis(#millis))
+        }
+        Timeout::Value(value) => value.to_token_stream(),
+    });
+    let retry = fields.retry.as_ref().map(|retry| quote!(settings.retry = #adk::llm::Retry::from(#retry);));
+    let stop = (!fields.stop.is_empty()).then(|| {
+        let stop = &fields.stop;
+        quote!(settings.generation.stop = ::std::vec![#(::core::convert::Into::into(#stop)),*];)
+    });
+    let all: TokenStream = [
+        some(quote!(model), model),
+        some(quote!(generation.temperature), float(&fields.temperature)),
+        some(quote!(generation.top_p), float(&fields.top_p)),
+        some(quote!(generation.max_output_tokens), plain(&fields.max_output_tokens)),
+        some(quote!(generation.seed), plain(&fields.seed)),
+        some(quote!(timeout), timeout),
+        some(quote!(max_turns), turns.map(ToTokens::to_token_stream)),
+        retry,
+        stop,
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    (!all.is_empty()).then(|| {
+        quote! {
+            .settings(|| {
+                let mut settings = #adk::llm::LlmSettings::default();
+                #all
+                settings
+            })
+        }
+    })
+}

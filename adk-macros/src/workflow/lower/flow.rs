@@ -1,0 +1,340 @@
+//! The facts of a workflow, the types that they compare, and the consts that raise what is wrong.
+//!
+//! Every writer has a number: a step its place, behind the steps the declared keys, then the two that stand for no
+//! type, then further keys of steps. `adk_core::check` says which number the type of a key has.
+
+use super::super::ast::{BlockKind, DeclKind, Typed};
+use super::super::names;
+use super::super::plan::{Step, What};
+use super::{Lower, index, numbered, raise};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+use syn::Type;
+
+/// How many keys of a step are compared by type: `FEW`, `READS` and `WRITES` of `adk_core::check`.
+const FEW: usize = 7;
+const READS: usize = 16;
+const WRITES: usize = 8;
+
+/// The parts of a step where faults are shown: `Part` of `adk_core::check`.
+const NAME: usize = 0;
+const KEY: usize = 1;
+const OUTPUT: usize = 2;
+const RENAMINGS: usize = 3;
+
+/// What is known of the types of a step.
+enum Types {
+    /// It writes a key of this type, or none.
+    Writes(Option<TokenStream>),
+    /// It is declared with these.
+    Declared {
+        reads: Vec<TokenStream>,
+        writes: Option<TokenStream>,
+    },
+    /// Its own type says.
+    Agent {
+        further: bool,
+    },
+    Nothing,
+}
+
+impl Lower<'_> {
+    /// `__FACTS`, and a const for each place where something may be wrong.
+    pub(super) fn facts(&self) -> TokenStream {
+        let (adk, name) = (&self.adk, &self.name);
+        let (count, rows) = (self.plan.steps.len(), self.plan.steps.len() + self.tree.outputs.len());
+        let (steps, rows) = (index(count), index(rows));
+        let mut types = TokenStream::new();
+        let mut typed: Vec<TokenStream> = Vec::new();
+        let mut raises = TokenStream::new();
+        for (i, step) in self.plan.steps.iter().enumerate() {
+            let known = self.types(step);
+            typed.push(self.number(i, &known, &mut types));
+            if matches!(step.what, What::Block(block) if is_each(&block.kind)) {
+                types.extend(self.element(i));
+            }
+            if step.told {
+                continue;
+            }
+            let fits = self.fits(i, &known);
+            if !step.name.is_empty() || matches!(step.what, What::Break(_)) {
+                raises.extend(self.raise(step.span, i, NAME, &fits));
+            }
+            if let Some((span, fits)) = self.steering(i, step) {
+                raises.extend(self.raise(span, i, KEY, &fits));
+            }
+            if let What::Declared(run, _) | What::Path(run) = step.what {
+                for (j, (renamed, key)) in run.reads.iter().enumerate() {
+                    let parts = [key.name.span(), renamed.name.span()].into_iter().zip(RENAMINGS + 2 * j..);
+                    raises.extend(parts.map(|(span, part)| self.raise(span, i, part, &quote!(true))));
+                }
+                if let Some(key) = run.writes.first() {
+                    raises.extend(self.raise(key.name.span(), i, OUTPUT, &quote!(true)));
+                }
+            }
+        }
+        for (j, key) in self.declared_keys().enumerate() {
+            let (n, ty) = (index(count + j), &key.ty);
+            types.extend(quote!(impl #adk::typed::At<#n> for __Keys { type Key = #ty; }));
+            types.extend(self.inside(count + j, ty));
+            typed.push(quote!(1));
+        }
+        let nothing = count + self.declared_keys().count();
+        for (n, stands) in [(nothing, quote!(Anything)), (nothing + 1, quote!(Absent))] {
+            let n = index(n);
+            types.extend(quote!(impl #adk::typed::At<#n> for __Keys { type Key = #adk::typed::#stands; }));
+        }
+        for (j, key) in self.tree.outputs.iter().enumerate() {
+            let (ty, written) = (&key.ty, self.key(count + j, 0, true));
+            let typed = quote!(#adk::typed);
+            let fits = quote!(#typed::Of::<#ty>::VALUE || #typed::Fits::<#written, #ty>::YES);
+            raises.extend(self.raise(key.key.name.span(), count + j, NAME, &fits));
+        }
+        let check = quote!(#adk::check);
+        quote! {
+            struct __Keys;
+            #types
+            const __TYPED: &[u8] = &[#(#typed),*];
+            const __SIZES: #check::Sizes = #check::sizes(&#name::SPEC);
+            const __FACTS: &#check::Facts<'static, #steps, #rows, { __SIZES.keys }> = &#check::facts::<
+                #steps,
+                #rows,
+                { __SIZES.names },
+                { __SIZES.keys },
+                { __SIZES.slots },
+                { __SIZES.words },
+                { __SIZES.depth },
+            >(&#name::SPEC, __TYPED);
+            const fn __read(at: usize, slot: usize) -> usize {
+                __FACTS.read(&#name::SPEC, at, slot)
+            }
+            const fn __write(at: usize, slot: usize) -> usize {
+                __FACTS.write(&#name::SPEC, at, slot)
+            }
+            #[track_caller]
+            const fn __raise(at: usize, part: usize, fits: bool) {
+                __FACTS.raise(&#name::SPEC, at, part, fits);
+            }
+            #raises
+        }
+    }
+
+    /// Inputs, `let` and `state`, in the order in which they are numbered.
+    fn declared_keys(&self) -> impl Iterator<Item = &Typed> {
+        let inputs = self.tree.inputs.iter().map(|input| &input.typed);
+        inputs.chain(self.tree.lets()).chain(&self.tree.items.states)
+    }
+
+    fn raise(&self, span: Span, at: usize, part: usize, fits: &TokenStream) -> TokenStream {
+        let (at, part) = (index(at), index(part));
+        raise(span, quote!(__raise), quote!(#at, #part, #fits))
+    }
+
+    fn types(&self, step: &Step<'_>) -> Types {
+        match step.what {
+            _ if step.told => Types::Nothing,
+            What::Path(run) | What::Declared(run, _) if run.vague => Types::Nothing,
+            What::Path(run) => {
+                // Functions write one key and are called in lower case; a workflow may have several outputs.
+                let last = names::last(&run.path).map(names::plain).unwrap_or_default();
+                Types::Agent { further: last.starts_with(char::is_uppercase) }
+            }
+            What::Declared(_, number) => match self.tree.items.agents.get(number).map(|decl| &decl.kind) {
+                Some(DeclKind::Llm { output, .. }) => {
+                    Types::Writes(output.as_ref().map(|typed| typed.ty.to_token_stream()))
+                }
+                Some(DeclKind::Described { reads, output, .. }) => Types::Declared {
+                    reads: reads.iter().map(|typed| super::declared::inside(&self.adk, &typed.ty)).collect(),
+                    writes: output.as_ref().map(|typed| typed.ty.to_token_stream()),
+                },
+                Some(DeclKind::Given { .. }) => Types::Agent { further: true },
+                None => Types::Nothing,
+            },
+            _ => Types::Nothing,
+        }
+    }
+
+    /// The item of an `each` is written by the block.
+    fn element(&self, i: usize) -> TokenStream {
+        let (adk, at, alias, list) = (&self.adk, index(i), numbered("List", i), self.key(i, 0, true));
+        let item = quote!(<#alias as #adk::typed::Element<{ #adk::typed::Of::<#alias>::LIST }>>::Item);
+        let inside = self.inside(i, &item);
+        quote! {
+            type #alias = #list;
+            impl #adk::typed::At<#at> for __Keys {
+                type Key = #item;
+            }
+            #inside
+        }
+    }
+
+    /// Where further keys of a step have their numbers.
+    fn further(&self, i: usize) -> usize {
+        self.plan.steps.len() + self.declared_keys().count() + 2 + i * WRITES
+    }
+
+    /// The type of that number for a reader that takes an `Option`: what is in it, if it is one.
+    fn inside(&self, number: usize, ty: &impl ToTokens) -> TokenStream {
+        let (adk, at) = (&self.adk, index(self.further(self.plan.steps.len()) + number));
+        let inside = super::declared::inside(adk, ty);
+        quote!(impl #adk::typed::At<#at> for __Keys { type Key = #inside; })
+    }
+
+    /// Gives a step its number; how many of the keys that it writes have one.
+    fn number(&self, i: usize, known: &Types, types: &mut TokenStream) -> TokenStream {
+        let (adk, at) = (&self.adk, index(i));
+        let typed = quote!(#adk::typed);
+        match known {
+            Types::Nothing => quote!(0),
+            Types::Writes(written) | Types::Declared { writes: written, .. } => {
+                if let Some(ty) = written {
+                    types.extend(quote!(impl #typed::At<#at> for __Keys { type Key = #ty; }));
+                    types.extend(self.inside(i, ty));
+                }
+                quote!(1)
+            }
+            Types::Agent { further } => {
+                let (alias, agent) = (numbered("Types", i), numbered("Agent", i));
+                let is_typed = quote!(#typed::Of::<#agent>::TYPED);
+                let written = quote!(<<#alias as #typed::Typed>::Writes as #typed::First>);
+                types.extend(quote! {
+                    type #alias = <#agent as #typed::TypesOf<{ #is_typed }>>::Types;
+                    impl #typed::At<#at> for __Keys { type Key = #written::T0; }
+                });
+                types.extend(self.inside(i, &quote!(#written::T0)));
+                let base = self.further(i);
+                for slot in (1..WRITES).filter(|_| *further) {
+                    let (n, part) = (index(base + slot), format_ident!("T{slot}"));
+                    types.extend(quote!(impl #typed::At<#n> for __Keys { type Key = #written::#part; }));
+                    types.extend(self.inside(base + slot, &quote!(#written::#part)));
+                }
+                let count = index(if *further { WRITES } else { 1 });
+                quote!(if #is_typed { #count } else { 0 })
+            }
+        }
+    }
+
+    /// Whether the keys that a step reads and writes have the types that it says.
+    fn fits(&self, i: usize, known: &Types) -> TokenStream {
+        let adk = &self.adk;
+        let typed = quote!(#adk::typed);
+        match known {
+            Types::Nothing | Types::Writes(None) => quote!(true),
+            Types::Writes(Some(ty)) => {
+                let written = self.key(i, 0, false);
+                quote!(#typed::Fits::<#written, #ty>::YES)
+            }
+            Types::Declared { reads, writes } => {
+                let reads: Vec<_> = reads.iter().take(FEW).collect();
+                let read = (0..reads.len()).map(|slot| self.key(i, slot, true));
+                let written = writes.iter().map(|_| self.key(i, 0, false));
+                let writes = writes.iter();
+                quote!(#typed::Fits::<((#(#read,)*), (#(#written,)*)), ((#(#reads,)*), (#(#writes,)*))>::YES)
+            }
+            Types::Agent { further } => {
+                let alias = numbered("Types", i);
+                let keys = |slots: std::ops::Range<usize>, reads| {
+                    let keys = slots.map(|slot| self.key(i, slot, reads));
+                    quote!((#(#keys,)*))
+                };
+                let (few, types) = (keys(0..FEW, true), quote!(#alias as #typed::Typed));
+                if *further {
+                    let (more, written) = (keys(FEW..READS, true), keys(0..WRITES, false));
+                    quote! {
+                        #typed::Fits::<
+                            (#few, #more, #written),
+                            (<#types>::Reads, <#types>::More, <#types>::Writes),
+                        >::YES
+                    }
+                } else {
+                    let (written, first) =
+                        (keys(0..1, false), quote!(<<#types>::Writes as #typed::First>::T0));
+                    quote!(#typed::Fits::<(#few, #written), (<#types>::Reads, (#first,))>::YES)
+                }
+            }
+        }
+    }
+
+    /// The type of a key that a step reads or writes, as its first writer says.
+    pub(super) fn key(&self, at: usize, slot: usize, reads: bool) -> TokenStream {
+        let (adk, at, slot) = (&self.adk, index(at), index(slot));
+        let (number, lists) = match reads {
+            true => (quote!(__read), quote!(read_lists)),
+            false => (quote!(__write), quote!(written_lists)),
+        };
+        let key = quote!(<__Keys as #adk::typed::At<{ #number(#at, #slot) }>>::Key);
+        match self.has_each() {
+            true => quote!(<#key as #adk::typed::Lists<{ __FACTS.#lists(#at, #slot) }>>::List),
+            false => key,
+        }
+    }
+
+    /// Only behind an `each` a key is a list of what was written.
+    fn has_each(&self) -> bool {
+        self.plan.steps.iter().any(|step| matches!(&step.what, What::Block(block) if is_each(&block.kind)))
+    }
+
+    /// The key of a block, and whether its type is one that steers the block.
+    fn steering(&self, i: usize, step: &Step<'_>) -> Option<(Span, TokenStream)> {
+        let What::Block(block) = step.what else { return None };
+        let typed = {
+            let adk = &self.adk;
+            quote!(#adk::typed)
+        };
+        let (key, fits) = match &block.kind {
+            BlockKind::Loop { until: Some(until), .. } => {
+                let key = self.key(i, 0, true);
+                (until, quote!(#typed::Fits::<#key, bool>::YES))
+            }
+            BlockKind::Match(choice) => (&choice.key, quote!(true)),
+            BlockKind::Each { list, .. } => {
+                let alias = numbered("List", i);
+                (list, quote!(#typed::Of::<#alias>::LIST != 0))
+            }
+            _ => return None,
+        };
+        Some((key.name.span(), fits))
+    }
+
+    /// `impl Typed`, for the workflow as a step of another.
+    pub(super) fn typed(&self) -> TokenStream {
+        let (adk, name) = (&self.adk, &self.name);
+        let reads = self.tree.inputs.iter().map(|input| {
+            let (ty, typed) = (&input.typed.ty, quote!(#adk::typed));
+            (ty, quote!(<#ty as #typed::OfValue<{ #typed::Of::<#ty>::VALUE }>>::Value))
+        });
+        let writes = self.tree.outputs.iter().map(|typed| (&typed.ty, typed.ty.to_token_stream()));
+        implement(adk, name, reads.collect(), writes.collect())
+    }
+}
+
+fn is_each(kind: &BlockKind) -> bool {
+    matches!(kind, BlockKind::Each { .. })
+}
+
+/// The types of an LLM agent: prompts take any value.
+pub(super) fn written(adk: &TokenStream, name: &Ident, output: Option<&Typed>) -> TokenStream {
+    let writes = output.iter().map(|typed| (&typed.ty, typed.ty.to_token_stream()));
+    implement(adk, name, Vec::new(), writes.collect())
+}
+
+/// Each type with the user's type that it is made of.
+type Made<'a> = Vec<(&'a Type, TokenStream)>;
+
+fn implement(adk: &TokenStream, name: &Ident, reads: Made<'_>, writes: Made<'_>) -> TokenStream {
+    let pad = |name: &str, given: &[(&Type, TokenStream)], count: usize| {
+        let types = given.iter().map(|(_, ty)| ty.clone());
+        let padded = types.chain(std::iter::repeat(quote!(#adk::typed::Absent))).take(count);
+        crate::leak::associated(name, &quote!((#(#padded),*)), given.iter().map(|(ty, _)| *ty))
+    };
+    let (few, more) = reads.split_at(reads.len().min(FEW));
+    let (reads, more) = (pad("Reads", few, FEW), pad("More", more, READS - FEW));
+    let writes = pad("Writes", &writes, WRITES);
+    quote! {
+        impl #adk::typed::Typed for #name {
+            #reads
+            #more
+            #writes
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! A step that is not declared here and whose name is near to one that is: whether it is a slip, only rustc knows.
+
+use super::super::plan::{Step, What};
+use super::{Lower, index, numbered};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+
+impl Lower<'_> {
+    /// The declared agent that may have been meant.
+    pub(super) fn slip(&self, step: &Step<'_>) -> Option<&Ident> {
+        let near = step.near.filter(|_| !step.told)?;
+        self.tree.items.agents.get(near).map(|decl| &decl.name)
+    }
+
+    /// The type of a step that is known by its path.
+    pub(super) fn path_type(&self, i: usize, step: &Step<'_>) -> Option<TokenStream> {
+        let What::Path(run) = step.what else {
+            return None;
+        };
+        Some(match self.slip(step) {
+            None => run.path.to_token_stream(),
+            Some(_) => {
+                let (holder, wire, i) = (self.slips(), self.wire(), index(i));
+                quote!(<#holder as #wire::Slip<#i>>::Agent)
+            }
+        })
+    }
+
+    /// What such types are looked up on: private, since an agent may be less visible than the workflow.
+    fn slips(&self) -> Ident {
+        format_ident!("__{}Slips", self.name, span = Span::call_site())
+    }
+
+    /// That type, in a workflow that needs it.
+    pub(super) fn slip_holder(&self) -> Option<TokenStream> {
+        let (holder, allow) = (self.slips(), super::allow());
+        let any = self.plan.steps.iter().any(|step| self.slip(step).is_some());
+        any.then(|| quote!(#[doc(hidden)] #allow struct #holder;))
+    }
+
+    /// Its alias. Where it is looked up there stands a type of the declared agent's name, so that rustc, when it finds
+    /// none of the written name, says which one is similar. Nothing else is looked up there.
+    pub(super) fn slipped(&self, i: usize, step: &Step<'_>, meant: &Ident) -> TokenStream {
+        let What::Path(run) = step.what else {
+            return TokenStream::new();
+        };
+        let (wire, holder, path, alias) = (self.wire(), self.slips(), &run.path, numbered("Agent", i));
+        let n = index(i);
+        // rustc names no definition that spans the place of the error, as the whole macro call does.
+        let meant = quote_spanned!(meant.span()=> struct #meant {});
+        quote! {
+            const _: () = {
+                #meant
+                impl #wire::Slip<#n> for #holder {
+                    type Agent = #path;
+                }
+                const _: () = <(#path) as #wire::IsAgent>::YES;
+            };
+            type #alias = <#holder as #wire::Slip<#n>>::Agent;
+        }
+    }
+}

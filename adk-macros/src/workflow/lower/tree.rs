@@ -1,0 +1,191 @@
+//! The tree that rustdoc shows, in the form of `Spec`'s own.
+
+use super::super::ast::{Block, BlockKind, Decl, DeclKind, Key, Limit, Node, Run, Typed, Workflow};
+use super::super::names;
+use super::super::plan::Plan;
+use super::super::text::code;
+use quote::ToTokens;
+
+/// The workflow as text.
+pub(super) fn text(workflow: &Workflow, plan: &Plan<'_>) -> String {
+    let inputs: Vec<_> = workflow.inputs.iter().map(|input| typed(&input.typed)).collect();
+    let outputs: Vec<_> = workflow.outputs.iter().map(typed).collect();
+    let outputs = match outputs.as_slice() {
+        [] => String::new(),
+        [one] => format!(" -> {one}"),
+        all => format!(" -> ({})", all.join(", ")),
+    };
+    let mut out = format!("{}({}){outputs}\n", plan.name, inputs.join(", "));
+    draw(&Tree { workflow, plan }.nodes(&workflow.body), "", &mut out);
+    out
+}
+
+/// A line, and what is drawn below it.
+struct Line {
+    text: String,
+    below: Vec<Line>,
+}
+
+fn draw(lines: &[Line], indent: &str, out: &mut String) {
+    for (i, line) in lines.iter().enumerate() {
+        let is_last = i + 1 == lines.len();
+        let (branch, below) = if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+        out.push_str(&format!("{indent}{branch}{}\n", line.text));
+        draw(&line.below, &format!("{indent}{below}"), out);
+    }
+}
+
+struct Tree<'a> {
+    workflow: &'a Workflow,
+    plan: &'a Plan<'a>,
+}
+
+impl Tree<'_> {
+    fn nodes(&self, all: &[Node]) -> Vec<Line> {
+        all.iter().map(|node| self.node(node)).collect()
+    }
+
+    fn node(&self, node: &Node) -> Line {
+        match node {
+            Node::Run(run) => self.run(run),
+            Node::Unread(_) => Line { text: "?".into(), below: Vec::new() },
+            Node::Break(one) => {
+                let target = one.target.as_ref().map(|target| format!(" {target}")).unwrap_or_default();
+                Line { text: format!("break{target}"), below: Vec::new() }
+            }
+            Node::Block(block) => Line { text: head(block), below: self.inside(block) },
+        }
+    }
+
+    fn inside(&self, block: &Block) -> Vec<Line> {
+        let BlockKind::Match(choice) = &block.kind else {
+            return self.nodes(&block.nodes);
+        };
+        let arms = choice.arms.iter().map(|arm| {
+            let step = arm.node.as_ref().map(|node| self.node(node));
+            let Line { text, below } = step.unwrap_or(Line { text: "()".into(), below: Vec::new() });
+            Line { text: format!("{} => {text}", arm.text()), below }
+        });
+        arms.collect()
+    }
+
+    fn run(&self, run: &Run) -> Line {
+        let path = names::path_text(&run.path);
+        let number = self.workflow.items.agents.iter().position(|decl| run.path.is_ident(&decl.name));
+        let reads: Vec<_> =
+            run.reads.iter().map(|(from, to)| format!("{} = {}", from.text(), to.text())).collect();
+        let reads = listed("(", &reads, ")");
+        let alias = run.alias.as_ref().map(|alias| format!(" as {alias}")).unwrap_or_default();
+        let renamed: Vec<_> = run.writes.iter().map(Key::text).collect();
+        let writes = match renamed.is_empty() {
+            true => number.and_then(|number| self.decl(number)).map(output).unwrap_or_default(),
+            false => listed(" -> ", &renamed, ""),
+        };
+        let below = number.map(|number| self.targets(number)).unwrap_or_default();
+        Line { text: format!("{path}{reads}{alias}{writes}"), below }
+    }
+
+    /// Whom an agent may transfer to, and whom these may.
+    fn targets(&self, number: usize) -> Vec<Line> {
+        let targets = self.plan.transfers.get(&number).into_iter().flatten();
+        let line = |target: &usize| {
+            let decl = self.decl(*target)?;
+            let text = format!("transfer to {}{}", decl.name, output(decl));
+            Some(Line { text, below: self.targets(*target) })
+        };
+        targets.filter_map(line).collect()
+    }
+
+    fn decl(&self, number: usize) -> Option<&Decl> {
+        self.workflow.items.agents.get(number)
+    }
+}
+
+fn typed(typed: &Typed) -> String {
+    format!("{}: {}", typed.key.text(), names::type_text(&typed.ty))
+}
+
+/// ` -> KEY`.
+fn output(decl: &Decl) -> String {
+    let (DeclKind::Llm { output: Some(typed), .. } | DeclKind::Described { output: Some(typed), .. }) =
+        &decl.kind
+    else {
+        return String::new();
+    };
+    format!(" -> {}", typed.key.text())
+}
+
+/// What belongs together between two marks; nothing for none.
+fn listed(open: &str, all: &[String], close: &str) -> String {
+    if all.is_empty() { String::new() } else { format!("{open}{}{close}", all.join(", ")) }
+}
+
+fn limit(limit: Option<&Limit>, word: &str) -> Option<String> {
+    limit.map(|limit| format!("{word} = {}", code(limit.expr.to_token_stream())))
+}
+
+fn head(block: &Block) -> String {
+    let (arguments, subject) = match &block.kind {
+        BlockKind::Sequence => ([None, None], String::new()),
+        BlockKind::Parallel { max_concurrency } => {
+            ([limit(max_concurrency.as_ref(), "max_concurrency"), None], String::new())
+        }
+        BlockKind::Loop { max, until } => {
+            let until = until.as_ref().map(|key| format!("until = {}", key.text()));
+            ([limit(max.as_ref(), "max"), until], String::new())
+        }
+        BlockKind::Match(choice) => ([None, None], format!(" {}", choice.key.text())),
+        BlockKind::Each { item, list, max_concurrency } => (
+            [limit(max_concurrency.as_ref(), "max_concurrency"), None],
+            format!(" {item} in {}", list.text()),
+        ),
+    };
+    let name = block.name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
+    let arguments: Vec<_> = arguments.into_iter().flatten().collect();
+    format!("{name}{}{}{subject}", block.kind.word(), listed("(", &arguments, ")"))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::super::super::{check, parse, plan};
+
+    #[test]
+    fn the_tree_of_the_docs() {
+        let (workflow, mut report) = parse::workflow(
+            r#"W(a: String, app:b: Vec<u8>) -> (c: u8, d: u8) {
+                agent writer -> draft: String { transfer: [helper, other], }
+                agent helper -> draft: String { transfer: [third] } agent other {} agent third {}
+                x::y(k = v, user:l = m) as z -> (c, d);
+                choice: match a < "b" | "c" if n > 3 => writer, _ => loop(max = N * 2, until = e) < break > >
+                each(max_concurrency = 4) byte in app:b < match byte { 0 => (), _ => < w::v; break out > } >
+            }"#
+            .parse()
+            .unwrap(),
+        );
+        let mut plan = plan::of(&workflow);
+        check::workflow(&workflow, &mut plan, &mut report);
+        assert_eq!(report.texts(), Vec::<String>::new());
+        assert_eq!(
+            super::text(&workflow, &plan),
+            "\
+w(a: String, app:b: Vec<u8>) -> (c: u8, d: u8)
+├─ x::y(k = v, user:l = m) as z -> c, d
+├─ choice: match a
+│  ├─ \"b\" | \"c\" if n > 3 => writer -> draft
+│  │  ├─ transfer to helper -> draft
+│  │  │  └─ transfer to third
+│  │  └─ transfer to other
+│  └─ _ => loop(max = N * 2, until = e)
+│     └─ break
+└─ each(max_concurrency = 4) byte in app:b
+   └─ match byte
+      ├─ 0 => ()
+      └─ _ => sequence
+         ├─ w::v
+         └─ break out
+"
+        );
+    }
+}

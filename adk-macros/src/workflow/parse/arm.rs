@@ -1,0 +1,195 @@
+//! `match KEY < PATTERN if GUARD => step, ... >`. Patterns and guards are Rust's own.
+
+use super::super::ast::{Arm, Match, MentionKind, Node};
+use super::block::at_brackets;
+use super::expect::{self, expected};
+use super::step::Closing;
+use super::{Parser, skip};
+use proc_macro2::{TokenStream, TokenTree};
+use syn::parse::ParseStream;
+use syn::{Expr, Ident, Pat, Token, token};
+
+const EXAMPLE: &str = "as in `Severity::High => page`";
+
+impl Parser {
+    /// The key of a `match`.
+    pub(super) fn subject(&mut self, input: ParseStream<'_>) -> syn::Result<Match> {
+        let example = "as in `match severity < Severity::High => page, _ => () >`";
+        let key = expect::key(input, &format!("the key to look at, {example}"), false)?;
+        if at_brackets(input) {
+            return Ok(Match { key, arms: Vec::new(), whole: true });
+        }
+        let is_expression = input.peek(Token![.]) || input.peek(Token![::]) || input.peek(token::Paren);
+        Err(match is_expression {
+            true => syn::Error::new(
+                key.name.span(),
+                "syntax: `match` looks at a key, and at no expression; help: let an agent write the key, as in `match severity < ... >`",
+            ),
+            false => expected(input, &format!("the arms, {example}")),
+        })
+    }
+
+    /// What stands in the brackets of a `match`.
+    pub(super) fn arms(&mut self, input: ParseStream<'_>, closing: Closing, choice: &mut Match) {
+        // `;` is accepted behind an arm, so two steps without brackets look like two arms.
+        let mut behind_semicolon = false;
+        while !input.is_empty() {
+            if skip::at_close(input) {
+                if closing == Closing::Angle {
+                    break;
+                }
+                self.stray_close(input);
+                if !skip::arrow_follows(input) {
+                    skip::arm(input);
+                }
+                continue;
+            }
+            if behind_semicolon && closing == Closing::Angle && !skip::closes(input) {
+                // Steps that stand behind the block: its `>` is missing.
+                choice.whole = false;
+                break;
+            }
+            let span = input.span();
+            let read = self.arm(input, behind_semicolon).and_then(|arm| {
+                let needs_end = !matches!(arm.node, Some(Node::Block(_) | Node::Unread(_)));
+                choice.arms.push(arm);
+                behind_semicolon = input.peek(Token![;]);
+                self.end_of_arm(input, needs_end)
+            });
+            if let Err(error) = read {
+                // Where a `<` is never closed, that is the mistake.
+                if !(input.is_empty() && closing == Closing::Angle) {
+                    self.report.parse(error);
+                }
+                choice.whole = false;
+                choice.arms.push(Arm {
+                    pattern: syn::parse_quote!(_),
+                    guard: None,
+                    node: Some(Node::Unread(span)),
+                });
+                skip::arm(input);
+            }
+        }
+    }
+
+    fn end_of_arm(&mut self, input: ParseStream<'_>, needed: bool) -> syn::Result<()> {
+        if input.peek(Token![,]) {
+            input.parse::<Token![,]>()?;
+        } else if input.peek(Token![;]) {
+            input.parse::<Token![;]>()?;
+        } else if needed && !input.is_empty() && !skip::at_close(input) {
+            let error = expected(input, "`,` between two arms");
+            if !skip::arrow_follows(input) {
+                return Err(error);
+            }
+            // Only the comma is missing.
+            self.report.parse(error);
+        }
+        Ok(())
+    }
+
+    fn arm(&mut self, input: ParseStream<'_>, behind_semicolon: bool) -> syn::Result<Arm> {
+        let attrs = self.node_docs(input);
+        self.idle(&attrs);
+        let pattern = self.pattern(input)?;
+        let guard = match input.peek(Token![if]) {
+            true => Some(guard(input)?),
+            false => None,
+        };
+        if !input.peek(Token![=>]) {
+            let error = expected(input, &format!("`=>` and a step behind the pattern, {EXAMPLE}"));
+            return Err(match behind_semicolon {
+                true => syn::Error::new(
+                    error.span(),
+                    format!(
+                        "{error}; help: an arm is one step: several stand in a block, as in `_ => < a; b >`"
+                    ),
+                ),
+                false => error,
+            });
+        }
+        input.parse::<Token![=>]>()?;
+        Ok(Arm { pattern, guard, node: self.arm_step(input)? })
+    }
+
+    fn pattern(&mut self, input: ParseStream<'_>) -> syn::Result<Pat> {
+        let path = self.pattern_path(input);
+        let ahead = input.fork();
+        let Err(error) = Pat::parse_multi_with_leading_vert(&ahead) else {
+            return Pat::parse_multi_with_leading_vert(input);
+        };
+        if input.peek(Token![else]) {
+            return Err(expected(input, "a pattern: that of the arm for all other values is `_`"));
+        }
+        path?;
+        Err(match ahead.cursor() == input.cursor() {
+            true => expected(input, &format!("a pattern of Rust, {EXAMPLE}")),
+            false => syn::Error::new(
+                error.span(),
+                format!(
+                    "syntax: this pattern of Rust cannot be read: {error}; help: an arm is written {EXAMPLE}"
+                ),
+            ),
+        })
+    }
+
+    /// The path that a pattern begins with, for editors; a fault where it ends in `::`.
+    fn pattern_path(&mut self, input: ParseStream<'_>) -> syn::Result<()> {
+        // A name alone is a binding, unless it looks like a type or a constant.
+        let name = input.fork().parse::<Ident>().map(|name| name.to_string()).unwrap_or_default();
+        match input.peek2(Token![::]) || name.starts_with(char::is_uppercase) {
+            true => self.path(&input.fork(), MentionKind::Pattern).map(drop),
+            false => Ok(()),
+        }
+    }
+
+    /// What is done: `None` for `()`.
+    fn arm_step(&mut self, input: ParseStream<'_>) -> syn::Result<Option<Node>> {
+        if input.is_empty() || input.peek(Token![,]) || input.peek(Token![;]) || skip::at_close(input) {
+            return Err(expected(input, "a step, or `()` for an arm that does nothing"));
+        }
+        if input.peek(token::Paren) {
+            let span = input.span();
+            let inside;
+            syn::parenthesized!(inside in input);
+            if !inside.is_empty() {
+                skip::drain(&inside);
+                let text = "syntax: steps stand in `< >` or `{ }`; help: write `< a; b >` for several, and `()` for an arm that does nothing";
+                return Err(syn::Error::new(span, text));
+            }
+            return Ok(None);
+        }
+        let span = input.span();
+        if skip::empty_brackets(input) {
+            let text = "block-empty: a block needs at least one step; help: an arm that does nothing is written `_ => ()`";
+            self.report.at(span, text);
+            return Ok(None);
+        }
+        self.node(input).map(Some)
+    }
+}
+
+/// `if n > 3`: what stands before the `=>`, since a `>` in it closes nothing.
+fn guard(input: ParseStream<'_>) -> syn::Result<Expr> {
+    let word = input.parse::<Token![if]>()?;
+    let (ahead, mut tokens, mut comma) = (input.fork(), TokenStream::new(), false);
+    while !(ahead.is_empty() || ahead.peek(Token![;]) || ahead.peek(Token![=>])) {
+        comma |= ahead.peek(Token![,]);
+        tokens.extend([ahead.parse::<TokenTree>()?]);
+    }
+    let wrong =
+        || syn::Error::new(word.span, "syntax: expected a condition behind `if`, as in `n if n > 3 => step`");
+    let condition = syn::parse2::<Expr>(tokens);
+    if ahead.peek(Token![=>]) && (condition.is_ok() || !comma) {
+        while !input.peek(Token![=>]) {
+            input.parse::<TokenTree>()?;
+        }
+        return condition.map_err(|_| wrong());
+    }
+    // Without its `=>` it ends where no expression goes on.
+    let ahead = input.fork();
+    match ahead.call(Expr::parse_without_eager_brace) {
+        Ok(_) => input.call(Expr::parse_without_eager_brace),
+        Err(_) => Err(wrong()),
+    }
+}

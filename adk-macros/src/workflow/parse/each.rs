@@ -1,0 +1,34 @@
+//! `each item in items`.
+
+use super::super::ast::Key;
+use super::Parser;
+use super::expect::{self, expected};
+use proc_macro2::TokenTree;
+use syn::parse::ParseStream;
+use syn::{Ident, Token, token};
+
+impl Parser {
+    /// What follows the word and its arguments.
+    pub(super) fn element(&mut self, input: ParseStream<'_>) -> syn::Result<(Ident, Key)> {
+        let example = "as in `each item in items < ... >`";
+        let what = format!("a name for the element, {example}");
+        if input.peek(Token![in]) {
+            return Err(expected(input, &what));
+        }
+        let item = expect::name(input, &what)?;
+        expect::token::<Token![in]>(input, &format!("`in` and the key of the list, {example}"))?;
+        let list = expect::key(input, &format!("the key of the list, {example}"), false)?;
+        if input.peek(Token![.]) || input.peek(Token![::]) {
+            return Err(syn::Error::new(
+                list.name.span(),
+                "syntax: `each` takes a key that holds a list, and no expression; help: let an agent write the key, as in `each item in items < ... >`",
+            ));
+        }
+        if input.peek(token::Paren) {
+            let text = "syntax: the arguments of `each` stand behind the word; help: write `each(max_concurrency = 4) item in items < ... >`";
+            self.report.at(input.span(), text);
+            input.parse::<TokenTree>()?;
+        }
+        Ok((item, list))
+    }
+}

@@ -1,0 +1,153 @@
+//! The keys of an instance: `critic(draft = essay) as second -> essay_criticism`.
+
+use super::super::ast::{Key, Run};
+use super::super::names::path_text;
+use super::Parser;
+use super::expect;
+use super::limit::rest;
+use syn::parse::ParseStream;
+use syn::{Lit, Path, Token, Type, token};
+
+/// The parts of an instance, in the order in which they are written.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
+enum Part {
+    Path,
+    Reads,
+    Name,
+    Writes,
+}
+
+impl Parser {
+    /// What follows the path of an agent.
+    pub(super) fn instance(&mut self, input: ParseStream<'_>, path: Path) -> syn::Result<Run> {
+        let mut run = Run { path, reads: Vec::new(), alias: None, writes: Vec::new(), vague: false };
+        let (mut last, mut seen) = (Part::Path, Vec::new());
+        loop {
+            let part = if input.peek(token::Paren) {
+                Part::Reads
+            } else if input.peek(Token![as]) {
+                Part::Name
+            } else if input.peek(Token![->]) {
+                Part::Writes
+            } else {
+                return Ok(run);
+            };
+            if seen.contains(&part) {
+                return Ok(run);
+            }
+            if part < last {
+                let text = "syntax: the parts of an instance stand in another order; help: write `critic(draft = essay) as second -> essay_criticism`";
+                self.report.at(input.span(), text);
+            }
+            seen.push(part);
+            last = part;
+            match part {
+                Part::Reads => self.reads(input, &mut run)?,
+                Part::Writes => self.writes(input, &mut run)?,
+                Part::Name | Part::Path => {
+                    input.parse::<Token![as]>()?;
+                    let what = "the name of the instance, as in `critic as second`";
+                    run.alias = Some(expect::name(input, what)?);
+                }
+            }
+        }
+    }
+
+    /// `(draft = essay, tone = user:tone)`.
+    fn reads(&mut self, input: ParseStream<'_>, run: &mut Run) -> syn::Result<()> {
+        let span = input.span();
+        let list;
+        syn::parenthesized!(list in input);
+        if list.is_empty() {
+            let agent = path_text(&run.path);
+            let text =
+                format!("syntax: an agent is run by its name alone; help: write `{agent}` without `( )`");
+            self.report.at(span, text);
+            return Ok(());
+        }
+        let faults = self.report.len();
+        self.list(&list, |_, list| {
+            let (from, to) = renamed(list)?;
+            if run.reads.iter().any(|(other, _)| other.text() == from.text()) {
+                return Err(syn::Error::new(
+                    from.name.span(),
+                    format!(
+                        "field-unknown: `{}` is renamed twice in this instance; help: remove one of them",
+                        from.text()
+                    ),
+                ));
+            }
+            run.reads.push((from, to));
+            Ok(())
+        });
+        run.vague |= self.report.len() > faults;
+        Ok(())
+    }
+
+    /// `essay_criticism`, or `(a, b)`.
+    fn writes(&mut self, input: ParseStream<'_>, run: &mut Run) -> syn::Result<()> {
+        input.parse::<Token![->]>()?;
+        if !input.peek(token::Paren) {
+            run.writes.push(self.written(input)?);
+            return Ok(());
+        }
+        let span = input.span();
+        let list;
+        syn::parenthesized!(list in input);
+        if list.is_empty() {
+            return Err(syn::Error::new(
+                span,
+                "syntax: expected the keys to write, as in `-> (draft, score)`, found none",
+            ));
+        }
+        let faults = self.report.len();
+        self.list(&list, |parser, list| {
+            let key = parser.written(list)?;
+            if run.writes.iter().any(|other| other.text() == key.text()) {
+                return Err(syn::Error::new(
+                    key.name.span(),
+                    format!(
+                        "field-unknown: two outputs of this instance are called `{}`; help: give one of them another key",
+                        key.text()
+                    ),
+                ));
+            }
+            run.writes.push(key);
+            Ok(())
+        });
+        run.vague |= self.report.len() > faults;
+        Ok(())
+    }
+
+    /// A key behind `->`. Its type is that of the definition.
+    fn written(&mut self, input: ParseStream<'_>) -> syn::Result<Key> {
+        let key = expect::key(input, "the key to write, as in `critic as second -> essay_criticism`", false)?;
+        if input.peek(Token![:]) && !input.peek(Token![::]) {
+            let name = key.text();
+            let text =
+                format!("syntax: the type of `{name}` is that of the definition; help: write `{name}` alone");
+            self.report.at(input.span(), text);
+            input.parse::<Token![:]>()?;
+            let _ = input.parse::<Type>();
+        }
+        Ok(key)
+    }
+}
+
+/// `draft = essay`: the key of the definition, and the key to read instead.
+fn renamed(list: ParseStream<'_>) -> syn::Result<(Key, Key)> {
+    let example = "as in `critic(draft = essay)`";
+    let from = expect::key(list, &format!("a key of the agent, {example}"), false)?;
+    let name = from.text();
+    expect::token::<Token![=]>(list, &format!("`=` and the key to read in place of `{name}`, {example}"))?;
+    if list.peek(Lit) {
+        let text = format!(
+            "syntax: `{name}` is read from another key, and this is a value; help: declare `let KEY: TYPE = VALUE;` and write `{name} = KEY`"
+        );
+        let error = syn::Error::new(list.span(), text);
+        rest(list);
+        return Err(error);
+    }
+    let to = expect::key(list, &format!("the key to read in place of `{name}`, {example}"), false)?;
+    Ok((from, to))
+}

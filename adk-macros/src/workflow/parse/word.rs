@@ -1,0 +1,77 @@
+//! The words that open blocks, and those that people write instead.
+
+use super::super::names::nearest;
+use super::Parser;
+use super::block::at_brackets;
+use proc_macro2::TokenTree;
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::{Ident, Lit, Token, token};
+
+pub(super) const BLOCKS: &[&str] = &["sequence", "parallel", "loop", "match", "each"];
+
+/// What ADK and Rust call what is a block here.
+fn elsewhere(word: &str) -> Option<&'static str> {
+    match word {
+        "SequentialAgent" | "sequential" => Some("sequence"),
+        "ParallelAgent" => Some("parallel"),
+        "LoopAgent" | "while" => Some("loop"),
+        "for" | "foreach" => Some("each"),
+        "if" | "switch" => Some("match"),
+        _ => None,
+    }
+}
+
+fn near(word: &str) -> Option<&'static str> {
+    elsewhere(word).or_else(|| nearest(word, BLOCKS.iter().copied()))
+}
+
+/// The word of a block that begins here, and whether there is such a block. A step may be called like one.
+pub(super) fn opens(input: ParseStream<'_>) -> syn::Result<Option<(Ident, bool)>> {
+    if !input.peek(Ident::peek_any) {
+        return Ok(None);
+    }
+    let ahead = input.fork();
+    let word = ahead.call(Ident::parse_any)?;
+    let text = word.to_string();
+    let (is_keyword, is_known) = (!input.peek(Ident), BLOCKS.contains(&text.as_str()));
+    let has_arguments = ahead.peek(token::Paren);
+    if has_arguments {
+        ahead.parse::<TokenTree>()?;
+    }
+    let is_block = match text.as_str() {
+        _ if is_keyword => is_known || elsewhere(&text).is_some(),
+        _ if at_brackets(&ahead) => true,
+        // `each item`, but not `each as other`.
+        "each" => has_arguments || ahead.peek(Lit) || ahead.peek(Ident::peek_any) && !ahead.peek(Token![as]),
+        _ if is_known => has_arguments || ahead.peek(Lit) || ahead.peek(token::Bracket),
+        // `mach severity < ... >`, `eahc item in items < ... >`.
+        _ => match near(&text).filter(|_| !has_arguments && ahead.peek(Ident)) {
+            Some("match") => ahead.peek2(Token![<]) || ahead.peek2(token::Brace),
+            Some("each") => ahead.peek2(Token![in]),
+            _ => false,
+        },
+    };
+    Ok(is_block.then_some((word, is_known)))
+}
+
+impl Parser {
+    /// Which block a word stands for that is none; says so. `None` where an expression of Rust follows.
+    pub(super) fn meant(&mut self, word: &Ident) -> Option<&'static str> {
+        let text = word.to_string();
+        let near = near(&text);
+        let help = match near {
+            _ if text == "if" => {
+                "a choice is written `match approved < true => publish, false => () >`".to_owned()
+            }
+            Some(near) => format!("did you mean `{near}`?"),
+            None => {
+                "blocks are `sequence`, `parallel`, `loop`, `match` and `each`; two steps have a `;` between them"
+                    .to_owned()
+            }
+        };
+        self.report.at(word.span(), format!("syntax: `{text}` is not a block; help: {help}"));
+        let is_rust = matches!(text.as_str(), "if" | "while" | "for");
+        (!is_rust).then_some(near.unwrap_or("sequence"))
+    }
+}

@@ -1,0 +1,202 @@
+//! Tokens as text, spaced as people space them: patterns, prompts and limits in a `SPEC` and in docs.
+
+use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
+
+/// Expressions and patterns as they would be written: `n if n > 3`, `Some(Kind::A | Kind::B)`.
+pub(super) fn code(tokens: TokenStream) -> String {
+    let mut writer = Writer::default();
+    writer.all(tokens);
+    writer.out
+}
+
+#[derive(Default)]
+struct Writer {
+    out: String,
+    last: Last,
+    /// Open `::<`, whose `>` is no comparison.
+    generics: usize,
+    /// Between the bars of a closure.
+    closure: bool,
+}
+
+/// What was written last, as far as it decides about the space behind it.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Last {
+    /// Nothing, or an opening bracket: no space.
+    #[default]
+    Start,
+    /// A word, a literal or a closing bracket: an operator behind it stands between two values.
+    Value,
+    /// `if`, `mut` and their like: what follows begins anew.
+    Keyword,
+    /// An operator between two values, or a comma.
+    Operator,
+    /// `::`, `.`, `..` or an operator before its value.
+    Glue,
+}
+
+/// Words behind which `-`, `&` and `(` begin something.
+const KEYWORDS: &[&str] = &["as", "else", "if", "in", "let", "match", "move", "mut", "ref", "return"];
+
+impl Writer {
+    fn all(&mut self, tokens: TokenStream) {
+        let mut tokens = tokens.into_iter().peekable();
+        while let Some(token) = tokens.next() {
+            match token {
+                TokenTree::Punct(first) => {
+                    let mut operator = String::from(first.as_char());
+                    let mut joint = first.spacing() == Spacing::Joint;
+                    while let Some(TokenTree::Punct(next)) = tokens.peek()
+                        && joint
+                        && !(self.generics > 0 && operator == ">")
+                        && is_operator(&operator, next.as_char())
+                    {
+                        operator.push(next.as_char());
+                        joint = next.spacing() == Spacing::Joint;
+                        tokens.next();
+                    }
+                    self.operator(&operator);
+                }
+                TokenTree::Group(group) => self.group(group.delimiter(), group.stream()),
+                TokenTree::Ident(word) => {
+                    let word = word.to_string();
+                    let next = if KEYWORDS.contains(&&*word) { Last::Keyword } else { Last::Value };
+                    self.word(&word, next);
+                }
+                TokenTree::Literal(literal) => self.word(&literal.to_string(), Last::Value),
+            }
+        }
+    }
+
+    fn word(&mut self, text: &str, next: Last) {
+        if text == "if" || !matches!(self.last, Last::Start | Last::Glue) {
+            self.space();
+        }
+        self.out.push_str(text);
+        self.last = next;
+    }
+
+    fn group(&mut self, delimiter: Delimiter, inside: TokenStream) {
+        let (open, close) = match delimiter {
+            Delimiter::Parenthesis => ("(", ")"),
+            Delimiter::Bracket => ("[", "]"),
+            Delimiter::Brace => ("{ ", " }"),
+            Delimiter::None => ("", ""),
+        };
+        let spaced = match delimiter {
+            Delimiter::Brace => !matches!(self.last, Last::Start | Last::Glue),
+            _ => matches!(self.last, Last::Keyword | Last::Operator),
+        };
+        if spaced {
+            self.space();
+        }
+        let (is_empty, outer) = (inside.is_empty(), std::mem::take(&mut self.generics));
+        self.out.push_str(if is_empty { open.trim_end() } else { open });
+        self.last = Last::Start;
+        self.all(inside);
+        self.out.push_str(if is_empty { close.trim_start() } else { close });
+        (self.last, self.generics) = (Last::Value, outer);
+    }
+
+    fn operator(&mut self, text: &str) {
+        let before = matches!(self.last, Last::Value);
+        match text {
+            "::" | "." | ".." | "..=" | "..." => self.begin(text),
+            "," | ";" | ":" => {
+                self.out.push_str(text);
+                self.last = Last::Operator;
+            }
+            "?" => self.out.push('?'),
+            "<" if self.out.ends_with("::") || self.generics > 0 => {
+                self.generics += 1;
+                self.glue("<");
+            }
+            ">" if self.generics > 0 => {
+                self.generics -= 1;
+                self.out.push('>');
+                self.last = Last::Value;
+            }
+            // A macro.
+            "!" if before => self.glue("!"),
+            "'" => {
+                if !matches!(self.last, Last::Start | Last::Glue) {
+                    self.space();
+                }
+                self.glue("'");
+            }
+            "&" | "&&" | "*" | "-" | "!" | "#" if !before => self.begin(text),
+            "|" if self.closure => {
+                self.out.push('|');
+                (self.closure, self.last) = (false, Last::Operator);
+            }
+            "|" if !before => {
+                self.begin(text);
+                self.closure = true;
+            }
+            _ => {
+                if self.last != Last::Start {
+                    self.space();
+                }
+                self.out.push_str(text);
+                self.last = Last::Operator;
+            }
+        }
+    }
+
+    /// An operator before its value.
+    fn begin(&mut self, text: &str) {
+        if matches!(self.last, Last::Keyword | Last::Operator) {
+            self.space();
+        }
+        self.glue(text);
+    }
+
+    fn glue(&mut self, text: &str) {
+        self.out.push_str(text);
+        self.last = Last::Glue;
+    }
+
+    fn space(&mut self) {
+        if !self.out.is_empty() && !self.out.ends_with(' ') {
+            self.out.push(' ');
+        }
+    }
+}
+
+/// Whether a character goes on an operator of Rust.
+fn is_operator(so_far: &str, next: char) -> bool {
+    let longer = format!("{so_far}{next}");
+    ["::", "..", "..=", "...", "&&", "||", "==", "!=", "<=", ">=", "<<", ">>", "=>", "->"]
+        .contains(&longer.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::code;
+
+    #[test]
+    fn code_is_spaced_as_people_space_it() {
+        for text in [
+            "Severity::High | Severity::Low",
+            "n if n > 3 && !done",
+            "0..=5 | 9.. if -1 < x",
+            "Some(Kind::A | Kind::B)",
+            "Ticket { severity: Severity::High, .. }",
+            "[first, .., last]",
+            "n @ 1..=9",
+            "&[\"a\", ref mut b]",
+            "x if x.iter().any(|y| *y >= 2)",
+            "v if v == Vec::<Vec<u8>>::new()",
+            "_ if matches!(x, Some(_))",
+            "(a, -1)",
+            "ROUNDS * 2 + size_of::<u8>()",
+            "c if c as u8 == b'x'",
+            "&'static str",
+            "Unit {}",
+        ] {
+            // What rustc gives has spaces everywhere.
+            let tokens: proc_macro2::TokenStream = text.parse().unwrap();
+            assert_eq!(code(tokens), text);
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Agents that ask a model.
+
+adk::llm::agent! {
+    /// Reads `topic`, writes `draft: String`.
+    pub writer -> draft: String { instruction: "Write about {topic}." }
+
+    /// Reads `draft`, writes `criticism: String`.
+    pub critic -> criticism: String { instruction: "Review {draft}." }
+
+    /// Reads `draft` and `criticism`, writes `draft: String`, may end a loop.
+    pub refiner -> draft: String {
+        instruction: "Apply {criticism} to {draft}.",
+        tools: [crate::tools::stop],
+    }
+
+    /// Reads `draft`, writes it: `draft: String`.
+    pub polisher -> draft: String { instruction: "Polish {draft}." }
+
+    /// Reads `draft` and `tone`, by a prompt that is a const.
+    pub reviewer { instruction: crate::prompts::REVIEW }
+
+    /// Reads `draft` if it is there, writes `summary: String`.
+    pub summarizer -> summary: String { instruction: "Summarize {draft?}." }
+
+    /// Writes `severity: Severity`.
+    pub triage -> severity: crate::data::Severity { instruction: "How bad is it?" }
+}
+
+/// Another `critic`, with the key of its own.
+pub mod second {
+    adk::llm::agent! {
+        /// Reads `draft`, writes `opinion: String`.
+        pub critic -> opinion: String { instruction: "Review {draft}." }
+    }
+}

@@ -1,0 +1,30 @@
+//! Workflows, to be used as steps.
+
+use adk::workflow;
+
+workflow! {
+    /// Reads `topic`, writes `draft: String`; an agent `writer` and a block `drafting_loop` stand in it.
+    pub Drafting(topic: String) -> draft: String {
+        agent writer -> draft: String { instruction: "Write about {topic}." }
+
+        drafting_loop: loop(max = 2) < writer >
+    }
+}
+
+workflow! {
+    /// Reads `draft` and, with a default, `tone`; writes `criticism: String`.
+    pub Reviewing(draft: String, tone: String = "kind") -> criticism: String {
+        agent reviewer -> criticism: String { instruction: "Review {draft}. Be {tone}." }
+
+        reviewer
+    }
+}
+
+workflow! {
+    /// A workflow whose name in snake case is a keyword.
+    pub Loop(topic: String) {
+        agent talker { instruction: "Talk about {topic}." }
+
+        talker
+    }
+}

@@ -1,0 +1,13 @@
+//! Good programs in every shape, under the lints that a careful user may have: what the macros write brings no warning.
+#![deny(warnings, missing_docs, missing_debug_implementations, unreachable_pub, unused_qualifications)]
+#![deny(rust_2018_idioms, let_underscore_drop, single_use_lifetimes, clippy::all, clippy::pedantic)]
+#![forbid(unsafe_code)]
+
+pub mod attributes;
+pub mod blocks;
+pub mod keys;
+pub mod names;
+pub mod nested;
+pub mod places;
+pub mod prompts;
+pub mod shapes;

@@ -1,0 +1,42 @@
+use adk::prelude::*;
+
+workflow! {
+    #[bounds(model_calls = 10)]
+    pub Writing(topic: String) -> draft: String {
+        agent writer -> draft: String { instruction: "Write about {topic}." }
+        agent critic -> criticism: String { instruction: "Review {draft}." }
+        agent refiner -> draft: String { instruction: "Apply {criticism} to {draft}." }
+
+        writer;
+        refinement: loop(max = 5) < critic; refiner >
+    }
+}
+
+workflow! {
+    #[bounds(rounds = 3, model_calls = 100)]
+    pub Rounds(topic: String) {
+        agent writer { instruction: "Write about {topic}." }
+
+        outer: loop(max = 2) < inner: loop(max = 2) < writer > >
+    }
+}
+
+workflow! {
+    #[bounds(model_calls = 30)]
+    pub Unbounded(topic: String) {
+        agent writer { instruction: "Write about {topic}.", tools: [agents::tools::search] }
+
+        writer
+    }
+}
+
+workflow! {
+    #[bounds(model_calls = 30)]
+    pub Endless(topic: String) {
+        agent writer { instruction: "Write about {topic}." }
+
+        again: loop(until = done) < writer; agents::functions::approver as approving -> done >
+    }
+}
+
+fn main() {}

@@ -1,0 +1,54 @@
+//! Every check has its cases and its page.
+
+use super::{files, folder, read};
+use adk::check::{CHECKS, Check};
+
+/// How many bad programs show each check, at the least.
+const CASES: usize = 3;
+
+/// Checks of one macro call: what stands in another module or crate has no part in them.
+const OF_ONE_CALL: &[&str] = &["block-empty", "key-duplicate", "syntax", "tool-undocumented"];
+
+/// What the other cases are about: what rustc says itself, and several checks at once.
+const OTHERS: &[&str] = &["wrong-", "readme", "several-errors"];
+
+/// `key-missing` and `key-missing-until`, but no `key-missingx`.
+fn shows(case: &str, check: &str) -> bool {
+    case.strip_prefix(check).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+}
+
+#[test]
+fn every_check_has_bad_programs_a_good_one_and_a_page() {
+    let (said, good) = (files(&folder("."), "stderr"), files(&folder("pass"), "rs"));
+    let (listed, pages) = (read(&folder("pass/main.rs")), files(&folder("../../docs/checks"), "md"));
+    let mut missing = Vec::new();
+    for Check { name, .. } in CHECKS {
+        let says = format!("{name}: ");
+        let bad: Vec<_> =
+            said.iter().filter(|(case, text)| shows(case, name) && text.contains(&says)).collect();
+        if bad.len() < CASES {
+            missing.push(format!("{name}: {} bad programs", bad.len()));
+        }
+        for place in ["", "-modules", "-crates"] {
+            let case = format!("{name}{place}");
+            if !OF_ONE_CALL.contains(name) && !bad.iter().any(|(bad, _)| **bad == case) {
+                missing.push(format!("{case}.rs"));
+            }
+        }
+        if !good.contains_key(*name) || !listed.contains(&format!("\"{name}.rs\"")) {
+            missing.push(format!("pass/{name}.rs"));
+        }
+        if !pages.contains_key(*name) {
+            missing.push(format!("docs/checks/{name}.md"));
+        }
+    }
+    assert_eq!(missing, Vec::<String>::new());
+}
+
+#[test]
+fn every_case_belongs_to_a_check() {
+    let mut cases: Vec<_> = files(&folder("."), "rs").into_keys().collect();
+    cases.retain(|case| !CHECKS.iter().any(|check| shows(case, check.name)));
+    cases.retain(|case| !OTHERS.iter().any(|other| case.starts_with(other)));
+    assert_eq!(cases, Vec::<String>::new(), "name them after a check");
+}

@@ -1,0 +1,35 @@
+//! Attributes that fit the function: a key for a value, `exits` for a `Flow`, `blocking` for a function that waits.
+
+use adk::prelude::*;
+
+type Score = Result<f64>;
+
+#[agent(writes = score)]
+pub fn grade(draft: &str) -> Score {
+    Ok(draft.len() as f64)
+}
+
+#[agent]
+pub async fn nothing() -> Result<()> {
+    Ok(())
+}
+
+#[agent(exits(outer))]
+pub fn give_up(score: f64) -> Flow {
+    if score < 0.1 { Flow::ExitTo("outer".into()) } else { Flow::Continue }
+}
+
+#[agent(blocking, writes = user:plan)]
+pub fn plan() -> String {
+    std::thread::current().name().unwrap_or_default().to_owned()
+}
+
+#[agent(writes = severity)]
+pub fn of_another_crate(severity: Option<&agents::data::Severity>) -> agents::data::Severity {
+    severity.copied().unwrap_or(agents::data::Severity::Low)
+}
+
+#[agent]
+pub fn with_context(cx: &mut Context, _draft: &str) {
+    let _ = cx.iteration();
+}

@@ -1,0 +1,29 @@
+//! Written on every path: by each arm, before the point where a loop may end, or before the loop.
+
+use adk::prelude::*;
+
+#[agent]
+fn enough(topic: &str) -> Flow {
+    Flow::exit_if(topic.is_empty())
+}
+
+#[agent(writes = found)]
+fn find(topic: &str) -> Option<String> {
+    Some(topic.to_owned())
+}
+
+workflow! {
+    pub Writing(topic: String, severity: String) {
+        agent writer -> draft: String { instruction: "Write about {topic}. What was said: {criticism?}" }
+        agent critic -> criticism: String { instruction: "Review {draft}." }
+        agent page -> alarm: String { instruction: "Wake somebody." }
+        agent log -> alarm: String { instruction: "Write it down." }
+        agent report { instruction: "Report {alarm} and {found?}." }
+
+        refinement: loop(max = 5) < writer; critic >
+        match severity < "high" => page, "low" => log, _ => log as other >
+        outer: loop(max = 2) < match severity < "high" => < break >, _ => page as again > critic as second >
+        find;
+        report
+    }
+}

@@ -1,0 +1,13 @@
+//! Names that are only near to those of the runtime.
+
+use adk::tool;
+
+/// Goes to another agent.
+#[tool]
+pub fn transfer_to_agents(name: &str) {
+    let _ = name;
+}
+
+/// Sets the answer.
+#[tool(name = "set_response")]
+pub fn set_model_response() {}

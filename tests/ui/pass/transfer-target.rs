@@ -1,0 +1,18 @@
+//! Targets are declared in the workflow, and are no steps.
+
+use adk::prelude::*;
+
+mod others {
+    adk::llm::agent! { pub desk -> answer: String { instruction: "Answer: {question}" } }
+}
+
+workflow! {
+    pub Support(question: String) -> answer: String {
+        agent clerk -> answer: String { instruction: "Answer {question}, or hand it over.", transfer: [billing, desk] }
+        agent billing -> answer: String { instruction: "Answer what is about money: {question}", transfer: [expert] }
+        agent expert -> answer: String { instruction: "Answer: {question}" }
+        agent desk: others::desk;
+
+        clerk
+    }
+}

@@ -1,0 +1,24 @@
+use adk::prelude::*;
+
+workflow! {
+    pub Writing(items: Vec<String>) {
+        agent critic { instruction: "Review." }
+
+        each in items < critic as a >
+        each item < critic as b >
+        each item of items < critic as c >
+        each item in < critic as d >
+        each item in items;
+        each item in items.iter() < critic as e >
+        each item in "items" < critic as f >
+        each fn in items < critic as g >
+        each item in items(max_concurrency = 4) < critic as h >
+        each(max_concurrency = 0) element in items < critic as i >
+        each "item";
+        eahc part in items < critic as j >
+        for part in items { critic as k }
+        critic
+    }
+}
+
+fn main() {}

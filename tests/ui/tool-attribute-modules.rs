@@ -1,0 +1,25 @@
+mod types {
+    pub struct NoJson;
+    pub type Found = Result<NoJson, String>;
+}
+
+mod tools {
+    use super::types::Found;
+    use adk::tool;
+
+    /// Gives what no model can read.
+    #[tool]
+    pub fn find() -> Found {
+        Err(String::new())
+    }
+
+    /// Fails without words.
+    #[tool]
+    pub fn fail() -> Result<u8, super::types::NoJson> {
+        Ok(1)
+    }
+}
+
+fn main() {
+    let _ = (tools::find, tools::fail);
+}
