@@ -4,9 +4,11 @@
 pub mod args;
 mod context;
 pub(crate) mod decode;
+mod function;
 pub(crate) mod schema;
 
 pub use context::{ToolActions, ToolContext, ToolRecord};
+pub use function::{FunctionTool, Json, ToolReturn};
 
 use crate::model::ToolDeclaration;
 use crate::spec::ToolMeta;

@@ -1,7 +1,7 @@
 //! ADK's workflow agents and their builders.
 
 use super::error::BuildError;
-use super::item::{Block, BlockKind, IntoAgent, Item, SubAgent};
+use super::item::{Block, BlockKind, DEEPEST, IntoAgent, IntoAgents, Item, SubAgent};
 use super::tree::{Tree, TreeOptions};
 use crate::agent::{DynAgent, Key};
 use crate::check::Fault;
@@ -61,10 +61,10 @@ impl<K: Kind> BlockBuilder<K> {
         self
     }
 
-    /// Adds agents of one type. For a mix of types, call [`sub_agent`](Self::sub_agent) for each, or give trait objects.
+    /// Adds agents: a list of one type, or a tuple of any types.
     #[must_use]
-    pub fn sub_agents<A: IntoAgent>(mut self, agents: impl IntoIterator<Item = A>) -> Self {
-        self.common.sub_agents.extend(agents.into_iter().map(IntoAgent::into_agent));
+    pub fn sub_agents(mut self, agents: impl IntoAgents) -> Self {
+        self.common.sub_agents.extend(agents.into_agents());
         self
     }
 
@@ -114,8 +114,12 @@ impl<K: Kind> BlockBuilder<K> {
 
     fn part_ref(&self) -> SubAgent {
         let Common { name, description, sub_agents, .. } = self.common.clone();
-        let items = sub_agents.into_iter().map(|part| part.0).collect();
-        SubAgent(Item::Block(Arc::new(Block { name, description, kind: self.kind, items })))
+        let depth = 1 + sub_agents.iter().map(SubAgent::depth).max().unwrap_or_default();
+        // Only what is too deep is left out; the depth stays, so that it is seen and refused.
+        let kept = sub_agents.into_iter().filter(|part| part.depth() < DEEPEST);
+        let items = kept.map(|part| part.0).collect();
+        let place = "".into();
+        SubAgent(Item::Block(Arc::new(Block { name, description, kind: self.kind, items, depth, place })))
     }
 
     pub(super) fn part(self) -> SubAgent {

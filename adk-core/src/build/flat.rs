@@ -44,6 +44,27 @@ impl Flat {
         }
     }
 
+    pub(super) fn block(&self, step: usize) -> Option<&Arc<Block>> {
+        match &self.steps.get(step)?.what {
+            What::Block(block) => Some(block),
+            _ => None,
+        }
+    }
+
+    /// Where a step stands in a config.
+    pub(super) fn place(&self, step: usize) -> &str {
+        match self.steps.get(step).map(|step| &step.what) {
+            Some(What::Agent(placed)) => &placed.place,
+            Some(What::Block(block)) => &block.place,
+            _ => "",
+        }
+    }
+
+    /// The last step of a block; the step itself for an agent.
+    pub(super) fn end(&self, step: usize) -> usize {
+        self.steps.get(step).map_or(step, |step| step.end)
+    }
+
     fn description(&self) -> &str {
         match self.steps.first().map(|step| &step.what) {
             Some(What::Agent(placed)) => placed.meta().description,
@@ -133,8 +154,10 @@ pub(super) fn describe(flat: Flat) -> Described {
     });
     Described::new(listed, |listed| {
         let (flat, lists) = (listed.borrow_owner(), listed.borrow_dependent());
-        let spec =
-            Spec::new(&flat.name, flat.description(), &lists.steps).states(&lists.states).lets(&lists.lets);
+        let spec = Spec::new(&flat.name, flat.description(), &lists.steps)
+            .built()
+            .states(&lists.states)
+            .lets(&lists.lets);
         let meta = AgentMeta::new(AgentKind::Workflow, &flat.name)
             .description(flat.description())
             .reads(&lists.reads)

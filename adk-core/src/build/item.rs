@@ -34,12 +34,20 @@ pub(super) enum Item {
 }
 
 /// A block with its parts.
+#[derive(Clone)]
 pub(super) struct Block {
     pub(super) name: Name,
     pub(super) description: String,
     pub(super) kind: BlockKind,
     pub(super) items: Vec<Item>,
+    /// How many blocks and agents stand inside of each other, this one included.
+    pub(super) depth: usize,
+    /// Where it stands in a config.
+    pub(super) place: Arc<str>,
 }
+
+/// The most parts inside of each other: what is deeper is refused, and not kept, since it is dropped by recursion.
+pub(super) const DEEPEST: usize = 128;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BlockKind {
@@ -55,6 +63,9 @@ pub(super) struct Placed {
     about: Arc<Identified>,
     /// What is wrong with the agent itself and is no matter of the tree.
     pub(super) faults: Arc<[Fault]>,
+    depth: usize,
+    /// Where it stands in a config.
+    pub(super) place: Arc<str>,
 }
 
 /// The agent that is described, and the name of its definition.
@@ -73,11 +84,11 @@ self_cell!(
 
 impl Placed {
     pub(super) fn new(agent: Arc<dyn DynAgent>) -> Self {
-        Self::with_faults(agent, Vec::new())
+        Self::with_faults(agent, Vec::new(), 1)
     }
 
     /// An agent that was described at run time says nothing of its definition: then it is this very value.
-    pub(super) fn with_faults(agent: Arc<dyn DynAgent>, faults: Vec<Fault>) -> Self {
+    pub(super) fn with_faults(agent: Arc<dyn DynAgent>, faults: Vec<Fault>, depth: usize) -> Self {
         let meta = agent.meta();
         let definition = match meta.definition == meta.name {
             true => format!("{} at {:p}", meta.name, inner(&agent)),
@@ -85,7 +96,7 @@ impl Placed {
         };
         let owner = Owner { agent: agent.clone(), definition };
         let about = Identified::new(owner, |owner| owner.agent.meta().definition(&owner.definition));
-        Self { agent, about: Arc::new(about), faults: faults.into() }
+        Self { agent, about: Arc::new(about), faults: faults.into(), depth, place: "".into() }
     }
 
     pub(super) fn meta(&self) -> &AgentMeta<'_> {
@@ -105,6 +116,27 @@ impl SubAgent {
             Item::Agent(placed) => placed.agent.meta().name,
             Item::Block(block) => &block.name,
         }
+    }
+
+    /// How many parts stand inside of each other.
+    pub(super) fn depth(&self) -> usize {
+        match &self.0 {
+            Item::Agent(placed) => placed.depth,
+            Item::Block(block) => block.depth,
+        }
+    }
+
+    /// Says where it stands in a config.
+    pub(super) fn at(mut self, place: &str) -> Self {
+        match &mut self.0 {
+            Item::Agent(placed) => placed.place = place.into(),
+            Item::Block(block) => {
+                let mut own = Block::clone(block);
+                own.place = place.into();
+                *block = Arc::new(own);
+            }
+        }
+        self
     }
 
     pub(super) fn of(agent: Arc<dyn DynAgent>) -> Self {
@@ -136,6 +168,51 @@ impl<A: DynAgent + 'static> IntoAgent for Arc<A> {
         SubAgent::of(self)
     }
 }
+
+/// Parts of a tree: a list of agents of one type, or a tuple of agents of any types.
+///
+/// ```
+/// # use adk_core as adk;
+/// use adk::{LoopAgent, ParallelAgent, SequentialAgent, llm::LlmAgent};
+/// let agent = |name: &'static str| LlmAgent::builder(name);
+/// let both = ParallelAgent::builder("both").sub_agents([agent("left"), agent("right")]);
+/// let tree = SequentialAgent::builder("all").sub_agents((agent("first"), both, agent("last").build()));
+/// assert_eq!(tree.build()?.spec().nodes().len(), 7);
+/// # Ok::<(), adk::BuildError>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no list of agents",
+    label = "expected an array, a `Vec`, or a tuple of agents"
+)]
+pub trait IntoAgents {
+    /// As parts of a tree, in order.
+    fn into_agents(self) -> Vec<SubAgent>;
+}
+
+impl<A: IntoAgent, const N: usize> IntoAgents for [A; N] {
+    fn into_agents(self) -> Vec<SubAgent> {
+        self.into_iter().map(IntoAgent::into_agent).collect()
+    }
+}
+
+impl<A: IntoAgent> IntoAgents for Vec<A> {
+    fn into_agents(self) -> Vec<SubAgent> {
+        self.into_iter().map(IntoAgent::into_agent).collect()
+    }
+}
+
+macro_rules! tuples {
+    ($(($($part:ident)*))*) => {$(
+        impl<$($part: IntoAgent),*> IntoAgents for ($($part,)*) {
+            #[allow(non_snake_case, reason = "a name for each type and its value")]
+            fn into_agents(self) -> Vec<SubAgent> {
+                let ($($part,)*) = self;
+                vec![$($part.into_agent()),*]
+            }
+        }
+    )*};
+}
+tuples!((A) (A B) (A B C) (A B C D) (A B C D E) (A B C D E F) (A B C D E F G) (A B C D E F G H));
 
 impl IntoAgent for SubAgent {
     fn into_agent(self) -> SubAgent {

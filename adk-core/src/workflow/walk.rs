@@ -130,7 +130,7 @@ impl<'a> Walk<'a> {
                 }
             };
             if let Some(exit) = exit
-                && (!self.workflow.is_unchecked() || self.is_taken(at, &exit))
+                && (!cx.unchecked || self.is_taken(at, &exit))
             {
                 match self.jump(exit, open, cx) {
                     Ok(behind) => at = behind,
