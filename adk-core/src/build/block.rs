@@ -141,7 +141,30 @@ macro_rules! block {
     ($(#[$docs:meta])* $agent:ident, $builder:ident, $kind:expr) => {
         $(#[$docs])*
         ///
-        /// Cheap to clone. How it runs is fixed: no run function of its own can be given to it.
+        /// Cheap to clone.
+        ///
+        /// # How it runs is fixed
+        ///
+        /// ADK Go lets one write a run function for a workflow agent, and refuses it when the agent is made. Here it cannot
+        /// be written: the builder takes none, and the type has its implementation.
+        ///
+        /// ```compile_fail,E0599
+        /// # use adk_core as adk;
+        #[doc = concat!("adk::", stringify!($agent), "::builder(\"mine\").run(|cx| todo!());")]
+        /// ```
+        ///
+        /// ```compile_fail,E0117
+        /// # use adk_core as adk;
+        #[doc = concat!("impl adk::DynAgent for adk::", stringify!($agent), " {")]
+        /// #     fn meta(&self) -> &adk::AgentMeta<'_> { todo!() }
+        ///     fn run_dyn<'a>(&'a self, cx: &'a mut adk::Context) -> adk::BoxFuture<'a, adk::Result<adk::Flow>> {
+        ///         todo!()
+        ///     }
+        /// #     fn prepare_dyn(&self, prepare: &mut adk::Prepare<'_>) {}
+        /// }
+        /// ```
+        ///
+        /// What runs in another way is an agent of its own: [`Agent`](crate::Agent) by hand, or `#[agent]` on a function.
         #[derive(Clone, Debug)]
         pub struct $agent(Tree);
 

@@ -119,6 +119,10 @@ impl Tree {
 
     /// All that is wrong with it, faults of the flow included, whether they were checked or not.
     pub fn check(&self) -> Vec<Fault> {
+        if SubAgent(self.0.root.clone()).depth() > DEEPEST {
+            // What was too deep was not kept, so nothing can be said of the rest.
+            return vec![too_deep(self.spec().name)];
+        }
         let (flat, mut faults) = (self.flat(), check::faults(self.spec()));
         for at in 0..flat.steps.len() {
             let own = flat.placed(at).into_iter().flat_map(|placed| placed.faults.iter().cloned());

@@ -236,7 +236,7 @@ impl<'r> Reader<'r> {
         if let Some(yes) = fields.boolean("disallow_transfer_to_peers", faults) {
             agent = agent.disallow_transfer_to_peers(yes);
         }
-        if let Some(turns) = fields.limit("max_turns", name, faults) {
+        if let Some(turns) = fields.whole("max_turns", faults) {
             agent = agent.max_turns(turns);
         }
         if let Some(config) = fields.object("generate_content_config", faults) {

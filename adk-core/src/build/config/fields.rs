@@ -37,7 +37,9 @@ impl<'v> Fields<'v> {
     }
 
     pub(super) fn value(&mut self, field: &'static str) -> Option<&'v Value> {
-        self.asked.push(field);
+        if !self.asked.contains(&field) {
+            self.asked.push(field);
+        }
         self.all.get(field).filter(|value| !value.is_null())
     }
 
