@@ -1,6 +1,7 @@
 //! The runtime of `adk-workflow`; users depend on that crate and write `use adk::...`.
 
 mod agent;
+pub mod callback;
 pub mod check;
 mod content;
 pub mod engine;

@@ -20,7 +20,8 @@ use crate::agent::DynAgent;
 use crate::flow::Flow;
 use crate::run::{Context, Prepare};
 use crate::spec::AgentMeta;
-use crate::{BoxFuture, Error, ErrorKind, Result};
+use crate::callback::AgentCallbacks;
+use crate::{BoxFuture, Content, Error, ErrorKind, Event, Name, Result};
 use serde_json::Value;
 use std::sync::{Arc, OnceLock};
 
@@ -87,6 +88,22 @@ impl DynAgent for LlmAgent {
         Box::pin(async move {
             let flow = turn::run(self, cx).await;
             flow.map_err(|error| error.at(cx.path()))
+        })
+    }
+
+    fn callbacks_dyn(&self) -> Option<&AgentCallbacks> {
+        Some(&self.settings.callbacks)
+    }
+
+    fn stand_in_dyn(&self, content: Content) -> Result<Event> {
+        let value = match &self.decl.output {
+            Some(output) => output::value(output, &content, None)?.map(|value| (output.key, value)),
+            None => None,
+        };
+        let event = Event::new().with_content(content);
+        Ok(match value {
+            Some((key, value)) => event.with_state(Name::literal(key), value),
+            None => event,
         })
     }
 

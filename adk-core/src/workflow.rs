@@ -3,6 +3,7 @@
 mod block;
 mod join;
 mod keys;
+mod lifecycle;
 mod nested;
 mod reads;
 mod scopes;
@@ -16,6 +17,7 @@ pub use block::{Block, LoopBlock};
 pub use keys::{Keys, Values};
 
 use crate::agent::DynAgent;
+use crate::callback::AgentCallbacks;
 use crate::flow::Flow;
 use crate::run::{Context, LoopEndReason, Prepare};
 use crate::spec::{Spec, StepKind};
@@ -72,6 +74,16 @@ pub trait Wired: Send + Sync {
         None
     }
 
+    /// The callbacks of a block: those of its field.
+    fn callbacks(&self, _step: usize) -> Option<&AgentCallbacks> {
+        None
+    }
+
+    /// Whether an exit has to have been announced: not so in a tree that was built without flow checks.
+    fn flow_checks(&self) -> bool {
+        true
+    }
+
     /// Which arm of a `match` the value of its key selects, counted from 0.
     ///
     /// # Errors
@@ -106,22 +118,27 @@ pub async fn run(workflow: &dyn Wired, cx: &mut Context) -> Result<Flow> {
     // At the root of a run the inputs came with the event of the user.
     let nested = cx.path().parent().is_some();
     // They are given back after an error too: an agent that runs a workflow by itself may go on.
-    let (scope, known) = (cx.scope.clone(), cx.known.clone());
+    let (scope, known, flow_checks) = (cx.scope.clone(), cx.known.clone(), cx.flow_checks);
     let walked = async {
         if nested {
             nested::enter(workflow, cx).await?;
         }
         cx.known = nested::known(spec);
+        cx.flow_checks = workflow.flow_checks();
         let walk = Walk { workflow, steps: spec.steps };
         walk.steps(0..spec.steps.len(), cx).await
     };
     let walked = walked.await;
-    (cx.scope, cx.known) = (scope, known);
-    match walked? {
-        Walked::Through if nested => nested::leave(spec, cx).await.map(|()| Flow::Continue),
-        Walked::Through => Ok(Flow::Continue),
-        Walked::Exit(exit) => Err(outside(exit, cx)),
+    (cx.scope, cx.known, cx.flow_checks) = (scope, known, flow_checks);
+    let flow = match walked? {
+        Walked::Through => Flow::Continue,
+        Walked::Exit(exit) if exit.ends_all_loops(cx) => Flow::Exit,
+        Walked::Exit(exit) => return Err(outside(exit, cx)),
+    };
+    if nested {
+        nested::leave(spec, cx).await?;
     }
+    Ok(flow)
 }
 
 /// An exit never leaves a workflow, as `break` never leaves a function.

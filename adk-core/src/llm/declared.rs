@@ -8,7 +8,8 @@ use crate::model::ModelRef;
 use crate::run::{Context, Prepare};
 use crate::spec::AgentMeta;
 use crate::tool::DynTool;
-use crate::{DynAgent, Result};
+use crate::callback::AgentCallbacks;
+use crate::{Content, DynAgent, Event, Result};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -45,6 +46,14 @@ impl<W: Declares<N>, const N: usize> Agent for Declared<W, N> {
 
     fn prepare(&self, prepare: &mut Prepare<'_>) {
         self.agent.prepare_dyn(prepare);
+    }
+
+    fn callbacks(&self) -> Option<&AgentCallbacks> {
+        self.agent.callbacks_dyn()
+    }
+
+    fn stand_in(&self, content: Content) -> Result<Event> {
+        self.agent.stand_in_dyn(content)
     }
 }
 
