@@ -1,5 +1,9 @@
 //! Agents: async functions over a [`Context`].
 
+mod with;
+
+pub use with::WithCallbacks;
+
 use crate::callback::AgentCallbacks;
 use crate::run::Context;
 use crate::run::Prepare;

@@ -15,14 +15,14 @@ mod hooks;
 mod lists;
 mod plugin;
 
-pub use accept::{Answer, Asked, Later, Now, With1, With2, With3};
+pub use accept::{Answer, Asked, Later, Now, Said, With1, With2, With3};
 pub use context::CallbackContext;
 pub use lists::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
 pub use plugin::Plugin;
 
 pub(crate) use context::{Place, Steps};
 pub(crate) use hooks::{
-    after_agent, after_model, after_tool, before_agent, before_model, before_tool, on_agent_error, on_model_error,
-    on_tool_error,
+    after_agent, after_model, after_run, after_tool, before_agent, before_model, before_run, before_tool,
+    on_agent_error, on_model_error, on_tool_error, on_user_message,
 };
-pub(crate) use plugin::{DynPlugin, Plugins};
+pub(crate) use plugin::Plugins;

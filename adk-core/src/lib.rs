@@ -31,7 +31,8 @@ pub mod tools;
 pub mod typed;
 pub mod workflow;
 
-pub use agent::{Agent, DynAgent};
+pub use agent::{Agent, DynAgent, WithCallbacks};
+pub use callback::{CallbackContext, Plugin};
 pub use content::{Blob, Content, FileData, FunctionCall, FunctionResponse, Part, Role, Thought};
 pub use error::{BoxError, Error, ErrorKind, Result};
 pub use event::{Actions, Details, Event, LOOP_ITERATION_KEY, StateDelta};

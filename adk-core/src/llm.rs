@@ -5,6 +5,7 @@ mod calls;
 mod contents;
 mod declare;
 mod declared;
+mod hooks;
 mod merge;
 mod output;
 mod request;

@@ -13,7 +13,7 @@ mod walk;
 #[doc(hidden)]
 pub mod wire;
 
-pub use block::{Block, LoopBlock};
+pub use block::{Block, BlockField, LoopBlock};
 pub use keys::{Keys, Values};
 
 use crate::agent::DynAgent;

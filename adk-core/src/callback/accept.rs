@@ -3,7 +3,7 @@
 //! A callback is a `Fn` of its context and of what it looks at; what it returns is an [`Answer`] ([`Now`]), or a future
 //! that gives one ([`Later`]). The type parameter `M` is which of the two; nobody writes it.
 
-use crate::{BoxError, BoxFuture, Error, Result};
+use crate::{BoxError, BoxFuture, Content, Error, Result};
 
 /// What a callback may return: `()` for nothing, an `Option` of what is to stand in place of the real thing, or a
 /// `Result` of these with any error.
@@ -75,6 +75,28 @@ impl<'a, T: Send + 'a, A: Answer<T>> Asked<'a, T, Now> for A {
 impl<'a, T: Send + 'a, F: Future<Output: Answer<T>> + Send + 'a> Asked<'a, T, Later> for F {
     fn asked(self) -> BoxFuture<'a, Result<Option<T>>> {
         Box::pin(async move { self.await.answer() })
+    }
+}
+
+/// What a callback of an agent says: text of it is the model's, a [`Content`] is taken as it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Said(pub Content);
+
+impl From<Content> for Said {
+    fn from(content: Content) -> Self {
+        Self(content)
+    }
+}
+
+impl From<&str> for Said {
+    fn from(text: &str) -> Self {
+        Self(Content::model(text))
+    }
+}
+
+impl From<String> for Said {
+    fn from(text: String) -> Self {
+        Self(Content::model(text))
     }
 }
 

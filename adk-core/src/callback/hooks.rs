@@ -1,6 +1,6 @@
 //! Asks the plugins, then the callbacks of the agent's own: the first that gives something wins.
 
-use super::{AgentCallbacks, CallbackContext, ModelCallbacks, ToolCallbacks};
+use super::{AgentCallbacks, CallbackContext, ModelCallbacks, Said, ToolCallbacks};
 use crate::model::{ModelRequest, ModelResponse};
 use crate::panic::caught;
 use crate::{Content, Error, ErrorKind, FunctionCall, Result};
@@ -34,12 +34,16 @@ fn whole<T>(asked: Result<Result<T>, String>) -> Result<T> {
     })
 }
 
+async fn said(asked: impl Future<Output = Result<Option<Said>>>) -> Result<Option<Content>> {
+    Ok(asked.await?.map(|said| said.0))
+}
+
 pub(crate) async fn before_agent(own: &AgentCallbacks, cx: &mut CallbackContext) -> Result<Option<Content>> {
-    first!(cx, &own.before, |asked| asked.agent_begins(cx), asked(cx))
+    first!(cx, &own.before, |asked| asked.agent_begins(cx), said(asked(cx)))
 }
 
 pub(crate) async fn after_agent(own: &AgentCallbacks, cx: &mut CallbackContext) -> Result<Option<Content>> {
-    first!(cx, &own.after, |asked| asked.agent_ended(cx), asked(cx))
+    first!(cx, &own.after, |asked| asked.agent_ended(cx), said(asked(cx)))
 }
 
 pub(crate) async fn before_model(
@@ -102,4 +106,33 @@ pub(crate) async fn on_agent_error(cx: &mut CallbackContext, error: &Error) {
         }
     };
     drop(caught(all).await);
+}
+
+/// Asks the plugins with the message of the user; what is stored in its place.
+pub(crate) async fn on_user_message(cx: &mut CallbackContext, message: &Content) -> Result<Option<Content>> {
+    first!(cx, &NOBODY, |asked| asked.user_message(cx, message), nothing(asked))
+}
+
+/// Asks the plugins before the first agent; the answer that stands in place of all of them.
+pub(crate) async fn before_run(cx: &mut CallbackContext) -> Result<Option<Content>> {
+    first!(cx, &NOBODY, |asked| asked.run_begins(cx), nothing(asked))
+}
+
+/// Tells the plugins that the run has ended.
+pub(crate) async fn after_run(cx: &mut CallbackContext) -> Result<()> {
+    let services = cx.services();
+    let all = async {
+        for plugin in services.plugins.iter() {
+            plugin.run_ended(cx).await?;
+        }
+        Ok(())
+    };
+    whole(caught(all).await)
+}
+
+/// A run as such has no callbacks of its own.
+const NOBODY: [(); 0] = [];
+
+async fn nothing<T>((): &()) -> Result<Option<T>> {
+    Ok(None)
 }

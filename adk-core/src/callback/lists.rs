@@ -1,9 +1,9 @@
 //! The callbacks of one agent or block.
 
 use super::CallbackContext;
-use super::accept::{Asked, With1, With2, With3};
+use super::accept::{Asked, Said, With1, With2, With3};
 use crate::model::{ModelRequest, ModelResponse};
-use crate::{BoxFuture, Content, Error, FunctionCall, Result};
+use crate::{BoxFuture, Error, FunctionCall, Result};
 use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
@@ -26,15 +26,15 @@ type AfterTool =
 /// ```
 #[derive(Clone, Default)]
 pub struct AgentCallbacks {
-    pub(super) before: Vec<Of1<Content>>,
-    pub(super) after: Vec<Of1<Content>>,
+    pub(super) before: Vec<Of1<Said>>,
+    pub(super) after: Vec<Of1<Said>>,
 }
 
 impl AgentCallbacks {
     /// Adds one that is called before the agent. Content of it stands in place of the agent, which does not run.
     pub fn before<M>(
         &mut self,
-        callback: impl for<'a> With1<'a, &'a mut CallbackContext, Content, M> + Send + Sync + 'static,
+        callback: impl for<'a> With1<'a, &'a mut CallbackContext, Said, M> + Send + Sync + 'static,
     ) -> &mut Self {
         self.before.push(Arc::new(move |cx| callback(cx).asked()));
         self
@@ -43,7 +43,7 @@ impl AgentCallbacks {
     /// Adds one that is called after the agent. Content of it is one more event.
     pub fn after<M>(
         &mut self,
-        callback: impl for<'a> With1<'a, &'a mut CallbackContext, Content, M> + Send + Sync + 'static,
+        callback: impl for<'a> With1<'a, &'a mut CallbackContext, Said, M> + Send + Sync + 'static,
     ) -> &mut Self {
         self.after.push(Arc::new(move |cx| callback(cx).asked()));
         self
@@ -156,6 +156,13 @@ impl fmt::Debug for AgentCallbacks {
 
 macro_rules! counted {
     ($name:ident) => {
+        impl $name {
+            /// Whether there are none.
+            pub fn is_empty(&self) -> bool {
+                self.before.is_empty() && self.after.is_empty() && self.on_error.is_empty()
+            }
+        }
+
         impl fmt::Debug for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 let Self { before, after, on_error } = self;

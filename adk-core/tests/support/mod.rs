@@ -1,6 +1,7 @@
 //! Trees wired by hand, as `workflow!` wires them, so that the runtime is tested without the macros.
 #![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part, and fails by it")]
 
+use adk_core::callback::AgentCallbacks;
 use adk_core::spec::{AgentKind, AgentMeta, InputSpec, KeySpec, Renames, Spec, Step, StepKind, ToolMeta};
 use adk_core::workflow::{self, Keys, Values, Wired, Workflow};
 use adk_core::{BoxFuture, Context, DynAgent, Error, ErrorKind, Event, Flow, Prepare, Result, Runner};
@@ -148,6 +149,8 @@ pub struct Tree {
     lets: Vec<Value0>,
     defaults: Vec<Value0>,
     panics: bool,
+    blocks: Vec<(&'static str, AgentCallbacks)>,
+    unchecked: bool,
 }
 
 impl Tree {
@@ -171,7 +174,7 @@ impl Tree {
             .writes(outputs)
             .steps(steps);
         let spec = Spec::new(name, "", steps).inputs(inputs).outputs(outputs);
-        Self { spec, meta, agents, lets: Vec::new(), defaults: Vec::new(), panics: false }
+        Self { spec, meta, agents, lets: Vec::new(), defaults: Vec::new(), panics: false, blocks: Vec::new(), unchecked: false }
     }
 
     pub fn lets(mut self, key: &'static str, value: impl Into<Value>) -> Self {
@@ -182,6 +185,20 @@ impl Tree {
     /// A `let` whose expression panics.
     pub fn panics(mut self) -> Self {
         self.panics = true;
+        self
+    }
+
+    /// Gives a block callbacks.
+    pub fn on(mut self, block: &'static str, set: impl FnOnce(&mut AgentCallbacks)) -> Self {
+        let mut callbacks = AgentCallbacks::default();
+        set(&mut callbacks);
+        self.blocks.push((block, callbacks));
+        self
+    }
+
+    /// Made without flow checks.
+    pub fn unchecked(mut self) -> Self {
+        self.unchecked = true;
         self
     }
 
@@ -263,6 +280,13 @@ impl Wired for Tree {
     }
     fn agent(&self, step: usize) -> Option<&dyn DynAgent> {
         self.agents.get(step)?.as_deref()
+    }
+    fn callbacks(&self, step: usize) -> Option<&AgentCallbacks> {
+        let name = self.spec.steps[step].name;
+        self.blocks.iter().find(|(block, _)| *block == name).map(|(_, callbacks)| callbacks)
+    }
+    fn flow_checks(&self) -> bool {
+        !self.unchecked
     }
     fn lets(&self, keys: &mut Keys) -> Result<()> {
         assert!(!self.panics, "as asked for");
