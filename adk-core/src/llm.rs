@@ -18,10 +18,10 @@ pub use declare::{IncludeContents, LlmDecl, LlmSettings, OutputKey, Retry, ToolL
 pub use declared::{Declared, Declares};
 
 use crate::agent::DynAgent;
+use crate::callback::AgentCallbacks;
 use crate::flow::Flow;
 use crate::run::{Context, Prepare};
 use crate::spec::AgentMeta;
-use crate::callback::AgentCallbacks;
 use crate::{BoxFuture, Content, Error, ErrorKind, Event, Name, Result};
 use serde_json::Value;
 use std::sync::{Arc, OnceLock};

@@ -12,8 +12,11 @@ type Given<'a, T> = BoxFuture<'a, Result<Option<T>>>;
 type Of1<T> = Arc<dyn for<'a> Fn(&'a mut CallbackContext) -> Given<'a, T> + Send + Sync>;
 type Of2<A, T> = Arc<dyn for<'a> Fn(&'a mut CallbackContext, &'a mut A) -> Given<'a, T> + Send + Sync>;
 type Of3<A, B, T> = Arc<dyn for<'a> Fn(&'a mut CallbackContext, &'a A, &'a B) -> Given<'a, T> + Send + Sync>;
-type AfterTool =
-    Arc<dyn for<'a> Fn(&'a mut CallbackContext, &'a FunctionCall, &'a mut Value) -> Given<'a, Value> + Send + Sync>;
+type AfterTool = Arc<
+    dyn for<'a> Fn(&'a mut CallbackContext, &'a FunctionCall, &'a mut Value) -> Given<'a, Value>
+        + Send
+        + Sync,
+>;
 
 /// The callbacks before and after an agent or a block.
 ///
@@ -116,7 +119,10 @@ impl ToolCallbacks {
     /// of the tool, which is not called; [`after`](Self::after) is.
     pub fn before<M>(
         &mut self,
-        callback: impl for<'a> With2<'a, &'a mut CallbackContext, &'a mut FunctionCall, Value, M> + Send + Sync + 'static,
+        callback: impl for<'a> With2<'a, &'a mut CallbackContext, &'a mut FunctionCall, Value, M>
+        + Send
+        + Sync
+        + 'static,
     ) -> &mut Self {
         self.before.push(Arc::new(move |cx, call| callback(cx, call).asked()));
         self

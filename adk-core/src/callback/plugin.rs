@@ -130,7 +130,9 @@ impl Plugins {
     /// A name that two of them have.
     pub(crate) fn repeated(&self) -> Option<&str> {
         let mut names = self.iter().map(DynPlugin::name).enumerate();
-        names.find(|(at, name)| self.iter().take(*at).any(|other| other.name() == *name)).map(|(_, name)| name)
+        names
+            .find(|(at, name)| self.iter().take(*at).any(|other| other.name() == *name))
+            .map(|(_, name)| name)
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &dyn DynPlugin> {

@@ -100,7 +100,12 @@ async fn run(
 }
 
 /// The answer to a call of a tool that is not there, where callbacks may give one.
-async fn not_there(call: FunctionCall, why: String, mut own: ToolContext, hooks: ToolHooks) -> Result<Called> {
+async fn not_there(
+    call: FunctionCall,
+    why: String,
+    mut own: ToolContext,
+    hooks: ToolHooks,
+) -> Result<Called> {
     let error = Error::new(ErrorKind::Agent, format!("tool `{}` is not there", call.name));
     let given = hooks.answered(&call, &error, &mut own).await?;
     Ok(Called { result: given.ok_or(why), left: own.into_record() })

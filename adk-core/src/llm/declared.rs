@@ -3,12 +3,12 @@
 use super::LlmAgent;
 use super::declare::{LlmDecl, LlmSettings, Retry};
 use crate::agent::Agent;
+use crate::callback::{AgentCallbacks, CallbackContext, Said, With1, With2, With3};
 use crate::flow::Flow;
 use crate::model::{ModelRef, ModelRequest, ModelResponse};
 use crate::run::{Context, Prepare};
 use crate::spec::AgentMeta;
 use crate::tool::DynTool;
-use crate::callback::{AgentCallbacks, CallbackContext, Said, With1, With2, With3};
 use crate::{Content, DynAgent, Error, Event, FunctionCall, Result};
 use serde_json::Value;
 use std::fmt;
@@ -115,7 +115,9 @@ impl<W, const N: usize> Declared<W, N> {
         &mut self,
         callback: impl for<'a> With1<'a, &'a mut CallbackContext, Said, M> + Send + Sync + 'static,
     ) -> &mut Self {
-        self.set(|settings| { settings.callbacks.before(callback); })
+        self.set(|settings| {
+            settings.callbacks.before(callback);
+        })
     }
 
     /// Adds a callback that is called after the agent. Content of it is one more event.
@@ -123,7 +125,9 @@ impl<W, const N: usize> Declared<W, N> {
         &mut self,
         callback: impl for<'a> With1<'a, &'a mut CallbackContext, Said, M> + Send + Sync + 'static,
     ) -> &mut Self {
-        self.set(|settings| { settings.callbacks.after(callback); })
+        self.set(|settings| {
+            settings.callbacks.after(callback);
+        })
     }
 
     /// Adds a callback that is called before each call of the model. See [`ModelCallbacks::before`].
@@ -136,7 +140,9 @@ impl<W, const N: usize> Declared<W, N> {
         + Sync
         + 'static,
     ) -> &mut Self {
-        self.set(|settings| { settings.model_callbacks.before(callback); })
+        self.set(|settings| {
+            settings.model_callbacks.before(callback);
+        })
     }
 
     /// Adds a callback that is called with each response of the model. See [`ModelCallbacks::after`].
@@ -149,7 +155,9 @@ impl<W, const N: usize> Declared<W, N> {
         + Sync
         + 'static,
     ) -> &mut Self {
-        self.set(|settings| { settings.model_callbacks.after(callback); })
+        self.set(|settings| {
+            settings.model_callbacks.after(callback);
+        })
     }
 
     /// Adds a callback that is called when a call of the model has failed. See [`ModelCallbacks::on_error`].
@@ -162,7 +170,9 @@ impl<W, const N: usize> Declared<W, N> {
         + Sync
         + 'static,
     ) -> &mut Self {
-        self.set(|settings| { settings.model_callbacks.on_error(callback); })
+        self.set(|settings| {
+            settings.model_callbacks.on_error(callback);
+        })
     }
 
     /// Adds a callback that is called before each call of a tool. See [`ToolCallbacks::before`].
@@ -170,9 +180,14 @@ impl<W, const N: usize> Declared<W, N> {
     /// [`ToolCallbacks::before`]: crate::callback::ToolCallbacks::before
     pub fn add_before_tool<M>(
         &mut self,
-        callback: impl for<'a> With2<'a, &'a mut CallbackContext, &'a mut FunctionCall, Value, M> + Send + Sync + 'static,
+        callback: impl for<'a> With2<'a, &'a mut CallbackContext, &'a mut FunctionCall, Value, M>
+        + Send
+        + Sync
+        + 'static,
     ) -> &mut Self {
-        self.set(|settings| { settings.tool_callbacks.before(callback); })
+        self.set(|settings| {
+            settings.tool_callbacks.before(callback);
+        })
     }
 
     /// Adds a callback that is called with each result of a tool. See [`ToolCallbacks::after`].
@@ -185,7 +200,9 @@ impl<W, const N: usize> Declared<W, N> {
         + Sync
         + 'static,
     ) -> &mut Self {
-        self.set(|settings| { settings.tool_callbacks.after(callback); })
+        self.set(|settings| {
+            settings.tool_callbacks.after(callback);
+        })
     }
 
     /// Adds a callback that is called when a tool has failed. See [`ToolCallbacks::on_error`].
@@ -198,7 +215,9 @@ impl<W, const N: usize> Declared<W, N> {
         + Sync
         + 'static,
     ) -> &mut Self {
-        self.set(|settings| { settings.tool_callbacks.on_error(callback); })
+        self.set(|settings| {
+            settings.tool_callbacks.on_error(callback);
+        })
     }
 
     fn set(&mut self, change: impl FnOnce(&mut LlmSettings)) -> &mut Self {

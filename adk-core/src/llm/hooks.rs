@@ -99,7 +99,11 @@ impl ToolHooks {
     }
 
     /// The result that stands in place of the tool, where there is one.
-    pub(super) async fn before(&self, call: &mut FunctionCall, cx: &mut ToolContext) -> Result<Option<Value>> {
+    pub(super) async fn before(
+        &self,
+        call: &mut FunctionCall,
+        cx: &mut ToolContext,
+    ) -> Result<Option<Value>> {
         if !self.is_watched {
             return Ok(None);
         }

@@ -6,14 +6,14 @@ use crate::engine::{Reply, Slot, StepKey};
 use crate::event::{Event, StateDelta};
 use crate::outbox::Counted;
 use crate::session::Scope;
-use crate::{At, Error, ErrorKind, EventId, Name, Path, Result, RunId};
+use crate::{At, Error, ErrorKind, EventId, Name, Path, Result, RunId, StoreErrorKind};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, OnceLock};
 
 /// What an agent works with.
 ///
@@ -56,7 +56,16 @@ pub(crate) struct Frame {
 
 impl Frame {
     fn new(path: Path, first_written: usize) -> Self {
-        Self { path, author: None, emits: 0, steps: 0, escalated: false, exit_to: None, first_written, silent: None }
+        Self {
+            path,
+            author: None,
+            emits: 0,
+            steps: 0,
+            escalated: false,
+            exit_to: None,
+            first_written,
+            silent: None,
+        }
     }
 }
 
@@ -484,7 +493,7 @@ impl Run {
 fn to_record<T: Serialize>(value: T) -> Result<Value> {
     serde_json::to_value(value).map_err(|error| {
         let message = format!("the result of this step cannot be recorded: {error}");
-        Error::new(ErrorKind::Store, message).with_source(error)
+        Error::new(ErrorKind::Store(StoreErrorKind::Other), message).with_source(error)
     })
 }
 

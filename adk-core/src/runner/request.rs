@@ -1,7 +1,7 @@
 //! A run that is asked for and not begun yet.
 
-use super::{Shared, hooks};
 use super::stream::RunStream;
+use super::{Shared, hooks};
 use crate::event::{Event, StateDelta};
 use crate::run::{Context, Outcome, Prepare, Run, RunConfig};
 use crate::session::{Session, SessionKey};

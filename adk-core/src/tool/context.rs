@@ -1,7 +1,7 @@
 //! What a tool works with: an overlay of its own over the state of the run.
 
-use crate::event::{Actions, StateDelta};
 use crate::callback::{CallbackContext, Place, Steps};
+use crate::event::{Actions, StateDelta};
 use crate::run::{Artifacts, Context, KeyScope, Overlay, Run, State, ToolActions};
 use crate::{Name, Path, RunId};
 use std::fmt;

@@ -146,7 +146,9 @@ async fn together<'s>(
         match poll_fn(|task| running.poll_next(task)).await {
             None => return Ok(left.map_or(Walked::Through, Walked::Exit)),
             Some(Ok(Walked::Through)) => {}
-            Some(Ok(Walked::Exit(exit))) if exit.ends_all_loops(cx) && !exit.is_direct => left = left.or(Some(exit)),
+            Some(Ok(Walked::Exit(exit))) if exit.ends_all_loops(cx) && !exit.is_direct => {
+                left = left.or(Some(exit))
+            }
             // Dropping `running` cancels the siblings; what they have committed stays.
             Some(ended) => return ended,
         }

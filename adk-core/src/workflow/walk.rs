@@ -145,12 +145,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The first step inside of the block that was entered, or its end where its parts have run together.
-    async fn inside(
-        &self,
-        at: usize,
-        open: &mut [Open],
-        cx: &mut Context,
-    ) -> Result<(usize, Option<Exit>)> {
+    async fn inside(&self, at: usize, open: &mut [Open], cx: &mut Context) -> Result<(usize, Option<Exit>)> {
         let step = &self.steps[at];
         match step.kind {
             StepKind::Loop { .. } => {
@@ -210,7 +205,9 @@ impl<'a> Walk<'a> {
             if exit.ends_all_loops(cx) {
                 match open.last_mut() {
                     None => return Ok((at, Some(exit))),
-                    Some(block) if !self.is_loop(block.at) => block.escalated = block.escalated.take().or(Some(exit)),
+                    Some(block) if !self.is_loop(block.at) => {
+                        block.escalated = block.escalated.take().or(Some(exit))
+                    }
                     Some(block) => {
                         at = self.steps[block.at].end + 1;
                         self.close(Some(exit.reason.clone()), open, cx).await?;

@@ -84,7 +84,8 @@ async fn it_passes_through_matches_and_nested_workflows() {
 
 #[tokio::test(start_paused = true)]
 async fn a_direct_child_of_a_parallel_cancels_the_others_and_is_cut_off() {
-    let tree = || Tree::new("w", vec![parallel("p", vec![run(escalates("a")), run(slow("y"))]), run(say("c"))]);
+    let tree =
+        || Tree::new("w", vec![parallel("p", vec![run(escalates("a")), run(slow("y"))]), run(say("c"))]);
     assert_eq!(adk_events(&tree()).await, ["a: a escalate", "c: c"]);
     let block = parallel("p", vec![run(escalates("a")), run(slow("y"))]);
     let tree = Tree::new("w", vec![repeat("lp", Some(3), vec![block, run(say("z"))]), run(say("c"))]);
@@ -134,7 +135,8 @@ async fn an_escalate_that_waits_is_not_lost_in_a_break() {
 async fn the_callbacks_of_the_loops_that_end_are_called() {
     let trace = Trace::default();
     let inner = repeat("inner", Some(2), vec![run(escalates("a"))]);
-    let tree = Tree::new("w", vec![repeat("outer", Some(2), vec![sequence("s", vec![inner, run(say("b"))])])]);
+    let tree =
+        Tree::new("w", vec![repeat("outer", Some(2), vec![sequence("s", vec![inner, run(say("b"))])])]);
     let tree = ["inner", "s", "outer"].into_iter().fold(tree, |tree, block| {
         tree.on(block, |own| {
             own.after(trace.called("after"));

@@ -36,12 +36,12 @@ async fn content_after_an_agent_is_one_more_event_and_the_first_wins() {
 
 #[tokio::test]
 async fn state_alone_is_an_event_without_content_and_the_agent_runs() {
-    let agent = plain()
-        .before_agent(|cx: &mut CallbackContext| cx.state().set("before", 1))
-        .after_agent(|cx: &mut CallbackContext| {
+    let agent = plain().before_agent(|cx: &mut CallbackContext| cx.state().set("before", 1)).after_agent(
+        |cx: &mut CallbackContext| {
             let before: Option<u8> = cx.state().get("before")?;
             cx.state().set("after", before)
-        });
+        },
+    );
     assert_eq!(events(&two(agent)).await, ["a:  before=1", "a: a", "a:  after=1", "b: b"]);
 }
 
@@ -213,12 +213,15 @@ async fn an_exit_ends_the_blocks_on_its_way_from_the_inside_out() {
 async fn an_exit_of_a_block_s_callback_ends_the_loop_around_it_once_it_may() {
     let inner = || repeat("inner", Some(2), vec![run(say("a"))]);
     let tree = || {
-        Tree::new("w", vec![repeat("outer", Some(3), vec![inner(), run(say("b"))]), run(say("z"))]).on("inner", |own| {
-            own.after(|cx: &mut CallbackContext| {
-                cx.actions.escalate = true;
-                Some("stop")
-            });
-        })
+        Tree::new("w", vec![repeat("outer", Some(3), vec![inner(), run(say("b"))]), run(say("z"))]).on(
+            "inner",
+            |own| {
+                own.after(|cx: &mut CallbackContext| {
+                    cx.actions.escalate = true;
+                    Some("stop")
+                });
+            },
+        )
     };
     assert_eq!(events(&tree().unchecked()).await, ["a: a", "a: a", "inner: stop escalate", "z: z"]);
     let all = events(&tree()).await;

@@ -23,7 +23,13 @@ impl Engine for Journal {
     fn step(&self, key: StepKey, work: BoxFuture<'static, Result<Value>>) -> BoxFuture<'_, Result<Value>> {
         Box::pin(async move {
             let key = key.to_string();
-            let known = self.0.lock().unwrap().iter().find(|(other, _)| *other == key).map(|(_, value)| value.clone());
+            let known = self
+                .0
+                .lock()
+                .unwrap()
+                .iter()
+                .find(|(other, _)| *other == key)
+                .map(|(_, value)| value.clone());
             match known {
                 Some(value) => Ok(value),
                 None => {
@@ -47,8 +53,12 @@ async fn steps_of_callbacks_are_numbered_with_those_of_the_agent() {
         Box::pin(async move { step.await.map(|_: i32| adk_core::Flow::Continue) })
     });
     let agent = WithCallbacks::new(agent)
-        .before_agent(async |cx: &mut CallbackContext| cx.step("look", async { Ok(1) }).await.map(|_: i32| ()))
-        .before_agent(async |cx: &mut CallbackContext| cx.step("look", async { Ok(2) }).await.map(|_: i32| ()))
+        .before_agent(async |cx: &mut CallbackContext| {
+            cx.step("look", async { Ok(1) }).await.map(|_: i32| ())
+        })
+        .before_agent(async |cx: &mut CallbackContext| {
+            cx.step("look", async { Ok(2) }).await.map(|_: i32| ())
+        })
         .after_agent(async |cx: &mut CallbackContext| cx.step("log", async { Ok(3) }).await.map(|_: i32| ()));
     let tree = Tree::new("w", vec![run(agent)]);
     assert!(drive(Runner::builder().engine(journal.clone()), &tree).await.is_empty());
@@ -82,13 +92,23 @@ async fn callbacks_of_a_tool_are_a_part_of_its_record_and_those_of_a_model_take_
             })
             .add_after_tool(async move |cx: &mut CallbackContext, _: &FunctionCall, result: &mut Value| {
                 let after = after.clone();
-                let more: i64 = cx.step("more", async move { after.add("after"); Ok(10) }).await?;
+                let more: i64 = cx
+                    .step("more", async move {
+                        after.add("after");
+                        Ok(10)
+                    })
+                    .await?;
                 *result = json!(result.as_i64().unwrap_or_default() + more);
                 Result::Ok(())
             })
             .add_before_model(async move |cx: &mut CallbackContext, request: &mut ModelRequest| {
                 let asked = asked.clone();
-                let policy: String = cx.step("policy", async move { asked.add("policy"); Ok("Be kind.".into()) }).await?;
+                let policy: String = cx
+                    .step("policy", async move {
+                        asked.add("policy");
+                        Ok("Be kind.".into())
+                    })
+                    .await?;
                 request.system_instruction.push_str(&policy);
                 Result::Ok(())
             });

@@ -24,7 +24,8 @@ use adk_core::runner::RunnerBuilder;
 use adk_core::testing::ScriptedModel;
 use adk_core::tool::ToolArgs;
 use adk_core::{
-    AgentKind, AgentMeta, BoxFuture, DynTool, Event, KeySpec, RunConfig, Runner, ToolContext, ToolError, ToolMeta,
+    AgentKind, AgentMeta, BoxFuture, DynTool, Event, KeySpec, RunConfig, Runner, ToolContext, ToolError,
+    ToolMeta,
 };
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -122,7 +123,10 @@ pub struct ByTool {
 
 pub fn tool<F>(name: &'static str, body: F) -> ByTool
 where
-    F: for<'a> Fn(ToolArgs, &'a mut ToolContext) -> BoxFuture<'a, Result<Value, ToolError>> + Send + Sync + 'static,
+    F: for<'a> Fn(ToolArgs, &'a mut ToolContext) -> BoxFuture<'a, Result<Value, ToolError>>
+        + Send
+        + Sync
+        + 'static,
 {
     let declaration = ToolDeclaration::new(name, "", json!({"type": "object"}));
     ByTool { declaration, body: Box::new(body) }
@@ -157,7 +161,11 @@ impl DynTool for ByTool {
     fn declaration_dyn(&self) -> &ToolDeclaration {
         &self.declaration
     }
-    fn call_dyn<'a>(&'a self, args: ToolArgs, cx: &'a mut ToolContext) -> BoxFuture<'a, Result<Value, ToolError>> {
+    fn call_dyn<'a>(
+        &'a self,
+        args: ToolArgs,
+        cx: &'a mut ToolContext,
+    ) -> BoxFuture<'a, Result<Value, ToolError>> {
         (self.body)(args, cx)
     }
 }

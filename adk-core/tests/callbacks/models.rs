@@ -30,7 +30,9 @@ async fn a_response_before_the_call_is_the_answer_and_is_not_counted() {
     let seen = trace.clone();
     agent
         .add_before_model(|_: &mut CallbackContext, _: &mut ModelRequest| Some("blocked"))
-        .add_before_model(|_: &mut CallbackContext, _: &mut ModelRequest| -> Option<ModelResponse> { panic!() })
+        .add_before_model(|_: &mut CallbackContext, _: &mut ModelRequest| -> Option<ModelResponse> {
+            panic!()
+        })
         .add_after_model(move |_: &mut CallbackContext, _: &mut ModelResponse| seen.add("after"));
     let model = ScriptedModel::new();
     let runner: Runner = modelled(&model).config(RunConfig::new().max_llm_calls(1)).build().unwrap();
@@ -83,7 +85,10 @@ async fn an_error_of_the_model_may_be_answered_for() {
         .add_after_model(move |_: &mut CallbackContext, _: &mut ModelResponse| after.add("after"));
     let model = ScriptedModel::new().error(ModelErrorKind::InvalidRequest, "down");
     assert_eq!(drive(modelled(&model), &tree(agent)).await, ["a: fallback o=\"fallback\""]);
-    assert_eq!(trace.taken(), [format!("{:?} 1", ErrorKind::Model(ModelErrorKind::InvalidRequest)), "after".into()]);
+    assert_eq!(
+        trace.taken(),
+        [format!("{:?} 1", ErrorKind::Model(ModelErrorKind::InvalidRequest)), "after".into()]
+    );
 }
 
 #[tokio::test]

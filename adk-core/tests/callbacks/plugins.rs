@@ -54,11 +54,19 @@ impl Plugin for Traces {
         self.hook(&format!("on_agent_error {} {}", cx.agent_name(), error.message()));
         Err(Error::other("it says less than the error that it is told of"))
     }
-    async fn before_model(&self, _: &mut CallbackContext, _: &mut ModelRequest) -> Result<Option<ModelResponse>> {
+    async fn before_model(
+        &self,
+        _: &mut CallbackContext,
+        _: &mut ModelRequest,
+    ) -> Result<Option<ModelResponse>> {
         self.hook("before_model");
         Ok(None)
     }
-    async fn after_model(&self, _: &mut CallbackContext, _: &mut ModelResponse) -> Result<Option<ModelResponse>> {
+    async fn after_model(
+        &self,
+        _: &mut CallbackContext,
+        _: &mut ModelResponse,
+    ) -> Result<Option<ModelResponse>> {
         self.hook("after_model");
         Ok(None)
     }
@@ -75,11 +83,21 @@ impl Plugin for Traces {
         self.hook(&format!("before_tool {}", call.name));
         Ok(None)
     }
-    async fn after_tool(&self, _: &mut CallbackContext, call: &FunctionCall, result: &mut Value) -> Result<Option<Value>> {
+    async fn after_tool(
+        &self,
+        _: &mut CallbackContext,
+        call: &FunctionCall,
+        result: &mut Value,
+    ) -> Result<Option<Value>> {
         self.hook(&format!("after_tool {} {result}", call.name));
         Ok(None)
     }
-    async fn on_tool_error(&self, _: &mut CallbackContext, call: &FunctionCall, _: &Error) -> Result<Option<Value>> {
+    async fn on_tool_error(
+        &self,
+        _: &mut CallbackContext,
+        call: &FunctionCall,
+        _: &Error,
+    ) -> Result<Option<Value>> {
         self.hook(&format!("on_tool_error {}", call.name));
         Ok(None)
     }
@@ -147,7 +165,8 @@ async fn plugins_are_asked_in_order_and_the_first_answer_wins() {
     let tree = Tree::new("w", vec![sequence("root", vec![run(agent)])]);
     let builder = Runner::builder().plugin(traces("p1", &trace)).plugin(second).plugin(third);
     assert_eq!(drive(builder, &tree).await, ["a: p2"]);
-    let before: Vec<_> = trace.taken().into_iter().filter(|line| line.contains("before_agent") || line == "own a").collect();
+    let before: Vec<_> =
+        trace.taken().into_iter().filter(|line| line.contains("before_agent") || line == "own a").collect();
     let all = |agent| ["p1", "p2", "p3"].map(|name| format!("{name} before_agent {agent}"));
     let mut expected = [all("w"), all("root")].concat();
     expected.extend(["p1 before_agent a".to_owned(), "p2 before_agent a".to_owned()]);
@@ -164,7 +183,12 @@ async fn an_error_is_told_on_its_way_out_and_the_run_has_no_after() {
     let told: Vec<_> = trace.taken().into_iter().filter(|line| !line.contains("before")).collect();
     assert_eq!(
         told,
-        ["p on_user_message go", "p on_agent_error a boom", "p on_agent_error s boom", "p on_agent_error w boom"]
+        [
+            "p on_user_message go",
+            "p on_agent_error a boom",
+            "p on_agent_error s boom",
+            "p on_agent_error w boom"
+        ]
     );
 }
 
@@ -220,7 +244,10 @@ async fn what_a_plugin_gives_for_an_event_is_stored_and_delivered() {
     let delivered = drive(Runner::builder().plugin(masks()), &tree()).await;
     assert_eq!(delivered, ["w: masked begun=true", "a: masked", "b: masked k=1"]);
     let log = stored(masks(), tree()).await;
-    assert_eq!(log, ["user: go asked=true topic=\"go\"", "w: masked begun=true", "a: masked", "b: masked k=1"]);
+    assert_eq!(
+        log,
+        ["user: go asked=true topic=\"go\"", "w: masked begun=true", "a: masked", "b: masked k=1"]
+    );
 }
 
 #[tokio::test]
@@ -241,7 +268,8 @@ async fn a_plugin_may_answer_for_the_whole_run() {
 async fn two_plugins_of_one_name_are_refused() {
     let trace = Trace::default();
     let builder: RunnerBuilder<adk_core::model::NoProvider> = Runner::builder();
-    let error = builder.plugin(traces("p", &trace)).plugin(traces("p", &trace)).build().map(drop).unwrap_err();
+    let error =
+        builder.plugin(traces("p", &trace)).plugin(traces("p", &trace)).build().map(drop).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Config);
     assert!(error.to_string().contains("two plugins are called `p`"), "{error}");
 }

@@ -20,9 +20,11 @@ async fn answer(agent: Declared<A>, tool: &'static str) -> String {
 #[tokio::test]
 async fn arguments_may_be_edited_and_the_event_of_the_call_stays() {
     let mut agent = llm();
-    agent.add_tool(add(&Trace::default())).add_before_tool(|_: &mut CallbackContext, call: &mut FunctionCall| {
-        call.args.insert("b".into(), json!(40));
-    });
+    agent.add_tool(add(&Trace::default())).add_before_tool(
+        |_: &mut CallbackContext, call: &mut FunctionCall| {
+            call.args.insert("b".into(), json!(40));
+        },
+    );
     let all = drive(modelled(&model("add")), &tree(agent)).await;
     assert_eq!(all, [r#"a:  add({"a":1,"b":2})"#, r#"a:  add->{"result":41}"#, "a: ok o=\"ok\""]);
 }
@@ -50,7 +52,9 @@ async fn a_result_before_the_tool_stands_in_its_place_and_is_seen_behind_it() {
 async fn a_result_may_be_edited_or_replaced_by_an_empty_object_too() {
     let mut agent = llm();
     agent.add_tool(add(&Trace::default())).add_after_tool(
-        async |_: &mut CallbackContext, _: &FunctionCall, result: &mut Value| *result = json!({"hidden": true}),
+        async |_: &mut CallbackContext, _: &FunctionCall, result: &mut Value| {
+            *result = json!({"hidden": true})
+        },
     );
     assert_eq!(answer(agent, "add").await, r#"a:  add->{"hidden":true}"#);
     let mut agent = llm();
@@ -84,16 +88,20 @@ async fn an_error_goes_back_to_the_model_and_may_be_answered_for() {
 #[tokio::test]
 async fn what_goes_back_to_the_model_is_seen_also_when_it_is_an_error() {
     let mut agent = llm();
-    agent.add_tool(fails()).add_after_tool(|_: &mut CallbackContext, _: &FunctionCall, result: &mut Value| {
-        *result = json!({"was": result["error"]});
-    });
+    agent.add_tool(fails()).add_after_tool(
+        |_: &mut CallbackContext, _: &FunctionCall, result: &mut Value| {
+            *result = json!({"was": result["error"]});
+        },
+    );
     assert_eq!(answer(agent, "fails").await, r#"a:  fails->{"was":"no luck"}"#);
 }
 
 #[tokio::test]
 async fn a_tool_that_is_not_there_may_be_answered_for() {
     let mut agent = llm();
-    agent.add_on_tool_error(|_: &mut CallbackContext, call: &FunctionCall, _: &Error| Some(json!({"no": call.name})));
+    agent.add_on_tool_error(|_: &mut CallbackContext, call: &FunctionCall, _: &Error| {
+        Some(json!({"no": call.name}))
+    });
     assert_eq!(answer(agent, "gone").await, r#"a:  gone->{"no":"gone"}"#);
     let mut agent = llm();
     agent.add_on_tool_error(|_: &mut CallbackContext, _: &FunctionCall, _: &Error| {});
@@ -111,7 +119,9 @@ async fn an_error_ends_the_run_where_it_is_asked_for_unless_it_is_answered_for()
     assert_eq!(error.to_string(), "agent `a` (at w/a): tool `fails` failed: no luck");
 
     let mut agent = llm();
-    agent.add_tool(fails()).add_on_tool_error(|_: &mut CallbackContext, _: &FunctionCall, _: &Error| Some(json!("saved")));
+    agent
+        .add_tool(fails())
+        .add_on_tool_error(|_: &mut CallbackContext, _: &FunctionCall, _: &Error| Some(json!("saved")));
     let all = drive(modelled(&model("fails")).config(strict), &tree(agent)).await;
     assert_eq!(all[1..], [r#"a:  fails->{"result":"saved"}"#, "a: ok o=\"ok\""]);
 }
@@ -119,9 +129,9 @@ async fn an_error_ends_the_run_where_it_is_asked_for_unless_it_is_answered_for()
 #[tokio::test]
 async fn an_error_of_a_callback_of_a_tool_fails_the_run() {
     let mut agent = llm();
-    agent.add_tool(add(&Trace::default())).add_after_tool(
-        |_: &mut CallbackContext, _: &FunctionCall, _: &mut Value| Err::<(), _>("no"),
-    );
+    agent
+        .add_tool(add(&Trace::default()))
+        .add_after_tool(|_: &mut CallbackContext, _: &FunctionCall, _: &mut Value| Err::<(), _>("no"));
     let all = drive(modelled(&model("add")), &tree(agent)).await;
     assert_eq!(all[1..], ["agent `a` (at w/a): no"]);
 }

@@ -1,6 +1,8 @@
 //! Trees wired by hand, as `workflow!` wires them, so that the runtime is tested without the macros.
 #![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part, and fails by it")]
 
+pub mod store;
+
 use adk_core::callback::AgentCallbacks;
 use adk_core::spec::{AgentKind, AgentMeta, InputSpec, KeySpec, Renames, Spec, Step, StepKind, ToolMeta};
 use adk_core::workflow::{self, Keys, Values, Wired, Workflow};
@@ -174,7 +176,16 @@ impl Tree {
             .writes(outputs)
             .steps(steps);
         let spec = Spec::new(name, "", steps).inputs(inputs).outputs(outputs);
-        Self { spec, meta, agents, lets: Vec::new(), defaults: Vec::new(), panics: false, blocks: Vec::new(), unchecked: false }
+        Self {
+            spec,
+            meta,
+            agents,
+            lets: Vec::new(),
+            defaults: Vec::new(),
+            panics: false,
+            blocks: Vec::new(),
+            unchecked: false,
+        }
     }
 
     pub fn lets(mut self, key: &'static str, value: impl Into<Value>) -> Self {

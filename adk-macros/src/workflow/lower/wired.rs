@@ -132,7 +132,9 @@ impl Lower<'_> {
         for (i, step) in self.plan.steps.iter().enumerate() {
             if let (What::Block(_), Some(field)) = (step.what, step.field_used()) {
                 let at = index(i);
-                arms.extend(quote!(#at => ::core::option::Option::Some(#wire::BlockField::callbacks(&self.#field)),));
+                arms.extend(
+                    quote!(#at => ::core::option::Option::Some(#wire::BlockField::callbacks(&self.#field)),),
+                );
             }
         }
         (!arms.is_empty()).then(|| {

@@ -47,8 +47,9 @@ impl Parser {
     /// The word of a block with its arguments.
     pub(super) fn head(&mut self, input: ParseStream<'_>) -> syn::Result<Begin> {
         let span = input.span();
-        let head =
-            |kind, callbacks, vague| Begin::Block(Box::new(Head { attrs: Vec::new(), name: None, kind, span, callbacks, vague }));
+        let head = |kind, callbacks, vague| {
+            Begin::Block(Box::new(Head { attrs: Vec::new(), name: None, kind, span, callbacks, vague }))
+        };
         if at_brackets(input) {
             return Ok(head(BlockKind::Sequence, Vec::new(), false));
         }
@@ -129,7 +130,15 @@ impl Parser {
             };
             self.report.at(open, text);
         }
-        Ok(Node::Block(Box::new(Block { attrs, name, kind, span, nodes, callbacks, vague: vague || is_empty })))
+        Ok(Node::Block(Box::new(Block {
+            attrs,
+            name,
+            kind,
+            span,
+            nodes,
+            callbacks,
+            vague: vague || is_empty,
+        })))
     }
 
     /// Goes into brackets of either form; `None` where they are too deep and passed over.

@@ -37,31 +37,32 @@ impl Parser {
         arguments: &mut Arguments,
         seen: &mut Vec<String>,
     ) -> syn::Result<()> {
-    let known = arguments_of(block);
-    let example = known.first().copied().map_or("max = 5", example);
-    if !list.peek(Ident::peek_any) {
-        return Err(expected(list, &format!("an argument, such as `{example}`")));
-    }
-    let word = list.call(Ident::parse_any)?;
-    let name = word.to_string();
-    if !known.contains(&name.as_str()) && !CALLBACKS.contains(&name.as_str()) {
-        rest(list);
-        return Err(unknown(&word, block));
-    }
-    expect::token::<Token![=]>(list, &format!("`=`, as in `{}`", self::example(&name)))?;
-    if seen.contains(&name) {
-        rest(list);
-        let text = format!("field-unknown: `{name}` is set twice in this block; help: remove one of them");
-        return Err(syn::Error::new(word.span(), text));
-    }
-    match name.as_str() {
-        "until" => arguments.until = Some(until(list)?),
-        "max_concurrency" => arguments.max_concurrency = Some(limit(list, "syntax", "max_concurrency")?),
-        "before_agent" | "after_agent" => arguments.callbacks.extend(self.callbacks(list, &word)?),
-        _ => arguments.max = Some(limit(list, "loop-max", "max")?),
-    }
-    seen.push(name);
-    Ok(())
+        let known = arguments_of(block);
+        let example = known.first().copied().map_or("max = 5", example);
+        if !list.peek(Ident::peek_any) {
+            return Err(expected(list, &format!("an argument, such as `{example}`")));
+        }
+        let word = list.call(Ident::parse_any)?;
+        let name = word.to_string();
+        if !known.contains(&name.as_str()) && !CALLBACKS.contains(&name.as_str()) {
+            rest(list);
+            return Err(unknown(&word, block));
+        }
+        expect::token::<Token![=]>(list, &format!("`=`, as in `{}`", self::example(&name)))?;
+        if seen.contains(&name) {
+            rest(list);
+            let text =
+                format!("field-unknown: `{name}` is set twice in this block; help: remove one of them");
+            return Err(syn::Error::new(word.span(), text));
+        }
+        match name.as_str() {
+            "until" => arguments.until = Some(until(list)?),
+            "max_concurrency" => arguments.max_concurrency = Some(limit(list, "syntax", "max_concurrency")?),
+            "before_agent" | "after_agent" => arguments.callbacks.extend(self.callbacks(list, &word)?),
+            _ => arguments.max = Some(limit(list, "loop-max", "max")?),
+        }
+        seen.push(name);
+        Ok(())
     }
 }
 
