@@ -149,7 +149,7 @@ async fn the_callbacks_of_the_loops_that_end_are_called() {
 #[tokio::test]
 async fn a_key_that_was_not_written_is_no_error() {
     let mut agent = say("a");
-    agent.meta = agent.meta.writes(&[KeySpec::new("k", "String")]);
+    agent.meta = agent.meta.writes(const { &[KeySpec::new("k", "String")] });
     let tree = Tree::new("w", vec![run(WithCallbacks::new(agent))]);
     let (ours, adk) = ours_and_adk(&tree).await;
     assert!(ours[1].contains("without having written its key `k`"), "{}", ours[1]);

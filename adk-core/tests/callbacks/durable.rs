@@ -76,50 +76,59 @@ async fn a_block_has_numbers_of_its_own_from_its_begin_to_its_end() {
     assert_eq!(journal.keys(), ["w/lp:x@0", "w/lp:x@1"]);
 }
 
+/// What was done outside, in order.
+static DONE: Mutex<Vec<&str>> = Mutex::new(Vec::new());
+
+fn done(what: &'static str) {
+    DONE.lock().unwrap().push(what);
+}
+
+fn taken() -> Vec<&'static str> {
+    std::mem::take(&mut DONE.lock().unwrap())
+}
+
+/// An `async` closure captures nothing; what needs more is a function, or a plugin.
+async fn ask_policy(cx: &mut CallbackContext, request: &mut ModelRequest) -> Result<()> {
+    let policy = async {
+        done("policy");
+        Ok("Be kind.".to_owned())
+    };
+    request.system_instruction.push_str(&cx.step("policy", policy).await?);
+    Ok(())
+}
+
+async fn add_more(cx: &mut CallbackContext, _: &FunctionCall, result: &mut Value) -> Result<()> {
+    let more = async {
+        done("after");
+        Ok(10)
+    };
+    *result = json!(result.as_i64().unwrap_or_default() + cx.step("more", more).await?);
+    Ok(())
+}
+
 /// Runs twice with one journal: what tools and their callbacks do outside is done by the first alone.
 #[tokio::test]
 async fn callbacks_of_a_tool_are_a_part_of_its_record_and_those_of_a_model_take_steps() {
     let (journal, trace) = (Journal::default(), Trace::default());
     let model = ScriptedModel::new().call("add", json!({"a": 1, "b": 2})).text("3");
     let tree = || {
-        let (before, after, asked) = (trace.clone(), trace.clone(), trace.clone());
         let mut agent = llm();
         agent
             .add_tool(add(&trace))
-            .add_before_tool(move |cx: &mut CallbackContext, _: &mut FunctionCall| {
-                before.add("before");
+            .add_before_tool(|cx: &mut CallbackContext, _: &mut FunctionCall| {
+                done("before");
                 cx.state().set("seen", 1)
             })
-            .add_after_tool(async move |cx: &mut CallbackContext, _: &FunctionCall, result: &mut Value| {
-                let after = after.clone();
-                let more: i64 = cx
-                    .step("more", async move {
-                        after.add("after");
-                        Ok(10)
-                    })
-                    .await?;
-                *result = json!(result.as_i64().unwrap_or_default() + more);
-                Result::Ok(())
-            })
-            .add_before_model(async move |cx: &mut CallbackContext, request: &mut ModelRequest| {
-                let asked = asked.clone();
-                let policy: String = cx
-                    .step("policy", async move {
-                        asked.add("policy");
-                        Ok("Be kind.".into())
-                    })
-                    .await?;
-                request.system_instruction.push_str(&policy);
-                Result::Ok(())
-            });
+            .add_after_tool(add_more)
+            .add_before_model(ask_policy);
         Tree::new("w", vec![run(agent)])
     };
     let first = drive(modelled(&model).engine(journal.clone()), &tree()).await;
     assert_eq!(first[1], r#"a:  seen=1 add->{"result":13}"#);
-    assert_eq!(trace.taken(), ["policy", "before", "tool add", "after", "policy"]);
+    assert_eq!((taken(), trace.taken().len()), (vec!["policy", "before", "after", "policy"], 1));
     let second = drive(modelled(&model).engine(journal.clone()), &tree()).await;
     assert_eq!(second, first);
-    assert!(trace.taken().is_empty(), "everything was answered from the record");
+    assert!(taken().is_empty() && trace.taken().is_empty(), "everything was answered from the record");
     assert_eq!(journal.keys(), ["w/a:policy@0", "w/a:model@1", "w/a:add@2", "w/a:policy@3", "w/a:model@4"]);
     assert!(model.requests().iter().all(|request| request.system_instruction.ends_with("Be kind.")));
 }

@@ -2,7 +2,7 @@
 
 use super::support::*;
 use super::*;
-use adk_core::{Error, ErrorKind, FunctionCall, RunConfig};
+use adk_core::{Error, ErrorKind, FunctionCall, Result, RunConfig};
 
 fn model(tool: &'static str) -> ScriptedModel {
     ScriptedModel::new().call(tool, json!({"a": 1, "b": 2})).text("ok")
@@ -36,10 +36,10 @@ async fn a_result_before_the_tool_stands_in_its_place_and_is_seen_behind_it() {
     let seen = trace.clone();
     agent
         .add_tool(add(&trace))
-        .add_before_tool(|cx: &mut CallbackContext, call: &mut FunctionCall| {
+        .add_before_tool(|cx: &mut CallbackContext, call: &mut FunctionCall| -> Result<_> {
             assert_eq!(cx.call_id(), Some(&*call.id));
             cx.state().set("b", 1)?;
-            adk_core::Result::Ok(Some(json!({"result": "cached"})))
+            Ok(Some(json!({"result": "cached"})))
         })
         .add_after_tool(move |cx: &mut CallbackContext, call: &FunctionCall, result: &mut Value| {
             seen.add(format!("after {} {result} {:?}", call.name, cx.state().get::<u8>("b").unwrap()));
@@ -75,10 +75,10 @@ async fn an_error_goes_back_to_the_model_and_may_be_answered_for() {
     agent
         .add_tool(fails())
         .add_before_tool(|cx: &mut CallbackContext, _: &mut FunctionCall| cx.state().set("kept", 1))
-        .add_on_tool_error(|cx: &mut CallbackContext, call: &FunctionCall, error: &Error| {
+        .add_on_tool_error(|cx: &mut CallbackContext, call: &FunctionCall, error: &Error| -> Result<_> {
             assert_eq!(error.message(), "tool `fails` failed: no luck");
             cx.state().set("saved", &call.name)?;
-            adk_core::Result::Ok(Some(json!({"saved": true})))
+            Ok(Some(json!({"saved": true})))
         });
     // What the tool had written is gone.
     let saved = r#"a:  kept=1 saved="fails" fails->{"saved":true}"#;
