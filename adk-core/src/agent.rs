@@ -1,7 +1,9 @@
 //! Agents: async functions over a [`Context`].
 
+mod about;
 mod with;
 
+pub(crate) use about::{About, Key, Parts};
 pub use with::WithCallbacks;
 
 use crate::callback::AgentCallbacks;
@@ -9,6 +11,7 @@ use crate::run::Context;
 use crate::run::Prepare;
 use crate::spec::AgentMeta;
 use crate::{BoxFuture, Content, Event, Flow, Result};
+use std::any::Any;
 
 /// An agent, in the form in which it is written.
 ///
@@ -69,6 +72,12 @@ pub trait DynAgent: Send + Sync {
     fn stand_in_dyn(&self, content: Content) -> Result<Event> {
         Ok(Event::new().with_content(content))
     }
+
+    /// Itself, where a tree that it is placed in has to know what it is made of: blocks are taken in as steps.
+    #[doc(hidden)]
+    fn as_any(&self) -> Option<&dyn Any> {
+        None
+    }
 }
 
 impl<A: Agent> DynAgent for A {
@@ -115,6 +124,10 @@ macro_rules! pointer {
 
             fn stand_in_dyn(&self, content: Content) -> Result<Event> {
                 (**self).stand_in_dyn(content)
+            }
+
+            fn as_any(&self) -> Option<&dyn Any> {
+                (**self).as_any()
             }
         }
     };

@@ -27,10 +27,10 @@ pub struct Context {
     branch: Option<Arc<str>>,
     /// The instance of a workflow around (`as second`): its name stands before every name inside.
     pub(crate) instance: Option<Name>,
+    /// The tree around was built without checks of its flow: who ends a loop need not have announced it.
+    pub(crate) unchecked: bool,
     pub(crate) frame: Frame,
     overlay: Overlay,
-    /// Whether exits have to be announced in the tree around: not so in one that was built without flow checks.
-    pub(crate) flow_checks: bool,
     /// Set in a branch whose direct child ends the block with an escalate, and only where that is so.
     pub(crate) cut: Option<Arc<Cut>>,
     /// Stored keys that were written in the turns that are open; one list, so that a turn allocates none.
@@ -78,9 +78,9 @@ impl Context {
             known: None,
             branch: None,
             instance: None,
+            unchecked: false,
             frame: Frame::new(Path::root(name), 0),
             overlay: Overlay::default(),
-            flow_checks: true,
             cut: None,
             written: Vec::new(),
         }
@@ -129,7 +129,24 @@ impl Context {
 
     /// Whether an exit has to have been announced here.
     pub(crate) fn requires_announced_exits(&self) -> bool {
-        self.flow_checks && self.run.config.require_announced_exits
+        !self.unchecked && self.run.config.require_announced_exits
+    }
+
+    /// Begins a turn or a round at the place where it stands; the same holds for what this returns.
+    pub(crate) fn again(&mut self, at: At) -> Frame {
+        let path = match at {
+            At::Once => self.frame.path.clone(),
+            at => self.frame.path.with(at),
+        };
+        let (author, emits, steps) = (self.frame.author.clone(), self.frame.emits, self.frame.steps);
+        // What is recorded under one path is counted through.
+        let inner = Frame { author, emits, steps, ..Frame::new(path, self.written.len()) };
+        std::mem::replace(&mut self.frame, inner)
+    }
+
+    /// Goes back to a turn that was begun [again](Self::again), which counts on from there.
+    pub(crate) fn count_on(&mut self, inner: &Frame) {
+        (self.frame.emits, self.frame.steps) = (inner.emits, inner.steps);
     }
 
     /// Goes back up; returns what belonged to the turn.
@@ -169,9 +186,9 @@ impl Context {
             known: self.known.clone(),
             branch: Some(branch.into()),
             instance: self.instance.clone(),
+            unchecked: self.unchecked,
             frame: Frame::new(self.frame.path.clone(), 0),
             overlay: Overlay::default(),
-            flow_checks: self.flow_checks,
             cut: None,
             written: Vec::new(),
         }

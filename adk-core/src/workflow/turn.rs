@@ -5,29 +5,37 @@ use super::scopes;
 use crate::agent::DynAgent;
 use crate::flow::Flow;
 use crate::panic::caught;
-use crate::run::{Context, KeyScope, stored};
+use crate::run::{Context, Frame, KeyScope, stored};
 use crate::spec::{AgentKind, AgentMeta, Renames, Step, StepKind};
-use crate::{At, Error, ErrorKind, Name, Path, Result};
+use crate::{Error, ErrorKind, Name, Path, Result};
 use std::sync::Arc;
 
-/// Runs an agent as the step of that name. An exit comes with the path of who made it.
+/// Runs an agent as a step that was entered; `outer` is what the context was before. An exit comes with the path of who
+/// made it.
 pub(super) async fn turn(
     agent: &dyn DynAgent,
-    name: Name,
+    outer: Frame,
     step: &Step<'_>,
+    is_root: bool,
     cx: &mut Context,
 ) -> Result<Option<(Flow, Path)>> {
-    let outer = cx.enter(name, At::Once);
     let around = Around::enter(agent, step, cx);
-    let ran = run(agent, cx).await;
+    let ran = match is_root {
+        // The tree that it is all of has begun already.
+        true => alone(agent, cx).await,
+        false => run(agent, cx).await,
+    };
     around.leave(cx);
+    if let Ok(flow) = &ran {
+        cx.run.engine.note(cx.path(), flow);
+    }
+    let turn = cx.leave(outer);
+    if is_root {
+        cx.count_on(&turn);
+    }
     match ran {
-        Ok(flow) => {
-            cx.run.engine.note(cx.path(), &flow);
-            let turn = cx.leave(outer);
-            Ok((flow != Flow::Continue).then_some((flow, turn.path)))
-        }
-        Err(error) => Err(error.at(&cx.leave(outer).path)),
+        Ok(flow) => Ok((flow != Flow::Continue).then_some((flow, turn.path))),
+        Err(error) => Err(error.at(&turn.path)),
     }
 }
 
@@ -77,12 +85,22 @@ async fn between(agent: &dyn DynAgent, who: Who<'_>, cx: &mut Context) -> Result
     let flow = match who.begin(cx).await? {
         Begun::Runs => {
             let flow = body(agent, cx).await?;
-            cx.flush().await?;
             who.end(cx).await?;
             flow
         }
         Begun::Skipped => Flow::Continue,
     };
+    looked_at(agent, flow, cx)
+}
+
+/// Runs an agent without its callbacks.
+async fn alone(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
+    let flow = body(agent, cx).await?;
+    looked_at(agent, flow, cx)
+}
+
+/// How the turn ends, and whether it may end so.
+fn looked_at(agent: &dyn DynAgent, flow: Flow, cx: &Context) -> Result<Flow> {
     let flow = match flow {
         Flow::Continue => lifecycle::asked(cx),
         flow => flow,
@@ -98,14 +116,16 @@ async fn between(agent: &dyn DynAgent, who: Who<'_>, cx: &mut Context) -> Result
 }
 
 async fn body(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
-    match caught(agent.run_dyn(cx)).await {
-        Ok(flow) => flow,
+    let flow = match caught(agent.run_dyn(cx)).await {
+        Ok(flow) => flow?,
         Err(panic) => {
             let message = format!("it panicked: {panic}");
             let error = Error::new(ErrorKind::Panic, message);
-            Err(error.with_help("this is a defect of the agent's own code"))
+            return Err(error.with_help("this is a defect of the agent's own code"));
         }
-    }
+    };
+    cx.flush().await?;
+    Ok(flow)
 }
 
 /// An agent that ends without its key fails the run (DESIGN, section 6, rule 7). The outputs of a workflow are

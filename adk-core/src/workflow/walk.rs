@@ -62,10 +62,10 @@ impl<'a> Walk<'a> {
         let walked = self.walk(range, &mut open, cx).await;
         // An agent that runs a workflow by itself may go on after its error.
         while let Some(block) = open.pop() {
-            if let Err(error) = &walked {
-                self.who(block.at).fail(error, cx).await;
+            if let (Err(error), Some(who)) = (&walked, self.who(block.at)) {
+                who.fail(error, cx).await;
             }
-            cx.leave(block.outer);
+            self.go_back(block.at, block.outer, cx);
         }
         walked
     }
@@ -80,7 +80,10 @@ impl<'a> Walk<'a> {
                     let Some(agent) = self.workflow.agent(at) else {
                         return Err(self.broken(at, "has no agent"));
                     };
-                    let ended = turn(agent, self.workflow.name(at), step, cx).await?;
+                    let ended = {
+                        let outer = self.go_to(at, cx);
+                        turn(agent, outer, step, self.workflow.root() == Some(at), cx).await?
+                    };
                     at += 1;
                     ended.and_then(|(flow, by)| Exit::new(flow, LoopEndReason::Escalated { by }))
                 }
@@ -120,7 +123,9 @@ impl<'a> Walk<'a> {
                     }
                 },
             };
-            if let Some(exit) = exit {
+            if let Some(exit) = exit
+                && (!self.workflow.is_unchecked() || exit.ends_all_loops(cx) || self.is_taken(at, &exit))
+            {
                 let (next, outward) = self.exit(exit, at, open, cx).await?;
                 at = next;
                 left = left.or(outward);
@@ -129,8 +134,9 @@ impl<'a> Walk<'a> {
         Ok(left.map_or(Walked::Through, Walked::Exit))
     }
 
-    fn who(&self, block: usize) -> Who<'_> {
-        Who::Block(self.workflow.callbacks(block))
+    /// A block as what begins and ends; the root of a tree does so as the tree.
+    fn who(&self, block: usize) -> Option<Who<'_>> {
+        (self.workflow.root() != Some(block)).then(|| Who::Block(self.workflow.callbacks(block)))
     }
 
     fn is_loop(&self, block: usize) -> bool {
@@ -139,9 +145,12 @@ impl<'a> Walk<'a> {
 
     /// Goes into a block.
     async fn enter(&self, at: usize, open: &mut Vec<Open>, cx: &mut Context) -> Result<Begun> {
-        let outer = cx.enter(self.workflow.name(at), At::Once);
+        let outer = self.go_to(at, cx);
         open.push(Open { at, outer, round: 0, escalated: None });
-        self.who(at).begin(cx).await.map_err(|error| error.at(cx.path()))
+        match self.who(at) {
+            Some(who) => who.begin(cx).await.map_err(|error| error.at(cx.path())),
+            None => Ok(Begun::Runs),
+        }
     }
 
     /// The first step inside of the block that was entered, or its end where its parts have run together.
@@ -164,6 +173,30 @@ impl<'a> Walk<'a> {
             }
             _ => Ok((at + 1, None)),
         }
+    }
+
+    /// Goes to a step; what comes back is for [`go_back`](Self::go_back).
+    fn go_to(&self, at: usize, cx: &mut Context) -> Frame {
+        match self.workflow.root() == Some(at) {
+            true => cx.again(At::Once),
+            false => cx.enter(self.workflow.name(at), At::Once),
+        }
+    }
+
+    fn go_back(&self, at: usize, outer: Frame, cx: &mut Context) {
+        let inner = cx.leave(outer);
+        if self.workflow.root() == Some(at) {
+            cx.count_on(&inner);
+        }
+    }
+
+    /// Whether a loop around the step before `at` takes an exit.
+    fn is_taken(&self, at: usize, exit: &Exit) -> bool {
+        self.steps.iter().take(at).any(|step| {
+            step.end >= at
+                && matches!(step.kind, StepKind::Loop { .. })
+                && exit.target.as_ref().is_none_or(|target| **target == *step.name)
+        })
     }
 
     /// At the end of a block: another round, or on behind it.
@@ -248,7 +281,9 @@ impl<'a> Walk<'a> {
             cx.go_to(At::Once);
             cx.run.end_loop(LoopEnd { path: cx.path().clone(), rounds: block.round, reason });
         }
-        self.who(block.at).end(cx).await.map_err(|error| error.at(cx.path()))?;
+        if let Some(who) = self.who(block.at) {
+            who.end(cx).await.map_err(|error| error.at(cx.path()))?;
+        }
         self.leave(open, cx)
     }
 
@@ -260,7 +295,7 @@ impl<'a> Walk<'a> {
         }
         let own = Exit::new(flow, LoopEndReason::Escalated { by: cx.path().clone() });
         let Some(block) = open.pop() else { return Ok(own) };
-        cx.leave(block.outer);
+        self.go_back(block.at, block.outer, cx);
         Ok(own.or(block.escalated))
     }
 

@@ -296,8 +296,8 @@ impl Wired for Tree {
         let name = self.spec.steps[step].name;
         self.blocks.iter().find(|(block, _)| *block == name).map(|(_, callbacks)| callbacks)
     }
-    fn flow_checks(&self) -> bool {
-        !self.unchecked
+    fn is_unchecked(&self) -> bool {
+        self.unchecked
     }
     fn lets(&self, keys: &mut Keys) -> Result<()> {
         assert!(!self.panics, "as asked for");
