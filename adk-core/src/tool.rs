@@ -7,7 +7,8 @@ pub(crate) mod decode;
 mod function;
 pub(crate) mod schema;
 
-pub use context::{ToolActions, ToolContext, ToolRecord};
+pub use crate::run::ToolActions;
+pub use context::{ToolContext, ToolRecord};
 pub use function::{FunctionTool, Json, ToolReturn};
 
 use crate::model::ToolDeclaration;

@@ -4,6 +4,7 @@ use super::error::BuildError;
 use super::item::{Block, BlockKind, DEEPEST, IntoAgent, IntoAgents, Item, SubAgent};
 use super::tree::{Tree, TreeOptions};
 use crate::agent::{DynAgent, Key};
+use crate::callback::{AgentCallbacks, CallbackContext, Said, With1};
 use crate::check::Fault;
 use crate::run::{Context, Prepare};
 use crate::spec::{AgentMeta, Spec};
@@ -22,6 +23,7 @@ pub(super) struct Common {
     pub(super) description: String,
     pub(super) sub_agents: Vec<SubAgent>,
     pub(super) options: TreeOptions,
+    pub(super) callbacks: AgentCallbacks,
 }
 
 /// A kind of block.
@@ -65,6 +67,26 @@ impl<K: Kind> BlockBuilder<K> {
     #[must_use]
     pub fn sub_agents(mut self, agents: impl IntoAgents) -> Self {
         self.common.sub_agents.extend(agents.into_agents());
+        self
+    }
+
+    /// Adds a callback that is called before the block. Content of it stands in place of the block, which does not run.
+    #[must_use]
+    pub fn before_agent<M>(
+        mut self,
+        callback: impl for<'a> With1<'a, &'a mut CallbackContext, Said, M> + Send + Sync + 'static,
+    ) -> Self {
+        self.common.callbacks.before(callback);
+        self
+    }
+
+    /// Adds a callback that is called after the block, also when it was left. Content of it is one more event.
+    #[must_use]
+    pub fn after_agent<M>(
+        mut self,
+        callback: impl for<'a> With1<'a, &'a mut CallbackContext, Said, M> + Send + Sync + 'static,
+    ) -> Self {
+        self.common.callbacks.after(callback);
         self
     }
 
@@ -113,13 +135,14 @@ impl<K: Kind> BlockBuilder<K> {
     }
 
     fn part_ref(&self) -> SubAgent {
-        let Common { name, description, sub_agents, .. } = self.common.clone();
+        let Common { name, description, sub_agents, callbacks, .. } = self.common.clone();
         let depth = 1 + sub_agents.iter().map(SubAgent::depth).max().unwrap_or_default();
         // Only what is too deep is left out; the depth stays, so that it is seen and refused.
         let kept = sub_agents.into_iter().filter(|part| part.depth() < DEEPEST);
         let items = kept.map(|part| part.0).collect();
         let place = "".into();
-        SubAgent(Item::Block(Arc::new(Block { name, description, kind: self.kind, items, depth, place })))
+        let kind = self.kind;
+        SubAgent(Item::Block(Arc::new(Block { name, description, kind, callbacks, items, depth, place })))
     }
 
     pub(super) fn part(self) -> SubAgent {
@@ -212,6 +235,10 @@ macro_rules! block {
 
             fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
                 self.0.prepare_dyn(prepare);
+            }
+
+            fn callbacks_dyn(&self) -> Option<&AgentCallbacks> {
+                self.0.callbacks_dyn()
             }
 
             fn as_any(&self) -> Option<&dyn Any> {

@@ -2,7 +2,8 @@
 
 use super::item::{Block, BlockKind, Item, Placed};
 use crate::Name;
-use crate::agent::Key;
+use crate::agent::{DynAgent, Key};
+use crate::callback::AgentCallbacks;
 use crate::spec::{AgentKind, AgentMeta, KeySpec, Spec, Step, StepKind};
 use self_cell::self_cell;
 use std::sync::Arc;
@@ -51,6 +52,10 @@ impl Flat {
         }
     }
 
+    pub(super) fn callbacks(&self, step: usize) -> Option<&AgentCallbacks> {
+        self.block(step).map(|block| &block.callbacks)
+    }
+
     /// Where a step stands in a config.
     pub(super) fn place(&self, step: usize) -> &str {
         match self.steps.get(step).map(|step| &step.what) {
@@ -74,7 +79,7 @@ impl Flat {
     }
 
     fn agents(&self) -> impl Iterator<Item = &AgentMeta<'_>> {
-        (0..self.steps.len()).filter_map(|at| self.placed(at)).map(Placed::meta)
+        (0..self.steps.len()).filter_map(|at| self.placed(at)).map(DynAgent::meta)
     }
 }
 

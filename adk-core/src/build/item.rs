@@ -1,11 +1,14 @@
 //! What a tree is made of: agents, and blocks of agents.
 
 use super::{BlockBuilder, BuildError, LlmAgentBuilder, LoopAgent, ParallelAgent, SequentialAgent, Tree};
-use crate::Name;
 use crate::agent::DynAgent;
+use crate::callback::AgentCallbacks;
+use crate::callback::AgentCallbacks;
 use crate::check::Fault;
 use crate::llm::LlmAgent;
+use crate::run::{Context, Prepare};
 use crate::spec::AgentMeta;
+use crate::{BoxFuture, Content, Event, Flow, Name, Result};
 use self_cell::self_cell;
 use std::any::Any;
 use std::fmt;
@@ -33,12 +36,23 @@ pub(super) enum Item {
     Block(Arc<Block>),
 }
 
+impl Item {
+    /// What is asked before and after it.
+    pub(super) fn callbacks(&self) -> Option<&AgentCallbacks> {
+        match self {
+            Self::Agent(placed) => placed.agent.callbacks_dyn(),
+            Self::Block(block) => Some(&block.callbacks),
+        }
+    }
+}
+
 /// A block with its parts.
 #[derive(Clone)]
 pub(super) struct Block {
     pub(super) name: Name,
     pub(super) description: String,
     pub(super) kind: BlockKind,
+    pub(super) callbacks: AgentCallbacks,
     pub(super) items: Vec<Item>,
     /// How many blocks and agents stand inside of each other, this one included.
     pub(super) depth: usize,
@@ -98,9 +112,32 @@ impl Placed {
         let about = Identified::new(owner, |owner| owner.agent.meta().definition(&owner.definition));
         Self { agent, about: Arc::new(about), faults: faults.into(), depth, place: "".into() }
     }
+}
 
-    pub(super) fn meta(&self) -> &AgentMeta<'_> {
+/// The agent as one that says which it is.
+impl DynAgent for Placed {
+    fn meta(&self) -> &AgentMeta<'_> {
         self.about.borrow_dependent()
+    }
+
+    fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
+        self.agent.run_dyn(cx)
+    }
+
+    fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
+        self.agent.prepare_dyn(prepare);
+    }
+
+    fn callbacks_dyn(&self) -> Option<&AgentCallbacks> {
+        self.agent.callbacks_dyn()
+    }
+
+    fn stand_in_dyn(&self, content: Content) -> Result<Event> {
+        self.agent.stand_in_dyn(content)
+    }
+
+    fn as_any(&self) -> Option<&dyn Any> {
+        self.agent.as_any()
     }
 }
 
@@ -147,7 +184,7 @@ impl SubAgent {
     /// As an agent by itself.
     pub(super) fn to_agent(&self) -> Arc<dyn DynAgent> {
         match &self.0 {
-            Item::Agent(placed) => placed.agent.clone(),
+            Item::Agent(placed) => Arc::new(placed.clone()),
             Item::Block(_) => Arc::new(Tree::part(self.0.clone())),
         }
     }

@@ -5,12 +5,13 @@ use super::flat::{Described, Flat, describe};
 use super::item::{DEEPEST, IntoAgent, Item, SubAgent};
 use super::llm::too_deep;
 use crate::agent::{DynAgent, Key};
+use crate::callback::AgentCallbacks;
 use crate::check::{self, Fault};
 use crate::llm::LlmAgent;
 use crate::run::{Context, Prepare};
 use crate::spec::{AgentMeta, Spec};
 use crate::workflow::{self, Keys, Values, Wired, Workflow};
-use crate::{BoxFuture, Content, Flow, Name, Result};
+use crate::{BoxFuture, Content, Event, Flow, Name, Result};
 use serde_json::Value;
 use std::any::Any;
 use std::collections::HashSet;
@@ -126,9 +127,7 @@ impl Tree {
         let (flat, mut faults) = (self.flat(), check::faults(self.spec()));
         for at in 0..flat.steps.len() {
             let own = flat.placed(at).into_iter().flat_map(|placed| placed.faults.iter().cloned());
-            let deep =
-                flat.block(at).filter(|block| block.depth > DEEPEST).map(|block| too_deep(&block.name));
-            faults.extend(own.chain(deep).map(|mut fault| {
+            faults.extend(own.map(|mut fault| {
                 fault.step = Some(at);
                 fault
             }));
@@ -186,6 +185,10 @@ impl Wired for Tree {
         self.flat().placed(step).map(|placed| &*placed.agent)
     }
 
+    fn callbacks(&self, step: usize) -> Option<&AgentCallbacks> {
+        self.flat().callbacks(step)
+    }
+
     fn is_closed(&self) -> bool {
         false
     }
@@ -210,6 +213,17 @@ impl DynAgent for Tree {
 
     fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
         workflow::prepare(self, prepare);
+    }
+
+    fn callbacks_dyn(&self) -> Option<&AgentCallbacks> {
+        self.0.root.callbacks()
+    }
+
+    fn stand_in_dyn(&self, content: Content) -> Result<Event> {
+        match &self.0.root {
+            Item::Agent(placed) => placed.agent.stand_in_dyn(content),
+            Item::Block(_) => Ok(Event::new().with_content(content)),
+        }
     }
 
     fn as_any(&self) -> Option<&dyn Any> {
