@@ -90,6 +90,12 @@ impl<K: Kind> BlockBuilder<K> {
         self
     }
 
+    /// The callbacks that a config names.
+    pub(super) fn callbacks(mut self, callbacks: AgentCallbacks) -> Self {
+        self.common.callbacks = callbacks;
+        self
+    }
+
     /// Whether faults of the flow of keys and exits are refused, for the tree whose root this is. Default `true`.
     ///
     /// A tree that comes from a file cannot know what its session holds. Without these checks an agent may also end a

@@ -1,6 +1,7 @@
 //! Trees from a config: data in ADK's agent-config fields, from any format that serde reads.
 
 mod agent;
+mod callbacks;
 mod fields;
 mod registry;
 
@@ -24,6 +25,8 @@ impl Tree {
     /// | `max_iterations` | `LoopAgent` | 1 or more |
     /// | `max_concurrency` | `ParallelAgent` | 1 or more; not of ADK |
     /// | `model`, `instruction`, `tools`, `output_key`, `output_schema`, `include_contents`, `generate_content_config`, `disallow_transfer_to_parent`, `disallow_transfer_to_peers` | `LlmAgent` | tools by name, or as `{name: NAME}`; the schema is a JSON schema |
+    /// | `before_agent_callbacks`, `after_agent_callbacks` | all | by name, or as `{name: NAME}` |
+    /// | `before_model_callbacks`, `after_model_callbacks`, `on_model_error_callbacks`, and those of `tool` | `LlmAgent` | the same |
     /// | `max_turns` | `LlmAgent` | 1 or more; not of ADK |
     /// | `flow_checks`, `state` | the root | whether keys and exits are checked, and keys with their initial values; not of ADK |
     ///

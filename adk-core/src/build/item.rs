@@ -3,7 +3,6 @@
 use super::{BlockBuilder, BuildError, LlmAgentBuilder, LoopAgent, ParallelAgent, SequentialAgent, Tree};
 use crate::agent::DynAgent;
 use crate::callback::AgentCallbacks;
-use crate::callback::AgentCallbacks;
 use crate::check::Fault;
 use crate::llm::LlmAgent;
 use crate::run::{Context, Prepare};

@@ -4,7 +4,9 @@ use super::error::BuildError;
 use super::item::{DEEPEST, IntoAgent, IntoAgents, Item, Placed, SubAgent};
 use super::tree::{Tree, TreeOptions};
 use crate::agent::{Key, Parts};
-use crate::callback::{CallbackContext, Said, With1, With2, With3};
+use crate::callback::{
+    AgentCallbacks, CallbackContext, ModelCallbacks, Said, ToolCallbacks, With1, With2, With3,
+};
 use crate::check::Fault;
 use crate::llm::{IncludeContents, LlmAgent, LlmParts, LlmSettings, Output, OutputKey, Retry};
 use crate::model::{ModelRef, ModelRequest, ModelResponse};
@@ -305,6 +307,18 @@ impl LlmAgentBuilder {
         + 'static,
     ) -> Self {
         self.settings.tool_callbacks.on_error(callback);
+        self
+    }
+
+    /// The callbacks that a config names.
+    pub(super) fn callbacks(
+        mut self,
+        agent: AgentCallbacks,
+        model: ModelCallbacks,
+        tool: ToolCallbacks,
+    ) -> Self {
+        let settings = &mut self.settings;
+        (settings.callbacks, settings.model_callbacks, settings.tool_callbacks) = (agent, model, tool);
         self
     }
 

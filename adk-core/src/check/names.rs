@@ -261,7 +261,7 @@ pub(super) const fn describe_into(m: &mut Message, spec: &Spec<'_>, step: &Step<
             m.push("name-duplicate: ");
             subject(m, step, twice);
             if twice.root {
-                m.push(" has the name of the workflow itself");
+                m.push(if spec.built { " has the name of the tree itself" } else { " has the name of the workflow itself" });
             } else {
                 m.push(" has the same name as ");
                 first(m, twice);

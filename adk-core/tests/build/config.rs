@@ -2,6 +2,8 @@
 
 use crate::support::{said, says};
 use adk_core::build::{Registry, Tree};
+use adk_core::callback::{AgentCallbacks, CallbackContext, ModelCallbacks};
+use adk_core::model::ModelRequest;
 use adk_core::testing::ScriptedModel;
 use adk_core::tool::FunctionTool;
 use adk_core::{LoopEndReason, Runner};
@@ -105,7 +107,36 @@ fn all_faults_at_once_each_with_its_place() {
     assert_eq!(
         refused(config, &registry),
         "\
-?"
+flow_checks: syntax: `flow_checks` is the string \"no\"; help: expected true or false
+sub_agents[0].agent_class: field-unknown: there is no agent class `LoopAgnet`; help: did you mean `LoopAgent`?
+sub_agents[0].sub_agents[0].instrution: field-unknown: an `LlmAgent` has no field `instrution`; help: did you mean `instruction`?
+sub_agents[1].max_iterations: loop-max: `max_iterations` of block `again` is -1; help: it is the largest number of rounds, 1 or more
+sub_agents[2].max_iterations: loop-max: `max_iterations` of block `many` is 4294967296, which is too large; help: it is the largest number of rounds, 1 or more
+sub_agents[2].sub_agents[0]: field-unknown: there is no agent `nobody`; help: there is `researcher`
+sub_agents[3].max_concurrency: syntax: `max_concurrency` is the number 2.5; help: expected a whole number, 1 or more
+sub_agents[3].sub_agents[0]: field-unknown: there is no agent `resercher`; help: did you mean `researcher`?
+sub_agents[4].agent_class: syntax: `agent_class` is the number 7; help: expected a string
+sub_agents[4].name: syntax: `name` is the number 8; help: expected a string
+sub_agents[5].output_key: syntax: `output_key` is a list; help: expected a string
+sub_agents[5].include_contents: syntax: `include_contents` is `all`; help: it is `default` or `none`
+sub_agents[5].tools[0]: field-unknown: agent `writer` has a tool `exit_lop`, which the registry does not have; help: did you mean `exit_loop`?
+sub_agents[5].tools[1]: syntax: a tool is the number 5; help: expected its name
+sub_agents[5].tools[2].name: syntax: a tool has no name; help: say which one, as in `{name: NAME}`
+sub_agents[5].tools[2].nme: field-unknown: a reference to a tool has no field `nme`; help: did you mean `name`?
+sub_agents[6].generate_content_config.seed: syntax: `seed` is the number -1; help: expected a whole number, 0 or more
+sub_agents[6].generate_content_config.temprature: field-unknown: `generate_content_config` has no field `temprature`; help: did you mean `temperature`?
+sub_agents[7].name: name-invalid: an agent has no name; help: give it a `name`
+sub_agents[9].name: field-unknown: a reference to an agent has no field `name`; help: it has `config_path`, `code`
+sub_agents[9].code: field-unknown: the registry has no agent `resercher`; help: did you mean `researcher`?
+sub_agents[10].config_path: field-unknown: the registry has no document `nowhere.json`; help: the registry has none
+sub_agents[11]: syntax: an agent is null; help: expected its fields, or a name
+max_iterations: field-unknown: a `SequentialAgent` has no field `max_iterations`; help: it has `flow_checks`, `state`, `agent_class`, `name`, `description`, `sub_agents`
+sub_agents[1].sub_agents: block-empty: block `again` has no steps; help: remove it, or put an agent into it
+sub_agents[6].name: name-duplicate: `writer` has the same name as a step before it; help: give one of them another name
+sub_agents[8].name: name-invalid: `my agent` is no name; help: use letters, digits and `_`, not beginning with a digit
+sub_agents[8]: syntax: `max_turns` of agent `my agent` is 0; help: an agent makes at least one model call
+sub_agents[12].tools: tool-duplicate: agent `tools` has two tools of the name `exit_loop`; help: remove one of them, or give it another name, `#[tool(name = \"...\")]`
+sub_agents[12]: exit-outside-loop: agent `tools` may end a loop by its tool `exit_loop`, but stands in none; help: put it into a `LoopAgent`"
     );
 }
 
@@ -122,7 +153,8 @@ fn cycles_are_told_with_their_way() {
     assert_eq!(
         refused(json!("a.json"), &registry),
         "\
-?"
+b.json: sub_agents[0].max_iterations: loop-max: `max_iterations` of block `c` is 0; help: it is the largest number of rounds, 1 or more
+b.json: sub_agents[0].sub_agents[0].config_path: agent-reused: `a.json` contains itself, by `a.json` > `b.json` > `a.json`; help: a tree has no cycles: to do something again, use a `LoopAgent`"
     );
 }
 
@@ -133,7 +165,8 @@ fn the_same_agent_twice_and_one_document_twice() {
     assert_eq!(
         refused(config, &registry),
         "\
-?"
+sub_agents[2]: agent-reused: `a` is the same agent as a step before it; help: build a second one, with a name of its own
+w.json: name: name-duplicate: `w` has the same name as a step before it; help: give one of them another name"
     );
 }
 
@@ -154,4 +187,46 @@ fn whatever_is_no_agent_is_refused() {
     assert!(error.to_string().contains("more than 128 agents"), "{error}");
     // A value that deep is dropped by recursion as well.
     std::mem::forget(deep);
+}
+
+#[tokio::test(start_paused = true)]
+async fn callbacks_are_named() {
+    let mut agent = AgentCallbacks::default();
+    agent.before(|cx: &mut CallbackContext| (cx.iteration() == Some(1)).then_some("skipped"));
+    let mut model = ModelCallbacks::default();
+    model.before(|_: &mut CallbackContext, request: &mut ModelRequest| {
+        request.system_instruction.push_str(" Be brief.");
+    });
+    let scripted = ScriptedModel::new().on("a").text("one");
+    let registry = Registry::new()
+        .model("scripted", scripted.clone())
+        .agent_callbacks("skip", agent)
+        .model_callbacks("brief", model);
+    let config = json!({
+        "agent_class": "LoopAgent",
+        "name": "lp",
+        "max_iterations": 2,
+        "sub_agents": [{
+            "name": "a",
+            "model": "scripted",
+            "before_agent_callbacks": [{"name": "skip"}],
+            "before_model_callbacks": ["brief"],
+        }],
+    });
+    let tree = Tree::from_config(&config, &registry).unwrap();
+    assert_eq!(said(&tree).await.unwrap(), ["lp#1/a", "lp#2/a"]);
+    assert_eq!(scripted.requests().len(), 1);
+    assert!(scripted.requests()[0].system_instruction.ends_with(" Be brief."));
+
+    let wrong = json!({
+        "name": "a",
+        "before_agent_callbacks": "skip",
+        "after_agent_callbacks": ["skip", "brif", 3],
+        "on_tool_error_callbacks": [{"nme": "skip"}],
+    });
+    assert_eq!(
+        refused(wrong, &registry),
+        "\
+?"
+    );
 }

@@ -1,7 +1,9 @@
 //! One agent of a config, and those inside of it.
 
 use super::Registry;
+use super::callbacks::{OF_AGENTS, OF_LLM};
 use super::fields::{Fields, below, fault, unresolved};
+use super::registry::Callbacks;
 use crate::agent::{About, DynAgent, Parts};
 use crate::build::block::{BlockBuilder, Kind, LoopAgent, ParallelAgent, SequentialAgent};
 use crate::build::item::{DEEPEST, IntoAgent, SubAgent};
@@ -19,7 +21,7 @@ const CLASSES: [&str; 4] = ["LlmAgent", "LoopAgent", "SequentialAgent", "Paralle
 
 /// Reads configs, and goes on after a fault.
 pub(super) struct Reader<'r> {
-    registry: &'r Registry,
+    pub(super) registry: &'r Registry,
     pub(super) faults: Vec<Fault>,
     /// The documents that are being read, the outermost first.
     open: Vec<String>,
@@ -32,7 +34,7 @@ impl<'r> Reader<'r> {
         Self { registry, faults: Vec::new(), open: Vec::new(), nameless: 0 }
     }
 
-    fn fault(&mut self, check: &'static str, place: impl Into<String>, fact: &str) {
+    pub(super) fn fault(&mut self, check: &'static str, place: impl Into<String>, fact: &str) {
         self.faults.push(fault(check, place.into(), fact));
     }
 
@@ -198,9 +200,11 @@ impl<'r> Reader<'r> {
         if let Some(text) = fields.text("description", &mut self.faults) {
             block = block.description(text);
         }
+        let mut callbacks = Callbacks::default();
+        self.callbacks(&OF_AGENTS, &mut callbacks, &mut fields);
         let agents = self.sub_agents(&mut fields, depth);
         fields.finish(&format!("a `{class}`"), &mut self.faults);
-        block.sub_agents(agents).into_agent()
+        block.callbacks(callbacks.agent).sub_agents(agents).into_agent()
     }
 
     fn llm(&mut self, name: &str, mut fields: Fields<'_>, depth: usize) -> SubAgent {
@@ -244,6 +248,10 @@ impl<'r> Reader<'r> {
             agent = generation(agent, Fields::new(config, place), faults);
         }
         agent = self.tools(name, agent, &mut fields);
+        let mut callbacks = Callbacks::default();
+        self.callbacks(&OF_AGENTS, &mut callbacks, &mut fields);
+        self.callbacks(&OF_LLM, &mut callbacks, &mut fields);
+        agent = agent.callbacks(callbacks.agent, callbacks.model, callbacks.tool);
         let agents = self.sub_agents(&mut fields, depth);
         fields.finish("an `LlmAgent`", &mut self.faults);
         agent.sub_agents(agents).into_agent()
@@ -252,30 +260,9 @@ impl<'r> Reader<'r> {
     fn tools(&mut self, name: &str, mut agent: LlmAgentBuilder, fields: &mut Fields<'_>) -> LlmAgentBuilder {
         let place = fields.place_of("tools");
         for (at, value) in fields.list("tools", &mut self.faults).into_iter().flatten().enumerate() {
-            let mut place = below(&place, &format!("[{at}]"));
-            let tool = match value {
-                Value::Object(all) => {
-                    let mut fields = Fields::new(all, &*place);
-                    let tool = fields.text("name", &mut self.faults);
-                    place = fields.place_of("name");
-                    if all.get("name").is_none() {
-                        self.fault(
-                            "syntax",
-                            &*place,
-                            "a tool has no name; help: say which one, as in `{name: exit_loop}`",
-                        );
-                    }
-                    fields.finish("a reference to a tool", &mut self.faults);
-                    tool
-                }
-                Value::String(tool) => Some(&**tool),
-                other => {
-                    let fact = format!("a tool is {}; help: expected its name", shown(other));
-                    self.fault("syntax", &*place, &fact);
-                    None
-                }
+            let Some((tool, place)) = self.named(value, below(&place, &format!("[{at}]")), "tool") else {
+                continue;
             };
-            let Some(tool) = tool else { continue };
             match self.registry.tools.get(tool) {
                 Some(tool) => agent = agent.tools([tool.clone()]),
                 None => {

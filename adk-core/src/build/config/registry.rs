@@ -1,6 +1,7 @@
 //! What a config refers to by name.
 
 use crate::build::item::{IntoAgent, SubAgent};
+use crate::callback::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
 use crate::model::ModelRef;
 use crate::tool::DynTool;
 use crate::tools::exit_loop;
@@ -29,6 +30,15 @@ pub struct Registry {
     pub(super) agents: BTreeMap<String, SubAgent>,
     pub(super) models: BTreeMap<String, ModelRef>,
     pub(super) documents: BTreeMap<String, Value>,
+    pub(super) callbacks: BTreeMap<String, Callbacks>,
+}
+
+/// The callbacks of one name.
+#[derive(Clone, Default)]
+pub(super) struct Callbacks {
+    pub(super) agent: AgentCallbacks,
+    pub(super) model: ModelCallbacks,
+    pub(super) tool: ToolCallbacks,
 }
 
 impl Default for Registry {
@@ -40,8 +50,8 @@ impl Default for Registry {
 impl Registry {
     /// A registry of the built-in tool `exit_loop`.
     pub fn new() -> Self {
-        let (tools, agents, models, documents) = Default::default();
-        Self { tools, agents, models, documents }.tool(exit_loop::default())
+        let (tools, agents, models, documents, callbacks) = Default::default();
+        Self { tools, agents, models, documents, callbacks }.tool(exit_loop::default())
     }
 
     /// A tool under its own name; one of that name that was there is replaced.
@@ -66,6 +76,47 @@ impl Registry {
         self
     }
 
+    /// Callbacks of agents and blocks, which `before_agent_callbacks` and `after_agent_callbacks` name.
+    ///
+    /// ```
+    /// # use adk_core as adk;
+    /// use adk::build::{Registry, Tree};
+    /// use adk::callback::{AgentCallbacks, CallbackContext};
+    /// use serde_json::json;
+    ///
+    /// let mut once = AgentCallbacks::default();
+    /// once.before(|cx: &mut CallbackContext| (cx.iteration() > Some(0)).then_some("once is enough"));
+    /// let registry = Registry::new().agent_callbacks("once", once);
+    /// let config = json!({"name": "a", "before_agent_callbacks": [{"name": "once"}]});
+    /// assert!(Tree::from_config(&config, &registry).is_ok());
+    /// let config = json!({"name": "a", "after_agent_callbacks": ["once"]});
+    /// assert_eq!(
+    ///     Tree::from_config(&config, &registry).unwrap_err().to_string(),
+    ///     "after_agent_callbacks[0]: field-unknown: `once` has no callback for `after_agent_callbacks`; help: add one \
+    ///      to it where it is registered"
+    /// );
+    /// ```
+    #[must_use]
+    pub fn agent_callbacks(mut self, name: impl Into<String>, callbacks: AgentCallbacks) -> Self {
+        self.callbacks.entry(name.into()).or_default().agent = callbacks;
+        self
+    }
+
+    /// Callbacks of model calls, which `before_model_callbacks`, `after_model_callbacks` and `on_model_error_callbacks`
+    /// name.
+    #[must_use]
+    pub fn model_callbacks(mut self, name: impl Into<String>, callbacks: ModelCallbacks) -> Self {
+        self.callbacks.entry(name.into()).or_default().model = callbacks;
+        self
+    }
+
+    /// Callbacks of tool calls, which `before_tool_callbacks`, `after_tool_callbacks` and `on_tool_error_callbacks` name.
+    #[must_use]
+    pub fn tool_callbacks(mut self, name: impl Into<String>, callbacks: ToolCallbacks) -> Self {
+        self.callbacks.entry(name.into()).or_default().tool = callbacks;
+        self
+    }
+
     /// Another config, which `config_path` names.
     #[must_use]
     pub fn document(mut self, path: impl Into<String>, config: Value) -> Self {
@@ -81,6 +132,7 @@ impl fmt::Debug for Registry {
             .field("agents", &self.agents.keys())
             .field("models", &self.models.keys())
             .field("documents", &self.documents.keys())
+            .field("callbacks", &self.callbacks.keys())
             .finish()
     }
 }
