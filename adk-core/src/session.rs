@@ -100,14 +100,37 @@ impl Session {
         }
     }
 
-    /// Gives the event its id and time, applies what it changes, and appends it: one step for all who look.
-    pub(crate) fn append(&self, mut event: Event, seed: IdSeed) -> Arc<Event> {
+    /// Gives the event its id and time, applies what it changes, and appends it: one step for all who look. With it comes its place in the log.
+    /// `put` sees it while nobody else can append, so that events are delivered in the order of the log.
+    pub(crate) fn append(
+        &self,
+        mut event: Event,
+        seed: IdSeed,
+        put: impl FnOnce(&Arc<Event>),
+    ) -> (u64, Arc<Event>) {
         let mut clock = lock(&self.clock);
         clock.stamp(&mut event, seed);
         let event = Arc::new(event);
+        let place = self.push(event.clone());
+        put(&event);
+        (place, event)
+    }
+
+    /// Appends an event that has its id and time already, and applies what it changes.
+    pub(crate) fn adopt(&self, event: Arc<Event>) -> u64 {
+        let mut clock = lock(&self.clock);
+        if event.timestamp > clock.micros {
+            // Its number within the microsecond is not known, so the next event is of a later one.
+            *clock = Clock { micros: event.timestamp, nth: MOST - 1 };
+        }
+        self.push(event)
+    }
+
+    fn push(&self, event: Arc<Event>) -> u64 {
+        let place = self.log.len() as u64;
         self.apply(&event.actions.state_delta);
-        self.log.push(event.clone());
-        event
+        self.log.push(event);
+        place
     }
 
     /// Gives an event that is not stored its id and time.

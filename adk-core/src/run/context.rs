@@ -1,17 +1,17 @@
 //! What an agent works with: it knows where it stands, and everything it does goes through here.
 
+use super::place::Placing;
 use super::{Artifacts, History, KeyScope, Overlay, Run, RunConfig, State, Waiting};
-use crate::engine::{Reply, Slot, StepKey};
-use crate::event::{Event, StateDelta};
+use crate::engine::{Body, Draft, Reply, StepKey, Stored, Wait};
+use crate::event::Event;
+use crate::model::Usage;
 use crate::outbox::Counted;
-use crate::session::Scope;
 use crate::{At, Error, ErrorKind, EventId, Name, Path, Result, RunId};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// What an agent works with.
@@ -45,17 +45,28 @@ pub(crate) struct Frame {
     first_written: usize,
     /// Why the agent has written nothing, where it knows.
     pub(crate) silent: Option<String>,
+    /// What the model calls of this turn used.
+    pub(crate) usage: Usage,
 }
 
 impl Frame {
     fn new(path: Path, first_written: usize) -> Self {
-        Self { path, author: None, emits: 0, steps: 0, escalated: false, first_written, silent: None }
+        Self {
+            path,
+            author: None,
+            emits: 0,
+            steps: 0,
+            escalated: false,
+            first_written,
+            silent: None,
+            usage: Usage::default(),
+        }
     }
 }
 
 impl Context {
     pub(crate) fn root(run: Arc<Run>, name: Name) -> Self {
-        run.outbox.live.fetch_add(1, Relaxed);
+        run.outbox().live.fetch_add(1, Relaxed);
         Self {
             run,
             scope: None,
@@ -102,7 +113,7 @@ impl Context {
     }
 
     fn split(&self, branch: fmt::Arguments<'_>) -> Self {
-        self.run.outbox.live.fetch_add(1, Relaxed);
+        self.run.outbox().live.fetch_add(1, Relaxed);
         let branch = match &self.branch {
             Some(outer) => format!("{outer}.{branch}"),
             None => branch.to_string(),
@@ -121,7 +132,7 @@ impl Context {
 
     /// While branches run, the context they were forked from is not something that could go on.
     pub(crate) fn joining(&self) -> Joining<'_> {
-        self.run.outbox.live.fetch_sub(1, Relaxed);
+        self.run.outbox().live.fetch_sub(1, Relaxed);
         Joining(&self.run)
     }
 
@@ -182,7 +193,7 @@ impl Context {
 
     /// What this agent may see of the conversation. It borrows nothing, so it can be read while emitting.
     pub fn history(&self) -> History {
-        History::new(self.run.session.clone(), self.branch.clone())
+        History::new(self.run.session().clone(), self.branch.clone())
     }
 
     /// Commits an event, hands it to the consumer, and returns its id once the consumer has taken it.
@@ -193,73 +204,100 @@ impl Context {
     /// # Errors
     /// When the store fails.
     pub async fn emit(&mut self, event: Event) -> Result<EventId> {
+        if event.partial {
+            let (id, ticket) = self.hand_on(event);
+            self.run.outbox().taken(ticket).await;
+            return Ok(id);
+        }
         // The event is moved on before anything is awaited, so that no agent's future holds one.
-        let (partial, event) = (event.partial, self.place(event));
-        let ticket = AtomicU64::new(0);
-        let event = if partial {
-            Arc::new(event)
-        } else {
-            match self.run.engine.commit(self.run.slot(&self.frame, &ticket), event) {
-                Reply::Ready(committed) => committed?,
-                Reply::Later(committed) => {
-                    let _busy = Counted::new(&self.run.outbox.in_flight);
-                    committed.await?
-                }
+        let draft = self.draft(event);
+        let nth = self.next_nth();
+        let stored = match self.commit(nth, Body::Ready(draft)) {
+            Reply::Ready(stored) => stored?,
+            Reply::Later(stored) => {
+                let _busy = Counted::new(&self.run.outbox().in_flight);
+                stored.await?
             }
         };
-        self.note(&event);
-        let id = event.id;
-        let ticket = match ticket.into_inner() {
-            // It is partial, or an earlier attempt has stored it.
-            0 => self.run.outbox.push(event),
-            appended => appended,
+        self.committed_event(stored).await
+    }
+
+    /// An event that is the record of the call that makes it: one commit for both.
+    ///
+    /// When the run is taken up again and the event is stored, the call is not made. As with [`step`](Self::step) the
+    /// work owns what it needs; its error is not recorded, so the call is made again then.
+    ///
+    /// # Errors
+    /// Those of the work, or when the store fails.
+    pub async fn emit_call<W>(&mut self, work: W) -> Result<EventId>
+    where
+        W: Future<Output = Result<Event>> + Send + 'static,
+    {
+        let placing = self.placing();
+        let pending = std::mem::take(&mut self.overlay);
+        let work = async move { Ok(placing.draft(work.await?, pending)) };
+        let nth = self.next_nth();
+        let stored = match self.commit(nth, Body::Call(Box::pin(work))) {
+            Reply::Ready(stored) => stored?,
+            Reply::Later(stored) => {
+                let _busy = Counted::new(&self.run.outbox().in_flight);
+                stored.await?
+            }
         };
-        self.run.outbox.taken(ticket).await;
+        self.committed_event(stored).await
+    }
+
+    /// Hands a partial event on; gives its id and ticket.
+    fn hand_on(&mut self, event: Event) -> (EventId, u64) {
+        let mut event = self.placing().place(event);
+        self.run.session().stamp(&mut event, self.run.delivery.seed);
+        self.frame.escalated |= event.actions.escalates();
+        (event.id, self.run.outbox().push(Arc::new(event)))
+    }
+
+    /// A slot is used up when it is asked for, also by an emit that is cancelled.
+    fn next_nth(&mut self) -> u32 {
+        self.frame.emits += 1;
+        self.frame.emits - 1
+    }
+
+    fn commit(&self, nth: u32, body: Body) -> Reply<'_, Result<Stored>> {
+        let slot = self.run.slot(self.frame.path.clone(), nth);
+        self.run.engine.commit(slot, body)
+    }
+
+    /// Remembers what a committed event did in this turn, and waits until the consumer has taken it.
+    async fn committed_event(&mut self, stored: Stored) -> Result<EventId> {
+        let Stored { event, temp, ticket, .. } = stored;
+        self.frame.escalated |= event.actions.escalates();
+        for (key, _) in event.actions.state_delta.iter() {
+            self.wrote(key);
+        }
+        for (key, value) in temp.into_iter() {
+            self.wrote(&key);
+            self.run.set_temp(key, value);
+        }
+        let id = event.id;
+        drop(event);
+        if let Some(ticket) = ticket {
+            self.run.outbox().taken(ticket).await;
+        }
         Ok(id)
     }
 
-    /// Says in an event who made it, where and in which run, turns its keys into stored keys, and adds what was set
-    /// since the last event.
-    fn place(&mut self, mut event: Event) -> Event {
-        let path = &self.frame.path;
-        if event.author.is_empty() {
-            event.author = self.author().clone();
+    fn placing(&self) -> Placing {
+        Placing {
+            author: self.author().clone(),
+            branch: self.branch.clone(),
+            path: self.frame.path.clone(),
+            run_id: self.run.id,
+            scope: self.scope.clone(),
         }
-        if event.branch.is_none() {
-            event.branch.clone_from(&self.branch);
-        }
-        event.path.clone_from(path);
-        event.invocation_id = self.run.id;
-        if event.partial {
-            self.run.session.stamp(&mut event, self.run.seed);
-            return event;
-        }
-        let delta = &mut event.actions.state_delta;
-        if let Some(scope) = &self.scope
-            && !delta.is_empty()
-        {
-            let keys = std::mem::take(delta).into_iter();
-            *delta = keys.map(|(key, value)| (scope.write(&key), value)).collect();
-        }
-        if !self.overlay.is_empty() {
-            let mut pending = std::mem::take(&mut self.overlay);
-            pending.state_delta.extend(std::mem::take(delta));
-            *delta = pending.state_delta;
-            event.actions.artifact_delta.splice(0..0, pending.artifact_delta);
-        }
-        if delta.iter().any(|(key, _)| Scope::of(key) == Scope::Temp) {
-            self.take_temp(delta);
-        }
-        event
     }
 
-    /// `temp:` keys live in the run and never in an event.
-    fn take_temp(&mut self, delta: &mut StateDelta) {
-        for (key, value) in delta.iter().filter(|(key, _)| Scope::of(key) == Scope::Temp) {
-            self.run.set_temp(key.clone(), value.clone());
-            self.wrote(key);
-        }
-        delta.retain(|key| Scope::of(key) != Scope::Temp);
+    fn draft(&mut self, event: Event) -> Draft {
+        let pending = std::mem::take(&mut self.overlay);
+        self.placing().draft(event, pending)
     }
 
     fn wrote(&mut self, key: &Name) {
@@ -268,18 +306,6 @@ impl Context {
         }
         if !self.written().contains(key) {
             self.written.push(key.clone());
-        }
-    }
-
-    /// Remembers what a committed event did in this turn.
-    fn note(&mut self, event: &Event) {
-        self.frame.escalated |= event.actions.escalates();
-        if event.partial {
-            return;
-        }
-        self.frame.emits += 1;
-        for (key, _) in event.actions.state_delta.iter() {
-            self.wrote(key);
         }
     }
 
@@ -306,7 +332,7 @@ impl Context {
         let key = self.step_key(name.into());
         let run = self.run.clone();
         async move {
-            let _busy = Counted::new(&run.outbox.in_flight);
+            let _busy = Counted::new(&run.outbox().in_flight);
             if !run.engine.records() {
                 return work.await;
             }
@@ -323,12 +349,22 @@ impl Context {
     /// When the answer is not of that type.
     pub async fn wait<T: DeserializeOwned>(&mut self, name: impl Into<Name>) -> Result<T> {
         let key = self.step_key(name.into());
-        if let Some(answer) = self.run.engine.answer(key.clone()).await? {
+        let waiting = Waiting {
+            id: key.id(),
+            run_id: key.run_id,
+            path: key.path.clone(),
+            question: String::new(),
+            schema: Value::Null,
+            deadline: None,
+            call_id: None,
+            otherwise: None,
+        };
+        let wait = Wait { key, session: self.run.session().key().clone(), waiting: waiting.clone() };
+        if let Some(answer) = self.run.engine.answer(wait).await? {
             return from_record(answer);
         }
-        let waiting = Waiting { id: key.to_string(), run_id: key.run_id, path: key.path };
         let _waits = self.run.add_waiting(waiting);
-        let _parked = Counted::new(&self.run.outbox.parked);
+        let _parked = Counted::new(&self.run.outbox().parked);
         std::future::pending().await
     }
 
@@ -344,14 +380,7 @@ pub(crate) struct Joining<'a>(&'a Run);
 
 impl Drop for Joining<'_> {
     fn drop(&mut self) {
-        self.0.outbox.live.fetch_add(1, Relaxed);
-    }
-}
-
-impl Run {
-    fn slot<'a>(&'a self, frame: &'a Frame, ticket: &'a AtomicU64) -> Slot<'a> {
-        let (session, seed, outbox) = (&*self.session, self.seed, &self.outbox);
-        Slot { run_id: self.id, path: &frame.path, nth: frame.emits, session, seed, outbox, ticket }
+        self.0.outbox().live.fetch_add(1, Relaxed);
     }
 }
 
@@ -371,7 +400,7 @@ fn from_record<T: DeserializeOwned>(record: Value) -> Result<T> {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        self.run.outbox.live.fetch_sub(1, Relaxed);
+        self.run.outbox().live.fetch_sub(1, Relaxed);
     }
 }
 
