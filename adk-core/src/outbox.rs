@@ -190,6 +190,7 @@ impl Outbox {
         self.parked.load(Relaxed) > 0
             && self.parked.load(Relaxed) >= self.live.load(Relaxed)
             && self.in_flight.load(Relaxed) == 0
+            && self.commits.load(SeqCst) == 0
     }
 }
 

@@ -27,7 +27,7 @@ use crate::engine::{Delivery, Done, Engine, Slot};
 use crate::id::IdSeed;
 use crate::model::{Model, ModelProvider, ModelRef, Usage};
 use crate::outbox::Outbox;
-use crate::session::{Session, StateMap, now_micros};
+use crate::session::{Session, SharedState, StateMap, now_micros};
 use crate::sync::{lock, read, write};
 use crate::{Error, ErrorKind, Flow, Name, Path, Result, RunId};
 use serde_json::Value;
@@ -84,7 +84,7 @@ impl Run {
     /// A run in memory of its own, without models: for a tool that is tested alone.
     pub(crate) fn for_tests() -> Self {
         let key = crate::session::SessionKey::new("test", "user", "test");
-        let session = Arc::new(Session::new(key, Arc::default(), Arc::default()));
+        let session = Arc::new(Session::new(key, SharedState::default(), SharedState::default()));
         let models =
             Models { provider: Arc::new(crate::model::NoProvider), default: None, named: Mutex::default() };
         let services = Services { artifacts: Arc::new(MemoryArtifacts::new()), models };
@@ -151,9 +151,9 @@ impl Run {
     }
 
     /// An agent has finished: told with the next commit.
-    pub(crate) fn finished(&self, path: &Path, flow: &Flow, usage: Usage) {
+    pub(crate) fn finished(&self, path: &Path, flow: &Flow, usage: Option<&Usage>) {
         if self.engine.records() {
-            lock(&self.done).push(Done::new(path.clone(), flow.clone(), usage));
+            lock(&self.done).push(Done::new(path.clone(), flow.clone(), usage.copied().unwrap_or_default()));
         }
     }
 

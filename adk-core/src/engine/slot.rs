@@ -129,7 +129,7 @@ impl Slot {
     /// to the session in memory and puts it on its way to the consumer. To be called in the order of the log.
     pub fn deliver(self, place: u64, event: Arc<Event>, temp: StateDelta) -> Stored {
         let delivery = &self.delivery;
-        delivery.session.adopt(event.clone());
+        delivery.session.append_stored(event.clone());
         let ticket = Some(delivery.outbox.push(event.clone()));
         Stored { place, event, temp, ticket }
     }

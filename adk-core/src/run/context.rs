@@ -2,11 +2,11 @@
 
 use super::place::Placing;
 use super::{Artifacts, History, KeyScope, Overlay, Run, RunConfig, State, Waiting};
-use crate::engine::{Body, Draft, Reply, StepKey, Stored, Wait};
+use crate::engine::{Body, Reply, StepKey, Stored, Wait};
 use crate::event::Event;
 use crate::model::Usage;
 use crate::outbox::Counted;
-use crate::{At, Error, ErrorKind, EventId, Name, Path, Result, RunId};
+use crate::{At, BoxFuture, Error, ErrorKind, EventId, Name, Path, Result, RunId, StoreErrorKind};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -45,8 +45,8 @@ pub(crate) struct Frame {
     first_written: usize,
     /// Why the agent has written nothing, where it knows.
     pub(crate) silent: Option<String>,
-    /// What the model calls of this turn used.
-    pub(crate) usage: Usage,
+    /// What the model calls of this turn used; boxed, since many frames stand on the stack.
+    pub(crate) usage: Option<Box<Usage>>,
 }
 
 impl Frame {
@@ -59,7 +59,7 @@ impl Frame {
             escalated: false,
             first_written,
             silent: None,
-            usage: Usage::default(),
+            usage: None,
         }
     }
 }
@@ -204,22 +204,16 @@ impl Context {
     /// # Errors
     /// When the store fails.
     pub async fn emit(&mut self, event: Event) -> Result<EventId> {
-        if event.partial {
-            let (id, ticket) = self.hand_on(event);
-            self.run.outbox().taken(ticket).await;
-            return Ok(id);
-        }
         // The event is moved on before anything is awaited, so that no agent's future holds one.
-        let draft = self.draft(event);
-        let nth = self.next_nth();
-        let stored = match self.commit(nth, Body::Ready(draft)) {
-            Reply::Ready(stored) => stored?,
-            Reply::Later(stored) => {
-                let _busy = Counted::new(&self.run.outbox().in_flight);
-                stored.await?
-            }
+        let stored = match self.start(event) {
+            Starting::Ready(handed) => Err(handed?),
+            Starting::Later(stored) => Ok(stored.await?),
         };
-        self.committed_event(stored).await
+        let (id, ticket) = stored.map_or_else(|handed| handed, |stored| self.handed(stored));
+        if let Some(ticket) = ticket {
+            self.run.outbox().taken(ticket).await;
+        }
+        Ok(id)
     }
 
     /// An event that is the record of the call that makes it: one commit for both.
@@ -236,53 +230,47 @@ impl Context {
         let placing = self.placing();
         let pending = std::mem::take(&mut self.overlay);
         let work = async move { Ok(placing.draft(work.await?, pending)) };
-        let nth = self.next_nth();
-        let stored = match self.commit(nth, Body::Call(Box::pin(work))) {
-            Reply::Ready(stored) => stored?,
-            Reply::Later(stored) => {
-                let _busy = Counted::new(&self.run.outbox().in_flight);
-                stored.await?
-            }
+        let stored = match self.commit(Body::Call(Box::pin(work))) {
+            Starting::Ready(handed) => Err(handed?),
+            Starting::Later(stored) => Ok(stored.await?),
         };
-        self.committed_event(stored).await
-    }
-
-    /// Hands a partial event on; gives its id and ticket.
-    fn hand_on(&mut self, event: Event) -> (EventId, u64) {
-        let mut event = self.placing().place(event);
-        self.run.session().stamp(&mut event, self.run.delivery.seed);
-        self.frame.escalated |= event.actions.escalates();
-        (event.id, self.run.outbox().push(Arc::new(event)))
-    }
-
-    /// A slot is used up when it is asked for, also by an emit that is cancelled.
-    fn next_nth(&mut self) -> u32 {
-        self.frame.emits += 1;
-        self.frame.emits - 1
-    }
-
-    fn commit(&self, nth: u32, body: Body) -> Reply<'_, Result<Stored>> {
-        let slot = self.run.slot(self.frame.path.clone(), nth);
-        self.run.engine.commit(slot, body)
-    }
-
-    /// Remembers what a committed event did in this turn, and waits until the consumer has taken it.
-    async fn committed_event(&mut self, stored: Stored) -> Result<EventId> {
-        let Stored { event, temp, ticket, .. } = stored;
-        self.frame.escalated |= event.actions.escalates();
-        for (key, _) in event.actions.state_delta.iter() {
-            self.wrote(key);
-        }
-        for (key, value) in temp.into_iter() {
-            self.wrote(&key);
-            self.run.set_temp(key, value);
-        }
-        let id = event.id;
-        drop(event);
+        let (id, ticket) = stored.map_or_else(|handed| handed, |stored| self.handed(stored));
         if let Some(ticket) = ticket {
             self.run.outbox().taken(ticket).await;
         }
         Ok(id)
+    }
+
+    /// Hands a partial event on, or begins a commit. Not a part of the future: that would be as large as an event.
+    #[inline(never)]
+    fn start(&mut self, event: Event) -> Starting<'_> {
+        if event.partial {
+            let mut event = self.placing().place(event);
+            self.run.session().stamp(&mut event, self.run.delivery.seed);
+            self.frame.escalated |= event.actions.escalates();
+            return Starting::Ready(Ok((event.id, Some(self.run.outbox().push(Arc::new(event))))));
+        }
+        let pending = std::mem::take(&mut self.overlay);
+        let draft = self.placing().draft(event, pending);
+        self.commit(Body::Ready(draft))
+    }
+
+    #[inline(never)]
+    fn commit(&mut self, body: Body) -> Starting<'_> {
+        // A slot is used up when it is asked for, also by an emit that is cancelled.
+        let slot = self.run.slot(self.frame.path.clone(), self.frame.emits);
+        self.frame.emits += 1;
+        let Self { run, scope, frame, written, .. } = self;
+        match run.engine.commit(slot, body) {
+            Reply::Ready(stored) => {
+                Starting::Ready(stored.map(|stored| handed(stored, run, scope.as_deref(), frame, written)))
+            }
+            Reply::Later(stored) => Starting::Later(stored),
+        }
+    }
+
+    fn handed(&mut self, stored: Stored) -> Handed {
+        handed(stored, &self.run, self.scope.as_deref(), &mut self.frame, &mut self.written)
     }
 
     fn placing(&self) -> Placing {
@@ -292,20 +280,6 @@ impl Context {
             path: self.frame.path.clone(),
             run_id: self.run.id,
             scope: self.scope.clone(),
-        }
-    }
-
-    fn draft(&mut self, event: Event) -> Draft {
-        let pending = std::mem::take(&mut self.overlay);
-        self.placing().draft(event, pending)
-    }
-
-    fn wrote(&mut self, key: &Name) {
-        if let Some(scope) = &self.scope {
-            scope.wrote(key);
-        }
-        if !self.written().contains(key) {
-            self.written.push(key.clone());
         }
     }
 
@@ -375,6 +349,41 @@ impl Context {
     }
 }
 
+/// The id of an event, and where it stands in the outbox when it is delivered.
+type Handed = (EventId, Option<u64>);
+
+/// An emit that has begun.
+enum Starting<'a> {
+    Ready(Result<Handed>),
+    Later(BoxFuture<'a, Result<Stored>>),
+}
+
+/// Remembers what a committed event did in this turn.
+fn handed(
+    stored: Stored,
+    run: &Run,
+    scope: Option<&KeyScope>,
+    frame: &mut Frame,
+    written: &mut Vec<Name>,
+) -> Handed {
+    let Stored { event, temp, ticket, .. } = stored;
+    frame.escalated |= event.actions.escalates();
+    let keys = event.actions.state_delta.iter().chain(temp.iter());
+    for (key, _) in keys {
+        if let Some(scope) = scope {
+            scope.wrote(key);
+        }
+        if !written.get(frame.first_written..).unwrap_or_default().contains(key) {
+            written.push(key.clone());
+        }
+    }
+    let id = event.id;
+    for (key, value) in temp.into_iter() {
+        run.set_temp(key, value);
+    }
+    (id, ticket)
+}
+
 /// Gives the parent of branches back its place among those that could go on.
 pub(crate) struct Joining<'a>(&'a Run);
 
@@ -387,7 +396,7 @@ impl Drop for Joining<'_> {
 fn to_record<T: Serialize>(value: T) -> Result<Value> {
     serde_json::to_value(value).map_err(|error| {
         let message = format!("the result of this step cannot be recorded: {error}");
-        Error::new(ErrorKind::Store, message).with_source(error)
+        Error::new(ErrorKind::Store(StoreErrorKind::Other), message).with_source(error)
     })
 }
 

@@ -24,7 +24,7 @@ pub(super) async fn turn(
         Ok(flow) => {
             // A workflow is walked again: its loops are part of the outcome. Agents in it are not run again.
             if agent.meta().kind != AgentKind::Workflow {
-                cx.run.finished(cx.path(), &flow, cx.frame.usage);
+                cx.run.finished(cx.path(), &flow, cx.frame.usage.as_deref());
             }
             let turn = cx.leave(outer);
             Ok((flow != Flow::Continue).then_some((flow, turn.path)))
