@@ -5,6 +5,7 @@ mod calls;
 mod contents;
 mod declare;
 mod declared;
+mod live;
 mod merge;
 mod output;
 mod request;
@@ -27,12 +28,14 @@ use std::sync::{Arc, OnceLock};
 /// An agent that asks a language model: ADK's `LlmAgent`.
 ///
 /// A turn asks the model, runs the tools that it calls, and asks again, until it answers without a call.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct LlmAgent {
     decl: &'static LlmDecl,
     settings: LlmSettings,
     /// The declared tools; those of the settings come behind them.
     tools: ToolList,
+    /// What a live run says behind its instruction.
+    hand_over: Option<&'static str>,
     /// Made of the output type at the first call.
     schema: OnceLock<Option<Arc<Value>>>,
 }
@@ -40,7 +43,7 @@ pub struct LlmAgent {
 impl LlmAgent {
     pub(crate) fn declared(decl: &'static LlmDecl) -> Self {
         let (settings, tools) = ((decl.settings)(), ToolList((decl.tools)()));
-        Self { decl, settings, tools, schema: OnceLock::new() }
+        Self { decl, settings, tools, hand_over: None, schema: OnceLock::new() }
     }
 
     /// The schema that its answer has to fit.
@@ -85,7 +88,10 @@ impl DynAgent for LlmAgent {
 
     fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
         Box::pin(async move {
-            let flow = turn::run(self, cx).await;
+            let flow = match cx.run.live.clone() {
+                Some(input) => live::run(self, input, cx).await,
+                None => turn::run(self, cx).await,
+            };
             flow.map_err(|error| error.at(cx.path()))
         })
     }

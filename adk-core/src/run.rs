@@ -23,6 +23,7 @@ pub(crate) use state::{Overlay, decode, encode, stored};
 
 use crate::engine::Engine;
 use crate::id::IdSeed;
+use crate::live::LiveInput;
 use crate::model::{Model, ModelProvider, ModelRef, Usage};
 use crate::outbox::Outbox;
 use crate::session::{Session, StateMap, now_micros};
@@ -43,6 +44,8 @@ pub(crate) struct Run {
     pub(crate) config: RunConfig,
     pub(crate) services: Arc<Services>,
     pub(crate) outbox: Outbox,
+    /// What people say while it goes on, for a live run.
+    pub(crate) live: Option<LiveInput>,
     temp: RwLock<StateMap>,
     usage: Mutex<Usage>,
     llm_calls: AtomicU32,
@@ -72,6 +75,7 @@ impl Run {
             config,
             services,
             outbox: Outbox::default(),
+            live: None,
             temp: RwLock::default(),
             usage: Mutex::default(),
             llm_calls: AtomicU32::new(0),

@@ -10,7 +10,11 @@ use crate::run::Context;
 /// # Errors
 /// When the prompt reads what is not there.
 pub(super) async fn build(agent: &LlmAgent, cx: &mut Context, turn: u32) -> Result<ModelRequest> {
-    let instruction = template::render(agent.decl.instruction, cx).await?;
+    let mut instruction = template::render(agent.decl.instruction, cx).await?;
+    if let Some(hand_over) = agent.hand_over {
+        instruction.push_str(if instruction.is_empty() { "" } else { "\n\n" });
+        instruction.push_str(hand_over);
+    }
     let info = CallInfo { agent: cx.author().clone(), path: cx.path().clone(), run_id: cx.run_id(), turn };
     Ok(ModelRequest {
         system_instruction: system(&instruction, &info.agent, agent.decl.meta.description),
