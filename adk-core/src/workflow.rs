@@ -52,10 +52,9 @@ pub trait Workflow: Send + Sync {
 /// `workflow!` implements it for a workflow that holds no loop, no parallel block and no `each`, nor a workflow with one
 /// inside. By hand it is an empty `impl`; what is known at run time only is then looked at when the run begins.
 #[diagnostic::on_unimplemented(
-    message = "live-loop: `{Self}` holds a loop, a `parallel` or an `each`, or a workflow with one of them, and none of these can run live",
+    message = "live-loop: workflow `{Self}` holds a loop, a `parallel` or an `each`, or a workflow with one inside, which cannot run live; help: run it with `run(...)`, or run live a workflow that holds agents and sequences alone",
     label = "cannot run live",
-    note = "a live run is one conversation, which its agents take over one after the other",
-    note = "run it with `run(...)`, or run live a workflow that holds agents and sequences alone"
+    note = "a live run is one conversation, which its agents take over one after the other"
 )]
 pub trait Live {}
 
