@@ -53,7 +53,7 @@ impl<P> Runner<P> {
     pub fn run<'a, H, W>(&self, workflow: H, input: impl Into<W::Input>) -> RunRequest<'a, W::Output>
     where
         H: Deref<Target = W> + Send + Sync + 'a,
-        W: Workflow,
+        W: Workflow + ?Sized,
     {
         RunRequest::new(self.shared.clone(), self.private_key(), true, workflow, input.into())
     }
@@ -75,7 +75,7 @@ impl<P> Runner<P> {
     ) -> RunRequest<'a, W::Output>
     where
         H: Deref<Target = W> + Send + Sync + 'a,
-        W: Workflow + Live,
+        W: Workflow + Live + ?Sized,
     {
         RunRequest::live(self.shared.clone(), self.private_key(), true, workflow, input.into(), queue)
     }

@@ -10,6 +10,7 @@ use adk_core::{
     AgentKind, AgentMeta, Content, DynAgent, Error, ErrorKind, Event, LiveQueue, RunConfig, RunEnd,
     RunStream, Runner,
 };
+use adk_core::{LoopAgent, SequentialAgent, llm::LlmAgent};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
@@ -122,52 +123,6 @@ async fn messages_come_while_it_runs_and_the_run_waits_for_them_without_pausing(
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_agent_hands_over_to_the_next_which_begins_with_what_was_said() {
-    let model = ScriptedModel::new()
-        .on("greeter")
-        .text("Who are you?")
-        .reply(Reply::new().text("Hi, Ann.").call("task_completed", json!({})))
-        .on("helper")
-        .text("How can I help?")
-        .text("Bye.");
-    let tree = chat(vec![greeter_for_ann(), run(say("middle")), helper()]);
-    let mut stream = runner(&model).run_live(&tree, "", &queue(&["Hello.", "Ann.", "No."])).stream();
-    assert_eq!(
-        lines(&mut stream).await,
-        [
-            "user: Hello.",
-            "greeter: Who are you?",
-            "user: Ann.",
-            "greeter: Hi, Ann., task_completed()",
-            "greeter: task_completed answers",
-            "middle: middle",
-            "helper: How can I help?",
-            "user: No.",
-            "helper: Bye.",
-        ]
-    );
-    let requests = model.requests();
-    let first = &requests[0];
-    assert!(
-        first.system_instruction.starts_with("Greet.\n\nOnce you have done"),
-        "{}",
-        first.system_instruction
-    );
-    let tools: Vec<_> = first.tools.iter().map(|tool| tool.name.to_string()).collect();
-    assert_eq!(tools, ["task_completed"]);
-    assert!(requests[2].contents.iter().any(|content| content.text().contains("Ann.")));
-}
-
-/// Writes its key where it says something, also beside a call.
-fn greeter_for_ann() -> Node {
-    struct Ann;
-    impl Declares<0> for Ann {
-        const DECL: LlmDecl = LlmDecl::new(AgentMeta::new(AgentKind::Llm, "greeter")).instruction("Greet.");
-    }
-    run(Declared::<Ann, 0>::default())
-}
-
-#[tokio::test(start_paused = true)]
 async fn behind_a_closed_queue_each_later_agent_has_one_turn() {
     let model = ScriptedModel::new().on("greeter").text("Hi.").on("helper").text("Anything else?");
     let tree = chat(vec![greeter(), helper()]);
@@ -269,4 +224,26 @@ async fn a_loop_in_a_workflow_inside_is_found_where_the_description_knows_it_and
     let (error, _) = refused(&inside()).await;
     assert_eq!(error.path().unwrap().to_string(), "drafting");
     assert!(error.message().starts_with("live-loop: loop `again` cannot run live"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn trees_of_the_builders_run_live_unless_they_hold_such_a_block() {
+    let agent = || LlmAgent::builder("helper").instruction("Help.");
+    let model = ScriptedModel::new().text("Yes.").repeat_last();
+    let root = SequentialAgent::builder("root").sub_agent(agent()).build().unwrap();
+    let mut stream = runner(&model).run_live(&root, Content::default(), &queue(&["Hi."])).stream();
+    assert_eq!(lines(&mut stream).await, ["user: Hi.", "helper: Yes."]);
+    let alone: Arc<dyn DynAgent> = Arc::new(agent().build().unwrap());
+    let mut stream = runner(&model).run_live(&*alone, Content::user("Hi."), &queue(&[])).stream();
+    assert_eq!(lines(&mut stream).await, ["user: Hi.", "helper: Yes."]);
+
+    let inner = LoopAgent::builder("again").max_iterations(1).sub_agent(agent());
+    let outer: Arc<dyn DynAgent> =
+        Arc::new(SequentialAgent::builder("root").sub_agent(inner).build().unwrap());
+    let runner = runner(&model);
+    let session = runner.session("ann", "s1");
+    let error = session.run_live(outer.clone(), Content::user("Hi."), &queue(&[])).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::LiveLoop, "{error}");
+    assert!(error.message().starts_with("live-loop: loop `again`"), "{error}");
+    assert_eq!(session.open().await.unwrap().len(), 0);
 }

@@ -10,19 +10,15 @@ use crate::run::Context;
 /// # Errors
 /// When the prompt reads what is not there.
 pub(super) async fn build(agent: &LlmAgent, cx: &mut Context, turn: u32) -> Result<ModelRequest> {
-    let mut instruction = template::render(agent.decl.instruction, cx).await?;
-    if let Some(hand_over) = agent.hand_over {
-        instruction.push_str(if instruction.is_empty() { "" } else { "\n\n" });
-        instruction.push_str(hand_over);
-    }
+    let instruction = template::render(&agent.instruction, cx).await?;
     let info = CallInfo { agent: cx.author().clone(), path: cx.path().clone(), run_id: cx.run_id(), turn };
     let history = cx.history();
-    if agent.decl.include_contents == IncludeContents::Default {
+    if agent.include_contents == IncludeContents::Default {
         history.load().await?;
     }
     Ok(ModelRequest {
-        system_instruction: system(&instruction, &info.agent, agent.decl.meta.description),
-        contents: contents(&history, &info.agent, agent.decl.include_contents),
+        system_instruction: system(&instruction, &info.agent, agent.about.meta().description),
+        contents: contents(&history, &info.agent, agent.include_contents),
         tools: agent.tools().map(|tool| tool.declaration_dyn().clone()).collect(),
         response_schema: agent.schema(),
         config: agent.settings.generation.clone(),

@@ -32,7 +32,7 @@ impl SessionHandle {
     pub fn run<'a, H, W>(&self, workflow: H, input: impl Into<W::Input>) -> RunRequest<'a, W::Output>
     where
         H: Deref<Target = W> + Send + Sync + 'a,
-        W: Workflow,
+        W: Workflow + ?Sized,
     {
         RunRequest::new(self.shared.clone(), self.key.clone(), false, workflow, input.into())
     }
@@ -46,7 +46,7 @@ impl SessionHandle {
     ) -> RunRequest<'a, W::Output>
     where
         H: Deref<Target = W> + Send + Sync + 'a,
-        W: Workflow + Live,
+        W: Workflow + Live + ?Sized,
     {
         RunRequest::live(self.shared.clone(), self.key.clone(), false, workflow, input.into(), queue)
     }
