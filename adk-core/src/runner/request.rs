@@ -1,7 +1,7 @@
 //! A run that is asked for and not begun yet.
 
-use super::Shared;
 use super::stream::RunStream;
+use super::{Shared, hooks};
 use crate::check::{LIVE_HELP, describe_live};
 use crate::event::{Event, StateDelta};
 use crate::live::{LiveInput, LiveQueue};
@@ -178,7 +178,10 @@ async fn root<W: Workflow + ?Sized>(workflow: &W, run: Arc<Run>, start: Start) -
     }
     let mut cx = Context::root(run.clone(), name);
     let mut event = Event::new();
-    event.content = (run.live.is_none() || !start.message.parts.is_empty()).then_some(start.message);
+    if run.live.is_none() || !start.message.parts.is_empty() {
+        let message = hooks::user_message(start.message, &mut cx).await.map_err(|error| error.at(&path))?;
+        event.content = Some(message);
+    }
     event.author = Name::literal("user");
     event.actions.state_delta = start.delta;
     // A live run without inputs begins with the first message of its queue.
@@ -188,8 +191,17 @@ async fn root<W: Workflow + ?Sized>(workflow: &W, run: Arc<Run>, start: Start) -
     let mut prepare = Prepare::new(&run, path.clone());
     agent.prepare_dyn(&mut prepare);
     prepare.finish()?;
-    match run_agent(agent, &mut cx).await {
-        Ok(_) => workflow.finish(&Values { run: &run }).map_err(|error| output(error).at(&path)),
+    let ran = match hooks::is_answered(&mut cx).await {
+        Ok(true) => Ok(()),
+        Ok(false) => run_agent(agent, &mut cx).await.map(drop),
+        Err(error) => Err(error),
+    };
+    let ended = match ran {
+        Ok(()) => hooks::ended(&mut cx).await,
+        failed => failed,
+    };
+    match ended {
+        Ok(()) => workflow.finish(&Values { run: &run }).map_err(|error| output(error).at(&path)),
         Err(error) => Err(error.at(&path)),
     }
 }
