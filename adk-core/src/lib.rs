@@ -13,6 +13,7 @@ pub mod fluent;
 #[doc(hidden)]
 pub mod function;
 mod id;
+mod live;
 pub mod llm;
 pub mod model;
 mod name;
@@ -44,6 +45,7 @@ pub use event::{Actions, Details, Event, LOOP_ITERATION_KEY, StateDelta};
 pub use flow::Flow;
 pub use fluent::AgentBuilder;
 pub use id::{EventId, RunId};
+pub use live::LiveQueue;
 pub use name::Name;
 pub use path::{At, Path, PathError};
 pub use rehearsal::Rehearsal;
