@@ -130,7 +130,7 @@ sub_agents[9].name: field-unknown: a reference to an agent has no field `name`; 
 sub_agents[9].code: field-unknown: the registry has no agent `resercher`; help: did you mean `researcher`?
 sub_agents[10].config_path: field-unknown: the registry has no document `nowhere.json`; help: the registry has none
 sub_agents[11]: syntax: an agent is null; help: expected its fields, or a name
-max_iterations: field-unknown: a `SequentialAgent` has no field `max_iterations`; help: it has `flow_checks`, `state`, `agent_class`, `name`, `description`, `sub_agents`
+max_iterations: field-unknown: a `SequentialAgent` has no field `max_iterations`; help: it has `flow_checks`, `state`, `agent_class`, `name`, `description`, `before_agent_callbacks`, `after_agent_callbacks`, `sub_agents`
 sub_agents[1].sub_agents: block-empty: block `again` has no steps; help: remove it, or put an agent into it
 sub_agents[6].name: name-duplicate: `writer` has the same name as a step before it; help: give one of them another name
 sub_agents[8].name: name-invalid: `my agent` is no name; help: use letters, digits and `_`, not beginning with a digit
@@ -227,6 +227,11 @@ async fn callbacks_are_named() {
     assert_eq!(
         refused(wrong, &registry),
         "\
-?"
+before_agent_callbacks: syntax: `before_agent_callbacks` is the string \"skip\"; help: expected a list
+after_agent_callbacks[0]: field-unknown: `skip` has no callback for `after_agent_callbacks`; help: add one to it where it is registered
+after_agent_callbacks[1]: field-unknown: the registry has no callback `brif`; help: did you mean `brief`?
+after_agent_callbacks[2]: syntax: a callback is the number 3; help: expected its name
+on_tool_error_callbacks[0].name: syntax: a callback has no name; help: say which one, as in `{name: NAME}`
+on_tool_error_callbacks[0].nme: field-unknown: a reference to a callback has no field `nme`; help: did you mean `name`?"
     );
 }
