@@ -148,7 +148,7 @@ pub async fn run(workflow: &dyn Wired, cx: &mut Context) -> Result<Flow> {
     let unchecked = std::mem::replace(&mut cx.unchecked, workflow.is_unchecked());
     let walked = async {
         if nested {
-            nested::enter(workflow, cx).await?;
+            Box::pin(nested::enter(workflow, cx)).await?;
         }
         if workflow.is_closed() {
             cx.known = nested::known(spec);
@@ -164,7 +164,7 @@ pub async fn run(workflow: &dyn Wired, cx: &mut Context) -> Result<Flow> {
         Walked::Exit(exit) => return Err(outside(exit, cx)),
     };
     if nested {
-        nested::leave(spec, cx).await?;
+        Box::pin(nested::leave(spec, cx)).await?;
     }
     Ok(flow)
 }
