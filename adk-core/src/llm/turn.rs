@@ -68,7 +68,9 @@ async fn ask(agent: &LlmAgent, model: &Arc<dyn Model>, turn: u32, cx: &mut Conte
     cx.run.count_llm_call()?;
     let (timeout, retry) = (agent.settings.timeout, agent.settings.retry);
     let mut response = call::make(Call { model: model.clone(), request, timeout, retry }, cx).await?;
-    cx.run.add_usage(Usage { calls: 1, ..response.usage });
+    let usage = Usage { calls: 1, ..response.usage };
+    **cx.frame.usage.get_or_insert_default() += usage;
+    cx.run.add_usage(usage);
     let empty = response.content.parts.is_empty() && response.finish_reason == Some(FinishReason::Stop);
     if empty && response.error_code.is_none() {
         response.error_code = Some(NO_CONTENT.into());

@@ -1,17 +1,17 @@
 //! What an agent works with: it knows where it stands, and everything it does goes through here.
 
+use super::place::Placing;
 use super::{Artifacts, History, KeyScope, Overlay, Run, RunConfig, State, Waiting};
-use crate::engine::{Reply, Slot, StepKey};
-use crate::event::{Event, StateDelta};
+use crate::engine::{Body, Reply, StepKey, Stored, Wait};
+use crate::event::Event;
+use crate::model::Usage;
 use crate::outbox::Counted;
-use crate::session::Scope;
-use crate::{At, Error, ErrorKind, EventId, Name, Path, Result, RunId, StoreErrorKind};
+use crate::{At, BoxFuture, Error, ErrorKind, EventId, Name, Path, Result, RunId, StoreErrorKind};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// What an agent works with.
@@ -47,17 +47,28 @@ pub(crate) struct Frame {
     first_written: usize,
     /// Why the agent has written nothing, where it knows.
     pub(crate) silent: Option<String>,
+    /// What the model calls of this turn used; boxed, since many frames stand on the stack.
+    pub(crate) usage: Option<Box<Usage>>,
 }
 
 impl Frame {
     fn new(path: Path, first_written: usize) -> Self {
-        Self { path, author: None, emits: 0, steps: 0, escalated: false, first_written, silent: None }
+        Self {
+            path,
+            author: None,
+            emits: 0,
+            steps: 0,
+            escalated: false,
+            first_written,
+            silent: None,
+            usage: None,
+        }
     }
 }
 
 impl Context {
     pub(crate) fn root(run: Arc<Run>, name: Name) -> Self {
-        run.outbox.live.fetch_add(1, Relaxed);
+        run.outbox().live.fetch_add(1, Relaxed);
         Self {
             run,
             scope: None,
@@ -117,7 +128,7 @@ impl Context {
     }
 
     fn split(&self, branch: fmt::Arguments<'_>) -> Self {
-        self.run.outbox.live.fetch_add(1, Relaxed);
+        self.run.outbox().live.fetch_add(1, Relaxed);
         let branch = match &self.branch {
             Some(outer) => format!("{outer}.{branch}"),
             None => branch.to_string(),
@@ -137,7 +148,7 @@ impl Context {
 
     /// While branches run, the context they were forked from is not something that could go on.
     pub(crate) fn joining(&self) -> Joining<'_> {
-        self.run.outbox.live.fetch_sub(1, Relaxed);
+        self.run.outbox().live.fetch_sub(1, Relaxed);
         Joining(&self.run)
     }
 
@@ -198,7 +209,7 @@ impl Context {
 
     /// What this agent may see of the conversation. It borrows nothing, so it can be read while emitting.
     pub fn history(&self) -> History {
-        History::new(self.run.session.clone(), self.branch.clone())
+        History::new(self.run.session().clone(), self.branch.clone())
     }
 
     /// Commits an event, hands it to the consumer, and returns its id once the consumer has taken it.
@@ -210,92 +221,81 @@ impl Context {
     /// When the store fails.
     pub async fn emit(&mut self, event: Event) -> Result<EventId> {
         // The event is moved on before anything is awaited, so that no agent's future holds one.
-        let (partial, event) = (event.partial, self.place(event));
-        let ticket = AtomicU64::new(0);
-        let event = if partial {
-            Arc::new(event)
-        } else {
-            match self.run.engine.commit(self.run.slot(&self.frame, &ticket), event) {
-                Reply::Ready(committed) => committed?,
-                Reply::Later(committed) => {
-                    let _busy = Counted::new(&self.run.outbox.in_flight);
-                    committed.await?
-                }
-            }
+        let stored = match self.start(event) {
+            Starting::Ready(handed) => Err(handed?),
+            Starting::Later(stored) => Ok(stored.await?),
         };
-        self.note(&event);
-        let id = event.id;
-        let ticket = match ticket.into_inner() {
-            // It is partial, or an earlier attempt has stored it.
-            0 => self.run.outbox.push(event),
-            appended => appended,
-        };
-        self.run.outbox.taken(ticket).await;
+        let (id, ticket) = stored.map_or_else(|handed| handed, |stored| self.handed(stored));
+        if let Some(ticket) = ticket {
+            self.run.outbox().taken(ticket).await;
+        }
         Ok(id)
     }
 
-    /// Says in an event who made it, where and in which run, turns its keys into stored keys, and adds what was set
-    /// since the last event.
-    fn place(&mut self, mut event: Event) -> Event {
-        let path = &self.frame.path;
-        if event.author.is_empty() {
-            event.author = self.author().clone();
+    /// An event that is the record of the call that makes it: one commit for both.
+    ///
+    /// When the run is taken up again and the event is stored, the call is not made. As with [`step`](Self::step) the
+    /// work owns what it needs; its error is not recorded, so the call is made again then.
+    ///
+    /// # Errors
+    /// Those of the work, or when the store fails.
+    pub async fn emit_call<W>(&mut self, work: W) -> Result<EventId>
+    where
+        W: Future<Output = Result<Event>> + Send + 'static,
+    {
+        let placing = self.placing();
+        let pending = std::mem::take(&mut self.overlay);
+        let work = async move { Ok(placing.draft(work.await?, pending)) };
+        let stored = match self.commit(Body::Call(Box::pin(work))) {
+            Starting::Ready(handed) => Err(handed?),
+            Starting::Later(stored) => Ok(stored.await?),
+        };
+        let (id, ticket) = stored.map_or_else(|handed| handed, |stored| self.handed(stored));
+        if let Some(ticket) = ticket {
+            self.run.outbox().taken(ticket).await;
         }
-        if event.branch.is_none() {
-            event.branch.clone_from(&self.branch);
-        }
-        event.path.clone_from(path);
-        event.invocation_id = self.run.id;
+        Ok(id)
+    }
+
+    /// Hands a partial event on, or begins a commit. Not a part of the future: that would be as large as an event.
+    #[inline(never)]
+    fn start(&mut self, event: Event) -> Starting<'_> {
         if event.partial {
-            self.run.session.stamp(&mut event, self.run.seed);
-            return event;
+            let mut event = self.placing().place(event);
+            self.run.session().stamp(&mut event, self.run.delivery.seed);
+            self.frame.escalated |= event.actions.escalates();
+            return Starting::Ready(Ok((event.id, Some(self.run.outbox().push(Arc::new(event))))));
         }
-        let delta = &mut event.actions.state_delta;
-        if let Some(scope) = &self.scope
-            && !delta.is_empty()
-        {
-            let keys = std::mem::take(delta).into_iter();
-            *delta = keys.map(|(key, value)| (scope.write(&key), value)).collect();
-        }
-        if !self.overlay.is_empty() {
-            let mut pending = std::mem::take(&mut self.overlay);
-            pending.state_delta.extend(std::mem::take(delta));
-            *delta = pending.state_delta;
-            event.actions.artifact_delta.splice(0..0, pending.artifact_delta);
-        }
-        if delta.iter().any(|(key, _)| Scope::of(key) == Scope::Temp) {
-            self.take_temp(delta);
-        }
-        event
+        let pending = std::mem::take(&mut self.overlay);
+        let draft = self.placing().draft(event, pending);
+        self.commit(Body::Ready(draft))
     }
 
-    /// `temp:` keys live in the run and never in an event.
-    fn take_temp(&mut self, delta: &mut StateDelta) {
-        for (key, value) in delta.iter().filter(|(key, _)| Scope::of(key) == Scope::Temp) {
-            self.run.set_temp(key.clone(), value.clone());
-            self.wrote(key);
-        }
-        delta.retain(|key| Scope::of(key) != Scope::Temp);
-    }
-
-    fn wrote(&mut self, key: &Name) {
-        if let Some(scope) = &self.scope {
-            scope.wrote(key);
-        }
-        if !self.written().contains(key) {
-            self.written.push(key.clone());
-        }
-    }
-
-    /// Remembers what a committed event did in this turn.
-    fn note(&mut self, event: &Event) {
-        self.frame.escalated |= event.actions.escalates();
-        if event.partial {
-            return;
-        }
+    #[inline(never)]
+    fn commit(&mut self, body: Body) -> Starting<'_> {
+        // A slot is used up when it is asked for, also by an emit that is cancelled.
+        let slot = self.run.slot(self.frame.path.clone(), self.frame.emits);
         self.frame.emits += 1;
-        for (key, _) in event.actions.state_delta.iter() {
-            self.wrote(key);
+        let Self { run, scope, frame, written, .. } = self;
+        match run.engine.commit(slot, body) {
+            Reply::Ready(stored) => {
+                Starting::Ready(stored.map(|stored| handed(stored, run, scope.as_deref(), frame, written)))
+            }
+            Reply::Later(stored) => Starting::Later(stored),
+        }
+    }
+
+    fn handed(&mut self, stored: Stored) -> Handed {
+        handed(stored, &self.run, self.scope.as_deref(), &mut self.frame, &mut self.written)
+    }
+
+    fn placing(&self) -> Placing {
+        Placing {
+            author: self.author().clone(),
+            branch: self.branch.clone(),
+            path: self.frame.path.clone(),
+            run_id: self.run.id,
+            scope: self.scope.clone(),
         }
     }
 
@@ -322,7 +322,7 @@ impl Context {
         let key = self.step_key(name.into());
         let run = self.run.clone();
         async move {
-            let _busy = Counted::new(&run.outbox.in_flight);
+            let _busy = Counted::new(&run.outbox().in_flight);
             if !run.engine.records() {
                 return work.await;
             }
@@ -339,12 +339,22 @@ impl Context {
     /// When the answer is not of that type.
     pub async fn wait<T: DeserializeOwned>(&mut self, name: impl Into<Name>) -> Result<T> {
         let key = self.step_key(name.into());
-        if let Some(answer) = self.run.engine.answer(key.clone()).await? {
+        let waiting = Waiting {
+            id: key.id(),
+            run_id: key.run_id,
+            path: key.path.clone(),
+            question: String::new(),
+            schema: Value::Null,
+            deadline: None,
+            call_id: None,
+            otherwise: None,
+        };
+        let wait = Wait { key, session: self.run.session().key().clone(), waiting: waiting.clone() };
+        if let Some(answer) = self.run.engine.answer(wait).await? {
             return from_record(answer);
         }
-        let waiting = Waiting { id: key.to_string(), run_id: key.run_id, path: key.path };
         let _waits = self.run.add_waiting(waiting);
-        let _parked = Counted::new(&self.run.outbox.parked);
+        let _parked = Counted::new(&self.run.outbox().parked);
         std::future::pending().await
     }
 
@@ -355,19 +365,47 @@ impl Context {
     }
 }
 
+/// The id of an event, and where it stands in the outbox when it is delivered.
+type Handed = (EventId, Option<u64>);
+
+/// An emit that has begun.
+enum Starting<'a> {
+    Ready(Result<Handed>),
+    Later(BoxFuture<'a, Result<Stored>>),
+}
+
+/// Remembers what a committed event did in this turn.
+fn handed(
+    stored: Stored,
+    run: &Run,
+    scope: Option<&KeyScope>,
+    frame: &mut Frame,
+    written: &mut Vec<Name>,
+) -> Handed {
+    let Stored { event, temp, ticket, .. } = stored;
+    frame.escalated |= event.actions.escalates();
+    let keys = event.actions.state_delta.iter().chain(temp.iter());
+    for (key, _) in keys {
+        if let Some(scope) = scope {
+            scope.wrote(key);
+        }
+        if !written.get(frame.first_written..).unwrap_or_default().contains(key) {
+            written.push(key.clone());
+        }
+    }
+    let id = event.id;
+    for (key, value) in temp.into_iter() {
+        run.set_temp(key, value);
+    }
+    (id, ticket)
+}
+
 /// Gives the parent of branches back its place among those that could go on.
 pub(crate) struct Joining<'a>(&'a Run);
 
 impl Drop for Joining<'_> {
     fn drop(&mut self) {
-        self.0.outbox.live.fetch_add(1, Relaxed);
-    }
-}
-
-impl Run {
-    fn slot<'a>(&'a self, frame: &'a Frame, ticket: &'a AtomicU64) -> Slot<'a> {
-        let (session, seed, outbox) = (&*self.session, self.seed, &self.outbox);
-        Slot { run_id: self.id, path: &frame.path, nth: frame.emits, session, seed, outbox, ticket }
+        self.0.outbox().live.fetch_add(1, Relaxed);
     }
 }
 
@@ -387,7 +425,7 @@ fn from_record<T: DeserializeOwned>(record: Value) -> Result<T> {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        self.run.outbox.live.fetch_sub(1, Relaxed);
+        self.run.outbox().live.fetch_sub(1, Relaxed);
     }
 }
 

@@ -22,7 +22,10 @@ pub(super) async fn turn(
     around.leave(cx);
     match ran {
         Ok(flow) => {
-            cx.run.engine.note(cx.path(), &flow);
+            // A workflow is walked again: its loops are part of the outcome. Agents in it are not run again.
+            if agent.meta().kind != AgentKind::Workflow {
+                cx.run.finished(cx.path(), &flow, cx.frame.usage.as_deref());
+            }
             let turn = cx.leave(outer);
             Ok((flow != Flow::Continue).then_some((flow, turn.path)))
         }
