@@ -22,7 +22,10 @@
 
 mod append;
 mod cache;
+mod commit;
+mod engine;
 mod error;
+mod journal;
 mod owner;
 mod reader;
 mod schema;

@@ -75,6 +75,15 @@ impl Writer {
     }
 }
 
+impl Writer {
+    /// Does this without anybody who waits for it.
+    pub(crate) fn tell(&self, work: impl FnMut(&mut Db) -> Result<()> + Send + 'static) {
+        let (reply, _) = oneshot::channel();
+        // When the thread has ended there is nothing to do any more.
+        let _ = self.post(Box::new(Call { work, value: None, reply }));
+    }
+}
+
 impl Drop for Writer {
     fn drop(&mut self) {
         // The thread ends when nobody can ask it any more, after what was asked.
