@@ -52,7 +52,8 @@ pub(crate) struct Live(Arc<Mutex<Tables>>);
 
 #[derive(Debug, Default)]
 struct Tables {
-    sessions: HashMap<SessionKey, Weak<Session>>,
+    /// With their numbers: a session that is made again under its old key has another.
+    sessions: HashMap<SessionKey, (i64, Weak<Session>)>,
     /// When so many are there, those that nobody holds are thrown away.
     enough: usize,
     users: HashMap<(String, String), SharedState>,
@@ -64,17 +65,23 @@ impl Live {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn find(&self, key: &SessionKey) -> Option<Arc<Session>> {
-        self.tables().sessions.get(key).and_then(Weak::upgrade)
+    pub(crate) fn find(&self, key: &SessionKey, number: i64) -> Option<Arc<Session>> {
+        let tables = self.tables();
+        let (_, session) = tables.sessions.get(key).filter(|(own, _)| *own == number)?;
+        session.upgrade()
     }
 
-    pub(crate) fn add(&self, session: &Arc<Session>) {
+    pub(crate) fn is_open(&self, key: &SessionKey) -> bool {
+        self.tables().sessions.get(key).is_some_and(|(_, session)| session.strong_count() > 0)
+    }
+
+    pub(crate) fn add(&self, session: &Arc<Session>, number: i64) {
         let mut tables = self.tables();
         if tables.sessions.len() >= tables.enough.max(1024) {
-            tables.sessions.retain(|_, session| session.strong_count() > 0);
+            tables.sessions.retain(|_, (_, session)| session.strong_count() > 0);
             tables.enough = tables.sessions.len() * 2;
         }
-        tables.sessions.insert(session.key().clone(), Arc::downgrade(session));
+        tables.sessions.insert(session.key().clone(), (number, Arc::downgrade(session)));
     }
 
     pub(crate) fn remove(&self, key: &SessionKey) {

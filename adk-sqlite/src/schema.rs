@@ -35,7 +35,7 @@ const OURS: &str = "
 CREATE TABLE IF NOT EXISTS adkw_meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 INSERT OR IGNORE INTO adkw_meta VALUES ('version', '1');
 CREATE TABLE IF NOT EXISTS adkw_sessions (
-    number INTEGER PRIMARY KEY, app_name TEXT NOT NULL, user_id TEXT NOT NULL, id TEXT NOT NULL,
+    number INTEGER PRIMARY KEY AUTOINCREMENT, app_name TEXT NOT NULL, user_id TEXT NOT NULL, id TEXT NOT NULL,
     UNIQUE (app_name, user_id, id),
     FOREIGN KEY (app_name, user_id, id) REFERENCES sessions (app_name, user_id, id) ON DELETE CASCADE);
 CREATE TABLE IF NOT EXISTS adkw_log (

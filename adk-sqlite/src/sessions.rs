@@ -67,9 +67,9 @@ impl SessionStore for SqliteStore {
             };
             self.0.writer.write(write).await?;
             // Whoever has the session open sees them.
-            match self.0.live.find(key) {
-                Some(_) => self.open_session(key.clone(), None).await.map(drop),
-                None => Ok(()),
+            match self.0.live.is_open(key) {
+                true => self.open_session(key.clone(), None).await.map(drop),
+                false => Ok(()),
             }
         })
     }
@@ -176,7 +176,7 @@ impl Open {
     fn open(&self, found: Found, db: &Db) -> Result<Arc<Session>> {
         let Found { known, user: of_user, app: of_app } = found;
         let (user, app) = (self.live.user(&self.key), self.live.app(&self.key));
-        let session = match self.live.find(&self.key) {
+        let session = match self.live.find(&self.key, known.number) {
             Some(session) => {
                 catch_up(&session, db, known.number, known.len)?;
                 session
@@ -188,7 +188,7 @@ impl Open {
                 let shelf =
                     Shelf { reader: self.reader.clone(), key: self.key.clone(), number: known.number };
                 let session = Arc::new(Session::open(self.key.clone(), opening, Some(Arc::new(shelf))));
-                self.live.add(&session);
+                self.live.add(&session, known.number);
                 session
             }
         };
