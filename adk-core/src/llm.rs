@@ -5,6 +5,8 @@ mod calls;
 mod contents;
 mod declare;
 mod declared;
+mod hooks;
+mod live;
 mod merge;
 mod output;
 mod request;
@@ -19,10 +21,11 @@ pub use declared::{Declared, Declares};
 pub(crate) use output::Output;
 
 use crate::agent::{About, DynAgent, Parts};
+use crate::callback::AgentCallbacks;
 use crate::flow::Flow;
 use crate::run::{Context, Prepare};
 use crate::spec::AgentMeta;
-use crate::{BoxFuture, Error, ErrorKind, Result};
+use crate::{BoxFuture, Content, Error, ErrorKind, Event, Result};
 use serde_json::Value;
 use std::any::Any;
 use std::borrow::Cow;
@@ -152,8 +155,27 @@ impl DynAgent for LlmAgent {
 
     fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
         Box::pin(async move {
-            let flow = turn::run(self, cx).await;
+            let flow = match cx.run.live.clone() {
+                Some(input) => live::run(self, input, cx).await,
+                None => turn::run(self, cx).await,
+            };
             flow.map_err(|error| error.at(cx.path()))
+        })
+    }
+
+    fn callbacks_dyn(&self) -> Option<&AgentCallbacks> {
+        Some(&self.settings.callbacks)
+    }
+
+    fn stand_in_dyn(&self, content: Content) -> Result<Event> {
+        let value = match &self.output {
+            Some(output) => output::value(output, &content, None)?.map(|value| (output.key.clone(), value)),
+            None => None,
+        };
+        let event = Event::new().with_content(content);
+        Ok(match value {
+            Some((key, value)) => event.with_state(key, value),
+            None => event,
         })
     }
 

@@ -1,5 +1,6 @@
 //! One run: the session it works on, the slot to its consumer, and the context of its agents.
 
+mod actions;
 mod artifacts;
 mod config;
 mod context;
@@ -11,6 +12,7 @@ mod scope;
 mod state;
 
 pub use crate::engine::Waiting;
+pub use actions::ToolActions;
 pub use artifacts::{ArtifactStore, Artifacts, MemoryArtifacts};
 pub use config::RunConfig;
 pub use context::Context;
@@ -19,12 +21,14 @@ pub use outcome::{LoopEnd, LoopEndReason, Outcome};
 pub use prepare::Prepare;
 pub use state::State;
 
-pub(crate) use context::Frame;
+pub(crate) use context::{Cut, Frame, perform};
 pub(crate) use scope::KeyScope;
 pub(crate) use state::{Overlay, decode, encode, stored};
 
+use crate::callback::Plugins;
 use crate::engine::{Delivery, Done, Engine, Slot};
 use crate::id::IdSeed;
+use crate::live::LiveInput;
 use crate::model::{Model, ModelProvider, ModelRef, Usage};
 use crate::outbox::Outbox;
 use crate::session::{Session, SharedState, StateMap, now_micros};
@@ -43,6 +47,8 @@ pub(crate) struct Run {
     pub(crate) engine: Arc<dyn Engine>,
     pub(crate) config: RunConfig,
     pub(crate) services: Arc<Services>,
+    /// What people say while it goes on, for a live run.
+    pub(crate) live: Option<LiveInput>,
     temp: RwLock<StateMap>,
     usage: Mutex<Usage>,
     llm_calls: AtomicU32,
@@ -56,6 +62,7 @@ pub(crate) struct Run {
 pub(crate) struct Services {
     pub(crate) artifacts: Arc<dyn ArtifactStore>,
     pub(crate) models: Models,
+    pub(crate) plugins: Plugins,
 }
 
 impl Run {
@@ -72,6 +79,7 @@ impl Run {
             engine,
             config,
             services,
+            live: None,
             temp: RwLock::default(),
             usage: Mutex::default(),
             llm_calls: AtomicU32::new(0),
@@ -87,7 +95,8 @@ impl Run {
         let session = Arc::new(Session::new(key, SharedState::default(), SharedState::default()));
         let models =
             Models { provider: Arc::new(crate::model::NoProvider), default: None, named: Mutex::default() };
-        let services = Services { artifacts: Arc::new(MemoryArtifacts::new()), models };
+        let services =
+            Services { artifacts: Arc::new(MemoryArtifacts::new()), models, plugins: Plugins::default() };
         Self::new(session, Arc::new(crate::engine::MemoryEngine), RunConfig::default(), Arc::new(services))
     }
 

@@ -3,6 +3,7 @@
 mod block;
 mod join;
 mod keys;
+mod lifecycle;
 mod nested;
 mod reads;
 mod scopes;
@@ -12,10 +13,11 @@ mod walk;
 #[doc(hidden)]
 pub mod wire;
 
-pub use block::{Block, LoopBlock};
+pub use block::{Block, BlockField, LoopBlock};
 pub use keys::{Keys, Values};
 
 use crate::agent::DynAgent;
+use crate::callback::AgentCallbacks;
 use crate::flow::Flow;
 use crate::run::{Context, LoopEndReason, Prepare};
 use crate::spec::{Spec, StepKind};
@@ -47,6 +49,20 @@ pub trait Workflow: Send + Sync {
     fn finish(&self, values: &Values<'_>) -> Result<Self::Output>;
 }
 
+/// A workflow that [`Runner::run_live`](crate::Runner::run_live) takes.
+///
+/// `workflow!` implements it for a workflow that holds no loop, no parallel block and no `each`, nor a workflow with one
+/// inside. By hand it is an empty `impl`; what is known at run time only is then looked at when the run begins.
+#[diagnostic::on_unimplemented(
+    message = "live-loop: workflow `{Self}` holds a loop, a `parallel` or an `each`, or a workflow with one inside, which cannot run live; help: run it with `run(...)`, or run live a workflow that holds agents and sequences alone",
+    label = "cannot run live",
+    note = "a live run is one conversation, which its agents take over one after the other"
+)]
+pub trait Live {}
+
+#[diagnostic::do_not_recommend]
+impl<W: wire::LiveIf<true> + ?Sized> Live for W {}
+
 /// A type that has a whole tree as a const: what `workflow!` makes.
 pub trait Described {
     /// The whole tree.
@@ -69,6 +85,11 @@ pub trait Wired: Send + Sync {
 
     /// The most rounds of a loop: what was set on its field, otherwise what was declared.
     fn max(&self, _step: usize) -> Option<u32> {
+        None
+    }
+
+    /// The callbacks of a block: those of its field.
+    fn callbacks(&self, _step: usize) -> Option<&AgentCallbacks> {
         None
     }
 
@@ -137,11 +158,15 @@ pub async fn run(workflow: &dyn Wired, cx: &mut Context) -> Result<Flow> {
     };
     let walked = walked.await;
     (cx.scope, cx.known, cx.unchecked) = (scope, known, unchecked);
-    match walked? {
-        Walked::Through if nested => nested::leave(spec, cx).await.map(|()| Flow::Continue),
-        Walked::Through => Ok(Flow::Continue),
-        Walked::Exit(exit) => Err(outside(exit, cx)),
+    let flow = match walked? {
+        Walked::Through => Flow::Continue,
+        Walked::Exit(exit) if exit.ends_all_loops(cx) => Flow::Exit,
+        Walked::Exit(exit) => return Err(outside(exit, cx)),
+    };
+    if nested {
+        nested::leave(spec, cx).await?;
     }
+    Ok(flow)
 }
 
 /// An exit never leaves a workflow, as `break` never leaves a function.
@@ -180,6 +205,7 @@ pub fn prepare(workflow: &dyn Wired, prepare: &mut Prepare<'_>) {
             | StepKind::Match { .. }
             | StepKind::Each { .. } => {
                 open.push((step.end, step_of(workflow, at, prepare)));
+                prepare.block(step);
             }
             // That of a branch is not the end of a block.
             StepKind::End => {

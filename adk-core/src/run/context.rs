@@ -1,8 +1,9 @@
 //! What an agent works with: it knows where it stands, and everything it does goes through here.
 
 use super::place::Placing;
-use super::{Artifacts, History, KeyScope, Overlay, Run, RunConfig, State, Waiting};
-use crate::engine::{Body, Reply, StepKey, Stored, Wait};
+use super::{Artifacts, History, KeyScope, Overlay, Run, RunConfig, State, ToolActions, Waiting};
+use crate::callback::{CallbackContext, Place, Steps};
+use crate::engine::{Body, Draft, Reply, StepKey, Stored, Wait};
 use crate::event::Event;
 use crate::model::Usage;
 use crate::outbox::Counted;
@@ -11,8 +12,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, OnceLock};
 
 /// What an agent works with.
 ///
@@ -30,6 +31,8 @@ pub struct Context {
     pub(crate) unchecked: bool,
     pub(crate) frame: Frame,
     overlay: Overlay,
+    /// Set in a branch whose direct child ends the block with an escalate, and only where that is so.
+    pub(crate) cut: Option<Arc<Cut>>,
     /// Stored keys that were written in the turns that are open; one list, so that a turn allocates none.
     written: Vec<Name>,
 }
@@ -43,6 +46,8 @@ pub(crate) struct Frame {
     steps: u32,
     /// An event of this turn escalated.
     pub(crate) escalated: bool,
+    /// A callback of this turn ends the loop of that name.
+    pub(crate) exit_to: Option<Name>,
     /// Where in [`Context::written`] this turn's keys begin.
     first_written: usize,
     /// Why the agent has written nothing, where it knows.
@@ -59,6 +64,7 @@ impl Frame {
             emits: 0,
             steps: 0,
             escalated: false,
+            exit_to: None,
             first_written,
             silent: None,
             usage: None,
@@ -78,6 +84,7 @@ impl Context {
             unchecked: false,
             frame: Frame::new(Path::root(name), 0),
             overlay: Overlay::default(),
+            cut: None,
             written: Vec::new(),
         }
     }
@@ -90,6 +97,44 @@ impl Context {
         std::mem::replace(&mut self.frame, inner)
     }
 
+    /// Goes to a round of the loop that this turn is, or to what is outside of its rounds.
+    pub(crate) fn go_to(&mut self, at: At) {
+        self.frame.path = self.frame.path.with(at);
+    }
+
+    /// The context of a callback, which takes what was set since the last event with it; it comes back with
+    /// [`give_back`](Self::give_back).
+    pub(crate) fn callback(&mut self) -> CallbackContext {
+        let overlay = std::mem::take(&mut self.overlay);
+        CallbackContext::new(Place {
+            run: &self.run,
+            scope: &self.scope,
+            agent: self.author(),
+            path: &self.frame.path,
+            call_id: None,
+            overlay,
+            actions: ToolActions::default(),
+            steps: Steps::Numbered(self.frame.steps),
+        })
+    }
+
+    /// Takes over what a callback has done; returns what it asks for.
+    pub(crate) fn give_back(&mut self, cx: CallbackContext) -> ToolActions {
+        self.frame.steps = cx.steps_taken().unwrap_or(self.frame.steps);
+        self.overlay = cx.overlay;
+        cx.actions
+    }
+
+    /// Whether something was set or saved since the last event.
+    pub(crate) fn has_pending(&self) -> bool {
+        !self.overlay.is_empty()
+    }
+
+    /// Whether an exit has to have been announced here.
+    pub(crate) fn requires_announced_exits(&self) -> bool {
+        !self.unchecked && self.run.config.require_announced_exits
+    }
+
     /// Begins a turn or a round at the place where it stands; the same holds for what this returns.
     pub(crate) fn again(&mut self, at: At) -> Frame {
         let path = match at {
@@ -100,6 +145,11 @@ impl Context {
         // What is recorded under one path is counted through.
         let inner = Frame { author, emits, steps, ..Frame::new(path, self.written.len()) };
         std::mem::replace(&mut self.frame, inner)
+    }
+
+    /// Goes back to a turn that was begun [again](Self::again), which counts on from there.
+    pub(crate) fn count_on(&mut self, inner: &Frame) {
+        (self.frame.emits, self.frame.steps) = (inner.emits, inner.steps);
     }
 
     /// Goes back up; returns what belonged to the turn.
@@ -142,6 +192,7 @@ impl Context {
             unchecked: self.unchecked,
             frame: Frame::new(self.frame.path.clone(), 0),
             overlay: Overlay::default(),
+            cut: None,
             written: Vec::new(),
         }
     }
@@ -221,15 +272,50 @@ impl Context {
     /// When the store fails.
     pub async fn emit(&mut self, event: Event) -> Result<EventId> {
         // The event is moved on before anything is awaited, so that no agent's future holds one.
-        let stored = match self.start(event) {
-            Starting::Ready(handed) => Err(handed?),
-            Starting::Later(stored) => Ok(stored.await?),
+        let stored = if self.run.services.plugins.is_empty() {
+            self.start(event).settled().await?
+        } else {
+            let draft = Box::pin(self.shown(event)).await?;
+            self.begin(*draft).settled().await?
         };
         let (id, ticket) = stored.map_or_else(|handed| handed, |stored| self.handed(stored));
         if let Some(ticket) = ticket {
             self.run.outbox().taken(ticket).await;
         }
+        if let Some(cut) = self.cut.clone() {
+            cut.look(&self.frame).await;
+        }
         Ok(id)
+    }
+
+    /// Shows an event to the plugins; what one gives stands in its place. That of the user was shown as a message.
+    async fn shown(&mut self, event: Event) -> Result<Box<Draft>> {
+        let mut draft = Box::new(self.draft(event));
+        if draft.event.author == "user" && self.frame.path.parent().is_none() {
+            return Ok(draft);
+        }
+        let services = self.run.services.clone();
+        let mut given = None;
+        for plugin in services.plugins.iter() {
+            let mut cx = self.callback();
+            let before = cx.overlay.clone();
+            let asked = plugin.event(&mut cx, &draft.event).await;
+            // A piece is not asked for again when a run is taken up again, so nothing may depend on it.
+            match draft.event.partial {
+                true => self.overlay = before,
+                false => drop(self.give_back(cx)),
+            }
+            given = asked?;
+            if given.is_some() {
+                break;
+            }
+        }
+        if let Some(given) = given {
+            let given = self.draft(Event { partial: draft.event.partial, ..given });
+            draft.temp.extend(given.temp);
+            draft.event = given.event;
+        }
+        Ok(draft)
     }
 
     /// An event that is the record of the call that makes it: one commit for both.
@@ -243,16 +329,21 @@ impl Context {
     where
         W: Future<Output = Result<Event>> + Send + 'static,
     {
+        if !self.run.services.plugins.is_empty() {
+            // Plugins see an event before it is committed.
+            let event = self.step("event", work).await?;
+            return self.emit(event).await;
+        }
         let placing = self.placing();
         let pending = std::mem::take(&mut self.overlay);
         let work = async move { Ok(placing.draft(work.await?, pending)) };
-        let stored = match self.commit(Body::Call(Box::pin(work))) {
-            Starting::Ready(handed) => Err(handed?),
-            Starting::Later(stored) => Ok(stored.await?),
-        };
+        let stored = self.commit(Body::Call(Box::pin(work))).settled().await?;
         let (id, ticket) = stored.map_or_else(|handed| handed, |stored| self.handed(stored));
         if let Some(ticket) = ticket {
             self.run.outbox().taken(ticket).await;
+        }
+        if let Some(cut) = self.cut.clone() {
+            cut.look(&self.frame).await;
         }
         Ok(id)
     }
@@ -260,14 +351,20 @@ impl Context {
     /// Hands a partial event on, or begins a commit. Not a part of the future: that would be as large as an event.
     #[inline(never)]
     fn start(&mut self, event: Event) -> Starting<'_> {
-        if event.partial {
-            let mut event = self.placing().place(event);
-            self.run.session().stamp(&mut event, self.run.delivery.seed);
+        let draft = self.draft(event);
+        self.begin(draft)
+    }
+
+    #[inline(never)]
+    fn begin(&mut self, draft: Draft) -> Starting<'_> {
+        if draft.event.partial {
+            let event = draft.event;
             self.frame.escalated |= event.actions.escalates();
+            if let Some(cut) = &self.cut {
+                cut.note(&event, &self.frame);
+            }
             return Starting::Ready(Ok((event.id, Some(self.run.outbox().push(Arc::new(event))))));
         }
-        let pending = std::mem::take(&mut self.overlay);
-        let draft = self.placing().draft(event, pending);
         self.commit(Body::Ready(draft))
     }
 
@@ -276,17 +373,30 @@ impl Context {
         // A slot is used up when it is asked for, also by an emit that is cancelled.
         let slot = self.run.slot(self.frame.path.clone(), self.frame.emits);
         self.frame.emits += 1;
-        let Self { run, scope, frame, written, .. } = self;
+        let Self { run, scope, frame, written, cut, .. } = self;
         match run.engine.commit(slot, body) {
-            Reply::Ready(stored) => {
-                Starting::Ready(stored.map(|stored| handed(stored, run, scope.as_deref(), frame, written)))
-            }
+            Reply::Ready(stored) => Starting::Ready(stored.map(|stored| {
+                let (scope, cut) = (scope.as_deref(), cut.as_deref());
+                handed(stored, run, scope, cut, frame, written)
+            })),
             Reply::Later(stored) => Starting::Later(stored),
         }
     }
 
     fn handed(&mut self, stored: Stored) -> Handed {
-        handed(stored, &self.run, self.scope.as_deref(), &mut self.frame, &mut self.written)
+        let (scope, cut) = (self.scope.as_deref(), self.cut.as_deref());
+        handed(stored, &self.run, scope, cut, &mut self.frame, &mut self.written)
+    }
+
+    /// Says in an event who made it and where, and adds what was set since the last event.
+    fn draft(&mut self, event: Event) -> Draft {
+        if event.partial {
+            let mut event = self.placing().place(event);
+            self.run.session().stamp(&mut event, self.run.delivery.seed);
+            return Draft::new(event);
+        }
+        let pending = std::mem::take(&mut self.overlay);
+        self.placing().draft(event, pending)
     }
 
     fn placing(&self) -> Placing {
@@ -321,15 +431,7 @@ impl Context {
     {
         let key = self.step_key(name.into());
         let run = self.run.clone();
-        async move {
-            let _busy = Counted::new(&run.outbox().in_flight);
-            if !run.engine.records() {
-                return work.await;
-            }
-            let work = async move { to_record(work.await?) };
-            let record = run.engine.step(key, Box::pin(work)).await?;
-            from_record(record)
-        }
+        perform(run, key, work)
     }
 
     /// A value from outside. Without an answer the agent waits here; when nothing else of the run can go on,
@@ -374,16 +476,30 @@ enum Starting<'a> {
     Later(BoxFuture<'a, Result<Stored>>),
 }
 
+impl Starting<'_> {
+    /// What is stored; `Err` holds what was handed on at once.
+    async fn settled(self) -> Result<Result<Stored, Handed>> {
+        match self {
+            Self::Ready(handed) => handed.map(Err),
+            Self::Later(stored) => stored.await.map(Ok),
+        }
+    }
+}
+
 /// Remembers what a committed event did in this turn.
 fn handed(
     stored: Stored,
     run: &Run,
     scope: Option<&KeyScope>,
+    cut: Option<&Cut>,
     frame: &mut Frame,
     written: &mut Vec<Name>,
 ) -> Handed {
     let Stored { event, temp, ticket, .. } = stored;
     frame.escalated |= event.actions.escalates();
+    if let Some(cut) = cut {
+        cut.note(&event, frame);
+    }
     let keys = event.actions.state_delta.iter().chain(temp.iter());
     for (key, _) in keys {
         if let Some(scope) = scope {
@@ -398,6 +514,53 @@ fn handed(
         run.set_temp(key, value);
     }
     (id, ticket)
+}
+
+/// Does the work of a step, or takes its result from the record.
+pub(crate) async fn perform<T, W>(run: Arc<Run>, key: StepKey, work: W) -> Result<T>
+where
+    T: Serialize + DeserializeOwned + Send + 'static,
+    W: Future<Output = Result<T>> + Send + 'static,
+{
+    let _busy = Counted::new(&run.outbox().in_flight);
+    if !run.engine.records() {
+        return work.await;
+    }
+    let work = async move { to_record(work.await?) };
+    let record = run.engine.step(key, Box::pin(work)).await?;
+    from_record(record)
+}
+
+/// Ends a branch of a parallel block in the middle of its agent: an escalate of a direct child, as ADK has it.
+#[derive(Debug)]
+pub(crate) struct Cut {
+    block: Path,
+    by: OnceLock<Path>,
+}
+
+impl Cut {
+    /// A branch of the parallel block at that path.
+    pub(crate) fn new(block: Path) -> Arc<Self> {
+        Arc::new(Self { block, by: OnceLock::new() })
+    }
+
+    /// Who has ended the branch.
+    pub(crate) fn by(&self) -> Option<&Path> {
+        self.by.get()
+    }
+
+    fn note(&self, event: &Event, frame: &Frame) {
+        if event.actions.escalates() && frame.path.parent() == Some(&self.block) {
+            let _ = self.by.set(frame.path.clone());
+        }
+    }
+
+    /// Never comes back where the branch has ended: it is about to be dropped.
+    async fn look(&self, frame: &Frame) {
+        if self.by.get() == Some(&frame.path) {
+            std::future::pending().await
+        }
+    }
 }
 
 /// Gives the parent of branches back its place among those that could go on.
