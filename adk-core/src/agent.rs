@@ -1,9 +1,14 @@
 //! Agents: async functions over a [`Context`].
 
+mod about;
+
+pub(crate) use about::{About, Key, Parts};
+
 use crate::run::Context;
 use crate::run::Prepare;
 use crate::spec::AgentMeta;
 use crate::{BoxFuture, Flow, Result};
+use std::any::Any;
 
 /// An agent, in the form in which it is written.
 ///
@@ -37,6 +42,12 @@ pub trait DynAgent: Send + Sync {
 
     /// See [`Agent::prepare`].
     fn prepare_dyn(&self, prepare: &mut Prepare<'_>);
+
+    /// Itself, where a tree that it is placed in has to know what it is made of: blocks are taken in as steps.
+    #[doc(hidden)]
+    fn as_any(&self) -> Option<&dyn Any> {
+        None
+    }
 }
 
 impl<A: Agent> DynAgent for A {
@@ -67,6 +78,10 @@ macro_rules! pointer {
 
             fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
                 (**self).prepare_dyn(prepare);
+            }
+
+            fn as_any(&self) -> Option<&dyn Any> {
+                (**self).as_any()
             }
         }
     };

@@ -1,6 +1,7 @@
 //! The runtime of `adk-workflow`; users depend on that crate and write `use adk::...`.
 
 mod agent;
+pub mod build;
 pub mod check;
 mod content;
 pub mod engine;
@@ -31,8 +32,9 @@ pub mod typed;
 pub mod workflow;
 
 pub use agent::{Agent, DynAgent};
+pub use build::{BuildError, IntoAgent, LoopAgent, ParallelAgent, SequentialAgent, Tree};
 pub use content::{Blob, Content, FileData, FunctionCall, FunctionResponse, Part, Role, Thought};
-pub use error::{BoxError, Error, ErrorKind, Result};
+pub use error::{BoxError, Error, ErrorKind, Result, StoreErrorKind};
 pub use event::{Actions, Details, Event, LOOP_ITERATION_KEY, StateDelta};
 pub use flow::Flow;
 pub use id::{EventId, RunId};

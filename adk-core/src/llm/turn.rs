@@ -7,7 +7,7 @@ use crate::flow::Flow;
 use crate::model::{FinishReason, Model, ModelResponse, Usage};
 use crate::run::Context;
 use crate::tool::ToolActions;
-use crate::{Error, ErrorKind, FunctionCall, Name, Part, Result};
+use crate::{Error, ErrorKind, FunctionCall, Part, Result};
 use std::sync::Arc;
 
 /// How ids of calls begin that the model gave none. They are removed before it is asked again.
@@ -98,15 +98,15 @@ fn answer_event(
             calls.push(call.clone());
         }
     }
-    let value = match &agent.decl.output {
+    let value = match &agent.output {
         Some(output) if calls.is_empty() && error_code.is_none() => {
-            output::value(output, &content, finish_reason.as_ref())?.map(|value| (output.key, value))
+            output::value(output, &content, finish_reason.as_ref())?.map(|value| (output.key.clone(), value))
         }
         _ => None,
     };
     let mut event = Event::new().with_content(content);
     if let Some((key, value)) = value {
-        event = event.with_state(Name::literal(key), value);
+        event = event.with_state(key, value);
     }
     if usage != Usage::default()
         || finish_reason.is_some()

@@ -5,7 +5,7 @@ use crate::engine::{Reply, Slot, StepKey};
 use crate::event::{Event, StateDelta};
 use crate::outbox::Counted;
 use crate::session::Scope;
-use crate::{At, Error, ErrorKind, EventId, Name, Path, Result, RunId};
+use crate::{At, Error, ErrorKind, EventId, Name, Path, Result, RunId, StoreErrorKind};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -26,6 +26,8 @@ pub struct Context {
     branch: Option<Arc<str>>,
     /// The instance of a workflow around (`as second`): its name stands before every name inside.
     pub(crate) instance: Option<Name>,
+    /// The tree around was built without checks of its flow: who ends a loop need not have announced it.
+    pub(crate) unchecked: bool,
     pub(crate) frame: Frame,
     overlay: Overlay,
     /// Stored keys that were written in the turns that are open; one list, so that a turn allocates none.
@@ -62,6 +64,7 @@ impl Context {
             known: None,
             branch: None,
             instance: None,
+            unchecked: false,
             frame: Frame::new(Path::root(name), 0),
             overlay: Overlay::default(),
             written: Vec::new(),
@@ -73,6 +76,18 @@ impl Context {
         let author = self.instance.as_ref().map(|instance| Name::from(format!("{instance}::{name}")));
         let path = self.frame.path.child(name, at);
         let inner = Frame { author, ..Frame::new(path, self.written.len()) };
+        std::mem::replace(&mut self.frame, inner)
+    }
+
+    /// Begins a turn or a round at the place where it stands; the same holds for what this returns.
+    pub(crate) fn again(&mut self, at: At) -> Frame {
+        let path = match at {
+            At::Once => self.frame.path.clone(),
+            at => self.frame.path.with(at),
+        };
+        let (author, emits, steps) = (self.frame.author.clone(), self.frame.emits, self.frame.steps);
+        // What is recorded under one path is counted through.
+        let inner = Frame { author, emits, steps, ..Frame::new(path, self.written.len()) };
         std::mem::replace(&mut self.frame, inner)
     }
 
@@ -113,6 +128,7 @@ impl Context {
             known: self.known.clone(),
             branch: Some(branch.into()),
             instance: self.instance.clone(),
+            unchecked: self.unchecked,
             frame: Frame::new(self.frame.path.clone(), 0),
             overlay: Overlay::default(),
             written: Vec::new(),
@@ -358,7 +374,7 @@ impl Run {
 fn to_record<T: Serialize>(value: T) -> Result<Value> {
     serde_json::to_value(value).map_err(|error| {
         let message = format!("the result of this step cannot be recorded: {error}");
-        Error::new(ErrorKind::Store, message).with_source(error)
+        Error::new(ErrorKind::Store(StoreErrorKind::Other), message).with_source(error)
     })
 }
 
