@@ -5,10 +5,10 @@ use super::normal::{self, Ids};
 use super::recorder::Recorder;
 use super::tree::{self, Built, Refused};
 use super::views::{ErrorView, EventView, RequestView, RunView};
-use adk::session::{SessionKey, StateMap};
+use adk::session::SessionKey;
 use adk::{
     ArtifactStore, Content, Error, ErrorKind, FunctionResponse, MemoryArtifacts, Part, Role, RunConfig, Runner,
-    StateDelta,
+    StateDelta, Tree,
 };
 use std::fmt::Display;
 use std::sync::Arc;
@@ -93,13 +93,13 @@ struct Stage {
 
 impl Stage {
     async fn new(case: &Case, recorder: &Arc<Recorder>) -> Result<Self, String> {
-        let mut config = RunConfig::adk();
+        let mut config = RunConfig::new();
         if let Some(calls) = case.run_config.max_llm_calls {
             config = config.max_llm_calls(u32::try_from(calls).unwrap_or(0));
         }
         config = config.streaming(case.run_config.streaming_mode == Some(StreamingMode::Sse));
-        let artifacts = Arc::new(MemoryArtifacts::new());
-        let mut builder = Runner::builder().app_name(APP).config(config);
+        let artifacts: Arc<dyn ArtifactStore> = Arc::new(MemoryArtifacts::new());
+        let builder = Runner::builder().app_name(APP).config(config).artifact_store(artifacts.clone());
         let runner = builder.build().map_err(text)?;
         let state: StateDelta = case.state.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
         runner.session(USER, SESSION).create(state).await.map_err(text)?;
@@ -110,7 +110,7 @@ impl Stage {
         Ok(Self { runner })
     }
 
-    async fn turn(&self, turn: &RunDef, tree: &tree::Tree, ids: &mut Ids) -> Result<RunView, String> {
+    async fn turn(&self, turn: &RunDef, tree: &Tree, ids: &mut Ids) -> Result<RunView, String> {
         let session = self.runner.session(USER, turn.session.as_deref().unwrap_or(SESSION));
         let mut view = RunView::default();
         let mut request = session.run(tree, content(turn, ids));
@@ -118,6 +118,7 @@ impl Stage {
             request = request.state(key.clone(), value);
         }
         let mut stream = request.stream();
+        let mut first = true;
         let ended = loop {
             if turn.stop_after_events == Some(view.events.len()) {
                 view.stopped_by_consumer = true;
@@ -126,9 +127,12 @@ impl Stage {
             let next = tokio::time::timeout(STUCK, stream.next()).await;
             match next.map_err(|_| "the run is stuck: nothing can happen any more".to_owned())? {
                 None => break Ok(()),
+                // A stream of ours begins with what the user said, one of the reference with the answer.
+                Some(Ok(event)) if first && event.author == "user" => {}
                 Some(Ok(event)) => view.events.push(ids.event(&event)),
                 Some(Err(error)) => break Err(error),
             }
+            first = false;
         };
         drop(stream);
         view.error = ended.err().map(|error| told(&error));

@@ -61,7 +61,7 @@ impl Scripted {
                     cx.step("sleep", sleep).await?;
                 }
                 Step::Raise(message) => return Err(Error::other(message.clone())),
-                Step::EndInvocation(_) => todo!(),
+                Step::EndInvocation(_) => return Err(Error::other("end_invocation")),
             }
         }
         Ok(())

@@ -45,6 +45,47 @@ pub fn parameters(params: &[ParamDef]) -> Value {
     json!({"type": "object", "properties": properties, "required": required})
 }
 
+/// A tool whose declaration is known at run time only.
+pub struct ScriptedTool {
+    /// Leaked, since a description borrows from what it describes.
+    meta: &'static ToolMeta<'static>,
+    declaration: ToolDeclaration,
+    def: Arc<FunctionDef>,
+    recorder: Arc<Recorder>,
+}
+
+impl ScriptedTool {
+    pub fn new(def: &FunctionDef, recorder: &Arc<Recorder>) -> Self {
+        let leak = |text: &str| -> &'static str { Box::leak(text.to_owned().into_boxed_str()) };
+        let meta = ToolMeta::new(leak(&def.name), leak(&def.description)).long_running(def.long_running);
+        let declaration = ToolDeclaration::new(meta.name, meta.description, parameters(&def.params));
+        Self { meta: Box::leak(Box::new(meta)), declaration, def: def.clone().into(), recorder: recorder.clone() }
+    }
+}
+
+impl DynTool for ScriptedTool {
+    fn meta(&self) -> &ToolMeta<'_> {
+        self.meta
+    }
+
+    fn declaration_dyn(&self) -> &ToolDeclaration {
+        &self.declaration
+    }
+
+    fn call_dyn<'a>(
+        &'a self,
+        mut args: ToolArgs,
+        cx: &'a mut ToolContext,
+    ) -> BoxFuture<'a, Result<Value, ToolError>> {
+        for param in &self.def.params {
+            if let (Some(default), false) = (&param.default, args.contains_key(&param.name)) {
+                args.insert(param.name.clone(), default.clone());
+            }
+        }
+        Box::pin(act(self.def.clone(), self.recorder.clone(), args, cx))
+    }
+}
+
 /// Does what the script says; what it returns.
 ///
 /// # Errors

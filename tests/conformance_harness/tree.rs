@@ -1,12 +1,13 @@
 //! The tree of a case, made with the public builders.
 
-use super::agents::{Agent, AgentDef, IncludeDef, Kind, Llm};
-use super::callbacks::Callbacks;
+use super::agents::{Agent, AgentDef, IncludeDef, Kind, Llm, ToolDef};
 use super::model::ScriptedReplies;
 use super::recorder::Recorder;
 use super::scripted::Scripted;
-use super::tools;
-use adk::build::{BlockBuilder, IntoAgent, LlmAgentBuilder, SubAgent};
+use super::tools::{self, ScriptedTool};
+use adk::build::{
+    IntoAgent, LlmAgentBuilder, LoopAgentBuilder, ParallelAgentBuilder, SequentialAgentBuilder, SubAgent,
+};
 use adk::llm::{IncludeContents, LlmAgent};
 use adk::{BuildError, LoopAgent, ParallelAgent, SequentialAgent, Tree};
 use serde_json::{Map, Value, json};
@@ -69,9 +70,11 @@ pub fn build(root: &AgentDef, recorder: &Arc<Recorder>) -> Result<Built, String>
     let mut maker = Maker { recorder, made: HashMap::new() };
     let AgentDef::Agent(root) = root else { return Err("the root refers to another agent".to_owned()) };
     let tree = match &root.kind {
-        Kind::Sequential => maker.block(root, SequentialAgent::builder(&*root.common.name))?.flow_checks(false).build().map(Tree::from),
-        Kind::Parallel => maker.block(root, ParallelAgent::builder(&*root.common.name))?.flow_checks(false).build().map(Tree::from),
-        Kind::Loop { max_iterations } => maker.looping(root, *max_iterations)?.flow_checks(false).build().map(Tree::from),
+        Kind::Sequential => maker.sequence(root)?.flow_checks(false).build().map(Tree::from),
+        Kind::Parallel => maker.parallel(root)?.flow_checks(false).build().map(Tree::from),
+        Kind::Loop { max_iterations } => {
+            maker.looping(root, *max_iterations)?.flow_checks(false).build().map(Tree::from)
+        }
         Kind::Llm(_) | Kind::Scripted(_) => Tree::of(maker.agent(root)?),
     };
     Ok(match tree {
@@ -105,22 +108,28 @@ impl Maker<'_> {
     }
 
     fn agent(&mut self, agent: &Agent) -> Result<SubAgent, String> {
-        let name = &*agent.common.name;
         Ok(match &agent.kind {
-            Kind::Sequential => self.block(agent, SequentialAgent::builder(name))?.into_agent(),
-            Kind::Parallel => self.block(agent, ParallelAgent::builder(name))?.into_agent(),
+            Kind::Sequential => self.sequence(agent)?.into_agent(),
+            Kind::Parallel => self.parallel(agent)?.into_agent(),
             Kind::Loop { max_iterations } => self.looping(agent, *max_iterations)?.into_agent(),
             Kind::Llm(llm) => self.llm(agent, llm)?.into_agent(),
             Kind::Scripted(script) => Scripted::new(agent, script, self.recorder.clone()).into_agent(),
         })
     }
 
-    fn block<K>(&mut self, agent: &Agent, builder: BlockBuilder<K>) -> Result<BlockBuilder<K>, String> {
+    fn sequence(&mut self, agent: &Agent) -> Result<SequentialAgentBuilder, String> {
+        let builder = SequentialAgent::builder(agent.common.name.clone());
         Ok(builder.description(&agent.common.description).sub_agents(self.all(agent)?))
     }
 
-    fn looping(&mut self, agent: &Agent, max: Option<i64>) -> Result<BlockBuilder<LoopAgent>, String> {
-        let builder = self.block(agent, LoopAgent::builder(&*agent.common.name))?;
+    fn parallel(&mut self, agent: &Agent) -> Result<ParallelAgentBuilder, String> {
+        let builder = ParallelAgent::builder(agent.common.name.clone());
+        Ok(builder.description(&agent.common.description).sub_agents(self.all(agent)?))
+    }
+
+    fn looping(&mut self, agent: &Agent, max: Option<i64>) -> Result<LoopAgentBuilder, String> {
+        let builder = LoopAgent::builder(agent.common.name.clone());
+        let builder = builder.description(&agent.common.description).sub_agents(self.all(agent)?);
         Ok(match max {
             // A number that is no number of rounds is refused as 0 is.
             Some(max) => builder.max_iterations(u32::try_from(max).unwrap_or(0)),
@@ -129,7 +138,7 @@ impl Maker<'_> {
     }
 
     fn llm(&mut self, agent: &Agent, llm: &Llm) -> Result<LlmAgentBuilder, String> {
-        let name = &*agent.common.name;
+        let name = agent.common.name.clone();
         let mut builder = LlmAgent::builder(name)
             .description(&agent.common.description)
             .instruction(&llm.instruction)
@@ -138,13 +147,20 @@ impl Maker<'_> {
             .disallow_transfer_to_peers(llm.disallow_transfer_to_peers)
             .sub_agents(self.all(agent)?);
         if let Some(key) = &llm.output_key {
-            builder = builder.output_key(&**key);
+            builder = builder.output_key(key.clone());
         }
         if let Some(fields) = &llm.output_schema {
             builder = builder.output_schema(object(fields));
         }
         if llm.include_contents == Some(IncludeDef::None) {
             builder = builder.include_contents(IncludeContents::None);
+        }
+        for tool in &llm.tools {
+            builder = match tool {
+                ToolDef::ExitLoop => builder.tool(adk::tools::exit_loop::default()),
+                ToolDef::Function(def) => builder.tool(ScriptedTool::new(def, self.recorder)),
+                ToolDef::Agent(_) => return Err("agent tool".to_owned()),
+            };
         }
         Ok(builder)
     }
