@@ -173,8 +173,24 @@ fn a_field_that_is_not_known_is_refused_wherever_it_stands() {
 /// Whether an object at this place has the fields of the format, and not those of somebody's data.
 fn is_structure(place: &str) -> bool {
     const DATA: [&str; 19] = [
-        "state", "state_after", "state_delta", "set_state", "args", "set_args", "response", "output_schema", "return",
-        "artifacts", "contents", "adk2", "variants", "callbacks", "agent_state", "value", "default", "custom_metadata",
+        "state",
+        "state_after",
+        "state_delta",
+        "set_state",
+        "args",
+        "set_args",
+        "response",
+        "output_schema",
+        "return",
+        "artifacts",
+        "contents",
+        "adk2",
+        "variants",
+        "callbacks",
+        "agent_state",
+        "value",
+        "default",
+        "custom_metadata",
         "artifact_delta",
     ];
     let words: Vec<&str> = place.split('/').collect();
@@ -193,8 +209,11 @@ fn cases_that_nobody_had_in_mind_run_as_well() {
     let suite = suite("conformance_made");
     let mut failed = Vec::new();
     for named in suite.cases {
-        if let Err(error) = named.case.and_then(|case| suite.ours.judge(&case)) {
-            failed.push(format!("{}:\n{error}", named.name));
+        let verdict = named.case.and_then(|case| suite.ours.judge(&case));
+        match (verdict, suite.pending.contains(&named.name)) {
+            (Ok(()), true) => failed.push(format!("{}: passes, take it out of pending.txt", named.name)),
+            (Err(error), false) => failed.push(format!("{}:\n{error}", named.name)),
+            _ => {}
         }
     }
     assert!(failed.is_empty(), "{}", failed.join("\n"));

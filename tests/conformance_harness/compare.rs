@@ -142,7 +142,8 @@ impl<'a> Comparison<'a> {
 
     fn requests(&self, diff: &mut Diff, wanted: &[RequestView], got: &[RequestView]) {
         let show = |request: &RequestView, rendered: &str| {
-            let instruction = if self.templates { format!(" instruction {rendered:?}") } else { String::new() };
+            let instruction =
+                if self.templates { format!(" instruction {rendered:?}") } else { String::new() };
             let schema = if request.response_schema { " with a schema" } else { "" };
             let (agent, call, tools) = (&request.agent, request.call, request.tools.join(", "));
             let mut lines = vec![format!("{agent} call {call}: tools [{tools}]{schema}{instruction}")];
@@ -235,7 +236,10 @@ fn branches(events: &[EventView]) -> BTreeMap<Option<String>, Vec<EventView>> {
         for event in events {
             for part in event.content.iter_mut().flat_map(|content| &mut content.parts) {
                 part.function_call.iter_mut().filter_map(|call| call.id.as_mut()).for_each(&mut number);
-                part.function_response.iter_mut().filter_map(|answer| answer.id.as_mut()).for_each(&mut number);
+                part.function_response
+                    .iter_mut()
+                    .filter_map(|answer| answer.id.as_mut())
+                    .for_each(&mut number);
             }
             event.long_running_tool_ids.iter_mut().for_each(&mut number);
         }

@@ -30,9 +30,7 @@ fn lines(content: &Content) -> Vec<Line> {
             }
             Part::Text(text) => plain(role, text.clone()),
             Part::Thought(thought) => plain(role, thought.text.clone()),
-            Part::FunctionCall(call) => {
-                Line::Call(Call { role: role.to_owned(), call: call.name.clone() })
-            }
+            Part::FunctionCall(call) => Line::Call(Call { role: role.to_owned(), call: call.name.clone() }),
             Part::FunctionResponse(answer) => {
                 Line::Response(Response { role: role.to_owned(), response: answer.name.clone() })
             }

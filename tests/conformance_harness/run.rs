@@ -7,8 +7,8 @@ use super::tree::{self, Built, Refused};
 use super::views::{ErrorView, EventView, RequestView, RunView};
 use adk::session::SessionKey;
 use adk::{
-    ArtifactStore, Content, Error, ErrorKind, FunctionResponse, MemoryArtifacts, Part, Role, RunConfig, Runner,
-    StateDelta, Tree,
+    ArtifactStore, Content, DynAgent, Error, ErrorKind, FunctionResponse, MemoryArtifacts, Part, Role,
+    RunConfig, Runner, StateDelta,
 };
 use std::fmt::Display;
 use std::sync::Arc;
@@ -110,10 +110,10 @@ impl Stage {
         Ok(Self { runner })
     }
 
-    async fn turn(&self, turn: &RunDef, tree: &Tree, ids: &mut Ids) -> Result<RunView, String> {
+    async fn turn(&self, turn: &RunDef, tree: &Arc<dyn DynAgent>, ids: &mut Ids) -> Result<RunView, String> {
         let session = self.runner.session(USER, turn.session.as_deref().unwrap_or(SESSION));
         let mut view = RunView::default();
-        let mut request = session.run(tree, content(turn, ids));
+        let mut request = session.run(tree.clone(), content(turn, ids));
         for (key, value) in &turn.state_delta {
             request = request.state(key.clone(), value);
         }

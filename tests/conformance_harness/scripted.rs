@@ -2,9 +2,7 @@
 
 use super::agents::{Agent, Emit, Script, Step};
 use super::recorder::Recorder;
-use adk::{
-    AgentMeta, BoxFuture, Content, Context, DynAgent, Error, Event, Flow, Prepare, Result,
-};
+use adk::{AgentMeta, BoxFuture, Content, Context, DynAgent, Error, Event, Flow, Prepare, Result};
 use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -44,9 +42,8 @@ impl Scripted {
                 }
                 Step::Increment { key, escalate_at } => {
                     let value = cx.state().get::<i64>(key)?.unwrap_or(0) + 1;
-                    let mut event = Event::new()
-                        .with_text(format!("{key}={value}"))
-                        .with_state(key.clone(), value);
+                    let mut event =
+                        Event::new().with_text(format!("{key}={value}")).with_state(key.clone(), value);
                     if escalate_at.is_some_and(|at| value >= at) {
                         event = event.with_escalate();
                     }

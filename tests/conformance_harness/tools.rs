@@ -59,7 +59,12 @@ impl ScriptedTool {
         let leak = |text: &str| -> &'static str { Box::leak(text.to_owned().into_boxed_str()) };
         let meta = ToolMeta::new(leak(&def.name), leak(&def.description)).long_running(def.long_running);
         let declaration = ToolDeclaration::new(meta.name, meta.description, parameters(&def.params));
-        Self { meta: Box::leak(Box::new(meta)), declaration, def: def.clone().into(), recorder: recorder.clone() }
+        Self {
+            meta: Box::leak(Box::new(meta)),
+            declaration,
+            def: def.clone().into(),
+            recorder: recorder.clone(),
+        }
     }
 }
 

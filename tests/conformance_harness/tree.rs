@@ -9,7 +9,7 @@ use adk::build::{
     IntoAgent, LlmAgentBuilder, LoopAgentBuilder, ParallelAgentBuilder, SequentialAgentBuilder, SubAgent,
 };
 use adk::llm::{IncludeContents, LlmAgent};
-use adk::{BuildError, LoopAgent, ParallelAgent, SequentialAgent, Tree};
+use adk::{BuildError, DynAgent, LoopAgent, ParallelAgent, SequentialAgent, Tree};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::fmt;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 /// What became of a tree.
 pub enum Built {
-    Tree(Tree),
+    Tree(Arc<dyn DynAgent>),
     Refused(Refused),
 }
 
@@ -70,17 +70,22 @@ pub fn build(root: &AgentDef, recorder: &Arc<Recorder>) -> Result<Built, String>
     let mut maker = Maker { recorder, made: HashMap::new() };
     let AgentDef::Agent(root) = root else { return Err("the root refers to another agent".to_owned()) };
     let tree = match &root.kind {
-        Kind::Sequential => maker.sequence(root)?.flow_checks(false).build().map(Tree::from),
-        Kind::Parallel => maker.parallel(root)?.flow_checks(false).build().map(Tree::from),
+        Kind::Sequential => maker.sequence(root)?.flow_checks(false).build().map(shared),
+        Kind::Parallel => maker.parallel(root)?.flow_checks(false).build().map(shared),
         Kind::Loop { max_iterations } => {
-            maker.looping(root, *max_iterations)?.flow_checks(false).build().map(Tree::from)
+            maker.looping(root, *max_iterations)?.flow_checks(false).build().map(shared)
         }
-        Kind::Llm(_) | Kind::Scripted(_) => Tree::of(maker.agent(root)?),
+        Kind::Llm(llm) => maker.llm(root, llm)?.flow_checks(false).build().map(shared),
+        Kind::Scripted(_) => Tree::of(maker.agent(root)?).map(shared),
     };
     Ok(match tree {
         Ok(tree) => Built::Tree(tree),
         Err(error) => Built::Refused(Refused::new(&error)),
     })
+}
+
+fn shared(agent: impl DynAgent + 'static) -> Arc<dyn DynAgent> {
+    Arc::new(agent)
 }
 
 struct Maker<'a> {
