@@ -2,6 +2,7 @@
 
 mod agent;
 pub mod build;
+pub mod callback;
 pub mod check;
 mod content;
 pub mod engine;
@@ -31,8 +32,9 @@ pub mod tools;
 pub mod typed;
 pub mod workflow;
 
-pub use agent::{Agent, DynAgent};
+pub use agent::{Agent, DynAgent, WithCallbacks};
 pub use build::{BuildError, IntoAgent, LoopAgent, ParallelAgent, SequentialAgent, Tree};
+pub use callback::{CallbackContext, Plugin};
 pub use content::{Blob, Content, FileData, FunctionCall, FunctionResponse, Part, Role, Thought};
 pub use error::{BoxError, Error, ErrorKind, Result, StoreErrorKind};
 pub use event::{Actions, Details, Event, LOOP_ITERATION_KEY, StateDelta};

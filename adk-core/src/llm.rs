@@ -5,6 +5,7 @@ mod calls;
 mod contents;
 mod declare;
 mod declared;
+mod hooks;
 mod merge;
 mod output;
 mod request;
@@ -19,10 +20,11 @@ pub use declared::{Declared, Declares};
 pub(crate) use output::Output;
 
 use crate::agent::{About, DynAgent, Parts};
+use crate::callback::AgentCallbacks;
 use crate::flow::Flow;
 use crate::run::{Context, Prepare};
 use crate::spec::AgentMeta;
-use crate::{BoxFuture, Error, ErrorKind, Result};
+use crate::{BoxFuture, Content, Error, ErrorKind, Event, Result};
 use serde_json::Value;
 use std::any::Any;
 use std::borrow::Cow;
@@ -154,6 +156,22 @@ impl DynAgent for LlmAgent {
         Box::pin(async move {
             let flow = turn::run(self, cx).await;
             flow.map_err(|error| error.at(cx.path()))
+        })
+    }
+
+    fn callbacks_dyn(&self) -> Option<&AgentCallbacks> {
+        Some(&self.settings.callbacks)
+    }
+
+    fn stand_in_dyn(&self, content: Content) -> Result<Event> {
+        let value = match &self.output {
+            Some(output) => output::value(output, &content, None)?.map(|value| (output.key.clone(), value)),
+            None => None,
+        };
+        let event = Event::new().with_content(content);
+        Ok(match value {
+            Some((key, value)) => event.with_state(key, value),
+            None => event,
         })
     }
 

@@ -1,5 +1,6 @@
 //! One run: the session it works on, the slot to its consumer, and the context of its agents.
 
+mod actions;
 mod artifacts;
 mod config;
 mod context;
@@ -9,6 +10,7 @@ mod prepare;
 mod scope;
 mod state;
 
+pub use actions::ToolActions;
 pub use artifacts::{ArtifactStore, Artifacts, MemoryArtifacts};
 pub use config::RunConfig;
 pub use context::Context;
@@ -17,10 +19,11 @@ pub use outcome::{LoopEnd, LoopEndReason, Outcome, Waiting};
 pub use prepare::Prepare;
 pub use state::State;
 
-pub(crate) use context::Frame;
+pub(crate) use context::{Cut, Frame, perform};
 pub(crate) use scope::KeyScope;
 pub(crate) use state::{Overlay, decode, encode, stored};
 
+use crate::callback::Plugins;
 use crate::engine::Engine;
 use crate::id::IdSeed;
 use crate::model::{Model, ModelProvider, ModelRef, Usage};
@@ -54,6 +57,7 @@ pub(crate) struct Run {
 pub(crate) struct Services {
     pub(crate) artifacts: Arc<dyn ArtifactStore>,
     pub(crate) models: Models,
+    pub(crate) plugins: Plugins,
 }
 
 impl Run {
@@ -86,7 +90,8 @@ impl Run {
         let session = Arc::new(Session::new(key, SharedState::default(), SharedState::default()));
         let models =
             Models { provider: Arc::new(crate::model::NoProvider), default: None, named: Mutex::default() };
-        let services = Services { artifacts: Arc::new(MemoryArtifacts::new()), models };
+        let services =
+            Services { artifacts: Arc::new(MemoryArtifacts::new()), models, plugins: Plugins::default() };
         Self::new(session, Arc::new(crate::engine::MemoryEngine), RunConfig::default(), Arc::new(services))
     }
 
