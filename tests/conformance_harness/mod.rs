@@ -3,12 +3,14 @@
 //! where the format itself names a family (`tpl-`).
 
 pub mod agents;
+pub mod callbacks;
 pub mod compare;
 pub mod diff;
 pub mod format;
 pub mod model;
 pub mod normal;
 pub mod outline;
+pub mod plugins;
 pub mod recorder;
 pub mod run;
 pub mod scripted;

@@ -2,6 +2,7 @@
 
 use super::format::{Case, RunDef, StreamingMode};
 use super::normal::{self, Ids};
+use super::plugins;
 use super::recorder::Recorder;
 use super::tree::{self, Built, Refused};
 use super::views::{ErrorView, EventView, RequestView, RunView};
@@ -93,13 +94,16 @@ struct Stage {
 
 impl Stage {
     async fn new(case: &Case, recorder: &Arc<Recorder>) -> Result<Self, String> {
-        let mut config = RunConfig::new();
+        let mut config = RunConfig::adk();
         if let Some(calls) = case.run_config.max_llm_calls {
             config = config.max_llm_calls(u32::try_from(calls).unwrap_or(0));
         }
         config = config.streaming(case.run_config.streaming_mode == Some(StreamingMode::Sse));
         let artifacts: Arc<dyn ArtifactStore> = Arc::new(MemoryArtifacts::new());
-        let builder = Runner::builder().app_name(APP).config(config).artifact_store(artifacts.clone());
+        let mut builder = Runner::builder().app_name(APP).config(config).artifact_store(artifacts.clone());
+        for plugin in &case.plugins {
+            builder = builder.plugin(plugins::Scripted::new(plugin, recorder.clone()));
+        }
         let runner = builder.build().map_err(text)?;
         let state: StateDelta = case.state.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
         runner.session(USER, SESSION).create(state).await.map_err(text)?;

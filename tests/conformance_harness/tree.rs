@@ -1,6 +1,8 @@
 //! The tree of a case, made with the public builders.
 
 use super::agents::{Agent, AgentDef, IncludeDef, Kind, Llm, ToolDef};
+use super::callbacks::{self, around};
+use super::format::Hook;
 use super::model::ScriptedReplies;
 use super::recorder::Recorder;
 use super::scripted::Scripted;
@@ -9,7 +11,7 @@ use adk::build::{
     IntoAgent, LlmAgentBuilder, LoopAgentBuilder, ParallelAgentBuilder, SequentialAgentBuilder, SubAgent,
 };
 use adk::llm::{IncludeContents, LlmAgent};
-use adk::{BuildError, DynAgent, LoopAgent, ParallelAgent, SequentialAgent, Tree};
+use adk::{BuildError, DynAgent, LoopAgent, ParallelAgent, SequentialAgent, Tree, WithCallbacks};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::fmt;
@@ -118,23 +120,29 @@ impl Maker<'_> {
             Kind::Parallel => self.parallel(agent)?.into_agent(),
             Kind::Loop { max_iterations } => self.looping(agent, *max_iterations)?.into_agent(),
             Kind::Llm(llm) => self.llm(agent, llm)?.into_agent(),
-            Kind::Scripted(script) => Scripted::new(agent, script, self.recorder.clone()).into_agent(),
+            Kind::Scripted(script) => {
+                let scripted = Scripted::new(agent, script, self.recorder.clone());
+                around!(WithCallbacks::new(scripted), &agent.common, self.recorder).into_agent()
+            }
         })
     }
 
     fn sequence(&mut self, agent: &Agent) -> Result<SequentialAgentBuilder, String> {
         let builder = SequentialAgent::builder(agent.common.name.clone());
-        Ok(builder.description(&agent.common.description).sub_agents(self.all(agent)?))
+        let builder = builder.description(&agent.common.description).sub_agents(self.all(agent)?);
+        Ok(around!(builder, &agent.common, self.recorder))
     }
 
     fn parallel(&mut self, agent: &Agent) -> Result<ParallelAgentBuilder, String> {
         let builder = ParallelAgent::builder(agent.common.name.clone());
-        Ok(builder.description(&agent.common.description).sub_agents(self.all(agent)?))
+        let builder = builder.description(&agent.common.description).sub_agents(self.all(agent)?);
+        Ok(around!(builder, &agent.common, self.recorder))
     }
 
     fn looping(&mut self, agent: &Agent, max: Option<i64>) -> Result<LoopAgentBuilder, String> {
         let builder = LoopAgent::builder(agent.common.name.clone());
         let builder = builder.description(&agent.common.description).sub_agents(self.all(agent)?);
+        let builder = around!(builder, &agent.common, self.recorder);
         Ok(match max {
             // A number that is no number of rounds is refused as 0 is.
             Some(max) => builder.max_iterations(u32::try_from(max).unwrap_or(0)),
@@ -167,7 +175,7 @@ impl Maker<'_> {
                 ToolDef::Agent(_) => return Err("agent tool".to_owned()),
             };
         }
-        Ok(builder)
+        Ok(callbacks::inside(around!(builder, &agent.common, self.recorder), &agent.common, self.recorder))
     }
 }
 
