@@ -67,6 +67,10 @@ pub enum ErrorKind {
     TurnsExceeded,
     /// The message of the user is empty.
     EmptyInput,
+    /// A message for a live run came after its queue was closed.
+    QueueClosed,
+    /// A live run of a tree that holds a loop or a parallel block; the message begins with `live-loop`.
+    LiveLoop,
     /// An agent has no model.
     NoModel,
     /// A value that was to configure something is out of its range.

@@ -26,6 +26,7 @@ pub(crate) use state::{Overlay, decode, encode, stored};
 use crate::callback::Plugins;
 use crate::engine::Engine;
 use crate::id::IdSeed;
+use crate::live::LiveInput;
 use crate::model::{Model, ModelProvider, ModelRef, Usage};
 use crate::outbox::Outbox;
 use crate::session::{Session, SharedState, StateMap, now_micros};
@@ -46,6 +47,8 @@ pub(crate) struct Run {
     pub(crate) config: RunConfig,
     pub(crate) services: Arc<Services>,
     pub(crate) outbox: Outbox,
+    /// What people say while it goes on, for a live run.
+    pub(crate) live: Option<LiveInput>,
     temp: RwLock<StateMap>,
     usage: Mutex<Usage>,
     llm_calls: AtomicU32,
@@ -76,6 +79,7 @@ impl Run {
             config,
             services,
             outbox: Outbox::default(),
+            live: None,
             temp: RwLock::default(),
             usage: Mutex::default(),
             llm_calls: AtomicU32::new(0),
