@@ -80,6 +80,8 @@ fn changed(place: &str, case: &Case, value: &Value) -> Vec<(&'static str, Value)
         Value::Bool(yes) => all.push(("the opposite", json!(!yes))),
         Value::Null if last == "error" => all.push(("an error", json!({"kind": "agent_error"}))),
         Value::Null => all.push(("no null", json!("!"))),
+        // A branch that was cancelled may have come less far.
+        Value::Array(_) if loose && place == "/trace" => {}
         Value::Array(items) => {
             for at in 0..items.len() {
                 let mut fewer = items.clone();

@@ -8,8 +8,8 @@ use super::tree::{self, Built, Refused};
 use super::views::{ErrorView, EventView, RequestView, RunView};
 use adk::session::SessionKey;
 use adk::{
-    ArtifactStore, Content, DynAgent, Error, ErrorKind, FunctionResponse, MemoryArtifacts, Part, Role,
-    RunConfig, Runner, StateDelta,
+    ArtifactStore, Content, DynAgent, Error, ErrorKind, FunctionResponse, LiveQueue, MemoryArtifacts, Part,
+    Role, RunConfig, Runner, StateDelta,
 };
 use std::fmt::Display;
 use std::sync::Arc;
@@ -117,7 +117,10 @@ impl Stage {
     async fn turn(&self, turn: &RunDef, tree: &Arc<dyn DynAgent>, ids: &mut Ids) -> Result<RunView, String> {
         let session = self.runner.session(USER, turn.session.as_deref().unwrap_or(SESSION));
         let mut view = RunView::default();
-        let mut request = session.run(tree.clone(), content(turn, ids));
+        let mut request = match turn.live {
+            true => session.run_live(tree.clone(), content(turn, ids), &closed_queue()),
+            false => session.run(tree.clone(), content(turn, ids)),
+        };
         for (key, value) in &turn.state_delta {
             request = request.state(key.clone(), value);
         }
@@ -147,6 +150,13 @@ impl Stage {
     }
 }
 
+/// A live run of a case is one in which nobody says anything.
+fn closed_queue() -> LiveQueue {
+    let queue = LiveQueue::new();
+    queue.close();
+    queue
+}
+
 /// What the user says in a turn.
 fn content(turn: &RunDef, ids: &Ids) -> Content {
     match (&turn.message, &turn.function_response) {
@@ -166,6 +176,7 @@ fn told(error: &Error) -> ErrorView {
         ErrorKind::ArtifactMissing => "missing_artifact",
         ErrorKind::LlmCallsExceeded => "llm_calls_exceeded",
         ErrorKind::OutputInvalid => "validation_error",
+        ErrorKind::LiveLoop => "not_implemented",
         _ => "agent_error",
     };
     ErrorView { kind: kind.to_owned(), class: None, message: Some(error.to_string()) }
