@@ -179,5 +179,5 @@ fn told(error: &Error) -> ErrorView {
         ErrorKind::LiveLoop => "not_implemented",
         _ => "agent_error",
     };
-    ErrorView { kind: kind.to_owned(), class: None, message: Some(error.to_string()) }
+    ErrorView { kind: kind.to_owned(), class: None, message: Some(error.message().to_owned()) }
 }
