@@ -57,6 +57,12 @@ impl<'a> KeySpec<'a> {
         self
     }
 
+    /// A key of a known type, as the macros write it: in one call, since each costs time in the user's crate.
+    #[doc(hidden)]
+    pub const fn typed<T: 'static>(name: &'a str, ty: &'a str, optional: bool, any: bool) -> Self {
+        Self { name, ty, optional, id: Some(TypeId::of::<T>), any }
+    }
+
     /// Whether the type itself is known.
     pub(crate) const fn is_typed(&self) -> bool {
         self.id.is_some()
