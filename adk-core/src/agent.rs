@@ -1,9 +1,17 @@
 //! Agents: async functions over a [`Context`].
 
+mod about;
+mod with;
+
+pub(crate) use about::{About, Key, Parts};
+pub use with::WithCallbacks;
+
+use crate::callback::AgentCallbacks;
 use crate::run::Context;
 use crate::run::Prepare;
 use crate::spec::AgentMeta;
-use crate::{BoxFuture, Flow, Result};
+use crate::{BoxFuture, Content, Event, Flow, Result};
+use std::any::Any;
 
 /// An agent, in the form in which it is written.
 ///
@@ -31,6 +39,20 @@ pub trait Agent: Send + Sync {
 
     /// Looked at before the first step of a run: an agent that cannot run says so here, before anything is paid for.
     fn prepare(&self, _prepare: &mut Prepare<'_>) {}
+
+    /// What is asked before and after it.
+    fn callbacks(&self) -> Option<&AgentCallbacks> {
+        None
+    }
+
+    /// The event that stands in place of a turn for which a callback has answered. That of an LLM agent also writes the
+    /// agent's key.
+    ///
+    /// # Errors
+    /// When the answer does not fit the key.
+    fn stand_in(&self, content: Content) -> Result<Event> {
+        Ok(Event::new().with_content(content))
+    }
 }
 
 /// An agent as a trait object: what workflows hold, and what the run-time builders take.
@@ -43,6 +65,25 @@ pub trait DynAgent: Send + Sync {
 
     /// See [`Agent::prepare`].
     fn prepare_dyn(&self, prepare: &mut Prepare<'_>);
+
+    /// See [`Agent::callbacks`].
+    fn callbacks_dyn(&self) -> Option<&AgentCallbacks> {
+        None
+    }
+
+    /// See [`Agent::stand_in`].
+    ///
+    /// # Errors
+    /// When the answer does not fit the agent's key.
+    fn stand_in_dyn(&self, content: Content) -> Result<Event> {
+        Ok(Event::new().with_content(content))
+    }
+
+    /// Itself, where a tree that it is placed in has to know what it is made of: blocks are taken in as steps.
+    #[doc(hidden)]
+    fn as_any(&self) -> Option<&dyn Any> {
+        None
+    }
 }
 
 impl<A: Agent> DynAgent for A {
@@ -56,6 +97,14 @@ impl<A: Agent> DynAgent for A {
 
     fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
         self.prepare(prepare);
+    }
+
+    fn callbacks_dyn(&self) -> Option<&AgentCallbacks> {
+        self.callbacks()
+    }
+
+    fn stand_in_dyn(&self, content: Content) -> Result<Event> {
+        self.stand_in(content)
     }
 }
 
@@ -73,6 +122,18 @@ macro_rules! pointer {
 
             fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
                 (**self).prepare_dyn(prepare);
+            }
+
+            fn callbacks_dyn(&self) -> Option<&AgentCallbacks> {
+                (**self).callbacks_dyn()
+            }
+
+            fn stand_in_dyn(&self, content: Content) -> Result<Event> {
+                (**self).stand_in_dyn(content)
+            }
+
+            fn as_any(&self) -> Option<&dyn Any> {
+                (**self).as_any()
             }
         }
     };

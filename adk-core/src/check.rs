@@ -7,6 +7,7 @@ mod bounds;
 mod flow;
 mod limits;
 mod lints;
+mod live;
 mod message;
 mod names;
 mod table;
@@ -18,6 +19,8 @@ pub use bounds::{Bounds, raise_bounds};
 pub use flow::{FEW, READS, WRITES, any, further};
 pub use limits::{bound, limit, raise_bound, raise_limit};
 pub use lints::Lint;
+pub use live::is_live;
+pub(crate) use live::{LIVE_HELP, describe_live, describe_live_block};
 pub use table::{CHECKS, Check};
 pub use tools::raise_tool;
 
@@ -36,6 +39,15 @@ pub struct Fault {
     pub node: String,
     /// The fact, the names, and what to do; begins with the name of the check.
     pub message: String,
+}
+
+impl Fault {
+    /// Whether it is one of the flow of keys and exits, which a tree that is built at run time may be excused from:
+    /// `.flow_checks(false)`.
+    pub fn is_of_flow(&self) -> bool {
+        self.check.starts_with("key-")
+            || matches!(self.check, "output-missing" | "loop-endless" | "exit-outside-loop")
+    }
 }
 
 impl fmt::Display for Fault {

@@ -101,7 +101,14 @@ pub const fn meta(
     writes: &'static [KeySpec<'static>],
     may_exit: bool,
 ) -> AgentMeta<'static> {
-    AgentMeta { definition, description, reads, writes, may_exit, ..AgentMeta::new(AgentKind::Function, name) }
+    AgentMeta {
+        definition,
+        description,
+        reads,
+        writes,
+        may_exit,
+        ..AgentMeta::new(AgentKind::Function, name)
+    }
 }
 
 /// What a function does once its parameters are read. Boxed, so that no future of the library depends on the function:

@@ -1,6 +1,8 @@
 //! The runtime of `adk-workflow`; users depend on that crate and write `use adk::...`.
 
 mod agent;
+pub mod build;
+pub mod callback;
 pub mod check;
 mod content;
 pub mod engine;
@@ -10,6 +12,7 @@ mod flow;
 #[doc(hidden)]
 pub mod function;
 mod id;
+mod live;
 pub mod llm;
 pub mod model;
 mod name;
@@ -30,12 +33,15 @@ pub mod tools;
 pub mod typed;
 pub mod workflow;
 
-pub use agent::{Agent, DynAgent};
+pub use agent::{Agent, DynAgent, WithCallbacks};
+pub use build::{BuildError, IntoAgent, LoopAgent, ParallelAgent, SequentialAgent, Tree};
+pub use callback::{CallbackContext, Plugin};
 pub use content::{Blob, Content, FileData, FunctionCall, FunctionResponse, Part, Role, Thought};
-pub use error::{BoxError, Error, ErrorKind, Result};
+pub use error::{BoxError, Error, ErrorKind, Result, StoreErrorKind};
 pub use event::{Actions, Details, Event, LOOP_ITERATION_KEY, StateDelta};
 pub use flow::Flow;
 pub use id::{EventId, RunId};
+pub use live::LiveQueue;
 pub use name::Name;
 pub use path::{At, Path, PathError};
 pub use rehearsal::Rehearsal;

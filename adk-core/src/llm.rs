@@ -5,6 +5,8 @@ mod calls;
 mod contents;
 mod declare;
 mod declared;
+mod hooks;
+mod live;
 mod merge;
 mod output;
 mod request;
@@ -16,47 +18,111 @@ pub use call::RETRY_KEY;
 pub use declare::{IncludeContents, LlmDecl, LlmSettings, OutputKey, Retry, ToolList};
 pub use declared::{Declared, Declares};
 
-use crate::agent::DynAgent;
+pub(crate) use output::Output;
+
+use crate::agent::{About, DynAgent, Parts};
+use crate::callback::AgentCallbacks;
 use crate::flow::Flow;
 use crate::run::{Context, Prepare};
 use crate::spec::AgentMeta;
-use crate::{BoxFuture, Error, ErrorKind, Result};
+use crate::{BoxFuture, Content, Error, ErrorKind, Event, Result};
 use serde_json::Value;
-use std::sync::{Arc, OnceLock};
+use std::any::Any;
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
 
 /// An agent that asks a language model: ADK's `LlmAgent`.
 ///
-/// A turn asks the model, runs the tools that it calls, and asks again, until it answers without a call.
-#[derive(Debug)]
+/// A turn asks the model, runs the tools that it calls, and asks again, until it answers without a call. Macros declare
+/// one, [`LlmAgent::builder`] makes one at run time.
 pub struct LlmAgent {
-    decl: &'static LlmDecl,
-    settings: LlmSettings,
+    about: About,
+    /// The prompt with its placeholders; empty for none.
+    instruction: Cow<'static, str>,
+    output: Option<Output>,
+    include_contents: IncludeContents,
+    /// The most model calls of a turn that were checked.
+    max_turns: Option<u32>,
     /// The declared tools; those of the settings come behind them.
     tools: ToolList,
-    /// Made of the output type at the first call.
-    schema: OnceLock<Option<Arc<Value>>>,
+    /// Its agents at run time, in the order of [`AgentMeta::transfer`]. An agent that a macro declares has none here.
+    sub_agents: Vec<Arc<dyn DynAgent>>,
+    /// Where it cannot hand on to: its parent, and the other agents of its parent.
+    disallow_transfer: (bool, bool),
+    settings: LlmSettings,
+}
+
+/// What a builder makes an agent of.
+pub(crate) struct LlmParts {
+    pub(crate) parts: Parts,
+    pub(crate) instruction: String,
+    pub(crate) output: Option<Output>,
+    pub(crate) include_contents: IncludeContents,
+    pub(crate) disallow_transfer: (bool, bool),
+    pub(crate) settings: LlmSettings,
 }
 
 impl LlmAgent {
     pub(crate) fn declared(decl: &'static LlmDecl) -> Self {
-        let (settings, tools) = ((decl.settings)(), ToolList((decl.tools)()));
-        Self { decl, settings, tools, schema: OnceLock::new() }
+        Self {
+            about: About::constant(&decl.meta),
+            instruction: Cow::Borrowed(decl.instruction),
+            output: decl.output.map(Output::declared),
+            include_contents: decl.include_contents,
+            max_turns: decl.max_turns,
+            tools: ToolList((decl.tools)()),
+            sub_agents: Vec::new(),
+            disallow_transfer: (decl.disallow_transfer_to_parent, decl.disallow_transfer_to_peers),
+            settings: (decl.settings)(),
+        }
+    }
+
+    pub(crate) fn made(made: LlmParts) -> Self {
+        let LlmParts { parts, instruction, output, include_contents, disallow_transfer, settings } = made;
+        let (tools, sub_agents) = (ToolList(parts.tools.clone()), parts.transfer.clone());
+        let (instruction, max_turns) = (Cow::Owned(instruction), settings.max_turns);
+        Self {
+            about: About::made(parts),
+            instruction,
+            output,
+            include_contents,
+            max_turns,
+            tools,
+            sub_agents,
+            disallow_transfer,
+            settings,
+        }
+    }
+
+    /// The agents below it, to which it may hand on.
+    pub fn sub_agents(&self) -> &[Arc<dyn DynAgent>] {
+        &self.sub_agents
+    }
+
+    /// Whether it cannot hand back to its parent.
+    pub fn disallow_transfer_to_parent(&self) -> bool {
+        self.disallow_transfer.0
+    }
+
+    /// Whether it cannot hand on to the other agents of its parent.
+    pub fn disallow_transfer_to_peers(&self) -> bool {
+        self.disallow_transfer.1
     }
 
     /// The schema that its answer has to fit.
     fn schema(&self) -> Option<Arc<Value>> {
-        let make = || self.decl.output.and_then(|output| output.schema).map(|schema| schema());
-        self.schema.get_or_init(make).clone()
+        self.output.as_ref().and_then(Output::schema)
     }
 
     /// The most model calls of a turn: what was set, otherwise what was declared.
     fn max_turns(&self) -> Option<u32> {
-        self.settings.max_turns.or(self.decl.max_turns)
+        self.settings.max_turns.or(self.max_turns)
     }
 
     /// `max_turns` is part of what `bounds` counts, so it can be lowered and not raised.
     fn check_turns(&self) -> Result<()> {
-        let why = match (self.max_turns(), self.decl.max_turns) {
+        let why = match (self.max_turns(), self.max_turns) {
             (Some(0), _) => "an agent makes at least one model call".to_owned(),
             (Some(set), Some(most)) if set > most => {
                 format!("it is declared with `max_turns: {most}`, which is the most that was checked")
@@ -69,7 +135,7 @@ impl LlmAgent {
 
     /// Transfers are declared and checked; nothing runs them yet.
     fn check_transfer(&self) -> Result<()> {
-        if self.decl.meta.transfer.is_empty() {
+        if self.about.meta().transfer.is_empty() {
             return Ok(());
         }
         let message = "`transfer` is checked by this version and run by a later one";
@@ -80,13 +146,36 @@ impl LlmAgent {
 
 impl DynAgent for LlmAgent {
     fn meta(&self) -> &AgentMeta<'_> {
-        &self.decl.meta
+        self.about.meta()
+    }
+
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
     }
 
     fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
         Box::pin(async move {
-            let flow = turn::run(self, cx).await;
+            let flow = match cx.run.live.clone() {
+                Some(input) => live::run(self, input, cx).await,
+                None => turn::run(self, cx).await,
+            };
             flow.map_err(|error| error.at(cx.path()))
+        })
+    }
+
+    fn callbacks_dyn(&self) -> Option<&AgentCallbacks> {
+        Some(&self.settings.callbacks)
+    }
+
+    fn stand_in_dyn(&self, content: Content) -> Result<Event> {
+        let value = match &self.output {
+            Some(output) => output::value(output, &content, None)?.map(|value| (output.key.clone(), value)),
+            None => None,
+        };
+        let event = Event::new().with_content(content);
+        Ok(match value {
+            Some((key, value)) => event.with_state(key, value),
+            None => event,
         })
     }
 
@@ -97,5 +186,17 @@ impl DynAgent for LlmAgent {
         {
             prepare.fail(error);
         }
+    }
+}
+
+impl fmt::Debug for LlmAgent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LlmAgent")
+            .field("name", &self.about.meta().name)
+            .field("instruction", &self.instruction)
+            .field("output", &self.output)
+            .field("tools", &self.tools)
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
     }
 }

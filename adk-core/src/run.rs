@@ -1,5 +1,6 @@
 //! One run: the session it works on, the slot to its consumer, and the context of its agents.
 
+mod actions;
 mod artifacts;
 mod config;
 mod context;
@@ -9,6 +10,7 @@ mod prepare;
 mod scope;
 mod state;
 
+pub use actions::ToolActions;
 pub use artifacts::{ArtifactStore, Artifacts, MemoryArtifacts};
 pub use config::RunConfig;
 pub use context::Context;
@@ -17,15 +19,17 @@ pub use outcome::{LoopEnd, LoopEndReason, Outcome, Waiting};
 pub use prepare::Prepare;
 pub use state::State;
 
-pub(crate) use context::Frame;
+pub(crate) use context::{Cut, Frame, perform};
 pub(crate) use scope::KeyScope;
 pub(crate) use state::{Overlay, decode, encode, stored};
 
+use crate::callback::Plugins;
 use crate::engine::Engine;
 use crate::id::IdSeed;
+use crate::live::LiveInput;
 use crate::model::{Model, ModelProvider, ModelRef, Usage};
 use crate::outbox::Outbox;
-use crate::session::{Session, StateMap, now_micros};
+use crate::session::{Session, SharedState, StateMap, now_micros};
 use crate::sync::{lock, read, write};
 use crate::{Error, ErrorKind, Name, Result, RunId};
 use serde_json::Value;
@@ -43,6 +47,8 @@ pub(crate) struct Run {
     pub(crate) config: RunConfig,
     pub(crate) services: Arc<Services>,
     pub(crate) outbox: Outbox,
+    /// What people say while it goes on, for a live run.
+    pub(crate) live: Option<LiveInput>,
     temp: RwLock<StateMap>,
     usage: Mutex<Usage>,
     llm_calls: AtomicU32,
@@ -54,6 +60,7 @@ pub(crate) struct Run {
 pub(crate) struct Services {
     pub(crate) artifacts: Arc<dyn ArtifactStore>,
     pub(crate) models: Models,
+    pub(crate) plugins: Plugins,
 }
 
 impl Run {
@@ -72,6 +79,7 @@ impl Run {
             config,
             services,
             outbox: Outbox::default(),
+            live: None,
             temp: RwLock::default(),
             usage: Mutex::default(),
             llm_calls: AtomicU32::new(0),
@@ -83,10 +91,11 @@ impl Run {
     /// A run in memory of its own, without models: for a tool that is tested alone.
     pub(crate) fn for_tests() -> Self {
         let key = crate::session::SessionKey::new("test", "user", "test");
-        let session = Arc::new(Session::new(key, Arc::default(), Arc::default()));
+        let session = Arc::new(Session::new(key, SharedState::default(), SharedState::default()));
         let models =
             Models { provider: Arc::new(crate::model::NoProvider), default: None, named: Mutex::default() };
-        let services = Services { artifacts: Arc::new(MemoryArtifacts::new()), models };
+        let services =
+            Services { artifacts: Arc::new(MemoryArtifacts::new()), models, plugins: Plugins::default() };
         Self::new(session, Arc::new(crate::engine::MemoryEngine), RunConfig::default(), Arc::new(services))
     }
 

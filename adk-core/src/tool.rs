@@ -3,10 +3,11 @@
 #[doc(hidden)]
 pub mod args;
 mod context;
-mod decode;
+pub(crate) mod decode;
 pub(crate) mod schema;
 
-pub use context::{ToolActions, ToolContext, ToolRecord};
+pub use crate::run::ToolActions;
+pub use context::{ToolContext, ToolRecord};
 
 use crate::model::ToolDeclaration;
 use crate::spec::ToolMeta;

@@ -3,6 +3,7 @@
 mod block;
 mod join;
 mod keys;
+mod lifecycle;
 mod nested;
 mod reads;
 mod scopes;
@@ -12,14 +13,15 @@ mod walk;
 #[doc(hidden)]
 pub mod wire;
 
-pub use block::{Block, LoopBlock};
+pub use block::{Block, BlockField, LoopBlock};
 pub use keys::{Keys, Values};
 
 use crate::agent::DynAgent;
+use crate::callback::AgentCallbacks;
 use crate::flow::Flow;
 use crate::run::{Context, LoopEndReason, Prepare};
 use crate::spec::{Spec, StepKind};
-use crate::{Error, ErrorKind, Name, Result};
+use crate::{Error, ErrorKind, Name, Path, Result};
 use walk::{Exit, Walk, Walked};
 
 pub(crate) use turn::run as run_agent;
@@ -47,6 +49,20 @@ pub trait Workflow: Send + Sync {
     fn finish(&self, values: &Values<'_>) -> Result<Self::Output>;
 }
 
+/// A workflow that [`Runner::run_live`](crate::Runner::run_live) takes.
+///
+/// `workflow!` implements it for a workflow that holds no loop, no parallel block and no `each`, nor a workflow with one
+/// inside. By hand it is an empty `impl`; what is known at run time only is then looked at when the run begins.
+#[diagnostic::on_unimplemented(
+    message = "live-loop: workflow `{Self}` holds a loop, a `parallel` or an `each`, or a workflow with one inside, which cannot run live; help: run it with `run(...)`, or run live a workflow that holds agents and sequences alone",
+    label = "cannot run live",
+    note = "a live run is one conversation, which its agents take over one after the other"
+)]
+pub trait Live {}
+
+#[diagnostic::do_not_recommend]
+impl<W: wire::LiveIf<true> + ?Sized> Live for W {}
+
 /// A type that has a whole tree as a const: what `workflow!` makes.
 pub trait Described {
     /// The whole tree.
@@ -72,12 +88,34 @@ pub trait Wired: Send + Sync {
         None
     }
 
+    /// The callbacks of a block: those of its field.
+    fn callbacks(&self, _step: usize) -> Option<&AgentCallbacks> {
+        None
+    }
+
     /// Which arm of a `match` the value of its key selects, counted from 0.
     ///
     /// # Errors
     /// When the value is not of the type of the patterns: why it is not. Key, block and path are said by the walk.
     fn select(&self, _step: usize, _value: &serde_json::Value) -> Result<usize> {
         Ok(0)
+    }
+
+    /// Whether the keys inside are its own, as those of a workflow are; a tree that was built at run time works on the
+    /// keys around it, as in ADK.
+    fn is_closed(&self) -> bool {
+        true
+    }
+
+    /// The step that is the workflow itself: a root block has no place below itself.
+    fn root(&self) -> Option<usize> {
+        None
+    }
+
+    /// Whether an exit that nobody announced, and one outside of any loop, is let pass: in a tree that was built without
+    /// checks of its flow.
+    fn is_unchecked(&self) -> bool {
+        false
     }
 
     /// Evaluates the `let` items.
@@ -104,24 +142,31 @@ pub trait Wired: Send + Sync {
 pub async fn run(workflow: &dyn Wired, cx: &mut Context) -> Result<Flow> {
     let spec = workflow.spec();
     // At the root of a run the inputs came with the event of the user.
-    let nested = cx.path().parent().is_some();
+    let nested = workflow.is_closed() && cx.path().parent().is_some();
     // They are given back after an error too: an agent that runs a workflow by itself may go on.
     let (scope, known) = (cx.scope.clone(), cx.known.clone());
+    let unchecked = std::mem::replace(&mut cx.unchecked, workflow.is_unchecked());
     let walked = async {
         if nested {
             nested::enter(workflow, cx).await?;
         }
-        cx.known = nested::known(spec);
+        if workflow.is_closed() {
+            cx.known = nested::known(spec);
+        }
         let walk = Walk { workflow, steps: spec.steps };
         walk.steps(0..spec.steps.len(), cx).await
     };
     let walked = walked.await;
-    (cx.scope, cx.known) = (scope, known);
-    match walked? {
-        Walked::Through if nested => nested::leave(spec, cx).await.map(|()| Flow::Continue),
-        Walked::Through => Ok(Flow::Continue),
-        Walked::Exit(exit) => Err(outside(exit, cx)),
+    (cx.scope, cx.known, cx.unchecked) = (scope, known, unchecked);
+    let flow = match walked? {
+        Walked::Through => Flow::Continue,
+        Walked::Exit(exit) if exit.ends_all_loops(cx) => Flow::Exit,
+        Walked::Exit(exit) => return Err(outside(exit, cx)),
+    };
+    if nested {
+        nested::leave(spec, cx).await?;
     }
+    Ok(flow)
 }
 
 /// An exit never leaves a workflow, as `break` never leaves a function.
@@ -149,7 +194,7 @@ pub fn prepare(workflow: &dyn Wired, prepare: &mut Prepare<'_>) {
         match step.kind {
             StepKind::Agent { .. } => {
                 if let Some(agent) = workflow.agent(at) {
-                    let outer = prepare.enter(workflow.name(at));
+                    let outer = step_of(workflow, at, prepare);
                     agent.prepare_dyn(prepare);
                     prepare.leave(outer);
                 }
@@ -159,7 +204,8 @@ pub fn prepare(workflow: &dyn Wired, prepare: &mut Prepare<'_>) {
             | StepKind::Loop { .. }
             | StepKind::Match { .. }
             | StepKind::Each { .. } => {
-                open.push((step.end, prepare.enter(workflow.name(at))));
+                open.push((step.end, step_of(workflow, at, prepare)));
+                prepare.block(step);
             }
             // That of a branch is not the end of a block.
             StepKind::End => {
@@ -169,5 +215,13 @@ pub fn prepare(workflow: &dyn Wired, prepare: &mut Prepare<'_>) {
             }
             StepKind::Branch | StepKind::Arm { .. } | StepKind::Break { .. } => {}
         }
+    }
+}
+
+/// Goes to a step; the one that is the workflow itself is where it stands already.
+fn step_of(workflow: &dyn Wired, at: usize, prepare: &mut Prepare<'_>) -> Path {
+    match workflow.root() == Some(at) {
+        true => prepare.here(),
+        false => prepare.enter(workflow.name(at)),
     }
 }

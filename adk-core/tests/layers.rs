@@ -12,13 +12,14 @@ const LAYERS: &[&[&str]] = &[
     &["model"],
     &["error"],
     &["event"],
-    &["session", "outbox"],
+    &["session", "outbox", "live"],
     &["engine"],
-    &["run"],
+    &["run", "callback"],
     &["agent", "tool", "probe", "typed"],
     &["tools", "function"],
     &["workflow", "llm"],
     &["testing", "rehearsal"],
+    &["build"],
     &["runner"],
 ];
 

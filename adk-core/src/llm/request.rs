@@ -1,6 +1,6 @@
 //! What a model is asked: the request of one call.
 
-use super::{LlmAgent, contents::contents, template};
+use super::{IncludeContents, LlmAgent, contents::contents, template};
 use crate::Result;
 use crate::model::{CallInfo, ModelRequest};
 use crate::run::Context;
@@ -10,11 +10,15 @@ use crate::run::Context;
 /// # Errors
 /// When the prompt reads what is not there.
 pub(super) async fn build(agent: &LlmAgent, cx: &mut Context, turn: u32) -> Result<ModelRequest> {
-    let instruction = template::render(agent.decl.instruction, cx).await?;
+    let instruction = template::render(&agent.instruction, cx).await?;
     let info = CallInfo { agent: cx.author().clone(), path: cx.path().clone(), run_id: cx.run_id(), turn };
+    let history = cx.history();
+    if agent.include_contents == IncludeContents::Default {
+        history.load().await?;
+    }
     Ok(ModelRequest {
-        system_instruction: system(&instruction, &info.agent, agent.decl.meta.description),
-        contents: contents(&cx.history(), &info.agent, agent.decl.include_contents),
+        system_instruction: system(&instruction, &info.agent, agent.about.meta().description),
+        contents: contents(&history, &info.agent, agent.include_contents),
         tools: agent.tools().map(|tool| tool.declaration_dyn().clone()).collect(),
         response_schema: agent.schema(),
         config: agent.settings.generation.clone(),

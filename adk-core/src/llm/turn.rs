@@ -1,13 +1,14 @@
 //! The turn of an agent: ask the model, run the tools that it calls, ask again, until it answers without a call.
 
 use super::call::{self, Call};
+use super::hooks::{self, Asked};
 use super::{LlmAgent, calls, output, request};
-use crate::event::Event;
+use crate::event::{Actions, Event};
 use crate::flow::Flow;
 use crate::model::{FinishReason, Model, ModelResponse, Usage};
 use crate::run::Context;
 use crate::tool::ToolActions;
-use crate::{Error, ErrorKind, FunctionCall, Name, Part, Result};
+use crate::{Error, ErrorKind, FunctionCall, Part, Result};
 use std::sync::Arc;
 
 /// How ids of calls begin that the model gave none. They are removed before it is asked again.
@@ -31,8 +32,13 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
     let mut flow = Flow::Continue;
     let mut turn = 0;
     loop {
-        let response = ask(agent, &model, turn, cx).await?;
-        let (event, calls) = answer_event(agent, response, turn, cx)?;
+        let mut asked = ToolActions::default();
+        let response = ask(agent, &model, turn, &mut asked, cx).await?;
+        let (mut event, calls) = answer_event(agent, response, turn, cx)?;
+        event.actions = Actions { state_delta: event.actions.state_delta, ..actions_of(&asked) };
+        if let Some(name) = asked.exit_to {
+            flow = Flow::ExitTo(name);
+        }
         cx.frame.silent = reason(&event).or_else(|| Some("the model's last answer has no text".into()));
         cx.emit(event).await?;
         if calls.is_empty() {
@@ -56,7 +62,13 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
 }
 
 /// One model call, if there may be one more.
-async fn ask(agent: &LlmAgent, model: &Arc<dyn Model>, turn: u32, cx: &mut Context) -> Result<ModelResponse> {
+async fn ask(
+    agent: &LlmAgent,
+    model: &Arc<dyn Model>,
+    turn: u32,
+    asked: &mut ToolActions,
+    cx: &mut Context,
+) -> Result<ModelResponse> {
     if let Some(max) = agent.max_turns().filter(|max| turn >= *max) {
         let message = format!(
             "it has made {max} model calls in one turn, its `max_turns`, and the model still calls tools"
@@ -64,18 +76,28 @@ async fn ask(agent: &LlmAgent, model: &Arc<dyn Model>, turn: u32, cx: &mut Conte
         return Err(Error::new(ErrorKind::TurnsExceeded, message)
             .with_help("raise `max_turns`, or say in the instruction when to stop calling tools"));
     }
-    let request = Arc::new(request::build(agent, cx, turn).await?);
+    let request = request::build(agent, cx, turn).await?;
+    let request = match hooks::before_model(agent, request, asked, cx).await? {
+        Asked::Ask(request) => Arc::new(request),
+        Asked::Answered(response) => return Ok(response),
+    };
     cx.run.count_llm_call()?;
     let (timeout, retry) = (agent.settings.timeout, agent.settings.retry);
-    let mut response = call::make(Call { model: model.clone(), request, timeout, retry }, cx).await?;
-    cx.run.add_usage(Usage { calls: 1, ..response.usage });
+    let call = Call { model: model.clone(), request: request.clone(), timeout, retry };
+    let mut response = match call::make(call, cx).await {
+        Ok(response) => {
+            cx.run.add_usage(Usage { calls: 1, ..response.usage });
+            response
+        }
+        Err(error) => hooks::on_model_error(agent, &request, error, asked, cx).await?,
+    };
     let empty = response.content.parts.is_empty() && response.finish_reason == Some(FinishReason::Stop);
     if empty && response.error_code.is_none() {
         response.error_code = Some(NO_CONTENT.into());
         response.error_message =
             Some("The model returned no content (finish_reason=STOP with empty parts).".into());
     }
-    Ok(response)
+    hooks::after_model(agent, response, asked, cx).await
 }
 
 /// The event of an answer, with the output in it when it is the last word, and the calls in it.
@@ -98,15 +120,15 @@ fn answer_event(
             calls.push(call.clone());
         }
     }
-    let value = match &agent.decl.output {
+    let value = match &agent.output {
         Some(output) if calls.is_empty() && error_code.is_none() => {
-            output::value(output, &content, finish_reason.as_ref())?.map(|value| (output.key, value))
+            output::value(output, &content, finish_reason.as_ref())?.map(|value| (output.key.clone(), value))
         }
         _ => None,
     };
     let mut event = Event::new().with_content(content);
     if let Some((key, value)) = value {
-        event = event.with_state(Name::literal(key), value);
+        event = event.with_state(key, value);
     }
     if usage != Usage::default()
         || finish_reason.is_some()
@@ -126,10 +148,16 @@ fn answer_event(
 
 fn response_event(actions: &ToolActions) -> Event {
     let mut event = Event::new();
-    event.actions.escalate = actions.escalate.then_some(true);
-    event.actions.skip_summarization = actions.skip_summarization.then_some(true);
-    event.actions.transfer_to_agent = actions.transfer_to_agent.clone();
+    event.actions = actions_of(actions);
     event
+}
+
+fn actions_of(asked: &ToolActions) -> Actions {
+    let mut actions = Actions::default();
+    actions.escalate = asked.escalate.then_some(true);
+    actions.skip_summarization = asked.skip_summarization.then_some(true);
+    actions.transfer_to_agent = asked.transfer_to_agent.clone();
+    actions
 }
 
 /// Why an answer said nothing, where the provider gave a reason.

@@ -1,8 +1,10 @@
 //! A run that is asked for and not begun yet.
 
-use super::Shared;
 use super::stream::RunStream;
+use super::{Shared, hooks};
+use crate::check::{LIVE_HELP, describe_live};
 use crate::event::{Event, StateDelta};
+use crate::live::{LiveInput, LiveQueue};
 use crate::run::{Context, Outcome, Prepare, Run, RunConfig};
 use crate::session::{Session, SessionKey};
 use crate::workflow::{Keys, Values, Workflow, run_agent};
@@ -23,6 +25,7 @@ pub struct RunRequest<'a, T> {
     state: StateDelta,
     config: RunConfig,
     message: Option<Content>,
+    live: Option<LiveInput>,
     error: Option<Error>,
     begin: Result<Keys>,
     body: Body<'a, T>,
@@ -47,7 +50,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
     ) -> Self
     where
         H: Deref<Target = W> + Send + Sync + 'a,
-        W: Workflow<Output = T>,
+        W: Workflow<Output = T> + ?Sized,
     {
         let mut keys = Keys::default();
         // The expressions of `let` items run here; one that panics is an error of the run, as in any agent.
@@ -69,6 +72,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
             state: StateDelta::default(),
             config,
             message: None,
+            live: None,
             error: None,
             begin,
             body,
@@ -97,6 +101,28 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         self
     }
 
+    /// A live run: what people say while it goes on comes from the queue.
+    pub(super) fn live<H, W>(
+        shared: Arc<Shared>,
+        key: SessionKey,
+        private: bool,
+        workflow: H,
+        input: W::Input,
+        queue: &LiveQueue,
+    ) -> Self
+    where
+        H: Deref<Target = W> + Send + Sync + 'a,
+        W: Workflow<Output = T> + ?Sized,
+    {
+        let meta = workflow.as_agent().meta();
+        let refused = describe_live(meta).map(|message| {
+            let error = Error::new(ErrorKind::LiveLoop, message).with_help(LIVE_HELP);
+            error.at(&Path::root(Name::shared(meta.name)))
+        });
+        let request = Self::new(shared, key, private, workflow, input);
+        Self { live: Some(queue.input()), error: refused, ..request }
+    }
+
     /// Begins the run: its events as they are committed. Dropping the stream cancels the run.
     pub fn stream(self) -> RunStream<'a, T> {
         RunStream::new(Box::pin(self.open()))
@@ -104,7 +130,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
 
     /// Finds or makes the session; what runs in it comes back unpolled.
     async fn open(self) -> Result<(Arc<Run>, BoxFuture<'a, Result<T>>)> {
-        let Self { shared, key, private, state, config, message, error, begin, body } = self;
+        let Self { shared, key, private, state, config, message, live, error, begin, body } = self;
         if let Some(error) = error {
             return Err(error);
         }
@@ -113,9 +139,14 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
             true => shared.sessions.create_private(key).await?,
             false => open_session(&shared, key).await?,
         };
-        let run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
+        let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
+        // What is said in a live run comes from its queue; its inputs are keys alone.
+        let message = message.unwrap_or_else(|| match live {
+            Some(_) => keys.given_message(),
+            None => keys.to_message(),
+        });
+        run.live = live;
         let run = Arc::new(run);
-        let message = message.unwrap_or_else(|| keys.to_message());
         let mut delta = keys.into_delta();
         delta.extend(state);
         let future = body(run.clone(), Start { message, delta });
@@ -134,7 +165,7 @@ pub(super) async fn open_session(shared: &Shared, key: SessionKey) -> Result<Arc
     }
 }
 
-async fn root<W: Workflow>(workflow: &W, run: Arc<Run>, start: Start) -> Result<W::Output> {
+async fn root<W: Workflow + ?Sized>(workflow: &W, run: Arc<Run>, start: Start) -> Result<W::Output> {
     let agent = workflow.as_agent();
     let name = Name::shared(agent.meta().name);
     let path = Path::root(name.clone());
@@ -146,15 +177,31 @@ async fn root<W: Workflow>(workflow: &W, run: Arc<Run>, start: Start) -> Result<
         );
     }
     let mut cx = Context::root(run.clone(), name);
-    let mut event = Event::new().with_content(start.message);
+    let mut event = Event::new();
+    if run.live.is_none() || !start.message.parts.is_empty() {
+        let message = hooks::user_message(start.message, &mut cx).await.map_err(|error| error.at(&path))?;
+        event.content = Some(message);
+    }
     event.author = Name::literal("user");
     event.actions.state_delta = start.delta;
-    cx.emit(event).await?;
+    // A live run without inputs begins with the first message of its queue.
+    if run.live.is_none() || event.content.is_some() || !event.actions.state_delta.is_empty() {
+        cx.emit(event).await?;
+    }
     let mut prepare = Prepare::new(&run, path.clone());
     agent.prepare_dyn(&mut prepare);
     prepare.finish()?;
-    match run_agent(agent, &mut cx).await {
-        Ok(_) => workflow.finish(&Values { run: &run }).map_err(|error| output(error).at(&path)),
+    let ran = match hooks::is_answered(&mut cx).await {
+        Ok(true) => Ok(()),
+        Ok(false) => run_agent(agent, &mut cx).await.map(drop),
+        Err(error) => Err(error),
+    };
+    let ended = match ran {
+        Ok(()) => hooks::ended(&mut cx).await,
+        failed => failed,
+    };
+    match ended {
+        Ok(()) => workflow.finish(&Values { run: &run }).map_err(|error| output(error).at(&path)),
         Err(error) => Err(error.at(&path)),
     }
 }

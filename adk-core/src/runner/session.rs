@@ -3,8 +3,9 @@
 use super::Shared;
 use super::request::{RunRequest, open_session};
 use crate::event::StateDelta;
-use crate::session::{Session, SessionKey};
-use crate::workflow::Workflow;
+use crate::live::LiveQueue;
+use crate::session::{EventFilter, Session, SessionKey, SessionSnapshot};
+use crate::workflow::{Live, Workflow};
 use crate::{Part, Result};
 use std::fmt;
 use std::ops::Deref;
@@ -31,12 +32,27 @@ impl SessionHandle {
     pub fn run<'a, H, W>(&self, workflow: H, input: impl Into<W::Input>) -> RunRequest<'a, W::Output>
     where
         H: Deref<Target = W> + Send + Sync + 'a,
-        W: Workflow,
+        W: Workflow + ?Sized,
     {
         RunRequest::new(self.shared.clone(), self.key.clone(), false, workflow, input.into())
     }
 
-    /// Makes the session with an initial state.
+    /// Asks for a live run of a workflow in this session; see [`Runner::run_live`](super::Runner::run_live).
+    pub fn run_live<'a, H, W>(
+        &self,
+        workflow: H,
+        input: impl Into<W::Input>,
+        queue: &LiveQueue,
+    ) -> RunRequest<'a, W::Output>
+    where
+        H: Deref<Target = W> + Send + Sync + 'a,
+        W: Workflow + Live + ?Sized,
+    {
+        RunRequest::live(self.shared.clone(), self.key.clone(), false, workflow, input.into(), queue)
+    }
+
+    /// Makes the session with an initial state, which is split by the prefixes of its keys: those of the app and of the
+    /// user are set for all their sessions, `temp:` keys are dropped, as no run has begun.
     ///
     /// # Errors
     /// When there is one already, or the store fails.
@@ -50,6 +66,15 @@ impl SessionHandle {
     /// When the store fails.
     pub async fn open(&self) -> Result<Arc<Session>> {
         open_session(&self.shared, self.key.clone()).await
+    }
+
+    /// The session as it is now, with the events that are asked for; `None` when there is none. Unlike
+    /// [`open`](Self::open) it never makes one.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn get(&self, filter: &EventFilter) -> Result<Option<SessionSnapshot>> {
+        self.shared.sessions.read(&self.key, filter).await
     }
 
     /// The latest version of an artifact.
@@ -68,7 +93,7 @@ impl SessionHandle {
         self.shared.services.artifacts.list(&self.key).await
     }
 
-    /// Forgets the session; `false` when there was none.
+    /// Forgets the session with its events; `false` when there was none. The state of the user and of the app stays.
     ///
     /// # Errors
     /// When the store fails.

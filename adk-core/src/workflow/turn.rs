@@ -1,32 +1,41 @@
 //! One turn of one agent: entered, run, and what it left behind looked at.
 
+use super::lifecycle::{self, Begun, Who};
 use super::scopes;
 use crate::agent::DynAgent;
 use crate::flow::Flow;
 use crate::panic::caught;
-use crate::run::{Context, KeyScope, stored};
+use crate::run::{Context, Frame, KeyScope, stored};
 use crate::spec::{AgentKind, AgentMeta, Renames, Step, StepKind};
-use crate::{At, Error, ErrorKind, Name, Path, Result};
+use crate::{Error, ErrorKind, Name, Path, Result};
 use std::sync::Arc;
 
-/// Runs an agent as the step of that name. An exit comes with the path of who made it.
+/// Runs an agent as a step that was entered; `outer` is what the context was before. An exit comes with the path of who
+/// made it.
 pub(super) async fn turn(
     agent: &dyn DynAgent,
-    name: Name,
+    outer: Frame,
     step: &Step<'_>,
+    is_root: bool,
     cx: &mut Context,
 ) -> Result<Option<(Flow, Path)>> {
-    let outer = cx.enter(name, At::Once);
     let around = Around::enter(agent, step, cx);
-    let ran = run(agent, cx).await;
+    let ran = match is_root {
+        // The tree that it is all of has begun already.
+        true => alone(agent, cx).await,
+        false => run(agent, cx).await,
+    };
     around.leave(cx);
+    if let Ok(flow) = &ran {
+        cx.run.engine.note(cx.path(), flow);
+    }
+    let turn = cx.leave(outer);
+    if is_root {
+        cx.count_on(&turn);
+    }
     match ran {
-        Ok(flow) => {
-            cx.run.engine.note(cx.path(), &flow);
-            let turn = cx.leave(outer);
-            Ok((flow != Flow::Continue).then_some((flow, turn.path)))
-        }
-        Err(error) => Err(error.at(&cx.leave(outer).path)),
+        Ok(flow) => Ok((flow != Flow::Continue).then_some((flow, turn.path))),
+        Err(error) => Err(error.at(&turn.path)),
     }
 }
 
@@ -62,35 +71,67 @@ impl Around {
     }
 }
 
-/// Runs an agent at the place where the context stands.
+/// Runs an agent at the place where the context stands, between its callbacks.
 pub(crate) async fn run(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
+    let who = Who::Agent(agent);
+    let ran = between(agent, who, cx).await;
+    if let Err(error) = &ran {
+        who.fail(error, cx).await;
+    }
+    ran
+}
+
+async fn between(agent: &dyn DynAgent, who: Who<'_>, cx: &mut Context) -> Result<Flow> {
+    let flow = match who.begin(cx).await? {
+        Begun::Runs => {
+            let flow = body(agent, cx).await?;
+            who.end(cx).await?;
+            flow
+        }
+        Begun::Skipped => Flow::Continue,
+    };
+    looked_at(agent, flow, cx)
+}
+
+/// Runs an agent without its callbacks.
+async fn alone(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
+    let flow = body(agent, cx).await?;
+    looked_at(agent, flow, cx)
+}
+
+/// How the turn ends, and whether it may end so.
+fn looked_at(agent: &dyn DynAgent, flow: Flow, cx: &Context) -> Result<Flow> {
+    let flow = match flow {
+        Flow::Continue => lifecycle::asked(cx),
+        flow => flow,
+    };
+    let meta = agent.meta();
+    match flow {
+        Flow::Continue => wrote(meta, cx)?,
+        // What is inside of a workflow has announced its exits there.
+        _ if meta.kind == AgentKind::Workflow => {}
+        _ => lifecycle::announced(Some(meta), &flow, cx)?,
+    }
+    Ok(flow)
+}
+
+async fn body(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
     let flow = match caught(agent.run_dyn(cx)).await {
         Ok(flow) => flow?,
         Err(panic) => {
             let message = format!("it panicked: {panic}");
-            return Err(
-                Error::new(ErrorKind::Panic, message).with_help("this is a defect of the agent's own code")
-            );
+            let error = Error::new(ErrorKind::Panic, message);
+            return Err(error.with_help("this is a defect of the agent's own code"));
         }
     };
     cx.flush().await?;
-    let flow = match flow {
-        Flow::Continue if cx.frame.escalated => Flow::Exit,
-        flow => flow,
-    };
-    let meta = agent.meta();
-    if flow == Flow::Continue {
-        wrote(meta, cx)?
-    } else {
-        announced(meta, &flow)?
-    }
     Ok(flow)
 }
 
 /// An agent that ends without its key fails the run (DESIGN, section 6, rule 7). The outputs of a workflow are
 /// written by agents inside.
 fn wrote(meta: &AgentMeta<'_>, cx: &Context) -> Result<()> {
-    if meta.kind == AgentKind::Workflow {
+    if meta.kind == AgentKind::Workflow || !cx.config().require_keys {
         return Ok(());
     }
     for key in meta.writes.iter().filter(|key| !key.optional) {
@@ -105,24 +146,4 @@ fn wrote(meta: &AgentMeta<'_>, cx: &Context) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Who may end a loop is known before the run (DESIGN, section 4).
-fn announced(meta: &AgentMeta<'_>, flow: &Flow) -> Result<()> {
-    let (known, help) = match flow {
-        Flow::ExitTo(name) => (
-            meta.exits.iter().any(|exit| **name == **exit),
-            format!("say `#[agent(exits({name}))]`, or `.exits(&[\"{name}\"])` in its `META`"),
-        ),
-        _ => (
-            meta.may_exit,
-            "return `Flow`, give the agent a tool that escalates, or say `.may_exit(true)` in its `META`"
-                .into(),
-        ),
-    };
-    if known {
-        return Ok(());
-    }
-    let message = "it ended a loop without having announced that it may";
-    Err(Error::new(ErrorKind::UnexpectedExit, message).with_help(help))
 }

@@ -84,6 +84,9 @@ pub trait IsAgent {
 #[diagnostic::do_not_recommend]
 impl<T: Agent> IsAgent for T {}
 
+/// What `workflow!` implements for each workflow, with whether it can run live.
+pub trait LiveIf<const YES: bool> {}
+
 /// The one place where a tool has to be one.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool",
@@ -314,4 +317,20 @@ fn reads(meta: &AgentMeta<'_>) -> BTreeSet<String> {
 fn exits(meta: &AgentMeta<'_>) -> BTreeSet<String> {
     let innermost = meta.may_exit.then(|| "innermost".to_owned());
     innermost.into_iter().chain(meta.exits.iter().map(|&name| name.to_owned())).collect()
+}
+
+pub use super::BlockField;
+
+/// Where the callbacks of a block are declared, as those of an agent are in its settings.
+#[derive(Debug)]
+pub struct Declaring<'a> {
+    /// Those before and after it.
+    pub callbacks: &'a mut crate::callback::AgentCallbacks,
+}
+
+/// The field of a block with the callbacks that were declared.
+pub fn block<B: BlockField>(declare: impl FnOnce(&mut Declaring<'_>)) -> B {
+    let mut block = B::default();
+    declare(&mut Declaring { callbacks: block.callbacks_mut() });
+    block
 }

@@ -1,6 +1,9 @@
 //! Trees wired by hand, as `workflow!` wires them, so that the runtime is tested without the macros.
 #![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part, and fails by it")]
 
+pub mod store;
+
+use adk_core::callback::AgentCallbacks;
 use adk_core::spec::{AgentKind, AgentMeta, InputSpec, KeySpec, Renames, Spec, Step, StepKind, ToolMeta};
 use adk_core::workflow::{self, Keys, Values, Wired, Workflow};
 use adk_core::{BoxFuture, Context, DynAgent, Error, ErrorKind, Event, Flow, Prepare, Result, Runner};
@@ -148,6 +151,8 @@ pub struct Tree {
     lets: Vec<Value0>,
     defaults: Vec<Value0>,
     panics: bool,
+    blocks: Vec<(&'static str, AgentCallbacks)>,
+    unchecked: bool,
 }
 
 impl Tree {
@@ -171,7 +176,16 @@ impl Tree {
             .writes(outputs)
             .steps(steps);
         let spec = Spec::new(name, "", steps).inputs(inputs).outputs(outputs);
-        Self { spec, meta, agents, lets: Vec::new(), defaults: Vec::new(), panics: false }
+        Self {
+            spec,
+            meta,
+            agents,
+            lets: Vec::new(),
+            defaults: Vec::new(),
+            panics: false,
+            blocks: Vec::new(),
+            unchecked: false,
+        }
     }
 
     pub fn lets(mut self, key: &'static str, value: impl Into<Value>) -> Self {
@@ -182,6 +196,20 @@ impl Tree {
     /// A `let` whose expression panics.
     pub fn panics(mut self) -> Self {
         self.panics = true;
+        self
+    }
+
+    /// Gives a block callbacks.
+    pub fn on(mut self, block: &'static str, set: impl FnOnce(&mut AgentCallbacks)) -> Self {
+        let mut callbacks = AgentCallbacks::default();
+        set(&mut callbacks);
+        self.blocks.push((block, callbacks));
+        self
+    }
+
+    /// Made without flow checks.
+    pub fn unchecked(mut self) -> Self {
+        self.unchecked = true;
         self
     }
 
@@ -264,6 +292,13 @@ impl Wired for Tree {
     fn agent(&self, step: usize) -> Option<&dyn DynAgent> {
         self.agents.get(step)?.as_deref()
     }
+    fn callbacks(&self, step: usize) -> Option<&AgentCallbacks> {
+        let name = self.spec.steps[step].name;
+        self.blocks.iter().find(|(block, _)| *block == name).map(|(_, callbacks)| callbacks)
+    }
+    fn is_unchecked(&self) -> bool {
+        self.unchecked
+    }
     fn lets(&self, keys: &mut Keys) -> Result<()> {
         assert!(!self.panics, "as asked for");
         self.lets.iter().try_for_each(|(key, value)| keys.set(key, value))
@@ -292,6 +327,9 @@ impl DynAgent for Tree {
     }
 }
 
+/// What it holds is known at run time.
+impl workflow::Live for Tree {}
+
 impl Workflow for Tree {
     type Input = String;
     type Output = ();
@@ -300,7 +338,9 @@ impl Workflow for Tree {
         self
     }
     fn begin(&self, input: String, keys: &mut Keys) -> Result<()> {
-        keys.input("topic", &input)?;
+        if !self.spec.inputs.is_empty() {
+            keys.input("topic", &input)?;
+        }
         self.lets(keys)
     }
     fn finish(&self, _: &Values<'_>) -> Result<()> {

@@ -114,6 +114,12 @@ pub(super) fn alone(decl: &Decl, adk: &TokenStream) -> TokenStream {
                 fn prepare(&self, prepare: &mut #adk::Prepare<'_>) {
                     #adk::Agent::prepare(&self.agent, prepare);
                 }
+                fn callbacks(&self) -> ::core::option::Option<&#adk::callback::AgentCallbacks> {
+                    #adk::Agent::callbacks(&self.agent)
+                }
+                fn stand_in(&self, content: #adk::Content) -> #adk::Result<#adk::Event> {
+                    #adk::Agent::stand_in(&self.agent, content)
+                }
             }
             impl ::core::default::Default for #name {
                 fn default() -> Self {
