@@ -65,3 +65,24 @@ pub(crate) const fn part(text: &str, start: usize, end: usize) -> &str {
         None => "",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_any_length_are_told_apart() {
+        let letters = "abcdefghijklmnopqrstuvwxyz";
+        let mut all: Vec<String> = (0..20).map(|len| letters[..len].to_owned()).collect();
+        for len in 1..20 {
+            all.extend((0..len).map(|at| format!("{}#{}", &letters[..at], &letters[at + 1..len])));
+        }
+        for (i, a) in all.iter().enumerate() {
+            assert_ne!(hash(0, a), hash(1, a));
+            for (j, b) in all.iter().enumerate() {
+                assert_eq!(same(a, b), i == j, "{a} {b}");
+                assert_eq!(hash(0, a) == hash(0, b), i == j, "{a} {b}");
+            }
+        }
+    }
+}
