@@ -149,7 +149,7 @@ pub async fn run(workflow: &dyn Wired, cx: &mut Context) -> Result<Flow> {
     cx.unchecked = workflow.is_unchecked() || (unchecked && !workflow.is_closed());
     let walked = async {
         if nested {
-            nested::enter(workflow, cx).await?;
+            Box::pin(nested::enter(workflow, cx)).await?;
         }
         if workflow.is_closed() {
             cx.known = nested::known(spec);
@@ -165,7 +165,7 @@ pub async fn run(workflow: &dyn Wired, cx: &mut Context) -> Result<Flow> {
         Walked::Exit(exit) => return Err(outside(exit, cx)),
     };
     if nested {
-        nested::leave(spec, cx).await?;
+        Box::pin(nested::leave(spec, cx)).await?;
     }
     Ok(flow)
 }
