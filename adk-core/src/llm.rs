@@ -6,6 +6,7 @@ mod contents;
 mod declare;
 mod declared;
 mod hooks;
+mod later;
 mod live;
 mod merge;
 mod output;
@@ -25,6 +26,7 @@ use crate::callback::AgentCallbacks;
 use crate::flow::Flow;
 use crate::run::{Context, Prepare};
 use crate::spec::AgentMeta;
+use crate::workflow::checkpoint;
 use crate::{BoxFuture, Content, Error, ErrorKind, Event, Result};
 use serde_json::Value;
 use std::any::Any;
@@ -158,6 +160,10 @@ impl DynAgent for LlmAgent {
             let flow = match cx.run.live.clone() {
                 Some(input) => live::run(self, input, cx).await,
                 None => turn::run(self, cx).await,
+            };
+            let flow = match flow {
+                Ok(flow) => checkpoint::ended(cx).await.map(|()| flow),
+                failed => failed,
             };
             flow.map_err(|error| error.at(cx.path()))
         })

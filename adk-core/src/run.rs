@@ -23,7 +23,7 @@ pub use outcome::{LoopEnd, LoopEndReason, Outcome};
 pub use prepare::Prepare;
 pub use state::State;
 
-pub(crate) use context::{Cut, Frame, perform};
+pub(crate) use context::{Asked, Cut, Frame, perform};
 pub(crate) use scope::KeyScope;
 pub(crate) use state::{Overlay, decode, encode, stored};
 

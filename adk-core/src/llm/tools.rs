@@ -14,6 +14,11 @@ impl LlmAgent {
         self.tools.0.iter().chain(&self.settings.tools.0)
     }
 
+    /// Whether calls of that name are answered from outside, after the tool has returned.
+    pub(super) fn runs_on(&self, name: &str) -> bool {
+        self.tool(name).is_some_and(|tool| tool.meta().long_running)
+    }
+
     /// The tool that a model calls by that name.
     pub(super) fn tool(&self, name: &str) -> Option<&Arc<dyn DynTool>> {
         self.tools().find(|tool| *tool.declaration_dyn().name == *name)

@@ -2,7 +2,7 @@
 
 use super::call::{self, Call};
 use super::hooks::{self, Asked};
-use super::{LlmAgent, calls, output, request};
+use super::{LlmAgent, calls, later, output, request};
 use crate::event::{Actions, Event};
 use crate::flow::Flow;
 use crate::model::{FinishReason, Model, ModelResponse, Usage};
@@ -31,6 +31,8 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
     };
     let mut flow = Flow::Continue;
     let mut turn = 0;
+    // Calls whose answer comes from outside.
+    let mut open = Vec::new();
     loop {
         let mut asked = ToolActions::default();
         let response = ask(agent, &model, turn, &mut asked, cx).await?;
@@ -40,21 +42,37 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
             flow = Flow::ExitTo(name);
         }
         cx.frame.silent = reason(&event).or_else(|| Some("the model's last answer has no text".into()));
+        open.extend(later::mark(&mut event, &calls, |name| agent.runs_on(name)));
         cx.emit(event).await?;
         if calls.is_empty() {
-            break;
+            if open.is_empty() {
+                break;
+            }
+            later::answers(std::mem::take(&mut open), cx).await?;
+            turn += 1;
+            continue;
         }
         let (content, actions) = calls::answer(agent, calls, cx).await?;
-        let event = response_event(&actions).with_content(content);
-        let last = event.is_final_response();
-        cx.emit(event).await?;
+        let last = match content.parts.is_empty() && !cx.has_pending() && actions == ToolActions::default() {
+            // Nothing is to be said before the answers come.
+            true => true,
+            false => {
+                let event = response_event(&actions).with_content(content);
+                let last = event.is_final_response();
+                cx.emit(event).await?;
+                last
+            }
+        };
         match actions {
             ToolActions { exit_to: Some(name), .. } => flow = Flow::ExitTo(name),
             ToolActions { escalate: true, .. } if flow == Flow::Continue => flow = Flow::Exit,
             _ => {}
         }
-        if last {
+        if last && open.is_empty() {
             break;
+        }
+        if last {
+            later::answers(std::mem::take(&mut open), cx).await?;
         }
         turn += 1;
     }

@@ -25,6 +25,9 @@ pub struct RunConfig {
     pub require_keys: bool,
     /// Whether an agent or a block that ends a loop without having announced it fails the run. Default `true`.
     pub require_announced_exits: bool,
+    /// Whether ADK's checkpoint events are part of the log: `agent_state` before each step of a sequence or loop, and
+    /// `end_of_agent`. Default `false`. Whether a run can be taken up again depends on the engine, and not on this.
+    pub resumable: bool,
 }
 
 impl Default for RunConfig {
@@ -36,6 +39,7 @@ impl Default for RunConfig {
             tool_errors_end_run: false,
             require_keys: true,
             require_announced_exits: true,
+            resumable: false,
         }
     }
 }
@@ -94,6 +98,13 @@ impl RunConfig {
     #[must_use]
     pub fn tool_errors_end_run(mut self, yes: bool) -> Self {
         self.tool_errors_end_run = yes;
+        self
+    }
+
+    /// Whether ADK's checkpoint events are part of the log.
+    #[must_use]
+    pub fn resumable(mut self, yes: bool) -> Self {
+        self.resumable = yes;
         self
     }
 

@@ -6,16 +6,16 @@ use super::{Wired, reads};
 use crate::flow::Flow;
 use crate::run::{Context, Frame, LoopEnd, LoopEndReason};
 use crate::spec::{Step, StepKind};
-use crate::{At, Error, ErrorKind, Name, Path, Result};
+use crate::{At, BoxFuture, Error, ErrorKind, Name, Path, Result};
 use std::ops::Range;
 
 /// A block that the walk is in.
-struct Open {
-    at: usize,
+pub(super) struct Open {
+    pub(super) at: usize,
     /// What the context was before the block was entered.
     outer: Frame,
     /// The round, for a loop; otherwise 0.
-    round: u32,
+    pub(super) round: u32,
     /// An exit that has to wait until the block has run on to its end (`RunConfig::escalate_ends_all_loops`).
     escalated: Option<Exit>,
 }
@@ -72,6 +72,7 @@ impl<'a> Walk<'a> {
 
     async fn walk(&self, range: Range<usize>, open: &mut Vec<Open>, cx: &mut Context) -> Result<Walked> {
         let mut at = range.start;
+        let is_whole = range == (0..self.steps.len());
         let mut left = None;
         while at < range.end {
             let step = &self.steps[at];
@@ -80,6 +81,7 @@ impl<'a> Walk<'a> {
                     let Some(agent) = self.workflow.agent(at) else {
                         return Err(self.broken(at, "has no agent"));
                     };
+                    self.announce(at, is_whole, open, cx).await?;
                     let ended = {
                         let outer = self.go_to(at, cx);
                         turn(agent, outer, step, self.workflow.root() == Some(at), cx).await?
@@ -95,7 +97,10 @@ impl<'a> Walk<'a> {
                 | StepKind::Loop { .. }
                 | StepKind::Match { .. }
                 | StepKind::Parallel { .. }
-                | StepKind::Each { .. } => match self.enter(at, open, cx).await? {
+                | StepKind::Each { .. } => match {
+                    self.announce(at, is_whole, open, cx).await?;
+                    self.enter(at, open, cx).await?
+                } {
                     Begun::Runs => {
                         let (inside, exit) = self.inside(at, open, cx).await?;
                         at = inside;
@@ -166,13 +171,35 @@ impl<'a> Walk<'a> {
             }
             StepKind::Match { key } => Ok((self.arm(at, key, cx)?, None)),
             StepKind::Parallel { max_concurrency } => {
-                Ok((step.end, self.parallel(at, max_concurrency, cx).await?.exit()))
+                self.announce_parallel(cx).await?;
+                Ok((step.end, self.boxed_parallel(at, max_concurrency, cx).await?.exit()))
             }
             StepKind::Each { item, list, max_concurrency } => {
-                Ok((step.end, self.each(at, item, list, max_concurrency, cx).await?.exit()))
+                Ok((step.end, self.boxed_each(at, (item, list), max_concurrency, cx).await?.exit()))
             }
             _ => Ok((at + 1, None)),
         }
+    }
+
+    // Every walk would carry these futures, and its callers those of the walk: workflows may be nested deep.
+
+    fn boxed_parallel<'s>(
+        &'s self,
+        at: usize,
+        limit: Option<u32>,
+        cx: &'s Context,
+    ) -> BoxFuture<'s, Result<Walked>> {
+        Box::pin(self.parallel(at, limit, cx))
+    }
+
+    fn boxed_each<'s>(
+        &'s self,
+        at: usize,
+        (item, list): (&'s str, &'s str),
+        limit: Option<u32>,
+        cx: &'s mut Context,
+    ) -> BoxFuture<'s, Result<Walked>> {
+        Box::pin(self.each(at, item, list, limit, cx))
     }
 
     /// Goes to a step; what comes back is for [`go_back`](Self::go_back).
@@ -281,6 +308,7 @@ impl<'a> Walk<'a> {
             cx.go_to(At::Once);
             cx.run.end_loop(LoopEnd { path: cx.path().clone(), rounds: block.round, reason });
         }
+        self.ended(block.at, cx).await?;
         if let Some(who) = self.who(block.at) {
             who.end(cx).await.map_err(|error| error.at(cx.path()))?;
         }
