@@ -1,5 +1,9 @@
 //! Agents: async functions over a [`Context`].
 
+mod handover;
+
+pub use handover::Handover;
+
 use crate::run::Context;
 use crate::run::Prepare;
 use crate::spec::AgentMeta;
@@ -25,6 +29,12 @@ pub trait Agent: Send + Sync {
 
     /// Looked at before the first step of a run: an agent that cannot run says so here, before anything is paid for.
     fn prepare(&self, _prepare: &mut Prepare<'_>) {}
+
+    /// How it takes part in transfers; see [`Handover`].
+    #[doc(hidden)]
+    fn handover(&self) -> Handover<'_> {
+        Handover::default()
+    }
 }
 
 /// An agent as a trait object: what workflows hold, and what the run-time builders take.
@@ -37,6 +47,12 @@ pub trait DynAgent: Send + Sync {
 
     /// See [`Agent::prepare`].
     fn prepare_dyn(&self, prepare: &mut Prepare<'_>);
+
+    /// How it takes part in transfers; see [`Handover`].
+    #[doc(hidden)]
+    fn handover_dyn(&self) -> Handover<'_> {
+        Handover::default()
+    }
 }
 
 impl<A: Agent> DynAgent for A {
@@ -50,6 +66,10 @@ impl<A: Agent> DynAgent for A {
 
     fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
         self.prepare(prepare);
+    }
+
+    fn handover_dyn(&self) -> Handover<'_> {
+        self.handover()
     }
 }
 
@@ -67,6 +87,10 @@ macro_rules! pointer {
 
             fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
                 (**self).prepare_dyn(prepare);
+            }
+
+            fn handover_dyn(&self) -> Handover<'_> {
+                (**self).handover_dyn()
             }
         }
     };

@@ -8,15 +8,18 @@ mod declared;
 mod merge;
 mod output;
 mod request;
+mod respond;
 mod template;
+mod toolbox;
 mod tools;
+mod transfer;
 mod turn;
 
 pub use call::RETRY_KEY;
 pub use declare::{IncludeContents, LlmDecl, LlmSettings, OutputKey, Retry, ToolList};
 pub use declared::{Declared, Declares};
 
-use crate::agent::DynAgent;
+use crate::agent::{DynAgent, Handover};
 use crate::flow::Flow;
 use crate::run::{Context, Prepare};
 use crate::spec::AgentMeta;
@@ -67,14 +70,16 @@ impl LlmAgent {
         Err(Error::new(ErrorKind::Config, format!("`set_max_turns({set})`: {why}")))
     }
 
-    /// Transfers are declared and checked; nothing runs them yet.
-    fn check_transfer(&self) -> Result<()> {
-        if self.decl.meta.transfer.is_empty() {
-            return Ok(());
-        }
-        let message = "`transfer` is checked by this version and run by a later one";
-        Err(Error::new(ErrorKind::Config, message)
-            .with_help("remove `transfer`, and place its targets as steps"))
+    /// The most model calls of all turns at one place, for an agent that others hand over to. Where nothing but a transfer
+    /// can make it ask again, `bounds` counts one call, so that is all it may make; tools that were added at run time make
+    /// it ask again.
+    fn max_calls(&self) -> Option<u32> {
+        let counted = self.decl.meta.max_turns.filter(|_| self.settings.tools.0.is_empty());
+        self.max_turns().or(counted)
+    }
+
+    fn output(&self) -> Option<OutputKey> {
+        self.decl.output
     }
 }
 
@@ -93,9 +98,21 @@ impl DynAgent for LlmAgent {
     fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
         prepare.needs_model(self.settings.model.as_ref());
         if let Err(error) =
-            self.check_transfer().and_then(|()| self.check_tools()).and_then(|()| self.check_turns())
+            self.check_tools().and_then(|()| self.check_turns())
         {
             prepare.fail(error);
+        }
+    }
+
+    fn handover_dyn(&self) -> Handover<'_> {
+        Handover {
+            decides: true,
+            not_to_parent: self.decl.disallow_transfer_to_parent,
+            not_to_peers: self.decl.disallow_transfer_to_peers,
+            max_calls: self.max_calls(),
+            model: self.settings.model.as_ref(),
+            global: None,
+            agents: &[],
         }
     }
 }

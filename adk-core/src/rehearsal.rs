@@ -108,7 +108,7 @@ impl fmt::Display for Who<'_> {
         let mut node = Some(&info.path);
         while let Some(path) = node {
             match path.at() {
-                At::Once => node = path.parent(),
+                At::Once | At::Turn(_) => node = path.parent(),
                 At::Round(round) => return write!(f, ", round {round}"),
                 At::Item(item) => return write!(f, ", item {item}"),
             }
@@ -130,6 +130,10 @@ impl Sampler {
 impl Model for Rehearsal {
     fn name(&self) -> &str {
         "rehearsal"
+    }
+
+    fn answers_in_schema_beside_tools(&self) -> bool {
+        true
     }
 
     fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {

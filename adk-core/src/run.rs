@@ -1,5 +1,6 @@
 //! One run: the session it works on, the slot to its consumer, and the context of its agents.
 
+mod above;
 mod artifacts;
 mod config;
 mod context;
@@ -7,6 +8,7 @@ mod history;
 mod outcome;
 mod prepare;
 mod scope;
+mod seat;
 mod state;
 
 pub use artifacts::{ArtifactStore, Artifacts, MemoryArtifacts};
@@ -17,8 +19,10 @@ pub use outcome::{LoopEnd, LoopEndReason, Outcome, Waiting};
 pub use prepare::Prepare;
 pub use state::State;
 
+pub(crate) use above::{Above, Prompt};
 pub(crate) use context::Frame;
 pub(crate) use scope::KeyScope;
+pub(crate) use seat::{Seat, Target};
 pub(crate) use state::{Overlay, decode, encode, stored};
 
 use crate::engine::Engine;

@@ -3,7 +3,7 @@
 #[doc(hidden)]
 pub mod args;
 mod context;
-mod decode;
+pub(crate) mod decode;
 pub(crate) mod schema;
 
 pub use context::{ToolActions, ToolContext, ToolRecord};

@@ -5,7 +5,9 @@ mod join;
 mod keys;
 mod nested;
 mod reads;
+mod root;
 mod scopes;
+mod team;
 mod together;
 mod turn;
 mod walk;
@@ -20,9 +22,10 @@ use crate::flow::Flow;
 use crate::run::{Context, LoopEndReason, Prepare};
 use crate::spec::{Spec, StepKind};
 use crate::{Error, ErrorKind, Name, Result};
+use team::Team;
 use walk::{Exit, Walk, Walked};
 
-pub(crate) use turn::run as run_agent;
+pub(crate) use root::{prepare_root, run_root};
 
 /// A workflow as a program with a typed input and output; `workflow!` implements it.
 pub trait Workflow: Send + Sync {
@@ -66,6 +69,11 @@ pub trait Wired: Send + Sync {
 
     /// The agent of a step.
     fn agent(&self, step: usize) -> Option<&dyn DynAgent>;
+
+    /// The agent of that name, which others transfer to and which is no step.
+    fn target(&self, _name: &str) -> Option<&dyn DynAgent> {
+        None
+    }
 
     /// The most rounds of a loop: what was set on its field, otherwise what was declared.
     fn max(&self, _step: usize) -> Option<u32> {
@@ -149,8 +157,12 @@ pub fn prepare(workflow: &dyn Wired, prepare: &mut Prepare<'_>) {
         match step.kind {
             StepKind::Agent { .. } => {
                 if let Some(agent) = workflow.agent(at) {
-                    let outer = prepare.enter(workflow.name(at));
+                    let name = workflow.name(at);
+                    let outer = prepare.enter(name.clone());
                     agent.prepare_dyn(prepare);
+                    if let Some(team) = Team::of(agent, &name, &|meta| workflow.target(meta.name)) {
+                        team.prepare(prepare);
+                    }
                     prepare.leave(outer);
                 }
             }

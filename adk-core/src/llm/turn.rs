@@ -1,13 +1,15 @@
 //! The turn of an agent: ask the model, run the tools that it calls, ask again, until it answers without a call.
 
 use super::call::{self, Call};
-use super::{LlmAgent, calls, output, request};
+use super::toolbox::Toolbox;
+use super::{LlmAgent, calls, output, request, respond, transfer};
 use crate::event::Event;
 use crate::flow::Flow;
 use crate::model::{FinishReason, Model, ModelResponse, Usage};
 use crate::run::Context;
 use crate::tool::ToolActions;
 use crate::{Error, ErrorKind, FunctionCall, Name, Part, Result};
+use serde_json::Value;
 use std::sync::Arc;
 
 /// How ids of calls begin that the model gave none. They are removed before it is asked again.
@@ -22,26 +24,36 @@ const NO_CONTENT: &str = "MODEL_RETURNED_NO_CONTENT";
 /// See the crate's `ErrorKind`: a call that failed for good, a placeholder without a value, an answer of another type,
 /// too many calls, or an agent that did not write its key.
 pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
-    let model = cx.run.services.models.resolve(agent.settings.model.as_ref())?;
-    let Some(model) = model else {
-        return Err(Error::new(ErrorKind::NoModel, "it has no model").with_help(
-            "give one to the runner, `Runner::builder().model(...)`, or to the agent, `model: ...`",
-        ));
-    };
+    let model = model(agent, cx)?;
+    let tools = Toolbox::new(agent, &*model, cx);
     let mut flow = Flow::Continue;
-    let mut turn = 0;
+    // Where agents hand over to each other, the calls of an agent are counted over all its turns at this place.
+    let mut turn = cx.frame.seat.as_ref().map_or(0, |seat| seat.calls);
     loop {
-        let response = ask(agent, &model, turn, cx).await?;
-        let (event, calls) = answer_event(agent, response, turn, cx)?;
+        let response = ask(agent, &tools, &model, turn, cx).await?;
+        turn += 1;
+        if let Some(seat) = &mut cx.frame.seat {
+            seat.calls = turn;
+        }
+        let (event, calls) = answer_event(agent, response, turn - 1, cx)?;
         cx.frame.silent = reason(&event).or_else(|| Some("the model's last answer has no text".into()));
         cx.emit(event).await?;
         if calls.is_empty() {
             break;
         }
-        let (content, actions) = calls::answer(agent, calls, cx).await?;
+        let (content, mut actions) = calls::answer(&tools, calls, cx).await?;
         let event = response_event(&actions).with_content(content);
-        let last = event.is_final_response();
+        let mut last = event.is_final_response();
         cx.emit(event).await?;
+        if let Some(answer) = actions.set_model_response.take() {
+            let event = answered(agent, respond::event(&answer), answer);
+            cx.emit(event).await?;
+            last = true;
+        }
+        if let Some(name) = &actions.transfer_to_agent {
+            transfer::hand_over(name, cx)?;
+            last = true;
+        }
         match actions {
             ToolActions { exit_to: Some(name), .. } => flow = Flow::ExitTo(name),
             ToolActions { escalate: true, .. } if flow == Flow::Continue => flow = Flow::Exit,
@@ -50,21 +62,46 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
         if last {
             break;
         }
-        turn += 1;
     }
     Ok(flow)
 }
 
+/// The agent's model: its own, that of an agent above it, or the runner's.
+fn model(agent: &LlmAgent, cx: &Context) -> Result<Arc<dyn Model>> {
+    let above = cx.above.as_ref().and_then(|above| above.model.as_ref());
+    let own = agent.settings.model.as_ref().or(above);
+    cx.run.services.models.resolve(own)?.ok_or_else(|| {
+        Error::new(ErrorKind::NoModel, "it has no model").with_help(
+            "give one to the runner, `Runner::builder().model(...)`, or to the agent, `model: ...`",
+        )
+    })
+}
+
+/// An answer that came by a tool, with the output in it.
+fn answered(agent: &LlmAgent, event: Event, answer: Value) -> Event {
+    match agent.output() {
+        Some(output) => event.with_state(Name::literal(output.key), answer),
+        None => event,
+    }
+}
+
 /// One model call, if there may be one more.
-async fn ask(agent: &LlmAgent, model: &Arc<dyn Model>, turn: u32, cx: &mut Context) -> Result<ModelResponse> {
-    if let Some(max) = agent.max_turns().filter(|max| turn >= *max) {
+async fn ask(
+    agent: &LlmAgent,
+    tools: &Toolbox<'_>,
+    model: &Arc<dyn Model>,
+    turn: u32,
+    cx: &mut Context,
+) -> Result<ModelResponse> {
+    let limit = if cx.frame.seat.is_some() { agent.max_calls() } else { agent.max_turns() };
+    if let Some(max) = limit.filter(|max| turn >= *max) {
         let message = format!(
             "it has made {max} model calls in one turn, its `max_turns`, and the model still calls tools"
         );
         return Err(Error::new(ErrorKind::TurnsExceeded, message)
             .with_help("raise `max_turns`, or say in the instruction when to stop calling tools"));
     }
-    let request = Arc::new(request::build(agent, cx, turn).await?);
+    let request = Arc::new(request::build(agent, tools, cx, turn).await?);
     cx.run.count_llm_call()?;
     let (timeout, retry) = (agent.settings.timeout, agent.settings.retry);
     let mut response = call::make(Call { model: model.clone(), request, timeout, retry }, cx).await?;

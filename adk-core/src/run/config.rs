@@ -15,11 +15,14 @@ pub struct RunConfig {
     pub max_llm_calls: u32,
     /// Whether replies of models come in pieces, as partial events, before they come as a whole. Default `false`.
     pub streaming: bool,
+    /// Whether a failed tool call ends the run, as in ADK for Python. Otherwise the model is told of it, as it is of a
+    /// transfer to an agent that is not there. Default `false`.
+    pub tool_errors_end_run: bool,
 }
 
 impl Default for RunConfig {
     fn default() -> Self {
-        Self { max_llm_calls: 500, streaming: false }
+        Self { max_llm_calls: 500, streaming: false, tool_errors_end_run: false }
     }
 }
 
@@ -40,6 +43,13 @@ impl RunConfig {
     #[must_use]
     pub fn streaming(mut self, yes: bool) -> Self {
         self.streaming = yes;
+        self
+    }
+
+    /// Whether a failed tool call ends the run.
+    #[must_use]
+    pub fn tool_errors_end_run(mut self, yes: bool) -> Self {
+        self.tool_errors_end_run = yes;
         self
     }
 }

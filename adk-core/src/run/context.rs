@@ -1,6 +1,6 @@
 //! What an agent works with: it knows where it stands, and everything it does goes through here.
 
-use super::{Artifacts, History, KeyScope, Overlay, Run, RunConfig, State, Waiting};
+use super::{Above, Artifacts, History, KeyScope, Overlay, Run, RunConfig, Seat, State, Waiting};
 use crate::engine::{Reply, Slot, StepKey};
 use crate::event::{Event, StateDelta};
 use crate::outbox::Counted;
@@ -26,6 +26,8 @@ pub struct Context {
     branch: Option<Arc<str>>,
     /// The instance of a workflow around (`as second`): its name stands before every name inside.
     pub(crate) instance: Option<Name>,
+    /// What the agents above have given to those below them.
+    pub(crate) above: Option<Arc<Above>>,
     pub(crate) frame: Frame,
     overlay: Overlay,
     /// Stored keys that were written in the turns that are open; one list, so that a turn allocates none.
@@ -45,11 +47,13 @@ pub(crate) struct Frame {
     first_written: usize,
     /// Why the agent has written nothing, where it knows.
     pub(crate) silent: Option<String>,
+    /// Whom the agent may hand over to.
+    pub(crate) seat: Option<Box<Seat>>,
 }
 
 impl Frame {
     fn new(path: Path, first_written: usize) -> Self {
-        Self { path, author: None, emits: 0, steps: 0, escalated: false, first_written, silent: None }
+        Self { path, author: None, emits: 0, steps: 0, escalated: false, first_written, silent: None, seat: None }
     }
 }
 
@@ -62,6 +66,7 @@ impl Context {
             known: None,
             branch: None,
             instance: None,
+            above: None,
             frame: Frame::new(Path::root(name), 0),
             overlay: Overlay::default(),
             written: Vec::new(),
@@ -70,10 +75,19 @@ impl Context {
 
     /// Goes down to an agent or a round; what this returns has to be given back to [`leave`](Self::leave).
     pub(crate) fn enter(&mut self, name: Name, at: At) -> Frame {
-        let author = self.instance.as_ref().map(|instance| Name::from(format!("{instance}::{name}")));
-        let path = self.frame.path.child(name, at);
+        self.enter_at(self.frame.path.child(name, at))
+    }
+
+    /// Goes to an agent that stands anywhere, as [`enter`](Self::enter) does to one below.
+    pub(crate) fn enter_at(&mut self, path: Path) -> Frame {
+        let author = self.name_of(path.name());
         let inner = Frame { author, ..Frame::new(path, self.written.len()) };
         std::mem::replace(&mut self.frame, inner)
+    }
+
+    /// The name of an agent with that of the instance around it; `None` outside of instances.
+    pub(crate) fn name_of(&self, name: &Name) -> Option<Name> {
+        self.instance.as_ref().map(|instance| Name::from(format!("{instance}::{name}")))
     }
 
     /// Goes back up; returns what belonged to the turn.
@@ -113,6 +127,7 @@ impl Context {
             known: self.known.clone(),
             branch: Some(branch.into()),
             instance: self.instance.clone(),
+            above: self.above.clone(),
             frame: Frame::new(self.frame.path.clone(), 0),
             overlay: Overlay::default(),
             written: Vec::new(),

@@ -5,7 +5,7 @@ use super::stream::RunStream;
 use crate::event::{Event, StateDelta};
 use crate::run::{Context, Outcome, Prepare, Run, RunConfig};
 use crate::session::{Session, SessionKey};
-use crate::workflow::{Keys, Values, Workflow, run_agent};
+use crate::workflow::{Keys, Values, Workflow, prepare_root, run_root};
 use crate::{BoxFuture, Content, Error, ErrorKind, Name, Path, Result, panic};
 use serde::Serialize;
 use std::fmt;
@@ -151,10 +151,10 @@ async fn root<W: Workflow>(workflow: &W, run: Arc<Run>, start: Start) -> Result<
     event.actions.state_delta = start.delta;
     cx.emit(event).await?;
     let mut prepare = Prepare::new(&run, path.clone());
-    agent.prepare_dyn(&mut prepare);
+    prepare_root(agent, &mut prepare);
     prepare.finish()?;
-    match run_agent(agent, &mut cx).await {
-        Ok(_) => workflow.finish(&Values { run: &run }).map_err(|error| output(error).at(&path)),
+    match run_root(agent, &mut cx).await {
+        Ok(()) => workflow.finish(&Values { run: &run }).map_err(|error| output(error).at(&path)),
         Err(error) => Err(error.at(&path)),
     }
 }

@@ -108,6 +108,14 @@ impl<'a> AgentMeta<'a> {
         Self::new(AgentKind::Custom, name)
     }
 
+    /// Says what it is called where it stands.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn named(mut self, name: &'a str) -> Self {
+        self.name = name;
+        self
+    }
+
     /// Says which definition this is.
     #[must_use]
     pub const fn definition(mut self, definition: &'a str) -> Self {

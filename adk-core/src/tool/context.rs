@@ -3,6 +3,7 @@
 use crate::event::Actions;
 use crate::run::{Artifacts, Context, KeyScope, Overlay, Run, State};
 use crate::{Name, Path, RunId};
+use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
 
@@ -31,6 +32,9 @@ pub struct ToolActions {
     pub transfer_to_agent: Option<Name>,
     /// Ends the enclosing loop of that name.
     pub exit_to: Option<Name>,
+    /// The answer of the agent, which the runtime's own tool `set_model_response` gives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub set_model_response: Option<Value>,
 }
 
 /// What is left of a call when it has ended: recorded with its result.

@@ -1,6 +1,7 @@
 //! One turn of one agent: entered, run, and what it left behind looked at.
 
-use super::scopes;
+use super::team::Team;
+use super::{Wired, scopes};
 use crate::agent::DynAgent;
 use crate::flow::Flow;
 use crate::panic::caught;
@@ -11,20 +12,26 @@ use std::sync::Arc;
 
 /// Runs an agent as the step of that name. An exit comes with the path of who made it.
 pub(super) async fn turn(
+    workflow: &dyn Wired,
     agent: &dyn DynAgent,
     name: Name,
     step: &Step<'_>,
     cx: &mut Context,
 ) -> Result<Option<(Flow, Path)>> {
+    let team = Team::of(agent, &name, &|meta| workflow.target(meta.name));
     let outer = cx.enter(name, At::Once);
+    let outside = team.as_ref().and_then(|_| cx.scope.clone());
     let around = Around::enter(agent, step, cx);
-    let ran = run(agent, cx).await;
+    let ran = match team {
+        None => run(agent, cx).await.map(|flow| (flow, None)),
+        Some(team) => team.run(0, outside, cx).await.map(|(flow, by)| (flow, Some(by))),
+    };
     around.leave(cx);
     match ran {
-        Ok(flow) => {
+        Ok((flow, by)) => {
             cx.run.engine.note(cx.path(), &flow);
             let turn = cx.leave(outer);
-            Ok((flow != Flow::Continue).then_some((flow, turn.path)))
+            Ok((flow != Flow::Continue).then(|| (flow, by.unwrap_or(turn.path))))
         }
         Err(error) => Err(error.at(&cx.leave(outer).path)),
     }
@@ -79,8 +86,12 @@ pub(crate) async fn run(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> 
         flow => flow,
     };
     let meta = agent.meta();
+    let handed_over = cx.frame.seat.as_ref().is_some_and(|seat| seat.next.is_some());
     if flow == Flow::Continue {
-        wrote(meta, cx)?
+        // Who goes on writes in its place (DESIGN, section 6, rule 6).
+        if !handed_over {
+            wrote(meta, cx)?
+        }
     } else {
         announced(meta, &flow)?
     }

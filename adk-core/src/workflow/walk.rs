@@ -70,7 +70,7 @@ impl<'a> Walk<'a> {
                     let Some(agent) = self.workflow.agent(at) else {
                         return Err(self.broken(at, "has no agent"));
                     };
-                    let ended = turn(agent, self.workflow.name(at), step, cx).await?;
+                    let ended = turn(self.workflow, agent, self.workflow.name(at), step, cx).await?;
                     at += 1;
                     ended.and_then(|(flow, by)| Exit::new(flow, LoopEndReason::Escalated { by }))
                 }

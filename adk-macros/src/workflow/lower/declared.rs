@@ -17,7 +17,10 @@ impl Lower<'_> {
         let meta = |target: &usize| {
             let (i, step) =
                 self.plan.all().find(|(_, step)| matches!(step.what, What::Target(n) if n == *target))?;
-            Some(self.meta(i, step))
+            // An agent that the caller supplies is called what it is called here.
+            let (meta, name) = (self.meta(i, step), &step.name);
+            let named = self.placed_type(step).map(|_| quote!(.named(#name)));
+            Some(quote!(#meta #named))
         };
         targets.filter_map(meta).collect()
     }
@@ -113,6 +116,9 @@ pub(super) fn alone(decl: &Decl, adk: &TokenStream) -> TokenStream {
                 }
                 fn prepare(&self, prepare: &mut #adk::Prepare<'_>) {
                     #adk::Agent::prepare(&self.agent, prepare);
+                }
+                fn handover(&self) -> #adk::Handover<'_> {
+                    #adk::Agent::handover(&self.agent)
                 }
             }
             impl ::core::default::Default for #name {
