@@ -30,9 +30,9 @@ pub mod tools;
 pub mod typed;
 pub mod workflow;
 
-pub use agent::{Agent, DynAgent};
 #[doc(hidden)]
 pub use agent::Handover;
+pub use agent::{Agent, DynAgent};
 pub use content::{Blob, Content, FileData, FunctionCall, FunctionResponse, Part, Role, Thought};
 pub use error::{BoxError, Error, ErrorKind, Result};
 pub use event::{Actions, Details, Event, LOOP_ITERATION_KEY, StateDelta};

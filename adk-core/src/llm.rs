@@ -97,9 +97,7 @@ impl DynAgent for LlmAgent {
 
     fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
         prepare.needs_model(self.settings.model.as_ref());
-        if let Err(error) =
-            self.check_tools().and_then(|()| self.check_turns())
-        {
+        if let Err(error) = self.check_tools().and_then(|()| self.check_turns()) {
             prepare.fail(error);
         }
     }

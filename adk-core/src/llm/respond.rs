@@ -56,7 +56,9 @@ impl Tool for SetModelResponse {
     async fn call(&self, args: ToolArgs, cx: &mut ToolContext) -> Result<Value, ToolError> {
         let mut answer = match self.wrapped {
             false => Value::Object(args),
-            true => args.into_iter().find(|(name, _)| name == WRAPPED).map(|(_, value)| value).unwrap_or_default(),
+            true => {
+                args.into_iter().find(|(name, _)| name == WRAPPED).map(|(_, value)| value).unwrap_or_default()
+            }
         };
         let checked = decode::settle(&mut answer, &self.schema, |answer| (self.output.check)(answer));
         match checked {
@@ -109,6 +111,9 @@ mod tests {
     #[test]
     fn an_answer_is_written_as_python_writes_it() {
         let answer = json!({"title": "a, b: c", "tags": ["é", 1.0, null], "empty": {}, "none": []});
-        assert_eq!(text(&answer), r#"{"title": "a, b: c", "tags": ["é", 1.0, null], "empty": {}, "none": []}"#);
+        assert_eq!(
+            text(&answer),
+            r#"{"title": "a, b: c", "tags": ["é", 1.0, null], "empty": {}, "none": []}"#
+        );
     }
 }

@@ -62,7 +62,9 @@ impl Tool for TransferToAgent {
                 let message = format!("there is no agent `{name}` to hand over to; {}", list(&self.offered));
                 Err(ToolError::argument(message))
             }
-            None => Err(ToolError::argument(format!("argument `agent_name` is missing; {}", list(&self.offered)))),
+            None => {
+                Err(ToolError::argument(format!("argument `agent_name` is missing; {}", list(&self.offered))))
+            }
         }
     }
 }
@@ -90,7 +92,9 @@ pub(super) fn instruction(seat: Option<&Seat>) -> Option<String> {
     );
     if let Some(parent) = seat.offered().find(|target| target.is_parent) {
         let name = &parent.name;
-        text.push_str(&format!(" When neither you nor another agent fits, hand over to `{name}`, your parent."));
+        text.push_str(&format!(
+            " When neither you nor another agent fits, hand over to `{name}`, your parent."
+        ));
     }
     Some(text)
 }
@@ -102,12 +106,17 @@ pub(super) fn instruction(seat: Option<&Seat>) -> Option<String> {
 pub(super) fn hand_over(name: &Name, cx: &mut Context) -> Result<()> {
     let author = cx.author().clone();
     let Some(seat) = &mut cx.frame.seat else {
-        let message = format!("it was to hand over to `{name}`, but there is nobody that it may hand over to");
+        let message =
+            format!("it was to hand over to `{name}`, but there is nobody that it may hand over to");
         return Err(Error::new(ErrorKind::Transfer, message).with_help(format!(
             "declare the agent and name it among the targets of this one: `transfer: [{name}]`"
         )));
     };
-    match seat.targets.iter().position(|target| Some(target.member) == seat.find(name).map(|found| found.member)) {
+    match seat
+        .targets
+        .iter()
+        .position(|target| Some(target.member) == seat.find(name).map(|found| found.member))
+    {
         Some(at) => {
             seat.next = Some(at);
             Ok(())

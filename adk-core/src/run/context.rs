@@ -53,7 +53,16 @@ pub(crate) struct Frame {
 
 impl Frame {
     fn new(path: Path, first_written: usize) -> Self {
-        Self { path, author: None, emits: 0, steps: 0, escalated: false, first_written, silent: None, seat: None }
+        Self {
+            path,
+            author: None,
+            emits: 0,
+            steps: 0,
+            escalated: false,
+            first_written,
+            silent: None,
+            seat: None,
+        }
     }
 }
 

@@ -43,7 +43,8 @@ impl<'a> Prepare<'a> {
 
     /// Looks at an agent below this one, which has something from those above it.
     pub(crate) fn below(&mut self, path: Path, above: Option<Arc<Above>>, look: impl FnOnce(&mut Self)) {
-        let (path, above) = (std::mem::replace(&mut self.path, path), std::mem::replace(&mut self.above, above));
+        let (path, above) =
+            (std::mem::replace(&mut self.path, path), std::mem::replace(&mut self.above, above));
         look(self);
         (self.path, self.above) = (path, above);
     }

@@ -37,8 +37,11 @@ fn team(agent: &dyn DynAgent) -> Option<Team<'_>> {
 fn continues(team: &Team<'_>, cx: &Context) -> usize {
     let (history, base) = (cx.history(), cx.path());
     let message = history.iter().next_back();
-    let answered: Vec<&str> =
-        message.into_iter().flat_map(|event| event.function_responses()).map(|response| &*response.id).collect();
+    let answered: Vec<&str> = message
+        .into_iter()
+        .flat_map(|event| event.function_responses())
+        .map(|response| &*response.id)
+        .collect();
     if !answered.is_empty() {
         let calls = |event: &&Arc<Event>| event.function_calls().any(|call| answered.contains(&&*call.id));
         let found = history.iter().rev().filter(calls).find_map(|event| member(team, event, base));

@@ -79,7 +79,8 @@ impl<'a> Team<'a> {
 
     /// What a member has from those above it; `around` is what the first one has.
     fn above(&self, at: usize, around: Option<&Arc<Above>>) -> Option<Arc<Above>> {
-        let mut upper = std::iter::successors(self.members[at].parent, |&at| self.members[at].parent).peekable();
+        let mut upper =
+            std::iter::successors(self.members[at].parent, |&at| self.members[at].parent).peekable();
         upper.peek()?;
         let mut above = around.map_or_else(Above::default, |around| Above::clone(around));
         let (mut near, mut top) = (None, None);

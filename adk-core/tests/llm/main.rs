@@ -17,7 +17,9 @@ mod instances;
 mod journal;
 mod parallel;
 mod rehearsal;
+mod respond;
 mod tools;
+mod transfer;
 
 use adk_core::llm::{Declared, Declares, LlmDecl};
 use adk_core::model::ToolDeclaration;

@@ -145,6 +145,7 @@ pub struct Tree {
     spec: Spec<'static>,
     meta: AgentMeta<'static>,
     agents: Vec<Option<Box<dyn DynAgent>>>,
+    targets: Vec<Box<dyn DynAgent>>,
     lets: Vec<Value0>,
     defaults: Vec<Value0>,
     panics: bool,
@@ -171,7 +172,21 @@ impl Tree {
             .writes(outputs)
             .steps(steps);
         let spec = Spec::new(name, "", steps).inputs(inputs).outputs(outputs);
-        Self { spec, meta, agents, lets: Vec::new(), defaults: Vec::new(), panics: false }
+        Self {
+            spec,
+            meta,
+            agents,
+            targets: Vec::new(),
+            lets: Vec::new(),
+            defaults: Vec::new(),
+            panics: false,
+        }
+    }
+
+    /// An agent that others transfer to.
+    pub fn target(mut self, agent: impl DynAgent + 'static) -> Self {
+        self.targets.push(Box::new(agent));
+        self
     }
 
     pub fn lets(mut self, key: &'static str, value: impl Into<Value>) -> Self {
@@ -263,6 +278,9 @@ impl Wired for Tree {
     }
     fn agent(&self, step: usize) -> Option<&dyn DynAgent> {
         self.agents.get(step)?.as_deref()
+    }
+    fn target(&self, name: &str) -> Option<&dyn DynAgent> {
+        self.targets.iter().map(|agent| &**agent).find(|agent| agent.meta().name == name)
     }
     fn lets(&self, keys: &mut Keys) -> Result<()> {
         assert!(!self.panics, "as asked for");

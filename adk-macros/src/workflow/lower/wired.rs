@@ -114,7 +114,8 @@ impl Lower<'_> {
     /// The agent in a field, as what the walk runs.
     fn value(&self, i: usize, step: &Step<'_>, field: &proc_macro2::Ident) -> TokenStream {
         let (wire, alias) = (self.wire(), numbered("Agent", i));
-        let kind = step.declared().and_then(|number| self.tree.items.agents.get(number)).map(|decl| &decl.kind);
+        let kind =
+            step.declared().and_then(|number| self.tree.items.agents.get(number)).map(|decl| &decl.kind);
         match kind {
             Some(DeclKind::Llm { .. }) => quote!(::core::option::Option::Some(self.#field.as_dyn())),
             Some(DeclKind::Described { .. }) => {
