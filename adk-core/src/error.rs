@@ -74,11 +74,35 @@ pub enum ErrorKind {
     /// A value that was to configure something is out of its range.
     Config,
     /// A session or artifact store failed, or was asked for what it does not have.
-    Store,
+    Store(StoreErrorKind),
     /// The run waits for a value from outside.
     Paused,
     /// A resumed run does not do what its record says.
     Diverged,
+}
+
+/// Why a store failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum StoreErrorKind {
+    /// There is something of that name already.
+    Exists,
+    /// What was asked for is not there, or was deleted in the meantime.
+    Missing,
+    /// Somebody else holds a lock for longer than is waited for. Later it may work.
+    Locked,
+    /// There is no room left on the disk.
+    Full,
+    /// The store cannot be written: its file, its folder or the user has no permission to.
+    ReadOnly,
+    /// What is stored is damaged, or is not what this store writes.
+    Corrupt,
+    /// The store cannot be reached, or was shut down in the middle. Later it may work.
+    Unavailable,
+    /// The run belongs to another process by now: this one must not write for it any more.
+    Fenced,
+    /// Anything else.
+    Other,
 }
 
 impl Error {
@@ -149,6 +173,7 @@ impl Error {
         matches!(
             self.0.kind,
             ErrorKind::Timeout
+                | ErrorKind::Store(StoreErrorKind::Locked | StoreErrorKind::Unavailable)
                 | ErrorKind::Model(RateLimited | Unavailable | Connection | Timeout | BrokenStream)
         )
     }

@@ -34,7 +34,7 @@ pub mod workflow;
 pub use agent::Handover;
 pub use agent::{Agent, DynAgent};
 pub use content::{Blob, Content, FileData, FunctionCall, FunctionResponse, Part, Role, Thought};
-pub use error::{BoxError, Error, ErrorKind, Result};
+pub use error::{BoxError, Error, ErrorKind, Result, StoreErrorKind};
 pub use event::{Actions, Details, Event, LOOP_ITERATION_KEY, StateDelta};
 pub use flow::Flow;
 pub use id::{EventId, RunId};

@@ -29,7 +29,7 @@ use crate::engine::Engine;
 use crate::id::IdSeed;
 use crate::model::{Model, ModelProvider, ModelRef, Usage};
 use crate::outbox::Outbox;
-use crate::session::{Session, StateMap, now_micros};
+use crate::session::{Session, SharedState, StateMap, now_micros};
 use crate::sync::{lock, read, write};
 use crate::{Error, ErrorKind, Name, Result, RunId};
 use serde_json::Value;
@@ -87,7 +87,7 @@ impl Run {
     /// A run in memory of its own, without models: for a tool that is tested alone.
     pub(crate) fn for_tests() -> Self {
         let key = crate::session::SessionKey::new("test", "user", "test");
-        let session = Arc::new(Session::new(key, Arc::default(), Arc::default()));
+        let session = Arc::new(Session::new(key, SharedState::default(), SharedState::default()));
         let models =
             Models { provider: Arc::new(crate::model::NoProvider), default: None, named: Mutex::default() };
         let services = Services { artifacts: Arc::new(MemoryArtifacts::new()), models };

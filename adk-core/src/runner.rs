@@ -15,7 +15,7 @@ use crate::engine::Engine;
 use crate::id::IdSeed;
 use crate::model::{ModelProvider, NoProvider};
 use crate::run::{RunConfig, Services};
-use crate::session::{SessionKey, SessionStore, now_micros};
+use crate::session::{SessionKey, SessionSnapshot, SessionStore, now_micros};
 use crate::workflow::Workflow;
 use std::fmt;
 use std::marker::PhantomData;
@@ -64,11 +64,17 @@ impl<P> Runner<P> {
         SessionHandle::new(self.shared.clone(), SessionKey::new(&self.shared.app, user, id))
     }
 
-    /// The keys of a user's sessions, or of those of all users, sorted.
+    /// A session with an id that nobody has yet.
+    pub fn new_session(&self, user: impl Into<String>) -> SessionHandle {
+        self.session(user, IdSeed::new().run(now_micros()).to_string())
+    }
+
+    /// The sessions of a user, or of all users, with their state and without events, sorted by the time of their last
+    /// change.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn sessions(&self, user: Option<&str>) -> Result<Vec<SessionKey>> {
+    pub async fn sessions(&self, user: Option<&str>) -> Result<Vec<SessionSnapshot>> {
         self.shared.sessions.list(&self.shared.app, user).await
     }
 

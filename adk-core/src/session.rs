@@ -1,31 +1,38 @@
 //! A session: the log of its events and its state, read in place and shared by everything that runs on it.
 
+mod filter;
 mod log;
 mod memory;
+mod pages;
 mod state;
 mod store;
 
+pub use filter::{EventFilter, SessionSnapshot};
 pub use memory::MemoryStore;
-pub use state::{Scope, StateMap};
+pub use pages::{PAGE, Pages};
+pub use state::{Scope, SharedState, StateMap, split};
 pub use store::{SessionKey, SessionStore};
 
 use crate::event::{Event, StateDelta};
 use crate::id::{IdSeed, MOST};
 use crate::sync::{lock, read, write};
+use crate::{BoxFuture, Result};
 use log::Log;
+use pages::Earlier;
 use serde_json::Value;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// State that several sessions share: that of a user, or of the app.
-pub(crate) type SharedState = Arc<RwLock<StateMap>>;
-
 /// A conversation of one user with one app.
 ///
-/// Its log only grows and its entries never move: reading takes no lock and copies nothing.
+/// Its log only grows and its entries never move: reading takes no lock and copies nothing. Of a session that comes
+/// from a store outside of the process only the newest events are here at first; [`load`](Self::load) gets others.
 #[derive(Debug)]
 pub struct Session {
     key: SessionKey,
+    /// What was in the log when the session was opened and is read when somebody asks for it.
+    earlier: Earlier,
     log: Log<Arc<Event>>,
     own: RwLock<StateMap>,
     user: SharedState,
@@ -34,10 +41,37 @@ pub struct Session {
     clock: Mutex<Clock>,
 }
 
+/// What a store says of a session that it opens.
+#[derive(Clone, Debug, Default)]
+pub struct Opening {
+    /// The state of the session itself, keys without a prefix.
+    pub own: StateMap,
+    /// The state of the user, shared by all sessions of the user that are open.
+    pub user: SharedState,
+    /// The state of the app, shared by all its sessions that are open.
+    pub app: SharedState,
+    /// How many events stand in the log before [`newest`](Self::newest).
+    pub earlier: usize,
+    /// The newest events, oldest first; as many as the store likes.
+    pub newest: Vec<Arc<Event>>,
+    /// When the session was last written, in microseconds since 1970.
+    pub updated: u64,
+}
+
 impl Session {
     pub(crate) fn new(key: SessionKey, app: SharedState, user: SharedState) -> Self {
-        let (log, own, clock) = (Log::default(), RwLock::default(), Mutex::default());
-        Self { key, log, own, user, app, clock }
+        Self::open(key, Opening { app, user, updated: now_micros(), ..Opening::default() }, None)
+    }
+
+    /// A session as a store has it. What is not among the newest events is read from `pages` when it is asked for.
+    pub fn open(key: SessionKey, opening: Opening, pages: Option<Arc<dyn Pages>>) -> Self {
+        let Opening { own, user, app, earlier, newest, updated } = opening;
+        let log = Log::default();
+        let clock =
+            Clock { micros: updated.max(newest.last().map_or(0, |event| event.timestamp)), nth: MOST };
+        newest.into_iter().for_each(|event| log.push(event));
+        let (own, clock) = (RwLock::new(own), Mutex::new(clock));
+        Self { key, earlier: Earlier::new(pages, earlier), log, own, user, app, clock }
     }
 
     /// App, user and id.
@@ -45,9 +79,9 @@ impl Session {
         &self.key
     }
 
-    /// How many events are in the log.
+    /// How many events are in the log, loaded or not.
     pub fn len(&self) -> usize {
-        self.log.len()
+        self.earlier.len() + self.log.len()
     }
 
     /// Whether nothing has happened yet.
@@ -55,12 +89,33 @@ impl Session {
         self.len() == 0
     }
 
-    /// The event at a place of the log.
+    /// The event at a place of the log, when it is loaded.
     pub fn event(&self, place: usize) -> Option<&Arc<Event>> {
-        self.log.get(place)
+        match place.checked_sub(self.earlier.len()) {
+            Some(place) => self.log.get(place),
+            None => self.earlier.get(place),
+        }
     }
 
-    /// All events so far, oldest first.
+    /// Whether all events of the log are loaded. In memory they always are.
+    pub fn is_loaded(&self) -> bool {
+        self.earlier.is_complete()
+    }
+
+    /// Loads the events at these places, and those around them that are read with them.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn load(&self, places: Range<usize>) -> BoxFuture<'_, Result<()>> {
+        Box::pin(self.earlier.load(places))
+    }
+
+    /// When it was last written, in microseconds since 1970.
+    pub fn updated(&self) -> u64 {
+        lock(&self.clock).micros
+    }
+
+    /// All events so far that are loaded, oldest first.
     pub fn events(&self) -> impl DoubleEndedIterator<Item = &Arc<Event>> {
         (0..self.len()).filter_map(|place| self.event(place))
     }
@@ -69,8 +124,8 @@ impl Session {
     pub fn get(&self, key: &str) -> Option<Arc<Value>> {
         match Scope::of(key) {
             Scope::Session => read(&self.own).get(key).cloned(),
-            Scope::User => read(&self.user).get(key).cloned(),
-            Scope::App => read(&self.app).get(key).cloned(),
+            Scope::User => self.user.get(key),
+            Scope::App => self.app.get(key),
             Scope::Temp => None,
         }
     }
@@ -78,10 +133,14 @@ impl Session {
     /// All keys and values, those of the app and the user under their prefixes.
     pub fn state(&self) -> StateMap {
         let mut all = read(&self.own).clone();
-        for shared in [&self.user, &self.app] {
-            all.extend(read(shared).iter().map(|(key, value)| (key.clone(), value.clone())));
-        }
+        all.extend(self.user.all());
+        all.extend(self.app.all());
         all
+    }
+
+    /// Replaces the state of the session itself by what a store has by now.
+    pub fn set_state(&self, own: StateMap) {
+        *write(&self.own) = own;
     }
 
     pub(crate) fn apply(&self, delta: &StateDelta) {
@@ -93,8 +152,8 @@ impl Session {
             let (key, value) = (key.clone(), value.clone());
             match Scope::of(&key) {
                 Scope::Session => drop(own.insert(key, value)),
-                Scope::User => drop(write(&self.user).insert(key, value)),
-                Scope::App => drop(write(&self.app).insert(key, value)),
+                Scope::User => self.user.insert(key, value),
+                Scope::App => self.app.insert(key, value),
                 Scope::Temp => {}
             }
         }
@@ -108,6 +167,26 @@ impl Session {
         self.apply(&event.actions.state_delta);
         self.log.push(event.clone());
         event
+    }
+
+    /// Appends an event that a store has given id and time, and applies what it changes.
+    pub fn append_stored(&self, event: Arc<Event>) {
+        let mut clock = lock(&self.clock);
+        if event.timestamp > clock.micros {
+            *clock = Clock { micros: event.timestamp, nth: MOST };
+        }
+        self.apply(&event.actions.state_delta);
+        self.log.push(event);
+    }
+
+    /// Appends events that were stored by others, which have changed the state already.
+    pub fn append_foreign(&self, events: impl IntoIterator<Item = Arc<Event>>) {
+        let mut clock = lock(&self.clock);
+        for event in events {
+            clock.micros = clock.micros.max(event.timestamp);
+            clock.nth = MOST;
+            self.log.push(event);
+        }
     }
 
     /// Gives an event that is not stored its id and time.

@@ -4,7 +4,7 @@
 mod support;
 
 use adk_core::engine::{Engine, Reply, Slot, StepKey};
-use adk_core::session::{MemoryStore, Session, SessionKey, SessionStore};
+use adk_core::session::{EventFilter, MemoryStore, Session, SessionKey, SessionSnapshot, SessionStore};
 use adk_core::spec::KeySpec;
 use adk_core::{BoxFuture, ErrorKind, Event, Flow, Result, RunEnd, Runner, StateDelta};
 use serde_json::Value;
@@ -79,7 +79,21 @@ impl SessionStore for Slow {
             found
         })
     }
-    fn list<'a>(&'a self, app: &'a str, user: Option<&'a str>) -> BoxFuture<'a, Result<Vec<SessionKey>>> {
+    fn read<'a>(
+        &'a self,
+        key: &'a SessionKey,
+        filter: &'a EventFilter,
+    ) -> BoxFuture<'a, Result<Option<SessionSnapshot>>> {
+        self.0.read(key, filter)
+    }
+    fn append<'a>(&'a self, key: &'a SessionKey, events: Vec<Event>) -> BoxFuture<'a, Result<()>> {
+        self.0.append(key, events)
+    }
+    fn list<'a>(
+        &'a self,
+        app: &'a str,
+        user: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Vec<SessionSnapshot>>> {
         self.0.list(app, user)
     }
     fn delete<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<bool>> {

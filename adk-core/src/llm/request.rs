@@ -1,7 +1,7 @@
 //! What a model is asked: the request of one call.
 
 use super::toolbox::Toolbox;
-use super::{LlmAgent, contents::contents, respond, template, transfer};
+use super::{IncludeContents, LlmAgent, contents::contents, respond, template, transfer};
 use crate::Result;
 use crate::model::{CallInfo, ModelRequest};
 use crate::run::Context;
@@ -32,9 +32,13 @@ pub(super) async fn build(
         transfer::instruction(seat),
     ];
     let paragraphs: Vec<_> = paragraphs.into_iter().flatten().filter(|text| !text.is_empty()).collect();
+    let history = cx.history();
+    if agent.decl.include_contents == IncludeContents::Default {
+        history.load().await?;
+    }
     Ok(ModelRequest {
         system_instruction: paragraphs.join("\n\n"),
-        contents: contents(&cx.history(), &info.agent, agent.decl.include_contents),
+        contents: contents(&history, &info.agent, agent.decl.include_contents),
         tools: tools.declarations(),
         response_schema: tools.response_schema(),
         config: agent.settings.generation.clone(),

@@ -5,7 +5,7 @@ use crate::engine::{Reply, Slot, StepKey};
 use crate::event::{Event, StateDelta};
 use crate::outbox::Counted;
 use crate::session::Scope;
-use crate::{At, Error, ErrorKind, EventId, Name, Path, Result, RunId};
+use crate::{At, Error, ErrorKind, EventId, Name, Path, Result, RunId, StoreErrorKind};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -382,7 +382,7 @@ impl Run {
 fn to_record<T: Serialize>(value: T) -> Result<Value> {
     serde_json::to_value(value).map_err(|error| {
         let message = format!("the result of this step cannot be recorded: {error}");
-        Error::new(ErrorKind::Store, message).with_source(error)
+        Error::new(ErrorKind::Store(StoreErrorKind::Other), message).with_source(error)
     })
 }
 

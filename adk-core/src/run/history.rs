@@ -1,7 +1,7 @@
 //! What an agent may see of the conversation so far.
 
-use crate::Event;
 use crate::session::Session;
+use crate::{Event, Result};
 use std::sync::Arc;
 
 /// The events that an agent may see: those without a branch, of its own branch, and of the branches around it.
@@ -19,7 +19,18 @@ impl History {
         Self { len: session.len(), session, branch }
     }
 
-    /// Oldest first.
+    /// Gets what is not in memory: a session that was opened from a store has only its newest events there.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn load(&self) -> Result<()> {
+        match self.session.is_loaded() {
+            true => Ok(()),
+            false => self.session.load(0..self.len).await,
+        }
+    }
+
+    /// Oldest first: all that are in memory, see [`load`](Self::load).
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Arc<Event>> {
         let all = (0..self.len).filter_map(|place| self.session.event(place));
         all.filter(|event| visible(event.branch.as_deref(), self.branch.as_deref()))

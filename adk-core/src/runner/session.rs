@@ -3,7 +3,7 @@
 use super::Shared;
 use super::request::{RunRequest, open_session};
 use crate::event::StateDelta;
-use crate::session::{Session, SessionKey};
+use crate::session::{EventFilter, Session, SessionKey, SessionSnapshot};
 use crate::workflow::Workflow;
 use crate::{Part, Result};
 use std::fmt;
@@ -36,7 +36,8 @@ impl SessionHandle {
         RunRequest::new(self.shared.clone(), self.key.clone(), false, workflow, input.into())
     }
 
-    /// Makes the session with an initial state.
+    /// Makes the session with an initial state, which is split by the prefixes of its keys: those of the app and of the
+    /// user are set for all their sessions, `temp:` keys are dropped, as no run has begun.
     ///
     /// # Errors
     /// When there is one already, or the store fails.
@@ -50,6 +51,15 @@ impl SessionHandle {
     /// When the store fails.
     pub async fn open(&self) -> Result<Arc<Session>> {
         open_session(&self.shared, self.key.clone()).await
+    }
+
+    /// The session as it is now, with the events that are asked for; `None` when there is none. Unlike
+    /// [`open`](Self::open) it never makes one.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn get(&self, filter: &EventFilter) -> Result<Option<SessionSnapshot>> {
+        self.shared.sessions.read(&self.key, filter).await
     }
 
     /// The latest version of an artifact.
@@ -68,7 +78,7 @@ impl SessionHandle {
         self.shared.services.artifacts.list(&self.key).await
     }
 
-    /// Forgets the session; `false` when there was none.
+    /// Forgets the session with its events; `false` when there was none. The state of the user and of the app stays.
     ///
     /// # Errors
     /// When the store fails.

@@ -1,10 +1,10 @@
 //! Sessions in memory, for as long as the process lives.
 
-use super::{Session, SessionKey, SessionStore, SharedState};
-use crate::event::StateDelta;
+use super::{EventFilter, Scope, Session, SessionKey, SessionSnapshot, SessionStore, SharedState};
+use crate::event::{Event, StateDelta};
 use crate::sync::lock;
-use crate::{BoxFuture, Error, ErrorKind, Result};
-use std::collections::BTreeMap;
+use crate::{BoxFuture, Error, ErrorKind, EventId, Result, StoreErrorKind};
+use std::collections::{BTreeMap, HashSet};
 use std::future::ready;
 use std::sync::{Arc, Mutex};
 
@@ -26,6 +26,10 @@ impl MemoryStore {
     pub fn new() -> Self {
         Self::default()
     }
+
+    fn find(&self, key: &SessionKey) -> Option<Arc<Session>> {
+        lock(&self.tables).sessions.get(key).cloned()
+    }
 }
 
 impl Tables {
@@ -40,8 +44,7 @@ impl SessionStore for MemoryStore {
     fn create(&self, key: SessionKey, state: StateDelta) -> BoxFuture<'_, Result<Arc<Session>>> {
         let mut tables = lock(&self.tables);
         if tables.sessions.contains_key(&key) {
-            let error = Error::new(ErrorKind::Store, format!("there is a session `{key}` already"));
-            return Box::pin(ready(Err(error.with_help("open it, or choose another id"))));
+            return Box::pin(ready(Err(key.exists())));
         }
         let session = tables.session(key.clone());
         session.apply(&state);
@@ -54,18 +57,98 @@ impl SessionStore for MemoryStore {
     }
 
     fn get<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<Option<Arc<Session>>>> {
-        let found = lock(&self.tables).sessions.get(key).cloned();
-        Box::pin(ready(Ok(found)))
+        Box::pin(ready(Ok(self.find(key))))
     }
 
-    fn list<'a>(&'a self, app: &'a str, user: Option<&'a str>) -> BoxFuture<'a, Result<Vec<SessionKey>>> {
-        let wanted = |key: &&SessionKey| key.app == app && user.is_none_or(|user| key.user == user);
-        let keys = lock(&self.tables).sessions.keys().filter(wanted).cloned().collect();
-        Box::pin(ready(Ok(keys)))
+    fn read<'a>(
+        &'a self,
+        key: &'a SessionKey,
+        filter: &'a EventFilter,
+    ) -> BoxFuture<'a, Result<Option<SessionSnapshot>>> {
+        Box::pin(ready(Ok(self.find(key).map(|session| session.snapshot(filter)))))
+    }
+
+    fn append<'a>(&'a self, key: &'a SessionKey, events: Vec<Event>) -> BoxFuture<'a, Result<()>> {
+        let Some(session) = self.find(key) else { return Box::pin(ready(Err(key.missing()))) };
+        let mut ids: HashSet<EventId> = session.events().map(|event| event.id).collect();
+        let twice = events.iter().find(|event| !ids.insert(event.id));
+        let result = match twice {
+            Some(event) => Err(key.twice(event)),
+            None => {
+                for mut event in events {
+                    event.actions.state_delta.retain(|key| Scope::of(key) != Scope::Temp);
+                    session.append_stored(Arc::new(event));
+                }
+                Ok(())
+            }
+        };
+        Box::pin(ready(result))
+    }
+
+    fn list<'a>(
+        &'a self,
+        app: &'a str,
+        user: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Vec<SessionSnapshot>>> {
+        let none = EventFilter::new().last(0);
+        let wanted = |key: &SessionKey| key.app == app && user.is_none_or(|user| key.user == user);
+        let tables = lock(&self.tables);
+        let found = tables.sessions.iter().filter(|(key, _)| wanted(key));
+        let mut all: Vec<_> = found.map(|(_, session)| session.snapshot(&none)).collect();
+        all.sort_by(|a, b| a.updated.cmp(&b.updated).then_with(|| a.key.cmp(&b.key)));
+        Box::pin(ready(Ok(all)))
     }
 
     fn delete<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<bool>> {
         let found = lock(&self.tables).sessions.remove(key).is_some();
         Box::pin(ready(Ok(found)))
+    }
+}
+
+impl SessionKey {
+    /// What a store says when there is a session of that key already.
+    pub fn exists(&self) -> Error {
+        let message = format!("there is a session `{self}` already");
+        Error::new(ErrorKind::Store(StoreErrorKind::Exists), message)
+            .with_help("open it, or choose another id")
+    }
+
+    /// What a store says when there is no session of that key.
+    pub fn missing(&self) -> Error {
+        let message = format!("there is no session `{self}`");
+        Error::new(ErrorKind::Store(StoreErrorKind::Missing), message)
+            .with_help("create it first; was it deleted in the meantime?")
+    }
+
+    /// What a store says when an event is to be appended that the session holds already.
+    pub fn twice(&self, event: &Event) -> Error {
+        let message = format!("the session `{self}` holds the event {} already", event.id);
+        Error::new(ErrorKind::Store(StoreErrorKind::Exists), message)
+            .with_help("append only what is new, or import into a session of another id")
+    }
+}
+
+impl Session {
+    /// What is loaded of the session, filtered.
+    pub(super) fn snapshot(&self, filter: &EventFilter) -> SessionSnapshot {
+        let len = self.len();
+        let places = filter.places_of(len);
+        let (mut first, end) = (places.start, places.end);
+        // Time never runs backwards in a log.
+        let later = |place: usize| self.event(place).is_some_and(|e| e.timestamp >= filter.since_micros());
+        let (mut low, mut high) = (first, end);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match later(middle) {
+                true => high = middle,
+                false => low = middle + 1,
+            }
+        }
+        first = first.max(low);
+        if let Some(most) = filter.most() {
+            first = first.max(end.saturating_sub(most));
+        }
+        let events = (first..end).filter_map(|place| self.event(place).cloned()).collect();
+        SessionSnapshot::new(self.key.clone(), self.state(), len, self.updated()).with_events(first, events)
     }
 }

@@ -1,7 +1,7 @@
 //! Where sessions are kept.
 
-use super::Session;
-use crate::event::StateDelta;
+use super::{EventFilter, Session, SessionSnapshot};
+use crate::event::{Event, StateDelta};
 use crate::{BoxFuture, Result};
 use std::sync::Arc;
 
@@ -46,19 +46,39 @@ pub trait SessionStore: Send + Sync + 'static {
         self.create(key, StateDelta::default())
     }
 
-    /// The session of that key.
+    /// The session of that key, to be run in. A store outside of the process need not load all of its events.
     ///
     /// # Errors
     /// When the store fails.
     fn get<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<Option<Arc<Session>>>>;
 
-    /// The keys of a user's sessions, or of all users, sorted.
+    /// The session of that key as it is now, with the events that are asked for: ADK's `get_session`.
     ///
     /// # Errors
     /// When the store fails.
-    fn list<'a>(&'a self, app: &'a str, user: Option<&'a str>) -> BoxFuture<'a, Result<Vec<SessionKey>>>;
+    fn read<'a>(
+        &'a self,
+        key: &'a SessionKey,
+        filter: &'a EventFilter,
+    ) -> BoxFuture<'a, Result<Option<SessionSnapshot>>>;
 
-    /// Forgets a session; `false` when there was none.
+    /// Appends events that have their id and time already, outside of any run: for an import, or a program that
+    /// writes a conversation of its own. What they change is applied.
+    ///
+    /// # Errors
+    /// When there is no such session, when it holds an event of one of these ids, or the store fails. Then none of
+    /// them is appended.
+    fn append<'a>(&'a self, key: &'a SessionKey, events: Vec<Event>) -> BoxFuture<'a, Result<()>>;
+
+    /// The sessions of a user, or of all users, with their state and without events: ADK's `list_sessions`. Sorted by
+    /// the time of their last change, then by user and id.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn list<'a>(&'a self, app: &'a str, user: Option<&'a str>)
+    -> BoxFuture<'a, Result<Vec<SessionSnapshot>>>;
+
+    /// Forgets a session with its events; `false` when there was none. The state of the user and of the app stays.
     ///
     /// # Errors
     /// When the store fails.

@@ -20,7 +20,7 @@ pub(crate) async fn run_root(agent: &dyn DynAgent, cx: &mut Context) -> Result<(
     match team(agent) {
         None => run(agent, cx).await.map(drop),
         Some(team) => {
-            let first = continues(&team, cx);
+            let first = continues(&team, cx).await?;
             team.run(first, None, cx).await.map(drop)
         }
     }
@@ -34,8 +34,9 @@ fn team(agent: &dyn DynAgent) -> Option<Team<'_>> {
 /// Who takes the user's message: who made the call that it answers, otherwise who answered last. One that could not hand
 /// over to all others, since it or one above it may not hand back, would keep the user for ever; then it is the one
 /// before it, in the end the root.
-fn continues(team: &Team<'_>, cx: &Context) -> usize {
+async fn continues(team: &Team<'_>, cx: &Context) -> Result<usize> {
     let (history, base) = (cx.history(), cx.path());
+    history.load().await?;
     let message = history.iter().next_back();
     let answered: Vec<&str> = message
         .into_iter()
@@ -46,7 +47,7 @@ fn continues(team: &Team<'_>, cx: &Context) -> usize {
         let calls = |event: &&Arc<Event>| event.function_calls().any(|call| answered.contains(&&*call.id));
         let found = history.iter().rev().filter(calls).find_map(|event| member(team, event, base));
         if let Some(member) = found {
-            return member;
+            return Ok(member);
         }
     }
     for event in history.iter().rev().filter(|event| event.author != "user" && replies(event)) {
@@ -54,12 +55,12 @@ fn continues(team: &Team<'_>, cx: &Context) -> usize {
         let next = event.actions.transfer_to_agent.as_ref();
         let next = next.and_then(|name| team.target_of(member, name)).filter(|next| team.may_keep(*next));
         match next {
-            Some(next) => return next,
-            None if member == 0 || team.may_keep(member) => return member,
+            Some(next) => return Ok(next),
+            None if member == 0 || team.may_keep(member) => return Ok(member),
             None => {}
         }
     }
-    0
+    Ok(0)
 }
 
 /// The failure of a model is no reply.

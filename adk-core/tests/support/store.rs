@@ -1,0 +1,157 @@
+//! What every session store has to do, asked of one through its trait. The stores of other crates are asked the same.
+#![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part, and fails by it")]
+
+use adk_core::session::{EventFilter, SessionKey, SessionSnapshot, SessionStore};
+use adk_core::{Content, ErrorKind, Event, RunId, StateDelta, StoreErrorKind};
+use serde_json::{Value, json};
+use std::time::{Duration, UNIX_EPOCH};
+
+pub fn delta(state: Value) -> StateDelta {
+    state.as_object().unwrap().iter().map(|(key, value)| (key.clone(), value.clone())).collect()
+}
+
+pub fn state(session: &SessionSnapshot) -> Value {
+    session.state.iter().map(|(key, value)| (key.to_string(), (**value).clone())).collect()
+}
+
+/// A time to count from, in microseconds.
+pub const START: u64 = 1_700_000_000_000_000;
+
+/// An event as a store would have made it, so many microseconds after the start.
+pub fn stored(micros: u64, text: &str) -> Event {
+    let mut event = Event::new().with_content(Content::user(text));
+    event.author = "user".into();
+    event.timestamp = START + micros;
+    event.id = format!("01890000-0000-7000-8000-{:012x}", micros + 1).parse().unwrap();
+    event.invocation_id = "e-01890000-0000-7000-8000-000000000000".parse::<RunId>().unwrap();
+    event
+}
+
+fn texts(session: &SessionSnapshot) -> Vec<String> {
+    session.events.iter().map(|event| event.text()).collect()
+}
+
+async fn read(store: &dyn SessionStore, key: &SessionKey, filter: EventFilter) -> SessionSnapshot {
+    store.read(key, &filter).await.unwrap().unwrap()
+}
+
+/// Initial state is split by prefix and shared by scope, null is kept, `temp:` is not.
+pub async fn scopes(store: &dyn SessionStore) {
+    let key = |user: &str, id: &str| SessionKey::new("scopes", user, id);
+    let initial =
+        json!({"k": 1, "user:k": 2, "app:k": 3, "temp:k": 4, "none": null, "deep": {"b": 1, "a": [null]}});
+    let session = store.create(key("u", "s1"), delta(initial)).await.unwrap();
+    assert_eq!(session.get("k").as_deref(), Some(&json!(1)));
+    assert_eq!(session.get("user:k").as_deref(), Some(&json!(2)));
+    assert_eq!(session.get("app:k").as_deref(), Some(&json!(3)));
+    assert_eq!(session.get("temp:k"), None);
+    let read_back = read(store, &key("u", "s1"), EventFilter::new()).await;
+    let all = json!({"k": 1, "user:k": 2, "app:k": 3, "none": null, "deep": {"b": 1, "a": [null]}});
+    assert_eq!(state(&read_back), all);
+
+    // Another session of the user, another user of the app, another app.
+    store.create(key("u", "s2"), delta(json!({"app:k": 30}))).await.unwrap();
+    store.create(key("v", "s1"), StateDelta::default()).await.unwrap();
+    let other = SessionKey::new("scopes2", "u", "s1");
+    store.create(other.clone(), StateDelta::default()).await.unwrap();
+    let of = async |key: SessionKey| state(&read(store, &key, EventFilter::new()).await);
+    assert_eq!(of(key("u", "s2")).await, json!({"user:k": 2, "app:k": 30}));
+    assert_eq!(of(key("v", "s1")).await, json!({"app:k": 30}));
+    assert_eq!(of(other).await, json!({}));
+    assert_eq!(session.get("app:k").as_deref(), Some(&json!(30)), "a session that is open sees it too");
+}
+
+/// A key is there once; what is not there is `None` or an error that says so.
+pub async fn keys(store: &dyn SessionStore) {
+    let key = SessionKey::new("keys", "u", "s");
+    assert!(store.get(&key).await.unwrap().is_none());
+    assert!(store.read(&key, &EventFilter::new()).await.unwrap().is_none());
+    assert!(!store.delete(&key).await.unwrap());
+    let error = store.append(&key, vec![stored(1, "a")]).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Store(StoreErrorKind::Missing), "{error}");
+    store.create(key.clone(), delta(json!({"k": 1}))).await.unwrap();
+    let error = store.create(key.clone(), delta(json!({"k": 2, "app:k": 2}))).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Store(StoreErrorKind::Exists), "{error}");
+    assert!(error.to_string().contains("keys/u/s"), "{error}");
+    assert_eq!(state(&read(store, &key, EventFilter::new()).await), json!({"k": 1}), "nothing was written");
+    // Names are only names.
+    let odd = SessionKey::new("keys", "o'neil; --", "a/b \u{1F408} \"q\" \\");
+    store.create(odd.clone(), delta(json!({"it's": 1, "a\"b.c[0]": "x\u{0}y"}))).await.unwrap();
+    let found = read(store, &odd, EventFilter::new()).await;
+    assert_eq!((&found.key, state(&found)), (&odd, json!({"it's": 1, "a\"b.c[0]": "x\u{0}y"})));
+}
+
+/// Events come back as they were, filtered and paged; what they change is applied.
+pub async fn events(store: &dyn SessionStore) {
+    let key = SessionKey::new("events", "u", "s");
+    store.create(key.clone(), delta(json!({"a": 0, "keep": true}))).await.unwrap();
+    let mut all: Vec<_> = (0..10).map(|n| stored(n, &n.to_string())).collect();
+    all[3].actions.state_delta = delta(json!({"a": {"b": null}, "user:n": "Ann", "app:v": 7, "temp:t": 1}));
+    store.append(&key, all[..4].to_vec()).await.unwrap();
+    store.append(&key, all[4..].to_vec()).await.unwrap();
+
+    let session = read(store, &key, EventFilter::new()).await;
+    assert_eq!((session.first, session.len), (0, 10));
+    // A session that was made a moment ago was not written in 2023.
+    assert!(session.updated >= START + 9);
+    assert_eq!(state(&session), json!({"a": {"b": null}, "keep": true, "user:n": "Ann", "app:v": 7}));
+    let mut wanted = all.clone();
+    wanted[3].actions.state_delta = delta(json!({"a": {"b": null}, "user:n": "Ann", "app:v": 7}));
+    assert_eq!(session.events.iter().map(|event| (**event).clone()).collect::<Vec<_>>(), wanted);
+
+    let since = |micros| EventFilter::new().since(UNIX_EPOCH + Duration::from_micros(START + micros));
+    for (filter, found) in [
+        (EventFilter::new().last(3), &["7", "8", "9"][..]),
+        (EventFilter::new().last(0), &[]),
+        (EventFilter::new().last(99), &["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]),
+        (since(8), &["8", "9"]),
+        (since(8).last(1), &["9"]),
+        (since(8).last(5), &["8", "9"]),
+        (since(10), &[]),
+        (EventFilter::new().places(4..6), &["4", "5"]),
+        (EventFilter::new().places(8..60), &["8", "9"]),
+        (EventFilter::new().places(50..60), &[]),
+        (EventFilter::new().places(0..5).last(2), &["3", "4"]),
+        (since(3).places(2..5), &["3", "4"]),
+    ] {
+        let part = read(store, &key, filter.clone()).await;
+        assert_eq!(texts(&part), found, "{filter:?}");
+        assert_eq!(part.len, 10);
+        if let Some(first) = found.first() {
+            assert_eq!(part.first.to_string(), *first, "{filter:?}");
+        }
+    }
+
+    let error = store.append(&key, vec![stored(20, "new"), stored(4, "again")]).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Store(StoreErrorKind::Exists), "{error}");
+    assert_eq!(read(store, &key, EventFilter::new()).await.len, 10, "all of them or none");
+}
+
+/// Lists are by app and user, oldest change first; a deleted session leaves the state of its user and app.
+pub async fn lists(store: &dyn SessionStore) {
+    let key = |user: &str, id: &str| SessionKey::new("lists", user, id);
+    for (user, id) in [("u", "b"), ("v", "c"), ("u", "a")] {
+        store.create(key(user, id), delta(json!({"id": id, "user:n": user, "app:v": id}))).await.unwrap();
+        // The clock has to go on, or the order is that of the names.
+        let now = || std::time::SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros();
+        let then = now();
+        while now() == then {}
+    }
+    let list = async |user: Option<&'static str>| store.list("lists", user).await.unwrap();
+    let ids = |all: &[SessionSnapshot]| all.iter().map(|s| s.key.id.clone()).collect::<Vec<_>>();
+    assert_eq!(ids(&list(None).await), ["b", "c", "a"]);
+    assert_eq!(ids(&list(Some("u")).await), ["b", "a"]);
+    assert_eq!(ids(&list(Some("w")).await), [""; 0]);
+    let first = list(Some("u")).await.swap_remove(0);
+    assert_eq!(state(&first), json!({"id": "b", "user:n": "u", "app:v": "a"}));
+    assert!(first.events.is_empty() && store.list("nothing", None).await.unwrap().is_empty());
+
+    store.append(&key("u", "b"), vec![stored(1, "x")]).await.unwrap();
+    assert!(store.delete(&key("u", "b")).await.unwrap());
+    assert!(store.get(&key("u", "b")).await.unwrap().is_none());
+    assert_eq!(ids(&list(None).await), ["c", "a"]);
+    // Its id is free again, and nothing of it is left but what it shared.
+    let again = store.create(key("u", "b"), StateDelta::default()).await.unwrap();
+    assert!(again.is_empty() && again.get("id").is_none());
+    assert_eq!(again.get("user:n").as_deref(), Some(&json!("u")));
+}
