@@ -43,7 +43,7 @@ pub use path::{At, Path, PathError};
 pub use rehearsal::Rehearsal;
 pub use run::{
     ArtifactStore, Artifacts, Context, History, LoopEnd, LoopEndReason, MemoryArtifacts, Outcome, Prepare,
-    RunConfig, State, Waiting,
+    ReadonlyContext, RunConfig, State, Waiting,
 };
 pub use runner::{RunEnd, RunRequest, RunStream, Runner};
 pub use spec::{AgentKind, AgentMeta, KeySpec, Spec, ToolMeta};

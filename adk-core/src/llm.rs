@@ -5,6 +5,7 @@ mod calls;
 mod contents;
 mod declare;
 mod declared;
+mod instruction;
 mod merge;
 mod output;
 mod request;
@@ -18,10 +19,11 @@ mod turn;
 pub use call::RETRY_KEY;
 pub use declare::{IncludeContents, LlmDecl, LlmSettings, OutputKey, Retry, ToolList};
 pub use declared::{Declared, Declares};
+pub use instruction::{Fallible, Instruction, Instructs, Later, Text};
 
 use crate::agent::{DynAgent, Handover};
 use crate::flow::Flow;
-use crate::run::{Context, Prepare};
+use crate::run::{Context, Prepare, Prompt};
 use crate::spec::AgentMeta;
 use crate::{BoxFuture, Error, ErrorKind, Result};
 use serde_json::Value;
@@ -34,6 +36,9 @@ use std::sync::{Arc, OnceLock};
 pub struct LlmAgent {
     decl: &'static LlmDecl,
     settings: LlmSettings,
+    instruction: Instruction,
+    /// What it says to itself and to all agents below it, where none above it does.
+    global: Option<Arc<dyn Prompt>>,
     /// The declared tools; those of the settings come behind them.
     tools: ToolList,
     /// Made of the output type at the first call.
@@ -43,7 +48,13 @@ pub struct LlmAgent {
 impl LlmAgent {
     pub(crate) fn declared(decl: &'static LlmDecl) -> Self {
         let (settings, tools) = ((decl.settings)(), ToolList((decl.tools)()));
-        Self { decl, settings, tools, schema: OnceLock::new() }
+        let instruction = decl.make_instruction.map_or_else(|| Instruction::from(decl.instruction), |make| make());
+        let global = match decl.make_global_instruction {
+            Some(make) => Some(make()),
+            None => Some(decl.global_instruction).filter(|prompt| !prompt.is_empty()).map(Instruction::from),
+        };
+        let global = global.map(|global| Arc::new(global) as Arc<dyn Prompt>);
+        Self { decl, settings, instruction, global, tools, schema: OnceLock::new() }
     }
 
     /// The schema that its answer has to fit.
@@ -109,7 +120,7 @@ impl DynAgent for LlmAgent {
             not_to_peers: self.decl.disallow_transfer_to_peers,
             max_calls: self.max_calls(),
             model: self.settings.model.as_ref(),
-            global: None,
+            global: self.global.as_ref(),
             agents: &[],
         }
     }

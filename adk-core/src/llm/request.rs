@@ -1,7 +1,7 @@
 //! What a model is asked: the request of one call.
 
 use super::toolbox::Toolbox;
-use super::{IncludeContents, LlmAgent, contents::contents, respond, template, transfer};
+use super::{IncludeContents, LlmAgent, contents::contents, respond, transfer};
 use crate::Result;
 use crate::model::{CallInfo, ModelRequest};
 use crate::run::Context;
@@ -16,7 +16,13 @@ pub(super) async fn build(
     cx: &mut Context,
     turn: u32,
 ) -> Result<ModelRequest> {
-    let instruction = template::render(agent.decl.instruction, cx).await?;
+    let above = cx.above.as_ref().and_then(|above| above.global.clone());
+    let global = match (above, &agent.global) {
+        (Some(global), _) => global.text(cx).await?,
+        (None, Some(own)) => own.text(cx).await?,
+        (None, None) => String::new(),
+    };
+    let instruction = agent.instruction.render(cx).await?;
     let seat = cx.frame.seat.as_deref();
     let info = CallInfo {
         agent: cx.author().clone(),
@@ -26,6 +32,7 @@ pub(super) async fn build(
         handed_over: seat.is_some_and(|seat| seat.handed_over),
     };
     let paragraphs = [
+        Some(global),
         Some(instruction),
         Some(identity(&info.agent, agent.decl.meta.description)),
         tools.responds().then(|| respond::INSTRUCTION.to_owned()),

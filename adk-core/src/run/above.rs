@@ -1,6 +1,6 @@
 //! What agents have from those above them in the tree.
 
-use super::Context;
+use super::{Context, KeyScope};
 use crate::model::ModelRef;
 use crate::{BoxFuture, Result};
 use std::fmt;
@@ -11,7 +11,24 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Above {
     pub(crate) model: Option<ModelRef>,
-    pub(crate) global: Option<Arc<dyn Prompt>>,
+    pub(crate) global: Option<Global>,
+}
+
+/// An instruction for all agents below the one that gives it, with the keys that it reads.
+#[derive(Clone, Debug)]
+pub(crate) struct Global {
+    pub(crate) prompt: Arc<dyn Prompt>,
+    pub(crate) scope: Option<Arc<KeyScope>>,
+}
+
+impl Global {
+    /// The text for the next call.
+    pub(crate) async fn text(&self, cx: &mut Context) -> Result<String> {
+        let own = std::mem::replace(&mut cx.scope, self.scope.clone());
+        let text = self.prompt.text(cx).await;
+        cx.scope = own;
+        text
+    }
 }
 
 /// A text that is made anew for each call of a model.

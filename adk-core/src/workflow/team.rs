@@ -6,7 +6,7 @@
 use super::turn::run;
 use crate::agent::{DynAgent, Handover};
 use crate::flow::Flow;
-use crate::run::{Above, Context, KeyScope, Prepare, Seat, Target};
+use crate::run::{Above, Context, Global, KeyScope, Prepare, Seat, Target};
 use crate::spec::{AgentKind, AgentMeta};
 use crate::{At, Name, Path, Result};
 use std::sync::Arc;
@@ -72,13 +72,13 @@ impl<'a> Team<'a> {
     pub(super) fn prepare(&self, prepare: &mut Prepare<'_>) {
         let base = prepare.path().clone();
         for (at, member) in self.members.iter().enumerate().skip(1) {
-            let above = self.above(at, prepare.above());
+            let above = self.above(at, prepare.above(), None);
             prepare.below(self.path(at, &base), above, |prepare| member.agent.prepare_dyn(prepare));
         }
     }
 
-    /// What a member has from those above it; `around` is what the first one has.
-    fn above(&self, at: usize, around: Option<&Arc<Above>>) -> Option<Arc<Above>> {
+    /// What a member has from those above it; `around` is what the first one has, and `scope` are its keys.
+    fn above(&self, at: usize, around: Option<&Arc<Above>>, scope: Option<&Arc<KeyScope>>) -> Option<Arc<Above>> {
         let mut upper =
             std::iter::successors(self.members[at].parent, |&at| self.members[at].parent).peekable();
         upper.peek()?;
@@ -89,7 +89,8 @@ impl<'a> Team<'a> {
             top = hand.global.or(top);
         }
         above.model = near.cloned().or(above.model);
-        above.global = above.global.or(top.cloned());
+        let own = top.map(|prompt| Global { prompt: prompt.clone(), scope: scope.cloned() });
+        above.global = above.global.or(own);
         Some(Arc::new(above))
     }
 
@@ -114,7 +115,7 @@ impl<'a> Team<'a> {
                 0 if first => here(agent, seat, cx).await,
                 0 => there(agent, seat, path.clone(), cx).await,
                 _ => {
-                    let above = self.above(at, cx.above.as_ref());
+                    let above = self.above(at, cx.above.as_ref(), cx.scope.as_ref());
                     let above = std::mem::replace(&mut cx.above, above);
                     let scope = std::mem::replace(&mut cx.scope, outside.clone());
                     let ran = there(agent, seat, path.clone(), cx).await;

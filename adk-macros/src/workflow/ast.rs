@@ -102,6 +102,7 @@ pub(super) struct Fields {
     pub(super) name: Option<LitStr>,
     pub(super) model: Option<Expr>,
     pub(super) instruction: Option<Expr>,
+    pub(super) global_instruction: Option<Expr>,
     pub(super) tools: Vec<Path>,
     pub(super) include_contents: Option<Contents>,
     pub(super) temperature: Option<Expr>,

@@ -167,12 +167,17 @@ impl Declaration<'_> {
         let wire = quote!(#adk::workflow::wire);
         let name = fields.name.as_ref().map_or_else(|| names::plain(&decl.name), syn::LitStr::value);
         let description = docs::description(&decl.attrs);
-        let prompt = fields.instruction.as_ref().map(|prompt| {
-            let constant = numbered("PROMPT", number);
-            (quote!(const #constant: &str = #prompt;), constant)
-        });
-        let (prompt_const, prompt) = prompt.unzip();
-        let (prompts, sources) = (prompt.iter(), fields.instruction.iter().map(source));
+        let both = [("PROMPT", &fields.instruction), ("GLOBAL", &fields.global_instruction)];
+        let [own, global] = both.map(|(constant, written)| Prompt::new(&wire, numbered(constant, number), written));
+        let written = [&own, &global].map(|prompt| prompt.as_ref());
+        let written: Vec<&Prompt<'_>> = written.into_iter().flatten().collect();
+        let prompt_consts = written.iter().map(|prompt| &prompt.item);
+        let prompts = written.iter().map(|prompt| &prompt.constant);
+        let sources = written.iter().map(|prompt| source(prompt.written));
+        let own = own.as_ref().map(|prompt| prompt.field(&wire, quote!(instruction), quote!(make_instruction)));
+        let global = global.as_ref();
+        let global = global
+            .map(|prompt| prompt.field(&wire, quote!(global_instruction), quote!(make_global_instruction)));
         let writes = output.iter().map(|typed| key_spec(adk, typed));
         let text = output.map_or_else(
             || quote!(true),
@@ -215,9 +220,8 @@ impl Declaration<'_> {
         let disallow = (parent || peers).then(|| quote!(.disallow_transfer(#parent, #peers)));
         let unknown = fields.vague.then(|| quote!(.unknown()));
         let n = index(number);
-        let instruction = prompt.iter();
         quote! {
-            #prompt_const
+            #(#prompt_consts)*
             #turns_const
             #tool_items
             impl #adk::llm::Declares<#n> for #owner {
@@ -232,7 +236,8 @@ impl Declaration<'_> {
                         .max_turns(#wire::max_turns(#is_short, #turns))
                         #unknown,
                 )
-                #(.instruction(#instruction))*
+                #own
+                #global
                 #output
                 #contents
                 #tools
@@ -241,6 +246,45 @@ impl Declaration<'_> {
                 #settings;
             }
         }
+    }
+}
+
+/// An instruction as it was written.
+struct Prompt<'a> {
+    written: &'a Expr,
+    constant: proc_macro2::Ident,
+    /// The const with its text.
+    item: TokenStream,
+    /// A path or a closure may be a function: its type says so.
+    by_type: bool,
+}
+
+impl<'a> Prompt<'a> {
+    fn new(wire: &TokenStream, constant: proc_macro2::Ident, written: &'a Option<Expr>) -> Option<Self> {
+        let written = written.as_ref()?;
+        let by_type = matches!(written, Expr::Path(_) | Expr::Closure(_));
+        let item = match written {
+            // What a closure reads is not known.
+            Expr::Closure(_) => quote!(const #constant: &str = "";),
+            _ if by_type => quote!(const #constant: &str = #wire::InstructionOf(#written).prompt();),
+            _ => quote!(const #constant: &str = #written;),
+        };
+        Some(Self { written, constant, item, by_type })
+    }
+
+    /// How it is declared: as a prompt, and where it may be a function, as what makes it.
+    fn field(&self, wire: &TokenStream, prompt: TokenStream, make: TokenStream) -> TokenStream {
+        let (constant, written) = (&self.constant, self.written);
+        let make = match written {
+            Expr::Closure(_) => Some(quote!(.#make(|| #wire::Instruction::function(#written)))),
+            // The const is the mention that editors follow.
+            _ if self.by_type => {
+                let written = names::unspanned_all(written.to_token_stream());
+                Some(quote!(.#make(|| #wire::InstructionOf(#written).make())))
+            }
+            _ => None,
+        };
+        quote!(.#prompt(#constant) #make)
     }
 }
 

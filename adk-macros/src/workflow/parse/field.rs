@@ -102,6 +102,7 @@ impl Parser {
             })?,
             "model" => fields.model = Some(expr(input)?),
             "instruction" => fields.instruction = Some(constant(expr(input)?)?),
+            "global_instruction" => fields.global_instruction = Some(constant(expr(input)?)?),
             "temperature" => fields.temperature = Some(expr(input)?),
             "top_p" => fields.top_p = Some(expr(input)?),
             "max_output_tokens" => fields.max_output_tokens = Some(expr(input)?),
@@ -157,7 +158,7 @@ fn constant(expr: Expr) -> syn::Result<Expr> {
     match &expr {
         Expr::Macro(call) if call.mac.path.is_ident("format") => Err(syn::Error::new_spanned(
             &call.mac.path,
-            "syntax: an instruction is known when the workflow is compiled, so `format!` cannot make it; help: write the text itself: `{topic}` in it is filled in from the key `topic`",
+            "syntax: an instruction is known when the workflow is compiled, so `format!` cannot make it; help: write the text itself: `{topic}` in it is filled in from the key `topic`; or a function that makes it: `|cx: ReadonlyContext| format!(...)`",
         )),
         _ => Ok(expr),
     }

@@ -18,6 +18,7 @@ pub(super) const FIELDS: &[&str] = &[
     "timeout",
     "retry",
     "max_turns",
+    "global_instruction",
     "transfer",
     "disallow_transfer_to_parent",
     "disallow_transfer_to_peers",
@@ -25,7 +26,6 @@ pub(super) const FIELDS: &[&str] = &[
 
 /// Fields of the language that are not built yet.
 const LATER: &[&str] = &[
-    "global_instruction",
     "before_agent",
     "after_agent",
     "before_model",
