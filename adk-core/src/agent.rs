@@ -1,13 +1,16 @@
 //! Agents: async functions over a [`Context`].
 
+mod about;
 mod handover;
 
+pub(crate) use about::{About, Key, Parts};
 pub use handover::Handover;
 
 use crate::run::Context;
 use crate::run::Prepare;
 use crate::spec::AgentMeta;
 use crate::{BoxFuture, Flow, Result};
+use std::any::Any;
 
 /// An agent, in the form in which it is written.
 ///
@@ -53,6 +56,12 @@ pub trait DynAgent: Send + Sync {
     fn handover_dyn(&self) -> Handover<'_> {
         Handover::default()
     }
+
+    /// Itself, where a tree that it is placed in has to know what it is made of: blocks are taken in as steps.
+    #[doc(hidden)]
+    fn as_any(&self) -> Option<&dyn Any> {
+        None
+    }
 }
 
 impl<A: Agent> DynAgent for A {
@@ -91,6 +100,10 @@ macro_rules! pointer {
 
             fn handover_dyn(&self) -> Handover<'_> {
                 (**self).handover_dyn()
+            }
+
+            fn as_any(&self) -> Option<&dyn Any> {
+                (**self).as_any()
             }
         }
     };

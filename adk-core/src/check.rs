@@ -38,6 +38,15 @@ pub struct Fault {
     pub message: String,
 }
 
+impl Fault {
+    /// Whether it is one of the flow of keys and exits, which a tree that is built at run time may be excused from:
+    /// `.flow_checks(false)`.
+    pub fn is_of_flow(&self) -> bool {
+        self.check.starts_with("key-")
+            || matches!(self.check, "output-missing" | "loop-endless" | "exit-outside-loop")
+    }
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)

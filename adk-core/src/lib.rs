@@ -1,6 +1,7 @@
 //! The runtime of `adk-workflow`; users depend on that crate and write `use adk::...`.
 
 mod agent;
+pub mod build;
 pub mod check;
 mod content;
 pub mod engine;
@@ -33,6 +34,7 @@ pub mod workflow;
 #[doc(hidden)]
 pub use agent::Handover;
 pub use agent::{Agent, DynAgent};
+pub use build::{BuildError, IntoAgent, LoopAgent, ParallelAgent, SequentialAgent, Tree};
 pub use content::{Blob, Content, FileData, FunctionCall, FunctionResponse, Part, Role, Thought};
 pub use error::{BoxError, Error, ErrorKind, Result, StoreErrorKind};
 pub use event::{Actions, Details, Event, LOOP_ITERATION_KEY, StateDelta};

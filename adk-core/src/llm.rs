@@ -21,56 +21,117 @@ pub use declare::{IncludeContents, LlmDecl, LlmSettings, OutputKey, Retry, ToolL
 pub use declared::{Declared, Declares};
 pub use instruction::{Fallible, Instruction, Instructs, Later, Text};
 
-use crate::agent::{DynAgent, Handover};
+pub(crate) use output::Output;
+
+use crate::agent::{About, DynAgent, Handover, Parts};
 use crate::flow::Flow;
 use crate::run::{Context, Prepare, Prompt};
 use crate::spec::AgentMeta;
 use crate::{BoxFuture, Error, ErrorKind, Result};
 use serde_json::Value;
-use std::sync::{Arc, OnceLock};
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
 
 /// An agent that asks a language model: ADK's `LlmAgent`.
 ///
-/// A turn asks the model, runs the tools that it calls, and asks again, until it answers without a call.
-#[derive(Debug)]
+/// A turn asks the model, runs the tools that it calls, and asks again, until it answers without a call. Macros declare
+/// one, [`LlmAgent::builder`] makes one at run time.
 pub struct LlmAgent {
-    decl: &'static LlmDecl,
-    settings: LlmSettings,
+    about: About,
     instruction: Instruction,
     /// What it says to itself and to all agents below it, where none above it does.
     global: Option<Arc<dyn Prompt>>,
+    output: Option<Output>,
+    include_contents: IncludeContents,
+    /// The most model calls of a turn that were checked.
+    max_turns: Option<u32>,
     /// The declared tools; those of the settings come behind them.
     tools: ToolList,
-    /// Made of the output type at the first call.
-    schema: OnceLock<Option<Arc<Value>>>,
+    /// Its agents at run time, in the order of [`AgentMeta::transfer`]. An agent that a macro declares has none here.
+    sub_agents: Vec<Arc<dyn DynAgent>>,
+    /// Where it cannot hand on to: its parent, and the other agents of its parent.
+    disallow_transfer: (bool, bool),
+    settings: LlmSettings,
+}
+
+/// What a builder makes an agent of.
+pub(crate) struct LlmParts {
+    pub(crate) parts: Parts,
+    pub(crate) instruction: Instruction,
+    pub(crate) global: Instruction,
+    pub(crate) output: Option<Output>,
+    pub(crate) include_contents: IncludeContents,
+    pub(crate) disallow_transfer: (bool, bool),
+    pub(crate) settings: LlmSettings,
 }
 
 impl LlmAgent {
     pub(crate) fn declared(decl: &'static LlmDecl) -> Self {
-        let (settings, tools) = ((decl.settings)(), ToolList((decl.tools)()));
-        let instruction = decl.make_instruction.map_or_else(|| Instruction::from(decl.instruction), |make| make());
-        let global = match decl.make_global_instruction {
-            Some(make) => Some(make()),
-            None => Some(decl.global_instruction).filter(|prompt| !prompt.is_empty()).map(Instruction::from),
-        };
-        let global = global.map(|global| Arc::new(global) as Arc<dyn Prompt>);
-        Self { decl, settings, instruction, global, tools, schema: OnceLock::new() }
+        let prompt = || Instruction::from(decl.instruction);
+        let global = decl.make_global_instruction.map(|make| make());
+        let global = global.unwrap_or_else(|| Instruction::from(decl.global_instruction));
+        Self {
+            about: About::constant(&decl.meta),
+            instruction: decl.make_instruction.map_or_else(prompt, |make| make()),
+            global: global.for_all(),
+            output: decl.output.map(Output::declared),
+            include_contents: decl.include_contents,
+            max_turns: decl.max_turns,
+            tools: ToolList((decl.tools)()),
+            sub_agents: Vec::new(),
+            disallow_transfer: (decl.disallow_transfer_to_parent, decl.disallow_transfer_to_peers),
+            settings: (decl.settings)(),
+        }
+    }
+
+    pub(crate) fn made(made: LlmParts) -> Self {
+        let LlmParts { parts, instruction, global, output, include_contents, disallow_transfer, settings } =
+            made;
+        let (tools, sub_agents) = (ToolList(parts.tools.clone()), parts.transfer.clone());
+        let max_turns = settings.max_turns;
+        Self {
+            about: About::made(parts),
+            instruction,
+            global: global.for_all(),
+            output,
+            include_contents,
+            max_turns,
+            tools,
+            sub_agents,
+            disallow_transfer,
+            settings,
+        }
+    }
+
+    /// The agents below it, to which it may hand on.
+    pub fn sub_agents(&self) -> &[Arc<dyn DynAgent>] {
+        &self.sub_agents
+    }
+
+    /// Whether it cannot hand back to its parent.
+    pub fn disallow_transfer_to_parent(&self) -> bool {
+        self.disallow_transfer.0
+    }
+
+    /// Whether it cannot hand on to the other agents of its parent.
+    pub fn disallow_transfer_to_peers(&self) -> bool {
+        self.disallow_transfer.1
     }
 
     /// The schema that its answer has to fit.
     fn schema(&self) -> Option<Arc<Value>> {
-        let make = || self.decl.output.and_then(|output| output.schema).map(|schema| schema());
-        self.schema.get_or_init(make).clone()
+        self.output.as_ref().and_then(Output::schema)
     }
 
     /// The most model calls of a turn: what was set, otherwise what was declared.
     fn max_turns(&self) -> Option<u32> {
-        self.settings.max_turns.or(self.decl.max_turns)
+        self.settings.max_turns.or(self.max_turns)
     }
 
     /// `max_turns` is part of what `bounds` counts, so it can be lowered and not raised.
     fn check_turns(&self) -> Result<()> {
-        let why = match (self.max_turns(), self.decl.max_turns) {
+        let why = match (self.max_turns(), self.max_turns) {
             (Some(0), _) => "an agent makes at least one model call".to_owned(),
             (Some(set), Some(most)) if set > most => {
                 format!("it is declared with `max_turns: {most}`, which is the most that was checked")
@@ -85,18 +146,18 @@ impl LlmAgent {
     /// can make it ask again, `bounds` counts one call, so that is all it may make; tools that were added at run time make
     /// it ask again.
     fn max_calls(&self) -> Option<u32> {
-        let counted = self.decl.meta.max_turns.filter(|_| self.settings.tools.0.is_empty());
+        let counted = self.about.meta().max_turns.filter(|_| self.settings.tools.0.is_empty());
         self.max_turns().or(counted)
-    }
-
-    fn output(&self) -> Option<OutputKey> {
-        self.decl.output
     }
 }
 
 impl DynAgent for LlmAgent {
     fn meta(&self) -> &AgentMeta<'_> {
-        &self.decl.meta
+        self.about.meta()
+    }
+
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
     }
 
     fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
@@ -116,12 +177,24 @@ impl DynAgent for LlmAgent {
     fn handover_dyn(&self) -> Handover<'_> {
         Handover {
             decides: true,
-            not_to_parent: self.decl.disallow_transfer_to_parent,
-            not_to_peers: self.decl.disallow_transfer_to_peers,
+            not_to_parent: self.disallow_transfer.0,
+            not_to_peers: self.disallow_transfer.1,
             max_calls: self.max_calls(),
             model: self.settings.model.as_ref(),
             global: self.global.as_ref(),
-            agents: &[],
+            agents: &self.sub_agents,
         }
+    }
+}
+
+impl fmt::Debug for LlmAgent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LlmAgent")
+            .field("name", &self.about.meta().name)
+            .field("instruction", &self.instruction)
+            .field("output", &self.output)
+            .field("tools", &self.tools)
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
     }
 }

@@ -52,7 +52,7 @@ impl<P> Runner<P> {
     pub fn run<'a, H, W>(&self, workflow: H, input: impl Into<W::Input>) -> RunRequest<'a, W::Output>
     where
         H: Deref<Target = W> + Send + Sync + 'a,
-        W: Workflow,
+        W: Workflow + ?Sized,
     {
         let id = IdSeed::new().run(now_micros()).to_string();
         let key = SessionKey::new(&self.shared.app, "user", id);

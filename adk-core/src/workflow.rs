@@ -21,7 +21,7 @@ use crate::agent::DynAgent;
 use crate::flow::Flow;
 use crate::run::{Context, LoopEndReason, Prepare};
 use crate::spec::{Spec, StepKind};
-use crate::{Error, ErrorKind, Name, Result};
+use crate::{Error, ErrorKind, Name, Path, Result};
 use team::Team;
 use walk::{Exit, Walk, Walked};
 
@@ -88,6 +88,23 @@ pub trait Wired: Send + Sync {
         Ok(0)
     }
 
+    /// Whether the keys inside are its own, as those of a workflow are; a tree that was built at run time works on the
+    /// keys around it, as in ADK.
+    fn is_closed(&self) -> bool {
+        true
+    }
+
+    /// The step that is the workflow itself: a root block has no place below itself.
+    fn root(&self) -> Option<usize> {
+        None
+    }
+
+    /// Whether an exit that nobody announced, and one outside of any loop, is let pass: in a tree that was built without
+    /// checks of its flow.
+    fn is_unchecked(&self) -> bool {
+        false
+    }
+
     /// Evaluates the `let` items.
     fn lets(&self, _keys: &mut Keys) -> Result<()> {
         Ok(())
@@ -112,19 +129,22 @@ pub trait Wired: Send + Sync {
 pub async fn run(workflow: &dyn Wired, cx: &mut Context) -> Result<Flow> {
     let spec = workflow.spec();
     // At the root of a run the inputs came with the event of the user.
-    let nested = cx.path().parent().is_some();
+    let nested = workflow.is_closed() && cx.path().parent().is_some();
     // They are given back after an error too: an agent that runs a workflow by itself may go on.
     let (scope, known) = (cx.scope.clone(), cx.known.clone());
+    let unchecked = std::mem::replace(&mut cx.unchecked, workflow.is_unchecked());
     let walked = async {
         if nested {
             nested::enter(workflow, cx).await?;
         }
-        cx.known = nested::known(spec);
+        if workflow.is_closed() {
+            cx.known = nested::known(spec);
+        }
         let walk = Walk { workflow, steps: spec.steps };
         walk.steps(0..spec.steps.len(), cx).await
     };
     let walked = walked.await;
-    (cx.scope, cx.known) = (scope, known);
+    (cx.scope, cx.known, cx.unchecked) = (scope, known, unchecked);
     match walked? {
         Walked::Through if nested => nested::leave(spec, cx).await.map(|()| Flow::Continue),
         Walked::Through => Ok(Flow::Continue),
@@ -157,9 +177,9 @@ pub fn prepare(workflow: &dyn Wired, prepare: &mut Prepare<'_>) {
         match step.kind {
             StepKind::Agent { .. } => {
                 if let Some(agent) = workflow.agent(at) {
-                    let name = workflow.name(at);
-                    let outer = prepare.enter(name.clone());
+                    let outer = step_of(workflow, at, prepare);
                     agent.prepare_dyn(prepare);
+                    let name = prepare.path().name().clone();
                     if let Some(team) = Team::of(agent, &name, &|meta| workflow.target(meta.name)) {
                         team.prepare(prepare);
                     }
@@ -171,7 +191,7 @@ pub fn prepare(workflow: &dyn Wired, prepare: &mut Prepare<'_>) {
             | StepKind::Loop { .. }
             | StepKind::Match { .. }
             | StepKind::Each { .. } => {
-                open.push((step.end, prepare.enter(workflow.name(at))));
+                open.push((step.end, step_of(workflow, at, prepare)));
             }
             // That of a branch is not the end of a block.
             StepKind::End => {
@@ -181,5 +201,13 @@ pub fn prepare(workflow: &dyn Wired, prepare: &mut Prepare<'_>) {
             }
             StepKind::Branch | StepKind::Arm { .. } | StepKind::Break { .. } => {}
         }
+    }
+}
+
+/// Goes to a step; the one that is the workflow itself is where it stands already.
+fn step_of(workflow: &dyn Wired, at: usize, prepare: &mut Prepare<'_>) -> Path {
+    match workflow.root() == Some(at) {
+        true => prepare.here(),
+        false => prepare.enter(workflow.name(at)),
     }
 }

@@ -19,6 +19,7 @@ const LAYERS: &[&[&str]] = &[
     &["tools", "function"],
     &["workflow", "llm"],
     &["testing", "rehearsal"],
+    &["build"],
     &["runner"],
 ];
 

@@ -50,6 +50,14 @@ impl Instruction {
         }
     }
 
+    /// As what is said to all agents below; nothing when it is empty.
+    pub(super) fn for_all(self) -> Option<Arc<dyn Prompt>> {
+        match self.prompt() {
+            Some("") => None,
+            _ => Some(Arc::new(self)),
+        }
+    }
+
     /// The text for the next call.
     ///
     /// # Errors

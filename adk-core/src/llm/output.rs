@@ -2,34 +2,112 @@
 
 use super::OutputKey;
 use crate::model::FinishReason;
-use crate::{Content, Error, ErrorKind, Result};
+use crate::{Content, Error, ErrorKind, Name, Result};
 use serde_json::Value;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
 
 /// The most of an answer that an error shows, in characters.
 const SHOWN: usize = 200;
 
-/// The value of the key; `None` when the answer has no text, which leaves the key as it is.
+/// The key that an answer is written to, and how.
+#[derive(Clone)]
+pub(crate) struct Output {
+    /// The key, with its prefix if it has one. Without one the model is asked for an answer of that form, and nobody looks
+    /// at it, as in ADK.
+    pub(crate) key: Option<Name>,
+    form: Form,
+}
+
+#[derive(Clone)]
+enum Form {
+    Text,
+    /// A type of the program; its schema is made at the first call.
+    Type {
+        make: fn() -> Arc<Value>,
+        made: OnceLock<Arc<Value>>,
+        check: fn(&Value) -> Result<(), String>,
+    },
+    /// A schema that came from outside.
+    Schema(Arc<Value>),
+}
+
+impl Output {
+    pub(crate) fn declared(output: OutputKey) -> Self {
+        let form = match output.schema {
+            None => Form::Text,
+            Some(make) => Form::Type { make, made: OnceLock::new(), check: output.check },
+        };
+        Self { key: Some(Name::literal(output.key)), form }
+    }
+
+    /// Text as it is.
+    pub(crate) fn text(key: Name) -> Self {
+        Self { key: Some(key), form: Form::Text }
+    }
+
+    /// What a declaration says, under a key that is known at run time.
+    pub(crate) fn typed(key: Option<Name>, output: OutputKey) -> Self {
+        Self { key, ..Self::declared(output) }
+    }
+
+    /// JSON that fits a schema.
+    pub(crate) fn schema_of(key: Option<Name>, schema: Arc<Value>) -> Self {
+        Self { key, form: Form::Schema(schema) }
+    }
+
+    pub(super) fn schema(&self) -> Option<Arc<Value>> {
+        match &self.form {
+            Form::Text => None,
+            Form::Type { make, made, .. } => Some(made.get_or_init(make).clone()),
+            Form::Schema(schema) => Some(schema.clone()),
+        }
+    }
+
+    /// Says what is wrong with a value that does not fit.
+    pub(super) fn check(&self, value: &Value) -> Result<(), String> {
+        match &self.form {
+            Form::Text => Ok(()),
+            Form::Type { check, .. } => check(value),
+            Form::Schema(schema) => crate::tool::decode::check(value, schema),
+        }
+    }
+}
+
+impl fmt::Debug for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "Output({}, {})",
+            self.key.as_deref().unwrap_or("no key"),
+            if matches!(self.form, Form::Text) { "text" } else { "json" }
+        )
+    }
+}
+
+/// The key and its new value; `None` when the answer has no text, which leaves the key as it is.
 ///
 /// # Errors
 /// When the text is no JSON, or JSON of another type than the agent's.
 pub(super) fn value(
-    output: &OutputKey,
+    output: &Output,
     content: &Content,
     finish: Option<&FinishReason>,
-) -> Result<Option<Value>> {
+) -> Result<Option<(Name, Value)>> {
+    let Some(key) = &output.key else { return Ok(None) };
     let text = content.text();
-    if output.schema.is_none() {
-        return Ok((!text.is_empty()).then_some(Value::String(text)));
+    if matches!(output.form, Form::Text) {
+        return Ok((!text.is_empty()).then(|| (key.clone(), Value::String(text))));
     }
     let json = unfenced(&text);
     if json.is_empty() {
         return Ok(None);
     }
     let value = match serde_json::from_str::<Value>(json) {
-        Ok(value) => (output.check)(&value).map(|()| value),
+        Ok(value) => output.check(&value).map(|()| value),
         Err(error) => Err(format!("it is no JSON ({error})")),
     };
-    value.map(Some).map_err(|why| invalid(output.key, &text, &why, finish))
+    value.map(|value| Some((key.clone(), value))).map_err(|why| invalid(key, &text, &why, finish))
 }
 
 /// Models put JSON into a Markdown fence now and then, above all where the provider does not enforce the schema.
@@ -68,30 +146,34 @@ mod tests {
         let mut content = Content::model(" a ");
         content.parts.insert(0, Part::Thought(Thought { text: "hm".into(), signature: None }));
         content.parts.push(Part::text("b"));
-        assert_eq!(value(&text, &content, None).unwrap(), Some(json!(" a b")));
-        assert_eq!(value(&text, &Content::default(), None).unwrap(), None);
+        assert_eq!(
+            value(&Output::declared(text), &content, None).unwrap(),
+            Some(("draft".into(), json!(" a b")))
+        );
+        assert_eq!(value(&Output::declared(text), &Content::default(), None).unwrap(), None);
     }
 
     #[test]
     fn json_is_parsed_with_and_without_a_fence() {
         for answer in ["[1, 2]", " [1,2]\n", "```json\n[1, 2]\n```", "```\n[1, 2]```"] {
             assert_eq!(
-                value(&COUNT, &Content::model(answer), None).unwrap(),
-                Some(json!([1, 2])),
+                value(&Output::declared(COUNT), &Content::model(answer), None).unwrap(),
+                Some(("counts".into(), json!([1, 2]))),
                 "{answer}"
             );
         }
-        assert_eq!(value(&COUNT, &Content::model(" \n"), None).unwrap(), None);
+        assert_eq!(value(&Output::declared(COUNT), &Content::model(" \n"), None).unwrap(), None);
     }
 
     #[test]
     fn an_answer_of_another_type_says_why() {
-        let error = value(&COUNT, &Content::model("[1, 300]"), None).unwrap_err();
+        let error = value(&Output::declared(COUNT), &Content::model("[1, 300]"), None).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::OutputInvalid);
         assert!(error.to_string().contains("`counts`") && error.to_string().contains("300"), "{error}");
-        let error = value(&COUNT, &Content::model("[1, "), Some(&FinishReason::MaxTokens)).unwrap_err();
+        let error = value(&Output::declared(COUNT), &Content::model("[1, "), Some(&FinishReason::MaxTokens))
+            .unwrap_err();
         assert!(error.to_string().contains("no JSON") && error.to_string().contains("cut off"), "{error}");
-        let error = value(&COUNT, &Content::model("é".repeat(500)), None).unwrap_err();
+        let error = value(&Output::declared(COUNT), &Content::model("é".repeat(500)), None).unwrap_err();
         assert!(error.to_string().contains("ééé..."), "{error}");
     }
 }

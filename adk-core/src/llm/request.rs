@@ -34,18 +34,18 @@ pub(super) async fn build(
     let paragraphs = [
         Some(global),
         Some(instruction),
-        Some(identity(&info.agent, agent.decl.meta.description)),
+        Some(identity(&info.agent, agent.about.meta().description)),
         tools.responds().then(|| respond::INSTRUCTION.to_owned()),
         transfer::instruction(seat),
     ];
     let paragraphs: Vec<_> = paragraphs.into_iter().flatten().filter(|text| !text.is_empty()).collect();
     let history = cx.history();
-    if agent.decl.include_contents == IncludeContents::Default {
+    if agent.include_contents == IncludeContents::Default {
         history.load().await?;
     }
     Ok(ModelRequest {
         system_instruction: paragraphs.join("\n\n"),
-        contents: contents(&history, &info.agent, agent.decl.include_contents),
+        contents: contents(&history, &info.agent, agent.include_contents),
         tools: tools.declarations(),
         response_schema: tools.response_schema(),
         config: agent.settings.generation.clone(),

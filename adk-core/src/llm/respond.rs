@@ -1,6 +1,6 @@
 //! An answer of a type beside tools: models that cannot be held to a schema while they may call tools give it by a tool.
 
-use super::OutputKey;
+use super::Output;
 use crate::content::Content;
 use crate::event::Event;
 use crate::model::ToolDeclaration;
@@ -25,12 +25,12 @@ const WRAPPED: &str = "response";
 pub(super) struct SetModelResponse {
     declaration: ToolDeclaration,
     schema: Arc<Value>,
-    output: OutputKey,
+    output: Output,
     wrapped: bool,
 }
 
 impl SetModelResponse {
-    pub(super) fn new(output: OutputKey, schema: Arc<Value>) -> Self {
+    pub(super) fn new(output: Output, schema: Arc<Value>) -> Self {
         let wrapped = schema.get("type").and_then(Value::as_str) != Some("object");
         let parameters = match wrapped {
             false => schema.clone(),
@@ -60,7 +60,7 @@ impl Tool for SetModelResponse {
                 args.into_iter().find(|(name, _)| name == WRAPPED).map(|(_, value)| value).unwrap_or_default()
             }
         };
-        let checked = decode::settle(&mut answer, &self.schema, |answer| (self.output.check)(answer));
+        let checked = decode::settle(&mut answer, &self.schema, |answer| self.output.check(answer));
         match checked {
             Ok(()) => {
                 cx.actions.set_model_response = Some(answer.clone());

@@ -24,10 +24,10 @@ impl<'a> Toolbox<'a> {
         let other_tools = transfer.is_some() || agent.tools().next().is_some();
         if other_tools
             && !model.answers_in_schema_beside_tools()
-            && let Some(output) = agent.output()
+            && let Some(output) = &agent.output
             && let Some(schema) = agent.schema()
         {
-            added.push(Arc::new(SetModelResponse::new(output, schema)));
+            added.push(Arc::new(SetModelResponse::new(output.clone(), schema)));
         }
         let responds = !added.is_empty();
         if let Some(transfer) = transfer {

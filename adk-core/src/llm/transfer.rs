@@ -35,7 +35,7 @@ impl TransferToAgent {
             "required": ["agent_name"],
         });
         let declaration = ToolDeclaration::new(TRANSFER, Self::META.description, parameters);
-        Some(Self { declaration, offered, strict: cx.config().tool_errors_end_run })
+        Some(Self { declaration, offered, strict: cx.config().follows_adk() })
     }
 }
 

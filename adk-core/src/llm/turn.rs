@@ -8,7 +8,7 @@ use crate::flow::Flow;
 use crate::model::{FinishReason, Model, ModelResponse, Usage};
 use crate::run::Context;
 use crate::tool::ToolActions;
-use crate::{Error, ErrorKind, FunctionCall, Name, Part, Result};
+use crate::{Error, ErrorKind, FunctionCall, Part, Result};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -79,8 +79,8 @@ fn model(agent: &LlmAgent, cx: &Context) -> Result<Arc<dyn Model>> {
 
 /// An answer that came by a tool, with the output in it.
 fn answered(agent: &LlmAgent, event: Event, answer: Value) -> Event {
-    match agent.output() {
-        Some(output) => event.with_state(Name::literal(output.key), answer),
+    match agent.output.as_ref().and_then(|output| output.key.clone()) {
+        Some(key) => event.with_state(key, answer),
         None => event,
     }
 }
@@ -93,7 +93,8 @@ async fn ask(
     turn: u32,
     cx: &mut Context,
 ) -> Result<ModelResponse> {
-    let limit = if cx.frame.seat.is_some() { agent.max_calls() } else { agent.max_turns() };
+    let counted = cx.frame.seat.is_some() && !cx.config().follows_adk();
+    let limit = if counted { agent.max_calls() } else { agent.max_turns() };
     if let Some(max) = limit.filter(|max| turn >= *max) {
         let message = format!(
             "it has made {max} model calls in one turn, its `max_turns`, and the model still calls tools"
@@ -135,15 +136,15 @@ fn answer_event(
             calls.push(call.clone());
         }
     }
-    let value = match &agent.decl.output {
+    let value = match &agent.output {
         Some(output) if calls.is_empty() && error_code.is_none() => {
-            output::value(output, &content, finish_reason.as_ref())?.map(|value| (output.key, value))
+            output::value(output, &content, finish_reason.as_ref())?
         }
         _ => None,
     };
     let mut event = Event::new().with_content(content);
     if let Some((key, value)) = value {
-        event = event.with_state(Name::literal(key), value);
+        event = event.with_state(key, value);
     }
     if usage != Usage::default()
         || finish_reason.is_some()

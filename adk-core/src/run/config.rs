@@ -52,4 +52,9 @@ impl RunConfig {
         self.tool_errors_end_run = yes;
         self
     }
+
+    /// Whether the run does what ADK for Python does.
+    pub(crate) fn follows_adk(&self) -> bool {
+        self.tool_errors_end_run
+    }
 }

@@ -28,6 +28,8 @@ pub struct Context {
     pub(crate) instance: Option<Name>,
     /// What the agents above have given to those below them.
     pub(crate) above: Option<Arc<Above>>,
+    /// The tree around was built without checks of its flow: who ends a loop need not have announced it.
+    pub(crate) unchecked: bool,
     pub(crate) frame: Frame,
     overlay: Overlay,
     /// Stored keys that were written in the turns that are open; one list, so that a turn allocates none.
@@ -76,6 +78,7 @@ impl Context {
             branch: None,
             instance: None,
             above: None,
+            unchecked: false,
             frame: Frame::new(Path::root(name), 0),
             overlay: Overlay::default(),
             written: Vec::new(),
@@ -97,6 +100,18 @@ impl Context {
     /// The name of an agent with that of the instance around it; `None` outside of instances.
     pub(crate) fn name_of(&self, name: &Name) -> Option<Name> {
         self.instance.as_ref().map(|instance| Name::from(format!("{instance}::{name}")))
+    }
+
+    /// Begins a turn or a round at the place where it stands; the same holds for what this returns.
+    pub(crate) fn again(&mut self, at: At) -> Frame {
+        let path = match at {
+            At::Once => self.frame.path.clone(),
+            at => self.frame.path.with(at),
+        };
+        let (author, emits, steps) = (self.frame.author.clone(), self.frame.emits, self.frame.steps);
+        // What is recorded under one path is counted through.
+        let inner = Frame { author, emits, steps, ..Frame::new(path, self.written.len()) };
+        std::mem::replace(&mut self.frame, inner)
     }
 
     /// Goes back up; returns what belonged to the turn.
@@ -137,6 +152,7 @@ impl Context {
             branch: Some(branch.into()),
             instance: self.instance.clone(),
             above: self.above.clone(),
+            unchecked: self.unchecked,
             frame: Frame::new(self.frame.path.clone(), 0),
             overlay: Overlay::default(),
             written: Vec::new(),

@@ -26,6 +26,11 @@ impl<'a> Prepare<'a> {
         std::mem::replace(&mut self.path, inner)
     }
 
+    /// Stays; what comes back is for [`leave`](Self::leave).
+    pub(crate) fn here(&self) -> Path {
+        self.path.clone()
+    }
+
     /// Goes back to where [`enter`](Self::enter) came from.
     pub(crate) fn leave(&mut self, outer: Path) {
         self.path = outer;

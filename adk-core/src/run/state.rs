@@ -56,12 +56,7 @@ impl State<'_> {
 }
 
 /// The value of a name: what was written and is not committed yet comes first.
-pub(super) fn value(
-    run: &Run,
-    scope: Option<&KeyScope>,
-    overlay: &Overlay,
-    key: &str,
-) -> Option<Arc<Value>> {
+pub(super) fn value(run: &Run, scope: Option<&KeyScope>, overlay: &Overlay, key: &str) -> Option<Arc<Value>> {
     let own = |key: &str| overlay.state_delta.get(key).cloned();
     let Some(scope) = scope else { return own(key).or_else(|| run.get(key)) };
     if !overlay.state_delta.is_empty()

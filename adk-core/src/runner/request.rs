@@ -47,7 +47,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
     ) -> Self
     where
         H: Deref<Target = W> + Send + Sync + 'a,
-        W: Workflow<Output = T>,
+        W: Workflow<Output = T> + ?Sized,
     {
         let mut keys = Keys::default();
         // The expressions of `let` items run here; one that panics is an error of the run, as in any agent.
@@ -134,7 +134,7 @@ pub(super) async fn open_session(shared: &Shared, key: SessionKey) -> Result<Arc
     }
 }
 
-async fn root<W: Workflow>(workflow: &W, run: Arc<Run>, start: Start) -> Result<W::Output> {
+async fn root<W: Workflow + ?Sized>(workflow: &W, run: Arc<Run>, start: Start) -> Result<W::Output> {
     let agent = workflow.as_agent();
     let name = Name::shared(agent.meta().name);
     let path = Path::root(name.clone());

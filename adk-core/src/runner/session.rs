@@ -31,7 +31,7 @@ impl SessionHandle {
     pub fn run<'a, H, W>(&self, workflow: H, input: impl Into<W::Input>) -> RunRequest<'a, W::Output>
     where
         H: Deref<Target = W> + Send + Sync + 'a,
-        W: Workflow,
+        W: Workflow + ?Sized,
     {
         RunRequest::new(self.shared.clone(), self.key.clone(), false, workflow, input.into())
     }

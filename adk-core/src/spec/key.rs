@@ -57,6 +57,12 @@ impl<'a> KeySpec<'a> {
         self
     }
 
+    /// The type itself, or nothing.
+    pub(crate) const fn with_id(mut self, id: Option<fn() -> TypeId>) -> Self {
+        self.id = id;
+        self
+    }
+
     /// Whether the type itself is known.
     pub(crate) const fn is_typed(&self) -> bool {
         self.id.is_some()

@@ -35,7 +35,7 @@ pub(crate) fn settle(
         return Ok(());
     }
     let mut path = String::new();
-    match mismatch(value, schema, &mut path) {
+    match mismatch(value, schema, true, &mut path) {
         Some(fault) if path.is_empty() => Err(fault.trim_start_matches(": ").to_owned()),
         Some(fault) => Err(format!("`{}`{fault}", path.trim_start_matches('.'))),
         None => Err(error),
@@ -97,15 +97,26 @@ fn whole(number: &serde_json::Number) -> Option<Value> {
 #[cold]
 fn explain(name: &str, value: &Value, schema: &Value, reason: &str) -> ToolError {
     let mut path = name.to_owned();
-    let text = match mismatch(value, schema, &mut path) {
+    let text = match mismatch(value, schema, true, &mut path) {
         Some(fault) => format!("argument `{path}`{fault}"),
         None => format!("argument `{name}`: expected {}: {reason}", expected(schema)),
     };
     ToolError::argument(text)
 }
 
-/// Where a value first differs from its schema, and how.
-fn mismatch(value: &Value, schema: &Value, path: &mut String) -> Option<String> {
+/// Sees that a value fits a schema that no type of the program stands behind.
+pub(crate) fn check(value: &Value, schema: &Value) -> Result<(), String> {
+    let mut path = String::new();
+    match mismatch(value, schema, false, &mut path) {
+        None => Ok(()),
+        Some(fault) if path.is_empty() => Err(fault.trim_start_matches(": ").to_owned()),
+        Some(fault) => Err(format!("`{}`{fault}", path.trim_start_matches('.'))),
+    }
+}
+
+/// Where a value first differs from its schema, and how. When it could not be read as its type, a text with a format is
+/// one that differs.
+fn mismatch(value: &Value, schema: &Value, unread: bool, path: &mut String) -> Option<String> {
     if let Some(allowed) = allowed(schema) {
         return (!allowed.contains(&value)).then(|| wanted(value, schema));
     }
@@ -126,25 +137,25 @@ fn mismatch(value: &Value, schema: &Value, path: &mut String) -> Option<String> 
                 if value.is_null() {
                     return None;
                 }
-                inside(value, of, path, &format!(".{key}"))
+                inside(value, of, unread, path, &format!(".{key}"))
             })
         }
         ("array", Value::Array(items)) => {
             let of = schema.get("items")?;
-            items.iter().enumerate().find_map(|(at, item)| inside(item, of, path, &format!("[{at}]")))
+            items.iter().enumerate().find_map(|(at, item)| inside(item, of, unread, path, &format!("[{at}]")))
         }
         ("string", Value::String(_)) | ("boolean", Value::Bool(_)) | ("number", Value::Number(_)) => {
-            schema.get("format").is_some_and(|_| value.is_string()).then(|| wanted(value, schema))
+            (unread && value.is_string() && schema.get("format").is_some()).then(|| wanted(value, schema))
         }
         ("integer", Value::Number(number)) if fits(number, schema) => None,
         _ => Some(wanted(value, schema)),
     }
 }
 
-fn inside(value: &Value, schema: &Value, path: &mut String, step: &str) -> Option<String> {
+fn inside(value: &Value, schema: &Value, unread: bool, path: &mut String, step: &str) -> Option<String> {
     let outer = path.len();
     path.push_str(step);
-    let fault = mismatch(value, schema, path);
+    let fault = mismatch(value, schema, unread, path);
     if fault.is_none() {
         path.truncate(outer);
     }

@@ -36,6 +36,11 @@ impl Keys {
         Ok(())
     }
 
+    /// Adds a key with its initial value, which is JSON already.
+    pub(crate) fn set_shared(&mut self, key: Name, value: Arc<Value>) {
+        self.lets.push((key, value));
+    }
+
     /// Makes this the message of the user, in place of the inputs.
     pub fn message(&mut self, content: Content) {
         self.message = Some(content);

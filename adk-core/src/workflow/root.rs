@@ -19,10 +19,7 @@ pub(crate) fn prepare_root(agent: &dyn DynAgent, prepare: &mut Prepare<'_>) {
 pub(crate) async fn run_root(agent: &dyn DynAgent, cx: &mut Context) -> Result<()> {
     match team(agent) {
         None => run(agent, cx).await.map(drop),
-        Some(team) => {
-            let first = continues(&team, cx).await?;
-            team.run(first, None, cx).await.map(drop)
-        }
+        Some(team) => team.begin(None, cx).await.map(drop),
     }
 }
 
@@ -34,7 +31,7 @@ fn team(agent: &dyn DynAgent) -> Option<Team<'_>> {
 /// Who takes the user's message: who made the call that it answers, otherwise who answered last. One that could not hand
 /// over to all others, since it or one above it may not hand back, would keep the user for ever; then it is the one
 /// before it, in the end the root.
-async fn continues(team: &Team<'_>, cx: &Context) -> Result<usize> {
+pub(super) async fn continues(team: &Team<'_>, cx: &Context) -> Result<usize> {
     let (history, base) = (cx.history(), cx.path());
     history.load().await?;
     let message = history.iter().next_back();

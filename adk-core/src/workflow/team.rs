@@ -3,6 +3,7 @@
 //! A team has one turn at the place of its first agent, in which one member runs at a time. Who ends without handing over
 //! ends the turn. The members' model calls are counted per member for the whole turn, since that is what `bounds` counts.
 
+use super::root::continues;
 use super::turn::run;
 use crate::agent::{DynAgent, Handover};
 use crate::flow::Flow;
@@ -78,7 +79,12 @@ impl<'a> Team<'a> {
     }
 
     /// What a member has from those above it; `around` is what the first one has, and `scope` are its keys.
-    fn above(&self, at: usize, around: Option<&Arc<Above>>, scope: Option<&Arc<KeyScope>>) -> Option<Arc<Above>> {
+    fn above(
+        &self,
+        at: usize,
+        around: Option<&Arc<Above>>,
+        scope: Option<&Arc<KeyScope>>,
+    ) -> Option<Arc<Above>> {
         let mut upper =
             std::iter::successors(self.members[at].parent, |&at| self.members[at].parent).peekable();
         upper.peek()?;
@@ -94,9 +100,19 @@ impl<'a> Team<'a> {
         Some(Arc::new(above))
     }
 
+    /// Runs the turn: at the root of a run it is continued by the member that answered last.
+    pub(super) async fn begin(
+        self,
+        outside: Option<Arc<KeyScope>>,
+        cx: &mut Context,
+    ) -> Result<(Flow, Path)> {
+        let first = if cx.path().parent().is_none() { continues(&self, cx).await? } else { 0 };
+        self.run(first, outside, cx).await
+    }
+
     /// Runs the turn, begun by the member `at`, at the place where the context stands, which is that of the first member.
     /// `outside` are the keys around the first member, which may be an instance with keys of its own. Gives who ended it.
-    pub(super) async fn run(
+    async fn run(
         mut self,
         mut at: usize,
         outside: Option<Arc<KeyScope>>,
@@ -197,7 +213,7 @@ impl<'a> Team<'a> {
             plain: name.clone(),
             description: agent.meta().description.to_owned(),
             is_parent,
-            is_spent: hand.max_calls.is_some_and(|max| *calls >= max),
+            is_spent: !cx.config().follows_adk() && hand.max_calls.is_some_and(|max| *calls >= max),
         }
     }
 }

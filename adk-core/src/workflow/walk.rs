@@ -70,7 +70,10 @@ impl<'a> Walk<'a> {
                     let Some(agent) = self.workflow.agent(at) else {
                         return Err(self.broken(at, "has no agent"));
                     };
-                    let ended = turn(self.workflow, agent, self.workflow.name(at), step, cx).await?;
+                    let ended = {
+                        let outer = self.enter(at, At::Once, cx);
+                        turn(self.workflow, agent, outer, step, cx).await?
+                    };
                     at += 1;
                     ended.and_then(|(flow, by)| Exit::new(flow, LoopEndReason::Escalated { by }))
                 }
@@ -79,32 +82,32 @@ impl<'a> Walk<'a> {
                     Some(Exit { target: target.map(Name::shared), reason: LoopEndReason::Break })
                 }
                 StepKind::Loop { .. } => {
-                    let outer = cx.enter(self.workflow.name(at), At::Round(1));
+                    let outer = self.enter(at, At::Round(1), cx);
                     open.push(Open { at, outer, round: 1 });
                     at += 1;
                     None
                 }
                 StepKind::Sequence => {
-                    let outer = cx.enter(self.workflow.name(at), At::Once);
+                    let outer = self.enter(at, At::Once, cx);
                     open.push(Open { at, outer, round: 0 });
                     at += 1;
                     None
                 }
                 StepKind::Match { key } => {
-                    let outer = cx.enter(self.workflow.name(at), At::Once);
+                    let outer = self.enter(at, At::Once, cx);
                     open.push(Open { at, outer, round: 0 });
                     at = self.arm(at, key, cx)?;
                     None
                 }
                 StepKind::Parallel { max_concurrency } => {
-                    let outer = cx.enter(self.workflow.name(at), At::Once);
+                    let outer = self.enter(at, At::Once, cx);
                     let walked = self.parallel(at, max_concurrency, cx).await;
                     cx.leave(outer);
                     at = step.end + 1;
                     walked?.exit()
                 }
                 StepKind::Each { item, list, max_concurrency } => {
-                    let outer = cx.enter(self.workflow.name(at), At::Once);
+                    let outer = self.enter(at, At::Once, cx);
                     let walked = self.each(at, item, list, max_concurrency, cx).await;
                     cx.leave(outer);
                     at = step.end + 1;
@@ -126,7 +129,9 @@ impl<'a> Walk<'a> {
                     None
                 }
             };
-            if let Some(exit) = exit {
+            if let Some(exit) = exit
+                && (!self.workflow.is_unchecked() || self.is_taken(at, &exit))
+            {
                 match self.jump(exit, open, cx) {
                     Ok(behind) => at = behind,
                     Err(exit) => return Ok(Walked::Exit(exit)),
@@ -134,6 +139,23 @@ impl<'a> Walk<'a> {
             }
         }
         Ok(Walked::Through)
+    }
+
+    /// Goes to a step; what comes back is for [`Context::leave`].
+    fn enter(&self, at: usize, run: At, cx: &mut Context) -> Frame {
+        match self.workflow.root() == Some(at) {
+            true => cx.again(run),
+            false => cx.enter(self.workflow.name(at), run),
+        }
+    }
+
+    /// Whether a loop around the step before `at` takes an exit.
+    fn is_taken(&self, at: usize, exit: &Exit) -> bool {
+        self.steps.iter().take(at).any(|step| {
+            step.end >= at
+                && matches!(step.kind, StepKind::Loop { .. })
+                && exit.target.as_ref().is_none_or(|target| **target == *step.name)
+        })
     }
 
     /// At the end of a block: another round, or on behind it.
@@ -159,7 +181,7 @@ impl<'a> Walk<'a> {
         }
         let (start, round) = (block.at, block.round.saturating_add(1));
         cx.leave(block.outer);
-        let outer = cx.enter(self.workflow.name(start), At::Round(round));
+        let outer = self.enter(start, At::Round(round), cx);
         open.push(Open { at: start, outer, round });
         Ok(Next::Round(start + 1))
     }
@@ -184,7 +206,10 @@ impl<'a> Walk<'a> {
     fn close(&self, block: Open, reason: LoopEndReason, cx: &mut Context) {
         cx.leave(block.outer);
         if block.round > 0 {
-            let path = cx.path().child(self.workflow.name(block.at), At::Once);
+            let path = match self.workflow.root() == Some(block.at) {
+                true => cx.path().clone(),
+                false => cx.path().child(self.workflow.name(block.at), At::Once),
+            };
             cx.run.end_loop(LoopEnd { path, rounds: block.round, reason });
         }
     }

@@ -168,13 +168,15 @@ impl Declaration<'_> {
         let name = fields.name.as_ref().map_or_else(|| names::plain(&decl.name), syn::LitStr::value);
         let description = docs::description(&decl.attrs);
         let both = [("PROMPT", &fields.instruction), ("GLOBAL", &fields.global_instruction)];
-        let [own, global] = both.map(|(constant, written)| Prompt::new(&wire, numbered(constant, number), written));
+        let [own, global] =
+            both.map(|(constant, written)| Prompt::new(&wire, numbered(constant, number), written));
         let written = [&own, &global].map(|prompt| prompt.as_ref());
         let written: Vec<&Prompt<'_>> = written.into_iter().flatten().collect();
         let prompt_consts = written.iter().map(|prompt| &prompt.item);
         let prompts = written.iter().map(|prompt| &prompt.constant);
         let sources = written.iter().map(|prompt| source(prompt.written));
-        let own = own.as_ref().map(|prompt| prompt.field(&wire, quote!(instruction), quote!(make_instruction)));
+        let own =
+            own.as_ref().map(|prompt| prompt.field(&wire, quote!(instruction), quote!(make_instruction)));
         let global = global.as_ref();
         let global = global
             .map(|prompt| prompt.field(&wire, quote!(global_instruction), quote!(make_global_instruction)));

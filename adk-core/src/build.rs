@@ -1,0 +1,33 @@
+//! Trees that are made at run time: ADK's agents by builders, with the checks of the compiler as values.
+//!
+//! ```
+//! # use adk_core as adk;
+//! use adk::llm::LlmAgent;
+//! use adk::{LoopAgent, SequentialAgent};
+//!
+//! let writer = LlmAgent::builder("writer").instruction("Write a story.").output_key("draft");
+//! let critic = LlmAgent::builder("critic").instruction("Review: {draft}").output_key("review");
+//! let refiner = LlmAgent::builder("refiner").instruction("Apply {review} to {draft}").output_key("draft");
+//! let tree = SequentialAgent::builder("writing")
+//!     .sub_agent(writer)
+//!     .sub_agent(LoopAgent::builder("refinement").max_iterations(3).sub_agents([critic, refiner]))
+//!     .build()?;
+//! assert_eq!(tree.spec().name, "writing");
+//! # Ok::<(), adk::BuildError>(())
+//! ```
+
+mod block;
+mod error;
+mod flat;
+mod item;
+mod llm;
+mod tree;
+
+pub use block::{
+    BlockBuilder, LoopAgent, LoopAgentBuilder, ParallelAgent, ParallelAgentBuilder, SequentialAgent,
+    SequentialAgentBuilder,
+};
+pub use error::BuildError;
+pub use item::{IntoAgent, SubAgent};
+pub use llm::LlmAgentBuilder;
+pub use tree::Tree;

@@ -1,0 +1,177 @@
+//! What a tree is made of: agents, and blocks of agents.
+
+use super::{BlockBuilder, BuildError, LlmAgentBuilder, LoopAgent, ParallelAgent, SequentialAgent, Tree};
+use crate::Name;
+use crate::agent::DynAgent;
+use crate::check::Fault;
+use crate::llm::LlmAgent;
+use crate::spec::AgentMeta;
+use self_cell::self_cell;
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+/// What can be placed in a tree: an agent of any kind, by value or as `Arc`, a block, a builder that is not built yet,
+/// and the result of one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an agent",
+    label = "cannot be placed in a tree",
+    note = "a function with `#[agent]` is placed as `name::default()`; an agent by hand implements `Agent` or `DynAgent`"
+)]
+pub trait IntoAgent {
+    /// As a part of a tree.
+    fn into_agent(self) -> SubAgent;
+}
+
+/// A part of a tree: an agent, or a block of agents.
+#[derive(Clone)]
+pub struct SubAgent(pub(super) Item);
+
+#[derive(Clone)]
+pub(super) enum Item {
+    Agent(Placed),
+    Block(Arc<Block>),
+}
+
+/// A block with its parts.
+pub(super) struct Block {
+    pub(super) name: Name,
+    pub(super) description: String,
+    pub(super) kind: BlockKind,
+    pub(super) items: Vec<Item>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BlockKind {
+    Loop { max: Option<u32> },
+    Sequence,
+    Parallel { max_concurrency: Option<u32> },
+}
+
+/// An agent at a place, and what says which agent it is.
+#[derive(Clone)]
+pub(super) struct Placed {
+    pub(super) agent: Arc<dyn DynAgent>,
+    about: Arc<Identified>,
+    /// What is wrong with the agent itself and is no matter of the tree.
+    pub(super) faults: Arc<[Fault]>,
+}
+
+/// The agent that is described, and the name of its definition.
+struct Owner {
+    agent: Arc<dyn DynAgent>,
+    definition: String,
+}
+
+self_cell!(
+    struct Identified {
+        owner: Owner,
+        #[covariant]
+        dependent: AgentMeta,
+    }
+);
+
+impl Placed {
+    pub(super) fn new(agent: Arc<dyn DynAgent>) -> Self {
+        Self::with_faults(agent, Vec::new())
+    }
+
+    /// An agent that was described at run time says nothing of its definition: then it is this very value.
+    pub(super) fn with_faults(agent: Arc<dyn DynAgent>, faults: Vec<Fault>) -> Self {
+        let meta = agent.meta();
+        let definition = match meta.definition == meta.name {
+            true => format!("{} at {:p}", meta.name, inner(&agent)),
+            false => meta.definition.to_owned(),
+        };
+        let owner = Owner { agent: agent.clone(), definition };
+        let about = Identified::new(owner, |owner| owner.agent.meta().definition(&owner.definition));
+        Self { agent, about: Arc::new(about), faults: faults.into() }
+    }
+
+    pub(super) fn meta(&self) -> &AgentMeta<'_> {
+        self.about.borrow_dependent()
+    }
+}
+
+/// Where an agent lives: an `Arc` in an `Arc` is the same agent.
+fn inner(agent: &Arc<dyn DynAgent>) -> *const () {
+    Arc::as_ptr(agent).cast()
+}
+
+impl SubAgent {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        match &self.0 {
+            Item::Agent(placed) => placed.agent.meta().name,
+            Item::Block(block) => &block.name,
+        }
+    }
+
+    pub(super) fn of(agent: Arc<dyn DynAgent>) -> Self {
+        let item = agent.as_any().and_then(|any| any.downcast_ref::<Tree>()).map(|tree| tree.item().clone());
+        Self(item.unwrap_or_else(|| Item::Agent(Placed::new(agent))))
+    }
+
+    /// As an agent by itself.
+    pub(super) fn to_agent(&self) -> Arc<dyn DynAgent> {
+        match &self.0 {
+            Item::Agent(placed) => placed.agent.clone(),
+            Item::Block(_) => Arc::new(Tree::part(self.0.clone())),
+        }
+    }
+}
+
+impl<A: DynAgent + 'static> IntoAgent for A {
+    fn into_agent(self) -> SubAgent {
+        // What is an `Arc` already stays that one, so that the same agent twice is seen to be the same.
+        match (&self as &dyn Any).downcast_ref::<Arc<dyn DynAgent>>() {
+            Some(shared) => SubAgent::of(shared.clone()),
+            None => SubAgent::of(Arc::new(self)),
+        }
+    }
+}
+
+impl<A: DynAgent + 'static> IntoAgent for Arc<A> {
+    fn into_agent(self) -> SubAgent {
+        SubAgent::of(self)
+    }
+}
+
+impl IntoAgent for SubAgent {
+    fn into_agent(self) -> SubAgent {
+        self
+    }
+}
+
+impl<K: super::block::Kind> IntoAgent for BlockBuilder<K> {
+    fn into_agent(self) -> SubAgent {
+        self.part()
+    }
+}
+
+impl IntoAgent for LlmAgentBuilder {
+    fn into_agent(self) -> SubAgent {
+        self.part()
+    }
+}
+
+macro_rules! results {
+    ($($agent:ty),*) => {$(
+        /// What was refused by itself is checked again in the tree that it is placed in.
+        impl IntoAgent for Result<$agent, BuildError> {
+            fn into_agent(self) -> SubAgent {
+                match self {
+                    Ok(agent) => agent.into_agent(),
+                    Err(error) => error.part,
+                }
+            }
+        }
+    )*};
+}
+results!(LlmAgent, LoopAgent, ParallelAgent, SequentialAgent, Tree);
+
+impl fmt::Debug for SubAgent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SubAgent({})", self.name())
+    }
+}

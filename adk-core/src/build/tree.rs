@@ -1,0 +1,207 @@
+//! A tree that can be run.
+
+use super::error::BuildError;
+use super::flat::{Described, Flat, describe};
+use super::item::{IntoAgent, Item, SubAgent};
+use crate::agent::{DynAgent, Key};
+use crate::check::{self, Fault};
+use crate::llm::LlmAgent;
+use crate::run::{Context, Prepare};
+use crate::spec::{AgentMeta, Spec};
+use crate::workflow::{self, Keys, Values, Wired, Workflow};
+use crate::{BoxFuture, Content, Flow, Name, Result};
+use serde_json::Value;
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+/// A tree of agents that was made at run time. Cheap to clone.
+///
+/// It runs as a workflow of `workflow!` does, from one flat list of steps: the blocks in it are steps of that list, at any
+/// depth. A run takes a [`Content`] and gives `()`; what was written stands in the [`Outcome`](crate::Outcome).
+#[derive(Clone)]
+pub struct Tree(Arc<Inner>);
+
+struct Inner {
+    root: Item,
+    described: Described,
+    options: TreeOptions,
+}
+
+/// What is said of a tree as a whole.
+#[derive(Clone)]
+pub(super) struct TreeOptions {
+    pub(super) flow_checks: bool,
+    /// Keys that the session holds when a run starts.
+    pub(super) states: Vec<Key>,
+    /// Keys with an initial value.
+    pub(super) lets: Vec<(Key, Arc<Value>)>,
+}
+
+impl Default for TreeOptions {
+    fn default() -> Self {
+        Self { flow_checks: true, states: Vec::new(), lets: Vec::new() }
+    }
+}
+
+impl Tree {
+    /// A tree of one agent, of any kind.
+    ///
+    /// # Errors
+    /// When something is wrong with it: all of that.
+    pub fn of(agent: impl IntoAgent) -> Result<Self, BuildError> {
+        Self::part(agent.into_agent().0).accepted()
+    }
+
+    pub(super) fn part(root: Item) -> Self {
+        Self::new(root, TreeOptions::default())
+    }
+
+    pub(super) fn new(root: Item, options: TreeOptions) -> Self {
+        let lets = options.lets.iter().map(|(key, _)| key.clone()).collect();
+        let described = describe(Flat::new(&root, options.states.clone(), lets));
+        Self(Arc::new(Inner { root, described, options }))
+    }
+
+    /// The tree, if nothing is wrong with it that it was asked to be checked for.
+    pub(super) fn accepted(self) -> Result<Self, BuildError> {
+        let mut faults = self.check();
+        if !self.0.options.flow_checks {
+            faults.retain(|fault| !fault.is_of_flow());
+        }
+        match faults.is_empty() {
+            true => Ok(self),
+            false => Err(BuildError::new(faults, SubAgent(self.0.root.clone()))),
+        }
+    }
+
+    pub(super) fn item(&self) -> &Item {
+        &self.0.root
+    }
+
+    fn flat(&self) -> &Flat {
+        self.0.described.borrow_owner().borrow_owner()
+    }
+
+    /// The tree as data.
+    pub fn spec(&self) -> &Spec<'_> {
+        &self.0.described.borrow_dependent().spec
+    }
+
+    /// All that is wrong with it, faults of the flow included, whether they were checked or not.
+    pub fn check(&self) -> Vec<Fault> {
+        let mut faults = check::faults(self.spec());
+        let flat = self.flat();
+        let own = (0..flat.steps.len()).filter_map(|at| flat.placed(at));
+        faults.extend(own.flat_map(|placed| placed.faults.iter().cloned()));
+        faults
+    }
+}
+
+impl Wired for Tree {
+    fn spec(&self) -> &Spec<'_> {
+        Tree::spec(self)
+    }
+
+    fn name(&self, step: usize) -> Name {
+        self.flat().steps.get(step).map_or_else(Name::default, |step| step.name.clone())
+    }
+
+    fn agent(&self, step: usize) -> Option<&dyn DynAgent> {
+        self.flat().placed(step).map(|placed| &*placed.agent)
+    }
+
+    fn is_closed(&self) -> bool {
+        false
+    }
+
+    fn root(&self) -> Option<usize> {
+        Some(0)
+    }
+
+    fn is_unchecked(&self) -> bool {
+        !self.0.options.flow_checks
+    }
+}
+
+impl DynAgent for Tree {
+    fn meta(&self) -> &AgentMeta<'_> {
+        &self.0.described.borrow_dependent().meta
+    }
+
+    fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
+        Box::pin(workflow::run(self, cx))
+    }
+
+    fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
+        workflow::prepare(self, prepare);
+    }
+
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+}
+
+impl Workflow for Tree {
+    type Input = Content;
+    type Output = ();
+
+    fn as_agent(&self) -> &dyn DynAgent {
+        self
+    }
+
+    fn begin(&self, input: Content, keys: &mut Keys) -> Result<()> {
+        keys.message(input);
+        for (key, value) in &self.0.options.lets {
+            keys.set_shared(Name::shared(&key.name), value.clone());
+        }
+        Ok(())
+    }
+
+    fn finish(&self, _: &Values<'_>) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// An agent of any kind as the root of a run.
+impl Workflow for dyn DynAgent {
+    type Input = Content;
+    type Output = ();
+
+    fn as_agent(&self) -> &dyn DynAgent {
+        self
+    }
+
+    fn begin(&self, input: Content, keys: &mut Keys) -> Result<()> {
+        keys.message(input);
+        Ok(())
+    }
+
+    fn finish(&self, _: &Values<'_>) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Workflow for LlmAgent {
+    type Input = Content;
+    type Output = ();
+
+    fn as_agent(&self) -> &dyn DynAgent {
+        self
+    }
+
+    fn begin(&self, input: Content, keys: &mut Keys) -> Result<()> {
+        keys.message(input);
+        Ok(())
+    }
+
+    fn finish(&self, _: &Values<'_>) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Tree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Tree({})", self.spec().name)
+    }
+}

@@ -1,0 +1,4 @@
+//! Trees that are made at run time.
+
+mod run;
+mod support;

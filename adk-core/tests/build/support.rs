@@ -1,0 +1,64 @@
+//! An agent by hand that is known at run time only, and what a run of a tree says.
+
+use adk_core::testing::ScriptedModel;
+use adk_core::{
+    AgentMeta, BoxFuture, Content, Context, DynAgent, Event, Flow, Prepare, Result, Runner, Workflow,
+};
+
+/// Says its name, and ends the loop in a round.
+pub struct Says {
+    name: String,
+    exits_in: Option<u32>,
+    meta: AgentMeta<'static>,
+}
+
+/// An agent whose name is known at run time; its description is made once and lives as long as the test.
+pub fn says(name: &str) -> Says {
+    let name = name.to_owned();
+    let meta = AgentMeta::custom(Box::leak(name.clone().into_boxed_str()));
+    Says { name, exits_in: None, meta }
+}
+
+impl Says {
+    /// Ends the innermost loop in that round, counted from 1; 0 outside of any.
+    pub fn exits_in(mut self, round: u32) -> Self {
+        self.exits_in = Some(round);
+        self
+    }
+
+    /// Says that it may end a loop.
+    pub fn announced(mut self) -> Self {
+        self.meta = self.meta.may_exit(true);
+        self
+    }
+}
+
+impl DynAgent for Says {
+    fn meta(&self) -> &AgentMeta<'_> {
+        &self.meta
+    }
+
+    fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
+        Box::pin(async move {
+            cx.emit(Event::new().with_content(Content::model(&*self.name))).await?;
+            let round = cx.iteration().map_or(0, |round| round + 1);
+            Ok(Flow::exit_if(self.exits_in == Some(round)))
+        })
+    }
+
+    fn prepare_dyn(&self, _: &mut Prepare<'_>) {}
+}
+
+/// What a run has said: path and branch of each event after the user's.
+pub async fn said<W: Workflow<Input = Content, Output = ()> + ?Sized>(tree: &W) -> Result<Vec<String>> {
+    let runner: Runner = Runner::builder().model(ScriptedModel::new()).build()?;
+    let mut stream = runner.run(tree, "go").stream();
+    let mut all = Vec::new();
+    while let Some(event) = stream.next().await {
+        let event = event?;
+        let branch = event.branch.as_deref().map_or(String::new(), |branch| format!(" [{branch}]"));
+        all.push(format!("{}{branch}", event.path));
+    }
+    all.remove(0);
+    Ok(all)
+}
