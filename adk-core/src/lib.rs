@@ -1,6 +1,7 @@
 //! The runtime of `adk-workflow`; users depend on that crate and write `use adk::...`.
 
 mod agent;
+mod agent_tool;
 pub mod build;
 pub mod check;
 mod content;
@@ -34,6 +35,7 @@ pub mod workflow;
 #[doc(hidden)]
 pub use agent::Handover;
 pub use agent::{Agent, DynAgent};
+pub use agent_tool::AgentTool;
 pub use build::{BuildError, IntoAgent, LoopAgent, ParallelAgent, SequentialAgent, Tree};
 pub use content::{Blob, Content, FileData, FunctionCall, FunctionResponse, Part, Role, Thought};
 pub use error::{BoxError, Error, ErrorKind, Result, StoreErrorKind};

@@ -27,7 +27,8 @@ use crate::agent::{About, DynAgent, Handover, Parts};
 use crate::flow::Flow;
 use crate::run::{Context, Prepare, Prompt};
 use crate::spec::AgentMeta;
-use crate::{BoxFuture, Error, ErrorKind, Result};
+use crate::workflow::prepare_root;
+use crate::{At, BoxFuture, Error, ErrorKind, Name, Result};
 use serde_json::Value;
 use std::any::Any;
 use std::fmt;
@@ -119,6 +120,11 @@ impl LlmAgent {
         self.disallow_transfer.1
     }
 
+    /// Whether its answer is JSON.
+    pub(crate) fn answers_json(&self) -> bool {
+        self.schema().is_some()
+    }
+
     /// The schema that its answer has to fit.
     fn schema(&self) -> Option<Arc<Value>> {
         self.output.as_ref().and_then(Output::schema)
@@ -171,6 +177,11 @@ impl DynAgent for LlmAgent {
         prepare.needs_model(self.settings.model.as_ref());
         if let Err(error) = self.check_tools().and_then(|()| self.check_turns()) {
             prepare.fail(error);
+        }
+        // An agent that is used as a tool has nobody above it.
+        for agent in self.tools().filter_map(|tool| tool.agent_dyn()) {
+            let path = prepare.path().child(Name::shared(agent.meta().name), At::Once);
+            prepare.below(path, None, |prepare| prepare_root(agent, prepare));
         }
     }
 

@@ -31,7 +31,8 @@ use crate::engine::Engine;
 use crate::id::IdSeed;
 use crate::model::{Model, ModelProvider, ModelRef, Usage};
 use crate::outbox::Outbox;
-use crate::session::{Session, SharedState, StateMap, now_micros};
+use crate::session::{Scope, Session, SharedState, StateMap, now_micros};
+use crate::event::StateDelta;
 use crate::sync::{lock, read, write};
 use crate::{Error, ErrorKind, Name, Result, RunId};
 use serde_json::Value;
@@ -54,6 +55,8 @@ pub(crate) struct Run {
     llm_calls: AtomicU32,
     loops: Mutex<Vec<LoopEnd>>,
     waiting: Mutex<BTreeMap<u64, Waiting>>,
+    /// The run that this one is a part of, for an agent that is used as a tool.
+    outer: Option<Arc<Run>>,
 }
 
 /// What all runs of a runner share.
@@ -83,7 +86,33 @@ impl Run {
             llm_calls: AtomicU32::new(0),
             loops: Mutex::default(),
             waiting: Mutex::default(),
+            outer: None,
         }
+    }
+
+    /// A run inside of another: it works on a copy of the state, with `delta` on top, and on the artifacts of the session
+    /// itself. Nothing of it is stored; the call that it is a part of is recorded as a whole.
+    pub(crate) fn inside(outer: &Arc<Run>, delta: &StateDelta) -> Self {
+        let session = outer.session.copy_with(delta);
+        let mut config = outer.config.clone();
+        config.streaming = false;
+        let mut run = Self::new(
+            Arc::new(session),
+            Arc::new(crate::engine::MemoryEngine),
+            config,
+            outer.services.clone(),
+        );
+        run.temp = RwLock::new(read(&outer.temp).clone());
+        for (key, value) in delta.iter().filter(|(key, _)| Scope::of(key) == Scope::Temp) {
+            run.set_temp(key.clone(), value.clone());
+        }
+        run.outer = Some(outer.clone());
+        run
+    }
+
+    /// Sets a stored key before the run begins.
+    pub(crate) fn begin_with(&self, key: &str, value: Value) {
+        self.session.preset(Name::shared(key), Arc::new(value));
     }
 
     /// A run in memory of its own, without models: for a tool that is tested alone.
@@ -122,10 +151,16 @@ impl Run {
 
     pub(crate) fn add_usage(&self, usage: Usage) {
         *lock(&self.usage) += usage;
+        if let Some(outer) = &self.outer {
+            outer.add_usage(usage);
+        }
     }
 
     /// Counts a model call, before it is made.
     pub(crate) fn count_llm_call(&self) -> Result<()> {
+        if let Some(outer) = &self.outer {
+            return outer.count_llm_call();
+        }
         let max = self.config.max_llm_calls;
         let made = self.llm_calls.fetch_add(1, Ordering::Relaxed);
         if max > 0 && made >= max {

@@ -85,6 +85,14 @@ impl Context {
         }
     }
 
+    /// The root of a run inside of another: it stands below an agent of that, and has its keys.
+    pub(crate) fn inside(run: Arc<Run>, path: Path, scope: Option<Arc<KeyScope>>) -> Self {
+        let mut own = Self::root(run, Name::default());
+        own.frame.path = path;
+        own.scope = scope;
+        own
+    }
+
     /// Goes down to an agent or a round; what this returns has to be given back to [`leave`](Self::leave).
     pub(crate) fn enter(&mut self, name: Name, at: At) -> Frame {
         self.enter_at(self.frame.path.child(name, at))

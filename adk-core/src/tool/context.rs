@@ -1,8 +1,8 @@
 //! What a tool works with: an overlay of its own over the state of the run.
 
-use crate::event::Actions;
+use crate::event::{Actions, Event};
 use crate::run::{Artifacts, Context, KeyScope, Overlay, Run, State};
-use crate::{Name, Path, RunId};
+use crate::{At, Name, Path, RunId};
 use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
@@ -80,6 +80,22 @@ impl ToolContext {
     /// ```
     pub fn for_tests() -> Self {
         Self::new(&Context::root(Arc::new(Run::for_tests()), "test".into()), "call_1".to_owned())
+    }
+
+    /// A context for an agent that is used as a tool: below who calls it, in a run of its own that begins with the state
+    /// that this call sees.
+    pub(crate) fn inner(&self, name: Name) -> Context {
+        let run = Run::inside(&self.run, &self.overlay.state_delta);
+        Context::inside(Arc::new(run), self.path.child(name, At::Once), self.scope.clone())
+    }
+
+    /// Takes over what an event of such an agent has changed. Its keys are stored keys.
+    pub(crate) fn forward(&mut self, event: &Event) {
+        self.overlay.state_delta.extend(event.actions.state_delta.clone());
+        for (name, version) in &event.actions.artifact_delta {
+            self.overlay.artifact_delta.retain(|(other, _)| other != name);
+            self.overlay.artifact_delta.push((name.clone(), *version));
+        }
     }
 
     /// Takes what the call has done so far with it; what stays behind is empty.

@@ -25,6 +25,8 @@ pub(super) struct Member<'a> {
     hand: Handover<'a>,
     parent: Option<usize>,
     name: Name,
+    /// It stands in a workflow, where what is inside of it has names of its own, as in an instance.
+    closed: bool,
     /// How often it has been run here.
     turns: u32,
     /// Its model calls here.
@@ -38,7 +40,7 @@ impl<'a> Team<'a> {
         if !hand.decides || (hand.agents.is_empty() && agent.meta().transfer.is_empty()) {
             return None;
         }
-        let first = Member { agent, hand, parent: None, name: name.clone(), turns: 0, calls: 0 };
+        let first = Member { agent, hand, parent: None, name: name.clone(), closed: false, turns: 0, calls: 0 };
         let mut team = Self { members: vec![first] };
         let mut at = 0;
         while at < team.members.len() {
@@ -60,11 +62,12 @@ impl<'a> Team<'a> {
             }
             agents => agents.iter().map(|agent| (Name::shared(agent.meta().name), &**agent as _)).collect(),
         };
+        let found = hand.agents.is_empty();
         for (name, agent) in held {
             // Names of a tree are checked; a tree that was made by hand must not go in circles.
             if self.members.iter().all(|member| member.name != name) {
-                let hand = agent.handover_dyn();
-                self.members.push(Member { agent, hand, parent: Some(parent), name, turns: 0, calls: 0 });
+                let (hand, closed) = (agent.handover_dyn(), found && agent.meta().kind == AgentKind::Workflow);
+                self.members.push(Member { agent, hand, parent: Some(parent), name, closed, turns: 0, calls: 0 });
             }
         }
     }
@@ -126,15 +129,15 @@ impl<'a> Team<'a> {
             member.turns += 1;
             let first = at == 0 && member.turns == 1;
             let path = if first { base.clone() } else { self.path(at, &base) };
-            let agent = self.members[at].agent;
+            let Member { agent, closed, .. } = self.members[at];
             let ran = match at {
                 0 if first => here(agent, seat, cx).await,
-                0 => there(agent, seat, path.clone(), cx).await,
+                0 => there(agent, closed, seat, path.clone(), cx).await,
                 _ => {
                     let above = self.above(at, cx.above.as_ref(), cx.scope.as_ref());
                     let above = std::mem::replace(&mut cx.above, above);
                     let scope = std::mem::replace(&mut cx.scope, outside.clone());
-                    let ran = there(agent, seat, path.clone(), cx).await;
+                    let ran = there(agent, closed, seat, path.clone(), cx).await;
                     (cx.above, cx.scope) = (above, scope);
                     ran
                 }
@@ -226,10 +229,15 @@ async fn here(agent: &dyn DynAgent, seat: Seat, cx: &mut Context) -> Result<(Flo
 }
 
 /// Runs a member at a place of its own.
-async fn there(agent: &dyn DynAgent, seat: Seat, path: Path, cx: &mut Context) -> Result<(Flow, Seat)> {
+async fn there(
+    agent: &dyn DynAgent,
+    closed: bool,
+    seat: Seat,
+    path: Path,
+    cx: &mut Context,
+) -> Result<(Flow, Seat)> {
     let outer = cx.enter_at(path);
-    // What a workflow holds has names of its own, as in an instance.
-    let author = (agent.meta().kind == AgentKind::Workflow).then(|| cx.author().clone());
+    let author = closed.then(|| cx.author().clone());
     let instance = author.map(|author| cx.instance.replace(author));
     let ran = here(agent, seat, cx).await;
     if let Some(instance) = instance {

@@ -24,7 +24,8 @@ pub(super) async fn turn(
     let around = Around::enter(agent, step, cx);
     let ran = match team {
         None => run(agent, cx).await.map(|flow| (flow, None)),
-        Some(team) => team.begin(outside, cx).await.map(|(flow, by)| (flow, Some(by))),
+        // Few agents have one, and all would carry its future: workflows may be nested deep.
+        Some(team) => Box::pin(team.begin(outside, cx)).await.map(|(flow, by)| (flow, Some(by))),
     };
     around.leave(cx);
     match ran {

@@ -17,6 +17,7 @@ mod instances;
 mod journal;
 mod parallel;
 mod rehearsal;
+mod routing;
 mod respond;
 mod tools;
 mod transfer;
