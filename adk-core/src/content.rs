@@ -9,11 +9,12 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// The user, also the answers of functions.
-    #[default]
-    User,
     /// The model.
     Model,
+    /// The user, also the answers of functions, and whoever else a program of others lets speak.
+    #[default]
+    #[serde(other)]
+    User,
 }
 
 /// A message of one or more parts.
@@ -54,6 +55,8 @@ pub enum Part {
     InlineData(Blob),
     /// A file by its address.
     FileData(FileData),
+    /// Anything else that ADK has a field for, such as executable code, as JSON. Models are not told of it.
+    Other(Map<String, Value>),
 }
 
 /// Text of a model's thinking.
@@ -72,6 +75,7 @@ pub struct FunctionCall {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub id: String,
     /// The name of the tool.
+    #[serde(default)]
     pub name: String,
     /// The arguments by name; empty when `malformed` is set.
     #[serde(default)]
@@ -93,6 +97,7 @@ pub struct FunctionResponse {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub id: String,
     /// The name of the tool.
+    #[serde(default)]
     pub name: String,
     /// The result; a result that is no object stands under `result`, an error under `error`.
     #[serde(default)]
@@ -115,9 +120,10 @@ pub struct Blob {
 #[serde(rename_all = "camelCase")]
 pub struct FileData {
     /// Where it is.
+    #[serde(default, alias = "file_uri")]
     pub file_uri: String,
     /// Such as `application/pdf`.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(default, alias = "mime_type", skip_serializing_if = "String::is_empty")]
     pub mime_type: String,
 }
 

@@ -1,6 +1,8 @@
 //! What happens in a run: ADK's `Event` and `EventActions`.
 
 mod json;
+mod snake;
+mod stored;
 
 use crate::model::{FinishReason, Usage};
 use crate::{Content, EventId, FunctionCall, FunctionResponse, Name, Path, RunId};
@@ -66,6 +68,9 @@ pub struct Details {
     pub error_message: Option<String>,
     /// Calls in this event whose answer comes later.
     pub long_running_tool_ids: Vec<String>,
+    /// What another program has stored with the event and this crate has no field for, by its place in
+    /// [`Event::to_stored`], where it is written again; null when there is nothing.
+    pub unknown: Value,
 }
 
 /// What an event changes beside saying something: ADK's `EventActions`.

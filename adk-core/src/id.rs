@@ -68,6 +68,33 @@ impl RunId {
     }
 }
 
+/// The bits of a text that is no UUID, always the same: FNV-1a. An id of another program may be anything.
+fn hash(text: &str) -> Uuid {
+    const PRIME: u128 = 0x0100_0000_0000_0000_0000_013b;
+    const START: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+    Uuid::from_u128(text.bytes().fold(START, |hash, byte| (hash ^ u128::from(byte)).wrapping_mul(PRIME)))
+}
+
+impl EventId {
+    /// The id that a text stands for: its UUID, otherwise one that is made of the text. Nothing is nil.
+    pub fn of_text(text: &str) -> Self {
+        match text {
+            "" => Self::default(),
+            text => text.parse().unwrap_or_else(|_| Self(hash(text))),
+        }
+    }
+}
+
+impl RunId {
+    /// The id that a text stands for: its UUID, otherwise one that is made of the text. Nothing is nil.
+    pub fn of_text(text: &str) -> Self {
+        match text {
+            "" => Self::default(),
+            text => text.parse().unwrap_or_else(|_| Self(hash(text))),
+        }
+    }
+}
+
 impl fmt::Display for EventId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

@@ -14,26 +14,40 @@ struct Wire<'a> {
     text: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     thought: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(alias = "function_call", skip_serializing_if = "Option::is_none")]
     function_call: Option<Cow<'a, FunctionCall>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(alias = "function_response", skip_serializing_if = "Option::is_none")]
     function_response: Option<Cow<'a, FunctionResponse>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(alias = "inline_data", skip_serializing_if = "Option::is_none")]
     inline_data: Option<WireBlob<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(alias = "file_data", skip_serializing_if = "Option::is_none")]
     file_data: Option<Cow<'a, FileData>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(alias = "thought_signature", skip_serializing_if = "Option::is_none")]
     thought_signature: Option<Cow<'a, str>>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct WireBlob<'a> {
+    #[serde(default, alias = "mime_type")]
     mime_type: Cow<'a, str>,
     data: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(alias = "display_name", skip_serializing_if = "Option::is_none")]
     display_name: Option<Cow<'a, str>>,
 }
+
+/// What a part of a known kind has, in both spellings.
+const KINDS: [&str; 9] = [
+    "text",
+    "functionCall",
+    "function_call",
+    "functionResponse",
+    "function_response",
+    "inlineData",
+    "inline_data",
+    "fileData",
+    "file_data",
+];
 
 impl Serialize for Part {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -55,11 +69,12 @@ impl Serialize for Part {
             Part::InlineData(blob) => {
                 wire.inline_data = Some(WireBlob {
                     mime_type: (&blob.mime_type).into(),
-                    data: STANDARD.encode(&blob.data),
+                    data: URL_SAFE.encode(&blob.data),
                     display_name: blob.display_name.as_ref().map(Cow::from),
                 });
             }
             Part::FileData(file) => wire.file_data = Some(Cow::Borrowed(file)),
+            Part::Other(part) => return part.serialize(serializer),
         }
         wire.serialize(serializer)
     }
@@ -67,7 +82,11 @@ impl Serialize for Part {
 
 impl<'de> Deserialize<'de> for Part {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let wire = Wire::deserialize(deserializer)?;
+        let part = Map::<String, Value>::deserialize(deserializer)?;
+        if !KINDS.iter().any(|kind| part.contains_key(*kind)) {
+            return Ok(Part::Other(part));
+        }
+        let wire = Wire::deserialize(Value::Object(part)).map_err(D::Error::custom)?;
         let signature = wire.thought_signature.map(Cow::into_owned);
         if let Some(call) = wire.function_call {
             let mut call = call.into_owned();
@@ -78,10 +97,10 @@ impl<'de> Deserialize<'de> for Part {
             return Ok(Part::FunctionResponse(response.into_owned()));
         }
         if let Some(blob) = wire.inline_data {
-            // Python's ADK writes the URL-safe alphabet.
-            let data = STANDARD
+            // ADK writes the alphabet for URLs, programs of others the standard one.
+            let data = URL_SAFE
                 .decode(&blob.data)
-                .or_else(|_| URL_SAFE.decode(&blob.data))
+                .or_else(|_| STANDARD.decode(&blob.data))
                 .map_err(D::Error::custom)?;
             return Ok(Part::InlineData(Blob {
                 mime_type: blob.mime_type.into_owned(),
@@ -95,9 +114,7 @@ impl<'de> Deserialize<'de> for Part {
         match wire.text.map(Cow::into_owned) {
             Some(text) if wire.thought => Ok(Part::Thought(Thought { text, signature })),
             Some(text) => Ok(Part::Text(text)),
-            None => Err(D::Error::custom(
-                "a part needs one of: text, functionCall, functionResponse, inlineData, fileData",
-            )),
+            None => Ok(Part::Other(Map::new())),
         }
     }
 }
@@ -115,7 +132,7 @@ mod tests {
             {"functionCall": {"id": "c1", "name": "search", "args": {"q": "cat"}}, "thoughtSignature": "s2"},
             {"functionCall": {"id": "c2", "name": "search", "args": {}, "malformed": "{\"q\": ca"}},
             {"functionResponse": {"id": "c1", "name": "search", "response": {"result": null}}},
-            {"inlineData": {"mimeType": "image/png", "data": "AQID/w=="}},
+            {"inlineData": {"mimeType": "image/png", "data": "AQID_w=="}},
             {"fileData": {"fileUri": "gs://a/b", "mimeType": "text/plain"}},
         ]);
         let read: Vec<Part> = serde_json::from_value(parts.clone()).unwrap();
@@ -123,8 +140,21 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_part_says_what_is_expected() {
-        let error = serde_json::from_value::<Part>(json!({"video": 1})).unwrap_err();
-        assert!(error.to_string().contains("a part needs one of"));
+    fn a_part_of_another_kind_is_kept_as_it_is() {
+        for part in [json!({"executableCode": {"code": "1 + 1"}, "videoMetadata": {}}), json!({})] {
+            let read: Part = serde_json::from_value(part.clone()).unwrap();
+            assert_eq!(serde_json::to_value(&read).unwrap(), part);
+        }
+    }
+
+    #[test]
+    fn both_spellings_and_both_alphabets_are_read() {
+        let data = Part::inline_data("a/b", vec![0xff_u8, 0xfe, 1, 0xfb]);
+        for (case, text) in
+            [(("inlineData", "mimeType"), "__4B-w=="), (("inline_data", "mime_type"), "//4B+w==")]
+        {
+            let part = json!({case.0: {case.1: "a/b", "data": text}});
+            assert_eq!(serde_json::from_value::<Part>(part).unwrap(), data);
+        }
     }
 }

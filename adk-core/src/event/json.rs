@@ -1,7 +1,8 @@
-//! ADK's camelCase JSON of an event, as its REST interface writes it: nulls and empty fields are left out.
+//! ADK's JSON of an event, as its REST interface writes it: camelCase, nulls and empty fields are left out. It is read in
+//! snake case as well.
 
 use super::*;
-use serde::de::{Deserializer, Error as _};
+use serde::de::Deserializer;
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -17,27 +18,28 @@ struct Wire<'a> {
     content: Option<Cow<'a, Content>>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     partial: bool,
-    #[serde(skip_serializing_if = "none")]
+    #[serde(alias = "finish_reason", skip_serializing_if = "none")]
     finish_reason: Option<FinishReason>,
-    #[serde(skip_serializing_if = "none")]
+    #[serde(alias = "error_code", skip_serializing_if = "none")]
     error_code: Option<Cow<'a, str>>,
-    #[serde(skip_serializing_if = "none")]
+    #[serde(alias = "error_message", skip_serializing_if = "none")]
     error_message: Option<Cow<'a, str>>,
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    #[serde(default, alias = "custom_metadata", skip_serializing_if = "Map::is_empty")]
     custom_metadata: Map<String, Value>,
-    #[serde(skip_serializing_if = "none")]
+    #[serde(alias = "usage_metadata", skip_serializing_if = "none")]
     usage_metadata: Option<Usage>,
-    #[serde(skip_serializing_if = "none")]
+    #[serde(alias = "model_version", skip_serializing_if = "none")]
     model_version: Option<Cow<'a, str>>,
+    #[serde(alias = "invocation_id")]
     invocation_id: RunId,
     author: Name,
     #[serde(default)]
     actions: WireActions,
-    #[serde(skip_serializing_if = "none")]
+    #[serde(alias = "long_running_tool_ids", skip_serializing_if = "none")]
     long_running_tool_ids: Option<Cow<'a, [String]>>,
     #[serde(skip_serializing_if = "none")]
     branch: Option<Arc<str>>,
-    #[serde(default)]
+    #[serde(default, alias = "node_info")]
     node_info: NodeInfo,
     id: EventId,
     timestamp: f64,
@@ -52,11 +54,13 @@ struct NodeInfo {
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct WireActions {
-    #[serde(skip_serializing_if = "none")]
+    #[serde(alias = "skip_summarization", skip_serializing_if = "none")]
     skip_summarization: Option<bool>,
+    #[serde(alias = "state_delta")]
     state_delta: StateDelta,
+    #[serde(alias = "artifact_delta")]
     artifact_delta: Map<String, Value>,
-    #[serde(skip_serializing_if = "none")]
+    #[serde(alias = "transfer_to_agent", skip_serializing_if = "none")]
     transfer_to_agent: Option<Name>,
     #[serde(skip_serializing_if = "none")]
     escalate: Option<bool>,
@@ -92,7 +96,9 @@ impl Serialize for Event {
 impl<'de> Deserialize<'de> for Event {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let wire = Wire::deserialize(deserializer)?;
-        let path: Path = wire.node_info.path.parse().map_err(D::Error::custom)?;
+        // A path of another program is only a name.
+        let path = wire.node_info.path;
+        let path = path.parse().unwrap_or_else(|_| Path::root(path));
         let mut custom_metadata = wire.custom_metadata;
         // What the path says was added when it was written.
         let said = custom_metadata.get(LOOP_ITERATION_KEY).and_then(Value::as_u64);
@@ -107,6 +113,7 @@ impl<'de> Deserialize<'de> for Event {
             error_code: wire.error_code.map(Cow::into_owned),
             error_message: wire.error_message.map(Cow::into_owned),
             long_running_tool_ids: wire.long_running_tool_ids.map(Cow::into_owned).unwrap_or_default(),
+            unknown: Value::Null,
         };
         Ok(Event {
             id: wire.id,

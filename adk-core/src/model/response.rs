@@ -74,16 +74,16 @@ pub enum FinishReason {
 #[non_exhaustive]
 pub struct Usage {
     /// Tokens of the request.
-    #[serde(rename = "promptTokenCount")]
+    #[serde(rename = "promptTokenCount", alias = "prompt_token_count")]
     pub input_tokens: u64,
     /// Tokens of the answer, thoughts included.
-    #[serde(rename = "candidatesTokenCount")]
+    #[serde(rename = "candidatesTokenCount", alias = "candidates_token_count")]
     pub output_tokens: u64,
     /// Those of the input that came from a cache.
-    #[serde(rename = "cachedContentTokenCount")]
+    #[serde(rename = "cachedContentTokenCount", alias = "cached_content_token_count")]
     pub cached_tokens: u64,
     /// Those of the output that were thoughts.
-    #[serde(rename = "thoughtsTokenCount")]
+    #[serde(rename = "thoughtsTokenCount", alias = "thoughts_token_count")]
     pub thought_tokens: u64,
     /// How many calls.
     #[serde(skip)]
