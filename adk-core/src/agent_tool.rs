@@ -1,6 +1,6 @@
 //! An agent as a tool of another.
 
-use crate::agent::DynAgent;
+use crate::agent::{Agent, DynAgent};
 use crate::llm::LlmAgent;
 use crate::model::ToolDeclaration;
 use crate::outbox::Polled;
@@ -127,6 +127,32 @@ impl AgentTool {
     }
 }
 
+/// An agent that a declaration names as a tool; nothing for a type that is none, which is reported elsewhere.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no `Default`, so this workflow cannot make it",
+    label = "cannot stand in `tools`",
+    note = "add it as a value: `workflow.NAME.add_tool(AgentTool::new(...))`; or implement `Default` for `{Self}`"
+)]
+pub trait AgentTooling<const AGENT: bool> {
+    /// Makes it.
+    fn make() -> Option<Arc<dyn DynTool>>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Agent + Default + 'static> AgentTooling<true> for T {
+    fn make() -> Option<Arc<dyn DynTool>> {
+        Some(Arc::new(AgentTool::new(T::default())))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> AgentTooling<false> for T {
+    fn make() -> Option<Arc<dyn DynTool>> {
+        None
+    }
+}
+
 /// Nobody could answer it: its session is gone when the call ends.
 fn waits(run: &Run) -> ToolError {
     let ids: Vec<_> = run.waiting().into_iter().map(|waiting| format!("`{}`", waiting.id)).collect();
@@ -159,7 +185,9 @@ impl Last {
     }
 
     fn result(self, keys: &[(Name, Name)], agent: &dyn DynAgent) -> Value {
-        let written = keys.iter().filter_map(|(name, key)| Some((name.to_string(), Value::clone(self.written.get(key)?))));
+        let written = keys
+            .iter()
+            .filter_map(|(name, key)| Some((name.to_string(), Value::clone(self.written.get(key)?))));
         let mut written: Map<String, Value> = written.collect();
         match (keys, written.len()) {
             ([(name, _)], 1) => return written.remove(&**name).unwrap_or_default(),
@@ -169,7 +197,8 @@ impl Last {
         let parts = self.content.iter().flat_map(|content| &content.parts);
         let texts: Vec<_> = parts.filter_map(|part| part.as_text()).filter(|text| !text.is_empty()).collect();
         let text = if texts.is_empty() { self.error.unwrap_or_default() } else { texts.join("\n") };
-        let is_json = agent.as_any().and_then(|any| any.downcast_ref::<LlmAgent>()).is_some_and(LlmAgent::answers_json);
+        let is_json =
+            agent.as_any().and_then(|any| any.downcast_ref::<LlmAgent>()).is_some_and(LlmAgent::answers_json);
         match serde_json::from_str(&text) {
             Ok(json) if is_json => json,
             _ => Value::String(text),

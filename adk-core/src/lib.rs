@@ -36,6 +36,8 @@ pub mod workflow;
 pub use agent::Handover;
 pub use agent::{Agent, DynAgent};
 pub use agent_tool::AgentTool;
+#[doc(hidden)]
+pub use agent_tool::AgentTooling;
 pub use build::{BuildError, IntoAgent, LoopAgent, ParallelAgent, SequentialAgent, Tree};
 pub use content::{Blob, Content, FileData, FunctionCall, FunctionResponse, Part, Role, Thought};
 pub use error::{BoxError, Error, ErrorKind, Result, StoreErrorKind};

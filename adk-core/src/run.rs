@@ -28,11 +28,11 @@ pub(crate) use seat::{Seat, Target};
 pub(crate) use state::{Overlay, decode, encode, stored};
 
 use crate::engine::Engine;
+use crate::event::StateDelta;
 use crate::id::IdSeed;
 use crate::model::{Model, ModelProvider, ModelRef, Usage};
 use crate::outbox::Outbox;
 use crate::session::{Scope, Session, SharedState, StateMap, now_micros};
-use crate::event::StateDelta;
 use crate::sync::{lock, read, write};
 use crate::{Error, ErrorKind, Name, Result, RunId};
 use serde_json::Value;

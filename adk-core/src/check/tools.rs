@@ -18,6 +18,16 @@ pub(super) const fn describe(agent: &str, tools: &[ToolMeta<'_>], at: usize) -> 
         ]);
         return Some(m);
     }
+    if tools[at].agent.is_some() && tools[at].description.is_empty() && !name.is_empty() {
+        m.all(&[
+            "tool-undocumented: agent `",
+            name,
+            "` is a tool of agent `",
+            agent,
+            "` and has no doc comment, so no model knows when to call it; help: say in `///` what it is for",
+        ]);
+        return Some(m);
+    }
     let mut i = 0;
     while i < at {
         if same(tools[i].name, name) && !name.is_empty() {

@@ -266,7 +266,15 @@ pub struct ToolMeta<'a> {
 impl<'a> ToolMeta<'a> {
     /// A tool that does none of the special things.
     pub const fn new(name: &'a str, description: &'a str) -> Self {
-        Self { name, description, may_exit: false, writes: &[], long_running: false, confirm: false, agent: None }
+        Self {
+            name,
+            description,
+            may_exit: false,
+            writes: &[],
+            long_running: false,
+            confirm: false,
+            agent: None,
+        }
     }
 
     /// An agent as a tool. An exit in it ends nothing around who calls it; what it reads and writes is its agent's.

@@ -40,7 +40,8 @@ impl<'a> Team<'a> {
         if !hand.decides || (hand.agents.is_empty() && agent.meta().transfer.is_empty()) {
             return None;
         }
-        let first = Member { agent, hand, parent: None, name: name.clone(), closed: false, turns: 0, calls: 0 };
+        let first =
+            Member { agent, hand, parent: None, name: name.clone(), closed: false, turns: 0, calls: 0 };
         let mut team = Self { members: vec![first] };
         let mut at = 0;
         while at < team.members.len() {
@@ -66,8 +67,17 @@ impl<'a> Team<'a> {
         for (name, agent) in held {
             // Names of a tree are checked; a tree that was made by hand must not go in circles.
             if self.members.iter().all(|member| member.name != name) {
-                let (hand, closed) = (agent.handover_dyn(), found && agent.meta().kind == AgentKind::Workflow);
-                self.members.push(Member { agent, hand, parent: Some(parent), name, closed, turns: 0, calls: 0 });
+                let (hand, closed) =
+                    (agent.handover_dyn(), found && agent.meta().kind == AgentKind::Workflow);
+                self.members.push(Member {
+                    agent,
+                    hand,
+                    parent: Some(parent),
+                    name,
+                    closed,
+                    turns: 0,
+                    calls: 0,
+                });
             }
         }
     }

@@ -10,6 +10,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod agent_tools;
 mod answers;
 mod calls;
 mod contents;
@@ -17,8 +18,8 @@ mod instances;
 mod journal;
 mod parallel;
 mod rehearsal;
-mod routing;
 mod respond;
+mod routing;
 mod tools;
 mod transfer;
 

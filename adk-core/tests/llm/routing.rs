@@ -33,7 +33,8 @@ where
 #[tokio::test]
 async fn who_answered_last_takes_the_next_message() {
     let root = LlmAgent::builder("root").sub_agent(kid("kid")).build().unwrap();
-    let model = ScriptedModel::new().on("root").call("transfer_to_agent", to("kid")).on("kid").text("1").text("2");
+    let model =
+        ScriptedModel::new().on("root").call("transfer_to_agent", to("kid")).on("kid").text("1").text("2");
     let all = answers(&model, &root, 2).await;
     assert_eq!(all, [vec!["root", "root/kid"], vec!["root/kid"]]);
     let tools = &model.requests_of("kid")[1].tools;
@@ -42,8 +43,14 @@ async fn who_answered_last_takes_the_next_message() {
 
 #[tokio::test]
 async fn who_may_not_hand_back_gives_the_next_message_to_the_root() {
-    let root = LlmAgent::builder("root").sub_agent(kid("kid").disallow_transfer_to_parent(true)).build().unwrap();
-    let model = ScriptedModel::new().on("root").call("transfer_to_agent", to("kid")).text("again").on("kid").text("1");
+    let root =
+        LlmAgent::builder("root").sub_agent(kid("kid").disallow_transfer_to_parent(true)).build().unwrap();
+    let model = ScriptedModel::new()
+        .on("root")
+        .call("transfer_to_agent", to("kid"))
+        .text("again")
+        .on("kid")
+        .text("1");
     let all = answers(&model, &root, 2).await;
     assert_eq!(all, [vec!["root", "root/kid"], vec!["root"]]);
 }
@@ -81,7 +88,8 @@ async fn a_message_goes_to_who_was_handed_over_to_and_never_answered() {
 async fn a_root_that_is_a_block_begins_at_its_beginning() {
     let asks = LlmAgent::builder("asks").sub_agent(kid("kid"));
     let root = SequentialAgent::builder("root").sub_agent(asks).build().unwrap();
-    let model = ScriptedModel::new().on("asks").call("transfer_to_agent", to("kid")).text("2").on("kid").text("1");
+    let model =
+        ScriptedModel::new().on("asks").call("transfer_to_agent", to("kid")).text("2").on("kid").text("1");
     let all = answers(&model, &root, 2).await;
     assert_eq!(all, [vec!["root/asks", "root/asks/kid"], vec!["root/asks"]]);
 }
@@ -90,7 +98,12 @@ async fn a_root_that_is_a_block_begins_at_its_beginning() {
 async fn agents_inside_of_a_block_below_cannot_be_reached_and_have_no_parent() {
     let inner = SequentialAgent::builder("block").sub_agent(kid("inner")).build().unwrap();
     let root = LlmAgent::builder("root").sub_agent(inner).build().unwrap();
-    let model = ScriptedModel::new().on("root").call("transfer_to_agent", to("block")).text("2").on("inner").text("1");
+    let model = ScriptedModel::new()
+        .on("root")
+        .call("transfer_to_agent", to("block"))
+        .text("2")
+        .on("inner")
+        .text("1");
     let all = answers(&model, &root, 2).await;
     assert_eq!(all, [vec!["root", "root/block/inner"], vec!["root"]]);
     assert!(model.requests_of("inner")[0].tools.is_empty());

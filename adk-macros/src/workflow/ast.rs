@@ -103,7 +103,7 @@ pub(super) struct Fields {
     pub(super) model: Option<Expr>,
     pub(super) instruction: Option<Expr>,
     pub(super) global_instruction: Option<Expr>,
-    pub(super) tools: Vec<Path>,
+    pub(super) tools: Vec<Tool>,
     pub(super) include_contents: Option<Contents>,
     pub(super) temperature: Option<Expr>,
     pub(super) top_p: Option<Expr>,
@@ -118,6 +118,13 @@ pub(super) struct Fields {
     pub(super) disallow_transfer_to_peers: Option<LitBool>,
     /// What could not be read may have said that it ends loops.
     pub(super) vague: bool,
+}
+
+/// A tool of an agent.
+pub(super) struct Tool {
+    pub(super) path: Path,
+    /// `agent(PATH)`: an agent as a tool.
+    pub(super) is_agent: bool,
 }
 
 /// `include_contents`.

@@ -8,7 +8,7 @@ use super::fields::{settings, tools};
 use super::{Lower, docs, index, key_spec, numbered};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
-use syn::{Expr, LitStr};
+use syn::{Expr, LitStr, Path};
 
 impl Lower<'_> {
     /// The descriptions of the agents that one may transfer to.
@@ -23,6 +23,15 @@ impl Lower<'_> {
             Some(quote!(#meta #named))
         };
         targets.filter_map(meta).collect()
+    }
+
+    /// The type of an LLM agent that is declared here, by its name.
+    fn agent_type(&self, path: &Path) -> Option<TokenStream> {
+        let (adk, owner, name) = (&self.adk, &self.name, names::plain(path.get_ident()?));
+        let mut agents = self.tree.items.agents.iter().enumerate();
+        let (number, decl) = agents.find(|(_, decl)| names::plain(&decl.name) == name)?;
+        let n = index(number);
+        matches!(decl.kind, DeclKind::Llm { .. }).then(|| quote!(#adk::llm::Declared<#owner, #n>))
     }
 
     /// `impl Declares<N>` for every agent with fields, and the description of those known at run time.
@@ -40,7 +49,7 @@ impl Lower<'_> {
             all.extend(match &decl.kind {
                 DeclKind::Llm { output, fields } => {
                     let own = Declaration { number, decl, output: output.as_deref(), fields };
-                    own.lower(adk, name, &id, &self.targets(number))
+                    own.lower(adk, name, &id, &self.targets(number), &|path| self.agent_type(path))
                 }
                 DeclKind::Given { .. } => TokenStream::new(),
                 DeclKind::Described { reads, output, .. } => {
@@ -87,7 +96,7 @@ pub(super) fn alone(decl: &Decl, adk: &TokenStream) -> TokenStream {
     let (name, text) = (&names::unspanned(defined), names::plain(defined));
     let id = quote!(::core::concat!(::core::module_path!(), "::", #text));
     let own = Declaration { number: 0, decl, output: output.as_deref(), fields };
-    let declares = own.lower(adk, name, &id, &[]);
+    let declares = own.lower(adk, name, &id, &[], &|_| None);
     let types = super::flow::written(adk, name, output.as_deref());
     let allow = super::allow();
     let fallback = attrs.is_empty().then(|| {
@@ -162,6 +171,7 @@ impl Declaration<'_> {
         owner: &proc_macro2::Ident,
         id: &TokenStream,
         targets: &[TokenStream],
+        agents: &dyn Fn(&Path) -> Option<TokenStream>,
     ) -> TokenStream {
         let Self { number, decl, output, fields } = *self;
         let wire = quote!(#adk::workflow::wire);
@@ -215,7 +225,7 @@ impl Declaration<'_> {
             true => text,
             false => quote!(false),
         };
-        let (tool_items, tool_metas, tools) = tools(adk, &name, number, fields);
+        let (tool_items, tool_metas, tools) = tools(adk, &name, number, fields, agents);
         let transfer = (!targets.is_empty()).then(|| quote!(.transfer(&[#(&#targets),*])));
         let [parent, peers] = [&fields.disallow_transfer_to_parent, &fields.disallow_transfer_to_peers]
             .map(|flag| flag.as_ref().is_some_and(syn::LitBool::value));

@@ -1,6 +1,6 @@
 //! The fields of an LLM agent.
 
-use super::super::ast::{Contents, Fields, MentionKind, Timeout};
+use super::super::ast::{Contents, Fields, MentionKind, Timeout, Tool};
 use super::expect::{self, expected};
 use super::unknown::{FIELDS, may_end_loops, unknown};
 use super::{Parser, skip};
@@ -83,7 +83,7 @@ impl Parser {
             "include_contents" => fields.include_contents = Some(contents(input)?),
             "timeout" => fields.timeout = Some(timeout(expr(input)?)?),
             "tools" => self.bracketed(input, "tools", |parser, list| {
-                fields.tools.push(parser.listed(list, "a tool", "the path of a `#[tool]` function")?);
+                fields.tools.push(parser.tool(list)?);
                 Ok(())
             })?,
             "transfer" => self.bracketed(input, "transfer", |parser, list| {
@@ -137,6 +137,32 @@ impl Parser {
             let _ = self.path(&start, MentionKind::Value);
         }
         expr
+    }
+
+    /// The path of a tool, or `agent(PATH)`.
+    fn tool(&mut self, list: ParseStream<'_>) -> syn::Result<Tool> {
+        let is_agent = list.peek(Ident) && list.peek2(token::Paren);
+        let that = "the path of a `#[tool]` function, or `agent(NAME)`";
+        if !is_agent {
+            let path = self.listed(list, "a tool", that)?;
+            return Ok(Tool { path, is_agent });
+        }
+        if list.parse::<Ident>()? != "agent" {
+            return Err(expected(list, &format!("`,`; a tool is {that}")));
+        }
+        let inside;
+        syn::parenthesized!(inside in list);
+        let what = "the name of an agent of this workflow, or the path of one";
+        let path = self.path(&inside, MentionKind::Type).map_err(|_| expected(&inside, what))?;
+        if !inside.is_empty() {
+            let error = expected(&inside, "`)`");
+            skip::drain(&inside);
+            return Err(error);
+        }
+        match list.is_empty() || list.peek(Token![,]) {
+            true => Ok(Tool { path, is_agent }),
+            false => Err(expected(list, "`,` between two tools")),
+        }
     }
 
     fn listed(&mut self, list: ParseStream<'_>, what: &str, that: &str) -> syn::Result<Path> {
