@@ -2,14 +2,17 @@
 
 mod about;
 mod handover;
+mod with;
 
 pub(crate) use about::{About, Key, Parts};
 pub use handover::Handover;
+pub use with::WithCallbacks;
 
+use crate::callback::AgentCallbacks;
 use crate::run::Context;
 use crate::run::Prepare;
 use crate::spec::AgentMeta;
-use crate::{BoxFuture, Flow, Result};
+use crate::{BoxFuture, Content, Event, Flow, Result};
 use std::any::Any;
 
 /// An agent, in the form in which it is written.
@@ -38,6 +41,20 @@ pub trait Agent: Send + Sync {
     fn handover(&self) -> Handover<'_> {
         Handover::default()
     }
+
+    /// What is asked before and after it.
+    fn callbacks(&self) -> Option<&AgentCallbacks> {
+        None
+    }
+
+    /// The event that stands in place of a turn for which a callback has answered. That of an LLM agent also writes the
+    /// agent's key.
+    ///
+    /// # Errors
+    /// When the answer does not fit the key.
+    fn stand_in(&self, content: Content) -> Result<Event> {
+        Ok(Event::new().with_content(content))
+    }
 }
 
 /// An agent as a trait object: what workflows hold, and what the run-time builders take.
@@ -55,6 +72,19 @@ pub trait DynAgent: Send + Sync {
     #[doc(hidden)]
     fn handover_dyn(&self) -> Handover<'_> {
         Handover::default()
+    }
+
+    /// See [`Agent::callbacks`].
+    fn callbacks_dyn(&self) -> Option<&AgentCallbacks> {
+        None
+    }
+
+    /// See [`Agent::stand_in`].
+    ///
+    /// # Errors
+    /// When the answer does not fit the agent's key.
+    fn stand_in_dyn(&self, content: Content) -> Result<Event> {
+        Ok(Event::new().with_content(content))
     }
 
     /// Itself, where a tree that it is placed in has to know what it is made of: blocks are taken in as steps.
@@ -80,6 +110,14 @@ impl<A: Agent> DynAgent for A {
     fn handover_dyn(&self) -> Handover<'_> {
         self.handover()
     }
+
+    fn callbacks_dyn(&self) -> Option<&AgentCallbacks> {
+        self.callbacks()
+    }
+
+    fn stand_in_dyn(&self, content: Content) -> Result<Event> {
+        self.stand_in(content)
+    }
 }
 
 /// An agent that is known at run time only.
@@ -100,6 +138,14 @@ macro_rules! pointer {
 
             fn handover_dyn(&self) -> Handover<'_> {
                 (**self).handover_dyn()
+            }
+
+            fn callbacks_dyn(&self) -> Option<&AgentCallbacks> {
+                (**self).callbacks_dyn()
+            }
+
+            fn stand_in_dyn(&self, content: Content) -> Result<Event> {
+                (**self).stand_in_dyn(content)
             }
 
             fn as_any(&self) -> Option<&dyn Any> {

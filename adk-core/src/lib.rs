@@ -3,6 +3,7 @@
 mod agent;
 mod agent_tool;
 pub mod build;
+pub mod callback;
 pub mod check;
 mod content;
 pub mod engine;
@@ -34,11 +35,12 @@ pub mod workflow;
 
 #[doc(hidden)]
 pub use agent::Handover;
-pub use agent::{Agent, DynAgent};
+pub use agent::{Agent, DynAgent, WithCallbacks};
 pub use agent_tool::AgentTool;
 #[doc(hidden)]
 pub use agent_tool::AgentTooling;
 pub use build::{BuildError, IntoAgent, LoopAgent, ParallelAgent, SequentialAgent, Tree};
+pub use callback::{CallbackContext, Plugin};
 pub use content::{Blob, Content, FileData, FunctionCall, FunctionResponse, Part, Role, Thought};
 pub use error::{BoxError, Error, ErrorKind, Result, StoreErrorKind};
 pub use event::{Actions, Details, Event, LOOP_ITERATION_KEY, StateDelta};

@@ -5,6 +5,7 @@ mod calls;
 mod contents;
 mod declare;
 mod declared;
+mod hooks;
 mod instruction;
 mod merge;
 mod output;
@@ -24,11 +25,12 @@ pub use instruction::{Fallible, Instruction, Instructs, Later, Text};
 pub(crate) use output::Output;
 
 use crate::agent::{About, DynAgent, Handover, Parts};
+use crate::callback::AgentCallbacks;
 use crate::flow::Flow;
 use crate::run::{Context, Prepare, Prompt};
 use crate::spec::AgentMeta;
 use crate::workflow::prepare_root;
-use crate::{At, BoxFuture, Error, ErrorKind, Name, Result};
+use crate::{At, BoxFuture, Content, Error, ErrorKind, Event, Name, Result};
 use serde_json::Value;
 use std::any::Any;
 use std::fmt;
@@ -170,6 +172,22 @@ impl DynAgent for LlmAgent {
         Box::pin(async move {
             let flow = turn::run(self, cx).await;
             flow.map_err(|error| error.at(cx.path()))
+        })
+    }
+
+    fn callbacks_dyn(&self) -> Option<&AgentCallbacks> {
+        Some(&self.settings.callbacks)
+    }
+
+    fn stand_in_dyn(&self, content: Content) -> Result<Event> {
+        let value = match &self.output {
+            Some(output) => output::value(output, &content, None)?,
+            None => None,
+        };
+        let event = Event::new().with_content(content);
+        Ok(match value {
+            Some((key, value)) => event.with_state(key, value),
+            None => event,
         })
     }
 

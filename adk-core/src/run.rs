@@ -1,6 +1,7 @@
 //! One run: the session it works on, the slot to its consumer, and the context of its agents.
 
 mod above;
+mod actions;
 mod artifacts;
 mod config;
 mod context;
@@ -12,6 +13,7 @@ mod scope;
 mod seat;
 mod state;
 
+pub use actions::ToolActions;
 pub use artifacts::{ArtifactStore, Artifacts, MemoryArtifacts};
 pub use config::RunConfig;
 pub use context::Context;
@@ -22,11 +24,12 @@ pub use readonly::ReadonlyContext;
 pub use state::State;
 
 pub(crate) use above::{Above, Global, Prompt};
-pub(crate) use context::Frame;
+pub(crate) use context::{Cut, Frame, perform};
 pub(crate) use scope::KeyScope;
 pub(crate) use seat::{Seat, Target};
 pub(crate) use state::{Overlay, decode, encode, stored};
 
+use crate::callback::Plugins;
 use crate::engine::Engine;
 use crate::event::StateDelta;
 use crate::id::IdSeed;
@@ -63,6 +66,7 @@ pub(crate) struct Run {
 pub(crate) struct Services {
     pub(crate) artifacts: Arc<dyn ArtifactStore>,
     pub(crate) models: Models,
+    pub(crate) plugins: Plugins,
 }
 
 impl Run {
@@ -121,7 +125,8 @@ impl Run {
         let session = Arc::new(Session::new(key, SharedState::default(), SharedState::default()));
         let models =
             Models { provider: Arc::new(crate::model::NoProvider), default: None, named: Mutex::default() };
-        let services = Services { artifacts: Arc::new(MemoryArtifacts::new()), models };
+        let services =
+            Services { artifacts: Arc::new(MemoryArtifacts::new()), models, plugins: Plugins::default() };
         Self::new(session, Arc::new(crate::engine::MemoryEngine), RunConfig::default(), Arc::new(services))
     }
 

@@ -1,6 +1,7 @@
 //! Runs workflows: what a program of a user begins with.
 
 mod builder;
+mod hooks;
 mod request;
 mod session;
 mod stream;

@@ -6,7 +6,8 @@ mod context;
 pub(crate) mod decode;
 pub(crate) mod schema;
 
-pub use context::{ToolActions, ToolContext, ToolRecord};
+pub use crate::run::ToolActions;
+pub use context::{ToolContext, ToolRecord};
 
 use crate::agent::DynAgent;
 use crate::model::ToolDeclaration;

@@ -3,6 +3,7 @@
 mod block;
 mod join;
 mod keys;
+mod lifecycle;
 mod nested;
 mod reads;
 mod root;
@@ -14,10 +15,11 @@ mod walk;
 #[doc(hidden)]
 pub mod wire;
 
-pub use block::{Block, LoopBlock};
+pub use block::{Block, BlockField, LoopBlock};
 pub use keys::{Keys, Values};
 
 use crate::agent::DynAgent;
+use crate::callback::AgentCallbacks;
 use crate::flow::Flow;
 use crate::run::{Context, LoopEndReason, Prepare};
 use crate::spec::{Spec, StepKind};
@@ -77,6 +79,11 @@ pub trait Wired: Send + Sync {
 
     /// The most rounds of a loop: what was set on its field, otherwise what was declared.
     fn max(&self, _step: usize) -> Option<u32> {
+        None
+    }
+
+    /// The callbacks of a block: those of its field.
+    fn callbacks(&self, _step: usize) -> Option<&AgentCallbacks> {
         None
     }
 
@@ -145,11 +152,15 @@ pub async fn run(workflow: &dyn Wired, cx: &mut Context) -> Result<Flow> {
     };
     let walked = walked.await;
     (cx.scope, cx.known, cx.unchecked) = (scope, known, unchecked);
-    match walked? {
-        Walked::Through if nested => nested::leave(spec, cx).await.map(|()| Flow::Continue),
-        Walked::Through => Ok(Flow::Continue),
-        Walked::Exit(exit) => Err(outside(exit, cx)),
+    let flow = match walked? {
+        Walked::Through => Flow::Continue,
+        Walked::Exit(exit) if exit.ends_all_loops(cx) => Flow::Exit,
+        Walked::Exit(exit) => return Err(outside(exit, cx)),
+    };
+    if nested {
+        nested::leave(spec, cx).await?;
     }
+    Ok(flow)
 }
 
 /// An exit never leaves a workflow, as `break` never leaves a function.

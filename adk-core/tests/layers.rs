@@ -14,7 +14,7 @@ const LAYERS: &[&[&str]] = &[
     &["event"],
     &["session", "outbox"],
     &["engine"],
-    &["run"],
+    &["run", "callback"],
     &["agent", "tool", "probe", "typed"],
     &["tools", "function"],
     &["workflow", "llm"],

@@ -4,6 +4,7 @@ use super::error::BuildError;
 use super::item::{Block, BlockKind, IntoAgent, Item, SubAgent};
 use super::tree::{Tree, TreeOptions};
 use crate::agent::{DynAgent, Key};
+use crate::callback::{AgentCallbacks, CallbackContext, Said, With1};
 use crate::check::Fault;
 use crate::run::{Context, Prepare};
 use crate::spec::{AgentMeta, Spec};
@@ -22,6 +23,7 @@ pub(super) struct Common {
     pub(super) description: String,
     pub(super) sub_agents: Vec<SubAgent>,
     pub(super) options: TreeOptions,
+    pub(super) callbacks: AgentCallbacks,
 }
 
 /// A kind of block.
@@ -65,6 +67,26 @@ impl<K: Kind> BlockBuilder<K> {
     #[must_use]
     pub fn sub_agents<A: IntoAgent>(mut self, agents: impl IntoIterator<Item = A>) -> Self {
         self.common.sub_agents.extend(agents.into_iter().map(IntoAgent::into_agent));
+        self
+    }
+
+    /// Adds a callback that is called before the block. Content of it stands in place of the block, which does not run.
+    #[must_use]
+    pub fn before_agent<M>(
+        mut self,
+        callback: impl for<'a> With1<'a, &'a mut CallbackContext, Said, M> + Send + Sync + 'static,
+    ) -> Self {
+        self.common.callbacks.before(callback);
+        self
+    }
+
+    /// Adds a callback that is called after the block, also when it was left. Content of it is one more event.
+    #[must_use]
+    pub fn after_agent<M>(
+        mut self,
+        callback: impl for<'a> With1<'a, &'a mut CallbackContext, Said, M> + Send + Sync + 'static,
+    ) -> Self {
+        self.common.callbacks.after(callback);
         self
     }
 
@@ -113,9 +135,9 @@ impl<K: Kind> BlockBuilder<K> {
     }
 
     fn part_ref(&self) -> SubAgent {
-        let Common { name, description, sub_agents, .. } = self.common.clone();
+        let Common { name, description, sub_agents, callbacks, .. } = self.common.clone();
         let items = sub_agents.into_iter().map(|part| part.0).collect();
-        SubAgent(Item::Block(Arc::new(Block { name, description, kind: self.kind, items })))
+        SubAgent(Item::Block(Arc::new(Block { name, description, kind: self.kind, callbacks, items })))
     }
 
     pub(super) fn part(self) -> SubAgent {
@@ -185,6 +207,10 @@ macro_rules! block {
 
             fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
                 self.0.prepare_dyn(prepare);
+            }
+
+            fn callbacks_dyn(&self) -> Option<&AgentCallbacks> {
+                self.0.callbacks_dyn()
             }
 
             fn as_any(&self) -> Option<&dyn Any> {

@@ -3,6 +3,7 @@
 use super::item::{Block, BlockKind, Item, Placed};
 use crate::Name;
 use crate::agent::Key;
+use crate::callback::AgentCallbacks;
 use crate::spec::{AgentKind, AgentMeta, KeySpec, Spec, Step, StepKind};
 use self_cell::self_cell;
 use std::sync::Arc;
@@ -40,6 +41,13 @@ impl Flat {
     pub(super) fn placed(&self, step: usize) -> Option<&Placed> {
         match &self.steps.get(step)?.what {
             What::Agent(placed) => Some(placed),
+            _ => None,
+        }
+    }
+
+    pub(super) fn callbacks(&self, step: usize) -> Option<&AgentCallbacks> {
+        match &self.steps.get(step)?.what {
+            What::Block(block) => Some(&block.callbacks),
             _ => None,
         }
     }

@@ -3,6 +3,7 @@
 use super::{BlockBuilder, BuildError, LlmAgentBuilder, LoopAgent, ParallelAgent, SequentialAgent, Tree};
 use crate::Name;
 use crate::agent::DynAgent;
+use crate::callback::AgentCallbacks;
 use crate::check::Fault;
 use crate::llm::LlmAgent;
 use crate::spec::AgentMeta;
@@ -33,11 +34,22 @@ pub(super) enum Item {
     Block(Arc<Block>),
 }
 
+impl Item {
+    /// What is asked before and after it.
+    pub(super) fn callbacks(&self) -> Option<&AgentCallbacks> {
+        match self {
+            Self::Agent(placed) => placed.agent.callbacks_dyn(),
+            Self::Block(block) => Some(&block.callbacks),
+        }
+    }
+}
+
 /// A block with its parts.
 pub(super) struct Block {
     pub(super) name: Name,
     pub(super) description: String,
     pub(super) kind: BlockKind,
+    pub(super) callbacks: AgentCallbacks,
     pub(super) items: Vec<Item>,
 }
 

@@ -4,12 +4,13 @@ use super::error::BuildError;
 use super::item::{IntoAgent, Item, Placed, SubAgent};
 use super::tree::{Tree, TreeOptions};
 use crate::agent::{Key, Parts};
+use crate::callback::{CallbackContext, Said, With1, With2, With3};
 use crate::check::Fault;
 use crate::llm::{IncludeContents, Instruction, LlmAgent, LlmParts, LlmSettings, Output, OutputKey, Retry};
-use crate::model::ModelRef;
+use crate::model::{ModelRef, ModelRequest, ModelResponse};
 use crate::spec::AgentKind;
 use crate::tool::DynTool;
-use crate::{Name, Result};
+use crate::{Error, FunctionCall, Name, Result};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -204,6 +205,116 @@ impl LlmAgentBuilder {
     #[must_use]
     pub fn max_turns(mut self, turns: u32) -> Self {
         self.settings.max_turns = Some(turns);
+        self
+    }
+
+    /// Adds a callback that is called before the agent. Content of it stands in place of the agent, which does not run.
+    #[must_use]
+    pub fn before_agent<M>(
+        mut self,
+        callback: impl for<'a> With1<'a, &'a mut CallbackContext, Said, M> + Send + Sync + 'static,
+    ) -> Self {
+        self.settings.callbacks.before(callback);
+        self
+    }
+
+    /// Adds a callback that is called after the agent. Content of it is one more event.
+    #[must_use]
+    pub fn after_agent<M>(
+        mut self,
+        callback: impl for<'a> With1<'a, &'a mut CallbackContext, Said, M> + Send + Sync + 'static,
+    ) -> Self {
+        self.settings.callbacks.after(callback);
+        self
+    }
+
+    /// Adds a callback that is called before each call of the model. See [`ModelCallbacks::before`].
+    ///
+    /// [`ModelCallbacks::before`]: crate::callback::ModelCallbacks::before
+    #[must_use]
+    pub fn before_model<M>(
+        mut self,
+        callback: impl for<'a> With2<'a, &'a mut CallbackContext, &'a mut ModelRequest, ModelResponse, M>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        self.settings.model_callbacks.before(callback);
+        self
+    }
+
+    /// Adds a callback that is called with each response of the model. See [`ModelCallbacks::after`].
+    ///
+    /// [`ModelCallbacks::after`]: crate::callback::ModelCallbacks::after
+    #[must_use]
+    pub fn after_model<M>(
+        mut self,
+        callback: impl for<'a> With2<'a, &'a mut CallbackContext, &'a mut ModelResponse, ModelResponse, M>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        self.settings.model_callbacks.after(callback);
+        self
+    }
+
+    /// Adds a callback that is called when a call of the model has failed. See [`ModelCallbacks::on_error`].
+    ///
+    /// [`ModelCallbacks::on_error`]: crate::callback::ModelCallbacks::on_error
+    #[must_use]
+    pub fn on_model_error<M>(
+        mut self,
+        callback: impl for<'a> With3<'a, &'a mut CallbackContext, &'a ModelRequest, &'a Error, ModelResponse, M>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        self.settings.model_callbacks.on_error(callback);
+        self
+    }
+
+    /// Adds a callback that is called before each call of a tool. See [`ToolCallbacks::before`].
+    ///
+    /// [`ToolCallbacks::before`]: crate::callback::ToolCallbacks::before
+    #[must_use]
+    pub fn before_tool<M>(
+        mut self,
+        callback: impl for<'a> With2<'a, &'a mut CallbackContext, &'a mut FunctionCall, Value, M>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        self.settings.tool_callbacks.before(callback);
+        self
+    }
+
+    /// Adds a callback that is called with each result of a tool. See [`ToolCallbacks::after`].
+    ///
+    /// [`ToolCallbacks::after`]: crate::callback::ToolCallbacks::after
+    #[must_use]
+    pub fn after_tool<M>(
+        mut self,
+        callback: impl for<'a> With3<'a, &'a mut CallbackContext, &'a FunctionCall, &'a mut Value, Value, M>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        self.settings.tool_callbacks.after(callback);
+        self
+    }
+
+    /// Adds a callback that is called when a tool has failed. See [`ToolCallbacks::on_error`].
+    ///
+    /// [`ToolCallbacks::on_error`]: crate::callback::ToolCallbacks::on_error
+    #[must_use]
+    pub fn on_tool_error<M>(
+        mut self,
+        callback: impl for<'a> With3<'a, &'a mut CallbackContext, &'a FunctionCall, &'a Error, Value, M>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        self.settings.tool_callbacks.on_error(callback);
         self
     }
 

@@ -4,12 +4,13 @@ use super::error::BuildError;
 use super::flat::{Described, Flat, describe};
 use super::item::{IntoAgent, Item, SubAgent};
 use crate::agent::{DynAgent, Key};
+use crate::callback::AgentCallbacks;
 use crate::check::{self, Fault};
 use crate::llm::LlmAgent;
 use crate::run::{Context, Prepare};
 use crate::spec::{AgentMeta, Spec};
 use crate::workflow::{self, Keys, Values, Wired, Workflow};
-use crate::{BoxFuture, Content, Flow, Name, Result};
+use crate::{BoxFuture, Content, Event, Flow, Name, Result};
 use serde_json::Value;
 use std::any::Any;
 use std::fmt;
@@ -111,6 +112,10 @@ impl Wired for Tree {
         self.flat().placed(step).map(|placed| &*placed.agent)
     }
 
+    fn callbacks(&self, step: usize) -> Option<&AgentCallbacks> {
+        self.flat().callbacks(step)
+    }
+
     fn is_closed(&self) -> bool {
         false
     }
@@ -137,6 +142,17 @@ impl DynAgent for Tree {
         workflow::prepare(self, prepare);
     }
 
+    fn callbacks_dyn(&self) -> Option<&AgentCallbacks> {
+        self.0.root.callbacks()
+    }
+
+    fn stand_in_dyn(&self, content: Content) -> Result<Event> {
+        match &self.0.root {
+            Item::Agent(placed) => placed.agent.stand_in_dyn(content),
+            Item::Block(_) => Ok(Event::new().with_content(content)),
+        }
+    }
+
     fn as_any(&self) -> Option<&dyn Any> {
         Some(self)
     }
@@ -146,8 +162,12 @@ impl Workflow for Tree {
     type Input = Content;
     type Output = ();
 
+    /// A root that may hand over is run by itself: another agent may take the message.
     fn as_agent(&self) -> &dyn DynAgent {
-        self
+        match &self.0.root {
+            Item::Agent(placed) if !placed.agent.handover_dyn().agents.is_empty() => &*placed.agent,
+            _ => self,
+        }
     }
 
     fn begin(&self, input: Content, keys: &mut Keys) -> Result<()> {

@@ -1,12 +1,13 @@
 //! The calls of one model turn: run beside each other, answered in one event.
 
+use super::hooks::ToolHooks;
 use super::merge::add;
 use super::toolbox::Toolbox;
 use crate::content::{Content, FunctionCall, FunctionResponse, Part, Role};
 use crate::panic::caught;
 use crate::run::Context;
 use crate::tool::{DynTool, ToolActions, ToolContext, ToolError, ToolRecord};
-use crate::{BoxFuture, Name, Result};
+use crate::{BoxFuture, Error, ErrorKind, Name, Result};
 use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -48,7 +49,16 @@ fn start(tools: &Toolbox<'_>, call: &FunctionCall, cx: &mut Context) -> BoxFutur
     let refuse = |why| -> BoxFuture<'static, Result<Called>> {
         Box::pin(std::future::ready(Ok(Called { result: Err(why), left: ToolRecord::default() })))
     };
-    let Some(tool) = tools.get(&call.name).cloned() else { return refuse(unknown(tools, &call.name)) };
+    let hooks = ToolHooks::new(tools.agent(), cx);
+    let Some(tool) = tools.get(&call.name).cloned() else {
+        let why = unknown(tools, &call.name);
+        if !hooks.is_watched() {
+            return refuse(why);
+        }
+        let (own, call) = (ToolContext::new(cx, call.id.clone()), call.clone());
+        let name = Name::shared(&call.name);
+        return Box::pin(cx.step(name, not_there(call, why, own, hooks)));
+    };
     if let Some(text) = &call.malformed {
         return refuse(format!(
             "The arguments of `{}` are no JSON object. Call it again with one; this came: {text}",
@@ -56,24 +66,49 @@ fn start(tools: &Toolbox<'_>, call: &FunctionCall, cx: &mut Context) -> BoxFutur
         ));
     }
     let own = ToolContext::new(cx, call.id.clone());
-    let args = call.args.clone();
+    let call = call.clone();
     let name = Name::shared(&call.name);
-    Box::pin(cx.step(name, async move { Ok(run(tool, args, own).await) }))
+    Box::pin(cx.step(name, run(tool, call, own, hooks)))
 }
 
-async fn run(tool: Arc<dyn DynTool>, args: Map<String, Value>, mut own: ToolContext) -> Called {
-    let result = match caught(tool.call_dyn(args, &mut own)).await {
-        Ok(result) => result,
-        Err(panic) => Err(ToolError::panicked(format!("the tool panicked: {panic}"))),
+async fn run(
+    tool: Arc<dyn DynTool>,
+    mut call: FunctionCall,
+    mut own: ToolContext,
+    hooks: ToolHooks,
+) -> Result<Called> {
+    let result = match hooks.before(&mut call, &mut own).await? {
+        Some(value) => Ok(value),
+        None => {
+            let mark = own.mark();
+            let result = match caught(tool.call_dyn(call.args.clone(), &mut own)).await {
+                Ok(result) => result,
+                Err(panic) => Err(ToolError::panicked(format!("the tool panicked: {panic}"))),
+            };
+            match result {
+                Ok(value) => Ok(value),
+                Err(error) => {
+                    // A call that failed has changed nothing, except for the files that are already stored.
+                    own.rewind(mark);
+                    hooks.failed(&call, error, &mut own).await?
+                }
+            }
+        }
     };
-    let mut left = own.into_record();
-    let result = result.map_err(|error| {
-        // A call that failed has changed nothing, except for the files that are already stored.
-        let artifact_delta = std::mem::take(&mut left.artifact_delta);
-        left = ToolRecord { artifact_delta, ..ToolRecord::default() };
-        error.to_string()
-    });
-    Called { result, left }
+    let result = hooks.after(&call, result, &mut own).await?;
+    Ok(Called { result, left: own.into_record() })
+}
+
+/// The answer to a call of a tool that is not there, where callbacks may give one.
+async fn not_there(
+    call: FunctionCall,
+    why: String,
+    mut own: ToolContext,
+    hooks: ToolHooks,
+) -> Result<Called> {
+    let error = Error::new(ErrorKind::Agent, format!("tool `{}` is not there", call.name));
+    let given = hooks.answered(&call, &error, &mut own).await?;
+    Ok(Called { result: given.ok_or(why), left: own.into_record() })
 }
 
 /// The result as an object, as models want it.

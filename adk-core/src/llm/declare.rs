@@ -1,6 +1,7 @@
 //! What the declaration of an LLM agent says: the fixed part that checks depend on, and settings that may change.
 
 use super::Instruction;
+use crate::callback::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
 use crate::model::{GenerationConfig, ModelRef};
 use crate::spec::AgentMeta;
 use crate::tool::DynTool;
@@ -197,6 +198,12 @@ pub struct LlmSettings {
     pub max_turns: Option<u32>,
     /// Tools beside the declared ones.
     pub tools: ToolList,
+    /// What is asked before and after the agent.
+    pub callbacks: AgentCallbacks,
+    /// What is asked around its model calls.
+    pub model_callbacks: ModelCallbacks,
+    /// What is asked around its tool calls.
+    pub tool_callbacks: ToolCallbacks,
 }
 
 /// Tools by value.

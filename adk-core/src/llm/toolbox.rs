@@ -46,6 +46,11 @@ impl<'a> Toolbox<'a> {
         self.iter().find(|tool| *tool.declaration_dyn().name == *name)
     }
 
+    /// Whose tools they are.
+    pub(super) fn agent(&self) -> &'a LlmAgent {
+        self.agent
+    }
+
     pub(super) fn declarations(&self) -> Vec<ToolDeclaration> {
         self.iter().map(|tool| tool.declaration_dyn().clone()).collect()
     }

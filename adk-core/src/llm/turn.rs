@@ -1,9 +1,10 @@
 //! The turn of an agent: ask the model, run the tools that it calls, ask again, until it answers without a call.
 
 use super::call::{self, Call};
+use super::hooks::{self, Asked};
 use super::toolbox::Toolbox;
 use super::{LlmAgent, calls, output, request, respond, transfer};
-use crate::event::Event;
+use crate::event::{Actions, Event};
 use crate::flow::Flow;
 use crate::model::{FinishReason, Model, ModelResponse, Usage};
 use crate::run::Context;
@@ -30,12 +31,17 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
     // Where agents hand over to each other, the calls of an agent are counted over all its turns at this place.
     let mut turn = cx.frame.seat.as_ref().map_or(0, |seat| seat.calls);
     loop {
-        let response = ask(agent, &tools, &model, turn, cx).await?;
+        let mut asked = ToolActions::default();
+        let response = ask(agent, &tools, &model, turn, &mut asked, cx).await?;
         turn += 1;
         if let Some(seat) = &mut cx.frame.seat {
             seat.calls = turn;
         }
-        let (event, calls) = answer_event(agent, response, turn - 1, cx)?;
+        let (mut event, calls) = answer_event(agent, response, turn - 1, cx)?;
+        event.actions = Actions { state_delta: event.actions.state_delta, ..actions_of(&asked) };
+        if let Some(name) = asked.exit_to {
+            flow = Flow::ExitTo(name);
+        }
         cx.frame.silent = reason(&event).or_else(|| Some("the model's last answer has no text".into()));
         cx.emit(event).await?;
         if calls.is_empty() {
@@ -91,6 +97,7 @@ async fn ask(
     tools: &Toolbox<'_>,
     model: &Arc<dyn Model>,
     turn: u32,
+    asked: &mut ToolActions,
     cx: &mut Context,
 ) -> Result<ModelResponse> {
     let counted = cx.frame.seat.is_some() && !cx.config().follows_adk();
@@ -102,18 +109,28 @@ async fn ask(
         return Err(Error::new(ErrorKind::TurnsExceeded, message)
             .with_help("raise `max_turns`, or say in the instruction when to stop calling tools"));
     }
-    let request = Arc::new(request::build(agent, tools, cx, turn).await?);
+    let request = request::build(agent, tools, cx, turn).await?;
+    let request = match hooks::before_model(agent, request, asked, cx).await? {
+        Asked::Ask(request) => Arc::new(request),
+        Asked::Answered(response) => return Ok(response),
+    };
     cx.run.count_llm_call()?;
     let (timeout, retry) = (agent.settings.timeout, agent.settings.retry);
-    let mut response = call::make(Call { model: model.clone(), request, timeout, retry }, cx).await?;
-    cx.run.add_usage(Usage { calls: 1, ..response.usage });
+    let call = Call { model: model.clone(), request: request.clone(), timeout, retry };
+    let mut response = match call::make(call, cx).await {
+        Ok(response) => {
+            cx.run.add_usage(Usage { calls: 1, ..response.usage });
+            response
+        }
+        Err(error) => hooks::on_model_error(agent, &request, error, asked, cx).await?,
+    };
     let empty = response.content.parts.is_empty() && response.finish_reason == Some(FinishReason::Stop);
     if empty && response.error_code.is_none() {
         response.error_code = Some(NO_CONTENT.into());
         response.error_message =
             Some("The model returned no content (finish_reason=STOP with empty parts).".into());
     }
-    Ok(response)
+    hooks::after_model(agent, response, asked, cx).await
 }
 
 /// The event of an answer, with the output in it when it is the last word, and the calls in it.
@@ -164,10 +181,16 @@ fn answer_event(
 
 fn response_event(actions: &ToolActions) -> Event {
     let mut event = Event::new();
-    event.actions.escalate = actions.escalate.then_some(true);
-    event.actions.skip_summarization = actions.skip_summarization.then_some(true);
-    event.actions.transfer_to_agent = actions.transfer_to_agent.clone();
+    event.actions = actions_of(actions);
     event
+}
+
+fn actions_of(asked: &ToolActions) -> Actions {
+    let mut actions = Actions::default();
+    actions.escalate = asked.escalate.then_some(true);
+    actions.skip_summarization = asked.skip_summarization.then_some(true);
+    actions.transfer_to_agent = asked.transfer_to_agent.clone();
+    actions
 }
 
 /// Why an answer said nothing, where the provider gave a reason.

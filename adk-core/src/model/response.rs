@@ -52,6 +52,24 @@ impl ModelResponse {
     }
 }
 
+impl From<Content> for ModelResponse {
+    fn from(content: Content) -> Self {
+        Self::new(content)
+    }
+}
+
+impl From<&str> for ModelResponse {
+    fn from(text: &str) -> Self {
+        Self::new(Content::model(text))
+    }
+}
+
+impl From<String> for ModelResponse {
+    fn from(text: String) -> Self {
+        Self::new(Content::model(text))
+    }
+}
+
 /// Why a model stopped. JSON is ADK's spelling, such as `MAX_TOKENS`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]

@@ -15,14 +15,28 @@ pub struct RunConfig {
     pub max_llm_calls: u32,
     /// Whether replies of models come in pieces, as partial events, before they come as a whole. Default `false`.
     pub streaming: bool,
-    /// Whether a failed tool call ends the run, as in ADK for Python. Otherwise the model is told of it, as it is of a
-    /// transfer to an agent that is not there. Default `false`.
+    /// Whether an escalate ends every enclosing loop, while the sequences in between run on, and cancels the siblings of
+    /// a direct child of a parallel block. Default `false`: it ends the innermost loop, as a `break` does.
+    pub escalate_ends_all_loops: bool,
+    /// Whether a tool's error ends the run. Default `false`: it goes back to the model as an error result, and so does a
+    /// transfer to an agent that is not there.
     pub tool_errors_end_run: bool,
+    /// Whether an agent that ends without having written its declared key fails the run. Default `true`.
+    pub require_keys: bool,
+    /// Whether an agent or a block that ends a loop without having announced it fails the run. Default `true`.
+    pub require_announced_exits: bool,
 }
 
 impl Default for RunConfig {
     fn default() -> Self {
-        Self { max_llm_calls: 500, streaming: false, tool_errors_end_run: false }
+        Self {
+            max_llm_calls: 500,
+            streaming: false,
+            escalate_ends_all_loops: false,
+            tool_errors_end_run: false,
+            require_keys: true,
+            require_announced_exits: true,
+        }
     }
 }
 
@@ -30,6 +44,29 @@ impl RunConfig {
     /// The defaults.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// What Google's ADK does where this crate differs on purpose: an escalate ends every enclosing loop, a tool's error
+    /// ends the run, and neither a key that was not written nor an exit that was not announced is an error.
+    ///
+    /// ```
+    /// # use adk_core as adk;
+    /// use adk::RunConfig;
+    /// let by_hand = RunConfig::new()
+    ///     .escalate_ends_all_loops(true)
+    ///     .tool_errors_end_run(true)
+    ///     .require_keys(false)
+    ///     .require_announced_exits(false);
+    /// assert_eq!(RunConfig::adk(), by_hand);
+    /// ```
+    pub fn adk() -> Self {
+        Self {
+            escalate_ends_all_loops: true,
+            tool_errors_end_run: true,
+            require_keys: false,
+            require_announced_exits: false,
+            ..Self::default()
+        }
     }
 
     /// The most model calls of the whole run; 0 is no limit.
@@ -46,7 +83,14 @@ impl RunConfig {
         self
     }
 
-    /// Whether a failed tool call ends the run.
+    /// Whether an escalate ends every enclosing loop.
+    #[must_use]
+    pub fn escalate_ends_all_loops(mut self, yes: bool) -> Self {
+        self.escalate_ends_all_loops = yes;
+        self
+    }
+
+    /// Whether a tool's error ends the run.
     #[must_use]
     pub fn tool_errors_end_run(mut self, yes: bool) -> Self {
         self.tool_errors_end_run = yes;
@@ -56,5 +100,19 @@ impl RunConfig {
     /// Whether the run does what ADK for Python does.
     pub(crate) fn follows_adk(&self) -> bool {
         self.tool_errors_end_run
+    }
+
+    /// Whether an agent has to write its declared key.
+    #[must_use]
+    pub fn require_keys(mut self, yes: bool) -> Self {
+        self.require_keys = yes;
+        self
+    }
+
+    /// Whether who ends a loop has to have announced it.
+    #[must_use]
+    pub fn require_announced_exits(mut self, yes: bool) -> Self {
+        self.require_announced_exits = yes;
+        self
     }
 }

@@ -1,6 +1,9 @@
 //! What an agent works with: it knows where it stands, and everything it does goes through here.
 
-use super::{Above, Artifacts, History, KeyScope, Overlay, Run, RunConfig, Seat, State, Waiting};
+use super::{
+    Above, Artifacts, History, KeyScope, Overlay, Run, RunConfig, Seat, State, ToolActions, Waiting,
+};
+use crate::callback::{CallbackContext, Place, Steps};
 use crate::engine::{Reply, Slot, StepKey};
 use crate::event::{Event, StateDelta};
 use crate::outbox::Counted;
@@ -10,9 +13,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, OnceLock};
 
 /// What an agent works with.
 ///
@@ -32,6 +35,8 @@ pub struct Context {
     pub(crate) unchecked: bool,
     pub(crate) frame: Frame,
     overlay: Overlay,
+    /// Set in a branch whose direct child ends the block with an escalate, and only where that is so.
+    pub(crate) cut: Option<Arc<Cut>>,
     /// Stored keys that were written in the turns that are open; one list, so that a turn allocates none.
     written: Vec<Name>,
 }
@@ -45,6 +50,8 @@ pub(crate) struct Frame {
     steps: u32,
     /// An event of this turn escalated.
     pub(crate) escalated: bool,
+    /// A callback of this turn ends the loop of that name.
+    pub(crate) exit_to: Option<Name>,
     /// Where in [`Context::written`] this turn's keys begin.
     first_written: usize,
     /// Why the agent has written nothing, where it knows.
@@ -61,6 +68,7 @@ impl Frame {
             emits: 0,
             steps: 0,
             escalated: false,
+            exit_to: None,
             first_written,
             silent: None,
             seat: None,
@@ -81,6 +89,7 @@ impl Context {
             unchecked: false,
             frame: Frame::new(Path::root(name), 0),
             overlay: Overlay::default(),
+            cut: None,
             written: Vec::new(),
         }
     }
@@ -110,6 +119,44 @@ impl Context {
         self.instance.as_ref().map(|instance| Name::from(format!("{instance}::{name}")))
     }
 
+    /// Goes to a round of the loop that this turn is, or to what is outside of its rounds.
+    pub(crate) fn go_to(&mut self, at: At) {
+        self.frame.path = self.frame.path.with(at);
+    }
+
+    /// The context of a callback, which takes what was set since the last event with it; it comes back with
+    /// [`give_back`](Self::give_back).
+    pub(crate) fn callback(&mut self) -> CallbackContext {
+        let overlay = std::mem::take(&mut self.overlay);
+        CallbackContext::new(Place {
+            run: &self.run,
+            scope: &self.scope,
+            agent: self.author(),
+            path: &self.frame.path,
+            call_id: None,
+            overlay,
+            actions: ToolActions::default(),
+            steps: Steps::Numbered(self.frame.steps),
+        })
+    }
+
+    /// Takes over what a callback has done; returns what it asks for.
+    pub(crate) fn give_back(&mut self, cx: CallbackContext) -> ToolActions {
+        self.frame.steps = cx.steps_taken().unwrap_or(self.frame.steps);
+        self.overlay = cx.overlay;
+        cx.actions
+    }
+
+    /// Whether something was set or saved since the last event.
+    pub(crate) fn has_pending(&self) -> bool {
+        !self.overlay.is_empty()
+    }
+
+    /// Whether an exit has to have been announced here.
+    pub(crate) fn requires_announced_exits(&self) -> bool {
+        !self.unchecked && self.run.config.require_announced_exits
+    }
+
     /// Begins a turn or a round at the place where it stands; the same holds for what this returns.
     pub(crate) fn again(&mut self, at: At) -> Frame {
         let path = match at {
@@ -120,6 +167,11 @@ impl Context {
         // What is recorded under one path is counted through.
         let inner = Frame { author, emits, steps, ..Frame::new(path, self.written.len()) };
         std::mem::replace(&mut self.frame, inner)
+    }
+
+    /// Goes back to a turn that was begun [again](Self::again), which counts on from there.
+    pub(crate) fn count_on(&mut self, inner: &Frame) {
+        (self.frame.emits, self.frame.steps) = (inner.emits, inner.steps);
     }
 
     /// Goes back up; returns what belonged to the turn.
@@ -163,6 +215,7 @@ impl Context {
             unchecked: self.unchecked,
             frame: Frame::new(self.frame.path.clone(), 0),
             overlay: Overlay::default(),
+            cut: None,
             written: Vec::new(),
         }
     }
@@ -242,7 +295,12 @@ impl Context {
     /// When the store fails.
     pub async fn emit(&mut self, event: Event) -> Result<EventId> {
         // The event is moved on before anything is awaited, so that no agent's future holds one.
-        let (partial, event) = (event.partial, self.place(event));
+        let placed = self.place(event);
+        let event = match self.run.services.plugins.is_empty() {
+            true => placed,
+            false => Box::pin(self.shown(placed)).await?,
+        };
+        let partial = event.partial;
         let ticket = AtomicU64::new(0);
         let event = if partial {
             Arc::new(event)
@@ -263,7 +321,37 @@ impl Context {
             appended => appended,
         };
         self.run.outbox.taken(ticket).await;
+        if let Some(cut) = self.cut.clone() {
+            cut.look(&self.frame).await;
+        }
         Ok(id)
+    }
+
+    /// Shows an event to the plugins; what one gives stands in its place. That of the user was shown as a message.
+    async fn shown(&mut self, event: Event) -> Result<Event> {
+        if event.author == "user" && self.frame.path.parent().is_none() {
+            return Ok(event);
+        }
+        let services = self.run.services.clone();
+        let mut given = None;
+        for plugin in services.plugins.iter() {
+            let mut cx = self.callback();
+            let before = cx.overlay.clone();
+            let asked = plugin.event(&mut cx, &event).await;
+            // A piece is not asked for again when a run is taken up again, so nothing may depend on it.
+            match event.partial {
+                true => self.overlay = before,
+                false => drop(self.give_back(cx)),
+            }
+            given = asked?;
+            if given.is_some() {
+                break;
+            }
+        }
+        match given {
+            Some(given) => Ok(self.place(Event { partial: event.partial, ..given })),
+            None => Ok(event),
+        }
     }
 
     /// Says in an event who made it, where and in which run, turns its keys into stored keys, and adds what was set
@@ -322,6 +410,9 @@ impl Context {
     /// Remembers what a committed event did in this turn.
     fn note(&mut self, event: &Event) {
         self.frame.escalated |= event.actions.escalates();
+        if let Some(cut) = &self.cut {
+            cut.note(event, &self.frame);
+        }
         if event.partial {
             return;
         }
@@ -353,15 +444,7 @@ impl Context {
     {
         let key = self.step_key(name.into());
         let run = self.run.clone();
-        async move {
-            let _busy = Counted::new(&run.outbox.in_flight);
-            if !run.engine.records() {
-                return work.await;
-            }
-            let work = async move { to_record(work.await?) };
-            let record = run.engine.step(key, Box::pin(work)).await?;
-            from_record(record)
-        }
+        perform(run, key, work)
     }
 
     /// A value from outside. Without an answer the agent waits here; when nothing else of the run can go on,
@@ -384,6 +467,53 @@ impl Context {
         let index = self.frame.steps;
         self.frame.steps += 1;
         StepKey { run_id: self.run.id, path: self.frame.path.clone(), name, index }
+    }
+}
+
+/// Does the work of a step, or takes its result from the record.
+pub(crate) async fn perform<T, W>(run: Arc<Run>, key: StepKey, work: W) -> Result<T>
+where
+    T: Serialize + DeserializeOwned + Send + 'static,
+    W: Future<Output = Result<T>> + Send + 'static,
+{
+    let _busy = Counted::new(&run.outbox.in_flight);
+    if !run.engine.records() {
+        return work.await;
+    }
+    let work = async move { to_record(work.await?) };
+    let record = run.engine.step(key, Box::pin(work)).await?;
+    from_record(record)
+}
+
+/// Ends a branch of a parallel block in the middle of its agent: an escalate of a direct child, as ADK has it.
+#[derive(Debug)]
+pub(crate) struct Cut {
+    block: Path,
+    by: OnceLock<Path>,
+}
+
+impl Cut {
+    /// A branch of the parallel block at that path.
+    pub(crate) fn new(block: Path) -> Arc<Self> {
+        Arc::new(Self { block, by: OnceLock::new() })
+    }
+
+    /// Who has ended the branch.
+    pub(crate) fn by(&self) -> Option<&Path> {
+        self.by.get()
+    }
+
+    fn note(&self, event: &Event, frame: &Frame) {
+        if event.actions.escalates() && frame.path.parent() == Some(&self.block) {
+            let _ = self.by.set(frame.path.clone());
+        }
+    }
+
+    /// Never comes back where the branch has ended: it is about to be dropped.
+    async fn look(&self, frame: &Frame) {
+        if self.by.get() == Some(&frame.path) {
+            std::future::pending().await
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a runner is made of.
 
 use super::{Runner, Shared};
+use crate::callback::{Plugin, Plugins};
 use crate::engine::{Engine, MemoryEngine};
 use crate::model::{ModelProvider, ModelRef};
 use crate::run::{ArtifactStore, MemoryArtifacts, Models, RunConfig, Services};
@@ -18,6 +19,7 @@ pub struct RunnerBuilder<P> {
     sessions: Option<Arc<dyn SessionStore>>,
     artifacts: Option<Arc<dyn ArtifactStore>>,
     engine: Option<Arc<dyn Engine>>,
+    plugins: Plugins,
     config: RunConfig,
     default_provider: PhantomData<fn() -> P>,
 }
@@ -31,6 +33,7 @@ impl<P: ModelProvider + Default> RunnerBuilder<P> {
             sessions: None,
             artifacts: None,
             engine: None,
+            plugins: Plugins::default(),
             config: RunConfig::default(),
             default_provider: PhantomData,
         }
@@ -78,6 +81,13 @@ impl<P: ModelProvider + Default> RunnerBuilder<P> {
         self
     }
 
+    /// Adds a plugin: asked and told in every run, behind those that were added before.
+    #[must_use]
+    pub fn plugin(mut self, plugin: impl Plugin) -> Self {
+        self.plugins.0.push(Arc::new(plugin));
+        self
+    }
+
     /// The settings of runs that bring none of their own.
     #[must_use]
     pub fn config(mut self, config: RunConfig) -> Self {
@@ -89,13 +99,18 @@ impl<P: ModelProvider + Default> RunnerBuilder<P> {
     ///
     /// # Errors
     /// When the model's name is unknown, its provider's key is missing, or the crate was built without a
-    /// feature that knows model names; when the app is called `user` or not at all.
+    /// feature that knows model names; when the app is called `user` or not at all; when two plugins have one name.
     pub fn build(self) -> Result<Runner<P>> {
         if self.app.is_empty() || self.app == "user" {
             let message = format!("`{}` cannot be the name of an app", self.app);
             return Err(
                 Error::new(ErrorKind::Config, message).with_help("choose another with `.app_name(...)`")
             );
+        }
+        if let Some(name) = self.plugins.repeated() {
+            let message = format!("two plugins are called `{name}`");
+            return Err(Error::new(ErrorKind::Config, message)
+                .with_help("give each another name: its `Plugin::name` says it"));
         }
         let provider = self.provider.unwrap_or_else(|| Arc::new(P::default()));
         let mut models = Models { provider, default: None, named: Mutex::default() };
@@ -106,7 +121,7 @@ impl<P: ModelProvider + Default> RunnerBuilder<P> {
             app: self.app,
             sessions: self.sessions.unwrap_or_else(|| Arc::new(MemoryStore::new())),
             engine,
-            services: Arc::new(Services { artifacts, models }),
+            services: Arc::new(Services { artifacts, models, plugins: self.plugins }),
             config: self.config,
         };
         Ok(Runner { shared: Arc::new(shared), provider: PhantomData })

@@ -1,7 +1,7 @@
 //! A run that is asked for and not begun yet.
 
-use super::Shared;
 use super::stream::RunStream;
+use super::{Shared, hooks};
 use crate::event::{Event, StateDelta};
 use crate::run::{Context, Outcome, Prepare, Run, RunConfig};
 use crate::session::{Session, SessionKey};
@@ -146,14 +146,24 @@ async fn root<W: Workflow + ?Sized>(workflow: &W, run: Arc<Run>, start: Start) -
         );
     }
     let mut cx = Context::root(run.clone(), name);
-    let mut event = Event::new().with_content(start.message);
+    let message = hooks::user_message(start.message, &mut cx).await.map_err(|error| error.at(&path))?;
+    let mut event = Event::new().with_content(message);
     event.author = Name::literal("user");
     event.actions.state_delta = start.delta;
     cx.emit(event).await?;
     let mut prepare = Prepare::new(&run, path.clone());
     prepare_root(agent, &mut prepare);
     prepare.finish()?;
-    match run_root(agent, &mut cx).await {
+    let ran = match hooks::is_answered(&mut cx).await {
+        Ok(true) => Ok(()),
+        Ok(false) => run_root(agent, &mut cx).await,
+        Err(error) => Err(error),
+    };
+    let ended = match ran {
+        Ok(()) => hooks::ended(&mut cx).await,
+        failed => failed,
+    };
+    match ended {
         Ok(()) => workflow.finish(&Values { run: &run }).map_err(|error| output(error).at(&path)),
         Err(error) => Err(error.at(&path)),
     }

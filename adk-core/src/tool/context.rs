@@ -1,9 +1,9 @@
 //! What a tool works with: an overlay of its own over the state of the run.
 
-use crate::event::{Actions, Event};
-use crate::run::{Artifacts, Context, KeyScope, Overlay, Run, State};
+use crate::callback::{CallbackContext, Place, Steps};
+use crate::event::{Actions, Event, StateDelta};
+use crate::run::{Artifacts, Context, KeyScope, Overlay, Run, State, ToolActions};
 use crate::{At, Name, Path, RunId};
-use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
 
@@ -18,23 +18,6 @@ pub struct ToolContext {
     path: Path,
     call_id: String,
     overlay: Overlay,
-}
-
-/// What a tool call asks for beside its result: ADK's event actions, as plain values.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[non_exhaustive]
-pub struct ToolActions {
-    /// Ends the innermost loop. A tool that sets it says so: the macro sees it in the body, or `#[tool(escalates)]`.
-    pub escalate: bool,
-    /// The model is not asked to put the result into words.
-    pub skip_summarization: bool,
-    /// The agent that goes on.
-    pub transfer_to_agent: Option<Name>,
-    /// Ends the enclosing loop of that name.
-    pub exit_to: Option<Name>,
-    /// The answer of the agent, which the runtime's own tool `set_model_response` gives.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub set_model_response: Option<Value>,
 }
 
 /// What is left of a call when it has ended: recorded with its result.
@@ -96,6 +79,36 @@ impl ToolContext {
             self.overlay.artifact_delta.retain(|(other, _)| other != name);
             self.overlay.artifact_delta.push((name.clone(), *version));
         }
+    }
+
+    /// The context of a callback of this call, which takes what the call has done so far with it; it comes back with
+    /// [`give_back`](Self::give_back).
+    pub(crate) fn callback(&mut self) -> CallbackContext {
+        CallbackContext::new(Place {
+            run: &self.run,
+            scope: &self.scope,
+            agent: &self.agent,
+            path: &self.path,
+            call_id: Some(&self.call_id),
+            overlay: std::mem::take(&mut self.overlay),
+            actions: std::mem::take(&mut self.actions),
+            steps: Steps::Within,
+        })
+    }
+
+    /// Takes over what a callback of this call has done.
+    pub(crate) fn give_back(&mut self, cx: CallbackContext) {
+        (self.overlay, self.actions) = (cx.overlay, cx.actions);
+    }
+
+    /// What the call has written and asked for so far, to [go back](Self::rewind) to.
+    pub(crate) fn mark(&self) -> (StateDelta, ToolActions) {
+        (self.overlay.state_delta.clone(), self.actions.clone())
+    }
+
+    /// Forgets what was written and asked for since. Files are stored already, so they are still told.
+    pub(crate) fn rewind(&mut self, mark: (StateDelta, ToolActions)) {
+        (self.overlay.state_delta, self.actions) = mark;
     }
 
     /// Takes what the call has done so far with it; what stays behind is empty.

@@ -1,6 +1,7 @@
 //! The fields of a workflow that stand for its named blocks.
 
 use super::Described;
+use crate::callback::{AgentCallbacks, CallbackContext, Said, With1};
 use crate::spec::StepKind;
 use crate::{Error, ErrorKind, Result};
 use std::fmt;
@@ -9,13 +10,63 @@ use std::marker::PhantomData;
 /// A named block of the workflow `W`, at step `STEP` of its spec.
 ///
 /// Each block is a type of its own, so that two of them cannot be exchanged.
-pub struct Block<W, const STEP: usize>(PhantomData<fn() -> W>);
+pub struct Block<W, const STEP: usize> {
+    callbacks: AgentCallbacks,
+    workflow: PhantomData<fn() -> W>,
+}
 
 /// A named loop of the workflow `W`, at step `STEP` of its spec.
 pub struct LoopBlock<W, const STEP: usize> {
     max: Option<u32>,
+    callbacks: AgentCallbacks,
     workflow: PhantomData<fn() -> W>,
 }
+
+/// What the field of every block has: its callbacks.
+pub trait BlockField: Default {
+    /// The callbacks before and after the block.
+    fn callbacks(&self) -> &AgentCallbacks;
+
+    /// The callbacks before and after the block, to add some.
+    fn callbacks_mut(&mut self) -> &mut AgentCallbacks;
+}
+
+macro_rules! field {
+    ($name:ident) => {
+        impl<W, const STEP: usize> BlockField for $name<W, STEP> {
+            fn callbacks(&self) -> &AgentCallbacks {
+                &self.callbacks
+            }
+
+            fn callbacks_mut(&mut self) -> &mut AgentCallbacks {
+                &mut self.callbacks
+            }
+        }
+
+        impl<W, const STEP: usize> $name<W, STEP> {
+            /// Adds a callback that is called before the block. Content of it stands in place of the block, which does
+            /// not run.
+            pub fn add_before_agent<M>(
+                &mut self,
+                callback: impl for<'a> With1<'a, &'a mut CallbackContext, Said, M> + Send + Sync + 'static,
+            ) -> &mut Self {
+                self.callbacks.before(callback);
+                self
+            }
+
+            /// Adds a callback that is called after the block, also when it was left. Content of it is one more event.
+            pub fn add_after_agent<M>(
+                &mut self,
+                callback: impl for<'a> With1<'a, &'a mut CallbackContext, Said, M> + Send + Sync + 'static,
+            ) -> &mut Self {
+                self.callbacks.after(callback);
+                self
+            }
+        }
+    };
+}
+field!(Block);
+field!(LoopBlock);
 
 impl<W: Described, const STEP: usize> LoopBlock<W, STEP> {
     /// The most rounds; `None` when the loop is ended by `until` or from inside alone.
@@ -54,13 +105,13 @@ fn declared<W: Described, const STEP: usize>() -> Option<u32> {
 
 impl<W, const STEP: usize> Default for Block<W, STEP> {
     fn default() -> Self {
-        Self(PhantomData)
+        Self { callbacks: AgentCallbacks::default(), workflow: PhantomData }
     }
 }
 
 impl<W, const STEP: usize> Default for LoopBlock<W, STEP> {
     fn default() -> Self {
-        Self { max: None, workflow: PhantomData }
+        Self { max: None, callbacks: AgentCallbacks::default(), workflow: PhantomData }
     }
 }
 

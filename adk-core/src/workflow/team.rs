@@ -4,7 +4,7 @@
 //! ends the turn. The members' model calls are counted per member for the whole turn, since that is what `bounds` counts.
 
 use super::root::continues;
-use super::turn::run;
+use super::turn::{alone, run};
 use crate::agent::{DynAgent, Handover};
 use crate::flow::Flow;
 use crate::run::{Above, Context, Global, KeyScope, Prepare, Seat, Target};
@@ -114,13 +114,16 @@ impl<'a> Team<'a> {
     }
 
     /// Runs the turn: at the root of a run it is continued by the member that answered last.
+    ///
+    /// `begun`: the first member has begun already.
     pub(super) async fn begin(
         self,
+        begun: bool,
         outside: Option<Arc<KeyScope>>,
         cx: &mut Context,
     ) -> Result<(Flow, Path)> {
         let first = if cx.path().parent().is_none() { continues(&self, cx).await? } else { 0 };
-        self.run(first, outside, cx).await
+        self.run(first, begun, outside, cx).await
     }
 
     /// Runs the turn, begun by the member `at`, at the place where the context stands, which is that of the first member.
@@ -128,6 +131,7 @@ impl<'a> Team<'a> {
     async fn run(
         mut self,
         mut at: usize,
+        begun: bool,
         outside: Option<Arc<KeyScope>>,
         cx: &mut Context,
     ) -> Result<(Flow, Path)> {
@@ -141,7 +145,7 @@ impl<'a> Team<'a> {
             let path = if first { base.clone() } else { self.path(at, &base) };
             let Member { agent, closed, .. } = self.members[at];
             let ran = match at {
-                0 if first => here(agent, seat, cx).await,
+                0 if first => here(agent, begun, seat, cx).await,
                 0 => there(agent, closed, seat, path.clone(), cx).await,
                 _ => {
                     let above = self.above(at, cx.above.as_ref(), cx.scope.as_ref());
@@ -232,9 +236,12 @@ impl<'a> Team<'a> {
 }
 
 /// Runs a member at the place where the context stands.
-async fn here(agent: &dyn DynAgent, seat: Seat, cx: &mut Context) -> Result<(Flow, Seat)> {
+async fn here(agent: &dyn DynAgent, begun: bool, seat: Seat, cx: &mut Context) -> Result<(Flow, Seat)> {
     cx.frame.seat = Some(Box::new(seat));
-    let flow = run(agent, cx).await?;
+    let flow = match begun {
+        true => alone(agent, cx).await,
+        false => run(agent, cx).await,
+    }?;
     Ok((flow, cx.frame.seat.take().map_or_else(Seat::default, |seat| *seat)))
 }
 
@@ -249,7 +256,7 @@ async fn there(
     let outer = cx.enter_at(path);
     let author = closed.then(|| cx.author().clone());
     let instance = author.map(|author| cx.instance.replace(author));
-    let ran = here(agent, seat, cx).await;
+    let ran = here(agent, false, seat, cx).await;
     if let Some(instance) = instance {
         cx.instance = instance;
     }

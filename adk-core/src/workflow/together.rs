@@ -1,22 +1,29 @@
 //! Blocks whose parts run at the same time: joined, and cancelled with the first that fails or leaves.
 
 use super::join::Branches;
-use super::walk::{Walk, Walked};
+use super::walk::{Exit, Walk, Walked};
 use super::{reads, scopes};
-use crate::run::{Context, KeyScope};
+use crate::run::{Context, Cut, KeyScope, LoopEndReason};
 use crate::session::Scope;
+use crate::spec::{AgentKind, StepKind};
 use crate::{BoxFuture, Event, Name, Result};
 use serde_json::Value;
 use std::future::poll_fn;
 use std::ops::Range;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 
 impl Walk<'_> {
     /// Runs the branches of a parallel.
     pub(super) async fn parallel(&self, at: usize, limit: Option<u32>, cx: &Context) -> Result<Walked> {
         let branches = self.parts(at).map(|branch| {
             let name = self.steps.get(branch.start).map_or("", |step| step.name);
-            self.branch(branch, None, cx.fork(name))
+            let mut own = cx.fork(name);
+            if cx.config().escalate_ends_all_loops {
+                own.cut = Some(Cut::new(cx.path().clone()));
+            }
+            self.branch(branch, None, own)
         });
         together(branches, limit, cx).await
     }
@@ -78,8 +85,34 @@ impl Walk<'_> {
                 event.actions.state_delta.insert(item, value);
                 own.emit(event).await?;
             }
-            self.steps(range, &mut own).await
+            match own.cut.clone() {
+                None => self.steps(range, &mut own).await,
+                Some(cut) => self.until_cut(range, &cut, own).await,
+            }
         })
+    }
+
+    /// Runs a branch to its end, or to an escalate of its own child, which ends the block at once (ADK's rule; under
+    /// `RunConfig::escalate_ends_all_loops`). An escalate from deeper inside leaves the block when all have ended.
+    async fn until_cut(&self, range: Range<usize>, cut: &Cut, mut own: Context) -> Result<Walked> {
+        // What a workflow passes on was said deeper inside.
+        let is_workflow = |at: usize| match self.steps.get(at).map(|step| step.kind) {
+            Some(StepKind::Agent { meta, .. }) => meta.kind == AgentKind::Workflow,
+            _ => false,
+        };
+        let (start, block) = (range.start, own.path().clone());
+        let mut walk = pin!(self.steps(range, &mut own));
+        let walked = poll_fn(|task| match (walk.as_mut().poll(task), cut.by()) {
+            (Poll::Pending, Some(by)) => Poll::Ready(Ok(Walked::Exit(Exit::cut(by.clone())))),
+            (polled, _) => polled,
+        });
+        let mut walked = walked.await?;
+        if let Walked::Exit(exit) = &mut walked
+            && let LoopEndReason::Escalated { by } = &exit.reason
+        {
+            exit.is_direct = by.parent() == Some(&block) && !is_workflow(start);
+        }
+        Ok(walked)
     }
 }
 
@@ -102,6 +135,7 @@ async fn together<'s>(
 ) -> Result<Walked> {
     let limit = limit.map_or(usize::MAX, |n| n.max(1) as usize);
     let _joining = cx.joining();
+    let mut left = None;
     let mut running = Branches::default();
     loop {
         while running.live() < limit
@@ -110,8 +144,11 @@ async fn together<'s>(
             running.push(branch);
         }
         match poll_fn(|task| running.poll_next(task)).await {
-            None => return Ok(Walked::Through),
+            None => return Ok(left.map_or(Walked::Through, Walked::Exit)),
             Some(Ok(Walked::Through)) => {}
+            Some(Ok(Walked::Exit(exit))) if exit.ends_all_loops(cx) && !exit.is_direct => {
+                left = left.or(Some(exit))
+            }
             // Dropping `running` cancels the siblings; what they have committed stays.
             Some(ended) => return ended,
         }

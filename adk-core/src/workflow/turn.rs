@@ -1,5 +1,6 @@
 //! One turn of one agent: entered, run, and what it left behind looked at.
 
+use super::lifecycle::{self, Begun, Who};
 use super::team::Team;
 use super::{Wired, scopes};
 use crate::agent::DynAgent;
@@ -17,24 +18,32 @@ pub(super) async fn turn(
     agent: &dyn DynAgent,
     outer: Frame,
     step: &Step<'_>,
+    is_root: bool,
     cx: &mut Context,
 ) -> Result<Option<(Flow, Path)>> {
     let team = Team::of(agent, cx.path().name(), &|meta| workflow.target(meta.name));
     let outside = team.as_ref().and_then(|_| cx.scope.clone());
     let around = Around::enter(agent, step, cx);
-    let ran = match team {
-        None => run(agent, cx).await.map(|flow| (flow, None)),
+    let ran = match (team, is_root) {
         // Few agents have one, and all would carry its future: workflows may be nested deep.
-        Some(team) => Box::pin(team.begin(outside, cx)).await.map(|(flow, by)| (flow, Some(by))),
+        (Some(team), _) => {
+            Box::pin(team.begin(is_root, outside, cx)).await.map(|(flow, by)| (flow, Some(by)))
+        }
+        // The tree that it is all of has begun already.
+        (None, true) => alone(agent, cx).await.map(|flow| (flow, None)),
+        (None, false) => run(agent, cx).await.map(|flow| (flow, None)),
     };
     around.leave(cx);
+    if let Ok((flow, _)) = &ran {
+        cx.run.engine.note(cx.path(), flow);
+    }
+    let turn = cx.leave(outer);
+    if is_root {
+        cx.count_on(&turn);
+    }
     match ran {
-        Ok((flow, by)) => {
-            cx.run.engine.note(cx.path(), &flow);
-            let turn = cx.leave(outer);
-            Ok((flow != Flow::Continue).then(|| (flow, by.unwrap_or(turn.path))))
-        }
-        Err(error) => Err(error.at(&cx.leave(outer).path)),
+        Ok((flow, by)) => Ok((flow != Flow::Continue).then(|| (flow, by.unwrap_or(turn.path)))),
+        Err(error) => Err(error.at(&turn.path)),
     }
 }
 
@@ -70,39 +79,69 @@ impl Around {
     }
 }
 
-/// Runs an agent at the place where the context stands.
+/// Runs an agent at the place where the context stands, between its callbacks.
 pub(crate) async fn run(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
+    let who = Who::Agent(agent);
+    let ran = between(agent, who, cx).await;
+    if let Err(error) = &ran {
+        who.fail(error, cx).await;
+    }
+    ran
+}
+
+async fn between(agent: &dyn DynAgent, who: Who<'_>, cx: &mut Context) -> Result<Flow> {
+    let flow = match who.begin(cx).await? {
+        Begun::Runs => {
+            let flow = body(agent, cx).await?;
+            who.end(cx).await?;
+            flow
+        }
+        Begun::Skipped => Flow::Continue,
+    };
+    looked_at(agent, flow, cx)
+}
+
+/// Runs an agent without its callbacks.
+pub(super) async fn alone(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
+    let flow = body(agent, cx).await?;
+    looked_at(agent, flow, cx)
+}
+
+/// How the turn ends, and whether it may end so.
+fn looked_at(agent: &dyn DynAgent, flow: Flow, cx: &Context) -> Result<Flow> {
+    let flow = match flow {
+        Flow::Continue => lifecycle::asked(cx),
+        flow => flow,
+    };
+    let meta = agent.meta();
+    match flow {
+        // Who goes on writes in its place (DESIGN, section 6, rule 6).
+        Flow::Continue if cx.frame.seat.as_ref().is_some_and(|seat| seat.next.is_some()) => {}
+        Flow::Continue => wrote(meta, cx)?,
+        // What is inside of a workflow has announced its exits there.
+        _ if meta.kind == AgentKind::Workflow => {}
+        _ => lifecycle::announced(Some(meta), &flow, cx)?,
+    }
+    Ok(flow)
+}
+
+async fn body(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
     let flow = match caught(agent.run_dyn(cx)).await {
         Ok(flow) => flow?,
         Err(panic) => {
             let message = format!("it panicked: {panic}");
-            return Err(
-                Error::new(ErrorKind::Panic, message).with_help("this is a defect of the agent's own code")
-            );
+            let error = Error::new(ErrorKind::Panic, message);
+            return Err(error.with_help("this is a defect of the agent's own code"));
         }
     };
     cx.flush().await?;
-    let flow = match flow {
-        Flow::Continue if cx.frame.escalated => Flow::Exit,
-        flow => flow,
-    };
-    let meta = agent.meta();
-    let handed_over = cx.frame.seat.as_ref().is_some_and(|seat| seat.next.is_some());
-    if flow == Flow::Continue {
-        // Who goes on writes in its place (DESIGN, section 6, rule 6).
-        if !handed_over {
-            wrote(meta, cx)?
-        }
-    } else if !cx.unchecked {
-        announced(meta, &flow)?
-    }
     Ok(flow)
 }
 
 /// An agent that ends without its key fails the run (DESIGN, section 6, rule 7). The outputs of a workflow are
 /// written by agents inside.
 fn wrote(meta: &AgentMeta<'_>, cx: &Context) -> Result<()> {
-    if meta.kind == AgentKind::Workflow {
+    if meta.kind == AgentKind::Workflow || !cx.config().require_keys {
         return Ok(());
     }
     for key in meta.writes.iter().filter(|key| !key.optional) {
@@ -117,24 +156,4 @@ fn wrote(meta: &AgentMeta<'_>, cx: &Context) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Who may end a loop is known before the run (DESIGN, section 4).
-fn announced(meta: &AgentMeta<'_>, flow: &Flow) -> Result<()> {
-    let (known, help) = match flow {
-        Flow::ExitTo(name) => (
-            meta.exits.iter().any(|exit| **name == **exit),
-            format!("say `#[agent(exits({name}))]`, or `.exits(&[\"{name}\"])` in its `META`"),
-        ),
-        _ => (
-            meta.may_exit,
-            "return `Flow`, give the agent a tool that escalates, or say `.may_exit(true)` in its `META`"
-                .into(),
-        ),
-    };
-    if known {
-        return Ok(());
-    }
-    let message = "it ended a loop without having announced that it may";
-    Err(Error::new(ErrorKind::UnexpectedExit, message).with_help(help))
 }

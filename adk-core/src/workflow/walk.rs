@@ -1,11 +1,12 @@
 //! The walk over the flat list of steps: an exit is a jump, only what runs at the same time recurses.
 
+use super::lifecycle::{self, Begun, Who};
 use super::turn::turn;
 use super::{Wired, reads};
 use crate::flow::Flow;
 use crate::run::{Context, Frame, LoopEnd, LoopEndReason};
 use crate::spec::{Step, StepKind};
-use crate::{At, Error, ErrorKind, Name, Result};
+use crate::{At, Error, ErrorKind, Name, Path, Result};
 use std::ops::Range;
 
 /// A block that the walk is in.
@@ -13,13 +14,16 @@ struct Open {
     at: usize,
     /// What the context was before the block was entered.
     outer: Frame,
-    /// The round, for a loop.
+    /// The round, for a loop; otherwise 0.
     round: u32,
+    /// An exit that has to wait until the block has run on to its end (`RunConfig::escalate_ends_all_loops`).
+    escalated: Option<Exit>,
 }
 
 /// Where a walk goes on after the end of a block.
 enum Next {
-    Step(usize),
+    /// Behind the block, with the exit that comes out of it.
+    Step(usize, Option<Exit>),
     Round(usize),
 }
 
@@ -43,6 +47,8 @@ pub(super) struct Exit {
     /// `None`: the innermost loop.
     pub(super) target: Option<Name>,
     pub(super) reason: LoopEndReason,
+    /// It was made by the child of a parallel block, and not deeper inside.
+    pub(super) is_direct: bool,
 }
 
 pub(super) struct Walk<'a> {
@@ -56,13 +62,17 @@ impl<'a> Walk<'a> {
         let walked = self.walk(range, &mut open, cx).await;
         // An agent that runs a workflow by itself may go on after its error.
         while let Some(block) = open.pop() {
-            cx.leave(block.outer);
+            if let (Err(error), Some(who)) = (&walked, self.who(block.at)) {
+                who.fail(error, cx).await;
+            }
+            self.go_back(block.at, block.outer, cx);
         }
         walked
     }
 
     async fn walk(&self, range: Range<usize>, open: &mut Vec<Open>, cx: &mut Context) -> Result<Walked> {
         let mut at = range.start;
+        let mut left = None;
         while at < range.end {
             let step = &self.steps[at];
             let exit = match step.kind {
@@ -71,81 +81,112 @@ impl<'a> Walk<'a> {
                         return Err(self.broken(at, "has no agent"));
                     };
                     let ended = {
-                        let outer = self.enter(at, At::Once, cx);
-                        turn(self.workflow, agent, outer, step, cx).await?
+                        let outer = self.go_to(at, cx);
+                        turn(self.workflow, agent, outer, step, self.workflow.root() == Some(at), cx).await?
                     };
                     at += 1;
                     ended.and_then(|(flow, by)| Exit::new(flow, LoopEndReason::Escalated { by }))
                 }
                 StepKind::Break { target } => {
                     at += 1;
-                    Some(Exit { target: target.map(Name::shared), reason: LoopEndReason::Break })
+                    Some(Exit { target: target.map(Name::shared), ..Exit::innermost(LoopEndReason::Break) })
                 }
-                StepKind::Loop { .. } => {
-                    let outer = self.enter(at, At::Round(1), cx);
-                    open.push(Open { at, outer, round: 1 });
-                    at += 1;
-                    None
-                }
-                StepKind::Sequence => {
-                    let outer = self.enter(at, At::Once, cx);
-                    open.push(Open { at, outer, round: 0 });
-                    at += 1;
-                    None
-                }
-                StepKind::Match { key } => {
-                    let outer = self.enter(at, At::Once, cx);
-                    open.push(Open { at, outer, round: 0 });
-                    at = self.arm(at, key, cx)?;
-                    None
-                }
-                StepKind::Parallel { max_concurrency } => {
-                    let outer = self.enter(at, At::Once, cx);
-                    let walked = self.parallel(at, max_concurrency, cx).await;
-                    cx.leave(outer);
-                    at = step.end + 1;
-                    walked?.exit()
-                }
-                StepKind::Each { item, list, max_concurrency } => {
-                    let outer = self.enter(at, At::Once, cx);
-                    let walked = self.each(at, item, list, max_concurrency, cx).await;
-                    cx.leave(outer);
-                    at = step.end + 1;
-                    walked?.exit()
-                }
+                StepKind::Sequence
+                | StepKind::Loop { .. }
+                | StepKind::Match { .. }
+                | StepKind::Parallel { .. }
+                | StepKind::Each { .. } => match self.enter(at, open, cx).await? {
+                    Begun::Runs => {
+                        let (inside, exit) = self.inside(at, open, cx).await?;
+                        at = inside;
+                        exit
+                    }
+                    Begun::Skipped => {
+                        at = step.end + 1;
+                        self.leave(open, cx)?
+                    }
+                },
                 StepKind::Branch | StepKind::Arm { .. } => {
                     at += 1;
                     None
                 }
-                StepKind::End => {
-                    at = match self.end(at, open, cx)? {
-                        Next::Step(at) => at,
-                        Next::Round(at) => {
-                            // A loop of agents that never wait lets others run, and can be cancelled.
-                            tokio::task::coop::consume_budget().await;
-                            at
-                        }
-                    };
-                    None
-                }
+                StepKind::End => match self.end(at, open, cx).await? {
+                    Next::Step(behind, exit) => {
+                        at = behind;
+                        exit
+                    }
+                    Next::Round(start) => {
+                        // A loop of agents that never wait lets others run, and can be cancelled.
+                        tokio::task::coop::consume_budget().await;
+                        at = start;
+                        None
+                    }
+                },
             };
             if let Some(exit) = exit
-                && (!self.workflow.is_unchecked() || self.is_taken(at, &exit))
+                && (!self.workflow.is_unchecked() || exit.ends_all_loops(cx) || self.is_taken(at, &exit))
             {
-                match self.jump(exit, open, cx) {
-                    Ok(behind) => at = behind,
-                    Err(exit) => return Ok(Walked::Exit(exit)),
-                }
+                let (next, outward) = self.exit(exit, at, open, cx).await?;
+                at = next;
+                left = left.or(outward);
             }
         }
-        Ok(Walked::Through)
+        Ok(left.map_or(Walked::Through, Walked::Exit))
     }
 
-    /// Goes to a step; what comes back is for [`Context::leave`].
-    fn enter(&self, at: usize, run: At, cx: &mut Context) -> Frame {
+    /// A block as what begins and ends; the root of a tree does so as the tree.
+    fn who(&self, block: usize) -> Option<Who<'_>> {
+        (self.workflow.root() != Some(block)).then(|| Who::Block(self.workflow.callbacks(block)))
+    }
+
+    fn is_loop(&self, block: usize) -> bool {
+        matches!(self.steps[block].kind, StepKind::Loop { .. })
+    }
+
+    /// Goes into a block.
+    async fn enter(&self, at: usize, open: &mut Vec<Open>, cx: &mut Context) -> Result<Begun> {
+        let outer = self.go_to(at, cx);
+        open.push(Open { at, outer, round: 0, escalated: None });
+        match self.who(at) {
+            Some(who) => who.begin(cx).await.map_err(|error| error.at(cx.path())),
+            None => Ok(Begun::Runs),
+        }
+    }
+
+    /// The first step inside of the block that was entered, or its end where its parts have run together.
+    async fn inside(&self, at: usize, open: &mut [Open], cx: &mut Context) -> Result<(usize, Option<Exit>)> {
+        let step = &self.steps[at];
+        match step.kind {
+            StepKind::Loop { .. } => {
+                if let Some(block) = open.last_mut() {
+                    block.round = 1;
+                }
+                cx.go_to(At::Round(1));
+                Ok((at + 1, None))
+            }
+            StepKind::Match { key } => Ok((self.arm(at, key, cx)?, None)),
+            StepKind::Parallel { max_concurrency } => {
+                Ok((step.end, self.parallel(at, max_concurrency, cx).await?.exit()))
+            }
+            StepKind::Each { item, list, max_concurrency } => {
+                Ok((step.end, self.each(at, item, list, max_concurrency, cx).await?.exit()))
+            }
+            _ => Ok((at + 1, None)),
+        }
+    }
+
+    /// Goes to a step; what comes back is for [`go_back`](Self::go_back).
+    fn go_to(&self, at: usize, cx: &mut Context) -> Frame {
         match self.workflow.root() == Some(at) {
-            true => cx.again(run),
-            false => cx.enter(self.workflow.name(at), run),
+            true => cx.again(At::Once),
+            false => cx.enter(self.workflow.name(at), At::Once),
+        }
+    }
+
+    fn go_back(&self, at: usize, outer: Frame, cx: &mut Context) {
+        let inner = cx.leave(outer);
+        if self.workflow.root() == Some(at) {
+            cx.count_on(&inner);
         }
     }
 
@@ -159,59 +200,103 @@ impl<'a> Walk<'a> {
     }
 
     /// At the end of a block: another round, or on behind it.
-    fn end(&self, at: usize, open: &mut Vec<Open>, cx: &mut Context) -> Result<Next> {
-        let Some(block) = open.pop_if(|block| self.steps[block.at].end == at) else {
+    async fn end(&self, at: usize, open: &mut Vec<Open>, cx: &mut Context) -> Result<Next> {
+        let Some(block) = open.last_mut().filter(|block| self.steps[block.at].end == at) else {
             // The end of an arm: the other arms are passed by.
-            return Ok(Next::Step(open.last().map_or(at + 1, |block| self.steps[block.at].end)));
+            return Ok(Next::Step(open.last().map_or(at + 1, |block| self.steps[block.at].end), None));
         };
         let StepKind::Loop { max, until } = self.steps[block.at].kind else {
-            cx.leave(block.outer);
-            return Ok(Next::Step(at + 1));
+            return Ok(Next::Step(at + 1, self.close(None, open, cx).await?));
         };
         if let Some(key) = until
             && reads::is_true(key, cx)?
         {
-            self.close(block, LoopEndReason::Until, cx);
-            return Ok(Next::Step(at + 1));
+            return Ok(Next::Step(at + 1, self.close(Some(LoopEndReason::Until), open, cx).await?));
         }
         let max = self.workflow.max(block.at).or(max);
         if max.is_some_and(|max| block.round >= max) {
-            self.close(block, LoopEndReason::Max, cx);
-            return Ok(Next::Step(at + 1));
+            return Ok(Next::Step(at + 1, self.close(Some(LoopEndReason::Max), open, cx).await?));
         }
-        let (start, round) = (block.at, block.round.saturating_add(1));
-        cx.leave(block.outer);
-        let outer = self.enter(start, At::Round(round), cx);
-        open.push(Open { at: start, outer, round });
-        Ok(Next::Round(start + 1))
+        block.round = block.round.saturating_add(1);
+        cx.go_to(At::Round(block.round));
+        Ok(Next::Round(block.at + 1))
     }
 
-    /// Leaves blocks up to the loop that the exit is for; the place behind it, or the exit when it is further out.
-    fn jump(&self, exit: Exit, open: &mut Vec<Open>, cx: &mut Context) -> Result<usize, Exit> {
-        let takes = |block: &Open| match (&self.steps[block.at], &exit.target) {
-            (Step { kind: StepKind::Loop { .. }, .. }, None) => true,
-            (Step { kind: StepKind::Loop { .. }, name, .. }, Some(target)) => **target == **name,
-            _ => false,
-        };
-        while let Some(block) = open.pop() {
-            let (start, found) = (block.at, takes(&block));
-            self.close(block, exit.reason.clone(), cx);
-            if found {
-                return Ok(self.steps[start].end + 1);
+    /// Where the walk goes on after an exit, and the exit that is for what is around this walk.
+    ///
+    /// An exit is a jump behind its loop, which closes the blocks on its way. Under `escalate_ends_all_loops` an escalate
+    /// ends the loops that are directly around it; any other block runs on to its end, and passes it on from there.
+    async fn exit(
+        &self,
+        exit: Exit,
+        mut at: usize,
+        open: &mut Vec<Open>,
+        cx: &mut Context,
+    ) -> Result<(usize, Option<Exit>)> {
+        let mut next = Some(exit);
+        while let Some(exit) = next.take() {
+            if exit.ends_all_loops(cx) {
+                match open.last_mut() {
+                    None => return Ok((at, Some(exit))),
+                    Some(block) if !self.is_loop(block.at) => {
+                        block.escalated = block.escalated.take().or(Some(exit))
+                    }
+                    Some(block) => {
+                        at = self.steps[block.at].end + 1;
+                        self.close(Some(exit.reason.clone()), open, cx).await?;
+                        next = Some(exit);
+                    }
+                }
+                continue;
+            }
+            loop {
+                let Some(block) = open.last() else { return Ok((usize::MAX, Some(exit))) };
+                let (found, end) = (self.takes(block, &exit), self.steps[block.at].end);
+                let own = self.close(Some(exit.reason.clone()), open, cx).await?;
+                next = next.or(own);
+                if found {
+                    at = end + 1;
+                    break;
+                }
             }
         }
-        Err(exit)
+        Ok((at, None))
     }
 
-    fn close(&self, block: Open, reason: LoopEndReason, cx: &mut Context) {
-        cx.leave(block.outer);
-        if block.round > 0 {
-            let path = match self.workflow.root() == Some(block.at) {
-                true => cx.path().clone(),
-                false => cx.path().child(self.workflow.name(block.at), At::Once),
-            };
-            cx.run.end_loop(LoopEnd { path, rounds: block.round, reason });
+    fn takes(&self, block: &Open, exit: &Exit) -> bool {
+        let step = &self.steps[block.at];
+        let is_named = exit.target.as_ref().is_none_or(|target| **target == *step.name);
+        matches!(step.kind, StepKind::Loop { .. }) && is_named
+    }
+
+    /// Ends the innermost block; the exit that comes out of it, for the loops around.
+    async fn close(
+        &self,
+        reason: Option<LoopEndReason>,
+        open: &mut Vec<Open>,
+        cx: &mut Context,
+    ) -> Result<Option<Exit>> {
+        let Some(block) = open.last() else { return Ok(None) };
+        if let Some(reason) = reason.filter(|_| block.round > 0) {
+            cx.go_to(At::Once);
+            cx.run.end_loop(LoopEnd { path: cx.path().clone(), rounds: block.round, reason });
         }
+        if let Some(who) = self.who(block.at) {
+            who.end(cx).await.map_err(|error| error.at(cx.path()))?;
+        }
+        self.leave(open, cx)
+    }
+
+    /// Leaves the innermost block, which has ended; the exit that comes out of it.
+    fn leave(&self, open: &mut Vec<Open>, cx: &mut Context) -> Result<Option<Exit>> {
+        let flow = lifecycle::asked(cx);
+        if flow != Flow::Continue {
+            lifecycle::announced(None, &flow, cx).map_err(|error| error.at(cx.path()))?;
+        }
+        let own = Exit::new(flow, LoopEndReason::Escalated { by: cx.path().clone() });
+        let Some(block) = open.pop() else { return Ok(own) };
+        self.go_back(block.at, block.outer, cx);
+        Ok(own.or(block.escalated))
     }
 
     /// The first step of the arm that the value of the key selects.
@@ -245,11 +330,27 @@ impl<'a> Walk<'a> {
 }
 
 impl Exit {
+    /// Whether it is an escalate as ADK has it.
+    pub(super) fn ends_all_loops(&self, cx: &Context) -> bool {
+        let escalated = matches!(self.reason, LoopEndReason::Escalated { .. });
+        escalated && self.target.is_none() && cx.config().escalate_ends_all_loops
+    }
+
     fn new(flow: Flow, reason: LoopEndReason) -> Option<Self> {
+        let exit = Self::innermost(reason);
         match flow {
             Flow::Continue => None,
-            Flow::Exit => Some(Self { target: None, reason }),
-            Flow::ExitTo(name) => Some(Self { target: Some(name), reason }),
+            Flow::Exit => Some(exit),
+            Flow::ExitTo(name) => Some(Self { target: Some(name), ..exit }),
         }
+    }
+
+    fn innermost(reason: LoopEndReason) -> Self {
+        Self { target: None, reason, is_direct: false }
+    }
+
+    /// An escalate that has cut off the agent that made it.
+    pub(super) fn cut(by: Path) -> Self {
+        Self::innermost(LoopEndReason::Escalated { by })
     }
 }

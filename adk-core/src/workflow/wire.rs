@@ -348,3 +348,19 @@ fn exits(meta: &AgentMeta<'_>) -> BTreeSet<String> {
     let innermost = meta.may_exit.then(|| "innermost".to_owned());
     innermost.into_iter().chain(meta.exits.iter().map(|&name| name.to_owned())).collect()
 }
+
+pub use super::BlockField;
+
+/// Where the callbacks of a block are declared, as those of an agent are in its settings.
+#[derive(Debug)]
+pub struct Declaring<'a> {
+    /// Those before and after it.
+    pub callbacks: &'a mut crate::callback::AgentCallbacks,
+}
+
+/// The field of a block with the callbacks that were declared.
+pub fn block<B: BlockField>(declare: impl FnOnce(&mut Declaring<'_>)) -> B {
+    let mut block = B::default();
+    declare(&mut Declaring { callbacks: block.callbacks_mut() });
+    block
+}

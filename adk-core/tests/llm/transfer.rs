@@ -156,13 +156,10 @@ const LEAF: AgentMeta<'static> = meta("leaf");
 const MID: AgentMeta<'static> = meta("mid").transfer(&[&LEAF]);
 agent!(Top = LlmDecl::new(meta("top").transfer(&[&MID])));
 agent!(Mid = LlmDecl::new(MID));
-agent!(Leaf = LlmDecl::new(LEAF).tools(|| vec![Arc::new(super::exit_loop())]));
 
 #[tokio::test]
 async fn over_two_levels_and_out_of_the_loop_around() {
-    let leaf = const { LlmDecl::new(LEAF.may_exit(true)) };
     agent!(Exits = LlmDecl::new(LEAF.may_exit(true)).tools(|| vec![Arc::new(super::exit_loop())]));
-    assert!(leaf.meta.may_exit);
     let tree = Tree::new("w", vec![repeat("lp", Some(3), vec![run(llm::<Top>()), run(say("b"))])])
         .target(llm::<Mid>())
         .target(llm::<Exits>());

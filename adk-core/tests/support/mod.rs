@@ -3,6 +3,7 @@
 
 pub mod store;
 
+use adk_core::callback::AgentCallbacks;
 use adk_core::spec::{AgentKind, AgentMeta, InputSpec, KeySpec, Renames, Spec, Step, StepKind, ToolMeta};
 use adk_core::workflow::{self, Keys, Values, Wired, Workflow};
 use adk_core::{BoxFuture, Context, DynAgent, Error, ErrorKind, Event, Flow, Prepare, Result, Runner};
@@ -151,6 +152,8 @@ pub struct Tree {
     lets: Vec<Value0>,
     defaults: Vec<Value0>,
     panics: bool,
+    blocks: Vec<(&'static str, AgentCallbacks)>,
+    unchecked: bool,
 }
 
 impl Tree {
@@ -182,6 +185,8 @@ impl Tree {
             lets: Vec::new(),
             defaults: Vec::new(),
             panics: false,
+            blocks: Vec::new(),
+            unchecked: false,
         }
     }
 
@@ -199,6 +204,20 @@ impl Tree {
     /// A `let` whose expression panics.
     pub fn panics(mut self) -> Self {
         self.panics = true;
+        self
+    }
+
+    /// Gives a block callbacks.
+    pub fn on(mut self, block: &'static str, set: impl FnOnce(&mut AgentCallbacks)) -> Self {
+        let mut callbacks = AgentCallbacks::default();
+        set(&mut callbacks);
+        self.blocks.push((block, callbacks));
+        self
+    }
+
+    /// Made without flow checks.
+    pub fn unchecked(mut self) -> Self {
+        self.unchecked = true;
         self
     }
 
@@ -283,6 +302,13 @@ impl Wired for Tree {
     }
     fn target(&self, name: &str) -> Option<&dyn DynAgent> {
         self.targets.iter().map(|agent| &**agent).find(|agent| agent.meta().name == name)
+    }
+    fn callbacks(&self, step: usize) -> Option<&AgentCallbacks> {
+        let name = self.spec.steps[step].name;
+        self.blocks.iter().find(|(block, _)| *block == name).map(|(_, callbacks)| callbacks)
+    }
+    fn is_unchecked(&self) -> bool {
+        self.unchecked
     }
     fn lets(&self, keys: &mut Keys) -> Result<()> {
         assert!(!self.panics, "as asked for");

@@ -116,6 +116,7 @@ pub(super) struct Fields {
     pub(super) transfer: Vec<Path>,
     pub(super) disallow_transfer_to_parent: Option<LitBool>,
     pub(super) disallow_transfer_to_peers: Option<LitBool>,
+    pub(super) callbacks: Vec<Callback>,
     /// What could not be read may have said that it ends loops.
     pub(super) vague: bool,
 }
@@ -125,6 +126,13 @@ pub(super) struct Tool {
     pub(super) path: Path,
     /// `agent(PATH)`: an agent as a tool.
     pub(super) is_agent: bool,
+}
+
+/// `before_agent: f`, or one of `before_agent: [f, g]`; in the parentheses of a block with `=`.
+pub(super) struct Callback {
+    /// Such as `before_agent`.
+    pub(super) hook: Ident,
+    pub(super) value: Expr,
 }
 
 /// `include_contents`.
@@ -172,6 +180,7 @@ pub(super) struct Block {
     pub(super) span: Span,
     /// None for a `match`, which has arms.
     pub(super) nodes: Vec<Node>,
+    pub(super) callbacks: Vec<Callback>,
     /// Its arguments or its steps could not be read.
     pub(super) vague: bool,
 }

@@ -3,6 +3,7 @@
 use super::super::ast::DeclKind;
 use super::super::names;
 use super::super::plan::What;
+use super::fields::callbacks;
 use super::{Lower, numbered};
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -42,6 +43,10 @@ impl Lower<'_> {
                 _ => {}
             }
             let value = match step.what {
+                What::Block(block) if !block.callbacks.is_empty() => {
+                    let declare = callbacks(quote!(of), &block.callbacks);
+                    quote!(#wire::block(|of: &mut #wire::Declaring<'_>| { #declare }))
+                }
                 What::Path(_) => {
                     let (path, alias) = (self.path_type(i, step), numbered("Agent", i));
                     quote!(<(#path) as #wire::Make<{ #wire::Probe::<#alias>::AGENT }>>::make())

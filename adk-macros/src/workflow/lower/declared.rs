@@ -129,6 +129,12 @@ pub(super) fn alone(decl: &Decl, adk: &TokenStream) -> TokenStream {
                 fn handover(&self) -> #adk::Handover<'_> {
                     #adk::Agent::handover(&self.agent)
                 }
+                fn callbacks(&self) -> ::core::option::Option<&#adk::callback::AgentCallbacks> {
+                    #adk::Agent::callbacks(&self.agent)
+                }
+                fn stand_in(&self, content: #adk::Content) -> #adk::Result<#adk::Event> {
+                    #adk::Agent::stand_in(&self.agent, content)
+                }
             }
             impl ::core::default::Default for #name {
                 fn default() -> Self {

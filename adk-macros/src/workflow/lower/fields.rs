@@ -1,6 +1,6 @@
 //! The fields of a declared LLM agent that are not data: its tools, and settings that may change.
 
-use super::super::ast::{Fields, Timeout, Tool};
+use super::super::ast::{Callback, Fields, Timeout, Tool};
 use super::super::names;
 use super::{index, numbered, raise};
 use proc_macro2::{Literal, TokenStream};
@@ -85,6 +85,7 @@ pub(super) fn settings(
         let stop = &fields.stop;
         quote!(settings.generation.stop = ::std::vec![#(::core::convert::Into::into(#stop)),*];)
     });
+    let callbacks = (!fields.callbacks.is_empty()).then(|| callbacks(quote!(settings), &fields.callbacks));
     let all: TokenStream = [
         some(quote!(model), model),
         some(quote!(generation.temperature), float(&fields.temperature)),
@@ -95,6 +96,7 @@ pub(super) fn settings(
         some(quote!(max_turns), turns.map(ToTokens::to_token_stream)),
         retry,
         stop,
+        callbacks,
     ]
     .into_iter()
     .flatten()
@@ -108,4 +110,23 @@ pub(super) fn settings(
             })
         }
     })
+}
+
+/// Adds callbacks to settings, or to the callbacks of a block.
+pub(super) fn callbacks(to: TokenStream, all: &[Callback]) -> TokenStream {
+    let add = all.iter().map(|Callback { hook, value }| {
+        let hook = hook.to_string();
+        let list = match hook.contains("_agent") {
+            true => quote!(callbacks),
+            false if hook.contains("_model") => quote!(model_callbacks),
+            false => quote!(tool_callbacks),
+        };
+        let method = match hook.split('_').next() {
+            Some("before") => quote!(before),
+            Some("after") => quote!(after),
+            _ => quote!(on_error),
+        };
+        quote!(#to.#list.#method(#value);)
+    });
+    add.collect()
 }

@@ -49,7 +49,7 @@ impl Lower<'_> {
         let (adk, name) = (&self.adk, &self.name);
         let agents = self.agents();
         let targets = self.targets_by_name();
-        let max = self.max();
+        let (max, callbacks) = (self.max(), self.callbacks());
         let select = self.select();
         let lets = self.lets();
         let defaults = self.defaults();
@@ -70,6 +70,7 @@ impl Lower<'_> {
                 }
                 #targets
                 #max
+                #callbacks
                 #select
                 #lets
                 #defaults
@@ -138,6 +139,29 @@ impl Lower<'_> {
         (!arms.is_empty()).then(|| {
             quote! {
                 fn max(&self, step: usize) -> ::core::option::Option<u32> {
+                    match step {
+                        #arms
+                        _ => ::core::option::Option::None,
+                    }
+                }
+            }
+        })
+    }
+
+    fn callbacks(&self) -> Option<TokenStream> {
+        let (adk, wire) = (&self.adk, self.wire());
+        let mut arms = TokenStream::new();
+        for (i, step) in self.plan.steps.iter().enumerate() {
+            if let (What::Block(_), Some(field)) = (step.what, step.field_used()) {
+                let at = index(i);
+                arms.extend(
+                    quote!(#at => ::core::option::Option::Some(#wire::BlockField::callbacks(&self.#field)),),
+                );
+            }
+        }
+        (!arms.is_empty()).then(|| {
+            quote! {
+                fn callbacks(&self, step: usize) -> ::core::option::Option<&#adk::callback::AgentCallbacks> {
                     match step {
                         #arms
                         _ => ::core::option::Option::None,

@@ -1,6 +1,6 @@
 //! Blocks: the word, its arguments, and the brackets.
 
-use super::super::ast::{Block, BlockKind, Node};
+use super::super::ast::{Block, BlockKind, Callback, Node};
 use super::expect::expected;
 use super::limit::Arguments;
 use super::step::Closing;
@@ -26,6 +26,7 @@ pub(super) struct Head {
     name: Option<Ident>,
     kind: BlockKind,
     span: Span,
+    callbacks: Vec<Callback>,
     /// Its arguments could not be read.
     vague: bool,
 }
@@ -46,10 +47,11 @@ impl Parser {
     /// The word of a block with its arguments.
     pub(super) fn head(&mut self, input: ParseStream<'_>) -> syn::Result<Begin> {
         let span = input.span();
-        let head =
-            |kind, vague| Begin::Block(Box::new(Head { attrs: Vec::new(), name: None, kind, span, vague }));
+        let head = |kind, callbacks, vague| {
+            Begin::Block(Box::new(Head { attrs: Vec::new(), name: None, kind, span, callbacks, vague }))
+        };
         if at_brackets(input) {
-            return Ok(head(BlockKind::Sequence, false));
+            return Ok(head(BlockKind::Sequence, Vec::new(), false));
         }
         let Some((word, is_known)) = opens(input)? else {
             return Ok(Begin::Other);
@@ -82,7 +84,7 @@ impl Parser {
             }
         }
         let vague = !is_known || self.report.len() > faults;
-        let Arguments { max, until, max_concurrency } = arguments;
+        let Arguments { max, until, max_concurrency, callbacks } = arguments;
         let kind = match meant {
             "loop" => BlockKind::Loop { max, until },
             "parallel" => BlockKind::Parallel { max_concurrency },
@@ -93,12 +95,19 @@ impl Parser {
             }
             _ => BlockKind::Sequence,
         };
-        Ok(head(kind, vague))
+        Ok(head(kind, callbacks, vague))
     }
 
     /// A block from its brackets on.
     pub(super) fn block(&mut self, input: ParseStream<'_>, head: Head) -> syn::Result<Node> {
-        let Head { attrs, name, mut kind, span, vague } = head;
+        let Head { attrs, name, mut kind, span, callbacks, vague } = head;
+        if let (None, Some(Callback { hook, .. })) = (&name, callbacks.first()) {
+            let word = kind.word();
+            let text = format!(
+                "field-unknown: `{hook}` belongs to a block with a name; help: name it, as in `refinement: {word}(...) < ... >`"
+            );
+            self.report.at(hook.span(), text);
+        }
         if !at_brackets(input) {
             let word =
                 if matches!(kind, BlockKind::Each { .. }) { "each item in items" } else { kind.word() };
@@ -121,7 +130,15 @@ impl Parser {
             };
             self.report.at(open, text);
         }
-        Ok(Node::Block(Box::new(Block { attrs, name, kind, span, nodes, vague: vague || is_empty })))
+        Ok(Node::Block(Box::new(Block {
+            attrs,
+            name,
+            kind,
+            span,
+            nodes,
+            callbacks,
+            vague: vague || is_empty,
+        })))
     }
 
     /// Goes into brackets of either form; `None` where they are too deep and passed over.

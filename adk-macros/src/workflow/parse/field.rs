@@ -1,6 +1,6 @@
 //! The fields of an LLM agent.
 
-use super::super::ast::{Contents, Fields, MentionKind, Timeout, Tool};
+use super::super::ast::{Callback, Contents, Fields, MentionKind, Timeout, Tool};
 use super::expect::{self, expected};
 use super::unknown::{FIELDS, may_end_loops, unknown};
 use super::{Parser, skip};
@@ -71,7 +71,23 @@ impl Parser {
             false => fields,
         };
         seen.push(name.clone());
-        self.value(input, &name, target)
+        match name.starts_with("before_") || name.starts_with("after_") || name.starts_with("on_") {
+            true => target.callbacks.extend(self.callbacks(input, &word)?),
+            false => self.value(input, &name, target)?,
+        }
+        Ok(())
+    }
+
+    /// A callback, or a list of callbacks.
+    pub(super) fn callbacks(&mut self, input: ParseStream<'_>, hook: &Ident) -> syn::Result<Vec<Callback>> {
+        let name = hook.to_string();
+        let mut all = Vec::new();
+        let mut add = |value| all.push(Callback { hook: hook.clone(), value });
+        match input.peek(token::Bracket) {
+            true => self.bracketed(input, &name, |parser, list| parser.expr(list, &name).map(&mut add))?,
+            false => add(self.expr(input, &name)?),
+        }
+        Ok(all)
     }
 
     fn value(&mut self, input: ParseStream<'_>, name: &str, fields: &mut Fields) -> syn::Result<()> {

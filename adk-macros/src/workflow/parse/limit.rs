@@ -1,6 +1,6 @@
 //! What stands in the parentheses of a block.
 
-use super::super::ast::{Key, Limit};
+use super::super::ast::{Callback, Key, Limit};
 use super::super::names::nearest;
 use super::Parser;
 use super::expect::{self, expected};
@@ -16,47 +16,54 @@ pub(super) struct Arguments {
     pub(super) max: Option<Limit>,
     pub(super) until: Option<Key>,
     pub(super) max_concurrency: Option<Limit>,
+    pub(super) callbacks: Vec<Callback>,
 }
+
+/// What may stand in the parentheses of every block that has a name.
+const CALLBACKS: [&str; 2] = ["before_agent", "after_agent"];
 
 impl Parser {
     /// The arguments of the block that `block` opens.
     pub(super) fn arguments(&mut self, input: ParseStream<'_>, block: &str) -> Arguments {
         let (mut arguments, mut seen) = (Arguments::default(), Vec::new());
-        self.list(input, |_, list| argument(list, block, &mut arguments, &mut seen));
+        self.list(input, |parser, list| parser.argument(list, block, &mut arguments, &mut seen));
         arguments
     }
-}
 
-fn argument(
-    list: ParseStream<'_>,
-    block: &str,
-    arguments: &mut Arguments,
-    seen: &mut Vec<String>,
-) -> syn::Result<()> {
-    let known = arguments_of(block);
-    let example = known.first().copied().map_or("max = 5", example);
-    if !list.peek(Ident::peek_any) {
-        return Err(expected(list, &format!("an argument, such as `{example}`")));
+    fn argument(
+        &mut self,
+        list: ParseStream<'_>,
+        block: &str,
+        arguments: &mut Arguments,
+        seen: &mut Vec<String>,
+    ) -> syn::Result<()> {
+        let known = arguments_of(block);
+        let example = known.first().copied().map_or("max = 5", example);
+        if !list.peek(Ident::peek_any) {
+            return Err(expected(list, &format!("an argument, such as `{example}`")));
+        }
+        let word = list.call(Ident::parse_any)?;
+        let name = word.to_string();
+        if !known.contains(&name.as_str()) && !CALLBACKS.contains(&name.as_str()) {
+            rest(list);
+            return Err(unknown(&word, block));
+        }
+        expect::token::<Token![=]>(list, &format!("`=`, as in `{}`", self::example(&name)))?;
+        if seen.contains(&name) {
+            rest(list);
+            let text =
+                format!("field-unknown: `{name}` is set twice in this block; help: remove one of them");
+            return Err(syn::Error::new(word.span(), text));
+        }
+        match name.as_str() {
+            "until" => arguments.until = Some(until(list)?),
+            "max_concurrency" => arguments.max_concurrency = Some(limit(list, "syntax", "max_concurrency")?),
+            "before_agent" | "after_agent" => arguments.callbacks.extend(self.callbacks(list, &word)?),
+            _ => arguments.max = Some(limit(list, "loop-max", "max")?),
+        }
+        seen.push(name);
+        Ok(())
     }
-    let word = list.call(Ident::parse_any)?;
-    let name = word.to_string();
-    if !known.contains(&name.as_str()) {
-        rest(list);
-        return Err(unknown(&word, block));
-    }
-    expect::token::<Token![=]>(list, &format!("`=`, as in `{}`", self::example(&name)))?;
-    if seen.contains(&name) {
-        rest(list);
-        let text = format!("field-unknown: `{name}` is set twice in this block; help: remove one of them");
-        return Err(syn::Error::new(word.span(), text));
-    }
-    match name.as_str() {
-        "until" => arguments.until = Some(until(list)?),
-        "max_concurrency" => arguments.max_concurrency = Some(limit(list, "syntax", "max_concurrency")?),
-        _ => arguments.max = Some(limit(list, "loop-max", "max")?),
-    }
-    seen.push(name);
-    Ok(())
 }
 
 fn until(list: ParseStream<'_>) -> syn::Result<Key> {
@@ -82,18 +89,21 @@ fn example(argument: &str) -> &'static str {
     match argument {
         "until" => "until = approved",
         "max_concurrency" => "max_concurrency = 4",
+        "before_agent" => "before_agent = check",
+        "after_agent" => "after_agent = check",
         _ => "max = 5",
     }
 }
 
 fn unknown(word: &Ident, block: &str) -> syn::Error {
     let (name, known) = (word.to_string(), arguments_of(block));
-    let text = match (known, nearest(&name, known.iter().copied())) {
+    let short = name.strip_suffix("_callback").unwrap_or(&name);
+    let text = match (known, nearest(&name, known.iter().chain(&CALLBACKS).copied())) {
         _ if name == "max_iterations" && block == "loop" => {
             "field-unknown: `loop` has no argument `max_iterations`; help: write `max`".to_owned()
         }
-        _ if matches!(name.as_str(), "before_agent" | "after_agent") => {
-            format!("field-unknown: `{name}` is not supported yet")
+        _ if CALLBACKS.contains(&short) => {
+            format!("field-unknown: `{block}` has no argument `{name}`; help: write `{short}`")
         }
         (_, Some(near)) => {
             format!("field-unknown: `{block}` has no argument `{name}`; help: did you mean `{near}`?")

@@ -22,21 +22,18 @@ pub(super) const FIELDS: &[&str] = &[
     "transfer",
     "disallow_transfer_to_parent",
     "disallow_transfer_to_peers",
-];
-
-/// Fields of the language that are not built yet.
-const LATER: &[&str] = &[
     "before_agent",
     "after_agent",
     "before_model",
     "after_model",
+    "on_model_error",
     "before_tool",
     "after_tool",
-    "on_model_error",
     "on_tool_error",
-    "budget",
-    "fallback",
 ];
+
+/// Fields of the language that are not built yet.
+const LATER: &[&str] = &["global_instruction", "budget", "fallback"];
 
 /// What other frameworks, and people who come from there, call something that has another name or place here.
 fn elsewhere(name: &str) -> Option<&'static str> {
@@ -82,12 +79,13 @@ fn meant(name: &str) -> Option<&'static str> {
 /// A word that is no field.
 pub(super) fn unknown(word: &Ident) -> syn::Error {
     let name = word.to_string();
-    // ADK calls its callbacks so.
-    let short = name.strip_suffix("_callback").unwrap_or(&name);
-    if LATER.contains(&short) {
-        return syn::Error::new(word.span(), format!("field-unknown: `{short}` is not supported yet"));
+    if LATER.contains(&name.as_str()) {
+        return syn::Error::new(word.span(), format!("field-unknown: `{name}` is not supported yet"));
     }
+    // ADK calls its callbacks so.
+    let short = name.strip_suffix("_callback").or(name.strip_suffix("_callbacks")).unwrap_or(&name);
     let help = match (elsewhere(&name), meant(&name)) {
+        _ if FIELDS.contains(&short) => format!("write `{short}`"),
         (Some(help), _) => help.to_owned(),
         (None, Some(near)) => format!("did you mean `{near}`?"),
         (None, None) => format!("its fields are {}", FIELDS.join(", ")),

@@ -1,0 +1,134 @@
+//! What a callback works with.
+
+use crate::engine::StepKey;
+use crate::run::{Artifacts, KeyScope, Overlay, Run, State, ToolActions, perform};
+use crate::{Name, Path, Result, RunId};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fmt;
+use std::sync::Arc;
+
+/// What a callback or a plugin works with: ADK's `CallbackContext`.
+///
+/// What is set in [`state`](Self::state) is committed with the event that comes next: that of the callback's own
+/// content, the model's answer, or the answer of the tool. A callback of an agent that only sets state has an event of
+/// its own.
+pub struct CallbackContext {
+    /// What the workflow is asked to do. It goes with the event of the callback: without content and without a change
+    /// of the state there is none, and nothing is asked for (as in ADK).
+    ///
+    /// An exit has to be announced by the agent, as every exit: a callback cannot do it (DESIGN, section 4).
+    pub actions: ToolActions,
+    run: Arc<Run>,
+    scope: Option<Arc<KeyScope>>,
+    agent: Name,
+    path: Path,
+    call_id: Option<String>,
+    pub(crate) overlay: Overlay,
+    steps: Steps,
+}
+
+/// How side effects of a callback are recorded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Steps {
+    /// As steps of the agent, numbered from here.
+    Numbered(u32),
+    /// Together with the call that the callback is a part of.
+    Within,
+}
+
+/// Where a callback is called: what its context is made of.
+pub(crate) struct Place<'a> {
+    pub(crate) run: &'a Arc<Run>,
+    pub(crate) scope: &'a Option<Arc<KeyScope>>,
+    pub(crate) agent: &'a Name,
+    pub(crate) path: &'a Path,
+    pub(crate) call_id: Option<&'a str>,
+    pub(crate) overlay: Overlay,
+    pub(crate) actions: ToolActions,
+    pub(crate) steps: Steps,
+}
+
+impl CallbackContext {
+    pub(crate) fn new(place: Place<'_>) -> Self {
+        Self {
+            actions: place.actions,
+            run: place.run.clone(),
+            scope: place.scope.clone(),
+            agent: place.agent.clone(),
+            path: place.path.clone(),
+            call_id: place.call_id.map(str::to_owned),
+            overlay: place.overlay,
+            steps: place.steps,
+        }
+    }
+
+    pub(crate) fn services(&self) -> Arc<crate::run::Services> {
+        self.run.services.clone()
+    }
+
+    /// The number of the next step of the agent.
+    pub(crate) fn steps_taken(&self) -> Option<u32> {
+        match self.steps {
+            Steps::Numbered(next) => Some(next),
+            Steps::Within => None,
+        }
+    }
+
+    /// The name of the agent or block that it is called for: the author of its events.
+    pub fn agent_name(&self) -> &str {
+        &self.agent
+    }
+
+    /// Where that stands in the tree, with rounds.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The round of the innermost loop, counted from 0; `None` outside of loops.
+    pub fn iteration(&self) -> Option<u32> {
+        self.path.iteration()
+    }
+
+    /// The run.
+    pub fn run_id(&self) -> RunId {
+        self.run.id
+    }
+
+    /// The id of the tool call that it is called for.
+    pub fn call_id(&self) -> Option<&str> {
+        self.call_id.as_deref()
+    }
+
+    /// The state.
+    pub fn state(&mut self) -> State<'_> {
+        State { run: &self.run, scope: self.scope.as_deref(), overlay: &mut self.overlay }
+    }
+
+    /// The artifacts of the session.
+    pub fn artifacts(&mut self) -> Artifacts<'_> {
+        Artifacts { run: &self.run, overlay: &mut self.overlay }
+    }
+
+    /// A side effect: done once, recorded, and answered from the record when the run is taken up again. In a callback of
+    /// a tool, which is recorded as a whole, the work is simply done.
+    ///
+    /// # Errors
+    /// The error of the work; that is recorded as well.
+    pub async fn step<T, W>(&mut self, name: impl Into<Name> + Send, work: W) -> Result<T>
+    where
+        T: Serialize + DeserializeOwned + Send + 'static,
+        W: Future<Output = Result<T>> + Send + 'static,
+    {
+        let Steps::Numbered(index) = self.steps else { return work.await };
+        self.steps = Steps::Numbered(index + 1);
+        let key = StepKey { run_id: self.run.id, path: self.path.clone(), name: name.into(), index };
+        perform(self.run.clone(), key, work).await
+    }
+}
+
+impl fmt::Debug for CallbackContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CallbackContext({})", self.path)
+    }
+}
