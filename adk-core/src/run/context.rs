@@ -427,7 +427,8 @@ impl Context {
         if self.overlay.is_empty() {
             return Ok(());
         }
-        self.emit(Event::new()).await.map(drop)
+        // Boxed, since every turn has this future in it and few have something to commit.
+        Box::pin(self.emit(Event::new())).await.map(drop)
     }
 
     /// A side effect: done once, recorded, and answered from the record when the run is taken up again.

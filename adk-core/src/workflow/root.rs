@@ -18,7 +18,7 @@ pub(crate) fn prepare_root(agent: &dyn DynAgent, prepare: &mut Prepare<'_>) {
 /// Runs the root. A root that may hand over is continued by the agent that answered last, as in ADK.
 pub(crate) async fn run_root(agent: &dyn DynAgent, cx: &mut Context) -> Result<()> {
     match team(agent) {
-        None => run(agent, cx).await.map(drop),
+        None => run(agent, false, cx).await.map(drop),
         Some(team) => team.begin(false, None, cx).await.map(drop),
     }
 }

@@ -4,12 +4,12 @@
 //! ends the turn. The members' model calls are counted per member for the whole turn, since that is what `bounds` counts.
 
 use super::root::continues;
-use super::turn::{alone, run};
+use super::turn::run;
 use crate::agent::{DynAgent, Handover};
 use crate::flow::Flow;
 use crate::run::{Above, Context, Global, KeyScope, Prepare, Seat, Target};
 use crate::spec::{AgentKind, AgentMeta};
-use crate::{At, Name, Path, Result};
+use crate::{At, BoxFuture, Name, Path, Result};
 use std::sync::Arc;
 
 /// Finds the agent behind a description, for agents that do not hold those below them themselves.
@@ -116,14 +116,21 @@ impl<'a> Team<'a> {
     /// Runs the turn: at the root of a run it is continued by the member that answered last.
     ///
     /// `begun`: the first member has begun already.
-    pub(super) async fn begin(
+    ///
+    /// Boxed here, since few agents have a team and all would carry its future: workflows may be nested deep.
+    pub(super) fn begin<'c>(
         self,
         begun: bool,
         outside: Option<Arc<KeyScope>>,
-        cx: &mut Context,
-    ) -> Result<(Flow, Path)> {
-        let first = if cx.path().parent().is_none() { continues(&self, cx).await? } else { 0 };
-        self.run(first, begun, outside, cx).await
+        cx: &'c mut Context,
+    ) -> BoxFuture<'c, Result<(Flow, Path)>>
+    where
+        'a: 'c,
+    {
+        Box::pin(async move {
+            let first = if cx.path().parent().is_none() { continues(&self, cx).await? } else { 0 };
+            self.run(first, begun, outside, cx).await
+        })
     }
 
     /// Runs the turn, begun by the member `at`, at the place where the context stands, which is that of the first member.
@@ -238,10 +245,7 @@ impl<'a> Team<'a> {
 /// Runs a member at the place where the context stands.
 async fn here(agent: &dyn DynAgent, begun: bool, seat: Seat, cx: &mut Context) -> Result<(Flow, Seat)> {
     cx.frame.seat = Some(Box::new(seat));
-    let flow = match begun {
-        true => alone(agent, cx).await,
-        false => run(agent, cx).await,
-    }?;
+    let flow = run(agent, begun, cx).await?;
     Ok((flow, cx.frame.seat.take().map_or_else(Seat::default, |seat| *seat)))
 }
 

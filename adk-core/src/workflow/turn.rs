@@ -24,14 +24,10 @@ pub(super) async fn turn(
     let team = Team::of(agent, cx.path().name(), &|meta| workflow.target(meta.name));
     let outside = team.as_ref().and_then(|_| cx.scope.clone());
     let around = Around::enter(agent, step, cx);
-    let ran = match (team, is_root) {
-        // Few agents have one, and all would carry its future: workflows may be nested deep.
-        (Some(team), _) => {
-            Box::pin(team.begin(is_root, outside, cx)).await.map(|(flow, by)| (flow, Some(by)))
-        }
-        // The tree that it is all of has begun already.
-        (None, true) => alone(agent, cx).await.map(|flow| (flow, None)),
-        (None, false) => run(agent, cx).await.map(|flow| (flow, None)),
+    let ran = match team {
+        Some(team) => team.begin(is_root, outside, cx).await.map(|(flow, by)| (flow, Some(by))),
+        // A root is the whole tree, which has begun already.
+        None => run(agent, is_root, cx).await.map(|flow| (flow, None)),
     };
     around.leave(cx);
     if let Ok((flow, _)) = &ran {
@@ -79,31 +75,28 @@ impl Around {
     }
 }
 
-/// Runs an agent at the place where the context stands, between its callbacks.
-pub(crate) async fn run(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
-    let who = Who::Agent(agent);
+/// Runs an agent at the place where the context stands, between its callbacks unless it has begun already.
+pub(crate) async fn run(agent: &dyn DynAgent, begun: bool, cx: &mut Context) -> Result<Flow> {
+    let who = (!begun).then_some(Who::Agent(agent));
     let ran = between(agent, who, cx).await;
-    if let Err(error) = &ran {
+    if let (Some(who), Err(error)) = (who, &ran) {
         who.fail(error, cx).await;
     }
     ran
 }
 
-async fn between(agent: &dyn DynAgent, who: Who<'_>, cx: &mut Context) -> Result<Flow> {
-    let flow = match who.begin(cx).await? {
-        Begun::Runs => {
-            let flow = body(agent, cx).await?;
-            who.end(cx).await?;
-            flow
-        }
-        Begun::Skipped => Flow::Continue,
+async fn between(agent: &dyn DynAgent, who: Option<Who<'_>>, cx: &mut Context) -> Result<Flow> {
+    let begun = match who {
+        Some(who) => who.begin(cx).await?,
+        None => Begun::Runs,
     };
-    looked_at(agent, flow, cx)
-}
-
-/// Runs an agent without its callbacks.
-pub(super) async fn alone(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
-    let flow = body(agent, cx).await?;
+    let mut flow = Flow::Continue;
+    if begun == Begun::Runs {
+        flow = body(agent, cx).await?;
+        if let Some(who) = who {
+            who.end(cx).await?;
+        }
+    }
     looked_at(agent, flow, cx)
 }
 

@@ -54,7 +54,7 @@ async fn what_it_writes_is_written_by_the_call_and_it_sees_the_state() {
 
 #[tokio::test]
 async fn an_exit_in_it_ends_no_loop_of_the_caller() {
-    let inner = helper().tool(exit_loop()).build().unwrap();
+    let inner = helper().tool(adk_core::tools::exit_loop::default()).build().unwrap();
     let tree = Tree::new("w", vec![repeat("lp", Some(2), vec![run(caller(AgentTool::new(inner)))])]);
     let model = ScriptedModel::new()
         .on("a")
@@ -135,7 +135,7 @@ async fn its_failure_and_its_waits_are_told_to_the_model() {
     let agent = caller(AgentTool::new(fails));
     let mut stream = runner(&asks("x")).run(&agent, "go").stream();
     let text = result(&collect(&mut stream).await.0)["error"].as_str().unwrap().to_owned();
-    assert_eq!(text, "agent `helper` (at a/helper): no ink");
+    assert!(text.contains("no ink"), "{text}");
 }
 
 #[tokio::test]
