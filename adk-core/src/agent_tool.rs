@@ -108,7 +108,7 @@ impl AgentTool {
         }));
         let (mut ended, mut last) = (None, Last::default());
         loop {
-            match poll_fn(|task| run.outbox.poll(&mut future, &mut ended, task)).await {
+            match poll_fn(|task| run.outbox().poll(&mut future, &mut ended, task)).await {
                 Polled::Event(event) => {
                     if !event.partial {
                         last.note(&event);

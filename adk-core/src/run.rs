@@ -7,18 +7,20 @@ mod config;
 mod context;
 mod history;
 mod outcome;
+mod place;
 mod prepare;
 mod readonly;
 mod scope;
 mod seat;
 mod state;
 
+pub use crate::engine::Waiting;
 pub use actions::ToolActions;
 pub use artifacts::{ArtifactStore, Artifacts, MemoryArtifacts};
 pub use config::RunConfig;
 pub use context::Context;
 pub use history::History;
-pub use outcome::{LoopEnd, LoopEndReason, Outcome, Waiting};
+pub use outcome::{LoopEnd, LoopEndReason, Outcome};
 pub use prepare::Prepare;
 pub use readonly::ReadonlyContext;
 pub use state::State;
@@ -30,14 +32,15 @@ pub(crate) use seat::{Seat, Target};
 pub(crate) use state::{Overlay, decode, encode, stored};
 
 use crate::callback::Plugins;
-use crate::engine::Engine;
+use crate::engine::{Delivery, Done, Engine, Slot};
 use crate::event::StateDelta;
 use crate::id::IdSeed;
+use crate::live::LiveInput;
 use crate::model::{Model, ModelProvider, ModelRef, Usage};
 use crate::outbox::Outbox;
 use crate::session::{Scope, Session, SharedState, StateMap, now_micros};
 use crate::sync::{lock, read, write};
-use crate::{Error, ErrorKind, Name, Result, RunId};
+use crate::{Error, ErrorKind, Flow, Name, Path, Result, RunId};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -47,12 +50,12 @@ use std::sync::{Arc, Mutex, RwLock};
 /// What all contexts of a run share.
 pub(crate) struct Run {
     pub(crate) id: RunId,
-    pub(crate) session: Arc<Session>,
-    pub(crate) seed: IdSeed,
+    pub(crate) delivery: Arc<Delivery>,
     pub(crate) engine: Arc<dyn Engine>,
     pub(crate) config: RunConfig,
     pub(crate) services: Arc<Services>,
-    pub(crate) outbox: Outbox,
+    /// What people say while it goes on, for a live run.
+    pub(crate) live: Option<LiveInput>,
     temp: RwLock<StateMap>,
     usage: Mutex<Usage>,
     llm_calls: AtomicU32,
@@ -60,6 +63,8 @@ pub(crate) struct Run {
     waiting: Mutex<BTreeMap<u64, Waiting>>,
     /// The run that this one is a part of, for an agent that is used as a tool.
     outer: Option<Arc<Run>>,
+    /// Agents that have finished since the last commit.
+    done: Mutex<Vec<Done>>,
 }
 
 /// What all runs of a runner share.
@@ -79,25 +84,25 @@ impl Run {
         let seed = IdSeed::new();
         Self {
             id: seed.run(now_micros()),
-            session,
-            seed,
+            delivery: Arc::new(Delivery { session, seed, outbox: Outbox::default() }),
             engine,
             config,
             services,
-            outbox: Outbox::default(),
+            live: None,
             temp: RwLock::default(),
             usage: Mutex::default(),
             llm_calls: AtomicU32::new(0),
             loops: Mutex::default(),
             waiting: Mutex::default(),
             outer: None,
+            done: Mutex::default(),
         }
     }
 
     /// A run inside of another: it works on a copy of the state, with `delta` on top, and on the artifacts of the session
     /// itself. Nothing of it is stored; the call that it is a part of is recorded as a whole.
     pub(crate) fn inside(outer: &Arc<Run>, delta: &StateDelta) -> Self {
-        let session = outer.session.copy_with(delta);
+        let session = outer.session().copy_with(delta);
         let mut config = outer.config.clone();
         config.streaming = false;
         let mut run = Self::new(
@@ -116,7 +121,7 @@ impl Run {
 
     /// Sets a stored key before the run begins.
     pub(crate) fn begin_with(&self, key: &str, value: Value) {
-        self.session.preset(Name::shared(key), Arc::new(value));
+        self.session().preset(Name::shared(key), Arc::new(value));
     }
 
     /// A run in memory of its own, without models: for a tool that is tested alone.
@@ -130,11 +135,21 @@ impl Run {
         Self::new(session, Arc::new(crate::engine::MemoryEngine), RunConfig::default(), Arc::new(services))
     }
 
+    /// The session as the run sees it.
+    pub(crate) fn session(&self) -> &Arc<Session> {
+        &self.delivery.session
+    }
+
+    /// The slot to the consumer.
+    pub(crate) fn outbox(&self) -> &Outbox {
+        &self.delivery.outbox
+    }
+
     /// The value of a stored key, `temp:` included.
     pub(crate) fn get(&self, key: &str) -> Option<Arc<Value>> {
         match key.starts_with("temp:") {
             true => read(&self.temp).get(key).cloned(),
-            false => self.session.get(key),
+            false => self.session().get(key),
         }
     }
 
@@ -176,6 +191,22 @@ impl Run {
         Ok(())
     }
 
+    /// The slot of an event; the agents that have finished ride along.
+    pub(crate) fn slot(&self, path: Path, nth: u32) -> Slot {
+        let mut slot = Slot::new(self.id, path, nth, self.delivery.clone());
+        if self.engine.records() {
+            slot.done = std::mem::take(&mut *lock(&self.done));
+        }
+        slot
+    }
+
+    /// An agent has finished: told with the next commit.
+    pub(crate) fn finished(&self, path: &Path, flow: &Flow, usage: Option<&Usage>) {
+        if self.engine.records() {
+            lock(&self.done).push(Done::new(path.clone(), flow.clone(), usage.copied().unwrap_or_default()));
+        }
+    }
+
     pub(crate) fn end_loop(&self, end: LoopEnd) {
         lock(&self.loops).push(end);
     }
@@ -211,7 +242,7 @@ impl Drop for Waits<'_> {
 
 impl fmt::Debug for Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Run({}, session {})", self.id, self.session.key())
+        write!(f, "Run({}, session {})", self.id, self.session().key())
     }
 }
 

@@ -264,9 +264,9 @@ async fn there(
     if let Some(instance) = instance {
         cx.instance = instance;
     }
-    if let Ok((flow, _)) = &ran {
-        cx.run.engine.note(cx.path(), flow);
+    // What it has used belongs to the turn of the team.
+    if let Some(usage) = cx.leave(outer).usage {
+        **cx.frame.usage.get_or_insert_default() += *usage;
     }
-    cx.leave(outer);
     ran
 }

@@ -30,8 +30,11 @@ pub(super) async fn turn(
         None => run(agent, is_root, cx).await.map(|flow| (flow, None)),
     };
     around.leave(cx);
-    if let Ok((flow, _)) = &ran {
-        cx.run.engine.note(cx.path(), flow);
+    // A workflow is walked again: its loops are part of the outcome. Agents in it are not run again.
+    if let Ok((flow, _)) = &ran
+        && agent.meta().kind != AgentKind::Workflow
+    {
+        cx.run.finished(cx.path(), flow, cx.frame.usage.as_deref());
     }
     let turn = cx.leave(outer);
     if is_root {
