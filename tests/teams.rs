@@ -82,7 +82,11 @@ async fn they_hand_over_and_back() {
     assert_eq!(outcome.output, "19 %");
     let told = |agent: &str| model.requests_of(agent)[0].system_instruction.clone();
     assert!(told("first").starts_with("We care about a bill.\n\nSort a bill.\n\n"), "{}", told("first"));
-    assert!(told("billing").starts_with("We care about a bill.\n\nIt is 9 o'clock; {braces} stay."), "{}", told("billing"));
+    assert!(
+        told("billing").starts_with("We care about a bill.\n\nIt is 9 o'clock; {braces} stay."),
+        "{}",
+        told("billing")
+    );
     assert!(told("paybacks").contains("\n\nYou are paybacks.\n\n"), "{}", told("paybacks"));
     assert!(told("tax").contains("support/triage/billing/tax"), "{}", told("tax"));
 }
@@ -98,8 +102,12 @@ async fn their_paths_tell_turns() {
         .on("billing")
         .call("transfer_to_agent", to("triage"));
     let support = Support::default();
-    let all = paths(runner(&model).run(&support, SupportInput { ticket: "t".into(), hour: 1 }).stream()).await;
-    assert_eq!(all, ["support", "support/first", "support/triage", "support/triage/billing", "support/triage@2"]);
+    let all =
+        paths(runner(&model).run(&support, SupportInput { ticket: "t".into(), hour: 1 }).stream()).await;
+    assert_eq!(
+        all,
+        ["support", "support/first", "support/triage", "support/triage/billing", "support/triage@2"]
+    );
 }
 
 /// A judgement.
@@ -152,8 +160,12 @@ async fn agents_and_workflows_are_tools() {
     assert_eq!(outcome.get::<String>("notes").unwrap().as_deref(), Some("cats sit"));
     let second = &model.requests_of("writer")[1];
     assert!(second.system_instruction.starts_with("Write about cats. Notes: cats sit"));
-    let responses: Vec<_> =
-        second.contents.iter().flat_map(adk::Content::function_responses).map(|r| adk::json!(r.response)).collect();
+    let responses: Vec<_> = second
+        .contents
+        .iter()
+        .flat_map(adk::Content::function_responses)
+        .map(|r| adk::json!(r.response))
+        .collect();
     assert_eq!(responses, [adk::json!({"result": "cats sit"}), adk::json!({"good": true})]);
     assert!(model.requests_of("reviewer")[0].system_instruction.starts_with("Review A cat sat.."));
 }

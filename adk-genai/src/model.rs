@@ -1,6 +1,6 @@
 //! One model, and its two ways of answering.
 
-use crate::adapter::Family;
+use crate::adapter::{Family, SchemaMode};
 use crate::error::Asked;
 use crate::frames::{Frames, Refusal, refusal, version};
 use crate::plan::Plan;

@@ -435,13 +435,17 @@ impl Context {
         }
     }
 
+    /// The same in a future of its own, where many would carry it and few need it: workflows may be nested deep.
+    pub(crate) fn emit_boxed(&mut self, event: Event) -> BoxFuture<'_, Result<EventId>> {
+        Box::pin(self.emit(event))
+    }
+
     /// Commits what was set or saved since the last event, if anything was.
     pub(crate) async fn flush(&mut self) -> Result<()> {
         if self.overlay.is_empty() {
             return Ok(());
         }
-        // Boxed, since every turn has this future in it and few have something to commit.
-        Box::pin(self.emit(Event::new())).await.map(drop)
+        self.emit_boxed(Event::new()).await.map(drop)
     }
 
     /// A side effect: done once, recorded, and answered from the record when the run is taken up again.

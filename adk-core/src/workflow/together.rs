@@ -57,7 +57,7 @@ impl Walk<'_> {
             return Ok(Walked::Exit(exit));
         }
         if !written.is_empty() {
-            cx.emit(gathered(&written, &scopes, cx)).await?;
+            cx.emit_boxed(gathered(&written, &scopes, cx)).await?;
         }
         Ok(Walked::Through)
     }
@@ -83,7 +83,7 @@ impl Walk<'_> {
             if let Some((item, value)) = item {
                 let mut event = Event::new();
                 event.actions.state_delta.insert(item, value);
-                own.emit(event).await?;
+                own.emit_boxed(event).await?;
             }
             match own.cut.clone() {
                 None => self.steps(range, &mut own).await,
