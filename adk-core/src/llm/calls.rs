@@ -81,7 +81,11 @@ async fn run(
         Some(value) => Ok(value),
         None => {
             let mark = own.mark();
-            let result = match caught(tool.call_dyn(call.args.clone(), &mut own)).await {
+            let args = match hooks.is_watched() {
+                true => call.args.clone(),
+                false => std::mem::take(&mut call.args),
+            };
+            let result = match caught(tool.call_dyn(args, &mut own)).await {
                 Ok(result) => result,
                 Err(panic) => Err(ToolError::panicked(format!("the tool panicked: {panic}"))),
             };
