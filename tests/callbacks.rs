@@ -110,7 +110,7 @@ workflow! {
     pub Blocks(topics: Vec<String>, kind: u8) {
         alone;
         choice: match(before_agent = begins) kind < 0 => (), _ => never >
-        both: parallel(max_concurrency = 1, after_agent = ends) < alone as left; alone(note = left_note) as right -> right_note >
+        both: parallel(max_concurrency = 1, after_agent = ends) < alone as left; alone as right -> right_note >
         many: each(before_agent = begins, after_agent = ends) topic in topics < nothing >
     }
 }

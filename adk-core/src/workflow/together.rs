@@ -16,8 +16,15 @@ use std::task::Poll;
 
 impl Walk<'_> {
     /// Runs the branches of a parallel.
-    pub(super) async fn parallel(&self, at: usize, limit: Option<u32>, cx: &Context) -> Result<Walked> {
-        let branches = self.parts(at).map(|branch| {
+    ///
+    /// Boxed like all that runs inside of a walk and holds another one, so that deep trees need little of the stack.
+    pub(super) fn parallel<'s>(
+        &'s self,
+        at: usize,
+        limit: Option<u32>,
+        cx: &'s Context,
+    ) -> BoxFuture<'s, Result<Walked>> {
+        let branches = self.parts(at).map(move |branch| {
             let name = self.steps.get(branch.start).map_or("", |step| step.name);
             let mut own = cx.fork(name);
             if cx.config().escalate_ends_all_loops {
@@ -25,14 +32,25 @@ impl Walk<'_> {
             }
             self.branch(branch, None, own)
         });
-        together(branches, limit, cx).await
+        Box::pin(together(branches, limit, cx))
     }
 
     /// Runs the steps of an `each` once per element, and makes lists of what they have written.
     ///
     /// An element begins with an event that holds its item. When all have ended, one event of the block holds the
     /// lists: in the order of the elements, whatever came first, and without those that have not written the key.
-    pub(super) async fn each(
+    pub(super) fn each<'s>(
+        &'s self,
+        at: usize,
+        item: &'s str,
+        list: &'s str,
+        limit: Option<u32>,
+        cx: &'s mut Context,
+    ) -> BoxFuture<'s, Result<Walked>> {
+        Box::pin(self.elements(at, item, list, limit, cx))
+    }
+
+    async fn elements(
         &self,
         at: usize,
         item: &str,
@@ -57,7 +75,7 @@ impl Walk<'_> {
             return Ok(Walked::Exit(exit));
         }
         if !written.is_empty() {
-            cx.emit(gathered(&written, &scopes, cx)).await?;
+            gather(&written, &scopes, cx).await?;
         }
         Ok(Walked::Through)
     }
@@ -87,9 +105,18 @@ impl Walk<'_> {
             }
             match own.cut.clone() {
                 None => self.steps(range, &mut own).await,
-                Some(cut) => self.until_cut(range, &cut, own).await,
+                Some(cut) => self.cut_off(range, cut, own).await,
             }
         })
+    }
+
+    fn cut_off<'s>(
+        &'s self,
+        range: Range<usize>,
+        cut: Arc<Cut>,
+        own: Context,
+    ) -> BoxFuture<'s, Result<Walked>> {
+        Box::pin(async move { self.until_cut(range, &cut, own).await })
     }
 
     /// Runs a branch to its end, or to an escalate of its own child, which ends the block at once (ADK's rule; under
@@ -114,6 +141,15 @@ impl Walk<'_> {
         }
         Ok(walked)
     }
+}
+
+/// Emits the lists of what the elements have written.
+fn gather<'c>(
+    keys: &'c [Name],
+    elements: &'c [Arc<KeyScope>],
+    cx: &'c mut Context,
+) -> BoxFuture<'c, Result<()>> {
+    Box::pin(async move { cx.emit(gathered(keys, elements, cx)).await.map(drop) })
 }
 
 /// The lists of what the elements have written.

@@ -20,10 +20,10 @@ pub(super) async fn turn(
     cx: &mut Context,
 ) -> Result<Option<(Flow, Path)>> {
     let around = Around::enter(agent, step, cx);
-    let ran = match is_root {
-        // The tree that it is all of has begun already.
+    // The tree whose root it is has begun already.
+    let ran = match is_root || !Who::Agent(agent).is_watched(cx) {
         true => alone(agent, cx).await,
-        false => run(agent, cx).await,
+        false => Box::pin(watched(agent, cx)).await,
     };
     around.leave(cx);
     if let Ok(flow) = &ran {
@@ -71,8 +71,16 @@ impl Around {
     }
 }
 
-/// Runs an agent at the place where the context stands, between its callbacks.
+/// Runs an agent at the place where the context stands, between its callbacks. Where nobody looks, it is no more than
+/// the agent, also on the stack.
 pub(crate) async fn run(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
+    match Who::Agent(agent).is_watched(cx) {
+        false => alone(agent, cx).await,
+        true => Box::pin(watched(agent, cx)).await,
+    }
+}
+
+async fn watched(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
     let who = Who::Agent(agent);
     let ran = between(agent, who, cx).await;
     if let Err(error) = &ran {
@@ -84,7 +92,8 @@ pub(crate) async fn run(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> 
 async fn between(agent: &dyn DynAgent, who: Who<'_>, cx: &mut Context) -> Result<Flow> {
     let flow = match who.begin(cx).await? {
         Begun::Runs => {
-            let flow = body(agent, cx).await?;
+            let flow = settled(caught(agent.run_dyn(cx)).await)?;
+            cx.flush().await?;
             who.end(cx).await?;
             flow
         }
@@ -95,8 +104,17 @@ async fn between(agent: &dyn DynAgent, who: Who<'_>, cx: &mut Context) -> Result
 
 /// Runs an agent without its callbacks.
 async fn alone(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
-    let flow = body(agent, cx).await?;
+    let flow = settled(caught(agent.run_dyn(cx)).await)?;
+    cx.flush().await?;
     looked_at(agent, flow, cx)
+}
+
+/// A panic of an agent is an error.
+fn settled(ran: Result<Result<Flow>, String>) -> Result<Flow> {
+    ran.unwrap_or_else(|panic| {
+        let error = Error::new(ErrorKind::Panic, format!("it panicked: {panic}"));
+        Err(error.with_help("this is a defect of the agent's own code"))
+    })
 }
 
 /// How the turn ends, and whether it may end so.
@@ -112,19 +130,6 @@ fn looked_at(agent: &dyn DynAgent, flow: Flow, cx: &Context) -> Result<Flow> {
         _ if meta.kind == AgentKind::Workflow => {}
         _ => lifecycle::announced(Some(meta), &flow, cx)?,
     }
-    Ok(flow)
-}
-
-async fn body(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
-    let flow = match caught(agent.run_dyn(cx)).await {
-        Ok(flow) => flow?,
-        Err(panic) => {
-            let message = format!("it panicked: {panic}");
-            let error = Error::new(ErrorKind::Panic, message);
-            return Err(error.with_help("this is a defect of the agent's own code"));
-        }
-    };
-    cx.flush().await?;
     Ok(flow)
 }
 
