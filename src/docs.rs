@@ -43,5 +43,6 @@ pages! {
     tool_attribute "tool-attribute",
     transfer_target "transfer-target",
     bounds_exceeded "bounds-exceeded",
+    live_loop "live-loop",
     syntax "syntax",
 }

@@ -7,6 +7,7 @@ mod bounds;
 mod flow;
 mod limits;
 mod lints;
+mod live;
 mod message;
 mod names;
 mod table;
@@ -18,6 +19,8 @@ pub use bounds::{Bounds, raise_bounds};
 pub use flow::{FEW, READS, WRITES, any, further};
 pub use limits::{bound, limit, raise_bound, raise_limit};
 pub use lints::Lint;
+pub use live::is_live;
+pub(crate) use live::{LIVE_HELP, describe_live, describe_live_block};
 pub use table::{CHECKS, Check};
 pub use tools::raise_tool;
 

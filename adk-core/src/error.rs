@@ -67,6 +67,10 @@ pub enum ErrorKind {
     TurnsExceeded,
     /// The message of the user is empty.
     EmptyInput,
+    /// A message for a live run came after its queue was closed.
+    QueueClosed,
+    /// A live run of a tree that holds a loop or a parallel block; the message begins with `live-loop`.
+    LiveLoop,
     /// An agent has no model.
     NoModel,
     /// A value that was to configure something is out of its range.
@@ -77,6 +81,18 @@ pub enum ErrorKind {
     Paused,
     /// A resumed run does not do what its record says.
     Diverged,
+    /// A workflow is not of the shape any more that its run was begun with.
+    TopologyChanged,
+    /// There is no run of that id.
+    UnknownRun,
+    /// Somebody else drives the run.
+    RunBusy,
+    /// Nobody waits under that id.
+    UnknownWait,
+    /// A wait was answered before: the first answer stands.
+    Answered,
+    /// An answer does not fit what is waited for. The wait is still open.
+    AnswerInvalid,
 }
 
 /// Why a store failed.

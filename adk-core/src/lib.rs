@@ -12,6 +12,7 @@ mod flow;
 #[doc(hidden)]
 pub mod function;
 mod id;
+mod live;
 pub mod llm;
 pub mod model;
 mod name;
@@ -40,6 +41,7 @@ pub use error::{BoxError, Error, ErrorKind, Result, StoreErrorKind};
 pub use event::{Actions, Details, Event, LOOP_ITERATION_KEY, StateDelta};
 pub use flow::Flow;
 pub use id::{EventId, RunId};
+pub use live::LiveQueue;
 pub use name::Name;
 pub use path::{At, Path, PathError};
 pub use rehearsal::Rehearsal;

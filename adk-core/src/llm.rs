@@ -6,6 +6,7 @@ mod contents;
 mod declare;
 mod declared;
 mod hooks;
+mod live;
 mod merge;
 mod output;
 mod request;
@@ -154,7 +155,10 @@ impl DynAgent for LlmAgent {
 
     fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
         Box::pin(async move {
-            let flow = turn::run(self, cx).await;
+            let flow = match cx.run.live.clone() {
+                Some(input) => live::run(self, input, cx).await,
+                None => turn::run(self, cx).await,
+            };
             flow.map_err(|error| error.at(cx.path()))
         })
     }

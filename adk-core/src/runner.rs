@@ -14,10 +14,11 @@ pub use stream::{RunEnd, RunStream};
 use crate::Result;
 use crate::engine::Engine;
 use crate::id::IdSeed;
+use crate::live::LiveQueue;
 use crate::model::{ModelProvider, NoProvider};
 use crate::run::{RunConfig, Services};
 use crate::session::{SessionKey, SessionSnapshot, SessionStore, now_micros};
-use crate::workflow::Workflow;
+use crate::workflow::{Live, Workflow};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -55,9 +56,29 @@ impl<P> Runner<P> {
         H: Deref<Target = W> + Send + Sync + 'a,
         W: Workflow + ?Sized,
     {
-        let id = IdSeed::new().run(now_micros()).to_string();
-        let key = SessionKey::new(&self.shared.app, "user", id);
-        RunRequest::new(self.shared.clone(), key, true, workflow, input.into())
+        RunRequest::new(self.shared.clone(), self.private_key(), true, workflow, input.into())
+    }
+
+    /// Asks for a live run of a workflow in a session of its own: one that people talk to while it goes on.
+    ///
+    /// The workflow is an LLM agent, or a sequence of agents. Each LLM agent answers messages of the queue, one by one,
+    /// until the queue is closed or, in a workflow, until it calls `task_completed`, a tool that a live run gives to it;
+    /// then the next agent takes over and begins with what was said so far. Functions run once, when it is their turn.
+    /// The inputs are keys and say nothing; [`RunRequest::message`] says something before the first message of the queue.
+    ///
+    /// A workflow that holds a loop or a parallel block anywhere does not compile here (`live-loop`), and a tree that was
+    /// built at run time fails with [`ErrorKind::LiveLoop`](crate::ErrorKind::LiveLoop) before anything is stored.
+    pub fn run_live<'a, H, W>(
+        &self,
+        workflow: H,
+        input: impl Into<W::Input>,
+        queue: &LiveQueue,
+    ) -> RunRequest<'a, W::Output>
+    where
+        H: Deref<Target = W> + Send + Sync + 'a,
+        W: Workflow + Live + ?Sized,
+    {
+        RunRequest::live(self.shared.clone(), self.private_key(), true, workflow, input.into(), queue)
     }
 
     /// A session of a user: made when its first run begins.
@@ -77,6 +98,12 @@ impl<P> Runner<P> {
     /// When the store fails.
     pub async fn sessions(&self, user: Option<&str>) -> Result<Vec<SessionSnapshot>> {
         self.shared.sessions.list(&self.shared.app, user).await
+    }
+
+    /// The key of a session that is one run's own.
+    fn private_key(&self) -> SessionKey {
+        let id = IdSeed::new().run(now_micros()).to_string();
+        SessionKey::new(&self.shared.app, "user", id)
     }
 
     /// The name of the app.

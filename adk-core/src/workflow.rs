@@ -49,6 +49,20 @@ pub trait Workflow: Send + Sync {
     fn finish(&self, values: &Values<'_>) -> Result<Self::Output>;
 }
 
+/// A workflow that [`Runner::run_live`](crate::Runner::run_live) takes.
+///
+/// `workflow!` implements it for a workflow that holds no loop, no parallel block and no `each`, nor a workflow with one
+/// inside. By hand it is an empty `impl`; what is known at run time only is then looked at when the run begins.
+#[diagnostic::on_unimplemented(
+    message = "live-loop: workflow `{Self}` holds a loop, a `parallel` or an `each`, or a workflow with one inside, which cannot run live; help: run it with `run(...)`, or run live a workflow that holds agents and sequences alone",
+    label = "cannot run live",
+    note = "a live run is one conversation, which its agents take over one after the other"
+)]
+pub trait Live {}
+
+#[diagnostic::do_not_recommend]
+impl<W: wire::LiveIf<true> + ?Sized> Live for W {}
+
 /// A type that has a whole tree as a const: what `workflow!` makes.
 pub trait Described {
     /// The whole tree.
@@ -191,6 +205,7 @@ pub fn prepare(workflow: &dyn Wired, prepare: &mut Prepare<'_>) {
             | StepKind::Match { .. }
             | StepKind::Each { .. } => {
                 open.push((step.end, step_of(workflow, at, prepare)));
+                prepare.block(step);
             }
             // That of a branch is not the end of a block.
             StepKind::End => {

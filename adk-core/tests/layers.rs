@@ -12,7 +12,7 @@ const LAYERS: &[&[&str]] = &[
     &["model"],
     &["error"],
     &["event"],
-    &["session", "outbox"],
+    &["session", "outbox", "live"],
     &["engine"],
     &["run", "callback"],
     &["agent", "tool", "probe", "typed"],

@@ -179,6 +179,11 @@ impl Workflow for Tree {
     }
 }
 
+/// What stands in it is known at run time: a live run looks at it when it begins.
+impl workflow::Live for Tree {}
+impl workflow::Live for dyn DynAgent {}
+impl workflow::Live for LlmAgent {}
+
 /// An agent of any kind as the root of a run.
 impl Workflow for dyn DynAgent {
     type Input = Content;

@@ -56,5 +56,6 @@ checks! {
     "tool-attribute": "an attribute of `#[tool]` that is unknown, or that the function contradicts",
     "transfer-target": "a transfer to an agent that is not declared, or that is also a step",
     "bounds-exceeded": "a workflow whose worst case is greater than its own `#[bounds(...)]`, or unbounded",
+    "live-loop": "`run_live` on a workflow that holds a loop or a parallel block anywhere",
     "syntax": "anything that does not parse, and blocks nested deeper than 128",
 }

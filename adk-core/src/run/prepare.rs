@@ -1,7 +1,9 @@
 //! What is looked at before the first step of a run.
 
 use super::Run;
+use crate::check::{LIVE_HELP, describe_live_block};
 use crate::model::ModelRef;
+use crate::spec::Step;
 use crate::{At, Error, ErrorKind, Name, Path, Result};
 use std::fmt;
 
@@ -49,6 +51,15 @@ impl<'a> Prepare<'a> {
     pub(crate) fn look(&mut self, check: impl FnOnce(&Run) -> Result<()>) {
         if let Err(error) = check(self.run) {
             self.fail(error);
+        }
+    }
+
+    /// Refuses a live run of a block that it cannot run.
+    pub(crate) fn block(&mut self, block: &Step<'_>) {
+        if self.run.live.is_some()
+            && let Some(message) = describe_live_block(block)
+        {
+            self.fail(Error::new(ErrorKind::LiveLoop, message).with_help(LIVE_HELP));
         }
     }
 

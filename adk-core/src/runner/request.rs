@@ -2,7 +2,9 @@
 
 use super::stream::RunStream;
 use super::{Shared, hooks};
+use crate::check::{LIVE_HELP, describe_live};
 use crate::event::{Event, StateDelta};
+use crate::live::{LiveInput, LiveQueue};
 use crate::run::{Context, Outcome, Prepare, Run, RunConfig};
 use crate::session::{Session, SessionKey};
 use crate::workflow::{Keys, Values, Workflow, run_agent};
@@ -23,6 +25,7 @@ pub struct RunRequest<'a, T> {
     state: StateDelta,
     config: RunConfig,
     message: Option<Content>,
+    live: Option<LiveInput>,
     error: Option<Error>,
     begin: Result<Keys>,
     body: Body<'a, T>,
@@ -69,6 +72,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
             state: StateDelta::default(),
             config,
             message: None,
+            live: None,
             error: None,
             begin,
             body,
@@ -97,6 +101,28 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         self
     }
 
+    /// A live run: what people say while it goes on comes from the queue.
+    pub(super) fn live<H, W>(
+        shared: Arc<Shared>,
+        key: SessionKey,
+        private: bool,
+        workflow: H,
+        input: W::Input,
+        queue: &LiveQueue,
+    ) -> Self
+    where
+        H: Deref<Target = W> + Send + Sync + 'a,
+        W: Workflow<Output = T> + ?Sized,
+    {
+        let meta = workflow.as_agent().meta();
+        let refused = describe_live(meta).map(|message| {
+            let error = Error::new(ErrorKind::LiveLoop, message).with_help(LIVE_HELP);
+            error.at(&Path::root(Name::shared(meta.name)))
+        });
+        let request = Self::new(shared, key, private, workflow, input);
+        Self { live: Some(queue.input()), error: refused, ..request }
+    }
+
     /// Begins the run: its events as they are committed. Dropping the stream cancels the run.
     pub fn stream(self) -> RunStream<'a, T> {
         RunStream::new(Box::pin(self.open()))
@@ -104,7 +130,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
 
     /// Finds or makes the session; what runs in it comes back unpolled.
     async fn open(self) -> Result<(Arc<Run>, BoxFuture<'a, Result<T>>)> {
-        let Self { shared, key, private, state, config, message, error, begin, body } = self;
+        let Self { shared, key, private, state, config, message, live, error, begin, body } = self;
         if let Some(error) = error {
             return Err(error);
         }
@@ -113,9 +139,14 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
             true => shared.sessions.create_private(key).await?,
             false => open_session(&shared, key).await?,
         };
-        let run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
+        let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
+        // What is said in a live run comes from its queue; its inputs are keys alone.
+        let message = message.unwrap_or_else(|| match live {
+            Some(_) => keys.given_message(),
+            None => keys.to_message(),
+        });
+        run.live = live;
         let run = Arc::new(run);
-        let message = message.unwrap_or_else(|| keys.to_message());
         let mut delta = keys.into_delta();
         delta.extend(state);
         let future = body(run.clone(), Start { message, delta });
@@ -146,11 +177,17 @@ async fn root<W: Workflow + ?Sized>(workflow: &W, run: Arc<Run>, start: Start) -
         );
     }
     let mut cx = Context::root(run.clone(), name);
-    let message = hooks::user_message(start.message, &mut cx).await.map_err(|error| error.at(&path))?;
-    let mut event = Event::new().with_content(message);
+    let mut event = Event::new();
+    if run.live.is_none() || !start.message.parts.is_empty() {
+        let message = hooks::user_message(start.message, &mut cx).await.map_err(|error| error.at(&path))?;
+        event.content = Some(message);
+    }
     event.author = Name::literal("user");
     event.actions.state_delta = start.delta;
-    cx.emit(event).await?;
+    // A live run without inputs begins with the first message of its queue.
+    if run.live.is_none() || event.content.is_some() || !event.actions.state_delta.is_empty() {
+        cx.emit(event).await?;
+    }
     let mut prepare = Prepare::new(&run, path.clone());
     agent.prepare_dyn(&mut prepare);
     prepare.finish()?;

@@ -3,8 +3,9 @@
 use super::Shared;
 use super::request::{RunRequest, open_session};
 use crate::event::StateDelta;
+use crate::live::LiveQueue;
 use crate::session::{EventFilter, Session, SessionKey, SessionSnapshot};
-use crate::workflow::Workflow;
+use crate::workflow::{Live, Workflow};
 use crate::{Part, Result};
 use std::fmt;
 use std::ops::Deref;
@@ -34,6 +35,20 @@ impl SessionHandle {
         W: Workflow + ?Sized,
     {
         RunRequest::new(self.shared.clone(), self.key.clone(), false, workflow, input.into())
+    }
+
+    /// Asks for a live run of a workflow in this session; see [`Runner::run_live`](super::Runner::run_live).
+    pub fn run_live<'a, H, W>(
+        &self,
+        workflow: H,
+        input: impl Into<W::Input>,
+        queue: &LiveQueue,
+    ) -> RunRequest<'a, W::Output>
+    where
+        H: Deref<Target = W> + Send + Sync + 'a,
+        W: Workflow + Live + ?Sized,
+    {
+        RunRequest::live(self.shared.clone(), self.key.clone(), false, workflow, input.into(), queue)
     }
 
     /// Makes the session with an initial state, which is split by the prefixes of its keys: those of the app and of the

@@ -61,6 +61,11 @@ impl Keys {
         }
     }
 
+    /// What the user says beside the inputs; nothing, without parts, in most workflows.
+    pub(crate) fn given_message(&self) -> Content {
+        self.message.clone().unwrap_or_default()
+    }
+
     pub(crate) fn into_delta(self) -> StateDelta {
         self.inputs.into_iter().chain(self.lets).collect()
     }

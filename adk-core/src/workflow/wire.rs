@@ -84,6 +84,9 @@ pub trait IsAgent {
 #[diagnostic::do_not_recommend]
 impl<T: Agent> IsAgent for T {}
 
+/// What `workflow!` implements for each workflow, with whether it can run live.
+pub trait LiveIf<const YES: bool> {}
+
 /// The one place where a tool has to be one.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool",

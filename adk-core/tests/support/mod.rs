@@ -327,6 +327,9 @@ impl DynAgent for Tree {
     }
 }
 
+/// What it holds is known at run time.
+impl workflow::Live for Tree {}
+
 impl Workflow for Tree {
     type Input = String;
     type Output = ();
@@ -335,7 +338,9 @@ impl Workflow for Tree {
         self
     }
     fn begin(&self, input: String, keys: &mut Keys) -> Result<()> {
-        keys.input("topic", &input)?;
+        if !self.spec.inputs.is_empty() {
+            keys.input("topic", &input)?;
+        }
         self.lets(keys)
     }
     fn finish(&self, _: &Values<'_>) -> Result<()> {

@@ -27,6 +27,8 @@ mod key_missing;
 mod key_race;
 #[path = "key-type.rs"]
 mod key_type;
+#[path = "live-loop.rs"]
+mod live_loop;
 #[path = "loop-endless.rs"]
 mod loop_endless;
 #[path = "loop-max.rs"]

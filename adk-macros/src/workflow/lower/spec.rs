@@ -86,7 +86,7 @@ impl Lower<'_> {
 
     /// `SPEC` and its checks.
     pub(super) fn spec(&self) -> TokenStream {
-        let (adk, name, tree) = (&self.adk, &self.name, self.tree);
+        let (adk, wire, name, tree) = (&self.adk, self.wire(), &self.name, self.tree);
         let label = &self.plan.name;
         let description = docs::description(&tree.attrs);
         let mut items = TokenStream::new();
@@ -126,6 +126,7 @@ impl Lower<'_> {
             impl #adk::workflow::Described for #name {
                 const SPEC: #adk::Spec<'static> = #name::SPEC;
             }
+            impl #wire::LiveIf<{ #adk::check::is_live(&#name::SPEC) }> for #name {}
             #facts
             #exceeded
         }
