@@ -186,7 +186,7 @@ async fn fields_take_more_callbacks_behind_the_declared_ones() {
     let model = ScriptedModel::new().text("ok");
     let outcome = runner(&model).run(&workflow, "how far?").await.unwrap();
     let trace: Vec<String> = outcome.get("trace").unwrap().unwrap();
-    assert_eq!(trace[4..], ["later clerk", "after desk"]);
+    assert_eq!(trace[5..], ["later clerk", "after desk"]);
     assert_eq!(model.requests()[0].system_instruction, "Be brief.");
     assert!(
         outcome.session().events().any(|event| event.text() == "the desk closes" && event.author == "desk")
