@@ -10,7 +10,7 @@ use crate::event::Event;
 use crate::flow::Flow;
 use crate::run::{Context, ToolActions};
 use crate::spec::AgentMeta;
-use crate::{BoxFuture, Content, Error, ErrorKind, Result};
+use crate::{Content, Error, ErrorKind, Result};
 
 /// What begins and ends.
 #[derive(Clone, Copy)]
@@ -43,35 +43,34 @@ impl<'a> Who<'a> {
         }
     }
 
-    /// Whether anybody looks. Where nobody does, there is no begin and no end to be told.
-    pub(super) fn is_watched(self, cx: &Context) -> bool {
+    /// Whether anybody looks: where nobody does, a begin and an end cost nothing.
+    fn is_watched(self, cx: &Context) -> bool {
         !cx.run.services.plugins.is_empty() || self.callbacks().is_some_and(|own| !own.is_empty())
     }
 
-    /// It begins, where somebody looks. Boxed like the others: what is around it waits for what is inside of it, and few
-    /// have callbacks.
-    pub(super) fn begin<'c>(self, cx: &'c mut Context) -> BoxFuture<'c, Result<Begun>>
-    where
-        'a: 'c,
-    {
-        Box::pin(self.ask_before(cx))
+    /// It begins.
+    pub(super) async fn begin(self, cx: &mut Context) -> Result<Begun> {
+        match self.is_watched(cx) {
+            true => Box::pin(self.ask_before(cx)).await,
+            false => Ok(Begun::Runs),
+        }
     }
 
-    /// It has come to its end, where somebody looks.
-    pub(super) fn end<'c>(self, cx: &'c mut Context) -> BoxFuture<'c, Result<()>>
-    where
-        'a: 'c,
-    {
-        Box::pin(self.ask_after(cx))
+    /// It has come to its end.
+    pub(super) async fn end(self, cx: &mut Context) -> Result<()> {
+        match self.is_watched(cx) {
+            true => Box::pin(self.ask_after(cx)).await,
+            false => Ok(()),
+        }
     }
 
-    /// It has failed, where somebody looks.
-    pub(super) fn fail<'c>(self, error: &'c Error, cx: &'c mut Context) -> BoxFuture<'c, ()> {
-        Box::pin(async move {
+    /// It has failed.
+    pub(super) async fn fail(self, error: &Error, cx: &mut Context) {
+        if !cx.run.services.plugins.is_empty() {
             let mut own = cx.callback();
-            callback::on_agent_error(&mut own, error).await;
+            Box::pin(callback::on_agent_error(&mut own, error)).await;
             cx.give_back(own);
-        })
+        }
     }
 
     async fn ask_before(self, cx: &mut Context) -> Result<Begun> {

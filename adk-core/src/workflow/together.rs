@@ -16,15 +16,8 @@ use std::task::Poll;
 
 impl Walk<'_> {
     /// Runs the branches of a parallel.
-    ///
-    /// Boxed like all that runs inside of a walk and holds another one, so that deep trees need little of the stack.
-    pub(super) fn parallel<'s>(
-        &'s self,
-        at: usize,
-        limit: Option<u32>,
-        cx: &'s Context,
-    ) -> BoxFuture<'s, Result<Walked>> {
-        let branches = self.parts(at).map(move |branch| {
+    pub(super) async fn parallel(&self, at: usize, limit: Option<u32>, cx: &Context) -> Result<Walked> {
+        let branches = self.parts(at).map(|branch| {
             let name = self.steps.get(branch.start).map_or("", |step| step.name);
             let mut own = cx.fork(name);
             if cx.config().escalate_ends_all_loops {
@@ -32,25 +25,14 @@ impl Walk<'_> {
             }
             self.branch(branch, None, own)
         });
-        Box::pin(together(branches, limit, cx))
+        together(branches, limit, cx).await
     }
 
     /// Runs the steps of an `each` once per element, and makes lists of what they have written.
     ///
     /// An element begins with an event that holds its item. When all have ended, one event of the block holds the
     /// lists: in the order of the elements, whatever came first, and without those that have not written the key.
-    pub(super) fn each<'s>(
-        &'s self,
-        at: usize,
-        item: &'s str,
-        list: &'s str,
-        limit: Option<u32>,
-        cx: &'s mut Context,
-    ) -> BoxFuture<'s, Result<Walked>> {
-        Box::pin(self.elements(at, item, list, limit, cx))
-    }
-
-    async fn elements(
+    pub(super) async fn each(
         &self,
         at: usize,
         item: &str,
@@ -103,18 +85,9 @@ impl Walk<'_> {
             }
             match own.cut.clone() {
                 None => self.steps(range, &mut own).await,
-                Some(cut) => self.cut_off(range, cut, own).await,
+                Some(cut) => self.until_cut(range, &cut, own).await,
             }
         })
-    }
-
-    fn cut_off<'s>(
-        &'s self,
-        range: Range<usize>,
-        cut: Arc<Cut>,
-        own: Context,
-    ) -> BoxFuture<'s, Result<Walked>> {
-        Box::pin(async move { self.until_cut(range, &cut, own).await })
     }
 
     /// Runs a branch to its end, or to an escalate of its own child, which ends the block at once (ADK's rule; under

@@ -22,10 +22,9 @@ struct Open {
 
 /// Where a walk goes on after the end of a block.
 enum Next {
-    Step(usize),
+    /// Behind the block, with the exit that comes out of it.
+    Step(usize, Option<Exit>),
     Round(usize),
-    /// Behind the block, which has ended; of a loop, for that reason.
-    Close(Option<LoopEndReason>),
 }
 
 /// How a walk over some steps ended: run through, or at an exit that no loop among them takes.
@@ -60,25 +59,15 @@ pub(super) struct Walk<'a> {
 impl<'a> Walk<'a> {
     pub(super) async fn steps(&self, range: Range<usize>, cx: &mut Context) -> Result<Walked> {
         let mut open: Vec<Open> = Vec::new();
-        let walked = self.boxed_walk(range, &mut open, cx).await;
+        let walked = self.walk(range, &mut open, cx).await;
         // An agent that runs a workflow by itself may go on after its error.
         while let Some(block) = open.pop() {
-            if let (Err(error), Some(who)) = (&walked, self.watched(block.at, cx)) {
+            if let (Err(error), Some(who)) = (&walked, self.who(block.at)) {
                 who.fail(error, cx).await;
             }
             self.go_back(block.at, block.outer, cx);
         }
         walked
-    }
-
-    /// [`walk`](Self::walk), apart from what waits for it: in a deep tree many walks stand on the stack.
-    fn boxed_walk<'s>(
-        &'s self,
-        range: Range<usize>,
-        open: &'s mut Vec<Open>,
-        cx: &'s mut Context,
-    ) -> BoxFuture<'s, Result<Walked>> {
-        Box::pin(self.walk(range, open, cx))
     }
 
     async fn walk(&self, range: Range<usize>, open: &mut Vec<Open>, cx: &mut Context) -> Result<Walked> {
@@ -93,7 +82,7 @@ impl<'a> Walk<'a> {
                     };
                     let ended = {
                         let outer = self.go_to(at, cx);
-                        turn(agent, outer, step, self.workflow.root() == Some(at), cx).await?
+                        turn(self.workflow, agent, outer, step, self.workflow.root() == Some(at), cx).await?
                     };
                     at += 1;
                     ended.and_then(|(flow, by)| Exit::new(flow, LoopEndReason::Escalated { by }))
@@ -107,35 +96,24 @@ impl<'a> Walk<'a> {
                 | StepKind::Match { .. }
                 | StepKind::Parallel { .. }
                 | StepKind::Each { .. } => match self.enter(at, open, cx).await? {
+                    Begun::Runs => {
+                        let (inside, exit) = self.inside(at, open, cx).await?;
+                        at = inside;
+                        exit
+                    }
                     Begun::Skipped => {
                         at = step.end + 1;
                         self.leave(open, cx)?
                     }
-                    Begun::Runs => match step.kind {
-                        StepKind::Parallel { max_concurrency } => {
-                            let walked = self.parallel(at, max_concurrency, cx).await?;
-                            at = step.end;
-                            walked.exit()
-                        }
-                        StepKind::Each { item, list, max_concurrency } => {
-                            let walked = self.each(at, item, list, max_concurrency, cx).await?;
-                            at = step.end;
-                            walked.exit()
-                        }
-                        _ => {
-                            at = self.inside(at, open, cx)?;
-                            None
-                        }
-                    },
                 },
                 StepKind::Branch | StepKind::Arm { .. } => {
                     at += 1;
                     None
                 }
-                StepKind::End => match self.end(at, open, cx)? {
-                    Next::Step(next) => {
-                        at = next;
-                        None
+                StepKind::End => match self.end(at, open, cx).await? {
+                    Next::Step(behind, exit) => {
+                        at = behind;
+                        exit
                     }
                     Next::Round(start) => {
                         // A loop of agents that never wait lets others run, and can be cancelled.
@@ -143,16 +121,12 @@ impl<'a> Walk<'a> {
                         at = start;
                         None
                     }
-                    Next::Close(reason) => {
-                        at += 1;
-                        self.close(reason, open, cx).await?
-                    }
                 },
             };
             if let Some(exit) = exit
                 && (!cx.unchecked || exit.ends_all_loops(cx) || self.is_taken(at, &exit))
             {
-                let (next, outward) = self.boxed_exit(exit, at, open, cx).await?;
+                let (next, outward) = self.exit(exit, at, open, cx).await?;
                 at = next;
                 left = left.or(outward);
             }
@@ -160,10 +134,9 @@ impl<'a> Walk<'a> {
         Ok(left.map_or(Walked::Through, Walked::Exit))
     }
 
-    /// A block as what begins and ends, where somebody looks. The root of a tree begins and ends as the tree.
-    fn watched(&self, block: usize, cx: &Context) -> Option<Who<'_>> {
-        let who = Who::Block(self.workflow.callbacks(block));
-        (self.workflow.root() != Some(block) && who.is_watched(cx)).then_some(who)
+    /// A block as what begins and ends; the root of a tree does so as the tree.
+    fn who(&self, block: usize) -> Option<Who<'_>> {
+        (self.workflow.root() != Some(block)).then(|| Who::Block(self.workflow.callbacks(block)))
     }
 
     fn is_loop(&self, block: usize) -> bool {
@@ -174,25 +147,53 @@ impl<'a> Walk<'a> {
     async fn enter(&self, at: usize, open: &mut Vec<Open>, cx: &mut Context) -> Result<Begun> {
         let outer = self.go_to(at, cx);
         open.push(Open { at, outer, round: 0, escalated: None });
-        match self.watched(at, cx) {
+        match self.who(at) {
             Some(who) => who.begin(cx).await.map_err(|error| error.at(cx.path())),
             None => Ok(Begun::Runs),
         }
     }
 
-    /// The first step inside of the block that was entered.
-    fn inside(&self, at: usize, open: &mut [Open], cx: &mut Context) -> Result<usize> {
-        match self.steps[at].kind {
-            StepKind::Match { key } => self.arm(at, key, cx),
+    /// The first step inside of the block that was entered, or its end where its parts have run together.
+    async fn inside(&self, at: usize, open: &mut [Open], cx: &mut Context) -> Result<(usize, Option<Exit>)> {
+        let step = &self.steps[at];
+        match step.kind {
             StepKind::Loop { .. } => {
                 if let Some(block) = open.last_mut() {
                     block.round = 1;
                 }
                 cx.go_to(At::Round(1));
-                Ok(at + 1)
+                Ok((at + 1, None))
             }
-            _ => Ok(at + 1),
+            StepKind::Match { key } => Ok((self.arm(at, key, cx)?, None)),
+            StepKind::Parallel { max_concurrency } => {
+                Ok((step.end, self.boxed_parallel(at, max_concurrency, cx).await?.exit()))
+            }
+            StepKind::Each { item, list, max_concurrency } => {
+                Ok((step.end, self.boxed_each(at, (item, list), max_concurrency, cx).await?.exit()))
+            }
+            _ => Ok((at + 1, None)),
         }
+    }
+
+    // Every walk would carry these futures, and its callers those of the walk: workflows may be nested deep.
+
+    fn boxed_parallel<'s>(
+        &'s self,
+        at: usize,
+        limit: Option<u32>,
+        cx: &'s Context,
+    ) -> BoxFuture<'s, Result<Walked>> {
+        Box::pin(self.parallel(at, limit, cx))
+    }
+
+    fn boxed_each<'s>(
+        &'s self,
+        at: usize,
+        (item, list): (&'s str, &'s str),
+        limit: Option<u32>,
+        cx: &'s mut Context,
+    ) -> BoxFuture<'s, Result<Walked>> {
+        Box::pin(self.each(at, item, list, limit, cx))
     }
 
     /// Goes to a step; what comes back is for [`go_back`](Self::go_back).
@@ -220,37 +221,26 @@ impl<'a> Walk<'a> {
     }
 
     /// At the end of a block: another round, or on behind it.
-    fn end(&self, at: usize, open: &mut [Open], cx: &mut Context) -> Result<Next> {
+    async fn end(&self, at: usize, open: &mut Vec<Open>, cx: &mut Context) -> Result<Next> {
         let Some(block) = open.last_mut().filter(|block| self.steps[block.at].end == at) else {
             // The end of an arm: the other arms are passed by.
-            return Ok(Next::Step(open.last().map_or(at + 1, |block| self.steps[block.at].end)));
+            return Ok(Next::Step(open.last().map_or(at + 1, |block| self.steps[block.at].end), None));
         };
         let StepKind::Loop { max, until } = self.steps[block.at].kind else {
-            return Ok(Next::Close(None));
+            return Ok(Next::Step(at + 1, self.close(None, open, cx).await?));
         };
         if let Some(key) = until
             && reads::is_true(key, cx)?
         {
-            return Ok(Next::Close(Some(LoopEndReason::Until)));
+            return Ok(Next::Step(at + 1, self.close(Some(LoopEndReason::Until), open, cx).await?));
         }
         let max = self.workflow.max(block.at).or(max);
         if max.is_some_and(|max| block.round >= max) {
-            return Ok(Next::Close(Some(LoopEndReason::Max)));
+            return Ok(Next::Step(at + 1, self.close(Some(LoopEndReason::Max), open, cx).await?));
         }
         block.round = block.round.saturating_add(1);
         cx.go_to(At::Round(block.round));
         Ok(Next::Round(block.at + 1))
-    }
-
-    /// [`exit`](Self::exit), apart from the walk: few steps make one.
-    fn boxed_exit<'s>(
-        &'s self,
-        exit: Exit,
-        at: usize,
-        open: &'s mut Vec<Open>,
-        cx: &'s mut Context,
-    ) -> BoxFuture<'s, Result<(usize, Option<Exit>)>> {
-        Box::pin(self.exit(exit, at, open, cx))
     }
 
     /// Where the walk goes on after an exit, and the exit that is for what is around this walk.
@@ -307,21 +297,15 @@ impl<'a> Walk<'a> {
         open: &mut Vec<Open>,
         cx: &mut Context,
     ) -> Result<Option<Exit>> {
-        let watched = self.ended(reason, open, cx);
-        if let Some(who) = watched {
-            who.end(cx).await.map_err(|error| error.at(cx.path()))?;
-        }
-        self.leave(open, cx)
-    }
-
-    /// Tells the end of a loop, and who looks at the end of the innermost block.
-    fn ended(&self, reason: Option<LoopEndReason>, open: &[Open], cx: &mut Context) -> Option<Who<'_>> {
-        let block = open.last()?;
+        let Some(block) = open.last() else { return Ok(None) };
         if let Some(reason) = reason.filter(|_| block.round > 0) {
             cx.go_to(At::Once);
             cx.run.end_loop(LoopEnd { path: cx.path().clone(), rounds: block.round, reason });
         }
-        self.watched(block.at, cx)
+        if let Some(who) = self.who(block.at) {
+            who.end(cx).await.map_err(|error| error.at(cx.path()))?;
+        }
+        self.leave(open, cx)
     }
 
     /// Leaves the innermost block, which has ended; the exit that comes out of it.
