@@ -84,7 +84,7 @@ impl<'a> Walk<'a> {
                     self.announce(at, is_whole, open, cx).await?;
                     let ended = {
                         let outer = self.go_to(at, cx);
-                        turn(agent, outer, step, self.workflow.root() == Some(at), cx).await?
+                        turn(self.workflow, agent, outer, step, self.workflow.root() == Some(at), cx).await?
                     };
                     at += 1;
                     ended.and_then(|(flow, by)| Exit::new(flow, LoopEndReason::Escalated { by }))
