@@ -67,6 +67,19 @@ async fn the_arm_of_a_rehearsed_answer_runs() {
 }
 
 #[tokio::test]
+async fn who_is_handed_over_to_answers_a_rehearsal() {
+    let ran = example("support_desk", &["invoice 7 is wrong"]).run().await.good();
+    let authors: Vec<_> =
+        ran.out.lines().filter_map(|line| line.strip_prefix('[')?.split(']').next()).collect();
+    assert_eq!(authors, ["user", "desk", "billing", "billing"], "{}", ran.out);
+    for said in
+        ["[desk] calls transfer_to_agent({\"agent_name\":\"billing\"})\n", "[billing] calls find_invoice("]
+    {
+        assert!(ran.out.contains(said), "{said:?} is not in {}", ran.out);
+    }
+}
+
+#[tokio::test]
 async fn elements_are_rehearsed_and_joined_in_the_order_of_their_list() {
     let ran = example("topic_research", &["tea"]).run().await.good();
     for said in [
@@ -143,6 +156,7 @@ async fn help_says_what_this_example_does_and_shows_its_workflow() {
         ("quality_loop", ["Improves a text until it is good", "[TEXT]", "good_enough"]),
         ("parallel_research", ["Researches a subject from three sides", "[SUBJECT]", "research: parallel"]),
         ("triage", ["Rates a ticket", "[TICKET]", "reply(message = findings) as polite -> answer"]),
+        ("support_desk", ["a customer of a bicycle shop", "[QUESTION]", "transfer to billing"]),
         ("topic_research", ["topic by topic", "[SUBJECT]", "each(max_concurrency = 4) topic in topics"]),
         ("headline", ["Finds a headline", "[TEXT]", "Verdict::NoNews => break"]),
         ("banana_picture", ["Draws until the number of bananas is right", "[NUMBER]", "counter -> bananas"]),
@@ -183,7 +197,10 @@ async fn the_improvement_loop_answers_with_its_last_text() {
     assert_eq!(
         ran.out,
         "\
-?"
+(rehearsed answer of improver, round 3)
+
+last score: (rehearsed answer of analyzer, round 3)
+"
     );
     let bad = example("improvement_loop", &[]).run().await;
     assert!(!bad.status.success() && bad.err.contains("nothing to improve"), "{}", bad.err);
@@ -195,7 +212,27 @@ async fn a_tree_from_a_config_runs() {
     assert_eq!(
         ran.out,
         "\
-?"
+story()
+└─ sequence
+   ├─ initial_writer -> draft
+   ├─ refinement: loop(max = 3)
+   │  ├─ critic -> criticism
+   │  └─ refiner -> draft
+   └─ closing -> farewell
+[user] a cat
+[initial_writer] (rehearsed answer of initial_writer)
+[critic, round 1] (rehearsed answer of critic, round 1)
+[refiner, round 1] (rehearsed answer of refiner, round 1)
+[critic, round 2] (rehearsed answer of critic, round 2)
+[refiner, round 2] calls exit_loop({})
+[refiner, round 2] ends the loop
+[closing] farewell = \"The end, after 6 words.\"
+
+--- result ---
+(rehearsed answer of refiner, round 1)
+
+The end, after 6 words.
+"
     );
     let folder = std::env::temp_dir().join(format!("adk-config-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
@@ -208,6 +245,10 @@ async fn a_tree_from_a_config_runs() {
     assert_eq!(
         bad.err,
         "\
-?"
+error: max_iterations: loop-max: `max_iterations` of block `lp` is -3; help: it is the largest number of rounds, 1 or more
+sub_agents[0]: field-unknown: there is no agent `critic`; help: there is `closing`
+sub_agents[1].name: name-invalid: an agent has no name; help: give it a `name`
+sub_agents[1].nam: field-unknown: an `LlmAgent` has no field `nam`; help: did you mean `name`?
+"
     );
 }
