@@ -1,6 +1,7 @@
 //! The runtime of `adk-workflow`; users depend on that crate and write `use adk::...`.
 
 mod agent;
+mod agent_tool;
 pub mod build;
 pub mod callback;
 pub mod check;
@@ -33,7 +34,12 @@ pub mod tools;
 pub mod typed;
 pub mod workflow;
 
+#[doc(hidden)]
+pub use agent::Handover;
 pub use agent::{Agent, DynAgent, WithCallbacks};
+pub use agent_tool::AgentTool;
+#[doc(hidden)]
+pub use agent_tool::AgentTooling;
 pub use build::{BuildError, IntoAgent, LoopAgent, ParallelAgent, SequentialAgent, Tree};
 pub use callback::{CallbackContext, Plugin};
 pub use content::{Blob, Content, FileData, FunctionCall, FunctionResponse, Part, Role, Thought};
@@ -47,7 +53,7 @@ pub use path::{At, Path, PathError};
 pub use rehearsal::Rehearsal;
 pub use run::{
     ArtifactStore, Artifacts, Context, History, LoopEnd, LoopEndReason, MemoryArtifacts, Outcome, Prepare,
-    RunConfig, State, Waiting,
+    ReadonlyContext, RunConfig, State, Waiting,
 };
 pub use runner::{RunEnd, RunRequest, RunStream, Runner};
 pub use spec::{AgentKind, AgentMeta, KeySpec, Spec, ToolMeta};

@@ -139,7 +139,7 @@ fn lines(event: &Event) -> String {
 /// The round of a loop, or the element of an `each`, in which something happens; of several around it the innermost.
 fn place(path: &Path) -> String {
     let mut places = std::iter::successors(Some(path), |path| path.parent()).map(Path::at);
-    match places.find(|at| *at != At::Once) {
+    match places.find(|at| matches!(at, At::Round(_) | At::Item(_))) {
         Some(At::Round(round)) => format!(", round {round}"),
         Some(At::Item(item)) => format!(", item {item}"),
         _ => String::new(),

@@ -7,8 +7,15 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::LazyLock;
 
 /// The examples that work on a text.
-pub(crate) const WRITERS: [&str; 6] =
-    ["iterative_writing", "quality_loop", "parallel_research", "triage", "topic_research", "headline"];
+pub(crate) const WRITERS: [&str; 7] = [
+    "iterative_writing",
+    "quality_loop",
+    "parallel_research",
+    "triage",
+    "topic_research",
+    "headline",
+    "support_desk",
+];
 
 /// Where the examples are, as they are in the sources now: `cargo test` builds them, `cargo test --test examples` does
 /// not. Where nothing is to be done this takes no time.

@@ -1,7 +1,9 @@
 //! What an agent works with: it knows where it stands, and everything it does goes through here.
 
 use super::place::Placing;
-use super::{Artifacts, History, KeyScope, Overlay, Run, RunConfig, State, ToolActions, Waiting};
+use super::{
+    Above, Artifacts, History, KeyScope, Overlay, Run, RunConfig, Seat, State, ToolActions, Waiting,
+};
 use crate::callback::{CallbackContext, Place, Steps};
 use crate::engine::{Body, Draft, Reply, StepKey, Stored, Wait};
 use crate::event::Event;
@@ -27,6 +29,8 @@ pub struct Context {
     branch: Option<Arc<str>>,
     /// The instance of a workflow around (`as second`): its name stands before every name inside.
     pub(crate) instance: Option<Name>,
+    /// What the agents above have given to those below them.
+    pub(crate) above: Option<Arc<Above>>,
     /// The tree around was built without checks of its flow: who ends a loop need not have announced it.
     pub(crate) unchecked: bool,
     pub(crate) frame: Frame,
@@ -52,6 +56,8 @@ pub(crate) struct Frame {
     first_written: usize,
     /// Why the agent has written nothing, where it knows.
     pub(crate) silent: Option<String>,
+    /// Whom the agent may hand over to.
+    pub(crate) seat: Option<Box<Seat>>,
     /// What the model calls of this turn used; boxed, since many frames stand on the stack.
     pub(crate) usage: Option<Box<Usage>>,
 }
@@ -67,6 +73,7 @@ impl Frame {
             exit_to: None,
             first_written,
             silent: None,
+            seat: None,
             usage: None,
         }
     }
@@ -81,6 +88,7 @@ impl Context {
             known: None,
             branch: None,
             instance: None,
+            above: None,
             unchecked: false,
             frame: Frame::new(Path::root(name), 0),
             overlay: Overlay::default(),
@@ -89,12 +97,29 @@ impl Context {
         }
     }
 
+    /// The root of a run inside of another: it stands below an agent of that, and has its keys.
+    pub(crate) fn inside(run: Arc<Run>, path: Path, scope: Option<Arc<KeyScope>>) -> Self {
+        let mut own = Self::root(run, Name::default());
+        own.frame.path = path;
+        own.scope = scope;
+        own
+    }
+
     /// Goes down to an agent or a round; what this returns has to be given back to [`leave`](Self::leave).
     pub(crate) fn enter(&mut self, name: Name, at: At) -> Frame {
-        let author = self.instance.as_ref().map(|instance| Name::from(format!("{instance}::{name}")));
-        let path = self.frame.path.child(name, at);
+        self.enter_at(self.frame.path.child(name, at))
+    }
+
+    /// Goes to an agent that stands anywhere, as [`enter`](Self::enter) does to one below.
+    pub(crate) fn enter_at(&mut self, path: Path) -> Frame {
+        let author = self.name_of(path.name());
         let inner = Frame { author, ..Frame::new(path, self.written.len()) };
         std::mem::replace(&mut self.frame, inner)
+    }
+
+    /// The name of an agent with that of the instance around it; `None` outside of instances.
+    pub(crate) fn name_of(&self, name: &Name) -> Option<Name> {
+        self.instance.as_ref().map(|instance| Name::from(format!("{instance}::{name}")))
     }
 
     /// Goes to a round of the loop that this turn is, or to what is outside of its rounds.
@@ -189,6 +214,7 @@ impl Context {
             known: self.known.clone(),
             branch: Some(branch.into()),
             instance: self.instance.clone(),
+            above: self.above.clone(),
             unchecked: self.unchecked,
             frame: Frame::new(self.frame.path.clone(), 0),
             overlay: Overlay::default(),
@@ -414,7 +440,8 @@ impl Context {
         if self.overlay.is_empty() {
             return Ok(());
         }
-        self.emit(Event::new()).await.map(drop)
+        // Boxed, since every turn has this future in it and few have something to commit.
+        Box::pin(self.emit(Event::new())).await.map(drop)
     }
 
     /// A side effect: done once, recorded, and answered from the record when the run is taken up again.

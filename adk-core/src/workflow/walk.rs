@@ -82,7 +82,7 @@ impl<'a> Walk<'a> {
                     };
                     let ended = {
                         let outer = self.go_to(at, cx);
-                        turn(agent, outer, step, self.workflow.root() == Some(at), cx).await?
+                        turn(self.workflow, agent, outer, step, self.workflow.root() == Some(at), cx).await?
                     };
                     at += 1;
                     ended.and_then(|(flow, by)| Exit::new(flow, LoopEndReason::Escalated { by }))

@@ -18,6 +18,7 @@ pub(super) const FIELDS: &[&str] = &[
     "timeout",
     "retry",
     "max_turns",
+    "global_instruction",
     "transfer",
     "disallow_transfer_to_parent",
     "disallow_transfer_to_peers",
