@@ -10,8 +10,11 @@ use super::tools::{self, ScriptedTool};
 use adk::build::{
     IntoAgent, LlmAgentBuilder, LoopAgentBuilder, ParallelAgentBuilder, SequentialAgentBuilder, SubAgent,
 };
-use adk::llm::{IncludeContents, LlmAgent};
-use adk::{BuildError, DynAgent, LoopAgent, ParallelAgent, SequentialAgent, Tree, WithCallbacks};
+use adk::llm::{IncludeContents, Instruction, LlmAgent};
+use adk::{
+    AgentTool, BuildError, DynAgent, LoopAgent, ParallelAgent, ReadonlyContext, SequentialAgent, Tree,
+    WithCallbacks,
+};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::fmt;
@@ -127,6 +130,14 @@ impl Maker<'_> {
         })
     }
 
+    /// An agent as a tool is the root of a tree of its own.
+    fn tool(&mut self, def: &AgentDef) -> Result<Arc<dyn DynAgent>, String> {
+        match build(def, self.recorder)? {
+            Built::Tree(tree) => Ok(tree),
+            Built::Refused(refused) => Err(format!("the agent of a tool was refused: {refused}")),
+        }
+    }
+
     fn sequence(&mut self, agent: &Agent) -> Result<SequentialAgentBuilder, String> {
         let builder = SequentialAgent::builder(agent.common.name.clone());
         let builder = builder.description(&agent.common.description).sub_agents(self.all(agent)?);
@@ -154,7 +165,14 @@ impl Maker<'_> {
         let name = agent.common.name.clone();
         let mut builder = LlmAgent::builder(name)
             .description(&agent.common.description)
-            .instruction(&llm.instruction)
+            .instruction(match &llm.instruction_provider_text {
+                Some(text) => {
+                    let text = text.clone();
+                    Instruction::function(move |_: ReadonlyContext| text.clone())
+                }
+                None => Instruction::from(llm.instruction.clone()),
+            })
+            .global_instruction(llm.global_instruction.clone())
             .model(ScriptedReplies::new(llm, self.recorder.clone()))
             .disallow_transfer_to_parent(llm.disallow_transfer_to_parent)
             .disallow_transfer_to_peers(llm.disallow_transfer_to_peers)
@@ -172,7 +190,7 @@ impl Maker<'_> {
             builder = match tool {
                 ToolDef::ExitLoop => builder.tool(adk::tools::exit_loop::default()),
                 ToolDef::Function(def) => builder.tool(ScriptedTool::new(def, self.recorder)),
-                ToolDef::Agent(_) => return Err("agent tool".to_owned()),
+                ToolDef::Agent(def) => builder.tool(AgentTool::shared(self.tool(def)?)),
             };
         }
         Ok(callbacks::inside(around!(builder, &agent.common, self.recorder), &agent.common, self.recorder))
