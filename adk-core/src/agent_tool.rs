@@ -119,6 +119,9 @@ impl AgentTool {
                     result?;
                     break;
                 }
+                Polled::Stuck => {
+                    return Err(ToolError::failed("the agent cannot go on: nothing that it waits for comes"));
+                }
                 Polled::Parked => return Err(waits(&run)),
             }
         }

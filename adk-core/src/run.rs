@@ -10,6 +10,8 @@ mod outcome;
 mod place;
 mod prepare;
 mod readonly;
+pub(crate) mod record;
+mod replay;
 mod scope;
 mod seat;
 mod state;
@@ -32,7 +34,7 @@ pub(crate) use seat::{Seat, Target};
 pub(crate) use state::{Overlay, decode, encode, stored};
 
 use crate::callback::Plugins;
-use crate::engine::{Delivery, Done, Engine, Slot};
+use crate::engine::{Delivery, Done, Engine, RunRecord, Slot, Taken};
 use crate::event::StateDelta;
 use crate::id::IdSeed;
 use crate::live::LiveInput;
@@ -41,6 +43,7 @@ use crate::outbox::Outbox;
 use crate::session::{Scope, Session, SharedState, StateMap, now_micros};
 use crate::sync::{lock, read, write};
 use crate::{Error, ErrorKind, Flow, Name, Path, Result, RunId};
+use replay::Replay;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -56,6 +59,10 @@ pub(crate) struct Run {
     pub(crate) services: Arc<Services>,
     /// What people say while it goes on, for a live run.
     pub(crate) live: Option<LiveInput>,
+    /// What was recorded of it, when it is taken up again.
+    pub(crate) replay: Option<Replay>,
+    /// Its record, until its first commit.
+    begins: Mutex<Option<Arc<RunRecord>>>,
     temp: RwLock<StateMap>,
     usage: Mutex<Usage>,
     llm_calls: AtomicU32,
@@ -89,6 +96,8 @@ impl Run {
             config,
             services,
             live: None,
+            replay: None,
+            begins: Mutex::default(),
             temp: RwLock::default(),
             usage: Mutex::default(),
             llm_calls: AtomicU32::new(0),
@@ -137,7 +146,18 @@ impl Run {
 
     /// The session as the run sees it.
     pub(crate) fn session(&self) -> &Arc<Session> {
-        &self.delivery.session
+        self.replay.as_ref().and_then(Replay::session).unwrap_or(&self.delivery.session)
+    }
+
+    /// A run that begins: its record goes with its first commit.
+    pub(crate) fn begins_with(&mut self, record: RunRecord) {
+        self.begins = Mutex::new(Some(Arc::new(record)));
+    }
+
+    /// A run that is taken up again.
+    pub(crate) fn goes_on_with(&mut self, taken: Taken) {
+        self.id = taken.record.run_id;
+        self.replay = Some(Replay::new(taken, &self.delivery.session));
     }
 
     /// The slot to the consumer.
@@ -196,6 +216,7 @@ impl Run {
         let mut slot = Slot::new(self.id, path, nth, self.delivery.clone());
         if self.engine.records() {
             slot.done = std::mem::take(&mut *lock(&self.done));
+            slot.begins = lock(&self.begins).take();
         }
         slot
     }
@@ -205,6 +226,12 @@ impl Run {
         if self.engine.records() {
             lock(&self.done).push(Done::new(path.clone(), flow.clone(), usage.copied().unwrap_or_default()));
         }
+    }
+
+    /// An agent is not run again: what its model calls used counts all the same.
+    pub(crate) fn skipped(&self, usage: Usage) {
+        self.add_usage(usage);
+        self.llm_calls.fetch_add(u32::try_from(usage.calls).unwrap_or(u32::MAX), Ordering::Relaxed);
     }
 
     pub(crate) fn end_loop(&self, end: LoopEnd) {

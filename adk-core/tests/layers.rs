@@ -22,6 +22,7 @@ const LAYERS: &[&[&str]] = &[
     &["testing", "rehearsal"],
     &["build"],
     &["runner"],
+    &["fluent"],
 ];
 
 fn layer(module: &str) -> usize {

@@ -24,15 +24,21 @@ pub(super) async fn turn(
     let team = Team::of(agent, cx.path().name(), &|meta| workflow.target(meta.name));
     let outside = team.as_ref().and_then(|_| cx.scope.clone());
     let around = Around::enter(agent, step, cx);
-    let ran = match team {
-        Some(team) => team.begin(is_root, outside, cx).await.map(|(flow, by)| (flow, Some(by))),
+    // A workflow is walked again: its loops are part of the outcome. Agents in it are not run again.
+    let is_marked = agent.meta().kind != AgentKind::Workflow && !is_root;
+    let before = match &cx.run.replay {
+        Some(_) if is_marked => cx.finished_before().await,
+        _ => None,
+    };
+    let ran = match (before, team) {
+        (Some(flow), _) => Ok((flow, None)),
+        (None, Some(team)) => team.begin(is_root, outside, cx).await.map(|(flow, by)| (flow, Some(by))),
         // A root is the whole tree, which has begun already.
-        None => run(agent, is_root, cx).await.map(|flow| (flow, None)),
+        (None, None) => run(agent, is_root, cx).await.map(|flow| (flow, None)),
     };
     around.leave(cx);
-    // A workflow is walked again: its loops are part of the outcome. Agents in it are not run again.
     if let Ok((flow, _)) = &ran
-        && agent.meta().kind != AgentKind::Workflow
+        && is_marked
     {
         cx.run.finished(cx.path(), flow, cx.frame.usage.as_deref());
     }

@@ -6,7 +6,7 @@ use super::{Wired, reads};
 use crate::flow::Flow;
 use crate::run::{Context, Frame, LoopEnd, LoopEndReason};
 use crate::spec::{Step, StepKind};
-use crate::{At, Error, ErrorKind, Name, Path, Result};
+use crate::{At, BoxFuture, Error, ErrorKind, Name, Path, Result};
 use std::ops::Range;
 
 /// A block that the walk is in.
@@ -124,7 +124,7 @@ impl<'a> Walk<'a> {
                 },
             };
             if let Some(exit) = exit
-                && (!self.workflow.is_unchecked() || exit.ends_all_loops(cx) || self.is_taken(at, &exit))
+                && (!cx.unchecked || exit.ends_all_loops(cx) || self.is_taken(at, &exit))
             {
                 let (next, outward) = self.exit(exit, at, open, cx).await?;
                 at = next;
@@ -166,13 +166,34 @@ impl<'a> Walk<'a> {
             }
             StepKind::Match { key } => Ok((self.arm(at, key, cx)?, None)),
             StepKind::Parallel { max_concurrency } => {
-                Ok((step.end, self.parallel(at, max_concurrency, cx).await?.exit()))
+                Ok((step.end, self.boxed_parallel(at, max_concurrency, cx).await?.exit()))
             }
             StepKind::Each { item, list, max_concurrency } => {
-                Ok((step.end, self.each(at, item, list, max_concurrency, cx).await?.exit()))
+                Ok((step.end, self.boxed_each(at, (item, list), max_concurrency, cx).await?.exit()))
             }
             _ => Ok((at + 1, None)),
         }
+    }
+
+    // Every walk would carry these futures, and its callers those of the walk: workflows may be nested deep.
+
+    fn boxed_parallel<'s>(
+        &'s self,
+        at: usize,
+        limit: Option<u32>,
+        cx: &'s Context,
+    ) -> BoxFuture<'s, Result<Walked>> {
+        Box::pin(self.parallel(at, limit, cx))
+    }
+
+    fn boxed_each<'s>(
+        &'s self,
+        at: usize,
+        (item, list): (&'s str, &'s str),
+        limit: Option<u32>,
+        cx: &'s mut Context,
+    ) -> BoxFuture<'s, Result<Walked>> {
+        Box::pin(self.each(at, item, list, limit, cx))
     }
 
     /// Goes to a step; what comes back is for [`go_back`](Self::go_back).
