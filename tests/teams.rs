@@ -56,7 +56,6 @@ workflow! {
         /// Knows taxes.
         agent tax -> answer: String { instruction: |cx| cx.path().to_string() }
 
-        triage as first;
         triage
     }
 }
@@ -64,10 +63,6 @@ workflow! {
 #[tokio::test]
 async fn they_hand_over_and_back() {
     let model = ScriptedModel::new()
-        .on("first")
-        .call("transfer_to_agent", to("paybacks"))
-        .on("paybacks")
-        .text("first answer")
         .on("triage")
         .call("transfer_to_agent", to("billing"))
         .call("transfer_to_agent", to("billing"))
@@ -81,21 +76,18 @@ async fn they_hand_over_and_back() {
     let outcome = runner(&model).run(&support, input()).await.unwrap();
     assert_eq!(outcome.output, "19 %");
     let told = |agent: &str| model.requests_of(agent)[0].system_instruction.clone();
-    assert!(told("first").starts_with("We care about a bill.\n\nSort a bill.\n\n"), "{}", told("first"));
+    assert!(told("triage").starts_with("We care about a bill.\n\nSort a bill.\n\n"), "{}", told("triage"));
     assert!(
         told("billing").starts_with("We care about a bill.\n\nIt is 9 o'clock; {braces} stay."),
         "{}",
         told("billing")
     );
-    assert!(told("paybacks").contains("\n\nYou are paybacks.\n\n"), "{}", told("paybacks"));
     assert!(told("tax").contains("support/triage/billing/tax"), "{}", told("tax"));
 }
 
 #[tokio::test]
 async fn their_paths_tell_turns() {
     let model = ScriptedModel::new()
-        .on("first")
-        .text("none")
         .on("triage")
         .call("transfer_to_agent", to("billing"))
         .text("by myself")
@@ -104,10 +96,7 @@ async fn their_paths_tell_turns() {
     let support = Support::default();
     let all =
         paths(runner(&model).run(&support, SupportInput { ticket: "t".into(), hour: 1 }).stream()).await;
-    assert_eq!(
-        all,
-        ["support", "support/first", "support/triage", "support/triage/billing", "support/triage@2"]
-    );
+    assert_eq!(all, ["support", "support/triage", "support/triage/billing", "support/triage@2"]);
 }
 
 /// A judgement.

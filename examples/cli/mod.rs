@@ -4,7 +4,8 @@
 mod progress;
 
 use adk::prelude::*;
-use adk::{At, Error, ErrorKind, Path, RunConfig, RunEnd, RunStream, Spec};
+use adk::runner::RunnerBuilder;
+use adk::{At, DefaultProvider, Error, ErrorKind, Path, RunConfig, RunEnd, RunStream, Spec};
 use clap::Parser;
 use progress::Progress;
 use std::io::{self, IsTerminal, Read, Write};
@@ -60,7 +61,17 @@ impl Cli {
 
     /// A runner with the model that was asked for, or one that rehearses when there is no key for any.
     pub fn runner(&self, app: &str, rehearsal: Rehearsal) -> Result<Runner> {
-        let builder = || Runner::builder().app_name(app).config(RunConfig::new().streaming(true));
+        self.runner_with(app, rehearsal, |builder| builder)
+    }
+
+    /// The same, with more that is said of the runner.
+    pub fn runner_with(
+        &self,
+        app: &str,
+        rehearsal: Rehearsal,
+        more: impl Fn(RunnerBuilder<DefaultProvider>) -> RunnerBuilder<DefaultProvider>,
+    ) -> Result<Runner> {
+        let builder = || more(Runner::builder().app_name(app).config(RunConfig::new().streaming(true)));
         if let Some(model) = &self.model {
             return builder().model(model.as_str()).build();
         }

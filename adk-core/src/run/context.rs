@@ -325,31 +325,42 @@ impl Context {
     }
 
     /// Shows an event to the plugins; what one gives stands in its place. That of the user was shown as a message.
+    ///
+    /// They see what the event writes, and what they set is written by it. A piece of a reply is not shown again when the
+    /// run is taken up again, so nothing of what they do there may stay.
     async fn shown(&mut self, event: Event) -> Result<Box<Draft>> {
         let mut draft = Box::new(self.draft(event));
         if draft.event.author == "user" && self.frame.path.parent().is_none() {
             return Ok(draft);
         }
         let services = self.run.services.clone();
-        let mut given = None;
         for plugin in services.plugins.iter() {
+            let mut before = draft.event.actions.state_delta.clone();
+            before.extend(draft.temp.clone());
             let mut cx = self.callback();
-            let before = cx.overlay.clone();
-            let asked = plugin.event(&mut cx, &draft.event).await;
-            // A piece is not asked for again when a run is taken up again, so nothing may depend on it.
-            match draft.event.partial {
-                true => self.overlay = before,
-                false => drop(self.give_back(cx)),
+            cx.overlay.state_delta.extend(before.clone());
+            let given = plugin.event(&mut cx, &draft.event).await?;
+            let Overlay { state_delta: after, artifact_delta: files, .. } = std::mem::take(&mut cx.overlay);
+            let is_last = given.is_some();
+            let mut event = given.unwrap_or_else(|| draft.event.clone());
+            if !draft.event.partial {
+                self.give_back(cx);
+                let set = after.iter().filter(|(key, value)| before.get(key) != Some(*value));
+                event
+                    .actions
+                    .state_delta
+                    .extend(set.map(|(key, value)| (key.clone(), value.clone())).collect());
+                event.actions.artifact_delta.extend(files);
             }
-            given = asked?;
-            if given.is_some() {
+            let Draft { event: Event { id, timestamp, partial, .. }, .. } = *draft;
+            // Its keys are stored keys already.
+            let placing = Placing { scope: None, ..self.placing() };
+            let given = placing.draft(Event { id, timestamp, partial, ..event }, Overlay::default());
+            draft.event = given.event;
+            draft.temp.extend(given.temp);
+            if is_last {
                 break;
             }
-        }
-        if let Some(given) = given {
-            let given = self.draft(Event { partial: draft.event.partial, ..given });
-            draft.temp.extend(given.temp);
-            draft.event = given.event;
         }
         Ok(draft)
     }
