@@ -9,8 +9,8 @@ use super::views::{ErrorView, EventView, RequestView, RunView};
 use adk::engine::MemoryJournal;
 use adk::session::SessionKey;
 use adk::{
-    ArtifactStore, Content, DynAgent, Error, ErrorKind, FunctionResponse, LiveQueue, MemoryArtifacts, Part,
-    Role, RunConfig, RunId, Runner, StateDelta,
+    ArtifactStore, Content, DynAgent, Error, ErrorKind, FunctionResponse, LiveQueue, MemoryArtifacts,
+    NoArtifacts, Part, Role, RunConfig, RunId, Runner, StateDelta,
 };
 use serde_json::{Map, Value};
 use std::fmt::Display;
@@ -94,6 +94,8 @@ struct Stage {
     runner: Runner,
     /// The latest run.
     latest: Mutex<Option<RunId>>,
+    /// The names of all agents.
+    names: Vec<String>,
 }
 
 impl Stage {
@@ -103,7 +105,10 @@ impl Stage {
             config = config.max_llm_calls(u32::try_from(calls).unwrap_or(0));
         }
         config = config.streaming(case.run_config.streaming_mode == Some(StreamingMode::Sse));
-        let artifacts: Arc<dyn ArtifactStore> = Arc::new(MemoryArtifacts::new());
+        let artifacts: Arc<dyn ArtifactStore> = match case.no_artifact_service {
+            true => Arc::new(NoArtifacts),
+            false => Arc::new(MemoryArtifacts::new()),
+        };
         config = config.resumable(case.resumable);
         let mut builder = Runner::builder().app_name(APP).config(config).artifact_store(artifacts.clone());
         if case.resumable {
@@ -119,7 +124,7 @@ impl Stage {
             let key = SessionKey::new(APP, USER, SESSION);
             artifacts.save(&key, name, Part::text(content)).await.map_err(text)?;
         }
-        Ok(Self { runner, latest: Mutex::default() })
+        Ok(Self { runner, latest: Mutex::default(), names: case.root.names() })
     }
 
     /// Answers a call that runs on.
@@ -168,11 +173,20 @@ impl Stage {
             first = false;
         };
         drop(stream);
-        view.error = ended.err().map(|error| told(&error));
+        view.error = ended.err().map(|error| self.told(&error, &view));
         let session = session.open().await.map_err(text)?;
         view.state_after = normal::state(&session.state());
         view.persisted_count = session.len();
         Ok(view)
+    }
+}
+
+impl Stage {
+    /// An error of a run that came to these events.
+    fn told(&self, error: &Error, view: &RunView) -> ErrorView {
+        let asked = |event: &EventView| event.actions.transfer_to_agent.clone();
+        let target = view.events.iter().rev().find_map(asked);
+        told(error, target.is_some_and(|target| self.names.contains(&target)))
     }
 }
 
@@ -196,11 +210,15 @@ fn content(turn: &RunDef, ids: &Ids) -> Content {
 }
 
 /// An error in the words of the cases.
-fn told(error: &Error) -> ErrorView {
+fn told(error: &Error, is_known: bool) -> ErrorView {
     let kind = match error.kind() {
         ErrorKind::KeyMissing => "missing_state_key",
         ErrorKind::ArtifactMissing => "missing_artifact",
+        ErrorKind::NoArtifactStore => "no_artifact_service",
         ErrorKind::LlmCallsExceeded => "llm_calls_exceeded",
+        // One kind of ours is two of the reference: whether the tree holds an agent of that name.
+        ErrorKind::Transfer if is_known => "transfer_not_allowed",
+        ErrorKind::Transfer => "transfer_target_not_found",
         ErrorKind::OutputInvalid => "validation_error",
         ErrorKind::LiveLoop => "not_implemented",
         _ => "agent_error",
