@@ -5,6 +5,7 @@ mod artifacts;
 mod config;
 mod context;
 mod history;
+mod lifecycle;
 mod outcome;
 mod prepare;
 mod scope;
@@ -15,11 +16,13 @@ pub use artifacts::{ArtifactStore, Artifacts, MemoryArtifacts};
 pub use config::RunConfig;
 pub use context::Context;
 pub use history::History;
+pub use lifecycle::{AGENT_LIFECYCLE_KEY, LIFECYCLE_KEY, Lifecycle, LifecycleOutcome, LifecyclePhase};
 pub use outcome::{LoopEnd, LoopEndReason, Outcome, Waiting};
 pub use prepare::Prepare;
 pub use state::State;
 
 pub(crate) use context::{Cut, Frame, perform};
+pub(crate) use lifecycle::Watch;
 pub(crate) use scope::KeyScope;
 pub(crate) use state::{Overlay, decode, encode, stored};
 

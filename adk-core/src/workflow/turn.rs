@@ -5,7 +5,7 @@ use super::scopes;
 use crate::agent::DynAgent;
 use crate::flow::Flow;
 use crate::panic::caught;
-use crate::run::{Context, Frame, KeyScope, stored};
+use crate::run::{Context, Frame, KeyScope, Watch, stored};
 use crate::spec::{AgentKind, AgentMeta, Renames, Step, StepKind};
 use crate::{Error, ErrorKind, Name, Path, Result};
 use std::sync::Arc;
@@ -74,15 +74,20 @@ impl Around {
 /// Runs an agent at the place where the context stands, between its callbacks.
 pub(crate) async fn run(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
     let who = Who::Agent(agent);
+    let watch = Watch::begin(agent.meta().kind.into(), cx).await;
     let ran = between(agent, who, cx).await;
     if let Err(error) = &ran {
         who.fail(error, cx).await;
     }
-    ran
+    if let Some(watch) = watch {
+        watch.end(lifecycle::outcome(&ran, cx)).await;
+    }
+    ran.map(|(flow, _)| flow)
 }
 
-async fn between(agent: &dyn DynAgent, who: Who<'_>, cx: &mut Context) -> Result<Flow> {
-    let flow = match who.begin(cx).await? {
+async fn between(agent: &dyn DynAgent, who: Who<'_>, cx: &mut Context) -> Result<(Flow, Begun)> {
+    let begun = who.begin(cx).await?;
+    let flow = match begun {
         Begun::Runs => {
             let flow = body(agent, cx).await?;
             who.end(cx).await?;
@@ -90,7 +95,7 @@ async fn between(agent: &dyn DynAgent, who: Who<'_>, cx: &mut Context) -> Result
         }
         Begun::Skipped => Flow::Continue,
     };
-    looked_at(agent, flow, cx)
+    Ok((looked_at(agent, flow, cx)?, begun))
 }
 
 /// Runs an agent without its callbacks.
