@@ -1,16 +1,37 @@
 //! Where a run meets what outlives it: commits of events, recorded calls, answers from outside.
+//!
+//! An [`Engine`] makes runs survive. It is asked for four things while a run goes on, and each has a key that is the same
+//! when the run is executed once more:
+//!
+//! | what | key | record |
+//! |---|---|---|
+//! | [`commit`](Engine::commit) | (run, path with rounds, nth) of a [`Slot`] | the event, with its place in the log |
+//! | [`step`](Engine::step) | (run, path with rounds, name, index): a [`StepKey`] | what the work gave |
+//! | [`answer`](Engine::answer) | a [`StepKey`] | the value given from outside |
+//! | marks of finished agents | the path | they ride in [`Slot::done`], so they cost no commit of their own |
+//!
+//! A run is taken up again by executing it once more, from the state it began with. An engine that keeps a journal hands
+//! it over in [`take`](Engine::take), and the runtime answers everything from it that is in there; the engine is asked
+//! only for what is new. An engine that re-executes by itself (a distributed one) gives an empty journal, is asked for
+//! everything again, and answers from its own.
+//!
+//! Nothing that is handed to an engine borrows from the run, so that an engine may post it to whoever owns the means to
+//! do it: a thread that writes, or the handler of a distributed engine.
 
-use crate::event::Event;
-use crate::flow::Flow;
-use crate::id::IdSeed;
-use crate::outbox::Outbox;
-use crate::session::Session;
-use crate::{BoxFuture, Name, Path, Result, RunId};
+mod book;
+mod memory;
+mod slot;
+
+pub use book::{Done, Fork, Joined, RunInfo, RunRecord, RunStatus, Taken, Wait, Waiting};
+pub use memory::MemoryEngine;
+pub use slot::{Body, Draft, Slot, Stored};
+
+pub(crate) use slot::Delivery;
+
+use crate::{BoxFuture, Error, ErrorKind, Name, Path, Result, RunId};
 use serde_json::Value;
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::Relaxed;
+use std::future::ready;
 
 /// An answer that is there, or one that comes later. An engine in memory never waits, so it never allocates.
 #[allow(missing_debug_implementations)]
@@ -21,35 +42,7 @@ pub enum Reply<'a, T> {
     Later(BoxFuture<'a, T>),
 }
 
-/// The slot of an event; its key is (run, path with rounds, nth).
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Slot<'a> {
-    /// The run.
-    pub run_id: RunId,
-    /// The path of the agent that emits.
-    pub path: &'a Path,
-    /// How many events this agent has emitted before in this turn.
-    pub nth: u32,
-    pub(crate) session: &'a Session,
-    pub(crate) seed: IdSeed,
-    pub(crate) outbox: &'a Outbox,
-    /// Where the event stands in the outbox, once it has been appended.
-    pub(crate) ticket: &'a AtomicU64,
-}
-
-impl Slot<'_> {
-    /// Gives the event its id, time and place, applies it to the session, appends it to its log, and puts it on its
-    /// way to the consumer: all at once, so that events are delivered in the order of the log, also when commits
-    /// overtake each other, and that one whose branch is cancelled in the middle of its commit is delivered too.
-    pub fn append(&self, event: Event) -> Arc<Event> {
-        let event = self.session.append(event, self.seed);
-        self.ticket.store(self.outbox.push(event.clone()), Relaxed);
-        event
-    }
-}
-
-/// Where in a run a call is made; `writing/refinement#2/critic:model@0` as text.
+/// Where in a run a call is made; `writing/refinement#2/critic:model@0` as text, which is what it is stored by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepKey {
     /// The run.
@@ -62,6 +55,14 @@ pub struct StepKey {
     pub index: u32,
 }
 
+impl StepKey {
+    /// The key with its run, unique over all runs: `e-0190.../writing/critic:model@0`. The id of a wait, and what makes
+    /// a side effect idempotent.
+    pub fn id(&self) -> String {
+        format!("{}/{self}", self.run_id)
+    }
+}
+
 impl fmt::Display for StepKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}@{}", self.path, self.name, self.index)
@@ -69,43 +70,101 @@ impl fmt::Display for StepKey {
 }
 
 /// Makes a run survive, or not: each event, each side effect and each wait goes through it.
+///
+/// The first four methods are what a run needs; the rest is the book of runs, which a store keeps. Without it runs can
+/// be neither resumed nor answered, and the defaults say so.
 pub trait Engine: Send + Sync + 'static {
-    /// Stores the event once and gives it id, time and place; the event of an earlier attempt wins.
-    fn commit<'a>(&'a self, slot: Slot<'a>, event: Event) -> Reply<'a, Result<Arc<Event>>>;
+    /// Stores the event of a slot once, and gives it id, time and place; the event of an earlier attempt wins.
+    ///
+    /// In one transaction: the event, the state that it changes, [`Draft::temp`], [`Slot::done`], and for the first
+    /// event of a run its record, [`Slot::begins`]. For a [`Body::Call`] the work is done first, unless the slot is
+    /// stored already: then the event is the record of the call.
+    ///
+    /// The slot is told of what is stored with [`Slot::append`] or [`Slot::deliver`], in the order of the log, also
+    /// when whoever asked has been cancelled in the meantime: what is committed is delivered.
+    ///
+    /// # Errors
+    /// When the store fails, when somebody else drives the run by now, or those of the call. An error is not recorded.
+    fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>>;
 
-    /// Answers from the record, or does the work and records the result.
+    /// Answers from the record, or does the work and records the result. The first record wins.
+    ///
+    /// # Errors
+    /// Those of the work, which are not recorded: errors that are final come as values.
     fn step(&self, key: StepKey, work: BoxFuture<'static, Result<Value>>) -> BoxFuture<'_, Result<Value>>;
 
-    /// The value given from outside. `None`: park, the run comes back by re-execution.
-    fn answer(&self, key: StepKey) -> BoxFuture<'_, Result<Option<Value>>>;
+    /// The value given from outside. `None`: the wait is now [open](Engine::waiting), the runtime parks, and the run
+    /// comes back by re-execution. An engine that suspends runs by itself keeps the future pending instead.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn answer(&self, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>>;
 
-    /// An agent ended. Written with the next commit: losing it costs a re-execution and no call.
-    fn note(&self, _path: &Path, _flow: &Flow) {}
+    /// Takes a parallel branch elsewhere; `None` runs it here. Dropping the future cancels the branch.
+    fn fork(&self, fork: &Fork) -> Option<BoxFuture<'_, Result<Joined>>> {
+        let _ = fork;
+        None
+    }
 
-    /// Whether results of steps are kept. Where they are not, none is turned into JSON for it.
+    /// Whether records are kept. Where they are not, no result is turned into JSON, no run is begun in a book, and no
+    /// agent is marked as finished.
     fn records(&self) -> bool {
         true
     }
+
+    /// Makes this process the only one that drives a run, and gives what was recorded of it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownRun`]; [`ErrorKind::RunBusy`] when somebody drives it.
+    fn take(&self, run: RunId) -> BoxFuture<'_, Result<Taken>> {
+        Box::pin(ready(Err(no_book(&format!("take up run `{run}`")))))
+    }
+
+    /// A run has ended, or waits. Losing this costs a re-execution and no call, so it may be written late. It gives up
+    /// the right to drive.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn close(&self, run: RunId, status: RunStatus) -> BoxFuture<'_, Result<()>> {
+        let _ = (run, status);
+        Box::pin(ready(Ok(())))
+    }
+
+    /// The run is not driven here any more, and has not ended: its stream was dropped. Called from `Drop`, so it cannot
+    /// wait.
+    fn release(&self, run: RunId) {
+        let _ = run;
+    }
+
+    /// The runs of an app that have not ended, oldest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn unfinished<'a>(&'a self, app: &'a str) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+        let _ = app;
+        Box::pin(ready(Ok(Vec::new())))
+    }
+
+    /// The open waits of an app, or of one run, in the order in which they began.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn waiting<'a>(&'a self, app: &'a str, run: Option<RunId>) -> BoxFuture<'a, Result<Vec<Waiting>>> {
+        let _ = (app, run);
+        Box::pin(ready(Ok(Vec::new())))
+    }
+
+    /// Answers an open wait. The first answer wins.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownWait`]; [`ErrorKind::Answered`] when there is an answer. Nothing has changed then.
+    fn resolve<'a>(&'a self, wait: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
+        let _ = answer;
+        Box::pin(ready(Err(no_book(&format!("answer `{wait}`")))))
+    }
 }
 
-/// Keeps nothing beyond the session in memory: the engine of a run that ends with its process.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct MemoryEngine;
-
-impl Engine for MemoryEngine {
-    fn commit<'a>(&'a self, slot: Slot<'a>, event: Event) -> Reply<'a, Result<Arc<Event>>> {
-        Reply::Ready(Ok(slot.append(event)))
-    }
-
-    fn step(&self, _: StepKey, work: BoxFuture<'static, Result<Value>>) -> BoxFuture<'_, Result<Value>> {
-        work
-    }
-
-    fn answer(&self, _: StepKey) -> BoxFuture<'_, Result<Option<Value>>> {
-        Box::pin(std::future::ready(Ok(None)))
-    }
-
-    fn records(&self) -> bool {
-        false
-    }
+fn no_book(what: &str) -> Error {
+    Error::new(ErrorKind::Config, format!("cannot {what}: the engine of this runner keeps no runs"))
+        .with_help("give the runner one that does, such as `Runner::builder().engine(MemoryJournal::new())`")
 }

@@ -81,6 +81,18 @@ pub enum ErrorKind {
     Paused,
     /// A resumed run does not do what its record says.
     Diverged,
+    /// A workflow is not of the shape any more that its run was begun with.
+    TopologyChanged,
+    /// There is no run of that id.
+    UnknownRun,
+    /// Somebody else drives the run.
+    RunBusy,
+    /// Nobody waits under that id.
+    UnknownWait,
+    /// A wait was answered before: the first answer stands.
+    Answered,
+    /// An answer does not fit what is waited for. The wait is still open.
+    AnswerInvalid,
 }
 
 /// Why a store failed.

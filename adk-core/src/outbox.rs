@@ -4,7 +4,7 @@ use crate::sync::lock;
 use crate::{BoxFuture, Event};
 use std::collections::VecDeque;
 use std::pin::Pin;
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex};
 use std::task::{Context as Task, Poll, Wake, Waker};
@@ -21,6 +21,8 @@ pub(crate) struct Outbox {
     pub(crate) live: AtomicUsize,
     pub(crate) parked: AtomicUsize,
     pub(crate) in_flight: AtomicUsize,
+    /// Commits of which it is not known yet how they end; also those of branches that were cancelled.
+    commits: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
@@ -50,7 +52,7 @@ impl Wake for Doorbell {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        if self.state.swap(WOKEN, AcqRel) == IDLE {
+        if self.state.swap(WOKEN, SeqCst) == IDLE {
             let task = lock(&self.task).clone();
             if let Some(task) = task {
                 task.wake();
@@ -103,14 +105,14 @@ impl Outbox {
         let waker = Waker::from(self.doorbell.clone());
         let mut again = AT_ONCE;
         while let Some(future) = run {
-            self.doorbell.state.store(POLLING, Release);
+            self.doorbell.state.store(POLLING, SeqCst);
             match future.as_mut().poll(&mut Task::from_waker(&waker)) {
                 Poll::Ready(output) => {
                     *run = None;
                     *ended = Some(output);
                 }
                 Poll::Pending => {
-                    let woken = self.doorbell.state.compare_exchange(POLLING, IDLE, AcqRel, Acquire).is_err();
+                    let woken = self.doorbell.state.compare_exchange(POLLING, IDLE, SeqCst, SeqCst).is_err();
                     if let Some(event) = self.front() {
                         return Poll::Ready(Polled::Event(event));
                     }
@@ -134,9 +136,32 @@ impl Outbox {
         if let Some(event) = self.front() {
             return Poll::Ready(Polled::Event(event));
         }
+        // Nor is it the end while a commit of such a branch is on its way.
+        self.doorbell.state.store(IDLE, SeqCst);
+        if self.commits.load(SeqCst) > 0 {
+            return Poll::Pending;
+        }
+        // The last of them may have come in the meantime.
+        if let Some(event) = self.front() {
+            return Poll::Ready(Polled::Event(event));
+        }
         match ended.take() {
             Some(output) => Poll::Ready(Polled::Ended(output)),
             None => Poll::Pending,
+        }
+    }
+
+    /// A commit is on its way.
+    pub(crate) fn commits(&self) {
+        self.commits.fetch_add(1, SeqCst);
+    }
+
+    /// It is known how a commit ended. Whoever waits for it is woken by its answer; a run that has nobody left to be
+    /// woken is woken by this.
+    pub(crate) fn committed(&self) {
+        self.commits.fetch_sub(1, SeqCst);
+        if self.doorbell.state.load(SeqCst) == IDLE {
+            self.doorbell.wake_by_ref();
         }
     }
 
@@ -165,6 +190,7 @@ impl Outbox {
         self.parked.load(Relaxed) > 0
             && self.parked.load(Relaxed) >= self.live.load(Relaxed)
             && self.in_flight.load(Relaxed) == 0
+            && self.commits.load(SeqCst) == 0
     }
 }
 

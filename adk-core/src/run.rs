@@ -7,17 +7,19 @@ mod context;
 mod history;
 mod lifecycle;
 mod outcome;
+mod place;
 mod prepare;
 mod scope;
 mod state;
 
+pub use crate::engine::Waiting;
 pub use actions::ToolActions;
 pub use artifacts::{ArtifactStore, Artifacts, MemoryArtifacts};
 pub use config::RunConfig;
 pub use context::Context;
 pub use history::History;
 pub use lifecycle::{AGENT_LIFECYCLE_KEY, LIFECYCLE_KEY, Lifecycle, LifecycleOutcome, LifecyclePhase};
-pub use outcome::{LoopEnd, LoopEndReason, Outcome, Waiting};
+pub use outcome::{LoopEnd, LoopEndReason, Outcome};
 pub use prepare::Prepare;
 pub use state::State;
 
@@ -27,14 +29,14 @@ pub(crate) use scope::KeyScope;
 pub(crate) use state::{Overlay, decode, encode, stored};
 
 use crate::callback::Plugins;
-use crate::engine::Engine;
+use crate::engine::{Delivery, Done, Engine, Slot};
 use crate::id::IdSeed;
 use crate::live::LiveInput;
 use crate::model::{Model, ModelProvider, ModelRef, Usage};
 use crate::outbox::Outbox;
 use crate::session::{Session, SharedState, StateMap, now_micros};
 use crate::sync::{lock, read, write};
-use crate::{Error, ErrorKind, Name, Result, RunId};
+use crate::{Error, ErrorKind, Flow, Name, Path, Result, RunId};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -44,12 +46,10 @@ use std::sync::{Arc, Mutex, RwLock};
 /// What all contexts of a run share.
 pub(crate) struct Run {
     pub(crate) id: RunId,
-    pub(crate) session: Arc<Session>,
-    pub(crate) seed: IdSeed,
+    pub(crate) delivery: Arc<Delivery>,
     pub(crate) engine: Arc<dyn Engine>,
     pub(crate) config: RunConfig,
     pub(crate) services: Arc<Services>,
-    pub(crate) outbox: Outbox,
     /// What people say while it goes on, for a live run.
     pub(crate) live: Option<LiveInput>,
     temp: RwLock<StateMap>,
@@ -57,6 +57,8 @@ pub(crate) struct Run {
     llm_calls: AtomicU32,
     loops: Mutex<Vec<LoopEnd>>,
     waiting: Mutex<BTreeMap<u64, Waiting>>,
+    /// Agents that have finished since the last commit.
+    done: Mutex<Vec<Done>>,
 }
 
 /// What all runs of a runner share.
@@ -76,18 +78,17 @@ impl Run {
         let seed = IdSeed::new();
         Self {
             id: seed.run(now_micros()),
-            session,
-            seed,
+            delivery: Arc::new(Delivery { session, seed, outbox: Outbox::default() }),
             engine,
             config,
             services,
-            outbox: Outbox::default(),
             live: None,
             temp: RwLock::default(),
             usage: Mutex::default(),
             llm_calls: AtomicU32::new(0),
             loops: Mutex::default(),
             waiting: Mutex::default(),
+            done: Mutex::default(),
         }
     }
 
@@ -102,11 +103,21 @@ impl Run {
         Self::new(session, Arc::new(crate::engine::MemoryEngine), RunConfig::default(), Arc::new(services))
     }
 
+    /// The session as the run sees it.
+    pub(crate) fn session(&self) -> &Arc<Session> {
+        &self.delivery.session
+    }
+
+    /// The slot to the consumer.
+    pub(crate) fn outbox(&self) -> &Outbox {
+        &self.delivery.outbox
+    }
+
     /// The value of a stored key, `temp:` included.
     pub(crate) fn get(&self, key: &str) -> Option<Arc<Value>> {
         match key.starts_with("temp:") {
             true => read(&self.temp).get(key).cloned(),
-            false => self.session.get(key),
+            false => self.session().get(key),
         }
     }
 
@@ -140,6 +151,22 @@ impl Run {
                 .with_help("raise it with `RunConfig::max_llm_calls(n)`, 0 for no limit"));
         }
         Ok(())
+    }
+
+    /// The slot of an event; the agents that have finished ride along.
+    pub(crate) fn slot(&self, path: Path, nth: u32) -> Slot {
+        let mut slot = Slot::new(self.id, path, nth, self.delivery.clone());
+        if self.engine.records() {
+            slot.done = std::mem::take(&mut *lock(&self.done));
+        }
+        slot
+    }
+
+    /// An agent has finished: told with the next commit.
+    pub(crate) fn finished(&self, path: &Path, flow: &Flow, usage: Option<&Usage>) {
+        if self.engine.records() {
+            lock(&self.done).push(Done::new(path.clone(), flow.clone(), usage.copied().unwrap_or_default()));
+        }
     }
 
     pub(crate) fn end_loop(&self, end: LoopEnd) {
@@ -177,7 +204,7 @@ impl Drop for Waits<'_> {
 
 impl fmt::Debug for Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Run({}, session {})", self.id, self.session.key())
+        write!(f, "Run({}, session {})", self.id, self.session().key())
     }
 }
 

@@ -160,13 +160,21 @@ impl Session {
     }
 
     /// Gives the event its id and time, applies what it changes, and appends it: one step for all who look.
-    pub(crate) fn append(&self, mut event: Event, seed: IdSeed) -> Arc<Event> {
+    /// With it comes its place in the log. `put` sees it while nobody else can append, so that events are delivered in the order of the log.
+    pub(crate) fn append(
+        &self,
+        mut event: Event,
+        seed: IdSeed,
+        put: impl FnOnce(&Arc<Event>),
+    ) -> (u64, Arc<Event>) {
         let mut clock = lock(&self.clock);
         clock.stamp(&mut event, seed);
         let event = Arc::new(event);
+        let place = self.len() as u64;
         self.apply(&event.actions.state_delta);
         self.log.push(event.clone());
-        event
+        put(&event);
+        (place, event)
     }
 
     /// Appends an event that a store has given id and time, and applies what it changes.

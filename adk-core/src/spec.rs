@@ -10,9 +10,11 @@ mod render;
 #[cfg(test)]
 pub(crate) mod sketch;
 mod step;
+mod topology;
 mod tree;
 
 pub use agent::{AgentKind, AgentMeta, ToolMeta};
 pub use key::KeySpec;
 pub use step::{InputSpec, Limits, Renames, Spec, Step, StepKind};
+pub use topology::Topology;
 pub use tree::{Node, NodeKind};

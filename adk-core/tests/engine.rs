@@ -4,8 +4,8 @@
 
 mod support;
 
-use adk_core::engine::{Engine, Reply, Slot, StepKey};
-use adk_core::{BoxFuture, Error, Event, Flow, Path, Result, Runner};
+use adk_core::engine::{Body, Engine, Reply, Slot, StepKey, Stored, Wait};
+use adk_core::{BoxFuture, Error, Event, Flow, Result, Runner};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -23,13 +23,18 @@ impl Journal {
 }
 
 impl Engine for Journal {
-    fn commit<'a>(&'a self, slot: Slot<'a>, event: Event) -> Reply<'a, Result<Arc<Event>>> {
+    fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
         Reply::Later(Box::pin(async move {
             tokio::task::yield_now().await;
             // What is stored is all that is left of the event.
-            let text = serde_json::to_string(&event).unwrap();
-            self.record(format!("{}!{}", slot.path, slot.nth), event.text());
-            Ok(slot.append(serde_json::from_str(&text).unwrap()))
+            let mut draft = body.draft().await?;
+            let text = serde_json::to_string(&draft.event).unwrap();
+            self.record(slot.to_string(), draft.event.text());
+            for done in &slot.done {
+                self.record(format!("{}.", done.path), format!("{:?}", done.flow));
+            }
+            draft.event = serde_json::from_str(&text).unwrap();
+            Ok(slot.append(draft))
         }))
     }
 
@@ -41,13 +46,9 @@ impl Engine for Journal {
         })
     }
 
-    fn answer(&self, key: StepKey) -> BoxFuture<'_, Result<Option<Value>>> {
-        let known = (&*key.name == "decision").then(|| Value::from(true));
+    fn answer(&self, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
+        let known = (&*wait.key.name == "decision").then(|| Value::from(true));
         Box::pin(std::future::ready(Ok(known)))
-    }
-
-    fn note(&self, path: &Path, flow: &Flow) {
-        self.record(format!("{path}."), format!("{flow:?}"));
     }
 }
 
@@ -76,6 +77,8 @@ async fn everything_has_a_key_of_its_own() {
                 Some(2),
                 vec![each("e", "item", "items", vec![select("s", "item", vec![vec![], one])])],
             ),
+            // Marks of those that have finished ride in the next commit.
+            run(say("z")),
         ],
     )
     .lets("items", serde_json::json!([0, 1]));
@@ -111,6 +114,7 @@ async fn everything_has_a_key_of_its_own() {
             "w/p/b. Continue",
             "w/p/c!0 c",
             "w/p/c. Continue",
+            "w/z!0 z",
         ]
     );
     assert_eq!(outcome.get::<i32>("user:sum").unwrap(), Some(6));

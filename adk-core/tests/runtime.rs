@@ -430,7 +430,7 @@ async fn a_run_pauses_when_all_that_is_left_waits() {
         event.unwrap();
     }
     let RunEnd::Paused(waiting) = stream.end() else { panic!() };
-    assert_eq!(waiting[0].id, "w/p/waits:decision@0");
+    assert_eq!(waiting[0].id, format!("{}/w/p/waits:decision@0", waiting[0].run_id));
     let error = runner.run(&tree, "go").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Paused);
 }

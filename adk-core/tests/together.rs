@@ -3,7 +3,7 @@
 
 mod support;
 
-use adk_core::engine::{Engine, Reply, Slot, StepKey};
+use adk_core::engine::{Body, Engine, Reply, Slot, StepKey, Stored, Wait};
 use adk_core::session::{EventFilter, MemoryStore, Session, SessionKey, SessionSnapshot, SessionStore};
 use adk_core::spec::KeySpec;
 use adk_core::{BoxFuture, ErrorKind, Event, Flow, Result, RunEnd, Runner, StateDelta};
@@ -117,7 +117,7 @@ async fn two_first_runs_of_a_session_make_it_once() {
 struct Shuffles;
 
 impl Engine for Shuffles {
-    fn commit<'a>(&'a self, slot: Slot<'a>, event: Event) -> Reply<'a, Result<Arc<Event>>> {
+    fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
         Reply::Later(Box::pin(async move {
             let waits = |n: u64| async move {
                 for _ in 0..n {
@@ -126,15 +126,15 @@ impl Engine for Shuffles {
             };
             let length = slot.path.to_string().len() as u64;
             waits(length % 3).await;
-            let event = slot.append(event);
+            let stored = slot.append(body.draft().await?);
             waits(5 - length % 5).await;
-            Ok(event)
+            Ok(stored)
         }))
     }
     fn step(&self, _: StepKey, work: BoxFuture<'static, Result<Value>>) -> BoxFuture<'_, Result<Value>> {
         work
     }
-    fn answer(&self, _: StepKey) -> BoxFuture<'_, Result<Option<Value>>> {
+    fn answer(&self, _: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
         Box::pin(std::future::ready(Ok(None)))
     }
 }
@@ -221,7 +221,7 @@ async fn a_wait_that_was_cancelled_is_not_waited_for() {
         event.unwrap();
     }
     let RunEnd::Paused(waiting) = stream.end() else { panic!() };
-    let ids: Vec<_> = waiting.iter().map(|waiting| waiting.id.as_str()).collect();
+    let ids: Vec<_> = waiting.iter().map(|waiting| waiting.id.split_once('/').unwrap().1).collect();
     assert_eq!(ids, ["w/second:decision@0"]);
 }
 

@@ -2,7 +2,7 @@
 
 use crate::support::{Tree, repeat, run};
 use adk::BoxFuture;
-use adk::engine::{Engine, Reply, Slot, StepKey};
+use adk::engine::{Body, Engine, Reply, Slot, StepKey, Stored, Wait};
 use adk::{Agent, AgentKind, Context as Cx, ErrorKind, Event, Flow, KeySpec, Result, Runner, agent, data};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -296,8 +296,8 @@ async fn a_key_that_is_missing_or_of_another_type_is_named() {
 struct Journal(Arc<Mutex<BTreeMap<String, Value>>>);
 
 impl Engine for Journal {
-    fn commit<'a>(&'a self, slot: Slot<'a>, event: Event) -> Reply<'a, Result<Arc<Event>>> {
-        Reply::Ready(Ok(slot.append(event)))
+    fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
+        Reply::Later(Box::pin(async move { Ok(slot.append(body.draft().await?)) }))
     }
 
     fn step(&self, key: StepKey, work: BoxFuture<'static, Result<Value>>) -> BoxFuture<'_, Result<Value>> {
@@ -313,7 +313,7 @@ impl Engine for Journal {
         })
     }
 
-    fn answer(&self, _: StepKey) -> BoxFuture<'_, Result<Option<Value>>> {
+    fn answer(&self, _: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
         Box::pin(std::future::ready(Ok(None)))
     }
 }

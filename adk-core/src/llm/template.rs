@@ -58,7 +58,7 @@ enum Artifact {
 async fn artifact(name: &str, cx: &mut Context) -> Result<Artifact> {
     let (run, wanted) = (cx.run.clone(), name.to_owned());
     let work = async move {
-        let part = run.services.artifacts.load(run.session.key(), &wanted, None).await?;
+        let part = run.services.artifacts.load(run.session().key(), &wanted, None).await?;
         Ok(match part {
             None => Artifact::Missing,
             Some(Part::Text(text)) => Artifact::Text(text),

@@ -86,7 +86,9 @@ async fn ask(
     let call = Call { model: model.clone(), request: request.clone(), timeout, retry };
     let mut response = match call::make(call, cx).await {
         Ok(response) => {
-            cx.run.add_usage(Usage { calls: 1, ..response.usage });
+            let usage = Usage { calls: 1, ..response.usage };
+            **cx.frame.usage.get_or_insert_default() += usage;
+            cx.run.add_usage(usage);
             response
         }
         Err(error) => hooks::on_model_error(agent, &request, error, asked, cx).await?,

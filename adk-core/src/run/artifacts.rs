@@ -113,7 +113,7 @@ impl Artifacts<'_> {
     /// When the store fails.
     pub async fn save(&mut self, name: impl Into<Name>, part: Part) -> Result<u32> {
         let name = name.into();
-        let version = self.run.services.artifacts.save(self.run.session.key(), &name, part).await?;
+        let version = self.run.services.artifacts.save(self.run.session().key(), &name, part).await?;
         self.overlay.artifact_delta.retain(|(other, _)| *other != name);
         self.overlay.artifact_delta.push((name, version));
         Ok(version)
@@ -124,7 +124,7 @@ impl Artifacts<'_> {
     /// # Errors
     /// When the store fails.
     pub async fn load(&self, name: &str) -> Result<Option<Part>> {
-        self.run.services.artifacts.load(self.run.session.key(), name, None).await
+        self.run.services.artifacts.load(self.run.session().key(), name, None).await
     }
 
     /// A version of a file.
@@ -132,7 +132,7 @@ impl Artifacts<'_> {
     /// # Errors
     /// When the store fails.
     pub async fn load_version(&self, name: &str, version: u32) -> Result<Option<Part>> {
-        self.run.services.artifacts.load(self.run.session.key(), name, Some(version)).await
+        self.run.services.artifacts.load(self.run.session().key(), name, Some(version)).await
     }
 
     /// The names of all files of the session and its user.
@@ -140,12 +140,12 @@ impl Artifacts<'_> {
     /// # Errors
     /// When the store fails.
     pub async fn list(&self) -> Result<Vec<String>> {
-        self.run.services.artifacts.list(self.run.session.key()).await
+        self.run.services.artifacts.list(self.run.session().key()).await
     }
 }
 
 impl fmt::Debug for Artifacts<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Artifacts({})", self.run.session.key())
+        write!(f, "Artifacts({})", self.run.session().key())
     }
 }

@@ -1,17 +1,17 @@
 //! What an agent works with: it knows where it stands, and everything it does goes through here.
 
+use super::place::Placing;
 use super::{Artifacts, History, KeyScope, Overlay, Run, RunConfig, State, ToolActions, Waiting};
 use crate::callback::{CallbackContext, Place, Steps};
-use crate::engine::{Reply, Slot, StepKey};
-use crate::event::{Event, StateDelta};
+use crate::engine::{Body, Draft, Reply, StepKey, Stored, Wait};
+use crate::event::Event;
+use crate::model::Usage;
 use crate::outbox::Counted;
-use crate::session::Scope;
-use crate::{At, Error, ErrorKind, EventId, Name, Path, Result, RunId, StoreErrorKind};
+use crate::{At, BoxFuture, Error, ErrorKind, EventId, Name, Path, Result, RunId, StoreErrorKind};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::fmt;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 
@@ -52,6 +52,8 @@ pub(crate) struct Frame {
     first_written: usize,
     /// Why the agent has written nothing, where it knows.
     pub(crate) silent: Option<String>,
+    /// What the model calls of this turn used; boxed, since many frames stand on the stack.
+    pub(crate) usage: Option<Box<Usage>>,
 }
 
 impl Frame {
@@ -65,13 +67,14 @@ impl Frame {
             exit_to: None,
             first_written,
             silent: None,
+            usage: None,
         }
     }
 }
 
 impl Context {
     pub(crate) fn root(run: Arc<Run>, name: Name) -> Self {
-        run.outbox.live.fetch_add(1, Relaxed);
+        run.outbox().live.fetch_add(1, Relaxed);
         Self {
             run,
             scope: None,
@@ -175,7 +178,7 @@ impl Context {
     }
 
     fn split(&self, branch: fmt::Arguments<'_>) -> Self {
-        self.run.outbox.live.fetch_add(1, Relaxed);
+        self.run.outbox().live.fetch_add(1, Relaxed);
         let branch = match &self.branch {
             Some(outer) => format!("{outer}.{branch}"),
             None => branch.to_string(),
@@ -196,7 +199,7 @@ impl Context {
 
     /// While branches run, the context they were forked from is not something that could go on.
     pub(crate) fn joining(&self) -> Joining<'_> {
-        self.run.outbox.live.fetch_sub(1, Relaxed);
+        self.run.outbox().live.fetch_sub(1, Relaxed);
         Joining(&self.run)
     }
 
@@ -257,7 +260,7 @@ impl Context {
 
     /// What this agent may see of the conversation. It borrows nothing, so it can be read while emitting.
     pub fn history(&self) -> History {
-        History::new(self.run.session.clone(), self.branch.clone())
+        History::new(self.run.session().clone(), self.branch.clone())
     }
 
     /// Commits an event, hands it to the consumer, and returns its id once the consumer has taken it.
@@ -269,32 +272,16 @@ impl Context {
     /// When the store fails.
     pub async fn emit(&mut self, event: Event) -> Result<EventId> {
         // The event is moved on before anything is awaited, so that no agent's future holds one.
-        let placed = self.place(event);
-        let event = match self.run.services.plugins.is_empty() {
-            true => placed,
-            false => Box::pin(self.shown(placed)).await?,
-        };
-        let partial = event.partial;
-        let ticket = AtomicU64::new(0);
-        let event = if partial {
-            Arc::new(event)
+        let stored = if self.run.services.plugins.is_empty() {
+            self.start(event).settled().await?
         } else {
-            match self.run.engine.commit(self.run.slot(&self.frame, &ticket), event) {
-                Reply::Ready(committed) => committed?,
-                Reply::Later(committed) => {
-                    let _busy = Counted::new(&self.run.outbox.in_flight);
-                    committed.await?
-                }
-            }
+            let draft = Box::pin(self.shown(event)).await?;
+            self.begin(*draft).settled().await?
         };
-        self.note(&event);
-        let id = event.id;
-        let ticket = match ticket.into_inner() {
-            // It is partial, or an earlier attempt has stored it.
-            0 => self.run.outbox.push(event),
-            appended => appended,
-        };
-        self.run.outbox.taken(ticket).await;
+        let (id, ticket) = stored.map_or_else(|handed| handed, |stored| self.handed(stored));
+        if let Some(ticket) = ticket {
+            self.run.outbox().taken(ticket).await;
+        }
         if let Some(cut) = self.cut.clone() {
             cut.look(&self.frame).await;
         }
@@ -302,18 +289,19 @@ impl Context {
     }
 
     /// Shows an event to the plugins; what one gives stands in its place. That of the user was shown as a message.
-    async fn shown(&mut self, event: Event) -> Result<Event> {
-        if event.author == "user" && self.frame.path.parent().is_none() {
-            return Ok(event);
+    async fn shown(&mut self, event: Event) -> Result<Box<Draft>> {
+        let mut draft = Box::new(self.draft(event));
+        if draft.event.author == "user" && self.frame.path.parent().is_none() {
+            return Ok(draft);
         }
         let services = self.run.services.clone();
         let mut given = None;
         for plugin in services.plugins.iter() {
             let mut cx = self.callback();
             let before = cx.overlay.clone();
-            let asked = plugin.event(&mut cx, &event).await;
+            let asked = plugin.event(&mut cx, &draft.event).await;
             // A piece is not asked for again when a run is taken up again, so nothing may depend on it.
-            match event.partial {
+            match draft.event.partial {
                 true => self.overlay = before,
                 false => drop(self.give_back(cx)),
             }
@@ -322,77 +310,102 @@ impl Context {
                 break;
             }
         }
-        match given {
-            Some(given) => Ok(self.place(Event { partial: event.partial, ..given })),
-            None => Ok(event),
+        if let Some(given) = given {
+            let given = self.draft(Event { partial: draft.event.partial, ..given });
+            draft.temp.extend(given.temp);
+            draft.event = given.event;
         }
+        Ok(draft)
     }
 
-    /// Says in an event who made it, where and in which run, turns its keys into stored keys, and adds what was set
-    /// since the last event.
-    fn place(&mut self, mut event: Event) -> Event {
-        let path = &self.frame.path;
-        if event.author.is_empty() {
-            event.author = self.author().clone();
+    /// An event that is the record of the call that makes it: one commit for both.
+    ///
+    /// When the run is taken up again and the event is stored, the call is not made. As with [`step`](Self::step) the
+    /// work owns what it needs; its error is not recorded, so the call is made again then.
+    ///
+    /// # Errors
+    /// Those of the work, or when the store fails.
+    pub async fn emit_call<W>(&mut self, work: W) -> Result<EventId>
+    where
+        W: Future<Output = Result<Event>> + Send + 'static,
+    {
+        if !self.run.services.plugins.is_empty() {
+            // Plugins see an event before it is committed.
+            let event = self.step("event", work).await?;
+            return self.emit(event).await;
         }
-        if event.branch.is_none() {
-            event.branch.clone_from(&self.branch);
+        let placing = self.placing();
+        let pending = std::mem::take(&mut self.overlay);
+        let work = async move { Ok(placing.draft(work.await?, pending)) };
+        let stored = self.commit(Body::Call(Box::pin(work))).settled().await?;
+        let (id, ticket) = stored.map_or_else(|handed| handed, |stored| self.handed(stored));
+        if let Some(ticket) = ticket {
+            self.run.outbox().taken(ticket).await;
         }
-        event.path.clone_from(path);
-        event.invocation_id = self.run.id;
-        if event.partial {
-            self.run.session.stamp(&mut event, self.run.seed);
-            return event;
+        if let Some(cut) = self.cut.clone() {
+            cut.look(&self.frame).await;
         }
-        let delta = &mut event.actions.state_delta;
-        if let Some(scope) = &self.scope
-            && !delta.is_empty()
-        {
-            let keys = std::mem::take(delta).into_iter();
-            *delta = keys.map(|(key, value)| (scope.write(&key), value)).collect();
-        }
-        if !self.overlay.is_empty() {
-            let mut pending = std::mem::take(&mut self.overlay);
-            pending.state_delta.extend(std::mem::take(delta));
-            *delta = pending.state_delta;
-            event.actions.artifact_delta.splice(0..0, pending.artifact_delta);
-        }
-        if delta.iter().any(|(key, _)| Scope::of(key) == Scope::Temp) {
-            self.take_temp(delta);
-        }
-        event
+        Ok(id)
     }
 
-    /// `temp:` keys live in the run and never in an event.
-    fn take_temp(&mut self, delta: &mut StateDelta) {
-        for (key, value) in delta.iter().filter(|(key, _)| Scope::of(key) == Scope::Temp) {
-            self.run.set_temp(key.clone(), value.clone());
-            self.wrote(key);
-        }
-        delta.retain(|key| Scope::of(key) != Scope::Temp);
+    /// Hands a partial event on, or begins a commit. Not a part of the future: that would be as large as an event.
+    #[inline(never)]
+    fn start(&mut self, event: Event) -> Starting<'_> {
+        let draft = self.draft(event);
+        self.begin(draft)
     }
 
-    fn wrote(&mut self, key: &Name) {
-        if let Some(scope) = &self.scope {
-            scope.wrote(key);
+    #[inline(never)]
+    fn begin(&mut self, draft: Draft) -> Starting<'_> {
+        if draft.event.partial {
+            let event = draft.event;
+            self.frame.escalated |= event.actions.escalates();
+            if let Some(cut) = &self.cut {
+                cut.note(&event, &self.frame);
+            }
+            return Starting::Ready(Ok((event.id, Some(self.run.outbox().push(Arc::new(event))))));
         }
-        if !self.written().contains(key) {
-            self.written.push(key.clone());
-        }
+        self.commit(Body::Ready(draft))
     }
 
-    /// Remembers what a committed event did in this turn.
-    fn note(&mut self, event: &Event) {
-        self.frame.escalated |= event.actions.escalates();
-        if let Some(cut) = &self.cut {
-            cut.note(event, &self.frame);
-        }
-        if event.partial {
-            return;
-        }
+    #[inline(never)]
+    fn commit(&mut self, body: Body) -> Starting<'_> {
+        // A slot is used up when it is asked for, also by an emit that is cancelled.
+        let slot = self.run.slot(self.frame.path.clone(), self.frame.emits);
         self.frame.emits += 1;
-        for (key, _) in event.actions.state_delta.iter() {
-            self.wrote(key);
+        let Self { run, scope, frame, written, cut, .. } = self;
+        match run.engine.commit(slot, body) {
+            Reply::Ready(stored) => Starting::Ready(stored.map(|stored| {
+                let (scope, cut) = (scope.as_deref(), cut.as_deref());
+                handed(stored, run, scope, cut, frame, written)
+            })),
+            Reply::Later(stored) => Starting::Later(stored),
+        }
+    }
+
+    fn handed(&mut self, stored: Stored) -> Handed {
+        let (scope, cut) = (self.scope.as_deref(), self.cut.as_deref());
+        handed(stored, &self.run, scope, cut, &mut self.frame, &mut self.written)
+    }
+
+    /// Says in an event who made it and where, and adds what was set since the last event.
+    fn draft(&mut self, event: Event) -> Draft {
+        if event.partial {
+            let mut event = self.placing().place(event);
+            self.run.session().stamp(&mut event, self.run.delivery.seed);
+            return Draft::new(event);
+        }
+        let pending = std::mem::take(&mut self.overlay);
+        self.placing().draft(event, pending)
+    }
+
+    fn placing(&self) -> Placing {
+        Placing {
+            author: self.author().clone(),
+            branch: self.branch.clone(),
+            path: self.frame.path.clone(),
+            run_id: self.run.id,
+            scope: self.scope.clone(),
         }
     }
 
@@ -428,12 +441,22 @@ impl Context {
     /// When the answer is not of that type.
     pub async fn wait<T: DeserializeOwned>(&mut self, name: impl Into<Name>) -> Result<T> {
         let key = self.step_key(name.into());
-        if let Some(answer) = self.run.engine.answer(key.clone()).await? {
+        let waiting = Waiting {
+            id: key.id(),
+            run_id: key.run_id,
+            path: key.path.clone(),
+            question: String::new(),
+            schema: Value::Null,
+            deadline: None,
+            call_id: None,
+            otherwise: None,
+        };
+        let wait = Wait { key, session: self.run.session().key().clone(), waiting: waiting.clone() };
+        if let Some(answer) = self.run.engine.answer(wait).await? {
             return from_record(answer);
         }
-        let waiting = Waiting { id: key.to_string(), run_id: key.run_id, path: key.path };
         let _waits = self.run.add_waiting(waiting);
-        let _parked = Counted::new(&self.run.outbox.parked);
+        let _parked = Counted::new(&self.run.outbox().parked);
         std::future::pending().await
     }
 
@@ -444,13 +467,62 @@ impl Context {
     }
 }
 
+/// The id of an event, and where it stands in the outbox when it is delivered.
+type Handed = (EventId, Option<u64>);
+
+/// An emit that has begun.
+enum Starting<'a> {
+    Ready(Result<Handed>),
+    Later(BoxFuture<'a, Result<Stored>>),
+}
+
+impl Starting<'_> {
+    /// What is stored; `Err` holds what was handed on at once.
+    async fn settled(self) -> Result<Result<Stored, Handed>> {
+        match self {
+            Self::Ready(handed) => handed.map(Err),
+            Self::Later(stored) => stored.await.map(Ok),
+        }
+    }
+}
+
+/// Remembers what a committed event did in this turn.
+fn handed(
+    stored: Stored,
+    run: &Run,
+    scope: Option<&KeyScope>,
+    cut: Option<&Cut>,
+    frame: &mut Frame,
+    written: &mut Vec<Name>,
+) -> Handed {
+    let Stored { event, temp, ticket, .. } = stored;
+    frame.escalated |= event.actions.escalates();
+    if let Some(cut) = cut {
+        cut.note(&event, frame);
+    }
+    let keys = event.actions.state_delta.iter().chain(temp.iter());
+    for (key, _) in keys {
+        if let Some(scope) = scope {
+            scope.wrote(key);
+        }
+        if !written.get(frame.first_written..).unwrap_or_default().contains(key) {
+            written.push(key.clone());
+        }
+    }
+    let id = event.id;
+    for (key, value) in temp.into_iter() {
+        run.set_temp(key, value);
+    }
+    (id, ticket)
+}
+
 /// Does the work of a step, or takes its result from the record.
 pub(crate) async fn perform<T, W>(run: Arc<Run>, key: StepKey, work: W) -> Result<T>
 where
     T: Serialize + DeserializeOwned + Send + 'static,
     W: Future<Output = Result<T>> + Send + 'static,
 {
-    let _busy = Counted::new(&run.outbox.in_flight);
+    let _busy = Counted::new(&run.outbox().in_flight);
     if !run.engine.records() {
         return work.await;
     }
@@ -496,14 +568,7 @@ pub(crate) struct Joining<'a>(&'a Run);
 
 impl Drop for Joining<'_> {
     fn drop(&mut self) {
-        self.0.outbox.live.fetch_add(1, Relaxed);
-    }
-}
-
-impl Run {
-    fn slot<'a>(&'a self, frame: &'a Frame, ticket: &'a AtomicU64) -> Slot<'a> {
-        let (session, seed, outbox) = (&*self.session, self.seed, &self.outbox);
-        Slot { run_id: self.id, path: &frame.path, nth: frame.emits, session, seed, outbox, ticket }
+        self.0.outbox().live.fetch_add(1, Relaxed);
     }
 }
 
@@ -523,7 +588,7 @@ fn from_record<T: DeserializeOwned>(record: Value) -> Result<T> {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        self.run.outbox.live.fetch_sub(1, Relaxed);
+        self.run.outbox().live.fetch_sub(1, Relaxed);
     }
 }
 

@@ -111,7 +111,7 @@ impl Watch {
         let (run, since) = (cx.run.clone(), Instant::now());
         let watch = Box::new(Self { run, event, kind, since, ended: false });
         let ticket = watch.tell(LifecyclePhase::Started);
-        watch.run.outbox.taken(ticket).await;
+        watch.run.outbox().taken(ticket).await;
         Some(watch)
     }
 
@@ -119,7 +119,7 @@ impl Watch {
     pub(crate) async fn end(mut self: Box<Self>, outcome: LifecycleOutcome) {
         self.ended = true;
         let ticket = self.tell(LifecyclePhase::Finished { duration: self.since.elapsed(), outcome });
-        self.run.outbox.taken(ticket).await;
+        self.run.outbox().taken(ticket).await;
     }
 
     /// Puts the event on its way. It passes by the engine and the plugins, who see what happens themselves.
@@ -130,8 +130,8 @@ impl Watch {
         let metadata = &mut event.details_mut().custom_metadata;
         metadata.insert(AGENT_LIFECYCLE_KEY.into(), Value::from(word));
         metadata.insert(LIFECYCLE_KEY.into(), lifecycle.unwrap_or_default());
-        self.run.session.stamp(&mut event, self.run.seed);
-        self.run.outbox.push(Arc::new(event))
+        self.run.session().stamp(&mut event, self.run.delivery.seed);
+        self.run.outbox().push(Arc::new(event))
     }
 }
 

@@ -85,18 +85,6 @@ impl fmt::Display for LoopEnd {
     }
 }
 
-/// A value that a paused run waits for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct Waiting {
-    /// What to answer by.
-    pub id: String,
-    /// The run.
-    pub run_id: RunId,
-    /// Who waits.
-    pub path: Path,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -102,7 +102,7 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
         }
         // Taking an event counts as work, so that a run that never waits lets others run and can be cancelled.
         ready!(pin!(tokio::task::coop::consume_budget()).poll(task));
-        match ready!(run.outbox.poll(&mut self.future, &mut self.ended, task)) {
+        match ready!(run.outbox().poll(&mut self.future, &mut self.ended, task)) {
             Polled::Event(event) => Poll::Ready(Some(Ok(event))),
             Polled::Ended(Ok(output)) => {
                 self.end = RunEnd::Finished(run.outcome(output));
@@ -126,7 +126,7 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
 
 impl Run {
     fn outcome<T>(&self, output: T) -> Outcome<T> {
-        let (loops, usage, session) = (self.loops(), self.usage(), self.session.clone());
+        let (loops, usage, session) = (self.loops(), self.usage(), self.session().clone());
         Outcome { output, loops, usage, run_id: self.id, session }
     }
 }

@@ -6,7 +6,7 @@ use crate::{BoxFuture, Result};
 use std::sync::Arc;
 
 /// What a session is found by.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct SessionKey {
     /// The app.
     pub app: String,

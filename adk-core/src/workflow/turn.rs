@@ -26,8 +26,11 @@ pub(super) async fn turn(
         false => run(agent, cx).await,
     };
     around.leave(cx);
-    if let Ok(flow) = &ran {
-        cx.run.engine.note(cx.path(), flow);
+    // A workflow is walked again: its loops are part of the outcome. Agents in it are not run again.
+    if let Ok(flow) = &ran
+        && agent.meta().kind != AgentKind::Workflow
+    {
+        cx.run.finished(cx.path(), flow, cx.frame.usage.as_deref());
     }
     let turn = cx.leave(outer);
     if is_root {

@@ -107,6 +107,6 @@ async fn a_run_pauses_when_all_elements_wait() {
         event.unwrap();
     }
     let RunEnd::Paused(waiting) = stream.end() else { panic!() };
-    let ids: Vec<_> = waiting.iter().map(|waiting| waiting.id.as_str()).collect();
+    let ids: Vec<_> = waiting.iter().map(|waiting| waiting.id.split_once('/').unwrap().1).collect();
     assert_eq!(ids, ["w/c[0]/waits:decision@0", "w/c[1]/waits:decision@0"]);
 }

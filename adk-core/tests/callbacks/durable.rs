@@ -2,7 +2,7 @@
 
 use super::support::*;
 use super::*;
-use adk_core::engine::{Engine, Reply, Slot, StepKey};
+use adk_core::engine::{Body, Engine, Reply, Slot, StepKey, Stored, Wait};
 use adk_core::model::ModelRequest;
 use adk_core::{FunctionCall, Result, WithCallbacks};
 
@@ -17,8 +17,8 @@ impl Journal {
 }
 
 impl Engine for Journal {
-    fn commit<'a>(&'a self, slot: Slot<'a>, event: Event) -> Reply<'a, Result<Arc<Event>>> {
-        Reply::Ready(Ok(slot.append(event)))
+    fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
+        Reply::Later(Box::pin(async move { Ok(slot.append(body.draft().await?)) }))
     }
     fn step(&self, key: StepKey, work: BoxFuture<'static, Result<Value>>) -> BoxFuture<'_, Result<Value>> {
         Box::pin(async move {
@@ -40,7 +40,7 @@ impl Engine for Journal {
             }
         })
     }
-    fn answer(&self, _: StepKey) -> BoxFuture<'_, Result<Option<Value>>> {
+    fn answer(&self, _: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
         Box::pin(async { Ok(None) })
     }
 }

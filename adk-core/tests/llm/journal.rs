@@ -2,7 +2,7 @@
 
 use super::support::{Tree, repeat, run};
 use super::*;
-use adk_core::engine::{Engine, Reply, Slot, StepKey};
+use adk_core::engine::{Body, Engine, Reply as Later, Slot, StepKey, Stored, Wait};
 use adk_core::llm::OutputKey;
 use adk_core::testing::Reply as Answer;
 use adk_core::{KeySpec, MemoryArtifacts, Part};
@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 struct Journal(Arc<Mutex<BTreeMap<String, String>>>);
 
 impl Engine for Journal {
-    fn commit<'a>(&'a self, slot: Slot<'a>, event: Event) -> Reply<'a, Result<Arc<Event>>> {
-        Reply::Ready(Ok(slot.append(event)))
+    fn commit<'a>(&'a self, slot: Slot, body: Body) -> Later<'a, Result<Stored>> {
+        Later::Later(Box::pin(async move { Ok(slot.append(body.draft().await?)) }))
     }
 
     fn step(&self, key: StepKey, work: BoxFuture<'static, Result<Value>>) -> BoxFuture<'_, Result<Value>> {
@@ -31,7 +31,7 @@ impl Engine for Journal {
         })
     }
 
-    fn answer(&self, _: StepKey) -> BoxFuture<'_, Result<Option<Value>>> {
+    fn answer(&self, _: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
         Box::pin(std::future::ready(Ok(None)))
     }
 }

@@ -1,0 +1,218 @@
+//! What is kept of a run beside its events.
+
+use crate::event::{Event, StateDelta};
+use crate::model::Usage;
+use crate::session::SessionKey;
+use crate::spec::Topology;
+use crate::{Content, Flow, Name, Path, Result, RunId};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What a run was begun with: written with its first event.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RunRecord {
+    /// The run.
+    pub run_id: RunId,
+    /// Its session.
+    pub session: SessionKey,
+    /// The name of the workflow: by it the workflow is found again.
+    pub workflow: String,
+    /// The shape of the workflow. A run is resumed only with one that fits.
+    pub topology: Topology,
+    /// What the user said.
+    pub message: Content,
+    /// Inputs, `let` values and state that came with it.
+    pub delta: StateDelta,
+    /// The state that the session held before, with the keys of the user and the app under their prefixes. A resumed
+    /// run starts from it.
+    pub state: StateDelta,
+    /// How many events the log of the session held before.
+    pub begins: u64,
+    /// The settings of the run, as JSON.
+    pub config: Value,
+    /// When it began, in microseconds since 1970.
+    pub time: u64,
+}
+
+impl RunRecord {
+    /// A record of a run; what is not given is empty.
+    pub fn new(run_id: RunId, session: SessionKey, workflow: impl Into<String>, topology: Topology) -> Self {
+        Self {
+            run_id,
+            session,
+            workflow: workflow.into(),
+            topology,
+            message: Content::default(),
+            delta: StateDelta::default(),
+            state: StateDelta::default(),
+            begins: 0,
+            config: Value::Null,
+            time: crate::session::now_micros(),
+        }
+    }
+}
+
+/// How far a run is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum RunStatus {
+    /// It runs, or ran when its process ended.
+    Running,
+    /// It waits for values from outside.
+    Paused,
+    /// It has ended well.
+    Finished,
+    /// It has ended with this error. It can be taken up again: what failed for a passing reason is tried again.
+    Failed(String),
+}
+
+/// A run that has not ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RunInfo {
+    /// The run.
+    pub run_id: RunId,
+    /// Its session.
+    pub session: SessionKey,
+    /// The name of its workflow.
+    pub workflow: String,
+    /// How far it is.
+    pub status: RunStatus,
+    /// Whether it could go on and nobody drives it: its process has ended, or one of its waits has an answer.
+    pub is_ready: bool,
+}
+
+impl RunInfo {
+    /// What is known of a run.
+    pub fn of(record: &RunRecord, status: RunStatus, is_ready: bool) -> Self {
+        let (session, workflow) = (record.session.clone(), record.workflow.clone());
+        Self { run_id: record.run_id, session, workflow, status, is_ready }
+    }
+}
+
+/// What was recorded of a run that is taken up again.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Taken {
+    /// What it was begun with.
+    pub record: RunRecord,
+    /// All events of the session from [`RunRecord::begins`] on, in the order of the log, those of other runs too.
+    pub events: Vec<Arc<Event>>,
+    /// The `temp:` keys that events have set: [`Slot`](super::Slot) as text (`writing/critic!0`) to keys.
+    pub temp: HashMap<String, StateDelta>,
+    /// What steps gave: [`StepKey`](super::StepKey) as text to the record.
+    pub steps: HashMap<String, Value>,
+    /// Agents that have finished.
+    pub done: Vec<Done>,
+}
+
+impl Taken {
+    /// A run of which nothing is recorded but how it began.
+    pub fn new(record: RunRecord) -> Self {
+        Self { record, events: Vec::new(), temp: HashMap::new(), steps: HashMap::new(), done: Vec::new() }
+    }
+}
+
+/// An agent that has finished. It is not executed again: its events are in the log.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Done {
+    /// Where it stood, with rounds.
+    pub path: Path,
+    /// How it ended.
+    pub flow: Flow,
+    /// What its model calls used.
+    #[serde(default)]
+    pub usage: Usage,
+}
+
+impl Done {
+    /// An agent that has finished.
+    pub fn new(path: Path, flow: Flow, usage: Usage) -> Self {
+        Self { path, flow, usage }
+    }
+}
+
+/// A wait as it is asked for.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Wait {
+    /// Where in the run; [`StepKey::id`](super::StepKey::id) is the id of the wait.
+    pub key: super::StepKey,
+    /// The session of the run.
+    pub session: SessionKey,
+    /// What people see of it.
+    pub waiting: Waiting,
+}
+
+/// A value that a paused run waits for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Waiting {
+    /// What to answer by, unique over all runs.
+    pub id: String,
+    /// The run.
+    pub run_id: RunId,
+    /// Who waits.
+    pub path: Path,
+    /// What is asked; empty when nothing was said.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub question: String,
+    /// The JSON schema that an answer has to fit; null where anything does.
+    #[serde(default)]
+    pub schema: Value,
+    /// When it is too late, in microseconds since 1970; `None` for never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<u64>,
+    /// The call of a long-running tool that this is the answer to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_id: Option<String>,
+    /// What it is answered with when the deadline has passed, in the form in which answers are recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub otherwise: Option<Value>,
+}
+
+/// A parallel branch, addressed by name: it captures nothing, and may run in any process that knows the workflow.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Fork {
+    /// The run.
+    pub run_id: RunId,
+    /// Its session.
+    pub session: SessionKey,
+    /// The name of the workflow at its root.
+    pub workflow: Name,
+    /// The path of the branch with rounds: that of its block, and the name of its first step.
+    pub path: Path,
+    /// What its events are marked with.
+    pub branch: Arc<str>,
+    /// The state at the fork.
+    pub state: StateDelta,
+    /// The `temp:` keys at the fork.
+    pub temp: StateDelta,
+    /// How many events of the log it sees: those from before the fork.
+    pub upto: u64,
+    /// The settings of the run, as JSON.
+    pub config: Value,
+}
+
+/// How a branch that ran elsewhere comes back.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Joined {
+    /// How it ended.
+    pub flow: Result<Flow>,
+    /// What it has committed, with the place in the log. Applied in that order at the join.
+    pub events: Vec<(u64, Arc<Event>)>,
+}
+
+impl Joined {
+    /// A branch that has ended.
+    pub fn new(flow: Result<Flow>, events: Vec<(u64, Arc<Event>)>) -> Self {
+        Self { flow, events }
+    }
+}

@@ -1,0 +1,31 @@
+//! The engine of runs that end with their process.
+
+use super::{Body, Engine, Reply, Slot, StepKey, Stored, Wait};
+use crate::{BoxFuture, Result};
+use serde_json::Value;
+use std::future::ready;
+
+/// Keeps nothing beyond the session in memory: the engine of a run that ends with its process.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MemoryEngine;
+
+impl Engine for MemoryEngine {
+    fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
+        match body {
+            Body::Ready(draft) => Reply::Ready(Ok(slot.append(draft))),
+            Body::Call(work) => Reply::Later(Box::pin(async move { Ok(slot.append(work.await?)) })),
+        }
+    }
+
+    fn step(&self, _: StepKey, work: BoxFuture<'static, Result<Value>>) -> BoxFuture<'_, Result<Value>> {
+        work
+    }
+
+    fn answer(&self, _: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
+        Box::pin(ready(Ok(None)))
+    }
+
+    fn records(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,120 @@
+//! The shape of a workflow, as it is kept with a run: what a run that is taken up again has to fit.
+
+use super::{AgentMeta, Node, NodeKind, Spec};
+use serde::{Deserialize, Serialize};
+
+/// The shape of a workflow: its nodes in source order, one line each, indented by their depth.
+///
+/// In it are kinds, names, the keys that nodes write and choose by, and what stands in what. Not in it are prompts,
+/// descriptions, models, settings, tools, and the most rounds and branches: those may change while a run waits.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Topology(Vec<String>);
+
+impl Topology {
+    /// The shape of an agent: for a workflow all that is in it.
+    pub fn of(root: &AgentMeta<'_>) -> Self {
+        Self(Spec::new(root.name, "", root.steps).nodes().iter().map(line).collect())
+    }
+
+    /// A hash of it that is the same in every build and on every machine (FNV-1a, 64 bits).
+    pub fn hash(&self) -> u64 {
+        let bytes = self.0.iter().flat_map(|line| line.bytes().chain([b'\n']));
+        bytes
+            .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    }
+
+    /// Whether a run of this shape can go on with one of the other: they are equal, or the other has more steps at the
+    /// end of the workflow's body.
+    pub fn fits(&self, now: &Self) -> bool {
+        let Some(added) = now.0.strip_prefix(&self.0[..]) else { return false };
+        added.first().is_none_or(|line| depth(line) == 1)
+    }
+
+    /// What is different: lines that are gone begin with `-`, new ones with `+`.
+    ///
+    /// ```
+    /// # use adk_core as adk;
+    /// # use adk::spec::{Step, StepKind, Topology};
+    /// # use adk::{AgentKind, AgentMeta};
+    /// # const CRITIC: AgentMeta<'static> = AgentMeta::custom("critic");
+    /// let steps = |name| [Step::new(name, StepKind::Agent { meta: &CRITIC, instance: false }, 0)];
+    /// let (then, now) = (steps("critic"), steps("judge"));
+    /// let shape = |steps| Topology::of(&AgentMeta::new(AgentKind::Workflow, "writing").steps(steps));
+    /// assert_eq!(shape(&then).diff(&shape(&now)), "- custom critic\n+ custom judge");
+    /// ```
+    pub fn diff(&self, now: &Self) -> String {
+        let same = self.0.iter().zip(&now.0).take_while(|(a, b)| a == b).count();
+        let (then, now) = (&self.0[same..], &now.0[same..]);
+        let tail = then.iter().rev().zip(now.iter().rev()).take_while(|(a, b)| a == b).count();
+        let gone = then[..then.len() - tail].iter().map(|line| ('-', line));
+        let new = now[..now.len() - tail].iter().map(|line| ('+', line));
+        let lines = gone.chain(new).map(|(sign, line)| format!("{sign} {}", line.trim_start()));
+        lines.collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn depth(line: &str) -> usize {
+    (line.len() - line.trim_start().len()) / 2
+}
+
+fn line(node: &Node<'_>) -> String {
+    let mut line = "  ".repeat(node.depth);
+    line.push_str(match node.kind {
+        NodeKind::Workflow => "workflow",
+        NodeKind::Llm => "llm",
+        NodeKind::Function => "function",
+        NodeKind::Custom => "custom",
+        NodeKind::Sequence => "sequence",
+        NodeKind::Parallel => "parallel",
+        NodeKind::Match => "match",
+        NodeKind::Arm => "arm",
+        NodeKind::Each => "each",
+        NodeKind::Loop => "loop",
+        NodeKind::Break => "break",
+    });
+    let choices = [node.until, node.key, node.pattern, node.item, node.list];
+    let words = std::iter::once(&*node.name).chain(choices.into_iter().flatten()).chain(
+        matches!(node.kind, NodeKind::Break).then_some(&node.exits[..]).unwrap_or_default().iter().copied(),
+    );
+    for word in words.filter(|word| !word.is_empty()) {
+        line.push(' ');
+        line.push_str(word);
+    }
+    // The outputs of the root are what its agents write.
+    if node.depth > 0 {
+        for key in &*node.writes {
+            line.push_str(" -> ");
+            line.push_str(key.name);
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(lines: &[&str]) -> Topology {
+        Topology(lines.iter().map(|line| (*line).to_owned()).collect())
+    }
+
+    #[test]
+    fn a_step_may_be_added_at_the_end_of_the_body_alone() {
+        let old = shape(&["workflow w", "  loop l", "    custom a"]);
+        assert!(old.fits(&old));
+        assert!(old.fits(&shape(&["workflow w", "  loop l", "    custom a", "  custom b"])));
+        assert!(!old.fits(&shape(&["workflow w", "  loop l", "    custom a", "    custom b"])));
+        assert!(!old.fits(&shape(&["workflow w", "  loop l"])));
+        assert!(!old.fits(&shape(&["workflow w", "  custom b", "  loop l", "    custom a"])));
+    }
+
+    #[test]
+    fn a_difference_shows_what_is_gone_and_what_is_new() {
+        let old = shape(&["workflow w", "  custom a", "  custom b", "  custom z"]);
+        let new = shape(&["workflow w", "  custom c", "  custom z"]);
+        assert_eq!(old.diff(&new), "- custom a\n- custom b\n+ custom c");
+        assert_eq!(old.diff(&old), "");
+        assert_ne!(old.hash(), new.hash());
+    }
+}
