@@ -60,7 +60,9 @@ impl Cli {
 
     /// A runner with the model that was asked for, or one that rehearses when there is no key for any.
     pub fn runner(&self, app: &str, rehearsal: Rehearsal) -> Result<Runner> {
-        let builder = || Runner::builder().app_name(app).config(RunConfig::new().streaming(true));
+        let builder = || {
+            Runner::builder().app_name(app).config(RunConfig::new().streaming(true).lifecycle_events(true))
+        };
         if let Some(model) = &self.model {
             return builder().model(model.as_str()).build();
         }
@@ -83,7 +85,7 @@ impl Cli {
             if event.partial {
                 progress.piece(&event);
             } else {
-                progress.whole(&event);
+                progress.whole();
                 progress.aside(|| self.print(&event))?;
             }
         }

@@ -7,8 +7,21 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::LazyLock;
 
 /// The examples that work on a text.
-pub(crate) const WRITERS: [&str; 6] =
-    ["iterative_writing", "quality_loop", "parallel_research", "triage", "topic_research", "headline"];
+pub(crate) const WRITERS: [&str; 13] = [
+    "iterative_writing",
+    "quality_loop",
+    "parallel_research",
+    "triage",
+    "topic_research",
+    "headline",
+    "story_from_message",
+    "validation_loop",
+    "search_verify",
+    "writing_loop",
+    "research_loop",
+    "shared_state",
+    "iteration_tracking",
+];
 
 /// Where the examples are, as they are in the sources now: `cargo test` builds them, `cargo test --test examples` does
 /// not. Where nothing is to be done this takes no time.
