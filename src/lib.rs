@@ -69,6 +69,10 @@ pub mod llm {
 #[cfg(feature = "genai")]
 pub use adk_genai::{self as genai, Genai as DefaultProvider};
 
+/// Sessions and runs that survive the process, in a SQLite file.
+#[cfg(feature = "sqlite")]
+pub use adk_sqlite as sqlite;
+
 /// Where a [`Runner`] looks for models by name: nowhere, without the feature `genai`.
 #[cfg(not(feature = "genai"))]
 pub use adk_core::model::NoProvider as DefaultProvider;

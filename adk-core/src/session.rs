@@ -187,16 +187,6 @@ impl Session {
         self.log.push(event);
     }
 
-    /// Appends events that were stored by others, which have changed the state already.
-    pub fn append_foreign(&self, events: impl IntoIterator<Item = Arc<Event>>) {
-        let mut clock = lock(&self.clock);
-        for event in events {
-            clock.micros = clock.micros.max(event.timestamp);
-            clock.nth = MOST;
-            self.log.push(event);
-        }
-    }
-
     /// Gives an event that is not stored its id and time.
     pub(crate) fn stamp(&self, event: &mut Event, seed: IdSeed) {
         lock(&self.clock).stamp(event, seed);

@@ -98,14 +98,23 @@ pub struct Usage {
     #[serde(rename = "candidatesTokenCount", alias = "candidates_token_count")]
     pub output_tokens: u64,
     /// Those of the input that came from a cache.
-    #[serde(rename = "cachedContentTokenCount", alias = "cached_content_token_count")]
+    #[serde(
+        rename = "cachedContentTokenCount",
+        alias = "cached_content_token_count",
+        skip_serializing_if = "is_zero"
+    )]
     pub cached_tokens: u64,
     /// Those of the output that were thoughts.
-    #[serde(rename = "thoughtsTokenCount", alias = "thoughts_token_count")]
+    #[serde(rename = "thoughtsTokenCount", alias = "thoughts_token_count", skip_serializing_if = "is_zero")]
     pub thought_tokens: u64,
     /// How many calls.
     #[serde(skip)]
     pub calls: u64,
+}
+
+/// ADK leaves out what it has no count for.
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Usage {

@@ -1,0 +1,262 @@
+//! The rows of a session: found, adopted when another program has written them, and added to.
+
+use crate::cache::Known;
+use crate::error::{Doing, corrupt, failed};
+use crate::time;
+use crate::writer::Db;
+use adk_core::session::{SessionKey, split};
+use adk_core::{Event, Result};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
+use serde_json::{Map, Value};
+use std::collections::HashSet;
+
+/// An event of another program may be a little older than what was written before it.
+const SKEW: u64 = 600_000_000;
+
+/// Which slot of which run an event fills.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) run: String,
+    pub(crate) slot: String,
+    pub(crate) temp: Option<String>,
+}
+
+pub(crate) fn object(text: &str, what: &str) -> Result<Map<String, Value>> {
+    serde_json::from_str(text).map_err(|error| corrupt(format!("{what} is no JSON object: {error}")))
+}
+
+/// The rows of a session; `None` when there is none.
+pub(crate) fn known<'a>(db: &'a mut Db, key: &SessionKey) -> Result<Option<&'a mut Known>> {
+    if !db.cache.sessions.contains_key(key) {
+        let Some(known) = look(&db.connection, key)? else { return Ok(None) };
+        db.cache.sessions.insert(key.clone(), known);
+    }
+    Ok(db.cache.sessions.get_mut(key))
+}
+
+fn look(connection: &Connection, key: &SessionKey) -> Result<Option<Known>> {
+    let what = "look for a session";
+    let mut statement = connection
+        .prepare_cached(
+            "SELECT state, create_time, update_time FROM sessions WHERE app_name = ?1 AND user_id = ?2 AND id = ?3",
+        )
+        .doing(what)?;
+    let row = |row: &rusqlite::Row<'_>| {
+        Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?))
+    };
+    let found = statement.query_row([&key.app, &key.user, &key.id], row).optional().doing(what)?;
+    let Some((state, created, updated)) = found else { return Ok(None) };
+    let own = object(&state, &format!("the state of session `{key}`"))?;
+    let (number, last) = numbered(connection, key)?;
+    let micros = |text: &str| {
+        time::from_text(text).ok_or_else(|| corrupt(format!("`{text}` of session `{key}` is no time")))
+    };
+    let (created, updated) = (micros(&created)?, micros(&updated)?);
+    let mut known = Known { number, len: last.map_or(0, |(place, _)| place + 1), latest: updated, own };
+    // Whoever writes an event says so in the row of the session.
+    if last.map_or(created, |(_, micros)| micros) != updated {
+        adopt(connection, key, &mut known)?;
+    }
+    Ok(Some(known))
+}
+
+/// The number of a session in our tables, and place and time of the last event of its log.
+fn numbered(connection: &Connection, key: &SessionKey) -> Result<(i64, Option<(u64, u64)>)> {
+    let what = "look for a session";
+    let find = "SELECT number FROM adkw_sessions WHERE app_name = ?1 AND user_id = ?2 AND id = ?3";
+    let find =
+        || connection.prepare_cached(find)?.query_row([&key.app, &key.user, &key.id], |row| row.get(0));
+    let number = match find().optional().doing(what)? {
+        Some(number) => number,
+        None => {
+            let make = "INSERT INTO adkw_sessions (app_name, user_id, id) VALUES (?1, ?2, ?3)";
+            let made =
+                connection.prepare_cached(make).and_then(|mut s| s.insert([&key.app, &key.user, &key.id]));
+            made.doing(what)?
+        }
+    };
+    let last = "SELECT place, micros FROM adkw_log WHERE session = ?1 ORDER BY place DESC LIMIT 1";
+    let last = connection.prepare_cached(last).and_then(|mut statement| {
+        statement.query_row([number], |row| Ok((row.get(0)?, row.get(1)?))).optional()
+    });
+    Ok((number, last.doing(what)?))
+}
+
+/// Gives the events that another program has appended their place in the log.
+fn adopt(connection: &Connection, key: &SessionKey, known: &mut Known) -> Result<()> {
+    let all = "SELECT count(*) FROM events WHERE app_name = ?1 AND user_id = ?2 AND session_id = ?3";
+    let count = connection
+        .query_row(all, [&key.app, &key.user, &key.id], |row| row.get::<_, u64>(0))
+        .doing("count the events of a session")?;
+    let newest = connection
+        .query_row("SELECT max(micros) FROM adkw_log WHERE session = ?1", [known.number], |row| {
+            row.get::<_, Option<u64>>(0)
+        })
+        .doing("count the events of a session")?;
+    // Near the end as a rule; otherwise wherever they are.
+    for since in [newest.map_or(0, |newest| newest.saturating_sub(SKEW)), 0] {
+        take(connection, key, known, since)?;
+        if known.len >= count {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn take(connection: &Connection, key: &SessionKey, known: &mut Known, since: u64) -> Result<()> {
+    let what = "read events of another program";
+    let mut there = connection
+        .prepare_cached("SELECT event_id FROM adkw_log WHERE session = ?1 AND micros >= ?2")
+        .doing(what)?;
+    let there = there.query_map(params![known.number, since], |row| row.get::<_, String>(0)).doing(what)?;
+    let there: HashSet<String> = there.collect::<rusqlite::Result<_>>().doing(what)?;
+    let mut rows = connection
+        .prepare_cached(
+            "SELECT id, timestamp FROM events WHERE app_name = ?1 AND user_id = ?2 AND session_id = ?3
+             AND timestamp >= ?4 ORDER BY timestamp, id",
+        )
+        .doing(what)?;
+    let since = time::to_text(since);
+    let rows = rows
+        .query_map([&key.app, &key.user, &key.id, &since], |row| {
+            Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
+        })
+        .doing(what)?;
+    let mut add = connection
+        .prepare_cached("INSERT INTO adkw_log (session, place, event_id, micros) VALUES (?1, ?2, ?3, ?4)")
+        .doing(what)?;
+    for row in rows {
+        let (id, text) = row.doing(what)?;
+        if there.contains(&id) {
+            continue;
+        }
+        let Some(micros) = time::from_text(&text) else {
+            return Err(corrupt(format!("the event {id} of session `{key}` has the time `{text}`")));
+        };
+        add.execute(params![known.number, known.len, id, micros]).doing(what)?;
+        known.len += 1;
+    }
+    Ok(())
+}
+
+/// Appends an event that has id and time, and applies what it changes; gives its place. `None`: its slot is taken, and
+/// nothing was written.
+pub(crate) fn append(
+    db: &mut Db,
+    key: &SessionKey,
+    event: &Event,
+    entry: Option<&Entry>,
+) -> Result<Option<u64>> {
+    let what = "append an event";
+    let data = event.to_stored()?;
+    let Some(known) = known(db, key)? else { return Err(key.missing()) };
+    let (number, place) = (known.number, known.len);
+    let delta = &event.actions.state_delta;
+    let [own, user, app] = split(delta);
+    for (name, value) in &own {
+        known.own.insert((*name).to_owned(), Value::clone(value));
+    }
+    let state = (!own.is_empty()).then(|| Value::Object(known.own.clone()).to_string());
+    (known.len, known.latest) = (place + 1, event.timestamp);
+    let connection = &db.connection;
+    let (id, time) = (event.id.to_string(), time::to_text(event.timestamp));
+
+    let mut statement = connection
+        .prepare_cached(
+            "INSERT INTO adkw_log (session, place, event_id, micros, run, slot, temp) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+             ON CONFLICT (run, slot) WHERE run IS NOT NULL DO NOTHING",
+        )
+        .doing(what)?;
+    let run = entry.map(|entry| &entry.run);
+    let (slot, temp) = (entry.map(|entry| &entry.slot), entry.and_then(|entry| entry.temp.as_ref()));
+    let added =
+        statement.execute(params![number, place, id, event.timestamp, run, slot, temp]).doing(what)?;
+    if added == 0 {
+        db.cache.sessions.remove(key);
+        return Ok(None);
+    }
+    let mut statement = connection
+        .prepare_cached(
+            "INSERT INTO events (id, app_name, user_id, session_id, invocation_id, timestamp, event_data)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        )
+        .doing(what)?;
+    let row = params![id, key.app, key.user, key.id, event.invocation_id.to_string(), time, data];
+    statement.execute(row).map_err(|error| match error.sqlite_error_code() {
+        Some(ErrorCode::ConstraintViolation) => key.twice(event),
+        _ => failed(what, &error),
+    })?;
+    match state {
+        Some(state) => {
+            let sql = "UPDATE sessions SET update_time = ?4, state = ?5
+                WHERE app_name = ?1 AND user_id = ?2 AND id = ?3";
+            let mut statement = connection.prepare_cached(sql).doing(what)?;
+            statement.execute(params![key.app, key.user, key.id, time, state])
+        }
+        None => {
+            let sql = "UPDATE sessions SET update_time = ?4 WHERE app_name = ?1 AND user_id = ?2 AND id = ?3";
+            connection.prepare_cached(sql).doing(what)?.execute(params![key.app, key.user, key.id, time])
+        }
+    }
+    .doing(what)?;
+    share(connection, key, &user, &app, &time)?;
+    Ok(Some(place))
+}
+
+/// Keys and values without a prefix.
+type Part<'a> = [(&'a str, &'a std::sync::Arc<Value>)];
+
+/// Writes what belongs to the user and to the app. Their rows have to be there, also when nothing is in them: ADK wants
+/// them before it appends.
+pub(crate) fn share(
+    connection: &Connection,
+    key: &SessionKey,
+    user: &Part<'_>,
+    app: &Part<'_>,
+    time: &str,
+) -> Result<()> {
+    let what = "write the state of a user or an app";
+    if !user.is_empty() {
+        let old = user_state(connection, key)?.unwrap_or_default();
+        let sql = "INSERT INTO user_states (app_name, user_id, state, update_time) VALUES (?1, ?2, ?3, ?4)
+            ON CONFLICT DO UPDATE SET state = excluded.state, update_time = excluded.update_time";
+        let mut statement = connection.prepare_cached(sql).doing(what)?;
+        statement.execute(params![key.app, key.user, merged(old, user), time]).doing(what)?;
+    }
+    if !app.is_empty() {
+        let old = app_state(connection, key)?.unwrap_or_default();
+        let sql = "INSERT INTO app_states (app_name, state, update_time) VALUES (?1, ?2, ?3)
+            ON CONFLICT DO UPDATE SET state = excluded.state, update_time = excluded.update_time";
+        connection
+            .prepare_cached(sql)
+            .doing(what)?
+            .execute(params![key.app, merged(old, app), time])
+            .doing(what)?;
+    }
+    Ok(())
+}
+
+fn merged(mut old: Map<String, Value>, new: &Part<'_>) -> String {
+    for (name, value) in new {
+        old.insert((*name).to_owned(), Value::clone(value));
+    }
+    Value::Object(old).to_string()
+}
+
+/// The state of the user, without prefix.
+pub(crate) fn user_state(connection: &Connection, key: &SessionKey) -> Result<Option<Map<String, Value>>> {
+    let sql = "SELECT state FROM user_states WHERE app_name = ?1 AND user_id = ?2";
+    let mut statement = connection.prepare_cached(sql).doing("read the state of a user")?;
+    let found = statement.query_row([&key.app, &key.user], |row| row.get::<_, String>(0));
+    let found = found.optional().doing("read the state of a user")?;
+    found.map(|text| object(&text, &format!("the state of user `{}`", key.user))).transpose()
+}
+
+/// The state of the app, without prefix.
+pub(crate) fn app_state(connection: &Connection, key: &SessionKey) -> Result<Option<Map<String, Value>>> {
+    let sql = "SELECT state FROM app_states WHERE app_name = ?1";
+    let mut statement = connection.prepare_cached(sql).doing("read the state of an app")?;
+    let found = statement.query_row([&key.app], |row| row.get::<_, String>(0));
+    let found = found.optional().doing("read the state of an app")?;
+    found.map(|text| object(&text, &format!("the state of app `{}`", key.app))).transpose()
+}

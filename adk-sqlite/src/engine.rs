@@ -1,0 +1,63 @@
+//! The store as the engine of runs.
+
+use crate::commit::Commit;
+use crate::error::closed;
+use crate::writer::Db;
+use crate::{SqliteStore, journal};
+use adk_core::engine::{
+    Body, Engine, Reply, RunInfo, RunStatus, Slot, StepKey, Stored, Taken, Wait, Waiting,
+};
+use adk_core::{BoxFuture, Result, RunId};
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+impl Engine for SqliteStore {
+    fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
+        Reply::Later(Box::pin(async move {
+            let draft = body.draft().await?;
+            let (reply, stored) = oneshot::channel();
+            self.0.writer.post(Commit::new(slot, draft, reply)).map_err(|_| closed())?;
+            stored.await.map_err(|_| closed())?
+        }))
+    }
+
+    fn step(&self, key: StepKey, work: BoxFuture<'static, Result<Value>>) -> BoxFuture<'_, Result<Value>> {
+        Box::pin(async move {
+            let value = work.await?;
+            let (run, key, of) = (key.run_id, key.to_string(), value.clone());
+            let earlier = self.0.writer.write(move |db| journal::step(db, run, &key, &of)).await?;
+            Ok(earlier.unwrap_or(value))
+        })
+    }
+
+    fn answer(&self, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
+        Box::pin(self.0.writer.write(move |db| journal::answer(db, &wait)))
+    }
+
+    fn take(&self, run: RunId) -> BoxFuture<'_, Result<Taken>> {
+        Box::pin(self.0.writer.write(move |db| journal::take(db, run)))
+    }
+
+    fn close(&self, run: RunId, status: RunStatus) -> BoxFuture<'_, Result<()>> {
+        Box::pin(self.0.writer.write(move |db| journal::close(db, run, Some(&status))))
+    }
+
+    fn release(&self, run: RunId) {
+        self.0.writer.tell(move |db: &mut Db| journal::close(db, run, None));
+    }
+
+    fn unfinished<'a>(&'a self, app: &'a str) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+        let app = app.to_owned();
+        Box::pin(self.0.writer.write(move |db| journal::unfinished(db, &app)))
+    }
+
+    fn waiting<'a>(&'a self, app: &'a str, run: Option<RunId>) -> BoxFuture<'a, Result<Vec<Waiting>>> {
+        let app = app.to_owned();
+        Box::pin(self.0.reader.read(move |connection| journal::waiting(connection, &app, run)))
+    }
+
+    fn resolve<'a>(&'a self, wait: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
+        let wait = wait.to_owned();
+        Box::pin(self.0.writer.write(move |db| journal::resolve(db, &wait, &answer)))
+    }
+}

@@ -1,0 +1,54 @@
+//! What SQLite says, as an error that says what to do.
+
+use adk_core::{Error, ErrorKind, StoreErrorKind};
+use rusqlite::ErrorCode;
+
+/// What went wrong, while this was done.
+pub(crate) fn failed(doing: &str, error: &rusqlite::Error) -> Error {
+    use StoreErrorKind as Kind;
+    let (kind, help) = match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => (
+            Kind::Locked,
+            "another program holds the file: end its transaction, or wait longer with `busy_timeout`",
+        ),
+        Some(ErrorCode::DiskFull) => (Kind::Full, "make room; nothing that was acknowledged is lost"),
+        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
+            (Kind::ReadOnly, "the file and its folder have to be writable")
+        }
+        Some(ErrorCode::CannotOpen) => {
+            (Kind::ReadOnly, "the folder has to be there, and the file and the folder have to be writable")
+        }
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+            (Kind::Corrupt, "take the file from a backup; `sqlite3 FILE .recover` saves what can be read")
+        }
+        Some(ErrorCode::SystemIoFailure) => (Kind::Unavailable, "look at the disk and its file system"),
+        _ => (Kind::Other, ""),
+    };
+    let error = Error::new(ErrorKind::Store(kind), format!("SQLite failed to {doing}: {error}"));
+    match help {
+        "" => error,
+        help => error.with_help(help),
+    }
+}
+
+/// The result of a statement, with what it was for.
+pub(crate) trait Doing<T> {
+    fn doing(self, what: &str) -> adk_core::Result<T>;
+}
+
+impl<T> Doing<T> for rusqlite::Result<T> {
+    fn doing(self, what: &str) -> adk_core::Result<T> {
+        self.map_err(|error| failed(what, &error))
+    }
+}
+
+/// What is stored is not what is written here.
+pub(crate) fn corrupt(message: String) -> Error {
+    Error::new(ErrorKind::Store(StoreErrorKind::Corrupt), message)
+        .with_help("was the file written by another program?")
+}
+
+/// The thread that writes has ended.
+pub(crate) fn closed() -> Error {
+    Error::new(ErrorKind::Store(StoreErrorKind::Unavailable), "the store is closed")
+}

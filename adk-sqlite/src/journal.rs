@@ -1,0 +1,235 @@
+//! The book of runs and their journals, as rows.
+
+use crate::append::{Entry, known};
+use crate::error::{Doing, corrupt};
+use crate::reader;
+use crate::writer::Db;
+use adk_core::engine::{Done, RunInfo, RunRecord, RunStatus, Taken, Wait, Waiting};
+use adk_core::{Error, ErrorKind, Result, RunId, StateDelta, StoreErrorKind};
+use rusqlite::{Connection, OptionalExtension, params};
+use serde_json::Value;
+use std::collections::HashMap;
+
+pub(crate) fn to_text<T: serde::Serialize + ?Sized>(value: &T) -> Result<String> {
+    serde_json::to_string(value).map_err(|error| corrupt(format!("it has no form in JSON: {error}")))
+}
+
+fn from_text<T: serde::de::DeserializeOwned>(text: &str, what: &str) -> Result<T> {
+    serde_json::from_str(text).map_err(|error| corrupt(format!("{what} cannot be read: {error}")))
+}
+
+/// Makes sure that this process drives the run, and enters it in the book when it begins.
+pub(crate) fn drives(db: &mut Db, run: RunId, session: i64, begins: Option<&RunRecord>) -> Result<()> {
+    let what = "enter a run";
+    if let Some(record) = begins {
+        let sql = "INSERT OR IGNORE INTO adkw_runs (id, session, status, owner, record)
+            VALUES (?1, ?2, 'running', ?3, ?4)";
+        let mut statement = db.connection.prepare_cached(sql).doing(what)?;
+        statement.execute(params![run.to_string(), session, db.owner.name, to_text(record)?]).doing(what)?;
+    }
+    if db.cache.runs.contains(&run) {
+        return Ok(());
+    }
+    let sql = "SELECT owner FROM adkw_runs WHERE id = ?1";
+    let owner = db.connection.prepare_cached(sql).and_then(|mut statement| {
+        statement.query_row([run.to_string()], |row| row.get::<_, Option<String>>(0)).optional()
+    });
+    match owner.doing(what)? {
+        Some(owner) if owner.as_deref() != Some(&db.owner.name) => {
+            let message = format!("run `{run}` is driven by another process by now");
+            Err(Error::new(ErrorKind::Store(StoreErrorKind::Fenced), message)
+                .with_help("nothing more is written for it here; follow it there"))
+        }
+        _ => {
+            db.cache.runs.insert(run);
+            Ok(())
+        }
+    }
+}
+
+/// Place and `temp:` keys of the event that fills a slot.
+pub(crate) fn slot(connection: &Connection, entry: &Entry) -> Result<(u64, StateDelta)> {
+    let sql = "SELECT place, temp FROM adkw_log WHERE run = ?1 AND slot = ?2";
+    let row = connection.query_row(sql, [&entry.run, &entry.slot], |row| {
+        Ok((row.get::<_, u64>(0)?, row.get::<_, Option<String>>(1)?))
+    });
+    let (place, temp) = row.doing("look for the event of an earlier attempt")?;
+    Ok((place, temp_of(temp)?))
+}
+
+fn temp_of(text: Option<String>) -> Result<StateDelta> {
+    text.map_or(Ok(StateDelta::default()), |text| from_text(&text, "the `temp:` keys of an event"))
+}
+
+/// Agents that have finished. Of a run that is in no book nothing is kept.
+pub(crate) fn finished(connection: &Connection, run: &str, done: &[Done]) -> Result<()> {
+    let what = "write that an agent has finished";
+    for done in done {
+        let sql = "INSERT OR IGNORE INTO adkw_done (run, path, done)
+            SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM adkw_runs WHERE id = ?1)";
+        let mut statement = connection.prepare_cached(sql).doing(what)?;
+        statement.execute(params![run, done.path.to_string(), to_text(done)?]).doing(what)?;
+    }
+    Ok(())
+}
+
+/// Records the result of a step; gives that of an earlier attempt when there is one.
+pub(crate) fn step(db: &mut Db, run: RunId, key: &str, value: &Value) -> Result<Option<Value>> {
+    let what = "record a step";
+    drives(db, run, 0, None)?;
+    let sql = "INSERT OR IGNORE INTO adkw_steps (run, key, value)
+        SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM adkw_runs WHERE id = ?1)";
+    let mut statement = db.connection.prepare_cached(sql).doing(what)?;
+    let run = run.to_string();
+    if statement.execute(params![run, key, value.to_string()]).doing(what)? > 0 {
+        return Ok(None);
+    }
+    let sql = "SELECT value FROM adkw_steps WHERE run = ?1 AND key = ?2";
+    let earlier = db.connection.query_row(sql, [&*run, key], |row| row.get::<_, String>(0)).optional();
+    earlier.doing(what)?.map(|text| from_text(&text, "the record of a step")).transpose()
+}
+
+/// The answer to a wait, which is open from now on.
+pub(crate) fn answer(db: &mut Db, wait: &Wait) -> Result<Option<Value>> {
+    let what = "open a wait";
+    drives(db, wait.key.run_id, 0, None)?;
+    let id = wait.key.id();
+    let sql = "SELECT answer FROM adkw_waits WHERE id = ?1";
+    let answer = db.connection.query_row(sql, [&id], |row| row.get::<_, Option<String>>(0)).optional();
+    if let Some(answer) = answer.doing(what)? {
+        return answer.map(|text| from_text(&text, "an answer")).transpose();
+    }
+    let sql = "INSERT INTO adkw_waits (id, run, key, waiting)
+        SELECT ?1, ?2, ?3, ?4 WHERE EXISTS (SELECT 1 FROM adkw_runs WHERE id = ?2)";
+    let row = params![id, wait.key.run_id.to_string(), wait.key.to_string(), to_text(&wait.waiting)?];
+    db.connection.execute(sql, row).doing(what)?;
+    Ok(None)
+}
+
+/// Answers a wait that is open.
+pub(crate) fn resolve(db: &Db, id: &str, answer: &Value) -> Result<()> {
+    let what = "answer a wait";
+    let sql = "UPDATE adkw_waits SET answer = ?2 WHERE id = ?1 AND answer IS NULL
+        AND run IN (SELECT id FROM adkw_runs WHERE status IN ('running', 'paused'))";
+    if db.connection.execute(sql, params![id, answer.to_string()]).doing(what)? > 0 {
+        return Ok(());
+    }
+    let sql = "SELECT answer IS NOT NULL FROM adkw_waits WHERE id = ?1";
+    match db.connection.query_row(sql, [id], |row| row.get(0)).optional().doing(what)? {
+        Some(true) => {
+            let message = format!("the wait `{id}` has an answer already");
+            Err(Error::new(ErrorKind::Answered, message).with_help("the first answer counts"))
+        }
+        _ => {
+            let message = format!("nobody waits for `{id}`");
+            Err(Error::new(ErrorKind::UnknownWait, message).with_help("ask the runner what is waited for"))
+        }
+    }
+}
+
+/// Makes this process the one that drives a run, and reads what was recorded of it.
+pub(crate) fn take(db: &mut Db, run: RunId) -> Result<Taken> {
+    let what = "take up a run";
+    let id = run.to_string();
+    let sql = "SELECT owner, record FROM adkw_runs WHERE id = ?1";
+    let row =
+        db.connection.query_row(sql, [&id], |row| Ok((row.get(0)?, row.get::<_, String>(1)?))).optional();
+    let row: Option<(Option<String>, _)> = row.doing(what)?;
+    let Some((owner, record)) = row else {
+        let message = format!("there is no run `{run}`");
+        return Err(Error::new(ErrorKind::UnknownRun, message)
+            .with_help("is it the id of a run of this store? was its session deleted?"));
+    };
+    if owner.is_some_and(|owner| db.owner.lives(&db.path, &owner)) {
+        let message = format!("run `{run}` is driven by somebody already");
+        return Err(Error::new(ErrorKind::RunBusy, message).with_help("wait until it ends or pauses"));
+    }
+    let sql = "UPDATE adkw_runs SET owner = ?2, status = 'running', error = NULL WHERE id = ?1";
+    db.connection.execute(sql, [&id, &db.owner.name]).doing(what)?;
+    let record: RunRecord = from_text(&record, "the record of a run")?;
+    let key = record.session.clone();
+    let (number, len) =
+        known(db, &key)?.map(|known| (known.number, known.len)).ok_or_else(|| key.missing())?;
+    let mut taken = Taken::new(record);
+    taken.events = reader::events(&db.connection, &key, number, taken.record.begins..len)?;
+    taken.temp =
+        pairs(&db.connection, "SELECT slot, temp FROM adkw_log WHERE run = ?1 AND temp IS NOT NULL", &id)?;
+    taken.steps = pairs(&db.connection, "SELECT key, value FROM adkw_steps WHERE run = ?1", &id)?;
+    let done: HashMap<String, Done> =
+        pairs(&db.connection, "SELECT path, done FROM adkw_done WHERE run = ?1", &id)?;
+    taken.done = done.into_values().collect();
+    Ok(taken)
+}
+
+/// Keys and JSON of a run.
+fn pairs<T: serde::de::DeserializeOwned>(
+    connection: &Connection,
+    sql: &str,
+    run: &str,
+) -> Result<HashMap<String, T>> {
+    let what = "read the journal of a run";
+    let mut statement = connection.prepare_cached(sql).doing(what)?;
+    let rows = statement.query_map([run], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)));
+    let mut all = HashMap::new();
+    for row in rows.doing(what)? {
+        let (key, text) = row.doing(what)?;
+        let value = from_text(&text, &format!("the record of `{key}`"))?;
+        all.insert(key, value);
+    }
+    Ok(all)
+}
+
+/// Gives up the right to drive, and says how far the run is when that is known.
+pub(crate) fn close(db: &mut Db, run: RunId, status: Option<&RunStatus>) -> Result<()> {
+    let (status, error) = match status {
+        None => (None, None),
+        Some(RunStatus::Paused) => (Some("paused"), None),
+        Some(RunStatus::Finished) => (Some("finished"), None),
+        Some(RunStatus::Failed(error)) => (Some("failed"), Some(error)),
+        Some(_) => (Some("running"), None),
+    };
+    db.cache.runs.remove(&run);
+    let sql = "UPDATE adkw_runs SET owner = NULL, status = coalesce(?3, status), error = coalesce(?4, error)
+        WHERE id = ?1 AND owner = ?2";
+    let row = params![run.to_string(), db.owner.name, status, error];
+    db.connection.execute(sql, row).doing("close a run").map(drop)
+}
+
+/// The runs of an app that have not ended, oldest first: their ids begin with the time.
+pub(crate) fn unfinished(db: &Db, app: &str) -> Result<Vec<RunInfo>> {
+    let what = "list the runs";
+    let sql = "SELECT r.status, r.owner, r.record,
+        EXISTS (SELECT 1 FROM adkw_waits w WHERE w.run = r.id AND w.answer IS NOT NULL)
+        FROM adkw_runs r JOIN adkw_sessions s ON s.number = r.session
+        WHERE s.app_name = ?1 AND r.status IN ('running', 'paused') ORDER BY r.id";
+    let mut statement = db.connection.prepare_cached(sql).doing(what)?;
+    let rows = statement.query_map([app], |row| {
+        let (status, owner): (String, Option<String>) = (row.get(0)?, row.get(1)?);
+        Ok((status, owner, row.get::<_, String>(2)?, row.get::<_, bool>(3)?))
+    });
+    let mut all = Vec::new();
+    for row in rows.doing(what)? {
+        let (status, owner, record, answered) = row.doing(what)?;
+        let free = !owner.is_some_and(|owner| db.owner.lives(&db.path, &owner));
+        let (status, ready) = match &*status {
+            "paused" => (RunStatus::Paused, free && answered),
+            _ => (RunStatus::Running, free),
+        };
+        let record: RunRecord = from_text(&record, "the record of a run")?;
+        all.push(RunInfo::of(&record, status, ready));
+    }
+    Ok(all)
+}
+
+/// The waits that are open, in the order in which they began.
+pub(crate) fn waiting(connection: &Connection, app: &str, run: Option<RunId>) -> Result<Vec<Waiting>> {
+    let what = "list the waits";
+    let sql = "SELECT w.waiting FROM adkw_waits w JOIN adkw_runs r ON r.id = w.run
+        JOIN adkw_sessions s ON s.number = r.session
+        WHERE s.app_name = ?1 AND (?2 IS NULL OR w.run = ?2) AND w.answer IS NULL
+        AND r.status IN ('running', 'paused') ORDER BY w.number";
+    let mut statement = connection.prepare_cached(sql).doing(what)?;
+    let run = run.map(|run| run.to_string());
+    let rows = statement.query_map(params![app, run], |row| row.get::<_, String>(0)).doing(what)?;
+    rows.map(|row| from_text(&row.doing(what)?, "a wait")).collect()
+}

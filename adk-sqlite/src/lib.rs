@@ -1,0 +1,137 @@
+//! Durable sessions and runs in one SQLite file.
+//!
+//! [`SqliteStore`] keeps sessions and is the engine of their runs: an event, the state that it changes and its entry in the
+//! journal are one transaction, which is on the disk before the agent goes on and before anybody sees the event.
+//!
+//! ```no_run
+//! # use adk_core as adk;
+//! # async fn example() -> adk::Result<()> {
+//! let store = adk_sqlite::SqliteStore::open("agents.db").await?;
+//! let runner: adk::Runner = adk::Runner::builder().session_store(store.clone()).engine(store).build()?;
+//! # let _ = runner;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The tables are those of ADK's `DatabaseSessionService` (schema version 1): Python's google-adk opens the same file,
+//! reads what was written here, and the reverse. What ADK has no table for stands in tables of its own, whose names
+//! begin with `adkw_`.
+//!
+//! All writes go through one thread that owns the connection. What arrives while it waits for the disk goes together in
+//! the next transaction.
+
+mod append;
+mod cache;
+mod commit;
+mod engine;
+mod error;
+mod journal;
+mod owner;
+mod reader;
+mod schema;
+mod sessions;
+mod time;
+mod writer;
+
+use adk_core::Result;
+use reader::Reader;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use writer::Writer;
+
+/// What a transaction is safe from once it is acknowledged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// The loss of power: SQLite's `synchronous=FULL`.
+    #[default]
+    Power,
+    /// The death of the process, but not that of the machine: `synchronous=NORMAL`. About five times as fast for a
+    /// single run.
+    Process,
+}
+
+/// How a file is opened.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Options {
+    /// What a transaction is safe from. Default [`Durability::Power`].
+    pub durability: Durability,
+    /// How long a lock that another program holds is waited for. Default five seconds.
+    pub busy_timeout: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { durability: Durability::default(), busy_timeout: Duration::from_secs(5) }
+    }
+}
+
+impl Options {
+    /// What a transaction is safe from.
+    #[must_use]
+    pub fn durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
+        self
+    }
+
+    /// How long a lock that another program holds is waited for.
+    #[must_use]
+    pub fn busy_timeout(mut self, time: Duration) -> Self {
+        self.busy_timeout = time;
+        self
+    }
+}
+
+/// Sessions and runs in a SQLite file. Clones share it; the last one that is dropped closes it.
+#[derive(Clone)]
+pub struct SqliteStore(Arc<Shared>);
+
+struct Shared {
+    path: PathBuf,
+    /// Closed before the connection that writes, which tidies up as the last.
+    reader: Arc<Reader>,
+    writer: Writer,
+    live: cache::Live,
+}
+
+impl SqliteStore {
+    /// Opens a file, which is made when it is not there, with its tables.
+    ///
+    /// # Errors
+    /// Of kind [`ErrorKind::Store`](adk_core::ErrorKind::Store), with a kind of its own for a file that cannot be
+    /// written, that is locked, that is damaged or no database, and for a disk that is full; also when the file has
+    /// tables of another version of ADK.
+    pub async fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(path, Options::default()).await
+    }
+
+    /// Opens a file with settings.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub async fn open_with(path: impl AsRef<Path>, options: Options) -> Result<Self> {
+        let path = path.as_ref().to_owned();
+        let writer = Writer::open(path.clone(), options).await?;
+        let reader = Arc::new(Reader::new(path.clone(), options));
+        Ok(Self(Arc::new(Shared { path, writer, reader, live: cache::Live::default() })))
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.0.path
+    }
+}
+
+impl From<SqliteStore> for Arc<dyn adk_core::session::SessionStore> {
+    fn from(store: SqliteStore) -> Self {
+        Arc::new(store)
+    }
+}
+
+impl fmt::Debug for SqliteStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SqliteStore({})", self.0.path.display())
+    }
+}

@@ -1,0 +1,98 @@
+//! The tables: those of ADK's schema version 1, and ours beside them.
+
+use crate::error::{Doing, corrupt};
+use adk_core::Result;
+use rusqlite::{Connection, OptionalExtension};
+
+/// As google-adk 2.13 makes them (`sessions/schemas/v1.py`).
+const ADK: &str = "
+CREATE TABLE IF NOT EXISTS adk_internal_metadata (
+    key VARCHAR(128) NOT NULL, value VARCHAR(256) NOT NULL, PRIMARY KEY (key));
+CREATE TABLE IF NOT EXISTS sessions (
+    app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL, id VARCHAR(128) NOT NULL,
+    state TEXT NOT NULL, create_time DATETIME NOT NULL, update_time DATETIME NOT NULL,
+    PRIMARY KEY (app_name, user_id, id));
+CREATE TABLE IF NOT EXISTS app_states (
+    app_name VARCHAR(128) NOT NULL, state TEXT NOT NULL, update_time DATETIME NOT NULL, PRIMARY KEY (app_name));
+CREATE TABLE IF NOT EXISTS user_states (
+    app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL, state TEXT NOT NULL, update_time DATETIME NOT NULL,
+    PRIMARY KEY (app_name, user_id));
+CREATE TABLE IF NOT EXISTS events (
+    id VARCHAR(128) NOT NULL, app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL,
+    session_id VARCHAR(128) NOT NULL, invocation_id VARCHAR(256) NOT NULL, timestamp DATETIME NOT NULL, event_data TEXT,
+    PRIMARY KEY (id, app_name, user_id, session_id),
+    FOREIGN KEY(app_name, user_id, session_id) REFERENCES sessions (app_name, user_id, id) ON DELETE CASCADE);
+CREATE INDEX IF NOT EXISTS idx_events_app_user_session_ts_id
+    ON events (app_name, user_id, session_id, timestamp DESC, id DESC);
+INSERT OR IGNORE INTO adk_internal_metadata VALUES ('schema_version', '1');
+";
+
+/// Ours. A session that ADK deletes takes its rows here along.
+///
+/// * `adkw_log`: the order of the events of a session, and which slot of which run an event fills.
+/// * `adkw_runs`, `adkw_steps`, `adkw_done`, `adkw_waits`: the book of runs and their journals.
+const OURS: &str = "
+CREATE TABLE IF NOT EXISTS adkw_meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+INSERT OR IGNORE INTO adkw_meta VALUES ('version', '1');
+CREATE TABLE IF NOT EXISTS adkw_sessions (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, app_name TEXT NOT NULL, user_id TEXT NOT NULL, id TEXT NOT NULL,
+    UNIQUE (app_name, user_id, id),
+    FOREIGN KEY (app_name, user_id, id) REFERENCES sessions (app_name, user_id, id) ON DELETE CASCADE);
+CREATE TABLE IF NOT EXISTS adkw_log (
+    session INTEGER NOT NULL REFERENCES adkw_sessions (number) ON DELETE CASCADE, place INTEGER NOT NULL,
+    event_id TEXT NOT NULL, micros INTEGER NOT NULL, run TEXT, slot TEXT, temp TEXT,
+    PRIMARY KEY (session, place)) WITHOUT ROWID;
+CREATE UNIQUE INDEX IF NOT EXISTS adkw_log_slot ON adkw_log (run, slot) WHERE run IS NOT NULL;
+CREATE TABLE IF NOT EXISTS adkw_runs (
+    id TEXT PRIMARY KEY, session INTEGER NOT NULL REFERENCES adkw_sessions (number) ON DELETE CASCADE,
+    status TEXT NOT NULL, error TEXT, owner TEXT, record TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS adkw_runs_open ON adkw_runs (id) WHERE status IN ('running', 'paused');
+CREATE INDEX IF NOT EXISTS adkw_runs_session ON adkw_runs (session);
+CREATE TABLE IF NOT EXISTS adkw_steps (
+    run TEXT NOT NULL REFERENCES adkw_runs (id) ON DELETE CASCADE, key TEXT NOT NULL, value TEXT NOT NULL,
+    PRIMARY KEY (run, key)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS adkw_done (
+    run TEXT NOT NULL REFERENCES adkw_runs (id) ON DELETE CASCADE, path TEXT NOT NULL, done TEXT NOT NULL,
+    PRIMARY KEY (run, path)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS adkw_waits (
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
+    run TEXT NOT NULL REFERENCES adkw_runs (id) ON DELETE CASCADE, key TEXT NOT NULL, waiting TEXT NOT NULL, answer TEXT);
+CREATE INDEX IF NOT EXISTS adkw_waits_run ON adkw_waits (run);
+";
+
+/// Makes the tables that are not there.
+pub(crate) fn prepare(connection: &Connection) -> Result<()> {
+    let has = |table: &str| {
+        let sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1";
+        connection.query_row(sql, [table], |_| Ok(())).optional().doing("look for its tables")
+    };
+    let version = match has("adk_internal_metadata")? {
+        None => None,
+        Some(()) => {
+            let sql = "SELECT value FROM adk_internal_metadata WHERE key = 'schema_version'";
+            connection
+                .query_row(sql, [], |row| row.get::<_, String>(0))
+                .optional()
+                .doing("read its version")?
+        }
+    };
+    if version.as_deref() != Some("1") && has("sessions")?.is_some() {
+        let found =
+            version.map_or("an older schema".to_owned(), |version| format!("schema version {version}"));
+        return Err(corrupt(format!("the file has ADK's tables of {found}, and this crate knows version 1")));
+    }
+    if has("adkw_meta")?.is_some() {
+        let sql = "SELECT value FROM adkw_meta WHERE key = 'version'";
+        let own: String = connection.query_row(sql, [], |row| row.get(0)).doing("read its version")?;
+        if own != "1" {
+            return Err(corrupt(format!("the file was written by another version of this crate ({own})")));
+        }
+        return Ok(());
+    }
+    let all = format!("BEGIN IMMEDIATE;{ADK}{OURS}COMMIT;");
+    let made = connection.execute_batch(&all);
+    if made.is_err() && !connection.is_autocommit() {
+        let _ = connection.execute_batch("ROLLBACK");
+    }
+    made.doing("make its tables")
+}

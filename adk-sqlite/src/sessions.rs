@@ -1,0 +1,237 @@
+//! The store as ADK's session service.
+
+use crate::append::{app_state, append, known, share, user_state};
+use crate::cache::{Known, Live};
+use crate::error::{Doing, closed};
+use crate::reader::{self, Reader, Shelf, prefixed, snapshot};
+use crate::writer::{Db, Job};
+use crate::{SqliteStore, time};
+use adk_core::session::{
+    EventFilter, Opening, PAGE, Session, SessionKey, SessionSnapshot, SessionStore, StateMap, split,
+};
+use adk_core::{BoxFuture, Event, Result, StateDelta};
+use rusqlite::params;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+use tokio::sync::oneshot;
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
+}
+
+impl SessionStore for SqliteStore {
+    fn create(&self, key: SessionKey, state: StateDelta) -> BoxFuture<'_, Result<Arc<Session>>> {
+        Box::pin(async move { self.open_session(key, Some(state)).await?.ok_or_else(closed) })
+    }
+
+    fn get<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<Option<Arc<Session>>>> {
+        Box::pin(async move {
+            let Some(session) = self.open_session(key.clone(), None).await? else { return Ok(None) };
+            let len = session.len();
+            session.load(len.saturating_sub(PAGE)..len).await?;
+            Ok(Some(session))
+        })
+    }
+
+    fn read<'a>(
+        &'a self,
+        key: &'a SessionKey,
+        filter: &'a EventFilter,
+    ) -> BoxFuture<'a, Result<Option<SessionSnapshot>>> {
+        Box::pin(async move {
+            // Events of other programs get their places first.
+            let of = key.clone();
+            let look = move |db: &mut Db| Ok(known(db, &of)?.map(|known| (known.number, known.len)));
+            let Some((number, len)) = self.0.writer.write(look).await? else { return Ok(None) };
+            let (key, filter) = (key.clone(), filter.clone());
+            self.0.reader.read(move |connection| snapshot(connection, key, number, len, &filter)).await
+        })
+    }
+
+    fn append<'a>(&'a self, key: &'a SessionKey, events: Vec<Event>) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let mut events = events;
+            for event in &mut events {
+                let delta = std::mem::take(&mut event.actions.state_delta);
+                let kept = delta.iter().filter(|(key, _)| !key.starts_with("temp:"));
+                event.actions.state_delta = kept.map(|(key, value)| (key.clone(), value.clone())).collect();
+            }
+            let of = key.clone();
+            let write = move |db: &mut Db| {
+                if known(db, &of)?.is_none() {
+                    return Err(of.missing());
+                }
+                events.iter().try_for_each(|event| append(db, &of, event, None).map(drop))
+            };
+            self.0.writer.write(write).await?;
+            // Whoever has the session open sees them.
+            match self.0.live.is_open(key) {
+                true => self.open_session(key.clone(), None).await.map(drop),
+                false => Ok(()),
+            }
+        })
+    }
+
+    fn list<'a>(
+        &'a self,
+        app: &'a str,
+        user: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Vec<SessionSnapshot>>> {
+        let (app, user) = (app.to_owned(), user.map(str::to_owned));
+        Box::pin(self.0.reader.read(move |connection| {
+            let what = "list the sessions";
+            let sql = "SELECT s.user_id, s.id, coalesce(n.number, -1),
+                coalesce((SELECT max(place) + 1 FROM adkw_log WHERE session = n.number), 0)
+                FROM sessions s LEFT JOIN adkw_sessions n USING (app_name, user_id, id)
+                WHERE s.app_name = ?1 AND (?2 IS NULL OR s.user_id = ?2) ORDER BY s.update_time, s.user_id, s.id";
+            let mut statement = connection.prepare_cached(sql).doing(what)?;
+            let rows = statement.query_map(params![app, user], |row| {
+                let key = SessionKey::new(app.clone(), row.get::<_, String>(0)?, row.get::<_, String>(1)?);
+                Ok((key, row.get::<_, i64>(2)?, row.get::<_, u64>(3)?))
+            });
+            let none = EventFilter::new().last(0);
+            let mut all = Vec::new();
+            for row in rows.doing(what)? {
+                let (key, number, len) = row.doing(what)?;
+                all.extend(snapshot(connection, key, number, len, &none)?);
+            }
+            Ok(all)
+        }))
+    }
+
+    fn delete<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async move {
+            self.0.live.remove(key);
+            let key = key.clone();
+            let delete = move |db: &mut Db| {
+                db.cache.clear();
+                let row = [&key.app, &key.user, &key.id];
+                let sql = "DELETE FROM sessions WHERE app_name = ?1 AND user_id = ?2 AND id = ?3";
+                let deleted = db.connection.execute(sql, row).doing("delete a session")?;
+                Ok(deleted > 0)
+            };
+            self.0.writer.write(delete).await
+        })
+    }
+}
+
+impl SqliteStore {
+    /// Opens a session, or makes it with that state.
+    async fn open_session(
+        &self,
+        key: SessionKey,
+        create: Option<StateDelta>,
+    ) -> Result<Option<Arc<Session>>> {
+        let (reply, result) = oneshot::channel();
+        let (reader, live) = (self.0.reader.clone(), self.0.live.clone());
+        let job = Open { key, create, reader, live, found: None, reply };
+        self.0.writer.post(Box::new(job)).map_err(|_| closed())?;
+        result.await.map_err(|_| closed())?
+    }
+}
+
+struct Open {
+    key: SessionKey,
+    create: Option<StateDelta>,
+    reader: Arc<Reader>,
+    live: Live,
+    found: Option<Found>,
+    reply: oneshot::Sender<Result<Option<Arc<Session>>>>,
+}
+
+struct Found {
+    known: Known,
+    user: StateMap,
+    app: StateMap,
+}
+
+impl Job for Open {
+    fn run(&mut self, db: &mut Db) -> Result<()> {
+        if let Some(state) = &self.create {
+            create(db, &self.key, state)?;
+        }
+        self.found = match known(db, &self.key)? {
+            None => None,
+            Some(known) => {
+                let known = known.clone();
+                let user = user_state(&db.connection, &self.key)?.unwrap_or_default();
+                let app = app_state(&db.connection, &self.key)?.unwrap_or_default();
+                Some(Found { known, user: prefixed("user:", user), app: prefixed("app:", app) })
+            }
+        };
+        Ok(())
+    }
+
+    /// After those who have written before it: so what is open is never behind what it is told.
+    fn done(mut self: Box<Self>, result: Result<()>, db: &mut Db) {
+        let found = self.found.take();
+        let opened = result.and_then(|()| found.map(|found| self.open(found, db)).transpose());
+        let _ = self.reply.send(opened);
+    }
+}
+
+impl Open {
+    fn open(&self, found: Found, db: &Db) -> Result<Arc<Session>> {
+        let Found { known, user: of_user, app: of_app } = found;
+        let (user, app) = (self.live.user(&self.key), self.live.app(&self.key));
+        let session = match self.live.find(&self.key, known.number) {
+            Some(session) => {
+                catch_up(&session, db, known.number, known.len)?;
+                session
+            }
+            None => {
+                let earlier = usize::try_from(known.len).unwrap_or(usize::MAX);
+                let (user, app, own) = (user.clone(), app.clone(), prefixed("", known.own));
+                let opening = Opening { own, user, app, earlier, updated: known.latest, newest: Vec::new() };
+                let shelf =
+                    Shelf { reader: self.reader.clone(), key: self.key.clone(), number: known.number };
+                let session = Arc::new(Session::open(self.key.clone(), opening, Some(Arc::new(shelf))));
+                self.live.add(&session, known.number);
+                session
+            }
+        };
+        user.replace(of_user);
+        app.replace(of_app);
+        Ok(session)
+    }
+}
+
+/// Appends to a session in memory what others have written to its log.
+pub(crate) fn catch_up(session: &Session, db: &Db, number: i64, len: u64) -> Result<()> {
+    let here = session.len() as u64;
+    if here < len {
+        let missing = reader::events(&db.connection, session.key(), number, here..len)?;
+        missing.into_iter().for_each(|event| session.append_stored(event));
+    }
+    Ok(())
+}
+
+fn create(db: &mut Db, key: &SessionKey, state: &StateDelta) -> Result<()> {
+    let what = "make a session";
+    let time = time::to_text(now());
+    let [own, user, app] = split(state);
+    let own: Map<_, _> = own.into_iter().map(|(key, value)| (key.to_owned(), Value::clone(value))).collect();
+    let connection = &db.connection;
+    let made = connection
+        .prepare_cached(
+            "INSERT OR IGNORE INTO sessions (app_name, user_id, id, state, create_time, update_time)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?5)",
+        )
+        .and_then(|mut statement| {
+            statement.execute(params![key.app, key.user, key.id, Value::Object(own).to_string(), time])
+        });
+    if made.doing(what)? == 0 {
+        return Err(key.exists());
+    }
+    let rows = [
+        ("INSERT OR IGNORE INTO app_states VALUES (?1, '{}', ?3)"),
+        ("INSERT OR IGNORE INTO user_states VALUES (?1, ?2, '{}', ?3)"),
+    ];
+    for sql in rows {
+        let made = connection.prepare_cached(sql);
+        made.doing(what)?.execute(params![key.app, key.user, time]).doing(what)?;
+    }
+    share(connection, key, &user, &app, &time)
+}

@@ -1,0 +1,220 @@
+//! The thread that owns the connection that writes: all that waits goes into one transaction.
+
+use crate::Options;
+use crate::cache::Cache;
+use crate::error::{Doing, closed, failed};
+use crate::owner::{Owner, open_failed};
+use crate::{Durability, schema};
+use adk_core::{Error, Result};
+use rusqlite::Connection;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+use tokio::sync::oneshot;
+
+/// The most that goes into one transaction, so that the first is not held up by the last.
+const MOST: usize = 512;
+
+/// What a job works with.
+pub(crate) struct Db {
+    pub(crate) connection: Connection,
+    pub(crate) cache: Cache,
+    pub(crate) owner: Owner,
+    pub(crate) path: PathBuf,
+}
+
+/// Something to be written.
+pub(crate) trait Job: Send {
+    /// Does it in the transaction that is open. It may be asked again, after what it did was rolled back.
+    fn run(&mut self, db: &mut Db) -> Result<()>;
+    /// Tells whoever asked: it is on the disk, or will never be.
+    fn done(self: Box<Self>, result: Result<()>, db: &mut Db);
+}
+
+/// Hands jobs to the thread.
+pub(crate) struct Writer {
+    jobs: Option<Sender<Box<dyn Job>>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    pub(crate) async fn open(path: PathBuf, options: Options) -> Result<Self> {
+        let (jobs, incoming) = channel();
+        let (opened, result) = oneshot::channel();
+        let run = move || match Db::open(path, options) {
+            Ok(mut db) => {
+                let _ = opened.send(Ok(()));
+                db.serve(&incoming);
+            }
+            Err(error) => drop(opened.send(Err(error))),
+        };
+        let thread = std::thread::Builder::new().name("adk-sqlite".to_owned()).spawn(run);
+        let thread = thread.map_err(|error| closed().with_source(error))?;
+        result.await.map_err(|_| closed())??;
+        Ok(Self { jobs: Some(jobs), thread: Some(thread) })
+    }
+
+    /// Gives the job back when the thread has ended.
+    pub(crate) fn post(&self, job: Box<dyn Job>) -> Result<(), Box<dyn Job>> {
+        match &self.jobs {
+            Some(jobs) => jobs.send(job).map_err(|error| error.0),
+            None => Err(job),
+        }
+    }
+
+    /// Does this in a transaction, together with what others ask for.
+    pub(crate) async fn write<T, F>(&self, work: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut Db) -> Result<T> + Send + 'static,
+    {
+        let (reply, result) = oneshot::channel();
+        let job = Call { work, value: None, reply };
+        self.post(Box::new(job)).map_err(|_| closed())?;
+        result.await.map_err(|_| closed())?
+    }
+}
+
+impl Writer {
+    /// Does this without anybody who waits for it.
+    pub(crate) fn tell(&self, work: impl FnMut(&mut Db) -> Result<()> + Send + 'static) {
+        let (reply, _) = oneshot::channel();
+        // When the thread has ended there is nothing to do any more.
+        let _ = self.post(Box::new(Call { work, value: None, reply }));
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        // The thread ends when nobody can ask it any more, after what was asked.
+        self.jobs = None;
+        if let Some(thread) = self.thread.take()
+            && thread.thread().id() != std::thread::current().id()
+        {
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Call<F, T> {
+    work: F,
+    value: Option<T>,
+    reply: oneshot::Sender<Result<T>>,
+}
+
+impl<T: Send, F: FnMut(&mut Db) -> Result<T> + Send> Job for Call<F, T> {
+    fn run(&mut self, db: &mut Db) -> Result<()> {
+        self.value = Some((self.work)(db)?);
+        Ok(())
+    }
+
+    fn done(self: Box<Self>, result: Result<()>, _: &mut Db) {
+        let Self { value, reply, .. } = *self;
+        let _ = reply.send(result.and_then(|()| value.ok_or_else(closed)));
+    }
+}
+
+impl Db {
+    fn open(path: PathBuf, options: Options) -> Result<Self> {
+        let connection = Connection::open(&path).map_err(|error| open_failed(&path, &error))?;
+        let synchronous = match options.durability {
+            Durability::Power => "FULL",
+            Durability::Process => "NORMAL",
+        };
+        let set = || {
+            connection.busy_timeout(options.busy_timeout)?;
+            connection.set_prepared_statement_cache_capacity(64);
+            connection.query_row("PRAGMA journal_mode=WAL", [], |_| Ok(()))?;
+            connection.execute_batch(&format!("PRAGMA synchronous={synchronous}; PRAGMA foreign_keys=ON;"))
+        };
+        set().map_err(|error| open_failed(&path, &error))?;
+        schema::prepare(&connection)?;
+        let owner = Owner::new(&path)?;
+        Ok(Self { connection, cache: Cache::default(), owner, path })
+    }
+
+    fn serve(&mut self, incoming: &Receiver<Box<dyn Job>>) {
+        while let Ok(first) = incoming.recv() {
+            let mut jobs = vec![first];
+            jobs.extend(incoming.try_iter().take(MOST - 1));
+            self.batch(jobs);
+        }
+    }
+
+    fn batch(&mut self, mut jobs: Vec<Box<dyn Job>>) {
+        match self.together(&mut jobs) {
+            Ok(results) => {
+                for (job, result) in jobs.into_iter().zip(results) {
+                    job.done(result, self);
+                }
+            }
+            Err(Lost { error, alone: true }) if jobs.len() > 1 => {
+                // One of them took the others along: each shows what it is worth.
+                drop(error);
+                jobs.into_iter().for_each(|job| self.batch(vec![job]));
+            }
+            Err(Lost { error, .. }) => {
+                for job in jobs {
+                    let copy = Error::new(error.kind(), error.message());
+                    let copy = match error.help() {
+                        Some(help) => copy.with_help(help),
+                        None => copy,
+                    };
+                    job.done(Err(copy), self);
+                }
+            }
+        }
+    }
+
+    fn together(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<Vec<Result<()>>, Lost> {
+        self.execute("BEGIN IMMEDIATE").map_err(|error| Lost { error, alone: false })?;
+        let results = self.inside(jobs);
+        let committed = results.and_then(|results| self.execute("COMMIT").map(|()| results));
+        committed.map_err(|error| {
+            self.cache.clear();
+            if !self.connection.is_autocommit() {
+                let _ = self.connection.execute_batch("ROLLBACK");
+            }
+            Lost { error, alone: true }
+        })
+    }
+
+    /// An error of one job is its own; one that ends the transaction is that of all.
+    fn inside(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<Vec<Result<()>>> {
+        let version = self
+            .connection
+            .prepare_cached("PRAGMA data_version")
+            .and_then(|mut statement| statement.query_row([], |row| row.get::<_, i64>(0)));
+        self.cache.at_version(version.doing("begin a transaction")?);
+        let mut results = Vec::with_capacity(jobs.len());
+        for job in jobs {
+            self.execute("SAVEPOINT job")?;
+            let result = job.run(self);
+            if let Err(error) = result {
+                self.cache.clear();
+                if self.connection.is_autocommit() {
+                    return Err(error);
+                }
+                self.execute("ROLLBACK TO job")?;
+                results.push(Err(error));
+            } else {
+                results.push(result);
+            }
+            self.execute("RELEASE job")?;
+        }
+        Ok(results)
+    }
+
+    /// One of the statements around transactions, prepared once.
+    fn execute(&self, sql: &str) -> Result<()> {
+        let done = self.connection.prepare_cached(sql).and_then(|mut statement| statement.execute([]));
+        done.map(drop).map_err(|error| failed("write", &error))
+    }
+}
+
+/// A transaction that did not come about.
+struct Lost {
+    error: Error,
+    /// Whether it is worth trying each job alone.
+    alone: bool,
+}

@@ -1,0 +1,64 @@
+//! Differences as text for people.
+
+use std::fmt::Write;
+
+/// What differs, collected over the parts of a case.
+#[derive(Debug, Default)]
+pub struct Diff(String);
+
+impl Diff {
+    /// Says something.
+    pub fn note(&mut self, text: String) {
+        self.0.push_str(&text);
+        self.0.push('\n');
+    }
+
+    /// Two values that should be the same.
+    pub fn unless(&mut self, same: bool, what: &str, wanted: &str, got: &str) {
+        if !same {
+            self.note(format!("{what}\n  - {wanted}\n  + {got}"));
+        }
+    }
+
+    /// Two lists that should be the same: lines of the first alone begin with `-`, of the second alone with `+`.
+    pub fn lists(&mut self, what: &str, wanted: &[String], got: &[String]) {
+        if wanted == got {
+            return;
+        }
+        self.note(what.to_owned());
+        let common = common(wanted, got);
+        let (mut at, mut to) = (0, 0);
+        while at < wanted.len() || to < got.len() {
+            let both = at < wanted.len() && to < got.len();
+            if both && wanted[at] == got[to] {
+                let _ = writeln!(self.0, "    {}", wanted[at]);
+                (at, to) = (at + 1, to + 1);
+            } else if to == got.len() || (both && common[at + 1][to] >= common[at][to + 1]) {
+                let _ = writeln!(self.0, "  - {}", wanted[at]);
+                at += 1;
+            } else {
+                let _ = writeln!(self.0, "  + {}", got[to]);
+                to += 1;
+            }
+        }
+    }
+
+    /// All of it; `None` when nothing differs.
+    pub fn finish(self) -> Option<String> {
+        (!self.0.is_empty()).then_some(self.0)
+    }
+}
+
+/// How many lines the rests of both lists have in common, from each place on.
+fn common(one: &[String], other: &[String]) -> Vec<Vec<usize>> {
+    let mut table = vec![vec![0; other.len() + 1]; one.len() + 1];
+    for at in (0..one.len()).rev() {
+        for to in (0..other.len()).rev() {
+            table[at][to] = match one[at] == other[to] {
+                true => table[at + 1][to + 1] + 1,
+                false => table[at + 1][to].max(table[at][to + 1]),
+            };
+        }
+    }
+    table
+}

@@ -1,0 +1,183 @@
+//! Runs a case: builds its tree, replays its turns under virtual time, and measures what an expectation speaks of.
+
+use super::format::{Case, RunDef, StreamingMode};
+use super::normal::{self, Ids};
+use super::plugins;
+use super::recorder::Recorder;
+use super::tree::{self, Built, Refused};
+use super::views::{ErrorView, EventView, RequestView, RunView};
+use adk::session::SessionKey;
+use adk::{
+    ArtifactStore, Content, DynAgent, Error, ErrorKind, FunctionResponse, LiveQueue, MemoryArtifacts, Part,
+    Role, RunConfig, Runner, StateDelta,
+};
+use std::fmt::Display;
+use std::sync::Arc;
+use std::time::Duration;
+
+const APP: &str = "conformance";
+const USER: &str = "user_1";
+const SESSION: &str = "s1";
+
+/// Virtual time after which a run counts as stuck: when nothing else can happen, the clock jumps there at once.
+const STUCK: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// What a case did.
+#[derive(Debug, Default)]
+pub struct Measured {
+    /// The tree was not built.
+    pub refused: Option<Refused>,
+    pub runs: Vec<RunView>,
+    /// The events of session `s1` at the end.
+    pub persisted: Vec<EventView>,
+    pub trace: Vec<String>,
+    pub requests: Vec<RequestView>,
+}
+
+impl Measured {
+    /// Whether the builder, or a live run before its first event, refused the tree with this check.
+    pub fn is_refused_by(&self, check: &str) -> bool {
+        let by_run = |run: &RunView| {
+            let error = run.error.as_ref().and_then(|error| error.message.as_deref());
+            run.events.is_empty() && error.is_some_and(|message| tree::check_of(message) == Some(check))
+        };
+        self.refused.as_ref().is_some_and(|refused| refused.has(check))
+            || self.runs.first().is_some_and(by_run)
+    }
+
+    /// What became of it, in a few words.
+    pub fn fate(&self) -> String {
+        let error = self.runs.iter().find_map(|run| run.error.as_ref()?.message.clone());
+        match (&self.refused, error) {
+            (Some(refused), _) => format!("was refused: {refused}"),
+            (None, Some(error)) => format!("failed: {error}"),
+            (None, None) => "was built and run".to_owned(),
+        }
+    }
+}
+
+/// Runs a case in a runtime of its own whose clock is paused.
+///
+/// # Errors
+/// When the case asks for something that cannot be done at all.
+pub fn measure(case: &Case) -> Result<Measured, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    runtime.map_err(text)?.block_on(run(case))
+}
+
+fn text(error: impl Display) -> String {
+    error.to_string()
+}
+
+async fn run(case: &Case) -> Result<Measured, String> {
+    let recorder = Arc::new(Recorder::default());
+    let tree = match tree::build(&case.root, &recorder)? {
+        Built::Tree(tree) => tree,
+        Built::Refused(refused) => return Ok(Measured { refused: Some(refused), ..Measured::default() }),
+    };
+    let stage = Stage::new(case, &recorder).await?;
+    let mut measured = Measured::default();
+    let mut ids = Ids::default();
+    for turn in &case.runs {
+        measured.runs.push(stage.turn(turn, &tree, &mut ids).await?);
+    }
+    let session = stage.runner.session(USER, SESSION).open().await.map_err(text)?;
+    measured.persisted = session.events().map(|event| ids.event(event)).collect();
+    (measured.trace, measured.requests) = recorder.take();
+    Ok(measured)
+}
+
+/// Where a case runs.
+struct Stage {
+    runner: Runner,
+}
+
+impl Stage {
+    async fn new(case: &Case, recorder: &Arc<Recorder>) -> Result<Self, String> {
+        let mut config = RunConfig::adk();
+        if let Some(calls) = case.run_config.max_llm_calls {
+            config = config.max_llm_calls(u32::try_from(calls).unwrap_or(0));
+        }
+        config = config.streaming(case.run_config.streaming_mode == Some(StreamingMode::Sse));
+        let artifacts: Arc<dyn ArtifactStore> = Arc::new(MemoryArtifacts::new());
+        let mut builder = Runner::builder().app_name(APP).config(config).artifact_store(artifacts.clone());
+        for plugin in &case.plugins {
+            builder = builder.plugin(plugins::Scripted::new(plugin, recorder.clone()));
+        }
+        let runner = builder.build().map_err(text)?;
+        let state: StateDelta = case.state.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
+        runner.session(USER, SESSION).create(state).await.map_err(text)?;
+        for (name, content) in &case.artifacts {
+            let key = SessionKey::new(APP, USER, SESSION);
+            artifacts.save(&key, name, Part::text(content)).await.map_err(text)?;
+        }
+        Ok(Self { runner })
+    }
+
+    async fn turn(&self, turn: &RunDef, tree: &Arc<dyn DynAgent>, ids: &mut Ids) -> Result<RunView, String> {
+        let session = self.runner.session(USER, turn.session.as_deref().unwrap_or(SESSION));
+        let mut view = RunView::default();
+        let mut request = match turn.live {
+            true => session.run_live(tree.clone(), content(turn, ids), &closed_queue()),
+            false => session.run(tree.clone(), content(turn, ids)),
+        };
+        for (key, value) in &turn.state_delta {
+            request = request.state(key.clone(), value);
+        }
+        let mut stream = request.stream();
+        let mut first = true;
+        let ended = loop {
+            if turn.stop_after_events == Some(view.events.len()) {
+                view.stopped_by_consumer = true;
+                break Ok(());
+            }
+            let next = tokio::time::timeout(STUCK, stream.next()).await;
+            match next.map_err(|_| "the run is stuck: nothing can happen any more".to_owned())? {
+                None => break Ok(()),
+                // A stream of ours begins with what the user said, one of the reference with the answer.
+                Some(Ok(event)) if first && event.author == "user" => {}
+                Some(Ok(event)) => view.events.push(ids.event(&event)),
+                Some(Err(error)) => break Err(error),
+            }
+            first = false;
+        };
+        drop(stream);
+        view.error = ended.err().map(|error| told(&error));
+        let session = session.open().await.map_err(text)?;
+        view.state_after = normal::state(&session.state());
+        view.persisted_count = session.len();
+        Ok(view)
+    }
+}
+
+/// A live run of a case is one in which nobody says anything.
+fn closed_queue() -> LiveQueue {
+    let queue = LiveQueue::new();
+    queue.close();
+    queue
+}
+
+/// What the user says in a turn.
+fn content(turn: &RunDef, ids: &Ids) -> Content {
+    match (&turn.message, &turn.function_response) {
+        (_, Some(answer)) => {
+            let (id, name, response) = (ids.real(&answer.id), answer.name.clone(), answer.response.clone());
+            Content::new(Role::User, vec![Part::FunctionResponse(FunctionResponse { id, name, response })])
+        }
+        (Some(text), None) => Content::user(text),
+        (None, None) => Content::default(),
+    }
+}
+
+/// An error in the words of the cases.
+fn told(error: &Error) -> ErrorView {
+    let kind = match error.kind() {
+        ErrorKind::KeyMissing => "missing_state_key",
+        ErrorKind::ArtifactMissing => "missing_artifact",
+        ErrorKind::LlmCallsExceeded => "llm_calls_exceeded",
+        ErrorKind::OutputInvalid => "validation_error",
+        ErrorKind::LiveLoop => "not_implemented",
+        _ => "agent_error",
+    };
+    ErrorView { kind: kind.to_owned(), class: None, message: Some(error.message().to_owned()) }
+}

@@ -1,0 +1,124 @@
+//! The cases of a folder, and the verdict over each.
+
+use super::compare::Comparison;
+use super::format::Case;
+use super::run;
+use super::views::Expect;
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+
+/// Where the cases are, unless the environment names another folder.
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance");
+
+/// A folder of cases.
+pub struct Suite {
+    pub cases: Vec<Named>,
+    pub ours: Ours,
+    /// Cases that are known to fail, by id. One that passes has to leave the list.
+    pub pending: BTreeSet<String>,
+}
+
+/// A case with the name under which its result is told. A file that is no case is a failure of that name.
+pub struct Named {
+    pub name: String,
+    pub case: Result<Case, String>,
+}
+
+/// `meta/ours.json`: what this project does otherwise on purpose.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ours {
+    /// Case id -> the check that refuses its tree.
+    #[serde(default)]
+    pub rejects: BTreeMap<String, String>,
+    /// Case id -> the rendered instruction, where values are written as JSON.
+    #[serde(default)]
+    pub renders: BTreeMap<String, String>,
+}
+
+impl Suite {
+    /// The folder that `ADK_CONFORMANCE` names, otherwise that of this package.
+    ///
+    /// # Errors
+    /// When the folder cannot be read, or holds no case.
+    pub fn load() -> Result<Self, String> {
+        Self::read(&env::var_os("ADK_CONFORMANCE").map_or_else(|| PathBuf::from(FOLDER), PathBuf::from))
+    }
+
+    /// Every `*.json` of a folder, with its `meta/ours.json`.
+    ///
+    /// # Errors
+    /// When the folder cannot be read, or holds no case.
+    pub fn read(folder: &Path) -> Result<Self, String> {
+        let wrong = |path: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+        let mut files = Vec::new();
+        for entry in fs::read_dir(folder).map_err(|error| wrong(folder, &error))? {
+            let path = entry.map_err(|error| wrong(folder, &error))?.path();
+            if path.extension().is_some_and(|extension| extension == "json") {
+                files.push(path);
+            }
+        }
+        files.sort();
+        if files.is_empty() {
+            return Err(wrong(folder, &"no cases in this folder"));
+        }
+        let cases = files.iter().map(|path| Named::read(path)).collect();
+        let path = folder.join("meta/ours.json");
+        let ours = match optional(&path).map_err(|error| wrong(&path, &error))? {
+            Some(text) => serde_json::from_str(&text).map_err(|error| wrong(&path, &error))?,
+            None => Ours::default(),
+        };
+        let path = folder.join("pending.txt");
+        let pending = optional(&path).map_err(|error| wrong(&path, &error))?.unwrap_or_default();
+        let pending = pending.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned);
+        Ok(Self { cases, ours, pending: pending.collect() })
+    }
+}
+
+fn optional(path: &Path) -> io::Result<Option<String>> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+impl Named {
+    fn read(path: &Path) -> Self {
+        let text = fs::read_to_string(path).map_err(|error| error.to_string());
+        let case = text.and_then(|text| Case::parse(&text));
+        let file = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let name = case.as_ref().map_or(file, |case| case.id.clone());
+        Self { name, case }
+    }
+}
+
+impl Ours {
+    /// Runs a case and compares it.
+    ///
+    /// # Errors
+    /// What differs.
+    pub fn judge(&self, case: &Case) -> Result<(), String> {
+        let expected = Expect::all(case)?;
+        let measured = run::measure(case)?;
+        if let Some(check) = self.rejects.get(&case.id) {
+            return match measured.is_refused_by(check) {
+                true => Ok(()),
+                false => Err(format!("should be refused with `{check}`, and {}", measured.fate())),
+            };
+        }
+        let comparison = Comparison::new(case, self.renders.get(&case.id).map(String::as_str));
+        let mut report = String::new();
+        for (name, expect) in &expected {
+            match comparison.differences(expect, &measured) {
+                None => return Ok(()),
+                Some(text) => {
+                    report.push_str(&format!("compared with {name} (- expected, + measured):\n{text}\n"))
+                }
+            }
+        }
+        Err(report)
+    }
+}
