@@ -1,8 +1,8 @@
 //! The calls of one model turn: run beside each other, answered in one event.
 
-use super::LlmAgent;
 use super::hooks::ToolHooks;
 use super::merge::add;
+use super::{LlmAgent, live};
 use crate::content::{Content, FunctionCall, FunctionResponse, Part, Role};
 use crate::panic::caught;
 use crate::run::Context;
@@ -50,7 +50,8 @@ fn start(agent: &LlmAgent, call: &FunctionCall, cx: &mut Context) -> BoxFuture<'
         Box::pin(std::future::ready(Ok(Called { result: Err(why), left: ToolRecord::default() })))
     };
     let hooks = ToolHooks::new(agent, cx);
-    let Some(tool) = agent.tool(&call.name).cloned() else {
+    let added = live::tool(agent, cx).filter(|tool| *tool.declaration_dyn().name == *call.name);
+    let Some(tool) = agent.tool(&call.name).cloned().or(added) else {
         let why = unknown(agent, &call.name);
         if !hooks.is_watched() {
             return refuse(why);

@@ -1,6 +1,6 @@
 //! What a model is asked: the request of one call.
 
-use super::{IncludeContents, LlmAgent, contents::contents, template};
+use super::{IncludeContents, LlmAgent, contents::contents, live, template};
 use crate::Result;
 use crate::model::{CallInfo, ModelRequest};
 use crate::run::Context;
@@ -10,7 +10,11 @@ use crate::run::Context;
 /// # Errors
 /// When the prompt reads what is not there.
 pub(super) async fn build(agent: &LlmAgent, cx: &mut Context, turn: u32) -> Result<ModelRequest> {
-    let instruction = template::render(&agent.instruction, cx).await?;
+    let mut instruction = template::render(&agent.instruction, cx).await?;
+    if let Some(text) = live::instruction(cx) {
+        instruction.push_str(if instruction.is_empty() { "" } else { "\n\n" });
+        instruction.push_str(text);
+    }
     let info = CallInfo { agent: cx.author().clone(), path: cx.path().clone(), run_id: cx.run_id(), turn };
     let history = cx.history();
     if agent.include_contents == IncludeContents::Default {
@@ -19,7 +23,11 @@ pub(super) async fn build(agent: &LlmAgent, cx: &mut Context, turn: u32) -> Resu
     Ok(ModelRequest {
         system_instruction: system(&instruction, &info.agent, agent.about.meta().description),
         contents: contents(&history, &info.agent, agent.include_contents),
-        tools: agent.tools().map(|tool| tool.declaration_dyn().clone()).collect(),
+        tools: agent
+            .tools()
+            .chain(&live::tool(agent, cx))
+            .map(|tool| tool.declaration_dyn().clone())
+            .collect(),
         response_schema: agent.schema(),
         config: agent.settings.generation.clone(),
         stream: cx.config().streaming,
