@@ -38,6 +38,7 @@
 //! |---|---|
 //! | the language | [`workflow!`], [`llm::agent!`](macro@llm::agent) |
 //! | agents and tools | [`#[agent]`](macro@agent), [`#[tool]`](macro@tool), [`Agent`], [`Context`], [`ToolContext`], [`tools`] |
+//! | trees made at run time | [`build`], [`LoopAgent`], [`SequentialAgent`], [`ParallelAgent`], [`llm::LlmAgent`], [`tool::FunctionTool`](struct@tool::FunctionTool), [`AgentBuilder`] |
 //! | running | [`Runner`], [`RunRequest`], [`RunStream`], [`Outcome`], [`RunConfig`] |
 //! | what happens | [`Event`], [`Content`], [`Part`], [`Actions`] |
 //! | what lasts | [`session`], [`ArtifactStore`], [`engine`] |
@@ -79,6 +80,9 @@ pub use adk_core::model::NoProvider as DefaultProvider;
 
 /// Runs workflows: models, stores and settings. Cheap to clone.
 pub type Runner = adk_core::Runner<DefaultProvider>;
+
+/// The short way from an agent to an answer: an agent, its runner and its session in one chain.
+pub type AgentBuilder = adk_core::AgentBuilder<DefaultProvider>;
 
 /// What the macros' output refers to. Not for users: it changes without notice.
 #[doc(hidden)]

@@ -31,6 +31,12 @@ pub trait Agent: Send + Sync {
     /// Any error fails the run; events that are committed stay.
     fn run(&self, cx: &mut Context) -> impl Future<Output = Result<Flow>> + Send;
 
+    /// [`Agent::run`] as trait objects call it. The macros write it where their future is boxed already.
+    #[doc(hidden)]
+    fn boxed<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
+        Box::pin(self.run(cx))
+    }
+
     /// Looked at before the first step of a run: an agent that cannot run says so here, before anything is paid for.
     fn prepare(&self, _prepare: &mut Prepare<'_>) {}
 
@@ -86,7 +92,7 @@ impl<A: Agent> DynAgent for A {
     }
 
     fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
-        Box::pin(self.run(cx))
+        self.boxed(cx)
     }
 
     fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {

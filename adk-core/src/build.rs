@@ -17,6 +17,7 @@
 //! ```
 
 mod block;
+mod config;
 mod error;
 mod flat;
 mod item;
@@ -27,7 +28,9 @@ pub use block::{
     BlockBuilder, LoopAgent, LoopAgentBuilder, ParallelAgent, ParallelAgentBuilder, SequentialAgent,
     SequentialAgentBuilder,
 };
+pub use config::Registry;
+pub(crate) use config::key_of;
 pub use error::BuildError;
-pub use item::{IntoAgent, SubAgent};
+pub use item::{IntoAgent, IntoAgents, SubAgent};
 pub use llm::LlmAgentBuilder;
 pub use tree::Tree;

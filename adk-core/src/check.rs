@@ -24,7 +24,9 @@ pub(crate) use live::{LIVE_HELP, describe_live, describe_live_block};
 pub use table::{CHECKS, Check};
 pub use tools::raise_tool;
 
-use crate::spec::{Spec, Step, StepKind};
+use crate::spec::{AgentMeta, Spec, Step, StepKind};
+pub(crate) use flow::closest::Closest;
+pub(crate) use limits::describe as describe_limit;
 use message::Message;
 use names::{Entry, Finding};
 use std::fmt;
@@ -39,9 +41,22 @@ pub struct Fault {
     pub node: String,
     /// The fact, the names, and what to do; begins with the name of the check.
     pub message: String,
+    /// Where it stands in what the tree was read from, such as `sub_agents[1].max_iterations`; empty for a tree that was
+    /// not read from anything.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub place: String,
+    /// The number of the step.
+    #[serde(skip)]
+    pub(crate) step: Option<usize>,
 }
 
 impl Fault {
+    /// A fault that a builder finds by itself.
+    pub(crate) fn new(check: &'static str, node: impl Into<String>, message: impl fmt::Display) -> Self {
+        let message = format!("{check}: {message}");
+        Self { check, node: node.into(), message, place: String::new(), step: None }
+    }
+
     /// Whether it is one of the flow of keys and exits, which a tree that is built at run time may be excused from:
     /// `.flow_checks(false)`.
     pub fn is_of_flow(&self) -> bool {
@@ -52,7 +67,10 @@ impl Fault {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        match self.place.is_empty() {
+            true => f.write_str(&self.message),
+            false => write!(f, "{}: {}", self.place, self.message),
+        }
     }
 }
 
@@ -83,17 +101,21 @@ pub fn faults(spec: &Spec<'_>) -> Vec<Fault> {
     let mut findings = vec![Finding::None; spec.steps.len()];
     names::find(spec, &mut table, &mut findings);
     let mut faults = Vec::new();
-    if let Some(message) = names::of_workflow(spec.name) {
+    if let Some(message) = names::of_workflow(spec) {
         faults.push(fault("", &message));
     }
     let mut flow = flow::faults(spec).into_iter().peekable();
     for (at, (step, finding)) in spec.steps.iter().zip(&findings).enumerate() {
-        if let Some(message) = names::describe(step, finding).or_else(|| names::of_step(step)) {
+        let first = faults.len();
+        if let Some(message) = names::describe(spec, step, finding).or_else(|| names::of_step(step)) {
             faults.push(fault(step.name, &message));
         }
-        own(step, spec.steps, &mut faults);
+        own(spec, step, spec.steps, &mut faults);
         while let Some((_, message)) = flow.next_if(|(of, _)| *of == at) {
             faults.push(fault(step.name, &message));
+        }
+        for fault in faults.iter_mut().skip(first) {
+            fault.step = Some(at);
         }
     }
     faults.extend(flow.map(|(_, message)| fault("", &message)));
@@ -116,20 +138,12 @@ fn is_tree(steps: &[Step<'_>]) -> bool {
 }
 
 /// The faults of a step that has nothing to do with others, those of nested workflows included.
-fn own(step: &Step<'_>, steps: &[Step<'_>], faults: &mut Vec<Fault>) {
+fn own(spec: &Spec<'_>, step: &Step<'_>, steps: &[Step<'_>], faults: &mut Vec<Fault>) {
+    let max = if spec.built { "max_iterations" } else { "max" };
     match &step.kind {
-        StepKind::Agent { meta, .. } => {
-            for at in 0..meta.tools.len() {
-                faults.extend(
-                    tools::describe(step.name, meta.tools, at).map(|message| fault(step.name, &message)),
-                );
-            }
-            for inner in meta.steps {
-                own(inner, meta.steps, faults);
-            }
-        }
+        StepKind::Agent { meta, .. } => of_agent(spec, step.name, meta, faults),
         StepKind::Loop { max: Some(0), .. } => {
-            faults.push(fault(step.name, &limits::describe("max", step.name, 0)))
+            faults.push(fault(step.name, &limits::describe(max, step.name, 0)))
         }
         StepKind::Parallel { max_concurrency: Some(0) } => {
             faults.push(fault(step.name, &limits::describe("max_concurrency", step.name, 0)));
@@ -140,12 +154,28 @@ fn own(step: &Step<'_>, steps: &[Step<'_>], faults: &mut Vec<Fault>) {
     let next = steps.get(step.end.saturating_sub(1));
     if block && next.is_none_or(|last| std::ptr::eq(last, step)) {
         let mut message = Message::new();
-        message.all(&[
-            "block-empty: block `",
-            step.name,
-            "` has no steps; help: remove it, or put a step into it",
-        ]);
+        message.all(&["block-empty: block `", step.name, "` has no steps; help: remove it, or put "]);
+        message.push(if spec.built { "an agent into it" } else { "a step into it" });
         faults.push(fault(step.name, &message));
+    }
+}
+
+/// The faults of an agent, and of those that it may transfer to.
+fn of_agent(spec: &Spec<'_>, name: &str, meta: &AgentMeta<'_>, faults: &mut Vec<Fault>) {
+    for at in 0..meta.tools.len() {
+        let found = tools::describe(name, meta.tools, at);
+        let found = found.or_else(|| tools::undocumented(name, &meta.tools[at]).filter(|_| spec.built));
+        faults.extend(found.map(|message| fault(name, &message)));
+    }
+    for inner in meta.steps {
+        own(spec, inner, meta.steps, faults);
+    }
+    for target in meta.transfer {
+        let target_step = Step::new(target.name, StepKind::Agent { meta: target, instance: false }, 0);
+        if spec.built {
+            faults.extend(names::of_step(&target_step).map(|message| fault(target.name, &message)));
+        }
+        of_agent(spec, target.name, target, faults);
     }
 }
 
@@ -153,7 +183,7 @@ fn fault(node: &str, message: &Message) -> Fault {
     let text = message.as_str();
     let check = CHECKS.iter().map(|check| check.name).find(|check| text.split(':').next() == Some(*check));
     let check = check.unwrap_or("syntax");
-    Fault { check, node: node.to_owned(), message: text.to_owned() }
+    Fault { check, node: node.to_owned(), message: text.to_owned(), place: String::new(), step: None }
 }
 
 /// What const evaluation found. `N` is the number of steps, `ROWS` that of steps and outputs.
@@ -215,7 +245,7 @@ impl<'a, const N: usize, const ROWS: usize, const KEYS: usize> Facts<'a, N, ROWS
     pub const fn raise(&self, spec: &Spec<'a>, at: usize, part: usize, fits: bool) {
         let mut message = Message::new();
         if part == 0 && at < N {
-            names::describe_into(&mut message, &spec.steps[at], &self.names[at]);
+            names::describe_into(&mut message, spec, &spec.steps[at], &self.names[at]);
         }
         self.flow.describe(&mut message, spec, at, part, fits);
         if !message.is_empty() {

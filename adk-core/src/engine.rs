@@ -19,10 +19,12 @@
 //! do it: a thread that writes, or the handler of a distributed engine.
 
 mod book;
+mod journal;
 mod memory;
 mod slot;
 
 pub use book::{Done, Fork, Joined, RunInfo, RunRecord, RunStatus, Taken, Wait, Waiting};
+pub use journal::MemoryJournal;
 pub use memory::MemoryEngine;
 pub use slot::{Body, Draft, Slot, Stored};
 

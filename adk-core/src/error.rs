@@ -38,7 +38,8 @@ struct Inner {
 }
 
 /// What kind of failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// An agent or tool failed with an error of its own.
@@ -93,10 +94,13 @@ pub enum ErrorKind {
     Answered,
     /// An answer does not fit what is waited for. The wait is still open.
     AnswerInvalid,
+    /// Nobody has answered a wait in time, and it has no default.
+    Expired,
 }
 
 /// Why a store failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum StoreErrorKind {
     /// There is something of that name already.

@@ -11,8 +11,8 @@ pub use param::{
     Arg, Borrowed, Held, Json, Lend, LoadMaybe, LoadPlain, Maybe, MaybeText, Misplaced, Owned, Slot, Text,
 };
 
-use crate::spec::KeySpec;
-use crate::{BoxError, Context, Error, ErrorKind, Path, Result};
+use crate::spec::{AgentKind, AgentMeta, KeySpec};
+use crate::{BoxError, BoxFuture, Context, Error, ErrorKind, Flow, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -92,48 +92,104 @@ pub const fn reads(context: bool, params: &'static [KeySpec<'static>]) -> &'stat
     }
 }
 
-/// Runs a function that has no context: its work owns everything and is one recorded step.
-#[derive(Debug)]
-pub struct Recorded<'a>(&'a mut Context);
-
-impl<'a> Recorded<'a> {
-    /// A step of this agent.
-    pub fn new(cx: &'a mut Context) -> Self {
-        Self(cx)
-    }
-
-    /// Does it, or takes its result from the record.
-    ///
-    /// # Errors
-    /// The error of the function, or its panic.
-    pub async fn run<F>(self, work: F) -> Result<Done>
-    where
-        F: Future<Output = Result<Done>> + Send + 'static,
-    {
-        let step = self.0.step("call", guarded(work));
-        step.await.map_err(|error| error.at(self.0.path()))
+/// The description of a function.
+pub const fn meta(
+    name: &'static str,
+    definition: &'static str,
+    description: &'static str,
+    reads: &'static [KeySpec<'static>],
+    writes: &'static [KeySpec<'static>],
+    may_exit: bool,
+) -> AgentMeta<'static> {
+    AgentMeta {
+        definition,
+        description,
+        reads,
+        writes,
+        may_exit,
+        ..AgentMeta::new(AgentKind::Function, name)
     }
 }
 
-/// Runs a function that has the context: it takes its own steps.
+/// What a function does once its parameters are read. Boxed, so that no future of the library depends on the function:
+/// otherwise rustc proves for each that all of them are `Send`, which took most of the time of compiling it.
+#[allow(missing_debug_implementations, reason = "work has no form")]
+pub enum Work<'a> {
+    /// A function that has no context owns all it works with, and is one recorded step.
+    Step(Step),
+    /// A function that has the context takes its own steps.
+    Direct(BoxFuture<'a, Result<Done>>),
+}
+
+/// A function as one step.
+#[allow(missing_debug_implementations, reason = "work has no form")]
+pub enum Step {
+    /// It is called.
+    Call(Box<dyn FnOnce() -> Result<Done> + Send>),
+    /// It waits.
+    Wait(BoxFuture<'static, Result<Done>>),
+}
+
+/// Runs a function that has no context.
 #[derive(Debug)]
-pub struct Direct(Path);
+pub struct Recorded;
+
+impl Recorded {
+    /// A function that is called.
+    pub fn call(self, work: impl FnOnce() -> Result<Done> + Send + 'static) -> Work<'static> {
+        Work::Step(Step::Call(Box::new(work)))
+    }
+
+    /// A function that waits.
+    pub fn wait(self, work: impl Future<Output = Result<Done>> + Send + 'static) -> Work<'static> {
+        Work::Step(Step::Wait(Box::pin(work)))
+    }
+
+    /// A function that blocks: on the pool for work that does.
+    pub fn block(self, work: impl FnOnce() -> Result<Done> + Send + 'static) -> Work<'static> {
+        Work::Step(Step::Wait(Box::pin(blocking(Box::new(work)))))
+    }
+}
+
+/// Runs a function that has the context.
+#[derive(Debug)]
+pub struct Direct;
 
 impl Direct {
-    /// Does it.
-    ///
-    /// # Errors
-    /// The error of the function, or its panic.
-    pub async fn run(self, work: impl Future<Output = Result<Done>>) -> Result<Done> {
-        guarded(work).await.map_err(|error| error.at(&self.0))
+    /// A function that is called.
+    pub fn call<'a>(self, work: impl FnOnce() -> Result<Done> + Send + 'a) -> Work<'a> {
+        Work::Direct(Box::pin(async move { work() }))
+    }
+
+    /// A function that waits.
+    pub fn wait<'a>(self, work: impl Future<Output = Result<Done>> + Send + 'a) -> Work<'a> {
+        Work::Direct(Box::pin(work))
     }
 }
 
-/// Work on the pool for work that blocks.
-///
-/// # Errors
-/// The error of the function, or its panic.
-pub async fn blocking(work: impl FnOnce() -> Result<Done> + Send + 'static) -> Result<Done> {
+/// Runs a function: `begin` reads its parameters, its value goes to `key`.
+pub fn run<'a>(
+    cx: &'a mut Context,
+    key: &'static str,
+    begin: for<'b> fn(&'b mut Context) -> Result<Work<'b>>,
+) -> BoxFuture<'a, Result<Flow>> {
+    Box::pin(async move {
+        // Two matches: the context is free again once it is known that the work does not hold it.
+        let done = match begin(cx)? {
+            Work::Step(step) => Err(step),
+            Work::Direct(work) => Ok(guarded(work).await),
+        };
+        let done = match done {
+            Ok(done) => done,
+            Err(Step::Call(work)) => cx.step("call", guarded(async move { work() })).await,
+            Err(Step::Wait(work)) => cx.step("call", guarded(work)).await,
+        };
+        let done = done.map_err(|error| error.at(cx.path()))?;
+        done.commit(cx, key).await
+    })
+}
+
+async fn blocking(work: Box<dyn FnOnce() -> Result<Done> + Send>) -> Result<Done> {
     crate::panic::blocking(work).await.unwrap_or_else(|message| Err(panicked(&message)))
 }
 

@@ -9,6 +9,7 @@ pub mod engine;
 mod error;
 mod event;
 mod flow;
+pub mod fluent;
 #[doc(hidden)]
 pub mod function;
 mod id;
@@ -34,12 +35,15 @@ pub mod typed;
 pub mod workflow;
 
 pub use agent::{Agent, DynAgent, WithCallbacks};
-pub use build::{BuildError, IntoAgent, LoopAgent, ParallelAgent, SequentialAgent, Tree};
+pub use build::{
+    BuildError, IntoAgent, IntoAgents, LoopAgent, ParallelAgent, Registry, SequentialAgent, Tree,
+};
 pub use callback::{CallbackContext, Plugin};
 pub use content::{Blob, Content, FileData, FunctionCall, FunctionResponse, Part, Role, Thought};
 pub use error::{BoxError, Error, ErrorKind, Result, StoreErrorKind};
 pub use event::{Actions, Details, Event, LOOP_ITERATION_KEY, StateDelta};
 pub use flow::Flow;
+pub use fluent::AgentBuilder;
 pub use id::{EventId, RunId};
 pub use live::LiveQueue;
 pub use name::Name;

@@ -21,6 +21,8 @@ pub(crate) struct Outbox {
     pub(crate) live: AtomicUsize,
     pub(crate) parked: AtomicUsize,
     pub(crate) in_flight: AtomicUsize,
+    /// Emits of a run that is taken up again, which wait for their turn.
+    pub(crate) held: AtomicUsize,
     /// Commits of which it is not known yet how they end; also those of branches that were cancelled.
     commits: AtomicUsize,
 }
@@ -72,6 +74,8 @@ pub(crate) enum Polled<T> {
     Ended(T),
     /// All that is left of the run waits for a value from outside; it can be dropped.
     Parked,
+    /// All that is left of a run that is taken up again waits for an event of its record that nobody emits.
+    Stuck,
 }
 
 impl Outbox {
@@ -124,6 +128,9 @@ impl Outbox {
                         // It wakes itself over and over. Others have their turn, and the run may be dropped.
                         task.waker().wake_by_ref();
                         return Poll::Pending;
+                    }
+                    if self.is_stuck() {
+                        return Poll::Ready(Polled::Stuck);
                     }
                     if self.is_parked() {
                         return Poll::Ready(Polled::Parked);
@@ -184,6 +191,14 @@ impl Outbox {
         let event = queue.events.front_mut().and_then(|(event, _)| event.take());
         queue.handed = event.is_some();
         event
+    }
+
+    fn is_stuck(&self) -> bool {
+        let (held, parked) = (self.held.load(Relaxed), self.parked.load(Relaxed));
+        held > 0
+            && held + parked >= self.live.load(Relaxed)
+            && self.in_flight.load(Relaxed) == 0
+            && self.commits.load(SeqCst) == 0
     }
 
     fn is_parked(&self) -> bool {

@@ -9,6 +9,8 @@ mod lifecycle;
 mod outcome;
 mod place;
 mod prepare;
+pub(crate) mod record;
+mod replay;
 mod scope;
 mod state;
 
@@ -29,7 +31,7 @@ pub(crate) use scope::KeyScope;
 pub(crate) use state::{Overlay, decode, encode, stored};
 
 use crate::callback::Plugins;
-use crate::engine::{Delivery, Done, Engine, Slot};
+use crate::engine::{Delivery, Done, Engine, RunRecord, Slot, Taken};
 use crate::id::IdSeed;
 use crate::live::LiveInput;
 use crate::model::{Model, ModelProvider, ModelRef, Usage};
@@ -37,6 +39,7 @@ use crate::outbox::Outbox;
 use crate::session::{Session, SharedState, StateMap, now_micros};
 use crate::sync::{lock, read, write};
 use crate::{Error, ErrorKind, Flow, Name, Path, Result, RunId};
+use replay::Replay;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -52,6 +55,10 @@ pub(crate) struct Run {
     pub(crate) services: Arc<Services>,
     /// What people say while it goes on, for a live run.
     pub(crate) live: Option<LiveInput>,
+    /// What was recorded of it, when it is taken up again.
+    pub(crate) replay: Option<Replay>,
+    /// Its record, until its first commit.
+    begins: Mutex<Option<Arc<RunRecord>>>,
     temp: RwLock<StateMap>,
     usage: Mutex<Usage>,
     llm_calls: AtomicU32,
@@ -83,6 +90,8 @@ impl Run {
             config,
             services,
             live: None,
+            replay: None,
+            begins: Mutex::default(),
             temp: RwLock::default(),
             usage: Mutex::default(),
             llm_calls: AtomicU32::new(0),
@@ -105,7 +114,18 @@ impl Run {
 
     /// The session as the run sees it.
     pub(crate) fn session(&self) -> &Arc<Session> {
-        &self.delivery.session
+        self.replay.as_ref().and_then(Replay::session).unwrap_or(&self.delivery.session)
+    }
+
+    /// A run that begins: its record goes with its first commit.
+    pub(crate) fn begins_with(&mut self, record: RunRecord) {
+        self.begins = Mutex::new(Some(Arc::new(record)));
+    }
+
+    /// A run that is taken up again.
+    pub(crate) fn goes_on_with(&mut self, taken: Taken) {
+        self.id = taken.record.run_id;
+        self.replay = Some(Replay::new(taken, &self.delivery.session));
     }
 
     /// The slot to the consumer.
@@ -158,6 +178,7 @@ impl Run {
         let mut slot = Slot::new(self.id, path, nth, self.delivery.clone());
         if self.engine.records() {
             slot.done = std::mem::take(&mut *lock(&self.done));
+            slot.begins = lock(&self.begins).take();
         }
         slot
     }
@@ -167,6 +188,12 @@ impl Run {
         if self.engine.records() {
             lock(&self.done).push(Done::new(path.clone(), flow.clone(), usage.copied().unwrap_or_default()));
         }
+    }
+
+    /// An agent is not run again: what its model calls used counts all the same.
+    pub(crate) fn skipped(&self, usage: Usage) {
+        self.add_usage(usage);
+        self.llm_calls.fetch_add(u32::try_from(usage.calls).unwrap_or(u32::MAX), Ordering::Relaxed);
     }
 
     pub(crate) fn end_loop(&self, end: LoopEnd) {

@@ -2,11 +2,13 @@
 
 mod builder;
 mod hooks;
+mod recover;
 mod request;
 mod session;
 mod stream;
 
 pub use builder::RunnerBuilder;
+pub use recover::Recovered;
 pub use request::RunRequest;
 pub use session::SessionHandle;
 pub use stream::{RunEnd, RunStream};
@@ -38,6 +40,7 @@ pub(crate) struct Shared {
     engine: Arc<dyn Engine>,
     services: Arc<Services>,
     config: RunConfig,
+    workflows: Vec<Arc<dyn recover::Known>>,
 }
 
 impl<P: ModelProvider + Default> Runner<P> {

@@ -4,10 +4,12 @@
 pub mod args;
 mod context;
 pub(crate) mod decode;
+mod function;
 pub(crate) mod schema;
 
 pub use crate::run::ToolActions;
 pub use context::{ToolContext, ToolRecord};
+pub use function::{FunctionTool, Json, ToolReturn};
 
 use crate::model::ToolDeclaration;
 use crate::spec::ToolMeta;

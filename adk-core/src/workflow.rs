@@ -145,10 +145,11 @@ pub async fn run(workflow: &dyn Wired, cx: &mut Context) -> Result<Flow> {
     let nested = workflow.is_closed() && cx.path().parent().is_some();
     // They are given back after an error too: an agent that runs a workflow by itself may go on.
     let (scope, known) = (cx.scope.clone(), cx.known.clone());
-    let unchecked = std::mem::replace(&mut cx.unchecked, workflow.is_unchecked());
+    let unchecked = cx.unchecked;
+    cx.unchecked = workflow.is_unchecked() || (unchecked && !workflow.is_closed());
     let walked = async {
         if nested {
-            nested::enter(workflow, cx).await?;
+            Box::pin(nested::enter(workflow, cx)).await?;
         }
         if workflow.is_closed() {
             cx.known = nested::known(spec);
@@ -164,7 +165,7 @@ pub async fn run(workflow: &dyn Wired, cx: &mut Context) -> Result<Flow> {
         Walked::Exit(exit) => return Err(outside(exit, cx)),
     };
     if nested {
-        nested::leave(spec, cx).await?;
+        Box::pin(nested::leave(spec, cx)).await?;
     }
     Ok(flow)
 }

@@ -21,6 +21,7 @@ const LAYERS: &[&[&str]] = &[
     &["testing", "rehearsal"],
     &["build"],
     &["runner"],
+    &["fluent"],
 ];
 
 fn layer(module: &str) -> usize {

@@ -60,11 +60,14 @@ pub struct Options {
     pub durability: Durability,
     /// How long a lock that another program holds is waited for. Default five seconds.
     pub busy_timeout: Duration,
+    /// The most bytes that the file may grow to, for those who share a disk with others: when it is full, writes fail as
+    /// on a full disk. Default `None`, no limit of its own.
+    pub max_bytes: Option<u64>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { durability: Durability::default(), busy_timeout: Duration::from_secs(5) }
+        Self { durability: Durability::default(), busy_timeout: Duration::from_secs(5), max_bytes: None }
     }
 }
 
@@ -73,6 +76,13 @@ impl Options {
     #[must_use]
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
+        self
+    }
+
+    /// The most bytes that the file may grow to.
+    #[must_use]
+    pub fn max_bytes(mut self, bytes: u64) -> Self {
+        self.max_bytes = Some(bytes);
         self
     }
 

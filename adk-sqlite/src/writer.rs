@@ -125,7 +125,14 @@ impl Db {
             connection.busy_timeout(options.busy_timeout)?;
             connection.set_prepared_statement_cache_capacity(64);
             connection.query_row("PRAGMA journal_mode=WAL", [], |_| Ok(()))?;
-            connection.execute_batch(&format!("PRAGMA synchronous={synchronous}; PRAGMA foreign_keys=ON;"))
+            connection
+                .execute_batch(&format!("PRAGMA synchronous={synchronous}; PRAGMA foreign_keys=ON;"))?;
+            if let Some(bytes) = options.max_bytes {
+                let page: u64 = connection.query_row("PRAGMA page_size", [], |row| row.get(0))?;
+                let pages = (bytes / page.max(1)).max(1);
+                connection.query_row(&format!("PRAGMA max_page_count={pages}"), [], |_| Ok(()))?;
+            }
+            Ok(())
         };
         set().map_err(|error| open_failed(&path, &error))?;
         schema::prepare(&connection)?;

@@ -175,3 +175,39 @@ async fn a_reader_that_has_seen_enough_ends_it_quietly() {
         assert_eq!(ran.err.matches('\n').count(), 3, "{}", ran.err);
     }
 }
+
+#[tokio::test]
+async fn the_improvement_loop_answers_with_its_last_text() {
+    let ran = example("improvement_loop", &["me", "and", "him"]).run().await.good();
+    assert!(ran.err.starts_with("Rehearsal: there is no key"), "{}", ran.err);
+    assert_eq!(
+        ran.out,
+        "\
+?"
+    );
+    let bad = example("improvement_loop", &[]).run().await;
+    assert!(!bad.status.success() && bad.err.contains("nothing to improve"), "{}", bad.err);
+}
+
+#[tokio::test]
+async fn a_tree_from_a_config_runs() {
+    let ran = example("tree_from_config", &["a", "cat"]).run().await.good();
+    assert_eq!(
+        ran.out,
+        "\
+?"
+    );
+    let folder = std::env::temp_dir().join(format!("adk-config-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let config = folder.join("bad.json");
+    let text = r#"{"agent_class": "LoopAgent", "name": "lp", "max_iterations": -3, "sub_agents": ["critic", {"nam": "x"}]}"#;
+    std::fs::write(&config, text).expect("a file");
+    let bad = example("tree_from_config", &["--config", &config.to_string_lossy(), "a cat"]).run().await;
+    std::fs::remove_dir_all(&folder).expect("the folder");
+    assert!(!bad.status.success());
+    assert_eq!(
+        bad.err,
+        "\
+?"
+    );
+}

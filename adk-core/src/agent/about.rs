@@ -52,6 +52,8 @@ pub(crate) struct Parts {
     pub(crate) tools: Vec<Arc<dyn DynTool>>,
     pub(crate) transfer: Vec<Arc<dyn DynAgent>>,
     pub(crate) max_turns: Option<u32>,
+    /// Nothing is known of it, because its own fault was reported.
+    pub(crate) unknown: bool,
 }
 
 impl Parts {
@@ -70,6 +72,7 @@ impl Parts {
             tools: Vec::new(),
             transfer: Vec::new(),
             max_turns: None,
+            unknown: false,
         }
     }
 }
@@ -136,7 +139,8 @@ impl About {
                 .exits(&lists.exits)
                 .tools(&lists.tools)
                 .transfer(&lists.transfer);
-            meta.max_turns(parts.max_turns.or(meta.max_turns))
+            let meta = meta.max_turns(parts.max_turns.or(meta.max_turns));
+            if parts.unknown { meta.unknown() } else { meta }
         });
         Self(Repr::Made(Box::new(made)))
     }

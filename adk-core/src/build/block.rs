@@ -1,7 +1,7 @@
 //! ADK's workflow agents and their builders.
 
 use super::error::BuildError;
-use super::item::{Block, BlockKind, IntoAgent, Item, SubAgent};
+use super::item::{Block, BlockKind, DEEPEST, IntoAgent, IntoAgents, Item, SubAgent};
 use super::tree::{Tree, TreeOptions};
 use crate::agent::{DynAgent, Key};
 use crate::callback::{AgentCallbacks, CallbackContext, Said, With1};
@@ -63,10 +63,10 @@ impl<K: Kind> BlockBuilder<K> {
         self
     }
 
-    /// Adds agents of one type. For a mix of types, call [`sub_agent`](Self::sub_agent) for each, or give trait objects.
+    /// Adds agents: a list of one type, or a tuple of any types.
     #[must_use]
-    pub fn sub_agents<A: IntoAgent>(mut self, agents: impl IntoIterator<Item = A>) -> Self {
-        self.common.sub_agents.extend(agents.into_iter().map(IntoAgent::into_agent));
+    pub fn sub_agents(mut self, agents: impl IntoAgents) -> Self {
+        self.common.sub_agents.extend(agents.into_agents());
         self
     }
 
@@ -87,6 +87,12 @@ impl<K: Kind> BlockBuilder<K> {
         callback: impl for<'a> With1<'a, &'a mut CallbackContext, Said, M> + Send + Sync + 'static,
     ) -> Self {
         self.common.callbacks.after(callback);
+        self
+    }
+
+    /// The callbacks that a config names.
+    pub(super) fn callbacks(mut self, callbacks: AgentCallbacks) -> Self {
+        self.common.callbacks = callbacks;
         self
     }
 
@@ -136,8 +142,13 @@ impl<K: Kind> BlockBuilder<K> {
 
     fn part_ref(&self) -> SubAgent {
         let Common { name, description, sub_agents, callbacks, .. } = self.common.clone();
-        let items = sub_agents.into_iter().map(|part| part.0).collect();
-        SubAgent(Item::Block(Arc::new(Block { name, description, kind: self.kind, callbacks, items })))
+        let depth = 1 + sub_agents.iter().map(SubAgent::depth).max().unwrap_or_default();
+        // Only what is too deep is left out; the depth stays, so that it is seen and refused.
+        let kept = sub_agents.into_iter().filter(|part| part.depth() < DEEPEST);
+        let items = kept.map(|part| part.0).collect();
+        let place = "".into();
+        let kind = self.kind;
+        SubAgent(Item::Block(Arc::new(Block { name, description, kind, callbacks, items, depth, place })))
     }
 
     pub(super) fn part(self) -> SubAgent {
@@ -159,7 +170,30 @@ macro_rules! block {
     ($(#[$docs:meta])* $agent:ident, $builder:ident, $kind:expr) => {
         $(#[$docs])*
         ///
-        /// Cheap to clone. How it runs is fixed: no run function of its own can be given to it.
+        /// Cheap to clone.
+        ///
+        /// # How it runs is fixed
+        ///
+        /// ADK Go lets one write a run function for a workflow agent, and refuses it when the agent is made. Here it cannot
+        /// be written: the builder takes none, and the type has its implementation.
+        ///
+        /// ```compile_fail,E0599
+        /// # use adk_core as adk;
+        #[doc = concat!("adk::", stringify!($agent), "::builder(\"mine\").run(|cx| todo!());")]
+        /// ```
+        ///
+        /// ```compile_fail,E0117
+        /// # use adk_core as adk;
+        #[doc = concat!("impl adk::DynAgent for adk::", stringify!($agent), " {")]
+        /// #     fn meta(&self) -> &adk::AgentMeta<'_> { todo!() }
+        ///     fn run_dyn<'a>(&'a self, cx: &'a mut adk::Context) -> adk::BoxFuture<'a, adk::Result<adk::Flow>> {
+        ///         todo!()
+        ///     }
+        /// #     fn prepare_dyn(&self, prepare: &mut adk::Prepare<'_>) {}
+        /// }
+        /// ```
+        ///
+        /// What runs in another way is an agent of its own: [`Agent`](crate::Agent) by hand, or `#[agent]` on a function.
         #[derive(Clone, Debug)]
         pub struct $agent(Tree);
 

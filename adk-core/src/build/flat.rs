@@ -2,7 +2,7 @@
 
 use super::item::{Block, BlockKind, Item, Placed};
 use crate::Name;
-use crate::agent::Key;
+use crate::agent::{DynAgent, Key};
 use crate::callback::AgentCallbacks;
 use crate::spec::{AgentKind, AgentMeta, KeySpec, Spec, Step, StepKind};
 use self_cell::self_cell;
@@ -45,11 +45,29 @@ impl Flat {
         }
     }
 
-    pub(super) fn callbacks(&self, step: usize) -> Option<&AgentCallbacks> {
+    pub(super) fn block(&self, step: usize) -> Option<&Arc<Block>> {
         match &self.steps.get(step)?.what {
-            What::Block(block) => Some(&block.callbacks),
+            What::Block(block) => Some(block),
             _ => None,
         }
+    }
+
+    pub(super) fn callbacks(&self, step: usize) -> Option<&AgentCallbacks> {
+        self.block(step).map(|block| &block.callbacks)
+    }
+
+    /// Where a step stands in a config.
+    pub(super) fn place(&self, step: usize) -> &str {
+        match self.steps.get(step).map(|step| &step.what) {
+            Some(What::Agent(placed)) => &placed.place,
+            Some(What::Block(block)) => &block.place,
+            _ => "",
+        }
+    }
+
+    /// The last step of a block; the step itself for an agent.
+    pub(super) fn end(&self, step: usize) -> usize {
+        self.steps.get(step).map_or(step, |step| step.end)
     }
 
     fn description(&self) -> &str {
@@ -61,7 +79,7 @@ impl Flat {
     }
 
     fn agents(&self) -> impl Iterator<Item = &AgentMeta<'_>> {
-        (0..self.steps.len()).filter_map(|at| self.placed(at)).map(Placed::meta)
+        (0..self.steps.len()).filter_map(|at| self.placed(at)).map(DynAgent::meta)
     }
 }
 
@@ -141,8 +159,10 @@ pub(super) fn describe(flat: Flat) -> Described {
     });
     Described::new(listed, |listed| {
         let (flat, lists) = (listed.borrow_owner(), listed.borrow_dependent());
-        let spec =
-            Spec::new(&flat.name, flat.description(), &lists.steps).states(&lists.states).lets(&lists.lets);
+        let spec = Spec::new(&flat.name, flat.description(), &lists.steps)
+            .built()
+            .states(&lists.states)
+            .lets(&lists.lets);
         let meta = AgentMeta::new(AgentKind::Workflow, &flat.name)
             .description(flat.description())
             .reads(&lists.reads)

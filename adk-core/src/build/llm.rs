@@ -1,10 +1,12 @@
 //! LLM agents that are made at run time.
 
 use super::error::BuildError;
-use super::item::{IntoAgent, Item, Placed, SubAgent};
+use super::item::{DEEPEST, IntoAgent, IntoAgents, Item, Placed, SubAgent};
 use super::tree::{Tree, TreeOptions};
 use crate::agent::{Key, Parts};
-use crate::callback::{CallbackContext, Said, With1, With2, With3};
+use crate::callback::{
+    AgentCallbacks, CallbackContext, ModelCallbacks, Said, ToolCallbacks, With1, With2, With3,
+};
 use crate::check::Fault;
 use crate::llm::{IncludeContents, LlmAgent, LlmParts, LlmSettings, Output, OutputKey, Retry};
 use crate::model::{ModelRef, ModelRequest, ModelResponse};
@@ -121,10 +123,10 @@ impl LlmAgentBuilder {
         self
     }
 
-    /// Adds agents of one type to which it may hand on.
+    /// Adds agents to which it may hand on: a list of one type, or a tuple of any types.
     #[must_use]
-    pub fn sub_agents<A: IntoAgent>(mut self, agents: impl IntoIterator<Item = A>) -> Self {
-        self.sub_agents.extend(agents.into_iter().map(IntoAgent::into_agent));
+    pub fn sub_agents(mut self, agents: impl IntoAgents) -> Self {
+        self.sub_agents.extend(agents.into_agents());
         self
     }
 
@@ -308,6 +310,18 @@ impl LlmAgentBuilder {
         self
     }
 
+    /// The callbacks that a config names.
+    pub(super) fn callbacks(
+        mut self,
+        agent: AgentCallbacks,
+        model: ModelCallbacks,
+        tool: ToolCallbacks,
+    ) -> Self {
+        let settings = &mut self.settings;
+        (settings.callbacks, settings.model_callbacks, settings.tool_callbacks) = (agent, model, tool);
+        self
+    }
+
     /// Whether faults of the flow are refused when it is built by itself; see [`BlockBuilder`](super::BlockBuilder).
     #[must_use]
     pub fn flow_checks(mut self, yes: bool) -> Self {
@@ -336,15 +350,52 @@ impl LlmAgentBuilder {
     }
 
     pub(super) fn part(self) -> SubAgent {
-        let agent = LlmAgent::made(self.parts());
-        SubAgent(Item::Agent(Placed::new(Arc::new(agent))))
+        let depth = 1 + self.sub_agents.iter().map(SubAgent::depth).max().unwrap_or_default();
+        let faults = if depth > DEEPEST { Vec::new() } else { self.own_faults() };
+        let agent = Arc::new(LlmAgent::made(self.parts()));
+        SubAgent(Item::Agent(Placed::with_faults(agent, faults, depth)))
+    }
+
+    /// What is wrong with it by itself.
+    fn own_faults(&self) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        for tool in &self.tools {
+            let declaration = tool.declaration_dyn();
+            if declaration.parameters.get("type").is_none_or(|kind| kind != "object") {
+                let fact = format!(
+                    "tool `{}` of agent `{}` takes arguments that are no object; help: take a struct, whose fields the model fills in",
+                    declaration.name, self.name
+                );
+                faults.push(Fault::new("tool-argument", &*self.name, fact));
+            }
+        }
+        if self.settings.max_turns == Some(0) {
+            let fact = format!(
+                "`max_turns` of agent `{}` is 0; help: an agent makes at least one model call",
+                self.name
+            );
+            faults.push(Fault::new("syntax", &*self.name, fact));
+        }
+        if self.output.is_some() && self.output_key.is_none() {
+            let fact = format!(
+                "agent `{}` has an output schema and no `output_key`; help: say which key its answer is written to",
+                self.name
+            );
+            faults.push(Fault::new("syntax", &*self.name, fact));
+        }
+        // Blocks below it are trees of their own.
+        let blocks = self.sub_agents.iter().filter(|part| matches!(part.0, Item::Block(_)));
+        let inner = blocks.flat_map(|part| Tree::part(part.0.clone()).check());
+        faults.extend(inner.filter(|fault| !fault.is_of_flow()));
+        faults
     }
 
     fn parts(self) -> LlmParts {
         let mut parts = Parts::new(AgentKind::Llm, &*self.name);
         parts.description = self.description;
         parts.prompts = vec![self.instruction.clone()];
-        parts.transfer = self.sub_agents.iter().map(SubAgent::to_agent).collect();
+        let kept = self.sub_agents.iter().filter(|part| part.depth() < DEEPEST);
+        parts.transfer = kept.map(SubAgent::to_agent).collect();
         let short = self.tools.is_empty() && parts.transfer.is_empty();
         let is_text = !matches!(&self.output, Some(OutputType::Schema(_)))
             && !matches!(&self.output, Some(OutputType::Type { output, .. }) if output.schema.is_some());
@@ -373,6 +424,13 @@ impl LlmAgentBuilder {
             settings: self.settings,
         }
     }
+}
+
+pub(super) fn too_deep(name: &str) -> Fault {
+    let fact = format!(
+        "more than {DEEPEST} blocks and agents stand inside of each other, `{name}` the outermost; help: make the tree flatter"
+    );
+    Fault::new("syntax", name, fact)
 }
 
 impl fmt::Debug for LlmAgentBuilder {

@@ -2,7 +2,8 @@
 
 use super::error::BuildError;
 use super::flat::{Described, Flat, describe};
-use super::item::{IntoAgent, Item, SubAgent};
+use super::item::{DEEPEST, IntoAgent, Item, SubAgent};
+use super::llm::too_deep;
 use crate::agent::{DynAgent, Key};
 use crate::callback::AgentCallbacks;
 use crate::check::{self, Fault};
@@ -13,6 +14,7 @@ use crate::workflow::{self, Keys, Values, Wired, Workflow};
 use crate::{BoxFuture, Content, Event, Flow, Name, Result};
 use serde_json::Value;
 use std::any::Any;
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -27,6 +29,17 @@ struct Inner {
     root: Item,
     described: Described,
     options: TreeOptions,
+}
+
+/// The field of a config that a check is about.
+fn part_of(check: &str) -> &'static str {
+    match check {
+        "loop-max" => "max_iterations",
+        "block-empty" => "sub_agents",
+        "name-invalid" | "name-reserved" | "name-duplicate" => "name",
+        "tool-duplicate" | "tool-reserved" | "tool-undocumented" | "tool-argument" => "tools",
+        _ => "",
+    }
 }
 
 /// What is said of a tree as a whole.
@@ -54,6 +67,17 @@ impl Tree {
         Self::part(agent.into_agent().0).accepted()
     }
 
+    /// A tree about which something is known besides, and what of it the session holds.
+    pub(crate) fn checked(
+        part: SubAgent,
+        states: Vec<Key>,
+        flow_checks: bool,
+        faults: Vec<Fault>,
+    ) -> Result<Self, BuildError> {
+        let options = TreeOptions { flow_checks, states, ..TreeOptions::default() };
+        Self::new(part.0, options).accepted_with(faults)
+    }
+
     pub(super) fn part(root: Item) -> Self {
         Self::new(root, TreeOptions::default())
     }
@@ -66,7 +90,12 @@ impl Tree {
 
     /// The tree, if nothing is wrong with it that it was asked to be checked for.
     pub(super) fn accepted(self) -> Result<Self, BuildError> {
-        let mut faults = self.check();
+        self.accepted_with(Vec::new())
+    }
+
+    /// The same of a tree about which something is known to be wrong.
+    pub(super) fn accepted_with(self, mut faults: Vec<Fault>) -> Result<Self, BuildError> {
+        faults.extend(self.check());
         if !self.0.options.flow_checks {
             faults.retain(|fault| !fault.is_of_flow());
         }
@@ -91,11 +120,55 @@ impl Tree {
 
     /// All that is wrong with it, faults of the flow included, whether they were checked or not.
     pub fn check(&self) -> Vec<Fault> {
-        let mut faults = check::faults(self.spec());
-        let flat = self.flat();
-        let own = (0..flat.steps.len()).filter_map(|at| flat.placed(at));
-        faults.extend(own.flat_map(|placed| placed.faults.iter().cloned()));
+        if SubAgent(self.0.root.clone()).depth() > DEEPEST {
+            // What was too deep was not kept, so nothing can be said of the rest.
+            return vec![too_deep(self.spec().name)];
+        }
+        let (flat, mut faults) = (self.flat(), check::faults(self.spec()));
+        for at in 0..flat.steps.len() {
+            let own = flat.placed(at).into_iter().flat_map(|placed| placed.faults.iter().cloned());
+            faults.extend(own.map(|mut fault| {
+                fault.step = Some(at);
+                fault
+            }));
+        }
+        self.reused_blocks(&mut faults);
+        faults.sort_by_key(|fault| fault.step.unwrap_or(usize::MAX));
+        for fault in &mut faults {
+            let place = fault.step.map_or("", |at| flat.place(at));
+            let part = part_of(fault.check);
+            fault.place = match place {
+                "" => continue,
+                // The root of a config.
+                "." => part.to_owned(),
+                _ if part.is_empty() => place.trim_end_matches([':', ' ']).to_owned(),
+                _ if place.ends_with(' ') => format!("{place}{part}"),
+                _ => format!("{place}.{part}"),
+            };
+        }
         faults
+    }
+
+    /// A block that stands twice is one fault, and not one for each name in it.
+    fn reused_blocks(&self, faults: &mut Vec<Fault>) {
+        let (flat, mut seen, mut at) = (self.flat(), HashSet::new(), 0);
+        while at < flat.steps.len() {
+            if let Some(block) = flat.block(at)
+                && !seen.insert(Arc::as_ptr(block))
+            {
+                let inside = at..=flat.end(at);
+                faults.retain(|fault| fault.step.is_none_or(|step| !inside.contains(&step)));
+                let fact = format!(
+                    "`{}` is the same block as one before it; help: build a second one, with a name of its own",
+                    block.name
+                );
+                let mut fault = Fault::new("agent-reused", &*block.name, fact);
+                fault.step = Some(at);
+                faults.push(fault);
+                at = flat.end(at);
+            }
+            at += 1;
+        }
     }
 }
 

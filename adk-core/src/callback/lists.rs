@@ -56,6 +56,18 @@ impl AgentCallbacks {
     pub fn is_empty(&self) -> bool {
         self.before.is_empty() && self.after.is_empty()
     }
+
+    /// Adds those of another list that are called before the agent; whether there are any.
+    pub(crate) fn add_before(&mut self, other: &Self) -> bool {
+        self.before.extend_from_slice(&other.before);
+        !other.before.is_empty()
+    }
+
+    /// Adds those that are called after it.
+    pub(crate) fn add_after(&mut self, other: &Self) -> bool {
+        self.after.extend_from_slice(&other.after);
+        !other.after.is_empty()
+    }
 }
 
 /// The callbacks around the model calls of an agent.
@@ -166,6 +178,24 @@ macro_rules! counted {
             /// Whether there are none.
             pub fn is_empty(&self) -> bool {
                 self.before.is_empty() && self.after.is_empty() && self.on_error.is_empty()
+            }
+
+            /// Adds those of another list that are called before; whether there are any.
+            pub(crate) fn add_before(&mut self, other: &Self) -> bool {
+                self.before.extend_from_slice(&other.before);
+                !other.before.is_empty()
+            }
+
+            /// Adds those that are called after.
+            pub(crate) fn add_after(&mut self, other: &Self) -> bool {
+                self.after.extend_from_slice(&other.after);
+                !other.after.is_empty()
+            }
+
+            /// Adds those that are called for errors.
+            pub(crate) fn add_on_error(&mut self, other: &Self) -> bool {
+                self.on_error.extend_from_slice(&other.on_error);
+                !other.on_error.is_empty()
             }
         }
 

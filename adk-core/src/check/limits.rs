@@ -4,14 +4,19 @@ use super::message::Message;
 use super::text::same;
 
 /// What is wrong with a limit that is less than 1, or too large.
-pub(super) const fn describe(word: &str, block: &str, value: i128) -> Message {
+pub(crate) const fn describe(word: &str, block: &str, value: i128) -> Message {
     let mut m = Message::new();
-    let max = same(word, "max");
+    let rounds = same(word, "max_iterations");
+    let max = rounds || same(word, "max");
     m.all(&[if max { "loop-max" } else { "syntax" }, ": `", word, "` of block `", block, "` is "]);
     m.number(value);
     m.push(if value > 0 { ", which is too large" } else { "" });
     m.push("; help: it is the largest number of ");
-    m.push(if max { "rounds, 1 or more, as in `max = 5`" } else { "branches at a time, 1 or more" });
+    m.push(match (rounds, max) {
+        (true, _) => "rounds, 1 or more",
+        (false, true) => "rounds, 1 or more, as in `max = 5`",
+        (false, false) => "branches at a time, 1 or more",
+    });
     m
 }
 

@@ -63,8 +63,19 @@ pub(super) const fn count(steps: &[Step<'_>]) -> usize {
             count += 1;
         }
         if let StepKind::Agent { meta, .. } = steps[i].kind {
-            count += self::count(meta.steps);
+            count += inside(meta);
         }
+        i += 1;
+    }
+    count
+}
+
+/// The same for what is inside of an agent: the steps of a workflow, and the agents that it may transfer to.
+const fn inside(meta: &AgentMeta<'_>) -> usize {
+    let mut count = self::count(meta.steps);
+    let mut i = 0;
+    while i < meta.transfer.len() {
+        count += 1 + inside(meta.transfer[i]);
         i += 1;
     }
     count
@@ -158,6 +169,50 @@ impl<'a> Names<'_, 'a> {
             }
             i += 1;
         }
+        self.targets(meta, (step.name, inside.is_empty()), at, inner, root)
+    }
+
+    /// The first thing that is wrong with the agents that an agent may transfer to. What stands twice in one nested
+    /// workflow is reported where that is defined, so only what is `own` is compared with itself.
+    const fn targets(
+        &mut self,
+        meta: &AgentMeta<'a>,
+        (inside, own): (&'a str, bool),
+        at: usize,
+        owner: usize,
+        root: usize,
+    ) -> Finding<'a> {
+        let mut i = 0;
+        while i < meta.transfer.len() {
+            let target = meta.transfer[i];
+            if let Some(definition) = definition(target)
+                && let Some(first) =
+                    self.insert(Entry { text: definition, what: What::Definition, owner, inside, at })
+                && (first.at != at || own)
+            {
+                let first_inside = first.inside;
+                return Finding::Reused(Twice { name: target.name, inside, first_inside, root: false });
+            }
+            if let Some(first) = self.insert(Entry { text: target.name, what: What::Name, owner, inside, at })
+                && (first.at != at || own)
+            {
+                let (first_inside, root) = (first.inside, first.at == root);
+                return Finding::Duplicate(Twice { name: target.name, inside, first_inside, root });
+            }
+            let mut step = 0;
+            while step < target.steps.len() {
+                let found = self.step(&target.steps[step], at, owner, target.name, root);
+                if !matches!(found, Finding::None) {
+                    return found;
+                }
+                step += 1;
+            }
+            let found = self.targets(target, (target.name, own), at, owner, root);
+            if !matches!(found, Finding::None) {
+                return found;
+            }
+            i += 1;
+        }
         Finding::None
     }
 }
@@ -177,14 +232,14 @@ pub(super) const fn slots(spec: &Spec<'_>) -> usize {
 }
 
 /// What a finding says.
-pub(super) const fn describe(step: &Step<'_>, finding: &Finding<'_>) -> Option<Message> {
+pub(super) const fn describe(spec: &Spec<'_>, step: &Step<'_>, finding: &Finding<'_>) -> Option<Message> {
     let mut m = Message::new();
-    describe_into(&mut m, step, finding);
+    describe_into(&mut m, spec, step, finding);
     if m.is_empty() { None } else { Some(m) }
 }
 
 /// The same, added to a message.
-pub(super) const fn describe_into(m: &mut Message, step: &Step<'_>, finding: &Finding<'_>) {
+pub(super) const fn describe_into(m: &mut Message, spec: &Spec<'_>, step: &Step<'_>, finding: &Finding<'_>) {
     match finding {
         Finding::None => {}
         Finding::Reserved => m.all(&[
@@ -197,18 +252,24 @@ pub(super) const fn describe_into(m: &mut Message, step: &Step<'_>, finding: &Fi
             subject(m, step, twice);
             m.push(" is the same agent as ");
             first(m, twice);
-            remedy(m, step, twice);
+            match spec.built {
+                true => m.push("; help: build a second one, with a name of its own"),
+                false => remedy(m, step, twice),
+            }
         }
         Finding::Duplicate(twice) => {
             m.push("name-duplicate: ");
             subject(m, step, twice);
             if twice.root {
-                m.push(" has the name of the workflow itself");
+                m.push(if spec.built { " has the name of the tree itself" } else { " has the name of the workflow itself" });
             } else {
                 m.push(" has the same name as ");
                 first(m, twice);
             }
-            remedy(m, step, twice);
+            match spec.built {
+                true => m.push("; help: give one of them another name"),
+                false => remedy(m, step, twice),
+            }
         }
     }
 }
@@ -244,7 +305,9 @@ const fn remedy(m: &mut Message, step: &Step<'_>, twice: &Twice<'_>) {
 
 /// The faults of a name by itself that tokens cannot have: for trees that are built at run time.
 pub(super) fn of_step(step: &Step<'_>) -> Option<Message> {
-    if step.name.is_empty() || is_identifier(step.name) {
+    let is_marker =
+        matches!(step.kind, StepKind::Branch | StepKind::Arm { .. } | StepKind::Break { .. } | StepKind::End);
+    if is_marker || is_identifier(step.name) {
         return None;
     }
     let mut m = Message::new();
@@ -257,7 +320,12 @@ pub(super) fn of_step(step: &Step<'_>) -> Option<Message> {
 }
 
 /// The same for the name of the workflow.
-pub(super) fn of_workflow(name: &str) -> Option<Message> {
+pub(super) fn of_workflow(spec: &Spec<'_>) -> Option<Message> {
+    let name = spec.name;
+    if spec.built {
+        // Its name is that of its first step.
+        return None;
+    }
     if is_reserved(name) {
         let mut m = Message::new();
         m.all(&["name-reserved: `", name, "` cannot be the name of a workflow: events of the user and of models carry it; help: choose another name"]);

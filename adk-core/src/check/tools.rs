@@ -35,6 +35,22 @@ pub(super) const fn describe(agent: &str, tools: &[ToolMeta<'_>], at: usize) -> 
     None
 }
 
+/// A tool without a description: the macro sees that of a function by its tokens.
+pub(super) fn undocumented(agent: &str, tool: &ToolMeta<'_>) -> Option<Message> {
+    if !tool.description.trim().is_empty() {
+        return None;
+    }
+    let mut m = Message::new();
+    m.all(&[
+        "tool-undocumented: agent `",
+        agent,
+        "` has a tool `",
+        tool.name,
+        "` without a description; help: say when and how to call it: models see nothing else of it",
+    ]);
+    Some(m)
+}
+
 /// Ends const evaluation when something is wrong with a tool.
 #[doc(hidden)]
 #[track_caller]

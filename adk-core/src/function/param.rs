@@ -112,13 +112,13 @@ impl Misplaced {
 /// What the first parameter says about how the function runs.
 pub trait Held: Sized {
     /// Without a context it is one step.
-    fn begin(self, cx: &mut Context) -> (Self, Recorded<'_>) {
-        (self, Recorded::new(cx))
+    fn begin(self, _: &mut Context) -> (Self, Recorded) {
+        (self, Recorded)
     }
 
     /// The same for a function that blocks.
-    fn begin_blocking(self, cx: &mut Context) -> (Self, Recorded<'_>) {
-        (self, Recorded::new(cx))
+    fn begin_blocking(self, _: &mut Context) -> (Self, Recorded) {
+        (self, Recorded)
     }
 }
 
@@ -132,13 +132,12 @@ impl Held for Json {}
 impl Lend {
     /// With a context the function takes its own steps.
     pub fn begin(self, cx: &mut Context) -> (Lent<'_>, Direct) {
-        let path = cx.path().clone();
-        (Lent(cx), Direct(path))
+        (Lent(cx), Direct)
     }
 
     /// Refused by a const; here so that there is one message only.
     #[allow(clippy::missing_panics_doc, reason = "never called")]
-    pub fn begin_blocking(self, _: &mut Context) -> (Misplaced, Recorded<'_>) {
+    pub fn begin_blocking(self, _: &mut Context) -> (Misplaced, Recorded) {
         unreachable!("`blocking` with a context does not compile")
     }
 

@@ -14,7 +14,8 @@ pub struct ModelError {
 }
 
 /// What kind of failure, which says what to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ModelErrorKind {
     /// No provider has a model of that name.

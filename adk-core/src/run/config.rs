@@ -8,7 +8,8 @@
 /// let config = RunConfig::new().max_llm_calls(20).streaming(true);
 /// assert_eq!(config.max_llm_calls, 20);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct RunConfig {
     /// The most model calls of the whole run, over all agents and branches; 0 is no limit. Default 500, as in ADK.

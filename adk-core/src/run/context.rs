@@ -1,13 +1,14 @@
 //! What an agent works with: it knows where it stands, and everything it does goes through here.
 
 use super::place::Placing;
+use super::record;
 use super::{Artifacts, History, KeyScope, Overlay, Run, RunConfig, State, ToolActions, Waiting};
 use crate::callback::{CallbackContext, Place, Steps};
 use crate::engine::{Body, Draft, Reply, StepKey, Stored, Wait};
 use crate::event::Event;
 use crate::model::Usage;
 use crate::outbox::Counted;
-use crate::{At, BoxFuture, Error, ErrorKind, EventId, Name, Path, Result, RunId, StoreErrorKind};
+use crate::{At, BoxFuture, EventId, Flow, Name, Path, Result, RunId};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -371,8 +372,13 @@ impl Context {
     #[inline(never)]
     fn commit(&mut self, body: Body) -> Starting<'_> {
         // A slot is used up when it is asked for, also by an emit that is cancelled.
-        let slot = self.run.slot(self.frame.path.clone(), self.frame.emits);
+        let nth = self.frame.emits;
         self.frame.emits += 1;
+        if self.run.replay.as_ref().is_some_and(|replay| !replay.is_over()) {
+            let (run, path) = (self.run.clone(), self.frame.path.clone());
+            return Starting::Later(Box::pin(super::replay::commit(run, path, nth, body)));
+        }
+        let slot = self.run.slot(self.frame.path.clone(), nth);
         let Self { run, scope, frame, written, cut, .. } = self;
         match run.engine.commit(slot, body) {
             Reply::Ready(stored) => Starting::Ready(stored.map(|stored| {
@@ -453,11 +459,28 @@ impl Context {
         };
         let wait = Wait { key, session: self.run.session().key().clone(), waiting: waiting.clone() };
         if let Some(answer) = self.run.engine.answer(wait).await? {
-            return from_record(answer);
+            return record::read(answer);
         }
         let _waits = self.run.add_waiting(waiting);
         let _parked = Counted::new(&self.run.outbox().parked);
         std::future::pending().await
+    }
+
+    /// Whether the agent that stands here has finished before, and how it ended then. What it had to say is applied, and
+    /// it does not run again.
+    pub(crate) fn finished_before(&mut self) -> BoxFuture<'_, Option<Flow>> {
+        Box::pin(async move {
+            let run = self.run.clone();
+            let (done, keys) = run.replay.as_ref()?.finished(&run, &self.frame.path).await?;
+            run.skipped(done.usage);
+            for key in keys {
+                if let Some(scope) = &self.scope {
+                    scope.wrote(&key);
+                }
+                self.written.push(key);
+            }
+            Some(done.flow)
+        })
     }
 
     fn step_key(&mut self, name: Name) -> StepKey {
@@ -526,9 +549,12 @@ where
     if !run.engine.records() {
         return work.await;
     }
-    let work = async move { to_record(work.await?) };
-    let record = run.engine.step(key, Box::pin(work)).await?;
-    from_record(record)
+    let known = run.replay.as_ref().and_then(|replay| replay.step(&key.to_string()));
+    let record = match known {
+        Some(record) => record.clone(),
+        None => run.engine.step(key, Box::pin(async move { record::of(work.await) })).await?,
+    };
+    record::read(record)
 }
 
 /// Ends a branch of a parallel block in the middle of its agent: an escalate of a direct child, as ADK has it.
@@ -570,20 +596,6 @@ impl Drop for Joining<'_> {
     fn drop(&mut self) {
         self.0.outbox().live.fetch_add(1, Relaxed);
     }
-}
-
-fn to_record<T: Serialize>(value: T) -> Result<Value> {
-    serde_json::to_value(value).map_err(|error| {
-        let message = format!("the result of this step cannot be recorded: {error}");
-        Error::new(ErrorKind::Store(StoreErrorKind::Other), message).with_source(error)
-    })
-}
-
-fn from_record<T: DeserializeOwned>(record: Value) -> Result<T> {
-    serde_json::from_value(record).map_err(|error| {
-        let message = format!("the recorded result of this step is of another type: {error}");
-        Error::new(ErrorKind::Diverged, message).with_source(error)
-    })
 }
 
 impl Drop for Context {

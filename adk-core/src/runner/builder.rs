@@ -1,11 +1,13 @@
 //! What a runner is made of.
 
+use super::recover::{self, Known};
 use super::{Runner, Shared};
 use crate::callback::{Plugin, Plugins};
 use crate::engine::{Engine, MemoryEngine};
 use crate::model::{ModelProvider, ModelRef};
 use crate::run::{ArtifactStore, MemoryArtifacts, Models, RunConfig, Services};
 use crate::session::{MemoryStore, SessionStore};
+use crate::workflow::Workflow;
 use crate::{Error, ErrorKind, Result};
 use std::fmt;
 use std::marker::PhantomData;
@@ -21,6 +23,7 @@ pub struct RunnerBuilder<P> {
     engine: Option<Arc<dyn Engine>>,
     plugins: Plugins,
     config: RunConfig,
+    workflows: Vec<Arc<dyn Known>>,
     default_provider: PhantomData<fn() -> P>,
 }
 
@@ -35,6 +38,7 @@ impl<P: ModelProvider + Default> RunnerBuilder<P> {
             engine: None,
             plugins: Plugins::default(),
             config: RunConfig::default(),
+            workflows: Vec::new(),
             default_provider: PhantomData,
         }
     }
@@ -88,6 +92,13 @@ impl<P: ModelProvider + Default> RunnerBuilder<P> {
         self
     }
 
+    /// A workflow whose runs [`recover`](Runner::recover) takes up again: it is found by its name.
+    #[must_use]
+    pub fn workflow<W: Workflow + 'static>(mut self, workflow: impl Into<Arc<W>>) -> Self {
+        self.workflows.push(recover::known(workflow.into()));
+        self
+    }
+
     /// The settings of runs that bring none of their own.
     #[must_use]
     pub fn config(mut self, config: RunConfig) -> Self {
@@ -123,6 +134,7 @@ impl<P: ModelProvider + Default> RunnerBuilder<P> {
             engine,
             services: Arc::new(Services { artifacts, models, plugins: self.plugins }),
             config: self.config,
+            workflows: self.workflows,
         };
         Ok(Runner { shared: Arc::new(shared), provider: PhantomData })
     }

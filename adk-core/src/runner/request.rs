@@ -3,12 +3,14 @@
 use super::stream::RunStream;
 use super::{Shared, hooks};
 use crate::check::{LIVE_HELP, describe_live};
+use crate::engine::{RunRecord, Taken};
 use crate::event::{Event, StateDelta};
 use crate::live::{LiveInput, LiveQueue};
 use crate::run::{Context, Outcome, Prepare, Run, RunConfig};
 use crate::session::{Session, SessionKey};
+use crate::spec::Topology;
 use crate::workflow::{Keys, Values, Workflow, run_agent};
-use crate::{BoxFuture, Content, Error, ErrorKind, Name, Path, Result, panic};
+use crate::{BoxFuture, Content, Error, ErrorKind, Name, Path, Result, RunId, StoreErrorKind, panic};
 use serde::Serialize;
 use std::fmt;
 use std::ops::Deref;
@@ -28,6 +30,10 @@ pub struct RunRequest<'a, T> {
     live: Option<LiveInput>,
     error: Option<Error>,
     begin: Result<Keys>,
+    /// The run that is taken up again.
+    resume: Option<RunId>,
+    /// The name and the shape of the workflow, where runs are kept.
+    shape: Option<(String, Topology)>,
     body: Body<'a, T>,
 }
 
@@ -62,6 +68,35 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
             }
         };
         let begin = begin.map_err(|error| error.at(&Path::root(workflow.as_agent().meta().name.to_owned())));
+        Self::with(shared, key, private, workflow, begin)
+    }
+
+    /// A run that is taken up again: what it began with is in its record.
+    pub(super) fn resume<H, W>(shared: Arc<Shared>, workflow: H, run: RunId) -> Self
+    where
+        H: Deref<Target = W> + Send + Sync + 'a,
+        W: Workflow<Output = T> + ?Sized,
+    {
+        let key = SessionKey::new(&shared.app, "", run.to_string());
+        let request = Self::with(shared, key, false, workflow, Ok(Keys::default()));
+        Self { resume: Some(run), ..request }
+    }
+
+    fn with<H, W>(
+        shared: Arc<Shared>,
+        key: SessionKey,
+        private: bool,
+        workflow: H,
+        begin: Result<Keys>,
+    ) -> Self
+    where
+        H: Deref<Target = W> + Send + Sync + 'a,
+        W: Workflow<Output = T> + ?Sized,
+    {
+        let shape = shared.engine.records().then(|| {
+            let meta = workflow.as_agent().meta();
+            (meta.name.to_owned(), Topology::of(meta))
+        });
         let body: Body<'a, T> =
             Box::new(move |run, start| Box::pin(async move { root(&*workflow, run, start).await }));
         let config = shared.config.clone();
@@ -75,6 +110,8 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
             live: None,
             error: None,
             begin,
+            resume: None,
+            shape,
             body,
         }
     }
@@ -130,12 +167,18 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
 
     /// Finds or makes the session; what runs in it comes back unpolled.
     async fn open(self) -> Result<(Arc<Run>, BoxFuture<'a, Result<T>>)> {
-        let Self { shared, key, private, state, config, message, live, error, begin, body } = self;
+        let Self { shared, key, private, state, config, message, live, error, begin, resume, shape, body } =
+            self;
         if let Some(error) = error {
             return Err(error);
         }
         let keys = begin?;
-        let session = match private {
+        if let Some(run) = resume {
+            let (run, start) = taken_up(&shared, run, shape).await?;
+            let future = body(run.clone(), start);
+            return Ok((run, future));
+        }
+        let session = match private && shape.is_none() {
             true => shared.sessions.create_private(key).await?,
             false => open_session(&shared, key).await?,
         };
@@ -146,12 +189,69 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
             None => keys.to_message(),
         });
         run.live = live;
-        let run = Arc::new(run);
         let mut delta = keys.into_delta();
         delta.extend(state);
+        if let Some((workflow, topology)) = shape {
+            let begins = run.delivery.session.len() as u64;
+            let state = run.delivery.session.state().into_iter().collect();
+            let config = serde_json::to_value(&run.config).unwrap_or_default();
+            let (message, delta) = (message.clone(), delta.clone());
+            let new = RunRecord::new(run.id, run.delivery.session.key().clone(), workflow, topology);
+            run.begins_with(RunRecord { message, delta, state, begins, config, ..new });
+        }
+        let run = Arc::new(run);
         let future = body(run.clone(), Start { message, delta });
         Ok((run, future))
     }
+}
+
+/// Takes a run, when the workflow is still of the shape that the run was begun with.
+async fn taken_up(
+    shared: &Shared,
+    id: RunId,
+    shape: Option<(String, Topology)>,
+) -> Result<(Arc<Run>, Start)> {
+    let taken = shared.engine.take(id).await?;
+    let made = make_again(shared, taken, shape).await;
+    if made.is_err() {
+        shared.engine.release(id);
+    }
+    made
+}
+
+async fn make_again(
+    shared: &Shared,
+    taken: Taken,
+    shape: Option<(String, Topology)>,
+) -> Result<(Arc<Run>, Start)> {
+    let record = &taken.record;
+    let (name, now) = shape.unwrap_or_default();
+    if record.workflow != name {
+        let message = format!("run `{}` is one of `{}`, not of `{name}`", record.run_id, record.workflow);
+        return Err(Error::new(ErrorKind::TopologyChanged, message).with_help("resume it with that workflow"));
+    }
+    if !record.topology.fits(&now) {
+        let message = format!(
+            "`{name}` is not of the shape any more that run `{}` was begun with:\n{}",
+            record.run_id,
+            record.topology.diff(&now)
+        );
+        return Err(Error::new(ErrorKind::TopologyChanged, message).with_help(
+            "resume it with the program that began it; steps may be added at the end of the body, and prompts, models, \
+             tools and limits may change",
+        ));
+    }
+    let session = shared.sessions.get(&record.session).await?.ok_or_else(|| {
+        let message = format!("the session `{}` of run `{}` is not there", record.session, record.run_id);
+        Error::new(ErrorKind::Store(StoreErrorKind::Missing), message)
+    })?;
+    let begins = usize::try_from(record.begins).unwrap_or(usize::MAX);
+    session.load(0..begins.min(session.len())).await?;
+    let config = serde_json::from_value(record.config.clone()).unwrap_or_else(|_| shared.config.clone());
+    let start = Start { message: record.message.clone(), delta: record.delta.clone() };
+    let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
+    run.goes_on_with(taken);
+    Ok((Arc::new(run), start))
 }
 
 pub(super) async fn open_session(shared: &Shared, key: SessionKey) -> Result<Arc<Session>> {

@@ -1,5 +1,6 @@
 //! The events of a run, as they are committed.
 
+use crate::engine::RunStatus;
 use crate::outbox::Polled;
 use crate::run::{Outcome, Run, Waiting};
 use crate::{BoxFuture, Error, ErrorKind, Event, Result};
@@ -30,8 +31,13 @@ pub struct RunStream<'a, T> {
     run: Option<Arc<Run>>,
     future: Option<BoxFuture<'a, Result<T>>>,
     ended: Option<Result<T>>,
+    /// The end that is written into the book of runs before it is told.
+    closing: Option<Closing<T>>,
     end: RunEnd<T>,
 }
+
+/// An end that is being written, and what is told then.
+type Closing<T> = (BoxFuture<'static, Result<()>>, Result<RunEnd<T>>);
 
 type Opening<'a, T> = BoxFuture<'a, Result<(Arc<Run>, BoxFuture<'a, Result<T>>)>>;
 
@@ -50,7 +56,8 @@ pub enum RunEnd<T> {
 
 impl<'a, T: Send + 'static> RunStream<'a, T> {
     pub(super) fn new(opening: Opening<'a, T>) -> Self {
-        Self { opening: Some(opening), run: None, future: None, ended: None, end: RunEnd::Running }
+        let (run, future, ended, closing) = (None, None, None, None);
+        Self { opening: Some(opening), run, future, ended, closing, end: RunEnd::Running }
     }
 
     /// The next event; `None` at the end of the run. An error is the last item.
@@ -96,6 +103,18 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
                 Err(error) => return self.fail(error),
             }
         }
+        if let Some((closing, _)) = &mut self.closing {
+            let closed = ready!(closing.as_mut().poll(task));
+            let end = self.closing.take().map(|(_, end)| end);
+            return match (closed, end) {
+                (Ok(()), Some(Ok(end))) => {
+                    self.end = end;
+                    Poll::Ready(None)
+                }
+                (Err(error), Some(Ok(_))) | (_, Some(Err(error))) => self.fail(error),
+                (_, None) => Poll::Ready(None),
+            };
+        }
         let Some(run) = &self.run else { return Poll::Ready(None) };
         if self.future.is_none() && self.ended.is_none() && !matches!(self.end, RunEnd::Running) {
             return Poll::Ready(None);
@@ -105,17 +124,43 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
         match ready!(run.outbox().poll(&mut self.future, &mut self.ended, task)) {
             Polled::Event(event) => Poll::Ready(Some(Ok(event))),
             Polled::Ended(Ok(output)) => {
-                self.end = RunEnd::Finished(run.outcome(output));
-                Poll::Ready(None)
+                let end = run.left_over().map_or_else(|| Ok(RunEnd::Finished(run.outcome(output))), Err);
+                self.close(end, task)
             }
-            Polled::Ended(Err(error)) => self.fail(error),
+            Polled::Ended(Err(error)) => self.close(Err(error), task),
             Polled::Parked => {
                 // Asked for while those who wait still live.
-                self.end = RunEnd::Paused(run.waiting());
+                let end = RunEnd::Paused(run.waiting());
                 self.future = None;
-                Poll::Ready(None)
+                self.close(Ok(end), task)
+            }
+            Polled::Stuck => {
+                let error = run.left_over();
+                self.future = None;
+                self.close(error.map_or(Ok(RunEnd::Failed), Err), task)
             }
         }
+    }
+
+    /// Writes how the run has ended, where that is kept, and tells it.
+    fn close(&mut self, end: Result<RunEnd<T>>, task: &mut Context<'_>) -> Poll<Option<Result<Arc<Event>>>> {
+        let run = self.run.as_ref().filter(|run| run.engine.records());
+        let Some(run) = run.cloned() else {
+            return match end {
+                Ok(end) => {
+                    self.end = end;
+                    Poll::Ready(None)
+                }
+                Err(error) => self.fail(error),
+            };
+        };
+        let status = match &end {
+            Ok(RunEnd::Paused(_)) => RunStatus::Paused,
+            Ok(_) => RunStatus::Finished,
+            Err(error) => RunStatus::Failed(error.to_string()),
+        };
+        self.closing = Some((Box::pin(async move { run.engine.close(run.id, status).await }), end));
+        self.poll_event(task)
     }
 
     fn fail(&mut self, error: Error) -> Poll<Option<Result<Arc<Event>>>> {
@@ -124,7 +169,29 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
     }
 }
 
+/// A run whose stream is dropped before its end may be taken up again at once.
+impl<T> Drop for RunStream<'_, T> {
+    fn drop(&mut self) {
+        self.future = None;
+        if let Some(run) = self.run.as_ref().filter(|run| run.engine.records())
+            && (matches!(self.end, RunEnd::Running) || self.closing.is_some())
+        {
+            run.engine.release(run.id);
+        }
+    }
+}
+
 impl Run {
+    /// What is wrong when a run that is taken up again ends, or waits for itself, before all of its record is given back.
+    fn left_over(&self) -> Option<Error> {
+        let next = self.replay.as_ref().filter(|replay| !replay.is_over())?.next()?;
+        let message =
+            format!("nobody emits the event `{next}`, which the record of run `{}` goes on with", self.id);
+        Some(Error::new(ErrorKind::Diverged, message).with_help(
+            "an agent does the same for the same record: clocks, randomness and I/O stand inside of `cx.step(...)`",
+        ))
+    }
+
     fn outcome<T>(&self, output: T) -> Outcome<T> {
         let (loops, usage, session) = (self.loops(), self.usage(), self.session().clone());
         Outcome { output, loops, usage, run_id: self.id, session }

@@ -57,6 +57,12 @@ impl<'a> KeySpec<'a> {
         self
     }
 
+    /// A key of a known type, as the macros write it: in one call, since each costs time in the user's crate.
+    #[doc(hidden)]
+    pub const fn typed<T: 'static>(name: &'a str, ty: &'a str, optional: bool, any: bool) -> Self {
+        Self { name, ty, optional, id: Some(TypeId::of::<T>), any }
+    }
+
     /// The type itself, or nothing.
     pub(crate) const fn with_id(mut self, id: Option<fn() -> TypeId>) -> Self {
         self.id = id;

@@ -59,12 +59,12 @@ impl<'a> Placeholders<'a> {
     #[allow(clippy::should_implement_trait)]
     pub const fn next(&mut self) -> Option<Placeholder<'a>> {
         let bytes = self.prompt.as_bytes();
-        while self.at < bytes.len() {
-            let start = self.at;
+        loop {
+            let start = next_brace(bytes, self.at);
             let opened = behind(bytes, start, b'{');
             if opened == start {
-                self.at += 1;
-                continue;
+                self.at = bytes.len();
+                return None;
             }
             let mut inner = opened;
             while inner < bytes.len() && bytes[inner] != b'{' && bytes[inner] != b'}' {
@@ -85,8 +85,30 @@ impl<'a> Placeholders<'a> {
                 return Some(Placeholder { start, end, source, optional });
             }
         }
-        None
     }
+}
+
+/// The next opening brace, or the end. Most of a prompt is passed here, so it takes eight bytes at a time where
+/// none of them is one.
+const fn next_brace(bytes: &[u8], mut at: usize) -> usize {
+    let (_, mut rest) = bytes.split_at(if at < bytes.len() { at } else { bytes.len() });
+    while let [b0, b1, b2, b3, b4, b5, b6, b7, more @ ..] = rest {
+        let word = u64::from_le_bytes([*b0, *b1, *b2, *b3, *b4, *b5, *b6, *b7]);
+        // A byte that is zero in here is a brace: nothing else leaves its high bit unset.
+        let braces = word ^ 0x7b7b_7b7b_7b7b_7b7b;
+        let low = (braces & 0x7f7f_7f7f_7f7f_7f7f) + 0x7f7f_7f7f_7f7f_7f7f;
+        if !(low | braces | 0x7f7f_7f7f_7f7f_7f7f) != 0 {
+            break;
+        }
+        (rest, at) = (more, at + 8);
+    }
+    while let [byte, more @ ..] = rest {
+        if *byte == b'{' {
+            return at;
+        }
+        (rest, at) = (more, at + 1);
+    }
+    at
 }
 
 /// The place behind a run of one byte.
@@ -98,6 +120,10 @@ const fn behind(bytes: &[u8], mut at: usize, byte: u8) -> usize {
 }
 
 const fn parse(inner: &str) -> Option<(Source<'_>, bool)> {
+    // The common case: a plain key, and nothing else.
+    if is_plain(inner.as_bytes()) {
+        return Some((Source::Key(inner), false));
+    }
     let text = trim(inner);
     let (text, optional) = match text.as_bytes() {
         [.., b'?'] => (slice(text, 0, text.len() - 1), true),
@@ -109,6 +135,17 @@ const fn parse(inner: &str) -> Option<(Source<'_>, bool)> {
         None if is_key(text) => Some((Source::Key(text), optional)),
         None => None,
     }
+}
+
+/// Whether a text is an identifier of letters, digits and underscores of ASCII, beginning with a letter.
+const fn is_plain(mut text: &[u8]) -> bool {
+    if !matches!(text, [b'a'..=b'z' | b'A'..=b'Z', ..]) {
+        return false;
+    }
+    while let [b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_', rest @ ..] = text {
+        text = rest;
+    }
+    text.is_empty()
 }
 
 /// Whether a text is a state key: an identifier, perhaps behind `user:`, `app:` or `temp:`.

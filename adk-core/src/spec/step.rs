@@ -26,6 +26,8 @@ pub struct Spec<'a> {
     pub limits: Limits,
     /// A part of it could not be read: what that part may have written is not known.
     pub(crate) partial: bool,
+    /// It was made by builders: what is said of it is said in their words.
+    pub(crate) built: bool,
 }
 
 /// What a workflow may cost at most.
@@ -59,6 +61,7 @@ impl<'a> Spec<'a> {
             unplaced: &[],
             limits: Limits::new(None, None),
             partial: false,
+            built: false,
         }
     }
 
@@ -101,6 +104,12 @@ impl<'a> Spec<'a> {
     #[must_use]
     pub const fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// Says that it was made by builders and not by `workflow!`.
+    pub(crate) const fn built(mut self) -> Self {
+        self.built = true;
         self
     }
 

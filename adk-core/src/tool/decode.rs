@@ -1,9 +1,10 @@
 //! Arguments as models write them: what can be read is read, and an error says which argument, what was expected and
 //! what came.
 
-use super::ToolError;
 use super::schema::{allowed, expected, kind, shown};
-use serde_json::Value;
+use super::{ToolArgs, ToolError};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 
 /// Reads an argument.
 pub(super) fn arg<T>(
@@ -22,6 +23,32 @@ pub(super) fn arg<T>(
         return Ok(decoded);
     }
     Err(explain(name, &value, schema, &error.to_string()))
+}
+
+/// Reads all arguments of a call as one value.
+pub(super) fn args<T: DeserializeOwned>(args: ToolArgs, schema: &Value) -> Result<T, ToolError> {
+    let mut value = Value::Object(args);
+    let error = match T::deserialize(&value) {
+        Ok(decoded) => return Ok(decoded),
+        Err(error) => error,
+    };
+    // A call without arguments, for a function that takes none.
+    if let Ok(decoded) = T::deserialize(Value::Null)
+        && value.as_object().is_some_and(Map::is_empty)
+    {
+        return Ok(decoded);
+    }
+    if repair(&mut value, schema)
+        && let Ok(decoded) = T::deserialize(&value)
+    {
+        return Ok(decoded);
+    }
+    let mut path = String::new();
+    let text = match mismatch(&value, schema, true, &mut path) {
+        Some(fault) if !path.is_empty() => format!("argument `{}`{fault}", path.trim_start_matches('.')),
+        _ => format!("the arguments cannot be read: {error}"),
+    };
+    Err(ToolError::argument(text))
 }
 
 /// An argument that has to be there.

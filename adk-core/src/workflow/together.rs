@@ -57,7 +57,7 @@ impl Walk<'_> {
             return Ok(Walked::Exit(exit));
         }
         if !written.is_empty() {
-            cx.emit(gathered(&written, &scopes, cx)).await?;
+            gather(&written, &scopes, cx).await?;
         }
         Ok(Walked::Through)
     }
@@ -81,9 +81,7 @@ impl Walk<'_> {
     ) -> BoxFuture<'s, Result<Walked>> {
         Box::pin(async move {
             if let Some((item, value)) = item {
-                let mut event = Event::new();
-                event.actions.state_delta.insert(item, value);
-                own.emit(event).await?;
+                begin(item, value, &mut own).await?;
             }
             match own.cut.clone() {
                 None => self.steps(range, &mut own).await,
@@ -116,15 +114,22 @@ impl Walk<'_> {
     }
 }
 
-/// The lists of what the elements have written.
-fn gathered(keys: &[Name], elements: &[Arc<KeyScope>], cx: &Context) -> Event {
+/// Commits the item of an element. Boxed as [`gather`] is, since blocks stand in each other and an event is large.
+fn begin(item: Name, value: Arc<Value>, own: &mut Context) -> BoxFuture<'_, Result<()>> {
+    let mut event = Event::new();
+    event.actions.state_delta.insert(item, value);
+    Box::pin(async move { own.emit(event).await.map(drop) })
+}
+
+/// Commits the lists of what the elements have written.
+fn gather<'a>(keys: &[Name], elements: &[Arc<KeyScope>], cx: &'a mut Context) -> BoxFuture<'a, Result<()>> {
     let mut event = Event::new();
     for key in keys {
         let values = elements.iter().filter_map(|scope| cx.run.value(Some(scope), key));
         let list: Vec<_> = values.map(|value| Value::clone(&value)).collect();
         event.actions.state_delta.insert(key.clone(), Value::Array(list));
     }
-    event
+    Box::pin(async move { cx.emit(event).await.map(drop) })
 }
 
 /// Runs branches, so many at a time. Each is made when it begins.
@@ -150,7 +155,15 @@ async fn together<'s>(
                 left = left.or(Some(exit))
             }
             // Dropping `running` cancels the siblings; what they have committed stays.
-            Some(ended) => return ended,
+            Some(ended) => {
+                drop(running);
+                if let Some(replay) = &cx.run.replay {
+                    // What they had committed before the run was taken up again.
+                    replay.cancelled(&cx.run, format!("{}/", cx.path()));
+                    replay.cancelled(&cx.run, format!("{}[", cx.path()));
+                }
+                return ended;
+            }
         }
     }
 }

@@ -20,15 +20,21 @@ pub(super) async fn turn(
     cx: &mut Context,
 ) -> Result<Option<(Flow, Path)>> {
     let around = Around::enter(agent, step, cx);
-    let ran = match is_root {
+    // A workflow is walked again: its loops are part of the outcome. Agents in it are not run again.
+    let is_marked = agent.meta().kind != AgentKind::Workflow && !is_root;
+    let before = match &cx.run.replay {
+        Some(_) if is_marked => cx.finished_before().await,
+        _ => None,
+    };
+    let ran = match before {
+        Some(flow) => Ok(flow),
         // The tree that it is all of has begun already.
-        true => alone(agent, cx).await,
-        false => run(agent, cx).await,
+        None if is_root => alone(agent, cx).await,
+        None => run(agent, cx).await,
     };
     around.leave(cx);
-    // A workflow is walked again: its loops are part of the outcome. Agents in it are not run again.
     if let Ok(flow) = &ran
-        && agent.meta().kind != AgentKind::Workflow
+        && is_marked
     {
         cx.run.finished(cx.path(), flow, cx.frame.usage.as_deref());
     }

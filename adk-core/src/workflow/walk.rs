@@ -133,7 +133,7 @@ impl<'a> Walk<'a> {
                 },
             };
             if let Some(exit) = exit
-                && (!self.workflow.is_unchecked() || exit.ends_all_loops(cx) || self.is_taken(at, &exit))
+                && (!cx.unchecked || exit.ends_all_loops(cx) || self.is_taken(at, &exit))
             {
                 let (next, outward) = self.exit(exit, at, open, cx).await?;
                 at = next;

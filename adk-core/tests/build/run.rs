@@ -60,10 +60,15 @@ async fn without_checks_of_the_flow_an_exit_needs_no_announcement_and_no_loop() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_same_agent_twice_is_seen() {
-    let same: Arc<dyn DynAgent> = Arc::new(says("a"));
-    let error = SequentialAgent::builder("root").sub_agents([same.clone(), same]).build().unwrap_err();
-    assert_eq!(error.faults().iter().map(|fault| fault.check).collect::<Vec<_>>(), ["agent-reused"]);
-    let error = SequentialAgent::builder("root").sub_agents([says("a"), says("a")]).build().unwrap_err();
-    assert_eq!(error.faults().iter().map(|fault| fault.check).collect::<Vec<_>>(), ["name-duplicate"]);
+async fn a_tree_is_not_copied_and_serves_many_runs_at_once() {
+    let tree = Arc::new(LoopAgent::builder("lp").max_iterations(3).sub_agent(says("a")).build().unwrap());
+    let runs: Vec<_> = (0..8)
+        .map(|_| {
+            let tree = tree.clone();
+            tokio::spawn(async move { said(&*tree).await.unwrap().len() })
+        })
+        .collect();
+    for run in runs {
+        assert_eq!(run.await.unwrap(), 3);
+    }
 }

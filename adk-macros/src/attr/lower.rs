@@ -85,6 +85,7 @@ fn block(function: &Function, private: &TokenStream, inside: &TokenStream) -> To
         #[allow(
             deprecated,
             long_running_const_eval,
+            refining_impl_trait,
             unused_imports,
             unused_qualifications,
             clippy::all,
@@ -101,6 +102,13 @@ fn block(function: &Function, private: &TokenStream, inside: &TokenStream) -> To
 /// What the function returns, and what is inside of that. Aliases count as what they stand for.
 fn output_types(function: &Function, private: &TokenStream) -> TokenStream {
     let output = types::fixed(function.returns());
+    if typed::is_plain(function) {
+        return quote! {
+            type __AdkOutput = #output;
+            type __AdkPlain = #output;
+            type __AdkValue = #output;
+        };
+    }
     quote! {
         type __AdkOutput = #output;
         type __AdkPlain =

@@ -76,18 +76,18 @@ const fn most(word: &[u8]) -> usize {
 
 /// The nearest of the words that it was shown.
 #[derive(Clone, Copy)]
-pub(super) struct Closest<'a> {
+pub(crate) struct Closest<'a> {
     word: &'a str,
     found: &'a str,
     distance: usize,
 }
 
 impl<'a> Closest<'a> {
-    pub(super) const fn to(word: &'a str) -> Self {
+    pub(crate) const fn to(word: &'a str) -> Self {
         Self { word, found: "", distance: usize::MAX }
     }
 
-    pub(super) const fn show(&mut self, other: &'a str) {
+    pub(crate) const fn show(&mut self, other: &'a str) {
         if let Some(distance) = distance(self.word, other)
             && distance > 0
             && distance < self.distance
@@ -97,7 +97,7 @@ impl<'a> Closest<'a> {
     }
 
     /// Empty when none is near.
-    pub(super) const fn found(&self) -> &'a str {
+    pub(crate) const fn found(&self) -> &'a str {
         self.found
     }
 }

@@ -25,17 +25,29 @@ pub(crate) fn agent(function: &Function, args: &AgentArgs, report: Report) -> To
         let keys = Keys::of(function, args, &names);
         let (meta, run) = (meta(function, args, &keys, &names), run(function, args, &names));
         let typed = keys.lower(function, &names);
+        let key = args.writes.as_ref().map_or("", |key| &key.text);
         quote! {
             #types
             #checks
             #typed
+            #run
             #[automatically_derived]
             #[diagnostic::do_not_recommend]
             impl #private::Agent for #name {
                 const META: #private::AgentMeta<'static> = #meta;
 
-                async fn run(&self, __adk_cx: &mut #private::Context) -> #private::Result<#private::Flow> {
-                    #run
+                fn run<'__adk>(
+                    &self,
+                    __adk_cx: &'__adk mut #private::Context,
+                ) -> #private::BoxFuture<'__adk, #private::Result<#private::Flow>> {
+                    #private::function::run(__adk_cx, #key, __adk_begin)
+                }
+
+                fn boxed<'__adk>(
+                    &'__adk self,
+                    __adk_cx: &'__adk mut #private::Context,
+                ) -> #private::BoxFuture<'__adk, #private::Result<#private::Flow>> {
+                    #private::function::run(__adk_cx, #key, __adk_begin)
                 }
             }
         }
@@ -66,38 +78,36 @@ fn inert(function: &Function, names: &Names) -> TokenStream {
 fn meta(function: &Function, args: &AgentArgs, keys: &Keys, names: &Names) -> TokenStream {
     let private = &names.private;
     let text = function.name();
-    let mut meta = quote! {
-        #private::AgentMeta::new(#private::AgentKind::Function, #text)
-            .definition(::core::concat!(::core::module_path!(), "::", #text))
-    };
-    if let Some(description) = docs::description(&function.attrs) {
-        meta.extend(quote!(.description(#description)));
-    }
-    if let Some(first) = function.params.first() {
-        let keys = function.params.iter().enumerate().map(|(at, param)| {
+    let description = docs::description(&function.attrs).unwrap_or_else(|| quote!(""));
+    let reads = function.params.first().map(|first| {
+        let all = function.params.iter().enumerate().map(|(at, param)| {
             let (key, spelled, ty) = (name_of(param), types::spelled(&param.ty), fixed(&param.ty));
-            let of = keys.of_read(at);
-            quote!(#private::KeySpec::new(#key, #spelled).optional(#private::Probe::<#ty>::OPTIONAL) #of)
+            let (of, any) = keys.of_read(at);
+            quote!(#private::KeySpec::typed::<#of>(#key, #spelled, #private::Probe::<#ty>::OPTIONAL, #any))
         });
         let first = fixed(&first.ty);
-        meta.extend(quote! {
-            .reads(#private::function::reads(#private::Probe::<#first>::CONTEXT, &[#(#keys),*]))
-        });
-    }
-    if let Some(key) = &args.writes {
+        quote!(#private::function::reads(#private::Probe::<#first>::CONTEXT, &[#(#all),*]))
+    });
+    let reads = reads.unwrap_or_else(|| quote!(&[]));
+    let writes = args.writes.iter().map(|key| {
         let (key, spelled, of) = (&key.text, types::written(&function.sig.output), keys.of_written());
-        meta.extend(quote! {
-            .writes(&[
-                #private::KeySpec::new(#key, #spelled).optional(#private::Probe::<__AdkValue>::OPTIONAL) #of
-            ])
-        });
-    }
-    meta.extend(quote!(.may_exit(#private::Probe::<__AdkPlain>::FLOW != 0)));
-    if let Some(exits) = &args.exits {
+        quote!(#private::KeySpec::typed::<#of>(#key, #spelled, #private::Probe::<__AdkValue>::OPTIONAL, false))
+    });
+    let exits = args.exits.as_ref().map(|exits| {
         let loops = &exits.loops;
-        meta.extend(quote!(.exits(&[#(#loops),*])));
+        quote!(.exits(&[#(#loops),*]))
+    });
+    quote! {
+        #private::function::meta(
+            #text,
+            ::core::concat!(::core::module_path!(), "::", #text),
+            #description,
+            #reads,
+            &[#(#writes),*],
+            #private::Probe::<__AdkPlain>::FLOW != 0,
+        )
+        #exits
     }
-    meta
 }
 
 fn fixed(ty: &syn::Type) -> TokenStream {
@@ -120,7 +130,7 @@ fn run(function: &Function, args: &AgentArgs, names: &Names) -> TokenStream {
     });
     let blocking = args.blocking.filter(|_| function.sig.asyncness.is_none());
     let begin = match (locals.first(), blocking) {
-        (None, _) => quote!(let __adk_how = #private::function::Recorded::new(__adk_cx);),
+        (None, _) => quote!(let __adk_how = #private::function::Recorded;),
         (Some(first), None) => quote!(let (#first, __adk_how) = #first.begin(__adk_cx);),
         (Some(first), Some(_)) => quote!(let (#first, __adk_how) = #first.begin_blocking(__adk_cx);),
     };
@@ -143,17 +153,18 @@ fn run(function: &Function, args: &AgentArgs, names: &Names) -> TokenStream {
         let (__adk_out, __adk_flow) = #private::function::tag(&__adk_out).flow(__adk_out);
         ::core::result::Result::Ok(#private::function::Done::new(#value, __adk_flow))
     };
-    let work = match blocking {
-        Some(_) => quote!(#private::function::blocking(move || { #call })),
-        None => quote!(async move { #call }),
+    let work = match (blocking, &function.sig.asyncness) {
+        (Some(_), _) => quote!(block(move || { #call })),
+        (None, Some(_)) => quote!(wait(async move { #call })),
+        (None, None) => quote!(call(move || { #call })),
     };
-    let key = args.writes.as_ref().map_or("", |key| &key.text);
     quote! {
-        use #private::function::{AnyOutput as _, Held as _, LoadMaybe as _, LoadPlain as _};
-        #(#loads)*
-        #begin
-        let __adk_done = __adk_how.run(#work).await?;
-        __adk_done.commit(__adk_cx, #key).await
+        fn __adk_begin(__adk_cx: &mut #private::Context) -> #private::Result<#private::function::Work<'_>> {
+            use #private::function::{AnyOutput as _, Held as _, LoadMaybe as _, LoadPlain as _};
+            #(#loads)*
+            #begin
+            ::core::result::Result::Ok(__adk_how.#work)
+        }
     }
 }
 

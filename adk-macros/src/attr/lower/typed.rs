@@ -35,6 +35,9 @@ impl Keys {
         let params = function.params.iter().enumerate();
         let reads = params.map(|(at, param)| Key::of(&param.ty, at, private, &mut aliases)).collect();
         let written = args.writes.as_ref().map(|_| {
+            if let Some(ty) = returned(function).and_then(plain) {
+                return ty;
+            }
             let (optional, typed) =
                 (quote!(#private::Probe::<__AdkValue>::OPTIONAL), quote!(#private::typed));
             // A `&'static str` that is returned is text like any other.
@@ -47,17 +50,15 @@ impl Keys {
         Self { aliases, reads, written }
     }
 
-    /// What to add to the description of a key that is read.
-    pub(super) fn of_read(&self, at: usize) -> TokenStream {
-        let Some(Key { ty, any }) = self.reads.get(at) else { return TokenStream::new() };
-        let any = any.as_ref().map(|any| quote!(.any(#any)));
-        quote!(.of::<#ty>() #any)
+    /// The type of a key that is read, and whether a value of any type serves.
+    pub(super) fn of_read(&self, at: usize) -> (TokenStream, TokenStream) {
+        let Some(Key { ty, any }) = self.reads.get(at) else { return (quote!(()), quote!(false)) };
+        (ty.clone(), any.clone().unwrap_or_else(|| quote!(false)))
     }
 
-    /// What to add to the description of the key that is written.
+    /// The type of the key that is written.
     pub(super) fn of_written(&self) -> TokenStream {
-        let written = &self.written;
-        quote!(.of::<#written>())
+        self.written.clone().unwrap_or_else(|| quote!(()))
     }
 
     /// The aliases and `impl Typed`.
@@ -73,7 +74,7 @@ impl Keys {
             let all = pad(from, count);
             let ty = match function.params.first() {
                 // Without a key there the context changes nothing.
-                Some(first) if from < reads.len() => {
+                Some(first) if from < reads.len() && plain(&first.ty).is_none() => {
                     let (first, rest) = (types::fixed(first.ty.to_token_stream()), pad(from + 1, count));
                     let context = quote!(#private::Probe::<#first>::CONTEXT);
                     quote!(<(#rest, #all) as #private::typed::Choose<{ #context }>>::Type)
@@ -84,10 +85,7 @@ impl Keys {
         };
         let (first, more) = (keys("Reads", 0, FEW), keys("More", FEW, READS - FEW));
         let written = written.as_ref().unwrap_or(&absent);
-        let output = match &function.sig.output {
-            syn::ReturnType::Type(_, ty) => Some(&**ty),
-            syn::ReturnType::Default => None,
-        };
+        let output = returned(function);
         let rest = std::iter::repeat_n(&absent, NOT_WRITTEN);
         let writes = quote!((#written, #(#rest),*));
         let writes = crate::leak::associated("Writes", &writes, output);
@@ -121,6 +119,19 @@ impl Key {
         });
         Self { ty: key.into_token_stream(), any: Some(quote!(#typed::Of::<#owned>::VALUE)) }
     }
+}
+
+/// What a function returns, if it says so.
+fn returned(function: &Function) -> Option<&Type> {
+    match &function.sig.output {
+        syn::ReturnType::Type(_, ty) => Some(ty),
+        syn::ReturnType::Default => None,
+    }
+}
+
+/// Whether the spelling of a type says all, so that there is no `Result`, no `Flow` and no `Option` in it.
+pub(super) fn is_plain(function: &Function) -> bool {
+    returned(function).is_some_and(|ty| plain(ty).is_some())
 }
 
 /// The key's type of a parameter whose spelling says all.

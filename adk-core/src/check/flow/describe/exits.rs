@@ -10,10 +10,12 @@ use crate::spec::{AgentKind, AgentMeta, Renames, Spec, StepKind};
 pub(super) const fn endless(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
     m.push("loop-endless: ");
     who(m, spec, fault.at);
-    m.push(
-        " has no `max`, no `until`, and nothing inside can end it; help: write `loop(max = 5)`, or put a `break` or an \
-         agent that can end a loop into it",
-    );
+    m.push(match spec.built {
+        true => " has no `max_iterations`, and nothing inside can end it; help: set it, or put an agent that can end a \
+                 loop into it",
+        false => " has no `max`, no `until`, and nothing inside can end it; help: write `loop(max = 5)`, or put a \
+                  `break` or an agent that can end a loop into it",
+    });
 }
 
 /// An exit in no loop, or in none of that name.
@@ -46,7 +48,10 @@ pub(super) const fn outside(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>)
         _ => m.push("`break` ends a loop"),
     }
     if !named {
-        return m.push(", but stands in none; help: put it inside `loop(max = 5) < ... >`");
+        return m.push(match spec.built {
+            true => ", but stands in none; help: put it into a `LoopAgent`",
+            false => ", but stands in none; help: put it inside `loop(max = 5) < ... >`",
+        });
     }
     m.push(", but no loop of that name is around it");
     let mut closest = Closest::to(fault.key);

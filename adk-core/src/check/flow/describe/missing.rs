@@ -42,6 +42,15 @@ pub(super) const fn unwritten(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_
     let near = nearest(spec, key);
     if !near.is_empty() {
         m.all(&["; help: did you mean `", near, "`?"]);
+    } else if spec.built {
+        m.all(&[
+            "; help: say that the session holds it, `.state_key::<TYPE>(\"",
+            key,
+            "\")`, or give it a first value, `.initial_state(\"",
+            key,
+            "\", VALUE)`",
+        ]);
+        if_absent(m, spec, fault, reader);
     } else if has_prefix(key) {
         m.all(&["; help: declare it, `state ", key, ": TYPE;`"]);
         if_absent(m, spec, fault, reader);

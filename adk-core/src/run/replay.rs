@@ -1,0 +1,254 @@
+//! A run that is taken up again: what was recorded of it, given back in the order of the log.
+
+use super::Run;
+use crate::engine::{Body, Done, Reply, Stored, Taken};
+use crate::event::{Event, StateDelta};
+use crate::outbox::Counted;
+use crate::session::{Opening, Scope, Session, StateMap};
+use crate::sync::lock;
+use crate::{Error, ErrorKind, Name, Path, Result};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::future::poll_fn;
+use std::sync::atomic::{
+    AtomicBool,
+    Ordering::{Acquire, Release},
+};
+use std::sync::{Arc, Mutex};
+use std::task::{Poll, Waker};
+
+/// What was recorded of a run. While it is given back, the run sees a session of its own, in which each event is
+/// applied when it is its turn: so state and history have at every point what they had then, between branches as well.
+pub(crate) struct Replay {
+    session: Arc<Session>,
+    events: Vec<Recorded>,
+    /// Where each event of this run stands in `events`: by its slot as text.
+    slots: HashMap<String, usize>,
+    temp: HashMap<String, StateDelta>,
+    steps: HashMap<String, Value>,
+    done: HashMap<String, Done>,
+    begins: u64,
+    cursor: Mutex<Cursor>,
+    is_over: AtomicBool,
+}
+
+struct Recorded {
+    event: Arc<Event>,
+    /// Its slot and its path as text; `None` for an event of another run.
+    own: Option<(String, String)>,
+}
+
+#[derive(Default)]
+struct Cursor {
+    at: usize,
+    /// How the paths begin of branches that were cancelled: nobody will emit what they still have in the log.
+    gone: Vec<String>,
+    waiting: Vec<Waker>,
+}
+
+impl Replay {
+    /// `live` is the session as it is now.
+    pub(crate) fn new(taken: Taken, live: &Session) -> Self {
+        let Taken { record, events, temp, steps, done } = taken;
+        let (own, user, app) = scopes(&record.state);
+        let before = usize::try_from(record.begins).unwrap_or(usize::MAX).min(live.len());
+        let newest: Vec<_> = (0..before).filter_map(|place| live.event(place).cloned()).collect();
+        let opening = Opening { own, newest, ..Opening::default() };
+        opening.user.replace(user);
+        opening.app.replace(app);
+        let session = Arc::new(Session::open(record.session.clone(), opening, None));
+        let (mut counts, mut slots) = (HashMap::<String, u32>::new(), HashMap::new());
+        let recorded = events.into_iter().enumerate().map(|(index, event)| {
+            if event.invocation_id != record.run_id {
+                return Recorded { event, own: None };
+            }
+            let path = event.path.to_string();
+            let nth = counts.entry(path.clone()).or_default();
+            let slot = format!("{path}!{nth}");
+            *nth += 1;
+            slots.insert(slot.clone(), index);
+            Recorded { event, own: Some((slot, path)) }
+        });
+        let events: Vec<_> = recorded.collect();
+        let done = done.into_iter().map(|done| (done.path.to_string(), done)).collect();
+        let is_over = AtomicBool::new(events.is_empty());
+        let (begins, cursor) = (record.begins, Mutex::default());
+        Self { session, events, slots, temp, steps, done, begins, cursor, is_over }
+    }
+
+    /// The session as far as the record is given back; `None` when all of it is.
+    pub(crate) fn session(&self) -> Option<&Arc<Session>> {
+        (!self.is_over()).then_some(&self.session)
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over.load(Acquire)
+    }
+
+    /// What a step gave.
+    pub(crate) fn step(&self, key: &str) -> Option<&Value> {
+        self.steps.get(key)
+    }
+
+    /// The event that the record goes on with, where nobody has emitted it.
+    pub(crate) fn next(&self) -> Option<String> {
+        let at = lock(&self.cursor).at;
+        self.events[at.min(self.events.len())..].iter().find_map(|event| Some(event.own.as_ref()?.0.clone()))
+    }
+
+    /// Whether the agent at this path, or one around it, has finished.
+    fn has_finished(&self, path: &str) -> bool {
+        let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+        !self.done.is_empty() && ends.into_iter().any(|end| self.done.contains_key(&path[..end]))
+    }
+
+    /// Waits until everything before `target` is applied.
+    async fn turn(&self, run: &Run, target: usize) {
+        let _held = Counted::new(&run.outbox().held);
+        poll_fn(|task| {
+            let mut cursor = lock(&self.cursor);
+            self.pass(run, &mut cursor);
+            if cursor.at >= target {
+                return Poll::Ready(());
+            }
+            cursor.waiting.push(task.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// Applies what nobody will emit again: events of other runs, of agents that have finished, of branches that were
+    /// cancelled.
+    fn pass(&self, run: &Run, cursor: &mut Cursor) {
+        let from = cursor.at;
+        while let Some(Recorded { event, own }) = self.events.get(cursor.at) {
+            if let Some((slot, path)) = own {
+                let is_gone = cursor.gone.iter().any(|gone| path.starts_with(gone));
+                if !is_gone && !self.has_finished(path) {
+                    break;
+                }
+                self.apply(run, event, Some(slot));
+            } else {
+                self.apply(run, event, None);
+            }
+            cursor.at += 1;
+        }
+        if cursor.at > from {
+            self.wake(cursor);
+        }
+    }
+
+    fn apply(&self, run: &Run, event: &Arc<Event>, slot: Option<&str>) {
+        self.session.append_stored(event.clone());
+        for (key, value) in slot.and_then(|slot| self.temp.get(slot)).iter().flat_map(|temp| temp.iter()) {
+            run.set_temp(key.clone(), value.clone());
+        }
+    }
+
+    fn wake(&self, cursor: &mut Cursor) {
+        if cursor.at >= self.events.len() {
+            self.is_over.store(true, Release);
+        }
+        cursor.waiting.drain(..).for_each(Waker::wake);
+    }
+
+    /// The branches whose paths begin with this were cancelled.
+    pub(crate) fn cancelled(&self, run: &Run, prefix: String) {
+        if self.is_over() {
+            return;
+        }
+        let mut cursor = lock(&self.cursor);
+        cursor.gone.push(prefix);
+        self.pass(run, &mut cursor);
+    }
+
+    /// How an agent has ended that has finished before, and the keys that it wrote, once all that it had to say is
+    /// applied.
+    pub(crate) async fn finished(&self, run: &Run, path: &Path) -> Option<(Done, Vec<Name>)> {
+        if self.done.is_empty() {
+            return None;
+        }
+        let path = path.to_string();
+        let done = self.done.get(&path)?;
+        let is_inside = |own: &(String, String)| {
+            own.1.strip_prefix(&*path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let mut keys = Vec::new();
+        let mut behind = 0;
+        for (index, Recorded { event, own }) in self.events.iter().enumerate() {
+            let Some((slot, _)) = own.as_ref().filter(|own| is_inside(own)) else { continue };
+            behind = index + 1;
+            let temp = self.temp.get(slot).into_iter().flat_map(StateDelta::iter);
+            keys.extend(event.actions.state_delta.iter().chain(temp).map(|(key, _)| key.clone()));
+        }
+        self.turn(run, behind).await;
+        Some((done.clone(), keys))
+    }
+}
+
+fn scopes(state: &StateDelta) -> (StateMap, StateMap, StateMap) {
+    let (mut own, mut user, mut app) = (StateMap::new(), StateMap::new(), StateMap::new());
+    for (key, value) in state.iter() {
+        let part = match Scope::of(key) {
+            Scope::Session => &mut own,
+            Scope::User => &mut user,
+            Scope::App => &mut app,
+            Scope::Temp => continue,
+        };
+        part.insert(key.clone(), value.clone());
+    }
+    (own, user, app)
+}
+
+/// Answers a commit from the record when it is its turn, or makes it once the record is given back.
+pub(super) async fn commit(run: Arc<Run>, path: Path, nth: u32, body: Body) -> Result<Stored> {
+    let Some(replay) = &run.replay else { return new(&run, path, nth, body).await };
+    let index = replay.slots.get(&format!("{path}!{nth}")).copied();
+    let target = index.unwrap_or(replay.events.len());
+    replay.turn(&run, target).await;
+    let Some(Recorded { event, own }) = index.and_then(|index| replay.events.get(index)) else {
+        return new(&run, path, nth, body).await;
+    };
+    if let Body::Ready(draft) = &body {
+        same(&draft.event, event).map_err(|error| error.at(&path))?;
+    }
+    let mut cursor = lock(&replay.cursor);
+    let slot = own.as_ref().map(|(slot, _)| &**slot);
+    if cursor.at == target {
+        replay.apply(&run, event, slot);
+        cursor.at += 1;
+        replay.pass(&run, &mut cursor);
+        replay.wake(&mut cursor);
+    }
+    let temp = slot.and_then(|slot| replay.temp.get(slot)).cloned().unwrap_or_default();
+    Ok(Stored::earlier(replay.begins + target as u64, event.clone(), temp))
+}
+
+async fn new(run: &Run, path: Path, nth: u32, body: Body) -> Result<Stored> {
+    match run.engine.commit(run.slot(path, nth), body) {
+        Reply::Ready(stored) => stored,
+        Reply::Later(stored) => stored.await,
+    }
+}
+
+/// A run that is executed once more says what it said.
+fn same(now: &Event, then: &Event) -> Result<()> {
+    if now.author == then.author && now.content == then.content && now.actions == then.actions {
+        return Ok(());
+    }
+    let json = |event: &Event| {
+        serde_json::json!([
+            event.author,
+            event.content,
+            serde_json::to_value(event).ok().map(|e| e["actions"].clone())
+        ])
+    };
+    let (now, then) = (json(now), json(then));
+    if now == then {
+        return Ok(());
+    }
+    let message = format!("it was to emit what its record says, {then}, and emits {now}");
+    Err(Error::new(ErrorKind::Diverged, message).with_help(
+        "an agent does the same for the same record: clocks, randomness and I/O stand inside of `cx.step(...)`",
+    ))
+}

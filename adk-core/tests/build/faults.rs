@@ -1,0 +1,188 @@
+//! What is refused, as values.
+
+use crate::support::{said, says};
+use adk_core::llm::LlmAgent;
+use adk_core::tool::FunctionTool;
+use adk_core::tools::exit_loop;
+use adk_core::{
+    AgentMeta, BoxFuture, BuildError, Context, DynAgent, Error, ErrorKind, Flow, LoopAgent, ParallelAgent,
+    Prepare, Result, SequentialAgent, Tree,
+};
+use std::sync::Arc;
+
+fn checks(error: &BuildError) -> Vec<(&str, &str)> {
+    error.faults().iter().map(|fault| (&*fault.node, fault.check)).collect()
+}
+
+#[test]
+fn all_faults_at_once() {
+    let search = || FunctionTool::new("search", "Searches.", |(), _| "found");
+    let loud = FunctionTool::new("loud", " ", |(), _| ());
+    let list = FunctionTool::new("list", "Takes a list.", |_: Vec<u8>, _| ());
+    let agent = LlmAgent::builder("1st")
+        .instruction("Write about {topic}.")
+        .tool(search())
+        .tool(search())
+        .tool(loud)
+        .tool(list)
+        .tool(FunctionTool::new("transfer_to_agent", "Mine.", |(), _| ()));
+    let tree = SequentialAgent::builder("root").sub_agents((
+        agent,
+        LoopAgent::builder("never").max_iterations(0).sub_agent(says("user")),
+        LoopAgent::builder("endless").sub_agent(says("")),
+        ParallelAgent::builder("empty"),
+        says("root"),
+        LlmAgent::builder("leaves").tool(exit_loop::default()),
+    ));
+    let all = tree.check();
+    let error = tree.build().unwrap_err();
+    assert_eq!(all, error.faults());
+    assert_eq!(
+        error.to_string(),
+        "\
+name-invalid: `1st` is no name; help: use letters, digits and `_`, not beginning with a digit
+tool-duplicate: agent `1st` has two tools of the name `search`; help: remove one of them, or give it another name, `#[tool(name = \"...\")]`
+tool-undocumented: agent `1st` has a tool `loud` without a description; help: say when and how to call it: models see nothing else of it
+tool-reserved: agent `1st` has a tool of the name `transfer_to_agent`, which the runtime gives to a tool of its own; help: give it another name, `#[tool(name = \"...\")]`
+key-missing: agent `1st` reads `topic`, but nothing before it writes that key; help: say that the session holds it, `.state_key::<TYPE>(\"topic\")`, or give it a first value, `.initial_state(\"topic\", VALUE)`, or read `{topic?}` if it may be absent
+tool-argument: tool `list` of agent `1st` takes arguments that are no object; help: take a struct, whose fields the model fills in
+loop-max: `max_iterations` of block `never` is 0; help: it is the largest number of rounds, 1 or more
+name-reserved: `user` cannot be the name of a step: events of the user and of models carry it; help: choose another name
+loop-endless: loop `endless` has no `max_iterations`, and nothing inside can end it; help: set it, or put an agent that can end a loop into it
+name-invalid: `` is no name; help: use letters, digits and `_`, not beginning with a digit
+block-empty: block `empty` has no steps; help: remove it, or put an agent into it
+name-duplicate: `root` has the name of the tree itself; help: give one of them another name
+exit-outside-loop: agent `leaves` may end a loop by its tool `exit_loop`, but stands in none; help: put it into a `LoopAgent`"
+    );
+}
+
+#[test]
+fn structural_faults_are_refused_always_and_those_of_the_flow_when_they_are_checked() {
+    let tree = |checks| {
+        let reader = LlmAgent::builder("reader").instruction("Read {nothing}.");
+        SequentialAgent::builder("root").sub_agents((reader, says("a"), says("a"))).flow_checks(checks)
+    };
+    assert_eq!(
+        checks(&tree(true).build().unwrap_err()),
+        [("reader", "key-missing"), ("a", "name-duplicate")]
+    );
+    assert_eq!(checks(&tree(false).build().unwrap_err()), [("a", "name-duplicate")]);
+    let all: Vec<_> = tree(false).check().into_iter().map(|fault| fault.check).collect();
+    assert_eq!(all, ["key-missing", "name-duplicate"]);
+    let error = Error::from(tree(false).build().unwrap_err());
+    assert_eq!(error.kind(), ErrorKind::Config);
+    let source = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<BuildError>());
+    assert_eq!(source.unwrap().faults().len(), 1);
+}
+
+#[test]
+fn what_is_refused_by_itself_is_checked_with_the_whole() {
+    let reader = || LlmAgent::builder("reader").instruction("Read {draft}.").tool(exit_loop::default());
+    let part = SequentialAgent::builder("part").sub_agent(reader()).build();
+    assert_eq!(
+        checks(part.as_ref().unwrap_err()),
+        [("reader", "key-missing"), ("reader", "exit-outside-loop")]
+    );
+    let writer = LlmAgent::builder("writer").instruction("Write.").output_key("draft");
+    let whole = LoopAgent::builder("whole").max_iterations(2).sub_agents((writer, part)).build();
+    assert_eq!(whole.unwrap().check(), []);
+}
+
+#[test]
+fn the_same_agent_or_block_twice_is_one_fault() {
+    let same: Arc<dyn DynAgent> = Arc::new(says("a"));
+    let error = SequentialAgent::builder("root").sub_agents([same.clone(), same]).build().unwrap_err();
+    assert_eq!(checks(&error), [("a", "agent-reused")]);
+
+    let error = SequentialAgent::builder("root").sub_agents([says("a"), says("a")]).build().unwrap_err();
+    assert_eq!(checks(&error), [("a", "name-duplicate")]);
+
+    let block = SequentialAgent::builder("block").sub_agents([says("a"), says("b")]).build().unwrap();
+    let twice = ParallelAgent::builder("root").sub_agents([block.clone(), block]).build();
+    assert_eq!(
+        twice.unwrap_err().to_string(),
+        "agent-reused: `block` is the same block as one before it; help: build a second one, with a name of its own"
+    );
+    let llm = Arc::new(LlmAgent::builder("llm").build().unwrap());
+    let error = SequentialAgent::builder("root").sub_agents([llm.clone(), llm]).build().unwrap_err();
+    assert_eq!(checks(&error), [("llm", "agent-reused")]);
+}
+
+#[test]
+fn agents_below_an_llm_agent_are_part_of_the_tree() {
+    let same: Arc<dyn DynAgent> = Arc::new(LlmAgent::builder("expert").build().unwrap());
+    let router = LlmAgent::builder("router").sub_agents([same.clone(), same.clone()]);
+    assert_eq!(checks(&router.clone().build().unwrap_err()), [("router", "agent-reused")]);
+    let router = LlmAgent::builder("router").sub_agent(same.clone());
+    let error = SequentialAgent::builder("root").sub_agents((router, same)).build().unwrap_err();
+    assert_eq!(checks(&error), [("expert", "agent-reused")]);
+
+    let deep = LlmAgent::builder("b").sub_agents((
+        LlmAgent::builder("router").tool(FunctionTool::new("t", "", |(), _| ())),
+        LoopAgent::builder("empty"),
+        LlmAgent::builder("not valid"),
+    ));
+    let error = LlmAgent::builder("router").sub_agent(deep).build().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "\
+name-duplicate: `router`, a step in `router`, has the name of the tree itself; help: give one of them another name
+tool-undocumented: agent `router` has a tool `t` without a description; help: say when and how to call it: models see nothing else of it
+block-empty: block `empty` has no steps; help: remove it, or put an agent into it
+name-invalid: `not valid` is no name; help: use letters, digits and `_`, not beginning with a digit"
+    );
+}
+
+#[test]
+fn what_is_too_deep_is_refused_and_nothing_overflows() {
+    let mut tree = LoopAgent::builder("l").max_iterations(1).sub_agent(says("a"));
+    for depth in 0..100_000 {
+        tree = LoopAgent::builder(format!("l{depth}")).max_iterations(1).sub_agent(tree);
+    }
+    let error = tree.build().unwrap_err();
+    assert_eq!(error.faults()[0].check, "syntax");
+    assert!(error.to_string().contains("128 blocks and agents stand inside of each other"), "{error}");
+
+    let mut agent = LlmAgent::builder("l");
+    for depth in 0..10_000 {
+        agent = LlmAgent::builder(format!("l{depth}")).sub_agent(agent);
+    }
+    assert_eq!(agent.build().unwrap_err().faults()[0].check, "syntax");
+}
+
+#[test]
+fn an_agent_by_itself_is_a_tree() {
+    let error = Tree::of(says("not a name")).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "name-invalid: `not a name` is no name; help: use letters, digits and `_`, not beginning with a digit"
+    );
+    for name in ["user", "model"] {
+        assert_eq!(Tree::of(says(name)).unwrap_err().faults()[0].check, "name-reserved");
+        assert_eq!(
+            SequentialAgent::builder(name).sub_agent(says("a")).build().unwrap_err().faults().len(),
+            1
+        );
+    }
+    assert!(Tree::of(says("class")).is_ok() && Tree::of(says("naïve")).is_ok());
+}
+
+/// An agent whose run panics.
+struct Panics;
+
+impl DynAgent for Panics {
+    fn meta(&self) -> &AgentMeta<'_> {
+        const { &AgentMeta::custom("panics") }
+    }
+    fn run_dyn<'a>(&'a self, _: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
+        Box::pin(async { panic!("on purpose") })
+    }
+    fn prepare_dyn(&self, _: &mut Prepare<'_>) {}
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_names_the_agent_and_its_path() {
+    let tree = LoopAgent::builder("lp").max_iterations(2).sub_agent(Panics).build().unwrap();
+    let error = said(&tree).await.unwrap_err();
+    assert_eq!((error.kind(), error.path().unwrap().to_string()), (ErrorKind::Panic, "lp#1/panics".into()));
+}

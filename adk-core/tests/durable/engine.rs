@@ -1,0 +1,96 @@
+//! An engine that stops at a point that is chosen, as a process that is killed there.
+
+use adk_core::engine::{
+    Body, Engine, MemoryJournal, Reply, RunInfo, RunStatus, Slot, StepKey, Stored, Taken, Wait, Waiting,
+};
+use adk_core::{BoxFuture, Result, RunId};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+use tokio::sync::Notify;
+
+/// Counts points (before and after each commit, before a call, between a call and its record, after it) and stops at
+/// one: nothing goes on from there, and the run is dropped.
+#[derive(Clone)]
+pub struct Crashing {
+    inner: MemoryJournal,
+    recorded: Arc<Mutex<BTreeSet<String>>>,
+    points: Arc<AtomicUsize>,
+    at: usize,
+    pub crashed: Arc<Notify>,
+}
+
+impl Crashing {
+    pub fn new(inner: MemoryJournal, recorded: Arc<Mutex<BTreeSet<String>>>, at: usize) -> Self {
+        Self { inner, recorded, points: Arc::default(), at, crashed: Arc::default() }
+    }
+
+    pub fn points(&self) -> usize {
+        self.points.load(SeqCst)
+    }
+
+    async fn point(&self) {
+        if self.points.fetch_add(1, SeqCst) >= self.at {
+            self.crashed.notify_one();
+            std::future::pending().await
+        }
+    }
+}
+
+impl Engine for Crashing {
+    fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
+        Reply::Later(Box::pin(async move {
+            self.point().await;
+            let stored = match self.inner.commit(slot, body) {
+                Reply::Ready(stored) => stored,
+                Reply::Later(stored) => stored.await,
+            };
+            self.point().await;
+            stored
+        }))
+    }
+
+    fn step(&self, key: StepKey, work: BoxFuture<'static, Result<Value>>) -> BoxFuture<'_, Result<Value>> {
+        Box::pin(async move {
+            self.point().await;
+            let name = key.id();
+            assert!(!self.recorded.lock().unwrap().contains(&name), "{name} is done again");
+            let own = self.clone();
+            let work = Box::pin(async move {
+                let value = work.await;
+                own.point().await;
+                value
+            });
+            let value = self.inner.step(key, work).await;
+            self.recorded.lock().unwrap().insert(name);
+            self.point().await;
+            value
+        })
+    }
+
+    fn answer(&self, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
+        self.inner.answer(wait)
+    }
+    fn take(&self, run: RunId) -> BoxFuture<'_, Result<Taken>> {
+        self.inner.take(run)
+    }
+    fn close(&self, run: RunId, status: RunStatus) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move {
+            self.point().await;
+            self.inner.close(run, status).await
+        })
+    }
+    fn release(&self, run: RunId) {
+        self.inner.release(run);
+    }
+    fn unfinished<'a>(&'a self, app: &'a str) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+        self.inner.unfinished(app)
+    }
+    fn waiting<'a>(&'a self, app: &'a str, run: Option<RunId>) -> BoxFuture<'a, Result<Vec<Waiting>>> {
+        self.inner.waiting(app, run)
+    }
+    fn resolve<'a>(&'a self, wait: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
+        self.inner.resolve(wait, answer)
+    }
+}

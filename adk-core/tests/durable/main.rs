@@ -1,0 +1,13 @@
+//! Runs that survive: taken up again after a crash at every point, waiting for people, refused when they do not fit.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod crash;
+mod engine;
+mod matrix;
+mod refused;
+mod trees;
+mod wait;

@@ -1,0 +1,38 @@
+//! Killed at every point, then once more at points of the run that was taken up again. All pairs with `ADK_CRASHES=all`.
+
+use super::crash::{Shape, with_kills};
+use super::trees;
+
+/// Where branches were cancelled, how far they had come depends on when: only what follows is compared.
+fn comparable(shape: &Shape, name: &str) -> Shape {
+    let mut shape = shape.clone();
+    if name == "parallel that is left" {
+        shape.0.retain(|path, _| !path.contains("/p/a"));
+        shape.2.as_object_mut().unwrap().remove("a");
+    }
+    shape
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_killed_anywhere_ends_as_if_it_were_not() {
+    let step = if std::env::var("ADK_CRASHES").is_ok_and(|all| all == "all") { 1 } else { 7 };
+    let mut kills = 0;
+    for (name, tree, parallel) in trees::all() {
+        let (whole, points) = with_kills(tree, &[], parallel).await.unwrap();
+        let whole = comparable(&whole, name);
+        assert!(points > 10, "{name}: only {points} points");
+        for first in 0..points {
+            let Some((shape, rest)) = with_kills(tree, &[first], parallel).await else { continue };
+            assert_eq!(comparable(&shape, name), whole, "{name}, killed at {first}");
+            kills += 1;
+            for second in (first % step..rest).step_by(step) {
+                if let Some((shape, _)) = with_kills(tree, &[first, second], parallel).await {
+                    assert_eq!(comparable(&shape, name), whole, "{name}, killed at {first} and {second}");
+                    kills += 1;
+                }
+            }
+        }
+    }
+    println!("{kills} runs were killed and taken up again");
+    assert!(kills > 500, "only {kills}");
+}

@@ -1,0 +1,135 @@
+//! Workflows of every kind of block, whose agents have side effects and read what others wrote.
+
+use crate::support::*;
+use adk_core::spec::KeySpec;
+use adk_core::{Context, Event, Flow, KeySpec as Key, Result};
+use serde_json::json;
+
+/// A call, then an event that tells what the call gave and how often this agent has spoken; then another call whose
+/// event is its record.
+pub fn works(name: &'static str) -> By {
+    let mut agent = by(name, move |cx| Box::pin(work(name, cx)));
+    agent.meta = agent.meta.writes(Box::leak(Box::new([KeySpec::new(name, "Value")])));
+    agent
+}
+
+async fn work(name: &'static str, cx: &mut Context) -> Result<Flow> {
+    let said: u64 = cx.state().get(name)?.unwrap_or_default();
+    let gave: u64 = cx.step("model", async move { Ok(said + 1) }).await?;
+    cx.state().set("temp:last", gave)?;
+    cx.emit(Event::new().with_text(format!("{name} {gave}")).with_state(name, gave)).await?;
+    let last: Option<u64> = cx.state().get("temp:last")?;
+    cx.emit_call(async move { Ok(Event::new().with_text(format!("{name} is done, {last:?}"))) }).await?;
+    Ok(Flow::Continue)
+}
+
+/// Exits once the other has spoken so often.
+fn enough(name: &'static str, of: &'static str, times: u64) -> By {
+    by(name, move |cx| {
+        Box::pin(async move {
+            let said: u64 = cx.state().get(of)?.unwrap_or_default();
+            let done: bool = cx.step("judge", async move { Ok(said >= times) }).await?;
+            Ok(Flow::exit_if(done))
+        })
+    })
+}
+
+/// Two calls at the same time.
+fn both(name: &'static str) -> By {
+    by(name, |cx| {
+        Box::pin(async move {
+            let (one, two) = (cx.step("one", async { Ok(1) }), cx.step("two", async { Ok(2) }));
+            let (two, one): (i32, i32) = (two.await?, one.await?);
+            cx.emit(Event::new().with_state("sum", one + two)).await?;
+            Ok(Flow::Continue)
+        })
+    })
+}
+
+fn item(name: &'static str) -> By {
+    let mut agent = by(name, |cx| {
+        Box::pin(async move {
+            let item: u64 = cx.state().get("item")?.unwrap_or_default();
+            let twice: u64 = cx.step("double", async move { Ok(item * 2) }).await?;
+            cx.emit(Event::new().with_state("note", twice)).await?;
+            Ok(Flow::Continue)
+        })
+    });
+    agent.meta = agent.meta.writes(const { &[Key::new("note", "u64")] });
+    agent
+}
+
+/// All workflows by name, and whether parts of them run at the same time.
+pub fn all() -> Vec<(&'static str, fn() -> Tree, bool)> {
+    vec![
+        ("sequence", || Tree::new("w", vec![run(works("a")), run(both("b")), run(works("c"))]), false),
+        (
+            "loop",
+            || {
+                Tree::new(
+                    "w",
+                    vec![
+                        repeat("l", Some(4), vec![run(works("a")), run(enough("x", "a", 2))]),
+                        run(works("b")),
+                    ],
+                )
+            },
+            false,
+        ),
+        (
+            "nested loops",
+            || {
+                let inner = repeat("m", Some(2), vec![run(works("b")), run(enough("x", "b", 3))]);
+                Tree::new("w", vec![repeat("l", Some(2), vec![run(works("a")), inner])])
+            },
+            false,
+        ),
+        (
+            "parallel",
+            || {
+                Tree::new(
+                    "w",
+                    vec![
+                        parallel("p", vec![run(works("a")), run(both("b")), run(works("c"))]),
+                        run(works("d")),
+                    ],
+                )
+            },
+            true,
+        ),
+        (
+            "parallel that is left",
+            || {
+                let inside =
+                    vec![run(works("a")), sequence("s", vec![run(works("c")), run(enough("x", "c", 1))])];
+                Tree::new("w", vec![repeat("l", Some(3), vec![parallel("p", inside)]), run(works("d"))])
+            },
+            true,
+        ),
+        (
+            "match",
+            || {
+                let arms = vec![vec![run(works("a"))], vec![run(works("b")), run(works("c"))]];
+                Tree::new("w", vec![select("m", "number", arms), run(works("d"))]).lets("number", 1)
+            },
+            false,
+        ),
+        (
+            "each",
+            || {
+                let inside = vec![each("e", "item", "items", vec![run(item("n"))]), run(works("z"))];
+                Tree::new("w", inside).lets("items", json!([3, 1, 2]))
+            },
+            true,
+        ),
+        (
+            "workflows in workflows",
+            || {
+                let inner =
+                    Tree::new("inner", vec![repeat("m", Some(2), vec![run(works("b"))])]).lets("own", 7);
+                Tree::new("w", vec![run(works("a")), run(inner), run(works("c"))])
+            },
+            false,
+        ),
+    ]
+}

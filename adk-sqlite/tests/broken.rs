@@ -1,0 +1,137 @@
+//! A file that cannot be used: what is said, and that nothing that was acknowledged is lost.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+
+#[path = "../../adk-core/tests/support/mod.rs"]
+mod trees;
+
+mod support;
+
+use adk_core::session::{EventFilter, SessionKey, SessionStore};
+use adk_core::{Error, ErrorKind, Runner, StateDelta, StoreErrorKind};
+use adk_sqlite::{Options, SqliteStore};
+use rusqlite::Connection;
+use std::io::{Seek, SeekFrom, Write};
+use std::time::Duration;
+use support::Folder;
+use trees::store::stored;
+use trees::{Tree, repeat, run, say};
+
+fn kind(error: &Error) -> StoreErrorKind {
+    match error.kind() {
+        ErrorKind::Store(kind) => kind,
+        other => panic!("{other:?}: {error}"),
+    }
+}
+
+fn key() -> SessionKey {
+    SessionKey::new("app", "u", "s")
+}
+
+async fn len(store: &SqliteStore) -> usize {
+    store.read(&key(), &EventFilter::new().last(0)).await.unwrap().unwrap().len
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_made_says_so() {
+    let folder = Folder::new();
+    for path in
+        [folder.path().join("not/there/agents.db"), folder.path().to_owned(), "/proc/agents.db".into()]
+    {
+        let error = SqliteStore::open(&path).await.unwrap_err();
+        assert_eq!(kind(&error), StoreErrorKind::ReadOnly, "{error}");
+        assert!(error.to_string().contains(path.to_str().unwrap()), "{error}");
+        assert!(error.help().is_some_and(|help| help.contains("writable")), "{error}");
+        assert!(!error.is_retryable());
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_database_says_so() {
+    let folder = Folder::new();
+    std::fs::write(folder.file(), "a text of some length, but no database at all".repeat(100)).unwrap();
+    let error = SqliteStore::open(folder.file()).await.unwrap_err();
+    assert_eq!(kind(&error), StoreErrorKind::Corrupt, "{error}");
+    assert!(error.help().is_some_and(|help| help.contains("backup")), "{error}");
+}
+
+#[tokio::test]
+async fn a_damaged_file_is_an_error_where_it_is_damaged() {
+    let folder = Folder::new();
+    let store = SqliteStore::open(folder.file()).await.unwrap();
+    store.create(key(), StateDelta::default()).await.unwrap();
+    let long = "long ".repeat(300);
+    store.append(&key(), (0..200).map(|n| stored(n, &long)).collect()).await.unwrap();
+    drop(store);
+    let size = std::fs::metadata(folder.file()).unwrap().len();
+    let mut file = std::fs::OpenOptions::new().write(true).open(folder.file()).unwrap();
+    // The middle, where the events are.
+    file.seek(SeekFrom::Start(size / 3)).unwrap();
+    file.write_all(&vec![0xa5; usize::try_from(size / 3).unwrap()]).unwrap();
+    drop(file);
+    let error = match SqliteStore::open(folder.file()).await {
+        Err(error) => error,
+        Ok(store) => store.read(&key(), &EventFilter::new()).await.unwrap_err(),
+    };
+    assert_eq!(kind(&error), StoreErrorKind::Corrupt, "{error}");
+}
+
+#[tokio::test]
+async fn tables_of_another_version_are_refused() {
+    let folder = Folder::new();
+    let connection = Connection::open(folder.file()).unwrap();
+    connection.execute_batch("CREATE TABLE sessions (id TEXT); CREATE TABLE events (id TEXT);").unwrap();
+    drop(connection);
+    let error = SqliteStore::open(folder.file()).await.unwrap_err();
+    assert_eq!(kind(&error), StoreErrorKind::Corrupt, "{error}");
+    assert!(error.to_string().contains("version 1"), "{error}");
+}
+
+#[tokio::test]
+async fn a_locked_database_is_waited_for_and_then_told() {
+    let folder = Folder::new();
+    let options = Options::default().busy_timeout(Duration::from_millis(20));
+    let store = SqliteStore::open_with(folder.file(), options).await.unwrap();
+    store.create(key(), StateDelta::default()).await.unwrap();
+    let other = Connection::open(folder.file()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let runner: Runner =
+        Runner::builder().app_name("app").session_store(store.clone()).engine(store.clone()).build().unwrap();
+    let tree = Tree::new("w", vec![run(say("a"))]);
+    let error = runner.session("u", "s").run(&tree, "go").await.unwrap_err();
+    assert_eq!(kind(&error), StoreErrorKind::Locked, "{error}");
+    assert!(error.is_retryable());
+    // Nobody is hurt by it.
+    other.execute_batch("ROLLBACK").unwrap();
+    assert_eq!(len(&store).await, 0);
+    runner.session("u", "s").run(&tree, "go").await.unwrap();
+    assert_eq!(len(&store).await, 2);
+}
+
+#[tokio::test]
+async fn a_full_disk_ends_the_run_and_keeps_what_was_acknowledged() {
+    let folder = Folder::new();
+    let options = Options::default().max_bytes(400_000);
+    let store = SqliteStore::open_with(folder.file(), options).await.unwrap();
+    let runner: Runner =
+        Runner::builder().app_name("app").session_store(store.clone()).engine(store.clone()).build().unwrap();
+    let tree = Tree::new("w", vec![repeat("l", Some(100_000), vec![run(say("a"))])]);
+    let mut stream = runner.session("u", "s").run(&tree, "go").stream();
+    let mut seen = Vec::new();
+    let error = loop {
+        match stream.next().await.unwrap() {
+            Ok(event) => seen.push(event.id),
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(kind(&error), StoreErrorKind::Full, "{error}");
+    assert!(seen.len() > 100, "{}", seen.len());
+    drop(stream);
+    let there = store.read(&key(), &EventFilter::new()).await.unwrap().unwrap();
+    assert_eq!(there.events.iter().map(|event| event.id).collect::<Vec<_>>(), seen);
+    drop((runner, store));
+    // With more room it goes on.
+    let store = SqliteStore::open(folder.file()).await.unwrap();
+    store.append(&key(), vec![stored(1, "more")]).await.unwrap();
+    assert_eq!(len(&store).await, seen.len() + 1);
+}

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""What a workflow costs to compile: `cargo check` of generated crates, in seconds of user CPU time.
+
+    benches/compile.py                                      # all kinds, 10, 100, 1,000 and 3,000 agents
+    benches/compile.py functions 1000 --shape blocks        # one kind, one size, in loops and parallel blocks
+    benches/compile.py models 100 --write some/directory    # only write the crate, for a profiler
+
+Each row is the difference between two crates, each compiled without incremental compilation some times over, of which
+the median counts: one with the agents alone, and one with a workflow over them. `inline` agents have no definition
+outside of their workflow; theirs is the whole cost beside an empty crate. It asserts nothing: times depend on the machine.
+"""
+
+import argparse
+import os
+import pathlib
+import resource
+import statistics
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+KINDS = ("models", "functions", "inline")
+SHAPES = ("chain", "blocks")
+MANIFEST = """[package]
+name = "generated"
+version = "0.0.0"
+edition = "2024"
+
+[dependencies]
+adk-workflow = {{ path = "{root}", default-features = false }}
+
+[workspace]
+"""
+
+
+def reads(i):
+    """The keys that an agent reads: that of the one before, and one from far back."""
+    return ["start"] if i == 0 else sorted({f"key_{i - 1}", f"key_{i // 2}"})
+
+
+def in_parallel(i):
+    """Whether the second of ten stands beside the first and must not read its key."""
+    return i % 10 == 1
+
+
+def keys(i, shape):
+    if shape == "blocks" and in_parallel(i):
+        return [f"key_{i - 2}"] if i > 1 else ["start"]
+    return reads(i)
+
+
+def model(i, shape, public):
+    prompt = "Improve {" + "} with regard to {".join(keys(i, shape)) + "}."
+    return f"""    /// Writes the part number {i}.
+    {'pub ' if public else ''}agent agent_{i} -> key_{i}: String {{
+        model: "gemini-2.5-flash",
+        instruction: "{prompt}",
+    }}
+"""
+
+
+def function(i, shape):
+    parameters = ", ".join(f"{key}: &str" for key in keys(i, shape))
+    texts = ", ".join(keys(i, shape))
+    return f"""/// Writes the part number {i}.
+#[agent(writes = key_{i})]
+pub fn agent_{i}({parameters}) -> String {{
+    [{texts}].concat()
+}}
+"""
+
+
+def body(count, shape):
+    """The steps: one after the other, or ten in a loop of which the first two run at the same time."""
+    if shape == "chain":
+        return "".join(f"    agent_{i};\n" for i in range(count))
+    out = []
+    for first in range(0, count, 10):
+        rest = [f"agent_{i};" for i in range(first + 2, min(first + 10, count))]
+        out.append(f"    loop(max = 3) < parallel < agent_{first}; agent_{first + 1} > {' '.join(rest)} >\n")
+    return "".join(out)
+
+
+def program(kind, count, shape, placed):
+    """A crate with that many agents, placed in a workflow or not."""
+    out = ["//! Generated.\n", "#![allow(unused_imports)]\n", "use adk::{llm::agent, prelude::*};\n"]
+    if kind == "models":
+        out += ["agent! {\n", *(model(i, shape, True) for i in range(count)), "}\n"]
+    if kind == "functions":
+        out += [function(i, shape) for i in range(count)]
+    if placed:
+        out.append(f"workflow! {{\n    /// Generated.\n    pub All(start: String) -> key_{count - 1}: String {{\n")
+        if kind == "inline":
+            out += [model(i, shape, False) for i in range(count)]
+        out += [body(count, shape), "    }\n}\n"]
+    return "".join(out)
+
+
+def write(directory, text):
+    (directory / "src").mkdir(parents=True, exist_ok=True)
+    (directory / "Cargo.toml").write_text(MANIFEST.format(root=ROOT))
+    lock = directory / "Cargo.lock"
+    if not lock.exists():
+        lock.write_text((ROOT / "Cargo.lock").read_text())
+    (directory / "src/lib.rs").write_text(text)
+
+
+def check(directory, cargo):
+    """User CPU seconds of one `cargo check`."""
+    environment = {**os.environ, "CARGO_INCREMENTAL": "0", "CARGO_TARGET_DIR": str(directory / "target")}
+    os.utime(directory / "src/lib.rs", (time.time(), time.time()))
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    done = subprocess.run(cargo, cwd=directory, env=environment, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(done.stderr)
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+
+def measure(texts, repeats, directory, cargo):
+    """The medians of some programs, compiled in turns so that all see the same machine."""
+    times = [[] for _ in texts]
+    for _ in range(repeats):
+        for text, all_times in zip(texts, times):
+            write(directory, text)
+            all_times.append(check(directory, cargo))
+    return [statistics.median(all_times) for all_times in times]
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("kind", nargs="?", choices=(*KINDS, "all"), default="all")
+    arguments.add_argument("sizes", nargs="*", type=int, default=[10, 100, 1000, 3000])
+    arguments.add_argument("--shape", choices=SHAPES, default="chain")
+    arguments.add_argument("--repeats", type=int, default=5)
+    arguments.add_argument("--write", type=pathlib.Path, metavar="DIRECTORY")
+    arguments.add_argument("--cargo", default="cargo check --quiet", help="what to run instead of `cargo check --quiet`")
+    given = arguments.parse_args()
+    kinds = KINDS if given.kind == "all" else (given.kind,)
+    if given.write:
+        return write(given.write.resolve(), program(kinds[0], given.sizes[0], given.shape, True))
+    directory, cargo = ROOT / "target/compile-cost", given.cargo.split()
+    empty = program("", 0, given.shape, False)
+    write(directory, empty)
+    check(directory, cargo)
+    print(f"{'agents':>10} {'count':>6} {'alone':>8} {'workflow adds':>14}   user CPU seconds, {given.shape}")
+    for kind in kinds:
+        for count in given.sizes:
+            texts = [empty, program(kind, count, given.shape, False), program(kind, count, given.shape, True)]
+            nothing, alone, placed = measure(texts, given.repeats, directory, cargo)
+            print(f"{kind:>10} {count:>6} {alone - nothing:>8.2f} {placed - alone:>14.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+//! @iqai/adk's improvement loop in its own words: an analyzer and an improver, three rounds, a session that remembers.
+//!
+//! The tree is made at run time by `AgentBuilder`, and checked when it is built. `quality_loop` is the same idea as a
+//! `workflow!`, which rustc checks.
+//!
+//! ```text
+//! cargo run --example improvement_loop -- "me and him goes to shop"
+//! ```
+
+mod cli;
+
+use adk::llm::LlmAgent;
+use adk::{AgentBuilder, Error, ErrorKind, prelude::*};
+use std::process::ExitCode;
+
+/// The model, if its key is in the environment.
+const MODEL: &str = "gemini-2.5-flash";
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    cli::exit(improve().await)
+}
+
+async fn improve() -> Result<()> {
+    let text = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
+    if text.trim().is_empty() {
+        return Err(Error::new(ErrorKind::EmptyInput, "there is nothing to improve")
+            .with_help("write the text behind the name of the program"));
+    }
+    let app = match builder(&text).with_model(MODEL).build() {
+        Err(error) if error.kind() == ErrorKind::Model(adk::model::ModelErrorKind::MissingKey) => {
+            eprintln!("Rehearsal: there is no key for {MODEL}, so no model is asked and nothing is paid.\n");
+            builder(&text).with_model(Rehearsal::new()).build()?
+        }
+        built => built?,
+    };
+    println!("{}", app.runner.ask(format!("Improve this text: {text}")).await?);
+
+    let session = app.session.open().await?;
+    let score = session.get("quality_score").and_then(|score| score.as_str().map(str::to_owned));
+    println!("\nlast score: {}", score.as_deref().unwrap_or("none"));
+    Ok(())
+}
+
+fn builder(text: &str) -> AgentBuilder {
+    let analyzer = LlmAgent::builder("analyzer")
+        .description("Analyzes how good a text is")
+        .instruction("Say how good this text is, from 0 to 10, and what is wrong with it:\n\n{text}")
+        .output_key("quality_score");
+    let improver = LlmAgent::builder("improver")
+        .description("Improves a text")
+        .instruction(
+            "Improve the text and write it alone.\n\nIts score: {quality_score}\n\nIt reads:\n{text}",
+        )
+        .output_key("text");
+    AgentBuilder::create("improvement-loop")
+        .as_loop([analyzer, improver], 3)
+        .with_quick_session(json!({ "text": text }))
+}
