@@ -104,3 +104,16 @@ async fn an_exit_tool_without_skip_summarization_costs_one_call_more() {
         assert!(asked.contains("Write a document about a cat"), "{name}: {asked}");
     }
 }
+
+#[tokio::test]
+async fn the_fluent_forms_begin_with_the_state_of_their_quick_session() {
+    for (args, end) in [
+        (&["writing", "an article"][..], "draft: \"(rehearsed answer of drafter, round 2)\"\n"),
+        (&["research", "bees"], "completed: true\n"),
+        (&["counter"], "count: 3\n"),
+    ] {
+        let ran = example("fluent_loops", args).run().await.good();
+        assert!(ran.out.ends_with(end), "{}", ran.out);
+    }
+    example("fluent_loops", &["wrting"]).run().await.bad(&["there is no loop called `wrting`"]);
+}
