@@ -183,7 +183,10 @@ async fn the_improvement_loop_answers_with_its_last_text() {
     assert_eq!(
         ran.out,
         "\
-?"
+(rehearsed answer of improver, round 3)
+
+last score: (rehearsed answer of analyzer, round 3)
+"
     );
     let bad = example("improvement_loop", &[]).run().await;
     assert!(!bad.status.success() && bad.err.contains("nothing to improve"), "{}", bad.err);
@@ -195,7 +198,27 @@ async fn a_tree_from_a_config_runs() {
     assert_eq!(
         ran.out,
         "\
-?"
+story()
+└─ sequence
+   ├─ initial_writer -> draft
+   ├─ refinement: loop(max = 3)
+   │  ├─ critic -> criticism
+   │  └─ refiner -> draft
+   └─ closing -> farewell
+[user] a cat
+[initial_writer] (rehearsed answer of initial_writer)
+[critic, round 1] (rehearsed answer of critic, round 1)
+[refiner, round 1] (rehearsed answer of refiner, round 1)
+[critic, round 2] (rehearsed answer of critic, round 2)
+[refiner, round 2] calls exit_loop({})
+[refiner, round 2] ends the loop
+[closing] farewell = \"The end, after 6 words.\"
+
+--- result ---
+(rehearsed answer of refiner, round 1)
+
+The end, after 6 words.
+"
     );
     let folder = std::env::temp_dir().join(format!("adk-config-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
@@ -208,6 +231,10 @@ async fn a_tree_from_a_config_runs() {
     assert_eq!(
         bad.err,
         "\
-?"
+error: max_iterations: loop-max: `max_iterations` of block `lp` is -3; help: it is the largest number of rounds, 1 or more
+sub_agents[0]: field-unknown: there is no agent `critic`; help: there is `closing`
+sub_agents[1].name: name-invalid: an agent has no name; help: give it a `name`
+sub_agents[1].nam: field-unknown: an `LlmAgent` has no field `nam`; help: did you mean `name`?
+"
     );
 }
