@@ -280,28 +280,6 @@ fn bounds() {
 }
 
 workflow! {
-    /// Nobody runs it yet.
-    pub Transferring(ticket: String) -> answer: String {
-        agent triage -> answer: String { instruction: "Sort {ticket}.", transfer: [billing] }
-        agent billing -> answer: String { instruction: "Answer {ticket}." }
-        triage
-    }
-}
-
-#[tokio::test]
-async fn a_transfer_is_not_ignored() {
-    let model = ScriptedModel::new().text("never asked");
-    let runner: Runner = Runner::builder().model(model.clone()).build().unwrap();
-    let error = runner.run(&Transferring::default(), "a ticket").await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Config);
-    assert!(
-        error.to_string().contains("`transfer` is checked by this version and run by a later one"),
-        "{error}"
-    );
-    assert!(model.requests_of("triage").is_empty());
-}
-
-workflow! {
     /// Names of keys and agents are names of Rust, raw ones too.
     pub Raw(r#type: String, r#match: Vec<String>) -> r#loop: Vec<String> {
         each r#in in r#match < match r#type < "a" => say(which = r#in) as a -> r#loop, _ => say(which = r#in) as b -> r#loop > >

@@ -1,9 +1,11 @@
 //! Agents: async functions over a [`Context`].
 
 mod about;
+mod handover;
 mod with;
 
 pub(crate) use about::{About, Key, Parts};
+pub use handover::Handover;
 pub use with::WithCallbacks;
 
 use crate::callback::AgentCallbacks;
@@ -40,6 +42,12 @@ pub trait Agent: Send + Sync {
     /// Looked at before the first step of a run: an agent that cannot run says so here, before anything is paid for.
     fn prepare(&self, _prepare: &mut Prepare<'_>) {}
 
+    /// How it takes part in transfers; see [`Handover`].
+    #[doc(hidden)]
+    fn handover(&self) -> Handover<'_> {
+        Handover::default()
+    }
+
     /// What is asked before and after it.
     fn callbacks(&self) -> Option<&AgentCallbacks> {
         None
@@ -65,6 +73,12 @@ pub trait DynAgent: Send + Sync {
 
     /// See [`Agent::prepare`].
     fn prepare_dyn(&self, prepare: &mut Prepare<'_>);
+
+    /// How it takes part in transfers; see [`Handover`].
+    #[doc(hidden)]
+    fn handover_dyn(&self) -> Handover<'_> {
+        Handover::default()
+    }
 
     /// See [`Agent::callbacks`].
     fn callbacks_dyn(&self) -> Option<&AgentCallbacks> {
@@ -99,6 +113,10 @@ impl<A: Agent> DynAgent for A {
         self.prepare(prepare);
     }
 
+    fn handover_dyn(&self) -> Handover<'_> {
+        self.handover()
+    }
+
     fn callbacks_dyn(&self) -> Option<&AgentCallbacks> {
         self.callbacks()
     }
@@ -122,6 +140,10 @@ macro_rules! pointer {
 
             fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
                 (**self).prepare_dyn(prepare);
+            }
+
+            fn handover_dyn(&self) -> Handover<'_> {
+                (**self).handover_dyn()
             }
 
             fn callbacks_dyn(&self) -> Option<&AgentCallbacks> {

@@ -62,6 +62,8 @@ pub enum ErrorKind {
     OutputInvalid,
     /// A loop was to be ended by an agent that had not announced it, or outside of any loop.
     UnexpectedExit,
+    /// A transfer to an agent that is not there, or that may not be handed over to.
+    Transfer,
     /// More model calls than `RunConfig::max_llm_calls`.
     LlmCallsExceeded,
     /// More model calls of one agent than its `max_turns`.

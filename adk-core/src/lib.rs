@@ -1,6 +1,7 @@
 //! The runtime of `adk-workflow`; users depend on that crate and write `use adk::...`.
 
 mod agent;
+mod agent_tool;
 pub mod build;
 pub mod callback;
 pub mod check;
@@ -34,7 +35,12 @@ pub mod tools;
 pub mod typed;
 pub mod workflow;
 
+#[doc(hidden)]
+pub use agent::Handover;
 pub use agent::{Agent, DynAgent, WithCallbacks};
+pub use agent_tool::AgentTool;
+#[doc(hidden)]
+pub use agent_tool::AgentTooling;
 pub use build::{
     BuildError, IntoAgent, IntoAgents, LoopAgent, ParallelAgent, Registry, SequentialAgent, Tree,
 };
@@ -51,8 +57,8 @@ pub use path::{At, Path, PathError};
 pub use rehearsal::Rehearsal;
 pub use run::{
     AGENT_LIFECYCLE_KEY, ArtifactStore, Artifacts, Context, History, LIFECYCLE_KEY, Lifecycle,
-    LifecycleOutcome, LifecyclePhase, LoopEnd, LoopEndReason, MemoryArtifacts, Outcome, Prepare, RunConfig,
-    State, Waiting,
+    LifecycleOutcome, LifecyclePhase, LoopEnd, LoopEndReason, MemoryArtifacts, Outcome, Prepare,
+    ReadonlyContext, RunConfig, State, Waiting,
 };
 pub use runner::{RunEnd, RunRequest, RunStream, Runner};
 pub use spec::{AgentKind, AgentMeta, KeySpec, Spec, ToolMeta};

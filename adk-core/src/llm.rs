@@ -6,29 +6,34 @@ mod contents;
 mod declare;
 mod declared;
 mod hooks;
+mod instruction;
 mod live;
 mod merge;
 mod output;
 mod request;
+mod respond;
 mod template;
+mod toolbox;
 mod tools;
+mod transfer;
 mod turn;
 
 pub use call::RETRY_KEY;
 pub use declare::{IncludeContents, LlmDecl, LlmSettings, OutputKey, Retry, ToolList};
 pub use declared::{Declared, Declares};
+pub use instruction::{Fallible, Instruction, Instructs, Later, Text};
 
 pub(crate) use output::Output;
 
-use crate::agent::{About, DynAgent, Parts};
+use crate::agent::{About, DynAgent, Handover, Parts};
 use crate::callback::AgentCallbacks;
 use crate::flow::Flow;
-use crate::run::{Context, Prepare};
+use crate::run::{Context, Prepare, Prompt};
 use crate::spec::AgentMeta;
-use crate::{BoxFuture, Content, Error, ErrorKind, Event, Result};
+use crate::workflow::prepare_root;
+use crate::{At, BoxFuture, Content, Error, ErrorKind, Event, Name, Result};
 use serde_json::Value;
 use std::any::Any;
-use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -38,8 +43,9 @@ use std::sync::Arc;
 /// one, [`LlmAgent::builder`] makes one at run time.
 pub struct LlmAgent {
     about: About,
-    /// The prompt with its placeholders; empty for none.
-    instruction: Cow<'static, str>,
+    instruction: Instruction,
+    /// What it says to itself and to all agents below it, where none above it does.
+    global: Option<Arc<dyn Prompt>>,
     output: Option<Output>,
     include_contents: IncludeContents,
     /// The most model calls of a turn that were checked.
@@ -56,7 +62,8 @@ pub struct LlmAgent {
 /// What a builder makes an agent of.
 pub(crate) struct LlmParts {
     pub(crate) parts: Parts,
-    pub(crate) instruction: String,
+    pub(crate) instruction: Instruction,
+    pub(crate) global: Instruction,
     pub(crate) output: Option<Output>,
     pub(crate) include_contents: IncludeContents,
     pub(crate) disallow_transfer: (bool, bool),
@@ -65,9 +72,13 @@ pub(crate) struct LlmParts {
 
 impl LlmAgent {
     pub(crate) fn declared(decl: &'static LlmDecl) -> Self {
+        let prompt = || Instruction::from(decl.instruction);
+        let global = decl.make_global_instruction.map(|make| make());
+        let global = global.unwrap_or_else(|| Instruction::from(decl.global_instruction));
         Self {
             about: About::constant(&decl.meta),
-            instruction: Cow::Borrowed(decl.instruction),
+            instruction: decl.make_instruction.map_or_else(prompt, |make| make()),
+            global: global.for_all(),
             output: decl.output.map(Output::declared),
             include_contents: decl.include_contents,
             max_turns: decl.max_turns,
@@ -79,12 +90,14 @@ impl LlmAgent {
     }
 
     pub(crate) fn made(made: LlmParts) -> Self {
-        let LlmParts { parts, instruction, output, include_contents, disallow_transfer, settings } = made;
+        let LlmParts { parts, instruction, global, output, include_contents, disallow_transfer, settings } =
+            made;
         let (tools, sub_agents) = (ToolList(parts.tools.clone()), parts.transfer.clone());
-        let (instruction, max_turns) = (Cow::Owned(instruction), settings.max_turns);
+        let max_turns = settings.max_turns;
         Self {
             about: About::made(parts),
             instruction,
+            global: global.for_all(),
             output,
             include_contents,
             max_turns,
@@ -110,6 +123,11 @@ impl LlmAgent {
         self.disallow_transfer.1
     }
 
+    /// Whether its answer is JSON.
+    pub(crate) fn answers_json(&self) -> bool {
+        self.schema().is_some()
+    }
+
     /// The schema that its answer has to fit.
     fn schema(&self) -> Option<Arc<Value>> {
         self.output.as_ref().and_then(Output::schema)
@@ -133,14 +151,12 @@ impl LlmAgent {
         Err(Error::new(ErrorKind::Config, format!("`set_max_turns({set})`: {why}")))
     }
 
-    /// Transfers are declared and checked; nothing runs them yet.
-    fn check_transfer(&self) -> Result<()> {
-        if self.about.meta().transfer.is_empty() {
-            return Ok(());
-        }
-        let message = "`transfer` is checked by this version and run by a later one";
-        Err(Error::new(ErrorKind::Config, message)
-            .with_help("remove `transfer`, and place its targets as steps"))
+    /// The most model calls of all turns at one place, for an agent that others hand over to. Where nothing but a transfer
+    /// can make it ask again, `bounds` counts one call, so that is all it may make; tools that were added at run time make
+    /// it ask again.
+    fn max_calls(&self) -> Option<u32> {
+        let counted = self.about.meta().max_turns.filter(|_| self.settings.tools.0.is_empty());
+        self.max_turns().or(counted)
     }
 }
 
@@ -169,7 +185,7 @@ impl DynAgent for LlmAgent {
 
     fn stand_in_dyn(&self, content: Content) -> Result<Event> {
         let value = match &self.output {
-            Some(output) => output::value(output, &content, None)?.map(|value| (output.key.clone(), value)),
+            Some(output) => output::value(output, &content, None)?,
             None => None,
         };
         let event = Event::new().with_content(content);
@@ -181,10 +197,25 @@ impl DynAgent for LlmAgent {
 
     fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
         prepare.needs_model(self.settings.model.as_ref());
-        if let Err(error) =
-            self.check_transfer().and_then(|()| self.check_tools()).and_then(|()| self.check_turns())
-        {
+        if let Err(error) = self.check_tools().and_then(|()| self.check_turns()) {
             prepare.fail(error);
+        }
+        // An agent that is used as a tool has nobody above it.
+        for agent in self.tools().filter_map(|tool| tool.agent_dyn()) {
+            let path = prepare.path().child(Name::shared(agent.meta().name), At::Once);
+            prepare.below(path, None, |prepare| prepare_root(agent, prepare));
+        }
+    }
+
+    fn handover_dyn(&self) -> Handover<'_> {
+        Handover {
+            decides: true,
+            not_to_parent: self.disallow_transfer.0,
+            not_to_peers: self.disallow_transfer.1,
+            max_calls: self.max_calls(),
+            model: self.settings.model.as_ref(),
+            global: self.global.as_ref(),
+            agents: &self.sub_agents,
         }
     }
 }

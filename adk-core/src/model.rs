@@ -22,6 +22,12 @@ pub trait Model: Send + Sync + 'static {
     /// The name to show, such as `gemini-2.5-flash`.
     fn name(&self) -> &str;
 
+    /// Whether it can be held to a schema while it may call tools. Where it cannot, an agent with both asks for the answer
+    /// by a tool, `set_model_response`. Default `false`, which works with every model.
+    fn answers_in_schema_beside_tools(&self) -> bool {
+        false
+    }
+
     /// Sends the request. The stream ends with [`ModelChunk::Done`] or with an error.
     fn generate(&self, request: Arc<ModelRequest>) -> ModelStream;
 }

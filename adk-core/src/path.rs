@@ -55,6 +55,8 @@ pub enum At {
     Round(u32),
     /// An element of an `each`, counted from 0.
     Item(u32),
+    /// A further turn of an agent that was handed back to, counted from 1: `triage@2` is the second.
+    Turn(u32),
 }
 
 impl Path {
@@ -120,6 +122,7 @@ impl fmt::Display for Path {
                 At::Once => {}
                 At::Round(round) => write!(f, "#{round}")?,
                 At::Item(item) => write!(f, "[{item}]")?,
+                At::Turn(turn) => write!(f, "@{turn}")?,
             }
             if !nodes.is_empty() {
                 f.write_str("/")?;
@@ -168,6 +171,8 @@ impl FromStr for Path {
             } else if let Some((name, item)) = segment.split_once('[') {
                 let item = item.strip_suffix(']').ok_or_else(wrong)?;
                 (name, At::Item(item.parse().map_err(|_| wrong())?))
+            } else if let Some((name, turn)) = segment.split_once('@') {
+                (name, At::Turn(turn.parse().map_err(|_| wrong())?))
             } else {
                 (segment, At::Once)
             };
@@ -199,7 +204,10 @@ mod tests {
         let item = round.child("each_1".into(), At::Item(0)).child("critic".into(), At::Once);
         assert_eq!(item.to_string(), "writing/refinement#2/each_1[0]/critic");
         assert_eq!(item.to_string().parse::<Path>().unwrap(), item);
-        assert!("a/b#x".parse::<Path>().is_err());
+        let again = round.child("triage".into(), At::Turn(2));
+        assert_eq!(again.to_string(), "writing/refinement#2/triage@2");
+        assert_eq!(again.to_string().parse::<Path>().unwrap(), again);
+        assert!("a/b#x".parse::<Path>().is_err() && "a/b@x".parse::<Path>().is_err());
         assert_eq!(item.iteration(), Some(1));
         assert_eq!(root.iteration(), None);
     }

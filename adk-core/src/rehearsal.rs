@@ -19,7 +19,8 @@ use std::sync::Arc;
 /// - In a loop a tool that may end it is called in the [second](Self::rounds) round. Values move with the rounds as
 ///   well: in the last of them a `bool` is true and a number with limits is at its upper one, so that `until` and
 ///   thresholds are met; an enum shows one variant after the other.
-/// - Other tools are not called, since they would do what they do; see [`with_tool_calls`](Self::with_tool_calls).
+/// - Other tools are not called, since they would do what they do; see [`with_tool_calls`](Self::with_tool_calls). Nobody
+///   hands over; see [`with_transfers`](Self::with_transfers).
 /// - It needs no network, counts no tokens, and gives the same answers to the same run.
 ///
 /// ```
@@ -34,6 +35,7 @@ use std::sync::Arc;
 pub struct Rehearsal {
     rounds: u32,
     tool_calls: bool,
+    transfers: bool,
 }
 
 impl Default for Rehearsal {
@@ -45,7 +47,7 @@ impl Default for Rehearsal {
 impl Rehearsal {
     /// Loops end in their second round, and only tools that end a loop are called.
     pub fn new() -> Self {
-        Self { rounds: 2, tool_calls: false }
+        Self { rounds: 2, tool_calls: false, transfers: false }
     }
 
     /// In which round the loops end, counted from 1. A loop's own `max` may end it before.
@@ -60,6 +62,14 @@ impl Rehearsal {
     #[must_use]
     pub fn with_tool_calls(mut self) -> Self {
         self.tool_calls = true;
+        self
+    }
+
+    /// Agents that may hand over to others do so in their first call, to the first of them, beside the tools that they
+    /// call; who was handed over to answers. Without this, nobody hands over.
+    #[must_use]
+    pub fn with_transfers(mut self) -> Self {
+        self.transfers = true;
         self
     }
 
@@ -79,11 +89,15 @@ impl Rehearsal {
 
     /// The tools to call now: those that do something in the first call of a turn, those that end the loop behind them.
     fn calls<'a>(&self, request: &'a ModelRequest) -> Vec<&'a ToolDeclaration> {
+        let transfers = self.transfers && !request.info.handed_over;
         let of = |escalates: bool| {
             let tools = request.tools.iter().filter(move |tool| tool.escalates == escalates);
-            tools.filter(|tool| &*tool.name != "transfer_to_agent")
+            tools.filter(move |tool| match &*tool.name {
+                "transfer_to_agent" => transfers,
+                _ => self.tool_calls || escalates,
+            })
         };
-        let others: Vec<_> = if self.tool_calls { of(false).collect() } else { Vec::new() };
+        let others: Vec<_> = of(false).collect();
         let ends = request.info.path.iteration().is_some_and(|round| round + 1 >= self.rounds);
         match request.info.turn {
             0 if !others.is_empty() => others,
@@ -108,7 +122,7 @@ impl fmt::Display for Who<'_> {
         let mut node = Some(&info.path);
         while let Some(path) = node {
             match path.at() {
-                At::Once => node = path.parent(),
+                At::Once | At::Turn(_) => node = path.parent(),
                 At::Round(round) => return write!(f, ", round {round}"),
                 At::Item(item) => return write!(f, ", item {item}"),
             }
@@ -130,6 +144,10 @@ impl Sampler {
 impl Model for Rehearsal {
     fn name(&self) -> &str {
         "rehearsal"
+    }
+
+    fn answers_in_schema_beside_tools(&self) -> bool {
+        true
     }
 
     fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {

@@ -1,5 +1,6 @@
 //! One run: the session it works on, the slot to its consumer, and the context of its agents.
 
+mod above;
 mod actions;
 mod artifacts;
 mod config;
@@ -9,9 +10,11 @@ mod lifecycle;
 mod outcome;
 mod place;
 mod prepare;
+mod readonly;
 pub(crate) mod record;
 mod replay;
 mod scope;
+mod seat;
 mod state;
 
 pub use crate::engine::Waiting;
@@ -23,20 +26,24 @@ pub use history::History;
 pub use lifecycle::{AGENT_LIFECYCLE_KEY, LIFECYCLE_KEY, Lifecycle, LifecycleOutcome, LifecyclePhase};
 pub use outcome::{LoopEnd, LoopEndReason, Outcome};
 pub use prepare::Prepare;
+pub use readonly::ReadonlyContext;
 pub use state::State;
 
+pub(crate) use above::{Above, Global, Prompt};
 pub(crate) use context::{Cut, Frame, perform};
 pub(crate) use lifecycle::Watch;
 pub(crate) use scope::KeyScope;
+pub(crate) use seat::{Seat, Target};
 pub(crate) use state::{Overlay, decode, encode, stored};
 
 use crate::callback::Plugins;
 use crate::engine::{Delivery, Done, Engine, RunRecord, Slot, Taken};
+use crate::event::StateDelta;
 use crate::id::IdSeed;
 use crate::live::LiveInput;
 use crate::model::{Model, ModelProvider, ModelRef, Usage};
 use crate::outbox::Outbox;
-use crate::session::{Session, SharedState, StateMap, now_micros};
+use crate::session::{Scope, Session, SharedState, StateMap, now_micros};
 use crate::sync::{lock, read, write};
 use crate::{Error, ErrorKind, Flow, Name, Path, Result, RunId};
 use replay::Replay;
@@ -64,6 +71,8 @@ pub(crate) struct Run {
     llm_calls: AtomicU32,
     loops: Mutex<Vec<LoopEnd>>,
     waiting: Mutex<BTreeMap<u64, Waiting>>,
+    /// The run that this one is a part of, for an agent that is used as a tool.
+    outer: Option<Arc<Run>>,
     /// Agents that have finished since the last commit.
     done: Mutex<Vec<Done>>,
 }
@@ -97,8 +106,34 @@ impl Run {
             llm_calls: AtomicU32::new(0),
             loops: Mutex::default(),
             waiting: Mutex::default(),
+            outer: None,
             done: Mutex::default(),
         }
+    }
+
+    /// A run inside of another: it works on a copy of the state, with `delta` on top, and on the artifacts of the session
+    /// itself. Nothing of it is stored; the call that it is a part of is recorded as a whole.
+    pub(crate) fn inside(outer: &Arc<Run>, delta: &StateDelta) -> Self {
+        let session = outer.session().copy_with(delta);
+        let mut config = outer.config.clone();
+        config.streaming = false;
+        let mut run = Self::new(
+            Arc::new(session),
+            Arc::new(crate::engine::MemoryEngine),
+            config,
+            outer.services.clone(),
+        );
+        run.temp = RwLock::new(read(&outer.temp).clone());
+        for (key, value) in delta.iter().filter(|(key, _)| Scope::of(key) == Scope::Temp) {
+            run.set_temp(key.clone(), value.clone());
+        }
+        run.outer = Some(outer.clone());
+        run
+    }
+
+    /// Sets a stored key before the run begins.
+    pub(crate) fn begin_with(&self, key: &str, value: Value) {
+        self.session().preset(Name::shared(key), Arc::new(value));
     }
 
     /// A run in memory of its own, without models: for a tool that is tested alone.
@@ -159,10 +194,16 @@ impl Run {
 
     pub(crate) fn add_usage(&self, usage: Usage) {
         *lock(&self.usage) += usage;
+        if let Some(outer) = &self.outer {
+            outer.add_usage(usage);
+        }
     }
 
     /// Counts a model call, before it is made.
     pub(crate) fn count_llm_call(&self) -> Result<()> {
+        if let Some(outer) = &self.outer {
+            return outer.count_llm_call();
+        }
         let max = self.config.max_llm_calls;
         let made = self.llm_calls.fetch_add(1, Ordering::Relaxed);
         if max > 0 && made >= max {

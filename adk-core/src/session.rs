@@ -16,7 +16,7 @@ pub use store::{SessionKey, SessionStore};
 use crate::event::{Event, StateDelta};
 use crate::id::{IdSeed, MOST};
 use crate::sync::{lock, read, write};
-use crate::{BoxFuture, Result};
+use crate::{BoxFuture, Name, Result};
 use log::Log;
 use pages::Earlier;
 use serde_json::Value;
@@ -72,6 +72,29 @@ impl Session {
         newest.into_iter().for_each(|event| log.push(event));
         let (own, clock) = (RwLock::new(own), Mutex::new(clock));
         Self { key, earlier: Earlier::new(pages, earlier), log, own, user, app, clock }
+    }
+
+    /// A session of the same name with a copy of the state, and nothing said yet. It shares nothing with this one.
+    pub(crate) fn copy_with(&self, delta: &StateDelta) -> Self {
+        let (user, app) = (SharedState::default(), SharedState::default());
+        user.replace(self.user.all());
+        app.replace(self.app.all());
+        let own = read(&self.own).clone();
+        let copy = Self::open(self.key.clone(), Opening { own, user, app, ..Opening::default() }, None);
+        for (key, value) in delta.iter() {
+            copy.preset(key.clone(), value.clone());
+        }
+        copy
+    }
+
+    /// Sets a key, before anything is said.
+    pub(crate) fn preset(&self, key: Name, value: Arc<Value>) {
+        match Scope::of(&key) {
+            Scope::Session => drop(write(&self.own).insert(key, value)),
+            Scope::User => self.user.insert(key, value),
+            Scope::App => self.app.insert(key, value),
+            Scope::Temp => {}
+        }
     }
 
     /// App, user and id.

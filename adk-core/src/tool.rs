@@ -11,6 +11,7 @@ pub use crate::run::ToolActions;
 pub use context::{ToolContext, ToolRecord};
 pub use function::{FunctionTool, Json, ToolReturn};
 
+use crate::agent::DynAgent;
 use crate::model::ToolDeclaration;
 use crate::spec::ToolMeta;
 use crate::{BoxError, BoxFuture};
@@ -58,6 +59,12 @@ pub trait DynTool: Send + Sync + 'static {
         args: ToolArgs,
         cx: &'a mut ToolContext,
     ) -> BoxFuture<'a, Result<Value, ToolError>>;
+
+    /// The agent that it is, when it is one.
+    #[doc(hidden)]
+    fn agent_dyn(&self) -> Option<&dyn DynAgent> {
+        None
+    }
 }
 
 impl<T: Tool> DynTool for T {

@@ -6,7 +6,9 @@ mod keys;
 mod lifecycle;
 mod nested;
 mod reads;
+mod root;
 mod scopes;
+mod team;
 mod together;
 mod turn;
 mod walk;
@@ -22,9 +24,10 @@ use crate::flow::Flow;
 use crate::run::{Context, LoopEndReason, Prepare};
 use crate::spec::{Spec, StepKind};
 use crate::{Error, ErrorKind, Name, Path, Result};
+use team::Team;
 use walk::{Exit, Walk, Walked};
 
-pub(crate) use turn::run as run_agent;
+pub(crate) use root::{prepare_root, run_root};
 
 /// A workflow as a program with a typed input and output; `workflow!` implements it.
 pub trait Workflow: Send + Sync {
@@ -82,6 +85,11 @@ pub trait Wired: Send + Sync {
 
     /// The agent of a step.
     fn agent(&self, step: usize) -> Option<&dyn DynAgent>;
+
+    /// The agent of that name, which others transfer to and which is no step.
+    fn target(&self, _name: &str) -> Option<&dyn DynAgent> {
+        None
+    }
 
     /// The most rounds of a loop: what was set on its field, otherwise what was declared.
     fn max(&self, _step: usize) -> Option<u32> {
@@ -197,6 +205,10 @@ pub fn prepare(workflow: &dyn Wired, prepare: &mut Prepare<'_>) {
                 if let Some(agent) = workflow.agent(at) {
                     let outer = step_of(workflow, at, prepare);
                     agent.prepare_dyn(prepare);
+                    let name = prepare.path().name().clone();
+                    if let Some(team) = Team::of(agent, &name, &|meta| workflow.target(meta.name)) {
+                        team.prepare(prepare);
+                    }
                     prepare.leave(outer);
                 }
             }

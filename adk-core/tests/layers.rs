@@ -18,6 +18,7 @@ const LAYERS: &[&[&str]] = &[
     &["agent", "tool", "probe", "typed"],
     &["tools", "function"],
     &["workflow", "llm"],
+    &["agent_tool"],
     &["testing", "rehearsal"],
     &["build"],
     &["runner"],

@@ -1,6 +1,6 @@
 //! One model, and its two ways of answering.
 
-use crate::adapter::Family;
+use crate::adapter::{Family, SchemaMode};
 use crate::error::Asked;
 use crate::frames::{Frames, Refusal, refusal, version};
 use crate::plan::Plan;
@@ -69,6 +69,13 @@ impl fmt::Debug for GenaiModel {
 impl Model for GenaiModel {
     fn name(&self) -> &str {
         &self.inner.name
+    }
+
+    /// OpenAI and Anthropic document both together; Gemini refuses it before version 3, and who is told of the schema in
+    /// words forgets it over the tools.
+    fn answers_in_schema_beside_tools(&self) -> bool {
+        let Inner { kind, name, .. } = &*self.inner;
+        matches!(Family::of(*kind, name).schema_mode(*kind, name), SchemaMode::OpenAi | SchemaMode::Anthropic)
     }
 
     fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {

@@ -4,7 +4,8 @@
 mod progress;
 
 use adk::prelude::*;
-use adk::{At, Error, ErrorKind, Path, RunConfig, RunEnd, RunStream, Spec};
+use adk::runner::RunnerBuilder;
+use adk::{At, DefaultProvider, Error, ErrorKind, Path, RunConfig, RunEnd, RunStream, Spec};
 use clap::Parser;
 use progress::Progress;
 use std::io::{self, IsTerminal, Read, Write};
@@ -60,8 +61,22 @@ impl Cli {
 
     /// A runner with the model that was asked for, or one that rehearses when there is no key for any.
     pub fn runner(&self, app: &str, rehearsal: Rehearsal) -> Result<Runner> {
+        self.runner_with(app, rehearsal, |builder| builder)
+    }
+
+    /// The same, with more that is said of the runner.
+    pub fn runner_with(
+        &self,
+        app: &str,
+        rehearsal: Rehearsal,
+        more: impl Fn(RunnerBuilder<DefaultProvider>) -> RunnerBuilder<DefaultProvider>,
+    ) -> Result<Runner> {
         let builder = || {
-            Runner::builder().app_name(app).config(RunConfig::new().streaming(true).lifecycle_events(true))
+            more(
+                Runner::builder()
+                    .app_name(app)
+                    .config(RunConfig::new().streaming(true).lifecycle_events(true)),
+            )
         };
         if let Some(model) = &self.model {
             return builder().model(model.as_str()).build();
@@ -141,7 +156,7 @@ fn lines(event: &Event) -> String {
 /// The round of a loop, or the element of an `each`, in which something happens; of several around it the innermost.
 fn place(path: &Path) -> String {
     let mut places = std::iter::successors(Some(path), |path| path.parent()).map(Path::at);
-    match places.find(|at| *at != At::Once) {
+    match places.find(|at| matches!(at, At::Round(_) | At::Item(_))) {
         Some(At::Round(round)) => format!(", round {round}"),
         Some(At::Item(item)) => format!(", item {item}"),
         _ => String::new(),

@@ -10,8 +10,8 @@ use super::tools::{self, ScriptedTool};
 use adk::build::{
     IntoAgent, LlmAgentBuilder, LoopAgentBuilder, ParallelAgentBuilder, SequentialAgentBuilder, SubAgent,
 };
-use adk::llm::{IncludeContents, LlmAgent};
-use adk::{BuildError, DynAgent, LoopAgent, ParallelAgent, SequentialAgent, Tree, WithCallbacks};
+use adk::llm::{IncludeContents, Instruction, LlmAgent};
+use adk::{AgentTool, BuildError, DynAgent, LoopAgent, ParallelAgent, SequentialAgent, Tree, WithCallbacks};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::fmt;
@@ -150,15 +150,43 @@ impl Maker<'_> {
         })
     }
 
+    /// An agent as a tool: it stands in no tree.
+    fn tool(&mut self, def: &AgentDef) -> Result<AgentTool, String> {
+        let AgentDef::Agent(agent) = def else {
+            return Err("a tool that is an agent which stands elsewhere".to_owned());
+        };
+        let wrong = |error: adk::BuildError| error.to_string();
+        Ok(match &agent.kind {
+            Kind::Sequential => {
+                AgentTool::new(self.sequence(agent)?.flow_checks(false).build().map_err(wrong)?)
+            }
+            Kind::Parallel => {
+                AgentTool::new(self.parallel(agent)?.flow_checks(false).build().map_err(wrong)?)
+            }
+            Kind::Loop { max_iterations } => AgentTool::new(
+                self.looping(agent, *max_iterations)?.flow_checks(false).build().map_err(wrong)?,
+            ),
+            Kind::Llm(llm) => AgentTool::new(self.llm(agent, llm)?.build().map_err(wrong)?),
+            Kind::Scripted(script) => {
+                let scripted = Scripted::new(agent, script, self.recorder.clone());
+                AgentTool::new(around!(WithCallbacks::new(scripted), &agent.common, self.recorder))
+            }
+        })
+    }
+
     fn llm(&mut self, agent: &Agent, llm: &Llm) -> Result<LlmAgentBuilder, String> {
         let name = agent.common.name.clone();
         let mut builder = LlmAgent::builder(name)
             .description(&agent.common.description)
-            .instruction(&llm.instruction)
+            .instruction(llm.instruction.clone())
+            .global_instruction(llm.global_instruction.clone())
             .model(ScriptedReplies::new(llm, self.recorder.clone()))
             .disallow_transfer_to_parent(llm.disallow_transfer_to_parent)
             .disallow_transfer_to_peers(llm.disallow_transfer_to_peers)
             .sub_agents(self.all(agent)?);
+        if let Some(text) = llm.instruction_provider_text.clone() {
+            builder = builder.instruction(Instruction::function(move |_| text.clone()));
+        }
         if let Some(key) = &llm.output_key {
             builder = builder.output_key(key.clone());
         }
@@ -172,7 +200,7 @@ impl Maker<'_> {
             builder = match tool {
                 ToolDef::ExitLoop => builder.tool(adk::tools::exit_loop::default()),
                 ToolDef::Function(def) => builder.tool(ScriptedTool::new(def, self.recorder)),
-                ToolDef::Agent(_) => return Err("agent tool".to_owned()),
+                ToolDef::Agent(def) => builder.tool(self.tool(def)?),
             };
         }
         Ok(callbacks::inside(around!(builder, &agent.common, self.recorder), &agent.common, self.recorder))

@@ -7,7 +7,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::LazyLock;
 
 /// The examples that work on a text.
-pub(crate) const WRITERS: [&str; 13] = [
+pub(crate) const WRITERS: [&str; 14] = [
     "iterative_writing",
     "quality_loop",
     "parallel_research",
@@ -21,6 +21,7 @@ pub(crate) const WRITERS: [&str; 13] = [
     "research_loop",
     "shared_state",
     "iteration_tracking",
+    "support_desk",
 ];
 
 /// Where the examples are, as they are in the sources now: `cargo test` builds them, `cargo test --test examples` does

@@ -67,6 +67,19 @@ async fn the_arm_of_a_rehearsed_answer_runs() {
 }
 
 #[tokio::test]
+async fn who_is_handed_over_to_answers_a_rehearsal() {
+    let ran = example("support_desk", &["invoice 7 is wrong"]).run().await.good();
+    let authors: Vec<_> =
+        ran.out.lines().filter_map(|line| line.strip_prefix('[')?.split(']').next()).collect();
+    assert_eq!(authors, ["user", "desk", "billing", "billing"], "{}", ran.out);
+    for said in
+        ["[desk] calls transfer_to_agent({\"agent_name\":\"billing\"})\n", "[billing] calls find_invoice("]
+    {
+        assert!(ran.out.contains(said), "{said:?} is not in {}", ran.out);
+    }
+}
+
+#[tokio::test]
 async fn elements_are_rehearsed_and_joined_in_the_order_of_their_list() {
     let ran = example("topic_research", &["tea"]).run().await.good();
     for said in [
@@ -143,6 +156,7 @@ async fn help_says_what_this_example_does_and_shows_its_workflow() {
         ("quality_loop", ["Improves a text until it is good", "[TEXT]", "good_enough"]),
         ("parallel_research", ["Researches a subject from three sides", "[SUBJECT]", "research: parallel"]),
         ("triage", ["Rates a ticket", "[TICKET]", "reply(message = findings) as polite -> answer"]),
+        ("support_desk", ["a customer of a bicycle shop", "[QUESTION]", "transfer to billing"]),
         ("topic_research", ["topic by topic", "[SUBJECT]", "each(max_concurrency = 4) topic in topics"]),
         ("headline", ["Finds a headline", "[TEXT]", "Verdict::NoNews => break"]),
         ("banana_picture", ["Draws until the number of bananas is right", "[NUMBER]", "counter -> bananas"]),

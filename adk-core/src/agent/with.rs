@@ -74,6 +74,10 @@ impl<A: DynAgent> DynAgent for WithCallbacks<A> {
         self.agent.prepare_dyn(prepare);
     }
 
+    fn handover_dyn(&self) -> super::Handover<'_> {
+        self.agent.handover_dyn()
+    }
+
     fn callbacks_dyn(&self) -> Option<&AgentCallbacks> {
         Some(&self.callbacks)
     }

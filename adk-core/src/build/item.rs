@@ -127,6 +127,10 @@ impl DynAgent for Placed {
         self.agent.prepare_dyn(prepare);
     }
 
+    fn handover_dyn(&self) -> crate::Handover<'_> {
+        self.agent.handover_dyn()
+    }
+
     fn callbacks_dyn(&self) -> Option<&AgentCallbacks> {
         self.agent.callbacks_dyn()
     }

@@ -8,7 +8,7 @@ use crate::callback::{
     AgentCallbacks, CallbackContext, ModelCallbacks, Said, ToolCallbacks, With1, With2, With3,
 };
 use crate::check::Fault;
-use crate::llm::{IncludeContents, LlmAgent, LlmParts, LlmSettings, Output, OutputKey, Retry};
+use crate::llm::{IncludeContents, Instruction, LlmAgent, LlmParts, LlmSettings, Output, OutputKey, Retry};
 use crate::model::{ModelRef, ModelRequest, ModelResponse};
 use crate::spec::AgentKind;
 use crate::tool::DynTool;
@@ -26,7 +26,8 @@ use std::time::Duration;
 pub struct LlmAgentBuilder {
     name: Name,
     description: String,
-    instruction: String,
+    instruction: Instruction,
+    global_instruction: Instruction,
     output_key: Option<Name>,
     output: Option<OutputType>,
     include_contents: IncludeContents,
@@ -58,10 +59,19 @@ impl LlmAgentBuilder {
         self
     }
 
-    /// The prompt. `{key}` stands for the value of a key, `{key?}` for one that may be absent.
+    /// The prompt. `{key}` stands for the value of a key, `{key?}` for one that may be absent. A function that makes it
+    /// is given as [`Instruction::function`].
     #[must_use]
-    pub fn instruction(mut self, prompt: impl Into<String>) -> Self {
+    pub fn instruction(mut self, prompt: impl Into<Instruction>) -> Self {
         self.instruction = prompt.into();
+        self
+    }
+
+    /// What it says to itself and to all agents below it. As in ADK, that of the root counts: of an agent inside of a
+    /// block it is not looked at.
+    #[must_use]
+    pub fn global_instruction(mut self, prompt: impl Into<Instruction>) -> Self {
+        self.global_instruction = prompt.into();
         self
     }
 
@@ -88,7 +98,7 @@ impl LlmAgentBuilder {
         self
     }
 
-    /// The JSON schema that its answer has to fit.
+    /// The JSON schema that its answer has to fit. Without an output key nobody looks whether it does, as in ADK.
     #[must_use]
     pub fn output_schema(mut self, schema: Value) -> Self {
         self.output = Some(OutputType::Schema(Arc::new(schema)));
@@ -393,7 +403,9 @@ impl LlmAgentBuilder {
     fn parts(self) -> LlmParts {
         let mut parts = Parts::new(AgentKind::Llm, &*self.name);
         parts.description = self.description;
-        parts.prompts = vec![self.instruction.clone()];
+        let prompts =
+            [&self.instruction, &self.global_instruction].into_iter().filter_map(Instruction::prompt);
+        parts.prompts = prompts.filter(|prompt| !prompt.is_empty()).map(str::to_owned).collect();
         let kept = self.sub_agents.iter().filter(|part| part.depth() < DEEPEST);
         parts.transfer = kept.map(SubAgent::to_agent).collect();
         let short = self.tools.is_empty() && parts.transfer.is_empty();
@@ -402,22 +414,22 @@ impl LlmAgentBuilder {
         parts.max_turns = if short && is_text { Some(1) } else { self.settings.max_turns };
         parts.may_exit = self.tools.iter().any(|tool| tool.meta().may_exit);
         parts.tools = self.tools;
-        let output = self.output_key.map(|name| {
-            let (output, key) = match self.output {
-                None => (Output::text(name.clone()), Key::of::<String>(&*name)),
-                Some(OutputType::Type { output, key }) => {
-                    (Output::typed(name.clone(), output), key(name.to_string()))
-                }
-                Some(OutputType::Schema(schema)) => {
-                    (Output::schema_of(name.clone(), schema), Key::any(&*name))
-                }
-            };
-            parts.writes.push(key);
-            output
-        });
+        let name = self.output_key;
+        let key = name.as_deref();
+        let (output, key) = match self.output {
+            None => (name.clone().map(Output::text), key.map(Key::of::<String>)),
+            Some(OutputType::Type { output, key: typed }) => {
+                (Some(Output::typed(name.clone(), output)), key.map(|key| typed(key.to_owned())))
+            }
+            Some(OutputType::Schema(schema)) => {
+                (Some(Output::schema_of(name.clone(), schema)), key.map(Key::any))
+            }
+        };
+        parts.writes.extend(key);
         LlmParts {
             parts,
             instruction: self.instruction,
+            global: self.global_instruction,
             output,
             include_contents: self.include_contents,
             disallow_transfer: self.disallow_transfer,

@@ -236,8 +236,12 @@ impl Workflow for Tree {
     type Input = Content;
     type Output = ();
 
+    /// A root that may hand over is run by itself: another agent may take the message.
     fn as_agent(&self) -> &dyn DynAgent {
-        self
+        match &self.0.root {
+            Item::Agent(placed) if !placed.agent.handover_dyn().agents.is_empty() => &*placed.agent,
+            _ => self,
+        }
     }
 
     fn begin(&self, input: Content, keys: &mut Keys) -> Result<()> {

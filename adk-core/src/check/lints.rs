@@ -195,7 +195,8 @@ fn of_agent<'a>(meta: &AgentMeta<'a>, renames: Renames<'a>, read: &mut HashSet<&
             }
         }
     }
-    meta.transfer.iter().for_each(|target| of_agent(target, Renames::NONE, read));
+    let tools = meta.tools.iter().filter_map(|tool| tool.agent);
+    meta.transfer.iter().copied().chain(tools).for_each(|target| of_agent(target, Renames::NONE, read));
 }
 
 /// The keys that an instance writes, and those of the agents that it may transfer to, each with who writes it.

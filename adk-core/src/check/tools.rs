@@ -58,4 +58,15 @@ pub const fn raise_tool(agent: &str, tools: &[ToolMeta<'_>], at: usize) {
     if let Some(message) = describe(agent, tools, at) {
         panic!("{}", message.as_str());
     }
+    if tools[at].agent.is_some() && tools[at].description.is_empty() && !tools[at].name.is_empty() {
+        let mut m = Message::new();
+        m.all(&[
+            "tool-undocumented: agent `",
+            tools[at].name,
+            "` is a tool of agent `",
+            agent,
+            "` and has no doc comment, so no model knows when to call it; help: say in `///` what it is for",
+        ]);
+        panic!("{}", m.as_str());
+    }
 }

@@ -105,7 +105,7 @@ impl<P: ModelProvider + Default> AgentBuilder<P> {
     /// The prompt of the agent, when it is a single one.
     #[must_use]
     pub fn with_instruction(self, prompt: impl Into<String>) -> Self {
-        self.of_single("with_instruction", |agent| agent.instruction(prompt))
+        self.of_single("with_instruction", |agent| agent.instruction(Into::<String>::into(prompt)))
     }
 
     /// Adds tools to the agent, when it is a single one.

@@ -2,7 +2,7 @@
 
 use super::hooks::ToolHooks;
 use super::merge::add;
-use super::{LlmAgent, live};
+use super::toolbox::Toolbox;
 use crate::content::{Content, FunctionCall, FunctionResponse, Part, Role};
 use crate::panic::caught;
 use crate::run::Context;
@@ -23,11 +23,11 @@ struct Called {
 /// The answers to all calls, in the order of the calls, and what they ask for. What they wrote waits in the
 /// context for the event that tells of it.
 pub(super) async fn answer(
-    agent: &LlmAgent,
+    tools: &Toolbox<'_>,
     calls: Vec<FunctionCall>,
     cx: &mut Context,
 ) -> Result<(Content, ToolActions)> {
-    let started: Vec<_> = calls.iter().map(|call| start(agent, call, cx)).collect();
+    let started: Vec<_> = calls.iter().map(|call| start(tools, call, cx)).collect();
     let mut content = Content::new(Role::User, Vec::with_capacity(calls.len()));
     let mut actions = ToolActions::default();
     for (call, called) in calls.into_iter().zip(join_all(started).await) {
@@ -45,14 +45,13 @@ pub(super) async fn answer(
 }
 
 /// Numbers the call and gives its step, which runs once it is joined with the others.
-fn start(agent: &LlmAgent, call: &FunctionCall, cx: &mut Context) -> BoxFuture<'static, Result<Called>> {
+fn start(tools: &Toolbox<'_>, call: &FunctionCall, cx: &mut Context) -> BoxFuture<'static, Result<Called>> {
     let refuse = |why| -> BoxFuture<'static, Result<Called>> {
         Box::pin(std::future::ready(Ok(Called { result: Err(why), left: ToolRecord::default() })))
     };
-    let hooks = ToolHooks::new(agent, cx);
-    let added = live::tool(agent, cx).filter(|tool| *tool.declaration_dyn().name == *call.name);
-    let Some(tool) = agent.tool(&call.name).cloned().or(added) else {
-        let why = unknown(agent, &call.name);
+    let hooks = ToolHooks::new(tools.agent(), cx);
+    let Some(tool) = tools.get(&call.name).cloned() else {
+        let why = unknown(tools, &call.name);
         if !hooks.is_watched() {
             return refuse(why);
         }
@@ -123,8 +122,8 @@ fn response(result: Result<Value, String>) -> Map<String, Value> {
 }
 
 /// In ADK's words, which its conformance cases compare.
-fn unknown(agent: &LlmAgent, name: &str) -> String {
-    let tools: Vec<_> = agent.tools().map(|tool| tool.declaration_dyn().name.as_str()).collect();
+fn unknown(tools: &Toolbox<'_>, name: &str) -> String {
+    let tools: Vec<_> = tools.iter().map(|tool| tool.declaration_dyn().name.as_str()).collect();
     let failed = format!("Invoking `{name}()` failed as no tool with that name is available.");
     match tools.is_empty() {
         true => format!("{failed} There are no tools that you can call."),

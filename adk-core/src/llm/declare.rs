@@ -1,5 +1,6 @@
 //! What the declaration of an LLM agent says: the fixed part that checks depend on, and settings that may change.
 
+use super::Instruction;
 use crate::callback::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
 use crate::model::{GenerationConfig, ModelRef};
 use crate::spec::AgentMeta;
@@ -19,6 +20,12 @@ pub struct LlmDecl {
     pub meta: AgentMeta<'static>,
     /// The prompt with its placeholders; empty for none.
     pub instruction: &'static str,
+    /// Makes the instruction, where it is no prompt.
+    pub make_instruction: Option<fn() -> Instruction>,
+    /// The prompt for the agent and all those below it; empty for none.
+    pub global_instruction: &'static str,
+    /// Makes that, where it is no prompt.
+    pub make_global_instruction: Option<fn() -> Instruction>,
     /// The key that the answer is written to.
     pub output: Option<OutputKey>,
     /// What the agent sees of the conversation.
@@ -41,6 +48,9 @@ impl LlmDecl {
         Self {
             meta,
             instruction: "",
+            make_instruction: None,
+            global_instruction: "",
+            make_global_instruction: None,
             output: None,
             include_contents: IncludeContents::Default,
             max_turns: None,
@@ -55,6 +65,27 @@ impl LlmDecl {
     #[must_use]
     pub const fn instruction(mut self, prompt: &'static str) -> Self {
         self.instruction = prompt;
+        self
+    }
+
+    /// Makes the instruction, where it is no prompt.
+    #[must_use]
+    pub const fn make_instruction(mut self, make: fn() -> Instruction) -> Self {
+        self.make_instruction = Some(make);
+        self
+    }
+
+    /// The prompt for the agent and all those below it.
+    #[must_use]
+    pub const fn global_instruction(mut self, prompt: &'static str) -> Self {
+        self.global_instruction = prompt;
+        self
+    }
+
+    /// Makes that, where it is no prompt.
+    #[must_use]
+    pub const fn make_global_instruction(mut self, make: fn() -> Instruction) -> Self {
+        self.make_global_instruction = Some(make);
         self
     }
 

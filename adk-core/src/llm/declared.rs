@@ -2,7 +2,7 @@
 
 use super::LlmAgent;
 use super::declare::{LlmDecl, LlmSettings, Retry};
-use crate::agent::Agent;
+use crate::agent::{Agent, Handover};
 use crate::callback::{AgentCallbacks, CallbackContext, Said, With1, With2, With3};
 use crate::flow::Flow;
 use crate::model::{ModelRef, ModelRequest, ModelResponse};
@@ -47,6 +47,10 @@ impl<W: Declares<N>, const N: usize> Agent for Declared<W, N> {
 
     fn prepare(&self, prepare: &mut Prepare<'_>) {
         self.agent.prepare_dyn(prepare);
+    }
+
+    fn handover(&self) -> Handover<'_> {
+        self.agent.handover_dyn()
     }
 
     fn callbacks(&self) -> Option<&AgentCallbacks> {

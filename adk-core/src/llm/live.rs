@@ -66,7 +66,7 @@ pub(super) fn instruction(cx: &Context) -> Option<&'static str> {
 
 /// The tool that such an agent gets beside its own, for this run alone: the agent itself is shared by all.
 pub(super) fn tool(agent: &LlmAgent, cx: &Context) -> Option<Arc<dyn DynTool>> {
-    let own = agent.tool(TASK_COMPLETED).is_some();
+    let own = agent.tools().any(|tool| *tool.declaration_dyn().name == *TASK_COMPLETED);
     instruction(cx).filter(|_| !own).map(|_| Arc::new(TaskCompleted) as Arc<dyn DynTool>)
 }
 

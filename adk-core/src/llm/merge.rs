@@ -22,6 +22,7 @@ pub(super) fn add(
     actions.escalate |= asked.escalate;
     actions.skip_summarization |= asked.skip_summarization;
     actions.transfer_to_agent = asked.transfer_to_agent.or(actions.transfer_to_agent.take());
+    actions.set_model_response = asked.set_model_response.or(actions.set_model_response.take());
     actions.exit_to = asked.exit_to.or(actions.exit_to.take());
 }
 

@@ -13,8 +13,9 @@ const SHOWN: usize = 200;
 /// The key that an answer is written to, and how.
 #[derive(Clone)]
 pub(crate) struct Output {
-    /// The key, with its prefix if it has one.
-    pub(crate) key: Name,
+    /// The key, with its prefix if it has one. Without one the model is asked for an answer of that form, and nobody looks
+    /// at it, as in ADK.
+    pub(crate) key: Option<Name>,
     form: Form,
 }
 
@@ -37,21 +38,21 @@ impl Output {
             None => Form::Text,
             Some(make) => Form::Type { make, made: OnceLock::new(), check: output.check },
         };
-        Self { key: Name::literal(output.key), form }
+        Self { key: Some(Name::literal(output.key)), form }
     }
 
     /// Text as it is.
     pub(crate) fn text(key: Name) -> Self {
-        Self { key, form: Form::Text }
+        Self { key: Some(key), form: Form::Text }
     }
 
     /// What a declaration says, under a key that is known at run time.
-    pub(crate) fn typed(key: Name, output: OutputKey) -> Self {
+    pub(crate) fn typed(key: Option<Name>, output: OutputKey) -> Self {
         Self { key, ..Self::declared(output) }
     }
 
     /// JSON that fits a schema.
-    pub(crate) fn schema_of(key: Name, schema: Arc<Value>) -> Self {
+    pub(crate) fn schema_of(key: Option<Name>, schema: Arc<Value>) -> Self {
         Self { key, form: Form::Schema(schema) }
     }
 
@@ -64,7 +65,7 @@ impl Output {
     }
 
     /// Says what is wrong with a value that does not fit.
-    fn check(&self, value: &Value) -> Result<(), String> {
+    pub(super) fn check(&self, value: &Value) -> Result<(), String> {
         match &self.form {
             Form::Text => Ok(()),
             Form::Type { check, .. } => check(value),
@@ -75,11 +76,16 @@ impl Output {
 
 impl fmt::Debug for Output {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Output({}, {})", self.key, if matches!(self.form, Form::Text) { "text" } else { "json" })
+        write!(
+            f,
+            "Output({}, {})",
+            self.key.as_deref().unwrap_or("no key"),
+            if matches!(self.form, Form::Text) { "text" } else { "json" }
+        )
     }
 }
 
-/// The value of the key; `None` when the answer has no text, which leaves the key as it is.
+/// The key and its new value; `None` when the answer has no text, which leaves the key as it is.
 ///
 /// # Errors
 /// When the text is no JSON, or JSON of another type than the agent's.
@@ -87,10 +93,11 @@ pub(super) fn value(
     output: &Output,
     content: &Content,
     finish: Option<&FinishReason>,
-) -> Result<Option<Value>> {
+) -> Result<Option<(Name, Value)>> {
+    let Some(key) = &output.key else { return Ok(None) };
     let text = content.text();
     if matches!(output.form, Form::Text) {
-        return Ok((!text.is_empty()).then_some(Value::String(text)));
+        return Ok((!text.is_empty()).then(|| (key.clone(), Value::String(text))));
     }
     let json = unfenced(&text);
     if json.is_empty() {
@@ -100,7 +107,7 @@ pub(super) fn value(
         Ok(value) => output.check(&value).map(|()| value),
         Err(error) => Err(format!("it is no JSON ({error})")),
     };
-    value.map(Some).map_err(|why| invalid(&output.key, &text, &why, finish))
+    value.map(|value| Some((key.clone(), value))).map_err(|why| invalid(key, &text, &why, finish))
 }
 
 /// Models put JSON into a Markdown fence now and then, above all where the provider does not enforce the schema.
@@ -139,7 +146,10 @@ mod tests {
         let mut content = Content::model(" a ");
         content.parts.insert(0, Part::Thought(Thought { text: "hm".into(), signature: None }));
         content.parts.push(Part::text("b"));
-        assert_eq!(value(&Output::declared(text), &content, None).unwrap(), Some(json!(" a b")));
+        assert_eq!(
+            value(&Output::declared(text), &content, None).unwrap(),
+            Some(("draft".into(), json!(" a b")))
+        );
         assert_eq!(value(&Output::declared(text), &Content::default(), None).unwrap(), None);
     }
 
@@ -148,7 +158,7 @@ mod tests {
         for answer in ["[1, 2]", " [1,2]\n", "```json\n[1, 2]\n```", "```\n[1, 2]```"] {
             assert_eq!(
                 value(&Output::declared(COUNT), &Content::model(answer), None).unwrap(),
-                Some(json!([1, 2])),
+                Some(("counts".into(), json!([1, 2]))),
                 "{answer}"
             );
         }

@@ -1,6 +1,7 @@
 //! What a model is asked: the request of one call.
 
-use super::{IncludeContents, LlmAgent, contents::contents, live, template};
+use super::toolbox::Toolbox;
+use super::{IncludeContents, LlmAgent, contents::contents, live, respond, transfer};
 use crate::Result;
 use crate::model::{CallInfo, ModelRequest};
 use crate::run::Context;
@@ -9,42 +10,57 @@ use crate::run::Context;
 ///
 /// # Errors
 /// When the prompt reads what is not there.
-pub(super) async fn build(agent: &LlmAgent, cx: &mut Context, turn: u32) -> Result<ModelRequest> {
-    let mut instruction = template::render(&agent.instruction, cx).await?;
-    if let Some(text) = live::instruction(cx) {
-        instruction.push_str(if instruction.is_empty() { "" } else { "\n\n" });
-        instruction.push_str(text);
-    }
-    let info = CallInfo { agent: cx.author().clone(), path: cx.path().clone(), run_id: cx.run_id(), turn };
+pub(super) async fn build(
+    agent: &LlmAgent,
+    tools: &Toolbox<'_>,
+    cx: &mut Context,
+    turn: u32,
+) -> Result<ModelRequest> {
+    let above = cx.above.as_ref().and_then(|above| above.global.clone());
+    let global = match (above, &agent.global) {
+        (Some(global), _) => global.text(cx).await?,
+        (None, Some(own)) => own.text(cx).await?,
+        (None, None) => String::new(),
+    };
+    let instruction = agent.instruction.render(cx).await?;
+    let seat = cx.frame.seat.as_deref();
+    let info = CallInfo {
+        agent: cx.author().clone(),
+        path: cx.path().clone(),
+        run_id: cx.run_id(),
+        turn,
+        handed_over: seat.is_some_and(|seat| seat.handed_over),
+    };
+    let paragraphs = [
+        Some(global),
+        Some(instruction),
+        live::instruction(cx).map(str::to_owned),
+        Some(identity(&info.agent, agent.about.meta().description)),
+        tools.responds().then(|| respond::INSTRUCTION.to_owned()),
+        transfer::instruction(seat),
+    ];
+    let paragraphs: Vec<_> = paragraphs.into_iter().flatten().filter(|text| !text.is_empty()).collect();
     let history = cx.history();
     if agent.include_contents == IncludeContents::Default {
         history.load().await?;
     }
     Ok(ModelRequest {
-        system_instruction: system(&instruction, &info.agent, agent.about.meta().description),
+        system_instruction: paragraphs.join("\n\n"),
         contents: contents(&history, &info.agent, agent.include_contents),
-        tools: agent
-            .tools()
-            .chain(&live::tool(agent, cx))
-            .map(|tool| tool.declaration_dyn().clone())
-            .collect(),
-        response_schema: agent.schema(),
+        tools: tools.declarations(),
+        response_schema: tools.response_schema(),
         config: agent.settings.generation.clone(),
         stream: cx.config().streaming,
         info,
     })
 }
 
-/// The agent's own instruction, a blank line, and who it is.
-fn system(instruction: &str, name: &str, description: &str) -> String {
-    let mut text = String::with_capacity(instruction.len() + description.len() + 96);
-    if !instruction.is_empty() {
-        text.push_str(instruction);
-        text.push_str("\n\n");
+/// Who the agent is, in ADK's words.
+fn identity(name: &str, description: &str) -> String {
+    match description.is_empty() {
+        true => format!("You are an agent. Your internal name is \"{name}\"."),
+        false => format!(
+            "You are an agent. Your internal name is \"{name}\". The description about you is \"{description}\"."
+        ),
     }
-    text.push_str(&format!("You are an agent. Your internal name is \"{name}\"."));
-    if !description.is_empty() {
-        text.push_str(&format!(" The description about you is \"{description}\"."));
-    }
-    text
 }

@@ -1,22 +1,19 @@
 //! The tools of an agent: the declared ones, then those that were added.
 
 use super::LlmAgent;
+use super::respond::RESPOND;
+use super::transfer::TRANSFER;
 use crate::tool::DynTool;
 use crate::{Error, ErrorKind, Result};
 use std::sync::Arc;
 
 /// Names that the runtime gives to tools of its own.
-const RESERVED: [&str; 2] = ["transfer_to_agent", "set_model_response"];
+const RESERVED: [&str; 2] = [TRANSFER, RESPOND];
 
 impl LlmAgent {
     /// All tools, in the order in which models are told of them.
     pub(super) fn tools(&self) -> impl Iterator<Item = &Arc<dyn DynTool>> {
         self.tools.0.iter().chain(&self.settings.tools.0)
-    }
-
-    /// The tool that a model calls by that name.
-    pub(super) fn tool(&self, name: &str) -> Option<&Arc<dyn DynTool>> {
-        self.tools().find(|tool| *tool.declaration_dyn().name == *name)
     }
 
     /// The declared tools were checked by the macro; those that were added are checked here, before the first call.

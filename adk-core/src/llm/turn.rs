@@ -2,13 +2,15 @@
 
 use super::call::{self, Call};
 use super::hooks::{self, Asked};
-use super::{LlmAgent, calls, output, request};
+use super::toolbox::Toolbox;
+use super::{LlmAgent, calls, output, request, respond, transfer};
 use crate::event::{Actions, Event};
 use crate::flow::Flow;
 use crate::model::{FinishReason, Model, ModelResponse, Usage};
 use crate::run::Context;
 use crate::tool::ToolActions;
 use crate::{Error, ErrorKind, FunctionCall, Part, Result};
+use serde_json::Value;
 use std::sync::Arc;
 
 /// How ids of calls begin that the model gave none. They are removed before it is asked again.
@@ -23,18 +25,19 @@ const NO_CONTENT: &str = "MODEL_RETURNED_NO_CONTENT";
 /// See the crate's `ErrorKind`: a call that failed for good, a placeholder without a value, an answer of another type,
 /// too many calls, or an agent that did not write its key.
 pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
-    let model = cx.run.services.models.resolve(agent.settings.model.as_ref())?;
-    let Some(model) = model else {
-        return Err(Error::new(ErrorKind::NoModel, "it has no model").with_help(
-            "give one to the runner, `Runner::builder().model(...)`, or to the agent, `model: ...`",
-        ));
-    };
+    let model = model(agent, cx)?;
+    let tools = Toolbox::new(agent, &*model, cx);
     let mut flow = Flow::Continue;
-    let mut turn = 0;
+    // Where agents hand over to each other, the calls of an agent are counted over all its turns at this place.
+    let mut turn = cx.frame.seat.as_ref().map_or(0, |seat| seat.calls);
     loop {
         let mut asked = ToolActions::default();
-        let response = ask(agent, &model, turn, &mut asked, cx).await?;
-        let (mut event, calls) = answer_event(agent, response, turn, cx)?;
+        let response = ask(agent, &tools, &model, turn, &mut asked, cx).await?;
+        turn += 1;
+        if let Some(seat) = &mut cx.frame.seat {
+            seat.calls = turn;
+        }
+        let (mut event, calls) = answer_event(agent, response, turn - 1, cx)?;
         event.actions = Actions { state_delta: event.actions.state_delta, ..actions_of(&asked) };
         if let Some(name) = asked.exit_to {
             flow = Flow::ExitTo(name);
@@ -44,10 +47,19 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
         if calls.is_empty() {
             break;
         }
-        let (content, actions) = calls::answer(agent, calls, cx).await?;
+        let (content, mut actions) = calls::answer(&tools, calls, cx).await?;
         let event = response_event(&actions).with_content(content);
-        let last = event.is_final_response();
+        let mut last = event.is_final_response();
         cx.emit(event).await?;
+        if let Some(answer) = actions.set_model_response.take() {
+            let event = answered(agent, respond::event(&answer), answer);
+            cx.emit(event).await?;
+            last = true;
+        }
+        if let Some(name) = &actions.transfer_to_agent {
+            transfer::hand_over(name, cx)?;
+            last = true;
+        }
         match actions {
             ToolActions { exit_to: Some(name), .. } => flow = Flow::ExitTo(name),
             ToolActions { escalate: true, .. } if flow == Flow::Continue => flow = Flow::Exit,
@@ -56,27 +68,48 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
         if last {
             break;
         }
-        turn += 1;
     }
     Ok(flow)
+}
+
+/// The agent's model: its own, that of an agent above it, or the runner's.
+fn model(agent: &LlmAgent, cx: &Context) -> Result<Arc<dyn Model>> {
+    let above = cx.above.as_ref().and_then(|above| above.model.as_ref());
+    let own = agent.settings.model.as_ref().or(above);
+    cx.run.services.models.resolve(own)?.ok_or_else(|| {
+        Error::new(ErrorKind::NoModel, "it has no model").with_help(
+            "give one to the runner, `Runner::builder().model(...)`, or to the agent, `model: ...`",
+        )
+    })
+}
+
+/// An answer that came by a tool, with the output in it.
+fn answered(agent: &LlmAgent, event: Event, answer: Value) -> Event {
+    match agent.output.as_ref().and_then(|output| output.key.clone()) {
+        Some(key) => event.with_state(key, answer),
+        None => event,
+    }
 }
 
 /// One model call, if there may be one more.
 async fn ask(
     agent: &LlmAgent,
+    tools: &Toolbox<'_>,
     model: &Arc<dyn Model>,
     turn: u32,
     asked: &mut ToolActions,
     cx: &mut Context,
 ) -> Result<ModelResponse> {
-    if let Some(max) = agent.max_turns().filter(|max| turn >= *max) {
+    let counted = cx.frame.seat.is_some() && !cx.config().follows_adk();
+    let limit = if counted { agent.max_calls() } else { agent.max_turns() };
+    if let Some(max) = limit.filter(|max| turn >= *max) {
         let message = format!(
             "it has made {max} model calls in one turn, its `max_turns`, and the model still calls tools"
         );
         return Err(Error::new(ErrorKind::TurnsExceeded, message)
             .with_help("raise `max_turns`, or say in the instruction when to stop calling tools"));
     }
-    let request = request::build(agent, cx, turn).await?;
+    let request = request::build(agent, tools, cx, turn).await?;
     let request = match hooks::before_model(agent, request, asked, cx).await? {
         Asked::Ask(request) => Arc::new(request),
         Asked::Answered(response) => return Ok(response),
@@ -124,7 +157,7 @@ fn answer_event(
     }
     let value = match &agent.output {
         Some(output) if calls.is_empty() && error_code.is_none() => {
-            output::value(output, &content, finish_reason.as_ref())?.map(|value| (output.key.clone(), value))
+            output::value(output, &content, finish_reason.as_ref())?
         }
         _ => None,
     };

@@ -89,4 +89,6 @@ pub struct CallInfo {
     pub run_id: RunId,
     /// Which call of this agent's turn, counted from 0.
     pub turn: u32,
+    /// Another agent has handed over to it.
+    pub handed_over: bool,
 }

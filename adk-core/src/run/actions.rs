@@ -14,4 +14,7 @@ pub struct ToolActions {
     pub transfer_to_agent: Option<Name>,
     /// Ends the enclosing loop of that name.
     pub exit_to: Option<Name>,
+    /// The answer of the agent, which the runtime's own tool `set_model_response` gives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub set_model_response: Option<serde_json::Value>,
 }

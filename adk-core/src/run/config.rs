@@ -21,7 +21,8 @@ pub struct RunConfig {
     /// Whether an escalate ends every enclosing loop, while the sequences in between run on, and cancels the siblings of
     /// a direct child of a parallel block. Default `false`: it ends the innermost loop, as a `break` does.
     pub escalate_ends_all_loops: bool,
-    /// Whether a tool's error ends the run. Default `false`: it goes back to the model as an error result.
+    /// Whether a tool's error ends the run. Default `false`: it goes back to the model as an error result, and so does a
+    /// transfer to an agent that is not there.
     pub tool_errors_end_run: bool,
     /// Whether an agent that ends without having written its declared key fails the run. Default `true`.
     pub require_keys: bool,
@@ -119,6 +120,11 @@ impl RunConfig {
     pub fn tool_errors_end_run(mut self, yes: bool) -> Self {
         self.tool_errors_end_run = yes;
         self
+    }
+
+    /// Whether the run does what ADK for Python does.
+    pub(crate) fn follows_adk(&self) -> bool {
+        self.tool_errors_end_run
     }
 
     /// Whether an agent has to write its declared key.

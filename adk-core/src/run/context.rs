@@ -2,7 +2,9 @@
 
 use super::place::Placing;
 use super::record;
-use super::{Artifacts, History, KeyScope, Overlay, Run, RunConfig, State, ToolActions, Waiting};
+use super::{
+    Above, Artifacts, History, KeyScope, Overlay, Run, RunConfig, Seat, State, ToolActions, Waiting,
+};
 use crate::callback::{CallbackContext, Place, Steps};
 use crate::engine::{Body, Draft, Reply, StepKey, Stored, Wait};
 use crate::event::Event;
@@ -28,6 +30,8 @@ pub struct Context {
     branch: Option<Arc<str>>,
     /// The instance of a workflow around (`as second`): its name stands before every name inside.
     pub(crate) instance: Option<Name>,
+    /// What the agents above have given to those below them.
+    pub(crate) above: Option<Arc<Above>>,
     /// The tree around was built without checks of its flow: who ends a loop need not have announced it.
     pub(crate) unchecked: bool,
     pub(crate) frame: Frame,
@@ -53,6 +57,8 @@ pub(crate) struct Frame {
     first_written: usize,
     /// Why the agent has written nothing, where it knows.
     pub(crate) silent: Option<String>,
+    /// Whom the agent may hand over to.
+    pub(crate) seat: Option<Box<Seat>>,
     /// What the model calls of this turn used; boxed, since many frames stand on the stack.
     pub(crate) usage: Option<Box<Usage>>,
 }
@@ -68,6 +74,7 @@ impl Frame {
             exit_to: None,
             first_written,
             silent: None,
+            seat: None,
             usage: None,
         }
     }
@@ -82,6 +89,7 @@ impl Context {
             known: None,
             branch: None,
             instance: None,
+            above: None,
             unchecked: false,
             frame: Frame::new(Path::root(name), 0),
             overlay: Overlay::default(),
@@ -90,12 +98,29 @@ impl Context {
         }
     }
 
+    /// The root of a run inside of another: it stands below an agent of that, and has its keys.
+    pub(crate) fn inside(run: Arc<Run>, path: Path, scope: Option<Arc<KeyScope>>) -> Self {
+        let mut own = Self::root(run, Name::default());
+        own.frame.path = path;
+        own.scope = scope;
+        own
+    }
+
     /// Goes down to an agent or a round; what this returns has to be given back to [`leave`](Self::leave).
     pub(crate) fn enter(&mut self, name: Name, at: At) -> Frame {
-        let author = self.instance.as_ref().map(|instance| Name::from(format!("{instance}::{name}")));
-        let path = self.frame.path.child(name, at);
+        self.enter_at(self.frame.path.child(name, at))
+    }
+
+    /// Goes to an agent that stands anywhere, as [`enter`](Self::enter) does to one below.
+    pub(crate) fn enter_at(&mut self, path: Path) -> Frame {
+        let author = self.name_of(path.name());
         let inner = Frame { author, ..Frame::new(path, self.written.len()) };
         std::mem::replace(&mut self.frame, inner)
+    }
+
+    /// The name of an agent with that of the instance around it; `None` outside of instances.
+    pub(crate) fn name_of(&self, name: &Name) -> Option<Name> {
+        self.instance.as_ref().map(|instance| Name::from(format!("{instance}::{name}")))
     }
 
     /// Goes to a round of the loop that this turn is, or to what is outside of its rounds.
@@ -190,6 +215,7 @@ impl Context {
             known: self.known.clone(),
             branch: Some(branch.into()),
             instance: self.instance.clone(),
+            above: self.above.clone(),
             unchecked: self.unchecked,
             frame: Frame::new(self.frame.path.clone(), 0),
             overlay: Overlay::default(),
@@ -290,31 +316,42 @@ impl Context {
     }
 
     /// Shows an event to the plugins; what one gives stands in its place. That of the user was shown as a message.
+    ///
+    /// They see what the event writes, and what they set is written by it. A piece of a reply is not shown again when the
+    /// run is taken up again, so nothing of what they do there may stay.
     async fn shown(&mut self, event: Event) -> Result<Box<Draft>> {
         let mut draft = Box::new(self.draft(event));
         if draft.event.author == "user" && self.frame.path.parent().is_none() {
             return Ok(draft);
         }
         let services = self.run.services.clone();
-        let mut given = None;
         for plugin in services.plugins.iter() {
+            let mut before = draft.event.actions.state_delta.clone();
+            before.extend(draft.temp.clone());
             let mut cx = self.callback();
-            let before = cx.overlay.clone();
-            let asked = plugin.event(&mut cx, &draft.event).await;
-            // A piece is not asked for again when a run is taken up again, so nothing may depend on it.
-            match draft.event.partial {
-                true => self.overlay = before,
-                false => drop(self.give_back(cx)),
+            cx.overlay.state_delta.extend(before.clone());
+            let given = plugin.event(&mut cx, &draft.event).await?;
+            let Overlay { state_delta: after, artifact_delta: files, .. } = std::mem::take(&mut cx.overlay);
+            let is_last = given.is_some();
+            let mut event = given.unwrap_or_else(|| draft.event.clone());
+            if !draft.event.partial {
+                self.give_back(cx);
+                let set = after.iter().filter(|(key, value)| before.get(key) != Some(*value));
+                event
+                    .actions
+                    .state_delta
+                    .extend(set.map(|(key, value)| (key.clone(), value.clone())).collect());
+                event.actions.artifact_delta.extend(files);
             }
-            given = asked?;
-            if given.is_some() {
+            let Draft { event: Event { id, timestamp, partial, .. }, .. } = *draft;
+            // Its keys are stored keys already.
+            let placing = Placing { scope: None, ..self.placing() };
+            let given = placing.draft(Event { id, timestamp, partial, ..event }, Overlay::default());
+            draft.event = given.event;
+            draft.temp.extend(given.temp);
+            if is_last {
                 break;
             }
-        }
-        if let Some(given) = given {
-            let given = self.draft(Event { partial: draft.event.partial, ..given });
-            draft.temp.extend(given.temp);
-            draft.event = given.event;
         }
         Ok(draft)
     }
@@ -415,12 +452,17 @@ impl Context {
         }
     }
 
+    /// The same in a future of its own, where many would carry it and few need it: workflows may be nested deep.
+    pub(crate) fn emit_boxed(&mut self, event: Event) -> BoxFuture<'_, Result<EventId>> {
+        Box::pin(self.emit(event))
+    }
+
     /// Commits what was set or saved since the last event, if anything was.
     pub(crate) async fn flush(&mut self) -> Result<()> {
         if self.overlay.is_empty() {
             return Ok(());
         }
-        self.emit(Event::new()).await.map(drop)
+        self.emit_boxed(Event::new()).await.map(drop)
     }
 
     /// A side effect: done once, recorded, and answered from the record when the run is taken up again.

@@ -1,23 +1,25 @@
 //! What is looked at before the first step of a run.
 
-use super::Run;
+use super::{Above, Run};
 use crate::check::{LIVE_HELP, describe_live_block};
 use crate::model::ModelRef;
 use crate::spec::Step;
 use crate::{At, Error, ErrorKind, Name, Path, Result};
 use std::fmt;
+use std::sync::Arc;
 
 /// What agents look at before the first step of a run.
 pub struct Prepare<'a> {
     run: &'a Run,
     without_model: Vec<Path>,
     path: Path,
+    above: Option<Arc<Above>>,
     error: Option<Error>,
 }
 
 impl<'a> Prepare<'a> {
     pub(crate) fn new(run: &'a Run, root: Path) -> Self {
-        Self { run, without_model: Vec::new(), path: root, error: None }
+        Self { run, without_model: Vec::new(), path: root, above: None, error: None }
     }
 
     /// Goes to a step below this one; what comes back is for [`leave`](Self::leave).
@@ -36,8 +38,28 @@ impl<'a> Prepare<'a> {
         self.path = outer;
     }
 
-    /// Sees that an agent has a model.
+    /// Where the agent stands that is looked at.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What it has from those above it.
+    pub(crate) fn above(&self) -> Option<&Arc<Above>> {
+        self.above.as_ref()
+    }
+
+    /// Looks at an agent below this one, which has something from those above it.
+    pub(crate) fn below(&mut self, path: Path, above: Option<Arc<Above>>, look: impl FnOnce(&mut Self)) {
+        let (path, above) =
+            (std::mem::replace(&mut self.path, path), std::mem::replace(&mut self.above, above));
+        look(self);
+        (self.path, self.above) = (path, above);
+    }
+
+    /// Sees that an agent has a model: its own, or that of an agent above it.
     pub(crate) fn needs_model(&mut self, own: Option<&ModelRef>) {
+        let above = self.above.clone();
+        let own = own.or(above.as_ref().and_then(|above| above.model.as_ref()));
         match self.run.services.models.resolve(own) {
             Ok(Some(_)) => {}
             Ok(None) => self.without_model.push(self.path.clone()),

@@ -36,15 +36,7 @@ impl State<'_> {
 
     /// The JSON value of a key, shared.
     pub fn value(&self, key: &str) -> Option<Arc<Value>> {
-        let own = |key: &str| self.overlay.state_delta.get(key).cloned();
-        let Some(scope) = self.scope else { return own(key).or_else(|| self.run.get(key)) };
-        if !self.overlay.state_delta.is_empty()
-            && let Some(value) = own(&scope.written_key(key))
-        {
-            return Some(value);
-        }
-        let key = scope.read_key(key)?;
-        own(&key).or_else(|| self.run.get(&key))
+        value(self.run, self.scope, self.overlay, key)
     }
 
     /// Sets a key.
@@ -61,6 +53,19 @@ impl State<'_> {
         self.overlay.state_delta.insert(key, value);
         Ok(())
     }
+}
+
+/// The value of a name: what was written and is not committed yet comes first.
+pub(super) fn value(run: &Run, scope: Option<&KeyScope>, overlay: &Overlay, key: &str) -> Option<Arc<Value>> {
+    let own = |key: &str| overlay.state_delta.get(key).cloned();
+    let Some(scope) = scope else { return own(key).or_else(|| run.get(key)) };
+    if !overlay.state_delta.is_empty()
+        && let Some(value) = own(&scope.written_key(key))
+    {
+        return Some(value);
+    }
+    let key = scope.read_key(key)?;
+    own(&key).or_else(|| run.get(&key))
 }
 
 /// The stored key that a name is written to.

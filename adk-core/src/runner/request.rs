@@ -9,7 +9,7 @@ use crate::live::{LiveInput, LiveQueue};
 use crate::run::{Context, Outcome, Prepare, Run, RunConfig};
 use crate::session::{Session, SessionKey};
 use crate::spec::Topology;
-use crate::workflow::{Keys, Values, Workflow, run_agent};
+use crate::workflow::{Keys, Values, Workflow, prepare_root, run_root};
 use crate::{BoxFuture, Content, Error, ErrorKind, Name, Path, Result, RunId, StoreErrorKind, panic};
 use serde::Serialize;
 use std::fmt;
@@ -289,11 +289,11 @@ async fn root<W: Workflow + ?Sized>(workflow: &W, run: Arc<Run>, start: Start) -
         cx.emit(event).await?;
     }
     let mut prepare = Prepare::new(&run, path.clone());
-    agent.prepare_dyn(&mut prepare);
+    prepare_root(agent, &mut prepare);
     prepare.finish()?;
     let ran = match hooks::is_answered(&mut cx).await {
         Ok(true) => Ok(()),
-        Ok(false) => run_agent(agent, &mut cx).await.map(drop),
+        Ok(false) => run_root(agent, &mut cx).await,
         Err(error) => Err(error),
     };
     let ended = match ran {

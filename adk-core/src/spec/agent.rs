@@ -108,6 +108,14 @@ impl<'a> AgentMeta<'a> {
         Self::new(AgentKind::Custom, name)
     }
 
+    /// Says what it is called where it stands.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn named(mut self, name: &'a str) -> Self {
+        self.name = name;
+        self
+    }
+
     /// Says which definition this is.
     #[must_use]
     pub const fn definition(mut self, definition: &'a str) -> Self {
@@ -206,6 +214,14 @@ impl<'a> AgentMeta<'a> {
         self
     }
 
+    /// Where it is a tool, the input that the request is for: the only one of a workflow, when that is a `String`.
+    pub(crate) const fn request_input(&self) -> Option<&'a str> {
+        match (self.kind, self.reads) {
+            (AgentKind::Workflow, [input]) if is_string(input.ty) => Some(input.name),
+            _ => None,
+        }
+    }
+
     /// Stands for an agent whose own fault was reported, so that nothing more is said about it.
     #[doc(hidden)]
     #[must_use]
@@ -220,6 +236,10 @@ impl<'a> AgentMeta<'a> {
         self.steps = steps;
         self
     }
+}
+
+const fn is_string(ty: &str) -> bool {
+    matches!(ty.as_bytes(), b"String")
 }
 
 /// The description of a tool, as far as checks need it.
@@ -238,12 +258,28 @@ pub struct ToolMeta<'a> {
     pub long_running: bool,
     /// Whether a person has to agree to each call.
     pub confirm: bool,
+    /// The agent that it is, when it is one.
+    #[serde(skip)]
+    pub agent: Option<&'a AgentMeta<'a>>,
 }
 
 impl<'a> ToolMeta<'a> {
     /// A tool that does none of the special things.
     pub const fn new(name: &'a str, description: &'a str) -> Self {
-        Self { name, description, may_exit: false, writes: &[], long_running: false, confirm: false }
+        Self {
+            name,
+            description,
+            may_exit: false,
+            writes: &[],
+            long_running: false,
+            confirm: false,
+            agent: None,
+        }
+    }
+
+    /// An agent as a tool. An exit in it ends nothing around who calls it; what it reads and writes is its agent's.
+    pub const fn of_agent(agent: &'a AgentMeta<'a>) -> Self {
+        Self { agent: Some(agent), ..Self::new(agent.name, agent.description) }
     }
 
     /// Says whether it may end a loop.

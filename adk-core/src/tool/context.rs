@@ -1,9 +1,9 @@
 //! What a tool works with: an overlay of its own over the state of the run.
 
 use crate::callback::{CallbackContext, Place, Steps};
-use crate::event::{Actions, StateDelta};
+use crate::event::{Actions, Event, StateDelta};
 use crate::run::{Artifacts, Context, KeyScope, Overlay, Run, State, ToolActions};
-use crate::{Name, Path, RunId};
+use crate::{At, Name, Path, RunId};
 use std::fmt;
 use std::sync::Arc;
 
@@ -63,6 +63,22 @@ impl ToolContext {
     /// ```
     pub fn for_tests() -> Self {
         Self::new(&Context::root(Arc::new(Run::for_tests()), "test".into()), "call_1".to_owned())
+    }
+
+    /// A context for an agent that is used as a tool: below who calls it, in a run of its own that begins with the state
+    /// that this call sees.
+    pub(crate) fn inner(&self, name: Name) -> Context {
+        let run = Run::inside(&self.run, &self.overlay.state_delta);
+        Context::inside(Arc::new(run), self.path.child(name, At::Once), self.scope.clone())
+    }
+
+    /// Takes over what an event of such an agent has changed. Its keys are stored keys.
+    pub(crate) fn forward(&mut self, event: &Event) {
+        self.overlay.state_delta.extend(event.actions.state_delta.clone());
+        for (name, version) in &event.actions.artifact_delta {
+            self.overlay.artifact_delta.retain(|(other, _)| other != name);
+            self.overlay.artifact_delta.push((name.clone(), *version));
+        }
     }
 
     /// The context of a callback of this call, which takes what the call has done so far with it; it comes back with

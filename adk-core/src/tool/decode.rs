@@ -25,6 +25,24 @@ pub(super) fn arg<T>(
     Err(explain(name, &value, schema, &error.to_string()))
 }
 
+/// Sees that a whole answer fits, as [`arg`] does for an argument; why it does not, with the place.
+pub(crate) fn settle(
+    value: &mut Value,
+    schema: &Value,
+    check: impl Fn(&Value) -> Result<(), String>,
+) -> Result<(), String> {
+    let Err(error) = check(value) else { return Ok(()) };
+    if repair(value, schema) && check(value).is_ok() {
+        return Ok(());
+    }
+    let mut path = String::new();
+    match mismatch(value, schema, true, &mut path) {
+        Some(fault) if path.is_empty() => Err(fault.trim_start_matches(": ").to_owned()),
+        Some(fault) => Err(format!("`{}`{fault}", path.trim_start_matches('.'))),
+        None => Err(error),
+    }
+}
+
 /// Reads all arguments of a call as one value.
 pub(super) fn args<T: DeserializeOwned>(args: ToolArgs, schema: &Value) -> Result<T, ToolError> {
     let mut value = Value::Object(args);

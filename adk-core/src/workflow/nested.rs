@@ -29,7 +29,7 @@ pub(super) async fn enter(workflow: &dyn Wired, cx: &mut Context) -> Result<()> 
     event.actions.state_delta = delta.into_iter().collect();
     event.actions.state_delta.extend(keys.into_delta());
     if !event.actions.state_delta.is_empty() {
-        cx.emit(event).await?;
+        cx.emit_boxed(event).await?;
     }
     Ok(())
 }
@@ -44,7 +44,7 @@ pub(super) async fn leave(spec: &Spec<'_>, cx: &mut Context) -> Result<()> {
         }
     }
     if !event.actions.state_delta.is_empty() {
-        cx.emit(event).await?;
+        cx.emit_boxed(event).await?;
     }
     Ok(())
 }

@@ -1,7 +1,8 @@
 //! One turn of one agent: entered, run, and what it left behind looked at.
 
 use super::lifecycle::{self, Begun, Who};
-use super::scopes;
+use super::team::Team;
+use super::{Wired, scopes};
 use crate::agent::DynAgent;
 use crate::flow::Flow;
 use crate::panic::caught;
@@ -13,12 +14,15 @@ use std::sync::Arc;
 /// Runs an agent as a step that was entered; `outer` is what the context was before. An exit comes with the path of who
 /// made it.
 pub(super) async fn turn(
+    workflow: &dyn Wired,
     agent: &dyn DynAgent,
     outer: Frame,
     step: &Step<'_>,
     is_root: bool,
     cx: &mut Context,
 ) -> Result<Option<(Flow, Path)>> {
+    let team = Team::of(agent, cx.path().name(), &|meta| workflow.target(meta.name));
+    let outside = team.as_ref().and_then(|_| cx.scope.clone());
     let around = Around::enter(agent, step, cx);
     // A workflow is walked again: its loops are part of the outcome. Agents in it are not run again.
     let is_marked = agent.meta().kind != AgentKind::Workflow && !is_root;
@@ -26,14 +30,14 @@ pub(super) async fn turn(
         Some(_) if is_marked => cx.finished_before().await,
         _ => None,
     };
-    let ran = match before {
-        Some(flow) => Ok(flow),
-        // The tree that it is all of has begun already.
-        None if is_root => alone(agent, cx).await,
-        None => run(agent, cx).await,
+    let ran = match (before, team) {
+        (Some(flow), _) => Ok((flow, None)),
+        (None, Some(team)) => team.begin(is_root, outside, cx).await.map(|(flow, by)| (flow, Some(by))),
+        // A root is the whole tree, which has begun already.
+        (None, None) => run(agent, is_root, cx).await.map(|flow| (flow, None)),
     };
     around.leave(cx);
-    if let Ok(flow) = &ran
+    if let Ok((flow, _)) = &ran
         && is_marked
     {
         cx.run.finished(cx.path(), flow, cx.frame.usage.as_deref());
@@ -43,7 +47,7 @@ pub(super) async fn turn(
         cx.count_on(&turn);
     }
     match ran {
-        Ok(flow) => Ok((flow != Flow::Continue).then_some((flow, turn.path))),
+        Ok((flow, by)) => Ok((flow != Flow::Continue).then(|| (flow, by.unwrap_or(turn.path)))),
         Err(error) => Err(error.at(&turn.path)),
     }
 }
@@ -80,12 +84,15 @@ impl Around {
     }
 }
 
-/// Runs an agent at the place where the context stands, between its callbacks.
-pub(crate) async fn run(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
-    let who = Who::Agent(agent);
-    let watch = Watch::begin(agent.meta().kind.into(), cx).await;
+/// Runs an agent at the place where the context stands, between its callbacks unless it has begun already.
+pub(crate) async fn run(agent: &dyn DynAgent, begun: bool, cx: &mut Context) -> Result<Flow> {
+    let who = (!begun).then_some(Who::Agent(agent));
+    let watch = match who {
+        Some(_) => Watch::begin(agent.meta().kind.into(), cx).await,
+        None => None,
+    };
     let ran = between(agent, who, cx).await;
-    if let Err(error) = &ran {
+    if let (Some(who), Err(error)) = (who, &ran) {
         who.fail(error, cx).await;
     }
     if let Some(watch) = watch {
@@ -94,23 +101,19 @@ pub(crate) async fn run(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> 
     ran.map(|(flow, _)| flow)
 }
 
-async fn between(agent: &dyn DynAgent, who: Who<'_>, cx: &mut Context) -> Result<(Flow, Begun)> {
-    let begun = who.begin(cx).await?;
-    let flow = match begun {
-        Begun::Runs => {
-            let flow = body(agent, cx).await?;
-            who.end(cx).await?;
-            flow
-        }
-        Begun::Skipped => Flow::Continue,
+async fn between(agent: &dyn DynAgent, who: Option<Who<'_>>, cx: &mut Context) -> Result<(Flow, Begun)> {
+    let begun = match who {
+        Some(who) => who.begin(cx).await?,
+        None => Begun::Runs,
     };
+    let mut flow = Flow::Continue;
+    if begun == Begun::Runs {
+        flow = body(agent, cx).await?;
+        if let Some(who) = who {
+            who.end(cx).await?;
+        }
+    }
     Ok((looked_at(agent, flow, cx)?, begun))
-}
-
-/// Runs an agent without its callbacks.
-async fn alone(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
-    let flow = body(agent, cx).await?;
-    looked_at(agent, flow, cx)
 }
 
 /// How the turn ends, and whether it may end so.
@@ -121,6 +124,8 @@ fn looked_at(agent: &dyn DynAgent, flow: Flow, cx: &Context) -> Result<Flow> {
     };
     let meta = agent.meta();
     match flow {
+        // Who goes on writes in its place (DESIGN, section 6, rule 6).
+        Flow::Continue if cx.frame.seat.as_ref().is_some_and(|seat| seat.next.is_some()) => {}
         Flow::Continue => wrote(meta, cx)?,
         // What is inside of a workflow has announced its exits there.
         _ if meta.kind == AgentKind::Workflow => {}

@@ -6,7 +6,7 @@ use super::{Wired, reads};
 use crate::flow::Flow;
 use crate::run::{Context, Frame, LifecycleOutcome, LoopEnd, LoopEndReason, Watch};
 use crate::spec::{NodeKind, Step, StepKind};
-use crate::{At, Error, ErrorKind, Name, Path, Result};
+use crate::{At, BoxFuture, Error, ErrorKind, Name, Path, Result};
 use std::ops::Range;
 
 /// A block that the walk is in.
@@ -88,7 +88,7 @@ impl<'a> Walk<'a> {
                     };
                     let ended = {
                         let outer = self.go_to(at, cx);
-                        turn(agent, outer, step, self.workflow.root() == Some(at), cx).await?
+                        turn(self.workflow, agent, outer, step, self.workflow.root() == Some(at), cx).await?
                     };
                     at += 1;
                     ended.and_then(|(flow, by)| Exit::new(flow, LoopEndReason::Escalated { by }))
@@ -179,13 +179,34 @@ impl<'a> Walk<'a> {
             }
             StepKind::Match { key } => Ok((self.arm(at, key, cx)?, None)),
             StepKind::Parallel { max_concurrency } => {
-                Ok((step.end, self.parallel(at, max_concurrency, cx).await?.exit()))
+                Ok((step.end, self.boxed_parallel(at, max_concurrency, cx).await?.exit()))
             }
             StepKind::Each { item, list, max_concurrency } => {
-                Ok((step.end, self.each(at, item, list, max_concurrency, cx).await?.exit()))
+                Ok((step.end, self.boxed_each(at, (item, list), max_concurrency, cx).await?.exit()))
             }
             _ => Ok((at + 1, None)),
         }
+    }
+
+    // Every walk would carry these futures, and its callers those of the walk: workflows may be nested deep.
+
+    fn boxed_parallel<'s>(
+        &'s self,
+        at: usize,
+        limit: Option<u32>,
+        cx: &'s Context,
+    ) -> BoxFuture<'s, Result<Walked>> {
+        Box::pin(self.parallel(at, limit, cx))
+    }
+
+    fn boxed_each<'s>(
+        &'s self,
+        at: usize,
+        (item, list): (&'s str, &'s str),
+        limit: Option<u32>,
+        cx: &'s mut Context,
+    ) -> BoxFuture<'s, Result<Walked>> {
+        Box::pin(self.each(at, item, list, limit, cx))
     }
 
     /// Goes to a step; what comes back is for [`go_back`](Self::go_back).

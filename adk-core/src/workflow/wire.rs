@@ -8,7 +8,9 @@ pub use value::*;
 
 use super::{Keys, Values};
 use crate::agent::{Agent, DynAgent};
-use crate::llm::OutputKey;
+pub use crate::llm::Instruction;
+use crate::llm::{Instructs, OutputKey};
+use crate::run::ReadonlyContext;
 use crate::spec::placeholder::{Placeholders, Source};
 use crate::spec::{AgentMeta, Spec, ToolMeta};
 use crate::tool::{DynTool, Tool};
@@ -262,6 +264,37 @@ impl<T: Serialize + DeserializeOwned + schemars::JsonSchema> Answer for T {
 /// The key that an answer is written to.
 pub const fn output(key: &'static str, is_text: bool, json: OutputKey) -> OutputKey {
     if is_text { OutputKey::text(key) } else { OutputKey { key, ..json } }
+}
+
+/// What stands as an instruction, where its type says what it is: a text, or a function that makes one.
+#[derive(Debug)]
+pub struct InstructionOf<T>(pub T);
+
+impl InstructionOf<&'static str> {
+    /// The prompt.
+    pub const fn prompt(&self) -> &'static str {
+        self.0
+    }
+
+    /// The instruction.
+    pub fn make(self) -> Instruction {
+        Instruction::from(self.0)
+    }
+}
+
+impl<R, F: Fn(ReadonlyContext) -> R + Send + Sync + 'static> InstructionOf<F> {
+    /// A function has no prompt: what it reads is not known.
+    pub const fn prompt(&self) -> &'static str {
+        ""
+    }
+
+    /// The instruction.
+    pub fn make<M>(self) -> Instruction
+    where
+        R: Instructs<M>,
+    {
+        Instruction::function(self.0)
+    }
 }
 
 /// The name of a step, without a copy.

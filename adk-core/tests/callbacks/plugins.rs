@@ -250,6 +250,34 @@ async fn what_a_plugin_gives_for_an_event_is_stored_and_delivered() {
     );
 }
 
+/// Counts events in the state: in that of the event itself.
+struct Counts;
+
+impl Plugin for Counts {
+    fn name(&self) -> &str {
+        "counts"
+    }
+    async fn on_event(&self, cx: &mut CallbackContext, event: &Event) -> Result<Option<Event>> {
+        for key in ["count", "temp:count"] {
+            let count: u32 = cx.state().get(key)?.unwrap_or_default();
+            cx.state().set(key, count + 1)?;
+        }
+        let both: (Option<u32>, Option<u32>) = (cx.state().get("count")?, cx.state().get("temp:count")?);
+        cx.state().set("same", both.0 == both.1)?;
+        let k: Option<u32> = cx.state().get("k")?;
+        Ok((event.author == "c").then(|| event.clone().with_text(format!("k is {k:?}"))))
+    }
+}
+
+#[tokio::test]
+async fn what_is_set_with_an_event_is_written_by_it_and_sees_what_it_writes() {
+    let inner = Tree::with_keys("inner", &[], &[], vec![run(put("c", "k", |_| 7))]);
+    let tree = Tree::new("w", vec![run(say("a")), run(say("b")), run(inner)]);
+    let all = drive(Runner::builder().plugin(Counts), &tree).await;
+    let own = "inner/k=7 inner/count=1 inner/same=false";
+    assert_eq!(all, ["a: a count=1 same=true", "b: b count=2 same=true", &format!("c: k is Some(7) {own}")]);
+}
+
 #[tokio::test]
 async fn the_message_of_the_user_may_be_replaced_before_it_is_stored() {
     let plugin = Replaces { message: Some("rewritten"), ..Replaces::default() };

@@ -10,6 +10,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod agent_tools;
 mod answers;
 mod calls;
 mod contents;
@@ -17,7 +18,10 @@ mod instances;
 mod journal;
 mod parallel;
 mod rehearsal;
+mod respond;
+mod routing;
 mod tools;
+mod transfer;
 
 use adk_core::llm::{Declared, Declares, LlmDecl};
 use adk_core::model::ToolDeclaration;

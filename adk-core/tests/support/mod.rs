@@ -148,6 +148,7 @@ pub struct Tree {
     spec: Spec<'static>,
     meta: AgentMeta<'static>,
     agents: Vec<Option<Box<dyn DynAgent>>>,
+    targets: Vec<Box<dyn DynAgent>>,
     lets: Vec<Value0>,
     defaults: Vec<Value0>,
     panics: bool,
@@ -180,12 +181,19 @@ impl Tree {
             spec,
             meta,
             agents,
+            targets: Vec::new(),
             lets: Vec::new(),
             defaults: Vec::new(),
             panics: false,
             blocks: Vec::new(),
             unchecked: false,
         }
+    }
+
+    /// An agent that others transfer to.
+    pub fn target(mut self, agent: impl DynAgent + 'static) -> Self {
+        self.targets.push(Box::new(agent));
+        self
     }
 
     pub fn lets(mut self, key: &'static str, value: impl Into<Value>) -> Self {
@@ -291,6 +299,9 @@ impl Wired for Tree {
     }
     fn agent(&self, step: usize) -> Option<&dyn DynAgent> {
         self.agents.get(step)?.as_deref()
+    }
+    fn target(&self, name: &str) -> Option<&dyn DynAgent> {
+        self.targets.iter().map(|agent| &**agent).find(|agent| agent.meta().name == name)
     }
     fn callbacks(&self, step: usize) -> Option<&AgentCallbacks> {
         let name = self.spec.steps[step].name;

@@ -102,7 +102,8 @@ pub(super) struct Fields {
     pub(super) name: Option<LitStr>,
     pub(super) model: Option<Expr>,
     pub(super) instruction: Option<Expr>,
-    pub(super) tools: Vec<Path>,
+    pub(super) global_instruction: Option<Expr>,
+    pub(super) tools: Vec<Tool>,
     pub(super) include_contents: Option<Contents>,
     pub(super) temperature: Option<Expr>,
     pub(super) top_p: Option<Expr>,
@@ -118,6 +119,13 @@ pub(super) struct Fields {
     pub(super) callbacks: Vec<Callback>,
     /// What could not be read may have said that it ends loops.
     pub(super) vague: bool,
+}
+
+/// A tool of an agent.
+pub(super) struct Tool {
+    pub(super) path: Path,
+    /// `agent(PATH)`: an agent as a tool.
+    pub(super) is_agent: bool,
 }
 
 /// `before_agent: f`, or one of `before_agent: [f, g]`; in the parentheses of a block with `=`.

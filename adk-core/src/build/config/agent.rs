@@ -214,7 +214,7 @@ impl<'r> Reader<'r> {
             agent = agent.description(text);
         }
         if let Some(text) = fields.text("instruction", faults) {
-            agent = agent.instruction(text);
+            agent = agent.instruction(text.to_owned());
         }
         if let Some(model) = fields.text("model", faults) {
             let known = self.registry.models.get(model).cloned();

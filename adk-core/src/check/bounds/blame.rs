@@ -27,6 +27,8 @@ pub(super) enum Why {
     Transfer,
     /// It answers with another type than text.
     Typed,
+    /// Agents are among its tools.
+    Agents,
     /// Its description does not say how often it asks a model.
     Silent,
     /// A loop without `max`.
@@ -193,6 +195,7 @@ const fn unbounded(m: &mut Message, causes: &Causes<'_>, cost: Cost) {
             Why::Typed => {
                 ("agent", " answers with a type that is not `String` and has no `max_turns`", &mut turns)
             }
+            Why::Agents => ("agent", " calls agents as tools, as often as its model likes", &mut each),
             Why::Silent => ("agent", " does not say how often it calls a model", &mut silent),
             Why::Loop => ("loop", " has no `max`", &mut max),
             Why::Each => ("block", " runs once per element of a list, which may have any length", &mut each),

@@ -209,6 +209,7 @@ const fn turn<'a>(
         return Sum { exits: meta.unknown, ..Sum::NOTHING };
     }
     let why = match meta.kind {
+        AgentKind::Llm if calls_agents(meta) => Some(Why::Agents),
         AgentKind::Llm if !meta.tools.is_empty() => Some(Why::Tools),
         AgentKind::Llm if !meta.transfer.is_empty() => Some(Why::Transfer),
         AgentKind::Llm if !answers_text(meta) => Some(Why::Typed),
@@ -218,6 +219,13 @@ const fn turn<'a>(
     };
     let calls = match (why, meta.max_turns) {
         (None, _) => Some(1),
+        // One turn may call any number of them.
+        (Some(Why::Agents), _) => {
+            if let Cost::ModelCalls = cost {
+                causes.add(Cause { name, inside, why: Why::Agents });
+            }
+            None
+        }
         (Some(_), Some(turns)) => Some(turns as u64),
         (Some(why), None) => {
             if let Cost::ModelCalls = cost {
@@ -233,6 +241,18 @@ const fn turn<'a>(
     };
     let exits = meta.may_exit || !meta.exits.is_empty();
     Sum { bounds, largest: Part { name, inside, total, rounds: None }, exits }
+}
+
+/// Whether agents are among its tools, which make model calls of their own.
+const fn calls_agents(meta: &AgentMeta<'_>) -> bool {
+    let mut i = 0;
+    while i < meta.tools.len() {
+        if meta.tools[i].agent.is_some() {
+            return true;
+        }
+        i += 1;
+    }
+    false
 }
 
 /// Whether what an agent writes is text as it came. Types cannot be compared in const evaluation, so the spelling counts;

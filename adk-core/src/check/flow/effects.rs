@@ -40,7 +40,7 @@ pub(super) const DEEPEST: usize = 16;
 /// All that the agent of a step does to keys, in the order in which it counts: reads, then writes.
 pub(super) struct Effects<'a> {
     renames: Renames<'a>,
-    /// The agent, then its transfer targets, depth first.
+    /// The agent, then its transfer targets and the agents that are its tools, depth first.
     stack: [(&'a AgentMeta<'a>, usize); DEEPEST],
     depth: usize,
     phase: Phase,
@@ -108,6 +108,15 @@ impl<'a> Effects<'a> {
         key
     }
 
+    /// Whether it is a tool whose only input is what it is asked for.
+    const fn is_requested(&self, meta: &AgentMeta<'a>) -> bool {
+        if self.depth < 2 || meta.request_input().is_none() {
+            return false;
+        }
+        let (outer, next) = self.stack[self.depth - 2];
+        next > outer.transfer.len()
+    }
+
     /// The next one.
     pub(super) const fn next(&mut self) -> Option<Effect<'a>> {
         loop {
@@ -132,7 +141,7 @@ impl<'a> Effects<'a> {
                     }
                 }
                 Phase::Reads => {
-                    if self.reads && self.i < meta.reads.len() {
+                    if self.reads && self.i < meta.reads.len() && !self.is_requested(meta) {
                         let (spec, slot) = (meta.reads[self.i], self.i);
                         self.i += 1;
                         let (key, renamed) = self.renamed_read(spec.name);
@@ -142,9 +151,11 @@ impl<'a> Effects<'a> {
                 }
                 // Into the next target, or out of this one.
                 Phase::Next => {
-                    if child < meta.transfer.len() && self.depth < DEEPEST {
+                    if let Some(inner) = below(meta, child)
+                        && self.depth < DEEPEST
+                    {
                         self.stack[self.depth - 1].1 += 1;
-                        self.stack[self.depth] = (meta.transfer[child], 0);
+                        self.stack[self.depth] = (inner, 0);
                         self.depth += 1;
                         (self.phase, self.i) = (Phase::Prompts, 0);
                     } else {
@@ -187,6 +198,36 @@ impl<'a> Effects<'a> {
             }
         }
     }
+}
+
+/// An agent below another: first its transfer targets, then the agents that are its tools.
+const fn below<'a>(meta: &AgentMeta<'a>, number: usize) -> Option<&'a AgentMeta<'a>> {
+    if number < meta.transfer.len() {
+        return Some(meta.transfer[number]);
+    }
+    let (mut left, mut i) = (number - meta.transfer.len(), 0);
+    while i < meta.tools.len() {
+        if let Some(agent) = meta.tools[i].agent {
+            if left == 0 {
+                return Some(agent);
+            }
+            left -= 1;
+        }
+        i += 1;
+    }
+    None
+}
+
+/// Whether an agent is a tool of another.
+pub(super) const fn is_tool(meta: &AgentMeta<'_>, name: &str) -> bool {
+    let mut i = 0;
+    while i < meta.tools.len() {
+        if meta.tools[i].agent.is_some() && same(meta.tools[i].name, name) {
+            return true;
+        }
+        i += 1;
+    }
+    false
 }
 
 /// Rule 6: an agent that may transfer has written its key only when each of its targets writes it too.

@@ -48,7 +48,7 @@ impl Lower<'_> {
         }
     }
 
-    /// `.unplaced(...)` of the spec: agents that are neither a step nor a target.
+    /// `.unplaced(...)` of the spec: agents that are neither a step nor a target nor a tool.
     pub(super) fn unplaced(&self) -> Option<TokenStream> {
         let agents = &self.tree.items.agents;
         let mut placed: HashSet<String> = HashSet::new();
@@ -58,7 +58,10 @@ impl Lower<'_> {
         }
         for decl in agents {
             if let DeclKind::Llm { fields, .. } = &decl.kind {
-                placed.extend(fields.transfer.iter().filter_map(Path::get_ident).map(names::plain));
+                let tools = fields.tools.iter().filter(|tool| tool.is_agent).map(|tool| &tool.path);
+                placed.extend(
+                    fields.transfer.iter().chain(tools).filter_map(Path::get_ident).map(names::plain),
+                );
             }
         }
         let names = agents.iter().map(|decl| names::plain(&decl.name));

@@ -8,7 +8,7 @@ use super::fields::{settings, tools};
 use super::{Lower, docs, index, key_spec, numbered};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
-use syn::{Expr, LitStr};
+use syn::{Expr, LitStr, Path};
 
 impl Lower<'_> {
     /// The descriptions of the agents that one may transfer to.
@@ -17,9 +17,21 @@ impl Lower<'_> {
         let meta = |target: &usize| {
             let (i, step) =
                 self.plan.all().find(|(_, step)| matches!(step.what, What::Target(n) if n == *target))?;
-            Some(self.meta(i, step))
+            // An agent that the caller supplies is called what it is called here.
+            let (meta, name) = (self.meta(i, step), &step.name);
+            let named = self.placed_type(step).map(|_| quote!(.named(#name)));
+            Some(quote!(#meta #named))
         };
         targets.filter_map(meta).collect()
+    }
+
+    /// The type of an LLM agent that is declared here, by its name.
+    fn agent_type(&self, path: &Path) -> Option<TokenStream> {
+        let (adk, owner, name) = (&self.adk, &self.name, names::plain(path.get_ident()?));
+        let mut agents = self.tree.items.agents.iter().enumerate();
+        let (number, decl) = agents.find(|(_, decl)| names::plain(&decl.name) == name)?;
+        let n = index(number);
+        matches!(decl.kind, DeclKind::Llm { .. }).then(|| quote!(#adk::llm::Declared<#owner, #n>))
     }
 
     /// `impl Declares<N>` for every agent with fields, and the description of those known at run time.
@@ -37,7 +49,7 @@ impl Lower<'_> {
             all.extend(match &decl.kind {
                 DeclKind::Llm { output, fields } => {
                     let own = Declaration { number, decl, output: output.as_deref(), fields };
-                    own.lower(adk, name, &id, &self.targets(number))
+                    own.lower(adk, name, &id, &self.targets(number), &|path| self.agent_type(path))
                 }
                 DeclKind::Given { .. } => TokenStream::new(),
                 DeclKind::Described { reads, output, .. } => {
@@ -84,7 +96,7 @@ pub(super) fn alone(decl: &Decl, adk: &TokenStream) -> TokenStream {
     let (name, text) = (&names::unspanned(defined), names::plain(defined));
     let id = quote!(::core::concat!(::core::module_path!(), "::", #text));
     let own = Declaration { number: 0, decl, output: output.as_deref(), fields };
-    let declares = own.lower(adk, name, &id, &[]);
+    let declares = own.lower(adk, name, &id, &[], &|_| None);
     let types = super::flow::written(adk, name, output.as_deref());
     let allow = super::allow();
     let fallback = attrs.is_empty().then(|| {
@@ -113,6 +125,9 @@ pub(super) fn alone(decl: &Decl, adk: &TokenStream) -> TokenStream {
                 }
                 fn prepare(&self, prepare: &mut #adk::Prepare<'_>) {
                     #adk::Agent::prepare(&self.agent, prepare);
+                }
+                fn handover(&self) -> #adk::Handover<'_> {
+                    #adk::Agent::handover(&self.agent)
                 }
                 fn callbacks(&self) -> ::core::option::Option<&#adk::callback::AgentCallbacks> {
                     #adk::Agent::callbacks(&self.agent)
@@ -162,17 +177,25 @@ impl Declaration<'_> {
         owner: &proc_macro2::Ident,
         id: &TokenStream,
         targets: &[TokenStream],
+        agents: &dyn Fn(&Path) -> Option<TokenStream>,
     ) -> TokenStream {
         let Self { number, decl, output, fields } = *self;
         let wire = quote!(#adk::workflow::wire);
         let name = fields.name.as_ref().map_or_else(|| names::plain(&decl.name), syn::LitStr::value);
         let description = docs::description(&decl.attrs);
-        let prompt = fields.instruction.as_ref().map(|prompt| {
-            let constant = numbered("PROMPT", number);
-            (quote!(const #constant: &str = #prompt;), constant)
-        });
-        let (prompt_const, prompt) = prompt.unzip();
-        let (prompts, sources) = (prompt.iter(), fields.instruction.iter().map(source));
+        let both = [("PROMPT", &fields.instruction), ("GLOBAL", &fields.global_instruction)];
+        let [own, global] =
+            both.map(|(constant, written)| Prompt::new(&wire, numbered(constant, number), written));
+        let written = [&own, &global].map(|prompt| prompt.as_ref());
+        let written: Vec<&Prompt<'_>> = written.into_iter().flatten().collect();
+        let prompt_consts = written.iter().map(|prompt| &prompt.item);
+        let prompts = written.iter().map(|prompt| &prompt.constant);
+        let sources = written.iter().map(|prompt| source(prompt.written));
+        let own =
+            own.as_ref().map(|prompt| prompt.field(&wire, quote!(instruction), quote!(make_instruction)));
+        let global = global.as_ref();
+        let global = global
+            .map(|prompt| prompt.field(&wire, quote!(global_instruction), quote!(make_global_instruction)));
         let writes = output.iter().map(|typed| key_spec(adk, typed));
         let text = output.map_or_else(
             || quote!(true),
@@ -208,16 +231,15 @@ impl Declaration<'_> {
             true => text,
             false => quote!(false),
         };
-        let (tool_items, tool_metas, tools) = tools(adk, &name, number, fields);
+        let (tool_items, tool_metas, tools) = tools(adk, &name, number, fields, agents);
         let transfer = (!targets.is_empty()).then(|| quote!(.transfer(&[#(&#targets),*])));
         let [parent, peers] = [&fields.disallow_transfer_to_parent, &fields.disallow_transfer_to_peers]
             .map(|flag| flag.as_ref().is_some_and(syn::LitBool::value));
         let disallow = (parent || peers).then(|| quote!(.disallow_transfer(#parent, #peers)));
         let unknown = fields.vague.then(|| quote!(.unknown()));
         let n = index(number);
-        let instruction = prompt.iter();
         quote! {
-            #prompt_const
+            #(#prompt_consts)*
             #turns_const
             #tool_items
             impl #adk::llm::Declares<#n> for #owner {
@@ -232,7 +254,8 @@ impl Declaration<'_> {
                         .max_turns(#wire::max_turns(#is_short, #turns))
                         #unknown,
                 )
-                #(.instruction(#instruction))*
+                #own
+                #global
                 #output
                 #contents
                 #tools
@@ -241,6 +264,45 @@ impl Declaration<'_> {
                 #settings;
             }
         }
+    }
+}
+
+/// An instruction as it was written.
+struct Prompt<'a> {
+    written: &'a Expr,
+    constant: proc_macro2::Ident,
+    /// The const with its text.
+    item: TokenStream,
+    /// A path or a closure may be a function: its type says so.
+    by_type: bool,
+}
+
+impl<'a> Prompt<'a> {
+    fn new(wire: &TokenStream, constant: proc_macro2::Ident, written: &'a Option<Expr>) -> Option<Self> {
+        let written = written.as_ref()?;
+        let by_type = matches!(written, Expr::Path(_) | Expr::Closure(_));
+        let item = match written {
+            // What a closure reads is not known.
+            Expr::Closure(_) => quote!(const #constant: &str = "";),
+            _ if by_type => quote!(const #constant: &str = #wire::InstructionOf(#written).prompt();),
+            _ => quote!(const #constant: &str = #written;),
+        };
+        Some(Self { written, constant, item, by_type })
+    }
+
+    /// How it is declared: as a prompt, and where it may be a function, as what makes it.
+    fn field(&self, wire: &TokenStream, prompt: TokenStream, make: TokenStream) -> TokenStream {
+        let (constant, written) = (&self.constant, self.written);
+        let make = match written {
+            Expr::Closure(_) => Some(quote!(.#make(|| #wire::Instruction::function(#written)))),
+            // The const is the mention that editors follow.
+            _ if self.by_type => {
+                let written = names::unspanned_all(written.to_token_stream());
+                Some(quote!(.#make(|| #wire::InstructionOf(#written).make())))
+            }
+            _ => None,
+        };
+        quote!(.#prompt(#constant) #make)
     }
 }
 

@@ -1,10 +1,11 @@
 //! The fields of a declared LLM agent that are not data: its tools, and settings that may change.
 
-use super::super::ast::{Callback, Fields, Timeout};
+use super::super::ast::{Callback, Fields, Timeout, Tool};
 use super::super::names;
 use super::{index, numbered, raise};
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, quote};
+use syn::Path;
 
 /// The types of the tools, what is checked of them, and how they are made.
 pub(super) fn tools(
@@ -12,6 +13,7 @@ pub(super) fn tools(
     agent: &str,
     number: usize,
     fields: &Fields,
+    declared: &dyn Fn(&Path) -> Option<TokenStream>,
 ) -> (TokenStream, TokenStream, TokenStream) {
     if fields.tools.is_empty() {
         return Default::default();
@@ -19,26 +21,42 @@ pub(super) fn tools(
     let wire = quote!(#adk::workflow::wire);
     let metas = numbered("TOOLS", number);
     let mut items = TokenStream::new();
-    let mut all = Vec::new();
+    let (mut described, mut made) = (Vec::new(), Vec::new());
     let mut raises = TokenStream::new();
     let raise_tool = numbered("raise_tool", number);
-    for (i, path) in fields.tools.iter().enumerate() {
+    for (i, Tool { path, is_agent }) in fields.tools.iter().enumerate() {
         let alias = super::numbered(&format!("Tool_{number}"), i);
+        let own = declared(path).filter(|_| *is_agent);
         // The one mention that has a bound: a path that is no tool is reported once.
-        items.extend(quote!(type #alias = #path; const _: () = <(#path) as #wire::IsTool>::YES;));
-        all.push(alias);
+        items.extend(match (&own, is_agent) {
+            (Some(ty), _) => quote!(type #alias = #ty;),
+            (None, true) => quote!(type #alias = #path; const _: () = <(#path) as #wire::IsAgent>::YES;),
+            (None, false) => quote!(type #alias = #path; const _: () = <(#path) as #wire::IsTool>::YES;),
+        });
+        let (meta, make) = match is_agent {
+            true => (
+                quote!(#adk::ToolMeta::of_agent(&#wire::Probe::<#alias>::AGENT_META)),
+                quote!(<#alias as #adk::AgentTooling<{ #wire::Probe::<#alias>::AGENT }>>::make()),
+            ),
+            false => (
+                quote!(#wire::Probe::<#alias>::TOOL_META),
+                quote!(<#alias as #wire::Tooling<{ #wire::Probe::<#alias>::TOOL }>>::make()),
+            ),
+        };
+        described.push(meta);
+        made.push(make);
         let span = names::last(path).map_or_else(proc_macro2::Span::call_site, proc_macro2::Ident::span);
         raises.extend(raise(span, &raise_tool, index(i)));
     }
     items.extend(quote! {
-        const #metas: &[#adk::ToolMeta<'static>] = &[#(#wire::Probe::<#all>::TOOL_META),*];
+        const #metas: &[#adk::ToolMeta<'static>] = &[#(#described),*];
         #[track_caller]
         const fn #raise_tool(at: usize) {
             #adk::check::raise_tool(#agent, #metas, at);
         }
         #raises
     });
-    let made = quote!(.tools(|| #wire::tools([#(<#all as #wire::Tooling<{ #wire::Probe::<#all>::TOOL }>>::make()),*])));
+    let made = quote!(.tools(|| #wire::tools([#(#made),*])));
     (items, quote!(.tools(#metas)), made)
 }
 

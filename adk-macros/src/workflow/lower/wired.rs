@@ -3,7 +3,7 @@
 use super::super::ast::{BlockKind, Let};
 use super::super::ast::{DeclKind, Input, Typed};
 use super::super::names::is_string;
-use super::super::plan::What;
+use super::super::plan::{Step, What};
 use super::{Lower, docs, index, key_spec, numbered, reading_spec};
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -48,6 +48,7 @@ impl Lower<'_> {
     pub(super) fn wired(&self) -> TokenStream {
         let (adk, name) = (&self.adk, &self.name);
         let agents = self.agents();
+        let targets = self.targets_by_name();
         let (max, callbacks) = (self.max(), self.callbacks());
         let select = self.select();
         let lets = self.lets();
@@ -67,6 +68,7 @@ impl Lower<'_> {
                         _ => ::core::option::Option::None,
                     }
                 }
+                #targets
                 #max
                 #callbacks
                 #select
@@ -78,30 +80,50 @@ impl Lower<'_> {
     }
 
     fn agents(&self) -> TokenStream {
-        let wire = self.wire();
         let mut arms = TokenStream::new();
         for (i, step) in self.plan.steps.iter().enumerate() {
             let Some(field) = step.field_used().filter(|_| step.is_agent()) else {
                 continue;
             };
-            let at = index(i);
-            let kind = match step.what {
-                What::Declared(_, number) => self.tree.items.agents.get(number).map(|decl| &decl.kind),
-                _ => None,
-            };
-            arms.extend(match kind {
-                Some(DeclKind::Llm { .. }) => quote!(#at => ::core::option::Option::Some(self.#field.as_dyn()),),
-                Some(DeclKind::Described { .. }) => {
-                    let alias = numbered("Agent", i);
-                    quote!(#at => <#alias as #wire::Holding<{ #wire::Probe::<#alias>::DYN }>>::held(&self.#field),)
-                }
-                _ => {
-                    let alias = numbered("Agent", i);
-                    quote!(#at => <#alias as #wire::Placing<{ #wire::Probe::<#alias>::AGENT }>>::as_dyn(&self.#field),)
-                }
-            });
+            let (at, agent) = (index(i), self.value(i, step, &field));
+            arms.extend(quote!(#at => #agent,));
         }
         arms
+    }
+
+    /// The agents that others transfer to, which are no steps.
+    fn targets_by_name(&self) -> Option<TokenStream> {
+        let adk = &self.adk;
+        let targets = self.plan.all().filter(|(_, step)| matches!(step.what, What::Target(_)));
+        let arms = targets.filter_map(|(i, step)| {
+            let (name, agent) = (&step.name, self.value(i, step, &step.field_used()?));
+            Some(quote!(#name => #agent,))
+        });
+        let arms: Vec<_> = arms.collect();
+        (!arms.is_empty()).then(|| {
+            quote! {
+                fn target(&self, name: &str) -> ::core::option::Option<&dyn #adk::DynAgent> {
+                    match name {
+                        #(#arms)*
+                        _ => ::core::option::Option::None,
+                    }
+                }
+            }
+        })
+    }
+
+    /// The agent in a field, as what the walk runs.
+    fn value(&self, i: usize, step: &Step<'_>, field: &proc_macro2::Ident) -> TokenStream {
+        let (wire, alias) = (self.wire(), numbered("Agent", i));
+        let kind =
+            step.declared().and_then(|number| self.tree.items.agents.get(number)).map(|decl| &decl.kind);
+        match kind {
+            Some(DeclKind::Llm { .. }) => quote!(::core::option::Option::Some(self.#field.as_dyn())),
+            Some(DeclKind::Described { .. }) => {
+                quote!(<#alias as #wire::Holding<{ #wire::Probe::<#alias>::DYN }>>::held(&self.#field))
+            }
+            _ => quote!(<#alias as #wire::Placing<{ #wire::Probe::<#alias>::AGENT }>>::as_dyn(&self.#field)),
+        }
     }
 
     fn max(&self) -> Option<TokenStream> {

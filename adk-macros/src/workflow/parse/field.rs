@@ -1,6 +1,6 @@
 //! The fields of an LLM agent.
 
-use super::super::ast::{Callback, Contents, Fields, MentionKind, Timeout};
+use super::super::ast::{Callback, Contents, Fields, MentionKind, Timeout, Tool};
 use super::expect::{self, expected};
 use super::unknown::{FIELDS, may_end_loops, unknown};
 use super::{Parser, skip};
@@ -99,7 +99,7 @@ impl Parser {
             "include_contents" => fields.include_contents = Some(contents(input)?),
             "timeout" => fields.timeout = Some(timeout(expr(input)?)?),
             "tools" => self.bracketed(input, "tools", |parser, list| {
-                fields.tools.push(parser.listed(list, "a tool", "the path of a `#[tool]` function")?);
+                fields.tools.push(parser.tool(list)?);
                 Ok(())
             })?,
             "transfer" => self.bracketed(input, "transfer", |parser, list| {
@@ -118,6 +118,7 @@ impl Parser {
             })?,
             "model" => fields.model = Some(expr(input)?),
             "instruction" => fields.instruction = Some(constant(expr(input)?)?),
+            "global_instruction" => fields.global_instruction = Some(constant(expr(input)?)?),
             "temperature" => fields.temperature = Some(expr(input)?),
             "top_p" => fields.top_p = Some(expr(input)?),
             "max_output_tokens" => fields.max_output_tokens = Some(expr(input)?),
@@ -154,6 +155,32 @@ impl Parser {
         expr
     }
 
+    /// The path of a tool, or `agent(PATH)`.
+    fn tool(&mut self, list: ParseStream<'_>) -> syn::Result<Tool> {
+        let is_agent = list.peek(Ident) && list.peek2(token::Paren);
+        let that = "the path of a `#[tool]` function, or `agent(NAME)`";
+        if !is_agent {
+            let path = self.listed(list, "a tool", that)?;
+            return Ok(Tool { path, is_agent });
+        }
+        if list.parse::<Ident>()? != "agent" {
+            return Err(expected(list, &format!("`,`; a tool is {that}")));
+        }
+        let inside;
+        syn::parenthesized!(inside in list);
+        let what = "the name of an agent of this workflow, or the path of one";
+        let path = self.path(&inside, MentionKind::Type).map_err(|_| expected(&inside, what))?;
+        if !inside.is_empty() {
+            let error = expected(&inside, "`)`");
+            skip::drain(&inside);
+            return Err(error);
+        }
+        match list.is_empty() || list.peek(Token![,]) {
+            true => Ok(Tool { path, is_agent }),
+            false => Err(expected(list, "`,` between two tools")),
+        }
+    }
+
     fn listed(&mut self, list: ParseStream<'_>, what: &str, that: &str) -> syn::Result<Path> {
         let path = self.path(list, MentionKind::Type);
         let path = path.map_err(|_| expected(list, &format!("{what}: {that}")))?;
@@ -173,7 +200,7 @@ fn constant(expr: Expr) -> syn::Result<Expr> {
     match &expr {
         Expr::Macro(call) if call.mac.path.is_ident("format") => Err(syn::Error::new_spanned(
             &call.mac.path,
-            "syntax: an instruction is known when the workflow is compiled, so `format!` cannot make it; help: write the text itself: `{topic}` in it is filled in from the key `topic`",
+            "syntax: an instruction is known when the workflow is compiled, so `format!` cannot make it; help: write the text itself: `{topic}` in it is filled in from the key `topic`; or a function that makes it: `|cx: ReadonlyContext| format!(...)`",
         )),
         _ => Ok(expr),
     }

@@ -18,6 +18,7 @@ pub(super) const FIELDS: &[&str] = &[
     "timeout",
     "retry",
     "max_turns",
+    "global_instruction",
     "transfer",
     "disallow_transfer_to_parent",
     "disallow_transfer_to_peers",
@@ -32,7 +33,7 @@ pub(super) const FIELDS: &[&str] = &[
 ];
 
 /// Fields of the language that are not built yet.
-const LATER: &[&str] = &["global_instruction", "budget", "fallback"];
+const LATER: &[&str] = &["budget", "fallback"];
 
 /// What other frameworks, and people who come from there, call something that has another name or place here.
 fn elsewhere(name: &str) -> Option<&'static str> {

@@ -1,7 +1,7 @@
 //! `key-missing`, `key-maybe-missing`, `output-missing`.
 
 use super::super::closest::Closest;
-use super::super::effects::{contains, has_prefix};
+use super::super::effects::{contains, has_prefix, is_tool};
 use super::super::{Fault, Reader};
 use super::causes::{Cause, cause, first_value, remedy, why};
 use super::{Effects, apart, common_loop, element, holds, listed, same, who, writes};
@@ -127,9 +127,13 @@ const fn subject(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, reader: Re
             who(m, spec, fault.at);
         }
         Reader::Prompt { target: Some(target), .. } | Reader::Parameter { target: Some(target) } => {
-            m.all(&["agent `", target, "`, to which "]);
+            let is_tool = match spec.steps[fault.at].kind {
+                StepKind::Agent { meta, .. } => is_tool(meta, target),
+                _ => false,
+            };
+            m.all(&["agent `", target, if is_tool { "`, a tool of " } else { "`, to which " }]);
             who(m, spec, fault.at);
-            m.push(" may transfer,");
+            m.push(if is_tool { "," } else { " may transfer," });
         }
         _ => who(m, spec, fault.at),
     }

@@ -1,0 +1,158 @@
+//! Trees at run time: who takes the next message, and what those below an agent have from it.
+
+use super::*;
+use adk_core::llm::{Instruction, LlmAgent};
+use adk_core::{Content, ErrorKind, SequentialAgent};
+
+fn to(name: &str) -> Value {
+    json!({"agent_name": name})
+}
+
+fn kid(name: &'static str) -> adk_core::build::LlmAgentBuilder {
+    LlmAgent::builder(name).description(format!("Knows {name}."))
+}
+
+/// Who has answered each of these messages of one session.
+async fn answers<W>(model: &ScriptedModel, root: &W, messages: usize) -> Vec<Vec<String>>
+where
+    W: adk_core::Workflow<Input = Content, Output = ()>,
+{
+    let session = runner(model).session("u", "s");
+    let mut all = Vec::new();
+    for number in 0..messages {
+        let mut stream = session.run(root, format!("message {number}")).stream();
+        let (events, error) = collect(&mut stream).await;
+        assert!(error.is_none(), "{error:?}");
+        let mut paths: Vec<_> = events.iter().map(|event| event.path.to_string()).collect();
+        paths.dedup();
+        all.push(paths);
+    }
+    all
+}
+
+#[tokio::test]
+async fn who_answered_last_takes_the_next_message() {
+    let root = LlmAgent::builder("root").sub_agent(kid("kid")).build().unwrap();
+    let model =
+        ScriptedModel::new().on("root").call("transfer_to_agent", to("kid")).on("kid").text("1").text("2");
+    let all = answers(&model, &root, 2).await;
+    assert_eq!(all, [vec!["root", "root/kid"], vec!["root/kid"]]);
+    let tools = &model.requests_of("kid")[1].tools;
+    assert_eq!(tools[0].parameters["properties"]["agent_name"]["enum"], json!(["root"]));
+}
+
+#[tokio::test]
+async fn who_may_not_hand_back_gives_the_next_message_to_the_root() {
+    let root =
+        LlmAgent::builder("root").sub_agent(kid("kid").disallow_transfer_to_parent(true)).build().unwrap();
+    let model = ScriptedModel::new()
+        .on("root")
+        .call("transfer_to_agent", to("kid"))
+        .text("again")
+        .on("kid")
+        .text("1");
+    let all = answers(&model, &root, 2).await;
+    assert_eq!(all, [vec!["root", "root/kid"], vec!["root"]]);
+}
+
+#[tokio::test]
+async fn below_who_may_not_hand_back_it_is_the_root_as_well() {
+    let mid = kid("mid").disallow_transfer_to_parent(true).sub_agent(kid("leaf"));
+    let root = LlmAgent::builder("root").sub_agent(mid).build().unwrap();
+    let model = ScriptedModel::new()
+        .on("root")
+        .call("transfer_to_agent", to("mid"))
+        .text("again")
+        .on("mid")
+        .call("transfer_to_agent", to("leaf"))
+        .on("leaf")
+        .text("1");
+    let all = answers(&model, &root, 2).await;
+    assert_eq!(all, [vec!["root", "root/mid", "root/mid/leaf"], vec!["root"]]);
+}
+
+#[tokio::test]
+async fn a_message_goes_to_who_was_handed_over_to_and_never_answered() {
+    let root = LlmAgent::builder("root").sub_agent(kid("kid")).build().unwrap();
+    let failing = ScriptedModel::new().on("root").call("transfer_to_agent", to("kid"));
+    let failing = failing.on("kid").error(adk_core::model::ModelErrorKind::Unauthorized, "no").text("here");
+    let session = runner(&failing).session("u", "s");
+    assert!(session.run(&root, "1").await.is_err());
+    let mut stream = session.run(&root, "2").stream();
+    let (events, error) = collect(&mut stream).await;
+    assert!(error.is_none());
+    assert_eq!(events[0].path.to_string(), "root/kid");
+}
+
+#[tokio::test]
+async fn a_root_that_is_a_block_begins_at_its_beginning() {
+    let asks = LlmAgent::builder("asks").sub_agent(kid("kid"));
+    let root = SequentialAgent::builder("root").sub_agent(asks).build().unwrap();
+    let model =
+        ScriptedModel::new().on("asks").call("transfer_to_agent", to("kid")).text("2").on("kid").text("1");
+    let all = answers(&model, &root, 2).await;
+    assert_eq!(all, [vec!["root/asks", "root/asks/kid"], vec!["root/asks"]]);
+}
+
+#[tokio::test]
+async fn agents_inside_of_a_block_below_cannot_be_reached_and_have_no_parent() {
+    let inner = SequentialAgent::builder("block").sub_agent(kid("inner")).build().unwrap();
+    let root = LlmAgent::builder("root").sub_agent(inner).build().unwrap();
+    let model = ScriptedModel::new()
+        .on("root")
+        .call("transfer_to_agent", to("block"))
+        .text("2")
+        .on("inner")
+        .text("1");
+    let all = answers(&model, &root, 2).await;
+    assert_eq!(all, [vec!["root", "root/block/inner"], vec!["root"]]);
+    assert!(model.requests_of("inner")[0].tools.is_empty());
+}
+
+#[tokio::test]
+async fn the_root_speaks_to_all_below_it() {
+    let mid = kid("mid").instruction("Mid.").global_instruction("Not heard.");
+    let root = LlmAgent::builder("root")
+        .global_instruction("Global {g}.")
+        .instruction("Root.")
+        .sub_agent(mid)
+        .build()
+        .unwrap();
+    let model = ScriptedModel::new().on("root").call("transfer_to_agent", to("mid")).on("mid").text("Hi.");
+    let session = runner(&model).session("u", "s");
+    let mut stream = session.run(&root, "go").state("g", "rule").stream();
+    assert!(collect(&mut stream).await.1.is_none());
+    let told = |agent| model.requests_of(agent)[0].system_instruction.clone();
+    assert!(told("root").starts_with("Global rule.\n\nRoot.\n\nYou are an agent."), "{}", told("root"));
+    assert!(told("mid").starts_with("Global rule.\n\nMid.\n\nYou are an agent."), "{}", told("mid"));
+}
+
+#[tokio::test]
+async fn a_function_makes_an_instruction_before_each_call_and_its_braces_are_text() {
+    let said = Instruction::function(|cx: adk_core::ReadonlyContext| async move {
+        let name: Option<String> = cx.get("name")?;
+        Ok::<_, adk_core::Error>(format!("{} of {} {{name}}", name.unwrap_or_default(), cx.agent_name()))
+    });
+    let agent = LlmAgent::builder("a").instruction(said).build().unwrap();
+    let model = ScriptedModel::new().text("ok");
+    let session = runner(&model).session("u", "s");
+    let mut stream = session.run(&agent, "go").state("name", "Ann").stream();
+    assert!(collect(&mut stream).await.1.is_none());
+    let told = &model.requests()[0].system_instruction;
+    assert!(told.starts_with("Ann of a {name}\n\nYou are"), "{told}");
+}
+
+#[tokio::test]
+async fn a_function_that_fails_or_panics_fails_the_run() {
+    let run = |said: Instruction| async move {
+        let agent = LlmAgent::builder("a").instruction(said).build().unwrap();
+        let model = ScriptedModel::new().text("ok");
+        let error = runner(&model).run(&agent, "go").await.unwrap_err();
+        assert!(model.requests().is_empty());
+        error
+    };
+    let error = run(Instruction::function(|_| Err::<String, _>("no weather"))).await;
+    assert_eq!(error.to_string(), "agent `a` (at a): no weather");
+    let error = run(Instruction::function(|_| -> String { panic!("oh") })).await;
+    assert!(error.kind() == ErrorKind::Panic && error.message() == "its instruction panicked: oh", "{error}");
+}
