@@ -57,7 +57,7 @@ pub use path::{At, Path, PathError};
 pub use rehearsal::Rehearsal;
 pub use run::{
     AGENT_LIFECYCLE_KEY, ArtifactStore, Artifacts, Context, History, LIFECYCLE_KEY, Lifecycle,
-    LifecycleOutcome, LifecyclePhase, LoopEnd, LoopEndReason, MemoryArtifacts, Outcome, Prepare,
+    LifecycleOutcome, LifecyclePhase, LoopEnd, LoopEndReason, MemoryArtifacts, NoArtifacts, Outcome, Prepare,
     ReadonlyContext, RunConfig, State, Waiting,
 };
 pub use runner::{RunEnd, RunRequest, RunStream, Runner};
