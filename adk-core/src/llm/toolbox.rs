@@ -1,8 +1,8 @@
 //! The tools of one turn: those of the runtime, which depend on where the agent stands, then the agent's own.
 
-use super::LlmAgent;
 use super::respond::SetModelResponse;
 use super::transfer::TransferToAgent;
+use super::{LlmAgent, live};
 use crate::model::{Model, ToolDeclaration};
 use crate::run::Context;
 use crate::tool::DynTool;
@@ -33,6 +33,7 @@ impl<'a> Toolbox<'a> {
         if let Some(transfer) = transfer {
             added.push(Arc::new(transfer));
         }
+        added.extend(live::tool(agent, cx));
         Self { agent, added, responds }
     }
 

@@ -16,6 +16,8 @@ pub struct RunConfig {
     pub max_llm_calls: u32,
     /// Whether replies of models come in pieces, as partial events, before they come as a whole. Default `false`.
     pub streaming: bool,
+    /// Whether the stream tells that agents and blocks begin and end, see [`Lifecycle`](super::Lifecycle). Default `false`.
+    pub lifecycle_events: bool,
     /// Whether an escalate ends every enclosing loop, while the sequences in between run on, and cancels the siblings of
     /// a direct child of a parallel block. Default `false`: it ends the innermost loop, as a `break` does.
     pub escalate_ends_all_loops: bool,
@@ -33,6 +35,7 @@ impl Default for RunConfig {
         Self {
             max_llm_calls: 500,
             streaming: false,
+            lifecycle_events: false,
             escalate_ends_all_loops: false,
             tool_errors_end_run: false,
             require_keys: true,
@@ -81,6 +84,27 @@ impl RunConfig {
     #[must_use]
     pub fn streaming(mut self, yes: bool) -> Self {
         self.streaming = yes;
+        self
+    }
+
+    /// Whether the stream tells that agents and blocks begin and end.
+    ///
+    /// ```
+    /// # use adk_core as adk;
+    /// # async fn show<T: Send + 'static>(mut stream: adk::RunStream<'_, T>) -> adk::Result<()> {
+    /// // runner.run(&workflow, input).config(RunConfig::new().lifecycle_events(true)).stream()
+    /// while let Some(event) = stream.next().await {
+    ///     let event = event?;
+    ///     if let Some(lifecycle) = event.lifecycle() {
+    ///         println!("{}: {lifecycle}", event.path);
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn lifecycle_events(mut self, yes: bool) -> Self {
+        self.lifecycle_events = yes;
         self
     }
 
