@@ -27,7 +27,7 @@ pub const fn is_live(spec: &Spec<'_>) -> bool {
 
 /// What stands in the way of a live run of an agent, as far as its description knows.
 pub(crate) fn describe_live(meta: &AgentMeta<'_>) -> Option<String> {
-    let Found { block, inside } = in_agent(meta, "")?;
+    let Found { block, inside } = in_agent(meta)?;
     // That it is in the agent itself is said by the path of the error.
     Some(message(block, Some(inside).filter(|inside| *inside != meta.name)))
 }
@@ -68,7 +68,7 @@ const fn find<'a>(steps: &'a [Step<'a>], inside: &'a str) -> Option<Found<'a>> {
             return Some(Found { block: step, inside });
         }
         if let StepKind::Agent { meta, .. } = step.kind {
-            let found = in_agent(meta, inside);
+            let found = in_agent(meta);
             if found.is_some() {
                 return found;
             }
@@ -79,13 +79,13 @@ const fn find<'a>(steps: &'a [Step<'a>], inside: &'a str) -> Option<Found<'a>> {
 }
 
 /// In a workflow its steps, in an LLM agent those that may take over from it.
-const fn in_agent<'a>(meta: &'a AgentMeta<'a>, inside: &'a str) -> Option<Found<'a>> {
+const fn in_agent<'a>(meta: &'a AgentMeta<'a>) -> Option<Found<'a>> {
     if !meta.steps.is_empty() {
         return find(meta.steps, meta.name);
     }
     let mut at = 0;
     while at < meta.transfer.len() {
-        let found = in_agent(meta.transfer[at], inside);
+        let found = in_agent(meta.transfer[at]);
         if found.is_some() {
             return found;
         }

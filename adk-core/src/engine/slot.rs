@@ -63,7 +63,8 @@ pub struct Draft {
 }
 
 /// What goes into a slot: known, or what a call gives that is recorded by this very event.
-#[allow(missing_debug_implementations)]
+// The large one is the one that every event takes: in a box it would be an allocation for each.
+#[allow(missing_debug_implementations, clippy::large_enum_variant)]
 pub enum Body {
     /// It is known.
     Ready(Draft),

@@ -203,11 +203,12 @@ fn response_event(actions: &ToolActions) -> Event {
 }
 
 fn actions_of(asked: &ToolActions) -> Actions {
-    let mut actions = Actions::default();
-    actions.escalate = asked.escalate.then_some(true);
-    actions.skip_summarization = asked.skip_summarization.then_some(true);
-    actions.transfer_to_agent = asked.transfer_to_agent.clone();
-    actions
+    Actions {
+        escalate: asked.escalate.then_some(true),
+        skip_summarization: asked.skip_summarization.then_some(true),
+        transfer_to_agent: asked.transfer_to_agent.clone(),
+        ..Actions::default()
+    }
 }
 
 /// Why an answer said nothing, where the provider gave a reason.

@@ -84,10 +84,25 @@ impl Walk<'_> {
                 begin(item, value, &mut own).await?;
             }
             match own.cut.clone() {
-                None => self.steps(range, &mut own).await,
-                Some(cut) => self.until_cut(range, &cut, own).await,
+                None => self.boxed_steps(range, &mut own).await,
+                Some(cut) => self.boxed_until_cut(range, cut, own).await,
             }
         })
+    }
+
+    // As in the walk: a branch that carried these would be large, and blocks stand in each other.
+
+    fn boxed_steps<'s>(&'s self, range: Range<usize>, own: &'s mut Context) -> BoxFuture<'s, Result<Walked>> {
+        Box::pin(self.steps(range, own))
+    }
+
+    fn boxed_until_cut(
+        &self,
+        range: Range<usize>,
+        cut: Arc<Cut>,
+        own: Context,
+    ) -> BoxFuture<'_, Result<Walked>> {
+        Box::pin(async move { self.until_cut(range, &cut, own).await })
     }
 
     /// Runs a branch to its end, or to an escalate of its own child, which ends the block at once (ADK's rule; under

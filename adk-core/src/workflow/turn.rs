@@ -32,7 +32,10 @@ pub(super) async fn turn(
     };
     let ran = match (before, team) {
         (Some(flow), _) => Ok((flow, None)),
-        (None, Some(team)) => team.begin(is_root, outside, cx).await.map(|(flow, by)| (flow, Some(by))),
+        (None, Some(team)) => {
+            let begun = Box::pin(team.begin(is_root, outside, cx)).await;
+            begun.map(|(flow, by)| (flow, Some(by)))
+        }
         // A root is the whole tree, which has begun already.
         (None, None) => run(agent, is_root, cx).await.map(|flow| (flow, None)),
     };

@@ -3,6 +3,7 @@
 use super::lifecycle::{self, Begun, Who};
 use super::turn::turn;
 use super::{Wired, reads};
+use crate::agent::DynAgent;
 use crate::flow::Flow;
 use crate::run::{Context, Frame, LifecycleOutcome, LoopEnd, LoopEndReason, Watch};
 use crate::spec::{NodeKind, Step, StepKind};
@@ -62,14 +63,14 @@ pub(super) struct Walk<'a> {
 impl<'a> Walk<'a> {
     pub(super) async fn steps(&self, range: Range<usize>, cx: &mut Context) -> Result<Walked> {
         let mut open: Vec<Open> = Vec::new();
-        let walked = self.walk(range, &mut open, cx).await;
+        let walked = self.boxed_walk(range, &mut open, cx).await;
         // An agent that runs a workflow by itself may go on after its error.
         while let Some(block) = open.pop() {
             if let (Err(error), Some(who)) = (&walked, self.who(block.at)) {
-                who.fail(error, cx).await;
+                Box::pin(who.fail(error, cx)).await;
             }
             if let (Err(error), Some(watch)) = (&walked, block.watch) {
-                watch.end(lifecycle::failed(error, cx)).await;
+                Box::pin(watch.end(lifecycle::failed(error, cx))).await;
             }
             self.go_back(block.at, block.outer, cx);
         }
@@ -88,10 +89,7 @@ impl<'a> Walk<'a> {
                         return Err(self.broken(at, "has no agent"));
                     };
                     self.announce(at, is_whole, open, cx).await?;
-                    let ended = {
-                        let outer = self.go_to(at, cx);
-                        turn(self.workflow, agent, outer, step, self.workflow.root() == Some(at), cx).await?
-                    };
+                    let ended = self.boxed_turn(at, agent, cx).await?;
                     at += 1;
                     ended.and_then(|(flow, by)| Exit::new(flow, LoopEndReason::Escalated { by }))
                 }
@@ -103,28 +101,28 @@ impl<'a> Walk<'a> {
                 | StepKind::Loop { .. }
                 | StepKind::Match { .. }
                 | StepKind::Parallel { .. }
-                | StepKind::Each { .. } => match {
+                | StepKind::Each { .. } => {
                     self.announce(at, is_whole, open, cx).await?;
-                    self.enter(at, open, cx).await?
-                } {
-                    Begun::Runs => {
-                        let (inside, exit) = self.inside(at, open, cx).await?;
-                        at = inside;
-                        exit
-                    }
-                    Begun::Skipped => {
-                        at = step.end + 1;
-                        if let Some(block) = open.last_mut() {
-                            block.outcome = LifecycleOutcome::Skipped;
+                    match self.boxed_enter(at, open, cx).await? {
+                        Begun::Runs => {
+                            let (inside, exit) = self.inside(at, open, cx).await?;
+                            at = inside;
+                            exit
                         }
-                        self.leave(open, cx).await?
+                        Begun::Skipped => {
+                            at = step.end + 1;
+                            if let Some(block) = open.last_mut() {
+                                block.outcome = LifecycleOutcome::Skipped;
+                            }
+                            Box::pin(self.leave(open, cx)).await?
+                        }
                     }
-                },
+                }
                 StepKind::Branch | StepKind::Arm { .. } => {
                     at += 1;
                     None
                 }
-                StepKind::End => match self.end(at, open, cx).await? {
+                StepKind::End => match self.boxed_end(at, open, cx).await? {
                     Next::Step(behind, exit) => {
                         at = behind;
                         exit
@@ -140,7 +138,7 @@ impl<'a> Walk<'a> {
             if let Some(exit) = exit
                 && (!cx.unchecked || exit.ends_all_loops(cx) || self.is_taken(at, &exit))
             {
-                let (next, outward) = self.exit(exit, at, open, cx).await?;
+                let (next, outward) = self.boxed_exit(exit, at, open, cx).await?;
                 at = next;
                 left = left.or(outward);
             }
@@ -161,7 +159,7 @@ impl<'a> Walk<'a> {
     async fn enter(&self, at: usize, open: &mut Vec<Open>, cx: &mut Context) -> Result<Begun> {
         let outer = self.go_to(at, cx);
         let watch = match self.who(at) {
-            Some(_) => Watch::begin(kind(&self.steps[at].kind), cx).await,
+            Some(_) => Box::pin(Watch::begin(kind(&self.steps[at].kind), cx)).await,
             None => None,
         };
         open.push(Open { at, outer, round: 0, escalated: None, watch, outcome: LifecycleOutcome::Completed });
@@ -195,6 +193,53 @@ impl<'a> Walk<'a> {
     }
 
     // Every walk would carry these futures, and its callers those of the walk: workflows may be nested deep.
+
+    fn boxed_walk<'s>(
+        &'s self,
+        range: Range<usize>,
+        open: &'s mut Vec<Open>,
+        cx: &'s mut Context,
+    ) -> BoxFuture<'s, Result<Walked>> {
+        Box::pin(self.walk(range, open, cx))
+    }
+
+    fn boxed_turn<'s>(
+        &'s self,
+        at: usize,
+        agent: &'s dyn DynAgent,
+        cx: &'s mut Context,
+    ) -> BoxFuture<'s, Result<Option<(Flow, Path)>>> {
+        let (outer, is_root) = (self.go_to(at, cx), self.workflow.root() == Some(at));
+        Box::pin(turn(self.workflow, agent, outer, &self.steps[at], is_root, cx))
+    }
+
+    fn boxed_enter<'s>(
+        &'s self,
+        at: usize,
+        open: &'s mut Vec<Open>,
+        cx: &'s mut Context,
+    ) -> BoxFuture<'s, Result<Begun>> {
+        Box::pin(self.enter(at, open, cx))
+    }
+
+    fn boxed_end<'s>(
+        &'s self,
+        at: usize,
+        open: &'s mut Vec<Open>,
+        cx: &'s mut Context,
+    ) -> BoxFuture<'s, Result<Next>> {
+        Box::pin(self.end(at, open, cx))
+    }
+
+    fn boxed_exit<'s>(
+        &'s self,
+        exit: Exit,
+        at: usize,
+        open: &'s mut Vec<Open>,
+        cx: &'s mut Context,
+    ) -> BoxFuture<'s, Result<(usize, Option<Exit>)>> {
+        Box::pin(self.exit(exit, at, open, cx))
+    }
 
     fn boxed_parallel<'s>(
         &'s self,

@@ -39,12 +39,13 @@ async fn what_was_said_reaches_the_model() {
     let outcome = runner(&model).run(&tree.build().unwrap(), "go").await.unwrap();
     assert_eq!(outcome.get("grade").unwrap(), Some(Grade { score: 7 }));
     let asked = &model.requests()[0];
-    assert_eq!(
-        asked.system_instruction,
-        "Grade tea, !\n\nYou are an agent. Your internal name is \"grader\". The description about you is \"Grades.\"."
-    );
-    assert_eq!(asked.tools[0].name, "exit_loop");
-    assert_eq!(asked.response_schema.as_ref().unwrap()["properties"]["score"]["type"], "integer");
+    let said = "Grade tea, !\n\nYou are an agent. Your internal name is \"grader\". The description about you is \"Grades.\".";
+    assert!(asked.system_instruction.starts_with(said), "{}", asked.system_instruction);
+    // A type beside tools is answered by a tool of its own.
+    let tools: Vec<_> = asked.tools.iter().map(|tool| &*tool.name).collect();
+    assert_eq!(tools, ["set_model_response", "exit_loop"]);
+    assert_eq!(asked.tools[0].parameters["properties"]["score"]["type"], "integer");
+    assert_eq!(asked.response_schema, None);
     let config = &asked.config;
     assert_eq!(
         (config.temperature, config.top_p, config.max_output_tokens),

@@ -103,6 +103,7 @@ async fn files_are_those_of_the_session() {
 #[tokio::test]
 async fn any_agent_serves_and_a_tree_has_its_own_steps() {
     let tree = SequentialAgent::builder("helper")
+        .description("Helps.")
         .sub_agent(LlmAgent::builder("one").output_key("x"))
         .sub_agent(LlmAgent::builder("two").instruction("After {x}."))
         .build()

@@ -119,8 +119,9 @@ where
         + Sync
         + 'static,
 {
-    let declaration = ToolDeclaration::new(name, "", json!({"type": "object", "properties": {}}));
-    ByTool { meta: ToolMeta::new(name, ""), declaration, call: Box::new(call) }
+    let declaration =
+        ToolDeclaration::new(name, "Serves a test.", json!({"type": "object", "properties": {}}));
+    ByTool { meta: ToolMeta::new(name, "Serves a test."), declaration, call: Box::new(call) }
 }
 
 /// Ends the loop and asks for no words about it.

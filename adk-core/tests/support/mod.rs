@@ -173,6 +173,7 @@ impl Tree {
         let reads: Vec<_> =
             inputs.iter().map(|i| KeySpec::new(i.name, i.ty).optional(i.has_default)).collect();
         let meta = AgentMeta::new(AgentKind::Workflow, name)
+            .description("Serves a test.")
             .reads(Box::leak(reads.into_boxed_slice()))
             .writes(outputs)
             .steps(steps);
