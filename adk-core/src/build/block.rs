@@ -292,6 +292,7 @@ block!(
 );
 
 /// Of the workflow agents this one alone can run live; what stands in it is known at run time.
+#[diagnostic::do_not_recommend]
 impl Live for SequentialAgent {}
 
 impl LoopAgentBuilder {

@@ -256,9 +256,13 @@ impl Workflow for Tree {
     }
 }
 
+// rustc would list these where something cannot run live, none of which is the remedy.
 /// What stands in it is known at run time: a live run looks at it when it begins.
+#[diagnostic::do_not_recommend]
 impl workflow::Live for Tree {}
+#[diagnostic::do_not_recommend]
 impl workflow::Live for dyn DynAgent {}
+#[diagnostic::do_not_recommend]
 impl workflow::Live for LlmAgent {}
 
 /// An agent of any kind as the root of a run.
