@@ -3,7 +3,7 @@
 //! `cargo test --test conformance` runs those of `tests/conformance`; with `ADK_CONFORMANCE` in the environment, those
 //! of that folder. `cargo test --test conformance -- loop-` runs those whose names hold `loop-`.
 
-#[allow(dead_code, reason = "fields of cases whose features are on their way")]
+#[allow(dead_code, reason = "what cases of a later feature say")]
 mod conformance_harness;
 
 use conformance_harness::suite::{Named, Ours, Suite};

@@ -56,6 +56,8 @@ pub enum ErrorKind {
     KeyType,
     /// A prompt names an artifact that is not there.
     ArtifactMissing,
+    /// An artifact is asked for, and the runner keeps none ([`NoArtifacts`](crate::NoArtifacts)).
+    NoArtifactStore,
     /// An agent ended without having written its declared key.
     KeyNotWritten,
     /// The answer of a model does not fit the agent's output type.

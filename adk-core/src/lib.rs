@@ -56,8 +56,8 @@ pub use name::Name;
 pub use path::{At, Path, PathError};
 pub use rehearsal::Rehearsal;
 pub use run::{
-    ArtifactStore, Artifacts, Context, History, LoopEnd, LoopEndReason, MemoryArtifacts, Outcome, Prepare,
-    ReadonlyContext, RunConfig, State, Waiting,
+    ArtifactStore, Artifacts, Context, History, LoopEnd, LoopEndReason, MemoryArtifacts, NoArtifacts,
+    Outcome, Prepare, ReadonlyContext, RunConfig, State, Waiting,
 };
 pub use runner::{RunEnd, RunRequest, RunStream, Runner};
 pub use spec::{AgentKind, AgentMeta, KeySpec, Spec, ToolMeta};

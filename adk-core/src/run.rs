@@ -18,7 +18,7 @@ mod state;
 
 pub use crate::engine::Waiting;
 pub use actions::ToolActions;
-pub use artifacts::{ArtifactStore, Artifacts, MemoryArtifacts};
+pub use artifacts::{ArtifactStore, Artifacts, MemoryArtifacts, NoArtifacts};
 pub use config::RunConfig;
 pub use context::Context;
 pub use history::History;

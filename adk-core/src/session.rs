@@ -6,12 +6,14 @@ mod memory;
 mod pages;
 mod state;
 mod store;
+mod transfer;
 
 pub use filter::{EventFilter, SessionSnapshot};
 pub use memory::MemoryStore;
 pub use pages::{PAGE, Pages};
 pub use state::{Scope, SharedState, StateMap, split};
 pub use store::{SessionKey, SessionStore};
+pub use transfer::{export, import};
 
 use crate::event::{Event, StateDelta};
 use crate::id::{IdSeed, MOST};

@@ -19,6 +19,7 @@ async fn the_store_in_memory_does_what_every_store_does() {
     store::keys(&memory).await;
     store::events(&memory).await;
     store::lists(&memory).await;
+    store::transfer(&memory).await;
 }
 
 /// Tells what it sees of these keys, one event each.

@@ -20,6 +20,7 @@ async fn it_does_what_every_store_does() {
     store::keys(&sqlite).await;
     store::events(&sqlite).await;
     store::lists(&sqlite).await;
+    store::transfer(&sqlite).await;
 }
 
 #[tokio::test]

@@ -87,6 +87,13 @@ impl TryFrom<Map<String, Value>> for AgentDef {
 }
 
 impl AgentDef {
+    /// The names of the agents in it; those of tools are in trees of their own.
+    pub fn names(&self) -> Vec<String> {
+        let Self::Agent(agent) = self else { return Vec::new() };
+        let below = agent.common.sub_agents.iter().flat_map(Self::names);
+        std::iter::once(agent.common.name.clone()).chain(below).collect()
+    }
+
     /// Whether a parallel block stands in it anywhere.
     pub fn is_parallel(&self) -> bool {
         let Self::Agent(agent) = self else { return false };

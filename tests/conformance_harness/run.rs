@@ -8,8 +8,8 @@ use super::tree::{self, Built, Refused};
 use super::views::{ErrorView, EventView, RequestView, RunView};
 use adk::session::SessionKey;
 use adk::{
-    ArtifactStore, Content, DynAgent, Error, ErrorKind, FunctionResponse, LiveQueue, MemoryArtifacts, Part,
-    Role, RunConfig, Runner, StateDelta,
+    ArtifactStore, Content, DynAgent, Error, ErrorKind, FunctionResponse, LiveQueue, MemoryArtifacts,
+    NoArtifacts, Part, Role, RunConfig, Runner, StateDelta,
 };
 use std::fmt::Display;
 use std::sync::Arc;
@@ -90,6 +90,8 @@ async fn run(case: &Case) -> Result<Measured, String> {
 /// Where a case runs.
 struct Stage {
     runner: Runner,
+    /// The names of all agents.
+    names: Vec<String>,
 }
 
 impl Stage {
@@ -99,7 +101,10 @@ impl Stage {
             config = config.max_llm_calls(u32::try_from(calls).unwrap_or(0));
         }
         config = config.streaming(case.run_config.streaming_mode == Some(StreamingMode::Sse));
-        let artifacts: Arc<dyn ArtifactStore> = Arc::new(MemoryArtifacts::new());
+        let artifacts: Arc<dyn ArtifactStore> = match case.no_artifact_service {
+            true => Arc::new(NoArtifacts),
+            false => Arc::new(MemoryArtifacts::new()),
+        };
         let mut builder = Runner::builder().app_name(APP).config(config).artifact_store(artifacts.clone());
         for plugin in &case.plugins {
             builder = builder.plugin(plugins::Scripted::new(plugin, recorder.clone()));
@@ -111,7 +116,7 @@ impl Stage {
             let key = SessionKey::new(APP, USER, SESSION);
             artifacts.save(&key, name, Part::text(content)).await.map_err(text)?;
         }
-        Ok(Self { runner })
+        Ok(Self { runner, names: case.root.names() })
     }
 
     async fn turn(&self, turn: &RunDef, tree: &Arc<dyn DynAgent>, ids: &mut Ids) -> Result<RunView, String> {
@@ -142,11 +147,20 @@ impl Stage {
             first = false;
         };
         drop(stream);
-        view.error = ended.err().map(|error| told(&error));
+        view.error = ended.err().map(|error| self.told(&error, &view));
         let session = session.open().await.map_err(text)?;
         view.state_after = normal::state(&session.state());
         view.persisted_count = session.len();
         Ok(view)
+    }
+}
+
+impl Stage {
+    /// An error of a run that came to these events.
+    fn told(&self, error: &Error, view: &RunView) -> ErrorView {
+        let asked = |event: &EventView| event.actions.transfer_to_agent.clone();
+        let target = view.events.iter().rev().find_map(asked);
+        told(error, target.is_some_and(|target| self.names.contains(&target)))
     }
 }
 
@@ -170,11 +184,15 @@ fn content(turn: &RunDef, ids: &Ids) -> Content {
 }
 
 /// An error in the words of the cases.
-fn told(error: &Error) -> ErrorView {
+fn told(error: &Error, is_known: bool) -> ErrorView {
     let kind = match error.kind() {
         ErrorKind::KeyMissing => "missing_state_key",
         ErrorKind::ArtifactMissing => "missing_artifact",
+        ErrorKind::NoArtifactStore => "no_artifact_service",
         ErrorKind::LlmCallsExceeded => "llm_calls_exceeded",
+        // One kind of ours is two of the reference: whether the tree holds an agent of that name.
+        ErrorKind::Transfer if is_known => "transfer_not_allowed",
+        ErrorKind::Transfer => "transfer_target_not_found",
         ErrorKind::OutputInvalid => "validation_error",
         ErrorKind::LiveLoop => "not_implemented",
         _ => "agent_error",

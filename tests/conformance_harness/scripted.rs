@@ -58,7 +58,11 @@ impl Scripted {
                     cx.step("sleep", sleep).await?;
                 }
                 Step::Raise(message) => return Err(Error::other(message.clone())),
-                Step::EndInvocation(_) => return Err(Error::other("end_invocation")),
+                Step::EndInvocation(yes) => {
+                    if *yes {
+                        cx.end_invocation();
+                    }
+                }
             }
         }
         Ok(())

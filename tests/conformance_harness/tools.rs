@@ -82,13 +82,29 @@ impl DynTool for ScriptedTool {
         mut args: ToolArgs,
         cx: &'a mut ToolContext,
     ) -> BoxFuture<'a, Result<Value, ToolError>> {
+        let mut missing = Vec::new();
         for param in &self.def.params {
-            if let (Some(default), false) = (&param.default, args.contains_key(&param.name)) {
-                args.insert(param.name.clone(), default.clone());
+            match &param.default {
+                _ if args.contains_key(&param.name) => {}
+                Some(default) => drop(args.insert(param.name.clone(), default.clone())),
+                None => missing.push(&*param.name),
             }
+        }
+        if !missing.is_empty() {
+            let text = lacks(&self.def.name, &missing);
+            return Box::pin(std::future::ready(Err(ToolError::argument(text))));
         }
         Box::pin(act(self.def.clone(), self.recorder.clone(), args, cx))
     }
+}
+
+/// What a function tool of the reference says of a call without its mandatory arguments.
+fn lacks(name: &str, missing: &[&str]) -> String {
+    format!(
+        "Invoking `{name}()` failed as the following mandatory input parameters are not present:\n{}\nYou could retry \
+         calling this tool, but it is IMPORTANT for you to provide all the mandatory parameters.",
+        missing.join("\n")
+    )
 }
 
 /// Does what the script says; what it returns.

@@ -11,7 +11,10 @@ use adk::build::{
     IntoAgent, LlmAgentBuilder, LoopAgentBuilder, ParallelAgentBuilder, SequentialAgentBuilder, SubAgent,
 };
 use adk::llm::{IncludeContents, Instruction, LlmAgent};
-use adk::{AgentTool, BuildError, DynAgent, LoopAgent, ParallelAgent, SequentialAgent, Tree, WithCallbacks};
+use adk::{
+    AgentTool, BuildError, DynAgent, LoopAgent, ParallelAgent, ReadonlyContext, SequentialAgent, Tree,
+    WithCallbacks,
+};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::fmt;
@@ -127,6 +130,14 @@ impl Maker<'_> {
         })
     }
 
+    /// An agent as a tool is the root of a tree of its own.
+    fn tool(&mut self, def: &AgentDef) -> Result<Arc<dyn DynAgent>, String> {
+        match build(def, self.recorder)? {
+            Built::Tree(tree) => Ok(tree),
+            Built::Refused(refused) => Err(format!("the agent of a tool was refused: {refused}")),
+        }
+    }
+
     fn sequence(&mut self, agent: &Agent) -> Result<SequentialAgentBuilder, String> {
         let builder = SequentialAgent::builder(agent.common.name.clone());
         let builder = builder.description(&agent.common.description).sub_agents(self.all(agent)?);
@@ -150,43 +161,22 @@ impl Maker<'_> {
         })
     }
 
-    /// An agent as a tool: it stands in no tree.
-    fn tool(&mut self, def: &AgentDef) -> Result<AgentTool, String> {
-        let AgentDef::Agent(agent) = def else {
-            return Err("a tool that is an agent which stands elsewhere".to_owned());
-        };
-        let wrong = |error: adk::BuildError| error.to_string();
-        Ok(match &agent.kind {
-            Kind::Sequential => {
-                AgentTool::new(self.sequence(agent)?.flow_checks(false).build().map_err(wrong)?)
-            }
-            Kind::Parallel => {
-                AgentTool::new(self.parallel(agent)?.flow_checks(false).build().map_err(wrong)?)
-            }
-            Kind::Loop { max_iterations } => AgentTool::new(
-                self.looping(agent, *max_iterations)?.flow_checks(false).build().map_err(wrong)?,
-            ),
-            Kind::Llm(llm) => AgentTool::new(self.llm(agent, llm)?.build().map_err(wrong)?),
-            Kind::Scripted(script) => {
-                let scripted = Scripted::new(agent, script, self.recorder.clone());
-                AgentTool::new(around!(WithCallbacks::new(scripted), &agent.common, self.recorder))
-            }
-        })
-    }
-
     fn llm(&mut self, agent: &Agent, llm: &Llm) -> Result<LlmAgentBuilder, String> {
         let name = agent.common.name.clone();
         let mut builder = LlmAgent::builder(name)
             .description(&agent.common.description)
-            .instruction(llm.instruction.clone())
+            .instruction(match &llm.instruction_provider_text {
+                Some(text) => {
+                    let text = text.clone();
+                    Instruction::function(move |_: ReadonlyContext| text.clone())
+                }
+                None => Instruction::from(llm.instruction.clone()),
+            })
             .global_instruction(llm.global_instruction.clone())
             .model(ScriptedReplies::new(llm, self.recorder.clone()))
             .disallow_transfer_to_parent(llm.disallow_transfer_to_parent)
             .disallow_transfer_to_peers(llm.disallow_transfer_to_peers)
             .sub_agents(self.all(agent)?);
-        if let Some(text) = llm.instruction_provider_text.clone() {
-            builder = builder.instruction(Instruction::function(move |_| text.clone()));
-        }
         if let Some(key) = &llm.output_key {
             builder = builder.output_key(key.clone());
         }
@@ -200,7 +190,7 @@ impl Maker<'_> {
             builder = match tool {
                 ToolDef::ExitLoop => builder.tool(adk::tools::exit_loop::default()),
                 ToolDef::Function(def) => builder.tool(ScriptedTool::new(def, self.recorder)),
-                ToolDef::Agent(def) => builder.tool(self.tool(def)?),
+                ToolDef::Agent(def) => builder.tool(AgentTool::shared(self.tool(def)?)),
             };
         }
         Ok(callbacks::inside(around!(builder, &agent.common, self.recorder), &agent.common, self.recorder))

@@ -3,7 +3,7 @@
 use super::{Overlay, Run};
 use crate::session::SessionKey;
 use crate::sync::lock;
-use crate::{BoxFuture, Name, Part, Result};
+use crate::{BoxFuture, Error, ErrorKind, Name, Part, Result};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Mutex;
@@ -97,6 +97,43 @@ impl ArtifactStore for MemoryArtifacts {
     fn delete<'a>(&'a self, session: &'a SessionKey, name: &'a str) -> BoxFuture<'a, Result<()>> {
         lock(&self.files).remove(&Self::place(session, name));
         Box::pin(std::future::ready(Ok(())))
+    }
+}
+
+/// Keeps no artifacts: a runner that has none, as ADK's without an artifact service. Whoever asks for one gets an error,
+/// also where it is read optionally, since nobody can tell whether it is there.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoArtifacts;
+
+impl NoArtifacts {
+    fn refuse<T: Send + 'static>(name: &str) -> BoxFuture<'static, Result<T>> {
+        let message = format!("artifact `{name}` is asked for, but this runner keeps no artifacts");
+        let error = Error::new(ErrorKind::NoArtifactStore, message)
+            .with_help("give it a store: `Runner::builder().artifact_store(MemoryArtifacts::new())`");
+        Box::pin(std::future::ready(Err(error)))
+    }
+}
+
+impl ArtifactStore for NoArtifacts {
+    fn save<'a>(&'a self, _: &'a SessionKey, name: &'a str, _: Part) -> BoxFuture<'a, Result<u32>> {
+        Self::refuse(name)
+    }
+
+    fn load<'a>(
+        &'a self,
+        _: &'a SessionKey,
+        name: &'a str,
+        _: Option<u32>,
+    ) -> BoxFuture<'a, Result<Option<Part>>> {
+        Self::refuse(name)
+    }
+
+    fn list<'a>(&'a self, _: &'a SessionKey) -> BoxFuture<'a, Result<Vec<String>>> {
+        Box::pin(std::future::ready(Ok(Vec::new())))
+    }
+
+    fn delete<'a>(&'a self, _: &'a SessionKey, name: &'a str) -> BoxFuture<'a, Result<()>> {
+        Self::refuse(name)
     }
 }
 

@@ -51,6 +51,8 @@ pub(crate) struct Frame {
     steps: u32,
     /// An event of this turn escalated.
     pub(crate) escalated: bool,
+    /// Nobody is asked after this turn.
+    pub(crate) ends_unasked: bool,
     /// A callback of this turn ends the loop of that name.
     pub(crate) exit_to: Option<Name>,
     /// Where in [`Context::written`] this turn's keys begin.
@@ -71,6 +73,7 @@ impl Frame {
             emits: 0,
             steps: 0,
             escalated: false,
+            ends_unasked: false,
             exit_to: None,
             first_written,
             silent: None,
@@ -258,6 +261,12 @@ impl Context {
     /// The run.
     pub fn run_id(&self) -> RunId {
         self.run.id
+    }
+
+    /// Nobody is asked after this agent: neither its own callbacks nor plugins. It is ADK's `end_invocation` as an agent
+    /// sets it on its own context; what is around the agent goes on.
+    pub fn end_invocation(&mut self) {
+        self.frame.ends_unasked = true;
     }
 
     /// The settings of the run.

@@ -77,6 +77,25 @@ impl SessionHandle {
         self.shared.sessions.read(&self.key, filter).await
     }
 
+    /// Gives the session away as lines of JSON, see [`export`](crate::session::export); `false` when there is none.
+    ///
+    /// # Errors
+    /// When the store fails, or `line` does.
+    pub async fn export(&self, line: impl FnMut(&str) -> Result<()> + Send) -> Result<bool> {
+        crate::session::export(&*self.shared.sessions, &self.key, line).await
+    }
+
+    /// Makes the session from the lines of an export, see [`import`](crate::session::import).
+    ///
+    /// # Errors
+    /// When the session is there already, a line is not one of an export, or the store fails.
+    pub async fn import<I>(&self, lines: I) -> Result<()>
+    where
+        I: IntoIterator<Item = Result<String>, IntoIter: Send>,
+    {
+        crate::session::import(&*self.shared.sessions, self.key.clone(), lines).await
+    }
+
     /// The latest version of an artifact.
     ///
     /// # Errors

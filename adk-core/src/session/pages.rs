@@ -18,11 +18,14 @@ pub trait Pages: Send + Sync + 'static {
     fn load(&self, places: Range<usize>) -> BoxFuture<'_, Result<Vec<Arc<Event>>>>;
 }
 
+/// A page, once it is there.
+type Page = OnceLock<Box<[Arc<Event>]>>;
+
 /// Events before a place, in pages that never move once they are there.
 pub(super) struct Earlier {
     source: Option<Arc<dyn Pages>>,
     len: usize,
-    pages: Box<[OnceLock<Box<[Arc<Event>]>>]>,
+    pages: Box<[Page]>,
 }
 
 impl Earlier {

@@ -102,7 +102,9 @@ async fn between(agent: &dyn DynAgent, who: Option<Who<'_>>, cx: &mut Context) -
     let mut flow = Flow::Continue;
     if begun == Begun::Runs {
         flow = body(agent, cx).await?;
-        if let Some(who) = who {
+        if let Some(who) = who
+            && !cx.frame.ends_unasked
+        {
             who.end(cx).await?;
         }
     }

@@ -155,3 +155,34 @@ pub async fn lists(store: &dyn SessionStore) {
     assert!(again.is_empty() && again.get("id").is_none());
     assert_eq!(again.get("user:n").as_deref(), Some(&json!("u")));
 }
+
+/// What is exported is imported again as it was, or not at all.
+pub async fn transfer(store: &dyn SessionStore) {
+    let key = |id: &str| SessionKey::new("transfer", "u", id);
+    store.create(key("s"), delta(json!({"k": null, "own": [1], "user:n": "Ann"}))).await.unwrap();
+    let events = (0..2500).map(|n| stored(n, &n.to_string()).with_state("own", n));
+    store.append(&key("s"), events.collect()).await.unwrap();
+    let mut lines = Vec::new();
+    let push = |line: &str| {
+        lines.push(line.to_owned());
+        Ok(())
+    };
+    assert!(adk_core::session::export(store, &key("s"), push).await.unwrap());
+    assert_eq!(lines.len(), 2501);
+    assert!(!adk_core::session::export(store, &key("none"), |_| Ok(())).await.unwrap());
+
+    let all = |lines: &[String]| lines.iter().cloned().map(Ok).collect::<Vec<_>>();
+    adk_core::session::import(store, key("t"), all(&lines)).await.unwrap();
+    let (one, two) =
+        (read(store, &key("s"), EventFilter::new()).await, read(store, &key("t"), EventFilter::new()).await);
+    assert_eq!((&one.events, state(&one)), (&two.events, state(&two)));
+    assert_eq!(state(&two)["own"], json!(2499));
+
+    let error = adk_core::session::import(store, key("t"), all(&lines)).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Store(StoreErrorKind::Exists), "{error}");
+    lines[2000] = "{\"author\": 1}".to_owned();
+    let error = adk_core::session::import(store, key("v"), all(&lines)).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Store(StoreErrorKind::Corrupt), "{error}");
+    assert!(error.to_string().contains("line 2001 "), "{error}");
+    assert!(store.get(&key("v")).await.unwrap().is_none(), "all of it or nothing");
+}
