@@ -100,3 +100,8 @@ pub use docs::checks;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 pub struct Readme;
+
+/// The code of the guide for people who come from ADK, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/from-adk.md")]
+pub struct FromAdk;

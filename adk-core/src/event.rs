@@ -87,6 +87,10 @@ pub struct Actions {
     pub skip_summarization: Option<bool>,
     /// The agent that goes on.
     pub transfer_to_agent: Option<Name>,
+    /// What a sequence or a loop is about to run: ADK's checkpoint, under `RunConfig::resumable`.
+    pub agent_state: Option<Arc<Value>>,
+    /// The agent or block has ended: ADK's checkpoint, under `RunConfig::resumable`.
+    pub end_of_agent: Option<bool>,
 }
 
 /// Keys and their new values, in the order in which they were written; a later value of a key wins.

@@ -56,8 +56,9 @@ pub use name::Name;
 pub use path::{At, Path, PathError};
 pub use rehearsal::Rehearsal;
 pub use run::{
-    ArtifactStore, Artifacts, Context, History, LoopEnd, LoopEndReason, MemoryArtifacts, NoArtifacts,
-    Outcome, Prepare, ReadonlyContext, RunConfig, State, Waiting,
+    AGENT_LIFECYCLE_KEY, ArtifactStore, Artifacts, Context, History, LIFECYCLE_KEY, Lifecycle,
+    LifecycleOutcome, LifecyclePhase, LoopEnd, LoopEndReason, MemoryArtifacts, NoArtifacts, Outcome, Prepare,
+    ReadonlyContext, RunConfig, State, Waiting,
 };
 pub use runner::{RunEnd, RunRequest, RunStream, Runner};
 pub use spec::{AgentKind, AgentMeta, KeySpec, Spec, ToolMeta};

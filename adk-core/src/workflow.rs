@@ -1,6 +1,7 @@
 //! Workflows: what `workflow!` implements, and the walk over the flat list of steps.
 
 mod block;
+pub(crate) mod checkpoint;
 mod join;
 mod keys;
 mod lifecycle;
@@ -172,6 +173,9 @@ pub async fn run(workflow: &dyn Wired, cx: &mut Context) -> Result<Flow> {
         Walked::Exit(exit) if exit.ends_all_loops(cx) => Flow::Exit,
         Walked::Exit(exit) => return Err(outside(exit, cx)),
     };
+    if workflow.root().is_none() && cx.config().resumable {
+        checkpoint::ended(cx).await?;
+    }
     if nested {
         Box::pin(nested::leave(spec, cx)).await?;
     }

@@ -123,6 +123,52 @@ async fn messages_come_while_it_runs_and_the_run_waits_for_them_without_pausing(
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_agent_hands_over_to_the_next_which_begins_with_what_was_said() {
+    let model = ScriptedModel::new()
+        .on("greeter")
+        .text("Who are you?")
+        .reply(Reply::new().text("Hi, Ann.").call("task_completed", json!({})))
+        .on("helper")
+        .text("How can I help?")
+        .text("Bye.");
+    let tree = chat(vec![greeter_for_ann(), run(say("middle")), helper()]);
+    let mut stream = runner(&model).run_live(&tree, "", &queue(&["Hello.", "Ann.", "No."])).stream();
+    assert_eq!(
+        lines(&mut stream).await,
+        [
+            "user: Hello.",
+            "greeter: Who are you?",
+            "user: Ann.",
+            "greeter: Hi, Ann., task_completed()",
+            "greeter: task_completed answers",
+            "middle: middle",
+            "helper: How can I help?",
+            "user: No.",
+            "helper: Bye.",
+        ]
+    );
+    let requests = model.requests();
+    let first = &requests[0];
+    assert!(
+        first.system_instruction.starts_with("Greet.\n\nOnce you have done"),
+        "{}",
+        first.system_instruction
+    );
+    let tools: Vec<_> = first.tools.iter().map(|tool| tool.name.to_string()).collect();
+    assert_eq!(tools, ["task_completed"]);
+    assert!(requests[2].contents.iter().any(|content| content.text().contains("Ann.")));
+}
+
+/// Without a key: what it says beside a call is no last word.
+fn greeter_for_ann() -> Node {
+    struct Ann;
+    impl Declares<0> for Ann {
+        const DECL: LlmDecl = LlmDecl::new(AgentMeta::new(AgentKind::Llm, "greeter")).instruction("Greet.");
+    }
+    run(Declared::<Ann, 0>::default())
+}
+
+#[tokio::test(start_paused = true)]
 async fn behind_a_closed_queue_each_later_agent_has_one_turn() {
     let model = ScriptedModel::new().on("greeter").text("Hi.").on("helper").text("Anything else?");
     let tree = chat(vec![greeter(), helper()]);

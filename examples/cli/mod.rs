@@ -71,7 +71,13 @@ impl Cli {
         rehearsal: Rehearsal,
         more: impl Fn(RunnerBuilder<DefaultProvider>) -> RunnerBuilder<DefaultProvider>,
     ) -> Result<Runner> {
-        let builder = || more(Runner::builder().app_name(app).config(RunConfig::new().streaming(true)));
+        let builder = || {
+            more(
+                Runner::builder()
+                    .app_name(app)
+                    .config(RunConfig::new().streaming(true).lifecycle_events(true)),
+            )
+        };
         if let Some(model) = &self.model {
             return builder().model(model.as_str()).build();
         }
@@ -94,7 +100,7 @@ impl Cli {
             if event.partial {
                 progress.piece(&event);
             } else {
-                progress.whole(&event);
+                progress.whole();
                 progress.aside(|| self.print(&event))?;
             }
         }

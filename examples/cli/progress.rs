@@ -1,16 +1,19 @@
-//! A spinner on standard error while a model works; nothing where that is no terminal.
+//! A spinner on standard error that says who works and since when; nothing where that is no terminal.
 
-use adk::Event;
 use adk::llm::RETRY_KEY;
+use adk::spec::NodeKind;
+use adk::{Event, LifecyclePhase, Path};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How much of an answer is shown while it comes, in characters.
 const SHOWN: usize = 50;
 
 pub struct Progress {
     bar: Option<ProgressBar>,
+    /// The agents that work now, in the order in which they began.
+    working: Vec<(Path, Instant)>,
     /// The end of what the latest agent says.
     said: String,
 }
@@ -25,7 +28,7 @@ impl Progress {
             bar.enable_steady_tick(Duration::from_millis(100));
             bar
         });
-        Self { bar, said: String::new() }
+        Self { bar, working: Vec::new(), said: String::new() }
     }
 
     /// A piece of an answer, or that a call is made again.
@@ -35,26 +38,36 @@ impl Progress {
             let why = retry["error"].as_str().unwrap_or_default();
             self.aside(|| eprintln!("[{}] asks again in {wait:.1?}: {why}", event.author));
         }
-        if let Some(bar) = &self.bar {
-            self.said += &event.text().replace(char::is_whitespace, " ");
-            if let Some((at, _)) = self.said.char_indices().rev().nth(SHOWN) {
-                self.said.drain(..at);
+        if let Some(lifecycle) = event.lifecycle() {
+            // Blocks say nothing: who works is an agent.
+            let works = matches!(lifecycle.kind, NodeKind::Llm | NodeKind::Function | NodeKind::Custom);
+            match lifecycle.phase {
+                LifecyclePhase::Started if works => self.working.push((event.path.clone(), Instant::now())),
+                _ => self.working.retain(|(path, _)| *path != event.path),
             }
-            bar.set_message(format!("{}: {}", event.path, self.said));
         }
+        self.said += &event.text().replace(char::is_whitespace, " ");
+        if let Some((at, _)) = self.said.char_indices().rev().nth(SHOWN) {
+            self.said.drain(..at);
+        }
+        self.show();
     }
 
     /// An event is there as a whole.
-    pub fn whole(&mut self, event: &Event) {
+    pub fn whole(&mut self) {
         self.said.clear();
-        if let Some(bar) = &self.bar {
-            // Who is next is not known before it says something.
-            let done = event
-                .path
-                .parent()
-                .map_or("begins ...".to_owned(), |_| format!("{} is done ...", event.path));
-            bar.set_message(done);
-        }
+        self.show();
+    }
+
+    /// `writing/refinement#2/critic 3s: ... what it says`, or all that work at the same time.
+    fn show(&self) {
+        let Some(bar) = &self.bar else { return };
+        let who = |(path, since): &(Path, Instant)| format!("{path} {}s", since.elapsed().as_secs());
+        let working: Vec<_> = self.working.iter().map(who).collect();
+        bar.set_message(match &working[..] {
+            [one] if !self.said.is_empty() => format!("{one}: {}", self.said),
+            _ => working.join(", "),
+        });
     }
 
     /// Prints without tearing the spinner.

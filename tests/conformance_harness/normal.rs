@@ -95,8 +95,8 @@ fn actions(event: &Event) -> ActionsView {
         escalate: actions.escalate,
         skip_summarization: actions.skip_summarization,
         transfer_to_agent: actions.transfer_to_agent.as_ref().map(ToString::to_string),
-        end_of_agent: None,
-        agent_state: None,
+        end_of_agent: actions.end_of_agent,
+        agent_state: actions.agent_state.as_deref().and_then(Value::as_object).cloned(),
     }
 }
 

@@ -6,13 +6,15 @@ use super::plugins;
 use super::recorder::Recorder;
 use super::tree::{self, Built, Refused};
 use super::views::{ErrorView, EventView, RequestView, RunView};
+use adk::engine::MemoryJournal;
 use adk::session::SessionKey;
 use adk::{
     ArtifactStore, Content, DynAgent, Error, ErrorKind, FunctionResponse, LiveQueue, MemoryArtifacts,
-    NoArtifacts, Part, Role, RunConfig, Runner, StateDelta,
+    NoArtifacts, Part, Role, RunConfig, RunId, Runner, StateDelta,
 };
+use serde_json::{Map, Value};
 use std::fmt::Display;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 const APP: &str = "conformance";
@@ -90,6 +92,8 @@ async fn run(case: &Case) -> Result<Measured, String> {
 /// Where a case runs.
 struct Stage {
     runner: Runner,
+    /// The latest run.
+    latest: Mutex<Option<RunId>>,
     /// The names of all agents.
     names: Vec<String>,
 }
@@ -105,7 +109,11 @@ impl Stage {
             true => Arc::new(NoArtifacts),
             false => Arc::new(MemoryArtifacts::new()),
         };
+        config = config.resumable(case.resumable);
         let mut builder = Runner::builder().app_name(APP).config(config).artifact_store(artifacts.clone());
+        if case.resumable {
+            builder = builder.engine(MemoryJournal::new());
+        }
         for plugin in &case.plugins {
             builder = builder.plugin(plugins::Scripted::new(plugin, recorder.clone()));
         }
@@ -116,13 +124,29 @@ impl Stage {
             let key = SessionKey::new(APP, USER, SESSION);
             artifacts.save(&key, name, Part::text(content)).await.map_err(text)?;
         }
-        Ok(Self { runner, names: case.root.names() })
+        Ok(Self { runner, latest: Mutex::default(), names: case.root.names() })
+    }
+
+    /// Answers a call that runs on.
+    async fn answer(&self, call: &str, response: &Map<String, Value>) -> Result<(), String> {
+        let waiting = self.runner.waiting().await.map_err(text)?;
+        let wait = waiting.iter().find(|waiting| waiting.call_id.as_deref() == Some(call));
+        let wait = wait.ok_or_else(|| format!("nobody waits for the answer to call `{call}`"))?;
+        self.runner.answer(&wait.id, response).await.map_err(text)
     }
 
     async fn turn(&self, turn: &RunDef, tree: &Arc<dyn DynAgent>, ids: &mut Ids) -> Result<RunView, String> {
         let session = self.runner.session(USER, turn.session.as_deref().unwrap_or(SESSION));
         let mut view = RunView::default();
+        let latest = *self.latest.lock().map_err(text)?;
         let mut request = match turn.live {
+            _ if turn.resume_previous_invocation => {
+                let run = latest.ok_or("there is no run that could be resumed")?;
+                if let Some(answer) = &turn.function_response {
+                    self.answer(&ids.real(&answer.id), &answer.response).await?;
+                }
+                self.runner.resume(tree.clone(), run)
+            }
             true => session.run_live(tree.clone(), content(turn, ids), &closed_queue()),
             false => session.run(tree.clone(), content(turn, ids)),
         };
@@ -140,7 +164,9 @@ impl Stage {
             match next.map_err(|_| "the run is stuck: nothing can happen any more".to_owned())? {
                 None => break Ok(()),
                 // A stream of ours begins with what the user said, one of the reference with the answer.
-                Some(Ok(event)) if first && event.author == "user" => {}
+                Some(Ok(event)) if first && event.author == "user" => {
+                    *self.latest.lock().map_err(text)? = Some(event.invocation_id);
+                }
                 Some(Ok(event)) => view.events.push(ids.event(&event)),
                 Some(Err(error)) => break Err(error),
             }

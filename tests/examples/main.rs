@@ -6,5 +6,6 @@ mod wire_server;
 mod bad;
 mod bananas;
 mod process;
+mod programs;
 mod rehearsal;
 mod wire;

@@ -7,13 +7,20 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::LazyLock;
 
 /// The examples that work on a text.
-pub(crate) const WRITERS: [&str; 7] = [
+pub(crate) const WRITERS: [&str; 14] = [
     "iterative_writing",
     "quality_loop",
     "parallel_research",
     "triage",
     "topic_research",
     "headline",
+    "story_from_message",
+    "validation_loop",
+    "search_verify",
+    "writing_loop",
+    "research_loop",
+    "shared_state",
+    "iteration_tracking",
     "support_desk",
 ];
 

@@ -29,8 +29,4 @@ async fn run(runner: &Runner, queue: &LiveQueue) -> Result<String> {
     Ok(runner.run_live(&Writing::default(), "cats", queue).await?.output)
 }
 
-async fn built(runner: &Runner, agent: &adk::LoopAgent, queue: &LiveQueue) -> Result<()> {
-    runner.run_live(agent, Content::default(), queue).await.map(|_| ())
-}
-
 fn main() {}

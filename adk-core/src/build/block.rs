@@ -8,7 +8,8 @@ use crate::callback::{AgentCallbacks, CallbackContext, Said, With1};
 use crate::check::Fault;
 use crate::run::{Context, Prepare};
 use crate::spec::{AgentMeta, Spec};
-use crate::workflow::{Keys, Live, Values, Workflow};
+use crate::workflow::wire::LiveIf;
+use crate::workflow::{Keys, Values, Workflow};
 use crate::{BoxFuture, Content, Flow, Name, Result};
 use serde::Serialize;
 use std::any::Any;
@@ -292,8 +293,7 @@ block!(
 );
 
 /// Of the workflow agents this one alone can run live; what stands in it is known at run time.
-#[diagnostic::do_not_recommend]
-impl Live for SequentialAgent {}
+impl LiveIf<true> for SequentialAgent {}
 
 impl LoopAgentBuilder {
     /// The most rounds, 1 or more. Without it, the loop goes on until an agent in it ends it; when none can, that is a

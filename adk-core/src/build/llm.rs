@@ -386,13 +386,6 @@ impl LlmAgentBuilder {
             );
             faults.push(Fault::new("syntax", &*self.name, fact));
         }
-        if self.output.is_some() && self.output_key.is_none() {
-            let fact = format!(
-                "agent `{}` has an output schema and no `output_key`; help: say which key its answer is written to",
-                self.name
-            );
-            faults.push(Fault::new("syntax", &*self.name, fact));
-        }
         // Blocks below it are trees of their own.
         let blocks = self.sub_agents.iter().filter(|part| matches!(part.0, Item::Block(_)));
         let inner = blocks.flat_map(|part| Tree::part(part.0.clone()).check());

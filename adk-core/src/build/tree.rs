@@ -10,6 +10,7 @@ use crate::check::{self, Fault};
 use crate::llm::LlmAgent;
 use crate::run::{Context, Prepare};
 use crate::spec::{AgentMeta, Spec};
+use crate::workflow::wire::LiveIf;
 use crate::workflow::{self, Keys, Values, Wired, Workflow};
 use crate::{BoxFuture, Content, Event, Flow, Name, Result};
 use serde_json::Value;
@@ -256,14 +257,10 @@ impl Workflow for Tree {
     }
 }
 
-// rustc would list these where something cannot run live, none of which is the remedy.
 /// What stands in it is known at run time: a live run looks at it when it begins.
-#[diagnostic::do_not_recommend]
-impl workflow::Live for Tree {}
-#[diagnostic::do_not_recommend]
-impl workflow::Live for dyn DynAgent {}
-#[diagnostic::do_not_recommend]
-impl workflow::Live for LlmAgent {}
+impl LiveIf<true> for Tree {}
+impl LiveIf<true> for dyn DynAgent {}
+impl LiveIf<true> for LlmAgent {}
 
 /// An agent of any kind as the root of a run.
 impl Workflow for dyn DynAgent {

@@ -64,6 +64,10 @@ struct WireActions {
     transfer_to_agent: Option<Name>,
     #[serde(skip_serializing_if = "none")]
     escalate: Option<bool>,
+    #[serde(alias = "agent_state", skip_serializing_if = "none")]
+    agent_state: Option<Arc<Value>>,
+    #[serde(alias = "end_of_agent", skip_serializing_if = "none")]
+    end_of_agent: Option<bool>,
 }
 
 impl Serialize for Event {
@@ -138,6 +142,8 @@ impl From<&Actions> for WireActions {
             state_delta: actions.state_delta.clone(),
             artifact_delta: artifacts.map(|(name, version)| (name.to_string(), (*version).into())).collect(),
             transfer_to_agent: actions.transfer_to_agent.clone(),
+            agent_state: actions.agent_state.clone(),
+            end_of_agent: actions.end_of_agent,
             escalate: actions.escalate,
         }
     }
@@ -153,6 +159,8 @@ impl From<WireActions> for Actions {
             escalate: wire.escalate,
             skip_summarization: wire.skip_summarization,
             transfer_to_agent: wire.transfer_to_agent,
+            agent_state: wire.agent_state,
+            end_of_agent: wire.end_of_agent,
         }
     }
 }

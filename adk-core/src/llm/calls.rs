@@ -39,6 +39,10 @@ pub(super) async fn answer(
         };
         add(left, cx.state().overlay, &mut actions, before);
         let FunctionCall { id, name, .. } = call;
+        // One that runs on and has nothing to say yet is not answered.
+        if result == Ok(Value::Null) && tools.runs_on(&name) {
+            continue;
+        }
         content.parts.push(Part::FunctionResponse(FunctionResponse { id, name, response: response(result) }));
     }
     Ok((content, actions))
@@ -113,12 +117,18 @@ async fn not_there(
 
 /// The result as an object, as models want it.
 fn response(result: Result<Value, String>) -> Map<String, Value> {
-    let (key, value) = match result {
-        Ok(Value::Object(map)) => return map,
-        Ok(value) => ("result", value),
-        Err(message) => ("error", Value::String(message)),
-    };
-    Map::from_iter([(key.to_owned(), value)])
+    match result {
+        Ok(value) => object(value),
+        Err(message) => Map::from_iter([("error".to_owned(), Value::String(message))]),
+    }
+}
+
+/// A value as an object.
+pub(super) fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        value => Map::from_iter([("result".to_owned(), value)]),
+    }
 }
 
 /// In ADK's words, which its conformance cases compare.

@@ -1,5 +1,7 @@
 //! What a model is told of the conversation so far.
 
+mod late;
+
 use super::IncludeContents;
 use super::turn::OWN_ID;
 use crate::content::{Content, Part, Role};
@@ -24,7 +26,9 @@ pub(super) fn contents(history: &History, agent: &str, include: IncludeContents)
     let mut events: Vec<&Arc<Event>> = Vec::new();
     for event in history.iter().rev().filter(|event| speaks(event)) {
         events.push(event);
-        if include == IncludeContents::None && *event.author != *agent {
+        // The answer to a call that ran on is a part of the turn.
+        let is_answer = event.author == "user" && event.function_responses().next().is_some();
+        if include == IncludeContents::None && *event.author != *agent && !is_answer {
             break;
         }
     }
@@ -32,8 +36,16 @@ pub(super) fn contents(history: &History, agent: &str, include: IncludeContents)
         events.iter().flat_map(|event| event.function_responses()).map(|response| &*response.id).collect();
     let mut contents = Vec::with_capacity(events.len());
     let mut explained = false;
-    for event in events.into_iter().rev() {
+    events.reverse();
+    let late = late::Late::of(&events, agent);
+    for (place, event) in events.into_iter().enumerate() {
         let Some(content) = &event.content else { continue };
+        let placed = late.as_ref().map(|late| late.placed(place, event, content));
+        let content = match &placed {
+            Some(None) => continue,
+            Some(Some(content)) => content,
+            None => content,
+        };
         let content = if event.author == "user" || *event.author == *agent {
             own(content, &answered)
         } else {
@@ -41,6 +53,9 @@ pub(super) fn contents(history: &History, agent: &str, include: IncludeContents)
         };
         if !content.parts.is_empty() {
             contents.push(content);
+        }
+        if let Some(answers) = late.as_ref().and_then(|late| late.behind(place)) {
+            contents.push(own(answers, &answered));
         }
     }
     contents

@@ -1,7 +1,7 @@
 //! What a model is asked: the request of one call.
 
 use super::toolbox::Toolbox;
-use super::{IncludeContents, LlmAgent, contents::contents, respond, transfer};
+use super::{IncludeContents, LlmAgent, contents::contents, live, respond, transfer};
 use crate::Result;
 use crate::model::{CallInfo, ModelRequest};
 use crate::run::Context;
@@ -34,6 +34,7 @@ pub(super) async fn build(
     let paragraphs = [
         Some(global),
         Some(instruction),
+        live::instruction(cx).map(str::to_owned),
         Some(identity(&info.agent, agent.about.meta().description)),
         tools.responds().then(|| respond::INSTRUCTION.to_owned()),
         transfer::instruction(seat),

@@ -1,8 +1,8 @@
 //! The tools of one turn: those of the runtime, which depend on where the agent stands, then the agent's own.
 
-use super::LlmAgent;
 use super::respond::SetModelResponse;
 use super::transfer::TransferToAgent;
+use super::{LlmAgent, live};
 use crate::model::{Model, ToolDeclaration};
 use crate::run::Context;
 use crate::tool::DynTool;
@@ -33,6 +33,7 @@ impl<'a> Toolbox<'a> {
         if let Some(transfer) = transfer {
             added.push(Arc::new(transfer));
         }
+        added.extend(live::tool(agent, cx));
         Self { agent, added, responds }
     }
 
@@ -44,6 +45,11 @@ impl<'a> Toolbox<'a> {
     /// The tool that a model calls by that name.
     pub(super) fn get(&self, name: &str) -> Option<&Arc<dyn DynTool>> {
         self.iter().find(|tool| *tool.declaration_dyn().name == *name)
+    }
+
+    /// Whether calls of that name are answered from outside, after the tool has returned.
+    pub(super) fn runs_on(&self, name: &str) -> bool {
+        self.get(name).is_some_and(|tool| tool.meta().long_running)
     }
 
     /// Whose tools they are.

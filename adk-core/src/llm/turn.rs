@@ -3,7 +3,7 @@
 use super::call::{self, Call};
 use super::hooks::{self, Asked};
 use super::toolbox::Toolbox;
-use super::{LlmAgent, calls, output, request, respond, transfer};
+use super::{LlmAgent, calls, later, output, request, respond, transfer};
 use crate::event::{Actions, Event};
 use crate::flow::Flow;
 use crate::model::{FinishReason, Model, ModelResponse, Usage};
@@ -28,6 +28,8 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
     let model = model(agent, cx)?;
     let tools = Toolbox::new(agent, &*model, cx);
     let mut flow = Flow::Continue;
+    // Calls whose answer comes from outside.
+    let mut open = Vec::new();
     // Where agents hand over to each other, the calls of an agent are counted over all its turns at this place.
     let mut turn = cx.frame.seat.as_ref().map_or(0, |seat| seat.calls);
     loop {
@@ -43,14 +45,24 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
             flow = Flow::ExitTo(name);
         }
         cx.frame.silent = reason(&event).or_else(|| Some("the model's last answer has no text".into()));
+        open.extend(later::mark(&mut event, &calls, |name| tools.runs_on(name)));
         cx.emit(event).await?;
         if calls.is_empty() {
-            break;
+            if open.is_empty() {
+                break;
+            }
+            later::answers(std::mem::take(&mut open), cx).await?;
+            continue;
         }
         let (content, mut actions) = calls::answer(&tools, calls, cx).await?;
-        let event = response_event(&actions).with_content(content);
-        let mut last = event.is_final_response();
-        cx.emit(event).await?;
+        let is_silent = content.parts.is_empty() && !cx.has_pending() && actions == ToolActions::default();
+        // Nothing is to be said before the answers come.
+        let mut last = is_silent;
+        if !is_silent {
+            let event = response_event(&actions).with_content(content);
+            last = event.is_final_response();
+            cx.emit(event).await?;
+        }
         if let Some(answer) = actions.set_model_response.take() {
             let event = answered(agent, respond::event(&answer), answer);
             cx.emit(event).await?;
@@ -65,8 +77,11 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
             ToolActions { escalate: true, .. } if flow == Flow::Continue => flow = Flow::Exit,
             _ => {}
         }
-        if last {
+        if last && open.is_empty() {
             break;
+        }
+        if last {
+            later::answers(std::mem::take(&mut open), cx).await?;
         }
     }
     Ok(flow)

@@ -16,6 +16,8 @@ pub struct RunConfig {
     pub max_llm_calls: u32,
     /// Whether replies of models come in pieces, as partial events, before they come as a whole. Default `false`.
     pub streaming: bool,
+    /// Whether the stream tells that agents and blocks begin and end, see [`Lifecycle`](super::Lifecycle). Default `false`.
+    pub lifecycle_events: bool,
     /// Whether an escalate ends every enclosing loop, while the sequences in between run on, and cancels the siblings of
     /// a direct child of a parallel block. Default `false`: it ends the innermost loop, as a `break` does.
     pub escalate_ends_all_loops: bool,
@@ -26,6 +28,9 @@ pub struct RunConfig {
     pub require_keys: bool,
     /// Whether an agent or a block that ends a loop without having announced it fails the run. Default `true`.
     pub require_announced_exits: bool,
+    /// Whether ADK's checkpoint events are part of the log: `agent_state` before each step of a sequence or loop, and
+    /// `end_of_agent`. Default `false`. Whether a run can be taken up again depends on the engine, and not on this.
+    pub resumable: bool,
 }
 
 impl Default for RunConfig {
@@ -33,10 +38,12 @@ impl Default for RunConfig {
         Self {
             max_llm_calls: 500,
             streaming: false,
+            lifecycle_events: false,
             escalate_ends_all_loops: false,
             tool_errors_end_run: false,
             require_keys: true,
             require_announced_exits: true,
+            resumable: false,
         }
     }
 }
@@ -84,6 +91,27 @@ impl RunConfig {
         self
     }
 
+    /// Whether the stream tells that agents and blocks begin and end.
+    ///
+    /// ```
+    /// # use adk_core as adk;
+    /// # async fn show<T: Send + 'static>(mut stream: adk::RunStream<'_, T>) -> adk::Result<()> {
+    /// // runner.run(&workflow, input).config(RunConfig::new().lifecycle_events(true)).stream()
+    /// while let Some(event) = stream.next().await {
+    ///     let event = event?;
+    ///     if let Some(lifecycle) = event.lifecycle() {
+    ///         println!("{}: {lifecycle}", event.path);
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn lifecycle_events(mut self, yes: bool) -> Self {
+        self.lifecycle_events = yes;
+        self
+    }
+
     /// Whether an escalate ends every enclosing loop.
     #[must_use]
     pub fn escalate_ends_all_loops(mut self, yes: bool) -> Self {
@@ -95,6 +123,13 @@ impl RunConfig {
     #[must_use]
     pub fn tool_errors_end_run(mut self, yes: bool) -> Self {
         self.tool_errors_end_run = yes;
+        self
+    }
+
+    /// Whether ADK's checkpoint events are part of the log.
+    #[must_use]
+    pub fn resumable(mut self, yes: bool) -> Self {
+        self.resumable = yes;
         self
     }
 

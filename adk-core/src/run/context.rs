@@ -497,22 +497,29 @@ impl Context {
     /// # Errors
     /// When the answer is not of that type.
     pub async fn wait<T: DeserializeOwned>(&mut self, name: impl Into<Name>) -> Result<T> {
-        let key = self.step_key(name.into());
-        let waiting = Waiting {
-            id: key.id(),
-            run_id: key.run_id,
-            path: key.path.clone(),
-            question: String::new(),
-            schema: Value::Null,
-            deadline: None,
-            call_id: None,
-            otherwise: None,
-        };
-        let wait = Wait { key, session: self.run.session().key().clone(), waiting: waiting.clone() };
-        if let Some(answer) = self.run.engine.answer(wait).await? {
-            return record::read(answer);
+        let asked = Asked { name: name.into(), call_id: None, question: String::new() };
+        let mut values = self.wait_for_all(vec![asked]).await?;
+        record::read(record::escaped(values.pop().unwrap_or_default()))
+    }
+
+    /// Values from outside, in the order in which they are asked for; the agent waits until all are there.
+    pub(crate) async fn wait_for_all(&mut self, asked: Vec<Asked>) -> Result<Vec<Value>> {
+        let (mut values, mut open) = (Vec::with_capacity(asked.len()), Vec::new());
+        for Asked { name, call_id, question } in asked {
+            let key = self.step_key(name);
+            let (id, run_id, path) = (key.id(), key.run_id, key.path.clone());
+            let (schema, deadline, otherwise) = (Value::Null, None, None);
+            let waiting = Waiting { id, run_id, path, question, schema, deadline, call_id, otherwise };
+            let wait = Wait { key, session: self.run.session().key().clone(), waiting: waiting.clone() };
+            match self.run.engine.answer(wait).await? {
+                Some(answer) => values.push(record::read(answer)?),
+                None => open.push(waiting),
+            }
         }
-        let _waits = self.run.add_waiting(waiting);
+        if open.is_empty() {
+            return Ok(values);
+        }
+        let _waits: Vec<_> = open.into_iter().map(|waiting| self.run.add_waiting(waiting)).collect();
         let _parked = Counted::new(&self.run.outbox().parked);
         std::future::pending().await
     }
@@ -539,6 +546,14 @@ impl Context {
         self.frame.steps += 1;
         StepKey { run_id: self.run.id, path: self.frame.path.clone(), name, index }
     }
+}
+
+/// What is asked from outside.
+pub(crate) struct Asked {
+    pub(crate) name: Name,
+    /// The call of a long-running tool that it is the answer to.
+    pub(crate) call_id: Option<String>,
+    pub(crate) question: String,
 }
 
 /// The id of an event, and where it stands in the outbox when it is delivered.

@@ -55,7 +55,7 @@ pub struct LoopEnd {
 }
 
 /// Why a loop ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum LoopEndReason {

@@ -22,12 +22,14 @@ use std::task::{Poll, Waker};
 pub(crate) struct Replay {
     session: Arc<Session>,
     events: Vec<Recorded>,
-    /// Where each event of this run stands in `events`: by its slot as text.
+    /// Where each event of this run stands in `events`: by its path, and how many came before it there.
     slots: HashMap<String, usize>,
     temp: HashMap<String, StateDelta>,
     steps: HashMap<String, Value>,
     done: HashMap<String, Done>,
     begins: u64,
+    /// How many events were emitted at each path this time.
+    seen: Mutex<HashMap<String, u32>>,
     cursor: Mutex<Cursor>,
     is_over: AtomicBool,
 }
@@ -72,8 +74,8 @@ impl Replay {
         let events: Vec<_> = recorded.collect();
         let done = done.into_iter().map(|done| (done.path.to_string(), done)).collect();
         let is_over = AtomicBool::new(events.is_empty());
-        let (begins, cursor) = (record.begins, Mutex::default());
-        Self { session, events, slots, temp, steps, done, begins, cursor, is_over }
+        let (begins, seen, cursor) = (record.begins, Mutex::default(), Mutex::default());
+        Self { session, events, slots, temp, steps, done, begins, seen, cursor, is_over }
     }
 
     /// The session as far as the record is given back; `None` when all of it is.
@@ -83,6 +85,15 @@ impl Replay {
 
     pub(crate) fn is_over(&self) -> bool {
         self.is_over.load(Acquire)
+    }
+
+    /// Where the next event of this path stands in the record: events of one path are emitted in the order of the log.
+    fn next_at(&self, path: &Path) -> Option<usize> {
+        let path = path.to_string();
+        let mut seen = lock(&self.seen);
+        let nth = seen.entry(path.clone()).or_default();
+        *nth += 1;
+        self.slots.get(&format!("{path}!{}", *nth - 1)).copied()
     }
 
     /// What a step gave.
@@ -203,7 +214,7 @@ fn scopes(state: &StateDelta) -> (StateMap, StateMap, StateMap) {
 /// Answers a commit from the record when it is its turn, or makes it once the record is given back.
 pub(super) async fn commit(run: Arc<Run>, path: Path, nth: u32, body: Body) -> Result<Stored> {
     let Some(replay) = &run.replay else { return new(&run, path, nth, body).await };
-    let index = replay.slots.get(&format!("{path}!{nth}")).copied();
+    let index = replay.next_at(&path);
     let target = index.unwrap_or(replay.events.len());
     replay.turn(&run, target).await;
     let Some(Recorded { event, own }) = index.and_then(|index| replay.events.get(index)) else {
@@ -220,7 +231,8 @@ pub(super) async fn commit(run: Arc<Run>, path: Path, nth: u32, body: Body) -> R
         replay.pass(&run, &mut cursor);
         replay.wake(&mut cursor);
     }
-    let temp = slot.and_then(|slot| replay.temp.get(slot)).cloned().unwrap_or_default();
+    // A turn goes through several paths where its rounds do, and numbers its events over all of them.
+    let temp = replay.temp.get(&format!("{path}!{nth}")).cloned().unwrap_or_default();
     Ok(Stored::earlier(replay.begins + target as u64, event.clone(), temp))
 }
 

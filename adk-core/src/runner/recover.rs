@@ -69,7 +69,7 @@ impl<P> Runner<P> {
     pub fn resume<'a, H, W>(&self, workflow: H, run: RunId) -> RunRequest<'a, W::Output>
     where
         H: Deref<Target = W> + Send + Sync + 'a,
-        W: Workflow,
+        W: Workflow + ?Sized,
     {
         RunRequest::resume(self.shared.clone(), workflow, run)
     }

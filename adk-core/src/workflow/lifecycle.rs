@@ -8,7 +8,7 @@ use crate::agent::DynAgent;
 use crate::callback::{self, AgentCallbacks};
 use crate::event::Event;
 use crate::flow::Flow;
-use crate::run::{Context, ToolActions};
+use crate::run::{Context, LifecycleOutcome, ToolActions};
 use crate::spec::AgentMeta;
 use crate::{Content, Error, ErrorKind, Result};
 
@@ -112,6 +112,25 @@ async fn tell(mut event: Event, actions: ToolActions, cx: &mut Context) -> Resul
     event.actions.transfer_to_agent = actions.transfer_to_agent;
     cx.frame.exit_to = actions.exit_to.or(cx.frame.exit_to.take());
     cx.emit(event).await.map(drop)
+}
+
+/// How the turn of an agent ended, for who watches.
+pub(super) fn outcome(ran: &Result<(Flow, Begun)>, cx: &Context) -> LifecycleOutcome {
+    match ran {
+        Ok((_, Begun::Skipped)) => LifecycleOutcome::Skipped,
+        Ok((Flow::Continue, _)) => LifecycleOutcome::Completed,
+        Ok(_) => LifecycleOutcome::Exited,
+        Err(error) => failed(error, cx),
+    }
+}
+
+/// The end of what has failed, with the place of the error, which may not have one yet.
+pub(super) fn failed(error: &Error, cx: &Context) -> LifecycleOutcome {
+    let error = match error.path() {
+        Some(_) => error.to_string(),
+        None => format!("agent `{}` (at {}): {error}", cx.path().name(), cx.path()),
+    };
+    LifecycleOutcome::Failed { error }
 }
 
 /// How a turn leaves what is around it, by its events.

@@ -6,7 +6,7 @@ use super::{Wired, scopes};
 use crate::agent::DynAgent;
 use crate::flow::Flow;
 use crate::panic::caught;
-use crate::run::{Context, Frame, KeyScope, stored};
+use crate::run::{Context, Frame, KeyScope, Watch, stored};
 use crate::spec::{AgentKind, AgentMeta, Renames, Step, StepKind};
 use crate::{Error, ErrorKind, Name, Path, Result};
 use std::sync::Arc;
@@ -87,14 +87,21 @@ impl Around {
 /// Runs an agent at the place where the context stands, between its callbacks unless it has begun already.
 pub(crate) async fn run(agent: &dyn DynAgent, begun: bool, cx: &mut Context) -> Result<Flow> {
     let who = (!begun).then_some(Who::Agent(agent));
+    let watch = match who {
+        Some(_) => Watch::begin(agent.meta().kind.into(), cx).await,
+        None => None,
+    };
     let ran = between(agent, who, cx).await;
     if let (Some(who), Err(error)) = (who, &ran) {
         who.fail(error, cx).await;
     }
-    ran
+    if let Some(watch) = watch {
+        watch.end(lifecycle::outcome(&ran, cx)).await;
+    }
+    ran.map(|(flow, _)| flow)
 }
 
-async fn between(agent: &dyn DynAgent, who: Option<Who<'_>>, cx: &mut Context) -> Result<Flow> {
+async fn between(agent: &dyn DynAgent, who: Option<Who<'_>>, cx: &mut Context) -> Result<(Flow, Begun)> {
     let begun = match who {
         Some(who) => who.begin(cx).await?,
         None => Begun::Runs,
@@ -108,7 +115,7 @@ async fn between(agent: &dyn DynAgent, who: Option<Who<'_>>, cx: &mut Context) -
             who.end(cx).await?;
         }
     }
-    looked_at(agent, flow, cx)
+    Ok((looked_at(agent, flow, cx)?, begun))
 }
 
 /// How the turn ends, and whether it may end so.

@@ -4,20 +4,23 @@ use super::lifecycle::{self, Begun, Who};
 use super::turn::turn;
 use super::{Wired, reads};
 use crate::flow::Flow;
-use crate::run::{Context, Frame, LoopEnd, LoopEndReason};
-use crate::spec::{Step, StepKind};
+use crate::run::{Context, Frame, LifecycleOutcome, LoopEnd, LoopEndReason, Watch};
+use crate::spec::{NodeKind, Step, StepKind};
 use crate::{At, BoxFuture, Error, ErrorKind, Name, Path, Result};
 use std::ops::Range;
 
 /// A block that the walk is in.
-struct Open {
-    at: usize,
+pub(super) struct Open {
+    pub(super) at: usize,
     /// What the context was before the block was entered.
     outer: Frame,
     /// The round, for a loop; otherwise 0.
-    round: u32,
+    pub(super) round: u32,
     /// An exit that has to wait until the block has run on to its end (`RunConfig::escalate_ends_all_loops`).
     escalated: Option<Exit>,
+    /// Tells of its end, where that was asked for, and how it ended.
+    watch: Option<Box<Watch>>,
+    outcome: LifecycleOutcome,
 }
 
 /// Where a walk goes on after the end of a block.
@@ -65,6 +68,9 @@ impl<'a> Walk<'a> {
             if let (Err(error), Some(who)) = (&walked, self.who(block.at)) {
                 who.fail(error, cx).await;
             }
+            if let (Err(error), Some(watch)) = (&walked, block.watch) {
+                watch.end(lifecycle::failed(error, cx)).await;
+            }
             self.go_back(block.at, block.outer, cx);
         }
         walked
@@ -72,6 +78,7 @@ impl<'a> Walk<'a> {
 
     async fn walk(&self, range: Range<usize>, open: &mut Vec<Open>, cx: &mut Context) -> Result<Walked> {
         let mut at = range.start;
+        let is_whole = range == (0..self.steps.len());
         let mut left = None;
         while at < range.end {
             let step = &self.steps[at];
@@ -80,6 +87,7 @@ impl<'a> Walk<'a> {
                     let Some(agent) = self.workflow.agent(at) else {
                         return Err(self.broken(at, "has no agent"));
                     };
+                    self.announce(at, is_whole, open, cx).await?;
                     let ended = {
                         let outer = self.go_to(at, cx);
                         turn(self.workflow, agent, outer, step, self.workflow.root() == Some(at), cx).await?
@@ -95,7 +103,10 @@ impl<'a> Walk<'a> {
                 | StepKind::Loop { .. }
                 | StepKind::Match { .. }
                 | StepKind::Parallel { .. }
-                | StepKind::Each { .. } => match self.enter(at, open, cx).await? {
+                | StepKind::Each { .. } => match {
+                    self.announce(at, is_whole, open, cx).await?;
+                    self.enter(at, open, cx).await?
+                } {
                     Begun::Runs => {
                         let (inside, exit) = self.inside(at, open, cx).await?;
                         at = inside;
@@ -103,7 +114,10 @@ impl<'a> Walk<'a> {
                     }
                     Begun::Skipped => {
                         at = step.end + 1;
-                        self.leave(open, cx)?
+                        if let Some(block) = open.last_mut() {
+                            block.outcome = LifecycleOutcome::Skipped;
+                        }
+                        self.leave(open, cx).await?
                     }
                 },
                 StepKind::Branch | StepKind::Arm { .. } => {
@@ -146,7 +160,11 @@ impl<'a> Walk<'a> {
     /// Goes into a block.
     async fn enter(&self, at: usize, open: &mut Vec<Open>, cx: &mut Context) -> Result<Begun> {
         let outer = self.go_to(at, cx);
-        open.push(Open { at, outer, round: 0, escalated: None });
+        let watch = match self.who(at) {
+            Some(_) => Watch::begin(kind(&self.steps[at].kind), cx).await,
+            None => None,
+        };
+        open.push(Open { at, outer, round: 0, escalated: None, watch, outcome: LifecycleOutcome::Completed });
         match self.who(at) {
             Some(who) => who.begin(cx).await.map_err(|error| error.at(cx.path())),
             None => Ok(Begun::Runs),
@@ -166,6 +184,7 @@ impl<'a> Walk<'a> {
             }
             StepKind::Match { key } => Ok((self.arm(at, key, cx)?, None)),
             StepKind::Parallel { max_concurrency } => {
+                self.announce_parallel(cx).await?;
                 Ok((step.end, self.boxed_parallel(at, max_concurrency, cx).await?.exit()))
             }
             StepKind::Each { item, list, max_concurrency } => {
@@ -297,25 +316,35 @@ impl<'a> Walk<'a> {
         open: &mut Vec<Open>,
         cx: &mut Context,
     ) -> Result<Option<Exit>> {
-        let Some(block) = open.last() else { return Ok(None) };
-        if let Some(reason) = reason.filter(|_| block.round > 0) {
-            cx.go_to(At::Once);
-            cx.run.end_loop(LoopEnd { path: cx.path().clone(), rounds: block.round, reason });
+        let Some(block) = open.last_mut() else { return Ok(None) };
+        match reason {
+            Some(reason) if block.round > 0 => {
+                cx.go_to(At::Once);
+                let rounds = block.round;
+                block.outcome = LifecycleOutcome::LoopEnded { rounds, reason: reason.clone() };
+                cx.run.end_loop(LoopEnd { path: cx.path().clone(), rounds, reason });
+            }
+            Some(_) => block.outcome = LifecycleOutcome::Exited,
+            None => {}
         }
+        self.ended(block.at, cx).await?;
         if let Some(who) = self.who(block.at) {
             who.end(cx).await.map_err(|error| error.at(cx.path()))?;
         }
-        self.leave(open, cx)
+        self.leave(open, cx).await
     }
 
     /// Leaves the innermost block, which has ended; the exit that comes out of it.
-    fn leave(&self, open: &mut Vec<Open>, cx: &mut Context) -> Result<Option<Exit>> {
+    async fn leave(&self, open: &mut Vec<Open>, cx: &mut Context) -> Result<Option<Exit>> {
         let flow = lifecycle::asked(cx);
         if flow != Flow::Continue {
             lifecycle::announced(None, &flow, cx).map_err(|error| error.at(cx.path()))?;
         }
         let own = Exit::new(flow, LoopEndReason::Escalated { by: cx.path().clone() });
         let Some(block) = open.pop() else { return Ok(own) };
+        if let Some(watch) = block.watch {
+            watch.end(block.outcome).await;
+        }
         self.go_back(block.at, block.outer, cx);
         Ok(own.or(block.escalated))
     }
@@ -347,6 +376,17 @@ impl<'a> Walk<'a> {
     fn broken(&self, at: usize, why: &str) -> Error {
         let message = format!("step {at} of `{}` {why}", self.workflow.spec().name);
         Error::new(ErrorKind::Config, message)
+    }
+}
+
+/// What a block is called where it begins and ends.
+fn kind(kind: &StepKind<'_>) -> NodeKind {
+    match kind {
+        StepKind::Loop { .. } => NodeKind::Loop,
+        StepKind::Parallel { .. } => NodeKind::Parallel,
+        StepKind::Match { .. } => NodeKind::Match,
+        StepKind::Each { .. } => NodeKind::Each,
+        _ => NodeKind::Sequence,
     }
 }
 

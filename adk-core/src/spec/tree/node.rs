@@ -61,7 +61,7 @@ pub struct Node<'a> {
 }
 
 /// What a [`Node`] is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum NodeKind {
@@ -87,6 +87,17 @@ pub enum NodeKind {
     Loop,
     /// Ends a loop.
     Break,
+}
+
+impl From<AgentKind> for NodeKind {
+    fn from(kind: AgentKind) -> Self {
+        match kind {
+            AgentKind::Llm => Self::Llm,
+            AgentKind::Function => Self::Function,
+            AgentKind::Workflow => Self::Workflow,
+            AgentKind::Custom => Self::Custom,
+        }
+    }
 }
 
 impl<'a> Node<'a> {

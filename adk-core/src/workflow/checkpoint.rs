@@ -1,0 +1,83 @@
+//! ADK's checkpoint events, under [`RunConfig::resumable`](crate::RunConfig::resumable): what a sequence or a loop is about
+//! to run, and that a block or an agent has ended.
+//!
+//! They are a view: nothing reads them back. A run is taken up again from its record, by path and not by name.
+
+use super::walk::{Open, Walk};
+use crate::event::{Actions, Event};
+use crate::run::Context;
+use crate::spec::{AgentKind, StepKind};
+use crate::{BoxFuture, Result};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+impl Walk<'_> {
+    /// Says that a step is about to run: in a sequence, in a loop, or in the body of a workflow.
+    pub(super) async fn announce(
+        &self,
+        at: usize,
+        is_whole: bool,
+        open: &[Open],
+        cx: &mut Context,
+    ) -> Result<()> {
+        if !cx.config().resumable {
+            return Ok(());
+        }
+        let name = self.workflow.name(at);
+        let state = match open.last() {
+            None if is_whole && self.workflow.root() != Some(at) => json!({"current_sub_agent": name}),
+            Some(block) => match self.steps[block.at].kind {
+                StepKind::Sequence => json!({"current_sub_agent": name}),
+                StepKind::Loop { .. } => {
+                    json!({"current_sub_agent": name, "times_looped": block.round.saturating_sub(1)})
+                }
+                _ => return Ok(()),
+            },
+            None => return Ok(()),
+        };
+        tell(Some(state), cx).await
+    }
+
+    /// Says that the branches of a parallel block are about to run.
+    pub(super) async fn announce_parallel(&self, cx: &mut Context) -> Result<()> {
+        match cx.config().resumable {
+            true => tell(Some(json!({})), cx).await,
+            false => Ok(()),
+        }
+    }
+
+    /// Says that a block has ended. A parallel one says so when all its children do: agents by hand never say it.
+    pub(super) async fn ended(&self, block: usize, cx: &mut Context) -> Result<()> {
+        if !cx.config().resumable {
+            return Ok(());
+        }
+        let says = match self.steps[block].kind {
+            StepKind::Sequence | StepKind::Loop { .. } => true,
+            StepKind::Parallel { .. } => self.parts(block).all(|branch| {
+                let first = self.steps.get(branch.start).map(|step| step.kind);
+                !matches!(first, Some(StepKind::Agent { meta, .. })
+                    if matches!(meta.kind, AgentKind::Custom | AgentKind::Function))
+            }),
+            _ => false,
+        };
+        match says {
+            true => tell(None, cx).await,
+            false => Ok(()),
+        }
+    }
+}
+
+/// Says that the agent or workflow at this place has ended.
+pub(crate) async fn ended(cx: &mut Context) -> Result<()> {
+    match cx.config().resumable {
+        true => tell(None, cx).await,
+        false => Ok(()),
+    }
+}
+
+/// Commits a checkpoint: a state, or the end. Boxed, since blocks stand in each other and an event is large.
+fn tell(state: Option<Value>, cx: &mut Context) -> BoxFuture<'_, Result<()>> {
+    let end_of_agent = state.is_none().then_some(true);
+    let actions = Actions { agent_state: state.map(Arc::new), end_of_agent, ..Actions::default() };
+    Box::pin(async move { cx.emit(Event { actions, ..Event::new() }).await.map(drop) })
+}

@@ -1,0 +1,43 @@
+//! @iqai/adk's counter loop: the count is 0 at the start, each round adds one, and the loop ends at three.
+//!
+//! No model is asked: who counts is a function. `let` is the initial state, `.withQuickSession({ state: { count: 0 } })`
+//! there.
+//!
+//! ```text
+//! cargo run --example counter_loop
+//! ```
+
+mod cli;
+
+use adk::prelude::*;
+use std::process::ExitCode;
+
+/// Where the counter stops.
+const LAST: u32 = 3;
+
+/// Increments the counter, and ends the loop when it is high enough.
+#[agent(writes = count)]
+fn counter(count: u32) -> (u32, Flow) {
+    (count + 1, Flow::exit_if(count + 1 >= LAST))
+}
+
+workflow! {
+    /// Counts to three.
+    pub CounterLoop() -> count: u32 {
+        let count: u32 = 0;
+
+        counting: loop(max = 10) < counter >
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    cli::exit(count(&cli::read(&CounterLoop::SPEC, "WORDS", "Nothing is made of them")).await)
+}
+
+async fn count(cli: &cli::Cli) -> Result<()> {
+    let runner = cli.runner("counter_loop", Rehearsal::new())?;
+    let outcome = cli.show(runner.run(&CounterLoop::default(), ()).stream()).await?;
+    cli.result(&outcome.output.to_string())?;
+    outcome.loops.iter().try_for_each(|end| cli.note(end))
+}

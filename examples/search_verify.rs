@@ -1,0 +1,69 @@
+//! @iqai/adk's search and verify: a searcher looks things up with a tool, a verifier says whether that is enough.
+//!
+//! ```text
+//! cargo run --example search_verify -- "Who built the first bicycle?"
+//! ```
+
+mod cli;
+
+use adk::prelude::*;
+use std::process::ExitCode;
+
+/// What can be found: yours asks a search engine.
+const LIBRARY: [&str; 5] = [
+    "Karl Drais showed his running machine, a bicycle without pedals, in Mannheim in 1817.",
+    "Pierre Michaux built bicycles with pedals on the front wheel in Paris from 1861.",
+    "The safety bicycle of John Kemp Starley (1885) has two wheels of one size and a chain.",
+    "John Boyd Dunlop made the first practical pneumatic tyre in 1888.",
+    "The derailleur was in use in France before it was allowed in the Tour de France in 1937.",
+];
+
+/// Searches for information.
+#[tool]
+fn search(
+    /// What to look for, in a few words.
+    query: &str,
+) -> Vec<&'static str> {
+    let words: Vec<_> = query.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase).collect();
+    let about = |text: &&str| {
+        let text = text.to_lowercase();
+        words.iter().filter(|word| word.len() > 3).any(|word| text.contains(word.as_str()))
+    };
+    LIBRARY.into_iter().filter(about).collect()
+}
+
+workflow! {
+    /// Searches until what was found answers the question.
+    pub SearchVerify(question: String) -> search_results: String {
+        /// Searches for information.
+        agent searcher -> search_results: String {
+            include_contents: none,
+            instruction: "Search for what answers this question, and write down what you found, with nothing from your \
+                own memory: {question}\n\nWhat was missing the last time, if anything: {gaps?}",
+            tools: [search],
+        }
+
+        /// Verifies information.
+        agent verifier -> gaps: String {
+            include_contents: none,
+            instruction: "Do these results answer the question? If they are sufficient, call `exit_loop`. If not, say \
+                what is missing.\n\nQuestion: {question}\n\nResults:\n{search_results}",
+            tools: [adk::tools::exit_loop],
+        }
+
+        searching: loop(max = 5) < searcher; verifier >
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    cli::exit(work(&cli::read(&SearchVerify::SPEC, "QUESTION", "What to find out")).await)
+}
+
+async fn work(cli: &cli::Cli) -> Result<()> {
+    let input = cli.input()?;
+    let runner = cli.runner("search_verify", Rehearsal::new())?;
+    let outcome = cli.show(runner.run(&SearchVerify::default(), input).stream()).await?;
+    cli.result(&outcome.output)?;
+    outcome.loops.iter().try_for_each(|end| cli.note(end))
+}

@@ -1,0 +1,119 @@
+//! The programs of the documentation of ADK and @iqai/adk, rehearsed.
+
+use crate::process::example;
+use crate::wire::{MODELS, asks};
+use crate::wire_server::{Reply, WireServer};
+use serde_json::json;
+
+/// Runs an example, and sees that its output holds all that, in this order.
+async fn shows(name: &str, args: &[&str], lines: &[&str]) {
+    let ran = example(name, args).run().await.good();
+    let mut rest = &*ran.out;
+    for line in lines {
+        let at = rest.find(line).unwrap_or_else(|| panic!("{line:?} is missing in {}", ran.out));
+        rest = &rest[at + line.len()..];
+    }
+    assert!(rest.is_empty(), "more behind it: {rest}");
+}
+
+#[tokio::test]
+async fn quality_checking() {
+    let end = "validation_loop/validation ended in round 2, by validator\n";
+    let calls = "[validator, round 2] calls exit_loop({})\n[validator, round 2] ends the loop\n";
+    shows("validation_loop", &["2 appels"], &["[processor, round 1] ", "[validator, round 1] ", calls, end])
+        .await;
+}
+
+#[tokio::test]
+async fn search_and_verify() {
+    let end = "search_verify/searching ended in round 2, by verifier\n";
+    shows("search_verify", &["bicycles?"], &["[searcher, round 1] ", "[searcher, round 2] ", end]).await;
+}
+
+#[tokio::test]
+async fn a_counter_counts_to_three() {
+    let lines = [
+        "[counter, round 1] count = 1\n",
+        "[counter, round 2] count = 2\n",
+        "[counter, round 3] count = 3\n[counter, round 3] ends the loop\n",
+        "--- result ---\n3\n",
+        "counter_loop/counting ended in round 3, by counter\n",
+    ];
+    shows("counter_loop", &[], &lines).await;
+}
+
+#[tokio::test]
+async fn writing() {
+    let end = "--- result ---\n(rehearsed answer of drafter, round 2)\n\nwriting_loop/writing ended in round 2, by critic\n";
+    shows("writing_loop", &["an article"], &["[drafter, round 1] ", "[critic, round 1] ", end]).await;
+}
+
+#[tokio::test]
+async fn research() {
+    let lines = [
+        "[analyzer, round 2] calls mark_complete({})\n",
+        "\ncomplete\n",
+        "research_loop/researching ended in round 2, by analyzer\n",
+    ];
+    shows("research_loop", &["quantum computing"], &lines).await;
+}
+
+#[tokio::test]
+async fn iterations() {
+    let lines = [
+        "[tracker, round 1] iteration 1 (loop_iteration 0)\n",
+        "[tracker, round 3] iteration 3 (loop_iteration 2)\n",
+        "\n3 iterations\n",
+        "iteration_tracking/tracking ended in round 3, by tracker\n",
+    ];
+    shows("iteration_tracking", &["bees"], &lines).await;
+}
+
+#[tokio::test]
+async fn state_over_iterations() {
+    let lines = [
+        "--- result ---\n(rehearsed answer of processor, round 3)\n",
+        "\n(rehearsed answer of evaluator, round 3)\n",
+        "shared_state/rounds ended in round 3, its last\n",
+    ];
+    shows("shared_state", &["a slogan"], &lines).await;
+}
+
+/// The tool of the TypeScript, Go and Java pages only escalates, so the model is asked once more, and what it says then is
+/// its last word. That of the Python page also sets `skip_summarization`, and is the end.
+#[tokio::test]
+async fn an_exit_tool_without_skip_summarization_costs_one_call_more() {
+    for (name, calls, result) in
+        [("story_from_message", 4, "That is all."), ("iterative_writing", 3, "A cat sat.")]
+    {
+        let exit = Reply::new().call("exit_loop", json!({}));
+        let server = WireServer::start([
+            Reply::text("A cat sat."),
+            Reply::text("No major issues found."),
+            exit,
+            Reply::text("That is all."),
+        ])
+        .await;
+        let model = MODELS[0];
+        let ran = example(name, &["--model", model.0, "Write a document about a cat"]);
+        let ran = asks(ran, &server, model).run().await.good();
+        assert_eq!(server.requests().len(), calls, "{name}: {}", ran.out);
+        assert!(ran.out.contains(&format!("--- result ---\n{result}\n")), "{name}: {}", ran.out);
+        assert!(ran.out.contains("refinement ended in round 1, by refiner\n"), "{name}: {}", ran.out);
+        let asked = server.requests()[0].body.to_string();
+        assert!(asked.contains("Write a document about a cat"), "{name}: {asked}");
+    }
+}
+
+#[tokio::test]
+async fn the_fluent_forms_begin_with_the_state_of_their_quick_session() {
+    for (args, end) in [
+        (&["writing", "an article"][..], "draft: \"(rehearsed answer of drafter, round 2)\"\n"),
+        (&["research", "bees"], "completed: true\n"),
+        (&["counter"], "count: 3\n"),
+    ] {
+        let ran = example("fluent_loops", args).run().await.good();
+        assert!(ran.out.ends_with(end), "{}", ran.out);
+    }
+    example("fluent_loops", &["wrting"]).run().await.bad(&["there is no loop called `wrting`"]);
+}
