@@ -3,6 +3,7 @@
 mod keys;
 mod limits;
 mod names;
+mod tools;
 mod transfer;
 
 use super::ast::{Decl, DeclKind, Workflow};
@@ -13,6 +14,7 @@ use super::report::Report;
 pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut Report) {
     names::workflow(tree, report);
     names::declared(&tree.items.agents, report);
+    tools::workflow(&tree.items.agents, report);
     transfer::workflow(tree, plan, report);
     names::steps(plan, report);
     keys::workflow(tree, plan, report);

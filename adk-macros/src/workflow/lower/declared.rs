@@ -4,7 +4,7 @@ use super::super::ast::{Contents, Decl, DeclKind, Fields, Typed};
 use super::super::names;
 use super::super::plan::What;
 use super::super::text::code;
-use super::fields::{settings, tools};
+use super::fields::{OwnAgent, settings, tools};
 use super::{Lower, docs, index, key_spec, numbered};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -25,13 +25,16 @@ impl Lower<'_> {
         targets.filter_map(meta).collect()
     }
 
-    /// The type of an LLM agent that is declared here, by its name.
-    fn agent_type(&self, path: &Path) -> Option<TokenStream> {
+    /// The agent that is declared here by that name.
+    fn own_agent(&self, path: &Path) -> Option<OwnAgent> {
         let (adk, owner, name) = (&self.adk, &self.name, names::plain(path.get_ident()?));
         let mut agents = self.tree.items.agents.iter().enumerate();
         let (number, decl) = agents.find(|(_, decl)| names::plain(&decl.name) == name)?;
         let n = index(number);
-        matches!(decl.kind, DeclKind::Llm { .. }).then(|| quote!(#adk::llm::Declared<#owner, #n>))
+        Some(match decl.kind {
+            DeclKind::Llm { .. } => OwnAgent::Llm(quote!(#adk::llm::Declared<#owner, #n>)),
+            _ => OwnAgent::Supplied,
+        })
     }
 
     /// `impl Declares<N>` for every agent with fields, and the description of those known at run time.
@@ -49,7 +52,7 @@ impl Lower<'_> {
             all.extend(match &decl.kind {
                 DeclKind::Llm { output, fields } => {
                     let own = Declaration { number, decl, output: output.as_deref(), fields };
-                    own.lower(adk, name, &id, &self.targets(number), &|path| self.agent_type(path))
+                    own.lower(adk, name, &id, &self.targets(number), &|path| self.own_agent(path))
                 }
                 DeclKind::Given { .. } => TokenStream::new(),
                 DeclKind::Described { reads, output, .. } => {
@@ -177,7 +180,7 @@ impl Declaration<'_> {
         owner: &proc_macro2::Ident,
         id: &TokenStream,
         targets: &[TokenStream],
-        agents: &dyn Fn(&Path) -> Option<TokenStream>,
+        agents: &dyn Fn(&Path) -> Option<OwnAgent>,
     ) -> TokenStream {
         let Self { number, decl, output, fields } = *self;
         let wire = quote!(#adk::workflow::wire);

@@ -7,13 +7,21 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, quote};
 use syn::Path;
 
+/// An agent that the same workflow declares.
+pub(super) enum OwnAgent {
+    /// Its type.
+    Llm(TokenStream),
+    /// The caller supplies it, so there is nothing to make it of.
+    Supplied,
+}
+
 /// The types of the tools, what is checked of them, and how they are made.
 pub(super) fn tools(
     adk: &TokenStream,
     agent: &str,
     number: usize,
     fields: &Fields,
-    declared: &dyn Fn(&Path) -> Option<TokenStream>,
+    declared: &dyn Fn(&Path) -> Option<OwnAgent>,
 ) -> (TokenStream, TokenStream, TokenStream) {
     if fields.tools.is_empty() {
         return Default::default();
@@ -24,9 +32,15 @@ pub(super) fn tools(
     let (mut described, mut made) = (Vec::new(), Vec::new());
     let mut raises = TokenStream::new();
     let raise_tool = numbered("raise_tool", number);
-    for (i, Tool { path, is_agent }) in fields.tools.iter().enumerate() {
+    for Tool { path, is_agent } in &fields.tools {
+        let i = made.len();
         let alias = super::numbered(&format!("Tool_{number}"), i);
-        let own = declared(path).filter(|_| *is_agent);
+        let own = match declared(path).filter(|_| *is_agent) {
+            // It is reported.
+            Some(OwnAgent::Supplied) => continue,
+            Some(OwnAgent::Llm(ty)) => Some(ty),
+            None => None,
+        };
         // The one mention that has a bound: a path that is no tool is reported once.
         items.extend(match (&own, is_agent) {
             (Some(ty), _) => quote!(type #alias = #ty;),

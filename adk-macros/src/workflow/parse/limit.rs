@@ -108,9 +108,13 @@ fn unknown(word: &Ident, block: &str) -> syn::Error {
         (_, Some(near)) => {
             format!("field-unknown: `{block}` has no argument `{name}`; help: did you mean `{near}`?")
         }
-        ([], None) => format!("field-unknown: `{block}` takes no arguments"),
-        _ => {
-            format!("field-unknown: `{block}` has no argument `{name}`; help: it takes {}", code_list(known))
+        (known, None) => {
+            let own = match known {
+                [] => "none but, with a name,".to_owned(),
+                known => format!("{}, and with a name", code_list(known)),
+            };
+            let all = code_list(&CALLBACKS);
+            format!("field-unknown: `{block}` has no argument `{name}`; help: it takes {own} {all}")
         }
     };
     syn::Error::new(word.span(), text)
