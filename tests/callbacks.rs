@@ -223,7 +223,7 @@ async fn builders_take_the_same_and_the_root_of_a_tree_begins_and_ends_once() {
 
     let skipped = WithCallbacks::new(LlmAgent::builder("a").output_key("o").build().unwrap())
         .before_agent(|_: &mut CallbackContext| Some("instead"));
-    assert_eq!(skipped.callbacks_dyn().map(|own| own.is_empty()), Some(false));
+    assert_eq!(skipped.callbacks_dyn().map(adk::callback::AgentCallbacks::is_empty), Some(false));
     let tree = Tree::of(skipped).unwrap();
     let outcome = runner(&ScriptedModel::new()).run(&tree, "go").await.unwrap();
     assert_eq!(outcome.get::<String>("o").unwrap().as_deref(), Some("instead"));
