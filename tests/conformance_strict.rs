@@ -105,7 +105,7 @@ fn changed(place: &str, case: &Case, value: &Value) -> Vec<(&'static str, Value)
                     || map[key].is_null()
                     || matches!(&map[key], Value::Array(items) if items.is_empty())
                     || matches!(&map[key], Value::Object(fields) if fields.is_empty() && key == "args");
-                if !says_nothing && !(key == "system_instruction") {
+                if !says_nothing && key != "system_instruction" {
                     let mut fewer = map.clone();
                     fewer.shift_remove(key);
                     all.push(("without a field", fewer.into()));

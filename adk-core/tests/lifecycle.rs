@@ -49,8 +49,11 @@ fn word(outcome: &LifecycleOutcome) -> String {
 fn slow(name: &'static str, wait: u64) -> By {
     by(name, move |cx| {
         Box::pin(async move {
-            cx.step("sleep", async move { Ok(tokio::time::sleep(Duration::from_millis(wait)).await) })
-                .await?;
+            cx.step("sleep", async move {
+                tokio::time::sleep(Duration::from_millis(wait)).await;
+                Ok(())
+            })
+            .await?;
             cx.emit(Event::new().with_text(name)).await?;
             Ok(Flow::Continue)
         })
@@ -60,8 +63,11 @@ fn slow(name: &'static str, wait: u64) -> By {
 fn fails(name: &'static str, wait: u64) -> Node {
     run(by(name, move |cx| {
         Box::pin(async move {
-            cx.step("sleep", async move { Ok(tokio::time::sleep(Duration::from_millis(wait)).await) })
-                .await?;
+            cx.step("sleep", async move {
+                tokio::time::sleep(Duration::from_millis(wait)).await;
+                Ok(())
+            })
+            .await?;
             Err(Error::other("no luck"))
         })
     }))

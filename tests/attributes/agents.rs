@@ -296,7 +296,7 @@ async fn a_key_that_is_missing_or_of_another_type_is_named() {
 struct Journal(Arc<Mutex<BTreeMap<String, Value>>>);
 
 impl Engine for Journal {
-    fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
+    fn commit(&self, slot: Slot, body: Body) -> Reply<'_, Result<Stored>> {
         Reply::Later(Box::pin(async move { Ok(slot.append(body.draft().await?)) }))
     }
 

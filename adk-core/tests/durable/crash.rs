@@ -106,10 +106,8 @@ pub async fn with_kills(tree: fn() -> Tree, kills: &[usize], parallel: bool) -> 
             Ended::Through => return Some((shape(&world, id?, parallel).await, engine.points())),
             Ended::Killed => {}
         }
-        if id.is_none() {
-            // Nothing was committed: nothing is to be resumed.
-            return None;
-        }
+        // Where nothing was committed nothing is to be resumed.
+        id?;
     }
     None
 }

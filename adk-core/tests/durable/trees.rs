@@ -59,8 +59,11 @@ fn item(name: &'static str) -> By {
     agent
 }
 
-/// All workflows by name, and whether parts of them run at the same time.
-pub fn all() -> Vec<(&'static str, fn() -> Tree, bool)> {
+/// A workflow by name, and whether parts of it run at the same time.
+pub type Named = (&'static str, fn() -> Tree, bool);
+
+/// All workflows.
+pub fn all() -> Vec<Named> {
     vec![
         ("sequence", || Tree::new("w", vec![run(works("a")), run(both("b")), run(works("c"))]), false),
         (
