@@ -1,8 +1,9 @@
 //! One turn of one agent: entered, run, and what it left behind looked at.
 
 use super::lifecycle::{self, Begun, Who};
+use super::scopes;
 use super::team::Team;
-use super::{Wired, scopes};
+use super::walk::Walk;
 use crate::agent::DynAgent;
 use crate::flow::Flow;
 use crate::panic::caught;
@@ -14,13 +15,14 @@ use std::sync::Arc;
 /// Runs an agent as a step that was entered; `outer` is what the context was before. An exit comes with the path of who
 /// made it.
 pub(super) async fn turn(
-    workflow: &dyn Wired,
+    walk: &Walk<'_>,
+    at: usize,
     agent: &dyn DynAgent,
     outer: Frame,
-    step: &Step<'_>,
-    is_root: bool,
     cx: &mut Context,
 ) -> Result<Option<(Flow, Path)>> {
+    let (workflow, step) = (walk.workflow, &walk.steps[at]);
+    let is_root = workflow.root() == Some(at);
     let team = Team::of(agent, cx.path().name(), &|meta| workflow.target(meta.name));
     let outside = team.as_ref().and_then(|_| cx.scope.clone());
     let around = Around::enter(agent, step, cx);

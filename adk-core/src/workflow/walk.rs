@@ -6,7 +6,7 @@ use super::{Wired, reads};
 use crate::agent::DynAgent;
 use crate::flow::Flow;
 use crate::run::{Context, Frame, LifecycleOutcome, LoopEnd, LoopEndReason, Watch};
-use crate::spec::{NodeKind, Step, StepKind};
+use crate::spec::{AgentKind, NodeKind, Step, StepKind};
 use crate::{At, BoxFuture, Error, ErrorKind, Name, Path, Result};
 use std::ops::Range;
 
@@ -26,9 +26,11 @@ pub(super) struct Open {
 
 /// Where a walk goes on after the end of a block.
 enum Next {
-    /// Behind the block, with the exit that comes out of it.
-    Step(usize, Option<Exit>),
+    Step(usize),
+    /// The next round of a loop, at its first step.
     Round(usize),
+    /// The block has ended; a loop says why.
+    Close(Option<LoopEndReason>),
 }
 
 /// How a walk over some steps ended: run through, or at an exit that no loop among them takes.
@@ -89,7 +91,12 @@ impl<'a> Walk<'a> {
                         return Err(self.broken(at, "has no agent"));
                     };
                     self.announce(at, is_whole, open, cx).await?;
-                    let ended = self.boxed_turn(at, agent, cx).await?;
+                    let outer = self.go_to(at, cx);
+                    // Only a workflow can be in another without end; the others need no box for their turn.
+                    let ended = match agent.meta().kind {
+                        AgentKind::Workflow => self.boxed_turn(at, agent, outer, cx).await?,
+                        _ => turn(self, at, agent, outer, cx).await?,
+                    };
                     at += 1;
                     ended.and_then(|(flow, by)| Exit::new(flow, LoopEndReason::Escalated { by }))
                 }
@@ -122,10 +129,14 @@ impl<'a> Walk<'a> {
                     at += 1;
                     None
                 }
-                StepKind::End => match self.boxed_end(at, open, cx).await? {
-                    Next::Step(behind, exit) => {
+                StepKind::End => match self.end(at, open, cx)? {
+                    Next::Step(behind) => {
                         at = behind;
-                        exit
+                        None
+                    }
+                    Next::Close(reason) => {
+                        at += 1;
+                        self.boxed_close(reason, open, cx).await?
                     }
                     Next::Round(start) => {
                         // A loop of agents that never wait lets others run, and can be cancelled.
@@ -207,10 +218,10 @@ impl<'a> Walk<'a> {
         &'s self,
         at: usize,
         agent: &'s dyn DynAgent,
+        outer: Frame,
         cx: &'s mut Context,
     ) -> BoxFuture<'s, Result<Option<(Flow, Path)>>> {
-        let (outer, is_root) = (self.go_to(at, cx), self.workflow.root() == Some(at));
-        Box::pin(turn(self.workflow, agent, outer, &self.steps[at], is_root, cx))
+        Box::pin(turn(self, at, agent, outer, cx))
     }
 
     fn boxed_enter<'s>(
@@ -222,13 +233,13 @@ impl<'a> Walk<'a> {
         Box::pin(self.enter(at, open, cx))
     }
 
-    fn boxed_end<'s>(
+    fn boxed_close<'s>(
         &'s self,
-        at: usize,
+        reason: Option<LoopEndReason>,
         open: &'s mut Vec<Open>,
         cx: &'s mut Context,
-    ) -> BoxFuture<'s, Result<Next>> {
-        Box::pin(self.end(at, open, cx))
+    ) -> BoxFuture<'s, Result<Option<Exit>>> {
+        Box::pin(self.close(reason, open, cx))
     }
 
     fn boxed_exit<'s>(
@@ -285,22 +296,22 @@ impl<'a> Walk<'a> {
     }
 
     /// At the end of a block: another round, or on behind it.
-    async fn end(&self, at: usize, open: &mut Vec<Open>, cx: &mut Context) -> Result<Next> {
+    fn end(&self, at: usize, open: &mut [Open], cx: &mut Context) -> Result<Next> {
         let Some(block) = open.last_mut().filter(|block| self.steps[block.at].end == at) else {
             // The end of an arm: the other arms are passed by.
-            return Ok(Next::Step(open.last().map_or(at + 1, |block| self.steps[block.at].end), None));
+            return Ok(Next::Step(open.last().map_or(at + 1, |block| self.steps[block.at].end)));
         };
         let StepKind::Loop { max, until } = self.steps[block.at].kind else {
-            return Ok(Next::Step(at + 1, self.close(None, open, cx).await?));
+            return Ok(Next::Close(None));
         };
         if let Some(key) = until
             && reads::is_true(key, cx)?
         {
-            return Ok(Next::Step(at + 1, self.close(Some(LoopEndReason::Until), open, cx).await?));
+            return Ok(Next::Close(Some(LoopEndReason::Until)));
         }
         let max = self.workflow.max(block.at).or(max);
         if max.is_some_and(|max| block.round >= max) {
-            return Ok(Next::Step(at + 1, self.close(Some(LoopEndReason::Max), open, cx).await?));
+            return Ok(Next::Close(Some(LoopEndReason::Max)));
         }
         block.round = block.round.saturating_add(1);
         cx.go_to(At::Round(block.round));
