@@ -180,15 +180,15 @@ macro_rules! block {
         ///
         /// ```compile_fail,E0599
         /// # use adk_core as adk;
-        #[doc = concat!("adk::", stringify!($agent), "::builder(\"mine\").run(|cx| todo!());")]
+        #[doc = concat!("adk::", stringify!($agent), "::builder(\"mine\").run(|_| Ok(adk::Flow::Continue));")]
         /// ```
         ///
         /// ```compile_fail,E0117
         /// # use adk_core as adk;
         #[doc = concat!("impl adk::DynAgent for adk::", stringify!($agent), " {")]
-        /// #     fn meta(&self) -> &adk::AgentMeta<'_> { todo!() }
+        /// #     fn meta(&self) -> &adk::AgentMeta<'_> { const { &adk::AgentMeta::custom("mine") } }
         ///     fn run_dyn<'a>(&'a self, cx: &'a mut adk::Context) -> adk::BoxFuture<'a, adk::Result<adk::Flow>> {
-        ///         todo!()
+        ///         Box::pin(async { Ok(adk::Flow::Continue) })
         ///     }
         /// #     fn prepare_dyn(&self, prepare: &mut adk::Prepare<'_>) {}
         /// }
