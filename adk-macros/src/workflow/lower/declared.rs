@@ -123,8 +123,17 @@ pub(super) fn alone(decl: &Decl, adk: &TokenStream) -> TokenStream {
             #[diagnostic::do_not_recommend]
             impl #adk::Agent for #name {
                 const META: #adk::AgentMeta<'static> = <#name as #adk::llm::Declares<0>>::DECL.meta;
-                async fn run(&self, cx: &mut #adk::Context) -> #adk::Result<#adk::Flow> {
-                    #adk::Agent::run(&self.agent, cx).await
+fn run<'__adk>(
+                    &'__adk self,
+                    cx: &'__adk mut #adk::Context,
+                ) -> #adk::BoxFuture<'__adk, #adk::Result<#adk::Flow>> {
+                    #adk::DynAgent::run_dyn(self.agent.as_dyn(), cx)
+                }
+                fn boxed<'__adk>(
+                    &'__adk self,
+                    cx: &'__adk mut #adk::Context,
+                ) -> #adk::BoxFuture<'__adk, #adk::Result<#adk::Flow>> {
+                    #adk::DynAgent::run_dyn(self.agent.as_dyn(), cx)
                 }
                 fn prepare(&self, prepare: &mut #adk::Prepare<'_>) {
                     #adk::Agent::prepare(&self.agent, prepare);
