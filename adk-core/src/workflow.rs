@@ -148,8 +148,13 @@ pub trait Wired: Send + Sync {
 ///
 /// # Errors
 /// Those of its agents, and an exit that no loop of the workflow takes.
+// With its `Send` written here rustc does not prove it again for each workflow.
 #[doc(hidden)]
-pub async fn run(workflow: &dyn Wired, cx: &mut Context) -> Result<Flow> {
+pub fn run(workflow: &dyn Wired, cx: &mut Context) -> impl Future<Output = Result<Flow>> + Send {
+    walk_all(workflow, cx)
+}
+
+async fn walk_all(workflow: &dyn Wired, cx: &mut Context) -> Result<Flow> {
     let spec = workflow.spec();
     // At the root of a run the inputs came with the event of the user.
     let nested = workflow.is_closed() && cx.path().parent().is_some();

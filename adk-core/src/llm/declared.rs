@@ -41,8 +41,8 @@ impl<W: Declares<N>, const N: usize> Default for Declared<W, N> {
 impl<W: Declares<N>, const N: usize> Agent for Declared<W, N> {
     const META: AgentMeta<'static> = W::DECL.meta;
 
-    async fn run(&self, cx: &mut Context) -> Result<Flow> {
-        self.agent.run_dyn(cx).await
+    fn run(&self, cx: &mut Context) -> impl Future<Output = Result<Flow>> + Send {
+        run(&self.agent, cx)
     }
 
     fn prepare(&self, prepare: &mut Prepare<'_>) {
@@ -60,6 +60,13 @@ impl<W: Declares<N>, const N: usize> Agent for Declared<W, N> {
     fn stand_in(&self, content: Content) -> Result<Event> {
         self.agent.stand_in_dyn(content)
     }
+}
+
+/// Runs an agent that a macro declared. A function of its own, so that rustc knows its future to be `Send` without a proof
+/// for each of these agents.
+#[doc(hidden)]
+pub fn run(agent: &dyn DynAgent, cx: &mut Context) -> impl Future<Output = Result<Flow>> + Send {
+    async move { agent.run_dyn(cx).await }
 }
 
 /// What may be set, since no check depends on it.

@@ -123,11 +123,11 @@ pub(super) fn alone(decl: &Decl, adk: &TokenStream) -> TokenStream {
             #[diagnostic::do_not_recommend]
             impl #adk::Agent for #name {
                 const META: #adk::AgentMeta<'static> = <#name as #adk::llm::Declares<0>>::DECL.meta;
-fn run<'__adk>(
-                    &'__adk self,
-                    cx: &'__adk mut #adk::Context,
-                ) -> #adk::BoxFuture<'__adk, #adk::Result<#adk::Flow>> {
-                    #adk::DynAgent::run_dyn(self.agent.as_dyn(), cx)
+                fn run(
+                    &self,
+                    cx: &mut #adk::Context,
+                ) -> impl ::core::future::Future<Output = #adk::Result<#adk::Flow>> + ::core::marker::Send {
+                    #adk::llm::run(self.agent.as_dyn(), cx)
                 }
                 fn boxed<'__adk>(
                     &'__adk self,

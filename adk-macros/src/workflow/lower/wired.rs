@@ -35,8 +35,11 @@ impl Lower<'_> {
                     .states(&[#(#states),*])
                     .lets(&[#(#lets),*])
                     .steps(#name::SPEC.steps);
-                async fn run(&self, cx: &mut #adk::Context) -> #adk::Result<#adk::Flow> {
-                    #adk::workflow::run(self, cx).await
+                fn run(
+                    &self,
+                    cx: &mut #adk::Context,
+                ) -> impl ::core::future::Future<Output = #adk::Result<#adk::Flow>> + ::core::marker::Send {
+                    #adk::workflow::run(self, cx)
                 }
                 fn prepare(&self, prepare: &mut #adk::Prepare<'_>) {
                     #adk::workflow::prepare(self, prepare);
