@@ -28,7 +28,7 @@ use crate::spec::{AgentMeta, Spec, Step, StepKind};
 pub(crate) use flow::closest::Closest;
 pub(crate) use limits::describe as describe_limit;
 use message::Message;
-use names::{Entry, Finding};
+use names::Finding;
 use std::fmt;
 
 /// A fault of a workflow.
@@ -97,7 +97,7 @@ pub fn faults(spec: &Spec<'_>) -> Vec<Fault> {
         ]);
         return vec![fault("", &message)];
     }
-    let mut table = vec![Entry::EMPTY; names::slots(spec)];
+    let mut table = vec![None; names::slots(spec)];
     let mut findings = vec![Finding::None; spec.steps.len()];
     names::find(spec, &mut table, &mut findings);
     let mut faults = Vec::new();
@@ -234,7 +234,7 @@ pub const fn facts<
     typed: &[u8],
 ) -> Facts<'a, N, ROWS, KEYS> {
     let mut names = [Finding::None; N];
-    names::find(spec, &mut [Entry::EMPTY; NAMES], &mut names);
+    names::find(spec, &mut [None; NAMES], &mut names);
     Facts { names, flow: flow::check::<ROWS, KEYS, SLOTS, WORDS, DEPTH>(spec, typed) }
 }
 

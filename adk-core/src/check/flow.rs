@@ -192,8 +192,12 @@ pub(super) const fn check<
     spec: &Spec<'a>,
     typed: &[u8],
 ) -> Flow<'a, ROWS, KEYS> {
-    let mut flow =
-        Flow { faults: [Fault::NONE; MOST], found: 0, rows: [Row::new(spec); ROWS], keys: [Key::EMPTY; KEYS] };
+    let mut flow = Flow {
+        faults: [Fault::NONE; MOST],
+        found: 0,
+        rows: [Row::new(spec); ROWS],
+        keys: [Key::EMPTY; KEYS],
+    };
     let room = Room {
         keys: &mut flow.keys,
         slots: &mut [0; SLOTS],

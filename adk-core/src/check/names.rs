@@ -19,10 +19,6 @@ pub(super) struct Entry<'a> {
     at: usize,
 }
 
-impl Entry<'_> {
-    pub(super) const EMPTY: Self = Self { text: "", what: What::Name, owner: 0, inside: "", at: 0 };
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum What {
     /// A name that somebody chose.
@@ -82,7 +78,10 @@ const fn inside(meta: &AgentMeta<'_>) -> usize {
 }
 
 /// Fills the findings, one per step of the workflow.
-pub(super) const fn find<'a>(spec: &Spec<'a>, table: &mut [Entry<'a>], findings: &mut [Finding<'a>]) {
+///
+/// Free places of the table are `None`: const evaluation keeps a sorted list of all references in it, and goes through that
+/// list whenever one is written.
+pub(super) const fn find<'a>(spec: &Spec<'a>, table: &mut [Option<Entry<'a>>], findings: &mut [Finding<'a>]) {
     let mut names = Names { table, owners: 0 };
     let root = Entry { text: spec.name, what: What::Name, owner: 0, inside: "", at: spec.steps.len() };
     let _ = names.insert(root);
@@ -94,7 +93,7 @@ pub(super) const fn find<'a>(spec: &Spec<'a>, table: &mut [Entry<'a>], findings:
 }
 
 struct Names<'t, 'a> {
-    table: &'t mut [Entry<'a>],
+    table: &'t mut [Option<Entry<'a>>],
     owners: usize,
 }
 
@@ -107,15 +106,14 @@ impl<'a> Names<'_, 'a> {
         let seed = 2 * entry.owner as u64 + matches!(entry.what, What::Definition) as u64;
         let mask = self.table.len() - 1;
         let mut slot = hash(seed, entry.text) as usize & mask;
-        while !self.table[slot].text.is_empty() {
-            let there = &self.table[slot];
+        while let Some(there) = &self.table[slot] {
             let one_kind = matches!(there.what, What::Name) == matches!(entry.what, What::Name);
             if one_kind && there.owner == entry.owner && same(there.text, entry.text) {
                 return Some(*there);
             }
             slot = (slot + 1) & mask;
         }
-        self.table[slot] = entry;
+        self.table[slot] = Some(entry);
         None
     }
 

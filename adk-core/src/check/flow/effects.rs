@@ -40,8 +40,14 @@ pub(super) const DEEPEST: usize = 16;
 /// All that the agent of a step does to keys, in the order in which it counts: reads, then writes.
 pub(super) struct Effects<'a> {
     renames: Renames<'a>,
-    /// The agent, then its transfer targets and the agents that are its tools, depth first.
-    stack: [(&'a AgentMeta<'a>, usize); DEEPEST],
+    /// The agent of the step.
+    own: &'a AgentMeta<'a>,
+    /// The one that is looked at, and how many below it have been: the agent itself, then its transfer targets and the
+    /// agents that are its tools, depth first.
+    meta: &'a AgentMeta<'a>,
+    child: usize,
+    /// Those around it. Most agents are alone, and references that nobody needs would cost const evaluation time.
+    stack: [Option<(&'a AgentMeta<'a>, usize)>; DEEPEST],
     depth: usize,
     phase: Phase,
     i: usize,
@@ -66,7 +72,10 @@ impl<'a> Effects<'a> {
     pub(super) const fn of(meta: &'a AgentMeta<'a>, renames: Renames<'a>) -> Self {
         Self {
             renames,
-            stack: [(meta, 0); DEEPEST],
+            own: meta,
+            meta,
+            child: 0,
+            stack: [None; DEEPEST],
             depth: 1,
             phase: Phase::Prompts,
             i: 0,
@@ -80,6 +89,9 @@ impl<'a> Effects<'a> {
     pub(super) const fn writes(meta: &'a AgentMeta<'a>, renames: Renames<'a>) -> Self {
         let mut all = Self::of(meta, renames);
         all.reads = false;
+        if is_alone(meta) {
+            all.phase = Phase::Writes;
+        }
         all
     }
 
@@ -97,7 +109,7 @@ impl<'a> Effects<'a> {
 
     /// A key that a tool writes is the agent's own when it is one that the agent writes.
     const fn renamed_write(&self, key: &'a str) -> &'a str {
-        let meta = self.stack[0].0;
+        let meta = self.own;
         let mut i = 0;
         while self.depth == 1 && i < self.renames.writes.len() && i < meta.writes.len() {
             if same(meta.writes[i].name, key) {
@@ -113,14 +125,16 @@ impl<'a> Effects<'a> {
         if self.depth < 2 || meta.request_input().is_none() {
             return false;
         }
-        let (outer, next) = self.stack[self.depth - 2];
-        next > outer.transfer.len()
+        match self.stack[self.depth - 2] {
+            Some((outer, next)) => next > outer.transfer.len(),
+            None => false,
+        }
     }
 
     /// The next one.
     pub(super) const fn next(&mut self) -> Option<Effect<'a>> {
         loop {
-            let (meta, child) = self.stack[self.depth - 1];
+            let (meta, child) = (self.meta, self.child);
             let target = if self.depth > 1 { Some(meta.name) } else { None };
             match self.phase {
                 Phase::Prompts => {
@@ -154,8 +168,8 @@ impl<'a> Effects<'a> {
                     if let Some(inner) = below(meta, child)
                         && self.depth < DEEPEST
                     {
-                        self.stack[self.depth - 1].1 += 1;
-                        self.stack[self.depth] = (inner, 0);
+                        self.stack[self.depth - 1] = Some((meta, child + 1));
+                        (self.meta, self.child) = (inner, 0);
                         self.depth += 1;
                         (self.phase, self.i) = (Phase::Prompts, 0);
                     } else {
@@ -187,7 +201,10 @@ impl<'a> Effects<'a> {
                             return Some(Effect { key: self.renamed_write(spec.name), act: Act::May(spec) });
                         }
                         (self.i, self.j) = (self.i + 1, 0);
-                    } else if self.depth > 1 {
+                    } else if self.depth > 1
+                        && let Some(outer) = self.stack[self.depth - 2]
+                    {
+                        (self.meta, self.child) = outer;
                         self.depth -= 1;
                         self.phase = Phase::Next;
                     } else {
@@ -198,6 +215,11 @@ impl<'a> Effects<'a> {
             }
         }
     }
+}
+
+/// Whether an agent has neither tools nor transfer targets: then what it writes is what its description says.
+pub(super) const fn is_alone(meta: &AgentMeta<'_>) -> bool {
+    meta.transfer.is_empty() && meta.tools.is_empty()
 }
 
 /// An agent below another: first its transfer targets, then the agents that are its tools.

@@ -4,7 +4,7 @@
 //! writes becomes a list of the same name around it.
 
 use super::super::text::{hash, same};
-use super::effects::{Effects, has_prefix};
+use super::effects::{Effects, has_prefix, is_alone};
 use super::session;
 use crate::spec::{KeySpec, Step, StepKind};
 
@@ -242,9 +242,13 @@ pub(super) const fn count(steps: &[Step<'_>], mut at: usize, end: usize) -> usiz
     while at < end {
         match steps[at].kind {
             StepKind::Agent { meta, .. } => {
-                let mut all = Effects::writes(meta, steps[at].renames);
-                while all.next().is_some() {
-                    keys += 1;
+                if is_alone(meta) {
+                    keys += meta.writes.len();
+                } else {
+                    let mut all = Effects::writes(meta, steps[at].renames);
+                    while all.next().is_some() {
+                        keys += 1;
+                    }
                 }
                 keys += session::count(meta);
             }
