@@ -1,8 +1,9 @@
 //! Workflows: what `workflow!` implements, and the walk over the flat list of steps.
 
+mod again;
 mod away;
 mod block;
-pub(crate) mod checkpoint;
+mod checkpoint;
 mod join;
 mod keys;
 mod lifecycle;

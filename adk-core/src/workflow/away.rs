@@ -56,6 +56,11 @@ impl Away {
         }))
     }
 
+    /// Whether any branch is elsewhere, or was.
+    pub(super) fn has_sent(&self) -> bool {
+        !lock(&self.0).indices.is_empty()
+    }
+
     /// Nobody needs the branches any more; gives those that are still to come back.
     pub(super) fn cancel(&self) -> BTreeSet<usize> {
         let mut state = lock(&self.0);

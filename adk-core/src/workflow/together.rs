@@ -174,7 +174,9 @@ async fn together<'s>(
         }
         match poll_fn(|task| running.poll_next(task)).await {
             None => {
-                away.apply(cx).await;
+                if away.has_sent() {
+                    Box::pin(away.apply(cx)).await;
+                }
                 return Ok(left.map_or(Walked::Through, Walked::Exit));
             }
             Some(Ok(Walked::Through)) => {}
@@ -183,11 +185,11 @@ async fn together<'s>(
             }
             // Dropping the siblings cancels them; what they have committed stays.
             Some(ended) => {
-                let elsewhere = away.cancel();
-                running.keep(|index| elsewhere.contains(&index));
-                while poll_fn(|task| running.poll_next(task)).await.is_some() {}
-                away.apply(cx).await;
-                drop(running);
+                if away.has_sent() {
+                    Box::pin(back(running, away, cx)).await;
+                } else {
+                    drop(running);
+                }
                 if let Some(replay) = &cx.run.replay {
                     // What they had committed before the run was taken up again.
                     replay.cancelled(&cx.run, format!("{}/", cx.path()));
@@ -197,4 +199,12 @@ async fn together<'s>(
             }
         }
     }
+}
+
+/// Cancels the branches that run here, and waits for those that are elsewhere: what they had committed is delivered.
+async fn back(mut running: Branches<BoxFuture<'_, Result<Walked>>>, away: &Away, cx: &Context) {
+    let elsewhere = away.cancel();
+    running.keep(|index| elsewhere.contains(&index));
+    while poll_fn(|task| running.poll_next(task)).await.is_some() {}
+    away.apply(cx).await;
 }
