@@ -156,11 +156,21 @@ fn gather<'a>(keys: &[Name], elements: &[Arc<KeyScope>], cx: &'a mut Context) ->
 }
 
 /// Runs branches, so many at a time. Each is made when it begins.
-async fn together<'s>(
+fn together<'s>(
+    waiting: impl Iterator<Item = BoxFuture<'s, Result<Walked>>> + Send + 's,
+    limit: Option<u32>,
+    away: &'s Away,
+    cx: &'s Context,
+) -> BoxFuture<'s, Result<Walked>> {
+    // As with `back` below: not a part of the frame that awaits it.
+    Box::pin(run(waiting, limit, away, cx))
+}
+
+async fn run<'s>(
     mut waiting: impl Iterator<Item = BoxFuture<'s, Result<Walked>>>,
     limit: Option<u32>,
-    away: &Away,
-    cx: &Context,
+    away: &'s Away,
+    cx: &'s Context,
 ) -> Result<Walked> {
     let limit = limit.map_or(usize::MAX, |n| n.max(1) as usize);
     let _joining = cx.joining();
@@ -175,7 +185,7 @@ async fn together<'s>(
         match poll_fn(|task| running.poll_next(task)).await {
             None => {
                 if away.has_sent() {
-                    Box::pin(away.apply(cx)).await;
+                    away.boxed_apply(cx).await;
                 }
                 return Ok(left.map_or(Walked::Through, Walked::Exit));
             }
@@ -186,7 +196,7 @@ async fn together<'s>(
             // Dropping the siblings cancels them; what they have committed stays.
             Some(ended) => {
                 if away.has_sent() {
-                    Box::pin(back(running, away, cx)).await;
+                    back(running, away, cx).await;
                 } else {
                     drop(running);
                 }
@@ -202,9 +212,17 @@ async fn together<'s>(
 }
 
 /// Cancels the branches that run here, and waits for those that are elsewhere: what they had committed is delivered.
-async fn back(mut running: Branches<BoxFuture<'_, Result<Walked>>>, away: &Away, cx: &Context) {
-    let elsewhere = away.cancel();
-    running.keep(|index| elsewhere.contains(&index));
-    while poll_fn(|task| running.poll_next(task)).await.is_some() {}
-    away.apply(cx).await;
+///
+/// Made here and not where it is awaited, whose frame on the stack would hold it: blocks stand in each other.
+fn back<'s>(
+    mut running: Branches<BoxFuture<'s, Result<Walked>>>,
+    away: &'s Away,
+    cx: &'s Context,
+) -> BoxFuture<'s, ()> {
+    Box::pin(async move {
+        let elsewhere = away.cancel();
+        running.keep(|index| elsewhere.contains(&index));
+        while poll_fn(|task| running.poll_next(task)).await.is_some() {}
+        away.apply(cx).await;
+    })
 }
