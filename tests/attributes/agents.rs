@@ -208,7 +208,7 @@ fn the_description_of_an_agent_by_hand_has_the_keys_of_its_attribute() {
 
 #[tokio::test]
 async fn an_agent_by_hand_with_the_attribute_runs_as_it_was_written() {
-    let tree = Tree::new("folding").agent(Folder::<Place, 1>::default());
+    let tree = Tree::new("folding", vec![run(Folder::<Place, 1>::default())]);
     let (events, error) = events(&tree, "a cat").await;
     assert!(error.is_none(), "{error:?}");
     assert_eq!(events.iter().flat_map(|event| delta(event)).last(), Some(("count".to_owned(), json!(1))));

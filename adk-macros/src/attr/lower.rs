@@ -88,6 +88,7 @@ fn block(attrs: &[Attribute], private: &TokenStream, inside: &TokenStream) -> To
             deprecated,
             long_running_const_eval,
             refining_impl_trait,
+            unexpected_cfgs,
             unused_imports,
             unused_qualifications,
             clippy::all,
