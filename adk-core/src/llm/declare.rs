@@ -3,7 +3,7 @@
 use super::Instruction;
 use crate::callback::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
 use crate::model::{GenerationConfig, ModelRef};
-use crate::spec::AgentMeta;
+use crate::spec::{AgentMeta, KeySpec, ToolMeta};
 use crate::tool::DynTool;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -59,6 +59,61 @@ impl LlmDecl {
             tools: Vec::new,
             settings: LlmSettings::default,
         }
+    }
+
+    /// What macros write of every agent, in one call: const evaluation copies all of it for each.
+    #[doc(hidden)]
+    #[allow(clippy::too_many_arguments)]
+    pub const fn written(
+        name: &'static str,
+        definition: &'static str,
+        description: &'static str,
+        instruction: &'static str,
+        prompts: &'static [&'static str],
+        sources: &'static [&'static str],
+        writes: &'static [KeySpec<'static>],
+        max_turns: Option<u32>,
+        output: Option<OutputKey>,
+    ) -> Self {
+        let meta = AgentMeta::llm(name, definition, description, prompts, sources, writes, max_turns);
+        Self {
+            meta,
+            instruction,
+            make_instruction: None,
+            global_instruction: "",
+            make_global_instruction: None,
+            output,
+            include_contents: IncludeContents::Default,
+            max_turns: None,
+            disallow_transfer_to_parent: false,
+            disallow_transfer_to_peers: false,
+            tools: Vec::new,
+            settings: LlmSettings::default,
+        }
+    }
+
+    /// The description of its tools.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn tool_metas(mut self, tools: &'static [ToolMeta<'static>]) -> Self {
+        self.meta = self.meta.tools(tools);
+        self
+    }
+
+    /// The agents that it may transfer to.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn transfer(mut self, targets: &'static [&'static AgentMeta<'static>]) -> Self {
+        self.meta = self.meta.transfer(targets);
+        self
+    }
+
+    /// Says that a part of it could not be read.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn unknown(mut self) -> Self {
+        self.meta = self.meta.unknown();
+        self
     }
 
     /// The prompt.

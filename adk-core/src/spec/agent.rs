@@ -103,6 +103,37 @@ impl<'a> AgentMeta<'a> {
         }
     }
 
+    /// The description of an LLM agent, as the macros write it: in one call, since each costs time in the user's crate.
+    pub(crate) const fn llm(
+        name: &'a str,
+        definition: &'a str,
+        description: &'a str,
+        prompts: &'a [&'a str],
+        sources: &'a [&'a str],
+        writes: &'a [KeySpec<'a>],
+        max_turns: Option<u32>,
+    ) -> Self {
+        Self {
+            name,
+            definition,
+            kind: AgentKind::Llm,
+            description,
+            prompts,
+            sources,
+            reads: &[],
+            writes,
+            may_exit: false,
+            exits: &[],
+            tools: &[],
+            transfer: &[],
+            max_turns,
+            states: &[],
+            lets: &[],
+            steps: &[],
+            unknown: false,
+        }
+    }
+
     /// The description of an `impl Agent` by hand.
     pub const fn custom(name: &'a str) -> Self {
         Self::new(AgentKind::Custom, name)

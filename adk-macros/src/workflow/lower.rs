@@ -135,10 +135,10 @@ fn index(number: usize) -> Literal {
     Literal::usize_unsuffixed(number)
 }
 
-/// `KeySpec::new("key", "Type").of::<Type>()`.
+/// `KeySpec::typed::<Type>("key", "Type", false, false)`.
 fn key_spec(adk: &TokenStream, typed: &super::ast::Typed) -> TokenStream {
     let (key, text, ty) = (typed.key.text(), names::type_text(&typed.ty), &typed.ty);
-    quote!(#adk::KeySpec::new(#key, #text).of::<#ty>())
+    quote!(#adk::KeySpec::typed::<#ty>(#key, #text, false, false))
 }
 
 /// The same for a key that is read: `serde_json::Value` reads any type.

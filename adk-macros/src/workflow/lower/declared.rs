@@ -203,11 +203,13 @@ impl Declaration<'_> {
         let prompt_consts = written.iter().map(|prompt| &prompt.item);
         let prompts = written.iter().map(|prompt| &prompt.constant);
         let sources = written.iter().map(|prompt| source(prompt.written));
-        let own =
-            own.as_ref().map(|prompt| prompt.field(&wire, quote!(instruction), quote!(make_instruction)));
-        let global = global.as_ref();
-        let global = global
-            .map(|prompt| prompt.field(&wire, quote!(global_instruction), quote!(make_global_instruction)));
+        let instruction = own.as_ref().map_or_else(|| quote!(""), |prompt| prompt.constant.to_token_stream());
+        let own = own.as_ref().and_then(|prompt| prompt.make(&wire, quote!(make_instruction)));
+        let global = global.as_ref().map(|prompt| {
+            let constant = &prompt.constant;
+            let make = prompt.make(&wire, quote!(make_global_instruction));
+            quote!(.global_instruction(#constant) #make)
+        });
         let writes = output.iter().map(|typed| key_spec(adk, typed));
         let text = output.map_or_else(
             || quote!(true),
@@ -216,10 +218,13 @@ impl Declaration<'_> {
                 quote!(#wire::Probe::<#ty>::TEXT)
             },
         );
-        let output = output.map(|typed| {
-            let (key, ty) = (typed.key.text(), &typed.ty);
-            quote!(.output(#wire::output(#key, #text, <#ty as #wire::Answer>::JSON)))
-        });
+        let output = match output {
+            Some(Typed { key, ty, .. }) => {
+                let key = key.text();
+                quote!(::core::option::Option::Some(#wire::output(#key, #text, <#ty as #wire::Answer>::JSON)))
+            }
+            None => quote!(::core::option::Option::None),
+        };
         let contents = fields.include_contents.map(|contents| {
             let variant = match contents {
                 Contents::Default => quote!(Default),
@@ -239,9 +244,9 @@ impl Declaration<'_> {
             None => quote!(::core::option::Option::None),
         };
         // The answer is the end of its turn, unless there is more for it to do.
-        let is_short = match fields.tools.is_empty() && fields.transfer.is_empty() {
-            true => text,
-            false => quote!(false),
+        let max_turns = match fields.tools.is_empty() && fields.transfer.is_empty() {
+            true => quote!(#wire::max_turns(#text, #turns)),
+            false => turns,
         };
         let (tool_items, tool_metas, tools) = tools(adk, &name, number, fields, agents);
         let transfer = (!targets.is_empty()).then(|| quote!(.transfer(&[#(&#targets),*])));
@@ -255,20 +260,22 @@ impl Declaration<'_> {
             #turns_const
             #tool_items
             impl #adk::llm::Declares<#n> for #owner {
-                const DECL: #adk::llm::LlmDecl = #adk::llm::LlmDecl::new(
-                    #adk::AgentMeta::new(#adk::AgentKind::Llm, #name)
-                        .definition(#id)
-                        .description(#description)
-                        #(.prompts(&[#prompts]).sources(&[#sources]))*
-                        .writes(&[#(#writes),*])
-                        #tool_metas
-                        #transfer
-                        .max_turns(#wire::max_turns(#is_short, #turns))
-                        #unknown,
+                const DECL: #adk::llm::LlmDecl = #adk::llm::LlmDecl::written(
+                    #name,
+                    #id,
+                    #description,
+                    #instruction,
+                    &[#(#prompts),*],
+                    &[#(#sources),*],
+                    &[#(#writes),*],
+                    #max_turns,
+                    #output,
                 )
+                #tool_metas
+                #transfer
+                #unknown
                 #own
                 #global
-                #output
                 #contents
                 #tools
                 #(.max_turns(#declared_turns))*
@@ -302,10 +309,10 @@ impl<'a> Prompt<'a> {
         Some(Self { written, constant, item, by_type })
     }
 
-    /// How it is declared: as a prompt, and where it may be a function, as what makes it.
-    fn field(&self, wire: &TokenStream, prompt: TokenStream, make: TokenStream) -> TokenStream {
-        let (constant, written) = (&self.constant, self.written);
-        let make = match written {
+    /// Where it may be a function: what makes it.
+    fn make(&self, wire: &TokenStream, make: TokenStream) -> Option<TokenStream> {
+        let written = self.written;
+        match written {
             Expr::Closure(_) => Some(quote!(.#make(|| #wire::Instruction::function(#written)))),
             // The const is the mention that editors follow.
             _ if self.by_type => {
@@ -313,8 +320,7 @@ impl<'a> Prompt<'a> {
                 Some(quote!(.#make(|| #wire::InstructionOf(#written).make())))
             }
             _ => None,
-        };
-        quote!(.#prompt(#constant) #make)
+        }
     }
 }
 

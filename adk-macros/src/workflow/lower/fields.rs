@@ -71,7 +71,7 @@ pub(super) fn tools(
         #raises
     });
     let made = quote!(.tools(|| #wire::tools([#(#made),*])));
-    (items, quote!(.tools(#metas)), made)
+    (items, quote!(.tool_metas(#metas)), made)
 }
 
 /// What a run may change, as it was declared.

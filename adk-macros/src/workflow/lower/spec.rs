@@ -77,7 +77,8 @@ impl Lower<'_> {
         match self.decl(step).zip(step.declared()) {
             Some((DeclKind::Llm { .. }, number)) => {
                 let n = index(number);
-                quote!(<#adk::llm::Declared<#name, #n> as #adk::Agent>::META)
+                // Not through `Agent`: rustc would prove for each of them that it is `Send`.
+                quote!(<#name as #adk::llm::Declares<#n>>::DECL.meta)
             }
             Some((DeclKind::Described { .. }, number)) => numbered("DESCRIBED", number).into_token_stream(),
             _ => quote!(#wire::NO_AGENT),
