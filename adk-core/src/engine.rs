@@ -22,6 +22,7 @@ mod book;
 mod journal;
 mod memory;
 mod slot;
+mod within;
 
 pub use book::{Done, Fork, Joined, RunInfo, RunRecord, RunStatus, Taken, Wait, Waiting};
 pub use journal::MemoryJournal;
@@ -29,6 +30,7 @@ pub use memory::MemoryEngine;
 pub use slot::{Body, Draft, Slot, Stored};
 
 pub(crate) use slot::Delivery;
+pub(crate) use within::Within;
 
 use crate::{BoxFuture, Error, ErrorKind, Name, Path, Result, RunId};
 use serde_json::Value;

@@ -156,6 +156,12 @@ pub async fn run(workflow: &dyn Wired, cx: &mut Context) -> Result<Flow> {
     // They are given back after an error too: an agent that runs a workflow by itself may go on.
     let (scope, known) = (cx.scope.clone(), cx.known.clone());
     let unchecked = cx.unchecked;
+    let is_block = spec.steps.first().is_some_and(|step| !matches!(step.kind, StepKind::Agent { .. }));
+    let settled = match (workflow.root(), workflow.is_closed()) {
+        (Some(_), _) => is_block.then_some(true),
+        (None, is_closed) => is_closed.then_some(false),
+    };
+    let above = cx.settle_global(settled);
     cx.unchecked = workflow.is_unchecked() || (unchecked && !workflow.is_closed());
     let walked = async {
         if nested {
@@ -169,6 +175,9 @@ pub async fn run(workflow: &dyn Wired, cx: &mut Context) -> Result<Flow> {
     };
     let walked = walked.await;
     (cx.scope, cx.known, cx.unchecked) = (scope, known, unchecked);
+    if let Some(above) = above {
+        cx.above = above;
+    }
     let flow = match walked? {
         Walked::Through => Flow::Continue,
         Walked::Exit(exit) if exit.ends_all_loops(cx) => Flow::Exit,

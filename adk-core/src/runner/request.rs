@@ -1,7 +1,7 @@
 //! A run that is asked for and not begun yet.
 
 use super::stream::RunStream;
-use super::{Shared, hooks};
+use super::{Shared, answers, hooks};
 use crate::check::{LIVE_HELP, describe_live};
 use crate::engine::{RunRecord, Taken};
 use crate::event::{Event, StateDelta};
@@ -280,6 +280,7 @@ async fn root<W: Workflow + ?Sized>(workflow: &W, run: Arc<Run>, start: Start) -
     let mut event = Event::new();
     if run.live.is_none() || !start.message.parts.is_empty() {
         let message = hooks::user_message(start.message, &mut cx).await.map_err(|error| error.at(&path))?;
+        answers::check(&message, &cx).await.map_err(|error| error.at(&path))?;
         event.content = Some(message);
     }
     event.author = Name::literal("user");
