@@ -116,6 +116,8 @@ fn who_does_not_watch_pays_nothing_for_those_who_could() {
         (info.count_total, events)
     };
     let nobody = Runner::builder().build().expect("a runner");
+    // What is made once in a process is not counted.
+    allocations(&nobody, RunConfig::new(), &|_| {});
     let (none, events) = allocations(&nobody, RunConfig::new(), &|_| {});
     assert_eq!(events, ROUNDS * 2 + 1);
 
