@@ -1,6 +1,7 @@
 //! Workflows: what `workflow!` implements, and the walk over the flat list of steps.
 
 mod again;
+mod away;
 mod block;
 mod checkpoint;
 mod join;
@@ -10,6 +11,7 @@ mod nested;
 mod reads;
 mod root;
 mod scopes;
+mod seek;
 mod team;
 mod together;
 mod turn;
@@ -29,7 +31,7 @@ use crate::{Error, ErrorKind, Name, Path, Result};
 use team::Team;
 use walk::{Exit, Walk, Walked};
 
-pub(crate) use root::{prepare_root, run_root};
+pub(crate) use root::{prepare_root, run_branch, run_root};
 
 /// A workflow as a program with a typed input and output; `workflow!` implements it.
 pub trait Workflow: Send + Sync {
@@ -151,17 +153,20 @@ pub trait Wired: Send + Sync {
 #[doc(hidden)]
 pub async fn run(workflow: &dyn Wired, cx: &mut Context) -> Result<Flow> {
     let spec = workflow.spec();
-    // At the root of a run the inputs came with the event of the user.
-    let nested = workflow.is_closed() && cx.path().parent().is_some();
-    // They are given back after an error too: an agent that runs a workflow by itself may go on.
-    let (scope, known) = (cx.scope.clone(), cx.known.clone());
-    let unchecked = cx.unchecked;
     let is_block = spec.steps.first().is_some_and(|step| !matches!(step.kind, StepKind::Agent { .. }));
     let settled = match (workflow.root(), workflow.is_closed()) {
         (Some(_), _) => is_block.then_some(true),
         (None, is_closed) => is_closed.then_some(false),
     };
     let above = cx.settle_global(settled);
+    if cx.seek.is_some() {
+        return Box::pin(seek::down(workflow, cx)).await;
+    }
+    // At the root of a run the inputs came with the event of the user.
+    let nested = workflow.is_closed() && cx.path().parent().is_some();
+    // They are given back after an error too: an agent that runs a workflow by itself may go on.
+    let (scope, known) = (cx.scope.clone(), cx.known.clone());
+    let unchecked = cx.unchecked;
     cx.unchecked = workflow.is_unchecked() || (unchecked && !workflow.is_closed());
     let walked = async {
         if nested {
