@@ -21,11 +21,14 @@
 mod book;
 mod journal;
 mod memory;
+pub mod refuse;
+mod rows;
 mod slot;
 
 pub use book::{Done, Fork, Joined, RunInfo, RunRecord, RunStatus, Taken, Wait, Waiting};
 pub use journal::MemoryJournal;
 pub use memory::MemoryEngine;
+pub use rows::{Pairs, RunRows, from_text, to_text};
 pub use slot::{Body, Draft, Slot, Stored};
 
 pub(crate) use slot::Delivery;
