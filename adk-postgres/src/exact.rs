@@ -64,6 +64,8 @@ pub(crate) fn of_event(event: &Event) -> Result<(String, Option<String>)> {
     let plain = event.details.is_none()
         && parts.iter().all(|part| matches!(part, Part::Text(_)))
         && event.actions.agent_state.is_none()
+        && event.actions.artifact_delta.len() < 2
+        && event.actions.state_delta.iter().map(|(key, _)| (key.len(), key.as_bytes())).is_sorted()
         && event.actions.state_delta.iter().all(|(_, value)| fits(value));
     if plain && !text.contains("\\u0000") {
         return Ok((text, None));
