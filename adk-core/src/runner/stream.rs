@@ -159,7 +159,17 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
             Ok(_) => RunStatus::Finished,
             Err(error) => RunStatus::Failed(error.to_string()),
         };
-        self.closing = Some((Box::pin(async move { run.engine.close(run.id, status).await }), end));
+        let done = match status {
+            RunStatus::Finished => Vec::new(),
+            _ => run.last_finished(),
+        };
+        let closing = async move {
+            if !done.is_empty() {
+                run.engine.finished(run.id, done).await?;
+            }
+            run.engine.close(run.id, status).await
+        };
+        self.closing = Some((Box::pin(closing), end));
         self.poll_event(task)
     }
 

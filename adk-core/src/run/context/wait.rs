@@ -24,7 +24,7 @@ impl Context {
     pub(crate) async fn wait_for_all(&mut self, asked: Vec<Asked>) -> Result<Vec<Value>> {
         let (mut values, mut open) = (Vec::with_capacity(asked.len()), Vec::new());
         for Asked { name, call_id, question } in asked {
-            let key = self.step_key(name);
+            let key = self.wait_key(name);
             let (id, run_id, path) = (key.id(), key.run_id, key.path.clone());
             let (schema, deadline, otherwise) = (Value::Null, None, None);
             let waiting = Waiting { id, run_id, path, question, schema, deadline, call_id, otherwise };
