@@ -159,6 +159,11 @@ async fn together(
                 Ok(Outcome::Value(journal::step(connection, *run, key, value).await?))
             }
             Job::Wait { wait, .. } => Ok(Outcome::Value(journal::wait(connection, wait).await?)),
+            Job::Finished { run, .. } if fenced.contains(run) => Err(refuse::fenced(*run)),
+            Job::Finished { run, done, .. } => {
+                journal::finished(connection, *run, done).await?;
+                Ok(Outcome::Done(true))
+            }
             Job::Close { run, status, epoch, .. } => {
                 let owner = &shared.drives.owner;
                 Ok(Outcome::Done(journal::close(connection, *run, owner, *epoch, status.as_ref()).await?))
@@ -178,8 +183,8 @@ fn without_session(key: &SessionKey, job: &Job) -> Result<Outcome> {
         Job::Look { .. } => Ok(Outcome::Done(false)),
         Job::Open { .. } => Ok(Outcome::Row(None)),
         // Its run has gone with it.
-        Job::Close { .. } => Ok(Outcome::Done(true)),
-        Job::Commit { .. } | Job::Step { .. } | Job::Wait { .. } | Job::Append { .. } => Err(key.missing()),
+        Job::Close { .. } | Job::Finished { .. } => Ok(Outcome::Done(true)),
+        _ => Err(key.missing()),
     }
 }
 
@@ -223,6 +228,7 @@ fn deliver(shared: &Arc<Shared>, key: &SessionKey, jobs: Vec<Job>, written: Writ
                 };
                 let _ = reply.map(|reply| reply.send(closed));
             }
+            (Job::Finished { reply, .. }, Ok(Outcome::Done(_))) => drop(reply.send(Ok(()))),
             (Job::Append { reply, .. }, Ok(Outcome::Done(_))) => drop(reply.send(Ok(()))),
             (Job::Look { reply }, Ok(Outcome::Done(is_there))) => drop(reply.send(Ok(is_there))),
             (Job::Open { reply }, Ok(Outcome::Row(row))) => {
@@ -259,6 +265,10 @@ fn refused(shared: &Shared, job: Job, error: Error) {
         }
         Job::Wait { wait, reply, .. } => {
             not_ours(wait.key.run_id);
+            let _ = reply.send(Err(error));
+        }
+        Job::Finished { run, reply, .. } => {
+            not_ours(run);
             let _ = reply.send(Err(error));
         }
         Job::Close { reply, .. } => drop(reply.map(|reply| reply.send(Err(error)))),

@@ -4,7 +4,7 @@ use crate::error::{Doing, closed};
 use crate::lane::Job;
 use crate::{PostgresStore, Shared, journal};
 use adk_core::engine::{
-    Body, Engine, Reply, RunInfo, RunStatus, Slot, StepKey, Stored, Taken, Wait, Waiting, refuse,
+    Body, Done, Engine, Reply, RunInfo, RunStatus, Slot, StepKey, Stored, Taken, Wait, Waiting, refuse,
 };
 use adk_core::{BoxFuture, Result, RunId};
 use serde_json::Value;
@@ -78,6 +78,14 @@ impl Engine for PostgresStore {
                 }
             });
             result.await.map_err(|_| closed())?
+        })
+    }
+
+    fn finished(&self, run: RunId, done: Vec<Done>) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move {
+            let Some(held) = self.0.drives.held(run) else { return Ok(()) };
+            let epoch = held.epoch;
+            self.0.ask(&held.session, |reply| Job::Finished { run, done, epoch, reply }).await
         })
     }
 

@@ -7,7 +7,7 @@ use crate::lane::Job;
 use crate::log::{self, Entry, Head};
 use crate::reader;
 use adk_core::engine::{
-    Pairs, RunInfo, RunRecord, RunRows, RunStatus, Taken, Wait, Waiting, from_text, refuse, to_text,
+    Done, Pairs, RunInfo, RunRecord, RunRows, RunStatus, Taken, Wait, Waiting, from_text, refuse, to_text,
 };
 use adk_core::session::SessionKey;
 use adk_core::{Result, RunId, StateDelta};
@@ -53,6 +53,7 @@ pub(crate) async fn fenced(
         Job::Commit { slot, epoch, .. } => Some((slot.run_id, *epoch)),
         Job::Step { run, epoch, .. } => Some((*run, *epoch)),
         Job::Wait { wait, epoch, .. } => Some((wait.key.run_id, *epoch)),
+        Job::Finished { run, epoch, .. } => Some((*run, *epoch)),
         Job::Close { .. } | Job::Append { .. } | Job::Look { .. } | Job::Open { .. } => None,
     };
     let mut fenced = HashSet::new();
@@ -116,6 +117,17 @@ pub(crate) async fn step(
     let of = sqlx::query_scalar::<_, String>(sql).bind(&run).bind(key);
     let earlier = of.fetch_optional(connection).await.doing(what)?;
     earlier.map(|text| from_text(&text, "the record of a step")).transpose()
+}
+
+/// Agents that have finished. Of a run that is in no book nothing is kept.
+pub(crate) async fn finished(connection: &mut PgConnection, run: RunId, done: &[Done]) -> Result<()> {
+    let sql = "INSERT INTO adkw_done (run, path, done)
+        SELECT $1, d.path, d.done FROM unnest($2::text[], $3::text[]) d (path, done)
+        WHERE EXISTS (SELECT 1 FROM adkw_runs WHERE id = $1) ON CONFLICT DO NOTHING";
+    let paths: Vec<_> = done.iter().map(|done| done.path.to_string()).collect();
+    let marks = done.iter().map(to_text).collect::<Result<Vec<_>>>()?;
+    let of = sqlx::query(sql).bind(run.to_string()).bind(paths).bind(marks);
+    of.execute(connection).await.doing("write that an agent has finished").map(drop)
 }
 
 /// The answer to a wait, which is open from now on.

@@ -2,7 +2,7 @@
 
 use crate::Shared;
 use crate::batch::batch;
-use adk_core::engine::{Draft, RunStatus, Slot, Stored, Wait};
+use adk_core::engine::{Done, Draft, RunStatus, Slot, Stored, Wait};
 use adk_core::session::{Session, SessionKey};
 use adk_core::{Event, EventId, Result, RunId};
 use serde_json::Value;
@@ -24,6 +24,8 @@ pub(crate) enum Job {
     Step { run: RunId, key: String, value: Value, epoch: i64, reply: Reply<Value> },
     /// A value that is waited for.
     Wait { wait: Wait, epoch: i64, reply: Reply<Option<Value>> },
+    /// Agents that have finished, of a run that makes no more commits.
+    Finished { run: RunId, done: Vec<Done>, epoch: i64, reply: Reply<()> },
     /// The end of a run, or of driving it.
     Close { run: RunId, status: Option<RunStatus>, epoch: i64, reply: Option<Reply<()>> },
     /// Events that have id and time.
@@ -37,7 +39,7 @@ pub(crate) enum Job {
 impl Job {
     /// Whether it belongs to a run, and goes together with others of the kind.
     fn is_of_run(&self) -> bool {
-        matches!(self, Self::Commit { .. } | Self::Step { .. } | Self::Wait { .. } | Self::Close { .. })
+        !matches!(self, Self::Append { .. } | Self::Look { .. } | Self::Open { .. })
     }
 
     /// Whether it may be done twice.

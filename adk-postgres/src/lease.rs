@@ -60,9 +60,9 @@ impl Drives {
 
     /// The right to take it, for as long as this lives; `None` when it is driven here, or somebody is about to take it.
     pub(crate) fn taking(&self, run: RunId) -> Option<Taking<'_>> {
-        let runs = self.runs();
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        (!runs.contains_key(&run) && taken.insert(run)).then_some(Taking { drives: self, run })
+        let is_driven = self.runs().contains_key(&run);
+        let is_first = !is_driven && self.taken.lock().unwrap_or_else(PoisonError::into_inner).insert(run);
+        is_first.then(|| Taking { drives: self, run })
     }
 
     pub(crate) fn held(&self, run: RunId) -> Option<Held> {

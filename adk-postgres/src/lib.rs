@@ -148,7 +148,7 @@ impl PostgresStore {
     ///
     /// # Errors
     /// When the server cannot be reached: then others take it up when the lease has expired.
-    pub async fn close(&self) -> Result<()> {
+    pub async fn shut_down(&self) -> Result<()> {
         let ended = self.0.end_lease().await;
         self.0.pool.close().await;
         ended

@@ -41,7 +41,7 @@ async fn what_was_written_is_there_when_it_is_opened_again() {
     postgres.create(key.clone(), delta(json!({"k": null, "user:n": "Ann", "app:v": [1]}))).await.unwrap();
     let events: Vec<_> = (0..3).map(|n| stored(n, &n.to_string())).collect();
     postgres.append(&key, events.clone()).await.unwrap();
-    postgres.close().await.unwrap();
+    postgres.shut_down().await.unwrap();
     let postgres = open(&database).await;
     let found = postgres.read(&key, &EventFilter::new()).await.unwrap().unwrap();
     assert_eq!(state(&found), json!({"k": null, "user:n": "Ann", "app:v": [1]}));
@@ -65,7 +65,7 @@ async fn a_value_comes_back_as_it_was_written() {
     let mut event = stored(1, "x\u{0}y");
     event.actions.state_delta = delta(json!({"later": values, "user:later": values}));
     postgres.append(&key, vec![event.clone()]).await.unwrap();
-    postgres.close().await.unwrap();
+    postgres.shut_down().await.unwrap();
 
     let postgres = open(&database).await;
     let found = postgres.read(&key, &EventFilter::new()).await.unwrap().unwrap();
