@@ -22,12 +22,9 @@ mod book;
 mod fork;
 mod journal;
 mod memory;
-<<<<<<< HEAD
+pub(crate) mod record;
 pub mod refuse;
 mod rows;
-=======
-pub(crate) mod record;
->>>>>>> main
 mod slot;
 
 pub use book::{Done, RunInfo, RunRecord, RunStatus, Taken, Wait, Waiting};

@@ -53,7 +53,7 @@ impl Taken {
         let done: HashMap<_, Done> = map(&rows.done)?;
         let temp: HashMap<_, StateDelta> = map(&rows.temps)?;
         let steps: HashMap<_, Value> = map(&rows.steps)?;
-        Ok(Self { record, events, temp, steps, done: done.into_values().collect() })
+        Ok(Self { events, temp, steps, done: done.into_values().collect(), ..Self::new(record) })
     }
 }
 
