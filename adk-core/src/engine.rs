@@ -26,6 +26,7 @@ pub(crate) mod record;
 pub mod refuse;
 mod rows;
 mod slot;
+mod within;
 
 pub use book::{Done, RunInfo, RunRecord, RunStatus, Taken, Wait, Waiting};
 pub use fork::{BranchEnd, Fork, Joined};
@@ -35,6 +36,7 @@ pub use rows::{Pairs, RunRows, from_text, to_text};
 pub use slot::{Body, Draft, Slot, Stored};
 
 pub(crate) use slot::Delivery;
+pub(crate) use within::Within;
 
 use crate::{BoxFuture, Error, ErrorKind, Name, Path, Result, RunId};
 use serde_json::Value;
