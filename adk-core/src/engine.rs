@@ -23,6 +23,8 @@ mod fork;
 mod journal;
 mod memory;
 pub(crate) mod record;
+pub mod refuse;
+mod rows;
 mod slot;
 mod within;
 
@@ -30,6 +32,7 @@ pub use book::{Done, RunInfo, RunRecord, RunStatus, Taken, Wait, Waiting};
 pub use fork::{BranchEnd, Fork, Joined};
 pub use journal::MemoryJournal;
 pub use memory::MemoryEngine;
+pub use rows::{Pairs, RunRows, from_text, to_text};
 pub use slot::{Body, Draft, Slot, Stored};
 
 pub(crate) use slot::Delivery;
