@@ -19,6 +19,7 @@
 //! do it: a thread that writes, or the handler of a distributed engine.
 
 mod book;
+mod clock;
 mod journal;
 mod memory;
 mod slot;
@@ -28,6 +29,7 @@ pub use journal::MemoryJournal;
 pub use memory::MemoryEngine;
 pub use slot::{Body, Draft, Slot, Stored};
 
+pub(crate) use clock::now_micros;
 pub(crate) use slot::Delivery;
 
 use crate::{BoxFuture, Error, ErrorKind, Name, Path, Result, RunId};

@@ -2,6 +2,7 @@
 
 mod agent;
 mod agent_tool;
+mod ask;
 pub mod build;
 pub mod callback;
 pub mod check;
@@ -41,6 +42,7 @@ pub use agent::{Agent, DynAgent, WithCallbacks};
 pub use agent_tool::AgentTool;
 #[doc(hidden)]
 pub use agent_tool::AgentTooling;
+pub use ask::{Await, AwaitBuilder};
 pub use build::{
     BuildError, IntoAgent, IntoAgents, LoopAgent, ParallelAgent, Registry, SequentialAgent, Tree,
 };

@@ -25,6 +25,7 @@ pub use declared::{Declared, Declares};
 pub use instruction::{Fallible, Instruction, Instructs, Later, Text};
 
 pub(crate) use output::Output;
+pub(crate) use template::render;
 
 use crate::agent::{About, DynAgent, Handover, Parts};
 use crate::callback::AgentCallbacks;

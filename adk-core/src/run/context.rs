@@ -6,7 +6,7 @@ use super::{
     Above, Artifacts, History, KeyScope, Overlay, Run, RunConfig, Seat, State, ToolActions, Waiting,
 };
 use crate::callback::{CallbackContext, Place, Steps};
-use crate::engine::{Body, Draft, Reply, StepKey, Stored, Wait};
+use crate::engine::{Body, Draft, Reply, StepKey, Stored, Wait, now_micros};
 use crate::event::Event;
 use crate::model::Usage;
 use crate::outbox::Counted;
@@ -17,6 +17,7 @@ use serde_json::Value;
 use std::fmt;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 /// What an agent works with.
 ///
@@ -497,18 +498,21 @@ impl Context {
     /// # Errors
     /// When the answer is not of that type.
     pub async fn wait<T: DeserializeOwned>(&mut self, name: impl Into<Name>) -> Result<T> {
-        let asked = Asked { name: name.into(), call_id: None, question: String::new() };
-        let mut values = self.wait_for_all(vec![asked]).await?;
+        let mut values = self.wait_for_all(vec![Asked::new(name.into())]).await?;
         record::read(record::escaped(values.pop().unwrap_or_default()))
     }
 
     /// Values from outside, in the order in which they are asked for; the agent waits until all are there.
     pub(crate) async fn wait_for_all(&mut self, asked: Vec<Asked>) -> Result<Vec<Value>> {
         let (mut values, mut open) = (Vec::with_capacity(asked.len()), Vec::new());
-        for Asked { name, call_id, question } in asked {
+        for Asked { name, call_id, question, schema, timeout, otherwise } in asked {
             let key = self.step_key(name);
             let (id, run_id, path) = (key.id(), key.run_id, key.path.clone());
-            let (schema, deadline, otherwise) = (Value::Null, None, None);
+            // The engine keeps the first, so it does not move when the run is executed once more.
+            let deadline = timeout.map(|timeout| {
+                now_micros().saturating_add(u64::try_from(timeout.as_micros()).unwrap_or(u64::MAX))
+            });
+            let otherwise = otherwise.map(record::escaped);
             let waiting = Waiting { id, run_id, path, question, schema, deadline, call_id, otherwise };
             let wait = Wait { key, session: self.run.session().key().clone(), waiting: waiting.clone() };
             match self.run.engine.answer(wait).await? {
@@ -554,6 +558,20 @@ pub(crate) struct Asked {
     /// The call of a long-running tool that it is the answer to.
     pub(crate) call_id: Option<String>,
     pub(crate) question: String,
+    /// The JSON schema of an answer; null where anything fits.
+    pub(crate) schema: Value,
+    /// How long it is waited for.
+    pub(crate) timeout: Option<Duration>,
+    /// What counts when nobody has answered in time.
+    pub(crate) otherwise: Option<Value>,
+}
+
+impl Asked {
+    /// Anything, at any time.
+    pub(crate) fn new(name: Name) -> Self {
+        let (question, schema) = (String::new(), Value::Null);
+        Self { name, call_id: None, question, schema, timeout: None, otherwise: None }
+    }
 }
 
 /// The id of an event, and where it stands in the outbox when it is delivered.

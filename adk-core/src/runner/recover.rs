@@ -4,7 +4,6 @@ use super::request::RunRequest;
 use super::{RunEnd, Runner, Shared};
 use crate::engine::Waiting;
 use crate::run::record;
-use crate::session::now_micros;
 use crate::tool::decode;
 use crate::workflow::Workflow;
 use crate::{BoxFuture, Error, ErrorKind, Result, RunId};
@@ -83,7 +82,7 @@ impl<P> Runner<P> {
     /// When the store fails. What becomes of each run is in the list.
     pub async fn recover(&self) -> Result<Vec<Recovered>> {
         let engine = &self.shared.engine;
-        let now = now_micros();
+        let now = crate::engine::now_micros();
         for waiting in engine.waiting(&self.shared.app, None).await? {
             if waiting.deadline.is_some_and(|deadline| deadline <= now) {
                 match engine.resolve(&waiting.id, too_late(&waiting)).await {

@@ -56,7 +56,7 @@ impl Walk<'_> {
             StepKind::Parallel { .. } => self.parts(block).all(|branch| {
                 let first = self.steps.get(branch.start).map(|step| step.kind);
                 !matches!(first, Some(StepKind::Agent { meta, .. })
-                    if matches!(meta.kind, AgentKind::Custom | AgentKind::Function))
+                    if matches!(meta.kind, AgentKind::Custom | AgentKind::Function | AgentKind::Await))
             }),
             _ => false,
         };

@@ -73,6 +73,8 @@ pub enum NodeKind {
     Function,
     /// An `impl Agent` by hand.
     Custom,
+    /// Waits for a value from outside.
+    Await,
     /// One after the other.
     Sequence,
     /// At the same time.
@@ -96,6 +98,7 @@ impl From<AgentKind> for NodeKind {
             AgentKind::Function => Self::Function,
             AgentKind::Workflow => Self::Workflow,
             AgentKind::Custom => Self::Custom,
+            AgentKind::Await => Self::Await,
         }
     }
 }
@@ -132,12 +135,6 @@ impl<'a> Node<'a> {
     }
 
     pub(super) fn agent(name: Cow<'a, str>, meta: &'a AgentMeta<'a>, renames: Renames<'a>) -> Self {
-        let kind = match meta.kind {
-            AgentKind::Llm => NodeKind::Llm,
-            AgentKind::Function => NodeKind::Function,
-            AgentKind::Workflow => NodeKind::Workflow,
-            AgentKind::Custom => NodeKind::Custom,
-        };
         Self {
             definition: meta.name,
             description: meta.description,
@@ -149,7 +146,7 @@ impl<'a> Node<'a> {
             max_turns: meta.max_turns,
             may_exit: meta.may_exit,
             exits: Cow::Borrowed(meta.exits),
-            ..Self::new(kind, name)
+            ..Self::new(meta.kind.into(), name)
         }
     }
 
