@@ -158,6 +158,15 @@ pub trait Engine: Send + Sync + 'static {
         Box::pin(ready(Ok(Vec::new())))
     }
 
+    /// Nobody waits for these any more: their branches were cancelled. Those without an answer are no longer open.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn withdraw(&self, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
+        let _ = waits;
+        Box::pin(ready(Ok(())))
+    }
+
     /// Answers an open wait. The first answer wins.
     ///
     /// # Errors

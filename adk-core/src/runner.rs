@@ -1,17 +1,20 @@
 //! Runs workflows: what a program of a user begins with.
 
+mod accept;
 mod builder;
 mod hooks;
 mod recover;
 mod request;
 mod session;
 mod stream;
+mod watch;
 
 pub use builder::RunnerBuilder;
 pub use recover::Recovered;
 pub use request::RunRequest;
 pub use session::SessionHandle;
 pub use stream::{RunEnd, RunStream};
+pub use watch::Watch;
 
 use crate::Result;
 use crate::engine::Engine;

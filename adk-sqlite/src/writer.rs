@@ -68,8 +68,17 @@ impl Writer {
         T: Send + 'static,
         F: FnMut(&mut Db) -> Result<T> + Send + 'static,
     {
+        self.write_or(work, |_, _| {}).await
+    }
+
+    /// The same; what was done is undone when nobody waits for it any more.
+    pub(crate) async fn write_or<T, F>(&self, work: F, lost: fn(&mut Db, T)) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut Db) -> Result<T> + Send + 'static,
+    {
         let (reply, result) = oneshot::channel();
-        let job = Call { work, value: None, reply };
+        let job = Call { work, value: None, reply, lost };
         self.post(Box::new(job)).map_err(|_| closed())?;
         result.await.map_err(|_| closed())?
     }
@@ -80,7 +89,7 @@ impl Writer {
     pub(crate) fn tell(&self, work: impl FnMut(&mut Db) -> Result<()> + Send + 'static) {
         let (reply, _) = oneshot::channel();
         // When the thread has ended there is nothing to do any more.
-        let _ = self.post(Box::new(Call { work, value: None, reply }));
+        let _ = self.post(Box::new(Call { work, value: None, reply, lost: |_, ()| {} }));
     }
 }
 
@@ -100,6 +109,7 @@ struct Call<F, T> {
     work: F,
     value: Option<T>,
     reply: oneshot::Sender<Result<T>>,
+    lost: fn(&mut Db, T),
 }
 
 impl<T: Send, F: FnMut(&mut Db) -> Result<T> + Send> Job for Call<F, T> {
@@ -108,9 +118,11 @@ impl<T: Send, F: FnMut(&mut Db) -> Result<T> + Send> Job for Call<F, T> {
         Ok(())
     }
 
-    fn done(self: Box<Self>, result: Result<()>, _: &mut Db) {
-        let Self { value, reply, .. } = *self;
-        let _ = reply.send(result.and_then(|()| value.ok_or_else(closed)));
+    fn done(self: Box<Self>, result: Result<()>, db: &mut Db) {
+        let Self { value, reply, lost, .. } = *self;
+        if let Err(Ok(value)) = reply.send(result.and_then(|()| value.ok_or_else(closed))) {
+            lost(db, value);
+        }
     }
 }
 

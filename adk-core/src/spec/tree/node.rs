@@ -58,6 +58,9 @@ pub struct Node<'a> {
     pub transfer: bool,
     /// Whether somebody chose the name.
     pub named: bool,
+    /// Says what is wrong with a value that an `await` is answered with.
+    #[serde(skip)]
+    pub(crate) accepts: Option<fn(&serde_json::Value) -> Result<(), String>>,
 }
 
 /// What a [`Node`] is.
@@ -131,6 +134,7 @@ impl<'a> Node<'a> {
             instance: false,
             transfer: false,
             named: true,
+            accepts: None,
         }
     }
 
@@ -146,6 +150,7 @@ impl<'a> Node<'a> {
             max_turns: meta.max_turns,
             may_exit: meta.may_exit,
             exits: Cow::Borrowed(meta.exits),
+            accepts: meta.accepts,
             ..Self::new(meta.kind.into(), name)
         }
     }

@@ -1,0 +1,70 @@
+//! Side effects: what is done once, and answered from the record when the run is taken up again.
+
+use super::Context;
+use crate::engine::StepKey;
+use crate::outbox::Counted;
+use crate::run::{Run, record};
+use crate::{BoxFuture, Flow, Name, Result};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::sync::Arc;
+
+impl Context {
+    /// A side effect: done once, recorded, and answered from the record when the run is taken up again.
+    ///
+    /// It is numbered where it is called, so several can be joined. The work owns what it needs.
+    ///
+    /// # Errors
+    /// The error of the work; that is recorded as well.
+    pub fn step<T, W, N>(&mut self, name: N, work: W) -> impl Future<Output = Result<T>> + Send + use<T, W, N>
+    where
+        N: Into<Name>,
+        T: Serialize + DeserializeOwned + Send + 'static,
+        W: Future<Output = Result<T>> + Send + 'static,
+    {
+        let key = self.step_key(name.into());
+        let run = self.run.clone();
+        perform(run, key, work)
+    }
+
+    /// Whether the agent that stands here has finished before, and how it ended then. What it had to say is applied, and
+    /// it does not run again.
+    pub(crate) fn finished_before(&mut self) -> BoxFuture<'_, Option<Flow>> {
+        Box::pin(async move {
+            let run = self.run.clone();
+            let (done, keys) = run.replay.as_ref()?.finished(&run, &self.frame.path).await?;
+            run.skipped(done.usage);
+            for key in keys {
+                if let Some(scope) = &self.scope {
+                    scope.wrote(&key);
+                }
+                self.written.push(key);
+            }
+            Some(done.flow)
+        })
+    }
+
+    pub(super) fn step_key(&mut self, name: Name) -> StepKey {
+        let index = self.frame.steps;
+        self.frame.steps += 1;
+        StepKey { run_id: self.run.id, path: self.frame.path.clone(), name, index }
+    }
+}
+
+/// Does the work of a step, or takes its result from the record.
+pub(crate) async fn perform<T, W>(run: Arc<Run>, key: StepKey, work: W) -> Result<T>
+where
+    T: Serialize + DeserializeOwned + Send + 'static,
+    W: Future<Output = Result<T>> + Send + 'static,
+{
+    let _busy = Counted::new(&run.outbox().in_flight);
+    if !run.engine.records() {
+        return work.await;
+    }
+    let known = run.replay.as_ref().and_then(|replay| replay.step(&key.to_string()));
+    let record = match known {
+        Some(record) => record.clone(),
+        None => run.engine.step(key, Box::pin(async move { record::of(work.await) })).await?,
+    };
+    record::read(record)
+}
