@@ -8,6 +8,7 @@ mod support;
 mod crash;
 mod engine;
 mod matrix;
+mod person;
 mod refused;
 mod trees;
 mod wait;

@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use adk_core::spec::KeySpec;
-use adk_core::{Context, Event, Flow, KeySpec as Key, Result};
+use adk_core::{Await, Context, Event, Flow, KeySpec as Key, Result};
 use serde_json::json;
 
 /// A call, then an event that tells what the call gave and how often this agent has spoken; then another call whose
@@ -57,6 +57,11 @@ fn item(name: &'static str) -> By {
     });
     agent.meta = agent.meta.writes(const { &[Key::new("note", "u64")] });
     agent
+}
+
+/// A question.
+fn asks(key: &'static str) -> Await {
+    Await::builder::<bool>(key).question("Is `{a?}` enough?").build()
 }
 
 /// A workflow by name, and whether parts of it run at the same time.
@@ -122,6 +127,40 @@ pub fn all() -> Vec<Named> {
             || {
                 let inside = vec![each("e", "item", "items", vec![run(item("n"))]), run(works("z"))];
                 Tree::new("w", inside).lets("items", json!([3, 1, 2]))
+            },
+            true,
+        ),
+        (
+            "await in a sequence",
+            || Tree::new("w", vec![run(works("a")), run(asks("yes")), run(works("b")), run(asks("no"))]),
+            false,
+        ),
+        (
+            "await in parallel",
+            || {
+                let inside = vec![
+                    run(works("b")),
+                    run(asks("yes")),
+                    sequence("s", vec![run(works("c")), run(asks("no"))]),
+                ];
+                Tree::new("w", vec![run(works("a")), parallel("p", inside), run(works("d"))])
+            },
+            true,
+        ),
+        (
+            "await in a loop",
+            || {
+                let inside = vec![run(works("a")), run(asks("yes")), run(works("b"))];
+                Tree::new("w", vec![repeat("l", Some(3), inside), run(works("c"))])
+            },
+            false,
+        ),
+        (
+            "await in each",
+            || {
+                let inside = vec![run(item("n")), run(asks("yes"))];
+                Tree::new("w", vec![each("e", "item", "items", inside), run(works("z"))])
+                    .lets("items", json!([3, 1, 2]))
             },
             true,
         ),
