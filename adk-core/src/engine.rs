@@ -8,7 +8,7 @@
 //! | [`commit`](Engine::commit) | (run, path with rounds, nth) of a [`Slot`] | the event, with its place in the log |
 //! | [`step`](Engine::step) | (run, path with rounds, name, index): a [`StepKey`] | what the work gave |
 //! | [`answer`](Engine::answer) | a [`StepKey`] | the value given from outside |
-//! | marks of finished agents | the path | they ride in [`Slot::done`], so they cost no commit of their own |
+//! | marks of finished agents | the path | they ride in [`Slot::done`], so they cost no commit of their own; the last come with [`finished`](Engine::finished) |
 //!
 //! A run is taken up again by executing it once more, from the state it began with. An engine that keeps a journal hands
 //! it over in [`take`](Engine::take), and the runtime answers everything from it that is in there; the engine is asked
@@ -122,6 +122,16 @@ pub trait Engine: Send + Sync + 'static {
     /// [`ErrorKind::UnknownRun`]; [`ErrorKind::RunBusy`] when somebody drives it.
     fn take(&self, run: RunId) -> BoxFuture<'_, Result<Taken>> {
         Box::pin(ready(Err(no_book(&format!("take up run `{run}`")))))
+    }
+
+    /// Agents that have finished since the last commit of a run, which waits now or has failed: what would ride in
+    /// [`Slot::done`] of the next. Called before [`close`](Self::close); losing this costs a re-execution and no call.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn finished(&self, run: RunId, done: Vec<Done>) -> BoxFuture<'_, Result<()>> {
+        let _ = (run, done);
+        Box::pin(ready(Ok(())))
     }
 
     /// A run has ended, or waits. Losing this costs a re-execution and no call, so it may be written late. It gives up

@@ -32,7 +32,7 @@ use crate::callback::AgentCallbacks;
 use crate::flow::Flow;
 use crate::run::{Context, Prepare, Prompt};
 use crate::spec::AgentMeta;
-use crate::workflow::{checkpoint, prepare_root};
+use crate::workflow::prepare_root;
 use crate::{At, BoxFuture, Content, Error, ErrorKind, Event, Name, Result};
 use serde_json::Value;
 use std::any::Any;
@@ -176,10 +176,6 @@ impl DynAgent for LlmAgent {
             let flow = match cx.run.live.clone() {
                 Some(input) => live::run(self, input, cx).await,
                 None => turn::run(self, cx).await,
-            };
-            let flow = match flow {
-                Ok(flow) => checkpoint::ended(cx).await.map(|()| flow),
-                failed => failed,
             };
             flow.map_err(|error| error.at(cx.path()))
         })

@@ -231,6 +231,11 @@ impl Run {
         }
     }
 
+    /// The agents that have finished since the last commit, of a run that makes no more.
+    pub(crate) fn last_finished(&self) -> Vec<Done> {
+        std::mem::take(&mut *lock(&self.done))
+    }
+
     /// An agent is not run again: what its model calls used counts all the same.
     pub(crate) fn skipped(&self, usage: Usage) {
         self.add_usage(usage);

@@ -1,7 +1,8 @@
 //! Workflows: what `workflow!` implements, and the walk over the flat list of steps.
 
+mod again;
 mod block;
-pub(crate) mod checkpoint;
+mod checkpoint;
 mod join;
 mod keys;
 mod lifecycle;

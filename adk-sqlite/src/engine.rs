@@ -5,7 +5,7 @@ use crate::error::closed;
 use crate::writer::Db;
 use crate::{SqliteStore, journal};
 use adk_core::engine::{
-    Body, Engine, Reply, RunInfo, RunStatus, Slot, StepKey, Stored, Taken, Wait, Waiting,
+    Body, Done, Engine, Reply, RunInfo, RunStatus, Slot, StepKey, Stored, Taken, Wait, Waiting,
 };
 use adk_core::{BoxFuture, Result, RunId};
 use serde_json::Value;
@@ -38,6 +38,10 @@ impl Engine for SqliteStore {
         // Whoever asked may be gone by now: then nobody drives it.
         let lost = |db: &mut Db, taken: Taken| drop(journal::close(db, taken.record.run_id, None));
         Box::pin(self.0.writer.write_or(move |db| journal::take(db, run), lost))
+    }
+
+    fn finished(&self, run: RunId, done: Vec<Done>) -> BoxFuture<'_, Result<()>> {
+        Box::pin(self.0.writer.write(move |db| journal::last_finished(db, run, &done)))
     }
 
     fn close(&self, run: RunId, status: RunStatus) -> BoxFuture<'_, Result<()>> {

@@ -73,6 +73,12 @@ pub(crate) fn finished(connection: &Connection, run: &str, done: &[Done]) -> Res
     Ok(())
 }
 
+/// The same of a run that makes no more commits, as long as it is driven here.
+pub(crate) fn last_finished(db: &mut Db, run: RunId, done: &[Done]) -> Result<()> {
+    drives(db, run, 0, None)?;
+    finished(&db.connection, &run.to_string(), done)
+}
+
 /// Records the result of a step; gives that of an earlier attempt when there is one.
 pub(crate) fn step(db: &mut Db, run: RunId, key: &str, value: &Value) -> Result<Option<Value>> {
     let what = "record a step";

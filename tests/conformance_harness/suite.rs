@@ -5,7 +5,7 @@ use super::format::Case;
 use super::run;
 use super::views::Expect;
 use serde::Deserialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
@@ -16,8 +16,6 @@ const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance");
 pub struct Suite {
     pub cases: Vec<Named>,
     pub ours: Ours,
-    /// Cases that are known to fail, by id. One that passes has to leave the list.
-    pub pending: BTreeSet<String>,
 }
 
 /// A case with the name under which its result is told. A file that is no case is a failure of that name.
@@ -70,10 +68,7 @@ impl Suite {
             Some(text) => serde_json::from_str(&text).map_err(|error| wrong(&path, &error))?,
             None => Ours::default(),
         };
-        let path = folder.join("pending.txt");
-        let pending = optional(&path).map_err(|error| wrong(&path, &error))?.unwrap_or_default();
-        let pending = pending.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned);
-        Ok(Self { cases, ours, pending: pending.collect() })
+        Ok(Self { cases, ours })
     }
 }
 

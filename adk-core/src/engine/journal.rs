@@ -178,6 +178,13 @@ impl Engine for MemoryJournal {
         Box::pin(ready(taken))
     }
 
+    fn finished(&self, id: RunId, mut done: Vec<Done>) -> BoxFuture<'_, Result<()>> {
+        if let Some(run) = lock(&self.runs).get_mut(&id) {
+            run.done.append(&mut done);
+        }
+        Box::pin(ready(Ok(())))
+    }
+
     fn close(&self, id: RunId, status: RunStatus) -> BoxFuture<'_, Result<()>> {
         if let Some(run) = lock(&self.runs).get_mut(&id) {
             run.is_driven = false;

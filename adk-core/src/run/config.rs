@@ -31,6 +31,10 @@ pub struct RunConfig {
     /// Whether ADK's checkpoint events are part of the log: `agent_state` before each step of a sequence or loop, and
     /// `end_of_agent`. Default `false`. Whether a run can be taken up again depends on the engine, and not on this.
     pub resumable: bool,
+    /// Whether agents that are written by hand, functions among them, count as finished once they are, under
+    /// [`resumable`](Self::resumable). Default `true`. In ADK they never say so: a parallel block with one has no
+    /// `end_of_agent`, and when it is taken up again before its end, such a branch runs once more, as another turn.
+    pub custom_agents_finish: bool,
 }
 
 impl Default for RunConfig {
@@ -44,6 +48,7 @@ impl Default for RunConfig {
             require_keys: true,
             require_announced_exits: true,
             resumable: false,
+            custom_agents_finish: true,
         }
     }
 }
@@ -55,7 +60,8 @@ impl RunConfig {
     }
 
     /// What Google's ADK does where this crate differs on purpose: an escalate ends every enclosing loop, a tool's error
-    /// ends the run, and neither a key that was not written nor an exit that was not announced is an error.
+    /// ends the run, neither a key that was not written nor an exit that was not announced is an error, and an agent that
+    /// is written by hand never counts as finished.
     ///
     /// ```
     /// # use adk_core as adk;
@@ -64,7 +70,8 @@ impl RunConfig {
     ///     .escalate_ends_all_loops(true)
     ///     .tool_errors_end_run(true)
     ///     .require_keys(false)
-    ///     .require_announced_exits(false);
+    ///     .require_announced_exits(false)
+    ///     .custom_agents_finish(false);
     /// assert_eq!(RunConfig::adk(), by_hand);
     /// ```
     pub fn adk() -> Self {
@@ -73,6 +80,7 @@ impl RunConfig {
             tool_errors_end_run: true,
             require_keys: false,
             require_announced_exits: false,
+            custom_agents_finish: false,
             ..Self::default()
         }
     }
@@ -130,6 +138,13 @@ impl RunConfig {
     #[must_use]
     pub fn resumable(mut self, yes: bool) -> Self {
         self.resumable = yes;
+        self
+    }
+
+    /// Whether agents that are written by hand count as finished once they are, under [`resumable`](Self::resumable).
+    #[must_use]
+    pub fn custom_agents_finish(mut self, yes: bool) -> Self {
+        self.custom_agents_finish = yes;
         self
     }
 

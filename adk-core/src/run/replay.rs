@@ -173,6 +173,38 @@ impl Replay {
         self.pass(run, &mut cursor);
     }
 
+    /// How many events of this place are in the record.
+    pub(crate) fn recorded(&self, path: &Path) -> u32 {
+        let path = path.to_string();
+        let own = self.events.iter().filter(|event| event.own.as_ref().is_some_and(|own| own.1 == path));
+        own.fold(0, |count, _| count.saturating_add(1))
+    }
+
+    /// Waits until all of the record is given back.
+    pub(crate) async fn rest(&self, run: &Run) {
+        self.turn(run, self.events.len()).await;
+    }
+
+    /// Whether the record holds something from behind a block that stands in `branch`: what runs in one branch runs in
+    /// order, so that is anything of this branch, or of one around it, that came after the block had begun and was not
+    /// said inside of it.
+    pub(crate) fn is_past(&self, block: &Path, branch: Option<&str>) -> bool {
+        let block = block.to_string();
+        let is_inside = |path: &str| {
+            path.strip_prefix(&*block).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let is_around = |event: &Event| match (event.branch.as_deref(), branch) {
+            (None, _) => true,
+            (Some(_), None) => false,
+            (Some(outer), Some(own)) => {
+                own.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            }
+        };
+        let own = self.events.iter().filter_map(|Recorded { event, own }| Some((event, &own.as_ref()?.1)));
+        let mut after = own.skip_while(|(_, path)| !is_inside(path));
+        after.any(|(event, path)| !is_inside(path) && is_around(event))
+    }
+
     /// How an agent has ended that has finished before, and the keys that it wrote, once all that it had to say is
     /// applied.
     pub(crate) async fn finished(&self, run: &Run, path: &Path) -> Option<(Done, Vec<Name>)> {

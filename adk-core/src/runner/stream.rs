@@ -163,7 +163,14 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
             Ok(RunEnd::Paused(waiting)) => waiting.clone(),
             _ => Vec::new(),
         };
+        let done = match status {
+            RunStatus::Finished => Vec::new(),
+            _ => run.last_finished(),
+        };
         let closing = async move {
+            if !done.is_empty() {
+                run.engine.finished(run.id, done).await?;
+            }
             let open = as_stored(&run, open).await?;
             run.engine.close(run.id, status).await?;
             Ok(open)

@@ -46,7 +46,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Says that a block has ended. A parallel one says so when all its children do: agents by hand never say it.
+    /// Says that a block has ended. A parallel one says so when all its children do.
     pub(super) async fn ended(&self, block: usize, cx: &mut Context) -> Result<()> {
         if !cx.config().resumable {
             return Ok(());
@@ -55,8 +55,7 @@ impl Walk<'_> {
             StepKind::Sequence | StepKind::Loop { .. } => true,
             StepKind::Parallel { .. } => self.parts(block).all(|branch| {
                 let first = self.steps.get(branch.start).map(|step| step.kind);
-                !matches!(first, Some(StepKind::Agent { meta, .. })
-                    if matches!(meta.kind, AgentKind::Custom | AgentKind::Function | AgentKind::Await))
+                !matches!(first, Some(StepKind::Agent { meta, .. }) if !finishes(meta.kind, cx))
             }),
             _ => false,
         };
@@ -67,8 +66,14 @@ impl Walk<'_> {
     }
 }
 
+/// Whether an agent of this kind says that it has ended. In ADK one that is written by hand never does.
+pub(super) fn finishes(kind: AgentKind, cx: &Context) -> bool {
+    !matches!(kind, AgentKind::Custom | AgentKind::Function | AgentKind::Await)
+        || cx.config().custom_agents_finish
+}
+
 /// Says that the agent or workflow at this place has ended.
-pub(crate) async fn ended(cx: &mut Context) -> Result<()> {
+pub(super) async fn ended(cx: &mut Context) -> Result<()> {
     match cx.config().resumable {
         true => tell(None, cx).await,
         false => Ok(()),

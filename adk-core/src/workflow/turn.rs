@@ -1,9 +1,9 @@
 //! One turn of one agent: entered, run, and what it left behind looked at.
 
 use super::lifecycle::{self, Begun, Who};
-use super::scopes;
 use super::team::Team;
 use super::walk::Walk;
+use super::{again, checkpoint, scopes};
 use crate::agent::DynAgent;
 use crate::flow::Flow;
 use crate::panic::caught;
@@ -28,12 +28,14 @@ pub(super) async fn turn(
     let around = Around::enter(agent, step, cx);
     // A workflow is walked again: its loops are part of the outcome. Agents in it are not run again.
     let is_marked = agent.meta().kind != AgentKind::Workflow && !is_root;
+    let repeats = walk.repeats(at, cx);
     let before = match &cx.run.replay {
-        Some(_) if is_marked => cx.finished_before().await,
+        Some(_) if is_marked && !repeats => cx.finished_before().await,
         _ => None,
     };
     let ran = match (before, team) {
         (Some(flow), _) => Ok((flow, None)),
+        (None, _) if repeats => Box::pin(again::run(agent, step.name, cx)).await.map(|flow| (flow, None)),
         (None, Some(team)) => {
             let begun = Box::pin(team.begin(is_root, outside, cx)).await;
             begun.map(|(flow, by)| (flow, Some(by)))
@@ -151,6 +153,11 @@ async fn body(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
         }
     };
     cx.flush().await?;
+    // That of a workflow belongs to its body.
+    let kind = agent.meta().kind;
+    if kind != AgentKind::Workflow && checkpoint::finishes(kind, cx) {
+        checkpoint::ended(cx).await?;
+    }
     Ok(flow)
 }
 

@@ -5,6 +5,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod again;
 mod crash;
 mod engine;
 mod matrix;

@@ -12,6 +12,8 @@ pub(crate) struct Frame {
     pub(super) author: Option<Name>,
     pub(super) emits: u32,
     pub(super) steps: u32,
+    /// The first turn of what runs again: what was answered there is not asked again.
+    pub(super) first_turn: Option<Path>,
     /// An event of this turn escalated.
     pub(crate) escalated: bool,
     /// Nobody is asked after this turn.
@@ -35,6 +37,7 @@ impl Frame {
             author: None,
             emits: 0,
             steps: 0,
+            first_turn: None,
             escalated: false,
             ends_unasked: false,
             exit_to: None,
@@ -79,6 +82,23 @@ impl Context {
         // What is recorded under one path is counted through.
         let inner = Frame { author, emits, steps, ..Frame::new(path, self.written.len()) };
         std::mem::replace(&mut self.frame, inner)
+    }
+
+    /// Begins another turn of the agent that stands here. What is not in the record comes after all that is.
+    pub(crate) async fn take_turn(&mut self, turn: u32) {
+        self.frame.first_turn.get_or_insert(self.frame.path.clone());
+        self.go_to(At::Turn(turn));
+        (self.frame.emits, self.frame.steps) = (0, 0);
+        let run = self.run.clone();
+        if let Some(replay) = run.replay.as_ref().filter(|replay| replay.recorded(&self.frame.path) == 0) {
+            replay.rest(&run).await;
+        }
+    }
+
+    /// Whether something was said at this place that is not in the record.
+    pub(crate) fn has_added(&self) -> bool {
+        let recorded = self.run.replay.as_ref().map_or(0, |replay| replay.recorded(&self.frame.path));
+        recorded == 0 || self.frame.emits > recorded
     }
 
     /// Goes back to a turn that was begun [again](Self::again), which counts on from there.

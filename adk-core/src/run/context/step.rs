@@ -44,6 +44,15 @@ impl Context {
         })
     }
 
+    /// The key of a wait.
+    pub(super) fn wait_key(&mut self, name: Name) -> StepKey {
+        let key = self.step_key(name);
+        match &self.frame.first_turn {
+            Some(path) => StepKey { path: path.clone(), ..key },
+            None => key,
+        }
+    }
+
     pub(super) fn step_key(&mut self, name: Name) -> StepKey {
         let index = self.frame.steps;
         self.frame.steps += 1;

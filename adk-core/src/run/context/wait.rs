@@ -42,7 +42,7 @@ impl Context {
     /// When the store fails, or the answer is an error, as that of a wait that nobody has answered in time.
     pub(crate) async fn ask(&mut self, asked: Asked) -> Result<Answer> {
         let Asked { name, call_id, question, schema, timeout, otherwise } = asked;
-        let key = self.step_key(name);
+        let key = self.wait_key(name);
         let (id, run_id, path) = (key.id(), key.run_id, key.path.clone());
         // The engine keeps the first, so it does not move when the run is executed once more.
         let deadline = timeout.map(|timeout| {
