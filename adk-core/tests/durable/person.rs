@@ -226,11 +226,9 @@ async fn whoever_watches_takes_answers_and_deadlines_on_time() {
     let [(answered, then), (late, end)] = &told[..] else { panic!("{told:?}") };
     let after = |at: &tokio::time::Instant| at.duration_since(begin);
     assert!(after(answered) >= 2 * HOUR && after(answered) <= 2 * HOUR + MINUTE);
-    assert!(
-        after(late) >= 74 * HOUR && after(late) <= 74 * HOUR + Duration::from_secs(2),
-        "{:?}",
-        after(late)
-    );
+    // The second began when the first was answered; its deadline is not found by looking each minute.
+    let waited = late.duration_since(*answered);
+    assert!(waited.abs_diff(72 * HOUR) < Duration::from_secs(1), "{waited:?}");
     assert_eq!((then.len(), end.len()), (1, 0));
 }
 
