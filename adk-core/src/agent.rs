@@ -17,6 +17,27 @@ use std::any::Any;
 
 /// An agent, in the form in which it is written.
 ///
+/// Most are functions with `#[agent]`. By hand it is a type, whose keys `#[agent(reads(...), writes(...))]` on the `impl`
+/// says with their types, so that `key-type` compares them at compile time. This one has none:
+///
+/// ```
+/// # use adk_core as adk;
+/// use adk::{Agent, AgentMeta, Content, Context, Event, Flow};
+///
+/// /// Says hello.
+/// #[derive(Default)]
+/// struct Greeter;
+///
+/// impl Agent for Greeter {
+///     const META: AgentMeta<'static> = AgentMeta::custom("greeter").description("Says hello.");
+///
+///     async fn run(&self, cx: &mut Context) -> adk::Result<Flow> {
+///         cx.emit(Event::new().with_content(Content::model("Hello."))).await?;
+///         Ok(Flow::Continue)
+///     }
+/// }
+/// ```
+///
 /// All that belongs to one run lives in the [`Context`], so one value serves any number of runs at once.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an agent",

@@ -5,6 +5,7 @@
 
 mod bounds;
 mod flow;
+mod keys;
 mod limits;
 mod lints;
 mod live;
@@ -17,6 +18,7 @@ mod tools;
 pub use bounds::{Bounds, raise_bounds};
 #[doc(hidden)]
 pub use flow::{FEW, READS, WRITES, any, further};
+pub use keys::raise_keys;
 pub use limits::{bound, limit, raise_bound, raise_limit};
 pub use lints::Lint;
 pub use live::is_live;

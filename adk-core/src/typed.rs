@@ -4,6 +4,7 @@
 //! number by [`At`]; const evaluation says which number the type of a key has, and [`Fits`] compares. All of this works
 //! on known types only, which is what the macros have. Nothing here exists at run time.
 
+use crate::spec::{AgentMeta, KeySpec};
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::marker::PhantomData;
 
@@ -23,6 +24,21 @@ pub trait Typed {
     type More;
     /// The first keys that it writes: a tuple of [`crate::check::WRITES`].
     type Writes: First;
+}
+
+/// The keys of an agent that is written by hand, as `#[agent(reads(...), writes(...))]` says them.
+pub trait Keyed {
+    /// The keys that it reads.
+    const READS: &'static [KeySpec<'static>];
+    /// The keys that it writes.
+    const WRITES: &'static [KeySpec<'static>];
+}
+
+/// A description with these keys, so that there is one place that says them.
+#[track_caller]
+pub const fn described<A: Keyed + ?Sized>(meta: AgentMeta<'static>) -> AgentMeta<'static> {
+    crate::check::raise_keys(&meta);
+    meta.reads(A::READS).writes(A::WRITES)
 }
 
 /// The parts of [`Typed::Writes`].

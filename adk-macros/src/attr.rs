@@ -14,9 +14,20 @@ use proc_macro2::TokenStream;
 
 pub(crate) use data::data;
 
+/// Where `#[agent]` may stand.
+const AGENTS: &str = "put the attribute on a `fn`, or on `impl Agent for TYPE`";
+
 pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = report::Report::new("agent-attribute");
-    let Some(function) = parse::function(item.clone(), &mut report) else {
+    if let Some(by_hand) = parse::by_hand(&item) {
+        if !check::is_agent(&by_hand, &mut report) {
+            return report.beside(item);
+        }
+        let args = parse::by_hand_args(args, &mut report);
+        check::by_hand(&args, &mut report);
+        return lower::by_hand(&by_hand, &args, report);
+    }
+    let Some(function) = parse::function(item.clone(), AGENTS, &mut report) else {
         return report.beside(item);
     };
     let args = parse::agent_args(args, &mut report);
@@ -27,7 +38,7 @@ pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
 
 pub(crate) fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = report::Report::new("tool-attribute");
-    let Some(function) = parse::function(item.clone(), &mut report) else {
+    let Some(function) = parse::function(item.clone(), "put the attribute on a `fn`", &mut report) else {
         return report.beside(item);
     };
     let args = parse::tool_args(args, &mut report);

@@ -5,6 +5,7 @@ mod attr;
 mod docs;
 mod facade;
 mod leak;
+mod typed;
 mod workflow;
 
 use proc_macro::TokenStream;
@@ -42,6 +43,34 @@ use proc_macro::TokenStream;
 ///   `Flow::ExitTo` may name; `writes = user:plan` writes a key with a prefix.
 ///
 /// Without a context it is one recorded step: a run that is taken up again does not run it twice.
+///
+/// # On an `impl Agent`
+///
+/// `#[agent(reads(KEY: TYPE, ...), writes(KEY: TYPE, ...))]` says which keys an agent that is written by hand reads and
+/// writes. It adds them to `META`, which says the rest, and `key-type` compares their types as those of a function. An
+/// `Option` that is read may be absent, one that is written is written perhaps.
+///
+/// ```
+/// use adk::{Agent, AgentMeta, Context, Flow, agent};
+///
+/// /// Counts its rounds, and ends the loop when there were enough.
+/// #[derive(Default)]
+/// struct Counter;
+///
+/// #[agent(reads(wanted: Option<u32>), writes(rounds: u32))]
+/// impl Agent for Counter {
+///     const META: AgentMeta<'static> = AgentMeta::custom("counter").may_exit(true);
+///
+///     async fn run(&self, cx: &mut Context) -> adk::Result<Flow> {
+///         let rounds = cx.iteration().unwrap_or_default() + 1;
+///         let wanted: Option<u64> = cx.state().get("wanted")?;
+///         cx.state().set("rounds", rounds)?;
+///         Ok(Flow::exit_if(u64::from(rounds) >= wanted.unwrap_or(3)))
+///     }
+/// }
+///
+/// assert_eq!(Counter::META.writes[0].name, "rounds");
+/// ```
 #[proc_macro_attribute]
 pub fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
     attr::agent(args.into(), item.into()).into()

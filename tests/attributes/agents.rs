@@ -3,7 +3,9 @@
 use crate::support::{Tree, repeat, run};
 use adk::BoxFuture;
 use adk::engine::{Body, Engine, Reply, Slot, StepKey, Stored, Wait};
-use adk::{Agent, AgentKind, Context as Cx, ErrorKind, Event, Flow, KeySpec, Result, Runner, agent, data};
+use adk::{
+    Agent, AgentKind, AgentMeta, Context as Cx, ErrorKind, Event, Flow, KeySpec, Result, Runner, agent, data,
+};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -120,6 +122,20 @@ fn wants_text(score: &str) {
     let _ = score;
 }
 
+/// Written by hand, with a parameter.
+#[derive(Default)]
+struct Folder<T, const N: usize>(std::marker::PhantomData<T>);
+
+#[agent(reads(topic: String, many: Option<[T; N]>, raw: Value), writes(user:fold: Option<Vec<T>>, count: usize))]
+impl<T: Send + Sync + 'static, const N: usize> Agent for Folder<T, N> {
+    const META: AgentMeta<'static> = AgentMeta::custom("folder").description("Folds.").may_exit(N > 1);
+
+    async fn run(&self, cx: &mut Cx) -> Result<Flow> {
+        cx.state().set("count", N)?;
+        Ok(Flow::exit_if(N > 1))
+    }
+}
+
 async fn events(tree: &Tree, topic: &str) -> (Vec<Arc<Event>>, Option<adk::Error>) {
     let runner: Runner = Runner::builder().build().expect("a runner");
     let mut stream = runner.run(tree, topic).stream();
@@ -168,6 +184,34 @@ fn the_description_is_what_the_types_say() {
     ];
     assert_eq!(reads, expected);
     assert_eq!(every::META.writes, [KeySpec::new("type", "String").of::<String>()]);
+}
+
+#[test]
+fn the_description_of_an_agent_by_hand_has_the_keys_of_its_attribute() {
+    let meta = Folder::<Place, 2>::META;
+    assert_eq!(
+        (meta.name, meta.description, meta.kind, meta.may_exit),
+        ("folder", "Folds.", AgentKind::Custom, true)
+    );
+    let [topic, many, raw] = meta.reads else { panic!("{:?}", meta.reads) };
+    assert_eq!(*topic, KeySpec::new("topic", "String").of::<String>());
+    assert_eq!(*many, KeySpec::new("many", "Option<[T;N]>").of::<[Place; 2]>().optional(true));
+    assert_eq!((raw.name, raw.ty, raw.optional), ("raw", "Value", false));
+    assert_eq!(
+        meta.writes,
+        [
+            KeySpec::new("user:fold", "Vec<T>").of::<Vec<Place>>().optional(true),
+            KeySpec::new("count", "usize").of::<usize>(),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn an_agent_by_hand_with_the_attribute_runs_as_it_was_written() {
+    let tree = Tree::new("folding", vec![run(Folder::<Place, 1>::default())]);
+    let (events, error) = events(&tree, "a cat").await;
+    assert!(error.is_none(), "{error:?}");
+    assert_eq!(events.iter().flat_map(|event| delta(event)).last(), Some(("count".to_owned(), json!(1))));
 }
 
 #[test]

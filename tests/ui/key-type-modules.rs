@@ -34,12 +34,25 @@ mod readers {
     pub fn worker(plan: &Plan) {
         let _ = plan;
     }
+
+    /// Written by hand; reads it.
+    #[derive(Default)]
+    pub struct Reviewer;
+
+    #[agent(reads(plan: Plan))]
+    impl Agent for Reviewer {
+        const META: adk::AgentMeta<'static> = adk::AgentMeta::custom("reviewer");
+        async fn run(&self, _: &mut Context) -> Result<Flow> {
+            Ok(Flow::Continue)
+        }
+    }
 }
 
 workflow! {
     pub Working(topic: String) {
         writers::planner;
         readers::worker;
+        readers::Reviewer;
         writers::other;
     }
 }

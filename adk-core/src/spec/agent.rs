@@ -22,7 +22,7 @@ pub enum AgentKind {
 
 /// The description of an agent, one shape for all: a function, an LLM agent, a workflow, an `impl Agent` by hand.
 ///
-/// The macros write it; by hand it is a const:
+/// The macros write it; by hand it is a const, in which keys stand that `#[agent(...)]` on the `impl` does not say:
 ///
 /// ```
 /// # use adk_core as adk;

@@ -1,6 +1,6 @@
 //! What tokens alone can tell. What needs types is left to the compiler, in consts that `lower` writes.
 
-use super::parse::{AgentArgs, Function, ToolArgs};
+use super::parse::{AgentArgs, ByHand, ByHandArgs, Function, ToolArgs, TypedKey};
 use super::report::Report;
 use crate::docs;
 use proc_macro2::{Span, TokenStream, TokenTree};
@@ -75,6 +75,30 @@ pub(crate) fn agent(function: &Function, args: &AgentArgs, report: &mut Report) 
                 "a parameter of an agent reads a key, which has no default",
                 "take an `Option`, or write the default with `let` in the workflow",
             );
+        }
+    }
+}
+
+/// Whether an `impl` makes an agent.
+pub(crate) fn is_agent(item: &ByHand, report: &mut Report) -> bool {
+    let last = item.of.as_ref().and_then(|path| path.segments.last());
+    let is = last.is_some_and(|last| last.ident == "Agent");
+    if !is {
+        let span = item.of.as_ref().map_or_else(|| item.ty.span(), Spanned::span);
+        report.at(span, "this `impl` makes no agent", super::AGENTS);
+    }
+    is
+}
+
+/// `#[agent]` on an `impl Agent`.
+pub(crate) fn by_hand(args: &ByHandArgs, report: &mut Report) {
+    for (list, keys) in [("reads", &args.reads), ("writes", &args.writes)] {
+        let mut seen: Vec<&str> = Vec::new();
+        for TypedKey { key, .. } in keys {
+            if seen.contains(&key.text.as_str()) {
+                report.at(key.span, format!("`{}` stands twice in `{list}`", key.text), "remove one of them");
+            }
+            seen.push(&key.text);
         }
     }
 }

@@ -2,11 +2,13 @@
 //! call. All that decides by types lives in the library.
 
 mod agent;
+mod by_hand;
 mod tool;
 mod typed;
 mod types;
 
 pub(crate) use agent::agent;
+pub(crate) use by_hand::by_hand;
 pub(crate) use tool::tool;
 
 use super::parse::{Function, Param};
@@ -60,7 +62,7 @@ fn twin(function: &Function) -> TokenStream {
     let (vis, name) = (&function.vis, &function.sig.ident);
     // Editors show the struct's docs where the name stands in a workflow; rustdoc shows and tests the function's.
     let docs = function.attrs.iter().filter(|attr| crate::docs::is_doc(attr)).map(|attr| &attr.meta);
-    let conditions = conditions(function);
+    let conditions = conditions(&function.attrs);
     quote! {
         #(#[cfg_attr(not(doc), #docs)])*
         #(#conditions)*
@@ -72,20 +74,21 @@ fn twin(function: &Function) -> TokenStream {
     }
 }
 
-/// The conditions under which the function is there.
-fn conditions(function: &Function) -> impl Iterator<Item = &Attribute> {
-    function.attrs.iter().filter(|attr| attr.path().is_ident("cfg"))
+/// The conditions under which the item is there.
+fn conditions(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
+    attrs.iter().filter(|attr| attr.path().is_ident("cfg"))
 }
 
 /// The block around the impl: what is in it cannot be named from outside, and has no names of the user's to hide.
-fn block(function: &Function, private: &TokenStream, inside: &TokenStream) -> TokenStream {
-    let conditions = conditions(function);
+fn block(attrs: &[Attribute], private: &TokenStream, inside: &TokenStream) -> TokenStream {
+    let conditions = conditions(attrs);
     quote! {
         #(#conditions)*
         #[allow(
             deprecated,
             long_running_const_eval,
             refining_impl_trait,
+            unexpected_cfgs,
             unused_imports,
             unused_qualifications,
             clippy::all,

@@ -19,6 +19,21 @@ fn a_half_typed_body_still_expands() {
 }
 
 #[test]
+fn a_half_typed_impl_still_expands() {
+    let item = quote! {
+        impl<T> Agent for Holder<T> {
+            const META: AgentMeta<'static> = AgentMeta::custom("holder").;
+            async fn run(&self) { let a = cx. ; match }
+        }
+    };
+    let text = agent(quote!(reads(draft: Vec<T>)), item).to_string();
+    assert!(text.contains("let a = cx . ; match"), "{text}");
+    assert!(text.contains(r#"(AgentMeta :: custom ("holder") .) ;"#), "{text}");
+    assert!(text.contains("Typed for Holder < T >"), "{text}");
+    assert!(!text.contains("compile_error"), "{text}");
+}
+
+#[test]
 fn the_function_comes_first_and_keeps_what_is_its_own() {
     let item = quote!(
         #[inline]
@@ -53,10 +68,18 @@ fn mutated_tokens_give_rust() {
             #[derive(Clone)]
             pub enum Unit<T> where T: Copy { /** One. */ One, Two(T), Three { a: u8 } }
         },
+        quote! {
+            #[cfg(test)]
+            impl<'a, T: Copy, const N: usize> Agent for Holder<'a, T, N> where T: Send {
+                const META: AgentMeta<'static> = AgentMeta::custom("holder").may_exit(N = 1);
+                async fn run(&self, cx: &mut Context) -> Result<Flow> { const META: u8 = 1; x }
+            }
+        },
     ];
     let args = [
         quote!(writes = user:score, exits(a, b), blocking),
         quote!(name = "a", writes(a: B, user:c: d::E), confirm),
+        quote!(reads(a: Option<T>, b: &'a [u8]), writes(user:c: d::E<N>)),
     ];
     let mut dice = 0x9e37_79b9_7f4a_7c15_u64;
     let mut roll = move |sides: usize| {
@@ -68,11 +91,12 @@ fn mutated_tokens_give_rust() {
     for _ in 0..5_000 {
         let item = mutated(items[roll(items.len())].clone(), &mut roll);
         let args = mutated(args[roll(args.len())].clone(), &mut roll);
-        let is_function = syn::parse2::<syn::ItemFn>(item.clone()).is_ok();
+        let is_item = syn::parse2::<syn::ItemFn>(item.clone()).is_ok()
+            || syn::parse2::<syn::ItemImpl>(item.clone()).is_ok();
         for output in
             [agent(args.clone(), item.clone()), tool(args.clone(), item.clone()), data(args, item.clone())]
         {
-            if is_function {
+            if is_item {
                 let parsed = syn::parse2::<syn::File>(output.clone());
                 assert!(parsed.is_ok(), "{:?}\n{item}\n{output}", parsed.err());
             }

@@ -1,7 +1,8 @@
 //! Types of writer and reader are equal; parameters may be borrowed, and any JSON value reads all of them.
 
-use adk::Value;
 use adk::prelude::*;
+use adk::{AgentMeta, Value};
+use agents::by_hand::Escalator;
 use agents::data::Severity;
 
 type Score = f64;
@@ -33,5 +34,69 @@ workflow! {
         loop(max = 2) < grade; enough >
         loop(max = 2, until = approved) < approve >
         each word in items < worker >
+    }
+}
+
+#[adk::data]
+pub struct Draft {
+    text: String,
+}
+
+mod by_hand {
+    use super::Draft;
+    use adk::prelude::*;
+    use adk::{AgentMeta, Value};
+
+    pub type Same = Draft;
+
+    /// Written by hand; `#[agent]` gives its keys types.
+    #[derive(Default)]
+    pub struct Reviewer;
+
+    #[agent(reads(draft: Same, tone: Option<String>, any: Option<Value>), writes(user:score: f64, note: Option<String>))]
+    impl Agent for Reviewer {
+        const META: AgentMeta<'static> = AgentMeta::custom("reviewer").description("Reviews.").may_exit(true);
+
+        async fn run(&self, cx: &mut Context) -> Result<Flow> {
+            let draft: Option<Draft> = cx.state().get("draft")?;
+            cx.state().set("user:score", draft.map_or(0.0, |draft| draft.text.len() as f64))?;
+            Ok(Flow::Exit)
+        }
+    }
+}
+
+/// Of a type that the user chooses.
+pub struct Last<T>(pub T);
+
+#[agent(reads(all: Vec<T>), writes(last: Option<T>))]
+impl<T> Agent for Last<T>
+where
+    T: Send + Sync + 'static,
+{
+    const META: AgentMeta<'static> = AgentMeta::custom("last");
+
+    async fn run(&self, cx: &mut Context) -> Result<Flow> {
+        let all: Option<Vec<Value>> = cx.state().get("all")?;
+        if let Some(last) = all.into_iter().flatten().last() {
+            cx.state().set("last", last)?;
+        }
+        Ok(Flow::Continue)
+    }
+}
+
+#[agent]
+fn after(score: Option<f64>, note: Option<&str>, severities: &[Severity], last: Option<&Draft>) {
+    drop((score, note.map(str::to_owned), severities.len(), last.is_some()));
+}
+
+workflow! {
+    pub Reviewing(draft: Draft, tone: String, any: Vec<u8>, all: Vec<Draft>, severity: Severity) {
+        agent given: by_hand::Reviewer;
+        agent last: Last<Draft>;
+
+        loop(max = 2) < by_hand::Reviewer; given >
+        last;
+        Escalator;
+        after(score = user:score)
     }
 }

@@ -54,7 +54,7 @@ pub(crate) fn agent(function: &Function, args: &AgentArgs, report: Report) -> To
     } else {
         inert(function, &names)
     };
-    let block = block(function, private, &inside);
+    let block = block(&function.attrs, private, &inside);
     report.beside(quote!(#written #twin #block))
 }
 

@@ -55,7 +55,7 @@ pub(crate) fn tool(function: &Function, args: &ToolArgs, report: Report) -> Toke
     } else {
         inert(function, &names)
     };
-    let block = block(function, private, &inside);
+    let block = block(&function.attrs, private, &inside);
     report.beside(quote!(#written #twin #block))
 }
 

@@ -2,15 +2,10 @@
 
 use super::{Names, types};
 use crate::attr::parse::{AgentArgs, Function};
+use crate::typed::{FEW, READS, WRITES, padded};
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::{GenericArgument, PathArguments, Type};
-
-/// How many keys are compared by type: `FEW` and `READS` of `adk_core::check`.
-const FEW: usize = 7;
-const READS: usize = 16;
-/// How many more a function could write, were it a workflow.
-const NOT_WRITTEN: usize = 7;
 
 /// The types of the keys of a function.
 pub(super) struct Keys {
@@ -21,11 +16,11 @@ pub(super) struct Keys {
     written: Option<TokenStream>,
 }
 
-/// The type of a key.
-struct Key {
-    ty: TokenStream,
+/// The type of a key that is read.
+pub(super) struct Key {
+    pub(super) ty: TokenStream,
     /// Whether a value of any type serves; `None` is no.
-    any: Option<TokenStream>,
+    pub(super) any: Option<TokenStream>,
 }
 
 impl Keys {
@@ -64,11 +59,8 @@ impl Keys {
     /// The aliases and `impl Typed`.
     pub(super) fn lower(&self, function: &Function, names: &Names) -> TokenStream {
         let (Self { aliases, reads, written }, Names { private, name, .. }) = (self, names);
-        let absent = quote!(#private::typed::Absent);
         let pad = |from: usize, count: usize| {
-            let given = reads.iter().skip(from).map(|key| key.ty.clone());
-            let padded = given.chain(std::iter::repeat(absent.clone())).take(count);
-            quote!((#(#padded),*))
+            padded(private, reads.iter().skip(from).map(|key| key.ty.clone()), count)
         };
         let keys = |name: &str, from: usize, count: usize| {
             let all = pad(from, count);
@@ -84,11 +76,8 @@ impl Keys {
             crate::leak::associated(name, &ty, function.params.iter().map(|param| &param.ty))
         };
         let (first, more) = (keys("Reads", 0, FEW), keys("More", FEW, READS - FEW));
-        let written = written.as_ref().unwrap_or(&absent);
-        let output = returned(function);
-        let rest = std::iter::repeat_n(&absent, NOT_WRITTEN);
-        let writes = quote!((#written, #(#rest),*));
-        let writes = crate::leak::associated("Writes", &writes, output);
+        let writes = padded(private, written.iter().cloned(), WRITES);
+        let writes = crate::leak::associated("Writes", &writes, returned(function));
         quote! {
             #aliases
             impl #private::typed::Typed for #name {
@@ -103,7 +92,7 @@ impl Keys {
 impl Key {
     /// What a type is called may be an alias, so that types are asked; those that nobody hides behind an alias are
     /// known without.
-    fn of(ty: &Type, at: usize, private: &TokenStream, aliases: &mut TokenStream) -> Self {
+    pub(super) fn of(ty: &Type, at: usize, private: &TokenStream, aliases: &mut TokenStream) -> Self {
         if let Some(ty) = plain(ty) {
             return Self { ty, any: None };
         }

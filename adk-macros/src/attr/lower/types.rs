@@ -84,6 +84,11 @@ fn inside(ty: &Type) -> &Type {
         },
         _ => ty,
     };
+    value(ty)
+}
+
+/// What stands inside of an `Option`; the type itself when it is none.
+pub(super) fn value(ty: &Type) -> &Type {
     argument(ty, "Option", 0).unwrap_or(ty)
 }
 

@@ -36,8 +36,17 @@ pub(crate) struct AgentArgs {
     pub(crate) blocking: Option<Span>,
 }
 
-/// A key that a tool may write.
-pub(crate) struct ToolWrite {
+/// `#[agent(...)]` on an `impl Agent`.
+#[derive(Default)]
+pub(crate) struct ByHandArgs {
+    /// `reads(KEY: TYPE, ...)`.
+    pub(crate) reads: Vec<TypedKey>,
+    /// `writes(KEY: TYPE, ...)`.
+    pub(crate) writes: Vec<TypedKey>,
+}
+
+/// A key with its type.
+pub(crate) struct TypedKey {
     /// The key.
     pub(crate) key: Key,
     /// Its type.
@@ -50,7 +59,7 @@ pub(crate) struct ToolArgs {
     /// `name = "..."`.
     pub(crate) name: Option<LitStr>,
     /// `writes(KEY: TYPE, ...)`.
-    pub(crate) writes: Vec<ToolWrite>,
+    pub(crate) writes: Vec<TypedKey>,
     /// `escalates`.
     pub(crate) escalates: Option<Span>,
     /// `long_running`.
@@ -69,6 +78,18 @@ const AGENT: Words = Words {
         ("name", "the name is that of the function; where it is a step, `as` gives it another"),
         ("output_key", "write `writes = KEY`"),
         ("reads", "parameters are the keys that it reads"),
+    ],
+};
+
+const BY_HAND: Words = Words {
+    attribute: "agent",
+    forms: &["reads(draft: Draft)", "writes(score: Score)"],
+    foreign: &[
+        ("blocking", "`run` decides by itself where it blocks"),
+        ("description", "say it in `META`: `.description(...)`"),
+        ("exits", "say it in `META`: `.exits(&[...])`"),
+        ("name", "say it in `META`: `AgentMeta::custom(...)`"),
+        ("output_key", "write `writes(KEY: TYPE)`"),
     ],
 };
 
@@ -111,6 +132,20 @@ pub(crate) fn agent_args(args: TokenStream, report: &mut Report) -> AgentArgs {
     out
 }
 
+/// Reads `#[agent(...)]` of an `impl Agent`.
+pub(crate) fn by_hand_args(args: TokenStream, report: &mut Report) -> ByHandArgs {
+    let mut out = ByHandArgs::default();
+    BY_HAND.read(args, report, &mut |name, input, report| {
+        let keys = typed_keys(input, report)?;
+        match name == "reads" {
+            true => out.reads.extend(keys),
+            false => out.writes.extend(keys),
+        }
+        Ok(())
+    });
+    out
+}
+
 /// Reads `#[tool(...)]`.
 pub(crate) fn tool_args(args: TokenStream, report: &mut Report) -> ToolArgs {
     let mut out = ToolArgs::default();
@@ -121,18 +156,7 @@ pub(crate) fn tool_args(args: TokenStream, report: &mut Report) -> ToolArgs {
                 let wrong = |error: syn::Error| syn::Error::new(error.span(), "expected the name in quotes");
                 out.name = Some(input.parse().map_err(wrong)?);
             }
-            "writes" => out.writes.extend(parens(input, |input| {
-                let mut writes = Vec::new();
-                while !input.is_empty() {
-                    let key = key_of_type(input, report)?;
-                    input.parse::<Token![:]>()?;
-                    writes.push(ToolWrite { key, ty: input.parse()? });
-                    if !input.is_empty() {
-                        input.parse::<Token![,]>()?;
-                    }
-                }
-                Ok(writes)
-            })?),
+            "writes" => out.writes.extend(typed_keys(input, report)?),
             "escalates" => out.escalates = Some(name.span()),
             "long_running" => out.long_running = Some(name.span()),
             "confirm" => out.confirm = Some(name.span()),
@@ -154,6 +178,22 @@ fn key(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Key> {
     input.parse::<Token![:]>()?;
     let second = word(input, "a key")?;
     Ok(prefixed(&first, &second, report))
+}
+
+/// `(plan: Plan, user:tone: String)`.
+fn typed_keys(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Vec<TypedKey>> {
+    parens(input, |input| {
+        let mut keys = Vec::new();
+        while !input.is_empty() {
+            let key = key_of_type(input, report)?;
+            input.parse::<Token![:]>()?;
+            keys.push(TypedKey { key, ty: input.parse()? });
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        Ok(keys)
+    })
 }
 
 /// A key with a type behind it: `plan: Plan` or `user:plan: Plan`.

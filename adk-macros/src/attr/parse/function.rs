@@ -63,12 +63,12 @@ impl Parse for Parsed {
     }
 }
 
-/// Reads a function; `None` when it is none.
-pub(crate) fn function(item: TokenStream, report: &mut Report) -> Option<Function> {
+/// Reads a function; `None` when it is none, which is reported with where the attribute may stand.
+pub(crate) fn function(item: TokenStream, help: &str, report: &mut Report) -> Option<Function> {
     let Parsed(attrs, vis, mut sig, body) = match Parsed::parse.parse2(item) {
         Ok(parsed) => parsed,
         Err(error) => {
-            report.at(error.span(), "this is no function", "put the attribute on a `fn`");
+            report.at(error.span(), "this is no function", help);
             return None;
         }
     };

@@ -7,14 +7,9 @@ use super::super::ast::{BlockKind, DeclKind, Typed};
 use super::super::names;
 use super::super::plan::{Step, What};
 use super::{Lower, index, numbered, raise};
+use crate::typed::{FEW, Made, READS, WRITES};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
-use syn::Type;
-
-/// How many keys of a step are compared by type: `FEW`, `READS` and `WRITES` of `adk_core::check`.
-const FEW: usize = 7;
-const READS: usize = 16;
-const WRITES: usize = 8;
 
 /// The parts of a step where faults are shown: `Part` of `adk_core::check`.
 const NAME: usize = 0;
@@ -319,23 +314,6 @@ pub(super) fn written(adk: &TokenStream, name: &Ident, output: Option<&Typed>) -
     implement(adk, name, Vec::new(), writes.collect())
 }
 
-/// Each type with the user's type that it is made of.
-type Made<'a> = Vec<(&'a Type, TokenStream)>;
-
 fn implement(adk: &TokenStream, name: &Ident, reads: Made<'_>, writes: Made<'_>) -> TokenStream {
-    let pad = |name: &str, given: &[(&Type, TokenStream)], count: usize| {
-        let types = given.iter().map(|(_, ty)| ty.clone());
-        let padded = types.chain(std::iter::repeat(quote!(#adk::typed::Absent))).take(count);
-        crate::leak::associated(name, &quote!((#(#padded),*)), given.iter().map(|(ty, _)| *ty))
-    };
-    let (few, more) = reads.split_at(reads.len().min(FEW));
-    let (reads, more) = (pad("Reads", few, FEW), pad("More", more, READS - FEW));
-    let writes = pad("Writes", &writes, WRITES);
-    quote! {
-        impl #adk::typed::Typed for #name {
-            #reads
-            #more
-            #writes
-        }
-    }
+    crate::typed::implement(adk, &quote!(impl #adk::typed::Typed for #name), &reads, &writes)
 }

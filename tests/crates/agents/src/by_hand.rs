@@ -1,8 +1,10 @@
 //! Implementations of `Agent` and `Tool` by hand.
 
+use crate::data::Severity;
 use adk::model::ToolDeclaration;
 use adk::{
-    Agent, AgentMeta, Context, Flow, Result, Tool, ToolArgs, ToolContext, ToolError, ToolMeta, Value, json,
+    Agent, AgentMeta, Context, Flow, Result, Tool, ToolArgs, ToolContext, ToolError, ToolMeta, Value, agent,
+    json,
 };
 
 /// An agent whose name as a step is `user`; reads and writes nothing.
@@ -13,6 +15,21 @@ impl Agent for User {
     const META: AgentMeta<'static> = AgentMeta::custom("asker");
 
     async fn run(&self, _cx: &mut Context) -> Result<Flow> {
+        Ok(Flow::Continue)
+    }
+}
+
+/// Reads `severity: Severity` and, if it is there, `tone: String`; writes `severities: Vec<Severity>`.
+#[derive(Debug, Default)]
+pub struct Escalator;
+
+#[agent(reads(severity: Severity, tone: Option<String>), writes(severities: Vec<Severity>))]
+impl Agent for Escalator {
+    const META: AgentMeta<'static> = AgentMeta::custom("escalator").description("Looks at it once more.");
+
+    async fn run(&self, cx: &mut Context) -> Result<Flow> {
+        let severity: Option<Severity> = cx.state().get("severity")?;
+        cx.state().set("severities", Vec::from_iter(severity))?;
         Ok(Flow::Continue)
     }
 }

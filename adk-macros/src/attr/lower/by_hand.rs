@@ -1,0 +1,125 @@
+//! `#[agent]` on an `impl Agent`: its keys as data for `META`, and as types for `key-type`.
+
+use super::typed::Key;
+use super::{block, types, whole};
+use crate::attr::parse::{ByHand, ByHandArgs, TypedKey};
+use crate::attr::report::Report;
+use crate::typed::{Made, implement};
+use proc_macro2::{TokenStream, TokenTree};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{GenericParam, Type};
+
+/// The impl, whose `META` gets the keys, and what is known of their types.
+pub(crate) fn by_hand(item: &ByHand, args: &ByHandArgs, report: Report) -> TokenStream {
+    let facade = crate::facade::facade();
+    let private = quote!(#facade::__private);
+    let Some(written) = written(item, &private) else {
+        // rustc says that `META` is missing.
+        let (head, body) = (&item.head, &item.body);
+        return report.beside(quote!(#head #body));
+    };
+    let mut aliases = TokenStream::new();
+    let all = args.reads.iter().chain(&args.writes).enumerate();
+    let all = all.map(|(at, key)| Known::of(item, key, at, &private, &mut aliases));
+    let all: Vec<_> = all.collect();
+    let (reads, writes) = all.split_at(args.reads.len());
+    let read = reads.iter().map(|key| key.spec(&key.key.ty, &private));
+    // As for functions, whoever returns an `Option<T>` writes a `T` perhaps.
+    let write = writes.iter().map(|key| key.spec(types::value(&key.key.ty), &private));
+    let (generics, _, conditions) = item.generics.split_for_impl();
+    let ty = &item.ty;
+    let head = quote!(impl #generics #private::typed::Typed for #ty #conditions);
+    let typed = implement(&private, &head, &made(reads), &made(writes));
+    // Evaluated here, so that a fault in it is told where it stands, in words of the user's code alone: these tokens
+    // have the span of the type, and are none for editors. That of a type with parameters is evaluated where it is used.
+    let meta = item.generics.params.is_empty().then(|| {
+        let evaluated = quote_spanned!(ty.span()=> <#ty as #private::Agent>::META);
+        quote! {
+            #[cfg(not(rust_analyzer))]
+            const _: #private::AgentMeta<'static> = #evaluated;
+        }
+    });
+    let inside = quote! {
+        #aliases
+        impl #generics #private::typed::Keyed for #ty #conditions {
+            const READS: &'static [#private::KeySpec<'static>] = &[#(#read),*];
+            const WRITES: &'static [#private::KeySpec<'static>] = &[#(#write),*];
+        }
+        #typed
+        #meta
+    };
+    let block = block(&item.attrs, &private, &inside);
+    report.beside(quote!(#written #block))
+}
+
+fn made<'a>(all: &[Known<'a>]) -> Made<'a> {
+    all.iter().map(|one| (&one.key.ty, one.of.ty.clone())).collect()
+}
+
+/// The impl as it was written, but for the value of its `META`.
+fn written(item: &ByHand, private: &TokenStream) -> Option<TokenStream> {
+    let meta = item.constant("META")?;
+    let (head, before, value, after) = (&item.head, &meta.before, &meta.value, &meta.after);
+    let (from, to) = whole(value);
+    // As in `refuse`: the caret goes from the first token of the value to its last.
+    let described = quote!(#private::typed::described::<Self>);
+    let (callee, value) = (quote_spanned!(from=> (#described)), quote_spanned!(to=> (#value)));
+    let mut body = proc_macro2::Group::new(item.body.delimiter(), quote!(#before #callee #value #after));
+    body.set_span(item.body.span());
+    Some(quote!(#head #body))
+}
+
+/// A key with what is known of its type.
+struct Known<'a> {
+    key: &'a TypedKey,
+    of: Key,
+    /// Whether it may be absent.
+    optional: TokenStream,
+}
+
+impl<'a> Known<'a> {
+    fn of(
+        item: &ByHand,
+        key: &'a TypedKey,
+        at: usize,
+        private: &TokenStream,
+        aliases: &mut TokenStream,
+    ) -> Self {
+        let ty = &key.ty;
+        if depends(item, ty.to_token_stream()) {
+            // Types with parameters have nothing that could be asked: what is spelled counts.
+            let inside = types::value(ty);
+            let optional = !std::ptr::eq(inside, ty);
+            let of = Key { ty: inside.to_token_stream(), any: None };
+            return Self { key, of, optional: quote!(#optional) };
+        }
+        let fixed = types::fixed(ty.to_token_stream());
+        let optional = quote!(#private::Probe::<#fixed>::OPTIONAL);
+        Self { key, of: Key::of(ty, at, private, aliases), optional }
+    }
+
+    /// As data, with its type as messages spell it.
+    fn spec(&self, spelled: &Type, private: &TokenStream) -> TokenStream {
+        let (name, spelled) = (&self.key.key.text, types::spelled(spelled));
+        let (ty, optional) = (&self.of.ty, &self.optional);
+        let any = self.of.any.clone().unwrap_or_else(|| quote!(false));
+        quote!(#private::KeySpec::typed::<#ty>(#name, #spelled, #optional, #any))
+    }
+}
+
+/// Whether a type is made of a parameter of the impl.
+fn depends(item: &ByHand, ty: TokenStream) -> bool {
+    ty.into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => {
+            ident == "Self"
+                || item.generics.params.iter().any(|param| match param {
+                    GenericParam::Type(param) => param.ident == ident,
+                    GenericParam::Const(param) => param.ident == ident,
+                    GenericParam::Lifetime(_) => false,
+                })
+        }
+        TokenTree::Group(group) => depends(item, group.stream()),
+        _ => false,
+    })
+}
