@@ -2,6 +2,7 @@
 
 mod call;
 mod calls;
+mod confirm;
 mod contents;
 mod declare;
 mod declared;

@@ -6,6 +6,7 @@
 mod support;
 
 mod again;
+mod confirm;
 mod crash;
 mod engine;
 mod matrix;

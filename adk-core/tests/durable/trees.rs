@@ -165,6 +165,14 @@ pub fn all() -> Vec<Named> {
             true,
         ),
         (
+            "tools that a person agrees to",
+            || {
+                let payer = super::confirm::payer(std::sync::Arc::default());
+                Tree::new("w", vec![run(works("a")), run(payer), run(works("b"))])
+            },
+            false,
+        ),
+        (
             "workflows in workflows",
             || {
                 let inner =
