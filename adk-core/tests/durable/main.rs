@@ -10,6 +10,7 @@ mod confirm;
 mod crash;
 mod engine;
 mod matrix;
+mod people;
 mod person;
 mod refused;
 mod trees;

@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use adk_core::spec::KeySpec;
-use adk_core::{Await, Context, Event, Flow, KeySpec as Key, Result};
+use adk_core::{Context, Event, Flow, KeySpec as Key, Result};
 use serde_json::json;
 
 /// A call, then an event that tells what the call gave and how often this agent has spoken; then another call whose
@@ -46,7 +46,7 @@ fn both(name: &'static str) -> By {
     })
 }
 
-fn item(name: &'static str) -> By {
+pub fn item(name: &'static str) -> By {
     let mut agent = by(name, |cx| {
         Box::pin(async move {
             let item: u64 = cx.state().get("item")?.unwrap_or_default();
@@ -57,11 +57,6 @@ fn item(name: &'static str) -> By {
     });
     agent.meta = agent.meta.writes(const { &[Key::new("note", "u64")] });
     agent
-}
-
-/// A question.
-fn asks(key: &'static str) -> Await {
-    Await::builder::<bool>(key).question("Is `{a?}` enough?").build()
 }
 
 /// A workflow by name, and whether parts of it run at the same time.
@@ -129,48 +124,6 @@ pub fn all() -> Vec<Named> {
                 Tree::new("w", inside).lets("items", json!([3, 1, 2]))
             },
             true,
-        ),
-        (
-            "await in a sequence",
-            || Tree::new("w", vec![run(works("a")), run(asks("yes")), run(works("b")), run(asks("no"))]),
-            false,
-        ),
-        (
-            "await in parallel",
-            || {
-                let inside = vec![
-                    run(works("b")),
-                    run(asks("yes")),
-                    sequence("s", vec![run(works("c")), run(asks("no"))]),
-                ];
-                Tree::new("w", vec![run(works("a")), parallel("p", inside), run(works("d"))])
-            },
-            true,
-        ),
-        (
-            "await in a loop",
-            || {
-                let inside = vec![run(works("a")), run(asks("yes")), run(works("b"))];
-                Tree::new("w", vec![repeat("l", Some(3), inside), run(works("c"))])
-            },
-            false,
-        ),
-        (
-            "await in each",
-            || {
-                let inside = vec![run(item("n")), run(asks("yes"))];
-                Tree::new("w", vec![each("e", "item", "items", inside), run(works("z"))])
-                    .lets("items", json!([3, 1, 2]))
-            },
-            true,
-        ),
-        (
-            "tools that a person agrees to",
-            || {
-                let payer = super::confirm::payer(std::sync::Arc::default());
-                Tree::new("w", vec![run(works("a")), run(payer), run(works("b"))])
-            },
-            false,
         ),
         (
             "workflows in workflows",
