@@ -1,6 +1,7 @@
 //! Runs workflows: what a program of a user begins with.
 
 mod accept;
+mod answers;
 mod builder;
 mod hooks;
 mod open;

@@ -17,6 +17,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::any::TypeId;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,10 +39,20 @@ pub struct LlmAgentBuilder {
     options: TreeOptions,
 }
 
+/// What an answer has to be.
 #[derive(Clone)]
-enum OutputType {
+pub(super) enum OutputType {
     Type { output: OutputKey, key: fn(String) -> Key },
     Schema(Arc<Value>),
+}
+
+impl OutputType {
+    /// `String` is text as it is.
+    pub(super) fn of<T: JsonSchema + Serialize + DeserializeOwned + 'static>() -> Self {
+        let is_text = TypeId::of::<T>() == TypeId::of::<String>();
+        let output = if is_text { OutputKey::text("") } else { OutputKey::json::<T>("") };
+        Self::Type { output, key: Key::of::<T> }
+    }
 }
 
 impl LlmAgent {
@@ -92,9 +103,7 @@ impl LlmAgentBuilder {
     /// The type that its answer has to be, as JSON. `String` is text as it is.
     #[must_use]
     pub fn output_type<T: JsonSchema + Serialize + DeserializeOwned + 'static>(mut self) -> Self {
-        let is_text = std::any::TypeId::of::<T>() == std::any::TypeId::of::<String>();
-        let output = if is_text { OutputKey::text("") } else { OutputKey::json::<T>("") };
-        self.output = Some(OutputType::Type { output, key: Key::of::<T> });
+        self.output = Some(OutputType::of::<T>());
         self
     }
 
@@ -317,6 +326,12 @@ impl LlmAgentBuilder {
         + 'static,
     ) -> Self {
         self.settings.tool_callbacks.on_error(callback);
+        self
+    }
+
+    /// The output that a config names.
+    pub(super) fn output(mut self, output: OutputType) -> Self {
+        self.output = Some(output);
         self
     }
 

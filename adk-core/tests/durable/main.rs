@@ -9,6 +9,7 @@ mod again;
 mod confirm;
 mod crash;
 mod engine;
+mod inside;
 mod matrix;
 mod people;
 mod person;
