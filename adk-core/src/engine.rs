@@ -12,18 +12,21 @@
 //!
 //! A run is taken up again by executing it once more, from the state it began with. An engine that keeps a journal hands
 //! it over in [`take`](Engine::take), and the runtime answers everything from it that is in there; the engine is asked
-//! only for what is new. An engine that re-executes by itself (a distributed one) gives an empty journal, is asked for
-//! everything again, and answers from its own.
+//! only for what is new. An engine that re-executes by itself (a distributed one) gives none
+//! ([`Taken::starting_over`]), is asked for everything again, and answers from its own.
 //!
 //! Nothing that is handed to an engine borrows from the run, so that an engine may post it to whoever owns the means to
 //! do it: a thread that writes, or the handler of a distributed engine.
 
 mod book;
+mod fork;
 mod journal;
 mod memory;
+pub(crate) mod record;
 mod slot;
 
-pub use book::{Done, Fork, Joined, RunInfo, RunRecord, RunStatus, Taken, Wait, Waiting};
+pub use book::{Done, RunInfo, RunRecord, RunStatus, Taken, Wait, Waiting};
+pub use fork::{BranchEnd, Fork, Joined};
 pub use journal::MemoryJournal;
 pub use memory::MemoryEngine;
 pub use slot::{Body, Draft, Slot, Stored};
@@ -102,9 +105,22 @@ pub trait Engine: Send + Sync + 'static {
     /// When the store fails.
     fn answer(&self, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>>;
 
-    /// Takes a parallel branch elsewhere; `None` runs it here. Dropping the future cancels the branch.
-    fn fork(&self, fork: &Fork) -> Option<BoxFuture<'_, Result<Joined>>> {
-        let _ = fork;
+    /// Whether branches may run elsewhere: only then is it put together what [`fork`](Self::fork) is given.
+    fn forks(&self) -> bool {
+        false
+    }
+
+    /// Takes a branch of a parallel block, or an element of an `each`, elsewhere; `None` runs it here. There it is run by
+    /// [`Runner::branch`](crate::Runner::branch), which may be in any process that knows the workflow.
+    ///
+    /// When `cancelled` comes, nobody needs the branch any more. It is to end soon, and what it has committed until then
+    /// comes back all the same; how it ended does not matter. A branch that waits for a value from outside is one that
+    /// has not ended: the engine keeps the future pending. While the record of a run is given back, branches run here.
+    ///
+    /// # Errors
+    /// When the branch could not be run. That it failed is told by [`Joined::end`].
+    fn fork(&self, fork: Fork, cancelled: BoxFuture<'static, ()>) -> Option<BoxFuture<'_, Result<Joined>>> {
+        let _ = (fork, cancelled);
         None
     }
 

@@ -1,7 +1,8 @@
-//! How an agent ended.
+//! How an agent ended, and how a loop did.
 
-use crate::Name;
+use crate::{Name, Path};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// How an agent ended. An exit is the `break` of the innermost loop around it, or of the loop of that name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,5 +27,68 @@ impl Flow {
     /// ```
     pub fn exit_if(done: bool) -> Self {
         if done { Self::Exit } else { Self::Continue }
+    }
+}
+
+/// A loop that ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct LoopEnd {
+    /// The path of the loop, without its own round.
+    pub path: Path,
+    /// How many rounds were begun.
+    pub rounds: u32,
+    /// Why it ended.
+    pub reason: LoopEndReason,
+}
+
+/// Why a loop ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum LoopEndReason {
+    /// It had run its most rounds.
+    Max,
+    /// Its `until` key was true.
+    Until,
+    /// A `break`.
+    Break,
+    /// An agent ended it.
+    Escalated {
+        /// The path of that agent.
+        by: Path,
+    },
+}
+
+/// For people: `writing/refinement ended in round 2, by refiner`.
+impl fmt::Display for LoopEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ended in round {}, ", self.path, self.rounds)?;
+        match &self.reason {
+            LoopEndReason::Max => f.write_str("its last"),
+            LoopEndReason::Until => f.write_str("since its `until` key is true"),
+            LoopEndReason::Break => f.write_str("by a `break`"),
+            LoopEndReason::Escalated { by } => write!(f, "by {}", by.name()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::At;
+
+    #[test]
+    fn the_end_of_a_loop_reads_well() {
+        let path = Path::root("writing").child("refinement".into(), At::Once);
+        let by = path.child("refiner".into(), At::Once);
+        let shown = |reason| LoopEnd { path: path.clone(), rounds: 2, reason }.to_string();
+        assert_eq!(shown(LoopEndReason::Escalated { by }), "writing/refinement ended in round 2, by refiner");
+        assert_eq!(shown(LoopEndReason::Max), "writing/refinement ended in round 2, its last");
+        assert_eq!(
+            shown(LoopEndReason::Until),
+            "writing/refinement ended in round 2, since its `until` key is true"
+        );
+        assert_eq!(shown(LoopEndReason::Break), "writing/refinement ended in round 2, by a `break`");
     }
 }

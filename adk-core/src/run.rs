@@ -2,6 +2,7 @@
 
 mod above;
 mod actions;
+mod apart;
 mod artifacts;
 mod config;
 mod context;
@@ -11,20 +12,21 @@ mod outcome;
 mod place;
 mod prepare;
 mod readonly;
-pub(crate) mod record;
 mod replay;
 mod scope;
 mod seat;
 mod state;
 
 pub use crate::engine::Waiting;
+pub(crate) use crate::engine::record;
+pub use crate::flow::{LoopEnd, LoopEndReason};
 pub use actions::ToolActions;
 pub use artifacts::{ArtifactStore, Artifacts, MemoryArtifacts, NoArtifacts};
 pub use config::RunConfig;
 pub use context::Context;
 pub use history::History;
 pub use lifecycle::{AGENT_LIFECYCLE_KEY, LIFECYCLE_KEY, Lifecycle, LifecycleOutcome, LifecyclePhase};
-pub use outcome::{LoopEnd, LoopEndReason, Outcome};
+pub use outcome::Outcome;
 pub use prepare::Prepare;
 pub use readonly::ReadonlyContext;
 pub use state::State;
@@ -50,7 +52,7 @@ use replay::Replay;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
 /// What all contexts of a run share.
@@ -64,6 +66,10 @@ pub(crate) struct Run {
     pub(crate) live: Option<LiveInput>,
     /// What was recorded of it, when it is taken up again.
     pub(crate) replay: Option<Replay>,
+    /// It is a branch of a run that another process drives: it has no place of its own in the book of runs.
+    pub(crate) is_branch: bool,
+    /// The greatest place in the log that is known here, and one more; counted where branches may run elsewhere.
+    places: AtomicU64,
     /// Its record, until its first commit.
     begins: Mutex<Option<Arc<RunRecord>>>,
     temp: RwLock<StateMap>,
@@ -100,6 +106,8 @@ impl Run {
             services,
             live: None,
             replay: None,
+            is_branch: false,
+            places: AtomicU64::new(0),
             begins: Mutex::default(),
             temp: RwLock::default(),
             usage: Mutex::default(),
@@ -160,7 +168,7 @@ impl Run {
     /// A run that is taken up again.
     pub(crate) fn goes_on_with(&mut self, taken: Taken) {
         self.id = taken.record.run_id;
-        self.replay = Some(Replay::new(taken, &self.delivery.session));
+        self.replay = (!taken.starts_over).then(|| Replay::new(taken, &self.delivery.session));
     }
 
     /// The slot to the consumer.

@@ -2,8 +2,10 @@
 
 mod builder;
 mod hooks;
+mod open;
 mod recover;
 mod request;
+mod root;
 mod session;
 mod stream;
 
@@ -14,7 +16,7 @@ pub use session::SessionHandle;
 pub use stream::{RunEnd, RunStream};
 
 use crate::Result;
-use crate::engine::Engine;
+use crate::engine::{BranchEnd, Engine, Fork};
 use crate::id::IdSeed;
 use crate::live::LiveQueue;
 use crate::model::{ModelProvider, NoProvider};
@@ -82,6 +84,21 @@ impl<P> Runner<P> {
         W: Workflow + Live + ?Sized,
     {
         RunRequest::live(self.shared.clone(), self.private_key(), true, workflow, input.into(), queue)
+    }
+
+    /// Asks for a branch of a run that is driven elsewhere: what an [`Engine`] that has taken a
+    /// [`Fork`](crate::engine::Fork) calls, in this process or another. The engine of this runner commits what the branch
+    /// emits; its outcome and those events come back as a [`Joined`](crate::engine::Joined).
+    ///
+    /// # Errors
+    /// Those of the branch; [`ErrorKind::TopologyChanged`](crate::ErrorKind::TopologyChanged) when there is no such
+    /// branch in the workflow.
+    pub fn branch<'a, H, W>(&self, workflow: H, fork: Fork) -> RunRequest<'a, BranchEnd>
+    where
+        H: Deref<Target = W> + Send + Sync + 'a,
+        W: Workflow + ?Sized,
+    {
+        RunRequest::branch(self.shared.clone(), workflow, fork)
     }
 
     /// A session of a user: made when its first run begins.

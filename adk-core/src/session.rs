@@ -76,6 +76,16 @@ impl Session {
         Self { key, earlier: Earlier::new(pages, earlier), log, own, user, app, clock }
     }
 
+    /// The session as it was with this state and so many events. It shares nothing with this one but the events.
+    pub(crate) fn as_it_was(&self, state: &StateDelta, events: usize) -> Self {
+        let newest = (0..events.min(self.len())).filter_map(|place| self.event(place).cloned()).collect();
+        let then = Self::open(self.key.clone(), Opening { newest, ..Opening::default() }, None);
+        for (key, value) in state.iter() {
+            then.preset(key.clone(), value.clone());
+        }
+        then
+    }
+
     /// A session of the same name with a copy of the state, and nothing said yet. It shares nothing with this one.
     pub(crate) fn copy_with(&self, delta: &StateDelta) -> Self {
         let (user, app) = (SharedState::default(), SharedState::default());

@@ -1,6 +1,7 @@
 //! Workflows: what `workflow!` implements, and the walk over the flat list of steps.
 
 mod again;
+mod away;
 mod block;
 mod checkpoint;
 mod join;
@@ -10,6 +11,7 @@ mod nested;
 mod reads;
 mod root;
 mod scopes;
+mod seek;
 mod team;
 mod together;
 mod turn;
@@ -29,7 +31,7 @@ use crate::{Error, ErrorKind, Name, Path, Result};
 use team::Team;
 use walk::{Exit, Walk, Walked};
 
-pub(crate) use root::{prepare_root, run_root};
+pub(crate) use root::{prepare_root, run_branch, run_root};
 
 /// A workflow as a program with a typed input and output; `workflow!` implements it.
 pub trait Workflow: Send + Sync {
@@ -150,6 +152,9 @@ pub trait Wired: Send + Sync {
 /// Those of its agents, and an exit that no loop of the workflow takes.
 #[doc(hidden)]
 pub async fn run(workflow: &dyn Wired, cx: &mut Context) -> Result<Flow> {
+    if cx.seek.is_some() {
+        return Box::pin(seek::down(workflow, cx)).await;
+    }
     let spec = workflow.spec();
     // At the root of a run the inputs came with the event of the user.
     let nested = workflow.is_closed() && cx.path().parent().is_some();

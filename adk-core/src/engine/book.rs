@@ -4,7 +4,7 @@ use crate::event::{Event, StateDelta};
 use crate::model::Usage;
 use crate::session::SessionKey;
 use crate::spec::Topology;
-use crate::{Content, Flow, Name, Path, Result, RunId};
+use crate::{Content, Flow, Path, RunId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -108,12 +108,22 @@ pub struct Taken {
     pub steps: HashMap<String, Value>,
     /// Agents that have finished.
     pub done: Vec<Done>,
+    /// The engine is asked for everything again and answers from a record of its own, events that are stored too.
+    pub starts_over: bool,
 }
 
 impl Taken {
     /// A run of which nothing is recorded but how it began.
     pub fn new(record: RunRecord) -> Self {
-        Self { record, events: Vec::new(), temp: HashMap::new(), steps: HashMap::new(), done: Vec::new() }
+        let (temp, steps) = (HashMap::new(), HashMap::new());
+        Self { record, events: Vec::new(), temp, steps, done: Vec::new(), starts_over: false }
+    }
+
+    /// A run that an engine executes once more by itself: it begins with the state that it began with, and is told
+    /// everything again by [`Slot::deliver`](super::Slot::deliver), [`step`](super::Engine::step) and
+    /// [`answer`](super::Engine::answer).
+    pub fn starting_over(record: RunRecord) -> Self {
+        Self { starts_over: true, ..Self::new(record) }
     }
 }
 
@@ -174,45 +184,4 @@ pub struct Waiting {
     /// What it is answered with when the deadline has passed, in the form in which answers are recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub otherwise: Option<Value>,
-}
-
-/// A parallel branch, addressed by name: it captures nothing, and may run in any process that knows the workflow.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Fork {
-    /// The run.
-    pub run_id: RunId,
-    /// Its session.
-    pub session: SessionKey,
-    /// The name of the workflow at its root.
-    pub workflow: Name,
-    /// The path of the branch with rounds: that of its block, and the name of its first step.
-    pub path: Path,
-    /// What its events are marked with.
-    pub branch: Arc<str>,
-    /// The state at the fork.
-    pub state: StateDelta,
-    /// The `temp:` keys at the fork.
-    pub temp: StateDelta,
-    /// How many events of the log it sees: those from before the fork.
-    pub upto: u64,
-    /// The settings of the run, as JSON.
-    pub config: Value,
-}
-
-/// How a branch that ran elsewhere comes back.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Joined {
-    /// How it ended.
-    pub flow: Result<Flow>,
-    /// What it has committed, with the place in the log. Applied in that order at the join.
-    pub events: Vec<(u64, Arc<Event>)>,
-}
-
-impl Joined {
-    /// A branch that has ended.
-    pub fn new(flow: Result<Flow>, events: Vec<(u64, Arc<Event>)>) -> Self {
-        Self { flow, events }
-    }
 }

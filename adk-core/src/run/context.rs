@@ -1,5 +1,6 @@
 //! What an agent works with: it knows where it stands, and everything it does goes through here.
 
+mod away;
 mod branch;
 mod emit;
 mod frame;
@@ -37,6 +38,10 @@ pub struct Context {
     pub(crate) unchecked: bool,
     pub(crate) frame: Frame,
     overlay: Overlay,
+    /// Everything around it is a step of a workflow, so that its path leads here.
+    pub(crate) is_addressable: bool,
+    /// The branch that it is on its way to, and has not come to yet.
+    pub(crate) seek: Option<Box<away::Seek>>,
     /// Set in a branch whose direct child ends the block with an escalate, and only where that is so.
     pub(crate) cut: Option<Arc<Cut>>,
     /// Stored keys that were written in the turns that are open; one list, so that a turn allocates none.
@@ -56,6 +61,8 @@ impl Context {
             unchecked: false,
             frame: Frame::new(Path::root(name), 0),
             overlay: Overlay::default(),
+            is_addressable: true,
+            seek: None,
             cut: None,
             written: Vec::new(),
         }
@@ -66,6 +73,7 @@ impl Context {
         let mut own = Self::root(run, Name::default());
         own.frame.path = path;
         own.scope = scope;
+        own.is_addressable = false;
         own
     }
 

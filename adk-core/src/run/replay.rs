@@ -4,7 +4,7 @@ use super::Run;
 use crate::engine::{Body, Done, Reply, Stored, Taken};
 use crate::event::{Event, StateDelta};
 use crate::outbox::Counted;
-use crate::session::{Opening, Scope, Session, StateMap};
+use crate::session::Session;
 use crate::sync::lock;
 use crate::{Error, ErrorKind, Name, Path, Result};
 use serde_json::Value;
@@ -51,14 +51,9 @@ struct Cursor {
 impl Replay {
     /// `live` is the session as it is now.
     pub(crate) fn new(taken: Taken, live: &Session) -> Self {
-        let Taken { record, events, temp, steps, done } = taken;
-        let (own, user, app) = scopes(&record.state);
-        let before = usize::try_from(record.begins).unwrap_or(usize::MAX).min(live.len());
-        let newest: Vec<_> = (0..before).filter_map(|place| live.event(place).cloned()).collect();
-        let opening = Opening { own, newest, ..Opening::default() };
-        opening.user.replace(user);
-        opening.app.replace(app);
-        let session = Arc::new(Session::open(record.session.clone(), opening, None));
+        let Taken { record, events, temp, steps, done, starts_over: _ } = taken;
+        let before = usize::try_from(record.begins).unwrap_or(usize::MAX);
+        let session = Arc::new(live.as_it_was(&record.state, before));
         let (mut counts, mut slots) = (HashMap::<String, u32>::new(), HashMap::new());
         let recorded = events.into_iter().enumerate().map(|(index, event)| {
             if event.invocation_id != record.run_id {
@@ -227,20 +222,6 @@ impl Replay {
         self.turn(run, behind).await;
         Some((done.clone(), keys))
     }
-}
-
-fn scopes(state: &StateDelta) -> (StateMap, StateMap, StateMap) {
-    let (mut own, mut user, mut app) = (StateMap::new(), StateMap::new(), StateMap::new());
-    for (key, value) in state.iter() {
-        let part = match Scope::of(key) {
-            Scope::Session => &mut own,
-            Scope::User => &mut user,
-            Scope::App => &mut app,
-            Scope::Temp => continue,
-        };
-        part.insert(key.clone(), value.clone());
-    }
-    (own, user, app)
 }
 
 /// Answers a commit from the record when it is its turn, or makes it once the record is given back.

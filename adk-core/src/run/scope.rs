@@ -188,6 +188,21 @@ impl KeyScope {
         self.mapped(name).and_then(|mapped| mapped.read.as_deref()).unwrap_or(name)
     }
 
+    /// What was written in this scope and those around it, where it matters.
+    pub(crate) fn written_outward(&self) -> Vec<Vec<Name>> {
+        let of = |written: &RwLock<BTreeSet<Name>>| read(written).iter().cloned().collect();
+        self.outward().map(|scope| scope.written.as_ref().map_or_else(Vec::new, of)).collect()
+    }
+
+    /// The same was written in scopes that were made for the same place.
+    pub(crate) fn wrote_outward(&self, all: &[Vec<Name>]) {
+        for (scope, keys) in self.outward().zip(all) {
+            if let Some(written) = &scope.written {
+                write(written).extend(keys.iter().cloned());
+            }
+        }
+    }
+
     /// A stored key was written: from now on a read finds it.
     pub(crate) fn wrote(&self, key: &Name) {
         for written in self.outward().filter_map(|scope| scope.written.as_ref()) {

@@ -1,16 +1,18 @@
 //! A run that is asked for and not begun yet.
 
+use super::Shared;
+use super::open::{forked, open_session, taken_up};
+use super::root::{Start, branch, root};
 use super::stream::RunStream;
-use super::{Shared, hooks};
 use crate::check::{LIVE_HELP, describe_live};
-use crate::engine::{RunRecord, Taken};
-use crate::event::{Event, StateDelta};
+use crate::engine::{BranchEnd, Fork, RunRecord};
+use crate::event::StateDelta;
 use crate::live::{LiveInput, LiveQueue};
-use crate::run::{Context, Outcome, Prepare, Run, RunConfig};
-use crate::session::{Session, SessionKey};
-use crate::spec::Topology;
-use crate::workflow::{Keys, Values, Workflow, prepare_root, run_root};
-use crate::{BoxFuture, Content, Error, ErrorKind, Name, Path, Result, RunId, StoreErrorKind, panic};
+use crate::run::{Outcome, Run, RunConfig};
+use crate::session::SessionKey;
+use crate::spec::{AgentMeta, Topology};
+use crate::workflow::{Keys, Workflow};
+use crate::{BoxFuture, Content, Error, ErrorKind, Name, Path, Result, RunId, panic};
 use serde::Serialize;
 use std::fmt;
 use std::ops::Deref;
@@ -32,6 +34,8 @@ pub struct RunRequest<'a, T> {
     begin: Result<Keys>,
     /// The run that is taken up again.
     resume: Option<RunId>,
+    /// The branch that is run, in place of the whole.
+    fork: Option<Arc<Fork>>,
     /// The name and the shape of the workflow, where runs are kept.
     shape: Option<(String, Topology)>,
     body: Body<'a, T>,
@@ -39,12 +43,6 @@ pub struct RunRequest<'a, T> {
 
 /// Runs the workflow in its root context and reads its output.
 type Body<'a, T> = Box<dyn FnOnce(Arc<Run>, Start) -> BoxFuture<'a, Result<T>> + Send + 'a>;
-
-/// What the first event of a run says.
-struct Start {
-    message: Content,
-    delta: StateDelta,
-}
 
 impl<'a, T: Send + 'static> RunRequest<'a, T> {
     pub(super) fn new<H, W>(
@@ -93,12 +91,20 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         H: Deref<Target = W> + Send + Sync + 'a,
         W: Workflow<Output = T> + ?Sized,
     {
-        let shape = shared.engine.records().then(|| {
-            let meta = workflow.as_agent().meta();
-            (meta.name.to_owned(), Topology::of(meta))
-        });
+        let shape = shape(&shared, workflow.as_agent().meta());
         let body: Body<'a, T> =
             Box::new(move |run, start| Box::pin(async move { root(&*workflow, run, start).await }));
+        Self::of(shared, key, private, shape, begin, body)
+    }
+
+    fn of(
+        shared: Arc<Shared>,
+        key: SessionKey,
+        private: bool,
+        shape: Option<(String, Topology)>,
+        begin: Result<Keys>,
+        body: Body<'a, T>,
+    ) -> Self {
         let config = shared.config.clone();
         Self {
             shared,
@@ -111,6 +117,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
             error: None,
             begin,
             resume: None,
+            fork: None,
             shape,
             body,
         }
@@ -167,12 +174,30 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
 
     /// Finds or makes the session; what runs in it comes back unpolled.
     async fn open(self) -> Result<(Arc<Run>, BoxFuture<'a, Result<T>>)> {
-        let Self { shared, key, private, state, config, message, live, error, begin, resume, shape, body } =
-            self;
+        let Self {
+            shared,
+            key,
+            private,
+            state,
+            config,
+            message,
+            live,
+            error,
+            begin,
+            resume,
+            fork,
+            shape,
+            body,
+        } = self;
         if let Some(error) = error {
             return Err(error);
         }
         let keys = begin?;
+        if let Some(fork) = fork {
+            let run = Arc::new(forked(&shared, &fork).await?);
+            let future = body(run.clone(), Start::default());
+            return Ok((run, future));
+        }
         if let Some(run) = resume {
             let (run, start) = taken_up(&shared, run, shape).await?;
             let future = body(run.clone(), start);
@@ -205,124 +230,25 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
     }
 }
 
-/// Takes a run, when the workflow is still of the shape that the run was begun with.
-async fn taken_up(
-    shared: &Shared,
-    id: RunId,
-    shape: Option<(String, Topology)>,
-) -> Result<(Arc<Run>, Start)> {
-    let taken = shared.engine.take(id).await?;
-    let made = make_again(shared, taken, shape).await;
-    if made.is_err() {
-        shared.engine.release(id);
-    }
-    made
-}
-
-async fn make_again(
-    shared: &Shared,
-    taken: Taken,
-    shape: Option<(String, Topology)>,
-) -> Result<(Arc<Run>, Start)> {
-    let record = &taken.record;
-    let (name, now) = shape.unwrap_or_default();
-    if record.workflow != name {
-        let message = format!("run `{}` is one of `{}`, not of `{name}`", record.run_id, record.workflow);
-        return Err(Error::new(ErrorKind::TopologyChanged, message).with_help("resume it with that workflow"));
-    }
-    if !record.topology.fits(&now) {
-        let message = format!(
-            "`{name}` is not of the shape any more that run `{}` was begun with:\n{}",
-            record.run_id,
-            record.topology.diff(&now)
-        );
-        return Err(Error::new(ErrorKind::TopologyChanged, message).with_help(
-            "resume it with the program that began it; steps may be added at the end of the body, and prompts, models, \
-             tools and limits may change",
-        ));
-    }
-    let session = shared.sessions.get(&record.session).await?.ok_or_else(|| {
-        let message = format!("the session `{}` of run `{}` is not there", record.session, record.run_id);
-        Error::new(ErrorKind::Store(StoreErrorKind::Missing), message)
-    })?;
-    let begins = usize::try_from(record.begins).unwrap_or(usize::MAX);
-    session.load(0..begins.min(session.len())).await?;
-    let config = serde_json::from_value(record.config.clone()).unwrap_or_else(|_| shared.config.clone());
-    let start = Start { message: record.message.clone(), delta: record.delta.clone() };
-    let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
-    run.goes_on_with(taken);
-    Ok((Arc::new(run), start))
-}
-
-pub(super) async fn open_session(shared: &Shared, key: SessionKey) -> Result<Arc<Session>> {
-    match shared.sessions.get(&key).await? {
-        Some(session) => Ok(session),
-        None => match shared.sessions.create(key.clone(), StateDelta::default()).await {
-            Ok(session) => Ok(session),
-            // Another run may have made it in the meantime.
-            Err(error) => shared.sessions.get(&key).await?.ok_or(error),
-        },
+impl<'a> RunRequest<'a, BranchEnd> {
+    /// A branch of a run that is driven elsewhere.
+    pub(super) fn branch<H, W>(shared: Arc<Shared>, workflow: H, fork: Fork) -> Self
+    where
+        H: Deref<Target = W> + Send + Sync + 'a,
+        W: Workflow + ?Sized,
+    {
+        let (key, fork) = (fork.session.clone(), Arc::new(fork));
+        let sought = fork.clone();
+        let body: Body<'a, BranchEnd> =
+            Box::new(move |run, _| Box::pin(async move { branch(workflow.as_agent(), run, sought).await }));
+        let request = Self::of(shared, key, false, None, Ok(Keys::default()), body);
+        Self { fork: Some(fork), ..request }
     }
 }
 
-async fn root<W: Workflow + ?Sized>(workflow: &W, run: Arc<Run>, start: Start) -> Result<W::Output> {
-    let agent = workflow.as_agent();
-    let name = Name::shared(agent.meta().name);
-    let path = Path::root(name.clone());
-    if is_blank(&start.message) {
-        let message = "the message of the user is empty";
-        let error = Error::new(ErrorKind::EmptyInput, message).at(&path);
-        return Err(
-            error.with_help("give the workflow an input with some text, or set it with `.message(...)`")
-        );
-    }
-    let mut cx = Context::root(run.clone(), name);
-    let mut event = Event::new();
-    if run.live.is_none() || !start.message.parts.is_empty() {
-        let message = hooks::user_message(start.message, &mut cx).await.map_err(|error| error.at(&path))?;
-        event.content = Some(message);
-    }
-    event.author = Name::literal("user");
-    event.actions.state_delta = start.delta;
-    // A live run without inputs begins with the first message of its queue.
-    if run.live.is_none() || event.content.is_some() || !event.actions.state_delta.is_empty() {
-        cx.emit(event).await?;
-    }
-    let mut prepare = Prepare::new(&run, path.clone());
-    prepare_root(agent, &mut prepare);
-    prepare.finish()?;
-    let ran = match hooks::is_answered(&mut cx).await {
-        Ok(true) => Ok(()),
-        Ok(false) => run_root(agent, &mut cx).await,
-        Err(error) => Err(error),
-    };
-    let ended = match ran {
-        Ok(()) => hooks::ended(&mut cx).await,
-        failed => failed,
-    };
-    match ended {
-        Ok(()) => workflow.finish(&Values { run: &run }).map_err(|error| output(error).at(&path)),
-        Err(error) => Err(error.at(&path)),
-    }
-}
-
-/// The output is read like any key; what is wrong with it is said in the workflow's own terms.
-fn output(error: Error) -> Error {
-    let (fact, help) = match error.kind() {
-        ErrorKind::KeyMissing => (
-            "the run ended without the workflow's output",
-            "let an agent write that key on every path to the end: `agent NAME -> KEY: TYPE`, or `writes = KEY`",
-        ),
-        _ => ("the workflow's output cannot be read", "declare the output with the type that its writer has"),
-    };
-    let message = format!("{fact}: {}", error.message());
-    Error::new(error.kind(), message).with_help(help).with_source(error)
-}
-
-/// Whether there is nothing but white space. A workflow without inputs says nothing, and that is not blank.
-fn is_blank(message: &Content) -> bool {
-    !message.parts.is_empty()
-        && message.parts.iter().all(|part| part.as_text().is_some_and(|text| text.trim().is_empty()))
+/// The name and the shape of a workflow, where runs are kept.
+fn shape(shared: &Shared, meta: &AgentMeta<'_>) -> Option<(String, Topology)> {
+    shared.engine.records().then(|| (meta.name.to_owned(), Topology::of(meta)))
 }
 
 impl<'a, T: Send + 'static> IntoFuture for RunRequest<'a, T> {

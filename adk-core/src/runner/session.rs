@@ -1,7 +1,8 @@
 //! A session by its key.
 
 use super::Shared;
-use super::request::{RunRequest, open_session};
+use super::open::open_session;
+use super::request::RunRequest;
 use crate::event::StateDelta;
 use crate::live::LiveQueue;
 use crate::session::{EventFilter, Session, SessionKey, SessionSnapshot};

@@ -144,7 +144,7 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
 
     /// Writes how the run has ended, where that is kept, and tells it.
     fn close(&mut self, end: Result<RunEnd<T>>, task: &mut Context<'_>) -> Poll<Option<Result<Arc<Event>>>> {
-        let run = self.run.as_ref().filter(|run| run.engine.records());
+        let run = self.run.as_ref().filter(|run| run.engine.records() && !run.is_branch);
         let Some(run) = run.cloned() else {
             return match end {
                 Ok(end) => {
@@ -183,7 +183,7 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
 impl<T> Drop for RunStream<'_, T> {
     fn drop(&mut self) {
         self.future = None;
-        if let Some(run) = self.run.as_ref().filter(|run| run.engine.records())
+        if let Some(run) = self.run.as_ref().filter(|run| run.engine.records() && !run.is_branch)
             && (matches!(self.end, RunEnd::Running) || self.closing.is_some())
         {
             run.engine.release(run.id);

@@ -65,6 +65,15 @@ impl<F: Future + Unpin> Branches<F> {
         self.live += 1;
     }
 
+    /// Drops all but those that are to be kept, by the order in which they were pushed.
+    pub(crate) fn keep(&mut self, keep: impl Fn(usize) -> bool) {
+        for (index, branch) in self.all.iter_mut().enumerate() {
+            if !keep(index) && branch.take().is_some() {
+                self.live -= 1;
+            }
+        }
+    }
+
     /// How many have not ended.
     pub(crate) fn live(&self) -> usize {
         self.live

@@ -3,8 +3,9 @@
 use super::team::Team;
 use super::turn::run;
 use crate::agent::DynAgent;
+use crate::engine::BranchEnd;
 use crate::run::{Context, Prepare};
-use crate::{Event, Name, Path, Result};
+use crate::{Error, ErrorKind, Event, Name, Path, Result};
 use std::sync::Arc;
 
 /// Looks at the root before a run, and at those that it may hand over to.
@@ -26,6 +27,16 @@ pub(crate) async fn run_root(agent: &dyn DynAgent, cx: &mut Context) -> Result<(
 /// A root that a macro has made is a workflow, so those below an agent are held by that agent.
 fn team(agent: &dyn DynAgent) -> Option<Team<'_>> {
     Team::of(agent, &Name::shared(agent.meta().name), &|_| None)
+}
+
+/// Runs a branch of the root apart from its run.
+pub(crate) async fn run_branch(agent: &dyn DynAgent, mut cx: Context) -> Result<BranchEnd> {
+    agent.run_dyn(&mut cx).await?;
+    cx.take_found().ok_or_else(|| {
+        let message =
+            format!("`{}` is no workflow that `workflow!` or a builder has made", agent.meta().name);
+        Error::new(ErrorKind::Config, message).with_help("its branches run where it runs")
+    })
 }
 
 /// Who takes the user's message: who made the call that it answers, otherwise who answered last. One that could not hand

@@ -1,12 +1,13 @@
 //! Blocks whose parts run at the same time: joined, and cancelled with the first that fails or leaves.
 
+use super::away::Away;
 use super::join::Branches;
 use super::walk::{Exit, Walk, Walked};
 use super::{reads, scopes};
 use crate::run::{Context, Cut, KeyScope, LoopEndReason};
 use crate::session::Scope;
 use crate::spec::{AgentKind, StepKind};
-use crate::{BoxFuture, Event, Name, Result};
+use crate::{At, BoxFuture, Event, Name, Result};
 use serde_json::Value;
 use std::future::poll_fn;
 use std::ops::Range;
@@ -17,15 +18,18 @@ use std::task::Poll;
 impl Walk<'_> {
     /// Runs the branches of a parallel.
     pub(super) async fn parallel(&self, at: usize, limit: Option<u32>, cx: &Context) -> Result<Walked> {
-        let branches = self.parts(at).map(|branch| {
+        let (away, engine) = (Arc::<Away>::default(), &*cx.run.engine);
+        let branches = self.parts(at).enumerate().map(|(index, branch)| {
             let name = self.steps.get(branch.start).map_or("", |step| step.name);
             let mut own = cx.fork(name);
             if cx.config().escalate_ends_all_loops {
                 own.cut = Some(Cut::new(cx.path().clone()));
             }
-            self.branch(branch, None, own)
+            let path = cx.path().child(self.workflow.name(branch.start), At::Once);
+            let sent = away.send(index, path, &own, engine);
+            sent.unwrap_or_else(|| self.branch(branch, None, own))
         });
-        together(branches, limit, cx).await
+        together(branches, limit, &away, cx).await
     }
 
     /// Runs the steps of an `each` once per element, and makes lists of what they have written.
@@ -44,16 +48,20 @@ impl Walk<'_> {
         let (each, item) = (self.workflow.name(at), Name::shared(item));
         let written = self.written(body.clone());
         let own: Vec<_> = written.iter().chain([&item]).cloned().collect();
-        let known = cx.known.as_ref().map(|known| known.iter().cloned().chain([(*item).into()]).collect());
+        let known = cx.known_with(&item);
         let mut scopes = Vec::new();
+        let (away, engine) = (Arc::<Away>::default(), &*cx.run.engine);
         let elements = (0..).zip(items.as_array().into_iter().flatten()).map(|(index, value)| {
             let scope = Arc::new(scopes::of_element(&each, index, &own, cx.scope.clone()));
             scopes.push(scope.clone());
             let mut element = cx.element(index, scope);
             element.known.clone_from(&known);
+            if let Some(sent) = away.send(index as usize, element.path().clone(), &element, engine) {
+                return sent;
+            }
             self.branch(body.clone(), Some((item.clone(), Arc::new(value.clone()))), element)
         });
-        if let Walked::Exit(exit) = together(elements, limit, cx).await? {
+        if let Walked::Exit(exit) = together(elements, limit, &away, cx).await? {
             return Ok(Walked::Exit(exit));
         }
         if !written.is_empty() {
@@ -63,7 +71,7 @@ impl Walk<'_> {
     }
 
     /// The keys that steps can write, sorted. Those with a prefix are the session's own.
-    fn written(&self, steps: Range<usize>) -> Vec<Name> {
+    pub(super) fn written(&self, steps: Range<usize>) -> Vec<Name> {
         let steps = self.steps.get(steps).unwrap_or_default();
         let keys = steps.iter().flat_map(scopes::written).filter(|key| Scope::of(key) == Scope::Session);
         let mut keys: Vec<_> = keys.map(Name::shared).collect();
@@ -130,7 +138,7 @@ impl Walk<'_> {
 }
 
 /// Commits the item of an element. Boxed as [`gather`] is, since blocks stand in each other and an event is large.
-fn begin(item: Name, value: Arc<Value>, own: &mut Context) -> BoxFuture<'_, Result<()>> {
+pub(super) fn begin(item: Name, value: Arc<Value>, own: &mut Context) -> BoxFuture<'_, Result<()>> {
     let mut event = Event::new();
     event.actions.state_delta.insert(item, value);
     Box::pin(async move { own.emit(event).await.map(drop) })
@@ -148,10 +156,21 @@ fn gather<'a>(keys: &[Name], elements: &[Arc<KeyScope>], cx: &'a mut Context) ->
 }
 
 /// Runs branches, so many at a time. Each is made when it begins.
-async fn together<'s>(
+fn together<'s>(
+    waiting: impl Iterator<Item = BoxFuture<'s, Result<Walked>>> + Send + 's,
+    limit: Option<u32>,
+    away: &'s Away,
+    cx: &'s Context,
+) -> BoxFuture<'s, Result<Walked>> {
+    // As with `back` below: not a part of the frame that awaits it.
+    Box::pin(run(waiting, limit, away, cx))
+}
+
+async fn run<'s>(
     mut waiting: impl Iterator<Item = BoxFuture<'s, Result<Walked>>>,
     limit: Option<u32>,
-    cx: &Context,
+    away: &'s Away,
+    cx: &'s Context,
 ) -> Result<Walked> {
     let limit = limit.map_or(usize::MAX, |n| n.max(1) as usize);
     let _joining = cx.joining();
@@ -164,14 +183,23 @@ async fn together<'s>(
             running.push(branch);
         }
         match poll_fn(|task| running.poll_next(task)).await {
-            None => return Ok(left.map_or(Walked::Through, Walked::Exit)),
+            None => {
+                if away.has_sent() {
+                    away.boxed_apply(cx).await;
+                }
+                return Ok(left.map_or(Walked::Through, Walked::Exit));
+            }
             Some(Ok(Walked::Through)) => {}
             Some(Ok(Walked::Exit(exit))) if exit.ends_all_loops(cx) && !exit.is_direct => {
                 left = left.or(Some(exit))
             }
-            // Dropping `running` cancels the siblings; what they have committed stays.
+            // Dropping the siblings cancels them; what they have committed stays.
             Some(ended) => {
-                drop(running);
+                if away.has_sent() {
+                    back(running, away, cx).await;
+                } else {
+                    drop(running);
+                }
                 if let Some(replay) = &cx.run.replay {
                     // What they had committed before the run was taken up again.
                     replay.cancelled(&cx.run, format!("{}/", cx.path()));
@@ -181,4 +209,20 @@ async fn together<'s>(
             }
         }
     }
+}
+
+/// Cancels the branches that run here, and waits for those that are elsewhere: what they had committed is delivered.
+///
+/// Made here and not where it is awaited, whose frame on the stack would hold it: blocks stand in each other.
+fn back<'s>(
+    mut running: Branches<BoxFuture<'s, Result<Walked>>>,
+    away: &'s Away,
+    cx: &'s Context,
+) -> BoxFuture<'s, ()> {
+    Box::pin(async move {
+        let elsewhere = away.cancel();
+        running.keep(|index| elsewhere.contains(&index));
+        while poll_fn(|task| running.poll_next(task)).await.is_some() {}
+        away.apply(cx).await;
+    })
 }

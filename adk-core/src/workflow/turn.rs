@@ -26,6 +26,9 @@ pub(super) async fn turn(
     let team = Team::of(agent, cx.path().name(), &|meta| workflow.target(meta.name));
     let outside = team.as_ref().and_then(|_| cx.scope.clone());
     let around = Around::enter(agent, step, cx);
+    // Only what stands in a workflow is found again by its path alone: an agent runs what it likes below itself.
+    let addressable = cx.is_addressable;
+    cx.is_addressable &= team.is_none() && agent.meta().kind == AgentKind::Workflow;
     // A workflow is walked again: its loops are part of the outcome. Agents in it are not run again.
     let is_marked = agent.meta().kind != AgentKind::Workflow && !is_root;
     let repeats = walk.repeats(at, cx);
@@ -43,6 +46,7 @@ pub(super) async fn turn(
         // A root is the whole tree, which has begun already.
         (None, None) => run(agent, is_root, cx).await.map(|flow| (flow, None)),
     };
+    cx.is_addressable = addressable;
     around.leave(cx);
     if let Ok((flow, _)) = &ran
         && is_marked
@@ -60,7 +64,7 @@ pub(super) async fn turn(
 }
 
 /// What an instance replaces in the context, where it does.
-struct Around {
+pub(super) struct Around {
     instance: Option<Option<Name>>,
     scope: Option<Option<Arc<KeyScope>>>,
 }
@@ -68,7 +72,7 @@ struct Around {
 impl Around {
     /// The name of an instance of a workflow (`as second`) stands before all names inside of it. Its keys are those
     /// that its step says.
-    fn enter(agent: &dyn DynAgent, step: &Step<'_>, cx: &mut Context) -> Self {
+    pub(super) fn enter(agent: &dyn DynAgent, step: &Step<'_>, cx: &mut Context) -> Self {
         let StepKind::Agent { meta, instance } = step.kind else {
             return Self { instance: None, scope: None };
         };

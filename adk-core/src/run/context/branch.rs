@@ -14,6 +14,11 @@ impl Context {
         self.split(format_args!("{}.{child}", self.frame.path.name()))
     }
 
+    /// The keys that can have been written, with one more.
+    pub(crate) fn known_with(&self, key: &str) -> Option<Arc<[Box<str>]>> {
+        self.known.as_ref().map(|known| known.iter().cloned().chain([key.into()]).collect())
+    }
+
     /// A context for an element of the `each` that stands at this path: `outer.each_1[3]`.
     pub(crate) fn element(&self, index: u32, scope: Arc<KeyScope>) -> Self {
         let mut own = self.split(format_args!("{}[{index}]", self.frame.path.name()));
@@ -39,6 +44,8 @@ impl Context {
             unchecked: self.unchecked,
             frame: Frame::new(self.frame.path.clone(), 0),
             overlay: Overlay::default(),
+            is_addressable: self.is_addressable,
+            seek: None,
             cut: None,
             written: Vec::new(),
         }

@@ -213,7 +213,8 @@ fn handed(
     frame: &mut Frame,
     written: &mut Vec<Name>,
 ) -> Handed {
-    let Stored { event, temp, ticket, .. } = stored;
+    let Stored { place, event, temp, ticket } = stored;
+    run.saw(place);
     frame.escalated |= event.actions.escalates();
     if let Some(cut) = cut {
         cut.note(&event, frame);

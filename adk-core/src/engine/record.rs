@@ -1,6 +1,6 @@
 //! What is recorded of a step or given as an answer: a value, or an error that is final.
 
-use crate::{Error, ErrorKind, Result, StoreErrorKind};
+use crate::{Error, ErrorKind, Path, Result, StoreErrorKind};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -16,6 +16,8 @@ struct Failed {
     message: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     help: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    path: Option<Path>,
 }
 
 /// The record of what work gave. An error that may pass is none: the work is done again then.
@@ -36,7 +38,8 @@ pub(crate) fn of<T: Serialize>(result: Result<T>) -> Result<Value> {
 /// The record of an error.
 pub(crate) fn failed(error: &Error) -> Value {
     let (kind, message, help) = (error.kind(), error.message().to_owned(), error.help().map(str::to_owned));
-    let failed = serde_json::to_value(Failed { kind, message, help }).unwrap_or_default();
+    let path = error.path().cloned();
+    let failed = serde_json::to_value(Failed { kind, message, help, path }).unwrap_or_default();
     Value::Object(Map::from_iter([(ERROR.to_owned(), failed)]))
 }
 
@@ -62,11 +65,14 @@ pub(crate) fn read<T: DeserializeOwned>(record: Value) -> Result<T> {
         Value::Object(mut map) if map.len() == 1 => {
             match (map.shift_remove(ERROR), map.shift_remove(VALUE)) {
                 (Some(failed), _) => {
-                    let Failed { kind, message, help } =
+                    let Failed { kind, message, help, path } =
                         serde_json::from_value(failed).map_err(other_type)?;
-                    let error = Error::new(kind, message);
-                    return Err(match help {
-                        Some(help) => error.with_help(help),
+                    let mut error = Error::new(kind, message);
+                    if let Some(help) = help {
+                        error = error.with_help(help);
+                    }
+                    return Err(match path {
+                        Some(path) => error.at(&path),
                         None => error,
                     });
                 }

@@ -1,0 +1,73 @@
+//! A run of which parts go on elsewhere, and such a part.
+
+use super::{KeyScope, Run, RunConfig, Services};
+use crate::engine::{Engine, Fork, Stored};
+use crate::session::Session;
+use crate::sync::read;
+use crate::{Name, Path};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+impl Run {
+    /// A branch of another run: it begins where that one stood.
+    pub(crate) fn branch(
+        fork: &Fork,
+        live: &Session,
+        engine: Arc<dyn Engine>,
+        config: RunConfig,
+        services: Arc<Services>,
+    ) -> Self {
+        let upto = usize::try_from(fork.upto).unwrap_or(usize::MAX);
+        let session = Arc::new(live.as_it_was(&fork.state, upto));
+        let mut run = Self::new(session, engine, config, services);
+        run.id = fork.run_id;
+        run.is_branch = true;
+        run.places = fork.upto.into();
+        run.llm_calls = fork.calls.into();
+        for (key, value) in fork.temp.iter() {
+            run.set_temp(key.clone(), value.clone());
+        }
+        run
+    }
+
+    /// What is the same for all branches that are forked now.
+    pub(crate) fn as_fork(&self, workflow: Name, path: Path, branch: Arc<str>) -> Fork {
+        let session = self.session();
+        Fork {
+            run_id: self.id,
+            session: session.key().clone(),
+            workflow,
+            path,
+            branch,
+            state: session.state().into_iter().collect(),
+            temp: read(&self.temp).clone().into_iter().collect(),
+            written: Vec::new(),
+            upto: self.places.load(Relaxed).max(if self.is_branch { 0 } else { session.len() as u64 }),
+            calls: self.llm_calls.load(Relaxed),
+            config: serde_json::to_value(&self.config).unwrap_or_default(),
+        }
+    }
+
+    /// An event is at this place in the log.
+    pub(crate) fn saw(&self, place: u64) {
+        if self.engine.forks() {
+            self.places.fetch_max(place + 1, Relaxed);
+        }
+    }
+
+    /// What a branch has committed elsewhere comes into the session here; returns its place in the outbox.
+    pub(crate) fn joined(&self, stored: Stored, scope: Option<&KeyScope>) -> u64 {
+        let Stored { place, event, temp, .. } = stored;
+        self.saw(place);
+        self.session().append_stored(event.clone());
+        for (key, _) in event.actions.state_delta.iter().chain(temp.iter()) {
+            if let Some(scope) = scope {
+                scope.wrote(key);
+            }
+        }
+        for (key, value) in temp.into_iter() {
+            self.set_temp(key, value);
+        }
+        self.outbox().push(event)
+    }
+}

@@ -1,0 +1,89 @@
+//! What a run works on: a session that is opened or made, a run that is taken up again, one that a branch was taken from.
+
+use super::Shared;
+use super::root::Start;
+use crate::engine::{Fork, Taken};
+use crate::event::StateDelta;
+use crate::run::Run;
+use crate::session::{Session, SessionKey};
+use crate::spec::Topology;
+use crate::{Error, ErrorKind, Result, RunId, StoreErrorKind};
+use std::sync::Arc;
+
+/// The run that a branch is a part of, as it was at the fork.
+pub(super) async fn forked(shared: &Shared, fork: &Fork) -> Result<Run> {
+    let session = found(shared, &fork.session, fork.run_id).await?;
+    let upto = usize::try_from(fork.upto).unwrap_or(usize::MAX);
+    session.load(0..upto.min(session.len())).await?;
+    let config = serde_json::from_value(fork.config.clone()).unwrap_or_else(|_| shared.config.clone());
+    Ok(Run::branch(fork, &session, shared.engine.clone(), config, shared.services.clone()))
+}
+
+async fn found(shared: &Shared, key: &SessionKey, run: RunId) -> Result<Arc<Session>> {
+    shared.sessions.get(key).await?.ok_or_else(|| {
+        let message = format!("the session `{key}` of run `{run}` is not there");
+        Error::new(ErrorKind::Store(StoreErrorKind::Missing), message)
+    })
+}
+
+/// Takes a run, when the workflow is still of the shape that the run was begun with.
+pub(super) async fn taken_up(
+    shared: &Shared,
+    id: RunId,
+    shape: Option<(String, Topology)>,
+) -> Result<(Arc<Run>, Start)> {
+    let taken = shared.engine.take(id).await?;
+    let made = make_again(shared, taken, shape).await;
+    if made.is_err() {
+        shared.engine.release(id);
+    }
+    made
+}
+
+async fn make_again(
+    shared: &Shared,
+    taken: Taken,
+    shape: Option<(String, Topology)>,
+) -> Result<(Arc<Run>, Start)> {
+    let record = &taken.record;
+    let (name, now) = shape.unwrap_or_default();
+    if record.workflow != name {
+        let message = format!("run `{}` is one of `{}`, not of `{name}`", record.run_id, record.workflow);
+        return Err(Error::new(ErrorKind::TopologyChanged, message).with_help("resume it with that workflow"));
+    }
+    if !record.topology.fits(&now) {
+        let message = format!(
+            "`{name}` is not of the shape any more that run `{}` was begun with:\n{}",
+            record.run_id,
+            record.topology.diff(&now)
+        );
+        return Err(Error::new(ErrorKind::TopologyChanged, message).with_help(
+            "resume it with the program that began it; steps may be added at the end of the body, and prompts, models, \
+             tools and limits may change",
+        ));
+    }
+    let session = found(shared, &record.session, record.run_id).await?;
+    let begins = usize::try_from(record.begins).unwrap_or(usize::MAX);
+    session.load(0..begins.min(session.len())).await?;
+    let config = serde_json::from_value(record.config.clone()).unwrap_or_else(|_| shared.config.clone());
+    let start = Start { message: record.message.clone(), delta: record.delta.clone() };
+    // What an engine tells again comes on top of what there was.
+    let session = match taken.starts_over {
+        true => Arc::new(session.as_it_was(&record.state, begins)),
+        false => session,
+    };
+    let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
+    run.goes_on_with(taken);
+    Ok((Arc::new(run), start))
+}
+
+pub(super) async fn open_session(shared: &Shared, key: SessionKey) -> Result<Arc<Session>> {
+    match shared.sessions.get(&key).await? {
+        Some(session) => Ok(session),
+        None => match shared.sessions.create(key.clone(), StateDelta::default()).await {
+            Ok(session) => Ok(session),
+            // Another run may have made it in the meantime.
+            Err(error) => shared.sessions.get(&key).await?.ok_or(error),
+        },
+    }
+}

@@ -1,0 +1,96 @@
+//! What a run does from its first event to its output, and what a branch of it does that runs apart.
+
+use super::hooks;
+use crate::agent::DynAgent;
+use crate::engine::{BranchEnd, Fork};
+use crate::event::{Event, StateDelta};
+use crate::run::{Context, Prepare, Run};
+use crate::workflow::{Values, Workflow, prepare_root, run_branch, run_root};
+use crate::{Content, Error, ErrorKind, Name, Path, Result};
+use std::sync::Arc;
+
+/// What the first event of a run says.
+#[derive(Default)]
+pub(super) struct Start {
+    pub(super) message: Content,
+    pub(super) delta: StateDelta,
+}
+
+/// Runs a workflow in its root context and reads its output.
+pub(super) async fn root<W: Workflow + ?Sized>(
+    workflow: &W,
+    run: Arc<Run>,
+    start: Start,
+) -> Result<W::Output> {
+    let agent = workflow.as_agent();
+    let name = Name::shared(agent.meta().name);
+    let path = Path::root(name.clone());
+    if is_blank(&start.message) {
+        let message = "the message of the user is empty";
+        let error = Error::new(ErrorKind::EmptyInput, message).at(&path);
+        return Err(
+            error.with_help("give the workflow an input with some text, or set it with `.message(...)`")
+        );
+    }
+    let mut cx = Context::root(run.clone(), name);
+    let mut event = Event::new();
+    if run.live.is_none() || !start.message.parts.is_empty() {
+        let message = hooks::user_message(start.message, &mut cx).await.map_err(|error| error.at(&path))?;
+        event.content = Some(message);
+    }
+    event.author = Name::literal("user");
+    event.actions.state_delta = start.delta;
+    // A live run without inputs begins with the first message of its queue.
+    if run.live.is_none() || event.content.is_some() || !event.actions.state_delta.is_empty() {
+        cx.emit(event).await?;
+    }
+    let mut prepare = Prepare::new(&run, path.clone());
+    prepare_root(agent, &mut prepare);
+    prepare.finish()?;
+    let ran = match hooks::is_answered(&mut cx).await {
+        Ok(true) => Ok(()),
+        Ok(false) => run_root(agent, &mut cx).await,
+        Err(error) => Err(error),
+    };
+    let ended = match ran {
+        Ok(()) => hooks::ended(&mut cx).await,
+        failed => failed,
+    };
+    match ended {
+        Ok(()) => workflow.finish(&Values { run: &run }).map_err(|error| output(error).at(&path)),
+        Err(error) => Err(error.at(&path)),
+    }
+}
+
+/// The output is read like any key; what is wrong with it is said in the workflow's own terms.
+fn output(error: Error) -> Error {
+    let (fact, help) = match error.kind() {
+        ErrorKind::KeyMissing => (
+            "the run ended without the workflow's output",
+            "let an agent write that key on every path to the end: `agent NAME -> KEY: TYPE`, or `writes = KEY`",
+        ),
+        _ => ("the workflow's output cannot be read", "declare the output with the type that its writer has"),
+    };
+    let message = format!("{fact}: {}", error.message());
+    Error::new(error.kind(), message).with_help(help).with_source(error)
+}
+
+/// Whether there is nothing but white space. A workflow without inputs says nothing, and that is not blank.
+fn is_blank(message: &Content) -> bool {
+    !message.parts.is_empty()
+        && message.parts.iter().all(|part| part.as_text().is_some_and(|text| text.trim().is_empty()))
+}
+
+/// Runs a branch of a workflow, which another process runs.
+pub(super) async fn branch(agent: &dyn DynAgent, run: Arc<Run>, fork: Arc<Fork>) -> Result<BranchEnd> {
+    let name = Name::shared(agent.meta().name);
+    let path = Path::root(name.clone());
+    if name != fork.workflow {
+        let message = format!("branch `{}` is one of `{}`, not of `{name}`", fork.path, fork.workflow);
+        return Err(Error::new(ErrorKind::TopologyChanged, message).with_help("run it with that workflow"));
+    }
+    let mut prepare = Prepare::new(&run, path.clone());
+    prepare_root(agent, &mut prepare);
+    prepare.finish()?;
+    run_branch(agent, Context::root(run, name).seeking(fork)).await.map_err(|error| error.at(&path))
+}

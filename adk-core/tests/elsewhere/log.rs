@@ -1,0 +1,140 @@
+//! What outlives every process: the log of events with their slots, the records of calls, answers.
+
+use adk_core::engine::{RunRecord, Slot, Stored};
+use adk_core::session::{EventFilter, Opening, Session, SessionKey, SessionSnapshot, SessionStore, StateMap};
+use adk_core::{BoxFuture, Event, Result, StateDelta};
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex};
+use tokio::sync::Notify;
+
+#[derive(Clone, Default)]
+pub struct Log(Arc<Mutex<Kept>>, pub Arc<Notify>);
+
+#[derive(Default)]
+struct Kept {
+    sessions: BTreeMap<SessionKey, StateDelta>,
+    record: Option<Arc<RunRecord>>,
+    events: Vec<Arc<Event>>,
+    slots: HashMap<String, (usize, StateDelta)>,
+    steps: HashMap<String, Value>,
+    answers: HashMap<String, Value>,
+    asked: Vec<String>,
+    forks: usize,
+}
+
+impl Log {
+    /// What a slot holds already; it is delivered to whoever asks.
+    pub fn stored(&self, slot: &Slot) -> Option<Stored> {
+        let kept = self.0.lock().unwrap();
+        let (place, temp) = kept.slots.get(&slot.to_string())?;
+        Some(Stored::earlier(*place as u64, kept.events[*place].clone(), temp.clone()))
+    }
+
+    pub fn append(&self, slot: &mut Slot, mut event: Event, temp: StateDelta) -> Stored {
+        let mut kept = self.0.lock().unwrap();
+        if let Some(record) = slot.begins.take() {
+            kept.record = Some(record);
+        }
+        let latest = kept.events.last().map_or(0, |event| event.timestamp);
+        slot.stamp(&mut event, latest);
+        let (place, event) = (kept.events.len(), Arc::new(event));
+        kept.events.push(event.clone());
+        kept.slots.insert(slot.to_string(), (place, temp.clone()));
+        Stored::earlier(place as u64, event, temp)
+    }
+
+    pub fn step(&self, key: &str) -> Option<Value> {
+        self.0.lock().unwrap().steps.get(key).cloned()
+    }
+
+    /// Each call is recorded once.
+    pub fn record(&self, key: String, value: Value) {
+        let before = self.0.lock().unwrap().steps.insert(key.clone(), value);
+        assert!(before.is_none(), "{key} was done again");
+    }
+
+    pub fn answer_of(&self, id: &str) -> Option<Value> {
+        let mut kept = self.0.lock().unwrap();
+        if !kept.asked.iter().any(|asked| asked == id) {
+            kept.asked.push(id.to_owned());
+        }
+        kept.answers.get(id).cloned()
+    }
+
+    pub fn asked(&self) -> Vec<String> {
+        self.0.lock().unwrap().asked.clone()
+    }
+
+    pub fn answer(&self, id: &str, value: Value) {
+        self.0.lock().unwrap().answers.insert(id.to_owned(), value);
+        self.1.notify_waiters();
+    }
+
+    pub fn record_of_run(&self) -> Option<Arc<RunRecord>> {
+        self.0.lock().unwrap().record.clone()
+    }
+
+    pub fn events(&self) -> Vec<Arc<Event>> {
+        self.0.lock().unwrap().events.clone()
+    }
+
+    pub fn at(&self, places: &[u64]) -> Vec<Stored> {
+        let kept = self.0.lock().unwrap();
+        let of = |place: &u64| {
+            let temp = kept.slots.values().find(|(at, _)| *at as u64 == *place).unwrap().1.clone();
+            Stored::earlier(*place, kept.events[*place as usize].clone(), temp)
+        };
+        places.iter().map(of).collect()
+    }
+
+    pub fn forked(&self) -> usize {
+        let mut kept = self.0.lock().unwrap();
+        kept.forks += 1;
+        kept.forks
+    }
+
+    pub fn forks(&self) -> usize {
+        self.0.lock().unwrap().forks
+    }
+}
+
+/// Every process opens the session as it is in the log, and shares nothing with others.
+impl SessionStore for Log {
+    fn create(&self, key: SessionKey, state: StateDelta) -> BoxFuture<'_, Result<Arc<Session>>> {
+        Box::pin(async move {
+            self.0.lock().unwrap().sessions.insert(key.clone(), state);
+            Ok(self.get(&key).await?.unwrap())
+        })
+    }
+    fn get<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<Option<Arc<Session>>>> {
+        Box::pin(async move {
+            let kept = self.0.lock().unwrap();
+            let Some(initial) = kept.sessions.get(key) else { return Ok(None) };
+            let deltas = kept.events.iter().map(|event| &event.actions.state_delta);
+            let own: StateMap = [initial]
+                .into_iter()
+                .chain(deltas)
+                .flat_map(|delta| delta.iter().map(|(key, value)| (key.clone(), value.clone())))
+                .collect();
+            let opening = Opening { own, newest: kept.events.clone(), ..Opening::default() };
+            Ok(Some(Arc::new(Session::open(key.clone(), opening, None))))
+        })
+    }
+    fn read<'a>(
+        &'a self,
+        _: &'a SessionKey,
+        _: &'a EventFilter,
+    ) -> BoxFuture<'a, Result<Option<SessionSnapshot>>> {
+        unreachable!("a run does not read")
+    }
+    fn append<'a>(&'a self, _: &'a SessionKey, _: Vec<Event>) -> BoxFuture<'a, Result<()>> {
+        unreachable!("a run does not append past its engine")
+    }
+    fn list<'a>(&'a self, _: &'a str, _: Option<&'a str>) -> BoxFuture<'a, Result<Vec<SessionSnapshot>>> {
+        unreachable!("a run does not list")
+    }
+    fn delete<'a>(&'a self, _: &'a SessionKey) -> BoxFuture<'a, Result<bool>> {
+        unreachable!("a run does not delete")
+    }
+}

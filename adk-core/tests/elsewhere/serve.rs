@@ -1,0 +1,161 @@
+//! The handler of a run or of a branch: it serves what the agents post, and owns the way to the log.
+
+use super::log::Log;
+use super::posted::{Effect, Posted, unknown};
+use crate::support::Tree;
+use adk_core::engine::{Body, Fork, Joined, Stored, Taken};
+use adk_core::{Outcome, Result, RunRequest, Runner};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use tokio::sync::{Notify, mpsc};
+
+/// A process: it is killed after so many points, wherever they are.
+#[derive(Clone)]
+pub struct Process {
+    pub log: Log,
+    pub tree: fn() -> Tree,
+    points: Arc<AtomicUsize>,
+    at: usize,
+    pub killed: Arc<Notify>,
+}
+
+impl Process {
+    pub fn new(log: Log, tree: fn() -> Tree, at: usize) -> Self {
+        Self { log, tree, points: Arc::default(), at, killed: Arc::default() }
+    }
+
+    pub fn points(&self) -> usize {
+        self.points.load(SeqCst)
+    }
+
+    async fn point(&self) {
+        if self.points.fetch_add(1, SeqCst) >= self.at {
+            self.killed.notify_one();
+            std::future::pending().await
+        }
+    }
+
+    pub fn runner(&self) -> (Runner, mpsc::UnboundedReceiver<Effect>) {
+        let (engine, posted) = Posted::new(self.log.clone());
+        let sessions: Arc<dyn adk_core::session::SessionStore> = Arc::new(self.log.clone());
+        let runner = Runner::builder().session_store(sessions).engine(engine);
+        (runner.build().unwrap(), posted)
+    }
+
+    /// Serves a run or a branch to its end; gives the places of what it has committed.
+    pub async fn serve<T: Send + 'static>(
+        &self,
+        request: RunRequest<'_, T>,
+        posted: mpsc::UnboundedReceiver<Effect>,
+        cancelled: impl Future<Output = ()>,
+    ) -> (Option<Result<Outcome<T>>>, Vec<u64>) {
+        let places = Arc::default();
+        let own = tokio::spawn(self.clone().effects(posted, Arc::clone(&places)));
+        let ended = tokio::select! {
+            biased;
+            ended = async { request.stream().finish().await } => Some(ended),
+            () = cancelled => None,
+        };
+        own.abort();
+        let places = std::mem::take(&mut *places.lock().unwrap());
+        (ended, places)
+    }
+
+    async fn effects(
+        self,
+        mut posted: mpsc::UnboundedReceiver<Effect>,
+        places: Arc<std::sync::Mutex<Vec<u64>>>,
+    ) {
+        while let Some(effect) = posted.recv().await {
+            self.point().await;
+            let (own, places) = (self.clone(), places.clone());
+            match effect {
+                Effect::Commit(slot, Body::Ready(draft), reply) => {
+                    let place = |stored: &Stored| places.lock().unwrap().push(stored.place);
+                    let (event, temp) = (draft.event, draft.temp);
+                    let mut slot = slot;
+                    let stored =
+                        own.log.stored(&slot).unwrap_or_else(|| own.log.append(&mut slot, event, temp));
+                    place(&stored);
+                    own.point().await;
+                    let _ = reply.send(Ok(slot.deliver(stored.place, stored.event, stored.temp)));
+                }
+                Effect::Commit(mut slot, Body::Call(work), reply) => {
+                    tokio::spawn(async move {
+                        let stored = match own.log.stored(&slot) {
+                            Some(stored) => stored,
+                            None => match work.await {
+                                Ok(draft) => own.log.append(&mut slot, draft.event, draft.temp),
+                                Err(error) => return drop(reply.send(Err(error))),
+                            },
+                        };
+                        places.lock().unwrap().push(stored.place);
+                        let _ = reply.send(Ok(slot.deliver(stored.place, stored.event, stored.temp)));
+                    });
+                }
+                Effect::Step(key, work, reply) => {
+                    tokio::spawn(async move {
+                        let value = match own.log.step(&key.id()) {
+                            Some(value) => Ok(value),
+                            None => {
+                                let value = work.await;
+                                own.point().await;
+                                if let Ok(value) = &value {
+                                    own.log.record(key.id(), value.clone());
+                                }
+                                value
+                            }
+                        };
+                        own.point().await;
+                        let _ = reply.send(value);
+                    });
+                }
+                Effect::Wait(wait, reply) => {
+                    tokio::spawn(async move {
+                        loop {
+                            let changed = own.log.1.notified();
+                            if let Some(value) = own.log.answer_of(&wait.waiting.id) {
+                                return drop(reply.send(Ok(Some(value))));
+                            }
+                            changed.await;
+                        }
+                    });
+                }
+                Effect::Fork(fork, cancelled, reply) => {
+                    tokio::spawn(async move {
+                        let told = own.clone().branch(fork, cancelled).await;
+                        let told_places: Vec<u64> = serde_json::from_value(told["places"].clone()).unwrap();
+                        // What it has committed is a part of what this one has.
+                        places.lock().unwrap().extend(&told_places);
+                        let joined = Joined::from_value(told["ended"].clone(), own.log.at(&told_places));
+                        let _ = reply.send(joined);
+                    });
+                }
+                Effect::Take(run, reply) => {
+                    let record = own.log.record_of_run().ok_or_else(|| unknown(run));
+                    let _ = reply.send(record.map(|record| Taken::starting_over((*record).clone())));
+                }
+            }
+        }
+    }
+
+    /// A branch, in a process of its own as far as it can tell: all that it gets is JSON, and all that it gives.
+    fn branch(
+        self,
+        fork: Value,
+        cancelled: impl Future<Output = ()> + Send + 'static,
+    ) -> adk_core::BoxFuture<'static, Value> {
+        Box::pin(async move {
+            let fork: Fork = serde_json::from_value(fork).unwrap();
+            let (runner, posted) = self.runner();
+            let tree = (self.tree)();
+            let (ended, places) = self.serve(runner.branch(&tree, fork), posted, cancelled).await;
+            let joined = match ended {
+                Some(ended) => Joined::of(ended, Vec::new()),
+                None => Joined::new(Ok(adk_core::engine::BranchEnd::default())),
+            };
+            json!({"ended": joined.to_value().unwrap(), "places": places})
+        })
+    }
+}
