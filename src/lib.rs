@@ -74,6 +74,10 @@ pub use adk_genai::{self as genai, Genai as DefaultProvider};
 #[cfg(feature = "sqlite")]
 pub use adk_sqlite as sqlite;
 
+/// Sessions and runs that survive the process, in a Postgres database that many processes share.
+#[cfg(feature = "postgres")]
+pub use adk_postgres as postgres;
+
 /// Where a [`Runner`] looks for models by name: nowhere, without the feature `genai`.
 #[cfg(not(feature = "genai"))]
 pub use adk_core::model::NoProvider as DefaultProvider;

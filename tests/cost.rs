@@ -85,3 +85,59 @@ fn a_turn_costs_the_same_in_a_long_session() {
     assert!(long.0 <= short.0 + 1, "{short:?} {long:?}");
     assert!(long.1 <= short.1 + 64, "{short:?} {long:?}");
 }
+
+/// Does what is asked of it, and nothing else.
+struct Idle;
+
+impl Plugin for Idle {
+    fn name(&self) -> &'static str {
+        "idle"
+    }
+}
+
+#[test]
+fn who_does_not_watch_pays_nothing_for_those_who_could() {
+    const ROUNDS: u32 = 1_000;
+    let runtime = runtime();
+    let allocations = |runner: &Runner, config: RunConfig, set: &dyn Fn(&mut PingPong)| {
+        let mut workflow = PingPong::default();
+        workflow.rally.set_max(ROUNDS).expect("no more than was declared");
+        set(&mut workflow);
+        let mut events = 0;
+        let info = measure(|| {
+            runtime.block_on(async {
+                let mut stream = runner.run(&workflow, 0).config(config).stream();
+                while let Some(event) = stream.next().await {
+                    event.expect("an event");
+                    events += 1;
+                }
+            });
+        });
+        (info.count_total, events)
+    };
+    let nobody = Runner::builder().build().expect("a runner");
+    // What is made once in a process is not counted.
+    allocations(&nobody, RunConfig::new(), &|_| {});
+    let (none, events) = allocations(&nobody, RunConfig::new(), &|_| {});
+    assert_eq!(events, ROUNDS * 2 + 1);
+
+    // A switch that is off costs nothing.
+    let off = RunConfig::new().lifecycle_events(false).resumable(false).streaming(false);
+    let (idle, _) = allocations(&nobody, off, &|_| {});
+    assert_eq!(idle, none);
+
+    // Each of them costs something where it is there, so the numbers above are of what they should be.
+    let watched = Runner::builder().plugin(Idle).build().expect("a runner");
+    let (plugins, events) = allocations(&watched, RunConfig::new(), &|_| {});
+    assert_eq!(events, ROUNDS * 2 + 1);
+    let (lifecycle, told) = allocations(&nobody, RunConfig::new().lifecycle_events(true), &|_| {});
+    assert!(told > ROUNDS * 6);
+    let (callbacks, _) = allocations(&nobody, RunConfig::new(), &|workflow| {
+        workflow.rally.add_before_agent(|_: &mut CallbackContext| {});
+    });
+    println!(
+        "allocations of {ROUNDS} rounds: {none}; a plugin {plugins}, lifecycle events {lifecycle}, a callback {callbacks}"
+    );
+    let rounds = u64::from(ROUNDS);
+    assert!(plugins > none + rounds && lifecycle > none + rounds && callbacks > none);
+}

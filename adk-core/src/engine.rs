@@ -23,15 +23,20 @@ mod fork;
 mod journal;
 mod memory;
 pub(crate) mod record;
+pub mod refuse;
+mod rows;
 mod slot;
+mod within;
 
 pub use book::{Done, RunInfo, RunRecord, RunStatus, Taken, Wait, Waiting};
 pub use fork::{BranchEnd, Fork, Joined};
 pub use journal::MemoryJournal;
 pub use memory::MemoryEngine;
+pub use rows::{Pairs, RunRows, from_text, to_text};
 pub use slot::{Body, Draft, Slot, Stored};
 
 pub(crate) use slot::Delivery;
+pub(crate) use within::Within;
 
 use crate::{BoxFuture, Error, ErrorKind, Name, Path, Result, RunId};
 use serde_json::Value;

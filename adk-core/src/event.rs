@@ -142,7 +142,8 @@ impl StateDelta {
         self.0.into_iter()
     }
 
-    pub(crate) fn retain(&mut self, keep: impl Fn(&str) -> bool) {
+    /// Keeps the keys that are wanted.
+    pub fn retain(&mut self, keep: impl Fn(&str) -> bool) {
         self.0.retain(|(name, _)| keep(name));
     }
 }

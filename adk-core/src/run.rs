@@ -39,7 +39,7 @@ pub(crate) use seat::{Seat, Target};
 pub(crate) use state::{Overlay, decode, encode, stored};
 
 use crate::callback::Plugins;
-use crate::engine::{Delivery, Done, Engine, RunRecord, Slot, Taken};
+use crate::engine::{Delivery, Done, Engine, RunRecord, Slot, StepKey, Taken, Within};
 use crate::event::StateDelta;
 use crate::id::IdSeed;
 use crate::live::LiveInput;
@@ -79,6 +79,8 @@ pub(crate) struct Run {
     waiting: Mutex<BTreeMap<u64, Waiting>>,
     /// The run that this one is a part of, for an agent that is used as a tool.
     outer: Option<Arc<Run>>,
+    /// How its steps are recorded in that one.
+    within: Option<Arc<Within>>,
     /// Agents that have finished since the last commit.
     done: Mutex<Vec<Done>>,
 }
@@ -115,22 +117,25 @@ impl Run {
             loops: Mutex::default(),
             waiting: Mutex::default(),
             outer: None,
+            within: None,
             done: Mutex::default(),
         }
     }
 
     /// A run inside of another: it works on a copy of the state, with `delta` on top, and on the artifacts of the session
-    /// itself. Nothing of it is stored; the call that it is a part of is recorded as a whole.
-    pub(crate) fn inside(outer: &Arc<Run>, delta: &StateDelta) -> Self {
+    /// itself. Its events are not stored. Its steps are recorded under the `call` that it is; without one, that is recorded
+    /// as a whole.
+    pub(crate) fn inside(outer: &Arc<Run>, delta: &StateDelta, call: Option<Name>) -> Self {
         let session = outer.session().copy_with(delta);
         let mut config = outer.config.clone();
         config.streaming = false;
-        let mut run = Self::new(
-            Arc::new(session),
-            Arc::new(crate::engine::MemoryEngine),
-            config,
-            outer.services.clone(),
-        );
+        let within = call.map(|call| Arc::new(Within::new(outer.engine.clone(), outer.id, call)));
+        let engine: Arc<dyn Engine> = match &within {
+            Some(within) => within.clone(),
+            None => Arc::new(crate::engine::MemoryEngine),
+        };
+        let mut run = Self::new(Arc::new(session), engine, config, outer.services.clone());
+        run.within = within;
         run.temp = RwLock::new(read(&outer.temp).clone());
         for (key, value) in delta.iter().filter(|(key, _)| Scope::of(key) == Scope::Temp) {
             run.set_temp(key.clone(), value.clone());
@@ -220,6 +225,19 @@ impl Run {
                 .with_help("raise it with `RunConfig::max_llm_calls(n)`, 0 for no limit"));
         }
         Ok(())
+    }
+
+    /// Whether it is a part of another run.
+    pub(crate) fn is_inside(&self) -> bool {
+        self.outer.is_some()
+    }
+
+    /// What a step has given before, as far as that is in what the engine has handed over.
+    pub(crate) fn recorded(&self, key: &StepKey) -> Option<Value> {
+        match (&self.outer, &self.within) {
+            (Some(outer), Some(within)) => outer.recorded(&within.key(key)),
+            _ => self.replay.as_ref()?.step(&key.to_string()).cloned(),
+        }
     }
 
     /// The slot of an event; the agents that have finished ride along.

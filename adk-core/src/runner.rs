@@ -1,5 +1,6 @@
 //! Runs workflows: what a program of a user begins with.
 
+mod answers;
 mod builder;
 mod hooks;
 mod open;

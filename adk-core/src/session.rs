@@ -3,6 +3,7 @@
 mod filter;
 mod log;
 mod memory;
+mod open;
 mod pages;
 mod state;
 mod store;
@@ -10,6 +11,7 @@ mod transfer;
 
 pub use filter::{EventFilter, SessionSnapshot};
 pub use memory::MemoryStore;
+pub use open::{OpenSessions, SessionRow};
 pub use pages::{PAGE, Pages};
 pub use state::{Scope, SharedState, StateMap, split};
 pub use store::{SessionKey, SessionStore};

@@ -152,10 +152,16 @@ pub trait Wired: Send + Sync {
 /// Those of its agents, and an exit that no loop of the workflow takes.
 #[doc(hidden)]
 pub async fn run(workflow: &dyn Wired, cx: &mut Context) -> Result<Flow> {
+    let spec = workflow.spec();
+    let is_block = spec.steps.first().is_some_and(|step| !matches!(step.kind, StepKind::Agent { .. }));
+    let settled = match (workflow.root(), workflow.is_closed()) {
+        (Some(_), _) => is_block.then_some(true),
+        (None, is_closed) => is_closed.then_some(false),
+    };
+    let above = cx.settle_global(settled);
     if cx.seek.is_some() {
         return Box::pin(seek::down(workflow, cx)).await;
     }
-    let spec = workflow.spec();
     // At the root of a run the inputs came with the event of the user.
     let nested = workflow.is_closed() && cx.path().parent().is_some();
     // They are given back after an error too: an agent that runs a workflow by itself may go on.
@@ -174,6 +180,9 @@ pub async fn run(workflow: &dyn Wired, cx: &mut Context) -> Result<Flow> {
     };
     let walked = walked.await;
     (cx.scope, cx.known, cx.unchecked) = (scope, known, unchecked);
+    if let Some(above) = above {
+        cx.above = above;
+    }
     let flow = match walked? {
         Walked::Through => Flow::Continue,
         Walked::Exit(exit) if exit.ends_all_loops(cx) => Flow::Exit,

@@ -1,10 +1,9 @@
-//! What is known without asking: of the rows of sessions as long as nobody else writes, and the sessions that are open.
+//! What is known of the rows of sessions without asking, as long as nobody else writes.
 
 use adk_core::RunId;
-use adk_core::session::{Session, SessionKey, SharedState};
+use adk_core::session::SessionKey;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// So many sessions are remembered.
 const MOST: usize = 4096;
@@ -43,56 +42,5 @@ impl Cache {
             self.clear();
             self.version = version;
         }
-    }
-}
-
-/// The sessions that are open, each once, so that all runs of one see the same.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Live(Arc<Mutex<Tables>>);
-
-#[derive(Debug, Default)]
-struct Tables {
-    /// With their numbers: a session that is made again under its old key has another.
-    sessions: HashMap<SessionKey, (i64, Weak<Session>)>,
-    /// When so many are there, those that nobody holds are thrown away.
-    enough: usize,
-    users: HashMap<(String, String), SharedState>,
-    apps: HashMap<String, SharedState>,
-}
-
-impl Live {
-    fn tables(&self) -> MutexGuard<'_, Tables> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn find(&self, key: &SessionKey, number: i64) -> Option<Arc<Session>> {
-        let tables = self.tables();
-        let (_, session) = tables.sessions.get(key).filter(|(own, _)| *own == number)?;
-        session.upgrade()
-    }
-
-    pub(crate) fn is_open(&self, key: &SessionKey) -> bool {
-        self.tables().sessions.get(key).is_some_and(|(_, session)| session.strong_count() > 0)
-    }
-
-    pub(crate) fn add(&self, session: &Arc<Session>, number: i64) {
-        let mut tables = self.tables();
-        if tables.sessions.len() >= tables.enough.max(1024) {
-            tables.sessions.retain(|_, (_, session)| session.strong_count() > 0);
-            tables.enough = tables.sessions.len() * 2;
-        }
-        tables.sessions.insert(session.key().clone(), (number, Arc::downgrade(session)));
-    }
-
-    pub(crate) fn remove(&self, key: &SessionKey) {
-        self.tables().sessions.remove(key);
-    }
-
-    pub(crate) fn user(&self, key: &SessionKey) -> SharedState {
-        self.tables().users.entry((key.app.clone(), key.user.clone())).or_default().clone()
-    }
-
-    pub(crate) fn app(&self, key: &SessionKey) -> SharedState {
-        self.tables().apps.entry(key.app.clone()).or_default().clone()
     }
 }

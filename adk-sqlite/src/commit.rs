@@ -6,7 +6,7 @@ use crate::journal;
 use crate::reader;
 use crate::sessions::catch_up;
 use crate::writer::{Db, Job};
-use adk_core::engine::{Draft, Slot, Stored};
+use adk_core::engine::{Draft, Slot, Stored, to_text};
 use adk_core::{Event, Result, StateDelta};
 use std::sync::Arc;
 use tokio::sync::oneshot;
@@ -34,7 +34,7 @@ impl Commit {
     fn temp(&self) -> Result<Option<String>> {
         match self.draft.temp.is_empty() {
             true => Ok(None),
-            false => journal::to_text(&self.draft.temp).map(Some),
+            false => to_text(&self.draft.temp).map(Some),
         }
     }
 

@@ -1,22 +1,15 @@
 //! The book of runs and their journals, as rows.
 
 use crate::append::{Entry, known};
-use crate::error::{Doing, corrupt};
+use crate::error::Doing;
 use crate::reader;
 use crate::writer::Db;
-use adk_core::engine::{Done, RunInfo, RunRecord, RunStatus, Taken, Wait, Waiting};
-use adk_core::{Error, ErrorKind, Result, RunId, StateDelta, StoreErrorKind};
+use adk_core::engine::{
+    Done, Pairs, RunInfo, RunRecord, RunRows, RunStatus, Taken, Wait, Waiting, from_text, refuse, to_text,
+};
+use adk_core::{Result, RunId, StateDelta};
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::Value;
-use std::collections::HashMap;
-
-pub(crate) fn to_text<T: serde::Serialize + ?Sized>(value: &T) -> Result<String> {
-    serde_json::to_string(value).map_err(|error| corrupt(format!("it has no form in JSON: {error}")))
-}
-
-fn from_text<T: serde::de::DeserializeOwned>(text: &str, what: &str) -> Result<T> {
-    serde_json::from_str(text).map_err(|error| corrupt(format!("{what} cannot be read: {error}")))
-}
 
 /// Makes sure that this process drives the run, and enters it in the book when it begins.
 pub(crate) fn drives(db: &mut Db, run: RunId, session: i64, begins: Option<&RunRecord>) -> Result<()> {
@@ -35,11 +28,7 @@ pub(crate) fn drives(db: &mut Db, run: RunId, session: i64, begins: Option<&RunR
         statement.query_row([run.to_string()], |row| row.get::<_, Option<String>>(0)).optional()
     });
     match owner.doing(what)? {
-        Some(owner) if owner.as_deref() != Some(&db.owner.name) => {
-            let message = format!("run `{run}` is driven by another process by now");
-            Err(Error::new(ErrorKind::Store(StoreErrorKind::Fenced), message)
-                .with_help("nothing more is written for it here; follow it there"))
-        }
+        Some(owner) if owner.as_deref() != Some(&db.owner.name) => Err(refuse::fenced(run)),
         _ => {
             db.cache.runs.insert(run);
             Ok(())
@@ -122,14 +111,8 @@ pub(crate) fn resolve(db: &Db, id: &str, answer: &Value) -> Result<()> {
     }
     let sql = "SELECT answer IS NOT NULL FROM adkw_waits WHERE id = ?1";
     match db.connection.query_row(sql, [id], |row| row.get(0)).optional().doing(what)? {
-        Some(true) => {
-            let message = format!("the wait `{id}` has an answer already");
-            Err(Error::new(ErrorKind::Answered, message).with_help("the first answer counts"))
-        }
-        _ => {
-            let message = format!("nobody waits for `{id}`");
-            Err(Error::new(ErrorKind::UnknownWait, message).with_help("ask the runner what is waited for"))
-        }
+        Some(true) => Err(refuse::answered(id)),
+        _ => Err(refuse::unknown_wait(id)),
     }
 }
 
@@ -141,14 +124,9 @@ pub(crate) fn take(db: &mut Db, run: RunId) -> Result<Taken> {
     let row =
         db.connection.query_row(sql, [&id], |row| Ok((row.get(0)?, row.get::<_, String>(1)?))).optional();
     let row: Option<(Option<String>, _)> = row.doing(what)?;
-    let Some((owner, record)) = row else {
-        let message = format!("there is no run `{run}`");
-        return Err(Error::new(ErrorKind::UnknownRun, message)
-            .with_help("is it the id of a run of this store? was its session deleted?"));
-    };
+    let Some((owner, record)) = row else { return Err(refuse::unknown_run(run)) };
     if owner.is_some_and(|owner| db.owner.lives(&db.path, &owner)) {
-        let message = format!("run `{run}` is driven by somebody already");
-        return Err(Error::new(ErrorKind::RunBusy, message).with_help("wait until it ends or pauses"));
+        return Err(refuse::run_busy(run));
     }
     let sql = "UPDATE adkw_runs SET owner = ?2, status = 'running', error = NULL WHERE id = ?1";
     db.connection.execute(sql, [&id, &db.owner.name]).doing(what)?;
@@ -156,44 +134,30 @@ pub(crate) fn take(db: &mut Db, run: RunId) -> Result<Taken> {
     let key = record.session.clone();
     let (number, len) =
         known(db, &key)?.map(|known| (known.number, known.len)).ok_or_else(|| key.missing())?;
-    let mut taken = Taken::new(record);
-    taken.events = reader::events(&db.connection, &key, number, taken.record.begins..len)?;
-    taken.temp =
-        pairs(&db.connection, "SELECT slot, temp FROM adkw_log WHERE run = ?1 AND temp IS NOT NULL", &id)?;
-    taken.steps = pairs(&db.connection, "SELECT key, value FROM adkw_steps WHERE run = ?1", &id)?;
-    let done: HashMap<String, Done> =
-        pairs(&db.connection, "SELECT path, done FROM adkw_done WHERE run = ?1", &id)?;
-    taken.done = done.into_values().collect();
-    Ok(taken)
+    let events = reader::events(&db.connection, &key, number, record.begins..len)?;
+    let rows = RunRows {
+        temps: pairs(
+            &db.connection,
+            "SELECT slot, temp FROM adkw_log WHERE run = ?1 AND temp IS NOT NULL",
+            &id,
+        )?,
+        steps: pairs(&db.connection, "SELECT key, value FROM adkw_steps WHERE run = ?1", &id)?,
+        done: pairs(&db.connection, "SELECT path, done FROM adkw_done WHERE run = ?1", &id)?,
+    };
+    Taken::from_rows(record, events, &rows)
 }
 
 /// Keys and JSON of a run.
-fn pairs<T: serde::de::DeserializeOwned>(
-    connection: &Connection,
-    sql: &str,
-    run: &str,
-) -> Result<HashMap<String, T>> {
+fn pairs(connection: &Connection, sql: &str, run: &str) -> Result<Pairs> {
     let what = "read the journal of a run";
     let mut statement = connection.prepare_cached(sql).doing(what)?;
-    let rows = statement.query_map([run], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)));
-    let mut all = HashMap::new();
-    for row in rows.doing(what)? {
-        let (key, text) = row.doing(what)?;
-        let value = from_text(&text, &format!("the record of `{key}`"))?;
-        all.insert(key, value);
-    }
-    Ok(all)
+    let rows = statement.query_map([run], |row| Ok((row.get(0)?, row.get(1)?))).doing(what)?;
+    rows.collect::<rusqlite::Result<_>>().doing(what)
 }
 
 /// Gives up the right to drive, and says how far the run is when that is known.
 pub(crate) fn close(db: &mut Db, run: RunId, status: Option<&RunStatus>) -> Result<()> {
-    let (status, error) = match status {
-        None => (None, None),
-        Some(RunStatus::Paused) => (Some("paused"), None),
-        Some(RunStatus::Finished) => (Some("finished"), None),
-        Some(RunStatus::Failed(error)) => (Some("failed"), Some(error)),
-        Some(_) => (Some("running"), None),
-    };
+    let (status, error) = status.map_or((None, None), |status| (Some(status.to_row().0), status.to_row().1));
     db.cache.runs.remove(&run);
     let sql = "UPDATE adkw_runs SET owner = NULL, status = coalesce(?3, status), error = coalesce(?4, error)
         WHERE id = ?1 AND owner = ?2";
@@ -217,10 +181,8 @@ pub(crate) fn unfinished(db: &Db, app: &str) -> Result<Vec<RunInfo>> {
     for row in rows.doing(what)? {
         let (status, owner, record, answered) = row.doing(what)?;
         let free = !owner.is_some_and(|owner| db.owner.lives(&db.path, &owner));
-        let (status, ready) = match &*status {
-            "paused" => (RunStatus::Paused, free && answered),
-            _ => (RunStatus::Running, free),
-        };
+        let status = RunStatus::from_row(&status, None);
+        let ready = free && (status != RunStatus::Paused || answered);
         let record: RunRecord = from_text(&record, "the record of a run")?;
         all.push(RunInfo::of(&record, status, ready));
     }

@@ -34,6 +34,7 @@ mod time;
 mod writer;
 
 use adk_core::Result;
+use adk_core::session::OpenSessions;
 use reader::Reader;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -103,7 +104,7 @@ struct Shared {
     /// Closed before the connection that writes, which tidies up as the last.
     reader: Arc<Reader>,
     writer: Writer,
-    live: cache::Live,
+    live: OpenSessions,
 }
 
 impl SqliteStore {
@@ -125,7 +126,7 @@ impl SqliteStore {
         let path = path.as_ref().to_owned();
         let writer = Writer::open(path.clone(), options).await?;
         let reader = Arc::new(Reader::new(path.clone(), options));
-        Ok(Self(Arc::new(Shared { path, writer, reader, live: cache::Live::default() })))
+        Ok(Self(Arc::new(Shared { path, writer, reader, live: OpenSessions::default() })))
     }
 
     /// The file.

@@ -5,8 +5,8 @@ use crate::append::{app_state, object, user_state};
 use crate::error::{Doing, closed, corrupt};
 use crate::owner::open_failed;
 use crate::time;
-use adk_core::session::{EventFilter, Pages, SessionKey, SessionSnapshot, StateMap};
-use adk_core::{BoxFuture, Event, Name, Result};
+use adk_core::session::{EventFilter, Pages, SessionKey, SessionRow, SessionSnapshot};
+use adk_core::{BoxFuture, Event, Result};
 use rusqlite::{Connection, OpenFlags, params};
 use serde_json::{Map, Value};
 use std::ops::Range;
@@ -98,9 +98,7 @@ fn select(
 fn bare(id: &str, run: &str, text: &str) -> Result<Event> {
     let micros =
         time::from_text(text).ok_or_else(|| corrupt(format!("the event {id} has the time `{text}`")))?;
-    let event =
-        serde_json::json!({"id": id, "invocation_id": run, "author": "", "timestamp": micros as f64 / 1e6});
-    Event::from_stored(&event.to_string())
+    Event::from_columns(id, run, micros)
 }
 
 /// A session as it is.
@@ -112,18 +110,16 @@ pub(crate) fn snapshot(
     filter: &EventFilter,
 ) -> Result<Option<SessionSnapshot>> {
     let what = "read a session";
-    let row = connection.prepare_cached(
+    let found = connection.prepare_cached(
         "SELECT state, update_time FROM sessions WHERE app_name = ?1 AND user_id = ?2 AND id = ?3",
     );
-    let mut row = row.doing(what)?;
-    let mut row = row.query([&key.app, &key.user, &key.id]).doing(what)?;
-    let Some(row) = row.next().doing(what)? else { return Ok(None) };
-    let state = object(&row.get::<_, String>(0).doing(what)?, &format!("the state of session `{key}`"))?;
-    let updated = row.get::<_, String>(1).doing(what)?;
+    let mut found = found.doing(what)?;
+    let mut found = found.query([&key.app, &key.user, &key.id]).doing(what)?;
+    let Some(found) = found.next().doing(what)? else { return Ok(None) };
+    let state = object(&found.get::<_, String>(0).doing(what)?, &format!("the state of session `{key}`"))?;
+    let updated = found.get::<_, String>(1).doing(what)?;
     let updated = time::from_text(&updated).unwrap_or_default();
-    let mut all = prefixed("", state);
-    all.extend(prefixed("user:", user_state(connection, &key)?.unwrap_or_default()));
-    all.extend(prefixed("app:", app_state(connection, &key)?.unwrap_or_default()));
+    let all = row(connection, &key, number, len, updated, state)?.into_state();
     let whole = usize::try_from(len).unwrap_or(usize::MAX);
     let places = filter.places_of(whole);
     let found = match filter.most() {
@@ -135,9 +131,19 @@ pub(crate) fn snapshot(
     Ok(Some(SessionSnapshot::new(key, all, whole, updated).with_events(first, events)))
 }
 
-/// A part of the state under its prefix.
-pub(crate) fn prefixed(prefix: &str, state: Map<String, Value>) -> StateMap {
-    state.into_iter().map(|(key, value)| (Name::from(format!("{prefix}{key}")), Arc::new(value))).collect()
+/// The rows of a session, with those that it shares.
+pub(crate) fn row(
+    connection: &Connection,
+    key: &SessionKey,
+    number: i64,
+    len: u64,
+    updated: u64,
+    own: Map<String, Value>,
+) -> Result<SessionRow> {
+    let user = user_state(connection, key)?.unwrap_or_default();
+    let app = app_state(connection, key)?.unwrap_or_default();
+    let len = usize::try_from(len).unwrap_or(usize::MAX);
+    Ok(SessionRow { number, len, updated, own, user, app })
 }
 
 /// The log of a session that is open.

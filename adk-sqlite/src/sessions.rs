@@ -1,13 +1,13 @@
 //! The store as ADK's session service.
 
-use crate::append::{app_state, append, known, share, user_state};
-use crate::cache::{Known, Live};
+use crate::append::{append, known, share};
 use crate::error::{Doing, closed};
-use crate::reader::{self, Reader, Shelf, prefixed, snapshot};
+use crate::reader::{self, Reader, Shelf, row, snapshot};
 use crate::writer::{Db, Job};
 use crate::{SqliteStore, time};
 use adk_core::session::{
-    EventFilter, Opening, PAGE, Session, SessionKey, SessionSnapshot, SessionStore, StateMap, split,
+    EventFilter, OpenSessions, PAGE, Scope, Session, SessionKey, SessionRow, SessionSnapshot, SessionStore,
+    split,
 };
 use adk_core::{BoxFuture, Event, Result, StateDelta};
 use rusqlite::params;
@@ -54,9 +54,7 @@ impl SessionStore for SqliteStore {
         Box::pin(async move {
             let mut events = events;
             for event in &mut events {
-                let delta = std::mem::take(&mut event.actions.state_delta);
-                let kept = delta.iter().filter(|(key, _)| !key.starts_with("temp:"));
-                event.actions.state_delta = kept.map(|(key, value)| (key.clone(), value.clone())).collect();
+                event.actions.state_delta.retain(|key| Scope::of(key) != Scope::Temp);
             }
             let of = key.clone();
             let write = move |db: &mut Db| {
@@ -136,15 +134,9 @@ struct Open {
     key: SessionKey,
     create: Option<StateDelta>,
     reader: Arc<Reader>,
-    live: Live,
-    found: Option<Found>,
+    live: OpenSessions,
+    found: Option<SessionRow>,
     reply: oneshot::Sender<Result<Option<Arc<Session>>>>,
-}
-
-struct Found {
-    known: Known,
-    user: StateMap,
-    app: StateMap,
 }
 
 impl Job for Open {
@@ -156,9 +148,7 @@ impl Job for Open {
             None => None,
             Some(known) => {
                 let known = known.clone();
-                let user = user_state(&db.connection, &self.key)?.unwrap_or_default();
-                let app = app_state(&db.connection, &self.key)?.unwrap_or_default();
-                Some(Found { known, user: prefixed("user:", user), app: prefixed("app:", app) })
+                Some(row(&db.connection, &self.key, known.number, known.len, known.latest, known.own)?)
             }
         };
         Ok(())
@@ -173,28 +163,12 @@ impl Job for Open {
 }
 
 impl Open {
-    fn open(&self, found: Found, db: &Db) -> Result<Arc<Session>> {
-        let Found { known, user: of_user, app: of_app } = found;
-        let (user, app) = (self.live.user(&self.key), self.live.app(&self.key));
-        let session = match self.live.find(&self.key, known.number) {
-            Some(session) => {
-                catch_up(&session, db, known.number, known.len)?;
-                session
-            }
-            None => {
-                let earlier = usize::try_from(known.len).unwrap_or(usize::MAX);
-                let (user, app, own) = (user.clone(), app.clone(), prefixed("", known.own));
-                let opening = Opening { own, user, app, earlier, updated: known.latest, newest: Vec::new() };
-                let shelf =
-                    Shelf { reader: self.reader.clone(), key: self.key.clone(), number: known.number };
-                let session = Arc::new(Session::open(self.key.clone(), opening, Some(Arc::new(shelf))));
-                self.live.add(&session, known.number);
-                session
-            }
-        };
-        user.replace(of_user);
-        app.replace(of_app);
-        Ok(session)
+    fn open(&self, row: SessionRow, db: &Db) -> Result<Arc<Session>> {
+        if let Some(session) = self.live.find(&self.key, row.number) {
+            catch_up(&session, db, row.number, row.len as u64)?;
+        }
+        let shelf = Shelf { reader: self.reader.clone(), key: self.key.clone(), number: row.number };
+        Ok(self.live.open(&self.key, row, Arc::new(shelf)))
     }
 }
 

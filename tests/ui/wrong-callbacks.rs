@@ -23,11 +23,12 @@ workflow! {
     pub Writing(topic: String) {
         agent writer {
             instruction: "Write about {topic}.",
-            before_agent: [wrong_context, wrong_answer],
+            before_agent: [wrong_context, wrong_answer, "Not today."],
             after_agent: wrong_answer_later,
             before_model: [of_an_agent, of_a_model],
             after_model: shared,
-            before_tool: missing,
+            before_tool: [missing, "hello"],
+            on_model_error: 5,
         }
 
         again: loop(max = 2, before_agent = wrong_answer) < writer >

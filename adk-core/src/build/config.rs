@@ -24,7 +24,7 @@ impl Tree {
     /// | `name`, `description`, `sub_agents` | all | an agent in `sub_agents` is a config, `{config_path: NAME}` of a document of the registry, `{code: NAME}` of an agent of it, or either by its name alone |
     /// | `max_iterations` | `LoopAgent` | 1 or more |
     /// | `max_concurrency` | `ParallelAgent` | 1 or more; not of ADK |
-    /// | `model`, `instruction`, `tools`, `output_key`, `output_schema`, `include_contents`, `generate_content_config`, `disallow_transfer_to_parent`, `disallow_transfer_to_peers` | `LlmAgent` | tools by name, or as `{name: NAME}`; the schema is a JSON schema |
+    /// | `model`, `instruction`, `global_instruction`, `tools`, `output_key`, `output_schema`, `include_contents`, `generate_content_config`, `disallow_transfer_to_parent`, `disallow_transfer_to_peers` | `LlmAgent` | tools by name, or as `{name: NAME}`; the schema is a JSON schema, or `{name: NAME}` of a type or schema of the registry |
     /// | `before_agent_callbacks`, `after_agent_callbacks` | all | by name, or as `{name: NAME}` |
     /// | `before_model_callbacks`, `after_model_callbacks`, `on_model_error_callbacks`, and those of `tool` | `LlmAgent` | the same |
     /// | `max_turns` | `LlmAgent` | 1 or more; not of ADK |

@@ -101,8 +101,8 @@ impl From<String> for Said {
 }
 
 macro_rules! with {
-    ($(#[$doc:meta])* $name:ident($($arg:ident),+)) => {
-        $(#[$doc])*
+    ($(#[$meta:meta])* $name:ident($($arg:ident),+)) => {
+        $(#[$meta])*
         pub trait $name<'a, $($arg: 'a,)+ T, M>: Fn($($arg),+) -> <Self as $name<'a, $($arg,)+ T, M>>::Given {
             /// What it returns.
             type Given: Asked<'a, T, M>;
@@ -119,13 +119,31 @@ macro_rules! with {
 }
 with! {
     /// A callback that gets its context.
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is no callback of an agent or a block",
+        label = "expected a function of `&mut CallbackContext`",
+        note = "such a callback is `fn(&mut CallbackContext) -> A` or a closure of that form, `async` or not, where `A` is \
+                `()`, `Option<Content>`, or a `Result` of these"
+    )]
     With1(A)
 }
 with! {
     /// A callback that gets its context and what it looks at.
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is no callback of this kind",
+        label = "expected a function of `&mut CallbackContext` and `{B}`",
+        note = "such a callback is a function or a closure, `async` or not, that returns `()`, `Option<{T}>`, or a `Result` of \
+                these; what it returns stands in place of the real thing"
+    )]
     With2(A, B)
 }
 with! {
     /// A callback that gets its context, what was asked, and what came of it.
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is no callback of this kind",
+        label = "expected a function of `&mut CallbackContext`, `{B}` and `{C}`",
+        note = "such a callback is a function or a closure, `async` or not, that returns `()`, `Option<{T}>`, or a `Result` of \
+                these; what it returns stands in place of the real thing"
+    )]
     With3(A, B, C)
 }

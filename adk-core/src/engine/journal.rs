@@ -2,11 +2,12 @@
 
 use super::{
     Body, Done, Engine, Reply, RunInfo, RunRecord, RunStatus, Slot, StepKey, Stored, Taken, Wait, Waiting,
+    refuse,
 };
 use crate::event::{Event, StateDelta};
 use crate::session::Session;
 use crate::sync::lock;
-use crate::{BoxFuture, Error, ErrorKind, Result, RunId};
+use crate::{BoxFuture, Result, RunId};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::future::ready;
@@ -68,7 +69,7 @@ impl MemoryJournal {
             let session = slot.session().clone();
             runs.entry(id).or_insert_with(|| Kept::new(record, session));
         }
-        let run = runs.get_mut(&id).ok_or_else(|| unknown(id))?;
+        let run = runs.get_mut(&id).ok_or_else(|| refuse::unknown_run(id))?;
         run.done.append(&mut slot.done);
         let key = slot.to_string();
         let stored = slot.append(draft);
@@ -137,7 +138,7 @@ impl Engine for MemoryJournal {
     fn answer(&self, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
         let mut runs = lock(&self.runs);
         let Some(run) = runs.get_mut(&wait.key.run_id) else {
-            return Box::pin(ready(Err(unknown(wait.key.run_id))));
+            return Box::pin(ready(Err(refuse::unknown_run(wait.key.run_id))));
         };
         let known = run.waits.iter().find(|open| open.waiting.id == wait.waiting.id);
         let answer = match known {
@@ -153,8 +154,8 @@ impl Engine for MemoryJournal {
     fn take(&self, id: RunId) -> BoxFuture<'_, Result<Taken>> {
         let mut runs = lock(&self.runs);
         let taken = match runs.get_mut(&id) {
-            None => Err(unknown(id)),
-            Some(run) if run.is_driven => Err(busy(id)),
+            None => Err(refuse::unknown_run(id)),
+            Some(run) if run.is_driven => Err(refuse::run_busy(id)),
             Some(run) => {
                 run.is_driven = true;
                 run.status = RunStatus::Running;
@@ -217,12 +218,8 @@ impl Engine for MemoryJournal {
         let mut runs = lock(&self.runs);
         let wait = runs.values_mut().flat_map(|run| &mut run.waits).find(|wait| wait.waiting.id == id);
         let resolved = match wait {
-            None => Err(Error::new(ErrorKind::UnknownWait, format!("nobody waits under the id `{id}`"))
-                .with_help("`runner.waiting()` lists who waits")),
-            Some(Open { answer: Some(_), .. }) => {
-                Err(Error::new(ErrorKind::Answered, format!("`{id}` was answered before"))
-                    .with_help("the first answer stands"))
-            }
+            None => Err(refuse::unknown_wait(id)),
+            Some(Open { answer: Some(_), .. }) => Err(refuse::answered(id)),
             Some(wait) => {
                 wait.answer = Some(answer);
                 Ok(())
@@ -230,14 +227,4 @@ impl Engine for MemoryJournal {
         };
         Box::pin(ready(resolved))
     }
-}
-
-fn unknown(id: RunId) -> Error {
-    Error::new(ErrorKind::UnknownRun, format!("there is no run `{id}`"))
-        .with_help("the id of a run is `Outcome::run_id`, and the `invocation_id` of its events")
-}
-
-fn busy(id: RunId) -> Error {
-    Error::new(ErrorKind::RunBusy, format!("run `{id}` is driven by somebody already"))
-        .with_help("read its stream to the end, or drop it, before it is resumed")
 }

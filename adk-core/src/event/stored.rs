@@ -78,6 +78,16 @@ impl Event {
         Self::from_stored_value(value)
     }
 
+    /// An event of which only the columns of ADK's table are known: its type allows a row without the event.
+    ///
+    /// # Errors
+    /// As [`from_stored`](Self::from_stored).
+    pub fn from_columns(id: &str, invocation_id: &str, micros: u64) -> Result<Self> {
+        let timestamp = micros as f64 / 1e6;
+        let event = json!({"id": id, "invocation_id": invocation_id, "author": "", "timestamp": timestamp});
+        Self::from_stored_value(event)
+    }
+
     fn from_stored_value(value: Value) -> Result<Self> {
         let mut known = value.clone();
         for (field, own) in [("id", id_text as fn(&str) -> _), ("invocation_id", run_text)] {

@@ -72,6 +72,10 @@ fn start(tools: &Toolbox<'_>, call: &FunctionCall, cx: &mut Context) -> BoxFutur
     let own = ToolContext::new(cx, call.id.clone());
     let call = call.clone();
     let name = Name::shared(&call.name);
+    // An agent does what it did, for the same record. Callbacks need not, so a call with some is recorded as a whole.
+    if tool.agent_dyn().is_some() && !hooks.is_watched() && cx.run.engine.records() {
+        return Box::pin(cx.step_of_steps(name, |under| run(tool, call, own.recording_under(under), hooks)));
+    }
     Box::pin(cx.step(name, run(tool, call, own, hooks)))
 }
 

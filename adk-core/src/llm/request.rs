@@ -16,11 +16,11 @@ pub(super) async fn build(
     cx: &mut Context,
     turn: u32,
 ) -> Result<ModelRequest> {
-    let above = cx.above.as_ref().and_then(|above| above.global.clone());
-    let global = match (above, &agent.global) {
+    let above = cx.above.clone().unwrap_or_default();
+    let global = match (&above.global, &agent.global) {
         (Some(global), _) => global.text(cx).await?,
-        (None, Some(own)) => own.text(cx).await?,
-        (None, None) => String::new(),
+        (None, Some(own)) if !above.is_settled => own.text(cx).await?,
+        (None, _) => String::new(),
     };
     let instruction = agent.instruction.render(cx).await?;
     let seat = cx.frame.seat.as_deref();

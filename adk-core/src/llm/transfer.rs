@@ -15,7 +15,7 @@ pub(super) struct TransferToAgent {
     declaration: ToolDeclaration,
     /// Whom it may hand over to, as models know them.
     offered: Vec<Name>,
-    /// Whatever the model asks for is done, and fails the run where it cannot be: ADK.
+    /// Whatever the model asks for is done, and fails the run where it cannot be (`RunConfig::transfer_errors_end_run`).
     strict: bool,
 }
 
@@ -35,7 +35,7 @@ impl TransferToAgent {
             "required": ["agent_name"],
         });
         let declaration = ToolDeclaration::new(TRANSFER, Self::META.description, parameters);
-        Some(Self { declaration, offered, strict: cx.config().follows_adk() })
+        Some(Self { declaration, offered, strict: cx.config().transfer_errors_end_run })
     }
 }
 

@@ -31,7 +31,8 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
     // Calls whose answer comes from outside.
     let mut open = Vec::new();
     // Where agents hand over to each other, the calls of an agent are counted over all its turns at this place.
-    let mut turn = cx.frame.seat.as_ref().map_or(0, |seat| seat.calls);
+    let counted = cx.frame.seat.as_ref().filter(|_| cx.config().limit_handovers);
+    let mut turn = counted.map_or(0, |seat| seat.calls);
     loop {
         let mut asked = ToolActions::default();
         let response = ask(agent, &tools, &model, turn, &mut asked, cx).await?;
@@ -115,7 +116,7 @@ async fn ask(
     asked: &mut ToolActions,
     cx: &mut Context,
 ) -> Result<ModelResponse> {
-    let counted = cx.frame.seat.is_some() && !cx.config().follows_adk();
+    let counted = cx.frame.seat.is_some() && cx.config().limit_handovers;
     let limit = if counted { agent.max_calls() } else { agent.max_turns() };
     if let Some(max) = limit.filter(|max| turn >= *max) {
         let message = format!(

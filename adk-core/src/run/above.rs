@@ -12,6 +12,19 @@ use std::sync::Arc;
 pub(crate) struct Above {
     pub(crate) model: Option<ModelRef>,
     pub(crate) global: Option<Global>,
+    /// There is a root above that is no agent which asks a model: then nobody's own global instruction counts, as in ADK.
+    pub(crate) is_settled: bool,
+}
+
+impl Context {
+    /// Goes into a workflow: `Some(true)` for a tree whose root is a block, `Some(false)` for one that is closed, of which
+    /// nothing is known outside. What was before comes back, where this changes it.
+    pub(crate) fn settle_global(&mut self, is_settled: Option<bool>) -> Option<Option<Arc<Above>>> {
+        let before = self.above.as_ref().is_some_and(|above| above.is_settled);
+        let is_settled = is_settled.filter(|now| *now != before)?;
+        let own = self.above.as_deref().cloned().unwrap_or_default();
+        Some(self.above.replace(Arc::new(Above { is_settled, ..own })))
+    }
 }
 
 /// An instruction for all agents below the one that gives it, with the keys that it reads.

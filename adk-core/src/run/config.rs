@@ -21,9 +21,15 @@ pub struct RunConfig {
     /// Whether an escalate ends every enclosing loop, while the sequences in between run on, and cancels the siblings of
     /// a direct child of a parallel block. Default `false`: it ends the innermost loop, as a `break` does.
     pub escalate_ends_all_loops: bool,
-    /// Whether a tool's error ends the run. Default `false`: it goes back to the model as an error result, and so does a
-    /// transfer to an agent that is not there.
+    /// Whether a tool's error ends the run. Default `false`: it goes back to the model as an error result.
     pub tool_errors_end_run: bool,
+    /// Whether a transfer to an agent that is not there ends the run. Default `false`: it goes back to the model as an error
+    /// result, with the names that there are.
+    pub transfer_errors_end_run: bool,
+    /// Whether the model calls of an agent that others hand over to are counted over all its turns at one place, against its
+    /// `max_turns` and what [`Bounds`](crate::check::Bounds) counts for it; once they are spent, it is no target any more.
+    /// Default `true`. In ADK each turn begins anew.
+    pub limit_handovers: bool,
     /// Whether an agent that ends without having written its declared key fails the run. Default `true`.
     pub require_keys: bool,
     /// Whether an agent or a block that ends a loop without having announced it fails the run. Default `true`.
@@ -45,6 +51,8 @@ impl Default for RunConfig {
             lifecycle_events: false,
             escalate_ends_all_loops: false,
             tool_errors_end_run: false,
+            transfer_errors_end_run: false,
+            limit_handovers: true,
             require_keys: true,
             require_announced_exits: true,
             resumable: false,
@@ -59,9 +67,10 @@ impl RunConfig {
         Self::default()
     }
 
-    /// What Google's ADK does where this crate differs on purpose: an escalate ends every enclosing loop, a tool's error
-    /// ends the run, neither a key that was not written nor an exit that was not announced is an error, and an agent that
-    /// is written by hand never counts as finished.
+    /// What Google's ADK does where this crate differs on purpose: an escalate ends every enclosing loop, the error
+    /// of a tool or of a transfer ends the run, agents hand over to each other without end, neither a key that was not
+    /// written nor an exit that was not announced is an error, and an agent that is written by hand never counts as
+    /// finished.
     ///
     /// ```
     /// # use adk_core as adk;
@@ -69,6 +78,8 @@ impl RunConfig {
     /// let by_hand = RunConfig::new()
     ///     .escalate_ends_all_loops(true)
     ///     .tool_errors_end_run(true)
+    ///     .transfer_errors_end_run(true)
+    ///     .limit_handovers(false)
     ///     .require_keys(false)
     ///     .require_announced_exits(false)
     ///     .custom_agents_finish(false);
@@ -78,6 +89,8 @@ impl RunConfig {
         Self {
             escalate_ends_all_loops: true,
             tool_errors_end_run: true,
+            transfer_errors_end_run: true,
+            limit_handovers: false,
             require_keys: false,
             require_announced_exits: false,
             custom_agents_finish: false,
@@ -148,9 +161,18 @@ impl RunConfig {
         self
     }
 
-    /// Whether the run does what ADK for Python does.
-    pub(crate) fn follows_adk(&self) -> bool {
-        self.tool_errors_end_run
+    /// Whether a transfer to an agent that is not there ends the run.
+    #[must_use]
+    pub fn transfer_errors_end_run(mut self, yes: bool) -> Self {
+        self.transfer_errors_end_run = yes;
+        self
+    }
+
+    /// Whether the model calls of an agent that others hand over to are counted over all its turns at one place.
+    #[must_use]
+    pub fn limit_handovers(mut self, yes: bool) -> Self {
+        self.limit_handovers = yes;
+        self
     }
 
     /// Whether an agent has to write its declared key.

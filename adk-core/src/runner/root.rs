@@ -1,6 +1,6 @@
 //! What a run does from its first event to its output, and what a branch of it does that runs apart.
 
-use super::hooks;
+use super::{answers, hooks};
 use crate::agent::DynAgent;
 use crate::engine::{BranchEnd, Fork};
 use crate::event::{Event, StateDelta};
@@ -36,6 +36,7 @@ pub(super) async fn root<W: Workflow + ?Sized>(
     let mut event = Event::new();
     if run.live.is_none() || !start.message.parts.is_empty() {
         let message = hooks::user_message(start.message, &mut cx).await.map_err(|error| error.at(&path))?;
+        answers::check(&message, &cx).await.map_err(|error| error.at(&path))?;
         event.content = Some(message);
     }
     event.author = Name::literal("user");

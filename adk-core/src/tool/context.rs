@@ -18,6 +18,8 @@ pub struct ToolContext {
     path: Path,
     call_id: String,
     overlay: Overlay,
+    /// What the calls of an agent in it are recorded under, where they are recorded one by one.
+    records_under: Option<Name>,
 }
 
 /// What is left of a call when it has ended: recorded with its result.
@@ -43,7 +45,13 @@ impl ToolContext {
             path: cx.path().clone(),
             call_id,
             overlay: Overlay::default(),
+            records_under: None,
         }
+    }
+
+    /// Says what the calls of an agent in this one are recorded under.
+    pub(crate) fn recording_under(self, call: Name) -> Self {
+        Self { records_under: Some(call), ..self }
     }
 
     pub(crate) fn into_record(self) -> ToolRecord {
@@ -68,7 +76,7 @@ impl ToolContext {
     /// A context for an agent that is used as a tool: below who calls it, in a run of its own that begins with the state
     /// that this call sees.
     pub(crate) fn inner(&self, name: Name) -> Context {
-        let run = Run::inside(&self.run, &self.overlay.state_delta);
+        let run = Run::inside(&self.run, &self.overlay.state_delta, self.records_under.clone());
         Context::inside(Arc::new(run), self.path.child(name, At::Once), self.scope.clone())
     }
 
@@ -121,6 +129,7 @@ impl ToolContext {
             path: self.path.clone(),
             call_id: self.call_id.clone(),
             overlay: Overlay::default(),
+            records_under: self.records_under.clone(),
         };
         std::mem::replace(self, empty)
     }

@@ -237,7 +237,7 @@ impl<'a> Team<'a> {
             plain: name.clone(),
             description: agent.meta().description.to_owned(),
             is_parent,
-            is_spent: !cx.config().follows_adk() && hand.max_calls.is_some_and(|max| *calls >= max),
+            is_spent: cx.config().limit_handovers && hand.max_calls.is_some_and(|max| *calls >= max),
         }
     }
 }

@@ -94,7 +94,7 @@ fn all_faults_at_once_each_with_its_place() {
             {"agent_class": "ParallelAgent", "name": "fast", "max_concurrency": 2.5, "sub_agents": ["resercher"]},
             {"agent_class": 7, "name": 8},
             {"name": "writer", "tools": ["exit_lop", 5, {"nme": "exit_loop"}], "include_contents": "all", "output_key": ["k"]},
-            {"name": "writer", "instruction": "{missing}", "generate_content_config": {"temprature": 1, "seed": -1}},
+            {"name": "writer", "instruction": "{missing}", "generate_content_config": {"temprature": 1, "seed": -1, "temperature": -0.5, "top_p": 1.5}},
             {"instruction": "no name"},
             {"name": "my agent", "max_turns": 0},
             {"code": "resercher", "name": "x"},
@@ -123,6 +123,8 @@ sub_agents[5].tools[0]: field-unknown: agent `writer` has a tool `exit_lop`, whi
 sub_agents[5].tools[1]: syntax: a tool is the number 5; help: expected its name
 sub_agents[5].tools[2].name: syntax: a tool has no name; help: say which one, as in `{name: NAME}`
 sub_agents[5].tools[2].nme: field-unknown: a reference to a tool has no field `nme`; help: did you mean `name`?
+sub_agents[6].generate_content_config.temperature: syntax: `temperature` is the number -0.5; help: expected a number, 0 or more
+sub_agents[6].generate_content_config.top_p: syntax: `top_p` is the number 1.5; help: expected a number from 0 to 1
 sub_agents[6].generate_content_config.seed: syntax: `seed` is the number -1; help: expected a whole number, 0 or more
 sub_agents[6].generate_content_config.temprature: field-unknown: `generate_content_config` has no field `temprature`; help: did you mean `temperature`?
 sub_agents[7].name: name-invalid: an agent has no name; help: give it a `name`
@@ -233,5 +235,34 @@ after_agent_callbacks[1]: field-unknown: the registry has no callback `brif`; he
 after_agent_callbacks[2]: syntax: a callback is the number 3; help: expected its name
 on_tool_error_callbacks[0].name: syntax: a callback has no name; help: say which one, as in `{name: NAME}`
 on_tool_error_callbacks[0].nme: field-unknown: a reference to a callback has no field `nme`; help: did you mean `name`?"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_root_speaks_to_all_and_outputs_are_named() {
+    let scripted = ScriptedModel::new().json(["one", "two"]);
+    let registry = Registry::new()
+        .model("scripted", scripted.clone())
+        .output_type::<Vec<String>>("Titles")
+        .output_schema("Draft", json!({"type": "object"}));
+    let agent = |output: Value| json!({"name": "a", "model": "scripted", "global_instruction": "For all.", "output_key": "titles", "output_schema": output});
+    assert!(Tree::from_config(&agent(json!({"name": "Titles"})), &registry).is_ok());
+    let tree = Tree::from_config(&agent(json!("Titles")), &registry).unwrap();
+    let runner: Runner = Runner::builder().build().unwrap();
+    let outcome = runner.run(&tree, "go").await.unwrap();
+    assert_eq!(outcome.get::<Vec<String>>("titles").unwrap().unwrap(), ["one", "two"]);
+    let asked = &scripted.requests()[0];
+    assert!(asked.system_instruction.starts_with("For all.\n\n"), "{}", asked.system_instruction);
+    assert_eq!(asked.response_schema.as_ref().unwrap()["type"], "array");
+
+    // A schema as it is.
+    Tree::from_config(&agent(json!({"type": "string"})), &registry).unwrap();
+    assert_eq!(
+        refused(agent(json!("Drat")), &registry),
+        "output_schema: field-unknown: the registry has no output schema or type `Drat`; help: did you mean `Draft`?"
+    );
+    assert_eq!(
+        refused(agent(json!(3)), &registry),
+        "output_schema: syntax: an output schema is the number 3; help: expected its name, or a JSON schema"
     );
 }

@@ -106,6 +106,12 @@ fn the_same_agent_or_block_twice_is_one_fault() {
     let llm = Arc::new(LlmAgent::builder("llm").build().unwrap());
     let error = SequentialAgent::builder("root").sub_agents([llm.clone(), llm]).build().unwrap_err();
     assert_eq!(checks(&error), [("llm", "agent-reused")]);
+
+    // An agent with others below it is one agent, however many names stand in it.
+    let team = LlmAgent::builder("team").sub_agents([LlmAgent::builder("one"), LlmAgent::builder("two")]);
+    let team = Arc::new(team.build().unwrap());
+    let error = SequentialAgent::builder("root").sub_agents([team.clone(), team]).build().unwrap_err();
+    assert_eq!(checks(&error), [("team", "agent-reused")]);
 }
 
 #[test]

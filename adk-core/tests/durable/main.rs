@@ -8,6 +8,7 @@ mod support;
 mod again;
 mod crash;
 mod engine;
+mod inside;
 mod matrix;
 mod refused;
 mod trees;

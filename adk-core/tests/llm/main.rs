@@ -16,6 +16,7 @@ mod calls;
 mod contents;
 mod instances;
 mod journal;
+mod later;
 mod parallel;
 mod rehearsal;
 mod respond;

@@ -128,6 +128,32 @@ async fn the_root_speaks_to_all_below_it() {
 }
 
 #[tokio::test]
+async fn of_an_agent_inside_of_a_block_the_global_instruction_is_not_looked_at() {
+    let own = || LlmAgent::builder("own").instruction("Own.").global_instruction("Not heard.");
+    let told = async |model: &ScriptedModel, tree: Arc<dyn adk_core::DynAgent>| {
+        let runner: Runner = Runner::builder().model(model.clone()).build().unwrap();
+        runner.run(tree, "go").await.unwrap();
+        model.requests_of("own")[0].system_instruction.clone()
+    };
+    // The root of this tree asks no model, so nobody speaks to all.
+    let block = SequentialAgent::builder("block").sub_agent(own()).build().unwrap();
+    let text = told(&ScriptedModel::new().text("ok"), Arc::new(block.clone())).await;
+    assert!(text.starts_with("Own.\n\nYou are an agent."), "{text}");
+    // The root of this one does, also to those inside of blocks below it.
+    for (global, begins) in [("", "Own.\n\nYou are"), ("For all.", "For all.\n\nOwn.\n\nYou are")] {
+        let root =
+            LlmAgent::builder("root").global_instruction(global).sub_agent(block.clone()).build().unwrap();
+        let model =
+            ScriptedModel::new().on("root").call("transfer_to_agent", to("block")).on("own").text("ok");
+        let text = told(&model, Arc::new(root)).await;
+        assert!(text.starts_with(begins), "{global}: {text}");
+    }
+    // By itself it is the root.
+    let text = told(&ScriptedModel::new().text("ok"), Arc::new(own().build().unwrap())).await;
+    assert!(text.starts_with("Not heard.\n\nOwn."), "{text}");
+}
+
+#[tokio::test]
 async fn a_function_makes_an_instruction_before_each_call_and_its_braces_are_text() {
     let said = Instruction::function(|cx: adk_core::ReadonlyContext| async move {
         let name: Option<String> = cx.get("name")?;

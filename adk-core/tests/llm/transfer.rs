@@ -108,7 +108,7 @@ async fn a_name_that_is_none_is_told_to_the_model_with_those_that_are() {
 #[tokio::test]
 async fn as_in_adk_a_name_that_is_none_fails_the_run_behind_its_event() {
     let model = ScriptedModel::new().on("triage").call("transfer_to_agent", to("ghost"));
-    let config = RunConfig::new().tool_errors_end_run(true);
+    let config = RunConfig::new().transfer_errors_end_run(true);
     let runner: Runner = Runner::builder().model(model).config(config).build().unwrap();
     let (events, error) = drive(&runner, &desk()).await;
     assert_eq!(events.last().unwrap().actions.transfer_to_agent.as_deref(), Some("ghost"));
@@ -228,6 +228,21 @@ async fn model_calls_are_counted_over_all_turns_at_one_place() {
         .text("By myself.");
     assert!(drive(&runner(&model), &tree()).await.1.is_none());
     assert_eq!(offered(&model, "tech", 1), json!(["billing"]), "its parent has made its calls");
+
+    // As in ADK, each turn begins anew.
+    let model = ScriptedModel::new()
+        .on("triage")
+        .call("transfer_to_agent", to("billing"))
+        .call("transfer_to_agent", to("billing"))
+        .text("By myself.")
+        .on("billing")
+        .call("transfer_to_agent", to("triage"))
+        .call("transfer_to_agent", to("triage"));
+    let config = RunConfig::new().limit_handovers(false);
+    let runner: Runner = Runner::builder().model(model.clone()).config(config).build().unwrap();
+    let error = drive(&runner, &tree()).await.1;
+    assert!(error.is_none(), "{error:?}");
+    assert_eq!(offered(&model, "triage", 2), json!(["billing", "tech"]));
 }
 
 #[tokio::test]

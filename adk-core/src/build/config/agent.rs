@@ -7,7 +7,7 @@ use super::registry::Callbacks;
 use crate::agent::{About, DynAgent, Parts};
 use crate::build::block::{BlockBuilder, Kind, LoopAgent, ParallelAgent, SequentialAgent};
 use crate::build::item::{DEEPEST, IntoAgent, SubAgent};
-use crate::build::llm::LlmAgentBuilder;
+use crate::build::llm::{LlmAgentBuilder, OutputType};
 use crate::check::Fault;
 use crate::llm::{IncludeContents, LlmAgent};
 use crate::model::ModelRef;
@@ -16,6 +16,7 @@ use crate::spec::{AgentKind, AgentMeta};
 use crate::tool::schema::shown;
 use crate::{BoxFuture, Error, ErrorKind, Flow, Result};
 use serde_json::Value;
+use std::sync::Arc;
 
 const CLASSES: [&str; 4] = ["LlmAgent", "LoopAgent", "SequentialAgent", "ParallelAgent"];
 
@@ -216,6 +217,9 @@ impl<'r> Reader<'r> {
         if let Some(text) = fields.text("instruction", faults) {
             agent = agent.instruction(text.to_owned());
         }
+        if let Some(text) = fields.text("global_instruction", faults) {
+            agent = agent.global_instruction(text.to_owned());
+        }
         if let Some(model) = fields.text("model", faults) {
             let known = self.registry.models.get(model).cloned();
             agent = agent.model(known.unwrap_or_else(|| ModelRef::from(model)));
@@ -223,9 +227,10 @@ impl<'r> Reader<'r> {
         if let Some(key) = fields.text("output_key", faults) {
             agent = agent.output_key(key.to_owned());
         }
-        if let Some(schema) = fields.object("output_schema", faults) {
-            agent = agent.output_schema(Value::Object(schema.clone()));
+        if let Some(output) = self.output(&mut fields) {
+            agent = agent.output(output);
         }
+        let faults = &mut self.faults;
         match fields.text("include_contents", faults) {
             Some("none") => agent = agent.include_contents(IncludeContents::None),
             None | Some("default") => {}
@@ -257,6 +262,31 @@ impl<'r> Reader<'r> {
         agent.sub_agents(agents).into_agent()
     }
 
+    /// A JSON schema, or the name of one or of a type. `name` is no word of JSON schemas.
+    fn output(&mut self, fields: &mut Fields<'_>) -> Option<OutputType> {
+        let place = fields.place_of("output_schema");
+        let value = fields.value("output_schema")?;
+        if let Value::Object(schema) = value
+            && !schema.contains_key("name")
+        {
+            return Some(OutputType::Schema(Arc::new(value.clone())));
+        }
+        if !value.is_string() && !value.is_object() {
+            let fact =
+                format!("an output schema is {}; help: expected its name, or a JSON schema", shown(value));
+            self.fault("syntax", place, &fact);
+            return None;
+        }
+        let (name, place) = self.named(value, place, "output schema")?;
+        let known = &self.registry.outputs;
+        if !known.contains_key(name) {
+            let fact = format!("the registry has no output schema or type `{name}`");
+            let fact = unresolved(&fact, name, known.keys().map(String::as_str));
+            self.fault("field-unknown", place, &fact);
+        }
+        known.get(name).cloned()
+    }
+
     fn tools(&mut self, name: &str, mut agent: LlmAgentBuilder, fields: &mut Fields<'_>) -> LlmAgentBuilder {
         let place = fields.place_of("tools");
         for (at, value) in fields.list("tools", &mut self.faults).into_iter().flatten().enumerate() {
@@ -282,10 +312,10 @@ fn generation(
     mut fields: Fields<'_>,
     faults: &mut Vec<Fault>,
 ) -> LlmAgentBuilder {
-    if let Some(number) = fields.number("temperature", faults) {
+    if let Some(number) = fields.number("temperature", 0.0..=f64::INFINITY, "a number, 0 or more", faults) {
         agent = agent.temperature(number);
     }
-    if let Some(number) = fields.number("top_p", faults) {
+    if let Some(number) = fields.number("top_p", 0.0..=1.0, "a number from 0 to 1", faults) {
         agent = agent.top_p(number);
     }
     if let Some(tokens) = fields.whole("max_output_tokens", faults) {

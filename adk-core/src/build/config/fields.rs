@@ -3,6 +3,7 @@
 use crate::check::{Closest, Fault, describe_limit};
 use crate::tool::schema::shown;
 use serde_json::{Map, Value};
+use std::ops::RangeInclusive;
 
 /// The fields of an agent or of a part of one.
 pub(super) struct Fields<'v> {
@@ -68,8 +69,15 @@ impl<'v> Fields<'v> {
         self.typed(field, "true or false", faults, Value::as_bool)
     }
 
-    pub(super) fn number(&mut self, field: &'static str, faults: &mut Vec<Fault>) -> Option<f64> {
-        self.typed(field, "a number", faults, Value::as_f64)
+    /// A number from a range.
+    pub(super) fn number(
+        &mut self,
+        field: &'static str,
+        range: RangeInclusive<f64>,
+        expected: &str,
+        faults: &mut Vec<Fault>,
+    ) -> Option<f64> {
+        self.typed(field, expected, faults, |value| value.as_f64().filter(|number| range.contains(number)))
     }
 
     pub(super) fn list(&mut self, field: &'static str, faults: &mut Vec<Fault>) -> Option<&'v Vec<Value>> {

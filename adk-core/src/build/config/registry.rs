@@ -1,10 +1,14 @@
 //! What a config refers to by name.
 
 use crate::build::item::{IntoAgent, SubAgent};
+use crate::build::llm::OutputType;
 use crate::callback::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
 use crate::model::ModelRef;
 use crate::tool::DynTool;
 use crate::tools::exit_loop;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -31,6 +35,7 @@ pub struct Registry {
     pub(super) models: BTreeMap<String, ModelRef>,
     pub(super) documents: BTreeMap<String, Value>,
     pub(super) callbacks: BTreeMap<String, Callbacks>,
+    pub(super) outputs: BTreeMap<String, OutputType>,
 }
 
 /// The callbacks of one name.
@@ -50,8 +55,8 @@ impl Default for Registry {
 impl Registry {
     /// A registry of the built-in tool `exit_loop`.
     pub fn new() -> Self {
-        let (tools, agents, models, documents, callbacks) = Default::default();
-        Self { tools, agents, models, documents, callbacks }.tool(exit_loop::default())
+        let (tools, agents, models, documents, callbacks, outputs) = Default::default();
+        Self { tools, agents, models, documents, callbacks, outputs }.tool(exit_loop::default())
     }
 
     /// A tool under its own name; one of that name that was there is replaced.
@@ -117,6 +122,33 @@ impl Registry {
         self
     }
 
+    /// A type of answers, which `output_schema` names.
+    ///
+    /// ```
+    /// # use adk_core as adk;
+    /// use adk::build::{Registry, Tree};
+    /// use serde_json::json;
+    ///
+    /// let registry = Registry::new().output_type::<Vec<String>>("Titles");
+    /// let config = json!({"name": "titles", "output_key": "titles", "output_schema": {"name": "Titles"}});
+    /// assert!(Tree::from_config(&config, &registry).is_ok());
+    /// ```
+    #[must_use]
+    pub fn output_type<T>(mut self, name: impl Into<String>) -> Self
+    where
+        T: JsonSchema + Serialize + DeserializeOwned + 'static,
+    {
+        self.outputs.insert(name.into(), OutputType::of::<T>());
+        self
+    }
+
+    /// A JSON schema of answers, which `output_schema` names.
+    #[must_use]
+    pub fn output_schema(mut self, name: impl Into<String>, schema: Value) -> Self {
+        self.outputs.insert(name.into(), OutputType::Schema(Arc::new(schema)));
+        self
+    }
+
     /// Another config, which `config_path` names.
     #[must_use]
     pub fn document(mut self, path: impl Into<String>, config: Value) -> Self {
@@ -133,6 +165,7 @@ impl fmt::Debug for Registry {
             .field("models", &self.models.keys())
             .field("documents", &self.documents.keys())
             .field("callbacks", &self.callbacks.keys())
+            .field("outputs", &self.outputs.keys())
             .finish()
     }
 }

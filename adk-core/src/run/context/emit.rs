@@ -86,8 +86,8 @@ impl Context {
     where
         W: Future<Output = Result<Event>> + Send + 'static,
     {
-        if !self.run.services.plugins.is_empty() {
-            // Plugins see an event before it is committed.
+        if !self.run.services.plugins.is_empty() || self.run.is_inside() {
+            // Plugins see an event before it is committed; one of a run inside of another is not stored.
             let event = self.step("event", work).await?;
             return self.emit(event).await;
         }

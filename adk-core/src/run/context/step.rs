@@ -44,6 +44,29 @@ impl Context {
         })
     }
 
+    /// A call that has calls of its own: it is made here and not by the engine, which records those one by one, and the
+    /// result once it is there. `work` gets what they are recorded under.
+    pub(crate) fn step_of_steps<T, W>(
+        &mut self,
+        name: Name,
+        work: impl FnOnce(Name) -> W,
+    ) -> impl Future<Output = Result<T>> + Send + 'static
+    where
+        T: Serialize + DeserializeOwned + Send + 'static,
+        W: Future<Output = Result<T>> + Send + 'static,
+    {
+        let (run, key) = (self.run.clone(), self.step_key(name));
+        let work = work(Name::from(format!("{}@{}", key.name, key.index)));
+        async move {
+            let _busy = Counted::new(&run.outbox().in_flight);
+            if let Some(record) = run.recorded(&key) {
+                return record::read(record);
+            }
+            let given = work.await;
+            perform(run.clone(), key, std::future::ready(given)).await
+        }
+    }
+
     /// The key of a wait.
     pub(super) fn wait_key(&mut self, name: Name) -> StepKey {
         let key = self.step_key(name);
@@ -70,9 +93,8 @@ where
     if !run.engine.records() {
         return work.await;
     }
-    let known = run.replay.as_ref().and_then(|replay| replay.step(&key.to_string()));
-    let record = match known {
-        Some(record) => record.clone(),
+    let record = match run.recorded(&key) {
+        Some(record) => record,
         None => run.engine.step(key, Box::pin(async move { record::of(work.await) })).await?,
     };
     record::read(record)

@@ -1,0 +1,38 @@
+//! Answers to calls in a message of the user.
+
+use crate::run::Context;
+use crate::{Content, Error, ErrorKind, Event, Result};
+use std::sync::Arc;
+
+/// Looks whether each answer in a message is one to a call that somebody has made in this session, and the only one.
+///
+/// # Errors
+/// [`ErrorKind::UnknownWait`] for an answer to a call that nobody made; [`ErrorKind::Answered`] for a second one.
+pub(super) async fn check(message: &Content, cx: &Context) -> Result<()> {
+    let answers: Vec<_> = message.function_responses().collect();
+    if answers.is_empty() {
+        return Ok(());
+    }
+    let history = cx.history();
+    history.load().await?;
+    for (at, answer) in answers.iter().enumerate() {
+        let id = &*answer.id;
+        let made = |event: &&Arc<Event>| event.function_calls().any(|call| call.id == *id);
+        let Some(call) = history.iter().rev().find(made) else {
+            let message =
+                format!("the message answers the call `{id}` of `{}`, which nobody has made", answer.name);
+            return Err(Error::new(ErrorKind::UnknownWait, message).with_help(
+                "the ids of calls that wait for an answer are in `long_running_tool_ids` of their event",
+            ));
+        };
+        // What a tool says while it runs on is no answer yet.
+        let runs_on = call.long_running_tool_ids().iter().any(|call| call == id);
+        let is_answer = |event: &&Arc<Event>| !runs_on || event.author == "user";
+        let mut before = history.iter().filter(is_answer).flat_map(|event| event.function_responses());
+        if before.any(|other| other.id == id) || answers[..at].iter().any(|other| other.id == id) {
+            let message = format!("the call `{id}` of `{}` was answered before", answer.name);
+            return Err(Error::new(ErrorKind::Answered, message).with_help("the first answer stands"));
+        }
+    }
+    Ok(())
+}

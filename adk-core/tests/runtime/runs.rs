@@ -1,0 +1,142 @@
+//! Runs, their streams and their ends.
+
+use super::*;
+
+#[tokio::test]
+async fn an_agent_goes_on_when_its_event_was_taken() {
+    static EMITTED: AtomicUsize = AtomicUsize::new(0);
+    let tree = Tree::new(
+        "w",
+        vec![run(by("three", |cx| {
+            Box::pin(async move {
+                for n in 1..=3 {
+                    cx.emit(Event::new().with_state("n", n)).await?;
+                    assert_eq!(cx.state().get::<i32>("n")?, Some(n), "the next line sees the state");
+                    EMITTED.fetch_add(1, SeqCst);
+                }
+                Ok(Flow::Continue)
+            })
+        }))],
+    );
+    let runner = runner();
+    let handle = runner.session("u", "s");
+    let mut stream = handle.run(&tree, "go").stream();
+    stream.next().await.unwrap().unwrap();
+    stream.next().await.unwrap().unwrap();
+    assert_eq!(EMITTED.load(SeqCst), 0, "the first event is not taken before the reader comes back");
+    stream.next().await.unwrap().unwrap();
+    assert_eq!(EMITTED.load(SeqCst), 1);
+    drop(stream);
+    assert_eq!(EMITTED.load(SeqCst), 1, "dropping the stream cancels");
+    assert_eq!(handle.open().await.unwrap().len(), 3, "what was committed stays");
+}
+
+#[tokio::test]
+async fn a_run_pauses_when_all_that_is_left_waits() {
+    let waits = by("waits", |cx| {
+        Box::pin(async move {
+            let yes: bool = cx.wait("decision").await?;
+            Ok(Flow::exit_if(yes))
+        })
+    });
+    let tree = Tree::new("w", vec![parallel("p", vec![run(waits), run(say("other"))])]);
+    let runner = runner();
+    let mut stream = runner.run(&tree, "go").stream();
+    while let Some(event) = stream.next().await {
+        event.unwrap();
+    }
+    let RunEnd::Paused(waiting) = stream.end() else { panic!() };
+    assert_eq!(waiting[0].id, format!("{}/w/p/waits:decision@0", waiting[0].run_id));
+    let error = runner.run(&tree, "go").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Paused);
+}
+
+#[tokio::test]
+async fn steps_are_joined_in_any_order() {
+    let tree = Tree::new(
+        "w",
+        vec![run(by("a", |cx| {
+            Box::pin(async move {
+                let (one, two) = (cx.step("one", async { Ok(1) }), cx.step("two", async { Ok(2) }));
+                let (two, one) = (two.await?, one.await?);
+                cx.emit(Event::new().with_state("sum", one + two)).await?;
+                Ok(Flow::Continue)
+            })
+        }))],
+    );
+    assert_eq!(runner().run(&tree, "go").await.unwrap().get::<i32>("sum").unwrap(), Some(3));
+}
+
+#[tokio::test]
+async fn a_session_goes_on_over_runs_and_the_user_may_send_more_than_text() {
+    let tree = Tree::new("w", vec![run(say("a"))]);
+    let runner = runner();
+    let handle = runner.session("u1", "s1");
+    handle.run(&tree, "one").await.unwrap();
+    let picture = Content::user("two").with(Part::inline_data("image/png", vec![1_u8]));
+    handle.run(&tree, "two").message(picture.clone()).await.unwrap();
+    let session = handle.open().await.unwrap();
+    assert_eq!(
+        session.events().map(|e| e.author.to_string()).collect::<Vec<_>>(),
+        ["user", "a", "user", "a"]
+    );
+    assert_eq!(session.event(2).unwrap().content.as_ref(), Some(&picture));
+    let times: Vec<_> = session.events().map(|e| (e.timestamp, e.id)).collect();
+    assert!(times.is_sorted_by_key(|(time, _)| *time));
+    assert_eq!(runner.sessions(Some("u1")).await.unwrap().len(), 1);
+    assert!(handle.delete().await.unwrap());
+}
+
+#[tokio::test]
+async fn a_stream_can_be_spawned_and_many_runs_share_one_workflow() {
+    fn assert_all<T: Send + Sync + 'static>(_: &T) {}
+    fn assert_send<T: Send>(value: T) -> T {
+        value
+    }
+    let tree = Arc::new(Tree::new("w", vec![parallel("p", vec![run(say("a")), run(say("b"))])]));
+    let runner = runner();
+    assert_all(&runner);
+    assert_all(&*tree);
+    let tasks: Vec<_> = (0..8)
+        .map(|n| {
+            let mut stream = assert_send(runner.run(tree.clone(), n.to_string()).stream());
+            tokio::spawn(async move {
+                let mut count = 0;
+                while let Some(event) = stream.next().await {
+                    event.unwrap();
+                    count += 1;
+                }
+                count
+            })
+        })
+        .collect();
+    for task in tasks {
+        assert_eq!(task.await.unwrap(), 3);
+    }
+    let outcome = assert_send(runner.run(&*tree, "x").into_future()).await.unwrap();
+    assert_eq!(outcome.usage.calls, 0);
+    let _: &dyn Workflow<Input = String, Output = ()> = &*tree;
+}
+
+#[tokio::test]
+async fn an_end_is_an_end() {
+    let tree = Tree::new("w", vec![run(say("a"))]);
+    let mut stream = runner().run(&tree, "go").stream();
+    assert!(matches!(stream.end(), RunEnd::Running));
+    while stream.next().await.is_some() {}
+    assert!(matches!(now(&mut stream), Poll::Ready(None)));
+    assert!(matches!(stream.end(), RunEnd::Finished(_)));
+}
+
+#[tokio::test]
+async fn an_empty_message_is_refused_before_anything_is_stored() {
+    let tree = Tree::new("w", vec![run(say("a"))]);
+    let handle = runner().session("u", "s");
+    let error = handle.run(&tree, "  \n").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::EmptyInput);
+    assert!(
+        error.to_string().starts_with("agent `w` (at w): the message of the user is empty; help: "),
+        "{error}"
+    );
+    assert!(handle.open().await.unwrap().is_empty());
+}

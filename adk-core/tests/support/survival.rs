@@ -1,0 +1,384 @@
+//! What every store that outlives the process has to do with runs, asked through a place where it is: what is seen is
+//! stored, in that order; a process that is killed loses nothing that was seen, and doubles nothing; a run that is taken up
+//! over and over ends as one that was never killed. The stores of other crates are asked the same.
+//!
+//! A file that uses it has a test `victim`, ignored, that gives [`victim`] the store of the place in `ADK_VICTIM`.
+
+use super::{By, Tree, by, parallel, repeat, run};
+use adk_core::engine::Engine;
+use adk_core::session::{EventFilter, SessionKey, SessionStore};
+use adk_core::{ErrorKind, Event, Flow, Runner};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashMap};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::time::Duration;
+
+/// A store that may be opened again and again, by other processes too.
+pub trait Place: Sync {
+    type Store: SessionStore + Engine + Clone;
+
+    fn open(&self) -> impl Future<Output = Self::Store>;
+    /// What another process needs to open it.
+    fn address(&self) -> String;
+    /// The longest that a run is let alone before it is killed, in microseconds.
+    fn peace(&self) -> u64 {
+        120_000
+    }
+    /// Whether an event is on the disk, asked beside the store.
+    fn has(&self, id: &str) -> impl Future<Output = bool>;
+}
+
+/// A folder that is removed at the end.
+pub struct Scratch(PathBuf);
+
+impl Scratch {
+    pub fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("adk-survival-{}-{}", std::process::id(), NEXT.fetch_add(1, Relaxed));
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+pub fn runner<S: SessionStore + Engine + Clone>(store: &S) -> Runner {
+    let sessions: Arc<dyn SessionStore> = Arc::new(store.clone());
+    Runner::builder().app_name("app").session_store(sessions).engine(store.clone()).build().unwrap()
+}
+
+fn knows<S: SessionStore + Engine + Clone>(store: &S, world: &Path) -> Runner {
+    let sessions: Arc<dyn SessionStore> = Arc::new(store.clone());
+    let builder = Runner::builder().app_name("app").session_store(sessions).engine(store.clone());
+    builder.workflow::<Tree>(calling(world)).build().unwrap()
+}
+
+/// Counts up, and says where it is.
+fn counts(name: &'static str, key: &'static str) -> By {
+    by(name, move |cx| {
+        Box::pin(async move {
+            let n: u64 = cx.state().get(key)?.unwrap_or(0);
+            cx.emit(Event::new().with_text(format!("{n}")).with_state(key, n + 1)).await?;
+            Ok(Flow::Continue)
+        })
+    })
+}
+
+fn counting(branches: &[&'static str], rounds: u32) -> Tree {
+    let branches = branches.iter().map(|name| run(counts(name, name))).collect();
+    Tree::new("w", vec![repeat("l", Some(rounds), vec![parallel("p", branches), run(counts("n", "n"))])])
+}
+
+/// What is delivered is stored, in that order.
+pub async fn delivers(place: &impl Place) {
+    let store = place.open().await;
+    let runner = runner(&store);
+    let tree = counting(&["a", "b", "c", "d"], 20);
+    let mut stream = runner.session("u", "s").run(&tree, "go").stream();
+    let mut seen: Vec<Arc<Event>> = Vec::new();
+    while let Some(event) = stream.next().await {
+        let event = event.unwrap();
+        assert!(place.has(&event.id.to_string()).await, "it is on the disk before anybody sees it");
+        seen.push(event);
+    }
+    assert_eq!(seen.len(), 101);
+    let key = SessionKey::new("app", "u", "s");
+    let stored = store.read(&key, &EventFilter::new()).await.unwrap().unwrap();
+    assert_eq!(stored.events, seen);
+    assert!(seen.is_sorted_by_key(|event| (event.timestamp, event.id)));
+    let state: HashMap<_, _> = stored.state.iter().map(|(key, value)| (&**key, (**value).clone())).collect();
+    assert_eq!((&state["a"], &state["n"]), (&json!(20), &json!(20)));
+}
+
+/// Many runs share one store, and half of them one session.
+pub async fn shares(place: &impl Place) {
+    let store = place.open().await;
+    let runner = runner(&store);
+    let tree = Arc::new(Tree::new("w", vec![repeat("l", Some(5), vec![run(super::say("a"))])]));
+    let tasks: Vec<_> = (0..32)
+        .map(|n| {
+            let id = if n % 2 == 0 { "shared".to_owned() } else { format!("s{n}") };
+            let request = runner.session("u", id).run(tree.clone(), "go");
+            tokio::spawn(request.into_future())
+        })
+        .collect();
+    for task in tasks {
+        task.await.unwrap().unwrap();
+    }
+    let shared = SessionKey::new("app", "u", "shared");
+    let stored = store.read(&shared, &EventFilter::new()).await.unwrap().unwrap();
+    assert_eq!(stored.len, 16 * 6);
+    let live = store.get(&shared).await.unwrap().unwrap();
+    assert!(live.events().eq(&stored.events));
+    assert_eq!(runner.sessions(None).await.unwrap().len(), 17);
+}
+
+/// A run is driven by one process at a time: here by one store at a time, and each has a name of its own.
+pub async fn is_driven_once(place: &impl Place) {
+    let scratch = Scratch::new();
+    let world = scratch.path().join("world");
+    let (store, other) = (place.open().await, place.open().await);
+    let (here, there) = (knows(&store, &world), knows(&other, &world));
+    let workflow = calling(&world);
+    let mut stream = here.session("u", "s").run(&workflow, "go").stream();
+    let run = stream.next().await.unwrap().unwrap().invocation_id;
+
+    let error = there.resume(&workflow, run).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::RunBusy, "{error}");
+    assert!(there.recover().await.unwrap().is_empty());
+    // Once it is given up here, it goes on there.
+    drop(stream);
+    while !other.unfinished("app").await.unwrap()[0].is_ready {
+        tokio::task::yield_now().await;
+    }
+    there.resume(&workflow, run).await.unwrap();
+    assert!(there.recover().await.unwrap().is_empty() && here.recover().await.unwrap().is_empty());
+    let unknown = here.resume(&workflow, "e-01890000-0000-7000-8000-000000000000".parse().unwrap());
+    assert_eq!(unknown.await.unwrap_err().kind(), ErrorKind::UnknownRun);
+}
+
+/// Makes a call that the world outside sees, and says what has come of it.
+fn calls(name: &'static str, world: PathBuf) -> By {
+    by(name, move |cx| {
+        let world = world.clone();
+        Box::pin(async move {
+            let n: u64 = cx.state().get(name)?.unwrap_or(0);
+            let line = format!("{}\n", cx.path());
+            let call = cx.step("call", async move {
+                let mut file = std::fs::OpenOptions::new().create(true).append(true).open(world).unwrap();
+                file.write_all(line.as_bytes()).unwrap();
+                tokio::time::sleep(Duration::from_millis(1)).await;
+                Ok(n + 1)
+            });
+            let next = call.await?;
+            cx.emit(Event::new().with_text(format!("{name} {next}")).with_state(name, next)).await?;
+            cx.emit(Event::new().with_text("and").with_state(format!("temp:{name}"), next)).await?;
+            let kept: Option<u64> = cx.state().get(&format!("temp:{name}"))?;
+            assert_eq!(kept, Some(next));
+            Ok(Flow::Continue)
+        })
+    })
+}
+
+/// A workflow of agents that make calls.
+pub fn calling(world: &Path) -> Tree {
+    let one = |name| run(calls(name, world.to_owned()));
+    let inner = repeat("inner", Some(2), vec![one("d")]);
+    let round = vec![one("a"), parallel("p", vec![one("b"), one("c")]), inner];
+    Tree::new("w", vec![repeat("outer", Some(6), round), one("e")])
+}
+
+/// The program that is killed: what it does stands in `ADK_TASK`.
+pub async fn victim<S: SessionStore + Engine + Clone>(store: S) {
+    match &*std::env::var("ADK_TASK").unwrap() {
+        "count" => count(store).await,
+        _ => go_on(store).await,
+    }
+}
+
+/// Runs in several sessions, and says what it has seen.
+async fn count<S: SessionStore + Engine + Clone>(store: S) {
+    let runner = runner(&store);
+    let tasks: Vec<_> = (0..4)
+        .map(|session| {
+            let tree = Arc::new(counting(&["a", "b"], 1_000_000));
+            let mut stream = runner.session("u", format!("s{session}")).run(tree, "go").stream();
+            tokio::spawn(async move {
+                while let Some(event) = stream.next().await {
+                    println!("seen s{session} {}", event.unwrap().id);
+                }
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+}
+
+/// Begins a run or takes it up again.
+async fn go_on<S: SessionStore + Engine + Clone>(store: S) {
+    let (world, session) = (std::env::var("ADK_WORLD").unwrap(), std::env::var("ADK_SESSION").unwrap());
+    let runner = knows(&store, world.as_ref());
+    let handle = runner.session("u", session);
+    let there = handle.get(&EventFilter::new().last(0)).await.unwrap();
+    if there.is_none_or(|session| session.len == 0) {
+        println!("\nbegun");
+        handle.run(&calling(world.as_ref()), "go").await.unwrap();
+    } else {
+        // A store that cannot know whether a process lives waits until its lease has expired.
+        while store.unfinished("app").await.unwrap().iter().any(|run| !run.is_ready) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        println!("\nbegun");
+        for run in runner.recover().await.unwrap() {
+            run.result.unwrap();
+        }
+    }
+    println!("\ndone");
+}
+
+fn start(place: &impl Place, task: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
+        .args(["--exact", "victim", "--ignored", "--nocapture", "--test-threads=1"])
+        .env("ADK_VICTIM", place.address())
+        .env("ADK_TASK", task)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+/// Kills it after a while. It may have ended.
+fn kill(child: &Child, after: Duration) -> std::thread::JoinHandle<()> {
+    let pid = child.id().to_string();
+    std::thread::spawn(move || {
+        std::thread::sleep(after);
+        let _ = Command::new("kill").args(["-9", &pid]).stderr(Stdio::null()).status();
+    })
+}
+
+/// Numbers that look random, and differ from process to process.
+struct Random(u64);
+
+impl Random {
+    fn micros(&mut self, most: u64) -> Duration {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        Duration::from_micros((self.0 >> 33) % most)
+    }
+}
+
+/// How many kills there have to be: `ADK_KILLS`, or so many.
+pub fn kills(otherwise: usize) -> usize {
+    std::env::var("ADK_KILLS").map_or(otherwise, |text| text.parse().unwrap())
+}
+
+/// A kill loses nothing that was seen, and doubles nothing. `check` is asked after each.
+pub async fn loses_nothing(place: &impl Place, kills: usize, check: impl AsyncFn()) {
+    let mut all: HashMap<String, Vec<String>> = HashMap::new();
+    let mut random = Random(u64::from(std::process::id()));
+    for _ in 0..kills {
+        for (session, ids) in seen_until_killed(place, random.micros(place.peace())) {
+            all.entry(session).or_default().extend(ids);
+        }
+        check().await;
+        let store = place.open().await;
+        for (session, ids) in &all {
+            let key = SessionKey::new("app", "u", session);
+            let stored = store.read(&key, &EventFilter::new()).await.unwrap().unwrap();
+            let there: Vec<_> = stored.events.iter().map(|event| event.id.to_string()).collect();
+            let places: HashMap<_, _> = there.iter().enumerate().map(|(place, id)| (id, place)).collect();
+            assert_eq!(places.len(), there.len(), "an event is there twice");
+            let order: Vec<_> =
+                ids.iter().map(|id| *places.get(id).expect("what was seen is there")).collect();
+            assert!(order.is_sorted(), "in the order in which it was seen");
+            // At most what was in flight when it died is there and was not seen.
+            let folded = stored.events.iter().filter(|event| event.author == "n").count() as u64;
+            let state = stored.state.get("n").map_or(Value::from(0), |value| (**value).clone());
+            assert_eq!(state, json!(folded), "event and state are one");
+        }
+    }
+    let seen = all.values().map(Vec::len).sum::<usize>();
+    println!("{kills} kills, {seen} events seen before them");
+    assert!(seen > kills);
+}
+
+/// Starts the victim, kills it a while after its first event; what it has seen.
+fn seen_until_killed(place: &impl Place, after: Duration) -> HashMap<String, Vec<String>> {
+    let mut child = start(place, "count").stderr(Stdio::null()).spawn().unwrap();
+    let mut seen: HashMap<String, Vec<String>> = HashMap::new();
+    let mut killer = None;
+    for line in BufReader::new(child.stdout.take().unwrap()).lines() {
+        let Ok(line) = line else { break };
+        let mut words = line.split(' ').skip_while(|word| !word.ends_with("seen")).skip(1);
+        if let (Some(session), Some(id)) = (words.next(), words.next())
+            && id.len() == 36
+        {
+            killer.get_or_insert_with(|| kill(&child, after));
+            seen.entry(session.to_owned()).or_default().push(id.to_owned());
+        }
+    }
+    child.wait().unwrap();
+    killer.expect("it has begun").join().unwrap();
+    seen
+}
+
+/// A run that is killed, and taken up by a new process, over and over, ends as one that is not.
+pub async fn ends_the_same(place: &impl Place, wanted: usize) {
+    let scratch = Scratch::new();
+    let reference = scratch.path().join("reference");
+    let plain: Runner = Runner::builder().build().unwrap();
+    let outcome = plain.run(&calling(&reference), "go").await.unwrap();
+    let expected: Vec<_> = outcome.session().events().cloned().collect();
+    let expected = by_branch(&expected);
+    let names: Vec<_> = std::fs::read_to_string(&reference).unwrap().lines().map(str::to_owned).collect();
+
+    let (mut kills, mut random) = (0, Random(u64::from(std::process::id())));
+    for number in 0.. {
+        if kills >= wanted {
+            break;
+        }
+        let session = format!("s{number}");
+        let world = scratch.path().join(&session);
+        let mut attempts = 0;
+        while !attempt(place, &world, &session, random.micros(place.peace())) {
+            attempts += 1;
+        }
+        kills += attempts;
+        let store = place.open().await;
+        let runner = knows(&store, &world);
+        assert!(runner.recover().await.unwrap().is_empty(), "nothing is left to do");
+        assert!(store.unfinished("app").await.unwrap().is_empty());
+        let there = runner.session("u", &session).get(&EventFilter::new()).await.unwrap().unwrap();
+        assert_eq!(by_branch(&there.events), expected, "after {attempts} kills");
+        let made = std::fs::read_to_string(&world).unwrap();
+        let mut times: HashMap<&str, usize> = HashMap::new();
+        made.lines().for_each(|line| *times.entry(line).or_default() += 1);
+        assert!(names.iter().all(|name| times.contains_key(&**name)) && times.len() == names.len());
+        // Only what was in flight when it was killed: at most one call in each of two branches.
+        let again: usize = times.values().map(|n| n - 1).sum();
+        assert!(again <= 2 * attempts, "{again} calls were made again after {attempts} kills");
+    }
+    println!("{kills} kills");
+}
+
+/// Whether it came to its end before it was killed.
+fn attempt(place: &impl Place, world: &Path, session: &str, after: Duration) -> bool {
+    let mut child =
+        start(place, "go on").env("ADK_WORLD", world).env("ADK_SESSION", session).spawn().unwrap();
+    let (mut done, mut killer) = (false, None);
+    for line in BufReader::new(child.stdout.take().unwrap()).lines() {
+        match line.as_deref() {
+            Ok("begun") => killer = Some(kill(&child, after)),
+            Ok("done") => done = true,
+            _ => {}
+        }
+    }
+    let output = child.wait_with_output().unwrap();
+    let failed = output.status.code().is_some_and(|code| code != 0);
+    assert!(!failed, "{}", String::from_utf8_lossy(&output.stderr));
+    killer.expect("it has begun").join().unwrap();
+    done
+}
+
+/// Texts by path: the order within a branch, and of all that runs in no branch.
+fn by_branch(events: &[Arc<Event>]) -> BTreeMap<String, Vec<String>> {
+    let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for event in events {
+        let branch = event.branch.as_deref().unwrap_or_default().to_owned();
+        all.entry(branch).or_default().push(format!("{} {}", event.path, event.text()));
+    }
+    all
+}

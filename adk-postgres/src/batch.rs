@@ -1,0 +1,279 @@
+//! What goes together in one transaction, and what becomes of each part of it.
+
+use crate::Shared;
+use crate::error::{closed, is_slot_taken, passes};
+use crate::journal;
+use crate::lane::Job;
+use crate::log::{self, Entry, Rows};
+use crate::reader::{self, Shelf};
+use crate::transact::{Lost, Patience};
+use adk_core::engine::{Stored, refuse, to_text};
+use adk_core::session::{Session, SessionKey, SessionRow};
+use adk_core::{Error, ErrorKind, Event, Result, StateDelta, StoreErrorKind};
+use serde_json::Value;
+use sqlx::PgConnection;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// What a transaction has come to for one job.
+enum Outcome {
+    /// The event is in the log, at this place.
+    New(u64),
+    /// It was there before.
+    There(There),
+    /// What a step or an answer gave before.
+    Value(Option<Value>),
+    /// It is done, or the session was there.
+    Done(bool),
+    /// The session, as its rows are.
+    Row(Option<SessionRow>),
+}
+
+/// An event that fills its slot already.
+pub(crate) struct There {
+    pub(crate) place: u64,
+    pub(crate) event: Arc<Event>,
+    pub(crate) temp: StateDelta,
+}
+
+/// A transaction as it was committed.
+struct Written {
+    /// The session in memory, if it is open.
+    session: Option<Arc<Session>>,
+    /// What stands in the log and it does not have yet, with the places.
+    missing: VecDeque<(u64, Arc<Event>)>,
+    outcomes: Vec<Result<Outcome>>,
+}
+
+/// Does them in one transaction; when one takes the others along, each alone. Tells whoever asked.
+pub(crate) async fn batch(shared: &Arc<Shared>, key: &SessionKey, mut jobs: Vec<Job>) {
+    let mut patience = Patience::new(shared.options.patience);
+    // Whether slots may be filled that nobody was told of: an attempt was cut off in the middle of its commit.
+    let mut is_careful = false;
+    loop {
+        let Lost { error, is_sent } = match attempt(shared, key, &mut jobs, is_careful).await {
+            Ok(written) => return deliver(shared, key, jobs, written),
+            Err(lost) => lost,
+        };
+        if passes(&error) {
+            is_careful |= is_sent;
+            if (!is_sent || jobs.iter().all(Job::is_repeatable)) && patience.wait().await {
+                continue;
+            }
+        } else if is_slot_taken(&error) && !is_careful {
+            is_careful = true;
+            continue;
+        } else if jobs.len() > 1 {
+            // One of them took the others along: each shows what it is worth.
+            for job in jobs {
+                Box::pin(batch(shared, key, vec![job])).await;
+            }
+            return;
+        }
+        return jobs.into_iter().for_each(|job| refused(shared, job, copy(&error)));
+    }
+}
+
+fn copy(error: &Error) -> Error {
+    let copy = Error::new(error.kind(), error.message());
+    match error.help() {
+        Some(help) => copy.with_help(help),
+        None => copy,
+    }
+}
+
+async fn attempt(
+    shared: &Shared,
+    key: &SessionKey,
+    jobs: &mut [Job],
+    is_careful: bool,
+) -> Result<Written, Lost> {
+    let mut transaction = shared.begin().await?;
+    let written = together(shared, &mut transaction, key, jobs, is_careful).await;
+    shared.end(transaction, written).await
+}
+
+async fn together(
+    shared: &Shared,
+    connection: &mut PgConnection,
+    key: &SessionKey,
+    jobs: &mut [Job],
+    is_careful: bool,
+) -> Result<Written> {
+    let Some(mut head) = log::lock(connection, key).await? else {
+        let outcomes = jobs.iter().map(|job| without_session(key, job)).collect();
+        return Ok(Written { session: None, missing: VecDeque::new(), outcomes });
+    };
+    let session = shared.live.find(key, head.number);
+    let here = session.as_ref().map_or(head.len, |session| session.len() as u64);
+    let missing = match here < head.len {
+        true => (here..).zip(reader::events(connection, key, head.number, here..head.len).await?).collect(),
+        false => VecDeque::new(),
+    };
+    journal::begin(shared, connection, head.number, jobs).await?;
+    let fenced = journal::fenced(shared, connection, &head, jobs).await?;
+    let mut rows = Rows::default();
+    let mut outcomes = Vec::with_capacity(jobs.len());
+    for job in jobs {
+        let outcome = match job {
+            Job::Commit { slot, .. } if fenced.contains(&slot.run_id) => Err(refuse::fenced(slot.run_id)),
+            Job::Step { run, .. } if fenced.contains(run) => Err(refuse::fenced(*run)),
+            Job::Wait { wait, .. } if fenced.contains(&wait.key.run_id) => {
+                Err(refuse::fenced(wait.key.run_id))
+            }
+            Job::Commit { slot, draft, tried, .. } => {
+                let entry = Entry {
+                    run: slot.run_id.to_string(),
+                    slot: slot.to_string(),
+                    temp: (!draft.temp.is_empty()).then(|| to_text(&draft.temp)).transpose()?,
+                };
+                let there = match is_careful {
+                    true => journal::there(connection, key, head.number, &entry).await?,
+                    false => None,
+                };
+                let is_open = session.as_ref().is_some_and(|session| Arc::ptr_eq(session, slot.session()));
+                match there {
+                    Some(there) => Ok(Outcome::There(there)),
+                    // It was deleted, and perhaps made again.
+                    None if !is_open => Err(key.missing()),
+                    None => {
+                        slot.stamp(&mut draft.event, head.latest);
+                        tried.push(draft.event.id);
+                        for done in &slot.done {
+                            let [runs, paths, marks] = &mut rows.done;
+                            runs.push(entry.run.clone());
+                            paths.push(done.path.to_string());
+                            marks.push(to_text(done)?);
+                        }
+                        rows.append(&mut head, &draft.event, Some(entry)).map(Outcome::New)
+                    }
+                }
+            }
+            Job::Append { events, .. } => {
+                for event in events {
+                    rows.append(&mut head, event, None)?;
+                }
+                Ok(Outcome::Done(true))
+            }
+            Job::Step { run, key, value, .. } => {
+                Ok(Outcome::Value(journal::step(connection, *run, key, value).await?))
+            }
+            Job::Wait { wait, .. } => Ok(Outcome::Value(journal::wait(connection, wait).await?)),
+            Job::Finished { run, .. } if fenced.contains(run) => Err(refuse::fenced(*run)),
+            Job::Finished { run, done, .. } => {
+                journal::finished(connection, *run, done).await?;
+                Ok(Outcome::Done(true))
+            }
+            Job::Close { run, status, epoch, .. } => {
+                let owner = &shared.drives.owner;
+                Ok(Outcome::Done(journal::close(connection, *run, owner, *epoch, status.as_ref()).await?))
+            }
+            Job::Look { .. } => Ok(Outcome::Done(true)),
+            Job::Open { .. } => Ok(Outcome::Row(reader::row(connection, key).await?)),
+        };
+        outcomes.push(outcome);
+    }
+    rows.write(connection, key, &head).await?;
+    Ok(Written { session, missing, outcomes })
+}
+
+/// What becomes of what is asked of a session that is not there.
+fn without_session(key: &SessionKey, job: &Job) -> Result<Outcome> {
+    match job {
+        Job::Look { .. } => Ok(Outcome::Done(false)),
+        Job::Open { .. } => Ok(Outcome::Row(None)),
+        // Its run has gone with it.
+        Job::Close { .. } | Job::Finished { .. } => Ok(Outcome::Done(true)),
+        _ => Err(key.missing()),
+    }
+}
+
+/// Tells what was committed, in the order of the log. Whoever asked may be gone: it is delivered all the same.
+fn deliver(shared: &Arc<Shared>, key: &SessionKey, jobs: Vec<Job>, written: Written) {
+    let Written { session, mut missing, outcomes } = written;
+    let mut catch_up = |before: u64| {
+        let Some(session) = &session else { return };
+        while missing.front().is_some_and(|(place, _)| *place < before) {
+            missing.pop_front().into_iter().for_each(|(_, event)| session.append_stored(event));
+        }
+    };
+    for (job, outcome) in jobs.into_iter().zip(outcomes) {
+        match (job, outcome) {
+            (Job::Commit { slot, draft, reply, .. }, Ok(Outcome::New(place))) => {
+                catch_up(place);
+                let _ = reply.send(Ok(slot.deliver(place, Arc::new(draft.event), draft.temp)));
+            }
+            (Job::Commit { slot, tried, reply, .. }, Ok(Outcome::There(There { place, event, temp }))) => {
+                catch_up(place);
+                let is_ours = tried.contains(&event.id) && slot.session().len() as u64 == place;
+                let stored = match is_ours {
+                    // Its commit was cut off, and had arrived.
+                    true => slot.deliver(place, event, temp),
+                    false => {
+                        drop(slot);
+                        Stored::earlier(place, event, temp)
+                    }
+                };
+                let _ = reply.send(Ok(stored));
+            }
+            (Job::Step { value, reply, .. }, Ok(Outcome::Value(earlier))) => {
+                let _ = reply.send(Ok(earlier.unwrap_or(value)));
+            }
+            (Job::Wait { reply, .. }, Ok(Outcome::Value(answer))) => drop(reply.send(Ok(answer))),
+            (Job::Close { run, status, reply, .. }, Ok(Outcome::Done(is_ours))) => {
+                // Who only gives it up does not mind that somebody has it.
+                let closed = match is_ours || status.is_none() {
+                    true => Ok(()),
+                    false => Err(refuse::fenced(run)),
+                };
+                let _ = reply.map(|reply| reply.send(closed));
+            }
+            (Job::Finished { reply, .. }, Ok(Outcome::Done(_))) => drop(reply.send(Ok(()))),
+            (Job::Append { reply, .. }, Ok(Outcome::Done(_))) => drop(reply.send(Ok(()))),
+            (Job::Look { reply }, Ok(Outcome::Done(is_there))) => drop(reply.send(Ok(is_there))),
+            (Job::Open { reply }, Ok(Outcome::Row(row))) => {
+                let opened = row.map(|row| {
+                    catch_up(row.len as u64);
+                    let shelf = Shelf { pool: shared.pool.clone(), key: key.clone(), number: row.number };
+                    shared.live.open(key, row, Arc::new(shelf))
+                });
+                let _ = reply.send(Ok(opened));
+            }
+            (job, Err(error)) => refused(shared, job, error),
+            (job, Ok(_)) => refused(shared, job, closed()),
+        }
+    }
+    catch_up(u64::MAX);
+}
+
+fn refused(shared: &Shared, job: Job, error: Error) {
+    let is_fenced = error.kind() == ErrorKind::Store(StoreErrorKind::Fenced);
+    let not_ours = |run| {
+        if is_fenced {
+            shared.drives.end(run);
+        }
+    };
+    match job {
+        Job::Commit { slot, reply, .. } => {
+            not_ours(slot.run_id);
+            drop(slot);
+            let _ = reply.send(Err(error));
+        }
+        Job::Step { run, reply, .. } => {
+            not_ours(run);
+            let _ = reply.send(Err(error));
+        }
+        Job::Wait { wait, reply, .. } => {
+            not_ours(wait.key.run_id);
+            let _ = reply.send(Err(error));
+        }
+        Job::Finished { run, reply, .. } => {
+            not_ours(run);
+            let _ = reply.send(Err(error));
+        }
+        Job::Close { reply, .. } => drop(reply.map(|reply| reply.send(Err(error)))),
+        Job::Append { reply, .. } => drop(reply.send(Err(error))),
+        Job::Look { reply } => drop(reply.send(Err(error))),
+        Job::Open { reply } => drop(reply.send(Err(error))),
+    }
+}

@@ -1,0 +1,98 @@
+//! One queue per session: what is asked for while a transaction is on its way goes together in the next one.
+
+use crate::Shared;
+use crate::batch::batch;
+use adk_core::engine::{Done, Draft, RunStatus, Slot, Stored, Wait};
+use adk_core::session::{Session, SessionKey};
+use adk_core::{Event, EventId, Result, RunId};
+use serde_json::Value;
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::oneshot;
+
+/// The most that goes into one transaction, so that the first is not held up by the last.
+const MOST: usize = 128;
+
+/// Who waits for a result. He may be gone.
+pub(crate) type Reply<T> = oneshot::Sender<Result<T>>;
+
+/// Something to be done in a session whose row is locked, in this order.
+pub(crate) enum Job {
+    /// An event of a run.
+    Commit { slot: Slot, draft: Draft, epoch: i64, tried: Vec<EventId>, reply: Reply<Stored> },
+    /// The record of a step.
+    Step { run: RunId, key: String, value: Value, epoch: i64, reply: Reply<Value> },
+    /// A value that is waited for.
+    Wait { wait: Wait, epoch: i64, reply: Reply<Option<Value>> },
+    /// Agents that have finished, of a run that makes no more commits.
+    Finished { run: RunId, done: Vec<Done>, epoch: i64, reply: Reply<()> },
+    /// The end of a run, or of driving it.
+    Close { run: RunId, status: Option<RunStatus>, epoch: i64, reply: Option<Reply<()>> },
+    /// Events that have id and time.
+    Append { events: Vec<Event>, reply: Reply<()> },
+    /// Nothing but what comes with the lock: events of other programs get their places.
+    Look { reply: Reply<bool> },
+    /// The session as it is in memory.
+    Open { reply: Reply<Option<Arc<Session>>> },
+}
+
+impl Job {
+    /// Whether it belongs to a run, and goes together with others of the kind.
+    fn is_of_run(&self) -> bool {
+        !matches!(self, Self::Append { .. } | Self::Look { .. } | Self::Open { .. })
+    }
+
+    /// Whether it may be done twice.
+    pub(crate) fn is_repeatable(&self) -> bool {
+        !matches!(self, Self::Append { .. })
+    }
+}
+
+/// The sessions that something is asked of.
+#[derive(Default)]
+pub(crate) struct Lanes(Mutex<HashMap<SessionKey, VecDeque<Job>>>);
+
+impl Lanes {
+    fn lanes(&self) -> MutexGuard<'_, HashMap<SessionKey, VecDeque<Job>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next ones that go together. A lane that is empty ends.
+    fn next(&self, key: &SessionKey) -> Vec<Job> {
+        let mut lanes = self.lanes();
+        let Some(lane) = lanes.get_mut(key) else { return Vec::new() };
+        let mut jobs: Vec<Job> = lane.pop_front().into_iter().collect();
+        if jobs.first().is_some_and(Job::is_of_run) {
+            while jobs.len() < MOST && lane.front().is_some_and(Job::is_of_run) {
+                jobs.extend(lane.pop_front());
+            }
+        }
+        if jobs.is_empty() {
+            lanes.remove(key);
+        }
+        jobs
+    }
+}
+
+impl Shared {
+    /// Puts it at the end of the queue of its session. It is done whether or not anybody waits for it.
+    pub(crate) fn post(self: &Arc<Self>, key: SessionKey, job: Job) {
+        let mut lanes = self.lanes.lanes();
+        if let Some(lane) = lanes.get_mut(&key) {
+            lane.push_back(job);
+            return;
+        }
+        lanes.insert(key.clone(), VecDeque::from([job]));
+        drop(lanes);
+        let this = self.clone();
+        self.runtime.spawn(async move {
+            loop {
+                let jobs = this.lanes.next(&key);
+                if jobs.is_empty() {
+                    break;
+                }
+                batch(&this, &key, jobs).await;
+            }
+        });
+    }
+}

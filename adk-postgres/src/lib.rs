@@ -1,0 +1,178 @@
+//! Durable sessions and runs in a Postgres database that many processes share.
+//!
+//! [`PostgresStore`] keeps sessions and is the engine of their runs: an event, the state that it changes and its entry in the
+//! journal are one transaction, which is on the disk of the server before the agent goes on and before anybody sees the
+//! event.
+//!
+//! ```no_run
+//! # use adk_core as adk;
+//! # async fn example() -> adk::Result<()> {
+//! let store = adk_postgres::PostgresStore::connect("postgres://agents:secret@db/agents").await?;
+//! let runner: adk::Runner = adk::Runner::builder().session_store(store.clone()).engine(store).build()?;
+//! # let _ = runner;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The tables are those of ADK's `DatabaseSessionService` (schema version 1): Python's google-adk opens the same database,
+//! reads what was written here, and the reverse. What ADK has no table for stands in tables of its own, whose names begin
+//! with `adkw_`.
+//!
+//! **A run is driven by one process at a time.** Whoever drives runs holds a [lease](Options::lease), which it renews. When its
+//! process has died, the lease expires and [`Runner::recover`](adk_core::Runner::recover) of any other process takes the
+//! runs up. Should the first one live after all (it was stopped, or cut off), then what it writes is refused with an error
+//! of kind [`StoreErrorKind::Fenced`](adk_core::StoreErrorKind::Fenced): each taking of a run has a number, and each
+//! transaction compares it.
+//!
+//! **A server that is away for a moment** is waited for ([`Options::patience`]); then the run ends with an error that is
+//! [retryable](adk_core::Error::is_retryable), and can be resumed.
+
+mod batch;
+mod engine;
+mod error;
+mod exact;
+mod journal;
+mod lane;
+mod lease;
+mod log;
+mod reader;
+mod schema;
+mod sessions;
+mod transact;
+mod types;
+
+use adk_core::Result;
+use adk_core::session::OpenSessions;
+use error::Doing;
+use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::runtime::Handle;
+
+/// How a database is used.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Options {
+    /// How long a process that says nothing counts as alive. Default 30 seconds. A shorter time finds dead processes
+    /// earlier; it should be many times what a transaction takes, or processes that live lose their runs.
+    pub lease: Duration,
+    /// How long a server that is away, or a lock that somebody holds, is waited for. Default ten seconds.
+    pub patience: Duration,
+    /// The most connections that are open at a time. Default 10.
+    pub connections: u32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { lease: Duration::from_secs(30), patience: Duration::from_secs(10), connections: 10 }
+    }
+}
+
+impl Options {
+    /// How long a process that says nothing counts as alive.
+    #[must_use]
+    pub fn lease(mut self, time: Duration) -> Self {
+        self.lease = time;
+        self
+    }
+
+    /// How long a server that is away, or a lock that somebody holds, is waited for.
+    #[must_use]
+    pub fn patience(mut self, time: Duration) -> Self {
+        self.patience = time;
+        self
+    }
+
+    /// The most connections that are open at a time; at least one.
+    #[must_use]
+    pub fn connections(mut self, most: u32) -> Self {
+        self.connections = most.max(1);
+        self
+    }
+}
+
+/// Sessions and runs in a Postgres database. Clones share its connections; it works as long as the runtime lives in which it
+/// was opened.
+#[derive(Clone)]
+pub struct PostgresStore(Arc<Shared>);
+
+pub(crate) struct Shared {
+    pool: PgPool,
+    options: Options,
+    /// What has to be written although nobody waits for it is written here.
+    runtime: Handle,
+    live: OpenSessions,
+    lanes: lane::Lanes,
+    drives: lease::Drives,
+}
+
+impl PostgresStore {
+    /// Opens a database by its URL, with its tables, which are made when they are not there. The URL is libpq's:
+    /// `postgres://user:password@host:5432/database?sslmode=require`; what it leaves out is taken from `PGHOST`, `PGUSER`
+    /// and so on. Tables are looked for and made along the `search_path`.
+    ///
+    /// # Errors
+    /// Of kind [`ErrorKind::Store`](adk_core::ErrorKind::Store), with a kind of its own for a server that cannot be reached,
+    /// a database that is not there, a user that may not write, and tables of another program or another version of ADK.
+    pub async fn connect(url: &str) -> Result<Self> {
+        Self::connect_with(url, Options::default()).await
+    }
+
+    /// Opens a database with settings.
+    ///
+    /// # Errors
+    /// As [`connect`](Self::connect).
+    pub async fn connect_with(url: &str, options: Options) -> Result<Self> {
+        let what = "connect";
+        let to = PgConnectOptions::from_str(url).doing(what)?.application_name("adk-workflow");
+        let pool = PgPoolOptions::new()
+            .max_connections(options.connections.max(1))
+            .acquire_timeout(options.patience)
+            // One that has died is noticed by the first statement, and that is tried again.
+            .test_before_acquire(false)
+            .connect_with(to)
+            .await
+            .doing(what)?;
+        let mut connection = pool.acquire().await.doing(what)?;
+        schema::prepare(&mut connection).await?;
+        drop(connection);
+        let (lanes, drives) = (lane::Lanes::default(), lease::Drives::new());
+        let (runtime, live) = (Handle::current(), OpenSessions::default());
+        Ok(Self(Arc::new(Shared { pool, options, runtime, live, lanes, drives })))
+    }
+
+    /// Gives up all that this process drives, so that others may take it up at once, and closes the connections. What is
+    /// asked of the store after that fails.
+    ///
+    /// # Errors
+    /// When the server cannot be reached: then others take it up when the lease has expired.
+    pub async fn shut_down(&self) -> Result<()> {
+        let ended = self.0.end_lease().await;
+        self.0.pool.close().await;
+        ended
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if let Some(end) = self.ending() {
+            self.runtime.spawn(end);
+        }
+    }
+}
+
+impl From<PostgresStore> for Arc<dyn adk_core::session::SessionStore> {
+    fn from(store: PostgresStore) -> Self {
+        Arc::new(store)
+    }
+}
+
+impl fmt::Debug for PostgresStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not the URL, which holds a password.
+        let to = self.0.pool.connect_options();
+        write!(f, "PostgresStore({}/{})", to.get_host(), to.get_database().unwrap_or_default())
+    }
+}

@@ -1,0 +1,293 @@
+//! The rows of a session: locked, brought up to what other programs have written, and added to.
+
+use crate::error::{Doing, failed, is_taken};
+use crate::exact::{self, Keys};
+use crate::types::{Jsonb, Micros};
+use adk_core::session::{SessionKey, split};
+use adk_core::{Event, Result, StateDelta};
+use serde_json::Value;
+use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, Row as _};
+use std::sync::Arc;
+
+/// An event of another program may be a little older than what was written before it.
+const SKEW: u64 = 600_000_000;
+
+/// A session whose row this transaction has locked.
+#[derive(Debug)]
+pub(crate) struct Head {
+    /// Its number in our tables.
+    pub(crate) number: i64,
+    /// How many events its log has.
+    pub(crate) len: u64,
+    /// The latest time in its log.
+    pub(crate) latest: u64,
+    /// How often a run of it was taken up.
+    pub(crate) takes: i64,
+}
+
+/// Locks the row of a session, as ADK does; `None` when there is none. Events of other programs get their places.
+pub(crate) async fn lock(connection: &mut PgConnection, key: &SessionKey) -> Result<Option<Head>> {
+    let what = "lock a session";
+    let sql = "SELECT s.update_time, n.number, n.len, n.seen, n.latest, n.takes FROM sessions s
+        JOIN adkw_sessions n ON n.app_name = s.app_name AND n.user_id = s.user_id AND n.id = s.id
+        WHERE s.app_name = $1 AND s.user_id = $2 AND s.id = $3 FOR NO KEY UPDATE";
+    let mut found = None;
+    for attempt in 0..2 {
+        let of = sqlx::query(sql).bind(&key.app).bind(&key.user).bind(&key.id);
+        found = of.fetch_optional(&mut *connection).await.doing(what)?;
+        if found.is_some() || attempt == 1 || !number(connection, key).await? {
+            break;
+        }
+    }
+    let Some(row) = found else { return Ok(None) };
+    let read = |row: &PgRow| -> sqlx::Result<(u64, Option<u64>, Head)> {
+        let (updated, seen): (Micros, Option<Micros>) = (row.try_get(0)?, row.try_get(3)?);
+        let latest: Micros = row.try_get(4)?;
+        let len = u64::try_from(row.try_get::<i64, _>(2)?).unwrap_or(0);
+        let head = Head { number: row.try_get(1)?, len, latest: latest.0, takes: row.try_get(5)? };
+        Ok((updated.0, seen.map(|seen| seen.0), head))
+    };
+    let (updated, seen, mut head) = read(&row).doing(what)?;
+    // Whoever writes an event says so in the row of the session.
+    if seen != Some(updated) {
+        adopt(connection, key, &mut head, seen.is_some(), updated).await?;
+    }
+    Ok(Some(head))
+}
+
+/// Gives a session of another program its row in our tables; `false` when there is no such session.
+async fn number(connection: &mut PgConnection, key: &SessionKey) -> Result<bool> {
+    let sql = "INSERT INTO adkw_sessions (app_name, user_id, id, latest)
+        SELECT app_name, user_id, id, update_time FROM sessions WHERE app_name = $1 AND user_id = $2 AND id = $3
+        ON CONFLICT DO NOTHING";
+    let of = sqlx::query(sql).bind(&key.app).bind(&key.user).bind(&key.id);
+    of.execute(&mut *connection).await.doing("number a session")?;
+    let sql = "SELECT EXISTS (SELECT 1 FROM sessions WHERE app_name = $1 AND user_id = $2 AND id = $3)";
+    let of = sqlx::query_scalar(sql).bind(&key.app).bind(&key.user).bind(&key.id);
+    of.fetch_one(connection).await.doing("number a session")
+}
+
+/// Gives the events that another program has appended their place in the log.
+async fn adopt(
+    connection: &mut PgConnection,
+    key: &SessionKey,
+    head: &mut Head,
+    is_near: bool,
+    updated: u64,
+) -> Result<()> {
+    let what = "read events of another program";
+    let fresh = "WITH fresh AS (
+            SELECT e.id, e.timestamp, row_number() OVER (ORDER BY e.timestamp, e.id) AS nth FROM events e
+            WHERE e.app_name = $2 AND e.user_id = $3 AND e.session_id = $4 AND e.timestamp >= $5
+            AND NOT EXISTS (SELECT 1 FROM adkw_log l WHERE l.session = $1 AND l.event_id = e.id)),
+        added AS (INSERT INTO adkw_log (session, place, event_id, time)
+            SELECT $1, $6 + nth - 1, id, timestamp FROM fresh)
+        SELECT count(*), max(timestamp) FROM fresh";
+    let all = "SELECT count(*) FROM events WHERE app_name = $1 AND user_id = $2 AND session_id = $3";
+    // Near the end as a rule; otherwise wherever they are.
+    let near = if is_near { head.latest.saturating_sub(SKEW) } else { 0 };
+    for since in [near, 0] {
+        let of = sqlx::query(fresh).bind(head.number).bind(&key.app).bind(&key.user).bind(&key.id);
+        let of = of.bind(Micros(since)).bind(places(head.len));
+        let row = of.fetch_one(&mut *connection).await.doing(what)?;
+        head.len += u64::try_from(row.try_get::<i64, _>(0).doing(what)?).unwrap_or(0);
+        let latest: Option<Micros> = row.try_get(1).doing(what)?;
+        head.latest = head.latest.max(latest.map_or(0, |latest| latest.0));
+        let of = sqlx::query_scalar::<_, i64>(all).bind(&key.app).bind(&key.user).bind(&key.id);
+        let count = of.fetch_one(&mut *connection).await.doing(what)?;
+        if since == 0 || places(head.len) >= count {
+            break;
+        }
+    }
+    let sql = "UPDATE adkw_sessions SET len = $2, latest = $3, seen = $4 WHERE number = $1";
+    let of = sqlx::query(sql).bind(head.number).bind(places(head.len));
+    of.bind(Micros(head.latest)).bind(Micros(updated)).execute(connection).await.doing(what).map(drop)
+}
+
+/// A number of events, as Postgres counts.
+pub(crate) fn places(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// Which slot of which run an event fills.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) run: String,
+    pub(crate) slot: String,
+    pub(crate) temp: Option<String>,
+}
+
+/// What a transaction writes to a session: rows by column, as one statement takes them.
+#[derive(Debug, Default)]
+pub(crate) struct Rows {
+    places: Vec<i64>,
+    ids: Vec<String>,
+    times: Vec<Micros>,
+    invocations: Vec<String>,
+    data: Vec<Jsonb>,
+    runs: Vec<Option<String>>,
+    slots: Vec<Option<String>>,
+    temps: Vec<Option<String>>,
+    exacts: Vec<Option<String>>,
+    own: Keys,
+    user: Keys,
+    app: Keys,
+    /// Agents that have finished: run, path, mark.
+    pub(crate) done: [Vec<String>; 3],
+}
+
+impl Rows {
+    /// Appends an event that has id and time; gives its place.
+    pub(crate) fn append(&mut self, head: &mut Head, event: &Event, entry: Option<Entry>) -> Result<u64> {
+        let (data, exact) = exact::of_event(event)?;
+        self.share(&event.actions.state_delta)?;
+        let place = head.len;
+        (head.len, head.latest) = (place + 1, head.latest.max(event.timestamp));
+        self.places.push(places(place));
+        self.ids.push(event.id.to_string());
+        self.times.push(Micros(event.timestamp));
+        self.invocations.push(event.invocation_id.to_string());
+        self.data.push(Jsonb(data));
+        let (run, slot, temp) =
+            entry.map_or((None, None, None), |entry| (Some(entry.run), Some(entry.slot), entry.temp));
+        self.runs.push(run);
+        self.slots.push(slot);
+        self.temps.push(temp);
+        self.exacts.push(exact);
+        Ok(place)
+    }
+
+    fn share(&mut self, delta: &StateDelta) -> Result<()> {
+        delta.iter().try_for_each(|(key, _)| exact::check(key))?;
+        for (keys, part) in [&mut self.own, &mut self.user, &mut self.app].into_iter().zip(split(delta)) {
+            part.into_iter().try_for_each(|(key, value): (&str, &Arc<Value>)| keys.insert(key, value))?;
+        }
+        Ok(())
+    }
+
+    /// Writes them all. A session whose row is not locked must not be written.
+    pub(crate) async fn write(
+        self,
+        connection: &mut PgConnection,
+        key: &SessionKey,
+        head: &Head,
+    ) -> Result<()> {
+        let what = "append an event";
+        let Some(last) = self.times.last().copied() else { return Ok(()) };
+        let sql = "WITH log AS (
+                INSERT INTO adkw_log (session, place, event_id, time, run, slot, temp, exact)
+                SELECT $1, * FROM unnest($5::bigint[], $6::text[], $7::timestamp[], $8::text[], $9::text[], $10::text[],
+                    $11::text[])),
+            data AS (
+                INSERT INTO events (id, app_name, user_id, session_id, invocation_id, timestamp, event_data)
+                SELECT e.id, $2, $3, $4, e.invocation, e.time, e.data
+                FROM unnest($6::text[], $12::text[], $7::timestamp[], $13::jsonb[]) e (id, invocation, time, data)),
+            done AS (
+                INSERT INTO adkw_done (run, path, done)
+                SELECT d.run, d.path, d.done FROM unnest($14::text[], $15::text[], $16::text[]) d (run, path, done)
+                WHERE EXISTS (SELECT 1 FROM adkw_runs r WHERE r.id = d.run) ON CONFLICT DO NOTHING),
+            own AS (
+                UPDATE sessions SET update_time = $17,
+                    state = CASE WHEN $18 = '{}'::jsonb THEN state ELSE state || $18 END
+                WHERE app_name = $2 AND user_id = $3 AND id = $4)
+            UPDATE adkw_sessions SET len = $19, seen = $17, latest = $20, exact = (exact - $21::text[]) || $22
+            WHERE number = $1";
+        let Self { done: [runs, paths, done], own, .. } = &self;
+        let of = sqlx::query(sql).bind(head.number).bind(&key.app).bind(&key.user).bind(&key.id);
+        let of = of.bind(&self.places).bind(&self.ids).bind(&self.times).bind(&self.runs).bind(&self.slots);
+        let of = of.bind(&self.temps).bind(&self.exacts).bind(&self.invocations).bind(&self.data);
+        let of = of.bind(runs).bind(paths).bind(done).bind(last).bind(object(&own.shown));
+        let of =
+            of.bind(places(head.len)).bind(Micros(head.latest)).bind(&own.plain).bind(object(&own.exact));
+        of.execute(&mut *connection).await.map_err(|error| failed_to_append(key, error))?;
+        share(connection, key, [&self.app, &self.user], last).await.map_err(|error| failed(what, error))
+    }
+}
+
+fn failed_to_append(key: &SessionKey, error: sqlx::Error) -> adk_core::Error {
+    match is_taken(&error, "events_pkey") || is_taken(&error, "adkw_log_event") {
+        true => adk_core::Error::new(
+            adk_core::ErrorKind::Store(adk_core::StoreErrorKind::Exists),
+            format!("the session `{key}` holds one of these events already"),
+        )
+        .with_help("append only what is new, or import into a session of another id"),
+        false => failed("append an event", error),
+    }
+}
+
+fn object(keys: &serde_json::Map<String, Value>) -> Jsonb {
+    Jsonb(Value::Object(keys.clone()).to_string())
+}
+
+/// Writes what belongs to the app and to the user, in this order, as ADK does.
+async fn share(
+    connection: &mut PgConnection,
+    key: &SessionKey,
+    [app, user]: [&Keys; 2],
+    time: Micros,
+) -> sqlx::Result<()> {
+    if !app.is_empty() {
+        let sql = "INSERT INTO app_states AS a (app_name, state, update_time) VALUES ($1, $2, $3)
+            ON CONFLICT (app_name) DO UPDATE SET state = a.state || excluded.state, update_time = excluded.update_time";
+        let row = sqlx::query(sql).bind(&key.app).bind(object(&app.shown)).bind(time);
+        row.execute(&mut *connection).await?;
+        share_exact(connection, key, "app", "", app).await?;
+    }
+    if !user.is_empty() {
+        let sql =
+            "INSERT INTO user_states AS u (app_name, user_id, state, update_time) VALUES ($1, $2, $3, $4)
+            ON CONFLICT (app_name, user_id) DO UPDATE SET state = u.state || excluded.state,
+                update_time = excluded.update_time";
+        let row = sqlx::query(sql).bind(&key.app).bind(&key.user).bind(object(&user.shown)).bind(time);
+        row.execute(&mut *connection).await?;
+        share_exact(connection, key, "user", &key.user, user).await?;
+    }
+    Ok(())
+}
+
+async fn share_exact(
+    connection: &mut PgConnection,
+    key: &SessionKey,
+    scope: &str,
+    user: &str,
+    keys: &Keys,
+) -> sqlx::Result<()> {
+    if !keys.is_exact() {
+        return Ok(());
+    }
+    let sql = "INSERT INTO adkw_shared AS x (app_name, scope, user_id, exact) VALUES ($1, $2, $3, $4)
+        ON CONFLICT (app_name, scope, user_id) DO UPDATE SET exact = (x.exact - $5::text[]) || excluded.exact";
+    let row = sqlx::query(sql).bind(&key.app).bind(scope).bind(user).bind(object(&keys.exact));
+    row.bind(&keys.plain).execute(connection).await.map(drop)
+}
+
+/// Makes the rows of a session; `false` when there is one already, and nothing was written.
+pub(crate) async fn create(
+    connection: &mut PgConnection,
+    key: &SessionKey,
+    state: &StateDelta,
+    now: u64,
+) -> Result<bool> {
+    let what = "make a session";
+    let mut rows = Rows::default();
+    rows.share(state)?;
+    let sql = "INSERT INTO sessions (app_name, user_id, id, state, create_time, update_time) VALUES ($1, $2, $3, $4, $5, $5)
+        ON CONFLICT DO NOTHING";
+    let now = Micros(now);
+    let of = sqlx::query(sql).bind(&key.app).bind(&key.user).bind(&key.id);
+    let made = of.bind(object(&rows.own.shown)).bind(now).execute(&mut *connection).await.doing(what)?;
+    if made.rows_affected() == 0 {
+        return Ok(false);
+    }
+    let sql = "INSERT INTO adkw_sessions (app_name, user_id, id, seen, latest, exact) VALUES ($1, $2, $3, $4, $4, $5)";
+    let of = sqlx::query(sql).bind(&key.app).bind(&key.user).bind(&key.id).bind(now);
+    of.bind(object(&rows.own.exact)).execute(&mut *connection).await.doing(what)?;
+    // ADK wants the rows of user and app before it appends, also when nothing is in them.
+    let sql = "WITH app AS (INSERT INTO app_states (app_name, state, update_time) VALUES ($1, '{}', $3) ON CONFLICT DO NOTHING)
+        INSERT INTO user_states (app_name, user_id, state, update_time) VALUES ($1, $2, '{}', $3) ON CONFLICT DO NOTHING";
+    let of = sqlx::query(sql).bind(&key.app).bind(&key.user).bind(now);
+    of.execute(&mut *connection).await.doing(what)?;
+    share(connection, key, [&rows.app, &rows.user], now).await.doing(what)?;
+    Ok(true)
+}

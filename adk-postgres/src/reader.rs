@@ -1,0 +1,173 @@
+//! Reading: rows of sessions with the state that they share, and events by their places.
+
+use crate::error::Doing;
+use crate::exact;
+use crate::log::places;
+use crate::types::{Jsonb, Micros};
+use adk_core::session::{EventFilter, Pages, SessionKey, SessionRow, SessionSnapshot};
+use adk_core::{BoxFuture, Event, Result};
+use serde_json::{Map, Value};
+use sqlx::postgres::{PgPool, PgRow};
+use sqlx::{PgConnection, Row as _};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A session with all that belongs to its state.
+macro_rules! rows {
+    ($which:literal) => {
+        concat!(
+            "SELECT s.user_id, s.id, n.number, n.len, s.update_time, s.state, n.exact, u.state, ux.exact, a.state, ax.exact,
+                n.seen IS NOT DISTINCT FROM s.update_time
+            FROM sessions s
+            LEFT JOIN adkw_sessions n ON n.app_name = s.app_name AND n.user_id = s.user_id AND n.id = s.id
+            LEFT JOIN user_states u ON u.app_name = s.app_name AND u.user_id = s.user_id
+            LEFT JOIN app_states a ON a.app_name = s.app_name
+            LEFT JOIN adkw_shared ux ON ux.app_name = s.app_name AND ux.scope = 'user' AND ux.user_id = s.user_id
+            LEFT JOIN adkw_shared ax ON ax.app_name = s.app_name AND ax.scope = 'app' AND ax.user_id = ''
+            WHERE s.app_name = $1 AND ",
+            $which
+        )
+    };
+}
+
+/// The rows of a session, as they are for this transaction; `None` when there is none.
+pub(crate) async fn row(connection: &mut PgConnection, key: &SessionKey) -> Result<Option<SessionRow>> {
+    Ok(seen(connection, key).await?.map(|(row, _)| row))
+}
+
+/// The same, and whether all of its events have their places.
+pub(crate) async fn seen(
+    connection: &mut PgConnection,
+    key: &SessionKey,
+) -> Result<Option<(SessionRow, bool)>> {
+    let of = sqlx::query(rows!("s.user_id = $2 AND s.id = $3")).bind(&key.app).bind(&key.user).bind(&key.id);
+    let found = of.fetch_optional(connection).await.doing("read a session")?;
+    found.map(|row| read(&row, key)).transpose()
+}
+
+fn read(row: &PgRow, key: &SessionKey) -> Result<(SessionRow, bool)> {
+    let what = "read a session";
+    let state = |at: usize, of: &str, name: &str| -> Result<Map<String, Value>> {
+        let shown: Option<Jsonb> = row.try_get(at).doing(what)?;
+        let exact: Option<Jsonb> = row.try_get(at + 1).doing(what)?;
+        let Some(shown) = shown else { return Ok(Map::new()) };
+        exact::state(&shown.0, exact.as_ref().map(|exact| &*exact.0), &format!("the state of {of} `{name}`"))
+    };
+    let len = row.try_get::<Option<i64>, _>(3).doing(what)?.unwrap_or(0);
+    let read = SessionRow {
+        number: row.try_get::<Option<i64>, _>(2).doing(what)?.unwrap_or(-1),
+        len: usize::try_from(len).unwrap_or(0),
+        updated: row.try_get::<Micros, _>(4).doing(what)?.0,
+        own: state(5, "session", &key.to_string())?,
+        user: state(7, "user", &key.user)?,
+        app: state(9, "app", &key.app)?,
+    };
+    Ok((read, row.try_get(11).doing(what)?))
+}
+
+/// The sessions of an app, or of one user, in the order of their last change.
+pub(crate) async fn list(
+    connection: &mut PgConnection,
+    app: &str,
+    user: Option<&str>,
+) -> Result<Vec<SessionSnapshot>> {
+    let what = "list the sessions";
+    let sql = rows!(
+        r#"($2::text IS NULL OR s.user_id = $2) ORDER BY s.update_time, s.user_id COLLATE "C", s.id COLLATE "C""#
+    );
+    let found = sqlx::query(sql).bind(app).bind(user).fetch_all(connection).await.doing(what)?;
+    let read = |row: &PgRow| {
+        let (user, id): (String, String) = (row.try_get(0).doing(what)?, row.try_get(1).doing(what)?);
+        let key = SessionKey::new(app, user, id);
+        let (row, _) = read(row, &key)?;
+        let (len, updated) = (row.len, row.updated);
+        Ok(SessionSnapshot::new(key, row.into_state(), len, updated))
+    };
+    found.iter().map(read).collect()
+}
+
+/// A session as it is, with the events that a filter wants; `None` for the second when not all have their places yet.
+pub(crate) async fn snapshot(
+    connection: &mut PgConnection,
+    key: &SessionKey,
+    filter: &EventFilter,
+) -> Result<Option<Option<SessionSnapshot>>> {
+    let Some((row, is_seen)) = seen(connection, key).await? else { return Ok(None) };
+    if !is_seen {
+        return Ok(Some(None));
+    }
+    let (number, len, updated) = (row.number, row.len, row.updated);
+    let places = filter.places_of(len);
+    let found = match filter.most() {
+        Some(0) => Vec::new(),
+        _ => select(connection, key, number, places.start as u64..places.end as u64, filter).await?,
+    };
+    let first = found.first().map_or(places.end, |(place, _)| usize::try_from(*place).unwrap_or(usize::MAX));
+    let events = found.into_iter().map(|(_, event)| event).collect();
+    let snapshot = SessionSnapshot::new(key.clone(), row.into_state(), len, updated);
+    Ok(Some(Some(snapshot.with_events(first, events))))
+}
+
+/// The events at places of the log of a session.
+pub(crate) async fn events(
+    connection: &mut PgConnection,
+    key: &SessionKey,
+    number: i64,
+    places: Range<u64>,
+) -> Result<Vec<Arc<Event>>> {
+    let rows = select(connection, key, number, places, &EventFilter::new()).await?;
+    Ok(rows.into_iter().map(|(_, event)| event).collect())
+}
+
+/// Those of them that a filter wants, with their places.
+async fn select(
+    connection: &mut PgConnection,
+    key: &SessionKey,
+    number: i64,
+    wanted: Range<u64>,
+    filter: &EventFilter,
+) -> Result<Vec<(u64, Arc<Event>)>> {
+    let what = "read the events of a session";
+    // From the end: the newest are what is wanted as a rule.
+    let sql = "SELECT l.place, e.id, e.invocation_id, e.timestamp, e.event_data, l.exact FROM adkw_log l
+        JOIN events e ON e.id = l.event_id AND e.app_name = $2 AND e.user_id = $3 AND e.session_id = $4
+        WHERE l.session = $1 AND l.place >= $5 AND l.place < $6 AND l.time >= $7 ORDER BY l.place DESC LIMIT $8";
+    let since = Micros(filter.since_micros().min(u64::try_from(i64::MAX).unwrap_or(0)));
+    let most = filter.most().and_then(|most| i64::try_from(most).ok());
+    let of = sqlx::query(sql).bind(number).bind(&key.app).bind(&key.user).bind(&key.id);
+    let of = of.bind(places(wanted.start)).bind(places(wanted.end)).bind(since).bind(most);
+    let rows = of.fetch_all(connection).await.doing(what)?;
+    let mut all = Vec::with_capacity(rows.len());
+    for row in rows.iter().rev() {
+        let place = u64::try_from(row.try_get::<i64, _>(0).doing(what)?).unwrap_or(0);
+        let (data, exact) = (row.try_get::<Option<Jsonb>, _>(4), row.try_get::<Option<String>, _>(5));
+        let event = match data.doing(what)? {
+            Some(data) => exact::event(&data.0, exact.doing(what)?.as_deref())?,
+            // ADK allows a row without the event.
+            None => Event::from_columns(
+                &row.try_get::<String, _>(1).doing(what)?,
+                &row.try_get::<String, _>(2).doing(what)?,
+                row.try_get::<Micros, _>(3).doing(what)?.0,
+            )?,
+        };
+        all.push((place, Arc::new(event)));
+    }
+    Ok(all)
+}
+
+/// The log of a session that is open.
+pub(crate) struct Shelf {
+    pub(crate) pool: PgPool,
+    pub(crate) key: SessionKey,
+    pub(crate) number: i64,
+}
+
+impl Pages for Shelf {
+    fn load(&self, places: Range<usize>) -> BoxFuture<'_, Result<Vec<Arc<Event>>>> {
+        let places = places.start as u64..places.end as u64;
+        Box::pin(async move {
+            let mut connection = self.pool.acquire().await.doing("read the events of a session")?;
+            events(&mut connection, &self.key, self.number, places).await
+        })
+    }
+}

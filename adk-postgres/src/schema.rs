@@ -1,0 +1,180 @@
+//! The tables: those of ADK's schema version 1, and ours beside them.
+
+use crate::error::{Doing, corrupt, failed};
+use adk_core::{Error, ErrorKind, Result, StoreErrorKind};
+use sqlx::{Connection as _, PgConnection, Row as _};
+
+/// As google-adk 2.13 makes them (`sessions/schemas/v1.py`).
+const ADK: &str = "
+CREATE TABLE IF NOT EXISTS adk_internal_metadata (
+    key VARCHAR(128) NOT NULL, value VARCHAR(256) NOT NULL, PRIMARY KEY (key));
+CREATE TABLE IF NOT EXISTS sessions (
+    app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL, id VARCHAR(128) NOT NULL, state JSONB NOT NULL,
+    create_time TIMESTAMP WITHOUT TIME ZONE NOT NULL, update_time TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+    PRIMARY KEY (app_name, user_id, id));
+CREATE TABLE IF NOT EXISTS app_states (
+    app_name VARCHAR(128) NOT NULL, state JSONB NOT NULL, update_time TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+    PRIMARY KEY (app_name));
+CREATE TABLE IF NOT EXISTS user_states (
+    app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL, state JSONB NOT NULL,
+    update_time TIMESTAMP WITHOUT TIME ZONE NOT NULL, PRIMARY KEY (app_name, user_id));
+CREATE TABLE IF NOT EXISTS events (
+    id VARCHAR(128) NOT NULL, app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL,
+    session_id VARCHAR(128) NOT NULL, invocation_id VARCHAR(256) NOT NULL,
+    timestamp TIMESTAMP WITHOUT TIME ZONE NOT NULL, event_data JSONB, PRIMARY KEY (id, app_name, user_id, session_id),
+    FOREIGN KEY(app_name, user_id, session_id) REFERENCES sessions (app_name, user_id, id) ON DELETE CASCADE);
+CREATE INDEX IF NOT EXISTS idx_events_app_user_session_ts_id
+    ON events (app_name, user_id, session_id, timestamp DESC, id DESC);
+INSERT INTO adk_internal_metadata VALUES ('schema_version', '1') ON CONFLICT DO NOTHING;
+";
+
+/// Ours. A session that ADK deletes takes its rows here along.
+///
+/// * `adkw_sessions`: how long the log of a session is, and when we have last seen it (`seen`): somebody else has written
+///   to it since when its `update_time` is another. `takes` counts how often a run of it was taken up.
+/// * `adkw_log`: the order of the events of a session, and which slot of which run an event fills.
+/// * `adkw_owners`: processes, with the time until which they count as alive.
+/// * `adkw_runs`, `adkw_steps`, `adkw_done`, `adkw_waits`: the book of runs and their journals. `epoch` is the fencing
+///   token: it grows with every process that takes the run.
+/// * `exact`, `adkw_shared`: what `jsonb` would not give back as it was.
+const OURS: &str = "
+CREATE TABLE adkw_meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+INSERT INTO adkw_meta VALUES ('version', '1');
+CREATE TABLE adkw_sessions (
+    number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, app_name VARCHAR(128) NOT NULL,
+    user_id VARCHAR(128) NOT NULL, id VARCHAR(128) NOT NULL, len BIGINT NOT NULL DEFAULT 0,
+    seen TIMESTAMP WITHOUT TIME ZONE, latest TIMESTAMP WITHOUT TIME ZONE NOT NULL, takes BIGINT NOT NULL DEFAULT 0,
+    exact JSONB NOT NULL DEFAULT '{}', UNIQUE (app_name, user_id, id),
+    FOREIGN KEY (app_name, user_id, id) REFERENCES sessions (app_name, user_id, id) ON DELETE CASCADE);
+CREATE TABLE adkw_shared (
+    app_name VARCHAR(128) NOT NULL, scope TEXT NOT NULL, user_id VARCHAR(128) NOT NULL, exact JSONB NOT NULL,
+    PRIMARY KEY (app_name, scope, user_id));
+CREATE TABLE adkw_log (
+    session BIGINT NOT NULL REFERENCES adkw_sessions (number) ON DELETE CASCADE, place BIGINT NOT NULL,
+    event_id VARCHAR(128) NOT NULL, time TIMESTAMP WITHOUT TIME ZONE NOT NULL, run TEXT, slot TEXT, temp TEXT, exact TEXT,
+    PRIMARY KEY (session, place), CONSTRAINT adkw_log_event UNIQUE (session, event_id));
+CREATE UNIQUE INDEX adkw_log_slot ON adkw_log (run, slot) WHERE run IS NOT NULL;
+CREATE TABLE adkw_owners (id TEXT PRIMARY KEY, expires TIMESTAMP WITH TIME ZONE NOT NULL);
+CREATE TABLE adkw_runs (
+    id TEXT PRIMARY KEY, session BIGINT NOT NULL REFERENCES adkw_sessions (number) ON DELETE CASCADE,
+    status TEXT NOT NULL, error TEXT, owner TEXT, epoch BIGINT NOT NULL, record TEXT NOT NULL);
+CREATE INDEX adkw_runs_open ON adkw_runs (id) WHERE status IN ('running', 'paused');
+CREATE INDEX adkw_runs_session ON adkw_runs (session);
+CREATE TABLE adkw_steps (
+    run TEXT NOT NULL REFERENCES adkw_runs (id) ON DELETE CASCADE, key TEXT NOT NULL, value TEXT NOT NULL,
+    PRIMARY KEY (run, key));
+CREATE TABLE adkw_done (
+    run TEXT NOT NULL REFERENCES adkw_runs (id) ON DELETE CASCADE, path TEXT NOT NULL, done TEXT NOT NULL,
+    PRIMARY KEY (run, path));
+CREATE TABLE adkw_waits (
+    number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id TEXT NOT NULL UNIQUE,
+    run TEXT NOT NULL REFERENCES adkw_runs (id) ON DELETE CASCADE, key TEXT NOT NULL, waiting TEXT NOT NULL, answer TEXT);
+CREATE INDEX adkw_waits_run ON adkw_waits (run);
+";
+
+/// Our lock of the database while tables are made: any number that nobody else takes.
+const LOCK: i64 = 0x61_64_6b_77;
+
+/// Makes the tables that are not there, and makes sure that they can be written.
+pub(crate) async fn prepare(connection: &mut PgConnection) -> Result<()> {
+    let what = "look for its tables";
+    if has(connection, "adkw_meta").await.doing(what)? {
+        check(connection).await?;
+    } else {
+        make(connection).await?;
+    }
+    writable(connection).await
+}
+
+async fn has(connection: &mut PgConnection, table: &str) -> sqlx::Result<bool> {
+    sqlx::query_scalar("SELECT to_regclass($1) IS NOT NULL").bind(table).fetch_one(connection).await
+}
+
+/// ADK's version, and ours; and that the columns are of the types that ADK gives them.
+async fn check(connection: &mut PgConnection) -> Result<()> {
+    let what = "read the version of its tables";
+    if has(connection, "sessions").await.doing(what)? {
+        let version: Option<String> = match has(connection, "adk_internal_metadata").await.doing(what)? {
+            false => None,
+            true => {
+                let sql = "SELECT value FROM adk_internal_metadata WHERE key = 'schema_version'";
+                sqlx::query_scalar(sql).fetch_optional(&mut *connection).await.doing(what)?
+            }
+        };
+        if version.as_deref() != Some("1") {
+            let found = version
+                .map_or("no version, or an older one".to_owned(), |version| format!("version {version}"));
+            return Err(other_tables(&format!(
+                "has a table `sessions` of {found}, and this crate knows ADK's version 1"
+            )));
+        }
+        let sql = "SELECT a.attrelid::regclass::text || '.' || a.attname
+            FROM (VALUES ('sessions', 'state', 'jsonb'), ('events', 'event_data', 'jsonb'),
+                ('sessions', 'update_time', 'timestamp'), ('events', 'timestamp', 'timestamp')) w (t, c, ty)
+            JOIN pg_attribute a ON a.attrelid = to_regclass(w.t) AND a.attname = w.c
+            WHERE a.atttypid <> w.ty::regtype LIMIT 1";
+        let wrong: Option<String> =
+            sqlx::query_scalar(sql).fetch_optional(&mut *connection).await.doing(what)?;
+        if let Some(column) = wrong {
+            return Err(other_tables(&format!("has a column `{column}` of another type than ADK's")));
+        }
+    }
+    if has(connection, "adkw_meta").await.doing(what)? {
+        let sql = "SELECT value FROM adkw_meta WHERE key = 'version'";
+        let own: Option<String> = sqlx::query_scalar(sql).fetch_optional(connection).await.doing(what)?;
+        if own.as_deref() != Some("1") {
+            let own = own.unwrap_or_default();
+            return Err(other_tables(&format!("was written by another version of this crate ({own})")));
+        }
+    }
+    Ok(())
+}
+
+fn other_tables(what: &str) -> Error {
+    corrupt(format!("the database {what}"))
+        .with_help("use another database, or another schema with `?options[search_path]=NAME` in the URL")
+}
+
+async fn make(connection: &mut PgConnection) -> Result<()> {
+    let what = "make its tables";
+    let mut transaction = connection.begin().await.doing(what)?;
+    // Several processes may begin at the same moment.
+    sqlx::query("SELECT pg_advisory_xact_lock($1)")
+        .bind(LOCK)
+        .execute(&mut *transaction)
+        .await
+        .doing(what)?;
+    check(&mut transaction).await?;
+    if !has(&mut transaction, "adkw_meta").await.doing(what)? {
+        sqlx::raw_sql(ADK).execute(&mut *transaction).await.doing(what)?;
+        sqlx::raw_sql(OURS).execute(&mut *transaction).await.doing(what)?;
+    }
+    transaction.commit().await.doing(what)
+}
+
+/// A user that may not write finds out now, and not after the first paid call.
+async fn writable(connection: &mut PgConnection) -> Result<()> {
+    let what = "look at its rights";
+    let sql = "SELECT current_setting('transaction_read_only') = 'on', current_user::text,
+        (SELECT string_agg(t, ', ') FROM unnest(ARRAY['sessions', 'events', 'app_states', 'user_states', 'adkw_sessions',
+            'adkw_shared', 'adkw_log', 'adkw_owners', 'adkw_runs', 'adkw_steps', 'adkw_done', 'adkw_waits']) t
+         WHERE NOT (has_table_privilege(t, 'SELECT') AND has_table_privilege(t, 'INSERT')
+            AND has_table_privilege(t, 'UPDATE') AND has_table_privilege(t, 'DELETE')))";
+    let row = sqlx::query(sql).fetch_one(connection).await.map_err(|error| failed(what, error))?;
+    let (read_only, user) =
+        (row.try_get::<bool, _>(0).doing(what)?, row.try_get::<String, _>(1).doing(what)?);
+    let refused = |message: String, help: &str| {
+        Err(Error::new(ErrorKind::Store(StoreErrorKind::ReadOnly), message).with_help(help))
+    };
+    if read_only {
+        let help = "connect to the primary, or set `default_transaction_read_only` to off";
+        return refused(format!("the database is read-only for `{user}`"), help);
+    }
+    match row.try_get::<Option<String>, _>(2).doing(what)? {
+        Some(tables) => refused(
+            format!("the user `{user}` may not write to {tables}"),
+            "grant it `SELECT, INSERT, UPDATE, DELETE` on all tables of the schema",
+        ),
+        None => Ok(()),
+    }
+}

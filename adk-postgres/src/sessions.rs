@@ -1,0 +1,131 @@
+//! The store as ADK's session service.
+
+use crate::error::{Doing, closed};
+use crate::lane::{Job, Reply};
+use crate::{PostgresStore, Shared, log, reader};
+use adk_core::session::{EventFilter, PAGE, Scope, Session, SessionKey, SessionSnapshot, SessionStore};
+use adk_core::{BoxFuture, Event, Result, StateDelta};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+use tokio::sync::oneshot;
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
+}
+
+impl Shared {
+    /// Asks something of a session, and waits for what becomes of it.
+    pub(crate) async fn ask<T>(
+        self: &Arc<Self>,
+        key: &SessionKey,
+        job: impl FnOnce(Reply<T>) -> Job,
+    ) -> Result<T> {
+        let (reply, result) = oneshot::channel();
+        self.post(key.clone(), job(reply));
+        result.await.map_err(|_| closed())?
+    }
+
+    async fn open(self: &Arc<Self>, key: &SessionKey) -> Result<Option<Arc<Session>>> {
+        self.ask(key, |reply| Job::Open { reply }).await
+    }
+
+    /// `false` when there is one already.
+    async fn create(&self, key: &SessionKey, state: &StateDelta) -> Result<bool> {
+        self.transact_once(&mut |connection| {
+            let (key, state) = (key.clone(), state.clone());
+            Box::pin(async move { log::create(connection, &key, &state, now()).await })
+        })
+        .await
+    }
+
+    async fn snapshot(
+        &self,
+        key: &SessionKey,
+        filter: &EventFilter,
+    ) -> Result<Option<Option<SessionSnapshot>>> {
+        let what = "read a session";
+        // All of it as it was at one moment.
+        let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
+        let mut transaction = self.pool.begin_with(begin).await.doing(what)?;
+        let snapshot = reader::snapshot(&mut transaction, key, filter).await?;
+        transaction.commit().await.doing(what)?;
+        Ok(snapshot)
+    }
+}
+
+impl SessionStore for PostgresStore {
+    fn create(&self, key: SessionKey, state: StateDelta) -> BoxFuture<'_, Result<Arc<Session>>> {
+        Box::pin(async move {
+            if !self.0.create(&key, &state).await? {
+                return Err(key.exists());
+            }
+            self.0.open(&key).await?.ok_or_else(|| key.missing())
+        })
+    }
+
+    fn get<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<Option<Arc<Session>>>> {
+        Box::pin(async move {
+            let Some(session) = self.0.open(key).await? else { return Ok(None) };
+            let len = session.len();
+            session.load(len.saturating_sub(PAGE)..len).await?;
+            Ok(Some(session))
+        })
+    }
+
+    fn read<'a>(
+        &'a self,
+        key: &'a SessionKey,
+        filter: &'a EventFilter,
+    ) -> BoxFuture<'a, Result<Option<SessionSnapshot>>> {
+        Box::pin(async move {
+            loop {
+                match self.0.snapshot(key, filter).await? {
+                    None => return Ok(None),
+                    Some(Some(snapshot)) => return Ok(Some(snapshot)),
+                    // Events of other programs get their places first.
+                    Some(None) => {
+                        if !self.0.ask(key, |reply| Job::Look { reply }).await? {
+                            return Ok(None);
+                        }
+                    }
+                }
+            }
+        })
+    }
+
+    fn append<'a>(&'a self, key: &'a SessionKey, events: Vec<Event>) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let mut events = events;
+            for event in &mut events {
+                event.actions.state_delta.retain(|key| Scope::of(key) != Scope::Temp);
+            }
+            self.0.ask(key, |reply| Job::Append { events, reply }).await?;
+            // Whoever has the session open sees them.
+            match self.0.live.is_open(key) {
+                true => self.0.open(key).await.map(drop),
+                false => Ok(()),
+            }
+        })
+    }
+
+    fn list<'a>(
+        &'a self,
+        app: &'a str,
+        user: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Vec<SessionSnapshot>>> {
+        Box::pin(async move {
+            let mut connection = self.0.pool.acquire().await.doing("list the sessions")?;
+            reader::list(&mut connection, app, user).await
+        })
+    }
+
+    fn delete<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async move {
+            self.0.live.remove(key);
+            let sql = "DELETE FROM sessions WHERE app_name = $1 AND user_id = $2 AND id = $3";
+            let row = sqlx::query(sql).bind(&key.app).bind(&key.user).bind(&key.id);
+            Ok(row.execute(&self.0.pool).await.doing("delete a session")?.rows_affected() > 0)
+        })
+    }
+}

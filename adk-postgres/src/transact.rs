@@ -1,0 +1,102 @@
+//! Transactions, tried again while the server is away for a moment.
+
+use crate::Shared;
+use crate::error::{Doing, failed, passes};
+use adk_core::{BoxFuture, Error, Result};
+use sqlx::{PgConnection, Postgres, Transaction};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// A transaction that did not come about, or perhaps did.
+pub(crate) struct Lost {
+    pub(crate) error: Error,
+    /// Whether its commit was on the way: then nobody knows.
+    pub(crate) is_sent: bool,
+}
+
+impl From<Error> for Lost {
+    fn from(error: Error) -> Self {
+        Self { error, is_sent: false }
+    }
+}
+
+/// What is done in a transaction. It may be asked again.
+pub(crate) type Work<'w, T> = dyn for<'c> FnMut(&'c mut PgConnection) -> BoxFuture<'c, Result<T>> + Send + 'w;
+
+/// Tells how long to wait before the next attempt, until the patience is over.
+pub(crate) struct Patience {
+    until: Instant,
+    pause: Duration,
+}
+
+impl Patience {
+    pub(crate) fn new(patience: Duration) -> Self {
+        Self { until: Instant::now() + patience, pause: Duration::from_millis(10) }
+    }
+
+    /// Waits a little; `false` when it has waited long enough.
+    pub(crate) async fn wait(&mut self) -> bool {
+        if Instant::now() + self.pause >= self.until {
+            return false;
+        }
+        tokio::time::sleep(self.pause).await;
+        self.pause = (self.pause * 2).min(Duration::from_millis(500));
+        true
+    }
+}
+
+impl Shared {
+    pub(crate) async fn begin(&self) -> Result<Transaction<'static, Postgres>> {
+        self.pool.begin().await.doing("begin a transaction")
+    }
+
+    /// Commits what went well, and rolls back what did not.
+    pub(crate) async fn end<T>(
+        &self,
+        transaction: Transaction<'static, Postgres>,
+        done: Result<T>,
+    ) -> Result<T, Lost> {
+        match done {
+            Ok(value) => match transaction.commit().await {
+                Ok(()) => Ok(value),
+                Err(error) => Err(Lost { error: failed("commit", error), is_sent: true }),
+            },
+            Err(error) => {
+                // What was not committed is rolled back by the end of the connection as well.
+                let _ = transaction.rollback().await;
+                Err(error.into())
+            }
+        }
+    }
+
+    async fn attempt<T: Send>(&self, work: &mut Work<'_, T>) -> Result<T, Lost> {
+        let mut transaction = self.begin().await?;
+        let done = work(&mut transaction).await;
+        self.end(transaction, done).await
+    }
+
+    /// A transaction that may be done twice, tried until the patience is over.
+    pub(crate) async fn transact<T: Send>(&self, work: &mut Work<'_, T>) -> Result<T> {
+        self.tried(true, work).await
+    }
+
+    /// One that must not be done twice: when its commit was on the way, nothing is tried again.
+    pub(crate) async fn transact_once<T: Send>(&self, work: &mut Work<'_, T>) -> Result<T> {
+        self.tried(false, work).await
+    }
+
+    async fn tried<T: Send>(&self, is_repeatable: bool, work: &mut Work<'_, T>) -> Result<T> {
+        let mut patience = Patience::new(self.options.patience);
+        loop {
+            match self.attempt(work).await {
+                Ok(value) => return Ok(value),
+                Err(Lost { error, is_sent })
+                    if passes(&error) && (is_repeatable || !is_sent) && patience.wait().await =>
+                {
+                    drop(error);
+                }
+                Err(Lost { error, .. }) => return Err(error),
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Values as Postgres sends them: times without a zone, and JSON in binary form.
+
+use sqlx::encode::IsNull;
+use sqlx::error::BoxDynError;
+use sqlx::postgres::{PgArgumentBuffer, PgHasArrayType, PgTypeInfo, PgValueFormat, PgValueRef};
+use sqlx::{Decode, Encode, Postgres, Type};
+
+/// The year 2000, from which Postgres counts, in microseconds since 1970.
+const EPOCH: i64 = 946_684_800_000_000;
+
+/// Microseconds since 1970: `timestamp without time zone`, which holds UTC in ADK's tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Micros(pub(crate) u64);
+
+impl Type<Postgres> for Micros {
+    fn type_info() -> PgTypeInfo {
+        PgTypeInfo::with_name("timestamp")
+    }
+}
+
+impl PgHasArrayType for Micros {
+    fn array_type_info() -> PgTypeInfo {
+        PgTypeInfo::with_name("_timestamp")
+    }
+}
+
+impl Encode<'_, Postgres> for Micros {
+    fn encode_by_ref(&self, buffer: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
+        let micros = i64::try_from(self.0)?.checked_sub(EPOCH).ok_or("a time before 1970")?;
+        Encode::<Postgres>::encode(micros, buffer)
+    }
+}
+
+impl<'r> Decode<'r, Postgres> for Micros {
+    fn decode(value: PgValueRef<'r>) -> Result<Self, BoxDynError> {
+        let micros = <i64 as Decode<Postgres>>::decode(value)?;
+        // `infinity` is the largest number there is.
+        let micros = micros.checked_add(EPOCH).ok_or("a time that never comes")?;
+        Ok(Self(u64::try_from(micros).unwrap_or(0)))
+    }
+}
+
+/// JSON text, for and from `jsonb`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Jsonb(pub(crate) String);
+
+impl Type<Postgres> for Jsonb {
+    fn type_info() -> PgTypeInfo {
+        PgTypeInfo::with_name("jsonb")
+    }
+}
+
+impl PgHasArrayType for Jsonb {
+    fn array_type_info() -> PgTypeInfo {
+        PgTypeInfo::with_name("_jsonb")
+    }
+}
+
+impl Encode<'_, Postgres> for Jsonb {
+    fn encode_by_ref(&self, buffer: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
+        // The version of the binary form.
+        buffer.extend(&[1_u8]);
+        buffer.extend(self.0.as_bytes());
+        Ok(IsNull::No)
+    }
+}
+
+impl<'r> Decode<'r, Postgres> for Jsonb {
+    fn decode(value: PgValueRef<'r>) -> Result<Self, BoxDynError> {
+        let bytes = match value.format() {
+            PgValueFormat::Binary => match value.as_bytes()? {
+                [1, text @ ..] => text,
+                _ => return Err("`jsonb` of a version that is not known".into()),
+            },
+            PgValueFormat::Text => value.as_bytes()?,
+        };
+        Ok(Self(std::str::from_utf8(bytes)?.to_owned()))
+    }
+}

@@ -1,0 +1,75 @@
+//! Runs on the store, by what every store has to do with them: also when its process is killed, over and over.
+//!
+//! Run by `tests/peers/run-postgres.sh cargo test -p adk-workflow-postgres --test runs -- --ignored`.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+
+#[path = "../../adk-core/tests/support/mod.rs"]
+mod trees;
+
+mod support;
+
+use adk_postgres::PostgresStore;
+use support::{Database, quick};
+use trees::survival::{self, Place};
+
+impl Place for Database {
+    type Store = PostgresStore;
+
+    async fn open(&self) -> PostgresStore {
+        PostgresStore::connect_with(&self.url, quick()).await.unwrap()
+    }
+
+    fn address(&self) -> String {
+        self.url.clone()
+    }
+
+    /// Each kill costs the time of a lease, so there are fewer of them in one run.
+    fn peace(&self) -> u64 {
+        500_000
+    }
+
+    async fn has(&self, id: &str) -> bool {
+        let sql = "SELECT count(*) = 1 FROM events WHERE id = $1";
+        sqlx::query_scalar(sql).bind(id).fetch_one(&mut self.connect().await).await.unwrap()
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn what_is_delivered_is_stored_in_that_order() {
+    survival::delivers(&Database::new().await).await;
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn many_runs_share_one_database_and_one_session() {
+    survival::shares(&Database::new().await).await;
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn a_run_is_driven_by_one_process_at_a_time() {
+    survival::is_driven_once(&Database::new().await).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "is started and killed by another test"]
+async fn victim() {
+    let Ok(url) = std::env::var("ADK_VICTIM") else { return };
+    survival::victim(PostgresStore::connect_with(&url, quick()).await.unwrap()).await;
+}
+
+/// `ADK_KILLS` says how often; 6 times when it is not set.
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn a_kill_loses_nothing_that_was_seen_and_doubles_nothing() {
+    survival::loses_nothing(&Database::new().await, survival::kills(6), async || {}).await;
+}
+
+/// `ADK_KILLS` says how many kills there have to be; 6 when it is not set.
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn a_run_that_is_killed_ends_as_one_that_is_not() {
+    survival::ends_the_same(&Database::new().await, survival::kills(6)).await;
+}

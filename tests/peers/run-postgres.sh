@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Runs a command with a Postgres server of its own, which is thrown away afterwards.
+#   tests/peers/run-postgres.sh cargo test -p adk-workflow-postgres -- --ignored
+# The server is installed from the distribution when it is not there yet. It listens on a free port of this machine; the
+# command finds its URL in ADK_POSTGRES, and the folder and `pg_ctl` to restart it with in ADK_POSTGRES_DATA and ADK_PG_CTL.
+set -euo pipefail
+
+tools() {
+  local found
+  found=$(command -v initdb || ls -d /usr/lib/postgresql/*/bin/initdb 2>/dev/null | sort -V | tail -1)
+  if [ -n "$found" ]; then dirname "$(readlink -f "$found")"; fi
+}
+
+as_root=()
+if [ "$(id -u)" != 0 ]; then as_root=(sudo); fi
+bin=$(tools)
+if [ -z "$bin" ]; then
+  "${as_root[@]}" apt-get update -qq
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends postgresql >/dev/null
+  bin=$(tools)
+fi
+# The server refuses to be run by root.
+as_server=()
+if [ "$(id -u)" = 0 ]; then as_server=(runuser -u postgres --); fi
+
+folder=$(mktemp -d)
+chmod 755 "$folder"
+data="$folder/data" log="$folder/log"
+mkdir "$data"
+if [ "$(id -u)" = 0 ]; then chown -R postgres "$data"; fi
+touch "$log"
+chmod 666 "$log"
+stop() {
+  "${as_server[@]}" "$bin/pg_ctl" -D "$data" -m immediate -w stop >/dev/null 2>&1 || true
+  rm -rf "$folder"
+}
+trap stop EXIT
+cd "$data"
+"${as_server[@]}" "$bin/initdb" -D "$data" -U adk --auth=trust --no-locale --encoding=UTF8 >/dev/null
+port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+cat >>"$data/postgresql.conf" <<SETTINGS
+listen_addresses = '127.0.0.1'
+port = $port
+unix_socket_directories = ''
+max_connections = 300
+SETTINGS
+if ! "${as_server[@]}" "$bin/pg_ctl" -D "$data" -l "$log" -w start >/dev/null; then
+  cat "$log" >&2
+  exit 1
+fi
+cd "$OLDPWD"
+export ADK_POSTGRES="postgres://adk@127.0.0.1:$port/postgres" ADK_POSTGRES_DATA="$data"
+export ADK_PG_CTL="${as_server[*]} $bin/pg_ctl"
+"$@"
