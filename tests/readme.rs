@@ -67,7 +67,11 @@ fn the_commands_are_there() {
     assert!(!examples.is_empty());
     for example in examples {
         let words: Vec<_> = example.split(' ').collect();
-        let ["cargo", "run", "--example", name, "--", ..] = words[..] else { panic!("what is `{example}`?") };
+        let (["cargo", "run", "--example", name, "--", ..]
+        | ["cargo", "run", "--features", "sqlite", "--example", name, "--", ..]) = words[..]
+        else {
+            panic!("what is `{example}`?")
+        };
         assert!(exists(name), "there is no example `{name}`");
     }
 }

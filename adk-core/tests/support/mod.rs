@@ -289,6 +289,7 @@ fn copied(own: &AgentMeta<'_>) -> &'static AgentMeta<'static> {
     }
     let tools = own.tools.iter().map(|tool| ToolMeta::new(text(tool.name), "").writes(keys(tool.writes)));
     let meta = AgentMeta::new(own.kind, text(own.name)).reads(keys(own.reads)).writes(keys(own.writes));
+    let meta = own.accepts.into_iter().fold(meta, AgentMeta::accepts);
     Box::leak(Box::new(meta.tools(Box::leak(tools.collect()))))
 }
 

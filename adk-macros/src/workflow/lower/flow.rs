@@ -144,6 +144,7 @@ impl Lower<'_> {
                 Some(DeclKind::Given { .. }) => Types::Agent { further: true },
                 None => Types::Nothing,
             },
+            What::Await(wait) => Types::Writes(Some(wait.typed.ty.to_token_stream())),
             _ => Types::Nothing,
         }
     }

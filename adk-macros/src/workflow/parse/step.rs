@@ -111,7 +111,7 @@ impl Parser {
             return self.named(input, attrs, name);
         }
         if input.peek(Token![await]) {
-            return Ok(self.later(input));
+            return self.awaits(input, attrs, None);
         }
         self.idle(&attrs);
         let span = input.span();
@@ -141,7 +141,7 @@ impl Parser {
 
     fn named(&mut self, input: ParseStream<'_>, attrs: Vec<Attribute>, name: Ident) -> syn::Result<Node> {
         if input.peek(Token![await]) {
-            return Ok(self.later(input));
+            return self.awaits(input, attrs, Some(name));
         }
         let span = input.span();
         match self.head(input)? {
@@ -156,13 +156,5 @@ impl Parser {
         let text = format!("{error}; help: an agent is named with `as`, as in `critic as {name}`");
         self.report.at(error.span(), text);
         self.run(input)
-    }
-
-    /// A construct of the language that is not built yet: one message, at its word.
-    fn later(&mut self, input: ParseStream<'_>) -> Node {
-        let span = input.span();
-        self.report.at(span, "syntax: `await` is not supported yet");
-        skip::step(input);
-        Node::Unread(span)
     }
 }
