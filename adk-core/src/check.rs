@@ -17,7 +17,7 @@ mod tools;
 
 pub use bounds::{Bounds, raise_bounds};
 #[doc(hidden)]
-pub use flow::{FEW, READS, WRITES, any, further};
+pub use flow::{FEW, READS, WRITES};
 pub use keys::raise_keys;
 pub use limits::{bound, limit, raise_bound, raise_limit};
 pub use lints::Lint;

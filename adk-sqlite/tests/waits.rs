@@ -95,3 +95,24 @@ async fn deadlines_are_taken_by_whoever_recovers() {
     );
     assert_eq!(kind(other.answer(&waiting[0].id, 8).await), ErrorKind::Answered);
 }
+#[tokio::test]
+async fn a_resume_that_is_dropped_leaves_no_driver() {
+    let folder = Folder::new();
+    let waiting = pause(&folder, two).await;
+    let (runner, tree) = (process(&folder, two).await, two());
+    for polls in 0..6 {
+        let mut stream = runner.resume(&tree, waiting[0].run_id).stream();
+        let mut next = std::pin::pin!(stream.next());
+        for _ in 0..polls {
+            let polled = std::future::poll_fn(|task| std::task::Poll::Ready(next.as_mut().poll(task))).await;
+            if polled.is_ready() {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+    // What was asked for before is done before.
+    let mut stream = runner.resume(&tree, waiting[0].run_id).stream();
+    assert!(stream.next().await.is_none());
+    assert!(matches!(stream.end(), RunEnd::Paused(_)), "nobody drives it");
+}

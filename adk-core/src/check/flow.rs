@@ -14,7 +14,7 @@ mod spelled;
 mod types;
 mod walk;
 
-pub use types::{FEW, READS, WRITES, any, further};
+pub use types::{FEW, READS, WRITES};
 
 use super::message::Message;
 use crate::spec::{Spec, StepKind};
@@ -177,6 +177,8 @@ const MOST: usize = 64;
 pub(super) struct Flow<'a, const ROWS: usize, const KEYS: usize> {
     faults: [Fault<'a>; MOST],
     found: usize,
+    /// There were more.
+    lost: bool,
     rows: [Row; ROWS],
     keys: [Key<'a>; KEYS],
 }
@@ -193,8 +195,13 @@ pub(super) const fn check<
     spec: &Spec<'a>,
     typed: &[u8],
 ) -> Flow<'a, ROWS, KEYS> {
-    let mut flow =
-        Flow { faults: [Fault::NONE; MOST], found: 0, rows: [Row::EMPTY; ROWS], keys: [Key::EMPTY; KEYS] };
+    let mut flow = Flow {
+        faults: [Fault::NONE; MOST],
+        found: 0,
+        lost: false,
+        rows: [Row::EMPTY; ROWS],
+        keys: [Key::EMPTY; KEYS],
+    };
     let room = Room {
         keys: &mut flow.keys,
         slots: &mut [0; SLOTS],
@@ -205,7 +212,7 @@ pub(super) const fn check<
         rows: &mut flow.rows,
         typed: Some(typed),
     };
-    flow.found = walk::walk(spec, room);
+    (flow.found, flow.lost) = walk::walk(spec, room);
     flow
 }
 
@@ -225,6 +232,10 @@ impl<'a, const ROWS: usize, const KEYS: usize> Flow<'a, ROWS, KEYS> {
             if fault.at == at && fault.part.number() == part {
                 m.line();
                 describe::fault(m, spec, fault);
+                if i + 1 == MOST && self.lost {
+                    m.line();
+                    m.push("help: this workflow has more faults than are told at once; mend these first");
+                }
             }
             i += 1;
         }
@@ -266,7 +277,7 @@ pub(super) fn faults(spec: &Spec<'_>) -> Vec<(usize, Message)> {
         rows: &mut rows,
         typed: None,
     };
-    let found = walk::walk(spec, room);
+    let (found, _) = walk::walk(spec, room);
     faults.truncate(found);
     for fault in types::faults(spec, &keys, &rows) {
         if !types::is_told(&faults, fault.key) {

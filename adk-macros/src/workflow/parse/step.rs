@@ -44,7 +44,7 @@ impl Parser {
                 Ok(node) => {
                     let needs_end = !matches!(node, Node::Block(_) | Node::Unread(_));
                     nodes.push(node);
-                    self.end_of_step(input, needs_end);
+                    self.end_of_step(input, needs_end, closing);
                 }
                 Err(error) => {
                     self.report.parse(error);
@@ -74,11 +74,16 @@ impl Parser {
         let _ = input.parse::<Option<Token![;]>>();
     }
 
-    fn end_of_step(&mut self, input: ParseStream<'_>, needed: bool) {
+    fn end_of_step(&mut self, input: ParseStream<'_>, needed: bool, closing: Closing) {
         if input.peek(Token![;]) {
             let _ = input.parse::<Token![;]>();
         } else if needed && !input.is_empty() && !skip::at_close(input) {
             self.report.parse(expected(input, "`;` between two steps"));
+            // The `>` of a `=>` that no arm can have begun closes the block.
+            if closing == Closing::Angle && skip::is_torn(input) {
+                let _ = input.parse::<Token![=]>();
+                return;
+            }
             // A step may begin right here: then only the `;` was missing.
             let begins = input.peek(Ident)
                 || input.peek(Token![loop])
