@@ -102,8 +102,8 @@ impl Model for Slow {
 workflow! {
     /// A draft, and a review of it.
     pub Review(topic: String) -> review: String {
-        agent writer -> draft { instruction: "Write about {topic}." }
-        agent reviewer -> review { instruction: "Review {draft}." }
+        agent writer -> draft: String { instruction: "Write about {topic}." }
+        agent reviewer -> review: String { instruction: "Review {draft}." }
         writer;
         reviewer
     }
