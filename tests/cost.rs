@@ -86,6 +86,52 @@ fn a_turn_costs_the_same_in_a_long_session() {
     assert!(long.1 <= short.1 + 64, "{short:?} {long:?}");
 }
 
+/// A model that takes its time.
+struct Slow;
+
+impl Model for Slow {
+    fn name(&self) -> &str {
+        "slow"
+    }
+
+    fn generate(&self, _: std::sync::Arc<ModelRequest>) -> ModelStream {
+        Box::pin(futures_util::stream::pending())
+    }
+}
+
+workflow! {
+    /// A draft, and a review of it.
+    pub Review(topic: String) -> review: String {
+        agent writer -> draft: String { instruction: "Write about {topic}." }
+        agent reviewer -> review: String { instruction: "Review {draft}." }
+        writer;
+        reviewer
+    }
+}
+
+#[test]
+fn a_run_that_waits_for_a_model_holds_little() {
+    let runner = Runner::builder().model(Slow).build().expect("a runner");
+    let workflow = std::sync::Arc::new(Review::default());
+    let (runs, runtime) = (10_000, runtime());
+    let mut waiting = Vec::with_capacity(runs);
+    let info = measure(|| {
+        runtime.block_on(async {
+            for _ in 0..runs {
+                let mut stream = runner.run(workflow.clone(), "cats").stream();
+                assert!(matches!(stream.next().await, Some(Ok(event)) if event.author == "user"));
+                // The call of the model is made, and there is no answer.
+                let next = std::pin::pin!(stream.next());
+                assert!(futures_util::poll!(next).is_pending());
+                waiting.push(stream);
+            }
+        });
+    });
+    let each = info.bytes_current / runs as i64;
+    println!("{each} bytes for each of {runs} runs that wait for a model");
+    assert!(each < 10_000, "{each} bytes");
+}
+
 /// Does what is asked of it, and nothing else.
 struct Idle;
 

@@ -67,7 +67,11 @@ fn the_commands_are_there() {
     assert!(!examples.is_empty());
     for example in examples {
         let words: Vec<_> = example.split(' ').collect();
-        let ["cargo", "run", "--example", name, "--", ..] = words[..] else { panic!("what is `{example}`?") };
+        let (["cargo", "run", "--example", name, "--", ..]
+        | ["cargo", "run", "--features", "sqlite", "--example", name, "--", ..]) = words[..]
+        else {
+            panic!("what is `{example}`?")
+        };
         assert!(exists(name), "there is no example `{name}`");
     }
 }
@@ -79,7 +83,7 @@ fn every_example_is_named() {
     let names = entries.map(|entry| entry.expect("it can be read").path());
     let mut names: Vec<_> = names.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect();
     names.retain(|name| exists(name));
-    assert_eq!(names.len(), 20, "{names:?}");
+    assert_eq!(names.len(), 21, "{names:?}");
     for name in names {
         assert!(
             README.contains(&format!("`{name}`")) || README.contains(&format!("--example {name} ")),

@@ -19,6 +19,7 @@
 //! do it: a thread that writes, or the handler of a distributed engine.
 
 mod book;
+mod clock;
 mod fork;
 mod journal;
 mod memory;
@@ -35,6 +36,7 @@ pub use memory::MemoryEngine;
 pub use rows::{Pairs, RunRows, from_text, to_text};
 pub use slot::{Body, Draft, Slot, Stored};
 
+pub(crate) use clock::now_micros;
 pub(crate) use slot::Delivery;
 pub(crate) use within::Within;
 
@@ -185,6 +187,15 @@ pub trait Engine: Send + Sync + 'static {
     fn waiting<'a>(&'a self, app: &'a str, run: Option<RunId>) -> BoxFuture<'a, Result<Vec<Waiting>>> {
         let _ = (app, run);
         Box::pin(ready(Ok(Vec::new())))
+    }
+
+    /// Nobody waits for these any more: their branches were cancelled. Those without an answer are no longer open.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn withdraw(&self, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
+        let _ = waits;
+        Box::pin(ready(Ok(())))
     }
 
     /// Answers an open wait. The first answer wins.

@@ -2,6 +2,7 @@
 
 mod agent;
 mod agent_tool;
+mod ask;
 pub mod build;
 pub mod callback;
 pub mod check;
@@ -41,6 +42,7 @@ pub use agent::{Agent, DynAgent, WithCallbacks};
 pub use agent_tool::AgentTool;
 #[doc(hidden)]
 pub use agent_tool::AgentTooling;
+pub use ask::{Await, AwaitBuilder};
 pub use build::{
     BuildError, IntoAgent, IntoAgents, LoopAgent, ParallelAgent, Registry, SequentialAgent, Tree,
 };
@@ -60,7 +62,7 @@ pub use run::{
     LifecycleOutcome, LifecyclePhase, LoopEnd, LoopEndReason, MemoryArtifacts, NoArtifacts, Outcome, Prepare,
     ReadonlyContext, RunConfig, State, Waiting,
 };
-pub use runner::{RunEnd, RunRequest, RunStream, Runner};
+pub use runner::{RunEnd, RunRequest, RunStream, Runner, Watch};
 pub use spec::{AgentKind, AgentMeta, KeySpec, Spec, ToolMeta};
 pub use tool::{DynTool, Tool, ToolArgs, ToolContext, ToolError};
 pub use workflow::Workflow;

@@ -2,6 +2,7 @@
 
 mod call;
 mod calls;
+mod confirm;
 mod contents;
 mod declare;
 mod declared;
@@ -27,6 +28,7 @@ pub use declared::{Declared, Declares};
 pub use instruction::{Fallible, Instruction, Instructs, Later, Text};
 
 pub(crate) use output::Output;
+pub(crate) use template::render;
 
 use crate::agent::{About, DynAgent, Handover, Parts};
 use crate::callback::AgentCallbacks;

@@ -32,7 +32,7 @@ pub use readonly::ReadonlyContext;
 pub use state::State;
 
 pub(crate) use above::{Above, Global, Prompt};
-pub(crate) use context::{Asked, Cut, Frame, perform};
+pub(crate) use context::{Answer, Asked, Cut, Frame, perform};
 pub(crate) use lifecycle::Watch;
 pub(crate) use scope::KeyScope;
 pub(crate) use seat::{Seat, Target};

@@ -1,5 +1,6 @@
 //! Runs workflows: what a program of a user begins with.
 
+mod accept;
 mod answers;
 mod builder;
 mod hooks;
@@ -9,12 +10,14 @@ mod request;
 mod root;
 mod session;
 mod stream;
+mod watch;
 
 pub use builder::RunnerBuilder;
 pub use recover::Recovered;
 pub use request::RunRequest;
 pub use session::SessionHandle;
 pub use stream::{RunEnd, RunStream};
+pub use watch::Watch;
 
 use crate::Result;
 use crate::engine::{BranchEnd, Engine, Fork};

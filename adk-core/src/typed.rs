@@ -16,6 +16,34 @@ pub struct Absent;
 #[derive(Debug)]
 pub struct Anything;
 
+/// The type of a key, where it is known.
+#[derive(Debug)]
+pub struct Is<T>(PhantomData<T>);
+
+/// Stands for the type of a key of which nothing is known, or that is not asked for: everything fits it.
+#[derive(Debug)]
+pub struct Nothing;
+
+/// Whether a type that an agent says fits that of the key.
+pub trait Takes<T> {}
+
+impl<T> Takes<T> for Is<T> {}
+impl<T> Takes<T> for Nothing {}
+
+/// The type of a key as itself.
+pub trait Known {
+    /// [`Absent`] where it is not known.
+    type Type;
+}
+
+impl<T> Known for Is<T> {
+    type Type = T;
+}
+
+impl Known for Nothing {
+    type Type = Absent;
+}
+
 /// What an agent reads and writes, as types. Made by the macros.
 pub trait Typed {
     /// The first [`crate::check::FEW`] keys that it reads, in the order of its description.
@@ -98,7 +126,7 @@ impl<T> TypesOf<false> for T {
 
 /// The type of a writer, by its number. A workflow implements it on a type of its own.
 pub trait At<const NUMBER: usize> {
-    /// The type of the key.
+    /// [`Is`], or [`Nothing`].
     type Key;
 }
 
@@ -108,14 +136,18 @@ pub trait Lists<const DEPTH: usize> {
     type List;
 }
 
-impl<T> Lists<0> for T {
-    type List = T;
+impl Lists<0> for Nothing {
+    type List = Self;
+}
+
+impl<T> Lists<0> for Is<T> {
+    type List = Self;
 }
 
 macro_rules! depths {
     ($($depth:literal = $less:literal + 1;)*) => {$(
-        impl<T> Lists<$depth> for T {
-            type List = Vec<<T as Lists<$less>>::List>;
+        impl<T> Lists<$depth> for Is<T> {
+            type List = <Is<Vec<T>> as Lists<$less>>::List;
         }
     )*};
 }
@@ -125,13 +157,33 @@ depths! {
     1 = 0 + 1; 2 = 1 + 1; 3 = 2 + 1; 4 = 3 + 1; 5 = 4 + 1; 6 = 5 + 1; 7 = 6 + 1; 8 = 7 + 1;
 }
 
-/// Whether two types are equal: `Fits::<A, B>::YES`, with [`Otherwise`] in scope.
+/// Whether what agents say fits the types of keys: `Fits::<K, T>::YES`, with [`Otherwise`] in scope. Both may be tuples.
 #[derive(Debug)]
-pub struct Fits<A, B>(PhantomData<(A, B)>);
+pub struct Fits<K, T>(PhantomData<(K, T)>);
 
-impl<T> Fits<T, T> {
-    /// They are.
+impl<T, K: Takes<T>> Fits<K, T> {
+    /// They do.
     pub const YES: bool = true;
+}
+
+macro_rules! tuples {
+    ($(($($key:ident $ty:ident),*))*) => {$(
+        impl<$($ty, $key: Takes<$ty>),*> Takes<($($ty,)*)> for ($($key,)*) {}
+    )*};
+}
+
+// As long as the longest of `Typed`, and those.
+tuples! {
+    ()
+    (A S)
+    (A S, B T)
+    (A S, B T, C U)
+    (A S, B T, C U, D V)
+    (A S, B T, C U, D V, E W)
+    (A S, B T, C U, D V, E W, F X)
+    (A S, B T, C U, D V, E W, F X, G Y)
+    (A S, B T, C U, D V, E W, F X, G Y, H Z)
+    (A S, B T, C U, D V, E W, F X, G Y, H Z, I R)
 }
 
 /// Asks about a type: `Of::<T>::LIST`, with [`Otherwise`] in scope.
@@ -140,13 +192,13 @@ pub struct Of<T: ?Sized>(PhantomData<T>);
 
 /// What holds where nothing else is said.
 pub trait Otherwise {
-    /// Two types are equal.
+    /// What agents say fits.
     const YES: bool = false;
     /// 1 for a reference, 2 for one to text, 3 for one to a list.
     const REF: usize = 0;
     /// It is `serde_json::Value`.
     const VALUE: bool = false;
-    /// 1 for a list, 2 for an array, 3 for a `VecDeque`, 4 and 5 for sets.
+    /// 1 for a list, 2 for an array, 3 for a `VecDeque`, 4 and 5 for sets, 6 for what is not known.
     const LIST: usize = 0;
     /// Its types are known.
     const TYPED: bool = false;
@@ -244,33 +296,35 @@ impl<A, B> Choose<false> for (A, B) {
     type Type = B;
 }
 
-/// The element of a list: `<T as Element<{ Of::<T>::LIST }>>::Item`.
+/// The element of a list: `<T as Element<{ Of::<T>::LIST }>>::Key`.
 pub trait Element<const LIST: usize> {
-    /// The element; the type itself when it is no list, which is reported.
-    type Item;
+    /// [`Is`] the element; [`Nothing`] for a type that is no list, which is reported.
+    type Key;
 }
 
 impl<T> Element<0> for T {
-    type Item = T;
+    type Key = Nothing;
 }
 
 macro_rules! lists {
-    ($($number:literal: $list:ty $(, $size:ident)?;)*) => {$(
-        impl<T $(, const $size: usize)?> Of<$list> {
+    ($($number:literal: $list:ty => $key:ty $(, $type:ident)? $(; $size:ident)?)*) => {$(
+        impl<$($type,)? $(const $size: usize)?> Of<$list> {
             /// It is a list.
             pub const LIST: usize = $number;
         }
 
-        impl<T $(, const $size: usize)?> Element<$number> for $list {
-            type Item = T;
+        impl<$($type,)? $(const $size: usize)?> Element<$number> for $list {
+            type Key = $key;
         }
     )*};
 }
 
 lists! {
-    1: Vec<T>;
-    2: [T; N], N;
-    3: VecDeque<T>;
-    4: HashSet<T>;
-    5: BTreeSet<T>;
+    1: Vec<T> => Is<T>, T
+    2: [T; N] => Is<T>, T; N
+    3: VecDeque<T> => Is<T>, T
+    4: HashSet<T> => Is<T>, T
+    5: BTreeSet<T> => Is<T>, T
+    // What is not known may be one.
+    6: Absent => Nothing
 }

@@ -56,6 +56,23 @@ pub trait Workflow: Send + Sync {
     fn finish(&self, values: &Values<'_>) -> Result<Self::Output>;
 }
 
+impl<W: Workflow + ?Sized> Workflow for std::sync::Arc<W> {
+    type Input = W::Input;
+    type Output = W::Output;
+
+    fn as_agent(&self) -> &dyn DynAgent {
+        (**self).as_agent()
+    }
+
+    fn begin(&self, input: Self::Input, keys: &mut Keys) -> Result<()> {
+        (**self).begin(input, keys)
+    }
+
+    fn finish(&self, values: &Values<'_>) -> Result<Self::Output> {
+        (**self).finish(values)
+    }
+}
+
 /// A workflow that [`Runner::run_live`](crate::Runner::run_live) takes.
 ///
 /// `workflow!` implements it for a workflow that holds no loop, no parallel block and no `each`, nor a workflow with one

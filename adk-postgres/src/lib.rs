@@ -129,7 +129,8 @@ impl PostgresStore {
         let to = PgConnectOptions::from_str(url).doing(what)?.application_name("adk-workflow");
         let pool = PgPoolOptions::new()
             .max_connections(options.connections.max(1))
-            .acquire_timeout(options.patience)
+            // While the server is away, attempts to connect get as far apart as a fifth of this.
+            .acquire_timeout(options.patience.min(Duration::from_secs(2)))
             // One that has died is noticed by the first statement, and that is tried again.
             .test_before_acquire(false)
             .connect_with(to)

@@ -7,33 +7,12 @@
 #[path = "../../adk-core/tests/support/mod.rs"]
 mod trees;
 
+mod place;
 mod support;
 
 use adk_postgres::PostgresStore;
 use support::{Database, quick};
-use trees::survival::{self, Place};
-
-impl Place for Database {
-    type Store = PostgresStore;
-
-    async fn open(&self) -> PostgresStore {
-        PostgresStore::connect_with(&self.url, quick()).await.unwrap()
-    }
-
-    fn address(&self) -> String {
-        self.url.clone()
-    }
-
-    /// Each kill costs the time of a lease, so there are fewer of them in one run.
-    fn peace(&self) -> u64 {
-        500_000
-    }
-
-    async fn has(&self, id: &str) -> bool {
-        let sql = "SELECT count(*) = 1 FROM events WHERE id = $1";
-        sqlx::query_scalar(sql).bind(id).fetch_one(&mut self.connect().await).await.unwrap()
-    }
-}
+use trees::survival;
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]

@@ -1,4 +1,4 @@
-//! Durable appends through the Runner: `cargo bench -p adk-workflow-sqlite`. Prints events per second and the time from
+//! Durable appends through the Runner: `cargo bench -p adk-workflow-sqlite --bench appends`. Prints events per second and the time from
 //! `emit` to the next one, at 1, 8, 64 and 256 runs at once; then how long a session of 100,000 events takes to open.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark fails by a panic")]
@@ -16,10 +16,12 @@ use std::time::{Duration, Instant};
 use trees::store::stored;
 use trees::{Tree, by, repeat, run};
 
+fn folder() -> PathBuf {
+    std::env::temp_dir().join(format!("adk-sqlite-bench-{}", std::process::id()))
+}
+
 fn file(name: &str) -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("adk-sqlite-bench-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    folder.join(name)
+    folder().join(name)
 }
 
 async fn appends(durability: Durability, runs: usize) {
@@ -125,14 +127,23 @@ async fn long() {
 }
 
 fn main() {
+    // `-- process 64` measures that one alone.
+    let args: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
+    let is_asked = |what: &str| args.is_empty() || args.iter().any(|arg| arg == what);
+    let counts: Vec<usize> = args.iter().filter_map(|arg| arg.parse().ok()).collect();
+    std::fs::create_dir_all(folder()).unwrap();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(async {
-        for durability in [Durability::Power, Durability::Process] {
+        for (durability, name) in [(Durability::Power, "power"), (Durability::Process, "process")] {
             for runs in [1, 8, 64, 256] {
-                appends(durability, runs).await;
+                if is_asked(name) && (counts.is_empty() || counts.contains(&runs)) {
+                    appends(durability, runs).await;
+                }
             }
         }
-        long().await;
+        if is_asked("long") {
+            long().await;
+        }
     });
-    let _ = std::fs::remove_dir_all(file("").parent().unwrap());
+    let _ = std::fs::remove_dir_all(folder());
 }

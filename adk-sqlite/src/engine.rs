@@ -35,7 +35,9 @@ impl Engine for SqliteStore {
     }
 
     fn take(&self, run: RunId) -> BoxFuture<'_, Result<Taken>> {
-        Box::pin(self.0.writer.write(move |db| journal::take(db, run)))
+        // Whoever asked may be gone by now: then nobody drives it.
+        let lost = |db: &mut Db, taken: Taken| drop(journal::close(db, taken.record.run_id, None));
+        Box::pin(self.0.writer.write_or(move |db| journal::take(db, run), lost))
     }
 
     fn finished(&self, run: RunId, done: Vec<Done>) -> BoxFuture<'_, Result<()>> {
@@ -58,6 +60,10 @@ impl Engine for SqliteStore {
     fn waiting<'a>(&'a self, app: &'a str, run: Option<RunId>) -> BoxFuture<'a, Result<Vec<Waiting>>> {
         let app = app.to_owned();
         Box::pin(self.0.reader.read(move |connection| journal::waiting(connection, &app, run)))
+    }
+
+    fn withdraw(&self, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
+        Box::pin(self.0.writer.write(move |db| journal::withdraw(db, &waits)))
     }
 
     fn resolve<'a>(&'a self, wait: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {

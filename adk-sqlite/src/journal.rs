@@ -92,6 +92,10 @@ pub(crate) fn answer(db: &mut Db, wait: &Wait) -> Result<Option<Value>> {
     let sql = "SELECT answer FROM adkw_waits WHERE id = ?1";
     let answer = db.connection.query_row(sql, [&id], |row| row.get::<_, Option<String>>(0)).optional();
     if let Some(answer) = answer.doing(what)? {
+        if answer.is_some() {
+            let sql = "UPDATE adkw_waits SET seen = 1 WHERE id = ?1";
+            db.connection.execute(sql, [&id]).doing(what)?;
+        }
         return answer.map(|text| from_text(&text, "an answer")).transpose();
     }
     let sql = "INSERT INTO adkw_waits (id, run, key, waiting)
@@ -99,6 +103,16 @@ pub(crate) fn answer(db: &mut Db, wait: &Wait) -> Result<Option<Value>> {
     let row = params![id, wait.key.run_id.to_string(), wait.key.to_string(), to_text(&wait.waiting)?];
     db.connection.execute(sql, row).doing(what)?;
     Ok(None)
+}
+
+/// Nobody waits for these any more.
+pub(crate) fn withdraw(db: &Db, waits: &[String]) -> Result<()> {
+    let what = "withdraw a wait";
+    for id in waits {
+        let sql = "DELETE FROM adkw_waits WHERE id = ?1 AND answer IS NULL";
+        db.connection.execute(sql, [id]).doing(what)?;
+    }
+    Ok(())
 }
 
 /// Answers a wait that is open.
@@ -130,6 +144,8 @@ pub(crate) fn take(db: &mut Db, run: RunId) -> Result<Taken> {
     }
     let sql = "UPDATE adkw_runs SET owner = ?2, status = 'running', error = NULL WHERE id = ?1";
     db.connection.execute(sql, [&id, &db.owner.name]).doing(what)?;
+    let sql = "UPDATE adkw_waits SET seen = 1 WHERE run = ?1 AND answer IS NOT NULL";
+    db.connection.execute(sql, [&id]).doing(what)?;
     let record: RunRecord = from_text(&record, "the record of a run")?;
     let key = record.session.clone();
     let (number, len) =
@@ -169,7 +185,7 @@ pub(crate) fn close(db: &mut Db, run: RunId, status: Option<&RunStatus>) -> Resu
 pub(crate) fn unfinished(db: &Db, app: &str) -> Result<Vec<RunInfo>> {
     let what = "list the runs";
     let sql = "SELECT r.status, r.owner, r.record,
-        EXISTS (SELECT 1 FROM adkw_waits w WHERE w.run = r.id AND w.answer IS NOT NULL)
+        EXISTS (SELECT 1 FROM adkw_waits w WHERE w.run = r.id AND w.answer IS NOT NULL AND NOT w.seen)
         FROM adkw_runs r JOIN adkw_sessions s ON s.number = r.session
         WHERE s.app_name = ?1 AND r.status IN ('running', 'paused') ORDER BY r.id";
     let mut statement = db.connection.prepare_cached(sql).doing(what)?;

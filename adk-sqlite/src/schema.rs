@@ -33,7 +33,7 @@ INSERT OR IGNORE INTO adk_internal_metadata VALUES ('schema_version', '1');
 /// * `adkw_runs`, `adkw_steps`, `adkw_done`, `adkw_waits`: the book of runs and their journals.
 const OURS: &str = "
 CREATE TABLE IF NOT EXISTS adkw_meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-INSERT OR IGNORE INTO adkw_meta VALUES ('version', '1');
+INSERT OR IGNORE INTO adkw_meta VALUES ('version', '2');
 CREATE TABLE IF NOT EXISTS adkw_sessions (
     number INTEGER PRIMARY KEY AUTOINCREMENT, app_name TEXT NOT NULL, user_id TEXT NOT NULL, id TEXT NOT NULL,
     UNIQUE (app_name, user_id, id),
@@ -56,7 +56,8 @@ CREATE TABLE IF NOT EXISTS adkw_done (
     PRIMARY KEY (run, path)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS adkw_waits (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
-    run TEXT NOT NULL REFERENCES adkw_runs (id) ON DELETE CASCADE, key TEXT NOT NULL, waiting TEXT NOT NULL, answer TEXT);
+    run TEXT NOT NULL REFERENCES adkw_runs (id) ON DELETE CASCADE, key TEXT NOT NULL, waiting TEXT NOT NULL, answer TEXT,
+    seen INTEGER NOT NULL DEFAULT 0);
 CREATE INDEX IF NOT EXISTS adkw_waits_run ON adkw_waits (run);
 ";
 
@@ -84,7 +85,7 @@ pub(crate) fn prepare(connection: &Connection) -> Result<()> {
     if has("adkw_meta")?.is_some() {
         let sql = "SELECT value FROM adkw_meta WHERE key = 'version'";
         let own: String = connection.query_row(sql, [], |row| row.get(0)).doing("read its version")?;
-        if own != "1" {
+        if own != "2" {
             return Err(corrupt(format!("the file was written by another version of this crate ({own})")));
         }
         return Ok(());

@@ -15,6 +15,13 @@ use tokio::sync::oneshot;
 /// The most that goes into one transaction, so that the first is not held up by the last.
 const MOST: usize = 512;
 
+/// The pages of the sessions that are written to, in KiB: each has some of its own in every index.
+const CACHE: u32 = 32_768;
+
+/// After so many pages of the write-ahead log they go into the file: 32 MB, so that a page that is written by many
+/// events goes there once.
+const CHECKPOINT: u32 = 8_000;
+
 /// What a job works with.
 pub(crate) struct Db {
     pub(crate) connection: Connection,
@@ -68,8 +75,25 @@ impl Writer {
         T: Send + 'static,
         F: FnMut(&mut Db) -> Result<T> + Send + 'static,
     {
+        self.send(work, None).await
+    }
+
+    /// The same, unless nobody waits for it any more; what was done for nobody is undone.
+    pub(crate) async fn write_or<T, F>(&self, work: F, lost: fn(&mut Db, T)) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut Db) -> Result<T> + Send + 'static,
+    {
+        self.send(work, Some(lost)).await
+    }
+
+    async fn send<T, F>(&self, work: F, lost: Option<fn(&mut Db, T)>) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut Db) -> Result<T> + Send + 'static,
+    {
         let (reply, result) = oneshot::channel();
-        let job = Call { work, value: None, reply };
+        let job = Call { work, value: None, reply, lost };
         self.post(Box::new(job)).map_err(|_| closed())?;
         result.await.map_err(|_| closed())?
     }
@@ -80,7 +104,7 @@ impl Writer {
     pub(crate) fn tell(&self, work: impl FnMut(&mut Db) -> Result<()> + Send + 'static) {
         let (reply, _) = oneshot::channel();
         // When the thread has ended there is nothing to do any more.
-        let _ = self.post(Box::new(Call { work, value: None, reply }));
+        let _ = self.post(Box::new(Call { work, value: None, reply, lost: None }));
     }
 }
 
@@ -100,17 +124,25 @@ struct Call<F, T> {
     work: F,
     value: Option<T>,
     reply: oneshot::Sender<Result<T>>,
+    /// Undoes what nobody waits for any more; without it that is done all the same.
+    lost: Option<fn(&mut Db, T)>,
 }
 
 impl<T: Send, F: FnMut(&mut Db) -> Result<T> + Send> Job for Call<F, T> {
     fn run(&mut self, db: &mut Db) -> Result<()> {
-        self.value = Some((self.work)(db)?);
+        self.value = match self.lost.is_some() && self.reply.is_closed() {
+            true => None,
+            false => Some((self.work)(db)?),
+        };
         Ok(())
     }
 
-    fn done(self: Box<Self>, result: Result<()>, _: &mut Db) {
-        let Self { value, reply, .. } = *self;
-        let _ = reply.send(result.and_then(|()| value.ok_or_else(closed)));
+    fn done(self: Box<Self>, result: Result<()>, db: &mut Db) {
+        let Self { value, reply, lost, .. } = *self;
+        let unread = reply.send(result.and_then(|()| value.ok_or_else(closed)));
+        if let (Err(Ok(value)), Some(lost)) = (unread, lost) {
+            lost(db, value);
+        }
     }
 }
 
@@ -125,8 +157,11 @@ impl Db {
             connection.busy_timeout(options.busy_timeout)?;
             connection.set_prepared_statement_cache_capacity(64);
             connection.query_row("PRAGMA journal_mode=WAL", [], |_| Ok(()))?;
-            connection
-                .execute_batch(&format!("PRAGMA synchronous={synchronous}; PRAGMA foreign_keys=ON;"))?;
+            connection.execute_batch(&format!(
+                "PRAGMA synchronous={synchronous}; PRAGMA foreign_keys=ON; PRAGMA cache_size=-{CACHE};
+                 PRAGMA temp_store=MEMORY;"
+            ))?;
+            connection.query_row(&format!("PRAGMA wal_autocheckpoint={CHECKPOINT}"), [], |_| Ok(()))?;
             if let Some(bytes) = options.max_bytes {
                 let page: u64 = connection.query_row("PRAGMA page_size", [], |row| row.get(0))?;
                 let pages = (bytes / page.max(1)).max(1);
@@ -186,7 +221,8 @@ impl Db {
         })
     }
 
-    /// An error of one job is its own; one that ends the transaction is that of all.
+    /// The error of a job that has written nothing is its own; any other ends the transaction. A savepoint for each would
+    /// spare the others, and copy every page that is written to.
     fn inside(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<Vec<Result<()>>> {
         let version = self
             .connection
@@ -195,19 +231,17 @@ impl Db {
         self.cache.at_version(version.doing("begin a transaction")?);
         let mut results = Vec::with_capacity(jobs.len());
         for job in jobs {
-            self.execute("SAVEPOINT job")?;
+            let before = self.connection.total_changes();
             let result = job.run(self);
             if let Err(error) = result {
                 self.cache.clear();
-                if self.connection.is_autocommit() {
+                if self.connection.is_autocommit() || self.connection.total_changes() != before {
                     return Err(error);
                 }
-                self.execute("ROLLBACK TO job")?;
                 results.push(Err(error));
             } else {
                 results.push(result);
             }
-            self.execute("RELEASE job")?;
         }
         Ok(results)
     }

@@ -5,30 +5,13 @@
 #[path = "../../adk-core/tests/support/mod.rs"]
 mod trees;
 
+mod place;
 mod support;
 
 use adk_sqlite::SqliteStore;
 use rusqlite::Connection;
 use support::Folder;
-use trees::survival::{self, Place};
-
-impl Place for Folder {
-    type Store = SqliteStore;
-
-    async fn open(&self) -> SqliteStore {
-        SqliteStore::open(self.file()).await.unwrap()
-    }
-
-    fn address(&self) -> String {
-        self.file().display().to_string()
-    }
-
-    async fn has(&self, id: &str) -> bool {
-        let other = Connection::open(self.file()).unwrap();
-        let sql = "SELECT count(*) = 1 FROM events WHERE id = ?1";
-        other.query_row(sql, [id], |row| row.get(0)).unwrap()
-    }
-}
+use trees::survival;
 
 #[tokio::test]
 async fn what_is_delivered_is_stored_in_that_order() {

@@ -1,4 +1,4 @@
-//! Runs that wait for people, on the store.
+//! Runs that wait in a file: answered and taken up by other stores on it, as other processes do.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
@@ -7,93 +7,112 @@ mod trees;
 
 mod support;
 
-use adk_core::{ErrorKind, Event, Flow, RunEnd, RunId, Runner};
+use adk_core::{Await, Error, ErrorKind, RunEnd, Runner, Waiting};
 use adk_sqlite::SqliteStore;
 use serde_json::json;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
 use support::Folder;
-use trees::{By, Tree, by, parallel, run};
+use trees::{Tree, exit, parallel, repeat, run, say};
 
-fn asks() -> By {
-    by("asks", |cx| {
-        Box::pin(async move {
-            let yes: bool = cx.wait("decision").await?;
-            cx.emit(Event::new().with_text(format!("it says {yes}"))).await?;
-            Ok(Flow::Continue)
-        })
-    })
-}
-
-fn counts(runs: &Arc<AtomicUsize>) -> By {
-    let runs = runs.clone();
-    by("counts", move |cx| {
-        let runs = runs.clone();
-        Box::pin(async move {
-            runs.fetch_add(1, Relaxed);
-            cx.emit(Event::new().with_text("counted")).await?;
-            Ok(Flow::Continue)
-        })
-    })
-}
-
-/// A process of its own, as far as the file is concerned.
-async fn runner(folder: &Folder) -> Runner {
+/// A runner of a process of its own.
+async fn process(folder: &Folder, tree: fn() -> Tree) -> Runner {
     let store = SqliteStore::open(folder.file()).await.unwrap();
-    Runner::builder().app_name("app").session_store(store.clone()).engine(store).build().unwrap()
+    Runner::builder().session_store(store.clone()).engine(store).workflow(tree()).build().unwrap()
 }
 
-#[tokio::test]
-async fn an_agent_that_finishes_after_the_last_commit_of_a_pause_is_not_run_again() {
-    let (folder, runs) = (Folder::new(), Arc::new(AtomicUsize::new(0)));
-    let tree = Tree::new("w", vec![parallel("p", vec![run(asks()), run(counts(&runs))])]);
-    let first = runner(&folder).await;
-    let mut stream = first.session("u", "s").run(&tree, "go").stream();
+async fn pause(folder: &Folder, tree: fn() -> Tree) -> Vec<Waiting> {
+    let (runner, tree) = (process(folder, tree).await, tree());
+    let mut stream = runner.run(&tree, "go").stream();
     while let Some(event) = stream.next().await {
         event.unwrap();
     }
-    let RunEnd::Paused(waiting) = stream.end() else { panic!() };
-    drop((stream, first));
+    let RunEnd::Paused(waiting) = stream.end() else { panic!("it does not wait") };
+    waiting
+}
 
-    let second = runner(&folder).await;
-    second.answer(&waiting[0].id, true).await.unwrap();
-    second.resume(&tree, waiting[0].run_id).await.unwrap();
-    assert_eq!(runs.load(Relaxed), 1);
+fn kind<T: std::fmt::Debug>(result: Result<T, Error>) -> ErrorKind {
+    result.unwrap_err().kind()
+}
+
+fn two() -> Tree {
+    let ask = |key| run(Await::builder::<bool>(key).question("Yes or no?").build());
+    // The first is cut off, and nobody waits for it any more.
+    let round = parallel("p", vec![ask("lost"), run(exit("leaver"))]);
+    Tree::new(
+        "w",
+        vec![repeat("l", Some(2), vec![round]), parallel("q", vec![ask("a"), ask("b")]), run(say("end"))],
+    )
 }
 
 #[tokio::test]
-async fn what_answers_nobody_is_refused_and_changes_nothing() {
-    let (folder, runs) = (Folder::new(), Arc::new(AtomicUsize::new(0)));
-    let tree = Tree::new("w", vec![run(counts(&runs)), run(asks())]);
-    let runner = runner(&folder).await;
-    let session = runner.session("u", "s");
-    assert_eq!(session.run(&tree, "go").await.unwrap_err().kind(), ErrorKind::Paused);
-    let waiting = runner.waiting().await.unwrap();
-    let state = async || {
-        let mut lines = Vec::new();
-        let line = |line: &str| {
-            lines.push(line.to_owned());
-            Ok(())
-        };
-        assert!(session.export(line).await.unwrap());
-        lines
-    };
-    let before = state().await;
+async fn each_question_is_answered_once_by_whatever_process() {
+    let folder = Folder::new();
+    let waiting = pause(&folder, two).await;
+    let paths: Vec<_> = waiting.iter().map(|one| one.path.to_string()).collect();
+    assert_eq!(paths, ["w/q/a", "w/q/b"]);
+    let other = process(&folder, two).await;
+    assert_eq!(other.waiting().await.unwrap(), waiting);
 
-    let unknown: RunId = "e-00000000-0000-7000-8000-000000000001".parse().unwrap();
-    let error = runner.resume(&tree, unknown).await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::UnknownRun, "{error}");
-    let error = runner.answer("e-1/w/asks:decision@0", true).await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::UnknownWait, "{error}");
-    assert_eq!((state().await, runner.waiting().await.unwrap()), (before.clone(), waiting.clone()));
+    assert_eq!(kind(other.answer(&waiting[1].id, "yes").await), ErrorKind::AnswerInvalid);
+    assert_eq!(kind(other.answer("e-1/w/a:await@0", true).await), ErrorKind::UnknownWait);
+    assert!(other.recover().await.unwrap().is_empty(), "nothing has changed");
+    other.answer(&waiting[1].id, true).await.unwrap();
+    assert_eq!(kind(other.answer(&waiting[1].id, false).await), ErrorKind::Answered);
+    drop(other);
 
-    runner.answer(&waiting[0].id, true).await.unwrap();
-    let error = runner.answer(&waiting[0].id, false).await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Answered, "{error}");
-    assert_eq!(state().await, before);
-    runner.resume(&tree, waiting[0].run_id).await.unwrap();
-    let last = session.open().await.unwrap().events().last().unwrap().text();
-    assert_eq!(json!(last), "it says true", "the first answer stands");
-    let error = runner.answer(&waiting[0].id, false).await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Answered, "also when the run has ended: {error}");
+    let third = process(&folder, two).await;
+    let open = third.recover().await.unwrap().remove(0).result.unwrap();
+    assert_eq!(open, waiting[..1], "the other still waits");
+    assert!(third.recover().await.unwrap().is_empty(), "an answer that was taken does not wake it again");
+    third.answer(&waiting[0].id, false).await.unwrap();
+    assert!(third.recover().await.unwrap().remove(0).result.unwrap().is_empty());
+    let tree = two();
+    let outcome = third.resume(&tree, waiting[0].run_id).await.unwrap();
+    assert_eq!(
+        (outcome.get("a").unwrap(), outcome.get("b").unwrap()),
+        (Some(json!(false)), Some(json!(true)))
+    );
+    assert!(third.waiting().await.unwrap().is_empty());
+}
+
+fn late() -> Tree {
+    let soon = Duration::from_micros(1);
+    let default = Await::builder::<u32>("first").timeout(soon).default(7).build();
+    Tree::new("w", vec![run(default), run(Await::builder::<u32>("second").timeout(soon).build())])
+}
+
+#[tokio::test]
+async fn deadlines_are_taken_by_whoever_recovers() {
+    let folder = Folder::new();
+    let waiting = pause(&folder, late).await;
+    let other = process(&folder, late).await;
+    let open = other.recover().await.unwrap().remove(0).result.unwrap();
+    assert_eq!(open[0].path.to_string(), "w/second");
+    let error = other.recover().await.unwrap().remove(0).result.unwrap_err();
+    assert_eq!(
+        (error.kind(), error.path().unwrap().to_string()),
+        (ErrorKind::Expired, "w/second".to_owned())
+    );
+    assert_eq!(kind(other.answer(&waiting[0].id, 8).await), ErrorKind::Answered);
+}
+#[tokio::test]
+async fn a_resume_that_is_dropped_leaves_no_driver() {
+    let folder = Folder::new();
+    let waiting = pause(&folder, two).await;
+    let (runner, tree) = (process(&folder, two).await, two());
+    for polls in 0..6 {
+        let mut stream = runner.resume(&tree, waiting[0].run_id).stream();
+        let mut next = std::pin::pin!(stream.next());
+        for _ in 0..polls {
+            let polled = std::future::poll_fn(|task| std::task::Poll::Ready(next.as_mut().poll(task))).await;
+            if polled.is_ready() {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+    // What was asked for before is done before.
+    let mut stream = runner.resume(&tree, waiting[0].run_id).stream();
+    assert!(stream.next().await.is_none());
+    assert!(matches!(stream.end(), RunEnd::Paused(_)), "nobody drives it");
 }

@@ -54,7 +54,12 @@ pub(crate) struct Parts {
     pub(crate) max_turns: Option<u32>,
     /// Nothing is known of it, because its own fault was reported.
     pub(crate) unknown: bool,
+    /// Says what is wrong with a value that an `await` is answered with.
+    pub(crate) accepts: Option<Check>,
 }
+
+/// Says what is wrong with a value.
+type Check = fn(&serde_json::Value) -> std::result::Result<(), String>;
 
 impl Parts {
     pub(crate) fn new(kind: AgentKind, name: impl Into<String>) -> Self {
@@ -73,6 +78,7 @@ impl Parts {
             transfer: Vec::new(),
             max_turns: None,
             unknown: false,
+            accepts: None,
         }
     }
 }
@@ -140,6 +146,7 @@ impl About {
                 .tools(&lists.tools)
                 .transfer(&lists.transfer);
             let meta = meta.max_turns(parts.max_turns.or(meta.max_turns));
+            let meta = AgentMeta { accepts: parts.accepts, ..meta };
             if parts.unknown { meta.unknown() } else { meta }
         });
         Self(Repr::Made(Box::new(made)))

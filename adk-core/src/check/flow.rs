@@ -176,6 +176,8 @@ const MOST: usize = 64;
 pub(super) struct Flow<'a, const ROWS: usize, const KEYS: usize> {
     faults: [Fault<'a>; MOST],
     found: usize,
+    /// There were more.
+    lost: bool,
     rows: [Row; ROWS],
     keys: [Key<'a>; KEYS],
 }
@@ -208,7 +210,7 @@ pub(super) const fn check<
         rows: &mut flow.rows,
         typed: Some(typed),
     };
-    flow.found = walk::walk(spec, room);
+    (flow.found, flow.lost) = walk::walk(spec, room);
     flow
 }
 
@@ -228,6 +230,10 @@ impl<'a, const ROWS: usize, const KEYS: usize> Flow<'a, ROWS, KEYS> {
             if fault.at == at && fault.part.number() == part {
                 m.line();
                 describe::fault(m, spec, fault);
+                if i + 1 == MOST && self.lost {
+                    m.line();
+                    m.push("help: this workflow has more faults than are told at once; mend these first");
+                }
             }
             i += 1;
         }
@@ -264,7 +270,7 @@ pub(super) fn faults(spec: &Spec<'_>) -> Vec<(usize, Message)> {
         rows: &mut rows,
         typed: None,
     };
-    let found = walk::walk(spec, room);
+    let (found, _) = walk::walk(spec, room);
     faults.truncate(found);
     for fault in types::faults(spec, &keys, &rows) {
         if !types::is_told(&faults, fault.key) {

@@ -65,7 +65,8 @@ impl Spec<'_> {
         self.single_parallels(&mut lints);
         for name in self.unplaced {
             let fact = format!(
-                "agent `{name}` is declared and never placed; help: write `{name}` where it is to run, or remove it"
+                "agent `{name}` is declared and never placed; help: write `{name}` where it is to run, or \
+                 `tools: [agent({name})]` at an agent that is to call it, or remove it"
             );
             lints.push(lint("agent-unplaced", name, &fact));
         }

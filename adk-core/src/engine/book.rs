@@ -82,7 +82,8 @@ pub struct RunInfo {
     pub workflow: String,
     /// How far it is.
     pub status: RunStatus,
-    /// Whether it could go on and nobody drives it: its process has ended, or one of its waits has an answer.
+    /// Whether it could go on and nobody drives it: its process has ended, or one of its waits has an answer that was given
+    /// since the run was last taken.
     pub is_ready: bool,
 }
 

@@ -48,6 +48,8 @@ struct Kept {
 struct Open {
     waiting: Waiting,
     answer: Option<Value>,
+    /// Whether the run has been driven with the answer.
+    is_seen: bool,
 }
 
 impl MemoryJournal {
@@ -94,7 +96,7 @@ impl Kept {
     }
 
     fn info(&self) -> RunInfo {
-        let answered = self.waits.iter().any(|wait| wait.answer.is_some());
+        let answered = self.waits.iter().any(|wait| wait.answer.is_some() && !wait.is_seen);
         let could = match self.status {
             RunStatus::Running => true,
             RunStatus::Paused => answered,
@@ -140,11 +142,14 @@ impl Engine for MemoryJournal {
         let Some(run) = runs.get_mut(&wait.key.run_id) else {
             return Box::pin(ready(Err(refuse::unknown_run(wait.key.run_id))));
         };
-        let known = run.waits.iter().find(|open| open.waiting.id == wait.waiting.id);
+        let known = run.waits.iter_mut().find(|open| open.waiting.id == wait.waiting.id);
         let answer = match known {
-            Some(open) => open.answer.clone(),
+            Some(open) => {
+                open.is_seen = open.answer.is_some();
+                open.answer.clone()
+            }
             None => {
-                run.waits.push(Open { waiting: wait.waiting, answer: None });
+                run.waits.push(Open { waiting: wait.waiting, answer: None, is_seen: false });
                 None
             }
         };
@@ -159,6 +164,7 @@ impl Engine for MemoryJournal {
             Some(run) => {
                 run.is_driven = true;
                 run.status = RunStatus::Running;
+                run.waits.iter_mut().for_each(|wait| wait.is_seen = wait.answer.is_some());
                 let begins = usize::try_from(run.record.begins).unwrap_or(usize::MAX);
                 let events: Vec<Arc<Event>> = (begins..run.session.len())
                     .filter_map(|place| run.session.event(place).cloned())
@@ -212,6 +218,14 @@ impl Engine for MemoryJournal {
             .filter(|kept| kept.record.session.app == app && run.is_none_or(|run| run == kept.record.run_id));
         let open = of.flat_map(|kept| &kept.waits).filter(|wait| wait.answer.is_none());
         Box::pin(ready(Ok(open.map(|wait| wait.waiting.clone()).collect())))
+    }
+
+    fn withdraw(&self, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
+        let mut runs = lock(&self.runs);
+        for run in runs.values_mut() {
+            run.waits.retain(|wait| wait.answer.is_some() || !waits.contains(&wait.waiting.id));
+        }
+        Box::pin(ready(Ok(())))
     }
 
     fn resolve<'a>(&'a self, id: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {

@@ -1,5 +1,6 @@
 //! The calls of one model turn: run beside each other, answered in one event.
 
+use super::confirm::{self, Before, Confirmed};
 use super::hooks::ToolHooks;
 use super::merge::add;
 use super::toolbox::Toolbox;
@@ -20,14 +21,44 @@ struct Called {
     left: ToolRecord,
 }
 
-/// The answers to all calls, in the order of the calls, and what they ask for. What they wrote waits in the
-/// context for the event that tells of it.
+/// The answers to the calls of a turn.
+pub(super) struct Answers {
+    /// In the order of the calls.
+    pub(super) content: Content,
+    /// What they ask for.
+    pub(super) actions: ToolActions,
+    /// The ids of calls that a person has refused.
+    pub(super) refused: Vec<String>,
+}
+
+/// Answers all calls. What they wrote waits in the context for the event that tells of it.
+///
+/// Those that a person has to agree to wait for that, the others run at once.
 pub(super) async fn answer(
     tools: &Toolbox<'_>,
     calls: Vec<FunctionCall>,
     cx: &mut Context,
-) -> Result<(Content, ToolActions)> {
-    let started: Vec<_> = calls.iter().map(|call| start(tools, call, cx)).collect();
+) -> Result<Answers> {
+    let (mut started, mut open, mut refused) = (Vec::with_capacity(calls.len()), Vec::new(), Vec::new());
+    for call in &calls {
+        // All are numbered, so that a call has the same number before and behind its confirmation.
+        match confirm::ask(tools, call, cx).await? {
+            Confirmed::Unasked => started.push(start(tools, call, None, cx)),
+            Confirmed::Begun(before) => started.push(start(tools, call, Some(before), cx)),
+            Confirmed::Refused(before) => {
+                refused.push(call.id.clone());
+                started.push(start(tools, call, Some(before), cx));
+            }
+            Confirmed::Open(waiting) => {
+                drop(start(tools, call, None, cx));
+                open.push(waiting);
+            }
+        }
+    }
+    if !open.is_empty() {
+        join_all(started).await.into_iter().try_for_each(|called| called.map(drop))?;
+        match cx.park(open).await {}
+    }
     let mut content = Content::new(Role::User, Vec::with_capacity(calls.len()));
     let mut actions = ToolActions::default();
     for (call, called) in calls.into_iter().zip(join_all(started).await) {
@@ -45,11 +76,16 @@ pub(super) async fn answer(
         }
         content.parts.push(Part::FunctionResponse(FunctionResponse { id, name, response: response(result) }));
     }
-    Ok((content, actions))
+    Ok(Answers { content, actions, refused })
 }
 
 /// Numbers the call and gives its step, which runs once it is joined with the others.
-fn start(tools: &Toolbox<'_>, call: &FunctionCall, cx: &mut Context) -> BoxFuture<'static, Result<Called>> {
+fn start(
+    tools: &Toolbox<'_>,
+    call: &FunctionCall,
+    before: Option<Before>,
+    cx: &mut Context,
+) -> BoxFuture<'static, Result<Called>> {
     let refuse = |why| -> BoxFuture<'static, Result<Called>> {
         Box::pin(std::future::ready(Ok(Called { result: Err(why), left: ToolRecord::default() })))
     };
@@ -74,19 +110,30 @@ fn start(tools: &Toolbox<'_>, call: &FunctionCall, cx: &mut Context) -> BoxFutur
     let name = Name::shared(&call.name);
     // An agent does what it did, for the same record. Callbacks need not, so a call with some is recorded as a whole.
     if tool.agent_dyn().is_some() && !hooks.is_watched() && cx.run.engine.records() {
-        return Box::pin(cx.step_of_steps(name, |under| run(tool, call, own.recording_under(under), hooks)));
+        return Box::pin(
+            cx.step_of_steps(name, |under| run(tool, call, before, own.recording_under(under), hooks)),
+        );
     }
-    Box::pin(cx.step(name, run(tool, call, own, hooks)))
+    Box::pin(cx.step(name, run(tool, call, before, own, hooks)))
 }
 
 async fn run(
     tool: Arc<dyn DynTool>,
     mut call: FunctionCall,
+    before: Option<Before>,
     mut own: ToolContext,
     hooks: ToolHooks,
 ) -> Result<Called> {
-    let result = match hooks.before(&mut call, &mut own).await? {
-        Some(value) => Ok(value),
+    let given = match before {
+        Some(Before { args, given, left }) => {
+            call.args = args;
+            own.resume(left);
+            given
+        }
+        None => hooks.before(&mut call, &mut own).await?.map(Ok),
+    };
+    let result = match given {
+        Some(given) => given,
         None => {
             let mark = own.mark();
             let result = match caught(tool.call_dyn(call.args.clone(), &mut own)).await {

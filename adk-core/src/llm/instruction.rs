@@ -64,7 +64,7 @@ impl Instruction {
     /// When a prompt reads what is not there, or the function fails.
     pub(super) async fn render(&self, cx: &mut Context) -> Result<String> {
         let function = match &self.0 {
-            Form::Prompt(prompt) => return template::render(prompt, cx).await,
+            Form::Prompt(prompt) => return template::render(prompt, "instruction", cx).await,
             Form::Function(function) => function.clone(),
         };
         let readonly = cx.readonly();

@@ -22,11 +22,9 @@ pub(super) fn mark(
 /// Waits for the answers to calls, and tells the conversation of them in the name of the user. Until all are there, the
 /// agent waits, and the run pauses when nothing else of it can go on.
 pub(super) async fn answers(calls: Vec<FunctionCall>, cx: &mut Context) -> Result<()> {
-    let asked = calls.iter().map(|call| Asked {
-        name: Name::shared(&call.name),
-        call_id: Some(call.id.clone()),
-        question: String::new(),
-    });
+    let asked = calls
+        .iter()
+        .map(|call| Asked { call_id: Some(call.id.clone()), ..Asked::new(Name::shared(&call.name)) });
     let values = cx.wait_for_all(asked.collect()).await?;
     let parts = calls.into_iter().zip(values).map(|(FunctionCall { id, name, .. }, value)| {
         Part::FunctionResponse(FunctionResponse { id, name, response: object(value) })

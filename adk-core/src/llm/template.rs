@@ -2,16 +2,16 @@
 
 use crate::content::{Blob, Part};
 use crate::run::Context;
-use crate::spec::placeholder::{Placeholder, Placeholders, Source};
+use crate::spec::placeholder::{Placeholders, Source};
 use crate::{Error, ErrorKind, Result};
 use serde_json::Value;
 use std::fmt::Write;
 
-/// The prompt with its values. A value is inserted once and not looked through again.
+/// The prompt with its values; `what` it is stands in errors. A value is inserted once and not looked through again.
 ///
 /// # Errors
 /// When a key or an artifact that is not optional is not there.
-pub(super) async fn render(prompt: &str, cx: &mut Context) -> Result<String> {
+pub(crate) async fn render(prompt: &str, what: &str, cx: &mut Context) -> Result<String> {
     let mut text = String::with_capacity(prompt.len());
     let (mut scan, mut done) = (Placeholders::new(prompt), 0);
     while let Some(found) = scan.next() {
@@ -22,13 +22,13 @@ pub(super) async fn render(prompt: &str, cx: &mut Context) -> Result<String> {
                 Some(value) => insert(&mut text, &value),
                 None if found.optional => {}
                 None => {
-                    return Err(key_missing(&prompt[found.start..found.end], key, cx.name_around(key)));
+                    return Err(key_missing(what, &prompt[found.start..found.end], key, cx.name_around(key)));
                 }
             },
             Source::Artifact(name) => match artifact(name, cx).await? {
                 Artifact::Text(content) => text.push_str(&content),
                 Artifact::Missing if found.optional => {}
-                other => return Err(artifact_missing(prompt, found, name, &other)),
+                other => return Err(artifact_missing(what, &prompt[found.start..found.end], name, &other)),
             },
         }
     }
@@ -80,22 +80,20 @@ fn text_of(blob: &Blob) -> Artifact {
 }
 
 /// `around` is what the key is called in the workflow: an instance may read another.
-fn key_missing(placeholder: &str, key: &str, around: &str) -> Error {
-    let message =
-        format!("the instruction reads `{placeholder}`, but nothing has written the key `{around}`");
+fn key_missing(what: &str, placeholder: &str, key: &str, around: &str) -> Error {
+    let message = format!("the {what} reads `{placeholder}`, but nothing has written the key `{around}`");
     let help = format!(
         "pass `{around}` as an input, write it before this agent runs, or read it optionally as `{{{key}?}}`"
     );
     Error::new(ErrorKind::KeyMissing, message).with_help(help)
 }
 
-fn artifact_missing(prompt: &str, found: Placeholder<'_>, name: &str, what: &Artifact) -> Error {
-    let fact = match what {
+fn artifact_missing(what: &str, placeholder: &str, name: &str, artifact: &Artifact) -> Error {
+    let fact = match artifact {
         Artifact::Other(kind) => format!("the artifact `{name}` is no text ({kind})"),
         _ => format!("there is no artifact `{name}`"),
     };
-    let placeholder = &prompt[found.start..found.end];
-    let message = format!("the instruction reads `{placeholder}`, but {fact}");
+    let message = format!("the {what} reads `{placeholder}`, but {fact}");
     let help =
         format!("save `{name}` before this agent runs, or read it optionally as `{{artifact.{name}?}}`");
     Error::new(ErrorKind::ArtifactMissing, message).with_help(help)

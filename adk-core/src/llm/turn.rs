@@ -1,6 +1,7 @@
 //! The turn of an agent: ask the model, run the tools that it calls, ask again, until it answers without a call.
 
 use super::call::{self, Call};
+use super::calls::Answers;
 use super::hooks::{self, Asked};
 use super::toolbox::Toolbox;
 use super::{LlmAgent, calls, later, output, request, respond, transfer};
@@ -55,7 +56,9 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
             later::answers(std::mem::take(&mut open), cx).await?;
             continue;
         }
-        let (content, mut actions) = calls::answer(&tools, calls, cx).await?;
+        let Answers { content, mut actions, refused } = calls::answer(&tools, calls, cx).await?;
+        // What was refused does not run, so nothing more comes of it.
+        open.retain(|call| !refused.contains(&call.id));
         let is_silent = content.parts.is_empty() && !cx.has_pending() && actions == ToolActions::default();
         // Nothing is to be said before the answers come.
         let mut last = is_silent;

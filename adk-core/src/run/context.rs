@@ -10,7 +10,7 @@ mod wait;
 pub(crate) use branch::Cut;
 pub(crate) use frame::Frame;
 pub(crate) use step::perform;
-pub(crate) use wait::Asked;
+pub(crate) use wait::{Answer, Asked};
 
 use super::{Above, Artifacts, History, KeyScope, Overlay, Run, RunConfig, State, ToolActions};
 use crate::callback::{CallbackContext, Place, Steps};

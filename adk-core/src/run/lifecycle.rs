@@ -150,6 +150,7 @@ impl fmt::Display for Lifecycle {
         let kind = match self.kind {
             NodeKind::Llm | NodeKind::Function | NodeKind::Custom => "agent",
             NodeKind::Workflow => "workflow",
+            NodeKind::Await => "await",
             NodeKind::Loop => "loop",
             _ => "block",
         };

@@ -92,10 +92,11 @@ impl<P: ModelProvider + Default> RunnerBuilder<P> {
         self
     }
 
-    /// A workflow whose runs [`recover`](Runner::recover) takes up again: it is found by its name.
+    /// A workflow whose runs [`recover`](Runner::recover) takes up again: it is found by its name. One that the program
+    /// runs as well is given in an `Arc`.
     #[must_use]
-    pub fn workflow<W: Workflow + 'static>(mut self, workflow: impl Into<Arc<W>>) -> Self {
-        self.workflows.push(recover::known(workflow.into()));
+    pub fn workflow<W: Workflow + 'static>(mut self, workflow: W) -> Self {
+        self.workflows.push(recover::known(Arc::new(workflow)));
         self
     }
 

@@ -2,7 +2,7 @@
 
 use super::Shared;
 use super::root::Start;
-use crate::engine::{Fork, Taken};
+use crate::engine::{Engine, Fork, Taken};
 use crate::event::StateDelta;
 use crate::run::Run;
 use crate::session::{Session, SessionKey};
@@ -33,11 +33,25 @@ pub(super) async fn taken_up(
     shape: Option<(String, Topology)>,
 ) -> Result<(Arc<Run>, Start)> {
     let taken = shared.engine.take(id).await?;
-    let made = make_again(shared, taken, shape).await;
-    if made.is_err() {
-        shared.engine.release(id);
+    let mut held = Held { engine: &*shared.engine, run: Some(id) };
+    let made = make_again(shared, taken, shape).await?;
+    // From here on its stream gives it back.
+    held.run = None;
+    Ok(made)
+}
+
+/// A run that was taken and is not driven yet: given back when nothing comes of it, also when nobody waits any more.
+struct Held<'a> {
+    engine: &'a dyn Engine,
+    run: Option<RunId>,
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        if let Some(run) = self.run {
+            self.engine.release(run);
+        }
     }
-    made
 }
 
 async fn make_again(

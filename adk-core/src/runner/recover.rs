@@ -1,13 +1,11 @@
 //! Runs that are taken up again, and the answers that they wait for.
 
 use super::request::RunRequest;
-use super::{RunEnd, Runner, Shared};
+use super::{RunEnd, Runner, Shared, accept};
 use crate::engine::Waiting;
 use crate::run::record;
-use crate::session::now_micros;
-use crate::tool::decode;
 use crate::workflow::Workflow;
-use crate::{BoxFuture, Error, ErrorKind, Result, RunId};
+use crate::{BoxFuture, Error, ErrorKind, Path, Result, RunId};
 use futures_util::future::join_all;
 use serde::Serialize;
 use std::ops::Deref;
@@ -28,6 +26,8 @@ pub struct Recovered {
 /// A workflow that is known by its name.
 pub(crate) trait Known: Send + Sync {
     fn name(&self) -> &str;
+    /// The check of the `await` that stands at that path.
+    fn accepts(&self, path: &Path) -> Option<accept::Check>;
     fn go_on(&self, shared: Arc<Shared>, run: RunId) -> BoxFuture<'static, Result<Vec<Waiting>>>;
 }
 
@@ -40,6 +40,10 @@ struct Of<W>(Arc<W>);
 impl<W: Workflow + 'static> Known for Of<W> {
     fn name(&self) -> &str {
         self.0.as_agent().meta().name
+    }
+
+    fn accepts(&self, path: &Path) -> Option<accept::Check> {
+        accept::at(self.0.as_agent().meta(), path)
     }
 
     fn go_on(&self, shared: Arc<Shared>, run: RunId) -> BoxFuture<'static, Result<Vec<Waiting>>> {
@@ -82,23 +86,10 @@ impl<P> Runner<P> {
     /// # Errors
     /// When the store fails. What becomes of each run is in the list.
     pub async fn recover(&self) -> Result<Vec<Recovered>> {
-        let engine = &self.shared.engine;
-        let now = now_micros();
-        for waiting in engine.waiting(&self.shared.app, None).await? {
-            if waiting.deadline.is_some_and(|deadline| deadline <= now) {
-                match engine.resolve(&waiting.id, too_late(&waiting)).await {
-                    Err(error) if !matches!(error.kind(), ErrorKind::Answered | ErrorKind::UnknownWait) => {
-                        return Err(error);
-                    }
-                    // Somebody has answered in the meantime.
-                    _ => {}
-                }
-            }
-        }
-        let runs = engine.unfinished(&self.shared.app).await?;
+        self.shared.expire(|_| true).await?;
+        let runs = self.shared.engine.unfinished(&self.shared.app).await?;
         let all = runs.into_iter().filter(|run| run.is_ready).map(async |run| {
-            let known = self.shared.workflows.iter().find(|known| known.name() == run.workflow);
-            let result = match known {
+            let result = match self.shared.known(&run.workflow) {
                 Some(known) => known.go_on(self.shared.clone(), run.run_id).await,
                 None => Err(self.unknown_workflow(&run.workflow)),
             };
@@ -119,7 +110,10 @@ impl<P> Runner<P> {
     }
 
     /// Answers a wait by its id. The run goes on when it is [resumed](Self::resume) or [recovered](Self::recover), in
-    /// this process or another. The first answer wins.
+    /// this process or another, and by itself where somebody [watches](Self::watch). The first answer wins.
+    ///
+    /// The answer to an `await` is read as its type where its workflow is one of
+    /// [`RunnerBuilder::workflow`](super::RunnerBuilder::workflow), and held against the stored schema otherwise.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownWait`]; [`ErrorKind::Answered`] for a second answer; [`ErrorKind::AnswerInvalid`] for one of
@@ -131,13 +125,8 @@ impl<P> Runner<P> {
         })?;
         let engine = &self.shared.engine;
         let open = engine.waiting(&self.shared.app, None).await?;
-        if let Some(waiting) = open.iter().find(|waiting| waiting.id == wait)
-            && let Err(why) = decode::check(&value, &waiting.schema)
-        {
-            let message = format!("the answer to `{wait}` is of another type: {why}");
-            return Err(Error::new(ErrorKind::AnswerInvalid, message)
-                .with_help("`Waiting::schema` says what is waited for; the wait is still open")
-                .at(&waiting.path));
+        if let Some(waiting) = open.iter().find(|waiting| waiting.id == wait) {
+            self.shared.fits(waiting, &value)?;
         }
         engine.resolve(wait, record::escaped(value)).await
     }
@@ -151,7 +140,7 @@ impl<P> Runner<P> {
 }
 
 /// What a wait is answered with whose deadline has passed.
-fn too_late(waiting: &Waiting) -> serde_json::Value {
+pub(super) fn too_late(waiting: &Waiting) -> serde_json::Value {
     waiting.otherwise.clone().unwrap_or_else(|| {
         let message = "nobody has answered in time, and the wait has no default";
         record::failed(

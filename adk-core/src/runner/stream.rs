@@ -37,7 +37,7 @@ pub struct RunStream<'a, T> {
 }
 
 /// An end that is being written, and what is told then.
-type Closing<T> = (BoxFuture<'static, Result<()>>, Result<RunEnd<T>>);
+type Closing<T> = (BoxFuture<'static, Result<Vec<Waiting>>>, Result<RunEnd<T>>);
 
 type Opening<'a, T> = BoxFuture<'a, Result<(Arc<Run>, BoxFuture<'a, Result<T>>)>>;
 
@@ -107,8 +107,8 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
             let closed = ready!(closing.as_mut().poll(task));
             let end = self.closing.take().map(|(_, end)| end);
             return match (closed, end) {
-                (Ok(()), Some(Ok(end))) => {
-                    self.end = end;
+                (Ok(open), Some(Ok(end))) => {
+                    self.end = if let RunEnd::Paused(_) = end { RunEnd::Paused(open) } else { end };
                     Poll::Ready(None)
                 }
                 (Err(error), Some(Ok(_))) | (_, Some(Err(error))) => self.fail(error),
@@ -159,6 +159,10 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
             Ok(_) => RunStatus::Finished,
             Err(error) => RunStatus::Failed(error.to_string()),
         };
+        let open = match &end {
+            Ok(RunEnd::Paused(waiting)) => waiting.clone(),
+            _ => Vec::new(),
+        };
         let done = match status {
             RunStatus::Finished => Vec::new(),
             _ => run.last_finished(),
@@ -167,7 +171,9 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
             if !done.is_empty() {
                 run.engine.finished(run.id, done).await?;
             }
-            run.engine.close(run.id, status).await
+            let open = as_stored(&run, open).await?;
+            run.engine.close(run.id, status).await?;
+            Ok(open)
         };
         self.closing = Some((Box::pin(closing), end));
         self.poll_event(task)
@@ -177,6 +183,27 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
         self.end = RunEnd::Failed;
         Poll::Ready(Some(Err(error)))
     }
+}
+
+/// Those who wait, as they are in the book: their deadlines are those of the first time that they asked. A wait that is
+/// open there and has nobody any more was that of a branch that was cancelled.
+async fn as_stored(run: &Run, mut open: Vec<Waiting>) -> Result<Vec<Waiting>> {
+    if open.is_empty() {
+        return Ok(open);
+    }
+    let stored = run.engine.waiting(&run.session().key().app, Some(run.id)).await?;
+    let (kept, gone): (Vec<_>, Vec<_>) =
+        stored.into_iter().partition(|stored| open.iter().any(|waiting| waiting.id == stored.id));
+    if !gone.is_empty() {
+        run.engine.withdraw(gone.into_iter().map(|waiting| waiting.id).collect()).await?;
+    }
+    // One that is not among them was answered in the meantime.
+    for stored in kept {
+        open.iter_mut()
+            .filter(|waiting| waiting.id == stored.id)
+            .for_each(|waiting| *waiting = stored.clone());
+    }
+    Ok(open)
 }
 
 /// A run whose stream is dropped before its end may be taken up again at once.

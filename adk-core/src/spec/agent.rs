@@ -1,6 +1,7 @@
 //! What an agent reads, writes and may do.
 
 use super::{KeySpec, Step};
+use serde_json::Value;
 
 /// What an agent is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -15,6 +16,8 @@ pub enum AgentKind {
     Workflow,
     /// An `impl Agent` by hand.
     Custom,
+    /// An `await`: it waits for a value from outside, and writes it.
+    Await,
 }
 
 /// The description of an agent, one shape for all: a function, an LLM agent, a workflow, an `impl Agent` by hand.
@@ -71,6 +74,10 @@ pub struct AgentMeta<'a> {
     /// The steps inside, when it is a workflow.
     #[serde(skip)]
     pub steps: &'a [Step<'a>],
+    /// Says what is wrong with a value that an `await` is answered with.
+    #[serde(skip)]
+    #[doc(hidden)]
+    pub accepts: Option<fn(&Value) -> Result<(), String>>,
     /// Nothing is known of it, because its own fault was reported: it may read, write and end anything.
     #[serde(skip)]
     pub(crate) unknown: bool,
@@ -93,12 +100,13 @@ impl<'a> AgentMeta<'a> {
             tools: &[],
             transfer: &[],
             max_turns: match kind {
-                AgentKind::Function => Some(0),
+                AgentKind::Function | AgentKind::Await => Some(0),
                 _ => None,
             },
             states: &[],
             lets: &[],
             steps: &[],
+            accepts: None,
             unknown: false,
         }
     }
@@ -258,6 +266,14 @@ impl<'a> AgentMeta<'a> {
     #[must_use]
     pub const fn unknown(mut self) -> Self {
         self.unknown = true;
+        self
+    }
+
+    /// Says what is wrong with a value that an `await` is answered with.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn accepts(mut self, check: fn(&Value) -> Result<(), String>) -> Self {
+        self.accepts = Some(check);
         self
     }
 

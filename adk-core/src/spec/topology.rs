@@ -65,6 +65,7 @@ fn line(node: &Node<'_>) -> String {
         NodeKind::Llm => "llm",
         NodeKind::Function => "function",
         NodeKind::Custom => "custom",
+        NodeKind::Await => "await",
         NodeKind::Sequence => "sequence",
         NodeKind::Parallel => "parallel",
         NodeKind::Match => "match",

@@ -59,6 +59,13 @@ impl ToolContext {
         ToolRecord { actions: self.actions, state_delta, artifact_delta }
     }
 
+    /// Goes on with what a part of the call has left that came before.
+    pub(crate) fn resume(&mut self, left: ToolRecord) {
+        let ToolRecord { actions, state_delta, artifact_delta } = left;
+        self.actions = actions;
+        (self.overlay.state_delta, self.overlay.artifact_delta) = (state_delta, artifact_delta);
+    }
+
     /// A context for the test of a tool: a run in memory of its own, without models.
     ///
     /// ```

@@ -144,6 +144,10 @@ pub(crate) fn check(value: &Value, schema: &Value) -> Result<(), String> {
 /// Where a value first differs from its schema, and how. When it could not be read as its type, a text with a format is
 /// one that differs.
 fn mismatch(value: &Value, schema: &Value, unread: bool, path: &mut String) -> Option<String> {
+    // What could not be read as its type is told with the reason of that.
+    if !unread && let Some(fits) = is_one_of(value, schema) {
+        return (!fits).then(|| wanted(value, schema));
+    }
     if let Some(allowed) = allowed(schema) {
         return (!allowed.contains(&value)).then(|| wanted(value, schema));
     }
@@ -177,6 +181,20 @@ fn mismatch(value: &Value, schema: &Value, unread: bool, path: &mut String) -> O
         ("integer", Value::Number(number)) if fits(number, schema) => None,
         _ => Some(wanted(value, schema)),
     }
+}
+
+/// Whether a value fits one of the alternatives of a schema, null among them; `None` where there are none.
+fn is_one_of(value: &Value, schema: &Value) -> Option<bool> {
+    let types = schema.get("type").and_then(Value::as_array);
+    if value.is_null() && types.is_some_and(|types| types.iter().any(|one| one == "null")) {
+        return Some(true);
+    }
+    let options = ["oneOf", "anyOf"].iter().find_map(|key| schema.get(*key)?.as_array())?;
+    let fits = |option: &Value| match option.get("type") {
+        Some(kind) if kind == "null" => value.is_null(),
+        _ => mismatch(value, option, false, &mut String::new()).is_none(),
+    };
+    Some(options.iter().any(fits))
 }
 
 fn inside(value: &Value, schema: &Value, unread: bool, path: &mut String, step: &str) -> Option<String> {

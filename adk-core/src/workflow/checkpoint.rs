@@ -68,7 +68,8 @@ impl Walk<'_> {
 
 /// Whether an agent of this kind says that it has ended. In ADK one that is written by hand never does.
 pub(super) fn finishes(kind: AgentKind, cx: &Context) -> bool {
-    !matches!(kind, AgentKind::Custom | AgentKind::Function) || cx.config().custom_agents_finish
+    !matches!(kind, AgentKind::Custom | AgentKind::Function | AgentKind::Await)
+        || cx.config().custom_agents_finish
 }
 
 /// Says that the agent or workflow at this place has ended.

@@ -8,6 +8,7 @@ pub use value::*;
 
 use super::{Keys, Values};
 use crate::agent::{Agent, DynAgent};
+pub use crate::ask::{AwaitDecl, Awaitable, Awaited, Awaits};
 pub use crate::llm::Instruction;
 use crate::llm::{Instructs, OutputKey};
 use crate::run::ReadonlyContext;

@@ -2,7 +2,7 @@
 
 use super::engine::Crashing;
 use crate::support::*;
-use adk_core::engine::MemoryJournal;
+use adk_core::engine::{Engine as _, MemoryJournal};
 use adk_core::session::{MemoryStore, SessionStore};
 use adk_core::{Event, RunId, RunStream, Runner};
 use serde_json::{Value, json};
@@ -91,16 +91,24 @@ pub async fn with_kills(tree: fn() -> Tree, kills: &[usize], parallel: bool) -> 
         // Every process has workflows of its own.
         let tree = tree();
         let (runner, engine) = world.process(at);
-        let stream = match id {
-            None => runner.run(&tree, "go").stream(),
-            Some(id) => runner.resume(&tree, id).stream(),
+        let ended = loop {
+            let stream = match id {
+                None => runner.run(&tree, "go").stream(),
+                Some(id) => runner.resume(&tree, id).stream(),
+            };
+            let ended = drive(stream, &engine, &mut delivered).await;
+            let session = {
+                let keys = world.sessions.list("app", None).await.unwrap();
+                world.sessions.get(&keys[0].key).await.unwrap().unwrap()
+            };
+            id = id.or_else(|| session.event(0).map(|event| event.invocation_id));
+            // A person answers one question at a time, whatever happens to the processes.
+            let open = world.journal.waiting("app", None).await.unwrap();
+            match (&ended, open.last()) {
+                (Ended::Through, Some(waiting)) => runner.answer(&waiting.id, true).await.unwrap(),
+                _ => break ended,
+            }
         };
-        let ended = drive(stream, &engine, &mut delivered).await;
-        let session = {
-            let keys = world.sessions.list("app", None).await.unwrap();
-            world.sessions.get(&keys[0].key).await.unwrap().unwrap()
-        };
-        id = id.or_else(|| session.event(0).map(|event| event.invocation_id));
         match ended {
             Ended::Through if process < kills.len() => return None,
             Ended::Through => return Some((shape(&world, id?, parallel).await, engine.points())),

@@ -70,7 +70,18 @@ impl Engine for Crashing {
     }
 
     fn answer(&self, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
-        self.inner.answer(wait)
+        Box::pin(async move {
+            self.point().await;
+            let answer = self.inner.answer(wait).await;
+            self.point().await;
+            answer
+        })
+    }
+    fn withdraw(&self, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move {
+            self.point().await;
+            self.inner.withdraw(waits).await
+        })
     }
     fn take(&self, run: RunId) -> BoxFuture<'_, Result<Taken>> {
         self.inner.take(run)

@@ -6,10 +6,13 @@
 mod support;
 
 mod again;
+mod confirm;
 mod crash;
 mod engine;
 mod inside;
 mod matrix;
+mod people;
+mod person;
 mod refused;
 mod trees;
 mod wait;

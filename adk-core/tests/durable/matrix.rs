@@ -1,7 +1,7 @@
 //! Killed at every point, then once more at points of the run that was taken up again. All pairs with `ADK_CRASHES=all`.
 
 use super::crash::{Shape, with_kills};
-use super::trees;
+use super::{people, trees};
 
 /// Where branches were cancelled, how far they had come depends on when: only what follows is compared.
 fn comparable(shape: &Shape, name: &str) -> Shape {
@@ -17,7 +17,7 @@ fn comparable(shape: &Shape, name: &str) -> Shape {
 async fn a_run_that_is_killed_anywhere_ends_as_if_it_were_not() {
     let step = if std::env::var("ADK_CRASHES").is_ok_and(|all| all == "all") { 1 } else { 7 };
     let mut kills = 0;
-    for (name, tree, parallel) in trees::all() {
+    for (name, tree, parallel) in trees::all().into_iter().chain(people::all()) {
         let (whole, points) = with_kills(tree, &[], parallel).await.unwrap();
         let whole = comparable(&whole, name);
         assert!(points > 10, "{name}: only {points} points");

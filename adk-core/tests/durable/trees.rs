@@ -46,7 +46,7 @@ fn both(name: &'static str) -> By {
     })
 }
 
-fn item(name: &'static str) -> By {
+pub fn item(name: &'static str) -> By {
     let mut agent = by(name, |cx| {
         Box::pin(async move {
             let item: u64 = cx.state().get("item")?.unwrap_or_default();

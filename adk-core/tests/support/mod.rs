@@ -1,6 +1,7 @@
 //! Trees wired by hand, as `workflow!` wires them, so that the runtime is tested without the macros.
 #![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part, and fails by it")]
 
+pub mod python;
 pub mod store;
 pub mod survival;
 
@@ -289,6 +290,7 @@ fn copied(own: &AgentMeta<'_>) -> &'static AgentMeta<'static> {
     }
     let tools = own.tools.iter().map(|tool| ToolMeta::new(text(tool.name), "").writes(keys(tool.writes)));
     let meta = AgentMeta::new(own.kind, text(own.name)).reads(keys(own.reads)).writes(keys(own.writes));
+    let meta = own.accepts.into_iter().fold(meta, AgentMeta::accepts);
     Box::leak(Box::new(meta.tools(Box::leak(tools.collect()))))
 }
 

@@ -155,6 +155,7 @@ pub(super) enum Node {
     Run(Run),
     Block(Box<Block>),
     Break(Break),
+    Await(Box<Await>),
     /// One that could not be read: it may have been anything.
     Unread(Span),
 }
@@ -215,6 +216,15 @@ pub(super) struct Limit {
     pub(super) expr: Expr,
     /// What it is, when it is a literal.
     pub(super) literal: Option<u32>,
+}
+
+/// `NAME: await(timeout = "72h", default = EXPR) KEY: TYPE`.
+pub(super) struct Await {
+    pub(super) name: Option<Ident>,
+    /// With the question as its docs.
+    pub(super) typed: Typed,
+    pub(super) timeout: Option<Timeout>,
+    pub(super) default: Option<Expr>,
 }
 
 /// `break` or `break NAME`.

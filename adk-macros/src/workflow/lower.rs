@@ -1,5 +1,6 @@
 //! The plan -> tokens: data and calls into `adk-core`, nothing that computes.
 
+mod awaits;
 mod bounds;
 mod build;
 mod choice;
@@ -57,6 +58,7 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> Toke
     let adk = &lower.adk;
     let slips = lower.slip_holder();
     let declared = lower.declared();
+    let awaits = lower.awaits();
     let placed = lower.placed();
     let spec = lower.spec();
     let build = lower.build();
@@ -74,6 +76,7 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> Toke
             #[allow(unused_imports)]
             use #adk::{Otherwise as _, typed::Otherwise as _, workflow::wire::{Otherwise as _, ReadPlain as _}};
             #declared
+            #awaits
             #placed
             #spec
             #build

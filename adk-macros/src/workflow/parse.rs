@@ -2,6 +2,7 @@
 //! to the `>` that closes the block, and reading goes on.
 
 mod arm;
+mod awaits;
 mod block;
 mod bounds;
 mod declare;

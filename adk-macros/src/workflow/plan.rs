@@ -1,6 +1,6 @@
 //! The flat list of steps, with a name and a field for each: what checks look at and what lowering emits.
 
-use super::ast::{Arm, Block, BlockKind, Break, Decl, DeclKind, Node, Run, Workflow};
+use super::ast::{Arm, Await, Block, BlockKind, Break, Decl, DeclKind, Node, Run, Workflow};
 use super::names;
 use proc_macro2::{Ident, Span};
 use std::collections::{BTreeMap, HashMap};
@@ -98,6 +98,7 @@ pub(super) enum What<'a> {
     /// A step that could not be read.
     Unread,
     Break(&'a Break),
+    Await(&'a Await),
     End,
 }
 
@@ -154,6 +155,10 @@ impl<'a> Planner<'a> {
                 self.push(String::new(), one.span, What::Break(one));
             }
             Node::Block(block) => self.block(block),
+            Node::Await(wait) => {
+                let name = wait.name.as_ref().unwrap_or(&wait.typed.key.name);
+                self.push(names::plain(name), name.span(), What::Await(wait));
+            }
             Node::Unread(span) => {
                 self.push(String::new(), *span, What::Unread);
             }

@@ -43,6 +43,7 @@ const fn who(m: &mut Message, spec: &Spec<'_>, at: usize) {
         StepKind::Agent { meta, .. } => match meta.kind {
             AgentKind::Function => "function `",
             AgentKind::Workflow => "workflow `",
+            AgentKind::Await => "await `",
             _ => "agent `",
         },
         StepKind::Loop { .. } => "loop `",

@@ -66,17 +66,15 @@ impl Row {
     }
 }
 
-/// The number of the type that stands for any type.
-#[doc(hidden)]
-pub const fn any(spec: &Spec<'_>) -> usize {
+/// The number that stands for no type: nothing is known of the key, or it is not asked for.
+const fn none(spec: &Spec<'_>) -> usize {
     spec.steps.len() + spec.inputs.len() + spec.lets.len() + spec.states.len()
 }
 
 /// The number of the type of a further key that a step writes. Behind them all, as if of one more step, is each type
 /// once more without its `Option`.
-#[doc(hidden)]
-pub const fn further(spec: &Spec<'_>, at: usize, slot: usize) -> usize {
-    any(spec) + 2 + at * WRITES + slot
+const fn further(spec: &Spec<'_>, at: usize, slot: usize) -> usize {
+    none(spec) + 1 + at * WRITES + slot
 }
 
 /// The number of the type of a key that this writer writes.
@@ -120,16 +118,13 @@ impl<'a> Walk<'_, 'a> {
         spec: &KeySpec<'a>,
         slot: usize,
     ) {
+        let Key { name, writer: Some(writer), typed, .. } = self.keys.all[key as usize] else { return };
         if spec.any {
             if slot < READS {
                 self.rows[at].reads[slot] = any(&self.spec);
             }
             return;
         }
-        let Key { name, writer: Some(writer), typed, .. } = self.keys.all[key as usize] else {
-            self.rows[at].unknown = true;
-            return;
-        };
         let typed = typed && writer.depth <= LISTS;
         if slot < READS && typed && self.is_looked_up(at, spec, slot) {
             let number = number(&self.spec, &writer);
@@ -139,7 +134,6 @@ impl<'a> Walk<'_, 'a> {
             (self.rows[at].read[slot], self.rows[at].reads[slot]) = (key, number);
             return;
         }
-        self.rows[at].unknown = true;
         if differ(spec.ty, writer.spec.ty, writer.depth) {
             self.fault(at, part, name, Flaw::ReadAs { ty: spec.ty, writer });
         }
@@ -184,7 +178,6 @@ impl<'a> Walk<'_, 'a> {
                 (key as u32, number(&self.spec, &writer));
             return;
         }
-        self.rows[at].unknown = true;
         if differ(spec.ty, writer.spec.ty, writer.depth) {
             self.fault(at, Part::Name, name, Flaw::WrittenAs { ty: spec.ty, writer });
         }
@@ -216,11 +209,23 @@ pub(super) const fn tell<'a>(
         }
         return;
     }
-    // Of several keys, those whose types are spelled in another way; when there are none, all of them.
-    let told = disagreements(m, spec, keys, row, at, faults, true);
-    if told == 0 && !row.unknown {
-        disagreements(m, spec, keys, row, at, faults, false);
+    // Which of several keys does not fit is not known: those whose types are spelled in another way; when there are none,
+    // those that another definition writes; when there are none, all of them.
+    let mut told = disagreements(m, spec, keys, row, at, faults, Doubt::Spelling);
+    if told == 0 {
+        told = disagreements(m, spec, keys, row, at, faults, Doubt::Definition);
     }
+    if told == 0 {
+        disagreements(m, spec, keys, row, at, faults, Doubt::All);
+    }
+}
+
+/// Which keys may be those that do not fit.
+#[derive(Clone, Copy)]
+enum Doubt {
+    Spelling,
+    Definition,
+    All,
 }
 
 const fn disagreements<'a>(
@@ -230,7 +235,7 @@ const fn disagreements<'a>(
     row: &Row,
     at: usize,
     faults: &[Fault<'a>],
-    spelled: bool,
+    doubt: Doubt,
 ) -> usize {
     let StepKind::Agent { meta, .. } = spec.steps[at].kind else { return 0 };
     let mut told = 0;
@@ -243,10 +248,10 @@ const fn disagreements<'a>(
         };
         let Key { name, writer: Some(writer), .. } = keys[key as usize] else { continue };
         let own = !reads && writer.at == at;
-        let says = if row.unknown {
-            differ(ty, writer.spec.ty, writer.depth)
-        } else {
-            !spelled || !alike(ty, &writer)
+        let says = match doubt {
+            Doubt::Spelling => !alike(ty, &writer),
+            Doubt::Definition => reads || !is_of(spec, writer.at, meta.definition),
+            Doubt::All => true,
         };
         if says && !own && is_told(faults, name) {
             told += 1;
@@ -272,9 +277,15 @@ pub(super) const fn is_told(faults: &[Fault<'_>], key: &str) -> bool {
     false
 }
 
-/// Whether two types are spelled alike.
+/// Whether a step places that definition.
+const fn is_of(spec: &Spec<'_>, at: usize, definition: &str) -> bool {
+    at < spec.steps.len()
+        && matches!(spec.steps[at].kind, StepKind::Agent { meta, .. } if same(meta.definition, definition))
+}
+
+/// Whether two types are spelled alike; the item of an `each` is not spelled.
 const fn alike(ty: &str, writer: &Writer<'_>) -> bool {
-    spelled::alike(ty, writer.spec.ty, writer.depth)
+    writer.spec.ty.is_empty() || spelled::alike(ty, writer.spec.ty, writer.depth)
 }
 
 /// Types at run time, where they can be compared by themselves.

@@ -84,12 +84,13 @@ pub(super) struct Walk<'t, 'a> {
     parallels: usize,
     faults: &'t mut [Fault<'a>],
     found: usize,
+    lost: bool,
     pub(super) rows: &'t mut [Row],
     pub(super) typed: Option<&'t [u8]>,
 }
 
-/// Looks at a whole workflow; how many faults there are.
-pub(super) const fn walk<'a>(spec: &Spec<'a>, room: Room<'_, 'a>) -> usize {
+/// Looks at a whole workflow; how many faults there are, and whether there was no room for more.
+pub(super) const fn walk<'a>(spec: &Spec<'a>, room: Room<'_, 'a>) -> (usize, bool) {
     let words = super::words(room.keys.len());
     let mut walk = Walk {
         spec: *spec,
@@ -100,6 +101,7 @@ pub(super) const fn walk<'a>(spec: &Spec<'a>, room: Room<'_, 'a>) -> usize {
         parallels: 0,
         faults: room.faults,
         found: 0,
+        lost: false,
         rows: room.rows,
         typed: room.typed,
     };
@@ -110,7 +112,7 @@ pub(super) const fn walk<'a>(spec: &Spec<'a>, room: Room<'_, 'a>) -> usize {
         at += 1;
     }
     walk.outputs();
-    walk.found
+    (walk.found, walk.lost)
 }
 
 impl<'a> Walk<'_, 'a> {
@@ -207,6 +209,8 @@ impl<'a> Walk<'_, 'a> {
         if self.found < self.faults.len() {
             self.faults[self.found] = fault;
             self.found += 1;
+        } else {
+            self.lost = true;
         }
     }
 
@@ -298,8 +302,9 @@ impl<'a> Walk<'_, 'a> {
                     let key = self.write(at, effect.key, sure, false);
                     self.writes_as(at, key, &spec, slot);
                 }
-                Act::May(_) => {
-                    self.write(at, effect.key, false, false);
+                Act::May(spec) => {
+                    let key = self.write(at, effect.key, false, false);
+                    self.writes_as(at, key, &spec, NONE);
                 }
                 Act::Prompt { .. } | Act::Read { .. } => {}
             }

@@ -1,12 +1,14 @@
-//! Waits: values that come from outside.
+//! Waits: values that come from outside. `await`, long-running tools and confirmations all go through here.
 
 use super::Context;
-use crate::engine::{Wait, Waiting};
+use crate::engine::{Wait, Waiting, now_micros};
 use crate::outbox::Counted;
 use crate::run::record;
 use crate::{Name, Result};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::convert::Infallible;
+use std::time::Duration;
 
 impl Context {
     /// A value from outside. Without an answer the agent waits here; when nothing else of the run can go on,
@@ -15,32 +17,60 @@ impl Context {
     /// # Errors
     /// When the answer is not of that type.
     pub async fn wait<T: DeserializeOwned>(&mut self, name: impl Into<Name>) -> Result<T> {
-        let asked = Asked { name: name.into(), call_id: None, question: String::new() };
-        let mut values = self.wait_for_all(vec![asked]).await?;
+        let mut values = self.wait_for_all(vec![Asked::new(name.into())]).await?;
         record::read(record::escaped(values.pop().unwrap_or_default()))
     }
 
     /// Values from outside, in the order in which they are asked for; the agent waits until all are there.
     pub(crate) async fn wait_for_all(&mut self, asked: Vec<Asked>) -> Result<Vec<Value>> {
         let (mut values, mut open) = (Vec::with_capacity(asked.len()), Vec::new());
-        for Asked { name, call_id, question } in asked {
-            let key = self.wait_key(name);
-            let (id, run_id, path) = (key.id(), key.run_id, key.path.clone());
-            let (schema, deadline, otherwise) = (Value::Null, None, None);
-            let waiting = Waiting { id, run_id, path, question, schema, deadline, call_id, otherwise };
-            let wait = Wait { key, session: self.run.session().key().clone(), waiting: waiting.clone() };
-            match self.run.engine.answer(wait).await? {
-                Some(answer) => values.push(record::read(answer)?),
-                None => open.push(waiting),
+        for asked in asked {
+            match self.ask(asked).await? {
+                Answer::There(value) => values.push(value),
+                Answer::Open(waiting) => open.push(waiting),
             }
         }
-        if open.is_empty() {
-            return Ok(values);
+        match open.is_empty() {
+            true => Ok(values),
+            false => match self.park(open).await {},
         }
+    }
+
+    /// Asks, and goes on: the answer, or who waits for it from now on.
+    ///
+    /// # Errors
+    /// When the store fails, or the answer is an error, as that of a wait that nobody has answered in time.
+    pub(crate) async fn ask(&mut self, asked: Asked) -> Result<Answer> {
+        let Asked { name, call_id, question, schema, timeout, otherwise } = asked;
+        let key = self.wait_key(name);
+        let (id, run_id, path) = (key.id(), key.run_id, key.path.clone());
+        // The engine keeps the first, so it does not move when the run is executed once more.
+        let deadline = timeout.map(|timeout| {
+            now_micros().saturating_add(u64::try_from(timeout.as_micros()).unwrap_or(u64::MAX))
+        });
+        let otherwise = otherwise.map(record::escaped);
+        let waiting = Waiting { id, run_id, path, question, schema, deadline, call_id, otherwise };
+        let wait = Wait { key, session: self.run.session().key().clone(), waiting: waiting.clone() };
+        Ok(match self.run.engine.answer(wait).await? {
+            Some(answer) => Answer::There(record::read(answer)?),
+            None => Answer::Open(waiting),
+        })
+    }
+
+    /// Waits for these. Nothing comes back: with the answers the run is executed once more.
+    pub(crate) async fn park(&self, open: Vec<Waiting>) -> Infallible {
         let _waits: Vec<_> = open.into_iter().map(|waiting| self.run.add_waiting(waiting)).collect();
         let _parked = Counted::new(&self.run.outbox().parked);
         std::future::pending().await
     }
+}
+
+/// What came of asking.
+pub(crate) enum Answer {
+    /// It is there.
+    There(Value),
+    /// It is still to come.
+    Open(Waiting),
 }
 
 /// What is asked from outside.
@@ -49,4 +79,18 @@ pub(crate) struct Asked {
     /// The call of a long-running tool that it is the answer to.
     pub(crate) call_id: Option<String>,
     pub(crate) question: String,
+    /// The JSON schema of an answer; null where anything fits.
+    pub(crate) schema: Value,
+    /// How long it is waited for.
+    pub(crate) timeout: Option<Duration>,
+    /// What counts when nobody has answered in time.
+    pub(crate) otherwise: Option<Value>,
+}
+
+impl Asked {
+    /// Anything, at any time.
+    pub(crate) fn new(name: Name) -> Self {
+        let (question, schema) = (String::new(), Value::Null);
+        Self { name, call_id: None, question, schema, timeout: None, otherwise: None }
+    }
 }

@@ -71,6 +71,7 @@ fn shape(Point { id, shape, label, description }: &Point) -> String {
         }
         Shape::Function => r##"fillcolor="#e6f4ea", color="#34a853", fontcolor="#0d652d""##,
         Shape::Custom => r##"shape=hexagon, fillcolor="#fef7e0", color="#f9ab00", fontcolor="#7a4f00""##,
+        Shape::Await => r##"shape=parallelogram, fillcolor="#fef7e0", color="#f9ab00", fontcolor="#7a4f00""##,
         Shape::Workflow => r##"peripheries=2, fillcolor="#f3e8fd", color="#a142f4", fontcolor="#681da8""##,
         Shape::Match => r##"shape=diamond, fillcolor=white, color="#5f6368", margin=0"##,
         Shape::Break => r##"shape=oval, fillcolor="#fce8e6", color="#ea4335", fontcolor="#a50e0e""##,

@@ -93,6 +93,7 @@ impl Draw<'_, '_> {
             NodeKind::Llm => self.agent(at, Shape::Llm),
             NodeKind::Function => self.agent(at, Shape::Function),
             NodeKind::Custom => self.agent(at, Shape::Custom),
+            NodeKind::Await => self.agent(at, Shape::Await),
             NodeKind::Sequence if node.named => self.frame(at, Frame::Block),
             NodeKind::Sequence | NodeKind::Arm => {}
             NodeKind::Parallel => {
@@ -170,7 +171,7 @@ impl Draw<'_, '_> {
     fn agent(&mut self, at: usize, shape: Shape) {
         let node = &self.nodes[at];
         let mut lines = vec![label::title(node)];
-        if !node.writes.is_empty() {
+        if !node.writes.is_empty() && shape != Shape::Await {
             lines.push(format!("→ {}", label::writes(node)));
         }
         self.point(Id('n', at), shape, lines, node.description);

@@ -55,6 +55,7 @@ pub(super) enum Shape {
     Llm,
     Function,
     Custom,
+    Await,
     /// A workflow of which nothing is known inside.
     Workflow,
     Match,

@@ -65,6 +65,7 @@ pub(super) fn head(node: &Node<'_>) -> String {
         NodeKind::Break => "break",
         NodeKind::Arm => return format!("{} =>", node.pattern.unwrap_or_default()),
         NodeKind::Workflow | NodeKind::Llm | NodeKind::Function | NodeKind::Custom => return agent(node),
+        NodeKind::Await => return awaits(node),
     }
     .to_owned();
     let limits = limits(node);
@@ -93,7 +94,7 @@ pub(super) fn limits(node: &Node<'_>) -> String {
 
 /// Name and head of a block.
 pub(super) fn title(node: &Node<'_>) -> String {
-    let is_block = !matches!(node.kind, NodeKind::Break | NodeKind::Arm) && !is_agent(node);
+    let is_block = !matches!(node.kind, NodeKind::Break | NodeKind::Arm | NodeKind::Await) && !is_agent(node);
     match is_block && node.named && !node.name.is_empty() {
         true => format!("{}: {}", node.name, head(node)),
         false => head(node),
@@ -102,6 +103,16 @@ pub(super) fn title(node: &Node<'_>) -> String {
 
 pub(super) fn is_agent(node: &Node<'_>) -> bool {
     matches!(node.kind, NodeKind::Workflow | NodeKind::Llm | NodeKind::Function | NodeKind::Custom)
+}
+
+/// What is waited for: `await decision`, `review: await decision`.
+fn awaits(node: &Node<'_>) -> String {
+    let own = node.name.rsplit("::").next().unwrap_or_default();
+    match node.writes.first() {
+        Some(key) if key.name.rsplit(':').next() == Some(own) => format!("await {}", key.name),
+        Some(key) => format!("{}: await {}", node.name, key.name),
+        None => format!("await {}", node.name),
+    }
 }
 
 /// An agent as it is placed: `critic(draft = essay) as second`.

@@ -16,6 +16,7 @@ const CLASSES: &[(&str, &str)] = &[
     ("llm", "fill:#e8f0fe,stroke:#4285f4,color:#174ea6"),
     ("function", "fill:#e6f4ea,stroke:#34a853,color:#0d652d"),
     ("custom", "fill:#fef7e0,stroke:#f9ab00,color:#7a4f00"),
+    ("await", "fill:#fef7e0,stroke:#f9ab00,color:#7a4f00"),
     ("workflow", "fill:#f3e8fd,stroke:#a142f4,color:#681da8"),
     ("match", "fill:#fff,stroke:#5f6368,color:#202124"),
     ("break", "fill:#fce8e6,stroke:#ea4335,color:#a50e0e"),
@@ -29,7 +30,7 @@ const CLASSES: &[(&str, &str)] = &[
 impl Spec<'_> {
     /// A diagram for [Mermaid](https://mermaid.js.org): Markdown shows it on many sites in a block of the language `mermaid`.
     ///
-    /// Blue boxes are agents that ask a model, green ones functions, yellow ones an `impl Agent` by hand. An arrow
+    /// Blue boxes are agents that ask a model, green ones functions, yellow ones an `impl Agent` by hand, and slanted ones wait for a person. An arrow
     /// back carries the limits of its loop; a dashed one is an exit, a `break` or a transfer. Mermaid itself refuses
     /// more than 500 arrows or 50,000 characters unless its `maxEdges` and `maxTextSize` are raised.
     ///
@@ -95,6 +96,7 @@ fn shape(Point { id, shape, label, .. }: &Point) -> String {
         Shape::Llm => format!("{id}({label})"),
         Shape::Function => format!("{id}[{label}]"),
         Shape::Custom => format!("{id}{{{{{label}}}}}"),
+        Shape::Await => format!("{id}[/{label}/]"),
         Shape::Workflow => format!("{id}[[{label}]]"),
         Shape::Match => format!("{id}{{{label}}}"),
         Shape::Bar => format!("{id}@{{ shape: fork }}"),
@@ -108,6 +110,7 @@ fn class_of_shape(shape: Shape) -> &'static str {
         Shape::Llm => "llm",
         Shape::Function => "function",
         Shape::Custom => "custom",
+        Shape::Await => "await",
         Shape::Workflow => "workflow",
         Shape::Match => "match",
         Shape::Break => "break",

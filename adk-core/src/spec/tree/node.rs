@@ -58,6 +58,9 @@ pub struct Node<'a> {
     pub transfer: bool,
     /// Whether somebody chose the name.
     pub named: bool,
+    /// Says what is wrong with a value that an `await` is answered with.
+    #[serde(skip)]
+    pub(crate) accepts: Option<fn(&serde_json::Value) -> Result<(), String>>,
 }
 
 /// What a [`Node`] is.
@@ -73,6 +76,8 @@ pub enum NodeKind {
     Function,
     /// An `impl Agent` by hand.
     Custom,
+    /// Waits for a value from outside.
+    Await,
     /// One after the other.
     Sequence,
     /// At the same time.
@@ -96,6 +101,7 @@ impl From<AgentKind> for NodeKind {
             AgentKind::Function => Self::Function,
             AgentKind::Workflow => Self::Workflow,
             AgentKind::Custom => Self::Custom,
+            AgentKind::Await => Self::Await,
         }
     }
 }
@@ -128,16 +134,11 @@ impl<'a> Node<'a> {
             instance: false,
             transfer: false,
             named: true,
+            accepts: None,
         }
     }
 
     pub(super) fn agent(name: Cow<'a, str>, meta: &'a AgentMeta<'a>, renames: Renames<'a>) -> Self {
-        let kind = match meta.kind {
-            AgentKind::Llm => NodeKind::Llm,
-            AgentKind::Function => NodeKind::Function,
-            AgentKind::Workflow => NodeKind::Workflow,
-            AgentKind::Custom => NodeKind::Custom,
-        };
         Self {
             definition: meta.name,
             description: meta.description,
@@ -149,7 +150,8 @@ impl<'a> Node<'a> {
             max_turns: meta.max_turns,
             may_exit: meta.may_exit,
             exits: Cow::Borrowed(meta.exits),
-            ..Self::new(kind, name)
+            accepts: meta.accepts,
+            ..Self::new(meta.kind.into(), name)
         }
     }
 

@@ -22,6 +22,7 @@ pub(super) fn workflow(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report
             BlockKind::Each { item, .. } => Some(item.to_string()),
             _ => None,
         },
+        What::Await(wait) => Some(wait.typed.key.name.to_string()),
         _ => None,
     }));
     for step in &mut plan.steps {

@@ -157,6 +157,7 @@ enum Taken {
     /// An agent in another module, whose definition tokens do not show.
     Path,
     Block,
+    Await,
 }
 
 impl Taken {
@@ -164,6 +165,7 @@ impl Taken {
         match step.what {
             What::Path(run) if run.alias.is_none() => Self::Path,
             What::Path(_) | What::Declared(..) | What::Target(_) => Self::Agent,
+            What::Await(_) => Self::Await,
             _ => Self::Block,
         }
     }
@@ -172,7 +174,9 @@ impl Taken {
         match self {
             Self::Workflow => format!("this workflow itself is called `{name}`"),
             Self::Unnamed => format!("an unnamed block of this workflow is called `{name}`"),
-            Self::Agent | Self::Path => format!("another step of this workflow is called `{name}`"),
+            Self::Agent | Self::Path | Self::Await => {
+                format!("another step of this workflow is called `{name}`")
+            }
             Self::Block => format!("a block of this workflow is called `{name}`"),
         }
     }
@@ -180,6 +184,7 @@ impl Taken {
     fn remedy(self, name: &str) -> String {
         match self {
             Self::Block => "give the block another name".into(),
+            Self::Await => format!("give this one a name of its own, as in `second_{name}: await ...`"),
             _ => format!("give this one a name of its own, as in `as second_{name}`"),
         }
     }

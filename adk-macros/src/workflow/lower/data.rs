@@ -40,7 +40,9 @@ impl Lower<'_> {
                     };
                     (crate::docs::description(&block.attrs), ty, field)
                 }
-                What::Branch | What::Arm(_) | What::Break(_) | What::Unread | What::End => continue,
+                What::Branch | What::Arm(_) | What::Break(_) | What::Await(_) | What::Unread | What::End => {
+                    continue;
+                }
             };
             let doc = doc.unwrap_or_else(|| {
                 let text = format!("The step `{}`.", step.name);

@@ -58,7 +58,7 @@ impl Lower<'_> {
                 DeclKind::Described { reads, output, .. } => {
                     let meta = numbered("DESCRIBED", number);
                     let description = docs::description(&decl.attrs);
-                    let reads = reads.iter().map(|typed| {
+                    let reads = once(reads).map(|typed| {
                         let (key, text, ty) = (typed.key.text(), names::type_text(&typed.ty), &typed.ty);
                         let (of, optional) = (inside(adk, ty), optional(adk, ty));
                         quote!(#adk::KeySpec::new(#key, #text).optional(#optional).of::<#of>())
@@ -77,6 +77,16 @@ impl Lower<'_> {
         }
         all
     }
+}
+
+/// Without keys that are reported since they are declared before.
+pub(super) fn once(reads: &[Typed]) -> impl Iterator<Item = &Typed> {
+    let is_first = |at: usize, key: &str| reads.iter().take(at).all(|before| before.key.text() != key);
+    reads
+        .iter()
+        .enumerate()
+        .filter(move |(at, typed)| is_first(*at, &typed.key.text()))
+        .map(|(_, typed)| typed)
 }
 
 /// Whether a read of that type may find nothing: an `Option` reads as a parameter does.

@@ -163,6 +163,7 @@ impl Lower<'_> {
                     run.writes.iter().for_each(|key| names.untyped(&key.name));
                 }
                 What::Block(Block { kind: BlockKind::Each { item, .. }, .. }) => names.untyped(item),
+                What::Await(wait) => names.key(&wait.typed),
                 _ => {}
             }
         }

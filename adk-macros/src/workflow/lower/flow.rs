@@ -1,6 +1,6 @@
 //! The facts of a workflow, the types that they compare, and the consts that raise what is wrong.
 //!
-//! Every writer has a number: a step its place, behind the steps the declared keys, then the two that stand for no
+//! Every writer has a number: a step its place, behind the steps the declared keys, then the one that stands for no
 //! type, then further keys of steps. `adk_core::check` says which number the type of a key has.
 
 use super::super::ast::{BlockKind, DeclKind, Typed, Workflow};
@@ -8,7 +8,7 @@ use super::super::names;
 use super::super::plan::{Plan, Step, What};
 use super::{Lower, index, numbered, raise};
 use crate::typed::{FEW, Made, READS, WRITES};
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
 /// The parts of a step where faults are shown: `Part` of `adk_core::check`.
@@ -70,15 +70,12 @@ impl Lower<'_> {
         }
         for (j, key) in self.declared_keys().enumerate() {
             let (n, ty) = (index(count + j), &key.ty);
-            types.extend(quote!(impl #adk::typed::At<#n> for __Keys { type Key = #ty; }));
+            types.extend(self.at(&n, ty));
             types.extend(self.inside(count + j, ty));
             typed.push(quote!(1));
         }
-        let nothing = count + self.declared_keys().count();
-        for (n, stands) in [(nothing, quote!(Anything)), (nothing + 1, quote!(Absent))] {
-            let n = index(n);
-            types.extend(quote!(impl #adk::typed::At<#n> for __Keys { type Key = #adk::typed::#stands; }));
-        }
+        let nothing = index(count + self.declared_keys().count());
+        types.extend(quote!(impl #adk::typed::At<#nothing> for __Keys { type Key = #adk::typed::Nothing; }));
         for (j, key) in self.tree.outputs.iter().enumerate() {
             let (ty, written) = (&key.ty, self.key(count + j, 0, true));
             let typed = quote!(#adk::typed);
@@ -134,33 +131,47 @@ impl Lower<'_> {
                     Types::Writes(output.as_ref().map(|typed| typed.ty.to_token_stream()))
                 }
                 Some(DeclKind::Described { reads, output, .. }) => Types::Declared {
-                    reads: reads.iter().map(|typed| super::declared::inside(&self.adk, &typed.ty)).collect(),
+                    reads: super::declared::once(reads)
+                        .map(|typed| super::declared::inside(&self.adk, &typed.ty))
+                        .collect(),
                     writes: output.as_ref().map(|typed| typed.ty.to_token_stream()),
                 },
                 Some(DeclKind::Given { .. }) => Types::Agent { further: true },
                 None => Types::Nothing,
             },
+            What::Await(wait) => Types::Writes(Some(wait.typed.ty.to_token_stream())),
             _ => Types::Nothing,
         }
     }
 
     /// The item of an `each` is written by the block.
     fn element(&self, i: usize) -> TokenStream {
-        let (adk, at, alias, list) = (&self.adk, index(i), numbered("List", i), self.key(i, 0, true));
-        let item = quote!(<#alias as #adk::typed::Element<{ #adk::typed::Of::<#alias>::LIST }>>::Item);
-        let inside = self.inside(i, &item);
+        let (adk, alias, list) = (&self.adk, numbered("List", i), self.key_itself(i));
+        let item_alias = numbered("Item", i);
+        let (number, typed) = (index(i), quote!(#adk::typed));
+        let further = index(self.further(self.plan.steps.len()) + i);
+        let (is_list, item) =
+            (quote!(#typed::Of::<#alias>::LIST), quote!(<#item_alias as #typed::Known>::Type));
+        let inside = super::declared::inside(adk, &item);
         quote! {
             type #alias = #list;
-            impl #adk::typed::At<#at> for __Keys {
-                type Key = #item;
+            type #item_alias = <#alias as #typed::Element<{ #is_list }>>::Key;
+            impl #typed::At<#number> for __Keys { type Key = #item_alias; }
+            impl #typed::At<#further> for __Keys {
+                type Key = <(#typed::Is<#inside>, #typed::Nothing) as #typed::Choose<{ #is_list != 0 }>>::Type;
             }
-            #inside
         }
     }
 
     /// Where further keys of a step have their numbers.
     fn further(&self, i: usize) -> usize {
-        self.plan.steps.len() + self.declared_keys().count() + 2 + i * WRITES
+        self.plan.steps.len() + self.declared_keys().count() + 1 + i * WRITES
+    }
+
+    /// Gives a type its number.
+    fn at(&self, number: &Literal, ty: &impl ToTokens) -> TokenStream {
+        let adk = &self.adk;
+        quote!(impl #adk::typed::At<#number> for __Keys { type Key = #adk::typed::Is<#ty>; })
     }
 
     /// The type of that number for a reader that takes an `Option`: what is in it, if it is one.
@@ -181,7 +192,7 @@ impl Lower<'_> {
             Types::Nothing => quote!(0),
             Types::Writes(written) | Types::Declared { writes: written, .. } => {
                 if let Some(ty) = written {
-                    types.extend(quote!(impl #typed::At<#at> for __Keys { type Key = #ty; }));
+                    types.extend(self.at(&at, ty));
                     types.extend(self.inside(i, ty));
                 }
                 quote!(1)
@@ -192,13 +203,13 @@ impl Lower<'_> {
                 let written = quote!(<<#alias as #typed::Typed>::Writes as #typed::First>);
                 types.extend(quote! {
                     type #alias = <#agent as #typed::TypesOf<{ #is_typed }>>::Types;
-                    impl #typed::At<#at> for __Keys { type Key = #written::T0; }
                 });
+                types.extend(self.at(&at, &quote!(#written::T0)));
                 types.extend(self.inside(i, &quote!(#written::T0)));
                 let base = self.further(i);
                 for slot in (1..WRITES).filter(|_| *further) {
                     let (n, part) = (index(base + slot), format_ident!("T{slot}"));
-                    types.extend(quote!(impl #typed::At<#n> for __Keys { type Key = #written::#part; }));
+                    types.extend(self.at(&n, &quote!(#written::#part)));
                     types.extend(self.inside(base + slot, &quote!(#written::#part)));
                 }
                 let count = index(if *further { WRITES } else { 1 });
@@ -248,7 +259,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The type of a key that a step reads or writes, as its first writer says.
+    /// The type of a key that a step reads or writes, as its first writer says: what the step's own type has to fit.
     pub(super) fn key(&self, at: usize, slot: usize, reads: bool) -> TokenStream {
         let (adk, at, slot) = (&self.adk, index(at), index(slot));
         let (number, lists) = match reads {

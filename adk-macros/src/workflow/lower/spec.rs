@@ -74,6 +74,12 @@ impl Lower<'_> {
             let alias = numbered("Agent", i);
             return quote!(#wire::Probe::<#alias>::AGENT_META);
         }
+        if let What::Await(_) = step.what
+            && !step.told
+        {
+            let n = index(i);
+            return quote!(<#wire::Awaited::<#name, #n> as #adk::Agent>::META);
+        }
         match self.decl(step).zip(step.declared()) {
             Some((DeclKind::Llm { .. }, number)) => {
                 let n = index(number);
@@ -141,6 +147,11 @@ impl Lower<'_> {
                 let instance = run.alias.is_some() || self.is_given(step);
                 items.extend(quote!(const #constant: &#adk::AgentMeta<'static> = &#meta;));
                 quote!(Agent { meta: #constant, instance: #instance })
+            }
+            What::Await(_) => {
+                let (constant, meta) = (numbered("META", i), self.meta(i, step));
+                items.extend(quote!(const #constant: &#adk::AgentMeta<'static> = &#meta;));
+                quote!(Agent { meta: #constant, instance: false })
             }
             What::Unread | What::Target(_) => {
                 let meta = self.meta(i, step);

@@ -53,6 +53,10 @@ impl Tree<'_> {
                 let target = one.target.as_ref().map(|target| format!(" {target}")).unwrap_or_default();
                 Line { text: format!("break{target}"), below: Vec::new() }
             }
+            Node::Await(wait) => {
+                let name = wait.name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
+                Line { text: format!("{name}await {}", wait.typed.key.text()), below: Vec::new() }
+            }
             Node::Block(block) => Line { text: head(block), below: self.inside(block) },
         }
     }

@@ -84,7 +84,14 @@ impl Lower<'_> {
 
     fn agents(&self) -> TokenStream {
         let mut arms = TokenStream::new();
+        let (wire, name) = (self.wire(), &self.name);
         for (i, step) in self.plan.steps.iter().enumerate() {
+            if let What::Await(_) = step.what {
+                let at = index(i);
+                arms.extend(
+                    quote!(#at => ::core::option::Option::Some(#wire::Awaited::<#name, #at>::AGENT),),
+                );
+            }
             let Some(field) = step.field_used().filter(|_| step.is_agent()) else {
                 continue;
             };

@@ -97,7 +97,7 @@ impl Parser {
                 fields.name = Some(expect::token(input, "the name in quotes, as in `name: \"critic\"`")?)
             }
             "include_contents" => fields.include_contents = Some(contents(input)?),
-            "timeout" => fields.timeout = Some(timeout(expr(input)?)?),
+            "timeout" => fields.timeout = Some(timeout(expr(input)?, "leaves no time for any call")?),
             "tools" => self.bracketed(input, "tools", |parser, list| {
                 fields.tools.push(parser.tool(list)?);
                 Ok(())
@@ -217,8 +217,8 @@ fn contents(input: ParseStream<'_>) -> syn::Result<Contents> {
     Ok(contents)
 }
 
-/// A literal such as `"30s"`, or any expression.
-fn timeout(expr: Expr) -> syn::Result<Timeout> {
+/// A literal such as `"30s"`, or any expression; `zero` is why it is not zero.
+pub(super) fn timeout(expr: Expr, zero: &str) -> syn::Result<Timeout> {
     let Expr::Lit(literal) = &expr else {
         return Ok(Timeout::Value(expr));
     };
@@ -226,7 +226,7 @@ fn timeout(expr: Expr) -> syn::Result<Timeout> {
     let wrong = |span: Span, text: String| Err(syn::Error::new(span, format!("syntax: {text}; {help}")));
     match &literal.lit {
         Lit::Str(text) => match millis(&text.value()) {
-            Some(0) => wrong(text.span(), "a timeout of zero leaves no time for any call".into()),
+            Some(0) => wrong(text.span(), format!("a timeout of zero {zero}")),
             Some(millis) => Ok(Timeout::Millis(millis)),
             None => wrong(text.span(), format!("{:?} is no length of time", text.value())),
         },

@@ -9,6 +9,12 @@ pub(super) fn at_close(input: ParseStream<'_>) -> bool {
     input.peek(Token![>])
 }
 
+/// Whether here is a `=>` behind which no step begins.
+pub(super) fn is_torn(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    ahead.parse::<Token![=>]>().is_ok() && (ahead.is_empty() || at_close(&ahead) || at(&ahead, &[';', ',']))
+}
+
 /// Passes over everything: a buffer that is dropped with tokens left makes the outermost parse fail.
 pub(super) fn drain(input: ParseStream<'_>) {
     while input.parse::<TokenTree>().is_ok() {}

@@ -44,7 +44,7 @@ impl Parser {
                 Ok(node) => {
                     let needs_end = !matches!(node, Node::Block(_) | Node::Unread(_));
                     nodes.push(node);
-                    self.end_of_step(input, needs_end);
+                    self.end_of_step(input, needs_end, closing);
                 }
                 Err(error) => {
                     self.report.parse(error);
@@ -74,11 +74,16 @@ impl Parser {
         let _ = input.parse::<Option<Token![;]>>();
     }
 
-    fn end_of_step(&mut self, input: ParseStream<'_>, needed: bool) {
+    fn end_of_step(&mut self, input: ParseStream<'_>, needed: bool, closing: Closing) {
         if input.peek(Token![;]) {
             let _ = input.parse::<Token![;]>();
         } else if needed && !input.is_empty() && !skip::at_close(input) {
             self.report.parse(expected(input, "`;` between two steps"));
+            // The `>` of a `=>` that no arm can have begun closes the block.
+            if closing == Closing::Angle && skip::is_torn(input) {
+                let _ = input.parse::<Token![=]>();
+                return;
+            }
             // A step may begin right here: then only the `;` was missing.
             let begins = input.peek(Ident)
                 || input.peek(Token![loop])
@@ -106,7 +111,7 @@ impl Parser {
             return self.named(input, attrs, name);
         }
         if input.peek(Token![await]) {
-            return Ok(self.later(input));
+            return self.awaits(input, attrs, None);
         }
         self.idle(&attrs);
         let span = input.span();
@@ -136,7 +141,7 @@ impl Parser {
 
     fn named(&mut self, input: ParseStream<'_>, attrs: Vec<Attribute>, name: Ident) -> syn::Result<Node> {
         if input.peek(Token![await]) {
-            return Ok(self.later(input));
+            return self.awaits(input, attrs, Some(name));
         }
         let span = input.span();
         match self.head(input)? {
@@ -151,13 +156,5 @@ impl Parser {
         let text = format!("{error}; help: an agent is named with `as`, as in `critic as {name}`");
         self.report.at(error.span(), text);
         self.run(input)
-    }
-
-    /// A construct of the language that is not built yet: one message, at its word.
-    fn later(&mut self, input: ParseStream<'_>) -> Node {
-        let span = input.span();
-        self.report.at(span, "syntax: `await` is not supported yet");
-        skip::step(input);
-        Node::Unread(span)
     }
 }

@@ -36,6 +36,17 @@ fn node(node: &Node) -> String {
         Node::Break(one) => {
             format!("break {}", one.target.as_ref().map(ToString::to_string).unwrap_or_default())
         }
+        Node::Await(wait) => {
+            let name = wait.name.as_ref().map(|name| format!("{name}=")).unwrap_or_default();
+            let timeout = match &wait.timeout {
+                Some(Timeout::Millis(millis)) => format!("{millis}ms"),
+                Some(Timeout::Value(value)) => quote::quote!(#value).to_string(),
+                None => String::new(),
+            };
+            let default = wait.default.as_ref().map(|value| quote::quote!(#value).to_string());
+            let (key, ty) = (wait.typed.key.text(), type_text(&wait.typed.ty));
+            format!("{name}await({timeout}|{})[{key}: {ty}]", default.unwrap_or_default())
+        }
         Node::Block(block) => {
             let mut head = block.name.as_ref().map(|name| format!("{name}:")).unwrap_or_default();
             head.push_str(block.kind.word());
@@ -70,6 +81,20 @@ fn brackets_of_both_forms_are_the_same() {
         "{ a; loop(max = 2) { b; parallel { c } } }; d;",
         "< a; loop(max = 2) { b; parallel < c >; }; >; d",
         "sequence < a; loop(max = 2,) < b; parallel { c } >> d",
+    ] {
+        assert_eq!(body(text), shape, "{text}");
+    }
+}
+
+#[test]
+fn awaits() {
+    for (text, shape) in [
+        ("await x: T; d", "await(|)[x: T], d"),
+        ("/// Is it?\nawait user:x: Option<T>", "await(|)[user:x: Option<T>]"),
+        ("a: await(timeout = \"72h\", default = T::No,) x: T; d", "a=await(259200000ms|T :: No)[x: T], d"),
+        ("await(timeout = WEEK) x: T", "await(WEEK|)[x: T]"),
+        ("parallel < await x: T; await y: Vec<T> >", "parallel[await(|)[x: T], await(|)[y: Vec<T>]]"),
+        ("match k < 1 => await x: T, _ => () >", "match(k)[1 => await(|)[x: T], _ => ()]"),
     ] {
         assert_eq!(body(text), shape, "{text}");
     }

@@ -1,0 +1,62 @@
+//! Whether an answer is of the type that is waited for.
+
+use super::Shared;
+use super::watch::root;
+use crate::engine::Waiting;
+use crate::spec::{AgentMeta, Spec};
+use crate::tool::decode;
+use crate::{Error, ErrorKind, Path, Result};
+use serde_json::Value;
+
+impl Shared {
+    /// Reads an answer as the type of the `await` where the workflow is known, and holds it against the schema otherwise.
+    ///
+    /// # Errors
+    /// [`ErrorKind::AnswerInvalid`].
+    pub(super) fn fits(&self, waiting: &Waiting, value: &Value) -> Result<()> {
+        let by_schema = || decode::check(value, &waiting.schema);
+        let by_type = self.known(root(waiting)).and_then(|known| known.accepts(&waiting.path));
+        let fits = match by_type {
+            // The schema says where in the value the fault is.
+            Some(check) => check(value).map_err(|why| by_schema().err().unwrap_or(why)),
+            None => by_schema(),
+        };
+        fits.map_err(|why| {
+            let message = format!("the answer to `{}` is of another type: {why}", waiting.id);
+            Error::new(ErrorKind::AnswerInvalid, message)
+                .with_help("`Waiting::schema` says what is waited for; the wait is still open")
+                .at(&waiting.path)
+        })
+    }
+}
+
+/// Says what is wrong with a value.
+pub(crate) type Check = fn(&Value) -> Result<(), String>;
+
+/// The check of the `await` that stands at a path in a workflow, if one does.
+pub(super) fn at(workflow: &AgentMeta<'_>, path: &Path) -> Option<Check> {
+    let nodes = Spec::new(workflow.name, "", workflow.steps).nodes();
+    nodes.iter().filter(|node| node.accepts.is_some()).find_map(|node| {
+        let mut names = Vec::new();
+        let mut around = Some(node);
+        while let Some(node) = around {
+            let plain = node.name.rsplit("::").next().unwrap_or_default();
+            // Arms have no names; a tree that was built at run time is its own outermost block.
+            if !plain.is_empty() && names.last() != Some(&plain) {
+                names.push(plain);
+            }
+            around = node.parent.and_then(|parent| nodes.get(parent));
+        }
+        is_at(&names, path).then_some(node.accepts).flatten()
+    })
+}
+
+/// Whether a path has these names, from its end on.
+fn is_at(names: &[&str], path: &Path) -> bool {
+    let mut rest = Some(path);
+    names.iter().all(|name| {
+        let is_same = rest.is_some_and(|path| **path.name() == **name);
+        rest = rest.and_then(Path::parent);
+        is_same
+    }) && rest.is_none()
+}

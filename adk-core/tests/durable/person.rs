@@ -1,0 +1,278 @@
+//! `await`: a person is asked, answers in another process, or does not answer in time.
+
+use super::crash::World;
+use crate::support::*;
+use adk_core::{Await, Error, ErrorKind, RunEnd, RunId, Runner, Waiting};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+const MINUTE: Duration = Duration::from_secs(60);
+const HOUR: Duration = Duration::from_secs(3600);
+
+#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[schemars(crate = "adk_core::__private::schemars")]
+enum Decision {
+    Publish,
+    Revise(String),
+}
+
+fn asks(key: &'static str) -> Await {
+    Await::builder::<Decision>(key).question("Publish {draft}?").build()
+}
+
+/// A draft, what is asked, and a last word.
+fn asking(inside: Vec<Node>) -> Tree {
+    let mut body = vec![run(put("writer", "draft", |_| "a cat"))];
+    body.extend(inside);
+    body.push(run(say("end")));
+    Tree::new("w", body)
+}
+
+fn runner(world: &World, tree: Option<Tree>) -> Runner {
+    let builder = Runner::builder().session_store(world.sessions.clone()).engine(world.journal.clone());
+    match tree {
+        Some(tree) => builder.workflow(tree).build().unwrap(),
+        None => builder.build().unwrap(),
+    }
+}
+
+/// Runs to the first pause.
+async fn pause(world: &World, tree: &Tree) -> Vec<Waiting> {
+    let runner = runner(world, None);
+    let mut stream = runner.run(tree, "go").stream();
+    while let Some(event) = stream.next().await {
+        event.unwrap();
+    }
+    let RunEnd::Paused(waiting) = stream.end() else { panic!("it does not wait") };
+    waiting
+}
+
+async fn value(world: &World, run: RunId, key: &str) -> Option<serde_json::Value> {
+    for listed in world.sessions.list("app", None).await.unwrap() {
+        let session = world.sessions.get(&listed.key).await.unwrap().unwrap();
+        if session.event(0).is_some_and(|event| event.invocation_id == run) {
+            return session.get(key).map(|value| (*value).clone());
+        }
+    }
+    None
+}
+
+fn kind<T: std::fmt::Debug>(result: Result<T, Error>) -> ErrorKind {
+    result.unwrap_err().kind()
+}
+
+#[tokio::test]
+async fn a_question_is_listed_and_its_answer_written_in_another_process() {
+    let (world, tree) = (World::new(), || asking(vec![run(asks("decision"))]));
+    let waiting = pause(&world, &tree()).await;
+    let [one] = &waiting[..] else { panic!("{waiting:?}") };
+    assert_eq!(
+        (&*one.question, one.path.to_string(), one.deadline),
+        ("Publish a cat?", "w/decision".to_owned(), None)
+    );
+    assert!(one.schema["oneOf"].is_array() || one.schema["anyOf"].is_array(), "{}", one.schema);
+
+    for known in [None, Some(tree())] {
+        let other = runner(&world, known);
+        assert_eq!(other.waiting().await.unwrap(), waiting);
+        let error = other.answer(&one.id, json!({"Revise": 1})).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::AnswerInvalid);
+        assert_eq!(error.path().map(ToString::to_string).as_deref(), Some("w/decision"));
+        assert_eq!(kind(other.answer("e-1/w/decision:await@0", "Publish").await), ErrorKind::UnknownWait);
+    }
+    let other = runner(&world, Some(tree()));
+    assert!(other.recover().await.unwrap().is_empty(), "nothing has changed");
+    other.answer(&one.id, Decision::Revise("shorter".into())).await.unwrap();
+    assert_eq!(kind(other.answer(&one.id, Decision::Publish).await), ErrorKind::Answered);
+    let recovered = other.recover().await.unwrap();
+    assert!(recovered[0].result.as_ref().unwrap().is_empty(), "{recovered:?}");
+    assert_eq!(value(&world, one.run_id, "decision").await, Some(json!({"Revise": "shorter"})));
+    let session = &world.sessions.list("app", None).await.unwrap()[0];
+    let session = world.sessions.get(&session.key).await.unwrap().unwrap();
+    let event = session.events().find(|event| event.author == "decision").unwrap();
+    assert_eq!((event.path.to_string(), event.content.is_none()), ("w/decision".to_owned(), true));
+}
+
+#[tokio::test]
+async fn the_type_is_asked_where_the_workflow_is_known_and_the_schema_elsewhere() {
+    /// Its schema says less than its type.
+    #[derive(Debug, Serialize, Deserialize, schemars::JsonSchema)]
+    #[schemars(crate = "adk_core::__private::schemars")]
+    #[serde(try_from = "String", into = "String")]
+    #[schemars(with = "String")]
+    struct Short(String);
+    impl TryFrom<String> for Short {
+        type Error = String;
+        fn try_from(text: String) -> Result<Self, String> {
+            if text.len() < 4 { Ok(Self(text)) } else { Err(format!("`{text}` is too long")) }
+        }
+    }
+    impl From<Short> for String {
+        fn from(short: Short) -> Self {
+            short.0
+        }
+    }
+    impl Clone for Short {
+        fn clone(&self) -> Self {
+            Self(self.0.clone())
+        }
+    }
+    let (world, tree) =
+        (World::new(), || asking(vec![run(Await::builder::<Short>("name").name("who").build())]));
+    let waiting = pause(&world, &tree()).await;
+    let known = runner(&world, Some(tree()));
+    let error = known.answer(&waiting[0].id, "too long").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::AnswerInvalid);
+    assert!(error.to_string().contains("`too long` is too long"), "{error}");
+    // Who does not know the type records what fits the schema, and the run says what is wrong.
+    runner(&world, None).answer(&waiting[0].id, "too long").await.unwrap();
+    let recovered = known.recover().await.unwrap();
+    let error = recovered[0].result.as_ref().unwrap_err();
+    assert_eq!((error.kind(), error.path().unwrap().to_string()), (ErrorKind::AnswerInvalid, "w/who".into()));
+}
+
+#[tokio::test]
+async fn branches_and_elements_wait_each_for_its_own_answer() {
+    let world = World::new();
+    let tree = || {
+        let both = parallel("p", vec![run(asks("one")), run(asks("two"))]);
+        asking(vec![both, each("e", "item", "items", vec![run(asks("each"))])])
+            .lets("items", json!([1, 2, 3]))
+    };
+    let waiting = pause(&world, &tree()).await;
+    assert_eq!(waiting.len(), 2);
+    let other = runner(&world, Some(tree()));
+    other.answer(&waiting[1].id, Decision::Publish).await.unwrap();
+    let recovered = other.recover().await.unwrap();
+    assert_eq!(recovered[0].result.as_ref().unwrap().len(), 1);
+    assert!(other.recover().await.unwrap().is_empty(), "an answer that was taken does not wake it again");
+    other.answer(&waiting[0].id, Decision::Publish).await.unwrap();
+    let recovered = other.recover().await.unwrap();
+    let open = recovered[0].result.as_ref().unwrap();
+    let paths: Vec<_> = open.iter().map(|waiting| waiting.path.to_string()).collect();
+    assert_eq!(paths, ["w/e[0]/each", "w/e[1]/each", "w/e[2]/each"]);
+    for (number, waiting) in open.iter().enumerate().rev() {
+        assert_eq!(kind(other.answer(&waiting.id, 5).await), ErrorKind::AnswerInvalid);
+        other.answer(&waiting.id, Decision::Revise(number.to_string())).await.unwrap();
+    }
+    assert!(other.recover().await.unwrap()[0].result.as_ref().unwrap().is_empty());
+    let all = json!([{"Revise": "0"}, {"Revise": "1"}, {"Revise": "2"}]);
+    assert_eq!(value(&world, waiting[0].run_id, "each").await, Some(all));
+}
+
+#[tokio::test(start_paused = true)]
+async fn recover_takes_what_nobody_has_answered_in_time() {
+    let (world, other) = (World::new(), World::new());
+    let with = || {
+        let late = Await::builder::<Decision>("decision").timeout(72 * HOUR);
+        asking(vec![run(late.default(Decision::Revise("late".into())).build())])
+    };
+    let without =
+        || asking(vec![run(Await::builder::<Decision>("decision").name("board").timeout(72 * HOUR).build())]);
+    let waiting = [pause(&world, &with()).await, pause(&other, &without()).await];
+    tokio::time::advance(71 * HOUR).await;
+    assert!(runner(&world, Some(with())).recover().await.unwrap().is_empty(), "there is an hour left");
+    let listed = runner(&world, None).waiting().await.unwrap();
+    assert_eq!(listed, waiting[0], "the deadline does not move");
+    tokio::time::advance(HOUR + Duration::from_secs(1)).await;
+    let recovered = runner(&world, Some(with())).recover().await.unwrap();
+    assert!(recovered[0].result.as_ref().unwrap().is_empty());
+    let decision = value(&world, waiting[0][0].run_id, "decision").await;
+    assert_eq!(decision, Some(json!({"Revise": "late"})));
+
+    let late = runner(&other, Some(without()));
+    let recovered = late.recover().await.unwrap();
+    let error = recovered[0].result.as_ref().unwrap_err();
+    assert_eq!((error.kind(), error.path().unwrap().to_string()), (ErrorKind::Expired, "w/board".to_owned()));
+    assert!(error.to_string().contains("nobody has answered in time"), "{error}");
+    let id = &waiting[1][0].id;
+    assert!(matches!(
+        kind(late.answer(id, Decision::Publish).await),
+        ErrorKind::Answered | ErrorKind::UnknownWait
+    ));
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_watches_takes_answers_and_deadlines_on_time() {
+    let world = World::new();
+    let tree = || {
+        let second = Await::builder::<Decision>("second").timeout(72 * HOUR).default(Decision::Publish);
+        asking(vec![run(asks("first")), run(second.build())])
+    };
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let into = told.clone();
+    let watching = runner(&world, Some(tree()));
+    let watch = watching.watch().every(MINUTE).inspect(move |run| {
+        into.lock().unwrap().push((tokio::time::Instant::now(), run.result.unwrap()));
+    });
+    let begin = tokio::time::Instant::now();
+    let person = async {
+        tokio::time::sleep(HOUR).await;
+        // A wait that began while it was watched.
+        let waiting = pause(&world, &tree()).await;
+        tokio::time::sleep(HOUR).await;
+        runner(&world, None).answer(&waiting[0].id, Decision::Publish).await.unwrap();
+        tokio::time::sleep(100 * HOUR).await;
+        value(&world, waiting[0].run_id, "second").await
+    };
+    let second = tokio::select! {
+        error = watch.into_future() => panic!("{error}"),
+        second = person => second,
+    };
+    assert_eq!(second, Some(json!("Publish")));
+    let told = told.lock().unwrap();
+    let [(answered, then), (late, end)] = &told[..] else { panic!("{told:?}") };
+    let after = |at: &tokio::time::Instant| at.duration_since(begin);
+    assert!(after(answered) >= 2 * HOUR && after(answered) <= 2 * HOUR + MINUTE);
+    // The second began when the first was answered; its deadline is not found by looking each minute.
+    let waited = late.duration_since(*answered);
+    assert!(waited.abs_diff(72 * HOUR) < Duration::from_secs(1), "{waited:?}");
+    assert_eq!((then.len(), end.len()), (1, 0));
+}
+
+#[tokio::test]
+async fn a_branch_that_is_cut_off_waits_no_more() {
+    let world = World::new();
+    let tree = || {
+        let inside = parallel("p", vec![run(asks("lost")), run(exit("leaver"))]);
+        asking(vec![repeat("l", Some(3), vec![inside]), run(asks("kept"))])
+    };
+    let waiting = pause(&world, &tree()).await;
+    let paths = |all: &[Waiting]| all.iter().map(|one| one.path.to_string()).collect::<Vec<_>>();
+    assert_eq!(paths(&waiting), ["w/kept"]);
+    let other = runner(&world, Some(tree()));
+    assert_eq!(paths(&other.waiting().await.unwrap()), ["w/kept"]);
+    other.answer(&waiting[0].id, Decision::Publish).await.unwrap();
+    assert!(other.recover().await.unwrap()[0].result.as_ref().unwrap().is_empty());
+    assert!(other.waiting().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_resume_that_is_dropped_gives_its_run_back() {
+    let world = World::new();
+    let tree = asking(vec![run(asks("decision"))]);
+    let waiting = pause(&world, &tree).await;
+    let runner = runner(&world, None);
+    let id = waiting[0].run_id;
+    for polls in 0..20 {
+        let mut stream = runner.resume(&tree, id).stream();
+        let mut left = polls;
+        let next = std::pin::pin!(stream.next());
+        let mut next = next;
+        std::future::poll_fn(|task| {
+            while left > 0 {
+                left -= 1;
+                if next.as_mut().poll(task).is_ready() {
+                    break;
+                }
+            }
+            std::task::Poll::Ready(())
+        })
+        .await;
+    }
+    let mut stream = runner.resume(&tree, id).stream();
+    assert!(stream.next().await.is_none());
+    assert!(matches!(stream.end(), RunEnd::Paused(_)), "nobody drives it");
+}

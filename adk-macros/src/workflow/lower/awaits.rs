@@ -1,0 +1,63 @@
+//! Steps that wait: a const for each.
+
+use super::super::ast::Timeout;
+use super::super::plan::What;
+use super::wired::value_of;
+use super::{Lower, docs, index, key_spec, numbered};
+use proc_macro2::{Literal, TokenStream};
+use quote::quote;
+
+impl Lower<'_> {
+    /// `impl Awaits<STEP>` for every `await`.
+    pub(super) fn awaits(&self) -> TokenStream {
+        let (adk, wire, owner) = (&self.adk, self.wire(), &self.name);
+        let mut all = TokenStream::new();
+        for (i, step) in self.plan.steps.iter().enumerate() {
+            let What::Await(wait) = step.what else { continue };
+            let (n, question, name, typed) = (index(i), numbered("QUESTION", i), &step.name, &wait.typed);
+            let (key, ty, spec) = (typed.key.text(), &typed.ty, key_spec(adk, typed));
+            let text = docs::description(&typed.attrs);
+            let timeout = wait.timeout.as_ref().map(|timeout| match timeout {
+                Timeout::Millis(millis) => {
+                    let millis = Literal::u64_unsuffixed(*millis);
+                    quote!(.timeout(|| ::core::time::Duration::from_millis(#millis)))
+                }
+                Timeout::Value(value) => quote! {
+                    .timeout(|| {
+                        let timeout: ::core::time::Duration = #value;
+                        timeout
+                    })
+                },
+            });
+            let otherwise = wait.default.as_ref().map(|value| {
+                let value = value_of(typed, value, &wire);
+                quote! {
+                    .otherwise(|| {
+                        fn value() -> #ty { #value }
+                        <#ty as #wire::Awaitable>::json(&value())
+                    })
+                }
+            });
+            all.extend(quote! {
+                const #question: &str = #text;
+                impl #wire::Awaits<#n> for #owner {
+                    const DECL: #wire::AwaitDecl = #wire::AwaitDecl::new(
+                        #adk::AgentMeta::new(#adk::AgentKind::Await, #name)
+                            .definition(::core::concat!(
+                                ::core::module_path!(), "::", ::core::stringify!(#owner), "::", #name
+                            ))
+                            .description(#question)
+                            .prompts(&[#question])
+                            .sources(&[""])
+                            .writes(&[#spec]),
+                        #key,
+                        <#ty as #wire::Awaitable>::JSON,
+                    )
+                    #timeout
+                    #otherwise;
+                }
+            });
+        }
+        all
+    }
+}

@@ -1,0 +1,87 @@
+//! `await(timeout = "72h", default = EXPR) KEY: TYPE`.
+
+use super::super::ast::{Await, Node, Typed};
+use super::super::names::nearest;
+use super::expect::{self, expected};
+use super::field::timeout;
+use super::limit::{code_list, rest};
+use super::{Parser, skip};
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::{Attribute, Expr, Ident, Token, token};
+
+/// What may stand in the parentheses.
+const ARGUMENTS: [&str; 2] = ["timeout", "default"];
+
+impl Parser {
+    /// A step that waits, from its word on. Its doc comment is the question.
+    pub(super) fn awaits(
+        &mut self,
+        input: ParseStream<'_>,
+        attrs: Vec<Attribute>,
+        name: Option<Ident>,
+    ) -> syn::Result<Node> {
+        let span = input.parse::<Token![await]>()?.span;
+        let (mut wait, mut seen) = ((None, None), Vec::new());
+        let faults = self.report.len();
+        if input.peek(token::Paren) {
+            let list;
+            syn::parenthesized!(list in input);
+            self.list(&list, |_, list| argument(list, &mut wait, &mut seen));
+        }
+        let (timeout, default) = wait;
+        if let (Some((word, _)), None, true) = (&default, &timeout, self.report.len() == faults) {
+            self.report.at(
+                word.span(),
+                "syntax: a `default` counts when the `timeout` has passed, and this `await` has none; help: write `await(timeout = \"72h\", default = ...)`, or remove it",
+            );
+        }
+        let typed = match expect::typed(input) {
+            Ok(typed) => Typed { attrs, ..typed },
+            Err(error) => {
+                self.report.parse(error);
+                skip::step(input);
+                return Ok(Node::Unread(span));
+            }
+        };
+        let default = default.map(|(_, value)| value);
+        Ok(Node::Await(Box::new(Await { name, typed, timeout, default })))
+    }
+}
+
+/// What is read of the parentheses: the timeout, and the default with its word.
+type Read = (Option<super::super::ast::Timeout>, Option<(Ident, Expr)>);
+
+fn argument(list: ParseStream<'_>, read: &mut Read, seen: &mut Vec<String>) -> syn::Result<()> {
+    if !list.peek(Ident::peek_any) {
+        return Err(expected(list, "an argument, such as `timeout = \"72h\"`"));
+    }
+    let word = list.call(Ident::parse_any)?;
+    let name = word.to_string();
+    if !ARGUMENTS.contains(&name.as_str()) {
+        rest(list);
+        let help = match nearest(&name, ARGUMENTS) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("it takes {}", code_list(&ARGUMENTS)),
+        };
+        let text = format!("field-unknown: `await` has no argument `{name}`; help: {help}");
+        return Err(syn::Error::new(word.span(), text));
+    }
+    expect::token::<Token![=]>(list, &format!("`=` and the value of `{name}`"))?;
+    if seen.contains(&name) {
+        rest(list);
+        let text = format!("field-unknown: `{name}` is set twice in this `await`; help: remove one of them");
+        return Err(syn::Error::new(word.span(), text));
+    }
+    let what = match name.as_str() {
+        "timeout" => "how long it waits, as in `timeout = \"72h\"`",
+        _ => "the value that counts when nobody has answered in time",
+    };
+    seen.push(name.clone());
+    let value = expect::token::<Expr>(list, what)?;
+    match name.as_str() {
+        "timeout" => read.0 = Some(timeout(value, "leaves nobody the time to answer")?),
+        _ => read.1 = Some((word, value)),
+    }
+    Ok(())
+}

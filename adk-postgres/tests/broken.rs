@@ -1,0 +1,160 @@
+//! A database that cannot be used: what is said, and that nothing that was acknowledged is lost.
+//!
+//! Run by `tests/peers/run-postgres.sh cargo test -p adk-workflow-postgres --test broken -- --ignored`.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+
+#[path = "../../adk-core/tests/support/mod.rs"]
+mod trees;
+
+mod support;
+
+use adk_core::session::{EventFilter, SessionKey, SessionStore};
+use adk_core::{Error, ErrorKind, Runner, StateDelta, StoreErrorKind};
+use adk_postgres::{Options, PostgresStore};
+use std::time::Duration;
+use support::{Database, quick, server};
+use trees::{Tree, run, say};
+
+fn kind(error: &Error) -> StoreErrorKind {
+    match error.kind() {
+        ErrorKind::Store(kind) => kind,
+        other => panic!("{other:?}: {error}"),
+    }
+}
+
+fn key() -> SessionKey {
+    SessionKey::new("app", "u", "s")
+}
+
+async fn refused(url: &str) -> Error {
+    PostgresStore::connect_with(url, quick().patience(Duration::from_secs(1))).await.unwrap_err()
+}
+
+fn runner(store: &PostgresStore) -> Runner {
+    Runner::builder().app_name("app").session_store(store.clone()).engine(store.clone()).build().unwrap()
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn what_cannot_be_reached_says_so() {
+    // A port that nobody listens on.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let error = refused(&format!("postgres://adk@127.0.0.1:{port}/postgres")).await;
+    assert_eq!(kind(&error), StoreErrorKind::Unavailable, "{error}");
+    assert!(error.is_retryable() && error.help().is_some(), "{error}");
+    let error = refused(&server().replace("/postgres", "/nobody_made_it")).await;
+    assert_eq!(kind(&error), StoreErrorKind::Missing, "{error}");
+    assert!(error.help().is_some_and(|help| help.contains("createdb")), "{error}");
+    let error = refused("no url").await;
+    assert!(error.help().is_some_and(|help| help.contains("postgres://")), "{error}");
+    let error = refused(&server().replace("//adk@", "//nobody@")).await;
+    assert!(!error.is_retryable() && error.to_string().contains("nobody"), "{error}");
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn a_user_who_may_not_write_finds_out_when_it_is_opened() {
+    let database = Database::new().await;
+    let user = format!("reader_{}", database.name);
+    database.execute(&format!("CREATE ROLE {user} LOGIN")).await;
+    // May not make the tables.
+    let error = refused(&database.url_of(&user)).await;
+    assert_eq!(kind(&error), StoreErrorKind::ReadOnly, "{error}");
+    assert!(error.help().is_some_and(|help| help.contains("CREATE")), "{error}");
+    // They are there, and it may read.
+    PostgresStore::connect(&database.url).await.unwrap();
+    database.execute(&format!("GRANT SELECT ON ALL TABLES IN SCHEMA public TO {user}")).await;
+    let error = refused(&database.url_of(&user)).await;
+    assert_eq!(kind(&error), StoreErrorKind::ReadOnly, "{error}");
+    assert!(error.to_string().contains(&user) && error.to_string().contains("adkw_runs"), "{error}");
+    // It may write all but one.
+    let all = "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO";
+    database.execute(&format!("{all} {user}; REVOKE INSERT ON events FROM {user}")).await;
+    let error = refused(&database.url_of(&user)).await;
+    assert!(error.to_string().contains("events") && !error.to_string().contains("adkw_runs"), "{error}");
+    database.execute(&format!("GRANT INSERT ON events TO {user}")).await;
+    let store = PostgresStore::connect(&database.url_of(&user)).await.unwrap();
+    runner(&store).session("u", "s").run(&Tree::new("w", vec![run(say("a"))]), "go").await.unwrap();
+    // The right is taken away while it is open.
+    database.execute(&format!("REVOKE INSERT ON events FROM {user}")).await;
+    let error =
+        runner(&store).session("u", "s").run(&Tree::new("w", vec![run(say("a"))]), "go").await.unwrap_err();
+    assert_eq!(kind(&error), StoreErrorKind::ReadOnly, "{error}");
+    // A server that only reads, as a standby does.
+    database.execute(&format!("ALTER ROLE {user} SET default_transaction_read_only = on")).await;
+    let error = refused(&database.url_of(&user)).await;
+    assert_eq!(kind(&error), StoreErrorKind::ReadOnly, "{error}");
+    assert!(error.help().is_some_and(|help| help.contains("primary")), "{error}");
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn tables_of_others_are_refused_and_left_alone() {
+    for (tables, said) in [
+        ("CREATE TABLE sessions (id TEXT)", "version 1"),
+        (
+            "CREATE TABLE sessions (id TEXT); CREATE TABLE adk_internal_metadata (key TEXT, value TEXT);
+             INSERT INTO adk_internal_metadata VALUES ('schema_version', '2')",
+            "version 2",
+        ),
+        (
+            "CREATE TABLE sessions (id TEXT, state TEXT); CREATE TABLE adk_internal_metadata (key TEXT, value TEXT);
+             INSERT INTO adk_internal_metadata VALUES ('schema_version', '1')",
+            "sessions.state",
+        ),
+        (
+            "CREATE TABLE adkw_meta (key TEXT, value TEXT); INSERT INTO adkw_meta VALUES ('version', '9')",
+            "another version of this crate (9)",
+        ),
+    ] {
+        let database = Database::new().await;
+        database.execute(tables).await;
+        let error = refused(&database.url).await;
+        assert_eq!(kind(&error), StoreErrorKind::Corrupt, "{error}");
+        assert!(error.to_string().contains(said), "{error}");
+        assert!(error.help().is_some_and(|help| help.contains("search_path")), "{error}");
+        let sql = "SELECT count(*) FROM pg_tables WHERE tablename = 'events'";
+        let made: i64 = sqlx::query_scalar(sql).fetch_one(&mut database.connect().await).await.unwrap();
+        assert_eq!(made, 0);
+    }
+    // A schema of its own is the way out.
+    let database = Database::new().await;
+    database.execute("CREATE TABLE sessions (id TEXT); CREATE SCHEMA agents").await;
+    let url = format!("{}?options[search_path]=agents", database.url);
+    let store = PostgresStore::connect(&url).await.unwrap();
+    store.create(key(), StateDelta::default()).await.unwrap();
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn a_lock_is_waited_for_and_then_told() {
+    let database = Database::new().await;
+    let options = Options::default().patience(Duration::from_millis(100));
+    // The server says so after a while, as it is told to.
+    let url = format!("{}?options[lock_timeout]=50ms", database.url);
+    let store = PostgresStore::connect_with(&url, options).await.unwrap();
+    store.create(key(), StateDelta::default()).await.unwrap();
+    let mut other = database.connect().await;
+    sqlx::raw_sql("BEGIN; SELECT * FROM sessions FOR UPDATE").execute(&mut other).await.unwrap();
+    let tree = Tree::new("w", vec![run(say("a"))]);
+    let error = runner(&store).session("u", "s").run(&tree, "go").await.unwrap_err();
+    assert_eq!(kind(&error), StoreErrorKind::Locked, "{error}");
+    assert!(error.is_retryable());
+    sqlx::raw_sql("ROLLBACK").execute(&mut other).await.unwrap();
+    runner(&store).session("u", "s").run(&tree, "go").await.unwrap();
+    assert_eq!(store.read(&key(), &EventFilter::new()).await.unwrap().unwrap().len, 2);
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn tables_that_are_dropped_while_it_is_open_are_an_error() {
+    let database = Database::new().await;
+    let store = PostgresStore::connect_with(&database.url, quick()).await.unwrap();
+    store.create(key(), StateDelta::default()).await.unwrap();
+    database.execute("DROP TABLE adkw_log").await;
+    let error =
+        runner(&store).session("u", "s").run(&Tree::new("w", vec![run(say("a"))]), "go").await.unwrap_err();
+    assert_eq!(kind(&error), StoreErrorKind::Corrupt, "{error}");
+    assert!(error.help().is_some(), "{error}");
+}

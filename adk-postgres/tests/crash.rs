@@ -1,0 +1,102 @@
+//! A server that crashes in mid-run. Alone in its file: it takes the server away from all others, and cargo runs one file
+//! after the other.
+//!
+//! Run by `tests/peers/run-postgres.sh cargo test -p adk-workflow-postgres --test crash -- --ignored`.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+
+#[path = "../../adk-core/tests/support/mod.rs"]
+mod trees;
+
+mod support;
+
+use adk_core::session::{EventFilter, SessionKey, SessionStore};
+use adk_core::{Error, ErrorKind, Event, Flow, Runner, StoreErrorKind};
+use adk_postgres::{Options, PostgresStore};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use support::{Database, quick};
+use trees::{Tree, by, repeat, run};
+
+fn kind(error: &Error) -> StoreErrorKind {
+    match error.kind() {
+        ErrorKind::Store(kind) => kind,
+        other => panic!("{other:?}: {error}"),
+    }
+}
+
+fn key() -> SessionKey {
+    SessionKey::new("app", "u", "s")
+}
+
+fn runner(store: &PostgresStore) -> Runner {
+    Runner::builder().app_name("app").session_store(store.clone()).engine(store.clone()).build().unwrap()
+}
+
+/// Restarts the server as a crash does: nothing is written on the way down, and it recovers from its log.
+fn crash() {
+    let pg_ctl = std::env::var("ADK_PG_CTL").expect("start it by tests/peers/run-postgres.sh");
+    let data = std::env::var("ADK_POSTGRES_DATA").unwrap();
+    let mut words = pg_ctl.split_whitespace();
+    let mut command = Command::new(words.next().unwrap());
+    let command =
+        command.args(words).args(["-D", &data, "-m", "immediate", "-w", "-l", "/dev/null", "restart"]);
+    let done =
+        command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    assert!(done.unwrap().success());
+}
+
+async fn through_crashes(
+    options: Options,
+    crashes: usize,
+) -> (Vec<adk_core::EventId>, Option<Error>, Database) {
+    let database = Database::new().await;
+    let store = PostgresStore::connect_with(&database.url, options).await.unwrap();
+    let counts = by("a", |cx| {
+        Box::pin(async move {
+            let n: u64 = cx.state().get("n")?.unwrap_or(0);
+            let next = cx.step("count", async move { Ok(n + 1) }).await?;
+            cx.emit(Event::new().with_text(format!("{next}")).with_state("n", next)).await?;
+            Ok(Flow::Continue)
+        })
+    });
+    let tree = Tree::new("w", vec![repeat("l", Some(600), vec![run(counts)])]);
+    let mut stream = runner(&store).session("u", "s").run(&tree, "go").stream();
+    let (mut seen, mut error) = (Vec::new(), None);
+    let mut restart = None;
+    while let Some(event) = stream.next().await {
+        match event {
+            Ok(event) => seen.push(event.id),
+            Err(other) => error = Some(other),
+        }
+        if seen.len() % 150 == 50 && seen.len() / 150 < crashes {
+            restart = Some(tokio::task::spawn_blocking(crash));
+        }
+    }
+    if let Some(restart) = restart {
+        restart.await.unwrap();
+    }
+    (seen, error, database)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn a_server_that_crashes_in_mid_run_is_waited_for_and_nothing_is_lost() {
+    let (seen, error, database) = through_crashes(quick().patience(Duration::from_secs(60)), 3).await;
+    assert!(error.is_none(), "{error:?}");
+    let store = PostgresStore::connect(&database.url).await.unwrap();
+    let there = store.read(&key(), &EventFilter::new()).await.unwrap().unwrap();
+    assert_eq!(there.events.iter().map(|event| event.id).collect::<Vec<_>>(), seen);
+    let texts = there.events.iter().skip(1).map(|event| event.text());
+    assert!(texts.eq((1..=600).map(|n: u32| n.to_string())), "each once, in order");
+
+    // Without patience it is an error that says that it passes, and the run is taken up where it was.
+    let (seen, error, database) = through_crashes(quick().patience(Duration::from_millis(30)), 1).await;
+    let error = error.unwrap();
+    assert_eq!(kind(&error), StoreErrorKind::Unavailable, "{error}");
+    assert!(error.is_retryable() && error.help().is_some(), "{error}");
+    let store = PostgresStore::connect(&database.url).await.unwrap();
+    let there = store.read(&key(), &EventFilter::new()).await.unwrap().unwrap();
+    let ids: Vec<_> = there.events.iter().map(|event| event.id).collect();
+    assert!(ids.starts_with(&seen) && ids.len() <= seen.len() + 1, "{} of {}", ids.len(), seen.len());
+}

@@ -1,0 +1,135 @@
+//! Many runs at once: `cargo bench -p adk-workflow-sqlite --bench runs`. Prints the memory of the process for each run
+//! that waits for a person and for each that waits for a slow model, and how long it takes to take up 1,000 runs that
+//! were cut off.
+
+#![allow(clippy::unwrap_used, reason = "a benchmark fails by a panic")]
+
+#[path = "../../adk-core/tests/support/mod.rs"]
+mod trees;
+
+use adk_core::{Event, Flow, RunEnd, Runner};
+use adk_sqlite::SqliteStore;
+use std::sync::Arc;
+use std::time::Instant;
+use trees::{By, Tree, by, run, say};
+
+fn runner(store: &SqliteStore, tree: &Arc<Tree>) -> Runner {
+    let runner = Runner::builder().app_name("app").session_store(store.clone()).engine(store.clone());
+    runner.workflow(tree.clone()).build().unwrap()
+}
+
+fn tree(last: By) -> Arc<Tree> {
+    Arc::new(Tree::new("w", vec![run(say("a")), run(last), run(say("z"))]))
+}
+
+/// Waits for a person.
+fn asks() -> By {
+    by("asks", |cx| {
+        Box::pin(async move {
+            let yes: bool = cx.wait("decision").await?;
+            cx.emit(Event::new().with_state("yes", yes)).await?;
+            Ok(Flow::Continue)
+        })
+    })
+}
+
+/// A call that never comes back in this process.
+fn slow() -> By {
+    by("slow", |cx| {
+        Box::pin(async move {
+            cx.step("model", std::future::pending::<adk_core::Result<()>>()).await?;
+            Ok(Flow::Continue)
+        })
+    })
+}
+
+/// The same place in a process where it does.
+fn fast() -> By {
+    by("slow", |cx| {
+        Box::pin(async move {
+            cx.step("model", async { Ok(()) }).await?;
+            Ok(Flow::Continue)
+        })
+    })
+}
+
+fn resident() -> i64 {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap();
+    text.split(' ').nth(1).unwrap().parse::<i64>().unwrap() * 4096
+}
+
+async fn paused(store: &SqliteStore, runs: i64) {
+    let tree = tree(asks());
+    let runner = runner(store, &tree);
+    let pause = async |from: i64, to: i64| {
+        for n in from..to {
+            let mut stream = runner.session("u", format!("paused{n}")).run(tree.clone(), "go").stream();
+            while let Some(event) = stream.next().await {
+                event.unwrap();
+            }
+            assert!(matches!(stream.end(), RunEnd::Paused(_)));
+        }
+    };
+    // The store's own caches have filled by then.
+    pause(0, runs / 2).await;
+    let before = resident();
+    pause(runs / 2, runs).await;
+    let grown = resident() - before;
+    println!("{} runs paused: {} bytes for each of the last half", runs, grown / (runs / 2));
+}
+
+async fn live(store: &SqliteStore, runs: usize) {
+    let tree = tree(slow());
+    let runner = runner(store, &tree);
+    let before = resident();
+    let begin = Instant::now();
+    let mut tasks = Vec::new();
+    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+    for n in 0..runs {
+        let (tree, runner, tell) = (tree.clone(), runner.clone(), tell.clone());
+        tasks.push(tokio::spawn(async move {
+            let mut stream = runner.session("u", format!("live{n}")).run(tree, "go").stream();
+            stream.next().await.unwrap().unwrap();
+            stream.next().await.unwrap().unwrap();
+            tell.send(()).unwrap();
+            stream.next().await;
+        }));
+    }
+    for _ in 0..runs {
+        told.recv().await.unwrap();
+    }
+    let each = (resident() - before) / runs as i64;
+    println!("{runs} runs wait for a slow call: {each} bytes for each, begun in {:.2?}", begin.elapsed());
+    for task in tasks {
+        task.abort();
+        let _ = task.await;
+    }
+}
+
+async fn recovered(folder: &std::path::Path, runs: usize) {
+    let file = folder.join("recover.db");
+    let store = SqliteStore::open(&file).await.unwrap();
+    live(&store, runs).await;
+    drop(store);
+    let store = SqliteStore::open(&file).await.unwrap();
+    let runner = runner(&store, &tree(fast()));
+    let begin = Instant::now();
+    let all = runner.recover().await.unwrap();
+    let time = begin.elapsed();
+    assert_eq!(all.len(), runs);
+    assert!(all.iter().all(|run| run.result.is_ok()), "{:?}", all.iter().find(|run| run.result.is_err()));
+    println!("{runs} runs recovered in {time:.2?}");
+}
+
+fn main() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let folder = std::env::temp_dir().join(format!("adk-sqlite-runs-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    runtime.block_on(async {
+        let store = SqliteStore::open(folder.join("runs.db")).await.unwrap();
+        paused(&store, 10_000).await;
+        live(&store, 10_000).await;
+        recovered(&folder, 1_000).await;
+    });
+    let _ = std::fs::remove_dir_all(&folder);
+}

@@ -1,0 +1,167 @@
+//! A person decides. The draft is written by one process and waits in a SQLite file; another one takes the decision, days
+//! later if need be, and goes on where the first has stopped. Kill either of them at any moment: nothing is lost.
+//!
+//! ```sh
+//! cargo run --features sqlite --example approval -- draft "a cat"     # asks, and waits for the answer; Ctrl-C or kill it
+//! cargo run --features sqlite --example approval -- list              # who waits, with the question
+//! cargo run --features sqlite --example approval -- revise "shorter"  # or `publish`, or `drop`
+//! ```
+
+use adk::prelude::*;
+use adk::sqlite::SqliteStore;
+use adk::{Error, ErrorKind, RunEnd, Waiting};
+use clap::{Parser, Subcommand};
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// What an editor says.
+#[adk::data]
+pub enum Decision {
+    /// As it is.
+    Publish,
+    /// Once more, with this in mind.
+    Revise {
+        /// What to change.
+        note: String,
+    },
+    /// Not at all.
+    Drop,
+}
+
+/// Publishes the draft.
+#[agent(writes = post)]
+fn publish(draft: &str) -> String {
+    // Yours sends it somewhere.
+    draft.to_owned()
+}
+
+/// Leaves it at that.
+#[agent(writes = post)]
+fn forget() -> String {
+    "(nothing was published)".to_owned()
+}
+
+workflow! {
+    /// Drafts a post, and publishes it when an editor agrees.
+    pub Approval(topic: String) -> post: String {
+        /// Writes the draft.
+        agent writer -> draft: String {
+            instruction: "Write a post of two sentences about {topic}.",
+        }
+
+        /// Changes the draft as the editor wants it.
+        agent reviser -> post: String {
+            instruction: "Change this post as the editor says: {draft} The editor says: {decision}",
+        }
+
+        writer;
+        /// May this be published? {draft}
+        await(timeout = "72h", default = Decision::Drop) decision: Decision;
+        match decision <
+            Decision::Publish => publish,
+            Decision::Revise { .. } => reviser,
+            Decision::Drop => forget
+        >
+    }
+}
+
+#[derive(Parser)]
+#[command(about = "Drafts a post, and publishes it when an editor agrees")]
+struct Cli {
+    /// Where runs are kept
+    #[arg(long, value_name = "FILE", default_value = "approval.db", global = true)]
+    store: PathBuf,
+    /// The model, such as gemini-2.5-flash; without one it rehearses
+    #[arg(long, value_name = "NAME", global = true)]
+    model: Option<String>,
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// Write a draft, ask, and wait for the decision
+    Draft { topic: String },
+    /// Show who waits
+    List,
+    /// Publish the oldest draft
+    Publish,
+    /// Have the oldest draft changed
+    Revise { note: String },
+    /// Drop the oldest draft
+    Drop,
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    match run(Cli::parse()).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run(Cli { store, model, what }: Cli) -> Result<()> {
+    let store = SqliteStore::open(store).await?;
+    let workflow = Arc::new(Approval::default());
+    let builder = Runner::builder().session_store(store.clone()).engine(store).workflow(workflow.clone());
+    let runner = match model {
+        Some(model) => builder.model(model.as_str()).build()?,
+        None => builder.model(Rehearsal::new()).build()?,
+    };
+    match what {
+        What::Draft { topic } => draft(&runner, &workflow, topic).await,
+        What::List => runner.waiting().await?.iter().try_for_each(show),
+        What::Publish => decide(&runner, Decision::Publish).await,
+        What::Revise { note } => decide(&runner, Decision::Revise { note }).await,
+        What::Drop => decide(&runner, Decision::Drop).await,
+    }
+}
+
+/// Runs up to the question, and then takes up every run of this store that is answered.
+async fn draft(runner: &Runner, workflow: &Approval, topic: String) -> Result<()> {
+    let mut stream = runner.run(workflow, topic).stream();
+    while let Some(event) = stream.next().await {
+        event?;
+    }
+    if let RunEnd::Paused(waiting) = stream.end() {
+        waiting.iter().try_for_each(show)?;
+    }
+    say("Waiting for a decision. It may come from another process, and this one may be killed.")?;
+    let watch = runner.watch().inspect(|run| {
+        let _ = match run.result {
+            Ok(waiting) if waiting.is_empty() => say(&format!("run {} has ended", run.run_id)),
+            Ok(waiting) => waiting.iter().try_for_each(show),
+            Err(error) => say(&format!("run {} has failed: {error}", run.run_id)),
+        };
+    });
+    Err(watch.await)
+}
+
+/// Answers the oldest question, and goes on with the run.
+async fn decide(runner: &Runner, decision: Decision) -> Result<()> {
+    let waiting = runner.waiting().await?;
+    let Some(oldest) = waiting.first() else { return Err(Error::other("nobody waits for a decision")) };
+    runner.answer(&oldest.id, decision).await?;
+    // A process that watches may be faster; then there is nothing left to do here.
+    for run in runner.recover().await? {
+        run.result?;
+    }
+    match runner.resume(&Approval::default(), oldest.run_id).await {
+        Ok(outcome) => say(&outcome.output),
+        Err(error) if error.kind() == ErrorKind::RunBusy => say("The process that began it goes on."),
+        Err(error) => Err(error),
+    }
+}
+
+fn show(waiting: &Waiting) -> Result<()> {
+    say(&format!("{}\n  {}", waiting.question, waiting.id))
+}
+
+fn say(text: &str) -> Result<()> {
+    writeln!(std::io::stdout(), "{text}").map_err(Error::other)
+}
