@@ -17,7 +17,7 @@ mod tools;
 
 pub use bounds::{Bounds, raise_bounds};
 #[doc(hidden)]
-pub use flow::{FEW, READS, Row, WRITES, any, further};
+pub use flow::{FEW, READS, WRITES};
 pub use keys::raise_keys;
 pub use limits::{bound, limit, raise_bound, raise_limit};
 pub use lints::Lint;
@@ -255,9 +255,14 @@ impl<'a, const N: usize, const ROWS: usize, const KEYS: usize> Facts<'a, N, ROWS
         }
     }
 
-    /// The numbers of the types of the keys that each step reads and writes.
-    pub const fn rows(&self) -> &[Row; ROWS] {
-        self.flow.rows()
+    /// The number of the type of a key that a step reads.
+    pub const fn read(&self, spec: &Spec<'a>, at: usize, slot: usize) -> usize {
+        self.flow.read(spec, at, slot)
+    }
+
+    /// The number of the type of a key that a step writes.
+    pub const fn write(&self, spec: &Spec<'a>, at: usize, slot: usize) -> usize {
+        self.flow.write(spec, at, slot)
     }
 
     /// How many lists are around the type of a key that a step reads.

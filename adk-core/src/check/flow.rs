@@ -14,11 +14,12 @@ mod spelled;
 mod types;
 mod walk;
 
-pub use types::{FEW, READS, Row, WRITES, any, further};
+pub use types::{FEW, READS, WRITES};
 
 use super::message::Message;
 use crate::spec::{Spec, StepKind};
 use keys::{Each, Key};
+use types::Row;
 use walk::{Block, Room};
 
 /// Where in a step a fault is shown.
@@ -197,7 +198,8 @@ pub(super) const fn check<
     let mut flow = Flow {
         faults: [Fault::NONE; MOST],
         found: 0,
-        rows: [Row::new(spec); ROWS],
+        lost: false,
+        rows: [Row::EMPTY; ROWS],
         keys: [Key::EMPTY; KEYS],
     };
     let room = Room {
@@ -242,9 +244,14 @@ impl<'a, const ROWS: usize, const KEYS: usize> Flow<'a, ROWS, KEYS> {
         }
     }
 
-    /// The types of the keys that each step reads and writes.
-    pub(super) const fn rows(&self) -> &[Row; ROWS] {
-        &self.rows
+    /// The type that a key has which a step reads: its number among the types of the workflow.
+    pub(super) const fn read(&self, spec: &Spec<'a>, at: usize, slot: usize) -> usize {
+        self.rows[at].read(spec, &self.keys, slot)
+    }
+
+    /// The same for a key that it writes.
+    pub(super) const fn write(&self, spec: &Spec<'a>, at: usize, slot: usize) -> usize {
+        self.rows[at].write(spec, &self.keys, slot)
     }
 
     /// How many lists are around the type of a key that is read, or written.
@@ -259,7 +266,7 @@ pub(super) fn faults(spec: &Spec<'_>) -> Vec<(usize, Message)> {
     let most = sizes.keys + 4 * spec.steps.len() + spec.outputs.len() + 64;
     let mut faults = vec![Fault::NONE; most];
     let mut keys = vec![Key::EMPTY; sizes.keys];
-    let mut rows = vec![Row::new(spec); spec.steps.len() + spec.outputs.len()];
+    let mut rows = vec![Row::EMPTY; spec.steps.len() + spec.outputs.len()];
     let room = Room {
         keys: &mut keys,
         slots: &mut vec![0; sizes.slots],

@@ -138,6 +138,7 @@ impl<'a> AgentMeta<'a> {
             states: &[],
             lets: &[],
             steps: &[],
+            accepts: None,
             unknown: false,
         }
     }

@@ -31,10 +31,6 @@ struct Lower<'a> {
     name: Ident,
     /// `::adk::__private`.
     adk: TokenStream,
-    /// Whether a key may be a list of what was written, which it is only behind an `each`.
-    has_each: bool,
-    /// Whether a step may read by an `Option`: prompts do not.
-    reads_inside: bool,
 }
 
 /// The whole expansion of `workflow!`. What could be read is defined, whatever was wrong.
@@ -43,14 +39,7 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> Toke
     let Some(name) = &tree.name else {
         return errors;
     };
-    let lower = Lower {
-        tree,
-        plan,
-        name: names::unspanned(name),
-        adk: private(),
-        has_each: flow::has_each(plan),
-        reads_inside: flow::reads_inside(tree, plan),
-    };
+    let lower = Lower { tree, plan, name: names::unspanned(name), adk: private() };
     let editor = lower.editor();
     let structs = lower.structs();
     let keys = lower.key_structs();

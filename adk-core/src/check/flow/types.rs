@@ -1,7 +1,7 @@
 //! `key-type`: one type per key.
 //!
 //! The type of a key is that of its first writer whose type can be looked up. Const evaluation cannot compare two
-//! `TypeId`, so the macro compares types by traits: this module tells it which two, by number, and [`Row::reads`] is
+//! `TypeId`, so the macro compares types by traits: this module tells it which two, by number, and [`Row::read`] is
 //! asked in the arguments of a type. What has no type there, an `impl Agent` by hand, is compared as it was
 //! spelled, and by `TypeId` when the workflow is built.
 
@@ -27,38 +27,34 @@ pub const WRITES: usize = 8;
 /// How many lists around a type are compared by type.
 const LISTS: usize = 8;
 
-/// The keys whose types a step has to agree with, and the numbers of these types: of a step, of a declared key, of a
-/// further key of a step, or of one of the two that stand for no type.
-#[doc(hidden)]
+/// The keys whose types a step has to agree with, by their place in the table; 0 is none.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
-    /// The numbers for what it reads. The macro asks for them in the arguments of types, several times per step, so they
-    /// are here and need no call.
-    pub reads: [usize; READS],
-    /// The same for what it writes.
-    pub writes: [usize; WRITES],
-    /// The keys by their place in the table; 0 is none.
-    read: [u32; READS],
-    written: [u32; WRITES],
-    /// Something in it has no type to look up, so that the comparison as a whole says nothing.
-    unknown: bool,
+pub(super) struct Row {
+    pub(super) reads: [u32; READS],
+    writes: [u32; WRITES],
+    /// Keys that it reads as an `Option`, by a parameter: what is in there is compared with what is in the key.
+    inside: u16,
 }
 
 impl Row {
-    /// A step that agrees with anything.
-    pub(super) const fn new(spec: &Spec<'_>) -> Self {
-        let absent = any(spec) + 1;
-        Self {
-            reads: [absent; READS],
-            writes: [absent; WRITES],
-            read: [0; READS],
-            written: [0; WRITES],
-            unknown: false,
+    pub(super) const EMPTY: Self = Self { reads: [0; READS], writes: [0; WRITES], inside: 0 };
+
+    /// The number of the type: of a step, of a declared key, of a further key of a step, or the one that stands for
+    /// no type.
+    pub(super) const fn read(&self, spec: &Spec<'_>, keys: &[Key<'_>], slot: usize) -> usize {
+        let number = number(spec, keys, self.reads[slot]);
+        match self.inside >> slot & 1 == 1 && number != none(spec) {
+            true => further(spec, spec.steps.len(), number),
+            false => number,
         }
     }
 
+    pub(super) const fn write(&self, spec: &Spec<'_>, keys: &[Key<'_>], slot: usize) -> usize {
+        number(spec, keys, self.writes[slot])
+    }
+
     pub(super) const fn lists(&self, keys: &[Key<'_>], slot: usize, writes: bool) -> usize {
-        let key = if writes { self.written[slot] } else { self.read[slot] };
+        let key = if writes { self.writes[slot] } else { self.reads[slot] };
         match &keys[key as usize] {
             Key { writer: Some(writer), typed: true, .. } => writer.depth,
             _ => 0,
@@ -77,11 +73,13 @@ const fn further(spec: &Spec<'_>, at: usize, slot: usize) -> usize {
     none(spec) + 1 + at * WRITES + slot
 }
 
-/// The number of the type of a key that this writer writes.
-const fn number(spec: &Spec<'_>, writer: &Writer<'_>) -> usize {
-    match writer.slot {
-        0 => writer.at,
-        slot => further(spec, writer.at, slot),
+const fn number(spec: &Spec<'_>, keys: &[Key<'_>], key: u32) -> usize {
+    match &keys[key as usize] {
+        Key { writer: Some(writer), typed: true, .. } if key != 0 => match writer.slot {
+            0 => writer.at,
+            slot => further(spec, writer.at, slot),
+        },
+        _ => none(spec),
     }
 }
 
@@ -120,18 +118,14 @@ impl<'a> Walk<'_, 'a> {
     ) {
         let Key { name, writer: Some(writer), typed, .. } = self.keys.all[key as usize] else { return };
         if spec.any {
-            if slot < READS {
-                self.rows[at].reads[slot] = any(&self.spec);
-            }
             return;
         }
         let typed = typed && writer.depth <= LISTS;
         if slot < READS && typed && self.is_looked_up(at, spec, slot) {
-            let number = number(&self.spec, &writer);
-            let inside = writer.depth == 0 && self.reads_inside(at, spec);
-            // What is in an `Option` is compared with what is in the key.
-            let number = if inside { further(&self.spec, self.spec.steps.len(), number) } else { number };
-            (self.rows[at].read[slot], self.rows[at].reads[slot]) = (key, number);
+            self.rows[at].reads[slot] = key;
+            if writer.depth == 0 && self.reads_inside(at, spec) {
+                self.rows[at].inside |= 1 << slot;
+            }
             return;
         }
         if differ(spec.ty, writer.spec.ty, writer.depth) {
@@ -143,7 +137,7 @@ impl<'a> Walk<'_, 'a> {
     pub(super) const fn steers(&mut self, at: usize, key: u32) {
         let Key { name, writer: Some(writer), typed, .. } = self.keys.all[key as usize] else { return };
         if typed && writer.depth <= LISTS && self.typed.is_some() {
-            (self.rows[at].read[0], self.rows[at].reads[0]) = (key, number(&self.spec, &writer));
+            self.rows[at].reads[0] = key;
             return;
         }
         let wrong = match self.spec.steps[at].kind {
@@ -163,7 +157,7 @@ impl<'a> Walk<'_, 'a> {
             return;
         }
         if typed && writer.depth <= LISTS && (self.typed.is_some() || spec.is_typed()) {
-            (self.rows[at].read[0], self.rows[at].reads[0]) = (key, number(&self.spec, &writer));
+            self.rows[at].reads[0] = key;
         } else if differ(spec.ty, writer.spec.ty, writer.depth) {
             self.fault(at, Part::Name, name, Flaw::ReadAs { ty: spec.ty, writer });
         }
@@ -174,8 +168,7 @@ impl<'a> Walk<'_, 'a> {
         let Key { name, writer: Some(writer), typed, .. } = self.keys.all[key] else { return };
         let own = Writer { spec: *spec, at, slot, depth: 0 };
         if slot < WRITES && typed && writer.depth <= LISTS && self.is_typed(&own) {
-            (self.rows[at].written[slot], self.rows[at].writes[slot]) =
-                (key as u32, number(&self.spec, &writer));
+            self.rows[at].writes[slot] = key as u32;
             return;
         }
         if differ(spec.ty, writer.spec.ty, writer.depth) {
@@ -196,7 +189,7 @@ pub(super) const fn tell<'a>(
     faults: &[Fault<'a>],
 ) {
     if at >= spec.steps.len() || !matches!(spec.steps[at].kind, StepKind::Agent { .. }) {
-        if let Key { name, writer: Some(writer), .. } = keys[row.read[0] as usize]
+        if let Key { name, writer: Some(writer), .. } = keys[row.reads[0] as usize]
             && !is_told(faults, name)
         {
             let ty = if at < spec.steps.len() { "" } else { spec.outputs[at - spec.steps.len()].ty };
@@ -242,8 +235,8 @@ const fn disagreements<'a>(
     let mut all = Effects::of(meta, spec.steps[at].renames);
     while let Some(effect) = all.next() {
         let (key, ty, reads) = match effect.act {
-            Act::Read { spec, slot, target: None, .. } if slot < READS => (row.read[slot], spec.ty, true),
-            Act::Write { spec, slot, .. } if slot < WRITES => (row.written[slot], spec.ty, false),
+            Act::Read { spec, slot, target: None, .. } if slot < READS => (row.reads[slot], spec.ty, true),
+            Act::Write { spec, slot, .. } if slot < WRITES => (row.writes[slot], spec.ty, false),
             _ => continue,
         };
         let Key { name, writer: Some(writer), .. } = keys[key as usize] else { continue };
@@ -296,8 +289,8 @@ pub(super) fn faults<'a>(spec: &Spec<'a>, keys: &[Key<'a>], rows: &[Row]) -> Vec
         let mut all = Effects::of(meta, step.renames);
         while let Some(effect) = all.next() {
             let (key, own, reads) = match effect.act {
-                Act::Read { spec, slot, target: None, .. } if slot < READS => (row.read[slot], spec, true),
-                Act::Write { spec, slot, .. } if slot < WRITES => (row.written[slot], spec, false),
+                Act::Read { spec, slot, target: None, .. } if slot < READS => (row.reads[slot], spec, true),
+                Act::Write { spec, slot, .. } if slot < WRITES => (row.writes[slot], spec, false),
                 _ => continue,
             };
             let Key { name, writer: Some(writer), .. } = keys[key as usize] else { continue };
@@ -315,7 +308,7 @@ pub(super) fn faults<'a>(spec: &Spec<'a>, keys: &[Key<'a>], rows: &[Row]) -> Vec
     }
     let outputs = spec.outputs.iter().zip(rows.iter().skip(spec.steps.len()));
     for (i, (output, row)) in outputs.enumerate() {
-        let Key { name, writer: Some(writer), .. } = keys[row.read[0] as usize] else { continue };
+        let Key { name, writer: Some(writer), .. } = keys[row.reads[0] as usize] else { continue };
         let differs = match (output.type_id(), writer.spec.type_id()) {
             (Some(own), Some(written)) if writer.depth == 0 => own != written && !output.any,
             _ => !output.any && differ(output.ty, writer.spec.ty, writer.depth),

@@ -3,9 +3,9 @@
 //! Every writer has a number: a step its place, behind the steps the declared keys, then the one that stands for no
 //! type, then further keys of steps. `adk_core::check` says which number the type of a key has.
 
-use super::super::ast::{BlockKind, DeclKind, Typed, Workflow};
+use super::super::ast::{BlockKind, DeclKind, Typed};
 use super::super::names;
-use super::super::plan::{Plan, Step, What};
+use super::super::plan::{Step, What};
 use super::{Lower, index, numbered, raise};
 use crate::typed::{FEW, Made, READS, WRITES};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
@@ -97,7 +97,12 @@ impl Lower<'_> {
                 { __SIZES.words },
                 { __SIZES.depth },
             >(&#name::SPEC, __TYPED);
-            const __ROWS: &[#check::Row; #rows] = __FACTS.rows();
+            const fn __read(at: usize, slot: usize) -> usize {
+                __FACTS.read(&#name::SPEC, at, slot)
+            }
+            const fn __write(at: usize, slot: usize) -> usize {
+                __FACTS.write(&#name::SPEC, at, slot)
+            }
             #[track_caller]
             const fn __raise(at: usize, part: usize, fits: bool) {
                 __FACTS.raise(&#name::SPEC, at, part, fits);
@@ -176,12 +181,8 @@ impl Lower<'_> {
 
     /// The type of that number for a reader that takes an `Option`: what is in it, if it is one.
     fn inside(&self, number: usize, ty: &impl ToTokens) -> TokenStream {
-        if !self.reads_inside {
-            return TokenStream::new();
-        }
-        let (adk, at) = (&self.adk, index(self.further(self.plan.steps.len()) + number));
-        let inside = super::declared::inside(adk, ty);
-        quote!(impl #adk::typed::At<#at> for __Keys { type Key = #inside; })
+        let number = index(self.further(self.plan.steps.len()) + number);
+        self.at(&number, &super::declared::inside(&self.adk, ty))
     }
 
     /// Gives a step its number; how many of the keys that it writes have one.
@@ -263,14 +264,25 @@ impl Lower<'_> {
     pub(super) fn key(&self, at: usize, slot: usize, reads: bool) -> TokenStream {
         let (adk, at, slot) = (&self.adk, index(at), index(slot));
         let (number, lists) = match reads {
-            true => (quote!(reads), quote!(read_lists)),
-            false => (quote!(writes), quote!(written_lists)),
+            true => (quote!(__read), quote!(read_lists)),
+            false => (quote!(__write), quote!(written_lists)),
         };
-        let key = quote!(<__Keys as #adk::typed::At<{ __ROWS[#at].#number[#slot] }>>::Key);
-        match self.has_each {
+        let key = quote!(<__Keys as #adk::typed::At<{ #number(#at, #slot) }>>::Key);
+        match self.has_each() {
             true => quote!(<#key as #adk::typed::Lists<{ __FACTS.#lists(#at, #slot) }>>::List),
             false => key,
         }
+    }
+
+    /// The type of the key of a block, as itself.
+    pub(super) fn key_itself(&self, at: usize) -> TokenStream {
+        let (adk, key) = (&self.adk, self.key(at, 0, true));
+        quote!(<#key as #adk::typed::Known>::Type)
+    }
+
+    /// Only behind an `each` a key is a list of what was written.
+    fn has_each(&self) -> bool {
+        self.plan.steps.iter().any(|step| matches!(&step.what, What::Block(block) if is_each(&block.kind)))
     }
 
     /// The key of a block, and whether its type is one that steers the block.
@@ -305,23 +317,6 @@ impl Lower<'_> {
         let writes = self.tree.outputs.iter().map(|typed| (&typed.ty, typed.ty.to_token_stream()));
         implement(adk, name, reads.collect(), writes.collect())
     }
-}
-
-/// Whether some block is an `each`.
-pub(super) fn has_each(plan: &Plan<'_>) -> bool {
-    plan.steps.iter().any(|step| matches!(&step.what, What::Block(block) if is_each(&block.kind)))
-}
-
-/// Whether a step reads by parameters, which may be an `Option`.
-pub(super) fn reads_inside(tree: &Workflow, plan: &Plan<'_>) -> bool {
-    let by_prompts = |number: usize| {
-        tree.items.agents.get(number).is_none_or(|decl| matches!(decl.kind, DeclKind::Llm { .. }))
-    };
-    plan.steps.iter().any(|step| match step.what {
-        What::Path(_) => true,
-        What::Declared(_, number) => !by_prompts(number),
-        _ => false,
-    })
 }
 
 fn is_each(kind: &BlockKind) -> bool {
