@@ -1,6 +1,7 @@
 //! What an event costs, counted: allocations and bytes do not depend on the machine. Times are printed by
 //! `cargo bench --bench runtime`.
 
+use adk::model::{Model, ModelRequest, ModelStream};
 use adk::prelude::*;
 use allocation_counter::{AllocationInfo, measure};
 use tokio::runtime::{Builder, Runtime};

@@ -13,6 +13,8 @@ mod step;
 mod topology;
 mod tree;
 
+#[doc(hidden)]
+pub use agent::Accepts;
 pub use agent::{AgentKind, AgentMeta, ToolMeta};
 pub use key::KeySpec;
 pub use step::{InputSpec, Limits, Renames, Spec, Step, StepKind};

@@ -3,6 +3,10 @@
 use super::{KeySpec, Step};
 use serde_json::Value;
 
+/// Says what is wrong with a value that an `await` is answered with.
+#[doc(hidden)]
+pub type Accepts = fn(&Value) -> Result<(), String>;
+
 /// What an agent is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -77,7 +81,7 @@ pub struct AgentMeta<'a> {
     /// Says what is wrong with a value that an `await` is answered with.
     #[serde(skip)]
     #[doc(hidden)]
-    pub accepts: Option<fn(&Value) -> Result<(), String>>,
+    pub accepts: Option<Accepts>,
     /// Nothing is known of it, because its own fault was reported: it may read, write and end anything.
     #[serde(skip)]
     pub(crate) unknown: bool,
@@ -273,7 +277,7 @@ impl<'a> AgentMeta<'a> {
     /// Says what is wrong with a value that an `await` is answered with.
     #[doc(hidden)]
     #[must_use]
-    pub const fn accepts(mut self, check: fn(&Value) -> Result<(), String>) -> Self {
+    pub const fn accepts(mut self, check: Accepts) -> Self {
         self.accepts = Some(check);
         self
     }

@@ -1,7 +1,7 @@
 //! What a [`Spec::nodes`](crate::spec::Spec::nodes) is made of.
 
 use super::reads;
-use crate::spec::{AgentKind, AgentMeta, KeySpec, Renames, Step, StepKind, ToolMeta};
+use crate::spec::{Accepts, AgentKind, AgentMeta, KeySpec, Renames, Step, StepKind, ToolMeta};
 use std::borrow::Cow;
 
 /// A node of a workflow: the workflow itself, an agent, or a block.
@@ -60,7 +60,7 @@ pub struct Node<'a> {
     pub named: bool,
     /// Says what is wrong with a value that an `await` is answered with.
     #[serde(skip)]
-    pub(crate) accepts: Option<fn(&serde_json::Value) -> Result<(), String>>,
+    pub(crate) accepts: Option<Accepts>,
 }
 
 /// What a [`Node`] is.
