@@ -45,7 +45,7 @@ fn print(draft: &str, team: &str) -> String {
     format!("{draft} by {team}")
 }
 
-const WEEK: Duration = Duration::from_secs(7 * 24 * 3600);
+const WEEK: Duration = Duration::from_hours(7 * 24);
 
 workflow! {
     /// Publishes what an editor likes.
@@ -173,7 +173,7 @@ async fn defaults_count_when_the_time_has_passed() {
     let waiting = paused(runner.run(&workflow, "cats").stream()).await;
     let done = async {
         loop {
-            tokio::time::sleep(Duration::from_secs(3600)).await;
+            tokio::time::sleep(Duration::from_hours(1)).await;
             if runner.waiting().await.unwrap().is_empty() {
                 break tokio::time::Instant::now();
             }
@@ -181,7 +181,7 @@ async fn defaults_count_when_the_time_has_passed() {
     };
     let begin = tokio::time::Instant::now();
     let end = tokio::select! {
-        error = runner.watch().every(Duration::from_secs(1800)).into_future() => panic!("{error}"),
+        error = runner.watch().every(Duration::from_mins(30)).into_future() => panic!("{error}"),
         end = done => end,
     };
     let hours = end.duration_since(begin).as_secs() / 3600;
