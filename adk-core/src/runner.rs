@@ -91,7 +91,7 @@ impl<P> Runner<P> {
     }
 
     /// Asks for a branch of a run that is driven elsewhere: what an [`Engine`] that has taken a
-    /// [`Fork`](crate::engine::Fork) calls, in this process or another. The engine of this runner commits what the branch
+    /// [`Fork`] calls, in this process or another. The engine of this runner commits what the branch
     /// emits; its outcome and those events come back as a [`Joined`](crate::engine::Joined).
     ///
     /// # Errors
