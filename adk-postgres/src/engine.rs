@@ -119,6 +119,13 @@ impl Engine for PostgresStore {
         })
     }
 
+    fn withdraw(&self, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move {
+            let mut connection = self.0.pool.acquire().await.doing("withdraw a wait")?;
+            journal::withdraw(&mut connection, &waits).await
+        })
+    }
+
     fn resolve<'a>(&'a self, wait: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             let mut connection = self.0.pool.acquire().await.doing("answer a wait")?;

@@ -140,7 +140,11 @@ pub(crate) async fn wait(connection: &mut PgConnection, wait: &Wait) -> Result<O
     of.bind(to_text(&wait.waiting)?).execute(&mut *connection).await.doing(what)?;
     let sql = "SELECT answer FROM adkw_waits WHERE id = $1";
     let of = sqlx::query_scalar::<_, Option<String>>(sql).bind(&id);
-    let answer = of.fetch_optional(connection).await.doing(what)?.flatten();
+    let answer = of.fetch_optional(&mut *connection).await.doing(what)?.flatten();
+    if answer.is_some() {
+        let sql = "UPDATE adkw_waits SET seen = TRUE WHERE id = $1";
+        sqlx::query(sql).bind(&id).execute(connection).await.doing(what)?;
+    }
     answer.map(|text| from_text(&text, "an answer")).transpose()
 }
 
@@ -191,6 +195,8 @@ pub(crate) async fn take(connection: &mut PgConnection, run: RunId, owner: &str)
     let sql = "UPDATE adkw_sessions SET takes = takes + 1 WHERE number = $1";
     sqlx::query(sql).bind(head.number).execute(&mut *connection).await.doing(what)?;
     let record: RunRecord = from_text(&record, "the record of a run")?;
+    let sql = "UPDATE adkw_waits SET seen = TRUE WHERE run = $1 AND answer IS NOT NULL";
+    sqlx::query(sql).bind(&id).execute(&mut *connection).await.doing(what)?;
     let events = reader::events(connection, &key, head.number, record.begins..head.len).await?;
     let rows = RunRows {
         temps: pairs(connection, "SELECT slot, temp FROM adkw_log WHERE run = $1 AND temp IS NOT NULL", &id)
@@ -217,7 +223,7 @@ pub(crate) async fn unfinished(
     let sql = concat!(
         "SELECT r.status, r.owner, r.record, r.owner IS NULL OR NOT ",
         is_alive!(),
-        ", EXISTS (SELECT 1 FROM adkw_waits w WHERE w.run = r.id AND w.answer IS NOT NULL)
+        ", EXISTS (SELECT 1 FROM adkw_waits w WHERE w.run = r.id AND w.answer IS NOT NULL AND NOT w.seen)
         FROM adkw_runs r JOIN adkw_sessions s ON s.number = r.session
         WHERE s.app_name = $1 AND r.status IN ('running', 'paused') ORDER BY r.id"
     );
@@ -249,6 +255,12 @@ pub(crate) async fn waiting(
     let of = sqlx::query_scalar::<_, String>(sql).bind(app).bind(run.map(|run| run.to_string()));
     let rows = of.fetch_all(connection).await.doing(what)?;
     rows.iter().map(|text| from_text(text, "a wait")).collect()
+}
+
+/// Nobody waits for these any more.
+pub(crate) async fn withdraw(connection: &mut PgConnection, waits: &[String]) -> Result<()> {
+    let sql = "DELETE FROM adkw_waits WHERE id = ANY($1) AND answer IS NULL";
+    sqlx::query(sql).bind(waits).execute(connection).await.doing("withdraw a wait").map(drop)
 }
 
 /// Answers a wait that is open.

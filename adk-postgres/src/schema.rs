@@ -68,7 +68,8 @@ CREATE TABLE adkw_done (
     PRIMARY KEY (run, path));
 CREATE TABLE adkw_waits (
     number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id TEXT NOT NULL UNIQUE,
-    run TEXT NOT NULL REFERENCES adkw_runs (id) ON DELETE CASCADE, key TEXT NOT NULL, waiting TEXT NOT NULL, answer TEXT);
+    run TEXT NOT NULL REFERENCES adkw_runs (id) ON DELETE CASCADE, key TEXT NOT NULL, waiting TEXT NOT NULL, answer TEXT,
+    seen BOOLEAN NOT NULL DEFAULT FALSE);
 CREATE INDEX adkw_waits_run ON adkw_waits (run);
 ";
 

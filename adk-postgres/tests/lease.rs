@@ -11,13 +11,13 @@ mod support;
 
 use adk_core::engine::Engine;
 use adk_core::session::{EventFilter, SessionKey, SessionStore};
-use adk_core::{ErrorKind, Event, Flow, RunEnd, Runner, StoreErrorKind};
+use adk_core::{Await, ErrorKind, Event, Flow, RunEnd, Runner, StoreErrorKind};
 use adk_postgres::{Options, PostgresStore};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 use support::Database;
-use trees::{By, Tree, by, repeat, run};
+use trees::{By, Tree, by, exit, parallel, repeat, run};
 
 /// A process of its own, as far as the database is concerned.
 async fn process(database: &Database, lease: Duration) -> PostgresStore {
@@ -219,4 +219,36 @@ async fn a_run_that_waits_is_answered_and_taken_up_by_others() {
     assert_eq!(all.events.last().unwrap().text(), "it says true");
     // The step before it is not done again: its number is that of the first time.
     assert_eq!((all.len, &*all.state["n"]), (3, &json!(1)));
+}
+
+/// An answer that was taken does not make a run ready again that waits for another; what nobody waits for is not listed.
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn an_answer_is_taken_once_and_a_wait_of_a_cancelled_branch_is_withdrawn() {
+    fn two() -> Tree {
+        let ask = |key| run(Await::builder::<bool>(key).question("Yes or no?").build());
+        let round = parallel("p", vec![ask("lost"), run(exit("leaver"))]);
+        let both = parallel("q", vec![ask("a"), ask("b")]);
+        Tree::new("w", vec![repeat("l", Some(2), vec![round]), both])
+    }
+    let database = Database::new().await;
+    let of = |store: PostgresStore| -> Runner {
+        let builder = Runner::builder().app_name("app").session_store(store.clone()).engine(store);
+        builder.workflow(two()).build().unwrap()
+    };
+    let (first, tree) = (of(process(&database, LONG).await), two());
+    let mut stream = first.run(&tree, "go").stream();
+    while let Some(event) = stream.next().await {
+        event.unwrap();
+    }
+    let RunEnd::Paused(waits) = stream.end() else { panic!("it waits") };
+    drop(stream);
+    let second = of(process(&database, LONG).await);
+    assert_eq!(second.waiting().await.unwrap(), waits);
+    second.answer(&waits[1].id, true).await.unwrap();
+    let open = second.recover().await.unwrap().remove(0).result.unwrap();
+    assert_eq!(open, waits[..1]);
+    assert!(second.recover().await.unwrap().is_empty(), "the answer does not wake it again");
+    second.answer(&waits[0].id, true).await.unwrap();
+    assert!(second.recover().await.unwrap().remove(0).result.unwrap().is_empty());
 }
