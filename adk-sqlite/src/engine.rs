@@ -16,7 +16,7 @@ impl Engine for SqliteStore {
         Reply::Later(Box::pin(async move {
             let draft = body.draft().await?;
             let (reply, stored) = oneshot::channel();
-            self.0.writer.post(Commit::new(slot, draft, reply)).map_err(|_| closed())?;
+            self.0.writer.post(Commit::new(slot, draft, reply)?).map_err(|_| closed())?;
             stored.await.map_err(|_| closed())?
         }))
     }
