@@ -131,6 +131,7 @@ impl Grower {
             14 | 15 => self.elements(here),
             16 | 17 => self.rounds(here),
             18 | 19 if !self.definitions.is_empty() => self.nested(here),
+            6 if self.random.one_in(2) => Node::Run(self.person(here)),
             7 if self.random.one_in(3)
                 && (!here.loops.is_empty() || self.random.one_in(6) && self.careless()) =>
             {

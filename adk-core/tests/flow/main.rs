@@ -34,6 +34,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::ops::Range;
 use std::time::Instant;
+use tree::{Kind, Node, Patience};
 
 /// The trees of this run.
 fn seeds() -> Range<u64> {
@@ -90,19 +91,76 @@ fn the_checker_says_what_can_happen() {
     failures.none();
 }
 
+/// What never grows is not tested.
+#[test]
+fn everything_grows() {
+    let mut grown = BTreeMap::new();
+    let mut see = |what: &'static str, is_there: bool| *grown.entry(what).or_insert(0) += u32::from(is_there);
+    for flow in (0..500).map(grow) {
+        see("default", flow.inputs.iter().any(|(_, default)| *default));
+        see("let", !flow.lets.is_empty());
+        see("state", !flow.states.is_empty());
+        see("output", !flow.outputs.is_empty());
+        flow.each(&mut |node| match node {
+            Node::Run(agent) => {
+                see("exit", agent.exit);
+                see("exit by name", !agent.leaves.is_empty());
+                see("exit behind the write", agent.exit && agent.writes_first);
+                see("transfer", !agent.targets.is_empty());
+                see("tool", !agent.tools.is_empty());
+                see("prompt", agent.reads.iter().any(|read| read.prompt));
+                see("optional read", agent.reads.iter().any(|read| read.optional));
+                see("renamed read", agent.reads.iter().any(|read| read.own.is_some()));
+                see("renamed write", agent.writes.iter().any(|write| write.own.is_some()));
+                see("write perhaps", agent.writes.iter().any(|write| write.perhaps));
+                see("await", agent.patience == Some(Patience::Endless));
+                see("await with a timeout", agent.patience == Some(Patience::Fails));
+                see("await with a default", agent.patience == Some(Patience::Default));
+                see("question with a key", agent.patience.is_some() && !agent.reads.is_empty());
+            }
+            Node::Nested(nested) => {
+                see("nested", true);
+                see("nested in nested", !nested.flow.definitions().is_empty());
+                see("nested with other keys", !nested.reads.is_empty() || !nested.writes.is_empty());
+            }
+            Node::Break(target) => {
+                see("break", target.is_none());
+                see("break by name", target.is_some());
+            }
+            Node::Nothing => see("an arm that does nothing", true),
+            Node::Block(block) => match block.kind {
+                Kind::Sequence => see("sequence", true),
+                Kind::Parallel { limit } => see("parallel", limit.is_none()),
+                Kind::Match { .. } => see("match", true),
+                Kind::Each { .. } => see("each", true),
+                Kind::Loop { max, until } => {
+                    see("loop with `max`", max.is_some());
+                    see("loop with `until`", until.is_some());
+                    see("loop without either", max.is_none() && until.is_none());
+                }
+            },
+        });
+    }
+    let rare: Vec<_> = grown.iter().filter(|(_, count)| **count < 10).collect();
+    assert!(rare.is_empty(), "{rare:?} of {grown:?}");
+}
+
 #[test]
 fn what_the_checker_accepts_runs() {
     let (seeds, begin) = (seeds(), Instant::now());
     let (mut accepted, mut executions, mut turns, mut wrong) = (0, 0, 0, 0);
+    let (mut answered, mut expired) = (0, 0);
     let mut failures = Failures::default();
     for seed in seeds.clone() {
-        // Transfer is checked before it can be run.
+        // Whether to transfer is for a model to say, and these agents follow a script.
         let flow = grow(seed).without_transfer();
         match real::run(&flow, seed) {
             Ok(seen) => {
                 accepted += u64::from(seen.is_accepted);
                 executions += seen.executions;
                 turns += seen.turns;
+                answered += seen.answered;
+                expired += seen.expired;
                 wrong += usize::from(!seen.wrong.is_empty());
             }
             Err(why) => failures.add(flow, why, seed, |flow| real::run(flow, seed).err()),
@@ -110,6 +168,8 @@ fn what_the_checker_accepts_runs() {
     }
     let mut text = head("runtime", &seeds, accepted, begin);
     writeln!(text, "  {executions} executions with {turns} turns of agents").unwrap();
+    writeln!(text, "  {answered} times an `await` was answered, {expired} times nobody did so in time")
+        .unwrap();
     writeln!(text, "  something went wrong in {wrong} rejected trees, as the reference had foreseen")
         .unwrap();
     say(&text);

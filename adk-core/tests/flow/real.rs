@@ -5,6 +5,7 @@
 mod agent;
 mod choices;
 mod drive;
+mod person;
 mod stage;
 mod wired;
 
@@ -43,6 +44,9 @@ pub struct Seen {
     pub executions: usize,
     /// How many turns of agents there were.
     pub turns: usize,
+    /// How many `await` were answered, and how many were not in time.
+    pub answered: usize,
+    pub expired: usize,
 }
 
 /// Runs a tree; an error is something that goes wrong although the checker has accepted it, or that the reference has

@@ -1,6 +1,6 @@
 //! Makes a failing tree small.
 
-use super::tree::{Agent, Block, Flow, Kind, Nested, Node};
+use super::tree::{Agent, Block, Flow, Kind, Nested, Node, Patience};
 use std::sync::Arc;
 
 /// The smallest tree that is found to fail in the same way, and how it fails.
@@ -121,7 +121,11 @@ fn is_whole(block: &Block) -> bool {
 fn agents(agent: &Agent) -> Vec<Agent> {
     let mut all = Vec::new();
     all.extend(without(&agent.reads).map(|reads| Agent { reads, ..agent.clone() }));
-    all.extend(without(&agent.writes).map(|writes| Agent { writes, ..agent.clone() }));
+    match agent.patience {
+        None => all.extend(without(&agent.writes).map(|writes| Agent { writes, ..agent.clone() })),
+        Some(Patience::Endless) => {}
+        Some(_) => all.push(Agent { patience: Some(Patience::Endless), ..agent.clone() }),
+    }
     all.extend(without(&agent.tools).map(|tools| Agent { tools, ..agent.clone() }));
     all.extend(without(&agent.leaves).map(|leaves| Agent { leaves, ..agent.clone() }));
     all.extend(without(&agent.targets).map(|targets| Agent { targets, ..agent.clone() }));

@@ -130,7 +130,8 @@ pub fn of_agent<'a>(agent: &'a Agent, store: &'a Store<'a>) -> &'a AgentMeta<'a>
         .map(|write| KeySpec::new(write.own(), type_of(write.key)).optional(write.perhaps));
     let tool = ToolMeta::new("tool", "").writes(keys(&agent.tools, store));
     let targets: Vec<_> = agent.targets.iter().map(|target| of_agent(target, store)).collect();
-    let meta = AgentMeta::custom(&agent.name)
+    let kind = agent.patience.map_or(AgentKind::Custom, |_| AgentKind::Await);
+    let meta = AgentMeta::new(kind, &agent.name)
         .definition(&agent.name)
         .prompts(prompts(agent, store))
         .reads(store.keys.put(reads))

@@ -1,6 +1,6 @@
 //! A workflow as a user would write it, so that a failing tree can be read.
 
-use super::tree::{Agent, Block, Flow, Key, Kind, Nested, Node, type_of};
+use super::tree::{Agent, Block, Flow, Key, Kind, Nested, Node, Patience, type_of};
 use std::fmt::{self, Display, Formatter};
 
 impl Display for Flow {
@@ -87,7 +87,12 @@ fn steps(nodes: &[Node], depth: usize, f: &mut Formatter<'_>) -> fmt::Result {
 }
 
 fn run(agent: &Agent, f: &mut Formatter<'_>) -> fmt::Result {
-    write!(f, "{}", agent.name)?;
+    match agent.patience {
+        Some(Patience::Endless) => write!(f, "{}: await", agent.name)?,
+        Some(Patience::Fails) => write!(f, "{}: await(timeout = ...)", agent.name)?,
+        Some(Patience::Default) => write!(f, "{}: await(timeout = ..., default = ...)", agent.name)?,
+        None => write!(f, "{}", agent.name)?,
+    }
     let renamed: Vec<_> =
         agent.reads.iter().filter_map(|read| Some(format!("{} = {}", read.own?, read.key))).collect();
     if !renamed.is_empty() {

@@ -80,6 +80,19 @@ pub struct Agent {
     pub writes_first: bool,
     /// The agents that it may transfer to.
     pub targets: Vec<Agent>,
+    /// It is an `await`: it has written its one key when somebody has answered.
+    pub patience: Option<Patience>,
+}
+
+/// How long an `await` waits, and what becomes of it then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patience {
+    /// For ever.
+    Endless,
+    /// Nobody answers in time, perhaps, and the run fails.
+    Fails,
+    /// Nobody answers in time, perhaps, and the default counts.
+    Default,
 }
 
 #[derive(Clone, Copy, Debug)]

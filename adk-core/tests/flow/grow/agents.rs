@@ -22,7 +22,7 @@ impl Grower {
         }
         if self.random.one_in(20) {
             let mut target = Agent { name: self.name("t"), ..Agent::default() };
-            self.reads_and_writes(&mut target, &mut here.clone());
+            self.reads_and_writes(&mut target, here);
             if self.random.one_in(2) {
                 target.writes.clone_from(&agent.writes);
             }
@@ -45,13 +45,30 @@ impl Grower {
         agent
     }
 
-    fn reads_and_writes(&mut self, agent: &mut Agent, here: &mut Here) {
+    /// An `await`.
+    pub(super) fn person(&mut self, here: &mut Here) -> Agent {
+        self.left = self.left.saturating_sub(1);
+        let mut asks = Agent { name: self.name("q"), ..Agent::default() };
+        self.reads(&mut asks, here);
+        asks.reads.iter_mut().for_each(|read| read.prompt = true);
+        let key = self.written(here);
+        asks.writes.push(Write { key, own: None, perhaps: false });
+        asks.patience = Some(*self.random.of(&[Patience::Endless, Patience::Fails, Patience::Default]));
+        here.known.push(key);
+        asks
+    }
+
+    fn reads(&mut self, agent: &mut Agent, here: &Here) {
         for _ in 0..self.random.below(4) {
             let optional = self.random.one_in(8);
             let key = if optional { Some(self.optional(here)) } else { self.read(here, false) };
             let Some(key) = key else { continue };
             agent.reads.push(Read { key, own: None, optional, prompt: self.random.one_in(3) });
         }
+    }
+
+    fn reads_and_writes(&mut self, agent: &mut Agent, here: &Here) {
+        self.reads(agent, here);
         for _ in 0..[0, 1, 1, 1, 2][self.random.below(5) as usize] {
             let key = self.written(here);
             if agent.writes.iter().all(|write| write.key != key) {

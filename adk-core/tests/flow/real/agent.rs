@@ -81,7 +81,7 @@ impl Scripted<'_> {
 }
 
 /// The stored key, in the element that a path goes through.
-fn at(stored: &Stored, path: &Path) -> String {
+pub fn at(stored: &Stored, path: &Path) -> String {
     let mut key = String::new();
     for (name, is_element) in &stored.inside {
         key += name;

@@ -1,5 +1,6 @@
 //! Runs a tree again and again, each time with other decisions.
 
+use super::person::Answering;
 use super::stage::Stage;
 use super::wired::Tree;
 use super::{Choices, Seen, Wrong};
@@ -40,7 +41,7 @@ fn execute(
 ) -> Option<Choices> {
     stage.begin(choices);
     // Keys of the user and of the app are kept from session to session.
-    let runner: Runner = Runner::builder().build().unwrap();
+    let runner: Runner = Runner::builder().engine(Answering(stage.clone())).build().unwrap();
     let mut request = runner.run(tree, ());
     for key in states {
         request = request.state(*key, stage.value(key));
@@ -50,6 +51,7 @@ fn execute(
         let next = pin!(stream.next()).poll(&mut Context::from_waker(Waker::noop()));
         match next {
             Poll::Ready(Some(Ok(event))) => stage.event(&event),
+            Poll::Ready(Some(Err(error))) if error.kind() == ErrorKind::Expired => break,
             Poll::Ready(Some(Err(error))) => {
                 stage.wrong(of(&error));
                 break;

@@ -86,6 +86,12 @@ impl Stage {
         }
     }
 
+    /// Somebody has answered, or not in time.
+    pub fn answered(&self, in_time: bool) {
+        let seen = &mut self.state().seen;
+        *(if in_time { &mut seen.answered } else { &mut seen.expired }) += 1;
+    }
+
     pub fn ended(&self, name: &str) {
         let mut state = self.state();
         if !state.given_up.contains(name) {
@@ -100,12 +106,25 @@ impl Stage {
 
     /// A value for a key: its type is that of the key, and it is like no other, where the type allows that.
     pub fn value(&self, key: &str) -> Value {
+        self.any(super::super::tree::type_of(key))
+    }
+
+    /// A value that fits a schema.
+    pub fn value_of(&self, schema: &Value) -> Value {
+        self.any(match schema["type"].as_str() {
+            Some("boolean") => "bool",
+            Some("string") => "String",
+            _ => "Vec<String>",
+        })
+    }
+
+    fn any(&self, ty: &str) -> Value {
         let tired = self.is_tired();
         let mut state = self.state();
         state.values += 1;
         let number = state.values;
         drop(state);
-        match super::super::tree::type_of(key) {
+        match ty {
             "bool" => json!(tired || self.choose(2) == 1),
             "String" => json!(format!("v{number}")),
             _ => (0..self.choose(3)).map(|i| json!(format!("v{number}.{i}"))).collect(),

@@ -2,6 +2,7 @@
 
 use super::Wrong;
 use super::agent::Scripted;
+use super::person::Asking;
 use super::stage::Stage;
 use crate::reference::{SESSION, Scope, Storage, Stored};
 use crate::spec::{Store, spec};
@@ -43,7 +44,11 @@ impl<'a> Tree<'a> {
                     let writes =
                         agent.writes.iter().map(|write| write.key).chain(agent.tools.iter().copied());
                     let writes: Vec<Stored> = writes.map(stored).collect();
-                    Box::new(Scripted { agent, meta, stage: stage.clone(), reads, writes }) as _
+                    let stage = stage.clone();
+                    match agent.patience {
+                        Some(_) => Box::new(Asking::new(agent, meta, stage, reads, writes)) as _,
+                        None => Box::new(Scripted { agent, meta, stage, reads, writes }) as _,
+                    }
                 }
                 Placed::Nested(nested, scope) => {
                     let inside = storage.nested(nested, scope);

@@ -1,0 +1,105 @@
+//! Reads and writes of keys: what is missing, and what runs at the same time.
+
+use super::super::describe;
+use super::super::effects::has_prefix;
+use super::super::keys::EVERY;
+use super::super::{Flaw, Part, Reader};
+use super::Walk;
+use super::blocks::{Kind, READ, READING, SURE, WRITING, WROTE, set_of};
+
+impl<'a> Walk<'_, 'a> {
+    /// Whether nothing runs at the same time.
+    pub(in crate::check::flow) const fn is_alone(&self) -> bool {
+        self.parallels == 0 && !self.keys.in_each()
+    }
+
+    /// A read; the key, 0 for none that is written anywhere.
+    pub(super) const fn read(
+        &mut self,
+        at: usize,
+        part: Part,
+        name: &'a str,
+        optional: bool,
+        reader: Reader<'a>,
+    ) -> u32 {
+        let Some(key) = self.keys.resolve(name) else {
+            if !optional && !self.sets.has(SURE, EVERY) {
+                self.unwritten(at, part, name, reader);
+            }
+            return 0;
+        };
+        if !self.read_key(at, part, name, key, reader) && !optional && !self.sets.has(SURE, key) {
+            self.unwritten(at, part, name, reader);
+        }
+        key as u32
+    }
+
+    /// Whether it is a race.
+    pub(in crate::check::flow) const fn read_key(
+        &mut self,
+        at: usize,
+        part: Part,
+        name: &'a str,
+        key: usize,
+        reader: Reader<'a>,
+    ) -> bool {
+        let mut d = if self.parallels == 0 { 0 } else { self.depth };
+        while d > 0 {
+            d -= 1;
+            if matches!(self.blocks[d].kind, Kind::Parallel) {
+                if self.sets.has(set_of(d, WROTE), key) {
+                    let flaw = Flaw::Race { parallel: self.blocks[d].at, writes: false, reader };
+                    self.fault(at, part, name, flaw);
+                    return true;
+                }
+                self.sets.add(set_of(d, READING), key);
+            }
+        }
+        false
+    }
+
+    pub(super) const fn unwritten(&mut self, at: usize, part: Part, name: &'a str, reader: Reader<'a>) {
+        // A read that a sibling writes is a race; it is reported at the one that comes later.
+        if !self.spec.partial && !describe::sibling_writes(&self.spec, at, name) {
+            self.fault(at, part, name, Flaw::Unwritten { reader });
+        }
+    }
+
+    pub(in crate::check::flow) const fn write(
+        &mut self,
+        at: usize,
+        name: &'a str,
+        sure: bool,
+        session: bool,
+    ) -> usize {
+        let session = session || has_prefix(name);
+        let key = self.keys.own(name, session);
+        if session && self.keys.in_each() {
+            self.fault(at, Part::Name, name, Flaw::EachRace);
+        }
+        self.write_key(at, key, sure);
+        key
+    }
+
+    pub(super) const fn write_key(&mut self, at: usize, key: usize, sure: bool) {
+        if key == EVERY {
+            return;
+        }
+        let name = self.keys.all[key].name;
+        let mut d = if self.parallels == 0 { 0 } else { self.depth };
+        while d > 0 {
+            d -= 1;
+            if matches!(self.blocks[d].kind, Kind::Parallel) {
+                if self.sets.has(set_of(d, WROTE), key) || self.sets.has(set_of(d, READ), key) {
+                    let flaw =
+                        Flaw::Race { parallel: self.blocks[d].at, writes: true, reader: Reader::Inside };
+                    self.fault(at, Part::Name, name, flaw);
+                }
+                self.sets.add(set_of(d, WRITING), key);
+            }
+        }
+        if sure {
+            self.sets.add(SURE, key);
+        }
+    }
+}

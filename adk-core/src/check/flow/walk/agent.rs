@@ -1,0 +1,138 @@
+//! A step that is an agent: what it reads, its renamings, its exits, what it writes, in this order.
+
+use super::super::closest::distance;
+use super::super::effects::{Act, DEEPEST, Effects, may_exit};
+use super::super::keys::{NEVER, NONE};
+use super::super::{Fault, Flaw, Part, Reader};
+use super::Walk;
+use super::blocks::SURE;
+use crate::check::text::same;
+use crate::spec::{AgentKind, AgentMeta, Renames};
+
+impl<'a> Walk<'_, 'a> {
+    pub(super) const fn agent(&mut self, at: usize, meta: &'a AgentMeta<'a>, renames: Renames<'a>) {
+        if meta.unknown {
+            self.sets.fill(SURE, true);
+            self.sets.remove(SURE, NEVER);
+            let mut d = 0;
+            while d < self.depth {
+                self.blocks[d].ends = true;
+                d += 1;
+            }
+            return;
+        }
+        let mut used = 0_u64;
+        let mut all = Effects::of(meta, renames);
+        while let Some(effect) = all.next() {
+            let (optional, reader, renamed) = match effect.act {
+                Act::Prompt { optional, source, renamed, target } => {
+                    (optional, Reader::Prompt { source, target }, renamed)
+                }
+                Act::Read { spec, renamed, target, .. } => {
+                    (spec.optional, Reader::Parameter { target }, renamed)
+                }
+                Act::Write { .. } | Act::May(_) => continue,
+            };
+            let part = match renamed {
+                Some(i) => {
+                    used |= 1 << (i % 64);
+                    Part::Renaming(i)
+                }
+                None => Part::Name,
+            };
+            let key = self.read(at, part, effect.key, optional, reader);
+            if let Act::Read { spec, slot, target, .. } = effect.act {
+                // The types of a transfer target are not looked up.
+                let slot = if target.is_some() { NONE } else { slot };
+                self.reads_as(at, part, key, &spec, slot);
+            }
+        }
+        self.renamings(at, meta, renames, used);
+        if matches!(meta.kind, AgentKind::Workflow) {
+            self.same_inside(at, meta, renames);
+            self.session(at, meta, renames, None);
+        }
+        if may_exit(meta, DEEPEST) {
+            self.exit(at, None);
+        }
+        self.exits(at, meta, DEEPEST);
+        let mut all = Effects::writes(meta, renames);
+        while let Some(effect) = all.next() {
+            match effect.act {
+                Act::Write { spec, slot, sure } => {
+                    let key = self.write(at, effect.key, sure, false);
+                    self.writes_as(at, key, &spec, slot);
+                }
+                Act::May(spec) => {
+                    let key = self.write(at, effect.key, false, false);
+                    self.writes_as(at, key, &spec, NONE);
+                }
+                Act::Prompt { .. } | Act::Read { .. } => {}
+            }
+        }
+    }
+
+    /// The loops that an agent or one of its transfer targets may end by name.
+    pub(super) const fn exits(&mut self, at: usize, meta: &AgentMeta<'a>, deepest: usize) {
+        let mut i = 0;
+        while i < meta.exits.len() {
+            self.exit(at, Some(meta.exits[i]));
+            i += 1;
+        }
+        i = 0;
+        while deepest > 0 && i < meta.transfer.len() {
+            self.exits(at, meta.transfer[i], deepest - 1);
+            i += 1;
+        }
+    }
+
+    /// A renaming of a key that the agent does not have.
+    pub(super) const fn renamings(
+        &mut self,
+        at: usize,
+        meta: &AgentMeta<'a>,
+        renames: Renames<'a>,
+        used: u64,
+    ) {
+        let mut i = 0;
+        while i < renames.reads.len() {
+            if used >> (i % 64) & 1 == 0 {
+                let key = renames.reads[i].0;
+                let fault = Fault { at, part: Part::Renamed(i), key, flaw: Flaw::NoSuchRead };
+                match self.meant(at, key) {
+                    Some(missing) => self.faults[missing] = fault,
+                    None => self.push(fault),
+                }
+            }
+            i += 1;
+        }
+        if !renames.writes.is_empty() && renames.writes.len() != meta.writes.len() {
+            let key = renames.writes[0];
+            self.push(Fault { at, part: Part::Output, key, flaw: Flaw::OtherWrites });
+            // Which keys it writes is not known, so that nothing is said of those that are missing.
+            self.sets.fill(SURE, true);
+        }
+        let (mut i, mut j) = (0, 1);
+        while j < renames.writes.len() {
+            if same(renames.writes[i], renames.writes[j]) {
+                let key = renames.writes[i];
+                return self.push(Fault { at, part: Part::Output, key, flaw: Flaw::SameWrites });
+            }
+            (i, j) = if i + 1 < j { (i + 1, j) } else { (0, j + 1) };
+        }
+    }
+
+    /// The key that a step misses because its renaming is spelled wrong: one mistake, one message.
+    pub(super) const fn meant(&self, at: usize, renamed: &str) -> Option<usize> {
+        let mut i = self.found;
+        while i > 0 && self.faults[i - 1].at == at {
+            i -= 1;
+            let Fault { key, part, flaw, .. } = self.faults[i];
+            let is_missing = matches!(flaw, Flaw::Unwritten { .. }) && matches!(part, Part::Name);
+            if is_missing && distance(renamed, key).is_some() {
+                return Some(i);
+            }
+        }
+        None
+    }
+}

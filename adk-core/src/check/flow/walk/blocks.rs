@@ -1,0 +1,186 @@
+//! Blocks and their sets of keys: what is certain behind them, and where exits go.
+
+use super::super::keys::{Key, NEVER, NONE};
+use super::super::{Fault, Flaw, Part, Reader};
+use super::Walk;
+use crate::check::text::same;
+use crate::spec::StepKind;
+
+/// What is certain at the place of the walk.
+pub(super) const SURE: usize = 0;
+/// What is certain at an exit, on its way to its loop.
+const OUT: usize = 1;
+/// Sets that are no block's.
+const OWN: usize = 2;
+
+/// The sets of a block.
+const ENTRY: usize = 0;
+/// Loop, match: the meet of the ways out. Parallel: the union of the branches.
+const AFTER: usize = 1;
+/// Parallel: what finished branches wrote and read, and what the open one does.
+pub(super) const WROTE: usize = 2;
+pub(super) const READ: usize = 3;
+pub(super) const WRITING: usize = 4;
+pub(super) const READING: usize = 5;
+const PER_BLOCK: usize = 6;
+
+/// A set of the block at that depth.
+pub(super) const fn set_of(depth: usize, set: usize) -> usize {
+    OWN + PER_BLOCK * depth + set
+}
+
+/// How many sets a walk needs.
+pub(in crate::check::flow) const fn sets(depth: usize) -> usize {
+    OWN + PER_BLOCK * depth
+}
+
+/// A block around the place of the walk.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::check::flow) struct Block {
+    pub(super) kind: Kind,
+    pub(super) at: usize,
+    /// A loop that something ends.
+    pub(super) ends: bool,
+}
+
+impl Block {
+    pub(in crate::check::flow) const EMPTY: Self = Self { kind: Kind::Sequence, at: NONE, ends: false };
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kind {
+    Sequence,
+    Parallel,
+    /// Of a parallel or of a match.
+    Branch,
+    Match,
+    Loop,
+    Each,
+}
+
+impl<'a> Walk<'_, 'a> {
+    /// The end of a loop from inside: to the innermost one, or to that of a name.
+    pub(super) const fn exit(&mut self, at: usize, target: Option<&'a str>) {
+        self.sets.copy(OUT, SURE);
+        // What never runs ends nothing.
+        let ends = !self.sets.has(SURE, NEVER);
+        let mut d = self.depth;
+        while d > 0 {
+            d -= 1;
+            match self.blocks[d].kind {
+                Kind::Loop => {
+                    self.blocks[d].ends = self.blocks[d].ends || ends;
+                    let takes = match target {
+                        None => true,
+                        Some(name) => same(self.spec.steps[self.blocks[d].at].name, name),
+                    };
+                    if takes {
+                        self.sets.meet(set_of(d, AFTER), OUT);
+                        return;
+                    }
+                }
+                // The lists of an `each` that is broken off do not come to be.
+                Kind::Each => self.sets.meet(OUT, set_of(d, ENTRY)),
+                _ => {}
+            }
+        }
+        let key = match target {
+            Some(name) => name,
+            None => "",
+        };
+        // An agent and its transfer targets may have the same exits.
+        let mut i = 0;
+        while i < self.found && i < self.faults.len() {
+            let told = &self.faults[i];
+            if told.at == at && matches!(told.flaw, Flaw::ExitOutside) && same(told.key, key) {
+                return;
+            }
+            i += 1;
+        }
+        self.push(Fault { at, part: Part::Name, key, flaw: Flaw::ExitOutside });
+    }
+
+    pub(super) const fn open(&mut self, at: usize, kind: Kind) {
+        let d = self.depth;
+        self.blocks[d] = Block { kind, at, ends: false };
+        self.sets.copy(set_of(d, ENTRY), SURE);
+        match kind {
+            Kind::Match | Kind::Loop => self.sets.fill(set_of(d, AFTER), true),
+            Kind::Parallel => {
+                self.parallels += 1;
+                self.sets.copy(set_of(d, AFTER), SURE);
+                let mut set = WROTE;
+                while set <= READING {
+                    self.sets.fill(set_of(d, set), false);
+                    set += 1;
+                }
+            }
+            _ => {}
+        }
+        self.depth += 1;
+    }
+
+    pub(super) const fn close(&mut self) {
+        // A list of steps that was made by hand may close more than it opens.
+        if self.depth == 0 {
+            return;
+        }
+        let d = self.depth - 1;
+        let Block { kind, at, ends } = self.blocks[d];
+        if let StepKind::Loop { max, until } = self.spec.steps[at].kind {
+            if let Some(key) = until {
+                let read = self.read(at, Part::Key, key, false, Reader::Until);
+                self.steers(at, read);
+            }
+            if max.is_some() || until.is_some() {
+                self.sets.meet(set_of(d, AFTER), SURE);
+            }
+            // It is told once, and not of the loops around it: what stands behind it counts as reached.
+            if !ends && !self.sets.has(set_of(d, ENTRY), NEVER) {
+                self.sets.remove(set_of(d, AFTER), NEVER);
+                self.push(Fault { at, part: Part::Name, key: "", flaw: Flaw::Endless });
+            }
+        }
+        self.depth = d;
+        match kind {
+            Kind::Sequence => {}
+            Kind::Branch => self.close_branch(),
+            Kind::Parallel => {
+                self.parallels -= 1;
+                self.sets.copy(SURE, set_of(d, AFTER));
+            }
+            Kind::Match | Kind::Loop => self.sets.copy(SURE, set_of(d, AFTER)),
+            Kind::Each => {
+                let StepKind::Each { item, .. } = self.spec.steps[at].kind else { return };
+                let mut key = self.keys.own(item, false);
+                self.keys.leave();
+                // The list may be empty, so that nothing inside is certain; the lists of what is written are.
+                self.sets.copy(SURE, set_of(d, ENTRY));
+                while key != NONE {
+                    let Key { list, next, .. } = self.keys.all[key];
+                    if list != NONE {
+                        self.write_key(at, list, true);
+                    }
+                    key = next;
+                }
+            }
+        }
+    }
+
+    pub(super) const fn close_branch(&mut self) {
+        if self.depth == 0 {
+            return;
+        }
+        let parent = self.depth - 1;
+        if matches!(self.blocks[parent].kind, Kind::Parallel) {
+            self.sets.join(set_of(parent, AFTER), SURE);
+            self.sets.join(set_of(parent, WROTE), set_of(parent, WRITING));
+            self.sets.join(set_of(parent, READ), set_of(parent, READING));
+            self.sets.fill(set_of(parent, WRITING), false);
+            self.sets.fill(set_of(parent, READING), false);
+        } else {
+            self.sets.meet(set_of(parent, AFTER), SURE);
+        }
+        self.sets.copy(SURE, set_of(parent, ENTRY));
+    }
+}
