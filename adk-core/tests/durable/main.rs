@@ -15,4 +15,5 @@ mod people;
 mod person;
 mod refused;
 mod trees;
+mod untouched;
 mod wait;
