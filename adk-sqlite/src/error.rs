@@ -2,6 +2,7 @@
 
 use adk_core::{Error, ErrorKind, StoreErrorKind};
 use rusqlite::ErrorCode;
+use std::path::Path;
 
 /// What went wrong, while this was done.
 pub(crate) fn failed(doing: &str, error: &rusqlite::Error) -> Error {
@@ -39,6 +40,30 @@ pub(crate) trait Doing<T> {
 impl<T> Doing<T> for rusqlite::Result<T> {
     fn doing(self, what: &str) -> adk_core::Result<T> {
         self.map_err(|error| failed(what, &error))
+    }
+}
+
+/// The same error, with the file where that is what is wrong.
+pub(crate) fn of_file(path: &Path, error: Error) -> Error {
+    use StoreErrorKind::{Exists, Fenced, Missing};
+    match error.kind() {
+        ErrorKind::Store(kind) if !matches!(kind, Exists | Missing | Fenced) => {
+            let named = Error::new(error.kind(), format!("`{}`: {}", path.display(), error.message()));
+            helped(named, &error)
+        }
+        _ => error,
+    }
+}
+
+/// The same error for somebody else.
+pub(crate) fn copy(error: &Error) -> Error {
+    helped(Error::new(error.kind(), error.message()), error)
+}
+
+fn helped(error: Error, by: &Error) -> Error {
+    match by.help() {
+        Some(help) => error.with_help(help),
+        None => error,
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::Options;
 use crate::cache::Cache;
-use crate::error::{Doing, closed, failed};
-use crate::owner::{Owner, open_failed};
+use crate::error::{Doing, closed, copy, failed, of_file};
+use crate::owner::Owner;
 use crate::{Durability, schema};
 use adk_core::{Error, Result};
 use rusqlite::Connection;
@@ -48,7 +48,7 @@ impl Writer {
     pub(crate) async fn open(path: PathBuf, options: Options) -> Result<Self> {
         let (jobs, incoming) = channel();
         let (opened, result) = oneshot::channel();
-        let run = move || match Db::open(path, options) {
+        let run = move || match Db::open(path.clone(), options).map_err(|error| of_file(&path, error)) {
             Ok(mut db) => {
                 let _ = opened.send(Ok(()));
                 db.serve(&incoming);
@@ -148,12 +148,12 @@ impl<T: Send, F: FnMut(&mut Db) -> Result<T> + Send> Job for Call<F, T> {
 
 impl Db {
     fn open(path: PathBuf, options: Options) -> Result<Self> {
-        let connection = Connection::open(&path).map_err(|error| open_failed(&path, &error))?;
+        let connection = Connection::open(&path).doing("open the file")?;
         let synchronous = match options.durability {
             Durability::Power => "FULL",
             Durability::Process => "NORMAL",
         };
-        let set = || {
+        let set = || -> rusqlite::Result<()> {
             connection.busy_timeout(options.busy_timeout)?;
             connection.set_prepared_statement_cache_capacity(64);
             connection.query_row("PRAGMA journal_mode=WAL", [], |_| Ok(()))?;
@@ -169,7 +169,7 @@ impl Db {
             }
             Ok(())
         };
-        set().map_err(|error| open_failed(&path, &error))?;
+        set().doing("open the file")?;
         schema::prepare(&connection)?;
         let owner = Owner::new(&path)?;
         Ok(Self { connection, cache: Cache::default(), owner, path })
@@ -187,7 +187,7 @@ impl Db {
         match self.together(&mut jobs) {
             Ok(results) => {
                 for (job, result) in jobs.into_iter().zip(results) {
-                    job.done(result, self);
+                    job.done(result.map_err(|error| of_file(&self.path, error)), self);
                 }
             }
             Err(Lost { error, alone: true }) if jobs.len() > 1 => {
@@ -197,12 +197,7 @@ impl Db {
             }
             Err(Lost { error, .. }) => {
                 for job in jobs {
-                    let copy = Error::new(error.kind(), error.message());
-                    let copy = match error.help() {
-                        Some(help) => copy.with_help(help),
-                        None => copy,
-                    };
-                    job.done(Err(copy), self);
+                    job.done(Err(of_file(&self.path, copy(&error))), self);
                 }
             }
         }

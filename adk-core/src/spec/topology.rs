@@ -31,7 +31,8 @@ impl Topology {
         added.first().is_none_or(|line| depth(line) == 1)
     }
 
-    /// What is different: lines that are gone begin with `-`, new ones with `+`.
+    /// What is different: lines that are gone begin with `-`, new ones with `+`. They are indented as they stand in each
+    /// other, so that a node that has moved into a block shows it.
     ///
     /// ```
     /// # use adk_core as adk;
@@ -47,11 +48,54 @@ impl Topology {
         let same = self.0.iter().zip(&now.0).take_while(|(a, b)| a == b).count();
         let (then, now) = (&self.0[same..], &now.0[same..]);
         let tail = then.iter().rev().zip(now.iter().rev()).take_while(|(a, b)| a == b).count();
-        let gone = then[..then.len() - tail].iter().map(|line| ('-', line));
-        let new = now[..now.len() - tail].iter().map(|line| ('+', line));
-        let lines = gone.chain(new).map(|(sign, line)| format!("{sign} {}", line.trim_start()));
-        lines.collect::<Vec<_>>().join("\n")
+        let (then, now) = (&then[..then.len() - tail], &now[..now.len() - tail]);
+        let kept = kept(then, now);
+        let (mut lines, mut from) = (Vec::new(), (0, 0));
+        for (a, b) in kept.into_iter().chain([(then.len(), now.len())]) {
+            lines.extend(then[from.0..a].iter().map(|line| shown('-', line)));
+            lines.extend(now[from.1..b].iter().map(|line| shown('+', line)));
+            from = (a + 1, b + 1);
+        }
+        lines.join("\n")
     }
+}
+
+/// More pairs of lines than these are not compared: all of them are told.
+const MOST: usize = 4_000_000;
+
+/// The places of the longest list of lines that are in both, in this order.
+fn kept(then: &[String], now: &[String]) -> Vec<(usize, usize)> {
+    let width = now.len() + 1;
+    if then.len().saturating_mul(now.len()) > MOST {
+        return Vec::new();
+    }
+    // How many the rest of both has in common, from each place on.
+    let mut common = vec![0_u32; (then.len() + 1) * width];
+    for a in (0..then.len()).rev() {
+        for b in (0..now.len()).rev() {
+            common[a * width + b] = match then[a] == now[b] {
+                true => common[(a + 1) * width + b + 1] + 1,
+                false => common[(a + 1) * width + b].max(common[a * width + b + 1]),
+            };
+        }
+    }
+    let (mut a, mut b, mut places) = (0, 0, Vec::new());
+    while a < then.len() && b < now.len() {
+        if then[a] == now[b] {
+            places.push((a, b));
+            (a, b) = (a + 1, b + 1);
+        } else if common[(a + 1) * width + b] >= common[a * width + b + 1] {
+            a += 1;
+        } else {
+            b += 1;
+        }
+    }
+    places
+}
+
+/// The nodes of the body stand at the margin.
+fn shown(sign: char, line: &str) -> String {
+    format!("{sign} {}", line.strip_prefix("  ").unwrap_or(line))
 }
 
 fn depth(line: &str) -> usize {
@@ -117,5 +161,22 @@ mod tests {
         assert_eq!(old.diff(&new), "- custom a\n- custom b\n+ custom c");
         assert_eq!(old.diff(&old), "");
         assert_ne!(old.hash(), new.hash());
+    }
+
+    #[test]
+    fn a_difference_shows_no_more_than_that_and_what_stands_in_what() {
+        let old = shape(&["workflow w", "  custom a", "  custom b", "  custom c", "  custom d"]);
+        let new = shape(&[
+            "workflow w",
+            "  custom x",
+            "  custom b",
+            "  loop l",
+            "    custom c",
+            "  custom d",
+            "  custom e",
+        ]);
+        assert_eq!(old.diff(&new), "- custom a\n+ custom x\n- custom c\n+ loop l\n+   custom c\n+ custom e");
+        let swapped = shape(&["workflow w", "  custom b", "  custom a", "  custom c", "  custom d"]);
+        assert_eq!(old.diff(&swapped), "- custom a\n+ custom a");
     }
 }
