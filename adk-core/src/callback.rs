@@ -14,8 +14,12 @@ mod context;
 mod hooks;
 mod lists;
 mod plugin;
+mod setters;
 
-pub use accept::{Answer, Asked, Later, Now, Said, With1, With2, With3};
+pub use accept::{
+    AfterAgent, AfterModel, AfterTool, Answer, Asked, BeforeAgent, BeforeModel, BeforeTool, Call, Later, Now,
+    OnModelError, OnToolError, Said,
+};
 pub use context::CallbackContext;
 pub use lists::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
 pub use plugin::Plugin;
@@ -26,3 +30,4 @@ pub(crate) use hooks::{
     on_agent_error, on_model_error, on_tool_error, on_user_message,
 };
 pub(crate) use plugin::Plugins;
+pub(crate) use setters::setters;

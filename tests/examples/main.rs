@@ -3,6 +3,7 @@
 #[path = "../support/wire_server/mod.rs"]
 mod wire_server;
 
+mod approval;
 mod bad;
 mod bananas;
 mod process;

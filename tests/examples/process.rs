@@ -1,9 +1,9 @@
 //! Runs an example as a process.
 
 use adk::Event;
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::PathBuf;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::LazyLock;
 
 /// The examples that work on a text.
@@ -26,22 +26,50 @@ pub(crate) const WRITERS: [&str; 14] = [
 
 /// Where the examples are, as they are in the sources now: `cargo test` builds them, `cargo test --test examples` does
 /// not. Where nothing is to be done this takes no time.
-static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
+static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| build(&["--workspace", "--examples"]));
+
+/// The one that wants a feature: `cargo test` leaves it out.
+static STORED: LazyLock<PathBuf> =
+    LazyLock::new(|| build(&["--example", "approval", "--features", "sqlite"]));
+
+fn build(what: &[&str]) -> PathBuf {
     let test = std::env::current_exe().expect("this test is a file");
     let profile = test.ancestors().nth(2).expect("it is in PROFILE/deps");
     let target = profile.parent().expect("PROFILE is in the target folder");
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["build", "--workspace", "--examples", "--quiet", "--target-dir"]).arg(target);
+    cargo.arg("build").args(what).args(["--quiet", "--target-dir"]).arg(target);
     cargo.args(["--profile", if profile.ends_with("release") { "release" } else { "dev" }]);
     let built = cargo.current_dir(env!("CARGO_MANIFEST_DIR")).status().expect("cargo runs");
     assert!(built.success(), "the examples do not build");
     profile.join("examples")
-});
+}
 
 /// A process to be.
 pub(crate) struct Example {
     command: Command,
     input: Vec<u8>,
+}
+
+/// A process that goes on, with what it has said so far.
+pub(crate) struct Started {
+    child: Child,
+    reader: BufReader<ChildStdout>,
+    pub(crate) out: String,
+}
+
+impl Started {
+    /// What it says next.
+    pub(crate) fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.reader.read_line(&mut line).expect("it says something");
+        line
+    }
+
+    /// As `kill -9` does: it cannot tidy up.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().expect("it can be killed");
+        self.child.wait().expect("it ends");
+    }
 }
 
 /// A process that has ended.
@@ -54,7 +82,8 @@ pub(crate) struct Ran {
 
 /// An example with the arguments; its environment is empty, so that nobody's keys matter.
 pub(crate) fn example(name: &str, args: &[&str]) -> Example {
-    let mut command = Command::new(FOLDER.join(name).with_extension(std::env::consts::EXE_EXTENSION));
+    let folder = if name == "approval" { &STORED } else { &FOLDER };
+    let mut command = Command::new(folder.join(name).with_extension(std::env::consts::EXE_EXTENSION));
     command.args(args).env_clear();
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     Example { command, input: Vec::new() }
@@ -87,6 +116,21 @@ impl Example {
             Ran { status: output.status, out: text(output.stdout), err: text(output.stderr) }
         });
         work.await.expect("no panic")
+    }
+
+    /// Starts it, reads its output up to a line that begins with this, and leaves it running.
+    pub(crate) fn start_until(self, begins: &str) -> Started {
+        let Self { mut command, .. } = self;
+        let mut child = command.spawn().expect("the example starts");
+        let mut reader = BufReader::new(child.stdout.take().expect("it is piped"));
+        let mut out = String::new();
+        loop {
+            let at = out.len();
+            assert!(reader.read_line(&mut out).expect("it says something") > 0, "it ended after {out:?}");
+            if out[at..].starts_with(begins) {
+                return Started { child, reader, out };
+            }
+        }
     }
 
     /// Reads the first bytes of its output, then closes the pipe, as `head` does; what it wrote to standard error.

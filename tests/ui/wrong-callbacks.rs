@@ -1,5 +1,5 @@
 use adk::model::{ModelRequest, ModelResponse};
-use adk::prelude::*;
+use adk::{LoopAgent, llm, prelude::*};
 
 fn wrong_context(_: &mut ToolContext) {}
 
@@ -29,10 +29,23 @@ workflow! {
             after_model: shared,
             before_tool: [missing, "hello"],
             on_model_error: 5,
+            after_tool: |_: &mut CallbackContext, _: u32, _: &mut adk::Value| (),
+            on_tool_error: |_: &mut CallbackContext| None::<adk::Value>,
         }
 
         again: loop(max = 2, before_agent = wrong_answer) < writer >
     }
 }
 
-fn main() {}
+llm::agent! {
+    /// Reads.
+    pub reader { instruction: "Read.", before_model: of_an_agent, after_agent: |_: &mut ToolContext| () }
+}
+
+fn main() {
+    let mut workflow = Writing::default();
+    workflow.writer.add_before_model(of_an_agent);
+    workflow.again.add_after_agent(wrong_context);
+    let _ = llm::LlmAgent::builder("late").on_tool_error(of_a_model);
+    let _ = LoopAgent::builder("late").before_agent(shared);
+}

@@ -1,7 +1,7 @@
 //! Any agent with callbacks.
 
 use super::{AgentCallbacks, Context, DynAgent, Prepare};
-use crate::callback::{CallbackContext, Said, With1};
+use crate::callback::{AfterAgent, BeforeAgent, setters};
 use crate::spec::AgentMeta;
 use crate::{BoxFuture, Content, Event, Flow, Result};
 use std::fmt;
@@ -40,24 +40,9 @@ impl<A: DynAgent> WithCallbacks<A> {
         Self { agent, callbacks }
     }
 
-    /// Adds a callback that is called before the agent. Content of it stands in place of the agent, which does not run.
-    #[must_use]
-    pub fn before_agent<M>(
-        mut self,
-        callback: impl for<'a> With1<'a, &'a mut CallbackContext, Said, M> + Send + Sync + 'static,
-    ) -> Self {
-        self.callbacks.before(callback);
-        self
-    }
-
-    /// Adds a callback that is called after the agent. Content of it is one more event.
-    #[must_use]
-    pub fn after_agent<M>(
-        mut self,
-        callback: impl for<'a> With1<'a, &'a mut CallbackContext, Said, M> + Send + Sync + 'static,
-    ) -> Self {
-        self.callbacks.after(callback);
-        self
+    setters! {
+        [#[must_use]] (mut self) -> Self, (self);
+        before_agent(impl BeforeAgent<M>), after_agent(impl AfterAgent<M>)
     }
 }
 

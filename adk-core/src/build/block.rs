@@ -4,7 +4,7 @@ use super::error::BuildError;
 use super::item::{Block, BlockKind, DEEPEST, IntoAgent, IntoAgents, Item, SubAgent};
 use super::tree::{Tree, TreeOptions};
 use crate::agent::{DynAgent, Key};
-use crate::callback::{AgentCallbacks, CallbackContext, Said, With1};
+use crate::callback::{AfterAgent, AgentCallbacks, BeforeAgent, setters};
 use crate::check::Fault;
 use crate::run::{Context, Prepare};
 use crate::spec::{AgentMeta, Spec};
@@ -71,24 +71,9 @@ impl<K: Kind> BlockBuilder<K> {
         self
     }
 
-    /// Adds a callback that is called before the block. Content of it stands in place of the block, which does not run.
-    #[must_use]
-    pub fn before_agent<M>(
-        mut self,
-        callback: impl for<'a> With1<'a, &'a mut CallbackContext, Said, M> + Send + Sync + 'static,
-    ) -> Self {
-        self.common.callbacks.before(callback);
-        self
-    }
-
-    /// Adds a callback that is called after the block, also when it was left. Content of it is one more event.
-    #[must_use]
-    pub fn after_agent<M>(
-        mut self,
-        callback: impl for<'a> With1<'a, &'a mut CallbackContext, Said, M> + Send + Sync + 'static,
-    ) -> Self {
-        self.common.callbacks.after(callback);
-        self
+    setters! {
+        [#[must_use]] (mut self) -> Self, (self.common);
+        before_agent(impl BeforeAgent<M>), after_agent(impl AfterAgent<M>)
     }
 
     /// The callbacks that a config names.

@@ -262,42 +262,29 @@ impl LiveIf<true> for Tree {}
 impl LiveIf<true> for dyn DynAgent {}
 impl LiveIf<true> for LlmAgent {}
 
-/// An agent of any kind as the root of a run.
-impl Workflow for dyn DynAgent {
-    type Input = Content;
-    type Output = ();
+macro_rules! root {
+    ($($agent:ty),*) => {$(
+        /// As the root of a run, which takes a message and gives nothing but its events.
+        impl Workflow for $agent {
+            type Input = Content;
+            type Output = ();
 
-    fn as_agent(&self) -> &dyn DynAgent {
-        self
-    }
+            fn as_agent(&self) -> &dyn DynAgent {
+                self
+            }
 
-    fn begin(&self, input: Content, keys: &mut Keys) -> Result<()> {
-        keys.message(input);
-        Ok(())
-    }
+            fn begin(&self, input: Content, keys: &mut Keys) -> Result<()> {
+                keys.message(input);
+                Ok(())
+            }
 
-    fn finish(&self, _: &Values<'_>) -> Result<()> {
-        Ok(())
-    }
+            fn finish(&self, _: &Values<'_>) -> Result<()> {
+                Ok(())
+            }
+        }
+    )*};
 }
-
-impl Workflow for LlmAgent {
-    type Input = Content;
-    type Output = ();
-
-    fn as_agent(&self) -> &dyn DynAgent {
-        self
-    }
-
-    fn begin(&self, input: Content, keys: &mut Keys) -> Result<()> {
-        keys.message(input);
-        Ok(())
-    }
-
-    fn finish(&self, _: &Values<'_>) -> Result<()> {
-        Ok(())
-    }
-}
+root!(dyn DynAgent, LlmAgent);
 
 impl fmt::Debug for Tree {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

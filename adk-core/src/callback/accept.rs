@@ -3,16 +3,14 @@
 //! A callback is a `Fn` of its context and of what it looks at; what it returns is an [`Answer`] ([`Now`]), or a future
 //! that gives one ([`Later`]). The type parameter `M` is which of the two; nobody writes it.
 
-use crate::{BoxError, BoxFuture, Content, Error, Result};
+use super::CallbackContext;
+use crate::model::{ModelRequest, ModelResponse};
+use crate::{BoxError, BoxFuture, Content, Error, FunctionCall, Result};
+use serde_json::Value;
+use std::marker::PhantomData;
 
 /// What a callback may return: `()` for nothing, an `Option` of what is to stand in place of the real thing, or a
 /// `Result` of these with any error.
-#[diagnostic::on_unimplemented(
-    message = "a callback cannot return `{Self}`",
-    label = "is no answer of a callback",
-    note = "a callback returns `()`, `Option<T>`, or a `Result` of these, where `T` is what stands in place of the real \
-            thing: `Content` for agents, `ModelResponse` for models, `serde_json::Value` for tools"
-)]
 pub trait Answer<T> {
     /// What is to stand in place; `None` to go on.
     ///
@@ -46,6 +44,18 @@ impl<T, A: Answer<T>, E: Into<BoxError>> Answer<T> for Result<A, E> {
     }
 }
 
+/// The mark of what is a callback, and when it answers.
+///
+/// There is a second mark, which nothing has: where rustc has two ways to go and neither leads to an end, it says what we
+/// have said of the trait, and not that one `Fn` is missing.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<M>(PhantomData<M>);
+
+/// See [`Call`].
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct NoCall;
+
 /// The mark of a callback that answers at once.
 #[derive(Clone, Copy, Debug)]
 pub struct Now;
@@ -55,24 +65,18 @@ pub struct Now;
 pub struct Later;
 
 /// What the call of a callback gives: an answer, or a future of one.
-#[diagnostic::on_unimplemented(
-    message = "a callback cannot return `{Self}`",
-    label = "returns what is no answer of a callback",
-    note = "a callback returns `()`, `Option<T>`, or a `Result` of these, where `T` is what stands in place of the real \
-            thing: `Content` for agents, `ModelResponse` for models, `serde_json::Value` for tools; it may be `async`"
-)]
 pub trait Asked<'a, T, M> {
     /// As a future.
     fn asked(self) -> BoxFuture<'a, Result<Option<T>>>;
 }
 
-impl<'a, T: Send + 'a, A: Answer<T>> Asked<'a, T, Now> for A {
+impl<'a, T: Send + 'a, A: Answer<T>> Asked<'a, T, Call<Now>> for A {
     fn asked(self) -> BoxFuture<'a, Result<Option<T>>> {
         Box::pin(std::future::ready(self.answer()))
     }
 }
 
-impl<'a, T: Send + 'a, F: Future<Output: Answer<T>> + Send + 'a> Asked<'a, T, Later> for F {
+impl<'a, T: Send + 'a, F: Future<Output: Answer<T>> + Send + 'a> Asked<'a, T, Call<Later>> for F {
     fn asked(self) -> BoxFuture<'a, Result<Option<T>>> {
         Box::pin(async move { self.await.answer() })
     }
@@ -100,50 +104,83 @@ impl From<String> for Said {
     }
 }
 
-macro_rules! with {
-    ($(#[$meta:meta])* $name:ident($($arg:ident),+)) => {
-        $(#[$meta])*
-        pub trait $name<'a, $($arg: 'a,)+ T, M>: Fn($($arg),+) -> <Self as $name<'a, $($arg,)+ T, M>>::Given {
+/// Never true: see [`Call`].
+#[doc(hidden)]
+pub trait Never {}
+
+macro_rules! hooks {
+    ($(
+        $hook:ident<$takes:ident>($($ty:ty),*) -> $given:ty: $message:literal, $expected:literal, $note:literal;
+    )*) => {$(
+        /// What such a callback takes and gives. It is a `Fn`, so that the types of a closure's arguments are known.
+        #[doc(hidden)]
+        pub trait $takes<'a, M>: Fn($($ty),*) -> <Self as $takes<'a, M>>::Given {
             /// What it returns.
-            type Given: Asked<'a, T, M>;
+            type Given: Asked<'a, $given, M>;
         }
 
-        impl<'a, $($arg: 'a,)+ T, M, F, R> $name<'a, $($arg,)+ T, M> for F
+        impl<'a, F, R, M> $takes<'a, Call<M>> for F
         where
-            F: Fn($($arg),+) -> R,
-            R: Asked<'a, T, M>,
+            F: Fn($($ty),*) -> R,
+            R: Asked<'a, $given, Call<M>>,
         {
             type Given = R;
         }
-    };
+
+        impl<'a, F, R> $takes<'a, NoCall> for F
+        where
+            F: Fn($($ty),*) -> R + Never,
+            R: Asked<'a, $given, NoCall>,
+        {
+            type Given = R;
+        }
+
+        #[doc = concat!("What a `", $expected, "` callback is: any function or closure of that form.")]
+        #[diagnostic::on_unimplemented(message = $message, label = $expected, note = $note)]
+        pub trait $hook<M>: for<'a> $takes<'a, M> + Send + Sync + 'static {}
+
+        impl<F, M> $hook<M> for F where F: for<'a> $takes<'a, M> + Send + Sync + 'static {}
+    )*};
 }
-with! {
-    /// A callback that gets its context.
-    #[diagnostic::on_unimplemented(
-        message = "`{Self}` is no callback of an agent or a block",
-        label = "expected a function of `&mut CallbackContext`",
-        note = "such a callback is `fn(&mut CallbackContext) -> A` or a closure of that form, `async` or not, where `A` is \
-                `()`, `Option<Content>`, or a `Result` of these"
-    )]
-    With1(A)
-}
-with! {
-    /// A callback that gets its context and what it looks at.
-    #[diagnostic::on_unimplemented(
-        message = "`{Self}` is no callback of this kind",
-        label = "expected a function of `&mut CallbackContext` and `{B}`",
-        note = "such a callback is a function or a closure, `async` or not, that returns `()`, `Option<{T}>`, or a `Result` of \
-                these; what it returns stands in place of the real thing"
-    )]
-    With2(A, B)
-}
-with! {
-    /// A callback that gets its context, what was asked, and what came of it.
-    #[diagnostic::on_unimplemented(
-        message = "`{Self}` is no callback of this kind",
-        label = "expected a function of `&mut CallbackContext`, `{B}` and `{C}`",
-        note = "such a callback is a function or a closure, `async` or not, that returns `()`, `Option<{T}>`, or a `Result` of \
-                these; what it returns stands in place of the real thing"
-    )]
-    With3(A, B, C)
+
+hooks! {
+    BeforeAgent<BeforeAgentForm>(&'a mut CallbackContext) -> Said:
+        "`{Self}` is no `before_agent` callback",
+        "expected `fn(&mut CallbackContext) -> A`",
+        "`A` is `()`, `Option<Content>`, or a `Result` of these; it may be `async`, with a future that is `Send`";
+
+    AfterAgent<AfterAgentForm>(&'a mut CallbackContext) -> Said:
+        "`{Self}` is no `after_agent` callback",
+        "expected `fn(&mut CallbackContext) -> A`",
+        "`A` is `()`, `Option<Content>`, or a `Result` of these; it may be `async`, with a future that is `Send`";
+
+    BeforeModel<BeforeModelForm>(&'a mut CallbackContext, &'a mut ModelRequest) -> ModelResponse:
+        "`{Self}` is no `before_model` callback",
+        "expected `fn(&mut CallbackContext, &mut ModelRequest) -> A`",
+        "`A` is `()`, `Option<ModelResponse>`, or a `Result` of these; it may be `async`, with a future that is `Send`";
+
+    AfterModel<AfterModelForm>(&'a mut CallbackContext, &'a mut ModelResponse) -> ModelResponse:
+        "`{Self}` is no `after_model` callback",
+        "expected `fn(&mut CallbackContext, &mut ModelResponse) -> A`",
+        "`A` is `()`, `Option<ModelResponse>`, or a `Result` of these; it may be `async`, with a future that is `Send`";
+
+    OnModelError<OnModelErrorForm>(&'a mut CallbackContext, &'a ModelRequest, &'a Error) -> ModelResponse:
+        "`{Self}` is no `on_model_error` callback",
+        "expected `fn(&mut CallbackContext, &ModelRequest, &Error) -> A`",
+        "`A` is `()`, `Option<ModelResponse>`, or a `Result` of these; it may be `async`, with a future that is `Send`";
+
+    BeforeTool<BeforeToolForm>(&'a mut CallbackContext, &'a mut FunctionCall) -> Value:
+        "`{Self}` is no `before_tool` callback",
+        "expected `fn(&mut CallbackContext, &mut FunctionCall) -> A`",
+        "`A` is `()`, `Option<serde_json::Value>`, or a `Result` of these; it may be `async`, with a future that is `Send`";
+
+    AfterTool<AfterToolForm>(&'a mut CallbackContext, &'a FunctionCall, &'a mut Value) -> Value:
+        "`{Self}` is no `after_tool` callback",
+        "expected `fn(&mut CallbackContext, &FunctionCall, &mut Value) -> A`",
+        "`A` is `()`, `Option<serde_json::Value>`, or a `Result` of these; it may be `async`, with a future that is `Send`";
+
+    OnToolError<OnToolErrorForm>(&'a mut CallbackContext, &'a FunctionCall, &'a Error) -> Value:
+        "`{Self}` is no `on_tool_error` callback",
+        "expected `fn(&mut CallbackContext, &FunctionCall, &Error) -> A`",
+        "`A` is `()`, `Option<serde_json::Value>`, or a `Result` of these; it may be `async`, with a future that is `Send`";
 }

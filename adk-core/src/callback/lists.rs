@@ -1,7 +1,10 @@
 //! The callbacks of one agent or block.
 
 use super::CallbackContext;
-use super::accept::{Asked, Said, With1, With2, With3};
+use super::accept::{
+    AfterAgent, AfterModel, AfterTool, Asked, BeforeAgent, BeforeModel, BeforeTool, OnModelError,
+    OnToolError, Said,
+};
 use crate::model::{ModelRequest, ModelResponse};
 use crate::{BoxFuture, Error, FunctionCall, Result};
 use serde_json::Value;
@@ -12,11 +15,8 @@ type Given<'a, T> = BoxFuture<'a, Result<Option<T>>>;
 type Of1<T> = Arc<dyn for<'a> Fn(&'a mut CallbackContext) -> Given<'a, T> + Send + Sync>;
 type Of2<A, T> = Arc<dyn for<'a> Fn(&'a mut CallbackContext, &'a mut A) -> Given<'a, T> + Send + Sync>;
 type Of3<A, B, T> = Arc<dyn for<'a> Fn(&'a mut CallbackContext, &'a A, &'a B) -> Given<'a, T> + Send + Sync>;
-type AfterTool = Arc<
-    dyn for<'a> Fn(&'a mut CallbackContext, &'a FunctionCall, &'a mut Value) -> Given<'a, Value>
-        + Send
-        + Sync,
->;
+type Changing<A, B, T> =
+    Arc<dyn for<'a> Fn(&'a mut CallbackContext, &'a A, &'a mut B) -> Given<'a, T> + Send + Sync>;
 
 /// The callbacks before and after an agent or a block.
 ///
@@ -35,19 +35,13 @@ pub struct AgentCallbacks {
 
 impl AgentCallbacks {
     /// Adds one that is called before the agent. Content of it stands in place of the agent, which does not run.
-    pub fn before<M>(
-        &mut self,
-        callback: impl for<'a> With1<'a, &'a mut CallbackContext, Said, M> + Send + Sync + 'static,
-    ) -> &mut Self {
+    pub fn before<M>(&mut self, callback: impl BeforeAgent<M>) -> &mut Self {
         self.before.push(Arc::new(move |cx| callback(cx).asked()));
         self
     }
 
     /// Adds one that is called after the agent. Content of it is one more event.
-    pub fn after<M>(
-        &mut self,
-        callback: impl for<'a> With1<'a, &'a mut CallbackContext, Said, M> + Send + Sync + 'static,
-    ) -> &mut Self {
+    pub fn after<M>(&mut self, callback: impl AfterAgent<M>) -> &mut Self {
         self.after.push(Arc::new(move |cx| callback(cx).asked()));
         self
     }
@@ -81,38 +75,20 @@ pub struct ModelCallbacks {
 impl ModelCallbacks {
     /// Adds one that is called before each call of the model and may change the request. A response of it stands in
     /// place of the call, which is then not made and not counted, and [`after`](Self::after) is not called.
-    pub fn before<M>(
-        &mut self,
-        callback: impl for<'a> With2<'a, &'a mut CallbackContext, &'a mut ModelRequest, ModelResponse, M>
-        + Send
-        + Sync
-        + 'static,
-    ) -> &mut Self {
+    pub fn before<M>(&mut self, callback: impl BeforeModel<M>) -> &mut Self {
         self.before.push(Arc::new(move |cx, request| callback(cx, request).asked()));
         self
     }
 
     /// Adds one that is called with each response of the model, and may change or replace it. Pieces that come before
     /// the whole, while a reply streams, are not shown to it.
-    pub fn after<M>(
-        &mut self,
-        callback: impl for<'a> With2<'a, &'a mut CallbackContext, &'a mut ModelResponse, ModelResponse, M>
-        + Send
-        + Sync
-        + 'static,
-    ) -> &mut Self {
+    pub fn after<M>(&mut self, callback: impl AfterModel<M>) -> &mut Self {
         self.after.push(Arc::new(move |cx, response| callback(cx, response).asked()));
         self
     }
 
     /// Adds one that is called when a call has failed for good. A response of it stands in place of the error.
-    pub fn on_error<M>(
-        &mut self,
-        callback: impl for<'a> With3<'a, &'a mut CallbackContext, &'a ModelRequest, &'a Error, ModelResponse, M>
-        + Send
-        + Sync
-        + 'static,
-    ) -> &mut Self {
+    pub fn on_error<M>(&mut self, callback: impl OnModelError<M>) -> &mut Self {
         self.on_error.push(Arc::new(move |cx, request, error| callback(cx, request, error).asked()));
         self
     }
@@ -122,45 +98,27 @@ impl ModelCallbacks {
 #[derive(Clone, Default)]
 pub struct ToolCallbacks {
     pub(super) before: Vec<Of2<FunctionCall, Value>>,
-    pub(super) after: Vec<AfterTool>,
+    pub(super) after: Vec<Changing<FunctionCall, Value, Value>>,
     pub(super) on_error: Vec<Of3<FunctionCall, Error, Value>>,
 }
 
 impl ToolCallbacks {
     /// Adds one that is called before each call of a tool and may change its arguments. A result of it stands in place
     /// of the tool, which is not called; [`after`](Self::after) is.
-    pub fn before<M>(
-        &mut self,
-        callback: impl for<'a> With2<'a, &'a mut CallbackContext, &'a mut FunctionCall, Value, M>
-        + Send
-        + Sync
-        + 'static,
-    ) -> &mut Self {
+    pub fn before<M>(&mut self, callback: impl BeforeTool<M>) -> &mut Self {
         self.before.push(Arc::new(move |cx, call| callback(cx, call).asked()));
         self
     }
 
     /// Adds one that is called with each result that goes back to the model, error results too, and may change or
     /// replace it.
-    pub fn after<M>(
-        &mut self,
-        callback: impl for<'a> With3<'a, &'a mut CallbackContext, &'a FunctionCall, &'a mut Value, Value, M>
-        + Send
-        + Sync
-        + 'static,
-    ) -> &mut Self {
+    pub fn after<M>(&mut self, callback: impl AfterTool<M>) -> &mut Self {
         self.after.push(Arc::new(move |cx, call, result| callback(cx, call, result).asked()));
         self
     }
 
     /// Adds one that is called when a tool has failed, or is not there. A result of it stands in place of the error.
-    pub fn on_error<M>(
-        &mut self,
-        callback: impl for<'a> With3<'a, &'a mut CallbackContext, &'a FunctionCall, &'a Error, Value, M>
-        + Send
-        + Sync
-        + 'static,
-    ) -> &mut Self {
+    pub fn on_error<M>(&mut self, callback: impl OnToolError<M>) -> &mut Self {
         self.on_error.push(Arc::new(move |cx, call, error| callback(cx, call, error).asked()));
         self
     }

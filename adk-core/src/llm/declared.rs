@@ -3,14 +3,16 @@
 use super::LlmAgent;
 use super::declare::{LlmDecl, LlmSettings, Retry};
 use crate::agent::{Agent, Handover};
-use crate::callback::{AgentCallbacks, CallbackContext, Said, With1, With2, With3};
+use crate::callback::{
+    AfterAgent, AfterModel, AfterTool, AgentCallbacks, BeforeAgent, BeforeModel, BeforeTool, OnModelError,
+    OnToolError, setters,
+};
 use crate::flow::Flow;
-use crate::model::{ModelRef, ModelRequest, ModelResponse};
+use crate::model::ModelRef;
 use crate::run::{Context, Prepare};
 use crate::spec::AgentMeta;
 use crate::tool::DynTool;
-use crate::{Content, DynAgent, Error, Event, FunctionCall, Result};
-use serde_json::Value;
+use crate::{Content, DynAgent, Event, Result};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -122,114 +124,16 @@ impl<W, const N: usize> Declared<W, N> {
         self.set(|settings| settings.tools.0.push(Arc::new(tool)))
     }
 
-    /// Adds a callback that is called before the agent. Content of it stands in place of the agent, which does not run.
-    pub fn add_before_agent<M>(
-        &mut self,
-        callback: impl for<'a> With1<'a, &'a mut CallbackContext, Said, M> + Send + Sync + 'static,
-    ) -> &mut Self {
-        self.set(|settings| {
-            settings.callbacks.before(callback);
-        })
-    }
-
-    /// Adds a callback that is called after the agent. Content of it is one more event.
-    pub fn add_after_agent<M>(
-        &mut self,
-        callback: impl for<'a> With1<'a, &'a mut CallbackContext, Said, M> + Send + Sync + 'static,
-    ) -> &mut Self {
-        self.set(|settings| {
-            settings.callbacks.after(callback);
-        })
-    }
-
-    /// Adds a callback that is called before each call of the model. See [`ModelCallbacks::before`].
-    ///
-    /// [`ModelCallbacks::before`]: crate::callback::ModelCallbacks::before
-    pub fn add_before_model<M>(
-        &mut self,
-        callback: impl for<'a> With2<'a, &'a mut CallbackContext, &'a mut ModelRequest, ModelResponse, M>
-        + Send
-        + Sync
-        + 'static,
-    ) -> &mut Self {
-        self.set(|settings| {
-            settings.model_callbacks.before(callback);
-        })
-    }
-
-    /// Adds a callback that is called with each response of the model. See [`ModelCallbacks::after`].
-    ///
-    /// [`ModelCallbacks::after`]: crate::callback::ModelCallbacks::after
-    pub fn add_after_model<M>(
-        &mut self,
-        callback: impl for<'a> With2<'a, &'a mut CallbackContext, &'a mut ModelResponse, ModelResponse, M>
-        + Send
-        + Sync
-        + 'static,
-    ) -> &mut Self {
-        self.set(|settings| {
-            settings.model_callbacks.after(callback);
-        })
-    }
-
-    /// Adds a callback that is called when a call of the model has failed. See [`ModelCallbacks::on_error`].
-    ///
-    /// [`ModelCallbacks::on_error`]: crate::callback::ModelCallbacks::on_error
-    pub fn add_on_model_error<M>(
-        &mut self,
-        callback: impl for<'a> With3<'a, &'a mut CallbackContext, &'a ModelRequest, &'a Error, ModelResponse, M>
-        + Send
-        + Sync
-        + 'static,
-    ) -> &mut Self {
-        self.set(|settings| {
-            settings.model_callbacks.on_error(callback);
-        })
-    }
-
-    /// Adds a callback that is called before each call of a tool. See [`ToolCallbacks::before`].
-    ///
-    /// [`ToolCallbacks::before`]: crate::callback::ToolCallbacks::before
-    pub fn add_before_tool<M>(
-        &mut self,
-        callback: impl for<'a> With2<'a, &'a mut CallbackContext, &'a mut FunctionCall, Value, M>
-        + Send
-        + Sync
-        + 'static,
-    ) -> &mut Self {
-        self.set(|settings| {
-            settings.tool_callbacks.before(callback);
-        })
-    }
-
-    /// Adds a callback that is called with each result of a tool. See [`ToolCallbacks::after`].
-    ///
-    /// [`ToolCallbacks::after`]: crate::callback::ToolCallbacks::after
-    pub fn add_after_tool<M>(
-        &mut self,
-        callback: impl for<'a> With3<'a, &'a mut CallbackContext, &'a FunctionCall, &'a mut Value, Value, M>
-        + Send
-        + Sync
-        + 'static,
-    ) -> &mut Self {
-        self.set(|settings| {
-            settings.tool_callbacks.after(callback);
-        })
-    }
-
-    /// Adds a callback that is called when a tool has failed. See [`ToolCallbacks::on_error`].
-    ///
-    /// [`ToolCallbacks::on_error`]: crate::callback::ToolCallbacks::on_error
-    pub fn add_on_tool_error<M>(
-        &mut self,
-        callback: impl for<'a> With3<'a, &'a mut CallbackContext, &'a FunctionCall, &'a Error, Value, M>
-        + Send
-        + Sync
-        + 'static,
-    ) -> &mut Self {
-        self.set(|settings| {
-            settings.tool_callbacks.on_error(callback);
-        })
+    setters! {
+        [] (&mut self) -> &mut Self, (self.agent.settings);
+        add_before_agent(impl BeforeAgent<M>),
+        add_after_agent(impl AfterAgent<M>),
+        add_before_model(impl BeforeModel<M>),
+        add_after_model(impl AfterModel<M>),
+        add_on_model_error(impl OnModelError<M>),
+        add_before_tool(impl BeforeTool<M>),
+        add_after_tool(impl AfterTool<M>),
+        add_on_tool_error(impl OnToolError<M>),
     }
 
     fn set(&mut self, change: impl FnOnce(&mut LlmSettings)) -> &mut Self {

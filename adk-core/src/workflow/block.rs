@@ -1,7 +1,7 @@
 //! The fields of a workflow that stand for its named blocks.
 
 use super::Described;
-use crate::callback::{AgentCallbacks, CallbackContext, Said, With1};
+use crate::callback::{AfterAgent, AgentCallbacks, BeforeAgent, setters};
 use crate::spec::StepKind;
 use crate::{Error, ErrorKind, Result};
 use std::fmt;
@@ -44,23 +44,9 @@ macro_rules! field {
         }
 
         impl<W, const STEP: usize> $name<W, STEP> {
-            /// Adds a callback that is called before the block. Content of it stands in place of the block, which does
-            /// not run.
-            pub fn add_before_agent<M>(
-                &mut self,
-                callback: impl for<'a> With1<'a, &'a mut CallbackContext, Said, M> + Send + Sync + 'static,
-            ) -> &mut Self {
-                self.callbacks.before(callback);
-                self
-            }
-
-            /// Adds a callback that is called after the block, also when it was left. Content of it is one more event.
-            pub fn add_after_agent<M>(
-                &mut self,
-                callback: impl for<'a> With1<'a, &'a mut CallbackContext, Said, M> + Send + Sync + 'static,
-            ) -> &mut Self {
-                self.callbacks.after(callback);
-                self
+            setters! {
+                [] (&mut self) -> &mut Self, (self);
+                add_before_agent(impl BeforeAgent<M>), add_after_agent(impl AfterAgent<M>)
             }
         }
     };

@@ -3,7 +3,7 @@
 use super::super::ast::{Callback, Fields, Timeout, Tool};
 use super::super::names;
 use super::{index, numbered, raise};
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, quote};
 use syn::Path;
 
@@ -59,7 +59,7 @@ pub(super) fn tools(
         };
         described.push(meta);
         made.push(make);
-        let span = names::last(path).map_or_else(proc_macro2::Span::call_site, proc_macro2::Ident::span);
+        let span = names::last(path).map_or_else(proc_macro2::Span::call_site, Ident::span);
         raises.extend(raise(span, &raise_tool, index(i)));
     }
     items.extend(quote! {
@@ -75,11 +75,7 @@ pub(super) fn tools(
 }
 
 /// What a run may change, as it was declared.
-pub(super) fn settings(
-    adk: &TokenStream,
-    fields: &Fields,
-    turns: Option<&proc_macro2::Ident>,
-) -> Option<TokenStream> {
+pub(super) fn settings(adk: &TokenStream, fields: &Fields, turns: Option<&Ident>) -> Option<TokenStream> {
     let wire = quote!(#adk::workflow::wire);
     let some = |place: TokenStream, value: Option<TokenStream>| {
         value.map(|value| quote!(settings.#place = ::core::option::Option::Some(#value);))
@@ -129,17 +125,19 @@ pub(super) fn settings(
 /// Adds callbacks to settings, or to the callbacks of a block.
 pub(super) fn callbacks(to: TokenStream, all: &[Callback]) -> TokenStream {
     let add = all.iter().map(|Callback { hook, value }| {
-        let hook = hook.to_string();
-        let list = match hook.contains("_agent") {
+        let name = hook.to_string();
+        let list = match name.contains("_agent") {
             true => quote!(callbacks),
-            false if hook.contains("_model") => quote!(model_callbacks),
+            false if name.contains("_model") => quote!(model_callbacks),
             false => quote!(tool_callbacks),
         };
-        let method = match hook.split('_').next() {
-            Some("before") => quote!(before),
-            Some("after") => quote!(after),
-            _ => quote!(on_error),
+        let method = match name.split('_').next() {
+            Some("before") => "before",
+            Some("after") => "after",
+            _ => "on_error",
         };
+        // Under the user's word, so that rustc shows that as what asks for the callback, and not the whole workflow.
+        let method = Ident::new(method, hook.span());
         quote!(#to.#list.#method(#value);)
     });
     add.collect()

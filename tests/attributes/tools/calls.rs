@@ -1,0 +1,54 @@
+//! What a call does.
+
+use super::{Cx, attributes, call, decide, exit_loop, verdict};
+use adk::Flow;
+use adk::tool::ToolErrorKind;
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn a_flow_asks_for_the_end_of_the_loop() {
+    let (result, cx) = call(&decide::default(), json!({ "value": 0 })).await;
+    assert_eq!(result.expect("a result"), Value::Null);
+    assert!(!cx.actions.escalate && !cx.actions.skip_summarization);
+    let (result, cx) = call(&decide::default(), json!({ "value": 1 })).await;
+    assert_eq!(result.expect("a result"), Value::Null);
+    assert!(cx.actions.escalate && cx.actions.skip_summarization);
+    let (_, cx) = call(&decide::default(), json!({ "value": 2 })).await;
+    assert_eq!(cx.actions.exit_to.as_deref(), Some("outer"));
+    assert!(!cx.actions.escalate && cx.actions.skip_summarization);
+    let error = call(&decide::default(), json!({ "value": 4 })).await.0.expect_err("an error");
+    assert_eq!(error.to_string(), "no 4");
+    for (result, cx) in [
+        call(&exit_loop::default(), json!({ "reason": "done" })).await,
+        call(&adk::tools::exit_loop::default(), json!({})).await,
+        call(&verdict::default(), json!({})).await,
+    ] {
+        assert_eq!(result.expect("a result"), Value::Null);
+        assert!(cx.actions.escalate && cx.actions.skip_summarization);
+    }
+}
+
+#[tokio::test]
+async fn a_panic_is_an_error() {
+    let error = call(&decide::default(), json!({ "value": 3 })).await.0.expect_err("an error");
+    assert_eq!(error.kind(), ToolErrorKind::Panic);
+    assert_eq!(error.to_string(), "the tool panicked: three");
+    let error = call(&attributes::default(), json!({ "panic": true })).await.0.expect_err("an error");
+    assert_eq!(error.kind(), ToolErrorKind::Panic);
+    assert_eq!(error.to_string(), "the tool panicked: as asked");
+}
+
+#[tokio::test]
+async fn a_blocking_tool_has_its_context() {
+    let (result, mut cx) = call(&attributes::default(), json!({ "panic": false })).await;
+    assert_eq!(result.expect("a result"), json!(1));
+    assert_eq!(cx.state().get::<Vec<String>>("found").expect("a list"), Some(vec!["a".to_owned()]));
+}
+
+#[test]
+fn the_functions_stay_callable() {
+    let mut cx = Cx::for_tests();
+    exit_loop(&mut cx);
+    assert!(cx.actions.escalate);
+    assert_eq!(decide(1), Ok(Flow::Exit));
+}

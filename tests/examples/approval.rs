@@ -1,0 +1,100 @@
+//! A person decides from another process, and the one that asked is killed before.
+
+use crate::process::{Example, Ran, example};
+use crate::wire::{MODELS, asks};
+use crate::wire_server::{Reply, WireServer};
+use std::path::PathBuf;
+
+/// A file for the runs of one test, gone with it.
+struct Store(PathBuf);
+
+impl Store {
+    fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("adk-approval-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).expect("a folder");
+        Self(folder)
+    }
+
+    fn approval(&self, args: &[&str]) -> Example {
+        let file = self.0.join("runs.db");
+        example("approval", &[&["--store", &file.to_string_lossy()], args].concat())
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// It says what is wrong, and no more.
+#[track_caller]
+fn refused(ran: &Ran, said: &str) {
+    assert_eq!(ran.status.code(), Some(1), "{ran:?}");
+    assert_eq!((ran.out.as_str(), ran.err.as_str()), ("", said));
+}
+
+const WAITS: &str = "Waiting for a decision.";
+
+#[tokio::test]
+async fn a_draft_of_a_killed_process_is_published_by_another() {
+    let store = Store::new("killed");
+    let first = store.approval(&["draft", "a cat"]).start_until(WAITS);
+    let asked: String = first.out.split_inclusive('\n').take(2).collect();
+    assert!(asked.starts_with("May this be published? (rehearsed answer of writer)\n  "), "{asked}");
+    first.kill();
+
+    assert_eq!(store.approval(&["list"]).run().await.good().out, asked);
+    let published = store.approval(&["publish"]).run().await.good();
+    assert_eq!(published.out, "(rehearsed answer of writer)\n");
+    assert_eq!(store.approval(&["list"]).run().await.good().out, "");
+    refused(&store.approval(&["publish"]).run().await, "error: nobody waits for a decision\n");
+}
+
+#[tokio::test]
+async fn no_call_of_the_killed_process_is_made_again() {
+    let store = Store::new("calls");
+    let server = WireServer::start([Reply::text("A cat sat."), Reply::text("A cat slept.")]).await;
+    let model = MODELS[0];
+    let ask = |args: &[&str]| asks(store.approval(&[&["--model", model.0], args].concat()), &server, model);
+
+    let first = ask(&["draft", "a cat"]);
+    let first = tokio::task::spawn_blocking(|| first.start_until(WAITS)).await.expect("no panic");
+    assert!(first.out.starts_with("May this be published? A cat sat.\n"), "{}", first.out);
+    first.kill();
+    let revised = ask(&["revise", "shorter"]).run().await.good();
+    assert_eq!(revised.out, "A cat slept.\n");
+
+    let requests = server.requests();
+    assert_eq!(requests.len(), 2, "one for the draft, one for the revision");
+    let revision = requests[1].body.to_string();
+    assert!(revision.contains("A cat sat.") && revision.contains("shorter"), "{revision}");
+}
+
+#[tokio::test]
+async fn the_process_that_asked_goes_on_when_it_lives() {
+    let store = Store::new("alive");
+    let mut first = store.approval(&["draft", "a cat"]).start_until(WAITS);
+    let dropped = store.approval(&["drop"]).run().await.good();
+    // Either of the two is the faster one; the other finds the run taken, or ended.
+    let end = "(nothing was published)\n";
+    assert!([end, "The process that began it goes on.\n"].contains(&dropped.out.as_str()), "{}", dropped.out);
+    if dropped.out != end {
+        let line = tokio::task::spawn_blocking(move || (first.line(), first)).await.expect("no panic");
+        assert!(line.0.starts_with("run ") && line.0.ends_with(" has ended\n"), "{}", line.0);
+        first = line.1;
+    }
+    first.kill();
+    assert_eq!(store.approval(&["list"]).run().await.good().out, "");
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_store_is_refused() {
+    let store = Store::new("bad");
+    std::fs::write(store.0.join("runs.db"), "a letter to my aunt, in plain words").expect("a file");
+    let ran = store.approval(&["list"]).run().await;
+    assert_eq!(ran.status.code(), Some(1), "{ran:?}");
+    assert!(ran.err.starts_with("error: ") && ran.err.contains("runs.db"), "{}", ran.err);
+    assert!(!ran.err.contains("panicked"), "{}", ran.err);
+}
