@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
 
 /// Counts points (before and after each commit, before a call, between a call and its record, after it; before and after
-/// each answer; where a run was taken) and stops at one: nothing goes on from there, and the run is dropped.
+/// each answer; before a run is taken) and stops at one: nothing goes on from there, and the run is dropped.
 #[derive(Clone)]
 pub struct Crashing {
     inner: MemoryJournal,
@@ -107,9 +107,8 @@ impl Engine for Crashing {
     }
     fn take(&self, run: RunId) -> BoxFuture<'_, Result<Taken>> {
         Box::pin(async move {
-            let taken = self.inner.take(run).await;
             self.point().await;
-            taken
+            self.inner.take(run).await
         })
     }
     fn close(&self, run: RunId, status: RunStatus) -> BoxFuture<'_, Result<()>> {

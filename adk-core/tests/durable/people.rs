@@ -32,7 +32,7 @@ fn runs_on() -> LlmAgent {
         0 => Reply::new().call("ask", json!({})).call("add", json!({"n": 5})),
         _ => talks::tells(request),
     };
-    talks::llm("officer", asks).tool(ask).tool(talks::adds()).build().unwrap()
+    talks::llm("officer", asks).tool(ask).tool(talks::adds("sum")).build().unwrap()
 }
 
 /// All of them.

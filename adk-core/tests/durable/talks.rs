@@ -49,11 +49,11 @@ struct Number {
     n: u32,
 }
 
-/// Counts in the state what was added.
-pub fn adds() -> FunctionTool {
-    FunctionTool::new("add", "Adds.", |Number { n }: Number, cx: &mut ToolContext| {
-        let sum = cx.state().get::<u32>("sum").ok().flatten().unwrap_or_default() + n;
-        let _ = cx.state().set("sum", sum);
+/// Counts under a key what was added.
+pub fn adds(key: &'static str) -> FunctionTool {
+    FunctionTool::new("add", "Adds.", move |Number { n }: Number, cx: &mut ToolContext| {
+        let sum = cx.state().get::<u32>(key).ok().flatten().unwrap_or_default() + n;
+        let _ = cx.state().set(key, sum);
         format!("{n} is added")
     })
 }
@@ -68,13 +68,13 @@ fn calculates(request: &ModelRequest) -> Reply {
 }
 
 fn clerk() -> LlmAgent {
-    llm("clerk", calculates).tool(adds()).output_key("told").build().unwrap()
+    llm("clerk", calculates).tool(adds("sum")).output_key("told").build().unwrap()
 }
 
 /// Hands over, is handed back to, and hands over once more.
 fn desk() -> LlmAgent {
     let billing = llm("billing", |_| hands_over("triage"));
-    let tech = llm("tech", calculates).tool(adds());
+    let tech = llm("tech", calculates).tool(adds("sum"));
     let triage = llm("triage", |request| hands_over(if request.info.turn == 0 { "billing" } else { "tech" }));
     triage.sub_agents([billing, tech]).build().unwrap()
 }
@@ -89,7 +89,7 @@ fn asks_another() -> LlmAgent {
         0 => Reply::new().call("add", json!({"n": 4})),
         _ => tells(request),
     };
-    let reviewer = AgentTool::new(llm("reviewer", counts).tool(adds()).build().unwrap());
+    let reviewer = AgentTool::new(llm("reviewer", counts).tool(adds("reviews")).build().unwrap());
     let asks = |request: &ModelRequest| match request.info.turn {
         turn @ 0..=1 => Reply::new().call("reviewer", json!({"request": format!("number {turn}")})),
         _ => tells(request),
