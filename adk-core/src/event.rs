@@ -4,6 +4,8 @@ mod json;
 mod snake;
 mod stored;
 
+pub use stored::Unstamped;
+
 use crate::model::{FinishReason, Usage};
 use crate::{Content, EventId, FunctionCall, FunctionResponse, Name, Path, RunId};
 use serde_json::{Map, Value};

@@ -65,7 +65,7 @@ pub(crate) struct Run {
     /// What people say while it goes on, for a live run.
     pub(crate) live: Option<LiveInput>,
     /// What was recorded of it, when it is taken up again.
-    pub(crate) replay: Option<Replay>,
+    pub(crate) replay: Option<Box<Replay>>,
     /// It is a branch of a run that another process drives: it has no place of its own in the book of runs.
     pub(crate) is_branch: bool,
     /// The greatest place in the log that is known here, and one more; counted where branches may run elsewhere.
@@ -162,7 +162,7 @@ impl Run {
 
     /// The session as the run sees it.
     pub(crate) fn session(&self) -> &Arc<Session> {
-        self.replay.as_ref().and_then(Replay::session).unwrap_or(&self.delivery.session)
+        self.replay.as_deref().and_then(Replay::session).unwrap_or(&self.delivery.session)
     }
 
     /// A run that begins: its record goes with its first commit.
@@ -173,7 +173,7 @@ impl Run {
     /// A run that is taken up again.
     pub(crate) fn goes_on_with(&mut self, taken: Taken) {
         self.id = taken.record.run_id;
-        self.replay = (!taken.starts_over).then(|| Replay::new(taken, &self.delivery.session));
+        self.replay = (!taken.starts_over).then(|| Box::new(Replay::new(taken, &self.delivery.session)));
     }
 
     /// The slot to the consumer.

@@ -78,10 +78,15 @@ impl Session {
         Self { key, earlier: Earlier::new(pages, earlier), log, own, user, app, clock }
     }
 
-    /// The session as it was with this state and so many events. It shares nothing with this one but the events.
-    pub(crate) fn as_it_was(&self, state: &StateDelta, events: usize) -> Self {
-        let newest = (0..events.min(self.len())).filter_map(|place| self.event(place).cloned()).collect();
-        let then = Self::open(self.key.clone(), Opening { newest, ..Opening::default() }, None);
+    /// The session as it was with this state and so many events. It shares nothing with this one but the events: those
+    /// that are loaded are there at once, the others when they are [loaded](Self::load), through this one.
+    pub(crate) fn as_it_was(self: &Arc<Self>, state: &StateDelta, events: usize) -> Self {
+        let earlier = events.min(self.len());
+        let last = earlier.checked_sub(1).and_then(|place| self.event(place));
+        let updated = last.map_or(0, |event| event.timestamp);
+        let opening = Opening { earlier, updated, ..Opening::default() };
+        let then = Self::open(self.key.clone(), opening, Some(Arc::new(Past(self.clone()))));
+        then.earlier.take_over(|place| self.event(place).cloned());
         for (key, value) in state.iter() {
             then.preset(key.clone(), value.clone());
         }
@@ -227,6 +232,18 @@ impl Session {
     /// Gives an event that is not stored its id and time.
     pub(crate) fn stamp(&self, event: &mut Event, seed: IdSeed) {
         lock(&self.clock).stamp(event, seed);
+    }
+}
+
+/// The log of a session as it was once.
+struct Past(Arc<Session>);
+
+impl Pages for Past {
+    fn load(&self, places: Range<usize>) -> BoxFuture<'_, Result<Vec<Arc<Event>>>> {
+        Box::pin(async move {
+            self.0.load(places.clone()).await?;
+            Ok(places.filter_map(|place| self.0.event(place).cloned()).collect())
+        })
     }
 }
 

@@ -122,14 +122,26 @@ async fn recovered(folder: &std::path::Path, runs: usize) {
 }
 
 fn main() {
+    // `-- live 500` measures that one alone, with so many runs.
+    let args: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
+    let many: Option<usize> = args.iter().find_map(|arg| arg.parse().ok());
+    let is_asked = |what: &str| {
+        args.iter().all(|arg| arg.parse::<usize>().is_ok()) || args.iter().any(|arg| arg == what)
+    };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let folder = std::env::temp_dir().join(format!("adk-sqlite-runs-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     runtime.block_on(async {
         let store = SqliteStore::open(folder.join("runs.db")).await.unwrap();
-        paused(&store, 10_000).await;
-        live(&store, 10_000).await;
-        recovered(&folder, 1_000).await;
+        if is_asked("paused") {
+            paused(&store, many.unwrap_or(10_000) as i64).await;
+        }
+        if is_asked("live") {
+            live(&store, many.unwrap_or(10_000)).await;
+        }
+        if is_asked("recovered") {
+            recovered(&folder, many.unwrap_or(1_000)).await;
+        }
     });
     let _ = std::fs::remove_dir_all(&folder);
 }

@@ -4,6 +4,7 @@ use crate::cache::Known;
 use crate::error::{Doing, corrupt, failed};
 use crate::time;
 use crate::writer::Db;
+use adk_core::engine::to_text;
 use adk_core::session::{SessionKey, split};
 use adk_core::{Event, Result};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
@@ -13,12 +14,22 @@ use std::collections::HashSet;
 /// An event of another program may be a little older than what was written before it.
 const SKEW: u64 = 600_000_000;
 
-/// Which slot of which run an event fills.
+/// Which slot of which run an event fills, and what is kept with it.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    pub(crate) run: String,
     pub(crate) slot: String,
     pub(crate) temp: Option<String>,
+    /// The agents that have finished, as a list.
+    pub(crate) done: Option<String>,
+}
+
+/// What an appended event looks like.
+pub(crate) struct Row<'a> {
+    pub(crate) event: &'a Event,
+    /// Its stored form.
+    pub(crate) data: &'a str,
+    /// The number of its run in the book, and its slot there.
+    pub(crate) entry: Option<(i64, &'a Entry)>,
 }
 
 pub(crate) fn object(text: &str, what: &str) -> Result<Map<String, Value>> {
@@ -38,21 +49,23 @@ fn look(connection: &Connection, key: &SessionKey) -> Result<Option<Known>> {
     let what = "look for a session";
     let mut statement = connection
         .prepare_cached(
-            "SELECT state, create_time, update_time FROM sessions WHERE app_name = ?1 AND user_id = ?2 AND id = ?3",
+            "SELECT state, create_time, update_time, rowid FROM sessions
+             WHERE app_name = ?1 AND user_id = ?2 AND id = ?3",
         )
         .doing(what)?;
     let row = |row: &rusqlite::Row<'_>| {
-        Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?))
+        let text = |column| row.get::<_, String>(column);
+        Ok((text(0)?, text(1)?, text(2)?, row.get::<_, i64>(3)?))
     };
     let found = statement.query_row([&key.app, &key.user, &key.id], row).optional().doing(what)?;
-    let Some((state, created, updated)) = found else { return Ok(None) };
+    let Some((state, created, updated, row)) = found else { return Ok(None) };
     let own = object(&state, &format!("the state of session `{key}`"))?;
     let (number, last) = numbered(connection, key)?;
     let micros = |text: &str| {
         time::from_text(text).ok_or_else(|| corrupt(format!("`{text}` of session `{key}` is no time")))
     };
     let (created, updated) = (micros(&created)?, micros(&updated)?);
-    let mut known = Known { number, len: last.map_or(0, |(place, _)| place + 1), latest: updated, own };
+    let mut known = Known { row, number, len: last.map_or(0, |(place, _)| place + 1), latest: updated, own };
     // Whoever writes an event says so in the row of the session.
     if last.map_or(created, |(_, micros)| micros) != updated {
         adopt(connection, key, &mut known)?;
@@ -141,36 +154,33 @@ fn take(connection: &Connection, key: &SessionKey, known: &mut Known, since: u64
 
 /// Appends an event that has id and time, and applies what it changes; gives its place. `None`: its slot is taken, and
 /// nothing was written.
-pub(crate) fn append(
-    db: &mut Db,
-    key: &SessionKey,
-    event: &Event,
-    entry: Option<&Entry>,
-) -> Result<Option<u64>> {
+pub(crate) fn append(db: &mut Db, key: &SessionKey, new: &Row<'_>) -> Result<Option<u64>> {
     let what = "append an event";
-    let data = event.to_stored()?;
     let Some(known) = known(db, key)? else { return Err(key.missing()) };
-    let (number, place) = (known.number, known.len);
+    let (number, place, session) = (known.number, known.len, known.row);
+    let Row { event, data, entry } = *new;
     let delta = &event.actions.state_delta;
     let [own, user, app] = split(delta);
     for (name, value) in &own {
         known.own.insert((*name).to_owned(), Value::clone(value));
     }
-    let state = (!own.is_empty()).then(|| Value::Object(known.own.clone()).to_string());
+    let state = (!own.is_empty()).then(|| to_text(&known.own)).transpose()?;
     (known.len, known.latest) = (place + 1, event.timestamp);
     let connection = &db.connection;
     let (id, time) = (event.id.to_string(), time::to_text(event.timestamp));
 
     let mut statement = connection
         .prepare_cached(
-            "INSERT INTO adkw_log (session, place, event_id, micros, run, slot, temp) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-             ON CONFLICT (run, slot) WHERE run IS NOT NULL DO NOTHING",
+            "INSERT INTO adkw_log (session, place, event_id, micros, run, slot, temp, done)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (run, slot) WHERE run IS NOT NULL DO NOTHING",
         )
         .doing(what)?;
-    let run = entry.map(|entry| &entry.run);
-    let (slot, temp) = (entry.map(|entry| &entry.slot), entry.and_then(|entry| entry.temp.as_ref()));
-    let added =
-        statement.execute(params![number, place, id, event.timestamp, run, slot, temp]).doing(what)?;
+    let run = entry.map(|(run, _)| run);
+    let (slot, temp, done) = entry.map_or((None, None, None), |(_, entry)| {
+        (Some(&entry.slot), entry.temp.as_ref(), entry.done.as_ref())
+    });
+    let row = params![number, place, id, event.timestamp, run, slot, temp, done];
+    let added = statement.execute(row).doing(what)?;
     if added == 0 {
         db.cache.sessions.remove(key);
         return Ok(None);
@@ -188,14 +198,12 @@ pub(crate) fn append(
     })?;
     match state {
         Some(state) => {
-            let sql = "UPDATE sessions SET update_time = ?4, state = ?5
-                WHERE app_name = ?1 AND user_id = ?2 AND id = ?3";
-            let mut statement = connection.prepare_cached(sql).doing(what)?;
-            statement.execute(params![key.app, key.user, key.id, time, state])
+            let sql = "UPDATE sessions SET update_time = ?2, state = ?3 WHERE rowid = ?1";
+            connection.prepare_cached(sql).doing(what)?.execute(params![session, time, state])
         }
         None => {
-            let sql = "UPDATE sessions SET update_time = ?4 WHERE app_name = ?1 AND user_id = ?2 AND id = ?3";
-            connection.prepare_cached(sql).doing(what)?.execute(params![key.app, key.user, key.id, time])
+            let sql = "UPDATE sessions SET update_time = ?2 WHERE rowid = ?1";
+            connection.prepare_cached(sql).doing(what)?.execute(params![session, time])
         }
     }
     .doing(what)?;

@@ -3,7 +3,7 @@
 use adk_core::RunId;
 use adk_core::session::SessionKey;
 use serde_json::{Map, Value};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// So many sessions are remembered.
 const MOST: usize = 4096;
@@ -11,6 +11,8 @@ const MOST: usize = 4096;
 /// The rows of a session.
 #[derive(Clone, Debug)]
 pub(crate) struct Known {
+    /// Where its row is in ADK's table.
+    pub(crate) row: i64,
     /// Its number in our tables.
     pub(crate) number: i64,
     /// How many events its log has.
@@ -26,8 +28,8 @@ pub(crate) struct Known {
 pub(crate) struct Cache {
     version: i64,
     pub(crate) sessions: HashMap<SessionKey, Known>,
-    /// Runs that this process drives.
-    pub(crate) runs: HashSet<RunId>,
+    /// Runs that this process drives, with their numbers.
+    pub(crate) runs: HashMap<RunId, i64>,
 }
 
 impl Cache {

@@ -1,21 +1,31 @@
 //! A commit: the event, what it changes, its slot, and what else the run has to say, in one transaction.
 
-use crate::append::{Entry, append, known};
+use crate::append::{Entry, Row, append, known};
 use crate::error::corrupt;
 use crate::journal;
 use crate::reader;
 use crate::sessions::catch_up;
 use crate::writer::{Db, Job};
-use adk_core::engine::{Draft, Slot, Stored, to_text};
-use adk_core::{Event, Result, StateDelta};
+use adk_core::engine::{Draft, Slot, Stored, refuse, to_text};
+use adk_core::{Event, Result, StateDelta, Unstamped};
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
+/// What can be written down before the thread that writes has it, is.
 pub(crate) struct Commit {
     slot: Slot,
     draft: Draft,
+    entry: Entry,
+    data: Data,
     written: Option<Written>,
     reply: oneshot::Sender<Result<Stored>>,
+}
+
+/// The stored form of the event.
+enum Data {
+    Unstamped(Unstamped),
+    /// As a whole, when id and time are known.
+    Later,
 }
 
 /// What the transaction has come to.
@@ -27,14 +37,19 @@ enum Written {
 }
 
 impl Commit {
-    pub(crate) fn new(slot: Slot, draft: Draft, reply: oneshot::Sender<Result<Stored>>) -> Box<Self> {
-        Box::new(Self { slot, draft, written: None, reply })
+    pub(crate) fn new(slot: Slot, draft: Draft, reply: oneshot::Sender<Result<Stored>>) -> Result<Box<Self>> {
+        let temp = (!draft.temp.is_empty()).then(|| to_text(&draft.temp)).transpose()?;
+        let done = (!slot.done.is_empty()).then(|| to_text(&slot.done)).transpose()?;
+        let entry = Entry { slot: slot.to_string(), temp, done };
+        let data = draft.event.to_unstamped()?.map_or(Data::Later, Data::Unstamped);
+        Ok(Box::new(Self { slot, draft, entry, data, written: None, reply }))
     }
 
-    fn temp(&self) -> Result<Option<String>> {
-        match self.draft.temp.is_empty() {
-            true => Ok(None),
-            false => to_text(&self.draft.temp).map(Some),
+    /// The stored form of the event, which has its id and time.
+    fn data(&self) -> Result<String> {
+        match &self.data {
+            Data::Unstamped(unstamped) => Ok(unstamped.stamped(&self.draft.event)),
+            Data::Later => self.draft.event.to_stored(),
         }
     }
 
@@ -60,25 +75,29 @@ impl Job for Commit {
             // It was deleted, and made again.
             return Err(key.missing());
         }
-        journal::drives(db, slot.run_id, number, slot.begins.as_deref())?;
+        let run = journal::drives(db, slot.run_id, number, slot.begins.as_deref())?;
+        let run = run.ok_or_else(|| refuse::unknown_run(slot.run_id))?;
         slot.stamp(&mut self.draft.event, latest);
-        let entry = Entry { run: slot.run_id.to_string(), slot: slot.to_string(), temp: self.temp()? };
-        self.written = Some(match append(db, key, &self.draft.event, Some(&entry))? {
+        let (data, entry) = (self.data()?, &self.entry);
+        let row = Row { event: &self.draft.event, data: &data, entry: Some((run, entry)) };
+        let (slot, key) = (&self.slot, self.slot.session_key());
+        self.written = Some(match append(db, key, &row)? {
             Some(place) => Written::New { number, place },
             None => {
-                let (place, temp) = journal::slot(&db.connection, &entry)?;
+                let (place, temp) = journal::slot(&db.connection, run, entry)?;
                 let mut events = reader::events(&db.connection, key, number, place..place + 1)?;
                 let event =
                     events.pop().ok_or_else(|| corrupt(format!("the event of {} is gone", entry.slot)))?;
+                journal::finished(&db.connection, &slot.run_id.to_string(), &slot.done)?;
                 Written::Earlier { place, event, temp }
             }
         });
-        journal::finished(&db.connection, &entry.run, &slot.done)
+        Ok(())
     }
 
     /// In the order in which they were written: that of the log.
     fn done(self: Box<Self>, result: Result<()>, db: &mut Db) {
-        let Self { slot, draft, written, reply } = *self;
+        let Self { slot, draft, written, reply, .. } = *self;
         let stored = match (result, written) {
             (Ok(()), Some(written)) => Self::deliver(slot, draft, written, db),
             (Ok(()), None) => Err(corrupt("a commit that was not made".to_owned())),

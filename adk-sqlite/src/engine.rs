@@ -13,12 +13,22 @@ use tokio::sync::oneshot;
 
 impl Engine for SqliteStore {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
-        Reply::Later(Box::pin(async move {
-            let draft = body.draft().await?;
+        let post = |slot, draft| {
             let (reply, stored) = oneshot::channel();
-            self.0.writer.post(Commit::new(slot, draft, reply)).map_err(|_| closed())?;
-            stored.await.map_err(|_| closed())?
-        }))
+            self.0.writer.post(Commit::new(slot, draft, reply)?).map_err(|_| closed())?;
+            Ok(stored)
+        };
+        match body {
+            // What waits holds the answer alone: there may be many.
+            Body::Ready(draft) => match post(slot, draft) {
+                Ok(stored) => Reply::Later(Box::pin(async { stored.await.map_err(|_| closed())? })),
+                Err(error) => Reply::Ready(Err(error)),
+            },
+            Body::Call(work) => Reply::Later(Box::pin(async move {
+                let draft = work.await?;
+                post(slot, draft)?.await.map_err(|_| closed())?
+            })),
+        }
     }
 
     fn step(&self, key: StepKey, work: BoxFuture<'static, Result<Value>>) -> BoxFuture<'_, Result<Value>> {

@@ -8,11 +8,17 @@ use adk_core::engine::{
     Done, Pairs, RunInfo, RunRecord, RunRows, RunStatus, Taken, Wait, Waiting, from_text, refuse, to_text,
 };
 use adk_core::{Result, RunId, StateDelta};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::Value;
 
-/// Makes sure that this process drives the run, and enters it in the book when it begins.
-pub(crate) fn drives(db: &mut Db, run: RunId, session: i64, begins: Option<&RunRecord>) -> Result<()> {
+/// Makes sure that this process drives the run, and enters it in the book when it begins; gives its number there. `None`
+/// when it is in no book: it has not begun.
+pub(crate) fn drives(
+    db: &mut Db,
+    run: RunId,
+    session: i64,
+    begins: Option<&RunRecord>,
+) -> Result<Option<i64>> {
     let what = "enter a run";
     if let Some(record) = begins {
         let sql = "INSERT OR IGNORE INTO adkw_runs (id, session, status, owner, record)
@@ -20,26 +26,28 @@ pub(crate) fn drives(db: &mut Db, run: RunId, session: i64, begins: Option<&RunR
         let mut statement = db.connection.prepare_cached(sql).doing(what)?;
         statement.execute(params![run.to_string(), session, db.owner.name, to_text(record)?]).doing(what)?;
     }
-    if db.cache.runs.contains(&run) {
-        return Ok(());
+    if let Some(number) = db.cache.runs.get(&run) {
+        return Ok(Some(*number));
     }
-    let sql = "SELECT owner FROM adkw_runs WHERE id = ?1";
-    let owner = db.connection.prepare_cached(sql).and_then(|mut statement| {
-        statement.query_row([run.to_string()], |row| row.get::<_, Option<String>>(0)).optional()
+    let sql = "SELECT number, owner FROM adkw_runs WHERE id = ?1";
+    let found = db.connection.prepare_cached(sql).and_then(|mut statement| {
+        let row = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, Option<String>>(1)?));
+        statement.query_row([run.to_string()], row).optional()
     });
-    match owner.doing(what)? {
-        Some(owner) if owner.as_deref() != Some(&db.owner.name) => Err(refuse::fenced(run)),
-        _ => {
-            db.cache.runs.insert(run);
-            Ok(())
+    match found.doing(what)? {
+        None => Ok(None),
+        Some((_, owner)) if owner.as_deref() != Some(&db.owner.name) => Err(refuse::fenced(run)),
+        Some((number, _)) => {
+            db.cache.runs.insert(run, number);
+            Ok(Some(number))
         }
     }
 }
 
 /// Place and `temp:` keys of the event that fills a slot.
-pub(crate) fn slot(connection: &Connection, entry: &Entry) -> Result<(u64, StateDelta)> {
+pub(crate) fn slot(connection: &Connection, run: i64, entry: &Entry) -> Result<(u64, StateDelta)> {
     let sql = "SELECT place, temp FROM adkw_log WHERE run = ?1 AND slot = ?2";
-    let row = connection.query_row(sql, [&entry.run, &entry.slot], |row| {
+    let row = connection.query_row(sql, params![run, entry.slot], |row| {
         Ok((row.get::<_, u64>(0)?, row.get::<_, Option<String>>(1)?))
     });
     let (place, temp) = row.doing("look for the event of an earlier attempt")?;
@@ -50,7 +58,7 @@ fn temp_of(text: Option<String>) -> Result<StateDelta> {
     text.map_or(Ok(StateDelta::default()), |text| from_text(&text, "the `temp:` keys of an event"))
 }
 
-/// Agents that have finished. Of a run that is in no book nothing is kept.
+/// Agents that have finished, and are not told of by the row of an event. Of a run that is in no book nothing is kept.
 pub(crate) fn finished(connection: &Connection, run: &str, done: &[Done]) -> Result<()> {
     let what = "write that an agent has finished";
     for done in done {
@@ -154,11 +162,18 @@ pub(crate) fn take(db: &mut Db, run: RunId) -> Result<Taken> {
     let rows = RunRows {
         temps: pairs(
             &db.connection,
-            "SELECT slot, temp FROM adkw_log WHERE run = ?1 AND temp IS NOT NULL",
+            "SELECT l.slot, l.temp FROM adkw_runs r JOIN adkw_log l ON l.run = r.number
+             WHERE r.id = ?1 AND l.temp IS NOT NULL",
             &id,
         )?,
         steps: pairs(&db.connection, "SELECT key, value FROM adkw_steps WHERE run = ?1", &id)?,
-        done: pairs(&db.connection, "SELECT path, done FROM adkw_done WHERE run = ?1", &id)?,
+        done: pairs(
+            &db.connection,
+            "SELECT d.value ->> 'path', d.value FROM adkw_runs r JOIN adkw_log l ON l.run = r.number,
+             json_each(l.done) d WHERE r.id = ?1 AND l.done IS NOT NULL
+             UNION ALL SELECT path, done FROM adkw_done WHERE run = ?1",
+            &id,
+        )?,
     };
     Taken::from_rows(record, events, &rows)
 }

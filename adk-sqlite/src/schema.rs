@@ -27,25 +27,32 @@ CREATE INDEX IF NOT EXISTS idx_events_app_user_session_ts_id
 INSERT OR IGNORE INTO adk_internal_metadata VALUES ('schema_version', '1');
 ";
 
+/// The version of our tables.
+const VERSION: &str = "3";
+
 /// Ours. A session that ADK deletes takes its rows here along.
 ///
-/// * `adkw_log`: the order of the events of a session, and which slot of which run an event fills.
-/// * `adkw_runs`, `adkw_steps`, `adkw_done`, `adkw_waits`: the book of runs and their journals.
+/// * `adkw_log`: the order of the events of a session, which slot of which run (by its number) an event fills, and which
+///   agents had finished by then.
+/// * `adkw_runs`, `adkw_steps`, `adkw_waits`: the book of runs and their journals. `adkw_done`: agents that have finished
+///   after the last event of their run.
+///
+/// All that an event writes beside ADK's rows is its row in the log, since each page that is touched is written whole.
 const OURS: &str = "
 CREATE TABLE IF NOT EXISTS adkw_meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-INSERT OR IGNORE INTO adkw_meta VALUES ('version', '2');
 CREATE TABLE IF NOT EXISTS adkw_sessions (
     number INTEGER PRIMARY KEY AUTOINCREMENT, app_name TEXT NOT NULL, user_id TEXT NOT NULL, id TEXT NOT NULL,
     UNIQUE (app_name, user_id, id),
     FOREIGN KEY (app_name, user_id, id) REFERENCES sessions (app_name, user_id, id) ON DELETE CASCADE);
 CREATE TABLE IF NOT EXISTS adkw_log (
     session INTEGER NOT NULL REFERENCES adkw_sessions (number) ON DELETE CASCADE, place INTEGER NOT NULL,
-    event_id TEXT NOT NULL, micros INTEGER NOT NULL, run TEXT, slot TEXT, temp TEXT,
+    event_id TEXT NOT NULL, micros INTEGER NOT NULL, run INTEGER, slot TEXT, temp TEXT, done TEXT,
     PRIMARY KEY (session, place)) WITHOUT ROWID;
 CREATE UNIQUE INDEX IF NOT EXISTS adkw_log_slot ON adkw_log (run, slot) WHERE run IS NOT NULL;
 CREATE TABLE IF NOT EXISTS adkw_runs (
-    id TEXT PRIMARY KEY, session INTEGER NOT NULL REFERENCES adkw_sessions (number) ON DELETE CASCADE,
-    status TEXT NOT NULL, error TEXT, owner TEXT, record TEXT NOT NULL) WITHOUT ROWID;
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
+    session INTEGER NOT NULL REFERENCES adkw_sessions (number) ON DELETE CASCADE,
+    status TEXT NOT NULL, error TEXT, owner TEXT, record TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS adkw_runs_open ON adkw_runs (id) WHERE status IN ('running', 'paused');
 CREATE INDEX IF NOT EXISTS adkw_runs_session ON adkw_runs (session);
 CREATE TABLE IF NOT EXISTS adkw_steps (
@@ -85,12 +92,18 @@ pub(crate) fn prepare(connection: &Connection) -> Result<()> {
     if has("adkw_meta")?.is_some() {
         let sql = "SELECT value FROM adkw_meta WHERE key = 'version'";
         let own: String = connection.query_row(sql, [], |row| row.get(0)).doing("read its version")?;
-        if own != "2" {
-            return Err(corrupt(format!("the file was written by another version of this crate ({own})")));
+        if own != VERSION {
+            let message = format!(
+                "the file has the tables of version {own} of this crate's format, and this program knows version {VERSION}"
+            );
+            return Err(corrupt(message).with_help(
+                "export its sessions with the program that wrote it, and import them into a new file",
+            ));
         }
         return Ok(());
     }
-    let all = format!("BEGIN IMMEDIATE;{ADK}{OURS}COMMIT;");
+    let version = format!("INSERT OR IGNORE INTO adkw_meta VALUES ('version', '{VERSION}');");
+    let all = format!("BEGIN IMMEDIATE;{ADK}{OURS}{version}COMMIT;");
     let made = connection.execute_batch(&all);
     if made.is_err() && !connection.is_autocommit() {
         let _ = connection.execute_batch("ROLLBACK");

@@ -1,6 +1,6 @@
 //! The store as ADK's session service.
 
-use crate::append::{append, known, share};
+use crate::append::{Row, append, known, share};
 use crate::error::{Doing, closed};
 use crate::reader::{self, Reader, Shelf, row, snapshot};
 use crate::writer::{Db, Job};
@@ -10,7 +10,7 @@ use adk_core::session::{
     split,
 };
 use adk_core::{BoxFuture, Event, Result, StateDelta};
-use rusqlite::params;
+use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -61,7 +61,10 @@ impl SessionStore for SqliteStore {
                 if known(db, &of)?.is_none() {
                     return Err(of.missing());
                 }
-                events.iter().try_for_each(|event| append(db, &of, event, None).map(drop))
+                events.iter().try_for_each(|event| {
+                    let data = event.to_stored()?;
+                    append(db, &of, &Row { event, data: &data, entry: None }).map(drop)
+                })
             };
             self.0.writer.write(write).await?;
             // Whoever has the session open sees them.
@@ -105,10 +108,7 @@ impl SessionStore for SqliteStore {
             let key = key.clone();
             let delete = move |db: &mut Db| {
                 db.cache.clear();
-                let row = [&key.app, &key.user, &key.id];
-                let sql = "DELETE FROM sessions WHERE app_name = ?1 AND user_id = ?2 AND id = ?3";
-                let deleted = db.connection.execute(sql, row).doing("delete a session")?;
-                Ok(deleted > 0)
+                delete(&db.connection, &key)
             };
             self.0.writer.write(delete).await
         })
@@ -180,6 +180,30 @@ pub(crate) fn catch_up(session: &Session, db: &Db, number: i64, len: u64) -> Res
         missing.into_iter().for_each(|event| session.append_stored(event));
     }
     Ok(())
+}
+
+/// Deletes a session and all that belongs to it: this connection leaves foreign keys to us.
+fn delete(connection: &Connection, key: &SessionKey) -> Result<bool> {
+    let what = "delete a session";
+    let number = "SELECT number FROM adkw_sessions WHERE app_name = ?1 AND user_id = ?2 AND id = ?3";
+    let number = connection.query_row(number, [&key.app, &key.user, &key.id], |row| row.get::<_, i64>(0));
+    if let Some(number) = number.optional().doing(what)? {
+        for sql in [
+            "DELETE FROM adkw_waits WHERE run IN (SELECT id FROM adkw_runs WHERE session = ?1)",
+            "DELETE FROM adkw_steps WHERE run IN (SELECT id FROM adkw_runs WHERE session = ?1)",
+            "DELETE FROM adkw_done WHERE run IN (SELECT id FROM adkw_runs WHERE session = ?1)",
+            "DELETE FROM adkw_runs WHERE session = ?1",
+            "DELETE FROM adkw_log WHERE session = ?1",
+            "DELETE FROM adkw_sessions WHERE number = ?1",
+        ] {
+            connection.execute(sql, [number]).doing(what)?;
+        }
+    }
+    let row = [&key.app, &key.user, &key.id];
+    let events = "DELETE FROM events WHERE app_name = ?1 AND user_id = ?2 AND session_id = ?3";
+    connection.execute(events, row).doing(what)?;
+    let session = "DELETE FROM sessions WHERE app_name = ?1 AND user_id = ?2 AND id = ?3";
+    Ok(connection.execute(session, row).doing(what)? > 0)
 }
 
 fn create(db: &mut Db, key: &SessionKey, state: &StateDelta) -> Result<()> {

@@ -10,10 +10,15 @@ use rusqlite::Connection;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 /// The most that goes into one transaction, so that the first is not held up by the last.
 const MOST: usize = 512;
+
+/// How long as many as went into the last transaction are waited for, so that they share the next: less than it takes to
+/// bring one to the disk.
+const GATHER: Duration = Duration::from_micros(50);
 
 /// The pages of the sessions that are written to, in KiB: each has some of its own in every index.
 const CACHE: u32 = 32_768;
@@ -157,8 +162,10 @@ impl Db {
             connection.busy_timeout(options.busy_timeout)?;
             connection.set_prepared_statement_cache_capacity(64);
             connection.query_row("PRAGMA journal_mode=WAL", [], |_| Ok(()))?;
+            // No foreign keys: what is deleted takes its rows along by `sessions::delete`, and what is written was looked up.
+            // Programs that have them on, as ADK, find the same rules in the tables.
             connection.execute_batch(&format!(
-                "PRAGMA synchronous={synchronous}; PRAGMA foreign_keys=ON; PRAGMA cache_size=-{CACHE};
+                "PRAGMA synchronous={synchronous}; PRAGMA foreign_keys=OFF; PRAGMA cache_size=-{CACHE};
                  PRAGMA temp_store=MEMORY;"
             ))?;
             connection.query_row(&format!("PRAGMA wal_autocheckpoint={CHECKPOINT}"), [], |_| Ok(()))?;
@@ -176,9 +183,17 @@ impl Db {
     }
 
     fn serve(&mut self, incoming: &Receiver<Box<dyn Job>>) {
+        let mut last = 0;
         while let Ok(first) = incoming.recv() {
             let mut jobs = vec![first];
             jobs.extend(incoming.try_iter().take(MOST - 1));
+            // Those who were answered together come back one after the other. A single run never waits.
+            let began = Instant::now();
+            while jobs.len() < last && began.elapsed() < GATHER {
+                std::thread::yield_now();
+                jobs.extend(incoming.try_iter().take(MOST - jobs.len()));
+            }
+            last = jobs.len();
             self.batch(jobs);
         }
     }

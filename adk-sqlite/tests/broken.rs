@@ -102,6 +102,19 @@ async fn tables_of_another_version_are_refused() {
 }
 
 #[tokio::test]
+async fn a_file_of_another_version_of_this_crate_is_refused() {
+    let folder = Folder::new();
+    drop(SqliteStore::open(folder.file()).await.unwrap());
+    let connection = Connection::open(folder.file()).unwrap();
+    connection.execute("UPDATE adkw_meta SET value = '2' WHERE key = 'version'", []).unwrap();
+    drop(connection);
+    let error = SqliteStore::open(folder.file()).await.unwrap_err();
+    assert_eq!(kind(&error), StoreErrorKind::Corrupt, "{error}");
+    assert!(error.to_string().contains("version 2") && error.to_string().contains("version 3"), "{error}");
+    assert!(error.help().is_some_and(|help| help.contains("export")), "{error}");
+}
+
+#[tokio::test]
 async fn a_locked_database_is_waited_for_and_then_told() {
     let folder = Folder::new();
     let options = Options::default().busy_timeout(Duration::from_millis(20));

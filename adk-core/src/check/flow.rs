@@ -172,6 +172,9 @@ pub(super) const fn sizes(spec: &Spec<'_>) -> Sizes {
 /// The most faults that const evaluation tells at once.
 const MOST: usize = 64;
 
+/// The most that a remark about further faults takes in a message.
+const REMARK: usize = 80;
+
 /// What const evaluation found about the flow.
 #[derive(Debug)]
 pub(super) struct Flow<'a, const ROWS: usize, const KEYS: usize> {
@@ -228,10 +231,14 @@ impl<'a, const ROWS: usize, const KEYS: usize> Flow<'a, ROWS, KEYS> {
     ) {
         let mut i = 0;
         while i < self.found {
-            let fault = &self.faults[i];
-            if fault.at == at && fault.part.number() == part {
+            if self.is_at(i, at, part) {
+                let before = m.len();
                 m.line();
-                describe::fault(m, spec, fault);
+                describe::fault(m, spec, &self.faults[i]);
+                if before > 0 && m.is_full(REMARK) {
+                    m.back_to(before);
+                    return self.more(m, i, at, part);
+                }
                 if i + 1 == MOST && self.lost {
                     m.line();
                     m.push("help: this workflow has more faults than are told at once; mend these first");
@@ -242,6 +249,23 @@ impl<'a, const ROWS: usize, const KEYS: usize> Flow<'a, ROWS, KEYS> {
         if !fits {
             types::tell(m, spec, &self.keys, &self.rows[at], at, self.faults.split_at(self.found).0);
         }
+    }
+
+    const fn is_at(&self, fault: usize, at: usize, part: usize) -> bool {
+        self.faults[fault].at == at && self.faults[fault].part.number() == part
+    }
+
+    /// Says how many faults of a place do not fit into its message.
+    const fn more(&self, m: &mut Message, first: usize, at: usize, part: usize) {
+        let (mut count, mut i) = (0, first);
+        while i < self.found {
+            count += self.is_at(i, at, part) as i128;
+            i += 1;
+        }
+        m.push("\nhelp: ");
+        m.number(count);
+        m.push(if count == 1 { " more fault stands" } else { " more faults stand" });
+        m.push(" here; mend these first");
     }
 
     /// The type that a key has which a step reads: its number among the types of the workflow.

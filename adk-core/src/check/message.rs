@@ -1,28 +1,44 @@
 //! Messages in const evaluation, where `format!` does not exist.
 
+/// What a message ends with that was cut off.
+const CUT: &str = "...";
+
 /// A piece of text of limited length; what does not fit is cut off between two characters.
 #[derive(Clone, Copy)]
 pub(crate) struct Message {
     bytes: [u8; Self::CAPACITY],
     len: usize,
+    is_cut: bool,
 }
 
 impl Message {
     const CAPACITY: usize = 4096;
+    /// Where text is cut off.
+    const MOST: usize = Self::CAPACITY - CUT.len();
 
     pub(crate) const fn new() -> Self {
-        Self { bytes: [0; Self::CAPACITY], len: 0 }
+        Self { bytes: [0; Self::CAPACITY], len: 0, is_cut: false }
     }
 
     pub(crate) const fn push(&mut self, text: &str) {
-        let bytes = text.as_bytes();
-        let mut fits = bytes.len();
-        if fits > Self::CAPACITY - self.len {
-            fits = Self::CAPACITY - self.len;
-            while !text.is_char_boundary(fits) {
-                fits -= 1;
-            }
+        if self.is_cut {
+            return;
         }
+        if text.len() <= Self::MOST - self.len {
+            return self.put(text, text.len());
+        }
+        let mut fits = Self::MOST - self.len;
+        while !text.is_char_boundary(fits) {
+            fits -= 1;
+        }
+        self.put(text, fits);
+        self.put(CUT, CUT.len());
+        self.is_cut = true;
+    }
+
+    /// So many bytes, for which there is room.
+    const fn put(&mut self, text: &str, fits: usize) {
+        let bytes = text.as_bytes();
         let mut i = 0;
         while i < fits {
             self.bytes[self.len] = bytes[i];
@@ -36,6 +52,20 @@ impl Message {
         if self.len > 0 {
             self.push("\n");
         }
+    }
+
+    pub(crate) const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no room for so much more.
+    pub(crate) const fn is_full(&self, more: usize) -> bool {
+        self.is_cut || self.len + more > Self::MOST
+    }
+
+    /// Forgets what stands behind the first `len` bytes, which it has had before.
+    pub(crate) const fn back_to(&mut self, len: usize) {
+        (self.len, self.is_cut) = (len, false);
     }
 
     pub(crate) const fn ends_with(&self, byte: u8) -> bool {

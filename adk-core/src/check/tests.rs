@@ -1,4 +1,5 @@
 mod flow;
+mod most;
 mod words;
 
 use super::*;
@@ -150,7 +151,7 @@ fn a_message_that_is_too_long_is_cut_between_characters() {
     for _ in 0..1_000 {
         message.push("äöü");
     }
-    assert_eq!(message.as_str().chars().count(), 2_048);
+    assert_eq!(message.as_str().strip_suffix("...").map(|text| text.chars().count()), Some(2_046));
     let mut message = Message::new();
     message.number(-170_141_183_460_469_231_731_687_303_715_884_105_728);
     assert_eq!(message.as_str(), i128::MIN.to_string());

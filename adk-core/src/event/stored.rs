@@ -8,6 +8,28 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 use serde::Deserialize;
 use serde_json::json;
+use std::fmt::Write as _;
+
+/// The last fields of an event without id and time.
+const NO_STAMP: &str = r#""id":"00000000-0000-0000-0000-000000000000","timestamp":0.0}"#;
+
+/// The stored form of an event up to its id and its time, which are the last of it.
+#[derive(Clone, Debug)]
+pub struct Unstamped(String);
+
+impl Unstamped {
+    /// All of it, with id and time of the event that it was made of.
+    pub fn stamped(&self, event: &Event) -> String {
+        let mut text = String::with_capacity(self.0.len() + NO_STAMP.len() + 16);
+        text.push_str(&self.0);
+        let seconds = serde_json::Number::from_f64(event.timestamp as f64 / 1e6);
+        // Any number of microseconds is finite in seconds.
+        let seconds = seconds.unwrap_or_else(|| 0.into());
+        // Writing to a string never fails.
+        let _ = write!(text, r#""id":"{}","timestamp":{seconds}}}"#, event.id);
+        text
+    }
+}
 
 /// Where in the metadata stands what ADK's types of a part have no field for: they refuse what they do not know.
 const OWN: &str = "adk_workflow";
@@ -37,6 +59,30 @@ impl Event {
             false => self.to_stored_value().and_then(|value| serde_json::to_string(&value)),
         };
         text.map_err(|error| broken("the event has no form in JSON", error))
+    }
+
+    /// The stored form but for the id and the time, for a store that gives them where as little as possible is to be done.
+    /// `None` when it has to be written as a whole, by [`to_stored`](Self::to_stored): the event has an id or a time, or
+    /// parts that ADK has another form for.
+    ///
+    /// ```
+    /// # use adk_core as adk;
+    /// use adk::{Event, EventId};
+    /// let mut event = Event::new().with_text("Hi");
+    /// let unstamped = event.to_unstamped()?.expect("a plain event");
+    /// (event.id, event.timestamp) = (EventId::of_text("any"), 1_795_295_498_154_310);
+    /// assert_eq!(unstamped.stamped(&event), event.to_stored()?);
+    /// # Ok::<(), adk::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`to_stored`](Self::to_stored).
+    pub fn to_unstamped(&self) -> Result<Option<Unstamped>> {
+        let mut text = self.to_stored()?;
+        Ok(text.ends_with(NO_STAMP).then(|| {
+            text.truncate(text.len() - NO_STAMP.len());
+            Unstamped(text)
+        }))
     }
 
     fn to_stored_value(&self) -> serde_json::Result<Value> {

@@ -12,7 +12,7 @@ impl Run {
     /// A branch of another run: it begins where that one stood.
     pub(crate) fn branch(
         fork: &Fork,
-        live: &Session,
+        live: &Arc<Session>,
         engine: Arc<dyn Engine>,
         config: RunConfig,
         services: Arc<Services>,

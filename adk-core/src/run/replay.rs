@@ -50,7 +50,7 @@ struct Cursor {
 
 impl Replay {
     /// `live` is the session as it is now.
-    pub(crate) fn new(taken: Taken, live: &Session) -> Self {
+    pub(crate) fn new(taken: Taken, live: &Arc<Session>) -> Self {
         let Taken { record, events, temp, steps, done, starts_over: _ } = taken;
         let before = usize::try_from(record.begins).unwrap_or(usize::MAX);
         let session = Arc::new(live.as_it_was(&record.state, before));

@@ -17,9 +17,6 @@ pub(super) async fn user_message(message: Content, cx: &mut Context) -> Result<C
 
 /// Whether a plugin has answered in place of the whole run. It speaks as `model`, since no agent has run.
 pub(super) async fn is_answered(cx: &mut Context) -> Result<bool> {
-    if cx.run.services.plugins.is_empty() {
-        return Ok(false);
-    }
     let mut own = cx.callback();
     let given = callback::before_run(&mut own).await;
     cx.give_back(own);
@@ -35,9 +32,6 @@ pub(super) async fn is_answered(cx: &mut Context) -> Result<bool> {
 
 /// The run has ended.
 pub(super) async fn ended(cx: &mut Context) -> Result<()> {
-    if cx.run.services.plugins.is_empty() {
-        return Ok(());
-    }
     let mut own = cx.callback();
     let told = callback::after_run(&mut own).await;
     cx.give_back(own);

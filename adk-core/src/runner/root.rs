@@ -33,34 +33,47 @@ pub(super) async fn root<W: Workflow + ?Sized>(
         );
     }
     let mut cx = Context::root(run.clone(), name);
-    let mut event = Event::new();
-    if run.live.is_none() || !start.message.parts.is_empty() {
-        let message = hooks::user_message(start.message, &mut cx).await.map_err(|error| error.at(&path))?;
-        answers::check(&message, &cx).await.map_err(|error| error.at(&path))?;
-        event.content = Some(message);
-    }
-    event.author = Name::literal("user");
-    event.actions.state_delta = start.delta;
-    // A live run without inputs begins with the first message of its queue.
-    if run.live.is_none() || event.content.is_some() || !event.actions.state_delta.is_empty() {
-        cx.emit(event).await?;
-    }
+    // In boxes is what runs need no more, or never, while their agents run.
+    Box::pin(begin(start, &path, &mut cx)).await?;
     let mut prepare = Prepare::new(&run, path.clone());
     prepare_root(agent, &mut prepare);
     prepare.finish()?;
-    let ran = match hooks::is_answered(&mut cx).await {
+    let is_watched = !run.services.plugins.is_empty();
+    let answered = match is_watched {
+        true => Box::pin(hooks::is_answered(&mut cx)).await,
+        false => Ok(false),
+    };
+    let ran = match answered {
         Ok(true) => Ok(()),
         Ok(false) => run_root(agent, &mut cx).await,
         Err(error) => Err(error),
     };
     let ended = match ran {
-        Ok(()) => hooks::ended(&mut cx).await,
-        failed => failed,
+        Ok(()) if is_watched => Box::pin(hooks::ended(&mut cx)).await,
+        ran => ran,
     };
     match ended {
         Ok(()) => workflow.finish(&Values { run: &run }).map_err(|error| output(error).at(&path)),
         Err(error) => Err(error.at(&path)),
     }
+}
+
+/// Emits what the user says, and what the run begins with.
+async fn begin(start: Start, path: &Path, cx: &mut Context) -> Result<()> {
+    let is_live = cx.run.live.is_some();
+    let mut event = Event::new();
+    if !is_live || !start.message.parts.is_empty() {
+        let message = hooks::user_message(start.message, cx).await.map_err(|error| error.at(path))?;
+        answers::check(&message, cx).await.map_err(|error| error.at(path))?;
+        event.content = Some(message);
+    }
+    event.author = Name::literal("user");
+    event.actions.state_delta = start.delta;
+    // A live run without inputs begins with the first message of its queue.
+    if !is_live || event.content.is_some() || !event.actions.state_delta.is_empty() {
+        cx.emit(event).await?;
+    }
+    Ok(())
 }
 
 /// The output is read like any key; what is wrong with it is said in the workflow's own terms.

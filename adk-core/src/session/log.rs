@@ -5,17 +5,23 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 const FIRST: usize = 8;
-const BUCKETS: usize = usize::BITS as usize - 4;
+/// So many behind the first.
+const BUCKETS: usize = usize::BITS as usize - 5;
 
-/// Bucket `b` holds `FIRST << b` entries and never moves, so a reference stays good while others append.
+/// Holds `FIRST << b` entries, as the one of number `b`.
+type Bucket<T> = OnceLock<Box<[OnceLock<T>]>>;
+
+/// A bucket never moves, so a reference stays good while others append.
 pub(crate) struct Log<T> {
     len: AtomicUsize,
-    buckets: [OnceLock<Box<[OnceLock<T>]>>; BUCKETS],
+    first: Bucket<T>,
+    /// Where all others are: most sessions have none.
+    more: OnceLock<Box<[Bucket<T>; BUCKETS]>>,
 }
 
 impl<T> Default for Log<T> {
     fn default() -> Self {
-        Self { len: AtomicUsize::new(0), buckets: [const { OnceLock::new() }; BUCKETS] }
+        Self { len: AtomicUsize::new(0), first: OnceLock::new(), more: OnceLock::new() }
     }
 }
 
@@ -26,15 +32,22 @@ impl<T> Log<T> {
 
     pub(crate) fn get(&self, index: usize) -> Option<&T> {
         let (bucket, offset) = place(index);
-        self.buckets.get(bucket)?.get()?.get(offset)?.get()
+        let bucket = match bucket.checked_sub(1) {
+            None => &self.first,
+            Some(bucket) => self.more.get()?.get(bucket)?,
+        };
+        bucket.get()?.get(offset)?.get()
     }
 
     /// One writer at a time: the caller holds the session's right to append.
     pub(crate) fn push(&self, value: T) {
         let index = self.len.load(Ordering::Relaxed);
         let (bucket, offset) = place(index);
-        let slots =
-            self.buckets[bucket].get_or_init(|| (0..FIRST << bucket).map(|_| OnceLock::new()).collect());
+        let own = match bucket.checked_sub(1) {
+            None => &self.first,
+            Some(bucket) => &self.more.get_or_init(|| Box::new([const { OnceLock::new() }; BUCKETS]))[bucket],
+        };
+        let slots = own.get_or_init(|| (0..FIRST << bucket).map(|_| OnceLock::new()).collect());
         let free = slots[offset].set(value).is_ok();
         debug_assert!(free, "two writers at once");
         self.len.store(index + 1, Ordering::Release);

@@ -46,6 +46,16 @@ impl Earlier {
         self.pages.iter().all(|page| page.get().is_some())
     }
 
+    /// Fills the pages of which all events are there already.
+    pub(super) fn take_over(&self, there: impl Fn(usize) -> Option<Arc<Event>>) {
+        for (number, page) in self.pages.iter().enumerate() {
+            let places = number * PAGE..((number + 1) * PAGE).min(self.len);
+            if let Some(events) = places.map(&there).collect() {
+                let _ = page.set(events);
+            }
+        }
+    }
+
     pub(super) async fn load(&self, places: Range<usize>) -> Result<()> {
         let Some(source) = &self.source else { return Ok(()) };
         let pages = places.start / PAGE..places.end.min(self.len).div_ceil(PAGE);

@@ -14,52 +14,56 @@ use std::sync::Arc;
 
 /// Runs an agent as a step that was entered; `outer` is what the context was before. An exit comes with the path of who
 /// made it.
-pub(super) async fn turn(
+// As a block: an `async fn` holds what it is given twice.
+#[expect(clippy::manual_async_fn, reason = "the size of a run that waits")]
+pub(super) fn turn(
     walk: &Walk<'_>,
     at: usize,
     agent: &dyn DynAgent,
     outer: Frame,
     cx: &mut Context,
-) -> Result<Option<(Flow, Path)>> {
-    let (workflow, step) = (walk.workflow, &walk.steps[at]);
-    let is_root = workflow.root() == Some(at);
-    let team = Team::of(agent, cx.path().name(), &|meta| workflow.target(meta.name));
-    let outside = team.as_ref().and_then(|_| cx.scope.clone());
-    let around = Around::enter(agent, step, cx);
-    // Only what stands in a workflow is found again by its path alone: an agent runs what it likes below itself.
-    let addressable = cx.is_addressable;
-    cx.is_addressable &= team.is_none() && agent.meta().kind == AgentKind::Workflow;
-    // A workflow is walked again: its loops are part of the outcome. Agents in it are not run again.
-    let is_marked = agent.meta().kind != AgentKind::Workflow && !is_root;
-    let repeats = walk.repeats(at, cx);
-    let before = match &cx.run.replay {
-        Some(_) if is_marked && !repeats => cx.finished_before().await,
-        _ => None,
-    };
-    let ran = match (before, team) {
-        (Some(flow), _) => Ok((flow, None)),
-        (None, _) if repeats => Box::pin(again::run(agent, step.name, cx)).await.map(|flow| (flow, None)),
-        (None, Some(team)) => {
-            let begun = Box::pin(team.begin(is_root, outside, cx)).await;
-            begun.map(|(flow, by)| (flow, Some(by)))
+) -> impl Future<Output = Result<Option<(Flow, Path)>>> + Send {
+    async move {
+        let (workflow, step) = (walk.workflow, &walk.steps[at]);
+        let is_root = workflow.root() == Some(at);
+        let team = Team::of(agent, cx.path().name(), &|meta| workflow.target(meta.name));
+        let outside = team.as_ref().and_then(|_| cx.scope.clone());
+        let around = Around::enter(agent, step, cx);
+        // Only what stands in a workflow is found again by its path alone: an agent runs what it likes below itself.
+        let addressable = cx.is_addressable;
+        cx.is_addressable &= team.is_none() && agent.meta().kind == AgentKind::Workflow;
+        // A workflow is walked again: its loops are part of the outcome. Agents in it are not run again.
+        let is_marked = agent.meta().kind != AgentKind::Workflow && !is_root;
+        let repeats = walk.repeats(at, cx);
+        let before = match &cx.run.replay {
+            Some(_) if is_marked && !repeats => cx.finished_before().await,
+            _ => None,
+        };
+        let ran = match (before, team) {
+            (Some(flow), _) => Ok((flow, None)),
+            (None, _) if repeats => Box::pin(again::run(agent, step.name, cx)).await.map(|flow| (flow, None)),
+            (None, Some(team)) => {
+                let begun = Box::pin(team.begin(is_root, outside, cx)).await;
+                begun.map(|(flow, by)| (flow, Some(by)))
+            }
+            // A root is the whole tree, which has begun already.
+            (None, None) => run(agent, is_root, cx).await.map(|flow| (flow, None)),
+        };
+        cx.is_addressable = addressable;
+        around.leave(cx);
+        if let Ok((flow, _)) = &ran
+            && is_marked
+        {
+            cx.run.finished(cx.path(), flow, cx.frame.usage.as_deref());
         }
-        // A root is the whole tree, which has begun already.
-        (None, None) => run(agent, is_root, cx).await.map(|flow| (flow, None)),
-    };
-    cx.is_addressable = addressable;
-    around.leave(cx);
-    if let Ok((flow, _)) = &ran
-        && is_marked
-    {
-        cx.run.finished(cx.path(), flow, cx.frame.usage.as_deref());
-    }
-    let turn = cx.leave(outer);
-    if is_root {
-        cx.count_on(&turn);
-    }
-    match ran {
-        Ok((flow, by)) => Ok((flow != Flow::Continue).then(|| (flow, by.unwrap_or(turn.path)))),
-        Err(error) => Err(error.at(&turn.path)),
+        let turn = cx.leave(outer);
+        if is_root {
+            cx.count_on(&turn);
+        }
+        match ran {
+            Ok((flow, by)) => Ok((flow != Flow::Continue).then(|| (flow, by.unwrap_or(turn.path)))),
+            Err(error) => Err(error.at(&turn.path)),
+        }
     }
 }
 
@@ -104,7 +108,7 @@ pub(crate) async fn run(agent: &dyn DynAgent, begun: bool, cx: &mut Context) -> 
     };
     let ran = between(agent, who, cx).await;
     if let (Some(who), Err(error)) = (who, &ran) {
-        who.fail(error, cx).await;
+        Box::pin(who.fail(error, cx)).await;
     }
     if let Some(watch) = watch {
         watch.end(lifecycle::outcome(&ran, cx)).await;

@@ -66,17 +66,23 @@ impl<'a> Walk<'a> {
     pub(super) async fn steps(&self, range: Range<usize>, cx: &mut Context) -> Result<Walked> {
         let mut open: Vec<Open> = Vec::new();
         let walked = self.boxed_walk(range, &mut open, cx).await;
-        // An agent that runs a workflow by itself may go on after its error.
+        if !open.is_empty() {
+            Box::pin(self.give_up(open, walked.as_ref().err(), cx)).await;
+        }
+        walked
+    }
+
+    /// Goes out of the blocks that are open: an agent that runs a workflow by itself may go on after its error.
+    async fn give_up(&self, mut open: Vec<Open>, error: Option<&Error>, cx: &mut Context) {
         while let Some(block) = open.pop() {
-            if let (Err(error), Some(who)) = (&walked, self.who(block.at)) {
-                Box::pin(who.fail(error, cx)).await;
+            if let (Some(error), Some(who)) = (error, self.who(block.at)) {
+                who.fail(error, cx).await;
             }
-            if let (Err(error), Some(watch)) = (&walked, block.watch) {
-                Box::pin(watch.end(lifecycle::failed(error, cx))).await;
+            if let (Some(error), Some(watch)) = (error, block.watch) {
+                watch.end(lifecycle::failed(error, cx)).await;
             }
             self.go_back(block.at, block.outer, cx);
         }
-        walked
     }
 
     async fn walk(&self, range: Range<usize>, open: &mut Vec<Open>, cx: &mut Context) -> Result<Walked> {

@@ -146,3 +146,8 @@ fn distance(a: &str, b: &str) -> usize {
     }
     last.last().copied().unwrap_or(0)
 }
+
+/// Whether a word is spelled like a type.
+pub(super) fn is_type(word: &Ident) -> bool {
+    word.to_string().starts_with(char::is_uppercase)
+}

@@ -4,7 +4,7 @@ use super::super::ast::{Block, BlockKind, Callback, Node};
 use super::expect::expected;
 use super::limit::Arguments;
 use super::step::Closing;
-use super::word::opens;
+use super::word::{is_generic, opens};
 use super::{DEEPEST, Parser, skip};
 use proc_macro2::Span;
 use syn::ext::IdentExt;
@@ -56,6 +56,9 @@ impl Parser {
         let Some((word, is_known)) = opens(input)? else {
             return Ok(Begin::Other);
         };
+        if !is_known && is_generic(&word, input) {
+            return self.generic(input);
+        }
         let text = word.to_string();
         let meant = match is_known {
             true => text.as_str(),
@@ -96,6 +99,18 @@ impl Parser {
             _ => BlockKind::Sequence,
         };
         Ok(head(kind, callbacks, vague))
+    }
+
+    /// `Keeper<u8>`, a type with arguments as a step.
+    fn generic(&mut self, input: ParseStream<'_>) -> syn::Result<Begin> {
+        let word = input.parse::<Ident>()?;
+        let text = format!(
+            "syntax: a step is a path without generic arguments; help: give the type a name, as in `type My{word} = {word}<...>;`, and run that"
+        );
+        self.report.at(word.span(), text);
+        skip::block(input);
+        self.instance(input, word.into())?;
+        Ok(Begin::Unread)
     }
 
     /// A block from its brackets on.

@@ -5,7 +5,7 @@ use proc_macro2::TokenTree;
 use syn::Ident;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, LitStr, Token, Type};
+use syn::{Attribute, LitStr, Token, Type, token};
 
 /// "expected WHAT, found THIS", at the next token.
 pub(super) fn expected(input: ParseStream<'_>, what: &str) -> syn::Error {
@@ -127,6 +127,25 @@ pub(super) fn typed(input: ParseStream<'_>) -> syn::Result<Typed> {
         return Err(expected(input, &what));
     }
     input.parse::<Token![:]>()?;
-    let ty = token::<Type>(input, "a type")?;
+    let ty = token::<Type>(input, "a type").map_err(|error| unclosed(input).unwrap_or(error))?;
     Ok(Typed { attrs, key, ty })
+}
+
+/// The first `<` of a type that has no `>` before the type ends, as in `Vec<String)`.
+fn unclosed(input: ParseStream<'_>) -> Option<syn::Error> {
+    let (ahead, mut open) = (input.fork(), Vec::new());
+    while !(ahead.is_empty() || ahead.peek(Token![;]) || ahead.peek(Token![=]) || ahead.peek(token::Brace)) {
+        if ahead.peek(Token![->]) {
+            ahead.parse::<Token![->]>().ok()?;
+        } else if ahead.peek(Token![<]) {
+            open.push(ahead.parse::<Token![<]>().ok()?.spans[0]);
+        } else if ahead.peek(Token![>]) {
+            ahead.parse::<Token![>]>().ok()?;
+            open.pop()?;
+        } else {
+            ahead.parse::<TokenTree>().ok()?;
+        }
+    }
+    let text = "syntax: this `<` is never closed; help: write `>` behind what it holds, as in `Vec<String>`";
+    open.first().map(|span| syn::Error::new(*span, text))
 }

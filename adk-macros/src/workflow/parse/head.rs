@@ -44,6 +44,7 @@ impl Parser {
                 return Ok(());
             }
             if let (true, Some(name)) = (input.is_empty(), &tree.name) {
+                self.partial = true;
                 let text = format!("syntax: workflow `{name}` has no body; help: write its steps in `{{ }}`");
                 return Err(syn::Error::new(name.span(), text));
             }

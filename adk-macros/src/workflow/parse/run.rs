@@ -17,6 +17,12 @@ impl Parser {
             || input.peek(Token![self])
             || input.peek(Token![super])
             || input.peek(Token![::]);
+        if let Some(word) = keyword_alone(input) {
+            let text = format!(
+                "name-invalid: `{word}` is a keyword of Rust; help: write `r#{word}`, or give the agent another name"
+            );
+            return Err(syn::Error::new(word.span(), text));
+        }
         if !starts {
             return Err(expected(input, "a step: an agent, a block such as `loop < ... >`, or `break`"));
         }
@@ -69,6 +75,17 @@ impl Parser {
 /// `super::super::x`.
 fn path_goes_on(path: &Path) -> bool {
     path.segments.iter().all(|segment| segment.ident == "super" || segment.ident == "self")
+}
+
+/// A keyword where a step is, as the name of one.
+fn keyword_alone(input: ParseStream<'_>) -> Option<Ident> {
+    let is_keyword = input.peek(Ident::peek_any) && !input.peek(Ident) && !input.peek(Token![_]);
+    let ahead = input.fork();
+    let word = ahead.call(Ident::parse_any).ok().filter(|_| is_keyword)?;
+    let is_path = matches!(word.to_string().as_str(), "crate" | "self" | "super" | "Self");
+    let is_step =
+        ahead.is_empty() || ahead.peek(Token![;]) || ahead.peek(Token![as]) || skip::at_close(&ahead);
+    (!is_path && is_step).then_some(word)
 }
 
 fn keyword_segment(input: ParseStream<'_>) -> syn::Result<Option<Ident>> {

@@ -1,6 +1,7 @@
 //! Lists of steps, and what a step is.
 
 use super::super::ast::{Break, Node};
+use super::super::names;
 use super::block::Begin;
 use super::expect::{self, expected};
 use super::{Parser, skip};
@@ -155,6 +156,9 @@ impl Parser {
         }
         let text = format!("{error}; help: an agent is named with `as`, as in `critic as {name}`");
         self.report.at(error.span(), text);
-        self.run(input)
+        // `topic: String` is no agent at all.
+        let is_type = input.fork().parse::<Ident>().is_ok_and(|word| names::is_type(&word));
+        let node = self.run(input)?;
+        Ok(if is_type { Node::Unread(span) } else { node })
     }
 }

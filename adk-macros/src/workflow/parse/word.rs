@@ -1,6 +1,6 @@
 //! The words that open blocks, and those that people write instead.
 
-use super::super::names::nearest;
+use super::super::names::{is_type, nearest};
 use super::Parser;
 use super::block::at_brackets;
 use proc_macro2::TokenTree;
@@ -24,6 +24,11 @@ fn elsewhere(word: &str) -> Option<&'static str> {
 
 fn near(word: &str) -> Option<&'static str> {
     elsewhere(word).or_else(|| nearest(word, BLOCKS.iter().copied()))
+}
+
+/// Whether a word that is no block is a type with arguments, as in `Keeper<u8>`.
+pub(super) fn is_generic(word: &Ident, input: ParseStream<'_>) -> bool {
+    is_type(word) && near(&word.to_string()).is_none() && input.peek2(Token![<])
 }
 
 /// The word of a block that begins here, and whether there is such a block. A step may be called like one.

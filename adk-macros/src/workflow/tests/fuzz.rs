@@ -1,9 +1,10 @@
 //! Mutated tokens: nothing panics, and what comes out is Rust.
 //!
-//! `ADK_FUZZ=100000 cargo test -p adk-workflow-macros --lib fuzz -- --nocapture` is the full run.
+//! `ADK_FUZZ=100000 cargo test -p adk-workflow-macros --lib fuzz` is the full run.
 
 use proc_macro2::{Group, TokenStream, TokenTree};
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::io::Write as _;
 
 const GOOD: &str = r#"
 /// Docs.
@@ -25,6 +26,9 @@ pub Writing(topic: String, tone: String = "plain", user:lang: u8) -> (draft: Str
         Kind::Odd { a, .. } => match user:lang { 0 => break, _ => each x in xs { x::y } } &[first, ..] => inner: loop < break inner >; _ => () >
     each item in items < worker > all: each(max_concurrency = 4) part in user:parts { critic(draft = part, tone = user:tone) as third_critic -> note }
     told(draft = topic) as fourth -> app:score; x::multi -> (a, user:b);
+    /// May {draft} go?
+    await(timeout = "72h", default = Decision::Go { by: 1 }) decision: Decision;
+    parallel < await left: bool; signing: await(timeout = WEEK) user:team: Vec<u8> >
     sequence < < a > >; Drafting
 }"#;
 
@@ -96,7 +100,8 @@ fn seed() -> u64 {
 
 fn run(rounds: usize, good: &str, expand: fn(TokenStream) -> TokenStream) {
     let seed = seed();
-    eprintln!("{rounds} mutants, ADK_SEED={seed:#x}");
+    // Said also when the test passes.
+    let _ = writeln!(std::io::stderr(), "{rounds} mutants, ADK_SEED={seed:#x}");
     let pool: Vec<TokenTree> = POOL.parse::<TokenStream>().unwrap().into_iter().collect();
     let mut dice = Dice(seed);
     for round in 0..rounds {

@@ -5,6 +5,7 @@
 
 pub mod attributes;
 pub mod blocks;
+pub mod by_hand;
 pub mod keys;
 pub mod names;
 pub mod nested;

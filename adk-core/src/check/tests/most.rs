@@ -1,0 +1,74 @@
+//! More faults than are told at once, and more text than fits into a message.
+
+use super::{Facts, Spec, Step, facts, sizes};
+use crate::spec::{AgentMeta, StepKind};
+use std::iter::repeat_n;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// As many steps as the tests have at most, and room for what they do.
+const STEPS: usize = 70;
+type Found<'a> = Facts<'a, STEPS, STEPS, 256>;
+
+/// What const evaluation would say at each step; the others do nothing.
+fn said(prompts: &[String]) -> Vec<Option<String>> {
+    let names: Vec<_> = (0..STEPS).map(|i| format!("agent_{i}")).collect();
+    let prompts: Vec<_> = prompts.iter().map(String::as_str).chain(repeat_n("", STEPS)).take(STEPS).collect();
+    let metas: Vec<_> =
+        (0..STEPS).map(|i| AgentMeta::custom(&names[i]).prompts(std::slice::from_ref(&prompts[i]))).collect();
+    let steps: Vec<_> = (0..STEPS)
+        .map(|i| Step::new(&names[i], StepKind::Agent { meta: &metas[i], instance: false }, i))
+        .collect();
+    let spec = Spec::new("root", "", &steps);
+    let needed = sizes(&spec);
+    assert!(needed.names <= 512 && needed.keys <= 256 && needed.slots <= 512 && needed.words <= 16);
+    let found: Found<'_> = facts::<STEPS, STEPS, 512, 256, 512, 16, 1>(&spec, &[0; STEPS]);
+    let raise = |at| catch_unwind(AssertUnwindSafe(|| found.raise(&spec, at, 0, true))).err();
+    (0..STEPS).map(|at| raise(at).map(|why| *why.downcast::<String>().expect("a message"))).collect()
+}
+
+/// A prompt that reads these keys.
+fn reads(keys: std::ops::Range<usize>) -> String {
+    keys.map(|key| format!("{{unknown_{key}}} ")).collect()
+}
+
+const MORE: &str = "help: this workflow has more faults than are told at once; mend these first";
+
+#[test]
+fn sixty_four_faults_are_told_at_once() {
+    let said_of = |count: usize| said(&(0..count).map(|i| reads(i..i + 1)).collect::<Vec<_>>());
+    let said = said_of(64);
+    assert_eq!(said.iter().flatten().count(), 64);
+    assert!(!said.iter().flatten().any(|message| message.contains(MORE)), "{said:?}");
+    for count in [65, STEPS] {
+        let said = said_of(count);
+        assert_eq!(said.iter().flatten().count(), 64);
+        for (i, message) in said.iter().flatten().enumerate() {
+            let fact = format!("key-missing: agent `agent_{i}` reads `unknown_{i}`, ");
+            assert!(message.starts_with(&fact) && message.ends_with(MORE) == (i == 63), "{message}");
+        }
+    }
+}
+
+#[test]
+fn a_message_ends_with_a_whole_fault() {
+    let said = said(&[reads(0..50)]);
+    let message = said[0].as_ref().expect("a message");
+    assert!(message.len() <= 4096);
+    let lines: Vec<_> = message.lines().collect();
+    let [faults @ .., more] = &lines[..] else { panic!("{message}") };
+    for (i, fault) in faults.iter().enumerate() {
+        assert!(fault.starts_with(&format!("key-missing: agent `agent_0` reads `unknown_{i}`, ")), "{fault}");
+        assert!(fault.ends_with("if it may be absent"), "{fault}");
+    }
+    assert!(faults.len() > 10);
+    assert_eq!(*more, format!("help: {} more faults stand here; mend these first", 50 - faults.len()));
+}
+
+#[test]
+fn a_fault_that_is_longer_than_a_message_is_cut_off() {
+    let said = said(&[format!("{{{}}}", "\u{e9}".repeat(3_000))]);
+    let message = said[0].as_ref().expect("a message");
+    assert!(message.starts_with("key-missing: agent `agent_0` reads `\u{e9}\u{e9}"), "{message}");
+    assert!(message.ends_with("\u{e9}..."), "{message}");
+    assert!((4_090..=4_096).contains(&message.len()), "{}", message.len());
+}
