@@ -73,6 +73,12 @@ pub(crate) fn corrupt(message: String) -> Error {
         .with_help("was the file written by another program?")
 }
 
+/// SQLite opens a file that may not be written as one to read.
+pub(crate) fn read_only() -> Error {
+    Error::new(ErrorKind::Store(StoreErrorKind::ReadOnly), "the file may not be written")
+        .with_help("the file and its folder have to be writable")
+}
+
 /// The thread that writes has ended.
 pub(crate) fn closed() -> Error {
     Error::new(ErrorKind::Store(StoreErrorKind::Unavailable), "the store is closed")

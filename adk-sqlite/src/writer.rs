@@ -2,11 +2,12 @@
 
 use crate::Options;
 use crate::cache::Cache;
-use crate::error::{Doing, closed, copy, failed, of_file};
+use crate::error::{Doing, closed, copy, failed, of_file, read_only};
 use crate::owner::Owner;
 use crate::{Durability, schema};
-use adk_core::{Error, Result};
+use adk_core::{Error, Result, RunId};
 use rusqlite::Connection;
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
@@ -33,6 +34,8 @@ pub(crate) struct Db {
     pub(crate) cache: Cache,
     pub(crate) owner: Owner,
     pub(crate) path: PathBuf,
+    /// Runs that this process does not drive any more, where that could not be written down.
+    pub(crate) given_up: HashSet<RunId>,
 }
 
 /// Something to be written.
@@ -104,15 +107,6 @@ impl Writer {
     }
 }
 
-impl Writer {
-    /// Does this without anybody who waits for it.
-    pub(crate) fn tell(&self, work: impl FnMut(&mut Db) -> Result<()> + Send + 'static) {
-        let (reply, _) = oneshot::channel();
-        // When the thread has ended there is nothing to do any more.
-        let _ = self.post(Box::new(Call { work, value: None, reply, lost: None }));
-    }
-}
-
 impl Drop for Writer {
     fn drop(&mut self) {
         // The thread ends when nobody can ask it any more, after what was asked.
@@ -177,9 +171,12 @@ impl Db {
             Ok(())
         };
         set().doing("open the file")?;
+        if connection.is_readonly("main").doing("open the file")? {
+            return Err(read_only());
+        }
         schema::prepare(&connection)?;
         let owner = Owner::new(&path)?;
-        Ok(Self { connection, cache: Cache::default(), owner, path })
+        Ok(Self { connection, cache: Cache::default(), owner, path, given_up: HashSet::new() })
     }
 
     fn serve(&mut self, incoming: &Receiver<Box<dyn Job>>) {

@@ -38,7 +38,7 @@ async fn texts(store: &SqliteStore) -> Vec<String> {
 }
 
 /// This test file as a process that does one of the parts.
-fn part(before: &[&str], part: &str, folder: &Path) -> Command {
+fn process(before: &[&str], part: &str, folder: &Path) -> Command {
     let test = std::env::current_exe().unwrap();
     let mut words = before.iter().map(ToString::to_string).chain([test.display().to_string()]);
     let mut command = Command::new(words.next().unwrap());
@@ -61,7 +61,7 @@ fn on_a_small_disk(name: &str, kib: u32) -> bool {
         let probe = Command::new(alone[0]).args(&alone[1..]).args(["sh", "-c", &mount]).output();
         if probe.is_ok_and(|probe| probe.status.success()) {
             let before = [alone, &["sh", "-c", &script, "sh"]].concat();
-            finishes(part(&before, name, folder.path()));
+            finishes(process(&before, name, folder.path()));
             return true;
         }
     }
@@ -72,7 +72,8 @@ fn on_a_small_disk(name: &str, kib: u32) -> bool {
 fn finishes(mut command: Command) {
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && said.contains("part is done"), "{said}");
+    let why = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("part is done"), "{said}{why}");
     print!("{said}");
 }
 
@@ -216,7 +217,7 @@ async fn a_file_or_a_folder_without_the_right_to_write_says_so() {
     let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
     let before = if is_root { &nobody[..] } else { &[] };
     let probe = before.first().map(|first| Command::new(first).args(&before[1..]).arg("true").status());
-    let reads = part(before, "", Path::new("")).env_remove("ADK_PART").status();
+    let reads = process(before, "", Path::new("")).env_remove("ADK_PART").status();
     if !probe.is_none_or(|probe| probe.is_ok_and(|code| code.success()))
         || !reads.is_ok_and(|code| code.success())
     {
@@ -232,7 +233,7 @@ async fn a_file_or_a_folder_without_the_right_to_write_says_so() {
     for (of_file, of_folder) in [(0o444, 0o777), (0o666, 0o555), (0o444, 0o555), (0o000, 0o777)] {
         mode(&file, of_file);
         mode(folder.path(), of_folder);
-        finishes(part(before, "no rights", folder.path()));
+        finishes(process(before, "no rights", folder.path()));
     }
     mode(folder.path(), 0o755);
     mode(&file, 0o644);
@@ -256,7 +257,7 @@ struct Holder(Child);
 
 impl Holder {
     fn new(folder: &Path, how: &str) -> Self {
-        let mut child = part(&[], how, folder).spawn().unwrap();
+        let mut child = process(&[], how, folder).spawn().unwrap();
         let out = BufReader::new(child.stdout.as_mut().unwrap());
         assert!(out.lines().map_while(Result::ok).any(|line| line == "holds"), "it holds the file");
         Self(child)

@@ -25,10 +25,17 @@ impl Topology {
     }
 
     /// Whether a run of this shape can go on with one of the other: they are equal, or the other has more steps at the
-    /// end of the workflow's body.
+    /// end of the workflow's body, which may be one sequence, as in trees that were built at run time.
     pub fn fits(&self, now: &Self) -> bool {
         let Some(added) = now.0.strip_prefix(&self.0[..]) else { return false };
-        added.first().is_none_or(|line| depth(line) == 1)
+        added.first().is_none_or(|line| depth(line) <= now.body())
+    }
+
+    /// How deep the steps of the body stand.
+    fn body(&self) -> usize {
+        let mut top = self.0.iter().filter(|line| depth(line) == 1);
+        let is_sequence = top.next().is_some_and(|line| line.trim_start().starts_with("sequence "));
+        if is_sequence && top.next().is_none() { 2 } else { 1 }
     }
 
     /// What is different: lines that are gone begin with `-`, new ones with `+`. They are indented as they stand in each
@@ -152,6 +159,15 @@ mod tests {
         assert!(!old.fits(&shape(&["workflow w", "  loop l", "    custom a", "    custom b"])));
         assert!(!old.fits(&shape(&["workflow w", "  loop l"])));
         assert!(!old.fits(&shape(&["workflow w", "  custom b", "  loop l", "    custom a"])));
+        // The body of a tree that was built is one sequence.
+        let old = shape(&["workflow w", "  sequence w", "    loop l", "      custom a"]);
+        let then = |more: &[&str]| {
+            shape(&[&["workflow w", "  sequence w", "    loop l", "      custom a"], more].concat())
+        };
+        assert!(old.fits(&then(&["    custom b"])) && old.fits(&then(&["    loop m", "      custom b"])));
+        assert!(
+            !old.fits(&then(&["      custom b"])) && !old.fits(&then(&["      custom b", "    custom c"]))
+        );
     }
 
     #[test]
