@@ -296,9 +296,9 @@ async fn a_process_that_holds_the_file_for_too_long_is_told_of_and_hurts_nobody(
     };
     drop(stream);
     is_about(&error, StoreErrorKind::Locked, &file);
+    holder.lets_go();
     let there = store.read(&key(), &EventFilter::new()).await.unwrap().unwrap();
     assert_eq!(there.events.iter().map(|event| event.id).collect::<Vec<_>>(), seen);
-    holder.lets_go();
     runner(&store).resume(&tree, there.events[0].invocation_id).await.unwrap();
     assert_eq!(texts(&store).await.len(), 21);
 }
