@@ -14,5 +14,6 @@ mod matrix;
 mod people;
 mod person;
 mod refused;
+mod talks;
 mod trees;
 mod wait;
