@@ -4,9 +4,7 @@ use super::crash::{Ended, World, drive};
 use adk_core::llm::LlmAgent;
 use adk_core::model::{Model, ModelChunk, ModelRequest, ModelResponse, ModelStream, Usage};
 use adk_core::tool::FunctionTool;
-use adk_core::{
-    AgentTool, Content, ErrorKind, FunctionCall, Part, Role, RunConfig, RunEnd, Runner, SequentialAgent,
-};
+use adk_core::{AgentTool, Content, ErrorKind, FunctionCall, Part, Role, RunConfig, RunEnd, SequentialAgent};
 use serde_json::{Map, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};

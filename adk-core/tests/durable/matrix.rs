@@ -2,6 +2,9 @@
 
 use super::crash::{Shape, Whole, with_kills};
 use super::{people, talks, trees};
+use crate::support::Tree;
+use std::num::NonZero;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Where branches were cancelled, how far they had come depends on when: only what follows is compared.
 fn comparable(shape: &Shape, name: &str) -> Shape {
@@ -13,31 +16,52 @@ fn comparable(shape: &Shape, name: &str) -> Shape {
     shape
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_run_that_is_killed_anywhere_ends_as_if_it_were_not() {
-    let step = if std::env::var("ADK_CRASHES").is_ok_and(|all| all == "all") { 1 } else { 7 };
-    let (mut kills, mut in_pieces) = (0, 0);
-    for (name, tree, parallel) in trees::all().into_iter().chain(people::all()).chain(talks::all()) {
-        let Whole { shape, points, .. } = with_kills(tree, &[], parallel).await.unwrap();
-        let whole = comparable(&shape, name);
-        assert!(points > 10, "{name}: only {points} points");
-        for first in 0..points {
-            let Some(once) = with_kills(tree, &[first], parallel).await else { continue };
-            assert_eq!(comparable(&once.shape, name), whole, "{name}, killed at {first}");
-            (kills, in_pieces) = (kills + 1, in_pieces + once.in_pieces);
-            let rest = once.points;
-            for second in (first % step..rest).step_by(step) {
-                if let Some(twice) = with_kills(tree, &[first, second], parallel).await {
-                    assert_eq!(
-                        comparable(&twice.shape, name),
-                        whole,
-                        "{name}, killed at {first} and {second}"
-                    );
-                    kills += 1;
-                }
+/// What was done, by all threads.
+#[derive(Default)]
+struct Done {
+    kills: AtomicUsize,
+    /// Those in the middle of a reply.
+    in_pieces: AtomicUsize,
+}
+
+#[test]
+fn a_run_that_is_killed_anywhere_ends_as_if_it_were_not() {
+    let step = if std::env::var("ADK_CRASHES").is_ok_and(|all| all == "all") { 1 } else { 11 };
+    let cases = [trees::all(), people::all(), talks::all()].concat();
+    let (next, done) = (AtomicUsize::new(0), Done::default());
+    let take = || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+        runtime.unwrap().block_on(async {
+            while let Some(&(name, tree, parallel)) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                kill_everywhere(name, tree, parallel, step, &done).await;
+            }
+        });
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, NonZero::get) {
+            scope.spawn(take);
+        }
+    });
+    let (kills, in_pieces) = (done.kills.into_inner(), done.in_pieces.into_inner());
+    println!("{kills} runs were killed and taken up again, {in_pieces} of them in the middle of a reply");
+    assert!(kills > 500 && in_pieces > 20, "only {kills}, {in_pieces} in replies");
+}
+
+async fn kill_everywhere(name: &str, tree: fn() -> Tree, parallel: bool, step: usize, done: &Done) {
+    let Whole { shape, points, .. } = with_kills(tree, &[], parallel).await.unwrap();
+    let whole = comparable(&shape, name);
+    assert!(points > 10, "{name}: only {points} points");
+    for first in 0..points {
+        let Some(once) = with_kills(tree, &[first], parallel).await else { continue };
+        assert_eq!(comparable(&once.shape, name), whole, "{name}, killed at {first}");
+        done.kills.fetch_add(1, Ordering::Relaxed);
+        done.in_pieces.fetch_add(once.in_pieces, Ordering::Relaxed);
+        for second in (first % step..once.points).step_by(step) {
+            if let Some(twice) = with_kills(tree, &[first, second], parallel).await {
+                let shape = comparable(&twice.shape, name);
+                assert_eq!(shape, whole, "{name}, killed at {first} and {second}");
+                done.kills.fetch_add(1, Ordering::Relaxed);
             }
         }
     }
-    println!("{kills} runs were killed and taken up again, {in_pieces} of them in the middle of a reply");
-    assert!(kills > 500 && in_pieces > 20, "only {kills}, {in_pieces} in replies");
 }
