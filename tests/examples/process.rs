@@ -61,7 +61,9 @@ impl Started {
     /// What it says next.
     pub(crate) fn line(&mut self) -> String {
         let mut line = String::new();
-        self.reader.read_line(&mut line).expect("it says something");
+        let read = self.reader.read_line(&mut line).expect("it says text");
+        assert!(read > 0, "it ended after {:?}", self.out);
+        self.out.push_str(&line);
         line
     }
 
@@ -122,15 +124,10 @@ impl Example {
     pub(crate) fn start_until(self, begins: &str) -> Started {
         let Self { mut command, .. } = self;
         let mut child = command.spawn().expect("the example starts");
-        let mut reader = BufReader::new(child.stdout.take().expect("it is piped"));
-        let mut out = String::new();
-        loop {
-            let at = out.len();
-            assert!(reader.read_line(&mut out).expect("it says something") > 0, "it ended after {out:?}");
-            if out[at..].starts_with(begins) {
-                return Started { child, reader, out };
-            }
-        }
+        let reader = BufReader::new(child.stdout.take().expect("it is piped"));
+        let mut started = Started { child, reader, out: String::new() };
+        while !started.line().starts_with(begins) {}
+        started
     }
 
     /// Reads the first bytes of its output, then closes the pipe, as `head` does; what it wrote to standard error.
