@@ -4,7 +4,7 @@ use crate::agent::{Agent, DynAgent};
 use crate::llm::LlmAgent;
 use crate::model::ToolDeclaration;
 use crate::outbox::Polled;
-use crate::run::{Prepare, Run, stored};
+use crate::run::{Context, Prepare, Run, stored};
 use crate::spec::ToolMeta;
 use crate::tool::{DynTool, ToolArgs, ToolContext, ToolError};
 use crate::workflow::{prepare_root, run_root};
@@ -87,10 +87,23 @@ impl AgentTool {
             Some(Value::String(text)) => text.clone(),
             _ => Value::Object(args).to_string(),
         };
-        let mut inner = cx.inner(Name::shared(agent.meta().name));
+        let inner = cx.inner(Name::shared(agent.meta().name));
         if let Some(input) = agent.meta().request_input() {
             inner.run.begin_with(&stored(inner.scope.as_deref(), input), request.clone().into());
         }
+        let run = inner.run.clone();
+        let result = self.drive(agent, request, inner, cx).await;
+        cx.used(run.usage());
+        result
+    }
+
+    async fn drive(
+        &self,
+        agent: Arc<dyn DynAgent>,
+        request: String,
+        mut inner: Context,
+        cx: &mut ToolContext,
+    ) -> Result<Value, ToolError> {
         let run = inner.run.clone();
         let keys: Vec<(Name, Name)> = {
             let writes = agent.meta().writes.iter();

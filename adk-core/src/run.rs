@@ -262,10 +262,18 @@ impl Run {
         std::mem::take(&mut *lock(&self.done))
     }
 
-    /// An agent is not run again: what its model calls used counts all the same.
+    /// Something is not done again: what its model calls used counts all the same.
     pub(crate) fn skipped(&self, usage: Usage) {
         self.add_usage(usage);
-        self.llm_calls.fetch_add(u32::try_from(usage.calls).unwrap_or(u32::MAX), Ordering::Relaxed);
+        self.counted(u32::try_from(usage.calls).unwrap_or(u32::MAX));
+    }
+
+    /// Model calls that were made before.
+    fn counted(&self, calls: u32) {
+        match &self.outer {
+            Some(outer) => outer.counted(calls),
+            None => drop(self.llm_calls.fetch_add(calls, Ordering::Relaxed)),
+        }
     }
 
     pub(crate) fn end_loop(&self, end: LoopEnd) {

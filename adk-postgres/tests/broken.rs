@@ -9,30 +9,16 @@ mod trees;
 
 mod support;
 
-use adk_core::session::{EventFilter, SessionKey, SessionStore};
-use adk_core::{Error, ErrorKind, Runner, StateDelta, StoreErrorKind};
+use adk_core::session::{EventFilter, SessionStore};
+use adk_core::{Error, StateDelta, StoreErrorKind};
 use adk_postgres::{Options, PostgresStore};
 use std::time::Duration;
 use support::{Database, quick, server};
+use trees::survival::{key, kind, runner};
 use trees::{Tree, run, say};
-
-fn kind(error: &Error) -> StoreErrorKind {
-    match error.kind() {
-        ErrorKind::Store(kind) => kind,
-        other => panic!("{other:?}: {error}"),
-    }
-}
-
-fn key() -> SessionKey {
-    SessionKey::new("app", "u", "s")
-}
 
 async fn refused(url: &str) -> Error {
     PostgresStore::connect_with(url, quick().patience(Duration::from_secs(1))).await.unwrap_err()
-}
-
-fn runner(store: &PostgresStore) -> Runner {
-    Runner::builder().app_name("app").session_store(store.clone()).engine(store.clone()).build().unwrap()
 }
 
 #[tokio::test]

@@ -10,28 +10,14 @@ mod trees;
 
 mod support;
 
-use adk_core::session::{EventFilter, SessionKey, SessionStore};
-use adk_core::{Error, ErrorKind, Event, Flow, Runner, StoreErrorKind};
+use adk_core::session::{EventFilter, SessionStore};
+use adk_core::{Error, Event, Flow, StoreErrorKind};
 use adk_postgres::{Options, PostgresStore};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 use support::{Database, quick};
+use trees::survival::{key, kind, runner};
 use trees::{Tree, by, repeat, run};
-
-fn kind(error: &Error) -> StoreErrorKind {
-    match error.kind() {
-        ErrorKind::Store(kind) => kind,
-        other => panic!("{other:?}: {error}"),
-    }
-}
-
-fn key() -> SessionKey {
-    SessionKey::new("app", "u", "s")
-}
-
-fn runner(store: &PostgresStore) -> Runner {
-    Runner::builder().app_name("app").session_store(store.clone()).engine(store.clone()).build().unwrap()
-}
 
 /// Restarts the server as a crash does: nothing is written on the way down, and it recovers from its log.
 fn crash() {

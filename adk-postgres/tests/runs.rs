@@ -12,7 +12,7 @@ mod support;
 
 use adk_postgres::PostgresStore;
 use support::{Database, quick};
-use trees::survival;
+use trees::{killed, survival};
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
@@ -50,5 +50,5 @@ async fn a_kill_loses_nothing_that_was_seen_and_doubles_nothing() {
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn a_run_that_is_killed_ends_as_one_that_is_not() {
-    survival::ends_the_same(&Database::new().await, survival::kills(6)).await;
+    killed::ends_the_same(&Database::new().await, survival::kills(6)).await;
 }

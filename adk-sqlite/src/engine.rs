@@ -1,5 +1,6 @@
 //! The store as the engine of runs.
 
+use crate::close::Close;
 use crate::commit::Commit;
 use crate::error::closed;
 use crate::writer::Db;
@@ -55,11 +56,12 @@ impl Engine for SqliteStore {
     }
 
     fn close(&self, run: RunId, status: RunStatus) -> BoxFuture<'_, Result<()>> {
-        Box::pin(self.0.writer.write(move |db| journal::close(db, run, Some(&status))))
+        Box::pin(self.0.writer.close(run, status))
     }
 
     fn release(&self, run: RunId) {
-        self.0.writer.tell(move |db: &mut Db| journal::close(db, run, None));
+        // When the thread has ended nobody is told any more.
+        let _ = self.0.writer.post(Box::new(Close { run, status: None, reply: None }));
     }
 
     fn unfinished<'a>(&'a self, app: &'a str) -> BoxFuture<'a, Result<Vec<RunInfo>>> {

@@ -2,6 +2,7 @@
 
 use adk_core::{Error, ErrorKind, StoreErrorKind};
 use rusqlite::ErrorCode;
+use std::path::Path;
 
 /// What went wrong, while this was done.
 pub(crate) fn failed(doing: &str, error: &rusqlite::Error) -> Error {
@@ -42,10 +43,40 @@ impl<T> Doing<T> for rusqlite::Result<T> {
     }
 }
 
+/// The same error, with the file where that is what is wrong.
+pub(crate) fn of_file(path: &Path, error: Error) -> Error {
+    use StoreErrorKind::{Exists, Fenced, Missing};
+    match error.kind() {
+        ErrorKind::Store(kind) if !matches!(kind, Exists | Missing | Fenced) => {
+            let named = Error::new(error.kind(), format!("`{}`: {}", path.display(), error.message()));
+            helped(named, &error)
+        }
+        _ => error,
+    }
+}
+
+/// The same error for somebody else.
+pub(crate) fn copy(error: &Error) -> Error {
+    helped(Error::new(error.kind(), error.message()), error)
+}
+
+fn helped(error: Error, by: &Error) -> Error {
+    match by.help() {
+        Some(help) => error.with_help(help),
+        None => error,
+    }
+}
+
 /// What is stored is not what is written here.
 pub(crate) fn corrupt(message: String) -> Error {
     Error::new(ErrorKind::Store(StoreErrorKind::Corrupt), message)
         .with_help("was the file written by another program?")
+}
+
+/// SQLite opens a file that may not be written as one to read.
+pub(crate) fn read_only() -> Error {
+    Error::new(ErrorKind::Store(StoreErrorKind::ReadOnly), "the file may not be written")
+        .with_help("the file and its folder have to be writable")
 }
 
 /// The thread that writes has ended.

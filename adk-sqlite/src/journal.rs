@@ -147,9 +147,10 @@ pub(crate) fn take(db: &mut Db, run: RunId) -> Result<Taken> {
         db.connection.query_row(sql, [&id], |row| Ok((row.get(0)?, row.get::<_, String>(1)?))).optional();
     let row: Option<(Option<String>, _)> = row.doing(what)?;
     let Some((owner, record)) = row else { return Err(refuse::unknown_run(run)) };
-    if owner.is_some_and(|owner| db.owner.lives(&db.path, &owner)) {
+    if owner.is_some_and(|owner| db.is_driven(run, &owner)) {
         return Err(refuse::run_busy(run));
     }
+    db.given_up.remove(&run);
     let sql = "UPDATE adkw_runs SET owner = ?2, status = 'running', error = NULL WHERE id = ?1";
     db.connection.execute(sql, [&id, &db.owner.name]).doing(what)?;
     let sql = "UPDATE adkw_waits SET seen = 1 WHERE run = ?1 AND answer IS NOT NULL";
@@ -211,10 +212,10 @@ pub(crate) fn unfinished(db: &Db, app: &str) -> Result<Vec<RunInfo>> {
     let mut all = Vec::new();
     for row in rows.doing(what)? {
         let (status, owner, record, answered) = row.doing(what)?;
-        let free = !owner.is_some_and(|owner| db.owner.lives(&db.path, &owner));
         let status = RunStatus::from_row(&status, None);
-        let ready = free && (status != RunStatus::Paused || answered);
         let record: RunRecord = from_text(&record, "the record of a run")?;
+        let free = !owner.is_some_and(|owner| db.is_driven(record.run_id, &owner));
+        let ready = free && (status != RunStatus::Paused || answered);
         all.push(RunInfo::of(&record, status, ready));
     }
     Ok(all)

@@ -22,6 +22,7 @@
 
 mod append;
 mod cache;
+mod close;
 mod commit;
 mod engine;
 mod error;

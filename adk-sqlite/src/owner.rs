@@ -1,6 +1,5 @@
 //! Who drives a run: a process that lives. It holds the lock of a file, and the system takes it away with the process.
 
-use crate::error::failed;
 use adk_core::{Error, ErrorKind, Result, StoreErrorKind};
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -64,9 +63,4 @@ impl Drop for Owner {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.path);
     }
-}
-
-/// The folder of a database that cannot be opened may not be there: SQLite does not say so.
-pub(crate) fn open_failed(path: &Path, error: &rusqlite::Error) -> Error {
-    failed(&format!("open `{}`", path.display()), error)
 }

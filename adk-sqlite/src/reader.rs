@@ -2,8 +2,7 @@
 
 use crate::Options;
 use crate::append::{app_state, object, user_state};
-use crate::error::{Doing, closed, corrupt};
-use crate::owner::open_failed;
+use crate::error::{Doing, closed, corrupt, of_file};
 use crate::time;
 use adk_core::session::{EventFilter, Pages, SessionKey, SessionRow, SessionSnapshot};
 use adk_core::{BoxFuture, Event, Result};
@@ -35,7 +34,8 @@ impl Reader {
             this.free.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
             result
         };
-        tokio::task::spawn_blocking(read).await.map_err(|error| closed().with_source(error))?
+        let read = tokio::task::spawn_blocking(read).await.map_err(|error| closed().with_source(error))?;
+        read.map_err(|error| of_file(&self.path, error))
     }
 
     fn connection(&self) -> Result<Connection> {
@@ -44,7 +44,7 @@ impl Reader {
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&self.path, flags);
-        let connection = connection.map_err(|error| open_failed(&self.path, &error))?;
+        let connection = connection.doing("open the file to read")?;
         connection.busy_timeout(self.options.busy_timeout).doing("open the file to read")?;
         Ok(connection)
     }

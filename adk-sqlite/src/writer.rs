@@ -2,11 +2,12 @@
 
 use crate::Options;
 use crate::cache::Cache;
-use crate::error::{Doing, closed, failed};
-use crate::owner::{Owner, open_failed};
+use crate::error::{Doing, closed, copy, failed, of_file, read_only};
+use crate::owner::Owner;
 use crate::{Durability, schema};
-use adk_core::{Error, Result};
+use adk_core::{Error, Result, RunId};
 use rusqlite::Connection;
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
@@ -33,6 +34,8 @@ pub(crate) struct Db {
     pub(crate) cache: Cache,
     pub(crate) owner: Owner,
     pub(crate) path: PathBuf,
+    /// Runs that this process does not drive any more, where that could not be written down.
+    pub(crate) given_up: HashSet<RunId>,
 }
 
 /// Something to be written.
@@ -53,7 +56,7 @@ impl Writer {
     pub(crate) async fn open(path: PathBuf, options: Options) -> Result<Self> {
         let (jobs, incoming) = channel();
         let (opened, result) = oneshot::channel();
-        let run = move || match Db::open(path, options) {
+        let run = move || match Db::open(path.clone(), options).map_err(|error| of_file(&path, error)) {
             Ok(mut db) => {
                 let _ = opened.send(Ok(()));
                 db.serve(&incoming);
@@ -104,15 +107,6 @@ impl Writer {
     }
 }
 
-impl Writer {
-    /// Does this without anybody who waits for it.
-    pub(crate) fn tell(&self, work: impl FnMut(&mut Db) -> Result<()> + Send + 'static) {
-        let (reply, _) = oneshot::channel();
-        // When the thread has ended there is nothing to do any more.
-        let _ = self.post(Box::new(Call { work, value: None, reply, lost: None }));
-    }
-}
-
 impl Drop for Writer {
     fn drop(&mut self) {
         // The thread ends when nobody can ask it any more, after what was asked.
@@ -153,12 +147,12 @@ impl<T: Send, F: FnMut(&mut Db) -> Result<T> + Send> Job for Call<F, T> {
 
 impl Db {
     fn open(path: PathBuf, options: Options) -> Result<Self> {
-        let connection = Connection::open(&path).map_err(|error| open_failed(&path, &error))?;
+        let connection = Connection::open(&path).doing("open the file")?;
         let synchronous = match options.durability {
             Durability::Power => "FULL",
             Durability::Process => "NORMAL",
         };
-        let set = || {
+        let set = || -> rusqlite::Result<()> {
             connection.busy_timeout(options.busy_timeout)?;
             connection.set_prepared_statement_cache_capacity(64);
             connection.query_row("PRAGMA journal_mode=WAL", [], |_| Ok(()))?;
@@ -176,10 +170,13 @@ impl Db {
             }
             Ok(())
         };
-        set().map_err(|error| open_failed(&path, &error))?;
+        set().doing("open the file")?;
+        if connection.is_readonly("main").doing("open the file")? {
+            return Err(read_only());
+        }
         schema::prepare(&connection)?;
         let owner = Owner::new(&path)?;
-        Ok(Self { connection, cache: Cache::default(), owner, path })
+        Ok(Self { connection, cache: Cache::default(), owner, path, given_up: HashSet::new() })
     }
 
     fn serve(&mut self, incoming: &Receiver<Box<dyn Job>>) {
@@ -202,7 +199,7 @@ impl Db {
         match self.together(&mut jobs) {
             Ok(results) => {
                 for (job, result) in jobs.into_iter().zip(results) {
-                    job.done(result, self);
+                    job.done(result.map_err(|error| of_file(&self.path, error)), self);
                 }
             }
             Err(Lost { error, alone: true }) if jobs.len() > 1 => {
@@ -212,12 +209,7 @@ impl Db {
             }
             Err(Lost { error, .. }) => {
                 for job in jobs {
-                    let copy = Error::new(error.kind(), error.message());
-                    let copy = match error.help() {
-                        Some(help) => copy.with_help(help),
-                        None => copy,
-                    };
-                    job.done(Err(copy), self);
+                    job.done(Err(of_file(&self.path, copy(&error))), self);
                 }
             }
         }

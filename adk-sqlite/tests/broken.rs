@@ -7,26 +7,16 @@ mod trees;
 
 mod support;
 
-use adk_core::session::{EventFilter, SessionKey, SessionStore};
-use adk_core::{Error, ErrorKind, Runner, StateDelta, StoreErrorKind};
+use adk_core::session::{EventFilter, SessionStore};
+use adk_core::{StateDelta, StoreErrorKind};
 use adk_sqlite::{Options, SqliteStore};
 use rusqlite::Connection;
 use std::io::{Seek, SeekFrom, Write};
 use std::time::Duration;
 use support::Folder;
 use trees::store::stored;
+use trees::survival::{key, kind, runner};
 use trees::{Tree, repeat, run, say};
-
-fn kind(error: &Error) -> StoreErrorKind {
-    match error.kind() {
-        ErrorKind::Store(kind) => kind,
-        other => panic!("{other:?}: {error}"),
-    }
-}
-
-fn key() -> SessionKey {
-    SessionKey::new("app", "u", "s")
-}
 
 async fn len(store: &SqliteStore) -> usize {
     store.read(&key(), &EventFilter::new().last(0)).await.unwrap().unwrap().len
@@ -74,6 +64,30 @@ async fn a_damaged_file_is_an_error_where_it_is_damaged() {
         Ok(store) => store.read(&key(), &EventFilter::new()).await.unwrap_err(),
     };
     assert_eq!(kind(&error), StoreErrorKind::Corrupt, "{error}");
+    assert!(error.to_string().contains(folder.file().to_str().unwrap()), "{error}");
+}
+
+#[tokio::test]
+async fn a_damaged_header_is_an_error_and_the_file_is_left_as_it_is() {
+    for (at, bytes) in [(0, &[0; 100][..]), (16, &[0xff, 0xff]), (18, &[9, 9]), (100, &[0xa5; 60])] {
+        let folder = Folder::new();
+        let store = SqliteStore::open(folder.file()).await.unwrap();
+        store.create(key(), StateDelta::default()).await.unwrap();
+        drop(store);
+        let mut file = std::fs::OpenOptions::new().write(true).open(folder.file()).unwrap();
+        file.seek(SeekFrom::Start(at)).unwrap();
+        file.write_all(bytes).unwrap();
+        drop(file);
+        let before = std::fs::read(folder.file()).unwrap();
+        let error = SqliteStore::open(folder.file()).await.unwrap_err();
+        assert!(
+            matches!(kind(&error), StoreErrorKind::Corrupt | StoreErrorKind::ReadOnly),
+            "at {at}: {error}"
+        );
+        assert!(error.to_string().contains(folder.file().to_str().unwrap()), "{error}");
+        assert!(error.help().is_some() && !error.is_retryable(), "{error}");
+        assert_eq!(std::fs::read(folder.file()).unwrap(), before, "at {at}");
+    }
 }
 
 #[tokio::test]
@@ -108,8 +122,7 @@ async fn a_locked_database_is_waited_for_and_then_told() {
     store.create(key(), StateDelta::default()).await.unwrap();
     let other = Connection::open(folder.file()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let runner: Runner =
-        Runner::builder().app_name("app").session_store(store.clone()).engine(store.clone()).build().unwrap();
+    let runner = runner(&store);
     let tree = Tree::new("w", vec![run(say("a"))]);
     let error = runner.session("u", "s").run(&tree, "go").await.unwrap_err();
     assert_eq!(kind(&error), StoreErrorKind::Locked, "{error}");
@@ -126,8 +139,7 @@ async fn a_full_disk_ends_the_run_and_keeps_what_was_acknowledged() {
     let folder = Folder::new();
     let options = Options::default().max_bytes(400_000);
     let store = SqliteStore::open_with(folder.file(), options).await.unwrap();
-    let runner: Runner =
-        Runner::builder().app_name("app").session_store(store.clone()).engine(store.clone()).build().unwrap();
+    let runner = runner(&store);
     let tree = Tree::new("w", vec![repeat("l", Some(100_000), vec![run(say("a"))])]);
     let mut stream = runner.session("u", "s").run(&tree, "go").stream();
     let mut seen = Vec::new();
@@ -138,6 +150,7 @@ async fn a_full_disk_ends_the_run_and_keeps_what_was_acknowledged() {
         }
     };
     assert_eq!(kind(&error), StoreErrorKind::Full, "{error}");
+    assert!(error.to_string().contains(folder.file().to_str().unwrap()), "{error}");
     assert!(seen.len() > 100, "{}", seen.len());
     drop(stream);
     let there = store.read(&key(), &EventFilter::new()).await.unwrap().unwrap();

@@ -11,7 +11,7 @@ mod support;
 use adk_sqlite::SqliteStore;
 use rusqlite::Connection;
 use support::Folder;
-use trees::survival;
+use trees::{killed, survival};
 
 #[tokio::test]
 async fn what_is_delivered_is_stored_in_that_order() {
@@ -52,5 +52,5 @@ async fn a_kill_loses_nothing_that_was_seen_and_doubles_nothing() {
 /// `ADK_KILLS` says how many kills there have to be; 10 when it is not set.
 #[tokio::test]
 async fn a_run_that_is_killed_ends_as_one_that_is_not() {
-    survival::ends_the_same(&Folder::new(), survival::kills(10)).await;
+    killed::ends_the_same(&Folder::new(), survival::kills(10)).await;
 }

@@ -131,9 +131,11 @@ mod tests {
         let by = Path::root("w").child("p".into(), crate::At::Round(2));
         let end =
             BranchEnd::new(Flow::ExitTo("outer".into()), Some(LoopEndReason::Escalated { by: by.clone() }));
-        let joined = Joined::new(Ok(end.clone()));
+        let mut joined = Joined::new(Ok(end.clone()));
+        joined.usage = Usage { calls: 3, ..Usage::new(20, 10) };
         let again = Joined::from_value(joined.to_value().unwrap(), Vec::new()).unwrap();
         assert_eq!(again.end.unwrap(), end);
+        assert_eq!(again.usage, joined.usage);
         let failed = Joined::new(Err(Error::new(ErrorKind::Timeout, "late").at(&by)));
         let again = Joined::from_value(failed.to_value().unwrap(), Vec::new()).unwrap().end.unwrap_err();
         assert_eq!((again.kind(), again.message(), again.path()), (ErrorKind::Timeout, "late", Some(&by)));

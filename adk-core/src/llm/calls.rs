@@ -6,13 +6,14 @@ use super::merge::add;
 use super::toolbox::Toolbox;
 use crate::content::{Content, FunctionCall, FunctionResponse, Part, Role};
 use crate::panic::caught;
-use crate::run::Context;
+use crate::run::{Context, Run};
 use crate::tool::{DynTool, ToolActions, ToolContext, ToolError, ToolRecord};
 use crate::{BoxFuture, Error, ErrorKind, Name, Result};
 use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What is recorded of a call.
 #[derive(Debug, Serialize, Deserialize)]
@@ -63,6 +64,9 @@ pub(super) async fn answer(
     let mut actions = ToolActions::default();
     for (call, called) in calls.into_iter().zip(join_all(started).await) {
         let Called { result, left } = called?;
+        if !left.usage.is_nothing() {
+            **cx.frame.usage.get_or_insert_default() += left.usage;
+        }
         let (run, scope) = (cx.run.clone(), cx.scope.clone());
         let before = |key: &str| match &scope {
             Some(scope) => run.get(&scope.read_key_of(key)?),
@@ -109,12 +113,32 @@ fn start(
     let call = call.clone();
     let name = Name::shared(&call.name);
     // An agent does what it did, for the same record. Callbacks need not, so a call with some is recorded as a whole.
+    let made = Made::default();
     if tool.agent_dyn().is_some() && !hooks.is_watched() && cx.run.engine.records() {
-        return Box::pin(
-            cx.step_of_steps(name, |under| run(tool, call, before, own.recording_under(under), hooks)),
-        );
+        let work = |under| made.clone().by(run(tool, call, before, own.recording_under(under), hooks));
+        return Box::pin(made.clone().counted(cx.run.clone(), cx.step_of_steps(name, work)));
     }
-    Box::pin(cx.step(name, run(tool, call, before, own, hooks)))
+    let work = made.clone().by(run(tool, call, before, own, hooks));
+    Box::pin(made.counted(cx.run.clone(), cx.step(name, work)))
+}
+
+/// Whether a call was made now, and not answered from the record: then what it used is counted already.
+#[derive(Clone, Default)]
+struct Made(Arc<AtomicBool>);
+
+impl Made {
+    async fn by<T>(self, work: impl Future<Output = T>) -> T {
+        self.0.store(true, Ordering::Relaxed);
+        work.await
+    }
+
+    async fn counted(self, on: Arc<Run>, step: impl Future<Output = Result<Called>>) -> Result<Called> {
+        let called = step.await?;
+        if !self.0.load(Ordering::Relaxed) {
+            on.skipped(called.left.usage);
+        }
+        Ok(called)
+    }
 }
 
 async fn run(

@@ -107,8 +107,8 @@ pub struct Usage {
     /// Those of the output that were thoughts.
     #[serde(rename = "thoughtsTokenCount", alias = "thoughts_token_count", skip_serializing_if = "is_zero")]
     pub thought_tokens: u64,
-    /// How many calls.
-    #[serde(skip)]
+    /// How many calls. The usage of one call, as an event tells it in ADK's form, has none.
+    #[serde(skip_serializing_if = "is_zero")]
     pub calls: u64,
 }
 
@@ -121,6 +121,11 @@ impl Usage {
     /// The counts of one call.
     pub fn new(input_tokens: u64, output_tokens: u64) -> Self {
         Self { input_tokens, output_tokens, ..Self::default() }
+    }
+
+    /// Whether there was none.
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
     }
 
     /// Input and output together.

@@ -105,7 +105,10 @@ impl Replay {
     /// Whether the agent at this path, or one around it, has finished.
     fn has_finished(&self, path: &str) -> bool {
         let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
-        !self.done.is_empty() && ends.into_iter().any(|end| self.done.contains_key(&path[..end]))
+        let is_done = |end: usize| {
+            self.done.contains_key(&path[..end]) || self.done.contains_key(first_turn(&path[..end]))
+        };
+        !self.done.is_empty() && ends.into_iter().any(is_done)
     }
 
     /// Waits until everything before `target` is applied.
@@ -208,9 +211,7 @@ impl Replay {
         }
         let path = path.to_string();
         let done = self.done.get(&path)?;
-        let is_inside = |own: &(String, String)| {
-            own.1.strip_prefix(&*path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
+        let is_inside = |own: &(String, String)| is_of(&path, &own.1);
         let mut keys = Vec::new();
         let mut behind = 0;
         for (index, Recorded { event, own }) in self.events.iter().enumerate() {
@@ -221,6 +222,23 @@ impl Replay {
         }
         self.turn(run, behind).await;
         Some((done.clone(), keys))
+    }
+}
+
+/// The path of the first turn of what stands at this one: who is handed back to stands beside itself (`w/triage@2`), and
+/// has finished with its first turn.
+fn first_turn(path: &str) -> &str {
+    let name = path.rfind('/').map_or(0, |at| at + 1);
+    path[name..].find('@').map_or(path, |at| &path[..name + at])
+}
+
+/// Whether a path is this one, stands below it, or is, or stands below, a later turn of it.
+fn is_of(own: &str, path: &str) -> bool {
+    let Some(rest) = path.strip_prefix(own) else { return false };
+    match rest.as_bytes().first() {
+        None | Some(b'/') => true,
+        Some(b'@') => own == first_turn(own),
+        Some(_) => false,
     }
 }
 

@@ -7,7 +7,8 @@ use std::sync::Arc;
 /// Looks whether each answer in a message is one to a call that somebody has made in this session, and the only one.
 ///
 /// # Errors
-/// [`ErrorKind::UnknownWait`] for an answer to a call that nobody made; [`ErrorKind::Answered`] for a second one.
+/// [`ErrorKind::UnknownWait`] for an answer to a call that nobody made; [`ErrorKind::Answered`] for a second one;
+/// [`ErrorKind::AnswerInvalid`] for one that says it comes from another tool than was called.
 pub(super) async fn check(message: &Content, cx: &Context) -> Result<()> {
     let answers: Vec<_> = message.function_responses().collect();
     if answers.is_empty() {
@@ -32,6 +33,15 @@ pub(super) async fn check(message: &Content, cx: &Context) -> Result<()> {
         if before.any(|other| other.id == id) || answers[..at].iter().any(|other| other.id == id) {
             let message = format!("the call `{id}` of `{}` was answered before", answer.name);
             return Err(Error::new(ErrorKind::Answered, message).with_help("the first answer stands"));
+        }
+        let called = call.function_calls().find(|call| call.id == *id).map_or("", |call| &*call.name);
+        if !answer.name.is_empty() && answer.name != called {
+            let message = format!(
+                "the message answers the call `{id}` in the name of `{}`, but it is one of `{called}`",
+                answer.name
+            );
+            return Err(Error::new(ErrorKind::AnswerInvalid, message)
+                .with_help("the answer to a call has its id and the name of its tool"));
         }
     }
     Ok(())

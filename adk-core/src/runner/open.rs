@@ -2,7 +2,7 @@
 
 use super::Shared;
 use super::root::Start;
-use crate::engine::{Engine, Fork, Taken};
+use crate::engine::{Engine, Fork, Taken, refuse};
 use crate::event::StateDelta;
 use crate::run::Run;
 use crate::session::{PAGE, Session, SessionKey};
@@ -67,6 +67,10 @@ async fn make_again(
     shape: Option<(String, Topology)>,
 ) -> Result<(Arc<Run>, Start)> {
     let record = &taken.record;
+    // Another app may keep its runs in the same store. To this one they are not there.
+    if record.session.app != shared.app {
+        return Err(refuse::unknown_run(record.run_id));
+    }
     let (name, now) = shape.unwrap_or_default();
     if record.workflow != name {
         let message = format!("run `{}` is one of `{}`, not of `{name}`", record.run_id, record.workflow);

@@ -123,14 +123,16 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         }
     }
 
-    /// What the user says, in place of the inputs: text, images, files.
+    /// What the user says, in place of the inputs: text, images, files. A run that is taken up again has its message.
     pub fn message(mut self, content: impl Into<Content>) -> Self {
+        self.only_at_first("message");
         self.message = Some(content.into());
         self
     }
 
-    /// Sets a state key with the event of the user.
+    /// Sets a state key with the event of the user. A run that is taken up again has its own.
     pub fn state(mut self, key: impl Into<Name>, value: impl Serialize) -> Self {
+        self.only_at_first("state");
         let key = key.into();
         match crate::run::encode(&key, value) {
             Ok(value) => self.state.insert(key, value),
@@ -139,10 +141,22 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         self
     }
 
-    /// The settings of this run, in place of the runner's.
+    /// The settings of this run, in place of the runner's. A run that is taken up again keeps those that it began with.
     pub fn config(mut self, config: RunConfig) -> Self {
+        self.only_at_first("config");
         self.config = config;
         self
+    }
+
+    /// What is set on a run that is taken up again would not count, so it is an error.
+    fn only_at_first(&mut self, what: &str) {
+        if let Some(run) = self.resume {
+            let message =
+                format!("run `{run}` is taken up again with a `{what}`, but goes on with what it began with");
+            self.error = Some(Error::new(ErrorKind::Config, message).with_help(
+                "answer what it waits for with `runner.answer(...)`; what is new is said in a further run of the session",
+            ));
+        }
     }
 
     /// A live run: what people say while it goes on comes from the queue.

@@ -66,17 +66,35 @@ async fn append(
     key: &SessionKey,
     lines: impl Iterator<Item = Result<String>> + Send,
 ) -> Result<()> {
-    let mut page = Vec::with_capacity(MANY);
+    let (mut page, mut last) = (Vec::with_capacity(MANY), 1);
     for (number, line) in lines.enumerate() {
         let event = Event::from_stored(&line?).map_err(|error| at(number + 2, error.message()))?;
         page.push(event);
         if page.len() == MANY {
-            store.append(key, std::mem::take(&mut page)).await?;
+            store
+                .append(key, std::mem::take(&mut page))
+                .await
+                .map_err(|error| of_page(number + 2, MANY, error))?;
         }
+        last = number + 2;
     }
+    let many = page.len();
     match page.is_empty() {
         true => Ok(()),
-        false => store.append(key, page).await,
+        false => store.append(key, page).await.map_err(|error| of_page(last, many, error)),
+    }
+}
+
+/// Where an event is there twice, among which lines.
+fn of_page(last: usize, many: usize, error: Error) -> Error {
+    match error.kind() {
+        ErrorKind::Store(StoreErrorKind::Exists) => {
+            let first = last + 1 - many;
+            let message = format!("in the lines {first} to {last} of the import: {}", error.message());
+            Error::new(error.kind(), message)
+                .with_help("each event of an export is there once; leave doubled lines out")
+        }
+        _ => error,
     }
 }
 

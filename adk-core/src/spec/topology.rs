@@ -25,13 +25,21 @@ impl Topology {
     }
 
     /// Whether a run of this shape can go on with one of the other: they are equal, or the other has more steps at the
-    /// end of the workflow's body.
+    /// end of the workflow's body, which may be one sequence, as in trees that were built at run time.
     pub fn fits(&self, now: &Self) -> bool {
         let Some(added) = now.0.strip_prefix(&self.0[..]) else { return false };
-        added.first().is_none_or(|line| depth(line) == 1)
+        added.first().is_none_or(|line| depth(line) <= now.body())
     }
 
-    /// What is different: lines that are gone begin with `-`, new ones with `+`.
+    /// How deep the steps of the body stand.
+    fn body(&self) -> usize {
+        let mut top = self.0.iter().filter(|line| depth(line) == 1);
+        let is_sequence = top.next().is_some_and(|line| line.trim_start().starts_with("sequence "));
+        if is_sequence && top.next().is_none() { 2 } else { 1 }
+    }
+
+    /// What is different: lines that are gone begin with `-`, new ones with `+`. They are indented as they stand in each
+    /// other, so that a node that has moved into a block shows it.
     ///
     /// ```
     /// # use adk_core as adk;
@@ -47,11 +55,54 @@ impl Topology {
         let same = self.0.iter().zip(&now.0).take_while(|(a, b)| a == b).count();
         let (then, now) = (&self.0[same..], &now.0[same..]);
         let tail = then.iter().rev().zip(now.iter().rev()).take_while(|(a, b)| a == b).count();
-        let gone = then[..then.len() - tail].iter().map(|line| ('-', line));
-        let new = now[..now.len() - tail].iter().map(|line| ('+', line));
-        let lines = gone.chain(new).map(|(sign, line)| format!("{sign} {}", line.trim_start()));
-        lines.collect::<Vec<_>>().join("\n")
+        let (then, now) = (&then[..then.len() - tail], &now[..now.len() - tail]);
+        let kept = kept(then, now);
+        let (mut lines, mut from) = (Vec::new(), (0, 0));
+        for (a, b) in kept.into_iter().chain([(then.len(), now.len())]) {
+            lines.extend(then[from.0..a].iter().map(|line| shown('-', line)));
+            lines.extend(now[from.1..b].iter().map(|line| shown('+', line)));
+            from = (a + 1, b + 1);
+        }
+        lines.join("\n")
     }
+}
+
+/// More pairs of lines than these are not compared: all of them are told.
+const MOST: usize = 4_000_000;
+
+/// The places of the longest list of lines that are in both, in this order.
+fn kept(then: &[String], now: &[String]) -> Vec<(usize, usize)> {
+    let width = now.len() + 1;
+    if then.len().saturating_mul(now.len()) > MOST {
+        return Vec::new();
+    }
+    // How many the rest of both has in common, from each place on.
+    let mut common = vec![0_u32; (then.len() + 1) * width];
+    for a in (0..then.len()).rev() {
+        for b in (0..now.len()).rev() {
+            common[a * width + b] = match then[a] == now[b] {
+                true => common[(a + 1) * width + b + 1] + 1,
+                false => common[(a + 1) * width + b].max(common[a * width + b + 1]),
+            };
+        }
+    }
+    let (mut a, mut b, mut places) = (0, 0, Vec::new());
+    while a < then.len() && b < now.len() {
+        if then[a] == now[b] {
+            places.push((a, b));
+            (a, b) = (a + 1, b + 1);
+        } else if common[(a + 1) * width + b] >= common[a * width + b + 1] {
+            a += 1;
+        } else {
+            b += 1;
+        }
+    }
+    places
+}
+
+/// The nodes of the body stand at the margin.
+fn shown(sign: char, line: &str) -> String {
+    format!("{sign} {}", line.strip_prefix("  ").unwrap_or(line))
 }
 
 fn depth(line: &str) -> usize {
@@ -108,6 +159,15 @@ mod tests {
         assert!(!old.fits(&shape(&["workflow w", "  loop l", "    custom a", "    custom b"])));
         assert!(!old.fits(&shape(&["workflow w", "  loop l"])));
         assert!(!old.fits(&shape(&["workflow w", "  custom b", "  loop l", "    custom a"])));
+        // The body of a tree that was built is one sequence.
+        let old = shape(&["workflow w", "  sequence w", "    loop l", "      custom a"]);
+        let then = |more: &[&str]| {
+            shape(&[&["workflow w", "  sequence w", "    loop l", "      custom a"], more].concat())
+        };
+        assert!(old.fits(&then(&["    custom b"])) && old.fits(&then(&["    loop m", "      custom b"])));
+        assert!(
+            !old.fits(&then(&["      custom b"])) && !old.fits(&then(&["      custom b", "    custom c"]))
+        );
     }
 
     #[test]
@@ -117,5 +177,22 @@ mod tests {
         assert_eq!(old.diff(&new), "- custom a\n- custom b\n+ custom c");
         assert_eq!(old.diff(&old), "");
         assert_ne!(old.hash(), new.hash());
+    }
+
+    #[test]
+    fn a_difference_shows_no_more_than_that_and_what_stands_in_what() {
+        let old = shape(&["workflow w", "  custom a", "  custom b", "  custom c", "  custom d"]);
+        let new = shape(&[
+            "workflow w",
+            "  custom x",
+            "  custom b",
+            "  loop l",
+            "    custom c",
+            "  custom d",
+            "  custom e",
+        ]);
+        assert_eq!(old.diff(&new), "- custom a\n+ custom x\n- custom c\n+ loop l\n+   custom c\n+ custom e");
+        let swapped = shape(&["workflow w", "  custom b", "  custom a", "  custom c", "  custom d"]);
+        assert_eq!(old.diff(&swapped), "- custom a\n+ custom a");
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::callback::{CallbackContext, Place, Steps};
 use crate::event::{Actions, Event, StateDelta};
+use crate::model::Usage;
 use crate::run::{Artifacts, Context, KeyScope, Overlay, Run, State, ToolActions};
 use crate::{At, Name, Path, RunId};
 use std::fmt;
@@ -18,6 +19,8 @@ pub struct ToolContext {
     path: Path,
     call_id: String,
     overlay: Overlay,
+    /// What the model calls of agents in it used.
+    usage: Usage,
     /// What the calls of an agent in it are recorded under, where they are recorded one by one.
     records_under: Option<Name>,
 }
@@ -32,6 +35,9 @@ pub struct ToolRecord {
     pub state_delta: crate::StateDelta,
     /// The files that it saved.
     pub artifact_delta: Vec<(Name, u32)>,
+    /// What the model calls of an agent used that is the tool.
+    #[serde(default, skip_serializing_if = "Usage::is_nothing")]
+    pub usage: Usage,
 }
 
 impl ToolContext {
@@ -45,6 +51,7 @@ impl ToolContext {
             path: cx.path().clone(),
             call_id,
             overlay: Overlay::default(),
+            usage: Usage::default(),
             records_under: None,
         }
     }
@@ -56,13 +63,13 @@ impl ToolContext {
 
     pub(crate) fn into_record(self) -> ToolRecord {
         let Actions { state_delta, artifact_delta, .. } = self.overlay;
-        ToolRecord { actions: self.actions, state_delta, artifact_delta }
+        ToolRecord { actions: self.actions, state_delta, artifact_delta, usage: self.usage }
     }
 
     /// Goes on with what a part of the call has left that came before.
     pub(crate) fn resume(&mut self, left: ToolRecord) {
-        let ToolRecord { actions, state_delta, artifact_delta } = left;
-        self.actions = actions;
+        let ToolRecord { actions, state_delta, artifact_delta, usage } = left;
+        (self.actions, self.usage) = (actions, usage);
         (self.overlay.state_delta, self.overlay.artifact_delta) = (state_delta, artifact_delta);
     }
 
@@ -85,6 +92,12 @@ impl ToolContext {
     pub(crate) fn inner(&self, name: Name) -> Context {
         let run = Run::inside(&self.run, &self.overlay.state_delta, self.records_under.clone());
         Context::inside(Arc::new(run), self.path.child(name, At::Once), self.scope.clone())
+    }
+
+    /// What such an agent has used, however it ended: it counts for the call, and with its record when the run is taken up
+    /// again.
+    pub(crate) fn used(&mut self, usage: Usage) {
+        self.usage += usage;
     }
 
     /// Takes over what an event of such an agent has changed. Its keys are stored keys.
@@ -136,6 +149,7 @@ impl ToolContext {
             path: self.path.clone(),
             call_id: self.call_id.clone(),
             overlay: Overlay::default(),
+            usage: Usage::default(),
             records_under: self.records_under.clone(),
         };
         std::mem::replace(self, empty)

@@ -179,7 +179,9 @@ impl FunctionTool {
         self.changed(|parts| parts.writes.push(Key::of::<T>(key)))
     }
 
-    /// Says that its answer comes later. Default `false`.
+    /// Says that its answer comes later. Default `false`. What the closure returns is what the model reads in the meantime,
+    /// so it says nothing of the type of the answer: any value fits, and one that is no object is told as
+    /// `{"result": VALUE}`. Where an answer has to be of a type, use an `await`, see [`Await`](crate::Await).
     #[must_use]
     pub fn long_running(self, yes: bool) -> Self {
         self.changed(|parts| parts.long_running = yes)

@@ -1,10 +1,11 @@
 //! What a run is after it was killed, compared with one that was not.
 
 use super::engine::Crashing;
+use super::people;
 use crate::support::*;
 use adk_core::engine::{Engine as _, MemoryJournal};
 use adk_core::session::{MemoryStore, SessionStore};
-use adk_core::{Event, RunId, RunStream, Runner};
+use adk_core::{Event, RunConfig, RunId, RunStream, Runner};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -25,28 +26,49 @@ impl World {
 
     /// A process that is killed at that point.
     pub fn process(&self, at: usize) -> (Runner, Crashing) {
+        self.knowing(at, None)
+    }
+
+    /// The same, which recovers runs of a workflow. Replies of models stream.
+    pub fn knowing(&self, at: usize, tree: Option<Tree>) -> (Runner, Crashing) {
         let engine = Crashing::new(self.journal.clone(), self.recorded.clone(), at);
         let runner = Runner::builder().session_store(self.sessions.clone()).engine(engine.clone());
+        let runner = runner.config(RunConfig::new().streaming(true));
+        let runner = match tree {
+            Some(tree) => runner.workflow(tree),
+            None => runner,
+        };
         (runner.build().unwrap(), engine)
     }
 }
 
 /// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Ended {
     Through,
     Killed,
 }
 
-/// Reads a stream until its run ends or its process is killed; gives the events that were delivered.
+/// Does something until it is done or the process is killed.
+async fn until_killed<T>(engine: &Crashing, work: impl Future<Output = T>) -> Option<T> {
+    tokio::select! {
+        biased;
+        () = engine.crashed.notified() => None,
+        done = work => Some(done),
+    }
+}
+
+/// Reads a stream until its run ends or its process is killed, which may be behind each event, so in the middle of a
+/// reply that streams; gives the events that were delivered.
 pub async fn drive(mut stream: RunStream<'_, ()>, engine: &Crashing, into: &mut Vec<Arc<Event>>) -> Ended {
     loop {
-        tokio::select! {
-            biased;
-            () = engine.crashed.notified() => return Ended::Killed,
-            event = stream.next() => match event {
-                Some(event) => into.push(event.unwrap()),
-                None => return Ended::Through,
-            }
+        match until_killed(engine, stream.next()).await {
+            None => return Ended::Killed,
+            Some(None) => return Ended::Through,
+            Some(Some(event)) => into.push(event.unwrap()),
+        }
+        if engine.ends_here() {
+            return Ended::Killed;
         }
     }
 }
@@ -64,13 +86,19 @@ pub async fn shape(world: &World, run: RunId, parallel: bool) -> Shape {
     for event in session.events() {
         assert_eq!(event.invocation_id, run);
         assert!(ids.insert(event.id), "an event is doubled");
+        assert!(!event.partial, "a piece of a reply is stored");
         let state: Value = event
             .actions
             .state_delta
             .iter()
             .map(|(key, value)| (key.to_string(), Value::clone(value)))
             .collect();
-        let said = json!([event.path.to_string(), event.author.to_string(), event.text(), state]);
+        let calls = event.function_calls().map(|call| json!([call.name, call.args]));
+        let answers = event.function_responses().map(|answer| json!([answer.name, answer.response]));
+        let (calls, answers): (Value, Value) = (calls.collect(), answers.collect());
+        let over = event.actions.transfer_to_agent.as_deref();
+        let (path, author) = (event.path.to_string(), event.author.to_string());
+        let said = json!([path, author, event.text(), state, calls, answers, over]);
         by_path.entry(event.path.to_string()).or_default().push(said.clone());
         all.push(said);
     }
@@ -82,37 +110,70 @@ pub async fn shape(world: &World, run: RunId, parallel: bool) -> Shape {
     (by_path, all, state)
 }
 
-/// Runs a workflow to its end, with these kills; gives its shape, and the points of the last process.
-pub async fn with_kills(tree: fn() -> Tree, kills: &[usize], parallel: bool) -> Option<(Shape, usize)> {
+/// Whatever was delivered is stored, and was delivered once; but for pieces of replies.
+async fn was_stored(world: &World, delivered: &[Arc<Event>]) {
+    let keys = world.sessions.list("app", None).await.unwrap();
+    let session = world.sessions.get(&keys[0].key).await.unwrap().unwrap();
+    let stored: BTreeSet<_> = session.events().map(|event| event.id).collect();
+    let mut seen = BTreeSet::new();
+    for event in delivered.iter().filter(|event| !event.partial) {
+        assert!(stored.contains(&event.id), "{} was seen and is not stored", event.path);
+        assert!(seen.insert(event.id), "{} was delivered twice", event.path);
+    }
+}
+
+/// A run at its end.
+pub struct Whole {
+    pub shape: Shape,
+    /// Where its last process could have been killed.
+    pub points: usize,
+    /// How many processes were killed right behind a piece of a reply.
+    pub in_pieces: usize,
+}
+
+/// Runs a workflow to its end, with these kills. `None` where it ends before them, or where nothing was begun.
+pub async fn with_kills(tree: fn() -> Tree, kills: &[usize], parallel: bool) -> Option<Whole> {
     let world = World::new();
     let mut delivered = Vec::new();
-    let mut id = None;
+    let (mut id, mut in_pieces) = (None, 0);
     for (process, at) in kills.iter().copied().chain([usize::MAX]).enumerate() {
         // Every process has workflows of its own.
+        let (runner, engine) = world.knowing(at, Some(tree()));
         let tree = tree();
-        let (runner, engine) = world.process(at);
         let ended = loop {
             let stream = match id {
                 None => runner.run(&tree, "go").stream(),
                 Some(id) => runner.resume(&tree, id).stream(),
             };
             let ended = drive(stream, &engine, &mut delivered).await;
-            let session = {
-                let keys = world.sessions.list("app", None).await.unwrap();
-                world.sessions.get(&keys[0].key).await.unwrap().unwrap()
-            };
+            let keys = world.sessions.list("app", None).await.unwrap();
+            let session = world.sessions.get(&keys[0].key).await.unwrap().unwrap();
             id = id.or_else(|| session.event(0).map(|event| event.invocation_id));
             // A person answers one question at a time, whatever happens to the processes.
             let open = world.journal.waiting("app", None).await.unwrap();
-            match (&ended, open.last()) {
-                (Ended::Through, Some(waiting)) => runner.answer(&waiting.id, true).await.unwrap(),
+            let went_on = match (ended, open.last()) {
+                (Ended::Through, Some(waiting)) if waiting.deadline.is_some() => {
+                    tokio::time::advance(2 * people::PATIENCE).await;
+                    until_killed(&engine, async { drop(runner.recover().await.unwrap()) }).await
+                }
+                (Ended::Through, Some(waiting)) => {
+                    let answer = runner.answer(&waiting.id, true);
+                    until_killed(&engine, async { answer.await.unwrap() }).await
+                }
                 _ => break ended,
+            };
+            if went_on.is_none() {
+                break Ended::Killed;
             }
         };
         match ended {
             Ended::Through if process < kills.len() => return None,
-            Ended::Through => return Some((shape(&world, id?, parallel).await, engine.points())),
-            Ended::Killed => {}
+            Ended::Through => {
+                let shape = shape(&world, id?, parallel).await;
+                was_stored(&world, &delivered).await;
+                return Some(Whole { shape, points: engine.points(), in_pieces });
+            }
+            Ended::Killed => in_pieces += usize::from(delivered.last().is_some_and(|event| event.partial)),
         }
         // Where nothing was committed nothing is to be resumed.
         id?;

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
 
-/// Counts points (before and after each commit, before a call, between a call and its record, after it) and stops at
-/// one: nothing goes on from there, and the run is dropped.
+/// Counts points (before and after each commit, before a call, between a call and its record, after it; before and after
+/// each answer; before a run is taken) and stops at one: nothing goes on from there, and the run is dropped.
 #[derive(Clone)]
 pub struct Crashing {
     inner: MemoryJournal,
@@ -30,11 +30,28 @@ impl Crashing {
         self.points.load(SeqCst)
     }
 
+    /// One more point; whether the process ends there.
+    pub fn ends_here(&self) -> bool {
+        self.points.fetch_add(1, SeqCst) >= self.at
+    }
+
     async fn point(&self) {
-        if self.points.fetch_add(1, SeqCst) >= self.at {
+        if self.ends_here() {
             self.crashed.notify_one();
             std::future::pending().await
         }
+    }
+
+    /// What is made only where it was never recorded.
+    fn made_once(&self, name: String, work: Body) -> Body {
+        let Body::Call(work) = work else { return work };
+        let own = self.clone();
+        Body::Call(Box::pin(async move {
+            assert!(!own.recorded.lock().unwrap().contains(&name), "{name} is made again");
+            let draft = work.await;
+            own.point().await;
+            draft
+        }))
     }
 }
 
@@ -42,10 +59,15 @@ impl Engine for Crashing {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
         Reply::Later(Box::pin(async move {
             self.point().await;
+            let name = slot.to_string();
+            let body = self.made_once(name.clone(), body);
             let stored = match self.inner.commit(slot, body) {
                 Reply::Ready(stored) => stored,
                 Reply::Later(stored) => stored.await,
             };
+            if stored.is_ok() {
+                self.recorded.lock().unwrap().insert(name);
+            }
             self.point().await;
             stored
         }))
@@ -84,7 +106,10 @@ impl Engine for Crashing {
         })
     }
     fn take(&self, run: RunId) -> BoxFuture<'_, Result<Taken>> {
-        self.inner.take(run)
+        Box::pin(async move {
+            self.point().await;
+            self.inner.take(run).await
+        })
     }
     fn close(&self, run: RunId, status: RunStatus) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
@@ -102,6 +127,11 @@ impl Engine for Crashing {
         self.inner.waiting(app, run)
     }
     fn resolve<'a>(&'a self, wait: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
-        self.inner.resolve(wait, answer)
+        Box::pin(async move {
+            self.point().await;
+            let answered = self.inner.resolve(wait, answer).await;
+            self.point().await;
+            answered
+        })
     }
 }

@@ -2,9 +2,11 @@
 
 use super::crash::{Ended, World, drive};
 use adk_core::llm::LlmAgent;
-use adk_core::model::{Model, ModelChunk, ModelRequest, ModelResponse, ModelStream};
+use adk_core::model::{Model, ModelChunk, ModelRequest, ModelResponse, ModelStream, Usage};
 use adk_core::tool::FunctionTool;
-use adk_core::{AgentTool, Content, FunctionCall, Part, Role};
+use adk_core::{
+    AgentTool, Content, ErrorKind, FunctionCall, Part, Role, RunConfig, RunEnd, Runner, SequentialAgent,
+};
 use serde_json::{Map, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -37,7 +39,8 @@ impl Model for Calls {
         } else {
             Part::text(format!("after {answers} answers"))
         };
-        let response = ModelResponse::new(Content::new(Role::Model, vec![part]));
+        let response =
+            ModelResponse::new(Content::new(Role::Model, vec![part])).with_usage(Usage::new(10, 1));
         Box::pin(futures_util::stream::iter([Ok(ModelChunk::Done(response))]))
     }
 }
@@ -82,6 +85,63 @@ async fn a_crash_in_the_middle_of_it_repeats_none_of_its_calls() {
         let (asked, lookups) = (asked.load(SeqCst), lookups.load(SeqCst));
         assert!(asked + lookups <= 10, "killed at {at}: {asked} calls of models, {lookups} of the tool");
         assert_eq!(delivered.last().unwrap().text(), "after 2 answers");
+    }
+    assert!(kills > 30, "only {kills}");
+}
+
+/// Runs a clerk and one more agent with at most `max` calls of models, kills that at a point and takes it up again; how the
+/// second process ended, or `None` when the first was not killed.
+async fn killed(at: usize, max: u32) -> Option<Result<Usage, ErrorKind>> {
+    let (asked, lookups) = (Arc::default(), Arc::default());
+    // So that there is a point at which the clerk has finished.
+    let last = Calls { tool: "none", times: 0, asked: Arc::clone(&asked) };
+    let agents = (clerk(&asked, &lookups), LlmAgent::builder("last").model(last).build().unwrap());
+    let tree = SequentialAgent::builder("w").sub_agents(agents).build().unwrap();
+    let (world, mut first) = (World::new(), None);
+    for at in [at, usize::MAX] {
+        let (runner, engine) = world.process(at);
+        let request = match first {
+            None => runner.run(&tree, "go"),
+            Some(run) => runner.resume(&tree, run),
+        };
+        let mut stream = request.config(RunConfig::new().max_llm_calls(max)).stream();
+        loop {
+            let event = tokio::select! {
+                biased;
+                () = engine.crashed.notified() => break,
+                event = stream.next() => event,
+            };
+            match event {
+                Some(Ok(_)) => {}
+                Some(Err(error)) => return first.map(|_| Err(error.kind())),
+                None => {
+                    let RunEnd::Finished(outcome) = stream.end() else {
+                        panic!("killed at {at}: it did not end")
+                    };
+                    return first.map(|_| Ok(outcome.usage));
+                }
+            }
+        }
+        let keys = world.sessions.list("app", None).await.unwrap();
+        let session = world.sessions.get(&keys[0].key).await.unwrap().unwrap();
+        first = session.event(0).map(|event| event.invocation_id);
+        first?;
+    }
+    None
+}
+
+#[tokio::test]
+async fn what_it_used_counts_when_the_run_is_taken_up_again() {
+    let mut kills = 0;
+    for at in 1..200 {
+        if let Some(ended) = killed(at, 8).await {
+            let usage = ended.unwrap();
+            assert_eq!((usage.calls, usage.input_tokens, usage.output_tokens), (8, 80, 8), "killed at {at}");
+            kills += 1;
+        }
+        if let Some(ended) = killed(at, 7).await {
+            assert_eq!(ended.unwrap_err(), ErrorKind::LlmCallsExceeded, "killed at {at}");
+        }
     }
     assert!(kills > 30, "only {kills}");
 }

@@ -14,5 +14,7 @@ mod matrix;
 mod people;
 mod person;
 mod refused;
+mod talks;
 mod trees;
+mod untouched;
 mod wait;

@@ -7,7 +7,7 @@ use adk_core::{ErrorKind, Event, Flow, RunId, Runner};
 
 /// A run that was killed in its second agent.
 async fn killed(world: &World, tree: &Tree) -> RunId {
-    let (runner, engine) = world.process(9);
+    let (runner, engine) = world.process(15);
     let mut events = Vec::new();
     drive(runner.run(tree, "go").stream(), &engine, &mut events).await;
     events[0].invocation_id

@@ -6,6 +6,8 @@
 
 #[path = "../support/mod.rs"]
 mod support;
+#[path = "../durable/talks.rs"]
+mod talks;
 #[path = "../durable/trees.rs"]
 mod trees;
 

@@ -2,7 +2,7 @@
 
 use super::log::Log;
 use super::serve::Process;
-use super::trees;
+use super::{talks, trees};
 use crate::support::*;
 use adk_core::engine::MemoryJournal;
 use adk_core::{Event, Flow, Runner};
@@ -69,7 +69,7 @@ fn process(log: &Log, tree: fn() -> Tree, at: usize) -> (Option<Vec<Arc<Event>>>
 
 #[test]
 fn branches_elsewhere_come_back_as_if_they_had_run_here() {
-    for (name, tree, parallel) in trees::all().into_iter().chain(more()) {
+    for (name, tree, parallel) in all() {
         let log = Log::default();
         let (events, points) = process(&log, tree, usize::MAX);
         let expected = comparable(whole(tree), name);
@@ -84,7 +84,7 @@ fn branches_elsewhere_come_back_as_if_they_had_run_here() {
 #[test]
 fn a_run_elsewhere_that_is_killed_anywhere_ends_as_if_it_were_not() {
     let mut kills = 0;
-    for (name, tree, _) in trees::all().into_iter().chain(more()) {
+    for (name, tree, _) in all() {
         let expected = comparable(whole(tree), name);
         let (_, points) = process(&Log::default(), tree, usize::MAX);
         for at in 0..points {
@@ -137,6 +137,11 @@ fn a_wait_in_a_branch_elsewhere_stays_pending_until_there_is_an_answer() {
     let said: Vec<_> = log.events().iter().map(|event| event.text()).collect();
     assert_eq!(said.len(), 4, "{said:?}");
     assert!(said.contains(&"a true".to_owned()) && said.contains(&"b true".to_owned()), "{said:?}");
+}
+
+/// Those of the crash tests, and more.
+fn all() -> impl Iterator<Item = trees::Named> {
+    trees::all().into_iter().chain(talks::all()).chain(more())
 }
 
 /// Branches in branches, in rounds, in elements, in workflows and instances of them; one that fails.

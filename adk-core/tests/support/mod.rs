@@ -1,6 +1,8 @@
 //! Trees wired by hand, as `workflow!` wires them, so that the runtime is tested without the macros.
 #![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part, and fails by it")]
 
+pub mod killed;
+pub mod people;
 pub mod python;
 pub mod store;
 pub mod survival;

@@ -180,9 +180,23 @@ pub async fn transfer(store: &dyn SessionStore) {
 
     let error = adk_core::session::import(store, key("t"), all(&lines)).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Store(StoreErrorKind::Exists), "{error}");
-    lines[2000] = "{\"author\": 1}".to_owned();
-    let error = adk_core::session::import(store, key("v"), all(&lines)).await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Store(StoreErrorKind::Corrupt), "{error}");
-    assert!(error.to_string().contains("line 2001 "), "{error}");
+    let cut = lines[40][..lines[40].len() / 2].to_owned();
+    for (at, bad, kind, said) in [
+        (0, lines[1].clone(), StoreErrorKind::Corrupt, "line 1 "),
+        (0, String::new(), StoreErrorKind::Corrupt, "line 1 "),
+        (2000, "{\"author\": 1}".to_owned(), StoreErrorKind::Corrupt, "line 2001 "),
+        (40, cut, StoreErrorKind::Corrupt, "line 41 "),
+        (2500, String::new(), StoreErrorKind::Corrupt, "line 2501 "),
+        (2400, lines[2300].clone(), StoreErrorKind::Exists, "lines 2002 to 2501 "),
+    ] {
+        let mut lines = lines.clone();
+        lines[at] = bad;
+        let error = adk_core::session::import(store, key("v"), all(&lines)).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Store(kind), "{error}");
+        assert!(error.to_string().contains(said) && error.help().is_some(), "{error}");
+        assert!(store.get(&key("v")).await.unwrap().is_none(), "all of it or nothing");
+    }
+    let nothing = adk_core::session::import(store, key("v"), Vec::new()).await.unwrap_err();
+    assert!(nothing.to_string().contains("line 1 "), "{nothing}");
     assert!(store.get(&key("v")).await.unwrap().is_none(), "all of it or nothing");
 }

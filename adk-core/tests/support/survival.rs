@@ -1,15 +1,15 @@
 //! What every store that outlives the process has to do with runs, asked through a place where it is: what is seen is
-//! stored, in that order; a process that is killed loses nothing that was seen, and doubles nothing; a run that is taken up
-//! over and over ends as one that was never killed. The stores of other crates are asked the same.
+//! stored, in that order; a process that is killed loses nothing that was seen, and doubles nothing. Runs that are taken up
+//! over and over are [`super::killed`]. The stores of other crates are asked the same.
 //!
 //! A file that uses it has a test `victim`, ignored, that gives [`victim`] the store of the place in `ADK_VICTIM`.
 
 use super::{By, Tree, by, parallel, repeat, run};
 use adk_core::engine::Engine;
 use adk_core::session::{EventFilter, SessionKey, SessionStore};
-use adk_core::{ErrorKind, Event, Flow, Runner};
+use adk_core::{Error, ErrorKind, Event, Flow, RunConfig, Runner, StoreErrorKind};
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -55,15 +55,29 @@ impl Drop for Scratch {
     }
 }
 
+/// The session that tests of one session have.
+pub fn key() -> SessionKey {
+    SessionKey::new("app", "u", "s")
+}
+
+/// What went wrong with a store.
+pub fn kind(error: &Error) -> StoreErrorKind {
+    match error.kind() {
+        ErrorKind::Store(kind) => kind,
+        other => panic!("{other:?}: {error}"),
+    }
+}
+
 pub fn runner<S: SessionStore + Engine + Clone>(store: &S) -> Runner {
     let sessions: Arc<dyn SessionStore> = Arc::new(store.clone());
     Runner::builder().app_name("app").session_store(sessions).engine(store.clone()).build().unwrap()
 }
 
-fn knows<S: SessionStore + Engine + Clone>(store: &S, world: &Path) -> Runner {
+/// A runner that recovers runs of this workflow.
+pub(super) fn knows<S: SessionStore + Engine + Clone>(store: &S, tree: Tree) -> Runner {
     let sessions: Arc<dyn SessionStore> = Arc::new(store.clone());
     let builder = Runner::builder().app_name("app").session_store(sessions).engine(store.clone());
-    builder.workflow::<Tree>(calling(world)).build().unwrap()
+    builder.config(RunConfig::new().streaming(true)).workflow::<Tree>(tree).build().unwrap()
 }
 
 /// Counts up, and says where it is.
@@ -131,7 +145,7 @@ pub async fn is_driven_once(place: &impl Place) {
     let scratch = Scratch::new();
     let world = scratch.path().join("world");
     let (store, other) = (place.open().await, place.open().await);
-    let (here, there) = (knows(&store, &world), knows(&other, &world));
+    let (here, there) = (knows(&store, calling(&world)), knows(&other, calling(&world)));
     let workflow = calling(&world);
     let mut stream = here.session("u", "s").run(&workflow, "go").stream();
     let run = stream.next().await.unwrap().unwrap().invocation_id;
@@ -150,16 +164,21 @@ pub async fn is_driven_once(place: &impl Place) {
     assert_eq!(unknown.await.unwrap_err().kind(), ErrorKind::UnknownRun);
 }
 
+/// Tells the world outside of a call.
+pub(super) fn notes(world: &Path, line: &str) {
+    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(world).unwrap();
+    file.write_all(format!("{line}\n").as_bytes()).unwrap();
+}
+
 /// Makes a call that the world outside sees, and says what has come of it.
-fn calls(name: &'static str, world: PathBuf) -> By {
+pub(super) fn calls(name: &'static str, world: PathBuf) -> By {
     by(name, move |cx| {
         let world = world.clone();
         Box::pin(async move {
             let n: u64 = cx.state().get(name)?.unwrap_or(0);
-            let line = format!("{}\n", cx.path());
+            let line = cx.path().to_string();
             let call = cx.step("call", async move {
-                let mut file = std::fs::OpenOptions::new().create(true).append(true).open(world).unwrap();
-                file.write_all(line.as_bytes()).unwrap();
+                notes(&world, &line);
                 tokio::time::sleep(Duration::from_millis(1)).await;
                 Ok(n + 1)
             });
@@ -185,7 +204,7 @@ pub fn calling(world: &Path) -> Tree {
 pub async fn victim<S: SessionStore + Engine + Clone>(store: S) {
     match &*std::env::var("ADK_TASK").unwrap() {
         "count" => count(store).await,
-        _ => go_on(store).await,
+        _ => super::killed::go_on(store).await,
     }
 }
 
@@ -208,29 +227,7 @@ async fn count<S: SessionStore + Engine + Clone>(store: S) {
     }
 }
 
-/// Begins a run or takes it up again.
-async fn go_on<S: SessionStore + Engine + Clone>(store: S) {
-    let (world, session) = (std::env::var("ADK_WORLD").unwrap(), std::env::var("ADK_SESSION").unwrap());
-    let runner = knows(&store, world.as_ref());
-    let handle = runner.session("u", session);
-    let there = handle.get(&EventFilter::new().last(0)).await.unwrap();
-    if there.is_none_or(|session| session.len == 0) {
-        println!("\nbegun");
-        handle.run(&calling(world.as_ref()), "go").await.unwrap();
-    } else {
-        // A store that cannot know whether a process lives waits until its lease has expired.
-        while store.unfinished("app").await.unwrap().iter().any(|run| !run.is_ready) {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-        println!("\nbegun");
-        for run in runner.recover().await.unwrap() {
-            run.result.unwrap();
-        }
-    }
-    println!("\ndone");
-}
-
-fn start(place: &impl Place, task: &str) -> Command {
+pub(super) fn start(place: &impl Place, task: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
         .args(["--exact", "victim", "--ignored", "--nocapture", "--test-threads=1"])
@@ -242,7 +239,7 @@ fn start(place: &impl Place, task: &str) -> Command {
 }
 
 /// Kills it after a while. It may have ended.
-fn kill(child: &Child, after: Duration) -> std::thread::JoinHandle<()> {
+pub(super) fn kill(child: &Child, after: Duration) -> std::thread::JoinHandle<()> {
     let pid = child.id().to_string();
     std::thread::spawn(move || {
         std::thread::sleep(after);
@@ -251,10 +248,14 @@ fn kill(child: &Child, after: Duration) -> std::thread::JoinHandle<()> {
 }
 
 /// Numbers that look random, and differ from process to process.
-struct Random(u64);
+pub(super) struct Random(u64);
 
 impl Random {
-    fn micros(&mut self, most: u64) -> Duration {
+    pub(super) fn new() -> Self {
+        Self(u64::from(std::process::id()))
+    }
+
+    pub(super) fn micros(&mut self, most: u64) -> Duration {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         Duration::from_micros((self.0 >> 33) % most)
     }
@@ -268,7 +269,7 @@ pub fn kills(otherwise: usize) -> usize {
 /// A kill loses nothing that was seen, and doubles nothing. `check` is asked after each.
 pub async fn loses_nothing(place: &impl Place, kills: usize, check: impl AsyncFn()) {
     let mut all: HashMap<String, Vec<String>> = HashMap::new();
-    let mut random = Random(u64::from(std::process::id()));
+    let mut random = Random::new();
     for _ in 0..kills {
         for (session, ids) in seen_until_killed(place, random.micros(place.peace())) {
             all.entry(session).or_default().extend(ids);
@@ -313,72 +314,4 @@ fn seen_until_killed(place: &impl Place, after: Duration) -> HashMap<String, Vec
     child.wait().unwrap();
     killer.expect("it has begun").join().unwrap();
     seen
-}
-
-/// A run that is killed, and taken up by a new process, over and over, ends as one that is not.
-pub async fn ends_the_same(place: &impl Place, wanted: usize) {
-    let scratch = Scratch::new();
-    let reference = scratch.path().join("reference");
-    let plain: Runner = Runner::builder().build().unwrap();
-    let outcome = plain.run(&calling(&reference), "go").await.unwrap();
-    let expected: Vec<_> = outcome.session().events().cloned().collect();
-    let expected = by_branch(&expected);
-    let names: Vec<_> = std::fs::read_to_string(&reference).unwrap().lines().map(str::to_owned).collect();
-
-    let (mut kills, mut random) = (0, Random(u64::from(std::process::id())));
-    for number in 0.. {
-        if kills >= wanted {
-            break;
-        }
-        let session = format!("s{number}");
-        let world = scratch.path().join(&session);
-        let mut attempts = 0;
-        while !attempt(place, &world, &session, random.micros(place.peace())) {
-            attempts += 1;
-        }
-        kills += attempts;
-        let store = place.open().await;
-        let runner = knows(&store, &world);
-        assert!(runner.recover().await.unwrap().is_empty(), "nothing is left to do");
-        assert!(store.unfinished("app").await.unwrap().is_empty());
-        let there = runner.session("u", &session).get(&EventFilter::new()).await.unwrap().unwrap();
-        assert_eq!(by_branch(&there.events), expected, "after {attempts} kills");
-        let made = std::fs::read_to_string(&world).unwrap();
-        let mut times: HashMap<&str, usize> = HashMap::new();
-        made.lines().for_each(|line| *times.entry(line).or_default() += 1);
-        assert!(names.iter().all(|name| times.contains_key(&**name)) && times.len() == names.len());
-        // Only what was in flight when it was killed: at most one call in each of two branches.
-        let again: usize = times.values().map(|n| n - 1).sum();
-        assert!(again <= 2 * attempts, "{again} calls were made again after {attempts} kills");
-    }
-    println!("{kills} kills");
-}
-
-/// Whether it came to its end before it was killed.
-fn attempt(place: &impl Place, world: &Path, session: &str, after: Duration) -> bool {
-    let mut child =
-        start(place, "go on").env("ADK_WORLD", world).env("ADK_SESSION", session).spawn().unwrap();
-    let (mut done, mut killer) = (false, None);
-    for line in BufReader::new(child.stdout.take().unwrap()).lines() {
-        match line.as_deref() {
-            Ok("begun") => killer = Some(kill(&child, after)),
-            Ok("done") => done = true,
-            _ => {}
-        }
-    }
-    let output = child.wait_with_output().unwrap();
-    let failed = output.status.code().is_some_and(|code| code != 0);
-    assert!(!failed, "{}", String::from_utf8_lossy(&output.stderr));
-    killer.expect("it has begun").join().unwrap();
-    done
-}
-
-/// Texts by path: the order within a branch, and of all that runs in no branch.
-fn by_branch(events: &[Arc<Event>]) -> BTreeMap<String, Vec<String>> {
-    let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for event in events {
-        let branch = event.branch.as_deref().unwrap_or_default().to_owned();
-        all.entry(branch).or_default().push(format!("{} {}", event.path, event.text()));
-    }
-    all
 }

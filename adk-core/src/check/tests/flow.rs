@@ -246,6 +246,23 @@ fn one_type_per_key() {
 }
 
 #[test]
+fn an_instance_with_more_renamings_than_a_mask_has_bits() {
+    let names: Vec<&'static str> = (0..70).map(|i| &*String::leak(format!("read_{i}"))).collect();
+    let specs: Vec<_> = names.iter().map(|name| KeySpec::new(name, "String")).collect();
+    let meta = AgentMeta::new(AgentKind::Function, "a").reads(leak(specs)).writes(keys("score"));
+    let renamed = |of: &dyn Fn(usize) -> &'static str| {
+        let renames: Vec<_> = (0..70).map(|i| (of(i), "topic")).collect();
+        told(vec![Tree::Agent("a", meta, Renames::new(leak(renames), &[]))], "")
+    };
+    assert_eq!(renamed(&|i| names[i]), NOTHING);
+    // The second one is used, the one 64 places behind it is not.
+    assert_eq!(
+        renamed(&|i| if i == 65 { "elsewhere" } else { names[i] }),
+        ["key-missing a", "field-unknown a"]
+    );
+}
+
+#[test]
 fn instances_with_other_keys() {
     let meta = || AgentMeta::new(AgentKind::Function, "a").reads(keys("draft")).writes(keys("score"));
     let renamed = |reads, writes| Tree::Agent("a", meta(), Renames::new(reads, writes));

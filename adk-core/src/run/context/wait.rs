@@ -14,6 +14,9 @@ impl Context {
     /// A value from outside. Without an answer the agent waits here; when nothing else of the run can go on,
     /// the run pauses.
     ///
+    /// The type is not known to who answers, so that one of another type is taken and is an error of this agent. An
+    /// [`Await`](crate::Await) refuses it and waits on.
+    ///
     /// # Errors
     /// When the answer is not of that type.
     pub async fn wait<T: DeserializeOwned>(&mut self, name: impl Into<Name>) -> Result<T> {

@@ -35,7 +35,9 @@ impl<'a> Walk<'_, 'a> {
             };
             let part = match renamed {
                 Some(i) => {
-                    used |= 1 << (i % 64);
+                    if i < 64 {
+                        used |= 1 << i;
+                    }
                     Part::Renaming(i)
                 }
                 None => Part::Name,
@@ -86,7 +88,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// A renaming of a key that the agent does not have.
+    /// A renaming of a key that the agent does not have. `used` are those of the first 64 that it has.
     pub(super) const fn renamings(
         &mut self,
         at: usize,
@@ -96,7 +98,8 @@ impl<'a> Walk<'_, 'a> {
     ) {
         let mut i = 0;
         while i < renames.reads.len() {
-            if used >> (i % 64) & 1 == 0 {
+            let is_used = if i < 64 { used >> i & 1 == 1 } else { is_read(meta, renames, i) };
+            if !is_used {
                 let key = renames.reads[i].0;
                 let fault = Fault { at, part: Part::Renamed(i), key, flaw: Flaw::NoSuchRead };
                 match self.meant(at, key) {
@@ -135,4 +138,18 @@ impl<'a> Walk<'_, 'a> {
         }
         None
     }
+}
+
+/// Whether the agent reads the key of this renaming.
+const fn is_read(meta: &AgentMeta<'_>, renames: Renames<'_>, renaming: usize) -> bool {
+    let mut all = Effects::of(meta, renames);
+    while let Some(effect) = all.next() {
+        match effect.act {
+            Act::Prompt { renamed: Some(i), .. } | Act::Read { renamed: Some(i), .. } if i == renaming => {
+                return true;
+            }
+            _ => {}
+        }
+    }
+    false
 }

@@ -1,0 +1,127 @@
+//! Workflows whose agents talk to models: with tools, in streams, handing over to each other, with agents as tools.
+
+use super::trees::{Named, works};
+use crate::support::*;
+use adk_core::build::LlmAgentBuilder;
+use adk_core::llm::LlmAgent;
+use adk_core::model::{Model, ModelRequest, ModelStream};
+use adk_core::testing::{Reply, ScriptedModel};
+use adk_core::tool::FunctionTool;
+use adk_core::{AgentTool, Content, ToolContext};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// A model without a memory of its own, as a real one: what it says depends on what it is asked and on nothing else.
+pub struct Talks(pub fn(&ModelRequest) -> Reply);
+
+impl Model for Talks {
+    fn name(&self) -> &str {
+        "talks"
+    }
+
+    fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {
+        ScriptedModel::new().reply((self.0)(&request)).generate(request)
+    }
+}
+
+/// A text that tells what it was asked, in pieces where they are wanted.
+pub fn tells(request: &ModelRequest) -> Reply {
+    let answers: Vec<_> = request.contents.iter().flat_map(Content::function_responses).collect();
+    let answers: Vec<Value> = answers.into_iter().map(|answer| json!(answer.response)).collect();
+    let (agent, heard) = (&request.info.agent, request.contents.len());
+    let pieces = [format!("{agent} "), format!("has heard {heard}, "), Value::from(answers).to_string()];
+    Reply::new().thought("So.").text(pieces.concat()).thought_pieces(["So."]).pieces(pieces)
+}
+
+fn hands_over(to: &str) -> Reply {
+    Reply::new().call("transfer_to_agent", json!({"agent_name": to}))
+}
+
+/// An agent whose model says this.
+pub fn llm(name: &'static str, says: fn(&ModelRequest) -> Reply) -> LlmAgentBuilder {
+    LlmAgent::builder(name).description("Talks.").model(Talks(says))
+}
+
+#[derive(Deserialize, schemars::JsonSchema)]
+#[schemars(crate = "adk_core::__private::schemars")]
+struct Number {
+    n: u32,
+}
+
+/// Counts under a key what was added.
+pub fn adds(key: &'static str) -> FunctionTool {
+    FunctionTool::new("add", "Adds.", move |Number { n }: Number, cx: &mut ToolContext| {
+        let sum = cx.state().get::<u32>(key).ok().flatten().unwrap_or_default() + n;
+        let _ = cx.state().set(key, sum);
+        format!("{n} is added")
+    })
+}
+
+/// Two calls at once, then one, then a word.
+fn calculates(request: &ModelRequest) -> Reply {
+    match request.info.turn {
+        0 => tells(request).call("add", json!({"n": 1})).call("add", json!({"n": 20})),
+        1 => Reply::new().call("add", json!({"n": 300})),
+        _ => tells(request),
+    }
+}
+
+fn clerk() -> LlmAgent {
+    llm("clerk", calculates).tool(adds("sum")).output_key("told").build().unwrap()
+}
+
+/// Hands over, is handed back to, and hands over once more.
+fn desk() -> LlmAgent {
+    let billing = llm("billing", |_| hands_over("triage"));
+    let tech = llm("tech", calculates).tool(adds("sum"));
+    let triage = llm("triage", |request| hands_over(if request.info.turn == 0 { "billing" } else { "tech" }));
+    triage.sub_agents([billing, tech]).build().unwrap()
+}
+
+fn writer(name: &'static str) -> LlmAgent {
+    llm(name, tells).output_key(name).build().unwrap()
+}
+
+/// Asks another agent twice, which counts each time.
+fn asks_another() -> LlmAgent {
+    let counts = |request: &ModelRequest| match request.info.turn {
+        0 => Reply::new().call("add", json!({"n": 4})),
+        _ => tells(request),
+    };
+    let reviewer = AgentTool::new(llm("reviewer", counts).tool(adds("reviews")).build().unwrap());
+    let asks = |request: &ModelRequest| match request.info.turn {
+        turn @ 0..=1 => Reply::new().call("reviewer", json!({"request": format!("number {turn}")})),
+        _ => tells(request),
+    };
+    llm("author", asks).tool(reviewer).build().unwrap()
+}
+
+/// Those that no person is asked in.
+pub fn all() -> Vec<Named> {
+    vec![
+        ("tools", || Tree::new("w", vec![run(works("a")), run(clerk()), run(works("b"))]), false),
+        (
+            "streamed replies",
+            || {
+                let round = vec![run(writer("draft")), run(writer("faults"))];
+                Tree::new("w", vec![repeat("l", Some(2), round), run(works("a"))])
+            },
+            false,
+        ),
+        (
+            "agents that hand over",
+            || Tree::new("w", vec![run(works("a")), run(desk()), run(works("b"))]),
+            false,
+        ),
+        ("an agent as a tool", || Tree::new("w", vec![run(asks_another()), run(works("a"))]), false),
+        (
+            "all of it in branches",
+            || {
+                let both = parallel("p", vec![run(desk()), run(writer("draft")), run(asks_another())]);
+                Tree::new("w", vec![repeat("l", Some(2), vec![both]), run(works("a"))])
+            },
+            true,
+        ),
+    ]
+}

@@ -1,0 +1,118 @@
+//! What every store that outlives the process has to do with people: questions are listed, answered once, by whatever
+//! process; deadlines are taken by who recovers, and on time by who watches.
+
+use super::survival::{Place, knows};
+use super::{Tree, exit, parallel, repeat, run, say};
+use adk_core::{Await, Error, ErrorKind, RunEnd, Runner, Waiting};
+use serde_json::json;
+use std::time::Duration;
+
+/// A runner of a process of its own.
+pub async fn process(place: &impl Place, tree: fn() -> Tree) -> Runner {
+    knows(&place.open().await, tree())
+}
+
+/// Runs to the first pause.
+pub async fn pause(place: &impl Place, tree: fn() -> Tree) -> Vec<Waiting> {
+    let (runner, tree) = (process(place, tree).await, tree());
+    let mut stream = runner.session("u", "s").run(&tree, "go").stream();
+    while let Some(event) = stream.next().await {
+        event.unwrap();
+    }
+    let RunEnd::Paused(waiting) = stream.end() else { panic!("it does not wait") };
+    waiting
+}
+
+fn kind<T: std::fmt::Debug>(result: Result<T, Error>) -> ErrorKind {
+    result.unwrap_err().kind()
+}
+
+/// Two questions at the same time, after one that nobody waits for any more.
+pub fn two() -> Tree {
+    let ask = |key| run(Await::builder::<bool>(key).question("Yes or no?").build());
+    let round = parallel("p", vec![ask("lost"), run(exit("leaver"))]);
+    let both = parallel("q", vec![ask("a"), ask("b")]);
+    Tree::new("w", vec![repeat("l", Some(2), vec![round]), both, run(say("end"))])
+}
+
+/// Each question is answered once, by whatever process.
+pub async fn answers(place: &impl Place) {
+    let waiting = pause(place, two).await;
+    let told = |one: &Waiting| (one.path.to_string(), one.question.clone(), one.schema.clone(), one.deadline);
+    let question = |path: &str| (path.to_owned(), "Yes or no?".to_owned(), waiting[0].schema.clone(), None);
+    assert_eq!(waiting.iter().map(told).collect::<Vec<_>>(), [question("w/q/a"), question("w/q/b")]);
+    assert_eq!(waiting[0].schema["type"], json!("boolean"));
+    assert!(waiting[0].run_id == waiting[1].run_id && waiting[0].id != waiting[1].id);
+    let other = process(place, two).await;
+    assert_eq!(other.waiting().await.unwrap(), waiting);
+
+    assert_eq!(kind(other.answer(&waiting[1].id, "yes").await), ErrorKind::AnswerInvalid);
+    assert_eq!(kind(other.answer("e-1/w/a:await@0", true).await), ErrorKind::UnknownWait);
+    assert!(other.recover().await.unwrap().is_empty(), "nothing has changed");
+    other.answer(&waiting[1].id, true).await.unwrap();
+    assert_eq!(kind(other.answer(&waiting[1].id, false).await), ErrorKind::Answered);
+    drop(other);
+
+    let third = process(place, two).await;
+    let open = third.recover().await.unwrap().remove(0).result.unwrap();
+    assert_eq!(open, waiting[..1], "the other still waits");
+    assert!(third.recover().await.unwrap().is_empty(), "an answer that was taken does not wake it again");
+    // Of two who answer at the same time one wins.
+    let (no, yes) = tokio::join!(third.answer(&waiting[0].id, false), third.answer(&waiting[0].id, true));
+    let won = yes.is_ok();
+    assert!(no.is_ok() != won);
+    assert_eq!(kind(if won { no } else { yes }), ErrorKind::Answered);
+    assert!(third.recover().await.unwrap().remove(0).result.unwrap().is_empty());
+    let tree = two();
+    let outcome = third.resume(&tree, waiting[0].run_id).await.unwrap();
+    let answers: (Option<bool>, Option<bool>) = (outcome.get("a").unwrap(), outcome.get("b").unwrap());
+    assert_eq!(answers, (Some(won), Some(true)));
+    assert!(third.waiting().await.unwrap().is_empty());
+}
+
+/// A question with a default and one without, whose deadlines pass at once.
+fn late() -> Tree {
+    let soon = Duration::from_micros(1);
+    let default = Await::builder::<u32>("first").timeout(soon).default(7).build();
+    Tree::new("w", vec![run(default), run(Await::builder::<u32>("second").timeout(soon).build())])
+}
+
+/// Whoever recovers takes what nobody has answered in time.
+pub async fn deadlines(place: &impl Place) {
+    let waiting = pause(place, late).await;
+    assert!(waiting[0].deadline.is_some());
+    let other = process(place, late).await;
+    let open = other.recover().await.unwrap().remove(0).result.unwrap();
+    assert_eq!(open[0].path.to_string(), "w/second");
+    let error = other.recover().await.unwrap().remove(0).result.unwrap_err();
+    let told = (error.kind(), error.path().unwrap().to_string());
+    assert_eq!(told, (ErrorKind::Expired, "w/second".to_owned()));
+    assert_eq!(kind(other.answer(&waiting[0].id, 8).await), ErrorKind::Answered);
+}
+
+/// A question that somebody has to answer, and one whose deadline passes soon.
+fn soon() -> Tree {
+    let vain = Await::builder::<u32>("late").timeout(Duration::from_millis(30)).default(7).build();
+    Tree::new("w", vec![run(Await::builder::<u32>("now").build()), run(vain), run(say("end"))])
+}
+
+/// Whoever watches takes an answer of another process, and a deadline as soon as it passes.
+pub async fn watches(place: &impl Place) {
+    let waiting = pause(place, soon).await;
+    let (watching, person) = (process(place, soon).await, process(place, soon).await);
+    person.answer(&waiting[0].id, 5).await.unwrap();
+    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+    // It looks at once, and then at the deadline: much earlier than it would look by itself.
+    let watch = watching.watch().every(Duration::from_secs(24 * 3600)).inspect(move |run| {
+        let _ = tell.send(run.result.unwrap().len());
+    });
+    let both = async { (told.recv().await, told.recv().await) };
+    let both = tokio::select! {
+        error = watch.into_future() => panic!("{error}"),
+        both = both => both,
+    };
+    assert_eq!(both, (Some(1), Some(0)), "it waits for the second, then it has ended");
+    let tree = soon();
+    let outcome = person.resume(&tree, waiting[0].run_id).await.unwrap();
+    assert_eq!((outcome.get::<u32>("now").unwrap(), outcome.get::<u32>("late").unwrap()), (Some(5), Some(7)));
+}
