@@ -1,4 +1,5 @@
-//! The loops of @iqai/adk's page in its own words: `AgentBuilder`, and a quick session with the state at the start.
+//! The loops of @iqai/adk's page in its own words: `AgentBuilder`, a quick session with the state at the start, and a loop
+//! that is constructed directly.
 //!
 //! `writing_loop`, `research_loop` and `counter_loop` are the same programs as a `workflow!`, which rustc checks; these are
 //! checked when they are built.
@@ -7,12 +8,14 @@
 //! cargo run --example fluent_loops -- writing "Write an article about AI"
 //! cargo run --example fluent_loops -- research "Research quantum computing applications"
 //! cargo run --example fluent_loops -- counter
+//! cargo run --example fluent_loops -- direct "Our shop sells bicycles"
 //! ```
 
 mod cli;
 
 use adk::llm::LlmAgent;
-use adk::{AgentBuilder, Error, ErrorKind, prelude::*};
+use adk::{AgentBuilder, ErrorKind, LoopAgent, prelude::*};
+use clap::{Parser, ValueEnum};
 use std::process::ExitCode;
 
 /// The model, if its key is in the environment.
@@ -71,24 +74,54 @@ fn counting() -> AgentBuilder {
         .with_quick_session(json!({ "count": 0 }))
 }
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> ExitCode {
-    cli::exit(run().await)
+/// Its name is an identifier here: `iterative-processor` is the name of the app.
+fn direct() -> AgentBuilder {
+    let evaluator = LlmAgent::builder("evaluator")
+        .description("Evaluates what there is")
+        .instruction("Evaluate what the user wrote, or the last version of it: {version?}\n\nEnd the loop when it is good.")
+        .output_key("evaluation")
+        .tool(adk::tools::exit_loop::default());
+    let refinement = LlmAgent::builder("refinement")
+        .description("Refines it")
+        .instruction("Refine it by this evaluation, and write it alone: {evaluation}")
+        .output_key("version");
+    // Without `max_iterations` it runs until the evaluator ends it.
+    let processor = LoopAgent::builder("iterative_processor")
+        .description("Processes data iteratively")
+        .sub_agents([evaluator, refinement])
+        .max_iterations(10);
+    AgentBuilder::create("iterative-processor").with_agent(processor)
 }
 
-async fn run() -> Result<()> {
-    let mut words = std::env::args().skip(1);
-    let (make, key): (fn() -> AgentBuilder, _) = match words.next().as_deref() {
-        Some("writing") => (writing, "draft"),
-        Some("research") => (research, "completed"),
-        Some("counter") => (counting, "count"),
-        other => {
-            let message = format!("there is no loop called `{}`", other.unwrap_or_default());
-            return Err(Error::new(ErrorKind::EmptyInput, message)
-                .with_help("write `writing`, `research` or `counter` behind the name of the program"));
-        }
+/// Runs a loop of @iqai/adk's page.
+#[derive(Debug, Parser)]
+struct Args {
+    which: Which,
+    /// What to ask it for
+    question: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Which {
+    Writing,
+    Research,
+    Counter,
+    Direct,
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    cli::exit(run(Args::parse()).await)
+}
+
+async fn run(args: Args) -> Result<()> {
+    let (make, key): (fn() -> AgentBuilder, _) = match args.which {
+        Which::Writing => (writing, "draft"),
+        Which::Research => (research, "completed"),
+        Which::Counter => (counting, "count"),
+        Which::Direct => (direct, "version"),
     };
-    let question = words.collect::<Vec<_>>().join(" ");
+    let question = args.question.join(" ");
     let question = if question.is_empty() { "Begin.".to_owned() } else { question };
     let app = match make().with_model(MODEL).build() {
         Err(error) if error.kind() == ErrorKind::Model(adk::model::ModelErrorKind::MissingKey) => {
@@ -97,8 +130,12 @@ async fn run() -> Result<()> {
         }
         built => built?,
     };
-    println!("{}", app.runner.ask(question).await?);
+    let answer = app.runner.ask(question).await?;
+    // A function says nothing.
+    if !answer.is_empty() {
+        println!("{answer}\n");
+    }
     let session = app.session.open().await?;
-    println!("\n{key}: {}", session.get(key).map(|value| value.to_string()).unwrap_or_default());
+    println!("{key}: {}", session.get(key).map(|value| value.to_string()).unwrap_or_default());
     Ok(())
 }

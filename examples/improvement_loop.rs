@@ -11,26 +11,33 @@ mod cli;
 
 use adk::llm::LlmAgent;
 use adk::{AgentBuilder, Error, ErrorKind, prelude::*};
+use clap::Parser;
 use std::process::ExitCode;
 
 /// The model, if its key is in the environment.
 const MODEL: &str = "gemini-2.5-flash";
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> ExitCode {
-    cli::exit(improve().await)
+/// Analyzes and improves a text, three rounds of it.
+#[derive(Debug, Parser)]
+struct Args {
+    /// What to improve
+    text: Vec<String>,
 }
 
-async fn improve() -> Result<()> {
-    let text = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    cli::exit(improve(&Args::parse().text.join(" ")).await)
+}
+
+async fn improve(text: &str) -> Result<()> {
     if text.trim().is_empty() {
         return Err(Error::new(ErrorKind::EmptyInput, "there is nothing to improve")
             .with_help("write the text behind the name of the program"));
     }
-    let app = match builder(&text).with_model(MODEL).build() {
+    let app = match builder(text).with_model(MODEL).build() {
         Err(error) if error.kind() == ErrorKind::Model(adk::model::ModelErrorKind::MissingKey) => {
             eprintln!("Rehearsal: there is no key for {MODEL}, so no model is asked and nothing is paid.\n");
-            builder(&text).with_model(Rehearsal::new()).build()?
+            builder(text).with_model(Rehearsal::new()).build()?
         }
         built => built?,
     };

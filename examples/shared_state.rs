@@ -10,7 +10,7 @@ use adk::prelude::*;
 use std::process::ExitCode;
 
 workflow! {
-    /// Works on a task for three rounds, each with the evaluation of the last.
+    /// Works on a task for five rounds, each with the evaluation of the last.
     pub SharedState(task: String) -> (iteration_result: String, evaluation: String) {
         /// Processes data.
         agent processor -> iteration_result: String {
@@ -25,7 +25,7 @@ workflow! {
             instruction: "Evaluate in one sentence. Task: {task}\n\nResult: {iteration_result}",
         }
 
-        rounds: loop(max = 3) < processor; evaluator >
+        rounds: loop(max = 5) < processor; evaluator >
     }
 }
 

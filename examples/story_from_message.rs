@@ -1,5 +1,5 @@
-//! The iterative writer of ADK's pages for TypeScript, Go and Java: the topic stands in the user's message, and the tool
-//! that ends the loop asks for no more than that.
+//! The iterative writer of ADK's pages for Go and Java: the topic stands in the user's message, and the tool that ends the
+//! loop asks for no more than that. (The page for TypeScript has that tool, and the topic in the state.)
 //!
 //! Such a tool costs one model call more than that of `iterative_writing`, which also sets `skip_summarization`: the model
 //! sees the answer of the tool and is asked once again. What it says then is its last word, and is written to its key.

@@ -2,13 +2,15 @@
 
 mod builder;
 mod declared;
+mod form;
 
 pub use builder::{Await, AwaitBuilder};
 pub use declared::{AwaitDecl, Awaitable, Awaited, Awaits};
+pub(crate) use form::Form;
 
 use crate::event::Event;
 use crate::flow::Flow;
-use crate::llm::{OutputKey, render};
+use crate::llm::render;
 use crate::run::{Asked, Context};
 use crate::{Error, ErrorKind, Name, Result};
 use serde_json::Value;
@@ -21,7 +23,7 @@ struct Question<'a> {
     /// The question, with its placeholders.
     text: &'a str,
     /// What an answer has to be.
-    form: OutputKey,
+    form: Form,
     timeout: Option<Duration>,
     /// What counts when nobody has answered in time.
     otherwise: Option<Value>,
@@ -35,11 +37,16 @@ impl Question<'_> {
     async fn ask(self, cx: &mut Context) -> Result<Flow> {
         let Self { key, text, form, timeout, otherwise } = self;
         let question = render(text, "question", cx).await?;
-        let schema = form.schema.map_or(Value::Null, |make| Value::clone(&make()));
-        let asked = Asked { question, schema, timeout, otherwise, ..Asked::new(Name::literal("await")) };
+        let asked = Asked {
+            question,
+            schema: form.schema(),
+            timeout,
+            otherwise,
+            ..Asked::new(Name::literal("await"))
+        };
         let answer = cx.wait_for_all(vec![asked]).await?.pop().unwrap_or_default();
         // It was checked when it was given, but perhaps where only its schema was known.
-        (form.check)(&answer).map_err(|why| {
+        form.check(&answer).map_err(|why| {
             let message = format!("the answer for `{key}` is of another type: {why}");
             Error::new(ErrorKind::AnswerInvalid, message)
                 .with_help("give the workflow to the runner that is answered, so that answers are read there")

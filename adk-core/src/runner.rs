@@ -73,7 +73,8 @@ impl<P> Runner<P> {
     /// The workflow is an LLM agent, or a sequence of agents. Each LLM agent answers messages of the queue, one by one,
     /// until the queue is closed or, in a workflow, until it calls `task_completed`, a tool that a live run gives to it;
     /// then the next agent takes over and begins with what was said so far. Functions run once, when it is their turn.
-    /// The inputs are keys and say nothing; [`RunRequest::message`] says something before the first message of the queue.
+    /// The inputs are keys and say nothing; [`RunRequest::message`] says something before the first message of the queue. The
+    /// input of an agent or tree that was built at run time is such a message: `Content::default()` says nothing.
     ///
     /// A workflow that holds a loop or a parallel block anywhere does not compile here (`live-loop`), and a tree that was
     /// built at run time fails with [`ErrorKind::LiveLoop`](crate::ErrorKind::LiveLoop) before anything is stored.

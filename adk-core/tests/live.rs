@@ -279,6 +279,9 @@ async fn trees_of_the_builders_run_live_unless_they_hold_such_a_block() {
     let root = SequentialAgent::builder("root").sub_agent(agent()).build().unwrap();
     let mut stream = runner(&model).run_live(&root, Content::default(), &queue(&["Hi."])).stream();
     assert_eq!(lines(&mut stream).await, ["user: Hi.", "helper: Yes."]);
+    let blank = runner(&model).run_live(&root, " ", &queue(&["Hi."])).await.unwrap_err();
+    assert_eq!(blank.kind(), ErrorKind::EmptyInput);
+    assert!(blank.help().unwrap().contains("`Content::default()`"), "{blank}");
     let alone: Arc<dyn DynAgent> = Arc::new(agent().build().unwrap());
     let mut stream = runner(&model).run_live(&*alone, Content::user("Hi."), &queue(&[])).stream();
     assert_eq!(lines(&mut stream).await, ["user: Hi.", "helper: Yes."]);

@@ -104,10 +104,24 @@ impl Cli {
                 progress.aside(|| self.print(&event))?;
             }
         }
-        match stream.end() {
-            RunEnd::Finished(outcome) => Ok(outcome),
-            _ => Err(Error::other("the run has not finished: it waits for an answer")),
+        finished(stream)
+    }
+
+    /// The same in lines of its own, which may also tell of begins, ends and pieces of an answer.
+    pub async fn show_as<T: Send + 'static>(
+        &self,
+        mut stream: RunStream<'_, T>,
+        line: impl Fn(&Event) -> Option<String>,
+    ) -> Result<adk::Outcome<T>> {
+        while let Some(event) = stream.next().await {
+            let event = event?;
+            match self.json {
+                true if event.partial && event.lifecycle().is_none() => {}
+                true => self.print(&event)?,
+                false => line(&event).map_or(Ok(()), |line| write(&(line + "\n")))?,
+            }
         }
+        finished(stream)
     }
 
     fn print(&self, event: &Event) -> Result<()> {
@@ -126,6 +140,13 @@ impl Cli {
     /// Prints what else there is to say at the end.
     pub fn note(&self, text: impl std::fmt::Display) -> Result<()> {
         if self.json { Ok(()) } else { write(&format!("\n{text}\n")) }
+    }
+}
+
+fn finished<T: Send + 'static>(mut stream: RunStream<'_, T>) -> Result<adk::Outcome<T>> {
+    match stream.end() {
+        RunEnd::Finished(outcome) => Ok(outcome),
+        _ => Err(Error::other("the run has not finished: it waits for an answer")),
     }
 }
 

@@ -72,9 +72,9 @@ async fn iterations() {
 #[tokio::test]
 async fn state_over_iterations() {
     let lines = [
-        "--- result ---\n(rehearsed answer of processor, round 3)\n",
-        "\n(rehearsed answer of evaluator, round 3)\n",
-        "shared_state/rounds ended in round 3, its last\n",
+        "--- result ---\n(rehearsed answer of processor, round 5)\n",
+        "\n(rehearsed answer of evaluator, round 5)\n",
+        "shared_state/rounds ended in round 5, its last\n",
     ];
     shows("shared_state", &["a slogan"], &lines).await;
 }
@@ -111,9 +111,53 @@ async fn the_fluent_forms_begin_with_the_state_of_their_quick_session() {
         (&["writing", "an article"][..], "draft: \"(rehearsed answer of drafter, round 2)\"\n"),
         (&["research", "bees"], "completed: true\n"),
         (&["counter"], "count: 3\n"),
+        (&["direct", "bicycles"], "version: \"(rehearsed answer of refinement, round 1)\"\n"),
     ] {
         let ran = example("fluent_loops", args).run().await.good();
         assert!(ran.out.ends_with(end), "{}", ran.out);
     }
-    example("fluent_loops", &["wrting"]).run().await.bad(&["there is no loop called `wrting`"]);
+    let ran = example("fluent_loops", &["wrting"]).run().await;
+    assert_eq!(ran.status.code(), Some(2));
+    assert!(ran.err.contains("'wrting'") && ran.err.contains("'writing'"), "{}", ran.err);
+}
+
+/// The loop of adk-python's pull request 6268, inside of another one.
+#[tokio::test]
+async fn steps_are_told_with_their_rounds() {
+    let lines = [
+        "rounds_told: workflow started\nrounds_told/days: loop started\n",
+        "rounds_told/days#1/rounds loop_iteration=0: loop started\n",
+        "rounds_told/days#1/rounds#1/par/p loop_iteration=0: agent started\n",
+        "par/p loop_iteration=0: p on branch par.p says (rehearsed answer of p, round 1)\n",
+        "rounds_told/days#1/rounds#1/par/p loop_iteration=0: agent finished after ",
+        "par/p loop_iteration=1: p on branch par.p says (rehearsed answer of p, round 2)\n",
+        "rounds_told/days#1/rounds loop_iteration=0: loop finished in round 2 after ",
+        "rounds_told/days#2/rounds#1/par/p loop_iteration=0: p on branch",
+        "rounds_told/days#2/rounds#2/par/q loop_iteration=1: q on branch par.q says",
+        "rounds_told/days: loop finished in round 2 after ",
+        "rounds_told/days#2/rounds ended in round 2, its last\n\nrounds_told/days ended in round 2, its last\n",
+    ];
+    shows("rounds_told", &["tea?"], &lines).await;
+
+    let events = example("rounds_told", &["tea?", "--json"]).run().await.good().events();
+    let mut iterations: Vec<_> = events
+        .iter()
+        .filter(|event| event.author == "p" && !event.partial)
+        .map(|event| event.loop_iteration())
+        .collect();
+    iterations.dedup();
+    assert_eq!(iterations, [Some(0), Some(1), Some(0), Some(1)]);
+    let ends = events.iter().filter_map(|event| event.lifecycle()).count();
+    // The workflow, a loop, two loops, four blocks and eight agents, each with its begin and its end.
+    assert_eq!(ends, 2 * (1 + 1 + 2 + 4 + 8));
+}
+
+#[tokio::test]
+async fn the_programs_of_the_builder_say_what_they_do() {
+    for (name, said) in
+        [("fluent_loops", "writing, research, counter, direct"), ("improvement_loop", "What to improve")]
+    {
+        let ran = example(name, &["--help"]).run().await.good();
+        assert!(ran.out.contains(said), "{}", ran.out);
+    }
 }

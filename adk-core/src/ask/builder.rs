@@ -1,7 +1,7 @@
 //! An `await` that is made at run time.
 
-use super::Question;
 use super::declared::value_of;
+use super::{Form, Question};
 use crate::agent::{About, DynAgent, Key, Parts};
 use crate::llm::OutputKey;
 use crate::run::{Context, Prepare};
@@ -37,7 +37,7 @@ pub struct Await {
     about: About,
     key: Name,
     question: String,
-    form: OutputKey,
+    form: Form,
     timeout: Option<Duration>,
     /// What counts when nobody has answered in time, or why it has no form in JSON.
     otherwise: Option<Result<Value, String>>,
@@ -51,6 +51,26 @@ impl Await {
     {
         let (key, name, question) = (key.into(), None, String::new());
         AwaitBuilder { key, name, question, timeout: None, otherwise: None, value: PhantomData }
+    }
+
+    /// Waits for ever for a value of a form that is known at run time.
+    pub(crate) fn of(name: String, key: Key, question: String, form: Form) -> Self {
+        let mut parts = Parts::new(AgentKind::Await, name);
+        parts.description.clone_from(&question);
+        parts.prompts = vec![question.clone()];
+        parts.accepts = match &form {
+            Form::Type(output) => Some(output.check),
+            // An answer is held against the schema that is stored with the wait.
+            Form::Schema(_) => None,
+        };
+        let name = Name::shared(&key.name);
+        parts.writes = vec![key];
+        Self { about: About::made(parts), key: name, question, form, timeout: None, otherwise: None }
+    }
+
+    /// How long it waits, and what counts then.
+    pub(crate) fn until(self, timeout: Option<Duration>, otherwise: Option<Value>) -> Self {
+        Self { timeout, otherwise: otherwise.map(Ok), ..self }
     }
 }
 
@@ -98,13 +118,9 @@ where
     pub fn build(self) -> Await {
         let Self { key, name, question, timeout, otherwise, .. } = self;
         let own = key.rsplit(':').next().unwrap_or_default();
-        let mut parts = Parts::new(AgentKind::Await, name.unwrap_or_else(|| own.to_owned()));
-        let form = OutputKey::json::<T>("");
-        parts.description.clone_from(&question);
-        parts.prompts = vec![question.clone()];
-        parts.writes = vec![Key::of::<T>(&*key)];
-        parts.accepts = Some(form.check);
-        Await { about: About::made(parts), key: Name::shared(&key), question, form, timeout, otherwise }
+        let name = name.unwrap_or_else(|| own.to_owned());
+        let form = Form::Type(OutputKey::json::<T>(""));
+        Await { timeout, otherwise, ..Await::of(name, Key::of::<T>(&*key), question, form) }
     }
 }
 
@@ -119,7 +135,7 @@ impl DynAgent for Await {
             let question = Question {
                 key: self.key.clone(),
                 text: &self.question,
-                form: self.form,
+                form: self.form.clone(),
                 timeout: self.timeout,
                 otherwise: otherwise.map_err(|why| Error::new(ErrorKind::KeyType, why))?,
             };

@@ -1,6 +1,6 @@
 //! An `await` that `workflow!` declares, as a type.
 
-use super::Question;
+use super::{Form, Question};
 use crate::agent::{Agent, DynAgent};
 use crate::llm::OutputKey;
 use crate::run::Context;
@@ -113,7 +113,7 @@ impl<W: Awaits<STEP>, const STEP: usize> Agent for Awaited<W, STEP> {
             let question = Question {
                 key: Name::literal(form.key),
                 text: question,
-                form,
+                form: Form::Type(form),
                 timeout: timeout.map(|make| make()),
                 otherwise: otherwise.map(|make| make()).transpose()?,
             };

@@ -1,6 +1,7 @@
 //! Trees from a config: data in ADK's agent-config fields, from any format that serde reads.
 
 mod agent;
+mod awaits;
 mod callbacks;
 mod fields;
 mod registry;
@@ -20,12 +21,13 @@ impl Tree {
     ///
     /// | field | of | |
     /// |---|---|---|
-    /// | `agent_class` | all | `LlmAgent` (the default), `LoopAgent`, `SequentialAgent`, `ParallelAgent` |
-    /// | `name`, `description`, `sub_agents` | all | an agent in `sub_agents` is a config, `{config_path: NAME}` of a document of the registry, `{code: NAME}` of an agent of it, or either by its name alone |
+    /// | `agent_class` | all | `LlmAgent` (the default), `LoopAgent`, `SequentialAgent`, `ParallelAgent`, and `AwaitAgent`, which is not of ADK |
+    /// | `name`, `description`, `sub_agents` | all; of an `AwaitAgent` only `name` | an agent in `sub_agents` is a config, `{config_path: NAME}` of a document of the registry, `{code: NAME}` of an agent of it, or either by its name alone |
     /// | `max_iterations` | `LoopAgent` | 1 or more |
     /// | `max_concurrency` | `ParallelAgent` | 1 or more; not of ADK |
     /// | `model`, `instruction`, `global_instruction`, `tools`, `output_key`, `output_schema`, `include_contents`, `generate_content_config`, `disallow_transfer_to_parent`, `disallow_transfer_to_peers` | `LlmAgent` | tools by name, or as `{name: NAME}`; the schema is a JSON schema, or `{name: NAME}` of a type or schema of the registry |
-    /// | `before_agent_callbacks`, `after_agent_callbacks` | all | by name, or as `{name: NAME}` |
+    /// | `question`, `output_key`, `output_schema`, `timeout`, `default` | `AwaitAgent` | an [`Await`](crate::Await): the question may have placeholders; the name is by default the key; without a schema the answer is text; the timeout is a text such as `"72h"`, in `ms`, `s`, `m` or `h`, and a default needs one |
+    /// | `before_agent_callbacks`, `after_agent_callbacks` | all but `AwaitAgent` | by name, or as `{name: NAME}` |
     /// | `before_model_callbacks`, `after_model_callbacks`, `on_model_error_callbacks`, and those of `tool` | `LlmAgent` | the same |
     /// | `max_turns` | `LlmAgent` | 1 or more; not of ADK |
     /// | `flow_checks`, `state` | the root | whether keys and exits are checked, and keys with their initial values; not of ADK |

@@ -28,9 +28,10 @@ pub(super) async fn root<W: Workflow + ?Sized>(
     if is_blank(&start.message) {
         let message = "the message of the user is empty";
         let error = Error::new(ErrorKind::EmptyInput, message).at(&path);
-        return Err(
-            error.with_help("give the workflow an input with some text, or set it with `.message(...)`")
-        );
+        return Err(error.with_help(match run.live.is_some() {
+            false => "give the workflow an input with some text, or set it with `.message(...)`",
+            true => "say nothing, `Content::default()`, to begin with the first message of the queue",
+        }));
     }
     let mut cx = Context::root(run.clone(), name);
     // In boxes is what runs need no more, or never, while their agents run.

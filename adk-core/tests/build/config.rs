@@ -266,3 +266,26 @@ async fn the_root_speaks_to_all_and_outputs_are_named() {
         "output_schema: syntax: an output schema is the number 3; help: expected its name, or a JSON schema"
     );
 }
+
+#[test]
+fn a_field_of_a_wrong_type_is_one_fault_and_hides_no_other() {
+    let config = json!({"agent_class": "SequentialAgent", "name": "root", "sub_agents": [
+        {"agent_class": "LoopAgent", "name": "lp", "max_iterations": 1.5, "sub_agents": [{"name": "a"}]},
+        {"name": "reader", "instruction": "{nobody}"},
+        {"agent_class": "LoopAgent", "name": "lq", "max_iterations": "many", "sub_agents": "critic"},
+        {"agent_class": "ParallelAgent", "name": "par", "sub_agents": {"name": "b"}},
+    ]});
+    assert_eq!(
+        refused(config, &Registry::new())
+            .lines()
+            .map(|line| line.split("; help").next().unwrap())
+            .collect::<Vec<_>>(),
+        [
+            "sub_agents[0].max_iterations: syntax: `max_iterations` is the number 1.5",
+            "sub_agents[2].max_iterations: syntax: `max_iterations` is the string \"many\"",
+            "sub_agents[2].sub_agents: syntax: `sub_agents` is the string \"critic\"",
+            "sub_agents[3].sub_agents: syntax: `sub_agents` is an object",
+            "sub_agents[1]: key-missing: agent `reader` reads `nobody`, but nothing before it writes that key",
+        ]
+    );
+}

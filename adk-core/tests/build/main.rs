@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
+mod awaits;
 mod config;
 mod faults;
 mod fluent;

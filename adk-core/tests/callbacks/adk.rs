@@ -49,6 +49,22 @@ async fn an_escalate_ends_every_loop_or_the_innermost() {
 }
 
 #[tokio::test]
+async fn each_switch_does_it_alone() {
+    let alone = async |config, tree: &Tree| drive(Runner::builder().config(config), tree).await;
+    let inner = repeat("inner", Some(2), vec![run(escalates("a")), run(say("b"))]);
+    let loops = Tree::new("w", vec![repeat("outer", Some(2), vec![inner, run(say("c"))]), run(say("d"))]);
+    assert_eq!(alone(RunConfig::new().escalate_ends_all_loops(true), &loops).await, and(&["d: d"]));
+    let mut agent = say("a");
+    agent.meta = agent.meta.writes(const { &[KeySpec::new("k", "String")] });
+    let key = Tree::new("w", vec![run(WithCallbacks::new(agent))]);
+    assert_eq!(alone(RunConfig::new().require_keys(false), &key).await, ["a: a"]);
+    // And no other does.
+    let others = RunConfig::adk().escalate_ends_all_loops(false).require_keys(true);
+    assert_eq!(alone(others.clone(), &loops).await, events(&loops).await);
+    assert_eq!(alone(others, &key).await, events(&key).await);
+}
+
+#[tokio::test]
 async fn a_sequence_in_between_runs_on_and_the_loop_around_ends_behind_it() {
     let sequence = sequence("sq", vec![repeat("inner", Some(3), vec![run(escalates("a"))]), run(say("b"))]);
     let tree = Tree::new("w", vec![repeat("outer", Some(3), vec![sequence, run(say("c"))]), run(say("d"))]);

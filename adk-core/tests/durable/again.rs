@@ -80,6 +80,7 @@ async fn a_branch_by_hand_runs_again_each_time_its_block_is_taken_up() {
     assert_eq!(told[0], sorted(["w go", "w-", "w/p-", "w/p/a a", "w/p/s-"]));
     assert_eq!(told[1], sorted(["w/p/a@2 a", "w/p/s/b 1"]));
     assert_eq!(told[2], sorted(["w/p/a@3 a", "w/p/s/b 2", "w/p/s.", "w-", "w/c c", "w."]));
+    assert_eq!(all(&tree(), RunConfig::new().custom_agents_finish(false), 2).await, told);
 
     // By default it has finished, and everybody says so.
     let told = all(&tree(), RunConfig::new(), 2).await;

@@ -99,10 +99,11 @@ async fn killed(at: usize, max: u32) -> Option<Result<Usage, ErrorKind>> {
     for at in [at, usize::MAX] {
         let (runner, engine) = world.process(at);
         let request = match first {
-            None => runner.run(&tree, "go"),
+            None => runner.run(&tree, "go").config(RunConfig::new().max_llm_calls(max)),
+            // With the settings that it began with.
             Some(run) => runner.resume(&tree, run),
         };
-        let mut stream = request.config(RunConfig::new().max_llm_calls(max)).stream();
+        let mut stream = request.stream();
         loop {
             let event = tokio::select! {
                 biased;

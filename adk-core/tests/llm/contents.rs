@@ -4,6 +4,7 @@ use super::support::{Tree, repeat, run, say};
 use super::*;
 use adk_core::llm::IncludeContents;
 use adk_core::model::ModelRequest;
+use adk_core::testing::Reply;
 use adk_core::{Content, Part, Role};
 
 agent!(A = decl("a"));
@@ -128,4 +129,44 @@ async fn a_call_that_was_never_answered_is_not_told_again() {
     drop(stream);
     session.run(&tree, "second").await.unwrap();
     assert_eq!(outline(&model.requests()[1]), ["user: first", "user: second"]);
+}
+
+/// The thoughts in a request, each with its role.
+fn thoughts(request: &ModelRequest) -> Vec<(Role, String)> {
+    let parts = |content: &Content| {
+        let thought = |part: &Part| match part {
+            Part::Thought(thought) => Some((content.role, thought.text.clone())),
+            _ => None,
+        };
+        content.parts.iter().filter_map(thought).collect::<Vec<_>>()
+    };
+    request.contents.iter().flat_map(parts).collect()
+}
+
+#[tokio::test]
+async fn own_thoughts_are_told_back_with_what_they_led_to_and_those_of_others_never() {
+    let model = ScriptedModel::new()
+        .on("a")
+        .reply(Reply::new().thought("a hm").text("A"))
+        // Nothing but a thought: no word of it is told to anybody.
+        .reply(Reply::new().thought("a lost"))
+        .text("A3")
+        .on("c")
+        .reply(Reply::new().thought("c hm").text("C"))
+        .text("C2")
+        .text("C3");
+    let tree = Tree::new("w", vec![run(llm::<A>()), run(llm::<C>())]);
+    let runner = runner(&model);
+    let session = runner.session("user", "s");
+    for said in ["first", "second", "third"] {
+        session.run(&tree, said).await.unwrap();
+    }
+    let (a, c) = (model.requests_of("a"), model.requests_of("c"));
+    assert_eq!(thoughts(&c[0]), []);
+    assert_eq!(outline(&c[0]), ["user: first", "[a] said: A"]);
+    let own = |text: &str| (Role::Model, text.to_owned());
+    assert_eq!(thoughts(&a[1]), [own("a hm")]);
+    assert_eq!(thoughts(&c[1]), [own("c hm")]);
+    assert_eq!(outline(&c[1])[2..], ["other", "model: C", "user: second"]);
+    assert_eq!(thoughts(&a[2]), [own("a hm")]);
 }

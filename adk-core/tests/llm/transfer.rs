@@ -290,3 +290,39 @@ async fn those_below_have_the_model_of_who_is_above_them() {
     );
     assert!(drive(&without, &tree(true)).await.1.is_none());
 }
+
+#[tokio::test]
+async fn handing_over_while_streaming_tells_pieces_of_both_and_stores_wholes() {
+    let reply = adk_core::testing::Reply::new;
+    let call = reply().text("One moment.").call("transfer_to_agent", to("billing"));
+    let model = ScriptedModel::new()
+        .on("triage")
+        .reply(call.pieces(["One ", "moment."]))
+        .on("billing")
+        .reply(reply().text("It is paid.").pieces(["It is ", "paid."]));
+    let (runner, tree) = (streaming(&model), desk());
+    let session = runner.session("u", "s");
+    let (events, error) = collect(&mut session.run(&tree, "go").stream()).await;
+    assert!(error.is_none(), "{error:?}");
+    let told: Vec<_> = events
+        .iter()
+        .map(|event| format!("{}{}: {}", if event.partial { "~" } else { "" }, event.path, event.text()))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "~desk/triage: One ",
+            "~desk/triage: moment.",
+            "desk/triage: One moment.",
+            "desk/triage: ",
+            "~desk/triage/billing: It is ",
+            "~desk/triage/billing: paid.",
+            "desk/triage/billing: It is paid.",
+            "desk/after: after",
+        ]
+    );
+    assert!(events.iter().all(|event| !event.partial || event.function_calls().next().is_none()));
+    let stored = session.open().await.unwrap();
+    assert_eq!(stored.len(), 5, "the user's event, and each whole");
+    assert!(stored.events().all(|event| !event.partial));
+}

@@ -18,7 +18,7 @@ use crate::{BoxFuture, Error, ErrorKind, Flow, Result};
 use serde_json::Value;
 use std::sync::Arc;
 
-const CLASSES: [&str; 4] = ["LlmAgent", "LoopAgent", "SequentialAgent", "ParallelAgent"];
+const CLASSES: [&str; 5] = ["LlmAgent", "LoopAgent", "SequentialAgent", "ParallelAgent", "AwaitAgent"];
 
 /// Reads configs, and goes on after a fault.
 pub(super) struct Reader<'r> {
@@ -41,8 +41,13 @@ impl<'r> Reader<'r> {
 
     /// Something that was not read; what it is called cannot be mistaken for a name.
     fn lost(&mut self) -> SubAgent {
+        let name = self.no_name();
+        unknown(&name)
+    }
+
+    pub(super) fn no_name(&mut self) -> String {
         self.nameless += 1;
-        unknown(&format!("unread_agent_{}", self.nameless))
+        format!("unread_agent_{}", self.nameless)
     }
 
     /// An agent: its fields, or the name of one.
@@ -130,11 +135,15 @@ impl<'r> Reader<'r> {
             true => fields.text("agent_class", &mut self.faults).unwrap_or_default(),
             false => "LlmAgent",
         };
-        let name = self.name(&mut fields);
+        let name = match class {
+            "AwaitAgent" => self.name_of_await(&mut fields),
+            _ => self.name(&mut fields),
+        };
         let place = fields.place.clone();
         let place = if place.is_empty() { "." } else { &*place };
         let part = match class {
             "LlmAgent" => self.llm(&name, fields, depth),
+            "AwaitAgent" => self.awaits(name, fields),
             "LoopAgent" => {
                 let max = fields.limit("max_iterations", &name, &mut self.faults);
                 let block = LoopAgent::builder(name);
@@ -169,7 +178,7 @@ impl<'r> Reader<'r> {
         part.at(place)
     }
 
-    fn name(&mut self, fields: &mut Fields<'_>) -> String {
+    pub(super) fn name(&mut self, fields: &mut Fields<'_>) -> String {
         let given = fields.value("name").is_some();
         if let Some(name) = fields.text("name", &mut self.faults) {
             return name.to_owned();
@@ -181,13 +190,16 @@ impl<'r> Reader<'r> {
                 "an agent has no name; help: give it a `name`",
             );
         }
-        self.nameless += 1;
-        format!("unread_agent_{}", self.nameless)
+        self.no_name()
     }
 
     fn sub_agents(&mut self, fields: &mut Fields<'_>, depth: usize) -> Vec<SubAgent> {
         let place = fields.place_of("sub_agents");
-        let all = fields.list("sub_agents", &mut self.faults).into_iter().flatten().enumerate();
+        let Some(all) = fields.list("sub_agents", &mut self.faults) else {
+            // What is no list stands for an agent that was not read: it was not left empty.
+            return fields.value("sub_agents").map(|_| self.lost()).into_iter().collect();
+        };
+        let all = all.iter().enumerate();
         all.map(|(at, value)| self.agent(value, &below(&place, &format!("[{at}]")), depth + 1)).collect()
     }
 
@@ -263,7 +275,7 @@ impl<'r> Reader<'r> {
     }
 
     /// A JSON schema, or the name of one or of a type. `name` is no word of JSON schemas.
-    fn output(&mut self, fields: &mut Fields<'_>) -> Option<OutputType> {
+    pub(super) fn output(&mut self, fields: &mut Fields<'_>) -> Option<OutputType> {
         let place = fields.place_of("output_schema");
         let value = fields.value("output_schema")?;
         if let Value::Object(schema) = value

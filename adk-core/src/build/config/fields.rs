@@ -103,9 +103,12 @@ impl<'v> Fields<'v> {
         })
     }
 
-    /// A limit of a block: 1 or more.
+    /// A limit of a block: 1 or more. One that is wrong counts as one that is there.
     pub(super) fn limit(&mut self, field: &'static str, name: &str, faults: &mut Vec<Fault>) -> Option<u32> {
-        let number = self.typed(field, "a whole number, 1 or more", faults, integer)?;
+        self.value(field)?;
+        let Some(number) = self.typed(field, "a whole number, 1 or more", faults, integer) else {
+            return Some(1);
+        };
         match u32::try_from(number) {
             Ok(limit) if limit > 0 => Some(limit),
             _ => {
