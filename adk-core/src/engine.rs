@@ -198,12 +198,13 @@ pub trait Engine: Send + Sync + 'static {
         Box::pin(ready(Ok(())))
     }
 
-    /// Answers an open wait. The first answer wins.
+    /// Answers an open wait of an app. The first answer wins.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownWait`]; [`ErrorKind::Answered`] when there is an answer. Nothing has changed then.
-    fn resolve<'a>(&'a self, wait: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
-        let _ = answer;
+    /// [`ErrorKind::UnknownWait`], also for a wait of another app; [`ErrorKind::Answered`] when there is an answer. Nothing
+    /// has changed then.
+    fn resolve<'a>(&'a self, app: &'a str, wait: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
+        let _ = (app, answer);
         Box::pin(ready(Err(no_book(&format!("answer `{wait}`")))))
     }
 }

@@ -126,10 +126,10 @@ impl Engine for PostgresStore {
         })
     }
 
-    fn resolve<'a>(&'a self, wait: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
+    fn resolve<'a>(&'a self, app: &'a str, wait: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             let mut connection = self.0.pool.acquire().await.doing("answer a wait")?;
-            journal::resolve(&mut connection, wait, &answer).await
+            journal::resolve(&mut connection, app, wait, &answer).await
         })
     }
 }

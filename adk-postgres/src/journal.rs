@@ -264,16 +264,23 @@ pub(crate) async fn withdraw(connection: &mut PgConnection, waits: &[String]) ->
 }
 
 /// Answers a wait that is open.
-pub(crate) async fn resolve(connection: &mut PgConnection, id: &str, answer: &Value) -> Result<()> {
+pub(crate) async fn resolve(
+    connection: &mut PgConnection,
+    app: &str,
+    id: &str,
+    answer: &Value,
+) -> Result<()> {
     let what = "answer a wait";
-    let sql = "UPDATE adkw_waits SET answer = $2 WHERE id = $1 AND answer IS NULL
-        AND run IN (SELECT id FROM adkw_runs WHERE status IN ('running', 'paused'))";
-    let of = sqlx::query(sql).bind(id).bind(answer.to_string());
+    let sql = "UPDATE adkw_waits SET answer = $3 WHERE id = $2 AND answer IS NULL
+        AND run IN (SELECT r.id FROM adkw_runs r JOIN adkw_sessions s ON s.number = r.session
+            WHERE s.app_name = $1 AND r.status IN ('running', 'paused'))";
+    let of = sqlx::query(sql).bind(app).bind(id).bind(answer.to_string());
     if of.execute(&mut *connection).await.doing(what)?.rows_affected() > 0 {
         return Ok(());
     }
-    let sql = "SELECT answer IS NOT NULL FROM adkw_waits WHERE id = $1";
-    let known = sqlx::query_scalar::<_, bool>(sql).bind(id).fetch_optional(connection).await;
+    let sql = "SELECT w.answer IS NOT NULL FROM adkw_waits w JOIN adkw_runs r ON r.id = w.run
+        JOIN adkw_sessions s ON s.number = r.session WHERE s.app_name = $1 AND w.id = $2";
+    let known = sqlx::query_scalar::<_, bool>(sql).bind(app).bind(id).fetch_optional(connection).await;
     match known.doing(what)? {
         Some(true) => Err(refuse::answered(id)),
         _ => Err(refuse::unknown_wait(id)),

@@ -78,8 +78,8 @@ impl Engine for SqliteStore {
         Box::pin(self.0.writer.write(move |db| journal::withdraw(db, &waits)))
     }
 
-    fn resolve<'a>(&'a self, wait: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
-        let wait = wait.to_owned();
-        Box::pin(self.0.writer.write(move |db| journal::resolve(db, &wait, &answer)))
+    fn resolve<'a>(&'a self, app: &'a str, wait: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
+        let (app, wait) = (app.to_owned(), wait.to_owned());
+        Box::pin(self.0.writer.write(move |db| journal::resolve(db, &app, &wait, &answer)))
     }
 }

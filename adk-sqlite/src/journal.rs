@@ -124,15 +124,17 @@ pub(crate) fn withdraw(db: &Db, waits: &[String]) -> Result<()> {
 }
 
 /// Answers a wait that is open.
-pub(crate) fn resolve(db: &Db, id: &str, answer: &Value) -> Result<()> {
+pub(crate) fn resolve(db: &Db, app: &str, id: &str, answer: &Value) -> Result<()> {
     let what = "answer a wait";
-    let sql = "UPDATE adkw_waits SET answer = ?2 WHERE id = ?1 AND answer IS NULL
-        AND run IN (SELECT id FROM adkw_runs WHERE status IN ('running', 'paused'))";
-    if db.connection.execute(sql, params![id, answer.to_string()]).doing(what)? > 0 {
+    let sql = "UPDATE adkw_waits SET answer = ?3 WHERE id = ?2 AND answer IS NULL
+        AND run IN (SELECT r.id FROM adkw_runs r JOIN adkw_sessions s ON s.number = r.session
+            WHERE s.app_name = ?1 AND r.status IN ('running', 'paused'))";
+    if db.connection.execute(sql, params![app, id, answer.to_string()]).doing(what)? > 0 {
         return Ok(());
     }
-    let sql = "SELECT answer IS NOT NULL FROM adkw_waits WHERE id = ?1";
-    match db.connection.query_row(sql, [id], |row| row.get(0)).optional().doing(what)? {
+    let sql = "SELECT w.answer IS NOT NULL FROM adkw_waits w JOIN adkw_runs r ON r.id = w.run
+        JOIN adkw_sessions s ON s.number = r.session WHERE s.app_name = ?1 AND w.id = ?2";
+    match db.connection.query_row(sql, [app, id], |row| row.get(0)).optional().doing(what)? {
         Some(true) => Err(refuse::answered(id)),
         _ => Err(refuse::unknown_wait(id)),
     }

@@ -228,9 +228,10 @@ impl Engine for MemoryJournal {
         Box::pin(ready(Ok(())))
     }
 
-    fn resolve<'a>(&'a self, id: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
+    fn resolve<'a>(&'a self, app: &'a str, id: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
         let mut runs = lock(&self.runs);
-        let wait = runs.values_mut().flat_map(|run| &mut run.waits).find(|wait| wait.waiting.id == id);
+        let of = runs.values_mut().filter(|kept| kept.record.session.app == app);
+        let wait = of.flat_map(|kept| &mut kept.waits).find(|wait| wait.waiting.id == id);
         let resolved = match wait {
             None => Err(refuse::unknown_wait(id)),
             Some(Open { answer: Some(_), .. }) => Err(refuse::answered(id)),

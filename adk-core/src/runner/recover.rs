@@ -128,7 +128,7 @@ impl<P> Runner<P> {
         if let Some(waiting) = open.iter().find(|waiting| waiting.id == wait) {
             self.shared.fits(waiting, &value)?;
         }
-        engine.resolve(wait, record::escaped(value)).await
+        engine.resolve(&self.shared.app, wait, record::escaped(value)).await
     }
 
     fn unknown_workflow(&self, name: &str) -> Error {

@@ -139,7 +139,7 @@ impl Shared {
                 next = Some(next.map_or(deadline, |next| next.min(deadline)));
                 continue;
             }
-            match self.engine.resolve(&waiting.id, super::recover::too_late(waiting)).await {
+            match self.engine.resolve(&self.app, &waiting.id, super::recover::too_late(waiting)).await {
                 Err(error) if !matches!(error.kind(), ErrorKind::Answered | ErrorKind::UnknownWait) => {
                     return Err(error);
                 }

@@ -126,10 +126,10 @@ impl Engine for Crashing {
     fn waiting<'a>(&'a self, app: &'a str, run: Option<RunId>) -> BoxFuture<'a, Result<Vec<Waiting>>> {
         self.inner.waiting(app, run)
     }
-    fn resolve<'a>(&'a self, wait: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
+    fn resolve<'a>(&'a self, app: &'a str, wait: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             self.point().await;
-            let answered = self.inner.resolve(wait, answer).await;
+            let answered = self.inner.resolve(app, wait, answer).await;
             self.point().await;
             answered
         })

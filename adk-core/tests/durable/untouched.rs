@@ -104,8 +104,13 @@ async fn an_answer_of_another_type_to_no_wait_or_to_one_that_has_it_changes_noth
     let nobodys = count.replace("count", "county");
     asked.refused(ErrorKind::UnknownWait, runner.answer(&nobodys, 1)).await;
     asked.refused(ErrorKind::UnknownWait, runner.answer("", 1)).await;
+    let stranger = self::runner(&asked.world, "elsewhere");
+    for answer in [json!(3), json!("many")] {
+        asked.refused(ErrorKind::UnknownWait, stranger.answer(count, answer)).await;
+    }
     runner.answer(count, 3).await.unwrap();
     asked.refused(ErrorKind::Answered, runner.answer(count, 3)).await;
+    asked.refused(ErrorKind::UnknownWait, stranger.answer(count, 3)).await;
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! What every store that outlives the process has to do with people: questions are listed, answered once, by whatever
 //! process; deadlines are taken by who recovers, and on time by who watches.
 
-use super::survival::{Place, knows};
+use super::survival::{Place, knows, runner_of};
 use super::{Tree, exit, parallel, repeat, run, say};
 use adk_core::{Await, Error, ErrorKind, RunEnd, Runner, Waiting};
 use serde_json::json;
@@ -48,10 +48,13 @@ pub async fn answers(place: &impl Place) {
 
     assert_eq!(kind(other.answer(&waiting[1].id, "yes").await), ErrorKind::AnswerInvalid);
     assert_eq!(kind(other.answer("e-1/w/a:await@0", true).await), ErrorKind::UnknownWait);
+    let stranger = runner_of("elsewhere", &place.open().await);
+    assert_eq!(kind(stranger.answer(&waiting[1].id, true).await), ErrorKind::UnknownWait);
     assert!(other.recover().await.unwrap().is_empty(), "nothing has changed");
     other.answer(&waiting[1].id, true).await.unwrap();
     assert_eq!(kind(other.answer(&waiting[1].id, false).await), ErrorKind::Answered);
-    drop(other);
+    assert_eq!(kind(stranger.answer(&waiting[1].id, true).await), ErrorKind::UnknownWait);
+    drop((other, stranger));
 
     let third = process(place, two).await;
     let open = third.recover().await.unwrap().remove(0).result.unwrap();

@@ -69,8 +69,13 @@ pub fn kind(error: &Error) -> StoreErrorKind {
 }
 
 pub fn runner<S: SessionStore + Engine + Clone>(store: &S) -> Runner {
+    runner_of("app", store)
+}
+
+/// A runner of any app.
+pub(super) fn runner_of<S: SessionStore + Engine + Clone>(app: &str, store: &S) -> Runner {
     let sessions: Arc<dyn SessionStore> = Arc::new(store.clone());
-    Runner::builder().app_name("app").session_store(sessions).engine(store.clone()).build().unwrap()
+    Runner::builder().app_name(app).session_store(sessions).engine(store.clone()).build().unwrap()
 }
 
 /// A runner that recovers runs of this workflow.
