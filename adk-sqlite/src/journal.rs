@@ -226,11 +226,15 @@ pub(crate) fn unfinished(db: &Db, app: &str) -> Result<Vec<RunInfo>> {
 /// The waits that are open, in the order in which they began.
 pub(crate) fn waiting(connection: &Connection, app: &str, run: Option<RunId>) -> Result<Vec<Waiting>> {
     let what = "list the waits";
-    let sql = "SELECT w.waiting FROM adkw_waits w JOIN adkw_runs r ON r.id = w.run
+    // Those of one run are found by it: a condition for both cases would look at all waits at each pause.
+    let of = if run.is_some() { "w.run = ?2" } else { "?2 IS NULL" };
+    let sql = format!(
+        "SELECT w.waiting FROM adkw_waits w JOIN adkw_runs r ON r.id = w.run
         JOIN adkw_sessions s ON s.number = r.session
-        WHERE s.app_name = ?1 AND (?2 IS NULL OR w.run = ?2) AND w.answer IS NULL
-        AND r.status IN ('running', 'paused') ORDER BY w.number";
-    let mut statement = connection.prepare_cached(sql).doing(what)?;
+        WHERE s.app_name = ?1 AND {of} AND w.answer IS NULL
+        AND r.status IN ('running', 'paused') ORDER BY w.number"
+    );
+    let mut statement = connection.prepare_cached(&sql).doing(what)?;
     let run = run.map(|run| run.to_string());
     let rows = statement.query_map(params![app, run], |row| row.get::<_, String>(0)).doing(what)?;
     rows.map(|row| from_text(&row.doing(what)?, "a wait")).collect()
