@@ -248,10 +248,17 @@ pub(crate) async fn waiting(
     run: Option<RunId>,
 ) -> Result<Vec<Waiting>> {
     let what = "list the waits";
-    let sql = "SELECT w.waiting FROM adkw_waits w JOIN adkw_runs r ON r.id = w.run
+    // Those of one run are found by it: a condition for both cases may go through all sessions of the app at
+    // each pause.
+    let all = "SELECT w.waiting FROM adkw_waits w JOIN adkw_runs r ON r.id = w.run
         JOIN adkw_sessions s ON s.number = r.session
-        WHERE s.app_name = $1 AND ($2::text IS NULL OR w.run = $2) AND w.answer IS NULL
+        WHERE s.app_name = $1 AND $2::text IS NULL AND w.answer IS NULL
         AND r.status IN ('running', 'paused') ORDER BY w.number";
+    let of_one = "SELECT w.waiting FROM adkw_waits w JOIN adkw_runs r ON r.id = w.run
+        JOIN adkw_sessions s ON s.number = r.session
+        WHERE s.app_name = $1 AND w.run = $2 AND w.answer IS NULL
+        AND r.status IN ('running', 'paused') ORDER BY w.number";
+    let sql = if run.is_some() { of_one } else { all };
     let of = sqlx::query_scalar::<_, String>(sql).bind(app).bind(run.map(|run| run.to_string()));
     let rows = of.fetch_all(connection).await.doing(what)?;
     rows.iter().map(|text| from_text(text, "a wait")).collect()

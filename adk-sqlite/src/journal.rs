@@ -223,19 +223,43 @@ pub(crate) fn unfinished(db: &Db, app: &str) -> Result<Vec<RunInfo>> {
     Ok(all)
 }
 
-/// The waits that are open, in the order in which they began.
-pub(crate) fn waiting(connection: &Connection, app: &str, run: Option<RunId>) -> Result<Vec<Waiting>> {
-    let what = "list the waits";
-    // Those of one run are found by it: a condition for both cases would look at all waits at each pause.
-    let of = if run.is_some() { "w.run = ?2" } else { "?2 IS NULL" };
-    let sql = format!(
+/// The open waits of an app, or of one of its runs. Those of one run are found by it: a condition for both cases would
+/// go through all sessions of the app at each pause.
+fn waiting_sql(of_one_run: bool) -> String {
+    let of = if of_one_run { "w.run = ?2" } else { "?2 IS NULL" };
+    format!(
         "SELECT w.waiting FROM adkw_waits w JOIN adkw_runs r ON r.id = w.run
         JOIN adkw_sessions s ON s.number = r.session
         WHERE s.app_name = ?1 AND {of} AND w.answer IS NULL
         AND r.status IN ('running', 'paused') ORDER BY w.number"
-    );
-    let mut statement = connection.prepare_cached(&sql).doing(what)?;
+    )
+}
+
+/// The waits that are open, in the order in which they began.
+pub(crate) fn waiting(connection: &Connection, app: &str, run: Option<RunId>) -> Result<Vec<Waiting>> {
+    let what = "list the waits";
+    let mut statement = connection.prepare_cached(&waiting_sql(run.is_some())).doing(what)?;
     let run = run.map(|run| run.to_string());
     let rows = statement.query_map(params![app, run], |row| row.get::<_, String>(0)).doing(what)?;
     rows.map(|row| from_text(&row.doing(what)?, "a wait")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+
+    use super::*;
+
+    #[test]
+    fn a_pause_looks_at_the_waits_of_its_run_alone() {
+        let connection = Connection::open_in_memory().unwrap();
+        crate::schema::prepare(&connection).unwrap();
+        let plan = format!("EXPLAIN QUERY PLAN {}", waiting_sql(true));
+        let mut statement = connection.prepare(&plan).unwrap();
+        let steps = statement.query_map(params!["app", "run"], |row| row.get::<_, String>(3)).unwrap();
+        let steps: Vec<_> = steps.map(Result::unwrap).collect();
+        // A condition that allows for no run begins with all sessions of the app.
+        assert!(steps[0].starts_with("SEARCH r ") && steps[0].ends_with("(id=?)"), "{steps:?}");
+        assert!(steps.iter().any(|step| step.ends_with("adkw_waits_run (run=?)")), "{steps:?}");
+    }
 }
