@@ -11,7 +11,7 @@ pub use param::{
     Arg, Borrowed, Held, Json, Lend, LoadMaybe, LoadPlain, Maybe, MaybeText, Misplaced, Owned, Slot, Text,
 };
 
-use crate::spec::{AgentKind, AgentMeta, KeySpec};
+use crate::spec::{AgentMeta, KeySpec};
 use crate::{BoxError, BoxFuture, Context, Error, ErrorKind, Flow, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -101,14 +101,7 @@ pub const fn meta(
     writes: &'static [KeySpec<'static>],
     may_exit: bool,
 ) -> AgentMeta<'static> {
-    AgentMeta {
-        definition,
-        description,
-        reads,
-        writes,
-        may_exit,
-        ..AgentMeta::new(AgentKind::Function, name)
-    }
+    AgentMeta::function(name, definition, description, reads, writes, may_exit)
 }
 
 /// What a function does once its parameters are read. Boxed, so that no future of the library depends on the function:

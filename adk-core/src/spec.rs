@@ -3,6 +3,7 @@
 //! Nothing here computes, except what a text says, [`ident`] and [`placeholder`], and what a picture of a workflow shows. An agent, wherever it was written, is described by an [`AgentMeta`]; a workflow is a [`Spec`].
 
 mod agent;
+pub(crate) mod hash;
 pub mod ident;
 mod key;
 pub mod placeholder;
@@ -17,6 +18,7 @@ mod tree;
 pub use agent::Accepts;
 pub use agent::{AgentKind, AgentMeta, ToolMeta};
 pub use key::KeySpec;
+pub(crate) use key::has_prefix;
 pub use step::{InputSpec, Limits, Renames, Spec, Step, StepKind};
 pub use topology::Topology;
 pub use tree::{Node, NodeKind};

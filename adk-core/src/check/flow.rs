@@ -150,7 +150,8 @@ pub(super) const fn sizes(spec: &Spec<'_>) -> Sizes {
     let declared = spec.inputs.len() + spec.lets.len() + spec.states.len();
     let keys = 2 + declared + keys::count(spec.steps, 0, spec.steps.len());
     let (mut depth, mut deepest, mut i) = (0_usize, 0, 0);
-    while i < spec.steps.len() {
+    let end = spec.steps.len();
+    while i < end {
         match spec.steps[i].kind {
             StepKind::Agent { .. } | StepKind::Break { .. } => {}
             StepKind::End => depth = depth.saturating_sub(1),

@@ -1,7 +1,8 @@
 //! `name-duplicate`, `name-reserved`, `name-invalid`, `agent-reused`: one table of all names in the tree.
 
 use super::message::Message;
-use super::text::{hash, same};
+use super::text::same;
+use crate::spec::hash::{hash, mixed};
 use crate::spec::ident::is_identifier;
 use crate::spec::{AgentMeta, Spec, Step, StepKind};
 
@@ -10,22 +11,21 @@ use crate::spec::{AgentMeta, Spec, Step, StepKind};
 /// Names inside of an instance, `second::critic`, are those of a table of its own: they have that instance as owner.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry<'a> {
-    text: &'a str,
-    what: What,
-    owner: usize,
+    /// Name or definition, with its owner, as a number.
+    hash: u64,
     /// The name of the nested workflow in which it stands; empty for the workflow itself.
     inside: &'a str,
     /// The step of the workflow that it is, or is inside of.
     at: usize,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum What {
-    /// A name that somebody chose.
-    Name,
-    /// A definition that was placed without `as`.
-    Definition,
-}
+/// A name that somebody chose.
+const NAME: u64 = 0;
+/// A definition that was placed without `as`.
+const DEFINITION: u64 = 1;
+
+const USER: u64 = hash("user");
+const MODEL: u64 = hash("model");
 
 /// What is wrong with the name of a step, or with one inside of it.
 #[derive(Clone, Copy, Debug)]
@@ -52,13 +52,14 @@ pub(super) struct Twice<'a> {
 
 /// How many steps have a name, nested workflows included.
 pub(super) const fn count(steps: &[Step<'_>]) -> usize {
-    let mut count = 0;
-    let mut i = 0;
-    while i < steps.len() {
-        if !steps[i].name.is_empty() {
+    let (mut count, mut i, end) = (0, 0, steps.len());
+    while i < end {
+        if let [_, ..] = steps[i].name.as_bytes() {
             count += 1;
         }
-        if let StepKind::Agent { meta, .. } = steps[i].kind {
+        if let StepKind::Agent { meta, .. } = steps[i].kind
+            && !(matches!(meta.steps, []) && matches!(meta.transfer, []))
+        {
             count += inside(meta);
         }
         i += 1;
@@ -82,38 +83,48 @@ const fn inside(meta: &AgentMeta<'_>) -> usize {
 /// Free places of the table are `None`: const evaluation keeps a sorted list of all references in it, and goes through that
 /// list whenever one is written.
 pub(super) const fn find<'a>(spec: &Spec<'a>, table: &mut [Option<Entry<'a>>], findings: &mut [Finding<'a>]) {
-    let mut names = Names { table, owners: 0 };
-    let root = Entry { text: spec.name, what: What::Name, owner: 0, inside: "", at: spec.steps.len() };
-    let _ = names.insert(root);
+    let mask = table.len() - 1;
+    let mut names = Names { table, mask, owners: 0 };
+    let root = spec.steps.len();
+    if !spec.name.is_empty() {
+        let _ = names.insert(NAME, hash(spec.name), 0, "", root);
+    }
     let mut i = 0;
-    while i < spec.steps.len() {
-        findings[i] = names.step(&spec.steps[i], i, 0, "", spec.steps.len());
+    while i < root {
+        let found = names.step(&spec.steps[i], i, 0, "", root);
+        if !matches!(found, Finding::None) {
+            findings[i] = found;
+        }
         i += 1;
     }
 }
 
 struct Names<'t, 'a> {
     table: &'t mut [Option<Entry<'a>>],
+    /// That of their number, which is a power of two.
+    mask: usize,
     owners: usize,
 }
 
 impl<'a> Names<'_, 'a> {
     /// Adds an entry; the one that is there already.
-    const fn insert(&mut self, entry: Entry<'a>) -> Option<Entry<'a>> {
-        if entry.text.is_empty() {
-            return None;
-        }
-        let seed = 2 * entry.owner as u64 + matches!(entry.what, What::Definition) as u64;
-        let mask = self.table.len() - 1;
-        let mut slot = hash(seed, entry.text) as usize & mask;
+    const fn insert(
+        &mut self,
+        what: u64,
+        hash: u64,
+        owner: usize,
+        inside: &'a str,
+        at: usize,
+    ) -> Option<Entry<'a>> {
+        let hash = mixed(hash, 2 * owner as u64 + what);
+        let mut slot = hash as usize & self.mask;
         while let Some(there) = &self.table[slot] {
-            let one_kind = matches!(there.what, What::Name) == matches!(entry.what, What::Name);
-            if one_kind && there.owner == entry.owner && same(there.text, entry.text) {
+            if there.hash == hash {
                 return Some(*there);
             }
-            slot = (slot + 1) & mask;
+            slot = (slot + 1) & self.mask;
         }
-        self.table[slot] = Some(entry);
+        self.table[slot] = Some(Entry { hash, inside, at });
         None
     }
 
@@ -126,15 +137,19 @@ impl<'a> Names<'_, 'a> {
         inside: &'a str,
         root: usize,
     ) -> Finding<'a> {
-        if is_reserved(step.name) && inside.is_empty() {
+        // Markers have no name.
+        let name = match step.name.as_bytes() {
+            [] => 0,
+            _ => hash(step.name),
+        };
+        if (name == USER || name == MODEL) && inside.is_empty() {
             return Finding::Reserved;
         }
         // What stands twice in one nested workflow is reported where that is defined.
         if let StepKind::Agent { meta, instance } = step.kind
             && !instance
-            && let Some(definition) = definition(meta)
-            && let Some(first) =
-                self.insert(Entry { text: definition, what: What::Definition, owner, inside, at })
+            && let Some(definition) = meta.identity()
+            && let Some(first) = self.insert(DEFINITION, definition, owner, inside, at)
             && (first.at != at || inside.is_empty())
         {
             return Finding::Reused(Twice {
@@ -145,7 +160,8 @@ impl<'a> Names<'_, 'a> {
             });
         }
         if step.named
-            && let Some(first) = self.insert(Entry { text: step.name, what: What::Name, owner, inside, at })
+            && name != 0
+            && let Some(first) = self.insert(NAME, name, owner, inside, at)
             && (first.at != at || inside.is_empty())
         {
             let (first_inside, root) = (first.inside, first.at == root);
@@ -154,6 +170,9 @@ impl<'a> Names<'_, 'a> {
         let StepKind::Agent { meta, instance } = step.kind else {
             return Finding::None;
         };
+        if matches!(meta.steps, []) && matches!(meta.transfer, []) {
+            return Finding::None;
+        }
         let mut inner = owner;
         if instance && !meta.steps.is_empty() {
             self.owners += 1;
@@ -183,15 +202,14 @@ impl<'a> Names<'_, 'a> {
         let mut i = 0;
         while i < meta.transfer.len() {
             let target = meta.transfer[i];
-            if let Some(definition) = definition(target)
-                && let Some(first) =
-                    self.insert(Entry { text: definition, what: What::Definition, owner, inside, at })
+            if let Some(definition) = target.identity()
+                && let Some(first) = self.insert(DEFINITION, definition, owner, inside, at)
                 && (first.at != at || own)
             {
                 let first_inside = first.inside;
                 return Finding::Reused(Twice { name: target.name, inside, first_inside, root: false });
             }
-            if let Some(first) = self.insert(Entry { text: target.name, what: What::Name, owner, inside, at })
+            if let Some(first) = self.insert(NAME, hash(target.name), owner, inside, at)
                 && (first.at != at || own)
             {
                 let (first_inside, root) = (first.inside, first.at == root);
@@ -213,11 +231,6 @@ impl<'a> Names<'_, 'a> {
         }
         Finding::None
     }
-}
-
-/// Which definition it is, if that is known: by hand it is the name alone, which two types may share.
-const fn definition<'a>(meta: &AgentMeta<'a>) -> Option<&'a str> {
-    if meta.definition.is_empty() || same(meta.definition, meta.name) { None } else { Some(meta.definition) }
 }
 
 const fn is_reserved(name: &str) -> bool {

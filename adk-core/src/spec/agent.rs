@@ -1,5 +1,6 @@
 //! What an agent reads, writes and may do.
 
+use super::hash::{hash, same};
 use super::{KeySpec, Step};
 use serde_json::Value;
 
@@ -82,6 +83,9 @@ pub struct AgentMeta<'a> {
     #[serde(skip)]
     #[doc(hidden)]
     pub accepts: Option<Accepts>,
+    /// The definition as a number; 0 when it is the name alone, which two definitions may share.
+    #[serde(skip)]
+    pub(crate) identity: u64,
     /// Nothing is known of it, because its own fault was reported: it may read, write and end anything.
     #[serde(skip)]
     pub(crate) unknown: bool,
@@ -111,6 +115,7 @@ impl<'a> AgentMeta<'a> {
             lets: &[],
             steps: &[],
             accepts: None,
+            identity: 0,
             unknown: false,
         }
     }
@@ -143,7 +148,28 @@ impl<'a> AgentMeta<'a> {
             lets: &[],
             steps: &[],
             accepts: None,
+            identity: hash(definition),
             unknown: false,
+        }
+    }
+
+    /// The description of a function, as the macros write it.
+    pub(crate) const fn function(
+        name: &'a str,
+        definition: &'a str,
+        description: &'a str,
+        reads: &'a [KeySpec<'a>],
+        writes: &'a [KeySpec<'a>],
+        may_exit: bool,
+    ) -> Self {
+        Self {
+            definition,
+            identity: hash(definition),
+            description,
+            reads,
+            writes,
+            may_exit,
+            ..Self::new(AgentKind::Function, name)
         }
     }
 
@@ -164,7 +190,20 @@ impl<'a> AgentMeta<'a> {
     #[must_use]
     pub const fn definition(mut self, definition: &'a str) -> Self {
         self.definition = definition;
+        // With a path: by hand it is the name alone.
+        self.identity = match definition.is_empty() || same(definition, self.name) {
+            true => 0,
+            false => hash(definition),
+        };
         self
+    }
+
+    /// Which definition it is, as a number, if that is known: by hand it is the name alone, which two types may share.
+    pub(crate) const fn identity(&self) -> Option<u64> {
+        match self.identity {
+            0 => None,
+            identity => Some(identity),
+        }
     }
 
     /// What it does, in words that a model may see.

@@ -1,5 +1,6 @@
 //! State keys with their types.
 
+use super::hash::hash;
 use std::any::TypeId;
 use std::fmt;
 
@@ -20,12 +21,15 @@ pub struct KeySpec<'a> {
     /// It reads a value of any type.
     #[serde(skip)]
     pub(crate) any: bool,
+    /// What the macros wrote: its name as a number, and whether it has a prefix.
+    #[serde(skip)]
+    hashed: Option<(u64, bool)>,
 }
 
 impl<'a> KeySpec<'a> {
     /// A key that has to be there.
     pub const fn new(name: &'a str, ty: &'a str) -> Self {
-        Self { name, ty, optional: false, id: None, any: false }
+        Self { name, ty, optional: false, id: None, any: false, hashed: None }
     }
 
     /// Says whether it may be absent.
@@ -60,7 +64,30 @@ impl<'a> KeySpec<'a> {
     /// A key of a known type, as the macros write it: in one call, since each costs time in the user's crate.
     #[doc(hidden)]
     pub const fn typed<T: 'static>(name: &'a str, ty: &'a str, optional: bool, any: bool) -> Self {
-        Self { name, ty, optional, id: Some(TypeId::of::<T>), any }
+        Self {
+            name,
+            ty,
+            optional,
+            id: Some(TypeId::of::<T>),
+            any,
+            hashed: Some((hash(name), has_prefix(name))),
+        }
+    }
+
+    /// Its name as a number.
+    pub(crate) const fn hash(&self) -> u64 {
+        match self.hashed {
+            Some((hash, _)) => hash,
+            None => hash(self.name),
+        }
+    }
+
+    /// Whether it belongs to the session whatever workflow writes it.
+    pub(crate) const fn has_prefix(&self) -> bool {
+        match self.hashed {
+            Some((_, prefix)) => prefix,
+            None => has_prefix(self.name),
+        }
     }
 
     /// The type itself, or nothing.
@@ -78,6 +105,18 @@ impl<'a> KeySpec<'a> {
     pub fn type_id(&self) -> Option<TypeId> {
         self.id.map(|id| id())
     }
+}
+
+/// Whether a key belongs to the session whatever workflow writes it.
+pub(crate) const fn has_prefix(key: &str) -> bool {
+    let mut bytes = key.as_bytes();
+    while let [byte, rest @ ..] = bytes {
+        if *byte == b':' {
+            return true;
+        }
+        bytes = rest;
+    }
+    false
 }
 
 /// As text: `draft: String`, with `?` when it may be absent.

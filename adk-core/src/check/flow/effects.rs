@@ -3,6 +3,7 @@
 //! There are no iterators in const evaluation: [`Effects`] is one by hand.
 
 use super::super::text::same;
+pub(super) use crate::spec::has_prefix;
 use crate::spec::placeholder::{Placeholders, Source};
 use crate::spec::{AgentMeta, KeySpec, Renames};
 
@@ -219,7 +220,7 @@ impl<'a> Effects<'a> {
 
 /// Whether an agent has neither tools nor transfer targets: then what it writes is what its description says.
 pub(super) const fn is_alone(meta: &AgentMeta<'_>) -> bool {
-    meta.transfer.is_empty() && meta.tools.is_empty()
+    matches!(meta.transfer, []) && matches!(meta.tools, [])
 }
 
 /// An agent below another: first its transfer targets, then the agents that are its tools.
@@ -280,19 +281,6 @@ pub(super) const fn may_exit(meta: &AgentMeta<'_>, deepest: usize) -> bool {
         t += 1;
     }
     may
-}
-
-/// Whether a key belongs to the session whatever workflow writes it.
-pub(super) const fn has_prefix(key: &str) -> bool {
-    let bytes = key.as_bytes();
-    let mut i = 0;
-    while i < bytes.len() {
-        if bytes[i] == b':' {
-            return true;
-        }
-        i += 1;
-    }
-    false
 }
 
 /// Whether that key is one of those.

@@ -3,10 +3,10 @@
 //! A key belongs to the workflow or to an `each`, inside of which it is another key than outside. What an `each`
 //! writes becomes a list of the same name around it.
 
-use super::super::text::{hash, same};
 use super::effects::{Effects, has_prefix, is_alone};
 use super::session;
-use crate::spec::{KeySpec, Step, StepKind};
+use crate::spec::hash::hash;
+use crate::spec::{AgentKind, KeySpec, Step, StepKind};
 
 /// No step, no key.
 pub(super) const NONE: usize = usize::MAX;
@@ -16,6 +16,26 @@ pub(super) const NONE: usize = usize::MAX;
 pub(super) const EVERY: usize = 0;
 /// Is certain behind a point that is never passed, and nowhere else.
 pub(super) const NEVER: usize = 1;
+
+/// A key as a step names it, with what const evaluation compares.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Named<'a> {
+    pub(super) text: &'a str,
+    hash: u64,
+    pub(super) prefix: bool,
+}
+
+impl<'a> Named<'a> {
+    /// One of which only the text is known.
+    pub(super) const fn new(text: &'a str) -> Self {
+        Self { text, hash: hash(text), prefix: has_prefix(text) }
+    }
+
+    /// The key of a description.
+    pub(super) const fn of(spec: &KeySpec<'a>) -> Self {
+        Self { text: spec.name, hash: spec.hash(), prefix: spec.has_prefix() }
+    }
+}
 
 /// The writer whose type is the type of the key.
 #[derive(Clone, Copy, Debug)]
@@ -32,8 +52,8 @@ pub(super) struct Writer<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Key<'a> {
     pub(super) name: &'a str,
-    /// The step of the `each` to which it belongs.
-    scope: usize,
+    /// Its name and the step of the `each` to which it belongs, as a number.
+    hash: u64,
     /// The list that it becomes around its `each`.
     pub(super) list: usize,
     /// The next key of the same `each`.
@@ -50,7 +70,7 @@ pub(super) struct Key<'a> {
 impl Key<'_> {
     pub(super) const EMPTY: Self = Self {
         name: "",
-        scope: NONE,
+        hash: 0,
         list: NONE,
         next: NONE,
         writer: None,
@@ -78,6 +98,8 @@ pub(super) struct Keys<'t, 'a> {
     len: usize,
     /// Places in `all`, by hash; 0 is free.
     slots: &'t mut [usize],
+    /// That of their number, which is a power of two.
+    mask: usize,
     eaches: &'t mut [Each],
     deep: usize,
 }
@@ -85,7 +107,8 @@ pub(super) struct Keys<'t, 'a> {
 impl<'t, 'a> Keys<'t, 'a> {
     /// An empty table, but for two keys without a name, [`EVERY`] and [`NEVER`].
     pub(super) const fn new(all: &'t mut [Key<'a>], slots: &'t mut [usize], eaches: &'t mut [Each]) -> Self {
-        Self { all, len: NEVER + 1, slots, eaches, deep: 0 }
+        let mask = slots.len() - 1;
+        Self { all, len: NEVER + 1, slots, mask, eaches, deep: 0 }
     }
 
     pub(super) const fn len(&self) -> usize {
@@ -101,7 +124,7 @@ impl<'t, 'a> Keys<'t, 'a> {
     pub(super) const fn enter(&mut self, at: usize, item: &'a str) -> usize {
         self.eaches[self.deep] = Each { at, item: NONE };
         self.deep += 1;
-        let key = self.key(self.deep, item);
+        let key = self.key(self.deep, &Named::new(item));
         self.eaches[self.deep - 1].item = key;
         if self.all[key].writer.is_none() {
             self.all[key].writer = Some(Writer { spec: KeySpec::new(item, ""), at, slot: 0, depth: 0 });
@@ -120,28 +143,26 @@ impl<'t, 'a> Keys<'t, 'a> {
     }
 
     /// The scope at that depth.
-    const fn scope(&self, deep: usize) -> usize {
-        if deep == 0 { NONE } else { self.eaches[deep - 1].at }
+    const fn scope(&self, deep: usize) -> u64 {
+        if deep == 0 { 0 } else { self.eaches[deep - 1].at as u64 + 1 }
     }
 
-    const fn lookup(&self, scope: usize, name: &str) -> Result<usize, usize> {
-        let mask = self.slots.len() - 1;
-        let mut slot = hash(scope as u64, name) as usize & mask;
-        while self.slots[slot] != 0 {
-            let key = &self.all[self.slots[slot] - 1];
-            if key.scope == scope && same(key.name, name) {
-                return Ok(self.slots[slot] - 1);
+    const fn lookup(&self, hash: u64) -> Result<usize, usize> {
+        let mut slot = hash as usize & self.mask;
+        loop {
+            match self.slots[slot] {
+                0 => return Err(slot),
+                key if self.all[key - 1].hash == hash => return Ok(key - 1),
+                _ => slot = (slot + 1) & self.mask,
             }
-            slot = (slot + 1) & mask;
         }
-        Err(slot)
     }
 
     /// The key that a name stands for here; none that nothing writes.
-    pub(super) const fn resolve(&self, name: &str) -> Option<usize> {
+    pub(super) const fn resolve(&self, name: &Named<'_>) -> Option<usize> {
         let mut deep = self.deep;
         loop {
-            if let Ok(key) = self.lookup(self.scope(deep), name) {
+            if let Ok(key) = self.lookup(name.hash ^ self.scope(deep)) {
                 return Some(key);
             }
             if deep == 0 {
@@ -152,21 +173,22 @@ impl<'t, 'a> Keys<'t, 'a> {
     }
 
     /// The key of the session that is called so; none that nothing writes.
-    pub(super) const fn of_session(&self, name: &str) -> Option<usize> {
-        match self.lookup(self.scope(0), name) {
+    pub(super) const fn of_session(&self, name: &Named<'_>) -> Option<usize> {
+        match self.lookup(name.hash ^ self.scope(0)) {
             Ok(key) => Some(key),
             Err(_) => None,
         }
     }
 
     /// The key of the scope at that depth, added when it is new.
-    const fn key(&mut self, deep: usize, name: &'a str) -> usize {
-        let scope = self.scope(deep);
-        match self.lookup(scope, name) {
+    const fn key(&mut self, deep: usize, name: &Named<'a>) -> usize {
+        let hash = name.hash ^ self.scope(deep);
+        match self.lookup(hash) {
             Ok(key) => key,
             Err(slot) => {
                 let key = self.len;
-                self.all[key] = Key { name, scope, ..Key::EMPTY };
+                self.all[key].name = name.text;
+                self.all[key].hash = hash;
                 self.len += 1;
                 self.slots[slot] = key + 1;
                 if deep > 0 && self.eaches[deep - 1].item != NONE {
@@ -181,7 +203,7 @@ impl<'t, 'a> Keys<'t, 'a> {
 
     /// Adds an input, a `let` or a `state`, which is there from the start.
     pub(super) const fn declare(&mut self, spec: KeySpec<'a>, at: usize) {
-        let key = self.key(0, spec.name);
+        let key = self.key(0, &Named::of(&spec));
         if self.all[key].writer.is_none() {
             self.all[key].writer = Some(Writer { spec, at, slot: 0, depth: 0 });
         }
@@ -193,7 +215,7 @@ impl<'t, 'a> Keys<'t, 'a> {
     /// A key without a prefix belongs to the innermost `each`; `session` says that it is the session's.
     pub(super) const fn write(
         &mut self,
-        name: &'a str,
+        name: &Named<'a>,
         writer: Option<Writer<'a>>,
         typed: bool,
         session: bool,
@@ -224,39 +246,41 @@ impl<'t, 'a> Keys<'t, 'a> {
     }
 
     /// The key that a write of that name writes here.
-    pub(super) const fn own(&self, name: &str, session: bool) -> usize {
-        match self.lookup(self.scope(self.own_depth(name, session)), name) {
+    pub(super) const fn own(&self, name: &Named<'_>, session: bool) -> usize {
+        match self.lookup(name.hash ^ self.scope(self.own_depth(name, session))) {
             Ok(key) => key,
             Err(_) => EVERY,
         }
     }
 
-    const fn own_depth(&self, name: &str, session: bool) -> usize {
-        if session || has_prefix(name) { 0 } else { self.deep }
+    const fn own_depth(&self, name: &Named<'_>, session: bool) -> usize {
+        if session || name.prefix { 0 } else { self.deep }
     }
 }
 
 /// How many keys may be written between two steps: every write counts as a key of its own.
 pub(super) const fn count(steps: &[Step<'_>], mut at: usize, end: usize) -> usize {
-    let mut keys = 0;
+    let (mut keys, all) = (0, steps.len());
     while at < end {
-        match steps[at].kind {
+        let step = &steps[at];
+        match step.kind {
             StepKind::Agent { meta, .. } => {
                 if is_alone(meta) {
                     keys += meta.writes.len();
                 } else {
-                    let mut all = Effects::writes(meta, steps[at].renames);
+                    let mut all = Effects::writes(meta, step.renames);
                     while all.next().is_some() {
                         keys += 1;
                     }
                 }
-                keys += session::count(meta);
+                if matches!(meta.kind, AgentKind::Workflow) {
+                    keys += session::count(meta);
+                }
             }
             // What an `each` writes is a key outside of it as well.
-            StepKind::Each { .. } if steps[at].end <= steps.len() => {
-                keys += 1 + count(steps, at + 1, steps[at].end);
+            StepKind::Each { .. } => {
+                keys += 1 + count(steps, at + 1, if step.end <= all { step.end } else { all });
             }
-            StepKind::Each { .. } => keys += 1 + count(steps, at + 1, steps.len()),
             _ => {}
         }
         at += 1;

@@ -5,6 +5,7 @@
 
 use super::super::text::same;
 use super::effects::{Act, Effects, contains, has_prefix};
+use super::keys::Named;
 use super::walk::Walk;
 use super::{Flaw, Part, Reader};
 use crate::spec::{AgentKind, AgentMeta, Renames, StepKind};
@@ -140,7 +141,7 @@ impl<'a> Walk<'_, 'a> {
         let mut i = 0;
         while i < starts(workflow) {
             if let Some(key) = start(workflow, renames, around, i) {
-                self.keys.write(key, None, false, true);
+                self.keys.write(&Named::new(key), None, false, true);
             }
             i += 1;
         }
@@ -151,7 +152,7 @@ impl<'a> Walk<'_, 'a> {
                 let mut all = Effects::writes(meta, renames);
                 while let Some(effect) = all.next() {
                     if is_session(workflow, effect.key) {
-                        self.keys.write(effect.key, None, false, true);
+                        self.keys.write(&Named::new(effect.key), None, false, true);
                     }
                 }
                 self.register_session(meta, renames, Some(workflow));
@@ -178,7 +179,7 @@ impl<'a> Walk<'_, 'a> {
         i = 0;
         while i < starts(workflow) {
             if let Some(key) = start(workflow, renames, around, i) {
-                self.write(at, key, false, true);
+                self.write(at, &Named::new(key), false, true);
             }
             i += 1;
         }
@@ -191,7 +192,7 @@ impl<'a> Walk<'_, 'a> {
                     if is_session(workflow, effect.key) {
                         match effect.act {
                             Act::Write { .. } | Act::May(_) => {
-                                self.write(at, effect.key, false, true);
+                                self.write(at, &Named::new(effect.key), false, true);
                             }
                             _ => self.read_session(at, effect.key),
                         }
@@ -204,7 +205,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     const fn read_session(&mut self, at: usize, name: &'a str) {
-        if let Some(key) = self.keys.of_session(name) {
+        if let Some(key) = self.keys.of_session(&Named::new(name)) {
             self.read_key(at, Part::Name, name, key, Reader::Inside);
         }
     }

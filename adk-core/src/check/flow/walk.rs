@@ -4,12 +4,12 @@ mod access;
 mod agent;
 mod blocks;
 
-use super::effects::{Act, Effects};
-use super::keys::{EVERY, Each, Key, Keys, NEVER, NONE, Writer};
+use super::effects::{Act, Effects, is_alone};
+use super::keys::{EVERY, Each, Key, Keys, NEVER, NONE, Named, Writer};
 use super::sets::Sets;
 use super::{Fault, Flaw, Part, Reader, Row};
 use crate::check::text::same;
-use crate::spec::{AgentMeta, Spec, StepKind};
+use crate::spec::{AgentKind, AgentMeta, Spec, StepKind};
 pub(super) use blocks::{Block, sets};
 use blocks::{Kind, SURE};
 
@@ -59,8 +59,8 @@ pub(super) const fn walk<'a>(spec: &Spec<'a>, room: Room<'_, 'a>) -> (usize, boo
         typed: room.typed,
     };
     walk.register();
-    let mut at = 0;
-    while at < spec.steps.len() {
+    let (mut at, end) = (0, spec.steps.len());
+    while at < end {
         walk.step(at);
         at += 1;
     }
@@ -95,7 +95,8 @@ impl<'a> Walk<'_, 'a> {
             key += 1;
         }
         at = 0;
-        while at < steps.len() {
+        let end = steps.len();
+        while at < end {
             match steps[at].kind {
                 StepKind::Agent { meta, .. } => self.register_agent(meta, at),
                 StepKind::Each { item, .. } => {
@@ -109,6 +110,22 @@ impl<'a> Walk<'_, 'a> {
     }
 
     const fn register_agent(&mut self, meta: &'a AgentMeta<'a>, at: usize) {
+        let renames = self.spec.steps[at].renames;
+        if is_alone(meta) && matches!(renames.writes, []) {
+            let (mut writes, mut slot) = (meta.writes, 0);
+            while let [spec, rest @ ..] = writes {
+                self.register_write(at, &Named::of(spec), Writer { spec: *spec, at, slot, depth: 0 });
+                (writes, slot) = (rest, slot + 1);
+            }
+        } else {
+            self.register_all(meta, at);
+        }
+        if matches!(meta.kind, AgentKind::Workflow) {
+            self.register_session(meta, renames, None);
+        }
+    }
+
+    const fn register_all(&mut self, meta: &'a AgentMeta<'a>, at: usize) {
         let mut all = Effects::writes(meta, self.spec.steps[at].renames);
         while let Some(effect) = all.next() {
             let writer = match effect.act {
@@ -116,12 +133,15 @@ impl<'a> Walk<'_, 'a> {
                 Act::May(spec) => Writer { spec, at, slot: NONE, depth: 0 },
                 Act::Prompt { .. } | Act::Read { .. } => continue,
             };
-            let typed = self.is_typed(&writer);
-            if self.keys.write(effect.key, Some(writer), typed, false) {
-                self.fault(at, Part::Name, effect.key, Flaw::Mixed);
-            }
+            self.register_write(at, &Named::new(effect.key), writer);
         }
-        self.register_session(meta, self.spec.steps[at].renames, None);
+    }
+
+    const fn register_write(&mut self, at: usize, name: &Named<'a>, writer: Writer<'a>) {
+        let typed = self.is_typed(&writer);
+        if self.keys.write(name, Some(writer), typed, false) {
+            self.fault(at, Part::Name, name.text, Flaw::Mixed);
+        }
     }
 
     /// Each output has to be certain at the end.
@@ -129,7 +149,7 @@ impl<'a> Walk<'_, 'a> {
         let mut i = 0;
         while i < self.spec.outputs.len() {
             let (at, name) = (self.spec.steps.len() + i, self.spec.outputs[i].name);
-            match self.keys.resolve(name) {
+            match self.keys.resolve(&Named::new(name)) {
                 Some(key) => {
                     self.gives(at, key as u32, &self.spec.outputs[i]);
                     if !self.sets.has(SURE, key) && !self.spec.partial {
@@ -179,12 +199,12 @@ impl<'a> Walk<'_, 'a> {
                 self.blocks[self.depth - 1].ends = max.is_some() || until.is_some();
             }
             StepKind::Match { key } => {
-                let read = self.read(at, Part::Key, key, false, Reader::Match);
+                let read = self.read(at, Part::Key, &Named::new(key), false, Reader::Match);
                 self.steers(at, read);
                 self.open(at, Kind::Match);
             }
             StepKind::Each { item, list, .. } => {
-                let read = self.read(at, Part::Key, list, false, Reader::Each);
+                let read = self.read(at, Part::Key, &Named::new(list), false, Reader::Each);
                 self.steers(at, read);
                 self.open(at, Kind::Each);
                 let item = self.keys.enter(at, item);

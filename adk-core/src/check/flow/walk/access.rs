@@ -1,8 +1,7 @@
 //! Reads and writes of keys: what is missing, and what runs at the same time.
 
 use super::super::describe;
-use super::super::effects::has_prefix;
-use super::super::keys::EVERY;
+use super::super::keys::{EVERY, Named};
 use super::super::{Flaw, Part, Reader};
 use super::Walk;
 use super::blocks::{Kind, READ, READING, SURE, WRITING, WROTE, set_of};
@@ -18,18 +17,19 @@ impl<'a> Walk<'_, 'a> {
         &mut self,
         at: usize,
         part: Part,
-        name: &'a str,
+        name: &Named<'a>,
         optional: bool,
         reader: Reader<'a>,
     ) -> u32 {
         let Some(key) = self.keys.resolve(name) else {
             if !optional && !self.sets.has(SURE, EVERY) {
-                self.unwritten(at, part, name, reader);
+                self.unwritten(at, part, name.text, reader);
             }
             return 0;
         };
-        if !self.read_key(at, part, name, key, reader) && !optional && !self.sets.has(SURE, key) {
-            self.unwritten(at, part, name, reader);
+        let races = self.parallels > 0 && self.read_key(at, part, name.text, key, reader);
+        if !races && !optional && !self.sets.has(SURE, key) {
+            self.unwritten(at, part, name.text, reader);
         }
         key as u32
     }
@@ -68,14 +68,14 @@ impl<'a> Walk<'_, 'a> {
     pub(in crate::check::flow) const fn write(
         &mut self,
         at: usize,
-        name: &'a str,
+        name: &Named<'a>,
         sure: bool,
         session: bool,
     ) -> usize {
-        let session = session || has_prefix(name);
+        let session = session || name.prefix;
         let key = self.keys.own(name, session);
         if session && self.keys.in_each() {
-            self.fault(at, Part::Name, name, Flaw::EachRace);
+            self.fault(at, Part::Name, name.text, Flaw::EachRace);
         }
         self.write_key(at, key, sure);
         key

@@ -1,12 +1,13 @@
 //! A step that is an agent: what it reads, its renamings, its exits, what it writes, in this order.
 
 use super::super::closest::distance;
-use super::super::effects::{Act, DEEPEST, Effects, may_exit};
-use super::super::keys::{NEVER, NONE};
+use super::super::effects::{Act, DEEPEST, Effects, is_alone, may_exit};
+use super::super::keys::{NEVER, NONE, Named};
 use super::super::{Fault, Flaw, Part, Reader};
 use super::Walk;
 use super::blocks::SURE;
 use crate::check::text::same;
+use crate::spec::placeholder::{Placeholders, Source};
 use crate::spec::{AgentKind, AgentMeta, Renames};
 
 impl<'a> Walk<'_, 'a> {
@@ -20,6 +21,13 @@ impl<'a> Walk<'_, 'a> {
                 d += 1;
             }
             return;
+        }
+        if is_alone(meta)
+            && matches!(renames.reads, [])
+            && matches!(renames.writes, [])
+            && !matches!(meta.kind, AgentKind::Workflow)
+        {
+            return self.plain(at, meta);
         }
         let mut used = 0_u64;
         let mut all = Effects::of(meta, renames);
@@ -42,7 +50,7 @@ impl<'a> Walk<'_, 'a> {
                 }
                 None => Part::Name,
             };
-            let key = self.read(at, part, effect.key, optional, reader);
+            let key = self.read(at, part, &Named::new(effect.key), optional, reader);
             if let Act::Read { spec, slot, target, .. } = effect.act {
                 // The types of a transfer target are not looked up.
                 let slot = if target.is_some() { NONE } else { slot };
@@ -62,15 +70,58 @@ impl<'a> Walk<'_, 'a> {
         while let Some(effect) = all.next() {
             match effect.act {
                 Act::Write { spec, slot, sure } => {
-                    let key = self.write(at, effect.key, sure, false);
+                    let key = self.write(at, &Named::new(effect.key), sure, false);
                     self.writes_as(at, key, &spec, slot);
                 }
                 Act::May(spec) => {
-                    let key = self.write(at, effect.key, false, false);
+                    let key = self.write(at, &Named::new(effect.key), false, false);
                     self.writes_as(at, key, &spec, NONE);
                 }
                 Act::Prompt { .. } | Act::Read { .. } => {}
             }
+        }
+    }
+
+    /// An agent by itself, with the keys of its definition, as most are: it needs no [`Effects`].
+    const fn plain(&mut self, at: usize, meta: &'a AgentMeta<'a>) {
+        let (mut prompts, mut sources) = (meta.prompts, meta.sources);
+        while let [prompt, rest @ ..] = prompts {
+            let source = match sources {
+                [source, rest @ ..] => {
+                    sources = rest;
+                    source
+                }
+                [] => "",
+            };
+            let mut scan = Placeholders::new(prompt);
+            while let Some(found) = scan.next() {
+                if let Source::Key(key) = found.source {
+                    let reader = Reader::Prompt { source, target: None };
+                    self.read(at, Part::Name, &Named::new(key), found.optional, reader);
+                }
+            }
+            prompts = rest;
+        }
+        let (mut reads, mut slot) = (meta.reads, 0);
+        while let [spec, rest @ ..] = reads {
+            let reader = Reader::Parameter { target: None };
+            let key = self.read(at, Part::Name, &Named::of(spec), spec.optional, reader);
+            self.reads_as(at, Part::Name, key, spec, slot);
+            (reads, slot) = (rest, slot + 1);
+        }
+        if meta.may_exit {
+            self.exit(at, None);
+        }
+        let mut exits = meta.exits;
+        while let [name, rest @ ..] = exits {
+            self.exit(at, Some(name));
+            exits = rest;
+        }
+        let (mut writes, mut slot) = (meta.writes, 0);
+        while let [spec, rest @ ..] = writes {
+            let key = self.write(at, &Named::of(spec), !spec.optional, false);
+            self.writes_as(at, key, spec, slot);
+            (writes, slot) = (rest, slot + 1);
         }
     }
 

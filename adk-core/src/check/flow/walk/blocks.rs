@@ -1,6 +1,6 @@
 //! Blocks and their sets of keys: what is certain behind them, and where exits go.
 
-use super::super::keys::{Key, NEVER, NONE};
+use super::super::keys::{Key, NEVER, NONE, Named};
 use super::super::{Fault, Flaw, Part, Reader};
 use super::Walk;
 use crate::check::text::same;
@@ -129,7 +129,7 @@ impl<'a> Walk<'_, 'a> {
         let Block { kind, at, ends } = self.blocks[d];
         if let StepKind::Loop { max, until } = self.spec.steps[at].kind {
             if let Some(key) = until {
-                let read = self.read(at, Part::Key, key, false, Reader::Until);
+                let read = self.read(at, Part::Key, &Named::new(key), false, Reader::Until);
                 self.steers(at, read);
             }
             if max.is_some() || until.is_some() {
@@ -152,7 +152,7 @@ impl<'a> Walk<'_, 'a> {
             Kind::Match | Kind::Loop => self.sets.copy(SURE, set_of(d, AFTER)),
             Kind::Each => {
                 let StepKind::Each { item, .. } = self.spec.steps[at].kind else { return };
-                let mut key = self.keys.own(item, false);
+                let mut key = self.keys.own(&Named::new(item), false);
                 self.keys.leave();
                 // The list may be empty, so that nothing inside is certain; the lists of what is written are.
                 self.sets.copy(SURE, set_of(d, ENTRY));
