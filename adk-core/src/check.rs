@@ -255,24 +255,24 @@ impl<'a, const N: usize, const ROWS: usize, const KEYS: usize> Facts<'a, N, ROWS
         }
     }
 
-    /// The number of the type of a key that a step reads.
-    pub const fn read(&self, spec: &Spec<'a>, at: usize, slot: usize) -> usize {
-        self.flow.read(spec, at, slot)
+    /// For each step and output, and each key that it reads, the number of the type of that key.
+    pub const fn reads(&self) -> &[[usize; READS]; ROWS] {
+        self.flow.read().0
     }
 
-    /// The number of the type of a key that a step writes.
-    pub const fn write(&self, spec: &Spec<'a>, at: usize, slot: usize) -> usize {
-        self.flow.write(spec, at, slot)
+    /// How many lists are around each of those types.
+    pub const fn read_lists(&self) -> &[[usize; READS]; ROWS] {
+        self.flow.read().1
     }
 
-    /// How many lists are around the type of a key that a step reads.
-    pub const fn read_lists(&self, at: usize, slot: usize) -> usize {
-        self.flow.lists(at, slot, false)
+    /// The same for each key that it writes.
+    pub const fn writes(&self) -> &[[usize; WRITES]; ROWS] {
+        self.flow.written().0
     }
 
-    /// How many lists are around the type of a key that a step writes.
-    pub const fn written_lists(&self, at: usize, slot: usize) -> usize {
-        self.flow.lists(at, slot, true)
+    /// How many lists are around each of those.
+    pub const fn written_lists(&self) -> &[[usize; WRITES]; ROWS] {
+        self.flow.written().1
     }
 }
 

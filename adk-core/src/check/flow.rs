@@ -19,7 +19,7 @@ pub use types::{FEW, READS, WRITES};
 use super::message::Message;
 use crate::spec::{Spec, StepKind};
 use keys::{Each, Key};
-use types::Row;
+use types::{Asked, Numbers, Row};
 use walk::{Block, Room};
 
 /// Where in a step a fault is shown.
@@ -185,6 +185,7 @@ pub(super) struct Flow<'a, const ROWS: usize, const KEYS: usize> {
     lost: bool,
     rows: [Row; ROWS],
     keys: [Key<'a>; KEYS],
+    numbers: Numbers<ROWS>,
 }
 
 /// Checks the flow in const evaluation; `ROWS` is the number of steps and outputs.
@@ -205,6 +206,7 @@ pub(super) const fn check<
         lost: false,
         rows: [Row::EMPTY; ROWS],
         keys: [Key::EMPTY; KEYS],
+        numbers: Numbers::EMPTY,
     };
     let room = Room {
         keys: &mut flow.keys,
@@ -214,7 +216,13 @@ pub(super) const fn check<
         blocks: &mut [Block::EMPTY; DEPTH],
         faults: &mut flow.faults,
         rows: &mut flow.rows,
-        typed: Some(typed),
+        asked: Some(Asked {
+            typed,
+            reads: &mut flow.numbers.reads,
+            read_lists: &mut flow.numbers.read_lists,
+            writes: &mut flow.numbers.writes,
+            written_lists: &mut flow.numbers.written_lists,
+        }),
     };
     (flow.found, flow.lost) = walk::walk(spec, room);
     flow
@@ -269,19 +277,14 @@ impl<'a, const ROWS: usize, const KEYS: usize> Flow<'a, ROWS, KEYS> {
         m.push(" here; mend these first");
     }
 
-    /// The type that a key has which a step reads: its number among the types of the workflow.
-    pub(super) const fn read(&self, spec: &Spec<'a>, at: usize, slot: usize) -> usize {
-        self.rows[at].read(spec, &self.keys, slot)
+    /// The numbers of the types of all keys that are read, and how many lists are around each.
+    pub(super) const fn read(&self) -> (&[[usize; READS]; ROWS], &[[usize; READS]; ROWS]) {
+        (&self.numbers.reads, &self.numbers.read_lists)
     }
 
-    /// The same for a key that it writes.
-    pub(super) const fn write(&self, spec: &Spec<'a>, at: usize, slot: usize) -> usize {
-        self.rows[at].write(spec, &self.keys, slot)
-    }
-
-    /// How many lists are around the type of a key that is read, or written.
-    pub(super) const fn lists(&self, at: usize, slot: usize, writes: bool) -> usize {
-        self.rows[at].lists(&self.keys, slot, writes)
+    /// The same for keys that are written.
+    pub(super) const fn written(&self) -> (&[[usize; WRITES]; ROWS], &[[usize; WRITES]; ROWS]) {
+        (&self.numbers.writes, &self.numbers.written_lists)
     }
 }
 
@@ -300,7 +303,7 @@ pub(super) fn faults(spec: &Spec<'_>) -> Vec<(usize, Message)> {
         blocks: &mut vec![Block::EMPTY; sizes.depth],
         faults: &mut faults,
         rows: &mut rows,
-        typed: None,
+        asked: None,
     };
     let (found, _) = walk::walk(spec, room);
     faults.truncate(found);

@@ -30,81 +30,96 @@ const LISTS: usize = 8;
 /// The keys whose types a step has to agree with, by their place in the table; 0 is none.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
-    pub(super) reads: [u32; READS],
+    reads: [u32; READS],
     writes: [u32; WRITES],
-    /// Keys that it reads as an `Option`, by a parameter: what is in there is compared with what is in the key.
-    inside: u16,
 }
 
 impl Row {
-    pub(super) const EMPTY: Self = Self { reads: [0; READS], writes: [0; WRITES], inside: 0 };
-
-    /// The number of the type: of a step, of a declared key, of a further key of a step, or the one that stands for
-    /// no type.
-    pub(super) const fn read(&self, spec: &Spec<'_>, keys: &[Key<'_>], slot: usize) -> usize {
-        let number = number(spec, keys, self.reads[slot]);
-        match self.inside >> slot & 1 == 1 && number != none(spec) {
-            true => further(spec, spec.steps.len(), number),
-            false => number,
-        }
-    }
-
-    pub(super) const fn write(&self, spec: &Spec<'_>, keys: &[Key<'_>], slot: usize) -> usize {
-        number(spec, keys, self.writes[slot])
-    }
-
-    pub(super) const fn lists(&self, keys: &[Key<'_>], slot: usize, writes: bool) -> usize {
-        let key = if writes { self.writes[slot] } else { self.reads[slot] };
-        match &keys[key as usize] {
-            Key { writer: Some(writer), typed: true, .. } => writer.depth,
-            _ => 0,
-        }
-    }
+    pub(super) const EMPTY: Self = Self { reads: [0; READS], writes: [0; WRITES] };
 }
 
-/// The number that stands for no type: nothing is known of the key, or it is not asked for.
-const fn none(spec: &Spec<'_>) -> usize {
-    spec.steps.len() + spec.inputs.len() + spec.lets.len() + spec.states.len()
+/// For each step and output, which types those keys have: their numbers among the types of the workflow, and how many
+/// lists are around each. The macro reads them where it asks for types: whatever a constant does, rustc does for each of its
+/// uses.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Numbers<const ROWS: usize> {
+    pub(super) reads: [[usize; READS]; ROWS],
+    pub(super) read_lists: [[usize; READS]; ROWS],
+    pub(super) writes: [[usize; WRITES]; ROWS],
+    pub(super) written_lists: [[usize; WRITES]; ROWS],
+}
+
+impl<const ROWS: usize> Numbers<ROWS> {
+    pub(super) const EMPTY: Self = Self {
+        reads: [[0; READS]; ROWS],
+        read_lists: [[0; READS]; ROWS],
+        writes: [[0; WRITES]; ROWS],
+        written_lists: [[0; WRITES]; ROWS],
+    };
+}
+
+/// Room for them; none at run time, where types are compared by themselves.
+pub(super) struct Asked<'t> {
+    /// How many of the keys that each writer writes have a type which the macro can look up.
+    pub(super) typed: &'t [u8],
+    pub(super) reads: &'t mut [[usize; READS]],
+    pub(super) read_lists: &'t mut [[usize; READS]],
+    pub(super) writes: &'t mut [[usize; WRITES]],
+    pub(super) written_lists: &'t mut [[usize; WRITES]],
+}
+
+/// The number of the type that a writer says: of a step, of a declared key, of a further key of a step. 0 stands for no
+/// type.
+const fn number(spec: &Spec<'_>, writer: &Writer<'_>) -> usize {
+    match writer.slot {
+        0 => writer.at + 1,
+        slot => further(spec, writer.at, slot),
+    }
 }
 
 /// The number of the type of a further key that a step writes. Behind them all, as if of one more step, is each type
 /// once more without its `Option`.
 const fn further(spec: &Spec<'_>, at: usize, slot: usize) -> usize {
-    none(spec) + 1 + at * WRITES + slot
-}
-
-const fn number(spec: &Spec<'_>, keys: &[Key<'_>], key: u32) -> usize {
-    match &keys[key as usize] {
-        Key { writer: Some(writer), typed: true, .. } if key != 0 => match writer.slot {
-            0 => writer.at,
-            slot => further(spec, writer.at, slot),
-        },
-        _ => none(spec),
-    }
+    1 + spec.steps.len() + spec.inputs.len() + spec.lets.len() + spec.states.len() + at * WRITES + slot
 }
 
 impl<'a> Walk<'_, 'a> {
     /// Whether the type of a written key can be looked up.
     pub(super) const fn is_typed(&self, writer: &Writer<'a>) -> bool {
-        match self.typed {
-            Some(typed) => writer.at < typed.len() && writer.slot < typed[writer.at] as usize,
+        match &self.asked {
+            Some(Asked { typed, .. }) => writer.at < typed.len() && writer.slot < typed[writer.at] as usize,
             None => writer.spec.is_typed(),
         }
     }
 
     /// Whether the type of a key that a step reads can be looked up.
     const fn is_looked_up(&self, at: usize, spec: &KeySpec<'a>, slot: usize) -> bool {
-        match self.typed {
+        match &self.asked {
             // Of what writes one key at most, a function, few are asked for.
-            Some(typed) => at < typed.len() && typed[at] > (slot >= FEW) as u8,
+            Some(Asked { typed, .. }) => at < typed.len() && typed[at] > (slot >= FEW) as u8,
             None => spec.is_typed(),
         }
     }
 
+    /// A key whose type a step reads, as one that is `inside` of an `Option` perhaps.
+    const fn asks_read(&mut self, at: usize, slot: usize, key: u32, writer: &Writer<'a>, inside: bool) {
+        self.rows[at].reads[slot] = key;
+        if let Some(asked) = &mut self.asked {
+            let number = number(&self.spec, writer);
+            asked.reads[at][slot] = match inside {
+                true => further(&self.spec, self.spec.steps.len(), number),
+                false => number,
+            };
+            if writer.depth > 0 {
+                asked.read_lists[at][slot] = writer.depth;
+            }
+        }
+    }
+
     /// Whether a step reads by an `Option` that stands for a key which may be absent, and not for the key's type.
-    const fn reads_inside(&self, at: usize, spec: &KeySpec<'a>) -> bool {
+    const fn reads_inside(&self, at: usize) -> bool {
         let StepKind::Agent { meta, .. } = self.spec.steps[at].kind else { return false };
-        spec.optional && !matches!(meta.kind, AgentKind::Workflow)
+        !matches!(meta.kind, AgentKind::Workflow)
     }
 
     /// A key that is read as some type.
@@ -122,11 +137,8 @@ impl<'a> Walk<'_, 'a> {
         }
         let typed = typed && writer.depth <= LISTS;
         if slot < READS && typed && self.is_looked_up(at, spec, slot) {
-            self.rows[at].reads[slot] = key;
-            if writer.depth == 0 && self.reads_inside(at, spec) {
-                self.rows[at].inside |= 1 << slot;
-            }
-            return;
+            let inside = writer.depth == 0 && spec.optional && self.reads_inside(at);
+            return self.asks_read(at, slot, key, &writer, inside);
         }
         if differ(spec.ty, writer.spec.ty, writer.depth) {
             self.fault(at, part, name, Flaw::ReadAs { ty: spec.ty, writer });
@@ -136,9 +148,8 @@ impl<'a> Walk<'_, 'a> {
     /// The key of `until`, `match` or `each`: a `bool`, anything, a list.
     pub(super) const fn steers(&mut self, at: usize, key: u32) {
         let Key { name, writer: Some(writer), typed, .. } = self.keys.all[key as usize] else { return };
-        if typed && writer.depth <= LISTS && self.typed.is_some() {
-            self.rows[at].reads[0] = key;
-            return;
+        if typed && writer.depth <= LISTS && self.asked.is_some() {
+            return self.asks_read(at, 0, key, &writer, false);
         }
         let wrong = match self.spec.steps[at].kind {
             StepKind::Loop { .. } => differ("bool", writer.spec.ty, writer.depth),
@@ -156,8 +167,8 @@ impl<'a> Walk<'_, 'a> {
         if spec.any {
             return;
         }
-        if typed && writer.depth <= LISTS && (self.typed.is_some() || spec.is_typed()) {
-            self.rows[at].reads[0] = key;
+        if typed && writer.depth <= LISTS && (self.asked.is_some() || spec.is_typed()) {
+            self.asks_read(at, 0, key, &writer, false);
         } else if differ(spec.ty, writer.spec.ty, writer.depth) {
             self.fault(at, Part::Name, name, Flaw::ReadAs { ty: spec.ty, writer });
         }
@@ -169,6 +180,12 @@ impl<'a> Walk<'_, 'a> {
         let own = Writer { spec: *spec, at, slot, depth: 0 };
         if slot < WRITES && typed && writer.depth <= LISTS && self.is_typed(&own) {
             self.rows[at].writes[slot] = key as u32;
+            if let Some(asked) = &mut self.asked {
+                asked.writes[at][slot] = number(&self.spec, &writer);
+                if writer.depth > 0 {
+                    asked.written_lists[at][slot] = writer.depth;
+                }
+            }
             return;
         }
         if differ(spec.ty, writer.spec.ty, writer.depth) {

@@ -7,6 +7,7 @@ mod blocks;
 use super::effects::{Act, Effects, is_alone};
 use super::keys::{EVERY, Each, Key, Keys, NEVER, NONE, Named, Writer};
 use super::sets::Sets;
+use super::types::Asked;
 use super::{Fault, Flaw, Part, Reader, Row};
 use crate::check::text::same;
 use crate::spec::{AgentKind, AgentMeta, Spec, StepKind};
@@ -22,9 +23,7 @@ pub(super) struct Room<'t, 'a> {
     pub(super) blocks: &'t mut [Block],
     pub(super) faults: &'t mut [Fault<'a>],
     pub(super) rows: &'t mut [Row],
-    /// How many keys of each step have a type that const evaluation can look up; `None` at run time, where types are
-    /// compared by themselves.
-    pub(super) typed: Option<&'t [u8]>,
+    pub(super) asked: Option<Asked<'t>>,
 }
 
 pub(super) struct Walk<'t, 'a> {
@@ -39,7 +38,7 @@ pub(super) struct Walk<'t, 'a> {
     found: usize,
     lost: bool,
     pub(super) rows: &'t mut [Row],
-    pub(super) typed: Option<&'t [u8]>,
+    pub(super) asked: Option<Asked<'t>>,
 }
 
 /// Looks at a whole workflow; how many faults there are, and whether there was no room for more.
@@ -56,7 +55,7 @@ pub(super) const fn walk<'a>(spec: &Spec<'a>, room: Room<'_, 'a>) -> (usize, boo
         found: 0,
         lost: false,
         rows: room.rows,
-        typed: room.typed,
+        asked: room.asked,
     };
     walk.register();
     let (mut at, end) = (0, spec.steps.len());

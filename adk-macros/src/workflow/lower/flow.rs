@@ -1,14 +1,14 @@
 //! The facts of a workflow, the types that they compare, and the consts that raise what is wrong.
 //!
-//! Every writer has a number: a step its place, behind the steps the declared keys, then the one that stands for no
-//! type, then further keys of steps. `adk_core::check` says which number the type of a key has.
+//! Every writer has a number: 0 stands for no type, a step has its place and 1, behind the steps come the declared keys,
+//! then further keys of steps. `adk_core::check` says which number the type of a key has.
 
 use super::super::ast::{BlockKind, DeclKind, Typed};
 use super::super::names;
 use super::super::plan::{Step, What};
 use super::{Lower, index, numbered, raise};
 use crate::typed::{FEW, Made, READS, WRITES};
-use proc_macro2::{Ident, Literal, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
 /// The parts of a step where faults are shown: `Part` of `adk_core::check`.
@@ -69,13 +69,11 @@ impl Lower<'_> {
             }
         }
         for (j, key) in self.declared_keys().enumerate() {
-            let (n, ty) = (index(count + j), &key.ty);
-            types.extend(self.at(&n, ty));
-            types.extend(self.inside(count + j, ty));
+            types.extend(self.at(count + j + 1, &key.ty));
+            types.extend(self.inside(count + j + 1, &key.ty));
             typed.push(quote!(1));
         }
-        let nothing = index(count + self.declared_keys().count());
-        types.extend(quote!(impl #adk::typed::At<#nothing> for __Keys { type Key = #adk::typed::Nothing; }));
+        types.extend(quote!(impl #adk::typed::At<0> for __Keys { type Key = #adk::typed::Nothing; }));
         for (j, key) in self.tree.outputs.iter().enumerate() {
             let (ty, written) = (&key.ty, self.key(count + j, 0, true));
             let typed = quote!(#adk::typed);
@@ -83,6 +81,22 @@ impl Lower<'_> {
             raises.extend(self.raise(key.key.name.span(), count + j, NAME, &fits));
         }
         let check = quote!(#adk::check);
+        // By a call: to index into a const costs rustc more, each time.
+        let numbers = |name: &str, ask: TokenStream, slots: TokenStream| {
+            let (name, table) = (format_ident!("__{name}"), format_ident!("__NUMBERS_{name}"));
+            quote! {
+                const #table: &[[usize; #check::#slots]; #rows] = __FACTS.#ask();
+                const fn #name(at: usize, slot: usize) -> usize {
+                    #table[at][slot]
+                }
+            }
+        };
+        let mut asked = numbers("read", quote!(reads), quote!(READS));
+        asked.extend(numbers("write", quote!(writes), quote!(WRITES)));
+        if self.has_each() {
+            asked.extend(numbers("read_lists", quote!(read_lists), quote!(READS)));
+            asked.extend(numbers("written_lists", quote!(written_lists), quote!(WRITES)));
+        }
         quote! {
             struct __Keys;
             #types
@@ -97,12 +111,7 @@ impl Lower<'_> {
                 { __SIZES.words },
                 { __SIZES.depth },
             >(&#name::SPEC, __TYPED);
-            const fn __read(at: usize, slot: usize) -> usize {
-                __FACTS.read(&#name::SPEC, at, slot)
-            }
-            const fn __write(at: usize, slot: usize) -> usize {
-                __FACTS.write(&#name::SPEC, at, slot)
-            }
+            #asked
             #[track_caller]
             const fn __raise(at: usize, part: usize, fits: bool) {
                 __FACTS.raise(&#name::SPEC, at, part, fits);
@@ -153,8 +162,8 @@ impl Lower<'_> {
     fn element(&self, i: usize) -> TokenStream {
         let (adk, alias, list) = (&self.adk, numbered("List", i), self.key_itself(i));
         let item_alias = numbered("Item", i);
-        let (number, typed) = (index(i), quote!(#adk::typed));
-        let further = index(self.further(self.plan.steps.len()) + i);
+        let (number, typed) = (index(i + 1), quote!(#adk::typed));
+        let further = index(self.further(self.plan.steps.len()) + i + 1);
         let (is_list, item) =
             (quote!(#typed::Of::<#alias>::LIST), quote!(<#item_alias as #typed::Known>::Type));
         let inside = super::declared::inside(adk, &item);
@@ -170,31 +179,31 @@ impl Lower<'_> {
 
     /// Where further keys of a step have their numbers.
     fn further(&self, i: usize) -> usize {
-        self.plan.steps.len() + self.declared_keys().count() + 1 + i * WRITES
+        1 + self.plan.steps.len() + self.declared_keys().count() + i * WRITES
     }
 
     /// Gives a type its number.
-    fn at(&self, number: &Literal, ty: &impl ToTokens) -> TokenStream {
-        let adk = &self.adk;
+    fn at(&self, number: usize, ty: &impl ToTokens) -> TokenStream {
+        let (adk, number) = (&self.adk, index(number));
         quote!(impl #adk::typed::At<#number> for __Keys { type Key = #adk::typed::Is<#ty>; })
     }
 
     /// The type of that number for a reader that takes an `Option`: what is in it, if it is one.
     fn inside(&self, number: usize, ty: &impl ToTokens) -> TokenStream {
-        let number = index(self.further(self.plan.steps.len()) + number);
-        self.at(&number, &super::declared::inside(&self.adk, ty))
+        let number = self.further(self.plan.steps.len()) + number;
+        self.at(number, &super::declared::inside(&self.adk, ty))
     }
 
     /// Gives a step its number; how many of the keys that it writes have one.
     fn number(&self, i: usize, known: &Types, types: &mut TokenStream) -> TokenStream {
-        let (adk, at) = (&self.adk, index(i));
+        let (adk, at) = (&self.adk, i + 1);
         let typed = quote!(#adk::typed);
         match known {
             Types::Nothing => quote!(0),
             Types::Writes(written) | Types::Declared { writes: written, .. } => {
                 if let Some(ty) = written {
-                    types.extend(self.at(&at, ty));
-                    types.extend(self.inside(i, ty));
+                    types.extend(self.at(at, ty));
+                    types.extend(self.inside(at, ty));
                 }
                 quote!(1)
             }
@@ -205,12 +214,12 @@ impl Lower<'_> {
                 types.extend(quote! {
                     type #alias = <#agent as #typed::TypesOf<{ #is_typed }>>::Types;
                 });
-                types.extend(self.at(&at, &quote!(#written::T0)));
-                types.extend(self.inside(i, &quote!(#written::T0)));
+                types.extend(self.at(at, &quote!(#written::T0)));
+                types.extend(self.inside(at, &quote!(#written::T0)));
                 let base = self.further(i);
                 for slot in (1..WRITES).filter(|_| *further) {
-                    let (n, part) = (index(base + slot), format_ident!("T{slot}"));
-                    types.extend(self.at(&n, &quote!(#written::#part)));
+                    let part = format_ident!("T{slot}");
+                    types.extend(self.at(base + slot, &quote!(#written::#part)));
                     types.extend(self.inside(base + slot, &quote!(#written::#part)));
                 }
                 let count = index(if *further { WRITES } else { 1 });
@@ -264,12 +273,12 @@ impl Lower<'_> {
     pub(super) fn key(&self, at: usize, slot: usize, reads: bool) -> TokenStream {
         let (adk, at, slot) = (&self.adk, index(at), index(slot));
         let (number, lists) = match reads {
-            true => (quote!(__read), quote!(read_lists)),
-            false => (quote!(__write), quote!(written_lists)),
+            true => (quote!(__read), quote!(__read_lists)),
+            false => (quote!(__write), quote!(__written_lists)),
         };
         let key = quote!(<__Keys as #adk::typed::At<{ #number(#at, #slot) }>>::Key);
         match self.has_each() {
-            true => quote!(<#key as #adk::typed::Lists<{ __FACTS.#lists(#at, #slot) }>>::List),
+            true => quote!(<#key as #adk::typed::Lists<{ #lists(#at, #slot) }>>::List),
             false => key,
         }
     }
