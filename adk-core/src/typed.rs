@@ -27,7 +27,13 @@ pub struct Nothing;
 /// Whether a type that an agent says fits that of the key.
 pub trait Takes<T> {}
 
+/// A key that is read only where it is there: it may be a `T`, or an `Option` of one.
+#[derive(Debug)]
+pub struct Perhaps<T>(PhantomData<T>);
+
 impl<T> Takes<T> for Is<T> {}
+impl<T> Takes<Perhaps<T>> for Is<T> {}
+impl<T> Takes<Perhaps<T>> for Is<Option<T>> {}
 impl<T> Takes<T> for Nothing {}
 
 /// The type of a key as itself.
@@ -236,14 +242,48 @@ impl<T: Typed> Of<T> {
 pub trait OfOption<const OPTIONAL: bool> {
     /// What is inside, or the type itself.
     type Value;
+    /// How a parameter of this type reads.
+    type Parameter: Parameter<Value = Self::Value>;
 }
 
 impl<T> OfOption<false> for T {
     type Value = T;
+    type Parameter = Certain<T>;
 }
 
 impl<T> OfOption<true> for Option<T> {
     type Value = T;
+    type Parameter = Optional<T>;
+}
+
+/// How a parameter reads: as one alias, since each question about a type costs something where it is asked.
+pub trait Parameter {
+    /// What it takes when the key is there.
+    type Value;
+    /// What [`Typed::Reads`] says of it where its key is a `K`.
+    type Read<K>;
+    /// The same where its key is what it takes.
+    type Own;
+}
+
+/// A parameter whose key has to be there.
+#[derive(Debug)]
+pub struct Certain<T>(PhantomData<T>);
+
+impl<T> Parameter for Certain<T> {
+    type Value = T;
+    type Read<K> = K;
+    type Own = T;
+}
+
+/// A parameter whose key may be absent.
+#[derive(Debug)]
+pub struct Optional<T>(PhantomData<T>);
+
+impl<T> Parameter for Optional<T> {
+    type Value = T;
+    type Read<K> = Perhaps<K>;
+    type Own = Perhaps<T>;
 }
 
 /// The type of the key that a parameter borrows from: `<T as OfRef<{ Of::<T>::REF }>>::Value`.

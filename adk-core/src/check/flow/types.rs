@@ -12,7 +12,7 @@ use super::spelled::{self, differ, is_no_list};
 use super::walk::Walk;
 use super::{Fault, Flaw, Part, describe};
 use crate::check::text::same;
-use crate::spec::{AgentKind, KeySpec, Spec, StepKind};
+use crate::spec::{KeySpec, Spec, StepKind};
 
 /// How many keys that a function reads are compared by type; more are compared as they were spelled. Clippy asks for no
 /// more parameters, and each costs something in every step.
@@ -77,8 +77,7 @@ const fn number(spec: &Spec<'_>, writer: &Writer<'_>) -> usize {
     }
 }
 
-/// The number of the type of a further key that a step writes. Behind them all, as if of one more step, is each type
-/// once more without its `Option`.
+/// The number of the type of a further key that a step writes.
 const fn further(spec: &Spec<'_>, at: usize, slot: usize) -> usize {
     1 + spec.steps.len() + spec.inputs.len() + spec.lets.len() + spec.states.len() + at * WRITES + slot
 }
@@ -101,25 +100,15 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// A key whose type a step reads, as one that is `inside` of an `Option` perhaps.
-    const fn asks_read(&mut self, at: usize, slot: usize, key: u32, writer: &Writer<'a>, inside: bool) {
+    /// A key whose type a step reads.
+    const fn asks_read(&mut self, at: usize, slot: usize, key: u32, writer: &Writer<'a>) {
         self.rows[at].reads[slot] = key;
         if let Some(asked) = &mut self.asked {
-            let number = number(&self.spec, writer);
-            asked.reads[at][slot] = match inside {
-                true => further(&self.spec, self.spec.steps.len(), number),
-                false => number,
-            };
+            asked.reads[at][slot] = number(&self.spec, writer);
             if writer.depth > 0 {
                 asked.read_lists[at][slot] = writer.depth;
             }
         }
-    }
-
-    /// Whether a step reads by an `Option` that stands for a key which may be absent, and not for the key's type.
-    const fn reads_inside(&self, at: usize) -> bool {
-        let StepKind::Agent { meta, .. } = self.spec.steps[at].kind else { return false };
-        !matches!(meta.kind, AgentKind::Workflow)
     }
 
     /// A key that is read as some type.
@@ -137,8 +126,7 @@ impl<'a> Walk<'_, 'a> {
         }
         let typed = typed && writer.depth <= LISTS;
         if slot < READS && typed && self.is_looked_up(at, spec, slot) {
-            let inside = writer.depth == 0 && spec.optional && self.reads_inside(at);
-            return self.asks_read(at, slot, key, &writer, inside);
+            return self.asks_read(at, slot, key, &writer);
         }
         if differ(spec.ty, writer.spec.ty, writer.depth) {
             self.fault(at, part, name, Flaw::ReadAs { ty: spec.ty, writer });
@@ -149,7 +137,7 @@ impl<'a> Walk<'_, 'a> {
     pub(super) const fn steers(&mut self, at: usize, key: u32) {
         let Key { name, writer: Some(writer), typed, .. } = self.keys.all[key as usize] else { return };
         if typed && writer.depth <= LISTS && self.asked.is_some() {
-            return self.asks_read(at, 0, key, &writer, false);
+            return self.asks_read(at, 0, key, &writer);
         }
         let wrong = match self.spec.steps[at].kind {
             StepKind::Loop { .. } => differ("bool", writer.spec.ty, writer.depth),
@@ -168,7 +156,7 @@ impl<'a> Walk<'_, 'a> {
             return;
         }
         if typed && writer.depth <= LISTS && (self.asked.is_some() || spec.is_typed()) {
-            self.asks_read(at, 0, key, &writer, false);
+            self.asks_read(at, 0, key, &writer);
         } else if differ(spec.ty, writer.spec.ty, writer.depth) {
             self.fault(at, Part::Name, name, Flaw::ReadAs { ty: spec.ty, writer });
         }

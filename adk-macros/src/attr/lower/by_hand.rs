@@ -30,7 +30,7 @@ pub(crate) fn by_hand(item: &ByHand, args: &ByHandArgs, report: Report) -> Token
     let (generics, _, conditions) = item.generics.split_for_impl();
     let ty = &item.ty;
     let head = quote!(impl #generics #private::typed::Typed for #ty #conditions);
-    let typed = implement(&private, &head, &made(reads), &made(writes));
+    let typed = implement(&private, &head, &made(reads, true), &made(writes, false));
     // Evaluated here, so that a fault in it is told where it stands, in words of the user's code alone: these tokens
     // have the span of the type, and are none for editors. That of a type with parameters is evaluated where it is used.
     let meta = item.generics.params.is_empty().then(|| {
@@ -53,8 +53,9 @@ pub(crate) fn by_hand(item: &ByHand, args: &ByHandArgs, report: Report) -> Token
     report.beside(quote!(#written #block))
 }
 
-fn made<'a>(all: &[Known<'a>]) -> Made<'a> {
-    all.iter().map(|one| (&one.key.ty, one.of.ty.clone())).collect()
+fn made<'a>(all: &[Known<'a>], reads: bool) -> Made<'a> {
+    let ty = |of: &Key| if reads { of.read.clone() } else { of.ty.clone() };
+    all.iter().map(|one| (&one.key.ty, ty(&one.of))).collect()
 }
 
 /// The impl as it was written, but for the value of its `META`.
@@ -91,7 +92,9 @@ impl<'a> Known<'a> {
             // Types with parameters have nothing that could be asked: what is spelled counts.
             let inside = types::value(ty);
             let optional = !std::ptr::eq(inside, ty);
-            let of = Key { ty: inside.to_token_stream(), any: None };
+            let ty = inside.to_token_stream();
+            let read = if optional { quote!(#private::typed::Perhaps<#ty>) } else { ty.clone() };
+            let of = Key { ty, read, any: None };
             return Self { key, of, optional: quote!(#optional) };
         }
         let fixed = types::fixed(ty.to_token_stream());

@@ -19,6 +19,8 @@ pub(super) struct Keys {
 /// The type of a key that is read.
 pub(super) struct Key {
     pub(super) ty: TokenStream,
+    /// The same as `Typed::Reads` says it, which tells whether the key may be absent.
+    pub(super) read: TokenStream,
     /// Whether a value of any type serves; `None` is no.
     pub(super) any: Option<TokenStream>,
 }
@@ -47,7 +49,7 @@ impl Keys {
 
     /// The type of a key that is read, and whether a value of any type serves.
     pub(super) fn of_read(&self, at: usize) -> (TokenStream, TokenStream) {
-        let Some(Key { ty, any }) = self.reads.get(at) else { return (quote!(()), quote!(false)) };
+        let Some(Key { ty, any, .. }) = self.reads.get(at) else { return (quote!(()), quote!(false)) };
         (ty.clone(), any.clone().unwrap_or_else(|| quote!(false)))
     }
 
@@ -60,7 +62,7 @@ impl Keys {
     pub(super) fn lower(&self, function: &Function, names: &Names) -> TokenStream {
         let (Self { aliases, reads, written }, Names { private, name, .. }) = (self, names);
         let pad = |from: usize, count: usize| {
-            padded(private, reads.iter().skip(from).map(|key| key.ty.clone()), count)
+            padded(private, reads.iter().skip(from).map(|key| key.read.clone()), count)
         };
         let keys = |name: &str, from: usize, count: usize| {
             let all = pad(from, count);
@@ -94,19 +96,27 @@ impl Key {
     /// known without.
     pub(super) fn of(ty: &Type, at: usize, private: &TokenStream, aliases: &mut TokenStream) -> Self {
         if let Some(ty) = plain(ty) {
-            return Self { ty, any: None };
+            return Self { read: ty.clone(), ty, any: None };
         }
         let typed = quote!(#private::typed);
         let alias = |step: usize| format_ident!("__AdkKey_{}_{}", at, step, span = Span::call_site());
-        let (written, inside, owned, key) = (alias(0), alias(1), alias(2), alias(3));
+        let (written, parameter, owned, key) = (alias(0), alias(1), alias(2), alias(3));
+        let inside = quote!(<#parameter as #typed::Parameter>::Value);
+        let borrowed = alias(4);
         let ty = types::fixed(ty.to_token_stream());
         aliases.extend(quote! {
             type #written = #ty;
-            type #inside = <#written as #typed::OfOption<{ #private::Probe::<#written>::OPTIONAL }>>::Value;
-            type #owned = <#inside as #typed::OfRef<{ #typed::Of::<#inside>::REF }>>::Value;
+            type #parameter =
+                <#written as #typed::OfOption<{ #private::Probe::<#written>::OPTIONAL }>>::Parameter;
+            type #borrowed = #inside;
+            type #owned = <#borrowed as #typed::OfRef<{ #typed::Of::<#borrowed>::REF }>>::Value;
             type #key = <#owned as #typed::OfValue<{ #typed::Of::<#owned>::VALUE }>>::Value;
         });
-        Self { ty: key.into_token_stream(), any: Some(quote!(#typed::Of::<#owned>::VALUE)) }
+        Self {
+            read: quote!(<#parameter as #typed::Parameter>::Read<#key>),
+            ty: key.into_token_stream(),
+            any: Some(quote!(#typed::Of::<#owned>::VALUE)),
+        }
     }
 }
 

@@ -100,6 +100,12 @@ pub(super) fn inside(adk: &TokenStream, ty: &impl ToTokens) -> TokenStream {
     quote!(<#ty as #adk::typed::OfOption<{ #optional }>>::Value)
 }
 
+/// The same as `Typed::Reads` says it.
+pub(super) fn parameter(adk: &TokenStream, ty: &impl ToTokens) -> TokenStream {
+    let optional = optional(adk, ty);
+    quote!(<<#ty as #adk::typed::OfOption<{ #optional }>>::Parameter as #adk::typed::Parameter>::Own)
+}
+
 /// An agent of `llm::agent!`: a struct of its name.
 pub(super) fn alone(decl: &Decl, adk: &TokenStream) -> TokenStream {
     let DeclKind::Llm { output, fields } = &decl.kind else {

@@ -70,7 +70,6 @@ impl Lower<'_> {
         }
         for (j, key) in self.declared_keys().enumerate() {
             types.extend(self.at(count + j + 1, &key.ty));
-            types.extend(self.inside(count + j + 1, &key.ty));
             typed.push(quote!(1));
         }
         types.extend(quote!(impl #adk::typed::At<0> for __Keys { type Key = #adk::typed::Nothing; }));
@@ -146,7 +145,7 @@ impl Lower<'_> {
                 }
                 Some(DeclKind::Described { reads, output, .. }) => Types::Declared {
                     reads: super::declared::once(reads)
-                        .map(|typed| super::declared::inside(&self.adk, &typed.ty))
+                        .map(|typed| super::declared::parameter(&self.adk, &typed.ty))
                         .collect(),
                     writes: output.as_ref().map(|typed| typed.ty.to_token_stream()),
                 },
@@ -163,17 +162,11 @@ impl Lower<'_> {
         let (adk, alias, list) = (&self.adk, numbered("List", i), self.key_itself(i));
         let item_alias = numbered("Item", i);
         let (number, typed) = (index(i + 1), quote!(#adk::typed));
-        let further = index(self.further(self.plan.steps.len()) + i + 1);
-        let (is_list, item) =
-            (quote!(#typed::Of::<#alias>::LIST), quote!(<#item_alias as #typed::Known>::Type));
-        let inside = super::declared::inside(adk, &item);
+        let is_list = quote!(#typed::Of::<#alias>::LIST);
         quote! {
             type #alias = #list;
             type #item_alias = <#alias as #typed::Element<{ #is_list }>>::Key;
             impl #typed::At<#number> for __Keys { type Key = #item_alias; }
-            impl #typed::At<#further> for __Keys {
-                type Key = <(#typed::Is<#inside>, #typed::Nothing) as #typed::Choose<{ #is_list != 0 }>>::Type;
-            }
         }
     }
 
@@ -188,12 +181,6 @@ impl Lower<'_> {
         quote!(impl #adk::typed::At<#number> for __Keys { type Key = #adk::typed::Is<#ty>; })
     }
 
-    /// The type of that number for a reader that takes an `Option`: what is in it, if it is one.
-    fn inside(&self, number: usize, ty: &impl ToTokens) -> TokenStream {
-        let number = self.further(self.plan.steps.len()) + number;
-        self.at(number, &super::declared::inside(&self.adk, ty))
-    }
-
     /// Gives a step its number; how many of the keys that it writes have one.
     fn number(&self, i: usize, known: &Types, types: &mut TokenStream) -> TokenStream {
         let (adk, at) = (&self.adk, i + 1);
@@ -203,7 +190,6 @@ impl Lower<'_> {
             Types::Writes(written) | Types::Declared { writes: written, .. } => {
                 if let Some(ty) = written {
                     types.extend(self.at(at, ty));
-                    types.extend(self.inside(at, ty));
                 }
                 quote!(1)
             }
@@ -215,12 +201,10 @@ impl Lower<'_> {
                     type #alias = <#agent as #typed::TypesOf<{ #is_typed }>>::Types;
                 });
                 types.extend(self.at(at, &quote!(#written::T0)));
-                types.extend(self.inside(at, &quote!(#written::T0)));
                 let base = self.further(i);
                 for slot in (1..WRITES).filter(|_| *further) {
                     let part = format_ident!("T{slot}");
                     types.extend(self.at(base + slot, &quote!(#written::#part)));
-                    types.extend(self.inside(base + slot, &quote!(#written::#part)));
                 }
                 let count = index(if *further { WRITES } else { 1 });
                 quote!(if #is_typed { #count } else { 0 })
