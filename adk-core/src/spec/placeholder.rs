@@ -46,78 +46,75 @@ pub enum Source<'a> {
 #[derive(Clone, Debug)]
 pub struct Placeholders<'a> {
     prompt: &'a str,
+    /// What is still to be looked at, and where that begins.
+    rest: &'a [u8],
     at: usize,
 }
 
 impl<'a> Placeholders<'a> {
     /// Those of a prompt.
     pub const fn new(prompt: &'a str) -> Self {
-        Self { prompt, at: 0 }
+        Self { prompt, rest: prompt.as_bytes(), at: 0 }
     }
 
     /// The next one. Not the method of [`Iterator`], so that it can be called in const evaluation.
     #[allow(clippy::should_implement_trait)]
     pub const fn next(&mut self) -> Option<Placeholder<'a>> {
-        let bytes = self.prompt.as_bytes();
         loop {
-            let start = next_brace(bytes, self.at);
-            let opened = behind(bytes, start, b'{');
-            if opened == start {
-                self.at = bytes.len();
-                return None;
-            }
+            let Some((start, opened, mut rest)) = self.brace() else { return None };
             let mut inner = opened;
-            while inner < bytes.len() && bytes[inner] != b'{' && bytes[inner] != b'}' {
-                inner += 1;
+            // Slice patterns, since const evaluation pays for each call, `len` among them.
+            while let [byte, more @ ..] = rest
+                && *byte != b'{'
+                && *byte != b'}'
+            {
+                (rest, inner) = (more, inner + 1);
             }
-            let end = behind(bytes, inner, b'}');
-            if end == inner {
-                // No closing brace: what stands there may open the next match.
-                self.at = inner;
-                continue;
+            let mut end = inner;
+            while let [b'}', more @ ..] = rest {
+                (rest, end) = (more, end + 1);
             }
-            // An escaped run of braces takes its closing ones along, so they cannot close anything else.
-            self.at = end;
-            if start > 0 && matches!(bytes[start - 1], b'$' | b'\\') {
-                continue;
-            }
-            if let Some((source, optional)) = parse(slice(self.prompt, opened, inner)) {
+            // An escaped run of braces takes its closing ones along, so they cannot close anything else. Without a closing
+            // brace, what stands there may open the next match.
+            (self.rest, self.at) = (rest, end);
+            let escaped = start > 0 && matches!(self.prompt.as_bytes()[start - 1], b'$' | b'\\');
+            if end > inner
+                && !escaped
+                && let Some((source, optional)) = parse(slice(self.prompt, opened, inner))
+            {
                 return Some(Placeholder { start, end, source, optional });
             }
         }
     }
+
+    /// The next run of opening braces: where it begins and ends, and what stands behind it.
+    const fn brace(&mut self) -> Option<(usize, usize, &'a [u8])> {
+        // Most of a prompt is passed here, so it takes sixteen bytes at a time where none of them is one.
+        let (mut rest, mut start) = (self.rest, self.at);
+        while let Some((chunk, more)) = rest.split_first_chunk::<16>() {
+            // A byte that is zero in here is a brace: nothing else leaves its high bit unset.
+            let braces = u128::from_le_bytes(*chunk) ^ BRACES;
+            if !(((braces & LOW) + LOW) | braces | LOW) != 0 {
+                break;
+            }
+            (rest, start) = (more, start + 16);
+        }
+        while let [byte, more @ ..] = rest
+            && *byte != b'{'
+        {
+            (rest, start) = (more, start + 1);
+        }
+        let mut opened = start;
+        while let [b'{', more @ ..] = rest {
+            (rest, opened) = (more, opened + 1);
+        }
+        (self.rest, self.at) = (rest, opened);
+        if opened == start { None } else { Some((start, opened, rest)) }
+    }
 }
 
-/// The next opening brace, or the end. Most of a prompt is passed here, so it takes eight bytes at a time where
-/// none of them is one.
-const fn next_brace(bytes: &[u8], mut at: usize) -> usize {
-    let (_, mut rest) = bytes.split_at(if at < bytes.len() { at } else { bytes.len() });
-    while let [b0, b1, b2, b3, b4, b5, b6, b7, more @ ..] = rest {
-        let word = u64::from_le_bytes([*b0, *b1, *b2, *b3, *b4, *b5, *b6, *b7]);
-        // A byte that is zero in here is a brace: nothing else leaves its high bit unset.
-        let braces = word ^ 0x7b7b_7b7b_7b7b_7b7b;
-        let low = (braces & 0x7f7f_7f7f_7f7f_7f7f) + 0x7f7f_7f7f_7f7f_7f7f;
-        if !(low | braces | 0x7f7f_7f7f_7f7f_7f7f) != 0 {
-            break;
-        }
-        (rest, at) = (more, at + 8);
-    }
-    while let [byte, more @ ..] = rest {
-        if *byte == b'{' {
-            return at;
-        }
-        (rest, at) = (more, at + 1);
-    }
-    at
-}
-
-/// The place behind a run of one byte.
-const fn behind(bytes: &[u8], mut at: usize, byte: u8) -> usize {
-    while at < bytes.len() && bytes[at] == byte {
-        at += 1;
-    }
-    at
-}
+const BRACES: u128 = u128::from_le_bytes([b'{'; 16]);
+const LOW: u128 = u128::from_le_bytes([0x7f; 16]);
 
 const fn parse(inner: &str) -> Option<(Source<'_>, bool)> {
     // The common case: a plain key, and nothing else.
