@@ -2,10 +2,10 @@
 
 use super::Shared;
 use super::root::Start;
-use crate::engine::{Engine, Fork, Taken, refuse};
+use crate::engine::{Engine, Fork, RunRecord, Taken, refuse};
 use crate::event::StateDelta;
 use crate::run::Run;
-use crate::session::{PAGE, Session, SessionKey};
+use crate::session::{Session, SessionKey};
 use crate::spec::Topology;
 use crate::{Error, ErrorKind, Result, RunId, StoreErrorKind};
 use std::sync::Arc;
@@ -14,16 +14,9 @@ use std::sync::Arc;
 pub(super) async fn forked(shared: &Shared, fork: &Fork) -> Result<Run> {
     let session = found(shared, &fork.session, fork.run_id).await?;
     let upto = usize::try_from(fork.upto).unwrap_or(usize::MAX);
-    load_end(&session, upto).await?;
+    session.load_newest(upto).await?;
     let config = serde_json::from_value(fork.config.clone()).unwrap_or_else(|_| shared.config.clone());
     Ok(Run::branch(fork, &session, shared.engine.clone(), config, shared.services.clone()))
-}
-
-/// Loads what stood at the end of the log when it had so many events: as much as of a session that is opened. Who needs
-/// more loads it.
-async fn load_end(session: &Session, len: usize) -> Result<()> {
-    let end = len.min(session.len());
-    session.load(end.saturating_sub(PAGE)..end).await
 }
 
 async fn found(shared: &Shared, key: &SessionKey, run: RunId) -> Result<Arc<Session>> {
@@ -39,9 +32,11 @@ pub(super) async fn taken_up(
     id: RunId,
     shape: Option<(String, Topology)>,
 ) -> Result<(Arc<Run>, Start)> {
-    let taken = shared.engine.take(id).await?;
+    let app = shared.app.clone();
+    let fits = move |record: &RunRecord| fits(&app, shape.as_ref(), record);
+    let taken = shared.engine.take(id, Arc::new(fits)).await?;
     let mut held = Held { engine: &*shared.engine, run: Some(id) };
-    let made = make_again(shared, taken, shape).await?;
+    let made = make_again(shared, taken).await?;
     // From here on its stream gives it back.
     held.run = None;
     Ok(made)
@@ -61,35 +56,39 @@ impl Drop for Held<'_> {
     }
 }
 
-async fn make_again(
-    shared: &Shared,
-    taken: Taken,
-    shape: Option<(String, Topology)>,
-) -> Result<(Arc<Run>, Start)> {
-    let record = &taken.record;
+/// Whether a run is one of this app and of this workflow.
+fn fits(app: &str, shape: Option<&(String, Topology)>, record: &RunRecord) -> Result<()> {
     // Another app may keep its runs in the same store. To this one they are not there.
-    if record.session.app != shared.app {
+    if record.session.app != app {
         return Err(refuse::unknown_run(record.run_id));
     }
-    let (name, now) = shape.unwrap_or_default();
-    if record.workflow != name {
+    let (name, now) = match shape {
+        Some((name, now)) => (&**name, now),
+        None => ("", &Topology::default()),
+    };
+    if record.workflow != *name {
         let message = format!("run `{}` is one of `{}`, not of `{name}`", record.run_id, record.workflow);
         return Err(Error::new(ErrorKind::TopologyChanged, message).with_help("resume it with that workflow"));
     }
-    if !record.topology.fits(&now) {
+    if !record.topology.fits(now) {
         let message = format!(
             "`{name}` is not of the shape any more that run `{}` was begun with:\n{}",
             record.run_id,
-            record.topology.diff(&now)
+            record.topology.diff(now)
         );
         return Err(Error::new(ErrorKind::TopologyChanged, message).with_help(
             "resume it with the program that began it; steps may be added at the end of the body, and prompts, models, \
              tools and limits may change",
         ));
     }
+    Ok(())
+}
+
+async fn make_again(shared: &Shared, taken: Taken) -> Result<(Arc<Run>, Start)> {
+    let record = &taken.record;
     let session = found(shared, &record.session, record.run_id).await?;
     let begins = usize::try_from(record.begins).unwrap_or(usize::MAX);
-    load_end(&session, begins).await?;
+    session.load_newest(begins).await?;
     let config = serde_json::from_value(record.config.clone()).unwrap_or_else(|_| shared.config.clone());
     let start = Start { message: record.message.clone(), delta: record.delta.clone() };
     // What an engine tells again comes on top of what there was.
