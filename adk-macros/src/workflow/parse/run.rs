@@ -1,12 +1,14 @@
 //! A step that runs an agent, and its path.
 
 use super::super::ast::{Mention, MentionKind, Node};
-use super::super::names::path_text;
+use super::super::names::{path_text, usable};
+use super::block::at_brackets;
 use super::expect::expected;
 use super::{Parser, skip};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
+use syn::spanned::Spanned as _;
 use syn::{Ident, Path, PathSegment, Token, token};
 
 impl Parser {
@@ -17,6 +19,10 @@ impl Parser {
             || input.peek(Token![self])
             || input.peek(Token![super])
             || input.peek(Token![::]);
+        if input.peek(token::Paren) || input.peek(token::Bracket) {
+            let text = "syntax: steps stand in `< >` or `{ }`; help: write `< a; b >`";
+            return Err(syn::Error::new(input.span(), text));
+        }
         if let Some(word) = keyword_alone(input) {
             let text = format!(
                 "name-invalid: `{word}` is a keyword of Rust; help: write `r#{word}`, or give the agent another name"
@@ -26,8 +32,12 @@ impl Parser {
         if !starts {
             return Err(expected(input, "a step: an agent, a block such as `loop < ... >`, or `break`"));
         }
-        let path = self.path(input, MentionKind::Type)?;
-        if input.peek(Token![<]) || input.peek(token::Brace) {
+        let mut path = self.path(input, MentionKind::Type)?;
+        if let Some(last) = path.segments.last_mut() {
+            last.ident = self.dashed(input, last.ident.clone())?;
+        }
+        let span = path.span();
+        if at_brackets(input) {
             let agent = path_text(&path);
             let text = format!(
                 "`;` after `{agent}`, since neither a block nor generic arguments can follow an agent"
@@ -35,7 +45,22 @@ impl Parser {
             self.report.parse(expected(input, &text));
             skip::block(input);
         }
-        self.instance(input, path).map(Node::Run)
+        if !self.expression(input, &path) {
+            return Ok(Node::Unread(span));
+        }
+        let faults = self.report.len();
+        let run = self.instance(input, path)?;
+        match self.report.len() > faults && input.peek(Token![.]) {
+            // `critic().await` is one mistake.
+            true => skip::to(input, &[';']),
+            false => drop(self.expression(input, &run.path)),
+        }
+        Ok(Node::Run(run))
+    }
+
+    /// Whether an agent of that name is declared above.
+    pub(super) fn declares(&self, name: &Ident) -> bool {
+        self.items.agents.iter().any(|agent| agent.name == *name)
     }
 
     /// A path without generic arguments. Editors are told of it, also when it ends in `::`.
@@ -51,7 +76,7 @@ impl Parser {
                 false if first || path_goes_on(&path) => keyword_segment(input)?,
                 false => None,
             };
-            let Some(segment) = segment else {
+            let Some(segment) = segment.map(usable) else {
                 let error = expected(input, "a name after `::`");
                 if !first {
                     self.mentions.push(Mention { path, kind });
@@ -78,7 +103,7 @@ fn path_goes_on(path: &Path) -> bool {
 }
 
 /// A keyword where a step is, as the name of one.
-fn keyword_alone(input: ParseStream<'_>) -> Option<Ident> {
+pub(super) fn keyword_alone(input: ParseStream<'_>) -> Option<Ident> {
     let is_keyword = input.peek(Ident::peek_any) && !input.peek(Ident) && !input.peek(Token![_]);
     let ahead = input.fork();
     let word = ahead.call(Ident::parse_any).ok().filter(|_| is_keyword)?;

@@ -13,12 +13,12 @@ pub(super) const BLOCKS: &[&str] = &["sequence", "parallel", "loop", "match", "e
 /// What ADK and Rust call what is a block here.
 fn elsewhere(word: &str) -> Option<&'static str> {
     match word {
-        "SequentialAgent" | "sequential" => Some("sequence"),
-        "ParallelAgent" => Some("parallel"),
-        "LoopAgent" | "while" => Some("loop"),
-        "for" | "foreach" => Some("each"),
+        "SequentialAgent" | "sequential" | "seq" => Some("sequence"),
+        "ParallelAgent" | "par" | "fork" | "concurrent" | "concurrently" => Some("parallel"),
+        "LoopAgent" | "while" | "repeat" => Some("loop"),
+        "for" | "foreach" | "for_each" | "map" => Some("each"),
         "if" | "switch" => Some("match"),
-        _ => None,
+        _ => BLOCKS.iter().copied().find(|block| word.eq_ignore_ascii_case(block)),
     }
 }
 
@@ -49,7 +49,10 @@ pub(super) fn opens(input: ParseStream<'_>) -> syn::Result<Option<(Ident, bool)>
         _ if at_brackets(&ahead) => true,
         // `each item`, but not `each as other`.
         "each" => has_arguments || ahead.peek(Lit) || ahead.peek(Ident::peek_any) && !ahead.peek(Token![as]),
-        _ if is_known => has_arguments || ahead.peek(Lit) || ahead.peek(token::Bracket),
+        _ if is_known => {
+            let bare = ahead.peek(Ident) && ahead.peek2(Token![=]);
+            has_arguments || bare || ahead.peek(Lit) || ahead.peek(token::Bracket)
+        }
         // `mach severity < ... >`, `eahc item in items < ... >`.
         _ => match near(&text).filter(|_| !has_arguments && ahead.peek(Ident)) {
             Some("match") => ahead.peek2(Token![<]) || ahead.peek2(token::Brace),
