@@ -19,16 +19,23 @@ impl Parser {
     pub(super) fn at_item(&self, input: ParseStream<'_>) -> bool {
         let fork = input.fork();
         let _ = (fork.call(Attribute::parse_outer), fork.parse::<Visibility>());
-        let follows = fork.peek2(Ident::peek_any) && !fork.peek2(Token![as])
+        // `agent as first` is a step, and `agent as { ... }` an agent whose name is a keyword.
+        let as_name = || {
+            let at = fork.fork();
+            let _ = (at.parse::<Ident>(), at.parse::<Token![as]>());
+            at.peek(token::Brace) || at.peek(Token![->]) || at.peek(Token![:]) || at.peek(token::Paren)
+        };
+        let follows = fork.peek2(Ident::peek_any) && (!fork.peek2(Token![as]) || as_name())
             || fork.peek2(Token![_])
             || fork.peek2(Lit);
         // An agent whose name is still to be written.
         let nameless = || {
             let at = fork.fork();
-            let word = at.parse::<kw::agent>().is_ok();
+            let declared = self.items.agents.iter().any(|agent| agent.name == "agent");
+            let word = !declared && at.parse::<kw::agent>().is_ok();
             word && (at.is_empty() || skip::at_close(&at) || at.peek(token::Brace) || at.peek(Token![->]))
         };
-        fork.peek(Token![let])
+        fork.peek(Token![let]) && !fork.peek2(Token![:])
             || follows && (fork.peek(kw::agent) || fork.peek(kw::state))
             || nameless()
             || misspelt(&fork).is_some()
@@ -232,6 +239,9 @@ impl Parser {
             Err(error) => {
                 self.report.parse(error);
                 self.partial = true;
+                if input.peek(Token![as]) && input.peek2(Token![:]) {
+                    let _ = input.parse::<Token![as]>();
+                }
                 let ends = || input.peek(token::Brace) || input.peek(Token![as]) || input.peek(Token![;]);
                 while !(input.is_empty() || ends()) {
                     let _ = input.parse::<proc_macro2::TokenTree>();

@@ -134,12 +134,12 @@ pub(super) fn key(input: ParseStream<'_>, what: &str, before_type: bool) -> syn:
             format!("syntax: a prefix of a key ends in `:`, and not in `.`; help: write `{first}:{name}`");
         return Err(syn::Error::new(input.span(), text));
     }
-    if is_prefix && colon(input) && input.peek2(Ident) {
+    if is_prefix && colon(input) && input.peek2(Ident::peek_any) {
         let fork = input.fork();
-        let _ = (fork.parse::<Token![:]>(), fork.parse::<Ident>());
+        let _ = (fork.parse::<Token![:]>(), fork.call(Ident::parse_any));
         if !before_type || colon(&fork) {
             input.parse::<Token![:]>()?;
-            return Ok(Key { prefix: Some(first), name: input.parse().map(usable)? });
+            return Ok(Key { prefix: Some(first), name: name(input, what)? });
         }
     }
     Ok(Key { prefix: None, name: first })

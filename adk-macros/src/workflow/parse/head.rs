@@ -180,7 +180,9 @@ impl Parser {
     /// Items, then steps.
     fn body(&mut self, input: ParseStream<'_>) -> Vec<Node> {
         loop {
-            if self.at_item(input) {
+            if self.told_of(input) {
+                break;
+            } else if self.at_item(input) {
                 self.item(input);
                 self.stray_end(input);
             } else if !self.rust_item(input) {

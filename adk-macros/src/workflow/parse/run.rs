@@ -24,9 +24,13 @@ impl Parser {
             return Err(syn::Error::new(input.span(), text));
         }
         if let Some(word) = keyword_alone(input) {
-            let text = format!(
-                "name-invalid: `{word}` is a keyword of Rust; help: write `r#{word}`, or give the agent another name"
-            );
+            let text = match word.to_string().as_str() {
+                "continue" => "syntax: a workflow has no `continue`; help: a round ends behind the last step of its loop, and `break` ends the loop".to_owned(),
+                "return" => "syntax: a workflow has no `return`; help: it ends behind its last step, and its outputs are declared behind `->`".to_owned(),
+                _ => format!(
+                    "name-invalid: `{word}` is a keyword of Rust; help: write `r#{word}`, or give the agent another name"
+                ),
+            };
             return Err(syn::Error::new(word.span(), text));
         }
         if !starts {
@@ -76,8 +80,17 @@ impl Parser {
                 false if first || path_goes_on(&path) => keyword_segment(input)?,
                 false => None,
             };
-            let Some(segment) = segment.map(usable) else {
-                let error = expected(input, "a name after `::`");
+            let known = |segment: Ident| match usable(segment.clone()) {
+                usable if self.declares(&usable) => usable,
+                _ => segment,
+            };
+            let Some(segment) = segment.map(known) else {
+                let mut error = expected(input, "a name after `::`");
+                if !first && input.peek(Token![<]) {
+                    let text = "syntax: a step is a path without generic arguments; help: give the type a name, as in `type Mine = Theirs<...>;`, and run that";
+                    error = syn::Error::new(input.span(), text);
+                    skip::block(input);
+                }
                 if !first {
                     self.mentions.push(Mention { path, kind });
                 }
@@ -103,14 +116,17 @@ fn path_goes_on(path: &Path) -> bool {
 }
 
 /// A keyword where a step is, as the name of one.
-pub(super) fn keyword_alone(input: ParseStream<'_>) -> Option<Ident> {
+fn keyword_alone(input: ParseStream<'_>) -> Option<Ident> {
     let is_keyword = input.peek(Ident::peek_any) && !input.peek(Ident) && !input.peek(Token![_]);
     let ahead = input.fork();
     let word = ahead.call(Ident::parse_any).ok().filter(|_| is_keyword)?;
     let is_path = matches!(word.to_string().as_str(), "crate" | "self" | "super" | "Self");
-    let is_step =
-        ahead.is_empty() || ahead.peek(Token![;]) || ahead.peek(Token![as]) || skip::at_close(&ahead);
-    (!is_path && is_step).then_some(word)
+    (!is_path && ends_step(&ahead)).then_some(word)
+}
+
+/// Whether the path of a step ends here.
+pub(super) fn ends_step(input: ParseStream<'_>) -> bool {
+    input.is_empty() || input.peek(Token![;]) || input.peek(Token![as]) || skip::at_close(input)
 }
 
 fn keyword_segment(input: ParseStream<'_>) -> syn::Result<Option<Ident>> {

@@ -4,7 +4,7 @@ use super::super::ast::{Break, Node};
 use super::super::names;
 use super::block::Begin;
 use super::expect::{self, expected};
-use super::run::keyword_alone;
+use super::run::ends_step;
 use super::word::opens;
 use super::{Parser, skip};
 use syn::ext::IdentExt;
@@ -34,10 +34,11 @@ impl Parser {
                 self.stray_close(input);
                 continue;
             }
-            if self.rust_item(input) {
+            let is_told = self.told_of(input);
+            if !is_told && self.rust_item(input) {
                 continue;
             }
-            if self.at_item(input) {
+            if !is_told && self.at_item(input) {
                 self.late(input);
                 continue;
             }
@@ -144,12 +145,11 @@ impl Parser {
             self.idle(&attrs);
             return Ok(Node::Unread(span));
         }
-        if let Some(name) = keyword_alone(input).filter(|word| self.told.iter().any(|told| word == told)) {
-            // Where the agent is declared, the name is told of.
+        if self.told_of(input) {
             skip::to(input, &[';', ',']);
-            return Ok(Node::Unread(name.span()));
+            return Ok(Node::Unread(span));
         }
-        if input.peek(Token![break]) {
+        if input.peek(Token![break]) && (!input.peek2(Token![:]) || input.peek2(Token![::])) {
             self.idle(&attrs);
             let span = input.parse::<Token![break]>()?.span;
             let target = match input.peek(Lifetime) {
@@ -187,6 +187,13 @@ impl Parser {
             Begin::Unread => Ok(Node::Unread(span)),
             Begin::Other => self.run(input),
         }
+    }
+
+    /// Whether a step has a name that is none, which is told where the agent is declared.
+    pub(super) fn told_of(&self, input: ParseStream<'_>) -> bool {
+        let ahead = input.fork();
+        let word = ahead.call(Ident::parse_any);
+        word.is_ok_and(|word| self.told.iter().any(|told| word == told)) && ends_step(&ahead)
     }
 
     /// `critic: refiner`, where `critic` is an agent and names no block: the `:` should be a `;`.

@@ -48,7 +48,10 @@ pub(super) fn opens(input: ParseStream<'_>) -> syn::Result<Option<(Ident, bool)>
         _ if is_keyword => is_known || elsewhere(&text).is_some(),
         _ if at_brackets(&ahead) => true,
         // `each item`, but not `each as other`.
-        "each" => has_arguments || ahead.peek(Lit) || ahead.peek(Ident::peek_any) && !ahead.peek(Token![as]),
+        "each" => {
+            let element = ahead.peek(Ident::peek_any) && (!ahead.peek(Token![as]) || ahead.peek2(Token![in]));
+            has_arguments || element || ahead.peek(Lit)
+        }
         _ if is_known => {
             let bare = ahead.peek(Ident) && ahead.peek2(Token![=]);
             has_arguments || bare || ahead.peek(Lit) || ahead.peek(token::Bracket)
