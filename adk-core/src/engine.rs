@@ -44,6 +44,7 @@ use crate::{BoxFuture, Error, ErrorKind, Name, Path, Result, RunId};
 use serde_json::Value;
 use std::fmt;
 use std::future::ready;
+use std::sync::Arc;
 
 /// An answer that is there, or one that comes later. An engine in memory never waits, so it never allocates.
 #[allow(missing_debug_implementations)]
@@ -80,6 +81,9 @@ impl fmt::Display for StepKey {
         write!(f, "{}:{}@{}", self.path, self.name, self.index)
     }
 }
+
+/// Whether a run may be taken up here, by what it was begun with. An engine may ask it more than once.
+pub type Fits = Arc<dyn Fn(&RunRecord) -> Result<()> + Send + Sync>;
 
 /// Makes a run survive, or not: each event, each side effect and each wait goes through it.
 ///
@@ -137,11 +141,13 @@ pub trait Engine: Send + Sync + 'static {
         true
     }
 
-    /// Makes this process the only one that drives a run, and gives what was recorded of it.
+    /// Makes this process the only one that drives a run, and gives what was recorded of it. Asks first whether it
+    /// `fits`: what is refused is as it was, one that waits still waits.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownRun`]; [`ErrorKind::RunBusy`] when somebody drives it.
-    fn take(&self, run: RunId) -> BoxFuture<'_, Result<Taken>> {
+    /// [`ErrorKind::UnknownRun`]; that of `fits`; [`ErrorKind::RunBusy`] when somebody drives it.
+    fn take(&self, run: RunId, fits: Fits) -> BoxFuture<'_, Result<Taken>> {
+        let _ = fits;
         Box::pin(ready(Err(no_book(&format!("take up run `{run}`")))))
     }
 

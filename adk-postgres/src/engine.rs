@@ -4,7 +4,7 @@ use crate::error::{Doing, closed};
 use crate::lane::Job;
 use crate::{PostgresStore, Shared, journal};
 use adk_core::engine::{
-    Body, Done, Engine, Reply, RunInfo, RunStatus, Slot, StepKey, Stored, Taken, Wait, Waiting, refuse,
+    Body, Done, Engine, Fits, Reply, RunInfo, RunStatus, Slot, StepKey, Stored, Taken, Wait, Waiting, refuse,
 };
 use adk_core::{BoxFuture, Result, RunId};
 use serde_json::Value;
@@ -19,14 +19,14 @@ impl Shared {
         self.drives.held(run).map_or(NOT_DRIVEN, |held| held.epoch)
     }
 
-    async fn take(self: &Arc<Self>, run: RunId) -> Result<Taken> {
+    async fn take(self: &Arc<Self>, run: RunId, fits: Fits) -> Result<Taken> {
         let Some(_taking) = self.drives.taking(run) else { return Err(refuse::run_busy(run)) };
         self.lease().await?;
         let owner = &self.drives.owner;
         let (epoch, taken) = self
             .transact(&mut |connection| {
-                let owner = owner.clone();
-                Box::pin(async move { journal::take(connection, run, &owner).await })
+                let (owner, fits) = (owner.clone(), fits.clone());
+                Box::pin(async move { journal::take(connection, run, &owner, &fits).await })
             })
             .await?;
         self.drives.begin(run, &taken.record.session, epoch);
@@ -66,14 +66,14 @@ impl Engine for PostgresStore {
         })
     }
 
-    fn take(&self, run: RunId) -> BoxFuture<'_, Result<Taken>> {
+    fn take(&self, run: RunId, fits: Fits) -> BoxFuture<'_, Result<Taken>> {
         let this = self.0.clone();
         Box::pin(async move {
             // In a task of its own: what was taken is given back when nobody waits for it any more.
             let (reply, result) = oneshot::channel();
             let (runtime, own) = (this.runtime.clone(), PostgresStore(this));
             runtime.spawn(async move {
-                if let Err(Ok(_)) = reply.send(own.0.take(run).await) {
+                if let Err(Ok(_)) = reply.send(own.0.take(run, fits).await) {
                     own.release(run);
                 }
             });

@@ -7,7 +7,8 @@ use crate::lane::Job;
 use crate::log::{self, Entry, Head};
 use crate::reader;
 use adk_core::engine::{
-    Done, Pairs, RunInfo, RunRecord, RunRows, RunStatus, Taken, Wait, Waiting, from_text, refuse, to_text,
+    Done, Fits, Pairs, RunInfo, RunRecord, RunRows, RunStatus, Taken, Wait, Waiting, from_text, refuse,
+    to_text,
 };
 use adk_core::session::SessionKey;
 use adk_core::{Result, RunId, StateDelta};
@@ -171,30 +172,35 @@ pub(crate) async fn close(
 }
 
 /// Makes this process the one that drives a run, and reads what was recorded of it.
-pub(crate) async fn take(connection: &mut PgConnection, run: RunId, owner: &str) -> Result<(i64, Taken)> {
+pub(crate) async fn take(
+    connection: &mut PgConnection,
+    run: RunId,
+    owner: &str,
+    fits: &Fits,
+) -> Result<(i64, Taken)> {
     let what = "take up a run";
     let id = run.to_string();
-    let sql =
-        "SELECT s.app_name, s.user_id, s.id FROM adkw_runs r JOIN adkw_sessions s ON s.number = r.session
-        WHERE r.id = $1";
+    let sql = "SELECT s.app_name, s.user_id, s.id, r.record FROM adkw_runs r
+        JOIN adkw_sessions s ON s.number = r.session WHERE r.id = $1";
     let row = sqlx::query(sql).bind(&id).fetch_optional(&mut *connection).await.doing(what)?;
     let Some(row) = row else { return Err(refuse::unknown_run(run)) };
     let of = |column| row.try_get::<String, _>(column).doing(what);
-    let key = SessionKey::new(of(0)?, of(1)?, of(2)?);
+    let (key, record) = (SessionKey::new(of(0)?, of(1)?, of(2)?), of(3)?);
+    let record: RunRecord = from_text(&record, "the record of a run")?;
+    fits(&record)?;
     // Whoever drives it so far has either committed by now, or will see that it was taken.
     let Some(head) = log::lock(connection, &key).await? else { return Err(refuse::unknown_run(run)) };
     let sql = concat!(
         "UPDATE adkw_runs r SET owner = $2, epoch = epoch + 1, status = 'running', error = NULL
         WHERE id = $1 AND (owner IS NULL OR owner = $2 OR NOT ",
         is_alive!(),
-        ") RETURNING epoch, record"
+        ") RETURNING epoch"
     );
     let row = sqlx::query(sql).bind(&id).bind(owner).fetch_optional(&mut *connection).await.doing(what)?;
     let Some(row) = row else { return Err(refuse::run_busy(run)) };
-    let (epoch, record): (i64, String) = (row.try_get(0).doing(what)?, row.try_get(1).doing(what)?);
+    let epoch: i64 = row.try_get(0).doing(what)?;
     let sql = "UPDATE adkw_sessions SET takes = takes + 1 WHERE number = $1";
     sqlx::query(sql).bind(head.number).execute(&mut *connection).await.doing(what)?;
-    let record: RunRecord = from_text(&record, "the record of a run")?;
     let sql = "UPDATE adkw_waits SET seen = TRUE WHERE run = $1 AND answer IS NOT NULL";
     sqlx::query(sql).bind(&id).execute(&mut *connection).await.doing(what)?;
     let events = reader::events(connection, &key, head.number, record.begins..head.len).await?;

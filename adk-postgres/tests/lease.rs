@@ -9,7 +9,7 @@ mod trees;
 
 mod support;
 
-use adk_core::engine::Engine;
+use adk_core::engine::{Engine, Fits};
 use adk_core::session::{EventFilter, SessionKey, SessionStore};
 use adk_core::{Await, ErrorKind, Event, Flow, RunEnd, Runner, StoreErrorKind};
 use adk_postgres::{Options, PostgresStore};
@@ -91,6 +91,11 @@ async fn a_process_that_was_taken_for_dead_writes_nothing_more() {
     assert_eq!(row, "finished 2 true");
 }
 
+/// Whatever it was begun with.
+fn any() -> Fits {
+    Arc::new(|_| Ok(()))
+}
+
 /// Every kind of write, and not only events.
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
@@ -101,8 +106,8 @@ async fn each_write_of_a_run_that_was_taken_is_refused() {
     let mut stream = runner(&first).session("u", "s").run(&workflow, "go").stream();
     let id = stream.next().await.unwrap().unwrap().invocation_id;
     database.execute("DELETE FROM adkw_owners").await;
-    second.take(id).await.unwrap();
-    assert_eq!(second.take(id).await.unwrap_err().kind(), ErrorKind::RunBusy, "by its own as well");
+    second.take(id, any()).await.unwrap();
+    assert_eq!(second.take(id, any()).await.unwrap_err().kind(), ErrorKind::RunBusy, "by its own as well");
 
     let fenced = ErrorKind::Store(StoreErrorKind::Fenced);
     let step = |n: u32| adk_core::engine::StepKey {

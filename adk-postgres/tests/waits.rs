@@ -30,3 +30,9 @@ async fn deadlines_are_taken_by_whoever_recovers() {
 async fn whoever_watches_takes_answers_and_deadlines() {
     people::watches(&Database::new().await).await;
 }
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn a_run_that_is_refused_is_as_it_was() {
+    people::refusals(&Database::new().await).await;
+}

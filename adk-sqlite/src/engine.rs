@@ -1,12 +1,10 @@
 //! The store as the engine of runs.
 
-use crate::close::Close;
 use crate::commit::Commit;
 use crate::error::closed;
-use crate::writer::Db;
 use crate::{SqliteStore, journal};
 use adk_core::engine::{
-    Body, Done, Engine, Reply, RunInfo, RunStatus, Slot, StepKey, Stored, Taken, Wait, Waiting,
+    Body, Done, Engine, Fits, Reply, RunInfo, RunStatus, Slot, StepKey, Stored, Taken, Wait, Waiting,
 };
 use adk_core::{BoxFuture, Result, RunId};
 use serde_json::Value;
@@ -45,10 +43,8 @@ impl Engine for SqliteStore {
         Box::pin(self.0.writer.write(move |db| journal::answer(db, &wait)))
     }
 
-    fn take(&self, run: RunId) -> BoxFuture<'_, Result<Taken>> {
-        // Whoever asked may be gone by now: then nobody drives it.
-        let lost = |db: &mut Db, taken: Taken| drop(journal::close(db, taken.record.run_id, None));
-        Box::pin(self.0.writer.write_or(move |db| journal::take(db, run), lost))
+    fn take(&self, run: RunId, fits: Fits) -> BoxFuture<'_, Result<Taken>> {
+        Box::pin(self.0.writer.take(run, fits))
     }
 
     fn finished(&self, run: RunId, done: Vec<Done>) -> BoxFuture<'_, Result<()>> {
@@ -60,8 +56,7 @@ impl Engine for SqliteStore {
     }
 
     fn release(&self, run: RunId) {
-        // When the thread has ended nobody is told any more.
-        let _ = self.0.writer.post(Box::new(Close { run, status: None, reply: None }));
+        self.0.writer.release(run);
     }
 
     fn unfinished<'a>(&'a self, app: &'a str) -> BoxFuture<'a, Result<Vec<RunInfo>>> {

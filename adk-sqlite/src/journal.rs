@@ -5,7 +5,8 @@ use crate::error::Doing;
 use crate::reader;
 use crate::writer::Db;
 use adk_core::engine::{
-    Done, Pairs, RunInfo, RunRecord, RunRows, RunStatus, Taken, Wait, Waiting, from_text, refuse, to_text,
+    Done, Fits, Pairs, RunInfo, RunRecord, RunRows, RunStatus, Taken, Wait, Waiting, from_text, refuse,
+    to_text,
 };
 use adk_core::{Result, RunId, StateDelta};
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -141,7 +142,7 @@ pub(crate) fn resolve(db: &Db, app: &str, id: &str, answer: &Value) -> Result<()
 }
 
 /// Makes this process the one that drives a run, and reads what was recorded of it.
-pub(crate) fn take(db: &mut Db, run: RunId) -> Result<Taken> {
+pub(crate) fn take(db: &mut Db, run: RunId, fits: &Fits) -> Result<Taken> {
     let what = "take up a run";
     let id = run.to_string();
     let sql = "SELECT owner, record FROM adkw_runs WHERE id = ?1";
@@ -149,15 +150,15 @@ pub(crate) fn take(db: &mut Db, run: RunId) -> Result<Taken> {
         db.connection.query_row(sql, [&id], |row| Ok((row.get(0)?, row.get::<_, String>(1)?))).optional();
     let row: Option<(Option<String>, _)> = row.doing(what)?;
     let Some((owner, record)) = row else { return Err(refuse::unknown_run(run)) };
+    let record: RunRecord = from_text(&record, "the record of a run")?;
+    fits(&record)?;
     if owner.is_some_and(|owner| db.is_driven(run, &owner)) {
         return Err(refuse::run_busy(run));
     }
-    db.given_up.remove(&run);
     let sql = "UPDATE adkw_runs SET owner = ?2, status = 'running', error = NULL WHERE id = ?1";
     db.connection.execute(sql, [&id, &db.owner.name]).doing(what)?;
     let sql = "UPDATE adkw_waits SET seen = 1 WHERE run = ?1 AND answer IS NOT NULL";
     db.connection.execute(sql, [&id]).doing(what)?;
-    let record: RunRecord = from_text(&record, "the record of a run")?;
     let key = record.session.clone();
     let (number, len) =
         known(db, &key)?.map(|known| (known.number, known.len)).ok_or_else(|| key.missing())?;

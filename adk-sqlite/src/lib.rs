@@ -22,8 +22,8 @@
 
 mod append;
 mod cache;
-mod close;
 mod commit;
+mod drive;
 mod engine;
 mod error;
 mod journal;

@@ -6,7 +6,7 @@ use crate::error::{Doing, closed, corrupt, of_file};
 use crate::time;
 use adk_core::session::{EventFilter, Pages, SessionKey, SessionRow, SessionSnapshot};
 use adk_core::{BoxFuture, Event, Result};
-use rusqlite::{Connection, OpenFlags, params};
+use rusqlite::{Connection, OpenFlags, ToSql, params};
 use serde_json::{Map, Value};
 use std::ops::Range;
 use std::path::PathBuf;
@@ -23,6 +23,7 @@ impl Reader {
         Self { path, options, free: Mutex::default() }
     }
 
+    /// Reads all of it as it is at one moment. No lock of who writes is waited for.
     pub(crate) async fn read<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
@@ -30,7 +31,9 @@ impl Reader {
         let this = self.clone();
         let read = move || {
             let connection = this.connection()?;
-            let result = work(&connection);
+            let moment = connection.unchecked_transaction().doing("begin to read")?;
+            let result = work(&moment);
+            drop(moment);
             this.free.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
             result
         };
@@ -57,28 +60,46 @@ pub(crate) fn events(
     number: i64,
     places: Range<u64>,
 ) -> Result<Vec<Arc<Event>>> {
-    let filter = EventFilter::new();
-    let rows = select(connection, key, number, places, &filter)?;
+    let mut rows = placed(connection, key, number, &Part { places, since: 0, most: -1 })?;
+    rows.reverse();
     Ok(rows.into_iter().map(|(_, event)| event).collect())
 }
 
-/// Those of them that a filter wants, with their places.
-fn select(
-    connection: &Connection,
-    key: &SessionKey,
-    number: i64,
+/// Which events are wanted: at these places, not earlier than that, the newest so many (all below zero).
+struct Part {
     places: Range<u64>,
-    filter: &EventFilter,
-) -> Result<Vec<(u64, Arc<Event>)>> {
-    let what = "read the events of a session";
-    // From the end: the newest are what is wanted as a rule.
+    since: u64,
+    most: i64,
+}
+
+/// Events with their places, from the end on: the newest are what is wanted as a rule.
+type Newest = Vec<(u64, Arc<Event>)>;
+
+/// Those that have their places.
+fn placed(connection: &Connection, key: &SessionKey, number: i64, part: &Part) -> Result<Newest> {
     let sql = "SELECT l.place, e.id, e.invocation_id, e.timestamp, e.event_data FROM adkw_log l
         CROSS JOIN events e ON e.id = l.event_id AND e.app_name = ?2 AND e.user_id = ?3 AND e.session_id = ?4
         WHERE l.session = ?1 AND l.place >= ?5 AND l.place < ?6 AND l.micros >= ?7 ORDER BY l.place DESC LIMIT ?8";
-    let most = filter.most().and_then(|most| i64::try_from(most).ok()).unwrap_or(-1);
-    let since = i64::try_from(filter.since_micros()).unwrap_or(i64::MAX);
+    let Range { start, end } = part.places;
+    let since = i64::try_from(part.since).unwrap_or(i64::MAX);
+    select(connection, sql, params![number, key.app, key.user, key.id, start, end, since, part.most])
+}
+
+/// Those that another program has written since: behind the first `len`, in the order in which they will get their places.
+fn unplaced(connection: &Connection, key: &SessionKey, number: i64, len: u64, part: &Part) -> Result<Newest> {
+    let sql = "SELECT * FROM (SELECT ?9 - 1 + row_number() OVER (ORDER BY timestamp, id) AS place,
+            id, invocation_id, timestamp, event_data
+            FROM events WHERE app_name = ?2 AND user_id = ?3 AND session_id = ?4
+            AND id NOT IN (SELECT event_id FROM adkw_log WHERE session = ?1))
+        WHERE place >= ?5 AND place < ?6 AND timestamp >= ?7 ORDER BY place DESC LIMIT ?8";
+    let Range { start, end } = part.places;
+    let since = time::to_text(part.since);
+    select(connection, sql, params![number, key.app, key.user, key.id, start, end, since, part.most, len])
+}
+
+fn select(connection: &Connection, sql: &str, wanted: &[&dyn ToSql]) -> Result<Newest> {
+    let what = "read the events of a session";
     let mut statement = connection.prepare_cached(sql).doing(what)?;
-    let wanted = params![number, key.app, key.user, key.id, places.start, places.end, since, most];
     let mut rows = statement.query(wanted).doing(what)?;
     let mut all = Vec::new();
     while let Some(row) = rows.next().doing(what)? {
@@ -90,7 +111,6 @@ fn select(
         };
         all.push((row.get(0).doing(what)?, Arc::new(event)));
     }
-    all.reverse();
     Ok(all)
 }
 
@@ -101,34 +121,77 @@ fn bare(id: &str, run: &str, text: &str) -> Result<Event> {
     Event::from_columns(id, run, micros)
 }
 
-/// A session as it is.
+/// The row of a session, and how far its log has places.
+struct Head {
+    number: i64,
+    /// So many events have their places.
+    len: u64,
+    /// So many of other programs have none yet.
+    unplaced: u64,
+    updated: u64,
+    own: Map<String, Value>,
+}
+
+fn head(connection: &Connection, key: &SessionKey) -> Result<Option<Head>> {
+    let what = "read a session";
+    let sql = "SELECT s.state, s.create_time, s.update_time, coalesce(n.number, -1), l.place, l.micros FROM sessions s
+        LEFT JOIN adkw_sessions n ON n.app_name = s.app_name AND n.user_id = s.user_id AND n.id = s.id
+        LEFT JOIN adkw_log l ON l.session = n.number
+            AND l.place = (SELECT max(place) FROM adkw_log WHERE session = n.number)
+        WHERE s.app_name = ?1 AND s.user_id = ?2 AND s.id = ?3";
+    let mut found = connection.prepare_cached(sql).doing(what)?;
+    let mut found = found.query([&key.app, &key.user, &key.id]).doing(what)?;
+    let Some(row) = found.next().doing(what)? else { return Ok(None) };
+    let text = |column| row.get::<_, String>(column).doing(what);
+    let own = object(&text(0)?, &format!("the state of session `{key}`"))?;
+    let (created, updated) = (time::from_text(&text(1)?), time::from_text(&text(2)?));
+    let number = row.get(3).doing(what)?;
+    let last = row.get::<_, Option<u64>>(4).doing(what)?;
+    let micros = row.get::<_, Option<u64>>(5).doing(what)?;
+    // Whoever writes an event says so in the row of the session.
+    let unplaced = match micros.or(created) == updated {
+        true => 0,
+        false => count_unplaced(connection, key, number)?,
+    };
+    let updated = updated.unwrap_or_default();
+    Ok(Some(Head { number, len: last.map_or(0, |last| last + 1), unplaced, updated, own }))
+}
+
+fn count_unplaced(connection: &Connection, key: &SessionKey, number: i64) -> Result<u64> {
+    let what = "count the events of a session";
+    let sql = "SELECT count(*) FROM events WHERE app_name = ?2 AND user_id = ?3 AND session_id = ?4
+        AND id NOT IN (SELECT event_id FROM adkw_log WHERE session = ?1)";
+    let mut statement = connection.prepare_cached(sql).doing(what)?;
+    let count = statement.query_row(params![number, key.app, key.user, key.id], |row| row.get(0));
+    count.doing(what)
+}
+
+/// A session as it is, and whether all of its events have their places: those that have none yet stand at its end.
 pub(crate) fn snapshot(
     connection: &Connection,
     key: SessionKey,
-    number: i64,
-    len: u64,
     filter: &EventFilter,
-) -> Result<Option<SessionSnapshot>> {
-    let what = "read a session";
-    let found = connection.prepare_cached(
-        "SELECT state, update_time FROM sessions WHERE app_name = ?1 AND user_id = ?2 AND id = ?3",
-    );
-    let mut found = found.doing(what)?;
-    let mut found = found.query([&key.app, &key.user, &key.id]).doing(what)?;
-    let Some(found) = found.next().doing(what)? else { return Ok(None) };
-    let state = object(&found.get::<_, String>(0).doing(what)?, &format!("the state of session `{key}`"))?;
-    let updated = found.get::<_, String>(1).doing(what)?;
-    let updated = time::from_text(&updated).unwrap_or_default();
-    let all = row(connection, &key, number, len, updated, state)?.into_state();
-    let whole = usize::try_from(len).unwrap_or(usize::MAX);
+) -> Result<Option<(SessionSnapshot, bool)>> {
+    let Some(Head { number, len, unplaced, updated, own }) = head(connection, &key)? else { return Ok(None) };
+    let all = row(connection, &key, number, len, updated, own)?.into_state();
+    let whole = usize::try_from(len + unplaced).unwrap_or(usize::MAX);
     let places = filter.places_of(whole);
-    let found = match filter.most() {
-        Some(0) => Vec::new(),
-        _ => select(connection, &key, number, places.start as u64..places.end as u64, filter)?,
-    };
+    let most = filter.most().and_then(|most| i64::try_from(most).ok()).unwrap_or(-1);
+    let of = places.start as u64..places.end as u64;
+    let mut part = Part { places: of, since: filter.since_micros(), most };
+    let mut found = Vec::new();
+    if unplaced > 0 && most != 0 {
+        found = self::unplaced(connection, &key, number, len, &part)?;
+        part.most = (most - i64::try_from(found.len()).unwrap_or(0)).max(most.min(0));
+    }
+    if part.most != 0 {
+        found.extend(placed(connection, &key, number, &part)?);
+    }
+    found.reverse();
     let first = found.first().map_or(places.end, |(place, _)| usize::try_from(*place).unwrap_or(usize::MAX));
     let events = found.into_iter().map(|(_, event)| event).collect();
-    Ok(Some(SessionSnapshot::new(key, all, whole, updated).with_events(first, events)))
+    let snapshot = SessionSnapshot::new(key, all, whole, updated).with_events(first, events);
+    Ok(Some((snapshot, unplaced == 0)))
 }
 
 /// The rows of a session, with those that it shares.

@@ -9,7 +9,7 @@ use adk_core::session::{
     EventFilter, OpenSessions, PAGE, Scope, Session, SessionKey, SessionRow, SessionSnapshot, SessionStore,
     split,
 };
-use adk_core::{BoxFuture, Event, Result, StateDelta};
+use adk_core::{BoxFuture, ErrorKind, Event, Result, StateDelta, StoreErrorKind};
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -41,12 +41,23 @@ impl SessionStore for SqliteStore {
         filter: &'a EventFilter,
     ) -> BoxFuture<'a, Result<Option<SessionSnapshot>>> {
         Box::pin(async move {
-            // Events of other programs get their places first.
+            let read = || {
+                let (key, filter) = (key.clone(), filter.clone());
+                self.0.reader.read(move |connection| snapshot(connection, key, &filter))
+            };
+            let Some((found, is_placed)) = read().await? else { return Ok(None) };
+            if is_placed {
+                return Ok(Some(found));
+            }
+            // Events of other programs get their places, where that can be written at the moment.
             let of = key.clone();
-            let look = move |db: &mut Db| Ok(known(db, &of)?.map(|known| (known.number, known.len)));
-            let Some((number, len)) = self.0.writer.write(look).await? else { return Ok(None) };
-            let (key, filter) = (key.clone(), filter.clone());
-            self.0.reader.read(move |connection| snapshot(connection, key, number, len, &filter)).await
+            match self.0.writer.write(move |db: &mut Db| known(db, &of).map(drop)).await {
+                Ok(()) => Ok(read().await?.map(|(found, _)| found)),
+                Err(error) => match error.kind() {
+                    ErrorKind::Store(StoreErrorKind::Locked | StoreErrorKind::Full) => Ok(Some(found)),
+                    _ => Err(error),
+                },
+            }
         })
     }
 
@@ -83,20 +94,16 @@ impl SessionStore for SqliteStore {
         let (app, user) = (app.to_owned(), user.map(str::to_owned));
         Box::pin(self.0.reader.read(move |connection| {
             let what = "list the sessions";
-            let sql = "SELECT s.user_id, s.id, coalesce(n.number, -1),
-                coalesce((SELECT max(place) + 1 FROM adkw_log WHERE session = n.number), 0)
-                FROM sessions s LEFT JOIN adkw_sessions n USING (app_name, user_id, id)
-                WHERE s.app_name = ?1 AND (?2 IS NULL OR s.user_id = ?2) ORDER BY s.update_time, s.user_id, s.id";
+            let sql = "SELECT user_id, id FROM sessions WHERE app_name = ?1 AND (?2 IS NULL OR user_id = ?2)
+                ORDER BY update_time, user_id, id";
             let mut statement = connection.prepare_cached(sql).doing(what)?;
             let rows = statement.query_map(params![app, user], |row| {
-                let key = SessionKey::new(app.clone(), row.get::<_, String>(0)?, row.get::<_, String>(1)?);
-                Ok((key, row.get::<_, i64>(2)?, row.get::<_, u64>(3)?))
+                Ok(SessionKey::new(app.clone(), row.get::<_, String>(0)?, row.get::<_, String>(1)?))
             });
             let none = EventFilter::new().last(0);
             let mut all = Vec::new();
             for row in rows.doing(what)? {
-                let (key, number, len) = row.doing(what)?;
-                all.extend(snapshot(connection, key, number, len, &none)?);
+                all.extend(snapshot(connection, row.doing(what)?, &none)?.map(|(found, _)| found));
             }
             Ok(all)
         }))

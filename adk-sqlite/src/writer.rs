@@ -83,25 +83,8 @@ impl Writer {
         T: Send + 'static,
         F: FnMut(&mut Db) -> Result<T> + Send + 'static,
     {
-        self.send(work, None).await
-    }
-
-    /// The same, unless nobody waits for it any more; what was done for nobody is undone.
-    pub(crate) async fn write_or<T, F>(&self, work: F, lost: fn(&mut Db, T)) -> Result<T>
-    where
-        T: Send + 'static,
-        F: FnMut(&mut Db) -> Result<T> + Send + 'static,
-    {
-        self.send(work, Some(lost)).await
-    }
-
-    async fn send<T, F>(&self, work: F, lost: Option<fn(&mut Db, T)>) -> Result<T>
-    where
-        T: Send + 'static,
-        F: FnMut(&mut Db) -> Result<T> + Send + 'static,
-    {
         let (reply, result) = oneshot::channel();
-        let job = Call { work, value: None, reply, lost };
+        let job = Call { work, value: None, reply };
         self.post(Box::new(job)).map_err(|_| closed())?;
         result.await.map_err(|_| closed())?
     }
@@ -123,25 +106,18 @@ struct Call<F, T> {
     work: F,
     value: Option<T>,
     reply: oneshot::Sender<Result<T>>,
-    /// Undoes what nobody waits for any more; without it that is done all the same.
-    lost: Option<fn(&mut Db, T)>,
 }
 
 impl<T: Send, F: FnMut(&mut Db) -> Result<T> + Send> Job for Call<F, T> {
     fn run(&mut self, db: &mut Db) -> Result<()> {
-        self.value = match self.lost.is_some() && self.reply.is_closed() {
-            true => None,
-            false => Some((self.work)(db)?),
-        };
+        self.value = Some((self.work)(db)?);
         Ok(())
     }
 
-    fn done(self: Box<Self>, result: Result<()>, db: &mut Db) {
-        let Self { value, reply, lost, .. } = *self;
-        let unread = reply.send(result.and_then(|()| value.ok_or_else(closed)));
-        if let (Err(Ok(value)), Some(lost)) = (unread, lost) {
-            lost(db, value);
-        }
+    fn done(self: Box<Self>, result: Result<()>, _: &mut Db) {
+        let Self { value, reply, .. } = *self;
+        // Whoever asked may be gone: it is done all the same.
+        let _ = reply.send(result.and_then(|()| value.ok_or_else(closed)));
     }
 }
 

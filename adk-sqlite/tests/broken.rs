@@ -11,10 +11,11 @@ use adk_core::session::{EventFilter, SessionStore};
 use adk_core::{StateDelta, StoreErrorKind};
 use adk_sqlite::{Options, SqliteStore};
 use rusqlite::Connection;
+use serde_json::json;
 use std::io::{Seek, SeekFrom, Write};
 use std::time::Duration;
 use support::Folder;
-use trees::store::stored;
+use trees::store::{delta, state, stored};
 use trees::survival::{key, kind, runner};
 use trees::{Tree, repeat, run, say};
 
@@ -134,6 +135,57 @@ async fn a_locked_database_is_waited_for_and_then_told() {
     assert_eq!(len(&store).await, 2);
 }
 
+/// What was written before the lock is read, by whatever program.
+#[tokio::test]
+async fn a_locked_database_is_read() {
+    let folder = Folder::new();
+    let options = Options::default().busy_timeout(Duration::from_millis(20));
+    let store = SqliteStore::open_with(folder.file(), options).await.unwrap();
+    store.create(key(), delta(json!({"k": 1}))).await.unwrap();
+    store.append(&key(), (0..4).map(|n| stored(n, &n.to_string())).collect()).await.unwrap();
+    // Another program appends two events, as ADK does, and goes on in a transaction that it does not end.
+    let other = Connection::open(folder.file()).unwrap();
+    let add = |n: u64, time: &str| {
+        let event = stored(n, &n.to_string());
+        let row = "INSERT INTO events SELECT ?1, app_name, user_id, id, ?2, ?3, ?4 FROM sessions";
+        let data = event.to_stored().unwrap();
+        let values = [event.id.to_string(), event.invocation_id.to_string(), time.to_owned(), data];
+        other.execute(row, rusqlite::params_from_iter(values)).unwrap();
+        other.execute("UPDATE sessions SET update_time = ?1", [time]).unwrap();
+    };
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let texts = async |filter: EventFilter| {
+        let found = store.read(&key(), &filter).await.unwrap().unwrap();
+        let texts: Vec<_> = found.events.iter().map(|event| event.text()).collect();
+        (texts.join(" "), found.first, found.len)
+    };
+    let told = |texts: &str, first, len| (texts.to_owned(), first, len);
+    assert_eq!(texts(EventFilter::new()).await, told("0 1 2 3", 0, 4));
+    add(5, "2100-01-01 00:00:00.000005");
+    add(4, "2100-01-01 00:00:00.000004");
+    assert_eq!(texts(EventFilter::new()).await, told("0 1 2 3", 0, 4));
+    other.execute_batch("COMMIT; BEGIN IMMEDIATE").unwrap();
+    let since = |micros| EventFilter::new().since(std::time::UNIX_EPOCH + Duration::from_micros(micros));
+    let last = 4_102_444_800_000_005;
+    for open in [true, false] {
+        if !open {
+            other.execute_batch("ROLLBACK").unwrap();
+        }
+        assert_eq!(texts(EventFilter::new()).await, told("0 1 2 3 4 5", 0, 6));
+        assert_eq!(texts(EventFilter::new().last(1)).await, told("5", 5, 6));
+        assert_eq!(texts(EventFilter::new().last(3)).await, told("3 4 5", 3, 6));
+        assert_eq!(texts(EventFilter::new().last(0)).await, told("", 6, 6));
+        assert_eq!(texts(EventFilter::new().places(2..5)).await, told("2 3 4", 2, 6));
+        assert_eq!(texts(EventFilter::new().places(0..5).last(2)).await, told("3 4", 3, 6));
+        assert_eq!(texts(since(last)).await, told("5", 5, 6));
+        assert_eq!(texts(since(last + 1)).await, told("", 6, 6));
+        let list = store.list("app", None).await.unwrap();
+        assert_eq!((list.len(), list[0].len, state(&list[0])), (1, 6, json!({"k": 1})));
+    }
+    let places = "SELECT count(*) FROM adkw_log";
+    assert_eq!(other.query_row(places, [], |row| row.get::<_, u64>(0)).unwrap(), 6, "they have their places");
+}
+
 #[tokio::test]
 async fn a_full_disk_ends_the_run_and_keeps_what_was_acknowledged() {
     let folder = Folder::new();
@@ -160,4 +212,32 @@ async fn a_full_disk_ends_the_run_and_keeps_what_was_acknowledged() {
     let store = SqliteStore::open(folder.file()).await.unwrap();
     store.append(&key(), vec![stored(1, "more")]).await.unwrap();
     assert_eq!(len(&store).await, seen.len() + 1);
+}
+
+#[tokio::test]
+async fn a_run_that_could_not_be_given_up_can_be_taken_up_after_an_attempt_that_failed() {
+    let folder = Folder::new();
+    let options = Options::default().busy_timeout(Duration::from_millis(20));
+    let store = SqliteStore::open_with(folder.file(), options).await.unwrap();
+    let runner = runner(&store);
+    let tree = Tree::new("w", vec![run(say("a")), run(say("b"))]);
+    let mut stream = runner.session("u", "s").run(&tree, "go").stream();
+    let id = stream.next().await.unwrap().unwrap().invocation_id;
+    let other = Connection::open(folder.file()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    // That nobody drives it any more cannot be written.
+    drop(stream);
+    let error = runner.session("u", "other").create(StateDelta::default()).await.unwrap_err();
+    assert_eq!(kind(&error), StoreErrorKind::Locked, "{error}");
+    other.execute_batch("ROLLBACK").unwrap();
+    // It is taken, and what there is of it cannot be read.
+    let step = "INSERT INTO adkw_steps SELECT id, 'w/a:x@0', 'no JSON' FROM adkw_runs";
+    other.execute(step, []).unwrap();
+    for _ in 0..2 {
+        let error = runner.resume(&tree, id).await.unwrap_err();
+        assert_eq!(kind(&error), StoreErrorKind::Corrupt, "{error}");
+    }
+    other.execute("DELETE FROM adkw_steps", []).unwrap();
+    runner.resume(&tree, id).await.unwrap();
+    assert_eq!(len(&store).await, 3);
 }

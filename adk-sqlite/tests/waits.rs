@@ -48,3 +48,8 @@ async fn a_resume_that_is_dropped_leaves_no_driver() {
     assert!(stream.next().await.is_none());
     assert!(matches!(stream.end(), RunEnd::Paused(_)), "nobody drives it");
 }
+
+#[tokio::test]
+async fn a_run_that_is_refused_is_as_it_was() {
+    people::refusals(&Folder::new()).await;
+}

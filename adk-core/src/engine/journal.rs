@@ -1,8 +1,8 @@
 //! An engine that keeps runs in memory: they survive their streams, and not the process.
 
 use super::{
-    Body, Done, Engine, Reply, RunInfo, RunRecord, RunStatus, Slot, StepKey, Stored, Taken, Wait, Waiting,
-    refuse,
+    Body, Done, Engine, Fits, Reply, RunInfo, RunRecord, RunStatus, Slot, StepKey, Stored, Taken, Wait,
+    Waiting, refuse,
 };
 use crate::event::{Event, StateDelta};
 use crate::session::Session;
@@ -95,6 +95,21 @@ impl Kept {
         }
     }
 
+    /// It is driven from now on: what was recorded of it.
+    fn taken(&mut self) -> Taken {
+        self.is_driven = true;
+        self.status = RunStatus::Running;
+        self.waits.iter_mut().for_each(|wait| wait.is_seen = wait.answer.is_some());
+        let begins = usize::try_from(self.record.begins).unwrap_or(usize::MAX);
+        let places = begins..self.session.len();
+        let events: Vec<Arc<Event>> = places.filter_map(|at| self.session.event(at).cloned()).collect();
+        let temps = self.slots.iter().filter(|(_, stored)| !stored.temp.is_empty());
+        let temp: HashMap<String, StateDelta> =
+            temps.map(|(key, stored)| (key.clone(), stored.temp.clone())).collect();
+        let (steps, done) = (self.steps.clone(), self.done.clone());
+        Taken { events, temp, steps, done, ..Taken::new(RunRecord::clone(&self.record)) }
+    }
+
     fn info(&self) -> RunInfo {
         let answered = self.waits.iter().any(|wait| wait.answer.is_some() && !wait.is_seen);
         let could = match self.status {
@@ -156,25 +171,14 @@ impl Engine for MemoryJournal {
         Box::pin(ready(Ok(answer)))
     }
 
-    fn take(&self, id: RunId) -> BoxFuture<'_, Result<Taken>> {
+    fn take(&self, id: RunId, fits: Fits) -> BoxFuture<'_, Result<Taken>> {
         let mut runs = lock(&self.runs);
         let taken = match runs.get_mut(&id) {
             None => Err(refuse::unknown_run(id)),
-            Some(run) if run.is_driven => Err(refuse::run_busy(id)),
-            Some(run) => {
-                run.is_driven = true;
-                run.status = RunStatus::Running;
-                run.waits.iter_mut().for_each(|wait| wait.is_seen = wait.answer.is_some());
-                let begins = usize::try_from(run.record.begins).unwrap_or(usize::MAX);
-                let events: Vec<Arc<Event>> = (begins..run.session.len())
-                    .filter_map(|place| run.session.event(place).cloned())
-                    .collect();
-                let temps = run.slots.iter().filter(|(_, stored)| !stored.temp.is_empty());
-                let temp: HashMap<String, StateDelta> =
-                    temps.map(|(key, stored)| (key.clone(), stored.temp.clone())).collect();
-                let (steps, done) = (run.steps.clone(), run.done.clone());
-                Ok(Taken { events, temp, steps, done, ..Taken::new(RunRecord::clone(&run.record)) })
-            }
+            Some(run) => fits(&run.record).and_then(|()| match run.is_driven {
+                true => Err(refuse::run_busy(id)),
+                false => Ok(run.taken()),
+            }),
         };
         Box::pin(ready(taken))
     }

@@ -2,7 +2,7 @@
 
 use super::Shared;
 use super::root::Start;
-use crate::engine::{Engine, Fork, Taken, refuse};
+use crate::engine::{Engine, Fork, RunRecord, Taken, refuse};
 use crate::event::StateDelta;
 use crate::run::Run;
 use crate::session::{PAGE, Session, SessionKey};
@@ -39,9 +39,11 @@ pub(super) async fn taken_up(
     id: RunId,
     shape: Option<(String, Topology)>,
 ) -> Result<(Arc<Run>, Start)> {
-    let taken = shared.engine.take(id).await?;
+    let app = shared.app.clone();
+    let fits = move |record: &RunRecord| fits(&app, shape.as_ref(), record);
+    let taken = shared.engine.take(id, Arc::new(fits)).await?;
     let mut held = Held { engine: &*shared.engine, run: Some(id) };
-    let made = make_again(shared, taken, shape).await?;
+    let made = make_again(shared, taken).await?;
     // From here on its stream gives it back.
     held.run = None;
     Ok(made)
@@ -61,32 +63,36 @@ impl Drop for Held<'_> {
     }
 }
 
-async fn make_again(
-    shared: &Shared,
-    taken: Taken,
-    shape: Option<(String, Topology)>,
-) -> Result<(Arc<Run>, Start)> {
-    let record = &taken.record;
+/// Whether a run is one of this app and of this workflow.
+fn fits(app: &str, shape: Option<&(String, Topology)>, record: &RunRecord) -> Result<()> {
     // Another app may keep its runs in the same store. To this one they are not there.
-    if record.session.app != shared.app {
+    if record.session.app != app {
         return Err(refuse::unknown_run(record.run_id));
     }
-    let (name, now) = shape.unwrap_or_default();
-    if record.workflow != name {
+    let (name, now) = match shape {
+        Some((name, now)) => (&**name, now),
+        None => ("", &Topology::default()),
+    };
+    if record.workflow != *name {
         let message = format!("run `{}` is one of `{}`, not of `{name}`", record.run_id, record.workflow);
         return Err(Error::new(ErrorKind::TopologyChanged, message).with_help("resume it with that workflow"));
     }
-    if !record.topology.fits(&now) {
+    if !record.topology.fits(now) {
         let message = format!(
             "`{name}` is not of the shape any more that run `{}` was begun with:\n{}",
             record.run_id,
-            record.topology.diff(&now)
+            record.topology.diff(now)
         );
         return Err(Error::new(ErrorKind::TopologyChanged, message).with_help(
             "resume it with the program that began it; steps may be added at the end of the body, and prompts, models, \
              tools and limits may change",
         ));
     }
+    Ok(())
+}
+
+async fn make_again(shared: &Shared, taken: Taken) -> Result<(Arc<Run>, Start)> {
+    let record = &taken.record;
     let session = found(shared, &record.session, record.run_id).await?;
     let begins = usize::try_from(record.begins).unwrap_or(usize::MAX);
     load_end(&session, begins).await?;

@@ -1,7 +1,7 @@
 //! An engine that stops at a point that is chosen, as a process that is killed there.
 
 use adk_core::engine::{
-    Body, Engine, MemoryJournal, Reply, RunInfo, RunStatus, Slot, StepKey, Stored, Taken, Wait, Waiting,
+    Body, Engine, Fits, MemoryJournal, Reply, RunInfo, RunStatus, Slot, StepKey, Stored, Taken, Wait, Waiting,
 };
 use adk_core::{BoxFuture, Result, RunId};
 use serde_json::Value;
@@ -105,10 +105,10 @@ impl Engine for Crashing {
             self.inner.withdraw(waits).await
         })
     }
-    fn take(&self, run: RunId) -> BoxFuture<'_, Result<Taken>> {
+    fn take(&self, run: RunId, fits: Fits) -> BoxFuture<'_, Result<Taken>> {
         Box::pin(async move {
             self.point().await;
-            self.inner.take(run).await
+            self.inner.take(run, fits).await
         })
     }
     fn close(&self, run: RunId, status: RunStatus) -> BoxFuture<'_, Result<()>> {

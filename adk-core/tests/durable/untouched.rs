@@ -2,6 +2,7 @@
 
 use super::crash::World;
 use crate::support::*;
+use adk_core::engine::{Engine as _, RunInfo};
 use adk_core::llm::LlmAgent;
 use adk_core::testing::{Reply, ScriptedModel};
 use adk_core::tool::FunctionTool;
@@ -37,8 +38,8 @@ fn runner(world: &World, app: &str) -> Runner {
     builder.build().unwrap()
 }
 
-/// All that is stored: each session with its events and its state, and who waits.
-async fn stored(world: &World) -> (Vec<Value>, Vec<Waiting>) {
+/// All that is stored: each session with its events and its state, how far each run is, and who waits.
+async fn stored(world: &World) -> (Vec<Value>, Vec<RunInfo>, Vec<Waiting>) {
     let mut sessions = Vec::new();
     for listed in world.sessions.list("app", None).await.unwrap() {
         let session = world.sessions.get(&listed.key).await.unwrap().unwrap();
@@ -47,7 +48,8 @@ async fn stored(world: &World) -> (Vec<Value>, Vec<Waiting>) {
             session.state().into_iter().map(|(key, value)| (key.to_string(), Value::clone(&value))).collect();
         sessions.push(json!([listed.key.to_string(), events, state]));
     }
-    (sessions, runner(world, "app").waiting().await.unwrap())
+    let runs = world.journal.unfinished("app").await.unwrap();
+    (sessions, runs, runner(world, "app").waiting().await.unwrap())
 }
 
 struct Asked {
@@ -129,7 +131,7 @@ async fn a_long_running_tool_declares_no_type_so_any_answer_fits_and_is_told_as_
         runner.answer(id, answer).await.unwrap();
         asked.refused(ErrorKind::Answered, runner.answer(id, "again")).await;
         assert_eq!(runner.resume(&asked.tree, asked.run).await.unwrap_err().kind(), ErrorKind::Paused);
-        let (sessions, _) = stored(&asked.world).await;
+        let (sessions, ..) = stored(&asked.world).await;
         let events = sessions[0][1].as_array().unwrap();
         let by_user = events.iter().rfind(|event| event["author"] == "user").unwrap();
         let response = &by_user["content"]["parts"][0]["functionResponse"];

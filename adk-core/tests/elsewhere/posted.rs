@@ -1,7 +1,9 @@
 //! The engine that agents see: it owns nothing and posts every effect.
 
 use super::log::Log;
-use adk_core::engine::{Body, Engine, Fork, Joined, Reply, RunStatus, Slot, StepKey, Stored, Taken, Wait};
+use adk_core::engine::{
+    Body, Engine, Fits, Fork, Joined, Reply, RunStatus, Slot, StepKey, Stored, Taken, Wait,
+};
 use adk_core::{BoxFuture, Error, ErrorKind, Result, RunId};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
@@ -14,7 +16,7 @@ pub enum Effect {
     Wait(Wait, Answer<Option<Value>>),
     /// As JSON, which is all that another process gets.
     Fork(Value, BoxFuture<'static, ()>, Answer<Joined>),
-    Take(RunId, Answer<Taken>),
+    Take(RunId, Fits, Answer<Taken>),
 }
 
 pub struct Posted {
@@ -65,8 +67,8 @@ impl Engine for Posted {
         let fork = serde_json::to_value(fork).unwrap();
         Some(self.post(|reply| Effect::Fork(fork, cancelled, reply)))
     }
-    fn take(&self, run: RunId) -> BoxFuture<'_, Result<Taken>> {
-        self.post(|reply| Effect::Take(run, reply))
+    fn take(&self, run: RunId, fits: Fits) -> BoxFuture<'_, Result<Taken>> {
+        self.post(|reply| Effect::Take(run, fits, reply))
     }
     fn close(&self, _: RunId, _: RunStatus) -> BoxFuture<'_, Result<()>> {
         Box::pin(async { Ok(()) })

@@ -132,9 +132,13 @@ impl Process {
                         let _ = reply.send(joined);
                     });
                 }
-                Effect::Take(run, reply) => {
+                Effect::Take(run, fits, reply) => {
                     let record = own.log.record_of_run().ok_or_else(|| unknown(run));
-                    let _ = reply.send(record.map(|record| Taken::starting_over((*record).clone())));
+                    let taken = record.and_then(|record| {
+                        fits(&record)?;
+                        Ok(Taken::starting_over((*record).clone()))
+                    });
+                    let _ = reply.send(taken);
                 }
             }
         }

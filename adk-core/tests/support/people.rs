@@ -1,8 +1,9 @@
 //! What every store that outlives the process has to do with people: questions are listed, answered once, by whatever
 //! process; deadlines are taken by who recovers, and on time by who watches.
 
-use super::survival::{Place, knows, runner_of};
-use super::{Tree, exit, parallel, repeat, run, say};
+use super::survival::{Place, knows, runner, runner_of};
+use super::{By, Tree, by, exit, parallel, repeat, run, say};
+use adk_core::engine::{Engine as _, RunStatus};
 use adk_core::{Await, Error, ErrorKind, RunEnd, Runner, Waiting};
 use serde_json::json;
 use std::time::Duration;
@@ -71,6 +72,43 @@ pub async fn answers(place: &impl Place) {
     let answers: (Option<bool>, Option<bool>) = (outcome.get("a").unwrap(), outcome.get("b").unwrap());
     assert_eq!(answers, (Some(won), Some(true)));
     assert!(third.waiting().await.unwrap().is_empty());
+}
+
+/// A run that is refused is as it was: one that waits still waits, one with an answer is still ready, one that has failed
+/// is not taken up by whoever recovers.
+pub async fn refusals(place: &impl Place) {
+    let waiting = pause(place, two).await;
+    let (store, id) = (place.open().await, waiting[0].run_id);
+    let (own, stranger) = (runner(&store), runner_of("elsewhere", &store));
+    let (changed, other, same) = (Tree::new("w", vec![run(say("end"))]), Tree::new("v", vec![]), two());
+    let refused = async |id| {
+        let before = store.unfinished("app").await.unwrap();
+        for (runner, tree, wanted) in [
+            (&own, &changed, ErrorKind::TopologyChanged),
+            (&own, &other, ErrorKind::TopologyChanged),
+            (&stranger, &same, ErrorKind::UnknownRun),
+        ] {
+            assert_eq!(kind(runner.resume(tree, id).await), wanted);
+            assert_eq!(store.unfinished("app").await.unwrap(), before);
+        }
+        before
+    };
+    let told = refused(id).await;
+    assert_eq!((&told[0].status, told[0].is_ready), (&RunStatus::Paused, false));
+    own.answer(&waiting[1].id, true).await.unwrap();
+    let told = refused(id).await;
+    assert_eq!((&told[0].status, told[0].is_ready), (&RunStatus::Paused, true));
+
+    let fails = Tree::new("w", vec![run(fails())]);
+    let mut stream = own.session("u", "failed").run(&fails, "go").stream();
+    let failed = stream.next().await.unwrap().unwrap().invocation_id;
+    while stream.next().await.is_some_and(|event| event.is_ok()) {}
+    drop(stream);
+    assert_eq!(refused(failed).await.len(), 1, "the one that waits");
+}
+
+fn fails() -> By {
+    by("fails", |_| Box::pin(async { Err(Error::new(ErrorKind::KeyMissing, "no")) }))
 }
 
 /// A question with a default and one without, whose deadlines pass at once.
