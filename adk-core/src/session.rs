@@ -13,7 +13,7 @@ pub use filter::{EventFilter, SessionSnapshot};
 pub use memory::MemoryStore;
 pub use open::{OpenSessions, SessionRow};
 pub use pages::{PAGE, Pages};
-pub use state::{Scope, SharedState, StateMap, split};
+pub use state::{Scope, SharedState, StateMap, forget_temp, split};
 pub use store::{SessionKey, SessionStore};
 pub use transfer::{export, import};
 
@@ -152,6 +152,16 @@ impl Session {
         Box::pin(self.earlier.load(places))
     }
 
+    /// Loads the newest of the first `len` events: as much as there is of a session that a store has opened. Who needs more
+    /// [loads](Self::load) it.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn load_newest(&self, len: usize) -> BoxFuture<'_, Result<()>> {
+        let end = len.min(self.len());
+        self.load(end.saturating_sub(PAGE)..end)
+    }
+
     /// When it was last written, in microseconds since 1970.
     pub fn updated(&self) -> u64 {
         lock(&self.clock).micros
@@ -273,7 +283,8 @@ impl Clock {
     }
 }
 
-pub(crate) fn now_micros() -> u64 {
+/// Microseconds since 1970, by the clock of the system: what sessions and events are stamped with.
+pub fn now_micros() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
 }

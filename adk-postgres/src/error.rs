@@ -23,6 +23,8 @@ fn kind(error: &Sql) -> (StoreErrorKind, &'static str) {
     use StoreErrorKind as Kind;
     const AWAY: &str =
         "is the server there? nothing that was acknowledged is lost; resume the run when it is back";
+    const TLS: &str = "does the server speak TLS, with a certificate for that host that is vouched for? the feature \
+        `tls` adds it here; `sslmode` and `sslrootcert` of the URL choose";
     match error {
         Sql::Database(error) => match error.code().as_deref().unwrap_or_default() {
             // Two transactions that wait for each other, or for a lock that somebody holds for too long.
@@ -53,14 +55,14 @@ fn kind(error: &Sql) -> (StoreErrorKind, &'static str) {
             code if code.starts_with("58") => (Kind::Unavailable, "look at the disk of the server"),
             _ => (Kind::Other, ""),
         },
+        // The handshake of TLS: a certificate that is wrong stays so.
+        Sql::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => (Kind::Other, TLS),
         Sql::Io(_) | Sql::PoolTimedOut | Sql::PoolClosed | Sql::WorkerCrashed | Sql::BeginFailed => {
             (Kind::Unavailable, AWAY)
         }
         // A connection that ends in the middle of a message.
         Sql::Protocol(_) => (Kind::Unavailable, AWAY),
-        Sql::Tls(_) => {
-            (Kind::Other, "does the server speak TLS? the feature `tls` adds it here, `?sslmode=` chooses")
-        }
+        Sql::Tls(_) => (Kind::Other, TLS),
         Sql::Configuration(_) => (Kind::Other, "a URL is `postgres://user:password@host:5432/database`"),
         _ => (Kind::Other, ""),
     }

@@ -113,6 +113,10 @@ impl PostgresStore {
     /// `postgres://user:password@host:5432/database?sslmode=require`; what it leaves out is taken from `PGHOST`, `PGUSER`
     /// and so on. Tables are looked for and made along the `search_path`.
     ///
+    /// TLS is a feature of this crate, `tls`. With it a server that offers TLS is spoken to by it; `sslmode=require` insists, and
+    /// `sslmode=verify-full` also asks whether the server is the one that it is called, by the authorities of Mozilla or those of
+    /// the file `sslrootcert`. Without the feature both are an error.
+    ///
     /// # Errors
     /// Of kind [`ErrorKind::Store`](adk_core::ErrorKind::Store), with a kind of its own for a server that cannot be reached,
     /// a database that is not there, a user that may not write, and tables of another program or another version of ADK.

@@ -3,16 +3,12 @@
 use crate::error::{Doing, closed};
 use crate::lane::{Job, Reply};
 use crate::{PostgresStore, Shared, log, reader};
-use adk_core::session::{EventFilter, PAGE, Scope, Session, SessionKey, SessionSnapshot, SessionStore};
+use adk_core::session::{
+    EventFilter, Session, SessionKey, SessionSnapshot, SessionStore, forget_temp, now_micros,
+};
 use adk_core::{BoxFuture, Event, Result, StateDelta};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::oneshot;
-
-fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
-}
 
 impl Shared {
     /// Asks something of a session, and waits for what becomes of it.
@@ -34,7 +30,7 @@ impl Shared {
     async fn create(&self, key: &SessionKey, state: &StateDelta) -> Result<bool> {
         self.transact_once(&mut |connection| {
             let (key, state) = (key.clone(), state.clone());
-            Box::pin(async move { log::create(connection, &key, &state, now()).await })
+            Box::pin(async move { log::create(connection, &key, &state, now_micros()).await })
         })
         .await
     }
@@ -67,8 +63,7 @@ impl SessionStore for PostgresStore {
     fn get<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<Option<Arc<Session>>>> {
         Box::pin(async move {
             let Some(session) = self.0.open(key).await? else { return Ok(None) };
-            let len = session.len();
-            session.load(len.saturating_sub(PAGE)..len).await?;
+            session.load_newest(session.len()).await?;
             Ok(Some(session))
         })
     }
@@ -94,12 +89,9 @@ impl SessionStore for PostgresStore {
         })
     }
 
-    fn append<'a>(&'a self, key: &'a SessionKey, events: Vec<Event>) -> BoxFuture<'a, Result<()>> {
+    fn append<'a>(&'a self, key: &'a SessionKey, mut events: Vec<Event>) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            let mut events = events;
-            for event in &mut events {
-                event.actions.state_delta.retain(|key| Scope::of(key) != Scope::Temp);
-            }
+            forget_temp(&mut events);
             self.0.ask(key, |reply| Job::Append { events, reply }).await?;
             // Whoever has the session open sees them.
             match self.0.live.is_open(key) {

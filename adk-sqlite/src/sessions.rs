@@ -6,20 +6,14 @@ use crate::reader::{self, Reader, Shelf, row, snapshot};
 use crate::writer::{Db, Job};
 use crate::{SqliteStore, time};
 use adk_core::session::{
-    EventFilter, OpenSessions, PAGE, Scope, Session, SessionKey, SessionRow, SessionSnapshot, SessionStore,
-    split,
+    EventFilter, OpenSessions, Session, SessionKey, SessionRow, SessionSnapshot, SessionStore, forget_temp,
+    now_micros, split,
 };
 use adk_core::{BoxFuture, ErrorKind, Event, Result, StateDelta, StoreErrorKind};
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Map, Value};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::oneshot;
-
-fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
-}
 
 impl SessionStore for SqliteStore {
     fn create(&self, key: SessionKey, state: StateDelta) -> BoxFuture<'_, Result<Arc<Session>>> {
@@ -29,8 +23,7 @@ impl SessionStore for SqliteStore {
     fn get<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<Option<Arc<Session>>>> {
         Box::pin(async move {
             let Some(session) = self.open_session(key.clone(), None).await? else { return Ok(None) };
-            let len = session.len();
-            session.load(len.saturating_sub(PAGE)..len).await?;
+            session.load_newest(session.len()).await?;
             Ok(Some(session))
         })
     }
@@ -61,12 +54,9 @@ impl SessionStore for SqliteStore {
         })
     }
 
-    fn append<'a>(&'a self, key: &'a SessionKey, events: Vec<Event>) -> BoxFuture<'a, Result<()>> {
+    fn append<'a>(&'a self, key: &'a SessionKey, mut events: Vec<Event>) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            let mut events = events;
-            for event in &mut events {
-                event.actions.state_delta.retain(|key| Scope::of(key) != Scope::Temp);
-            }
+            forget_temp(&mut events);
             let of = key.clone();
             let write = move |db: &mut Db| {
                 if known(db, &of)?.is_none() {
@@ -215,7 +205,7 @@ fn delete(connection: &Connection, key: &SessionKey) -> Result<bool> {
 
 fn create(db: &mut Db, key: &SessionKey, state: &StateDelta) -> Result<()> {
     let what = "make a session";
-    let time = time::to_text(now());
+    let time = time::to_text(now_micros());
     let [own, user, app] = split(state);
     let own: Map<_, _> = own.into_iter().map(|(key, value)| (key.to_owned(), Value::clone(value))).collect();
     let connection = &db.connection;

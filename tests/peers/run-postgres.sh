@@ -2,7 +2,8 @@
 # Runs a command with a Postgres server of its own, which is thrown away afterwards.
 #   tests/peers/run-postgres.sh cargo test -p adk-workflow-postgres -- --ignored
 # The server is installed from the distribution when it is not there yet. It listens on a free port of this machine; the
-# command finds its URL in ADK_POSTGRES, and the folder and `pg_ctl` to restart it with in ADK_POSTGRES_DATA and ADK_PG_CTL.
+# command finds its URL in ADK_POSTGRES, the authority of its certificate in ADK_POSTGRES_CA, and the folder and `pg_ctl` to
+# restart it with in ADK_POSTGRES_DATA and ADK_PG_CTL.
 set -euo pipefail
 
 tools() {
@@ -37,12 +38,25 @@ stop() {
 trap stop EXIT
 cd "$data"
 "${as_server[@]}" "$bin/initdb" -D "$data" -U adk --auth=trust --no-locale --encoding=UTF8 >/dev/null
+# It speaks TLS as well, as `localhost`, with a certificate of an authority of its own.
+key=(-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes)
+(
+  cd "$folder"
+  openssl req -x509 "${key[@]}" -days 2 -subj '/CN=an authority for tests' -keyout ca.key -out ca.crt
+  openssl req -new "${key[@]}" -subj /CN=localhost -keyout server.key -out server.csr
+  printf 'subjectAltName=DNS:localhost' >names
+  openssl x509 -req -in server.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days 2 -extfile names -out server.crt
+  mv server.key server.crt "$data"
+) 2>/dev/null
+chmod 600 "$data/server.key"
+if [ "$(id -u)" = 0 ]; then chown postgres "$data/server.key" "$data/server.crt"; fi
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 cat >>"$data/postgresql.conf" <<SETTINGS
 listen_addresses = '127.0.0.1'
 port = $port
 unix_socket_directories = ''
 max_connections = 300
+ssl = on
 SETTINGS
 if ! "${as_server[@]}" "$bin/pg_ctl" -D "$data" -l "$log" -w start >/dev/null; then
   cat "$log" >&2
@@ -50,5 +64,6 @@ if ! "${as_server[@]}" "$bin/pg_ctl" -D "$data" -l "$log" -w start >/dev/null; t
 fi
 cd "$OLDPWD"
 export ADK_POSTGRES="postgres://adk@127.0.0.1:$port/postgres" ADK_POSTGRES_DATA="$data"
+export ADK_POSTGRES_CA="$folder/ca.crt"
 export ADK_PG_CTL="${as_server[*]} $bin/pg_ctl"
 "$@"

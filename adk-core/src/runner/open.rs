@@ -5,7 +5,7 @@ use super::root::Start;
 use crate::engine::{Engine, Fork, RunRecord, Taken, refuse};
 use crate::event::StateDelta;
 use crate::run::Run;
-use crate::session::{PAGE, Session, SessionKey};
+use crate::session::{Session, SessionKey};
 use crate::spec::Topology;
 use crate::{Error, ErrorKind, Result, RunId, StoreErrorKind};
 use std::sync::Arc;
@@ -14,16 +14,9 @@ use std::sync::Arc;
 pub(super) async fn forked(shared: &Shared, fork: &Fork) -> Result<Run> {
     let session = found(shared, &fork.session, fork.run_id).await?;
     let upto = usize::try_from(fork.upto).unwrap_or(usize::MAX);
-    load_end(&session, upto).await?;
+    session.load_newest(upto).await?;
     let config = serde_json::from_value(fork.config.clone()).unwrap_or_else(|_| shared.config.clone());
     Ok(Run::branch(fork, &session, shared.engine.clone(), config, shared.services.clone()))
-}
-
-/// Loads what stood at the end of the log when it had so many events: as much as of a session that is opened. Who needs
-/// more loads it.
-async fn load_end(session: &Session, len: usize) -> Result<()> {
-    let end = len.min(session.len());
-    session.load(end.saturating_sub(PAGE)..end).await
 }
 
 async fn found(shared: &Shared, key: &SessionKey, run: RunId) -> Result<Arc<Session>> {
@@ -95,7 +88,7 @@ async fn make_again(shared: &Shared, taken: Taken) -> Result<(Arc<Run>, Start)> 
     let record = &taken.record;
     let session = found(shared, &record.session, record.run_id).await?;
     let begins = usize::try_from(record.begins).unwrap_or(usize::MAX);
-    load_end(&session, begins).await?;
+    session.load_newest(begins).await?;
     let config = serde_json::from_value(record.config.clone()).unwrap_or_else(|_| shared.config.clone());
     let start = Start { message: record.message.clone(), delta: record.delta.clone() };
     // What an engine tells again comes on top of what there was.

@@ -1,6 +1,6 @@
 //! Sessions in memory, for as long as the process lives.
 
-use super::{EventFilter, Scope, Session, SessionKey, SessionSnapshot, SessionStore, SharedState};
+use super::{EventFilter, Session, SessionKey, SessionSnapshot, SessionStore, SharedState, forget_temp};
 use crate::event::{Event, StateDelta};
 use crate::sync::lock;
 use crate::{BoxFuture, Error, ErrorKind, EventId, Result, StoreErrorKind};
@@ -68,17 +68,15 @@ impl SessionStore for MemoryStore {
         Box::pin(ready(Ok(self.find(key).map(|session| session.snapshot(filter)))))
     }
 
-    fn append<'a>(&'a self, key: &'a SessionKey, events: Vec<Event>) -> BoxFuture<'a, Result<()>> {
+    fn append<'a>(&'a self, key: &'a SessionKey, mut events: Vec<Event>) -> BoxFuture<'a, Result<()>> {
         let Some(session) = self.find(key) else { return Box::pin(ready(Err(key.missing()))) };
         let mut ids: HashSet<EventId> = session.events().map(|event| event.id).collect();
         let twice = events.iter().find(|event| !ids.insert(event.id));
         let result = match twice {
             Some(event) => Err(key.twice(event)),
             None => {
-                for mut event in events {
-                    event.actions.state_delta.retain(|key| Scope::of(key) != Scope::Temp);
-                    session.append_stored(Arc::new(event));
-                }
+                forget_temp(&mut events);
+                events.into_iter().for_each(|event| session.append_stored(Arc::new(event)));
                 Ok(())
             }
         };

@@ -1,7 +1,7 @@
 //! The scopes of state: a key's prefix says how long it lives and who shares it.
 
 use crate::Name;
-use crate::event::StateDelta;
+use crate::event::{Event, StateDelta};
 use crate::sync::{read, write};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -9,6 +9,13 @@ use std::sync::{Arc, RwLock};
 
 /// Keys and values. Values are shared with the events that wrote them.
 pub type StateMap = BTreeMap<Name, Arc<Value>>;
+
+/// Takes the `temp:` keys out of events that are appended outside of a run: there is no run that they could live in.
+pub fn forget_temp(events: &mut [Event]) {
+    for event in events {
+        event.actions.state_delta.retain(|key| Scope::of(key) != Scope::Temp);
+    }
+}
 
 /// How long a key lives and who shares it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,12 +1,13 @@
 //! The shape of a workflow, as it is kept with a run: what a run that is taken up again has to fit.
 
-use super::{AgentMeta, Node, NodeKind, Spec};
+use super::{AgentKind, AgentMeta, KeySpec, Node, NodeKind, Spec};
 use serde::{Deserialize, Serialize};
 
 /// The shape of a workflow: its nodes in source order, one line each, indented by their depth.
 ///
-/// In it are kinds, names, the keys that nodes write and choose by, and what stands in what. Not in it are prompts,
-/// descriptions, models, settings, tools, and the most rounds and branches: those may change while a run waits.
+/// In it are kinds, names, the keys that workflows begin with (inputs and `let`), that nodes write and choose by, and what
+/// stands in what. Not in it are prompts, descriptions, models, settings, tools, the values of `let` and of defaults, and the
+/// most rounds and branches: those may change while a run waits.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Topology(Vec<String>);
@@ -14,7 +15,9 @@ pub struct Topology(Vec<String>);
 impl Topology {
     /// The shape of an agent: for a workflow all that is in it.
     pub fn of(root: &AgentMeta<'_>) -> Self {
-        Self(Spec::new(root.name, "", root.steps).nodes().iter().map(line).collect())
+        let mut nodes = Spec::new(root.name, "", root.steps).nodes();
+        nodes[0].begins = begins(root);
+        Self(nodes.iter().map(line).collect())
     }
 
     /// A hash of it that is the same in every build and on every machine (FNV-1a, 64 bits).
@@ -65,6 +68,20 @@ impl Topology {
         }
         lines.join("\n")
     }
+}
+
+/// The keys that a workflow begins with: a run that was begun without one of them has no value for it.
+pub(super) fn begins<'a>(meta: &AgentMeta<'a>) -> Vec<&'a str> {
+    if meta.kind != AgentKind::Workflow {
+        return Vec::new();
+    }
+    // A tree that was built at run time reads what it needs of the session, and has no inputs.
+    let is_state = |key: &KeySpec<'_>| meta.states.iter().any(|state| state.name == key.name);
+    let inputs = meta.reads.iter().filter(|key| !is_state(key));
+    let mut keys: Vec<_> = inputs.chain(meta.lets).map(|key| key.name).collect();
+    // Their order is that of the source, and means nothing.
+    keys.sort_unstable();
+    keys
 }
 
 /// More pairs of lines than these are not compared: all of them are told.
@@ -132,6 +149,10 @@ fn line(node: &Node<'_>) -> String {
     for word in words.filter(|word| !word.is_empty()) {
         line.push(' ');
         line.push_str(word);
+    }
+    for key in &node.begins {
+        line.push_str(" <- ");
+        line.push_str(key);
     }
     // The outputs of the root are what its agents write.
     if node.depth > 0 {

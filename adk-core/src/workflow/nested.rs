@@ -27,10 +27,17 @@ pub(super) async fn enter(workflow: &dyn Wired, cx: &mut Context) -> Result<()> 
     cx.scope = Some(Arc::new(of_workflow(spec, cx.path().name(), outer)));
     let mut event = Event::new();
     event.actions.state_delta = delta.into_iter().collect();
-    event.actions.state_delta.extend(keys.into_delta());
-    if !event.actions.state_delta.is_empty() {
-        cx.emit_boxed(event).await?;
+    let own = keys.into_delta();
+    let is_given = own.is_empty();
+    event.actions.state_delta.extend(own);
+    if event.actions.state_delta.is_empty() {
+        return Ok(());
     }
+    match is_given {
+        true => cx.emit_boxed(event).await?,
+        // Expressions gave these: what they gave first stands, as for the keys that the whole run begins with.
+        false => Box::pin(cx.emit_call(async move { Ok(event) })).await?,
+    };
     Ok(())
 }
 

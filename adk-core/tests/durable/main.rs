@@ -13,6 +13,7 @@ mod inside;
 mod matrix;
 mod people;
 mod person;
+mod record;
 mod refused;
 mod talks;
 mod trees;

@@ -1,6 +1,7 @@
 //! What a [`Spec::nodes`](crate::spec::Spec::nodes) is made of.
 
 use super::reads;
+use crate::spec::topology;
 use crate::spec::{Accepts, AgentKind, AgentMeta, KeySpec, Renames, Step, StepKind, ToolMeta};
 use std::borrow::Cow;
 
@@ -58,6 +59,9 @@ pub struct Node<'a> {
     pub transfer: bool,
     /// Whether somebody chose the name.
     pub named: bool,
+    /// The keys to which a workflow gives a value when it starts, inputs among them.
+    #[serde(skip)]
+    pub(crate) begins: Vec<&'a str>,
     /// Says what is wrong with a value that an `await` is answered with.
     #[serde(skip)]
     pub(crate) accepts: Option<Accepts>,
@@ -134,6 +138,7 @@ impl<'a> Node<'a> {
             instance: false,
             transfer: false,
             named: true,
+            begins: Vec::new(),
             accepts: None,
         }
     }
@@ -150,6 +155,7 @@ impl<'a> Node<'a> {
             max_turns: meta.max_turns,
             may_exit: meta.may_exit,
             exits: Cow::Borrowed(meta.exits),
+            begins: topology::begins(meta),
             accepts: meta.accepts,
             ..Self::new(meta.kind.into(), name)
         }
