@@ -9,6 +9,21 @@ pub(super) fn plain(ident: &Ident) -> String {
     ident.unraw().to_string()
 }
 
+/// The name as it can be used in names that are made of it: rustc passes on `W🦀`, and tells by itself that this is no
+/// identifier.
+pub(super) fn usable(ident: Ident) -> Ident {
+    let text = ident.to_string();
+    let name = text.strip_prefix("r#").unwrap_or(&text);
+    if text.is_ascii() || syn::parse::Parser::parse_str(Ident::parse_any, name).is_ok() {
+        return ident;
+    }
+    let plain = |c: char| match c {
+        '_' | 'a'..='z' | 'A'..='Z' | '0'..='9' => c.to_string(),
+        other => format!("_{:x}", u32::from(other)),
+    };
+    Ident::new(&name.chars().map(plain).collect::<String>(), ident.span())
+}
+
 /// The name without the user's span, so that editors do not take it for one more definition or use.
 pub(super) fn unspanned(ident: &Ident) -> Ident {
     let mut ident = ident.clone();

@@ -13,8 +13,10 @@ mod head;
 mod limit;
 mod rename;
 mod run;
+mod rust;
 mod skip;
 mod step;
+mod types;
 mod unknown;
 mod word;
 
@@ -42,6 +44,8 @@ struct Parser {
     unclosed: bool,
     /// Something that may have declared a key could not be read.
     partial: bool,
+    /// Names of agents that cannot be names, which is told.
+    told: Vec<String>,
 }
 
 /// The input of `workflow!`.

@@ -35,6 +35,11 @@ impl Report {
         self.faults.len()
     }
 
+    /// Forgets all but the first `len` faults.
+    pub(super) fn shorten(&mut self, len: usize) {
+        self.faults.truncate(len);
+    }
+
     /// The faults as tokens that rustc reports.
     pub(super) fn into_tokens(self) -> TokenStream {
         self.faults.iter().map(syn::Error::to_compile_error).collect()

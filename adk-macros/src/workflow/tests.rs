@@ -4,4 +4,5 @@
 
 mod fuzz;
 mod messages;
+mod names;
 mod shapes;

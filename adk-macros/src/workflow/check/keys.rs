@@ -30,7 +30,7 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: &mut Report) {
     }
     for decl in &tree.items.agents {
         if let DeclKind::Described { reads, .. } = &decl.kind {
-            let reads = reads.iter().map(|typed| (&typed.key, "what it reads"));
+            let reads = reads.iter().map(|typed| (&typed.key, "a key that the agent reads"));
             unique(reads, &mut HashMap::new(), report);
         }
     }

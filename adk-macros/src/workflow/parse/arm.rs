@@ -15,7 +15,10 @@ impl Parser {
     /// The key of a `match`.
     pub(super) fn subject(&mut self, input: ParseStream<'_>) -> syn::Result<Match> {
         let example = "as in `match severity < Severity::High => page, _ => () >`";
-        let key = expect::key(input, &format!("the key to look at, {example}"), false)?;
+        let key = expect::key(input, &format!("the key to look at, {example}"), false).inspect_err(|_| {
+            // Behind an `if` it would be passed over as a guard.
+            let _ = input.parse::<Option<Token![if]>>();
+        })?;
         if at_brackets(input) {
             return Ok(Match { key, arms: Vec::new(), whole: true });
         }

@@ -8,10 +8,12 @@ use super::limit::{code_list, rest};
 use super::{Parser, skip};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Attribute, Expr, Ident, Token, token};
+use syn::{Attribute, Expr, Ident, LitStr, Token, token};
 
 /// What may stand in the parentheses.
 const ARGUMENTS: [&str; 2] = ["timeout", "default"];
+
+const QUESTION: &str = "the question is the doc comment of the `await`, as in `/// May it go?`";
 
 impl Parser {
     /// A step that waits, from its word on. Its doc comment is the question.
@@ -28,6 +30,13 @@ impl Parser {
             let list;
             syn::parenthesized!(list in input);
             self.list(&list, |_, list| argument(list, &mut wait, &mut seen));
+        }
+        if input.peek(LitStr) {
+            let text =
+                format!("syntax: expected a key and its type, as in `decision: bool`; help: {QUESTION}");
+            self.report.at(input.span(), text);
+            skip::step(input);
+            return Ok(Node::Unread(span));
         }
         let (timeout, default) = wait;
         if let (Some((word, _)), None, true) = (&default, &timeout, self.report.len() == faults) {
@@ -62,6 +71,9 @@ fn argument(list: ParseStream<'_>, read: &mut Read, seen: &mut Vec<String>) -> s
         rest(list);
         let help = match nearest(&name, ARGUMENTS) {
             Some(near) => format!("did you mean `{near}`?"),
+            None if matches!(name.as_str(), "question" | "message" | "prompt" | "text") => {
+                QUESTION.to_owned()
+            }
             None => format!("it takes {}", code_list(&ARGUMENTS)),
         };
         let text = format!("field-unknown: `await` has no argument `{name}`; help: {help}");

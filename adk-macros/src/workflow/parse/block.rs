@@ -9,7 +9,7 @@ use super::{DEEPEST, Parser, skip};
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Attribute, Ident, Token, token};
+use syn::{Attribute, Ident, LitInt, Token, token};
 
 /// What begins with a word, or with a bracket.
 pub(super) enum Begin {
@@ -56,6 +56,9 @@ impl Parser {
         let Some((word, is_known)) = opens(input)? else {
             return Ok(Begin::Other);
         };
+        if !is_known && self.declares(&word) {
+            return Ok(Begin::Other);
+        }
         if !is_known && is_generic(&word, input) {
             return self.generic(input);
         }
@@ -71,6 +74,16 @@ impl Parser {
             },
         };
         input.call(Ident::parse_any)?;
+        let bare = bare_arguments(input, meant);
+        if bare {
+            let example = if meant == "loop" { "loop(max = 5)" } else { "parallel(max_concurrency = 4)" };
+            let text =
+                format!("syntax: the arguments of a block stand in `( )`, as in `{example} < step; step >`");
+            self.report.at(input.span(), text);
+            while !(input.is_empty() || input.peek(Token![;]) || at_brackets(input)) {
+                let _ = input.parse::<proc_macro2::TokenTree>();
+            }
+        }
         if holds_steps(input) {
             let text = format!("syntax: the steps of a block stand in `< >`, as in `{meant} < step; step >`");
             self.report.at(input.span(), text);
@@ -79,14 +92,22 @@ impl Parser {
         }
         let (mut arguments, faults) = (Arguments::default(), self.report.len());
         if input.peek(token::Paren) {
+            let open = input.span();
             let list;
             syn::parenthesized!(list in input);
+            if meant == "each" && list.peek(Ident) && list.peek2(Token![in]) {
+                skip::drain(&list);
+                let text = "syntax: the element and its list stand without `( )`; help: write `each item in items < ... >`";
+                self.report.at(open, text);
+                skip::to(input, &[';']);
+                return Ok(Begin::Unread);
+            }
             match is_known {
                 true => arguments = self.arguments(&list, meant),
                 false => skip::drain(&list),
             }
         }
-        let vague = !is_known || self.report.len() > faults;
+        let vague = !is_known || bare || self.report.len() > faults;
         let Arguments { max, until, max_concurrency, callbacks } = arguments;
         let kind = match meant {
             "loop" => BlockKind::Loop { max, until },
@@ -199,7 +220,20 @@ impl Parser {
 
 /// Whether the brackets of a block begin here.
 pub(super) fn at_brackets(input: ParseStream<'_>) -> bool {
-    input.peek(Token![<]) || input.peek(token::Brace)
+    input.peek(Token![<]) && !input.peek(Token![<-]) || input.peek(token::Brace)
+}
+
+/// `loop 5 < ... >`, `loop max = 5 < ... >`, `loop[5] < ... >`.
+fn bare_arguments(input: ParseStream<'_>, block: &str) -> bool {
+    let ahead = input.fork();
+    match block {
+        "match" | "each" => false,
+        _ if input.peek(token::Bracket) => {
+            let _ = ahead.parse::<proc_macro2::TokenTree>();
+            at_brackets(&ahead)
+        }
+        _ => input.peek(LitInt) || input.peek(Ident) && input.peek2(Token![=]),
+    }
 }
 
 /// Whether what stands behind the word of a block looks like its steps in other brackets.

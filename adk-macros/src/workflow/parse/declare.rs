@@ -7,7 +7,7 @@ use super::{Parser, skip};
 use syn::Ident;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Attribute, Expr, LitStr, Token, Type, Visibility, token};
+use syn::{Attribute, Expr, Lit, Token, Type, Visibility, token};
 
 mod kw {
     syn::custom_keyword!(agent);
@@ -19,16 +19,23 @@ impl Parser {
     pub(super) fn at_item(&self, input: ParseStream<'_>) -> bool {
         let fork = input.fork();
         let _ = (fork.call(Attribute::parse_outer), fork.parse::<Visibility>());
-        let follows = fork.peek2(Ident::peek_any) && !fork.peek2(Token![as])
+        // `agent as first` is a step, and `agent as { ... }` an agent whose name is a keyword.
+        let as_name = || {
+            let at = fork.fork();
+            let _ = (at.parse::<Ident>(), at.parse::<Token![as]>());
+            at.peek(token::Brace) || at.peek(Token![->]) || at.peek(Token![:]) || at.peek(token::Paren)
+        };
+        let follows = fork.peek2(Ident::peek_any) && (!fork.peek2(Token![as]) || as_name())
             || fork.peek2(Token![_])
-            || fork.peek2(LitStr);
+            || fork.peek2(Lit);
         // An agent whose name is still to be written.
         let nameless = || {
             let at = fork.fork();
-            let word = at.parse::<kw::agent>().is_ok();
+            let declared = self.items.agents.iter().any(|agent| agent.name == "agent");
+            let word = !declared && at.parse::<kw::agent>().is_ok();
             word && (at.is_empty() || skip::at_close(&at) || at.peek(token::Brace) || at.peek(Token![->]))
         };
-        fork.peek(Token![let])
+        fork.peek(Token![let]) && !fork.peek2(Token![:])
             || follows && (fork.peek(kw::agent) || fork.peek(kw::state))
             || nameless()
             || misspelt(&fork).is_some()
@@ -57,15 +64,12 @@ impl Parser {
             let text = "syntax: an item of a workflow has no `pub`; help: remove it: what the workflow makes of it is public";
             self.report.parse(syn::Error::new_spanned(&vis, text));
         }
-        let word = match misspelt(input) {
-            Some(meant) => {
-                let word = input.parse::<Ident>()?;
-                let text = format!("syntax: no item begins with `{word}`; help: did you mean `{meant}`?");
-                self.report.at(word.span(), text);
-                Some(meant)
-            }
-            None => None,
-        };
+        let word = misspelt(input);
+        if let Some(meant) = word {
+            let word = input.parse::<Ident>()?;
+            let text = format!("syntax: no item begins with `{word}`; help: did you mean `{meant}`?");
+            self.report.at(word.span(), text);
+        }
         if word == Some("let") || input.peek(Token![let]) {
             input.parse::<Option<Token![let]>>()?;
             expect::stray(input).into_iter().for_each(|fault| self.report.parse(fault));
@@ -80,6 +84,14 @@ impl Parser {
                 input.parse::<kw::state>()?;
             }
             let typed = Typed { attrs, ..expect::typed(input)? };
+            if input.peek(Token![=]) {
+                let key = typed.key.text();
+                let text = format!(
+                    "syntax: a `state` has no value: `{key}` is what the session holds; help: write `let {key}: ...` for a key with a first value"
+                );
+                self.report.at(input.span(), text);
+                skip::to(input, &[';']);
+            }
             self.items.states.push(typed);
             return self.end_of_item(input);
         }
@@ -127,7 +139,18 @@ impl Parser {
     /// What follows the word `agent`.
     fn agent(&mut self, input: ParseStream<'_>, attrs: Vec<Attribute>, vis: Visibility) -> syn::Result<()> {
         expect::stray(input).into_iter().for_each(|fault| self.report.parse(fault));
-        let name = expect::name(input, "the name of the agent")?;
+        let name = expect::name(input, "the name of the agent").inspect_err(|_| {
+            let word = input.fork().call(Ident::parse_any);
+            self.told.extend(word.map(|word| word.to_string()));
+        })?;
+        let name = self.dashed(input, name)?;
+        if input.peek(Token![=]) && input.peek2(token::Brace) {
+            let text = format!(
+                "syntax: no `=` stands between an agent and its fields; help: write `agent {name} {{ ... }}`"
+            );
+            self.report.at(input.span(), text);
+            input.parse::<Token![=]>()?;
+        }
         if input.peek(Token![:]) && input.peek2(token::Brace) {
             let text = format!(
                 "syntax: no `:` stands between an agent and its fields; help: write `agent {name} {{ ... }}`, or `agent {name} -> KEY: TYPE {{ ... }}` when it writes a key"
@@ -204,11 +227,21 @@ impl Parser {
 
     /// `KEY: TYPE` of an agent; without it, when it cannot be read.
     fn output(&mut self, input: ParseStream<'_>) -> Option<Box<Typed>> {
-        match expect::typed(input) {
+        let typed = match input.peek(token::Paren) {
+            true => Err(syn::Error::new(
+                input.span(),
+                "syntax: an agent writes one key; help: write `-> KEY: TYPE`, with a `#[adk::data] struct` for several values",
+            )),
+            false => expect::typed(input),
+        };
+        match typed {
             Ok(typed) => Some(Box::new(typed)),
             Err(error) => {
                 self.report.parse(error);
                 self.partial = true;
+                if input.peek(Token![as]) && input.peek2(Token![:]) {
+                    let _ = input.parse::<Token![as]>();
+                }
                 let ends = || input.peek(token::Brace) || input.peek(Token![as]) || input.peek(Token![;]);
                 while !(input.is_empty() || ends()) {
                     let _ = input.parse::<proc_macro2::TokenTree>();
@@ -216,6 +249,15 @@ impl Parser {
                 None
             }
         }
+    }
+}
+
+/// What other languages and frameworks call an item.
+fn elsewhere(word: &str) -> Option<&'static str> {
+    match word {
+        "var" | "val" | "key" => Some("let"),
+        "llm_agent" | "LlmAgent" | "llm" | "node" | "task" => Some("agent"),
+        _ => None,
     }
 }
 
@@ -230,7 +272,7 @@ fn misspelt(input: ParseStream<'_>) -> Option<&'static str> {
         || at.peek(token::Paren);
     let known = ["agent", "let", "state"];
     let is_word = known.contains(&word.as_str()) || super::word::BLOCKS.contains(&word.as_str());
-    if is_word || !is_item { None } else { nearest(&word, known) }
+    if is_word || !is_item { None } else { elsewhere(&word).or_else(|| nearest(&word, known)) }
 }
 
 /// `critic -> criticism: String {`: no step goes on like that.

@@ -1,11 +1,16 @@
 //! Reading what has to stand here, and saying so when it does not.
 
 use super::super::ast::{Key, Typed};
+use super::super::names::usable;
+use super::types;
 use proc_macro2::TokenTree;
 use syn::Ident;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, LitStr, Token, Type, token};
+use syn::{Attribute, Lifetime, Lit, LitStr, Token, token};
+
+/// What a key may begin with.
+pub(super) const PREFIXES: [&str; 3] = ["user", "app", "temp"];
 
 /// "expected WHAT, found THIS", at the next token.
 pub(super) fn expected(input: ParseStream<'_>, what: &str) -> syn::Error {
@@ -18,12 +23,16 @@ pub(super) fn expected(input: ParseStream<'_>, what: &str) -> syn::Error {
             proc_macro2::Delimiter::None => "something else".to_owned(),
         },
         Ok(token) => {
-            let arrow = ["->", "=>", "=="].into_iter().zip([
-                input.peek(Token![->]),
-                input.peek(Token![=>]),
-                input.peek(Token![==]),
-            ]);
-            let text = arrow.filter(|(_, is)| *is).map(|(text, _)| text.to_owned()).next();
+            let joint = [
+                (input.peek(Token![->]), "->"),
+                (input.peek(Token![=>]), "=>"),
+                (input.peek(Token![==]), "=="),
+                (input.peek(Token![::]), "::"),
+                (input.peek(Token![..]), ".."),
+                (input.peek(Token![&&]), "&&"),
+                (input.peek(Token![||]), "||"),
+            ];
+            let text = joint.iter().find(|(is, _)| *is).map(|(_, text)| (*text).to_owned());
             let text = text.unwrap_or_else(|| token.to_string());
             match text.chars().count() {
                 0..=40 => format!("`{text}`"),
@@ -46,11 +55,15 @@ pub(super) fn token<T: Parse>(input: ParseStream<'_>, what: &str) -> syn::Result
 /// A name that the user gives: an identifier, no keyword.
 pub(super) fn name(input: ParseStream<'_>, what: &str) -> syn::Result<Ident> {
     if input.peek(Ident) {
-        return input.parse();
+        return input.parse().map(usable);
     }
     let invalid = |text: String| Err(syn::Error::new(input.span(), format!("name-invalid: {text}")));
     if input.peek(Token![_]) {
         return invalid("`_` is no name; help: write a word, such as `critic`".into());
+    }
+    if input.peek(Lifetime) {
+        let name = input.fork().parse::<Lifetime>().map(|name| name.ident.to_string()).unwrap_or_default();
+        return invalid(format!("a name is written without `'`; help: write `{name}`"));
     }
     if input.peek(LitStr) {
         let name = input.fork().parse::<LitStr>().map(|text| text.value()).unwrap_or_default();
@@ -67,29 +80,44 @@ pub(super) fn name(input: ParseStream<'_>, what: &str) -> syn::Result<Ident> {
             _ => format!("`{word}` is a keyword of Rust; help: choose another name, or write `r#{word}`"),
         });
     }
+    if input.peek(Lit) {
+        let text = input.fork().parse::<TokenTree>().map(|token| token.to_string()).unwrap_or_default();
+        return invalid(format!("`{text}` is no name; help: begin with a letter or `_`, as in `critic`"));
+    }
     Err(expected(input, what))
 }
 
-/// Passes over a keyword before a name, as in `struct Writing` or `mut draft`; the fault.
+/// Passes over keywords before a name, as in `struct Writing` or `mut draft`; the fault.
 pub(super) fn stray(input: ParseStream<'_>) -> Option<syn::Error> {
-    if input.peek(Ident) || !input.peek(Ident::peek_any) || !input.peek2(Ident) {
-        return None;
+    let (ahead, mut words) = (input.fork(), Vec::new());
+    while !ahead.peek(Ident) {
+        words.push(ahead.call(Ident::parse_any).ok()?);
     }
-    let word = input.call(Ident::parse_any).ok()?;
-    let name = input.fork().parse::<Ident>().ok()?;
-    let text = format!("syntax: `{word}` does not belong here; help: remove it, and write `{name}` alone");
-    Some(syn::Error::new(word.span(), text))
+    let (first, name) = (words.first()?.span(), ahead.parse::<Ident>().ok()?);
+    for _ in &words {
+        input.call(Ident::parse_any).ok()?;
+    }
+    let words = words.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+    let text = format!("syntax: `{words}` does not belong here; help: remove it, and write `{name}` alone");
+    Some(syn::Error::new(first, text))
 }
 
 /// Only doc comments may stand here; the rest of the attributes are returned as a fault.
 pub(super) fn docs(input: ParseStream<'_>) -> syn::Result<Vec<Attribute>> {
+    let only =
+        "syntax: only a doc comment may stand before this; help: attributes belong before the macro call";
+    if input.fork().call(Attribute::parse_outer).is_err() {
+        let span = input.parse::<Token![#]>()?.span;
+        input.parse::<Option<Token![!]>>()?;
+        if input.peek(token::Bracket) {
+            input.parse::<TokenTree>()?;
+        }
+        return Err(syn::Error::new(span, only));
+    }
     let attrs = input.call(Attribute::parse_outer)?;
     match attrs.iter().find(|attr| !attr.path().is_ident("doc")) {
         None => Ok(attrs),
-        Some(attr) => Err(syn::Error::new_spanned(
-            attr.path(),
-            "syntax: only a doc comment may stand before this; help: attributes belong before the macro call",
-        )),
+        Some(attr) => Err(syn::Error::new_spanned(attr.path(), only)),
     }
 }
 
@@ -97,13 +125,21 @@ pub(super) fn docs(input: ParseStream<'_>) -> syn::Result<Vec<Attribute>> {
 pub(super) fn key(input: ParseStream<'_>, what: &str, before_type: bool) -> syn::Result<Key> {
     let first = name(input, what)?;
     let colon = |input: ParseStream<'_>| input.peek(Token![:]) && !input.peek(Token![::]);
-    let is_prefix = matches!(first.to_string().as_str(), "user" | "app" | "temp");
-    if is_prefix && colon(input) && input.peek2(Ident) {
+    let is_prefix = PREFIXES.iter().any(|prefix| first == prefix);
+    if is_prefix && input.peek(Token![.]) && input.peek2(Ident) {
+        let ahead = input.fork();
+        let _ = ahead.parse::<Token![.]>();
+        let name = ahead.parse::<Ident>()?;
+        let text =
+            format!("syntax: a prefix of a key ends in `:`, and not in `.`; help: write `{first}:{name}`");
+        return Err(syn::Error::new(input.span(), text));
+    }
+    if is_prefix && colon(input) && input.peek2(Ident::peek_any) {
         let fork = input.fork();
-        let _ = (fork.parse::<Token![:]>(), fork.parse::<Ident>());
+        let _ = (fork.parse::<Token![:]>(), fork.call(Ident::parse_any));
         if !before_type || colon(&fork) {
             input.parse::<Token![:]>()?;
-            return Ok(Key { prefix: Some(first), name: input.parse()? });
+            return Ok(Key { prefix: Some(first), name: name(input, what)? });
         }
     }
     Ok(Key { prefix: None, name: first })
@@ -112,40 +148,14 @@ pub(super) fn key(input: ParseStream<'_>, what: &str, before_type: bool) -> syn:
 /// `KEY: TYPE`, with docs.
 pub(super) fn typed(input: ParseStream<'_>) -> syn::Result<Typed> {
     let attrs = docs(input)?;
+    if let Some(fault) = stray(input) {
+        return Err(fault);
+    }
+    if input.peek(LitStr) {
+        let text = "name-invalid: a key is written without quotes; help: write it with its type, as in `draft: String`";
+        return Err(syn::Error::new(input.span(), text));
+    }
     let key = key(input, "a key and its type, as in `draft: String`", true)?;
-    if !input.peek(Token![:]) {
-        let text = key.text();
-        if text.starts_with(char::is_uppercase) {
-            return Err(syn::Error::new(
-                key.name.span(),
-                format!(
-                    "syntax: `{text}` looks like a type, and a key stands before its type; help: write `KEY: {text}`, as in `draft: {text}`"
-                ),
-            ));
-        }
-        let what = format!("`:` and the type of `{text}`, as in `{text}: String`");
-        return Err(expected(input, &what));
-    }
-    input.parse::<Token![:]>()?;
-    let ty = token::<Type>(input, "a type").map_err(|error| unclosed(input).unwrap_or(error))?;
+    let ty = types::of(input, &key)?;
     Ok(Typed { attrs, key, ty })
-}
-
-/// The first `<` of a type that has no `>` before the type ends, as in `Vec<String)`.
-fn unclosed(input: ParseStream<'_>) -> Option<syn::Error> {
-    let (ahead, mut open) = (input.fork(), Vec::new());
-    while !(ahead.is_empty() || ahead.peek(Token![;]) || ahead.peek(Token![=]) || ahead.peek(token::Brace)) {
-        if ahead.peek(Token![->]) {
-            ahead.parse::<Token![->]>().ok()?;
-        } else if ahead.peek(Token![<]) {
-            open.push(ahead.parse::<Token![<]>().ok()?.spans[0]);
-        } else if ahead.peek(Token![>]) {
-            ahead.parse::<Token![>]>().ok()?;
-            open.pop()?;
-        } else {
-            ahead.parse::<TokenTree>().ok()?;
-        }
-    }
-    let text = "syntax: this `<` is never closed; help: write `>` behind what it holds, as in `Vec<String>`";
-    open.first().map(|span| syn::Error::new(*span, text))
 }

@@ -1,14 +1,17 @@
 //! The fields of an LLM agent.
 
 use super::super::ast::{Callback, Contents, Fields, MentionKind, Timeout, Tool};
+use super::super::names::nearest;
 use super::expect::{self, expected};
+use super::limit::rest;
 use super::unknown::{FIELDS, may_end_loops, unknown};
 use super::{Parser, skip};
 use proc_macro2::Span;
 use syn::Ident;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Expr, Lit, LitBool, Path, Token, token};
+use syn::spanned::Spanned as _;
+use syn::{Expr, ExprLit, Lit, LitBool, LitStr, Path, Token, UnOp, token};
 
 impl Parser {
     pub(super) fn fields(&mut self, input: ParseStream<'_>) -> Fields {
@@ -44,6 +47,20 @@ impl Parser {
         fields: &mut Fields,
         seen: &mut Vec<String>,
     ) -> syn::Result<()> {
+        if input.peek(Token![#]) {
+            let text = "syntax: neither a doc comment nor an attribute may stand before a field; help: for a remark write `//`";
+            let error = syn::Error::new(input.span(), text);
+            let _ = expect::docs(input);
+            self.report.parse(error);
+        }
+        if input.peek(LitStr) && input.peek2(Token![:]) {
+            let name = input.parse::<LitStr>()?;
+            let text = format!(
+                "syntax: the name of a field is written without quotes; help: write `{}: ...`",
+                name.value()
+            );
+            return Err(syn::Error::new(name.span(), text));
+        }
         if !input.peek(Ident::peek_any) {
             return Err(expected(input, "a field, such as `instruction: \"...\"`"));
         }
@@ -58,7 +75,8 @@ impl Parser {
         input.parse::<Token![:]>()?;
         if !FIELDS.contains(&name.as_str()) {
             self.report.parse(unknown(&word));
-            return expect::token::<Expr>(input, "a value").map(drop);
+            rest(input);
+            return Ok(());
         }
         let mut repeated = Fields::default();
         let target = match seen.contains(&name) {
@@ -124,7 +142,19 @@ impl Parser {
             "max_output_tokens" => fields.max_output_tokens = Some(expr(input)?),
             "seed" => fields.seed = Some(expr(input)?),
             "retry" => fields.retry = Some(expr(input)?),
-            _ => fields.max_turns = Some(expr(input)?),
+            _ => {
+                let value = expr(input)?;
+                let is_zero = matches!(&value, Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) if number.base10_digits() == "0");
+                let is_negative = matches!(&value, Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)));
+                if is_zero || is_negative {
+                    let found = if is_zero { "0" } else { "negative" };
+                    let text = format!(
+                        "syntax: `max_turns` is {found}; help: it is the most model calls of one turn, 1 or more, as in `max_turns: 3`"
+                    );
+                    return Err(syn::Error::new(value.span(), text));
+                }
+                fields.max_turns = Some(value);
+            }
         }
         Ok(())
     }
@@ -163,8 +193,16 @@ impl Parser {
             let path = self.listed(list, "a tool", that)?;
             return Ok(Tool { path, is_agent });
         }
-        if list.parse::<Ident>()? != "agent" {
-            return Err(expected(list, &format!("`,`; a tool is {that}")));
+        let word = list.parse::<Ident>()?;
+        if word != "agent" {
+            let error = expected(list, &format!("`,`; a tool is {that}"));
+            return Err(match nearest(&word.to_string(), ["agent"]) {
+                Some(near) => syn::Error::new(
+                    word.span(),
+                    format!("syntax: a tool is {that}; help: did you mean `{near}`?"),
+                ),
+                None => error,
+            });
         }
         let inside;
         syn::parenthesized!(inside in list);
@@ -230,6 +268,9 @@ pub(super) fn timeout(expr: Expr, zero: &str) -> syn::Result<Timeout> {
             Some(millis) => Ok(Timeout::Millis(millis)),
             None => wrong(text.span(), format!("{:?} is no length of time", text.value())),
         },
+        Lit::Int(number) if !number.suffix().is_empty() => {
+            wrong(number.span(), format!("`{number}` is no length of time without quotes"))
+        }
         other => wrong(other.span(), "a timeout needs a unit".into()),
     }
 }

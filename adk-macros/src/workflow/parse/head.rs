@@ -5,15 +5,30 @@ use super::expect::{self, expected};
 use super::{Parser, skip};
 use proc_macro2::Span;
 use syn::parse::ParseStream;
-use syn::{Attribute, Expr, Token, token};
+use syn::{Attribute, Expr, Ident, Token, token};
 
 impl Parser {
     pub(super) fn workflow(&mut self, input: ParseStream<'_>, tree: &mut Workflow) -> syn::Result<()> {
         tree.attrs = self.attributes(input.call(Attribute::parse_outer)?, &mut tree.bounds);
         tree.vis = input.parse()?;
         expect::stray(input).into_iter().for_each(|fault| self.report.parse(fault));
-        tree.name =
-            Some(expect::name(input, "the name of the workflow, as in `pub Writing(topic: String)`")?);
+        let what = "the name of the workflow, as in `pub Writing(topic: String)`";
+        if input.peek(Ident) && input.peek2(Ident) {
+            let word = input.fork().parse::<Ident>()?;
+            if matches!(word.to_string().as_str(), "agent" | "state") {
+                return Err(expected(input, what));
+            }
+            let text =
+                format!("syntax: `{word}` does not belong here; help: remove it, and begin with {what}");
+            self.report.at(word.span(), text);
+            input.parse::<Ident>()?;
+        }
+        tree.name = Some(expect::name(input, what)?);
+        if input.peek(Token![<]) {
+            let text = "syntax: a workflow has no generic parameters; help: write it for the types that it is used with";
+            self.report.at(input.span(), text);
+            skip::block(input);
+        }
         if input.peek(token::Paren) {
             let list;
             syn::parenthesized!(list in input);
@@ -64,7 +79,17 @@ impl Parser {
         }
         match input.is_empty() {
             true => Ok(()),
-            false => Err(expected(input, "nothing more after the `}` of the workflow")),
+            false => {
+                let error = expected(input, "nothing more after the `}` of the workflow");
+                let follows = input.peek(Token![pub]) || input.peek(Ident);
+                Err(match follows {
+                    true => syn::Error::new(
+                        error.span(),
+                        format!("{error}; help: each workflow has a `workflow!` of its own"),
+                    ),
+                    false => error,
+                })
+            }
         }
     }
 
@@ -78,7 +103,12 @@ impl Parser {
                 self.bounds(&attr, bounds);
                 continue;
             }
-            let text = "syntax: this attribute cannot stand on a workflow; help: put it before `workflow!`";
+            let text = match attr.path().is_ident("derive") {
+                true => {
+                    "syntax: nothing can be derived for a workflow; help: implement the trait for the struct that it becomes"
+                }
+                false => "syntax: this attribute cannot stand on a workflow; help: put it before `workflow!`",
+            };
             self.report.parse(syn::Error::new_spanned(attr.path(), text));
         }
         kept
@@ -149,9 +179,15 @@ impl Parser {
 
     /// Items, then steps.
     fn body(&mut self, input: ParseStream<'_>) -> Vec<Node> {
-        while self.at_item(input) {
-            self.item(input);
-            self.stray_end(input);
+        loop {
+            if self.told_of(input) {
+                break;
+            } else if self.at_item(input) {
+                self.item(input);
+                self.stray_end(input);
+            } else if !self.rust_item(input) {
+                break;
+            }
         }
         self.nodes(input, super::step::Closing::End)
     }

@@ -8,7 +8,7 @@ use proc_macro2::TokenTree;
 use syn::Ident;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Expr, Lit, Token, UnOp};
+use syn::{Expr, Lit, LitBool, Token, UnOp, token};
 
 /// What may stand in the parentheses of a block.
 #[derive(Default)]
@@ -68,13 +68,16 @@ impl Parser {
 
 fn until(list: ParseStream<'_>) -> syn::Result<Key> {
     let what = "the `bool` key that ends the loop, as in `until = approved`";
-    let key = expect::key(list, what, false)?;
-    if list.is_empty() || list.peek(Token![,]) {
-        return Ok(key);
+    let span = list.span();
+    if !(list.peek(LitBool) || list.peek(Token![!]) || list.peek(token::Paren)) {
+        let key = expect::key(list, what, false)?;
+        if list.is_empty() || list.peek(Token![,]) {
+            return Ok(key);
+        }
     }
     rest(list);
     let text = "syntax: `until` is a `bool` key and no expression; help: let an agent write the key, as in `until = approved`";
-    Err(syn::Error::new(key.name.span(), text))
+    Err(syn::Error::new(span, text))
 }
 
 fn arguments_of(block: &str) -> &'static [&'static str] {
@@ -147,7 +150,9 @@ fn limit(list: ParseStream<'_>, check: &str, name: &str) -> syn::Result<Limit> {
         Err(syn::Error::new(span, text))
     };
     let literal = match &expr {
+        Expr::Range(_) => return wrong("a range"),
         Expr::Lit(literal) => match &literal.lit {
+            Lit::Int(number) if number.suffix().starts_with('f') => return wrong("not a whole number"),
             Lit::Int(number) => match number.base10_parse::<u64>() {
                 Ok(0) => return wrong("0"),
                 Ok(value) => match u32::try_from(value) {

@@ -5,8 +5,9 @@ use super::super::names::path_text;
 use super::Parser;
 use super::expect;
 use super::limit::rest;
+use super::skip;
 use syn::parse::ParseStream;
-use syn::{Lit, Path, Token, Type, token};
+use syn::{Ident, Lit, Path, Token, Type, token};
 
 /// The parts of an instance, in the order in which they are written.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
@@ -66,6 +67,14 @@ impl Parser {
             return Ok(());
         }
         let faults = self.report.len();
+        if list.peek(Ident) && (list.peek2(Token![,]) || ends(&list)) {
+            let (agent, key) = (path_text(&run.path), list.fork().parse::<Ident>()?);
+            let text = format!(
+                "syntax: an agent takes no arguments: it reads keys by their names; help: write `{agent}` alone, or `{agent}({key} = OTHER)` when it reads another key instead"
+            );
+            self.report.at(key.span(), text);
+            skip::drain(&list);
+        }
         self.list(&list, |_, list| {
             let (from, to) = renamed(list)?;
             if run.reads.iter().any(|(other, _)| other.text() == from.text()) {
@@ -132,6 +141,12 @@ impl Parser {
         }
         Ok(key)
     }
+}
+
+/// Whether one word is all that stands there.
+fn ends(list: ParseStream<'_>) -> bool {
+    let ahead = list.fork();
+    ahead.parse::<Ident>().is_ok() && ahead.is_empty()
 }
 
 /// `draft = essay`: the key of the definition, and the key to read instead.

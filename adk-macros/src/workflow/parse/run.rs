@@ -1,12 +1,14 @@
 //! A step that runs an agent, and its path.
 
 use super::super::ast::{Mention, MentionKind, Node};
-use super::super::names::path_text;
+use super::super::names::{path_text, usable};
+use super::block::at_brackets;
 use super::expect::expected;
 use super::{Parser, skip};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
+use syn::spanned::Spanned as _;
 use syn::{Ident, Path, PathSegment, Token, token};
 
 impl Parser {
@@ -17,17 +19,29 @@ impl Parser {
             || input.peek(Token![self])
             || input.peek(Token![super])
             || input.peek(Token![::]);
+        if input.peek(token::Paren) || input.peek(token::Bracket) {
+            let text = "syntax: steps stand in `< >` or `{ }`; help: write `< a; b >`";
+            return Err(syn::Error::new(input.span(), text));
+        }
         if let Some(word) = keyword_alone(input) {
-            let text = format!(
-                "name-invalid: `{word}` is a keyword of Rust; help: write `r#{word}`, or give the agent another name"
-            );
+            let text = match word.to_string().as_str() {
+                "continue" => "syntax: a workflow has no `continue`; help: a round ends behind the last step of its loop, and `break` ends the loop".to_owned(),
+                "return" => "syntax: a workflow has no `return`; help: it ends behind its last step, and its outputs are declared behind `->`".to_owned(),
+                _ => format!(
+                    "name-invalid: `{word}` is a keyword of Rust; help: write `r#{word}`, or give the agent another name"
+                ),
+            };
             return Err(syn::Error::new(word.span(), text));
         }
         if !starts {
             return Err(expected(input, "a step: an agent, a block such as `loop < ... >`, or `break`"));
         }
-        let path = self.path(input, MentionKind::Type)?;
-        if input.peek(Token![<]) || input.peek(token::Brace) {
+        let mut path = self.path(input, MentionKind::Type)?;
+        if let Some(last) = path.segments.last_mut() {
+            last.ident = self.dashed(input, last.ident.clone())?;
+        }
+        let span = path.span();
+        if at_brackets(input) {
             let agent = path_text(&path);
             let text = format!(
                 "`;` after `{agent}`, since neither a block nor generic arguments can follow an agent"
@@ -35,7 +49,22 @@ impl Parser {
             self.report.parse(expected(input, &text));
             skip::block(input);
         }
-        self.instance(input, path).map(Node::Run)
+        if !self.expression(input, &path) {
+            return Ok(Node::Unread(span));
+        }
+        let faults = self.report.len();
+        let run = self.instance(input, path)?;
+        match self.report.len() > faults && input.peek(Token![.]) {
+            // `critic().await` is one mistake.
+            true => skip::to(input, &[';']),
+            false => drop(self.expression(input, &run.path)),
+        }
+        Ok(Node::Run(run))
+    }
+
+    /// Whether an agent of that name is declared above.
+    pub(super) fn declares(&self, name: &Ident) -> bool {
+        self.items.agents.iter().any(|agent| agent.name == *name)
     }
 
     /// A path without generic arguments. Editors are told of it, also when it ends in `::`.
@@ -51,8 +80,17 @@ impl Parser {
                 false if first || path_goes_on(&path) => keyword_segment(input)?,
                 false => None,
             };
-            let Some(segment) = segment else {
-                let error = expected(input, "a name after `::`");
+            let known = |segment: Ident| match usable(segment.clone()) {
+                usable if self.declares(&usable) => usable,
+                _ => segment,
+            };
+            let Some(segment) = segment.map(known) else {
+                let mut error = expected(input, "a name after `::`");
+                if !first && input.peek(Token![<]) {
+                    let text = "syntax: a step is a path without generic arguments; help: give the type a name, as in `type Mine = Theirs<...>;`, and run that";
+                    error = syn::Error::new(input.span(), text);
+                    skip::block(input);
+                }
                 if !first {
                     self.mentions.push(Mention { path, kind });
                 }
@@ -83,9 +121,12 @@ fn keyword_alone(input: ParseStream<'_>) -> Option<Ident> {
     let ahead = input.fork();
     let word = ahead.call(Ident::parse_any).ok().filter(|_| is_keyword)?;
     let is_path = matches!(word.to_string().as_str(), "crate" | "self" | "super" | "Self");
-    let is_step =
-        ahead.is_empty() || ahead.peek(Token![;]) || ahead.peek(Token![as]) || skip::at_close(&ahead);
-    (!is_path && is_step).then_some(word)
+    (!is_path && ends_step(&ahead)).then_some(word)
+}
+
+/// Whether the path of a step ends here.
+pub(super) fn ends_step(input: ParseStream<'_>) -> bool {
+    input.is_empty() || input.peek(Token![;]) || input.peek(Token![as]) || skip::at_close(input)
 }
 
 fn keyword_segment(input: ParseStream<'_>) -> syn::Result<Option<Ident>> {

@@ -159,12 +159,15 @@ pub(super) fn empty_brackets(input: ParseStream<'_>) -> bool {
     is_empty
 }
 
-/// Passes over the rest of an item: to its `;`, or over its braces.
+/// Passes over the rest of an item: to its `;`, or over its braces and the `;` that some write behind them.
 pub(super) fn item(input: ParseStream<'_>) {
     while !input.is_empty() {
         let braces = input.peek(token::Brace);
         if input.peek(Token![;]) || braces {
             let _ = input.parse::<TokenTree>();
+            if braces {
+                let _ = input.parse::<Option<Token![;]>>();
+            }
             return;
         }
         one(input);

@@ -4,10 +4,12 @@ use super::super::ast::{Break, Node};
 use super::super::names;
 use super::block::Begin;
 use super::expect::{self, expected};
+use super::run::ends_step;
+use super::word::opens;
 use super::{Parser, skip};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Attribute, Ident, Token};
+use syn::{Attribute, Ident, Lifetime, Token};
 
 /// How a list of steps ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -32,12 +34,12 @@ impl Parser {
                 self.stray_close(input);
                 continue;
             }
-            if self.at_item(input) {
-                let span = input.span();
-                let text =
-                    "syntax: this stands behind a step; help: move it before the first step of the workflow";
-                self.report.at(span, text);
-                self.item(input);
+            let is_told = self.told_of(input);
+            if !is_told && self.rust_item(input) {
+                continue;
+            }
+            if !is_told && self.at_item(input) {
+                self.late(input);
                 continue;
             }
             let span = input.span();
@@ -55,6 +57,27 @@ impl Parser {
             }
         }
         nodes
+    }
+
+    /// An item behind a step: one message, whatever else is wrong with it.
+    fn late(&mut self, input: ParseStream<'_>) {
+        // `let x = critic;` is no item that stands too late.
+        let ahead = input.fork();
+        let is_result = ahead.parse::<Token![let]>().is_ok()
+            && ahead.parse::<Ident>().is_ok()
+            && ahead.parse::<Token![=]>().is_ok();
+        let agent = ahead.parse::<Ident>().ok().filter(|_| is_result);
+        let text = match agent {
+            Some(agent) => format!(
+                "syntax: no variable holds the result of a step; help: it is the key that the agent writes, as in `{agent} -> KEY`"
+            ),
+            None => "syntax: this stands behind a step; help: move it before the first step of the workflow"
+                .into(),
+        };
+        self.report.at(input.span(), text);
+        let faults = self.report.len();
+        self.item(input);
+        self.report.shorten(faults);
     }
 
     /// A `;` where nothing ends, as people write it behind braces; one message for several.
@@ -79,10 +102,28 @@ impl Parser {
         if input.peek(Token![;]) {
             let _ = input.parse::<Token![;]>();
         } else if needed && !input.is_empty() && !skip::at_close(input) {
-            self.report.parse(expected(input, "`;` between two steps"));
+            let error = expected(input, "`;` between two steps");
             // The `>` of a `=>` that no arm can have begun closes the block.
             if closing == Closing::Angle && skip::is_torn(input) {
+                self.report.at(error.span(), format!("{error}; help: a block is closed by `>`"));
                 let _ = input.parse::<Token![=]>();
+                return;
+            }
+            self.report.parse(match input.peek(Token![=>]) {
+                true => syn::Error::new(
+                    error.span(),
+                    format!("{error}; help: the key that an agent writes stands behind `->`"),
+                ),
+                false => error,
+            });
+            // In the place of the `;`.
+            if input.peek(Token![:]) && !input.peek(Token![::]) {
+                let _ = input.parse::<Token![:]>();
+                return;
+            }
+            // `|>`, as other languages have it.
+            if input.peek(Token![|]) && input.parse::<Token![|]>().is_ok() && skip::at_close(input) {
+                let _ = input.parse::<Token![>]>();
                 return;
             }
             // A step may begin right here: then only the `;` was missing.
@@ -99,28 +140,77 @@ impl Parser {
     /// One step; [`Node::Unread`] for one that is reported and passed over.
     pub(super) fn node(&mut self, input: ParseStream<'_>) -> syn::Result<Node> {
         let attrs = self.node_docs(input);
-        if input.peek(Token![break]) {
+        let span = input.span();
+        if !attrs.is_empty() && (input.is_empty() || skip::at_close(input)) {
+            self.idle(&attrs);
+            return Ok(Node::Unread(span));
+        }
+        if self.told_of(input) {
+            skip::to(input, &[';', ',']);
+            return Ok(Node::Unread(span));
+        }
+        if input.peek(Token![break]) && (!input.peek2(Token![:]) || input.peek2(Token![::])) {
             self.idle(&attrs);
             let span = input.parse::<Token![break]>()?.span;
-            let target = input.peek(Ident).then(|| input.parse()).transpose()?;
+            let target = match input.peek(Lifetime) {
+                true => Some(self.label(input)?),
+                false => input.peek(Ident).then(|| input.parse()).transpose()?,
+            };
             return Ok(Node::Break(Break { span, target }));
         }
-        let named = input.peek(Ident::peek_any) && input.peek2(Token![:]) && !input.peek2(Token![::]);
+        let named = (input.peek(Ident::peek_any) || input.peek(Lifetime))
+            && input.peek2(Token![:])
+            && !input.peek2(Token![::])
+            && !self.agent_and_colon(input);
         if named && !input.peek(Token![crate]) {
-            let name = expect::name(input, "the name of a block")?;
-            input.parse::<Token![:]>()?;
+            let name = match input.peek(Lifetime) {
+                true => self.label(input)?,
+                false => expect::name(input, "the name of a block")?,
+            };
             return self.named(input, attrs, name);
+        }
+        if let Some(name) = self.assigned(input) {
+            return match self.head(input)? {
+                Begin::Block(head) => self.block(input, head.named(attrs, name)),
+                _ => {
+                    skip::to(input, &[';', ',']);
+                    Ok(Node::Unread(span))
+                }
+            };
         }
         if input.peek(Token![await]) {
             return self.awaits(input, attrs, None);
         }
         self.idle(&attrs);
-        let span = input.span();
         match self.head(input)? {
             Begin::Block(head) => self.block(input, *head),
             Begin::Unread => Ok(Node::Unread(span)),
             Begin::Other => self.run(input),
         }
+    }
+
+    /// Whether a step has a name that is none, which is told where the agent is declared.
+    pub(super) fn told_of(&self, input: ParseStream<'_>) -> bool {
+        let ahead = input.fork();
+        let word = ahead.call(Ident::parse_any);
+        word.is_ok_and(|word| self.told.iter().any(|told| word == told)) && ends_step(&ahead)
+    }
+
+    /// `critic: refiner`, where `critic` is an agent and names no block: the `:` should be a `;`.
+    fn agent_and_colon(&self, input: ParseStream<'_>) -> bool {
+        let ahead = input.fork();
+        let name = ahead.parse::<Ident>();
+        let is_agent = name.is_ok_and(|name| self.declares(&name)) && ahead.parse::<Token![:]>().is_ok();
+        is_agent && ahead.peek(Ident) && opens(&ahead).is_ok_and(|block| block.is_none())
+    }
+
+    /// `'outer`, as Rust names its loops.
+    fn label(&mut self, input: ParseStream<'_>) -> syn::Result<Ident> {
+        let label = input.parse::<Lifetime>()?;
+        let name = &label.ident;
+        let text = format!("name-invalid: a block is named without `'`; help: write `{name}`");
+        self.report.at(label.span(), text);
+        Ok(label.ident)
     }
 
     pub(super) fn node_docs(&mut self, input: ParseStream<'_>) -> Vec<Attribute> {
@@ -141,6 +231,7 @@ impl Parser {
     }
 
     fn named(&mut self, input: ParseStream<'_>, attrs: Vec<Attribute>, name: Ident) -> syn::Result<Node> {
+        input.parse::<Token![:]>()?;
         if input.peek(Token![await]) {
             return self.awaits(input, attrs, Some(name));
         }

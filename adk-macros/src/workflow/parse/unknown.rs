@@ -63,6 +63,11 @@ fn elsewhere(name: &str) -> Option<&'static str> {
         "stop_sequences" => "write `stop`",
         "retries" | "max_retries" => "write `retry`",
         "functions" => "write `tools`",
+        "callback" | "callbacks" => {
+            "each has its own: `before_agent`, `after_agent`, `before_model`, `after_model`, `on_model_error`, `before_tool`, `after_tool`, `on_tool_error`"
+        }
+        "on_error" | "on_error_callback" | "error_callback" => "write `on_model_error` or `on_tool_error`",
+        "disallow_transfer" => "write `disallow_transfer_to_parent` or `disallow_transfer_to_peers`",
         _ => return None,
     })
 }
@@ -72,7 +77,7 @@ fn meant(name: &str) -> Option<&'static str> {
     let mut begin = FIELDS.iter().copied().filter(|field| name.len() > 2 && field.starts_with(name));
     match (begin.next(), begin.next()) {
         (Some(only), None) => Some(only),
-        _ => nearest(name, FIELDS.iter().chain(LATER).copied()),
+        _ => nearest(name, FIELDS.iter().copied()),
     }
 }
 
@@ -80,7 +85,10 @@ fn meant(name: &str) -> Option<&'static str> {
 pub(super) fn unknown(word: &Ident) -> syn::Error {
     let name = word.to_string();
     if LATER.contains(&name.as_str()) {
-        return syn::Error::new(word.span(), format!("field-unknown: `{name}` is not supported yet"));
+        return syn::Error::new(
+            word.span(),
+            format!("field-unknown: `{name}` is not supported yet; help: remove it"),
+        );
     }
     // ADK calls its callbacks so.
     let short = name.strip_suffix("_callback").or(name.strip_suffix("_callbacks")).unwrap_or(&name);

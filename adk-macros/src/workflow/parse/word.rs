@@ -13,12 +13,12 @@ pub(super) const BLOCKS: &[&str] = &["sequence", "parallel", "loop", "match", "e
 /// What ADK and Rust call what is a block here.
 fn elsewhere(word: &str) -> Option<&'static str> {
     match word {
-        "SequentialAgent" | "sequential" => Some("sequence"),
-        "ParallelAgent" => Some("parallel"),
-        "LoopAgent" | "while" => Some("loop"),
-        "for" | "foreach" => Some("each"),
+        "SequentialAgent" | "sequential" | "seq" => Some("sequence"),
+        "ParallelAgent" | "par" | "fork" | "concurrent" | "concurrently" => Some("parallel"),
+        "LoopAgent" | "while" | "repeat" => Some("loop"),
+        "for" | "foreach" | "for_each" | "map" => Some("each"),
         "if" | "switch" => Some("match"),
-        _ => None,
+        _ => BLOCKS.iter().copied().find(|block| word.eq_ignore_ascii_case(block)),
     }
 }
 
@@ -48,8 +48,14 @@ pub(super) fn opens(input: ParseStream<'_>) -> syn::Result<Option<(Ident, bool)>
         _ if is_keyword => is_known || elsewhere(&text).is_some(),
         _ if at_brackets(&ahead) => true,
         // `each item`, but not `each as other`.
-        "each" => has_arguments || ahead.peek(Lit) || ahead.peek(Ident::peek_any) && !ahead.peek(Token![as]),
-        _ if is_known => has_arguments || ahead.peek(Lit) || ahead.peek(token::Bracket),
+        "each" => {
+            let element = ahead.peek(Ident::peek_any) && (!ahead.peek(Token![as]) || ahead.peek2(Token![in]));
+            has_arguments || element || ahead.peek(Lit)
+        }
+        _ if is_known => {
+            let bare = ahead.peek(Ident) && ahead.peek2(Token![=]);
+            has_arguments || bare || ahead.peek(Lit) || ahead.peek(token::Bracket)
+        }
         // `mach severity < ... >`, `eahc item in items < ... >`.
         _ => match near(&text).filter(|_| !has_arguments && ahead.peek(Ident)) {
             Some("match") => ahead.peek2(Token![<]) || ahead.peek2(token::Brace),

@@ -1,10 +1,13 @@
 //! Mutated tokens: nothing panics, and what comes out is Rust.
 //!
-//! `ADK_FUZZ=100000 cargo test -p adk-workflow-macros --lib fuzz` is the full run.
+//! The full run; Cargo does not optimise a crate of macros, also in release, unless it is told so:
+//! `ADK_FUZZ=100000 CARGO_PROFILE_RELEASE_BUILD_OVERRIDE_OPT_LEVEL=3 cargo test --release -p adk-workflow-macros --lib fuzz`
 
 use proc_macro2::{Group, TokenStream, TokenTree};
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::Write as _;
+use std::num::NonZero;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const GOOD: &str = r#"
 /// Docs.
@@ -40,6 +43,15 @@ const POOL: &str = "loop max parallel sequence match each await agent let state 
 struct Dice(u64);
 
 impl Dice {
+    /// Those of one mutant, which are its own, so that it comes alike on any number of threads.
+    fn of(seed: u64, mutant: usize) -> Self {
+        // Neighbours begin far from each other (the finalizer of MurmurHash3); zero would stay zero.
+        let mut x = seed.wrapping_add((mutant as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        x = (x ^ (x >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+        x = (x ^ (x >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+        Self((x ^ (x >> 33)).max(1))
+    }
+
     fn roll(&mut self, sides: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -102,19 +114,44 @@ fn run(rounds: usize, good: &str, expand: fn(TokenStream) -> TokenStream) {
     let seed = seed();
     // Said also when the test passes.
     let _ = writeln!(std::io::stderr(), "{rounds} mutants, ADK_SEED={seed:#x}");
-    let pool: Vec<TokenTree> = POOL.parse::<TokenStream>().unwrap().into_iter().collect();
-    let mut dice = Dice(seed);
-    for round in 0..rounds {
-        let mut tokens: TokenStream = good.parse().unwrap();
-        for _ in 0..=dice.roll(4) {
-            tokens = mutate(tokens, &mut dice, &pool);
+    let next = AtomicUsize::new(0);
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                let good: TokenStream = good.parse().unwrap();
+                let pool: Vec<TokenTree> = POOL.parse::<TokenStream>().unwrap().into_iter().collect();
+                loop {
+                    let mutant = next.fetch_add(1, Ordering::Relaxed);
+                    if mutant >= rounds {
+                        break;
+                    }
+                    one(seed, mutant, &good, &pool, expand);
+                }
+            });
         }
-        let text = tokens.to_string();
-        let out = std::panic::catch_unwind(|| expand(tokens));
-        let out = out.unwrap_or_else(|_| panic!("ADK_SEED={seed:#x}, mutant {round}: panic on\n{text}"));
-        if let Err(error) = syn::parse2::<syn::File>(out) {
-            panic!("ADK_SEED={seed:#x}, mutant {round}: the output does not parse ({error})\n{text}");
-        }
+    });
+}
+
+/// One mutant: made, expanded, and what comes out read again.
+fn one(
+    seed: u64,
+    mutant: usize,
+    good: &TokenStream,
+    pool: &[TokenTree],
+    expand: fn(TokenStream) -> TokenStream,
+) {
+    let mut dice = Dice::of(seed, mutant);
+    let mut tokens = good.clone();
+    for _ in 0..=dice.roll(4) {
+        tokens = mutate(tokens, &mut dice, pool);
+    }
+    let input = tokens.clone();
+    let Ok(out) = std::panic::catch_unwind(|| expand(input)) else {
+        panic!("ADK_SEED={seed:#x}, mutant {mutant}: panic on\n{tokens}");
+    };
+    if let Err(error) = syn::parse2::<syn::File>(out) {
+        panic!("ADK_SEED={seed:#x}, mutant {mutant}: the output does not parse ({error})\n{tokens}");
     }
 }
 

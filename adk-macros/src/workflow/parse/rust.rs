@@ -1,0 +1,100 @@
+//! What is Rust, or looks like it, and has no place in a workflow: what to write instead.
+
+use super::super::names::path_text;
+use super::block::at_brackets;
+use super::{Parser, skip};
+use proc_macro2::TokenTree;
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::{Attribute, Ident, Path, Token, Visibility, token};
+
+/// Words that begin an item of Rust, and no name of ours.
+const ITEMS: [&str; 11] =
+    ["fn", "struct", "enum", "use", "const", "static", "mod", "impl", "trait", "type", "extern"];
+
+impl Parser {
+    /// Passes over items of Rust; whether there was one.
+    pub(super) fn rust_item(&mut self, input: ParseStream<'_>) -> bool {
+        let ahead = input.fork();
+        let _ = (ahead.call(Attribute::parse_outer), ahead.parse::<Visibility>());
+        while ahead.peek(Token![async]) || ahead.peek(Token![unsafe]) {
+            let _ = ahead.call(Ident::parse_any);
+        }
+        let span = ahead.span();
+        let word = ahead.call(Ident::parse_any).map(|word| word.to_string()).unwrap_or_default();
+        // `fn < ... >` and `type;` are a name that is a keyword.
+        let follows = ahead.peek(Ident::peek_any) && !ahead.peek(Token![as]) || ahead.peek(token::Brace);
+        if !ITEMS.contains(&word.as_str()) || !follows {
+            return false;
+        }
+        let text = format!(
+            "syntax: a workflow holds `agent`, `let`, `state` and steps, and no `{word}`; help: move it before `workflow!`"
+        );
+        self.report.at(span, text);
+        skip::item(input);
+        true
+    }
+
+    /// What stands behind an agent and makes an expression of it; passes over it. Whether the agent is run all the same.
+    pub(super) fn expression(&mut self, input: ParseStream<'_>, path: &Path) -> bool {
+        let agent = path_text(path);
+        let text = if input.peek(Token![!]) {
+            format!(
+                "syntax: a macro, such as `{agent}!`, is no step; help: call it in a function with `#[agent]`, and run that"
+            )
+        } else if input.peek(Token![.]) && !input.peek(Token![..]) || input.peek(Token![?]) {
+            format!(
+                "syntax: a step is no expression: the workflow waits for it by itself; help: write `{agent}` alone"
+            )
+        } else if input.peek(Token![<-]) {
+            format!("syntax: the key that an agent writes stands behind `->`; help: write `{agent} -> KEY`")
+        } else {
+            return true;
+        };
+        let runs = !input.peek(Token![!]);
+        self.report.at(input.span(), text);
+        if input.peek(Token![<-]) {
+            let _ = input.parse::<Token![<-]>();
+        }
+        while !(input.is_empty() || input.peek(Token![;]) || skip::at_close(input) || at_brackets(input)) {
+            let _ = input.parse::<TokenTree>();
+        }
+        runs
+    }
+
+    /// `name = ...`, where a block is named or nothing is meant; `None` for anything else.
+    pub(super) fn assigned(&mut self, input: ParseStream<'_>) -> Option<Ident> {
+        let is_equal = input.peek2(Token![=]) && !input.peek2(Token![=>]) && !input.peek2(Token![==]);
+        if !input.peek(Ident) || !is_equal {
+            return None;
+        }
+        let name = input.parse::<Ident>().ok()?;
+        let text = format!(
+            "syntax: nothing is assigned in a workflow; help: an agent writes the key behind its `->`, as in `critic -> {name}`, and a block is named with `:`, as in `{name}: loop < ... >`"
+        );
+        self.report.at(input.span(), text);
+        let _ = input.parse::<Token![=]>();
+        Some(name)
+    }
+    /// `my-agent`: the name without its `-`, which is told once, where the agent is declared or run first.
+    pub(super) fn dashed(&mut self, input: ParseStream<'_>, first: Ident) -> syn::Result<Ident> {
+        let is_dash =
+            |input: ParseStream<'_>| input.peek(Token![-]) && !input.peek(Token![->]) && input.peek2(Ident);
+        if !is_dash(input) {
+            return Ok(first);
+        }
+        let (mut written, mut name) = (first.to_string(), first.to_string());
+        while is_dash(input) {
+            input.parse::<Token![-]>()?;
+            let part = input.parse::<Ident>()?;
+            written = format!("{written}-{part}");
+            name = format!("{name}_{}", part.unraw());
+        }
+        if !self.told.contains(&written) {
+            let text = format!("name-invalid: `{written}` is no name; help: write `{name}`");
+            self.report.at(first.span(), text);
+            self.told.push(written);
+        }
+        Ok(Ident::new(name.trim_start_matches("r#"), first.span()))
+    }
+}

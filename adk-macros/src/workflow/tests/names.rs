@@ -1,0 +1,122 @@
+//! Words of Rust and of the language in every place where a name stands: one message each, that says what is wrong.
+
+use super::super::{check, parse, plan};
+
+/// Strict and reserved ones.
+const KEYWORDS: &str = "abstract as async await become box break const continue crate do dyn else enum extern false final \
+    fn for if impl in let loop macro match mod move mut override priv pub ref return self Self static struct super trait \
+    true try type typeof unsafe unsized use virtual where while yield _";
+
+/// Words of `workflow!` that are no keywords of Rust.
+const WORDS: &str =
+    "agent state sequence parallel each max until max_concurrency timeout default bounds app temp user model";
+
+/// Where an agent, an instance or a block gets its name.
+const NAMES: &[&str] = &[
+    "W() { agent NAME { instruction: \"x\" } b; NAME }",
+    "W() { agent NAME -> k: String { } b; NAME as other; c }",
+    "W() { agent NAME { } loop(max = 2) < b; NAME > }",
+    "W() { agent NAME: x::Given; b; NAME }",
+    "W() { agent NAME(x: u8) -> k: u8 as T; NAME; b }",
+    "W() { a as NAME; b }",
+    "W() { NAME: loop(max = 2) < a >; b }",
+    "W() { NAME: await key: bool; b }",
+];
+
+/// Where a key gets its name, or is named.
+const KEYS: &[&str] = &[
+    "W() { agent a -> NAME: String {} a }",
+    "W() { agent a -> user:NAME: String {} a }",
+    "W(NAME: u8) { a }",
+    "W() -> NAME: u8 { a }",
+    "W() { let NAME: u8 = 1; a }",
+    "W() { state NAME: u8; a }",
+    "W() { a; each NAME in items < b > }",
+    "W() { a; each one in NAME < b > }",
+    "W() { a(NAME = x); b }",
+    "W() { a(x = NAME); b }",
+    "W() { a -> NAME; b }",
+    "W() { await NAME: bool; b }",
+    "W() { loop(max = 2, until = NAME) < a > }",
+    "W() { match NAME < _ => a > }",
+    "W() { agent a(NAME: u8) -> k: u8 as T; a }",
+];
+
+/// What is said of it.
+fn said(text: &str) -> Vec<String> {
+    let (tree, mut report) = parse::workflow(text.parse().unwrap());
+    let mut plan = plan::of(&tree);
+    check::workflow(&tree, &mut plan, &mut report);
+    report.texts()
+}
+
+#[test]
+fn a_keyword_as_a_name_is_one_message_that_shows_it() {
+    let mut wrong = Vec::new();
+    for word in KEYWORDS.split_whitespace() {
+        for place in NAMES.iter().chain(KEYS) {
+            let text = place.replace("NAME", word);
+            let said = said(&text);
+            let shown = format!("`{word}`");
+            let known = |one: &String| {
+                let checked = one.starts_with("name-invalid: ") || one.starts_with("syntax: ");
+                // `until = true` is told as an expression.
+                let shows = one.contains(&shown) || matches!(word, "true" | "false");
+                checked && shows && (one.contains("; help: ") || one.contains("expected "))
+            };
+            if said.len() != 1 || !said.iter().all(known) {
+                wrong.push((text, said));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn a_raw_keyword_is_a_name() {
+    let usable = KEYWORDS
+        .split_whitespace()
+        .filter(|word| !matches!(*word, "self" | "Self" | "super" | "crate" | "_"));
+    let mut wrong = Vec::new();
+    for word in usable {
+        for place in NAMES.iter().chain(KEYS) {
+            let text = place.replace("NAME", &format!("r#{word}"));
+            let said = said(&text);
+            if !said.is_empty() {
+                wrong.push((text, said));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn words_of_the_language_are_keys_and_are_reserved_names_at_the_most() {
+    let mut wrong = Vec::new();
+    for word in WORDS.split_whitespace() {
+        for place in KEYS {
+            let text = place.replace("NAME", word);
+            let said = said(&text);
+            // An `await` without a name is called like its key.
+            if !said.is_empty() && !place.contains("await") {
+                wrong.push((text, said));
+            }
+        }
+        for place in NAMES {
+            let text = place.replace("NAME", word);
+            let said = said(&text);
+            let reserved = matches!(word, "sequence" | "parallel" | "each" | "user" | "model");
+            let is_told = said.iter().all(|one| one.starts_with(&format!("name-reserved: `{word}` ")));
+            if said.len() != usize::from(reserved) || !is_told {
+                wrong.push((text, said));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn a_name_with_dashes_is_told_once() {
+    let text = "W() { agent my-own-agent { instruction: \"x\" } my-own-agent; loop(max = 2) < my-own-agent as second > }";
+    assert_eq!(said(text), ["name-invalid: `my-own-agent` is no name; help: write `my_own_agent`"]);
+}
