@@ -1,6 +1,6 @@
 //! Many runs at once: `cargo bench -p adk-workflow-sqlite --bench runs`. Prints the memory of the process for each run
 //! that waits for a person and for each that waits for a slow model, and how long it takes to take up 1,000 runs that
-//! were cut off.
+//! were cut off. `-- paused 40000` shows that runs that wait for a person add nothing once the store's caches are full.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark fails by a panic")]
 
@@ -70,12 +70,16 @@ async fn paused(store: &SqliteStore, runs: i64) {
             assert!(matches!(stream.end(), RunEnd::Paused(_)));
         }
     };
-    // The store's own caches have filled by then.
-    pause(0, runs / 2).await;
-    let before = resident();
-    pause(runs / 2, runs).await;
-    let grown = resident() - before;
-    println!("{} runs paused: {} bytes for each of the last half", runs, grown / (runs / 2));
+    // By doublings: the caches of the store fill first, and then nothing is added.
+    let mut from = runs / 8;
+    pause(0, from).await;
+    while from > 0 && from < runs {
+        let (before, to) = (resident(), (from * 2).min(runs));
+        pause(from, to).await;
+        let (grown, all) = (resident() - before, resident() >> 20);
+        println!("runs {from} to {to} paused: {} bytes for each, {all} MiB in all", grown / (to - from));
+        from = to;
+    }
 }
 
 async fn live(store: &SqliteStore, runs: usize) {

@@ -8,7 +8,7 @@ mod trees;
 mod support;
 
 use adk_core::session::{EventFilter, SessionStore};
-use adk_core::{StateDelta, StoreErrorKind};
+use adk_core::{ErrorKind, Flow, StateDelta, StoreErrorKind};
 use adk_sqlite::{Options, SqliteStore};
 use rusqlite::Connection;
 use serde_json::json;
@@ -17,7 +17,7 @@ use std::time::Duration;
 use support::Folder;
 use trees::store::{delta, state, stored};
 use trees::survival::{key, kind, runner};
-use trees::{Tree, repeat, run, say};
+use trees::{Tree, by, repeat, run, say};
 
 async fn len(store: &SqliteStore) -> usize {
     store.read(&key(), &EventFilter::new().last(0)).await.unwrap().unwrap().len
@@ -212,6 +212,40 @@ async fn a_full_disk_ends_the_run_and_keeps_what_was_acknowledged() {
     let store = SqliteStore::open(folder.file()).await.unwrap();
     store.append(&key(), vec![stored(1, "more")]).await.unwrap();
     assert_eq!(len(&store).await, seen.len() + 1);
+}
+
+#[tokio::test]
+async fn a_run_whose_end_cannot_be_written_is_not_driven_any_more() {
+    let folder = Folder::new();
+    let store = SqliteStore::open(folder.file()).await.unwrap();
+    let runner = runner(&store);
+    let asks = by("asks", |cx| {
+        Box::pin(async move {
+            cx.wait::<bool>("answer").await?;
+            Ok(Flow::Continue)
+        })
+    });
+    let tree = Tree::new("w", vec![run(say("says")), run(asks)]);
+    // That `says` has finished is written when the run pauses.
+    let other = Connection::open(folder.file()).unwrap();
+    let refuse = "CREATE TRIGGER refuse BEFORE INSERT ON adkw_done BEGIN SELECT RAISE(ABORT, 'refused'); END";
+    other.execute_batch(refuse).unwrap();
+    let mut stream = runner.session("u", "s").run(&tree, "go").stream();
+    let id = stream.next().await.unwrap().unwrap().invocation_id;
+    let error = loop {
+        match stream.next().await.unwrap() {
+            Ok(_) => {}
+            Err(error) => break error,
+        }
+    };
+    assert!(
+        error.to_string().contains("refused") || error.to_string().contains("agent has finished"),
+        "{error}"
+    );
+    drop(stream);
+    other.execute_batch("DROP TRIGGER refuse").unwrap();
+    let error = runner.resume(&tree, id).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Paused, "{error}");
 }
 
 #[tokio::test]

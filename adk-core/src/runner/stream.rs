@@ -168,12 +168,20 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
             _ => run.last_finished(),
         };
         let closing = async move {
-            if !done.is_empty() {
-                run.engine.finished(run.id, done).await?;
+            let last = async {
+                if !done.is_empty() {
+                    run.engine.finished(run.id, done).await?;
+                }
+                as_stored(&run, open).await
+            };
+            match last.await {
+                Ok(open) => run.engine.close(run.id, status).await.map(|()| open),
+                Err(error) => {
+                    // How far it is cannot be said; nobody drives it any more all the same.
+                    run.engine.release(run.id);
+                    Err(error)
+                }
             }
-            let open = as_stored(&run, open).await?;
-            run.engine.close(run.id, status).await?;
-            Ok(open)
         };
         self.closing = Some((Box::pin(closing), end));
         self.poll_event(task)
