@@ -4,6 +4,7 @@ use crate::check::{Fault, faults};
 use crate::spec::{AgentKind, AgentMeta, InputSpec, KeySpec, Renames, Spec, Step, StepKind, ToolMeta};
 
 /// A tree to be laid out as steps.
+#[allow(clippy::large_enum_variant, reason = "few are made, in tests")]
 pub(super) enum Tree {
     Agent(&'static str, AgentMeta<'static>, Renames<'static>),
     Block(StepKind<'static>, &'static str, Vec<Tree>),
