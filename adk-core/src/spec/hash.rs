@@ -7,22 +7,46 @@
 /// 64 bits that stand for a text.
 pub(crate) const fn hash(text: &str) -> u64 {
     let mut bytes = text.as_bytes();
-    let mut hash = 0xcbf2_9ce4_8422_2325;
+    let mut hasher = Hasher::NEW;
     while let [b0, b1, b2, b3, b4, b5, b6, b7, rest @ ..] = bytes {
-        hash = mixed(hash, u64::from_le_bytes([*b0, *b1, *b2, *b3, *b4, *b5, *b6, *b7]));
+        hasher.hash = mixed(hasher.hash, u64::from_le_bytes([*b0, *b1, *b2, *b3, *b4, *b5, *b6, *b7]));
         bytes = rest;
     }
-    // With a bit before it, so that it tells how many there are.
-    let mut last = 1_u64;
     if let [b0, b1, b2, b3, rest @ ..] = bytes {
-        last = 1 << 32 | u32::from_le_bytes([*b0, *b1, *b2, *b3]) as u64;
+        (hasher.word, hasher.bits) = (u32::from_le_bytes([*b0, *b1, *b2, *b3]) as u64, 32);
         bytes = rest;
     }
     while let [byte, rest @ ..] = bytes {
-        last = last << 8 | *byte as u64;
+        hasher.word |= (*byte as u64) << hasher.bits;
+        hasher.bits += 8;
         bytes = rest;
     }
-    mixed(hash, last)
+    hasher.finish()
+}
+
+/// The same for a text whose bytes come one by one.
+pub(crate) struct Hasher {
+    hash: u64,
+    word: u64,
+    bits: u32,
+}
+
+impl Hasher {
+    pub(crate) const NEW: Self = Self { hash: 0xcbf2_9ce4_8422_2325, word: 0, bits: 0 };
+
+    pub(crate) const fn add(&mut self, byte: u8) {
+        self.word |= (byte as u64) << self.bits;
+        self.bits += 8;
+        if self.bits == 64 {
+            self.hash = mixed(self.hash, self.word);
+            (self.word, self.bits) = (0, 0);
+        }
+    }
+
+    /// With a bit behind the last bytes, which tells how many they are.
+    pub(crate) const fn finish(&self) -> u64 {
+        mixed(self.hash, self.word | 1 << self.bits)
+    }
 }
 
 /// The same 64 bits for one name in one place, others for the same name in another.
@@ -56,7 +80,7 @@ pub(crate) const fn same(a: &str, b: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{hash, same};
+    use super::{Hasher, hash, same};
     use std::collections::HashSet;
 
     #[test]
@@ -72,6 +96,11 @@ mod tests {
         all.extend((1..20).map(|len| "\0".repeat(len)));
         let hashes: HashSet<u64> = all.iter().map(|text| hash(text)).collect();
         assert_eq!(hashes.len(), all.len());
+        for text in &all {
+            let mut hasher = Hasher::NEW;
+            text.bytes().for_each(|byte| hasher.add(byte));
+            assert_eq!(hasher.finish(), hash(text), "{text}");
+        }
     }
 
     #[test]

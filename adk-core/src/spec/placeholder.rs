@@ -4,6 +4,7 @@
 //! `\` is text. What stands inside is trimmed, and a `?` at its end makes it optional. It is a placeholder when
 //! it is `artifact.` and a name, or a key: an identifier, perhaps behind `user:`, `app:` or `temp:`. All else is text.
 
+use super::hash::Hasher;
 use super::ident::{decode, is_identifier};
 
 /// A placeholder of a prompt.
@@ -60,10 +61,37 @@ impl<'a> Placeholders<'a> {
     /// The next one. Not the method of [`Iterator`], so that it can be called in const evaluation.
     #[allow(clippy::should_implement_trait)]
     pub const fn next(&mut self) -> Option<Placeholder<'a>> {
+        while let Some(place) = self.place() {
+            if let Some((source, optional)) = self.parse(&place) {
+                return Some(Placeholder { start: place.start, end: place.end, source, optional });
+            }
+        }
+        None
+    }
+
+    /// What is read there, if it is a placeholder.
+    pub(crate) const fn parse(&self, place: &Place) -> Option<(Source<'a>, bool)> {
+        parse(slice(self.prompt, place.opened, place.inner))
+    }
+
+    /// The next text between braces that is not escaped.
+    ///
+    /// By slice patterns: const evaluation pays for each call, three hundred times as much for `split_at` as for an addition.
+    pub(crate) const fn place(&mut self) -> Option<Place> {
         loop {
-            let Some((start, opened, mut rest)) = self.brace() else { return None };
-            let mut inner = opened;
-            // Slice patterns, since const evaluation pays for each call, `len` among them.
+            let Some((start, opened)) = self.brace() else { return None };
+            let (mut rest, mut inner, mut hasher) = (self.rest, opened, Hasher::NEW);
+            if let [b'a'..=b'z' | b'A'..=b'Z', ..] = rest {
+                while let [byte @ (b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_'), more @ ..] = rest {
+                    hasher.add(*byte);
+                    (rest, inner) = (more, inner + 1);
+                }
+            }
+            let plain = match rest {
+                [b'}', ..] if inner > opened => Some((hasher.finish(), false)),
+                [b'?', b'}', ..] if inner > opened => Some((hasher.finish(), true)),
+                _ => None,
+            };
             while let [byte, more @ ..] = rest
                 && *byte != b'{'
                 && *byte != b'}'
@@ -77,23 +105,20 @@ impl<'a> Placeholders<'a> {
             // An escaped run of braces takes its closing ones along, so they cannot close anything else. Without a closing
             // brace, what stands there may open the next match.
             (self.rest, self.at) = (rest, end);
-            let escaped = start > 0 && matches!(self.prompt.as_bytes()[start - 1], b'$' | b'\\');
-            if end > inner
-                && !escaped
-                && let Some((source, optional)) = parse(slice(self.prompt, opened, inner))
-            {
-                return Some(Placeholder { start, end, source, optional });
+            if end > inner && !(start > 0 && matches!(self.prompt.as_bytes()[start - 1], b'$' | b'\\')) {
+                return Some(Place { start, opened, inner, end, plain });
             }
         }
     }
 
-    /// The next run of opening braces: where it begins and ends, and what stands behind it.
-    const fn brace(&mut self) -> Option<(usize, usize, &'a [u8])> {
-        // Most of a prompt is passed here, so it takes sixteen bytes at a time where none of them is one.
+    /// The next run of opening braces: where it begins and ends.
+    const fn brace(&mut self) -> Option<(usize, usize)> {
         let (mut rest, mut start) = (self.rest, self.at);
-        while let Some((chunk, more)) = rest.split_first_chunk::<16>() {
+        // Most of a prompt is passed here, so it takes sixteen bytes at a time where none of them is one.
+        while let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, more @ ..] = rest {
+            let bytes = [*a, *b, *c, *d, *e, *f, *g, *h, *i, *j, *k, *l, *m, *n, *o, *p];
             // A byte that is zero in here is a brace: nothing else leaves its high bit unset.
-            let braces = u128::from_le_bytes(*chunk) ^ BRACES;
+            let braces = u128::from_le_bytes(bytes) ^ BRACES;
             if !(((braces & LOW) + LOW) | braces | LOW) != 0 {
                 break;
             }
@@ -109,8 +134,18 @@ impl<'a> Placeholders<'a> {
             (rest, opened) = (more, opened + 1);
         }
         (self.rest, self.at) = (rest, opened);
-        if opened == start { None } else { Some((start, opened, rest)) }
+        if opened == start { None } else { Some((start, opened)) }
     }
+}
+
+/// Where a text between braces stands.
+pub(crate) struct Place {
+    start: usize,
+    pub(crate) opened: usize,
+    pub(crate) inner: usize,
+    end: usize,
+    /// A plain key, as a number, and whether it may be absent. Others are parsed.
+    pub(crate) plain: Option<(u64, bool)>,
 }
 
 const BRACES: u128 = u128::from_le_bytes([b'{'; 16]);
@@ -192,7 +227,7 @@ const fn trim(text: &str) -> &str {
 }
 
 /// A part of a text; empty where the places are none of it.
-const fn slice(text: &str, start: usize, end: usize) -> &str {
+pub(crate) const fn slice(text: &str, start: usize, end: usize) -> &str {
     match text.split_at_checked(end) {
         Some((head, _)) => match head.split_at_checked(start) {
             Some((_, part)) => part,

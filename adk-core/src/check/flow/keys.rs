@@ -6,6 +6,7 @@
 use super::effects::{Effects, has_prefix, is_alone};
 use super::session;
 use crate::spec::hash::hash;
+use crate::spec::placeholder::slice;
 use crate::spec::{AgentKind, KeySpec, Step, StepKind};
 
 /// No step, no key.
@@ -20,7 +21,9 @@ pub(super) const NEVER: usize = 1;
 /// A key as a step names it, with what const evaluation compares.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Named<'a> {
-    pub(super) text: &'a str,
+    text: &'a str,
+    /// Which part of the text it is; all of it is `None`. Few names are ever needed as text, and to cut one out is dear.
+    part: Option<(usize, usize)>,
     hash: u64,
     pub(super) prefix: bool,
 }
@@ -28,12 +31,24 @@ pub(super) struct Named<'a> {
 impl<'a> Named<'a> {
     /// One of which only the text is known.
     pub(super) const fn new(text: &'a str) -> Self {
-        Self { text, hash: hash(text), prefix: has_prefix(text) }
+        Self { text, part: None, hash: hash(text), prefix: has_prefix(text) }
+    }
+
+    /// A part of a prompt that is a plain key.
+    pub(super) const fn part(prompt: &'a str, start: usize, end: usize, hash: u64) -> Self {
+        Self { text: prompt, part: Some((start, end)), hash, prefix: false }
     }
 
     /// The key of a description.
     pub(super) const fn of(spec: &KeySpec<'a>) -> Self {
-        Self { text: spec.name, hash: spec.hash(), prefix: spec.has_prefix() }
+        Self { text: spec.name, part: None, hash: spec.hash(), prefix: spec.has_prefix() }
+    }
+
+    pub(super) const fn text(&self) -> &'a str {
+        match self.part {
+            None => self.text,
+            Some((start, end)) => slice(self.text, start, end),
+        }
     }
 }
 
@@ -187,7 +202,7 @@ impl<'t, 'a> Keys<'t, 'a> {
             Ok(key) => key,
             Err(slot) => {
                 let key = self.len;
-                self.all[key].name = name.text;
+                self.all[key].name = name.text();
                 self.all[key].hash = hash;
                 self.len += 1;
                 self.slots[slot] = key + 1;

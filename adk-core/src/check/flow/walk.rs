@@ -139,7 +139,7 @@ impl<'a> Walk<'_, 'a> {
     const fn register_write(&mut self, at: usize, name: &Named<'a>, writer: Writer<'a>) {
         let typed = self.is_typed(&writer);
         if self.keys.write(name, Some(writer), typed, false) {
-            self.fault(at, Part::Name, name.text, Flaw::Mixed);
+            self.fault(at, Part::Name, name.text(), Flaw::Mixed);
         }
     }
 

@@ -156,3 +156,33 @@ fn long_texts_are_read_as_the_rule_says() {
         agrees(&prompt);
     }
 }
+
+/// What const evaluation takes for a plain key is what is read there.
+#[test]
+fn plain_keys_are_those_that_are_parsed() {
+    const LETTERS: &[u8] = b"{}a1?$ ";
+    let mut plain = 0;
+    for len in 0..8 {
+        for number in 0..LETTERS.len().pow(len) {
+            let prompt: String = (0..len)
+                .map(|at| char::from(LETTERS[number / LETTERS.len().pow(at) % LETTERS.len()]))
+                .collect();
+            let mut scan = Placeholders::new(&prompt);
+            while let Some(place) = scan.place() {
+                let parsed = scan.parse(&place);
+                let Some((number, optional)) = place.plain else {
+                    let optional_key =
+                        |key: &str| key.starts_with('a') && key.bytes().all(|b| b.is_ascii_alphanumeric());
+                    let text = slice(&prompt, place.opened, place.inner);
+                    assert!(!optional_key(text.strip_suffix('?').unwrap_or(text)), "{prompt}");
+                    continue;
+                };
+                let key = slice(&prompt, place.opened, place.inner - usize::from(optional));
+                assert_eq!(parsed, Some((Source::Key(key), optional)), "{prompt}");
+                assert_eq!(number, crate::spec::hash::hash(key), "{prompt}");
+                plain += 1;
+            }
+        }
+    }
+    assert!(plain > 1_000);
+}

@@ -23,13 +23,13 @@ impl<'a> Walk<'_, 'a> {
     ) -> u32 {
         let Some(key) = self.keys.resolve(name) else {
             if !optional && !self.sets.has(SURE, EVERY) {
-                self.unwritten(at, part, name.text, reader);
+                self.unwritten(at, part, name.text(), reader);
             }
             return 0;
         };
-        let races = self.parallels > 0 && self.read_key(at, part, name.text, key, reader);
+        let races = self.parallels > 0 && self.read_key(at, part, name.text(), key, reader);
         if !races && !optional && !self.sets.has(SURE, key) {
-            self.unwritten(at, part, name.text, reader);
+            self.unwritten(at, part, name.text(), reader);
         }
         key as u32
     }
@@ -75,7 +75,7 @@ impl<'a> Walk<'_, 'a> {
         let session = session || name.prefix;
         let key = self.keys.own(name, session);
         if session && self.keys.in_each() {
-            self.fault(at, Part::Name, name.text, Flaw::EachRace);
+            self.fault(at, Part::Name, name.text(), Flaw::EachRace);
         }
         self.write_key(at, key, sure);
         key

@@ -94,10 +94,15 @@ impl<'a> Walk<'_, 'a> {
                 [] => "",
             };
             let mut scan = Placeholders::new(prompt);
-            while let Some(found) = scan.next() {
-                if let Source::Key(key) = found.source {
-                    let reader = Reader::Prompt { source, target: None };
-                    self.read(at, Part::Name, &Named::new(key), found.optional, reader);
+            let reader = Reader::Prompt { source, target: None };
+            while let Some(place) = scan.place() {
+                if let Some((hash, optional)) = place.plain {
+                    // The end of an optional one is behind its `?`.
+                    let end = place.inner - optional as usize;
+                    let name = Named::part(prompt, place.opened, end, hash);
+                    self.read(at, Part::Name, &name, optional, reader);
+                } else if let Some((Source::Key(key), optional)) = scan.parse(&place) {
+                    self.read(at, Part::Name, &Named::new(key), optional, reader);
                 }
             }
             prompts = rest;
