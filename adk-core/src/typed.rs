@@ -116,18 +116,36 @@ impl Typed for Untyped {
     type Writes = (Absent, Absent, Absent, Absent, Absent, Absent, Absent, Absent);
 }
 
-/// The types of an agent, or [`Untyped`]: `<T as TypesOf<{ Of::<T>::TYPED }>>::Types`.
-pub trait TypesOf<const TYPED: bool> {
+/// What the type of a step is: 1 for an agent, and 2 more where its types are known. One number for all that depends on it:
+/// each question about a type costs time in the user's crate.
+#[derive(Debug)]
+pub struct Kind<const KIND: u8>;
+
+/// Its number.
+pub const fn kind(agent: bool, typed: bool) -> u8 {
+    agent as u8 + 2 * typed as u8
+}
+
+/// The types of an agent, or [`Untyped`]: `<T as TypesOf<Kind<{ ... }>>>::Types`.
+pub trait TypesOf<K> {
     /// Its types.
     type Types: Typed;
 }
 
-impl<T: Typed> TypesOf<true> for T {
+impl<T> TypesOf<Kind<0>> for T {
+    type Types = Untyped;
+}
+
+impl<T> TypesOf<Kind<1>> for T {
+    type Types = Untyped;
+}
+
+impl<T: Typed> TypesOf<Kind<2>> for T {
     type Types = T;
 }
 
-impl<T> TypesOf<false> for T {
-    type Types = Untyped;
+impl<T: Typed> TypesOf<Kind<3>> for T {
+    type Types = T;
 }
 
 /// The type of a writer, by its number. A workflow implements it on a type of its own.

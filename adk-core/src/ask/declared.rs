@@ -18,6 +18,8 @@ use std::time::Duration;
 pub trait Awaits<const STEP: usize>: 'static {
     /// The declaration.
     const DECL: AwaitDecl;
+    /// The description of the step.
+    const META: &'static AgentMeta<'static> = &Self::DECL.meta;
 }
 
 /// The declaration of an `await`.

@@ -22,6 +22,8 @@ use std::time::Duration;
 pub trait Declares<const N: usize> {
     /// The declaration.
     const DECL: LlmDecl;
+    /// The description of the agent.
+    const META: &'static AgentMeta<'static> = &Self::DECL.meta;
 }
 
 /// The `N`th agent that `W` declares.

@@ -15,6 +15,7 @@ use crate::run::ReadonlyContext;
 use crate::spec::placeholder::{Placeholders, Source};
 use crate::spec::{AgentMeta, Spec, ToolMeta};
 use crate::tool::{DynTool, Tool};
+use crate::typed::Kind;
 use crate::{Error, ErrorKind, Name, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -38,7 +39,7 @@ pub trait Otherwise {
     const TEXT: bool = false;
     /// The description of an agent. A path such as `<<T as Placing<..>>::Agent as Agent>::META` would say the same, but
     /// rust-analyzer 1.95 panics when it evaluates one.
-    const AGENT_META: AgentMeta<'static> = NO_AGENT;
+    const AGENT_META: &'static AgentMeta<'static> = &NO_AGENT;
     /// The description of a tool. One that is none may do anything, so that nothing more is reported.
     const TOOL_META: ToolMeta<'static> = ToolMeta::new("", "").may_exit(true);
 }
@@ -49,7 +50,7 @@ impl<T: Agent> Probe<T> {
     /// It is an agent.
     pub const AGENT: bool = true;
     /// Its description.
-    pub const AGENT_META: AgentMeta<'static> = T::META;
+    pub const AGENT_META: &'static AgentMeta<'static> = &T::META;
 }
 
 impl<T: Tool> Probe<T> {
@@ -111,21 +112,9 @@ pub trait Slip<const STEP: usize> {
 }
 
 /// The agent of a step; nothing for a type that is none, which [`IsAgent`] reports.
-pub trait Placing<const AGENT: bool> {
+pub trait Placing<K> {
     /// As what the walk runs.
     fn as_dyn(&self) -> Option<&dyn DynAgent>;
-}
-
-impl<T: Agent> Placing<true> for T {
-    fn as_dyn(&self) -> Option<&dyn DynAgent> {
-        Some(self)
-    }
-}
-
-impl<T> Placing<false> for T {
-    fn as_dyn(&self) -> Option<&dyn DynAgent> {
-        None
-    }
 }
 
 /// The description of a step that is no agent, or of which nothing is known. It may do anything, so that nothing more
@@ -138,23 +127,42 @@ pub const NO_AGENT: AgentMeta<'static> = AgentMeta::custom("").may_exit(true).un
     label = "give it to the workflow: declare `agent NAME: {Self};` and run `NAME`",
     note = "the workflow then has `new(NAME)`; or implement `Default` for `{Self}`"
 )]
-pub trait Make<const AGENT: bool>: Sized {
+pub trait Make<K>: Sized {
     /// Makes it.
     fn make() -> Self;
 }
 
-#[diagnostic::do_not_recommend]
-impl<T: Default> Make<true> for T {
-    fn make() -> Self {
-        Self::default()
-    }
+macro_rules! kinds {
+    ($($agent:literal $none:literal)*) => {$(
+        impl<T: Agent> Placing<Kind<$agent>> for T {
+            fn as_dyn(&self) -> Option<&dyn DynAgent> {
+                Some(self)
+            }
+        }
+
+        impl<T> Placing<Kind<$none>> for T {
+            fn as_dyn(&self) -> Option<&dyn DynAgent> {
+                None
+            }
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl<T: Default> Make<Kind<$agent>> for T {
+            fn make() -> Self {
+                Self::default()
+            }
+        }
+
+        impl<T> Make<Kind<$none>> for T {
+            fn make() -> Self {
+                unreachable!("a step that is no agent does not compile")
+            }
+        }
+    )*};
 }
 
-impl<T> Make<false> for T {
-    fn make() -> Self {
-        unreachable!("a step that is no agent does not compile")
-    }
-}
+// Those that are agents, and those that are none.
+kinds! { 1 0 3 2 }
 
 /// A tool of a declared agent; nothing for a type that is none, which [`IsTool`] reports.
 pub trait Tooling<const TOOL: bool> {

@@ -48,8 +48,8 @@ impl Lower<'_> {
                     quote!(#wire::block(|of: &mut #wire::Declaring<'_>| { #declare }))
                 }
                 What::Path(_) => {
-                    let (path, alias) = (self.path_type(i, step), numbered("Agent", i));
-                    quote!(<(#path) as #wire::Make<{ #wire::Probe::<#alias>::AGENT }>>::make())
+                    let (path, kind) = (self.path_type(i, step), numbered("Kind", i));
+                    quote!(<(#path) as #wire::Make<#kind>>::make())
                 }
                 _ => quote!(::core::default::Default::default()),
             };

@@ -11,7 +11,7 @@ use quote::{ToTokens, quote};
 use syn::{Expr, LitStr, Path};
 
 impl Lower<'_> {
-    /// The descriptions of the agents that one may transfer to.
+    /// References to the descriptions of the agents that one may transfer to.
     fn targets(&self, number: usize) -> Vec<TokenStream> {
         let targets = self.plan.transfers.get(&number).into_iter().flatten();
         let meta = |target: &usize| {
@@ -19,8 +19,10 @@ impl Lower<'_> {
                 self.plan.all().find(|(_, step)| matches!(step.what, What::Target(n) if n == *target))?;
             // An agent that the caller supplies is called what it is called here.
             let (meta, name) = (self.meta(i, step), &step.name);
-            let named = self.placed_type(step).map(|_| quote!(.named(#name)));
-            Some(quote!(#meta #named))
+            Some(match self.placed_type(step) {
+                Some(_) => quote!(&#meta.named(#name)),
+                None => meta,
+            })
         };
         targets.filter_map(meta).collect()
     }
@@ -265,7 +267,7 @@ impl Declaration<'_> {
             false => turns,
         };
         let (tool_items, tool_metas, tools) = tools(adk, &name, number, fields, agents);
-        let transfer = (!targets.is_empty()).then(|| quote!(.transfer(&[#(&#targets),*])));
+        let transfer = (!targets.is_empty()).then(|| quote!(.transfer(&[#(#targets),*])));
         let [parent, peers] = [&fields.disallow_transfer_to_parent, &fields.disallow_transfer_to_peers]
             .map(|flag| flag.as_ref().is_some_and(syn::LitBool::value));
         let disallow = (parent || peers).then(|| quote!(.disallow_transfer(#parent, #peers)));

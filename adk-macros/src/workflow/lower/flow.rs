@@ -195,10 +195,10 @@ impl Lower<'_> {
             }
             Types::Agent { further } => {
                 let (alias, agent) = (numbered("Types", i), numbered("Agent", i));
-                let is_typed = quote!(#typed::Of::<#agent>::TYPED);
+                let (kind, is_typed) = (numbered("Kind", i), quote!(#typed::Of::<#agent>::TYPED));
                 let written = quote!(<<#alias as #typed::Typed>::Writes as #typed::First>);
                 types.extend(quote! {
-                    type #alias = <#agent as #typed::TypesOf<{ #is_typed }>>::Types;
+                    type #alias = <#agent as #typed::TypesOf<#kind>>::Types;
                 });
                 types.extend(self.at(at, &quote!(#written::T0)));
                 let base = self.further(i);

@@ -11,25 +11,33 @@ use syn::spanned::Spanned;
 impl Lower<'_> {
     /// One alias per agent that is known by its path or type, so that a path that does not resolve is reported once.
     pub(super) fn placed(&self) -> TokenStream {
-        let wire = self.wire();
-        let mut all = TokenStream::new();
+        let (adk, wire) = (&self.adk, self.wire());
+        let (mut all, mut asked) = (TokenStream::new(), TokenStream::new());
         for (i, step) in self.plan.all() {
-            let alias = numbered("Agent", i);
+            let (alias, kind) = (numbered("Agent", i), numbered("Kind", i));
+            let is_kind = quote! {
+                type #kind = #adk::typed::Kind<{
+                    #adk::typed::kind(#wire::Probe::<#alias>::AGENT, #adk::typed::Of::<#alias>::TYPED)
+                }>;
+            };
             // The one mention that has a bound: a path that is no agent is reported once. In parentheses a path is a
             // type and nothing else, so that rustc does not judge a function as a const argument as well.
             if let Some(DeclKind::Described { ty, .. }) = self.decl(step) {
-                all.extend(quote!(type #alias = #ty; const _: () = <(#ty) as #wire::Known>::YES;));
+                all.extend(quote!(type #alias = #ty;));
+                asked.extend(quote!(let () = <(#ty) as #wire::Known>::YES;));
             } else if let Some(meant) = self.slip(step) {
                 all.extend(self.slipped(i, step, meant));
+                all.extend(is_kind);
             } else if let Some(ty) = self.placed_type(step) {
                 let is = match step.what {
                     What::Declared(..) | What::Target(_) => quote!(Supplied),
                     _ => quote!(IsAgent),
                 };
-                all.extend(quote!(type #alias = #ty; const _: () = <(#ty) as #wire::#is>::YES;));
+                all.extend(quote!(type #alias = #ty; #is_kind));
+                asked.extend(quote!(let () = <(#ty) as #wire::#is>::YES;));
             }
         }
-        all
+        quote!(#all const _: () = { #asked };)
     }
 
     /// The type of an agent whose description is its own; `None` for others and for steps whose fault is told.
@@ -64,11 +72,11 @@ impl Lower<'_> {
         quote!(#adk::workflow::wire)
     }
 
-    /// The description of an agent; `NO_AGENT` where nothing is known of what it reads and writes.
+    /// A reference to the description of an agent; `NO_AGENT` where nothing is known of what it reads and writes.
     pub(super) fn meta(&self, i: usize, step: &Step<'_>) -> TokenStream {
         let (adk, wire, name) = (&self.adk, self.wire(), &self.name);
         if matches!(step.what, What::Declared(run, _) | What::Path(run) if run.vague) {
-            return quote!(#wire::NO_AGENT);
+            return quote!(&#wire::NO_AGENT);
         }
         if self.placed_type(step).is_some() {
             let alias = numbered("Agent", i);
@@ -78,16 +86,19 @@ impl Lower<'_> {
             && !step.told
         {
             let n = index(i);
-            return quote!(<#wire::Awaited::<#name, #n> as #adk::Agent>::META);
+            return quote!(<#name as #wire::Awaits<#n>>::META);
         }
         match self.decl(step).zip(step.declared()) {
             Some((DeclKind::Llm { .. }, number)) => {
                 let n = index(number);
                 // Not through `Agent`: rustc would prove for each of them that it is `Send`.
-                quote!(<#name as #adk::llm::Declares<#n>>::DECL.meta)
+                quote!(<#name as #adk::llm::Declares<#n>>::META)
             }
-            Some((DeclKind::Described { .. }, number)) => numbered("DESCRIBED", number).into_token_stream(),
-            _ => quote!(#wire::NO_AGENT),
+            Some((DeclKind::Described { .. }, number)) => {
+                let described = numbered("DESCRIBED", number);
+                quote!(&#described)
+            }
+            _ => quote!(&#wire::NO_AGENT),
         }
     }
 
@@ -143,19 +154,12 @@ impl Lower<'_> {
         let adk = &self.adk;
         let kind = match step.what {
             What::Declared(run, _) | What::Path(run) => {
-                let (constant, meta) = (numbered("META", i), self.meta(i, step));
-                let instance = run.alias.is_some() || self.is_given(step);
-                items.extend(quote!(const #constant: &#adk::AgentMeta<'static> = &#meta;));
-                quote!(Agent { meta: #constant, instance: #instance })
+                let (meta, instance) = (self.meta(i, step), run.alias.is_some() || self.is_given(step));
+                quote!(Agent { meta: #meta, instance: #instance })
             }
-            What::Await(_) => {
-                let (constant, meta) = (numbered("META", i), self.meta(i, step));
-                items.extend(quote!(const #constant: &#adk::AgentMeta<'static> = &#meta;));
-                quote!(Agent { meta: #constant, instance: false })
-            }
-            What::Unread | What::Target(_) => {
+            What::Await(_) | What::Unread | What::Target(_) => {
                 let meta = self.meta(i, step);
-                quote!(Agent { meta: &#meta, instance: false })
+                quote!(Agent { meta: #meta, instance: false })
             }
             What::Block(block) => self.block(i, step, block, items),
             What::Branch => quote!(Branch),

@@ -124,7 +124,7 @@ impl Lower<'_> {
 
     /// The agent in a field, as what the walk runs.
     fn value(&self, i: usize, step: &Step<'_>, field: &proc_macro2::Ident) -> TokenStream {
-        let (wire, alias) = (self.wire(), numbered("Agent", i));
+        let (wire, alias, is) = (self.wire(), numbered("Agent", i), numbered("Kind", i));
         let kind =
             step.declared().and_then(|number| self.tree.items.agents.get(number)).map(|decl| &decl.kind);
         match kind {
@@ -132,7 +132,7 @@ impl Lower<'_> {
             Some(DeclKind::Described { .. }) => {
                 quote!(<#alias as #wire::Holding<{ #wire::Probe::<#alias>::DYN }>>::held(&self.#field))
             }
-            _ => quote!(<#alias as #wire::Placing<{ #wire::Probe::<#alias>::AGENT }>>::as_dyn(&self.#field)),
+            _ => quote!(<#alias as #wire::Placing<#is>>::as_dyn(&self.#field)),
         }
     }
 
