@@ -219,8 +219,8 @@ pub const fn sizes(spec: &Spec<'_>) -> Sizes {
     Sizes { names: names::slots(spec), keys, slots, words, depth }
 }
 
-/// Checks a workflow; `typed` says for each step and each declared key how many of the keys that it writes have a
-/// type which the macro can look up.
+/// Checks a workflow; `places` says for each step and each declared key of how many keys that it writes the macro can look
+/// up the type.
 #[doc(hidden)]
 pub const fn facts<
     'a,
@@ -233,11 +233,11 @@ pub const fn facts<
     const DEPTH: usize,
 >(
     spec: &Spec<'a>,
-    typed: &[u8],
+    places: &[u8],
 ) -> Facts<'a, N, ROWS, KEYS> {
     let mut names = [Finding::None; N];
     names::find(spec, &mut [None; NAMES], &mut names);
-    Facts { names, flow: flow::check::<ROWS, KEYS, SLOTS, WORDS, DEPTH>(spec, typed) }
+    Facts { names, flow: flow::check::<ROWS, KEYS, SLOTS, WORDS, DEPTH>(spec, places) }
 }
 
 impl<'a, const N: usize, const ROWS: usize, const KEYS: usize> Facts<'a, N, ROWS, KEYS> {

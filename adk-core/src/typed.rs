@@ -4,6 +4,11 @@
 //! number by [`At`]; const evaluation says which number the type of a key has, and [`Fits`] compares. All of this works
 //! on known types only, which is what the macros have. Nothing here exists at run time.
 
+mod number;
+
+pub(crate) use number::{NONE, list_of, option_of};
+pub use number::{Numbered, UNKNOWN, of_name, with};
+
 use crate::spec::{AgentMeta, KeySpec};
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::marker::PhantomData;
@@ -52,7 +57,7 @@ impl Known for Nothing {
 
 /// What an agent reads and writes, as types. Made by the macros.
 pub trait Typed {
-    /// The first [`crate::check::FEW`] keys that it reads, in the order of its description.
+    /// The first [`crate::check::FEW`] keys that it reads, by the places that its description gives them.
     type Reads;
     /// Those behind them, of a workflow: [`crate::check::READS`] with the first ones.
     type More;
@@ -85,25 +90,13 @@ pub trait First {
     type T2;
     /// The fourth.
     type T3;
-    /// The fifth.
-    type T4;
-    /// The sixth.
-    type T5;
-    /// The seventh.
-    type T6;
-    /// The eighth.
-    type T7;
 }
 
-impl<A, B, C, D, E, F, G, H> First for (A, B, C, D, E, F, G, H) {
+impl<A, B, C, D> First for (A, B, C, D) {
     type T0 = A;
     type T1 = B;
     type T2 = C;
     type T3 = D;
-    type T4 = E;
-    type T5 = F;
-    type T6 = G;
-    type T7 = H;
 }
 
 /// Stands for an agent of which only the description is known.
@@ -111,9 +104,9 @@ impl<A, B, C, D, E, F, G, H> First for (A, B, C, D, E, F, G, H) {
 pub struct Untyped;
 
 impl Typed for Untyped {
-    type Reads = (Absent, Absent, Absent, Absent, Absent, Absent, Absent);
-    type More = (Absent, Absent, Absent, Absent, Absent, Absent, Absent, Absent, Absent);
-    type Writes = (Absent, Absent, Absent, Absent, Absent, Absent, Absent, Absent);
+    type Reads = (Absent, Absent);
+    type More = (Absent, Absent);
+    type Writes = (Absent, Absent, Absent, Absent);
 }
 
 /// What the type of a step is: 1 for an agent, and 2 more where its types are known. One number for all that depends on it:
@@ -203,11 +196,6 @@ tuples! {
     (A S, B T)
     (A S, B T, C U)
     (A S, B T, C U, D V)
-    (A S, B T, C U, D V, E W)
-    (A S, B T, C U, D V, E W, F X)
-    (A S, B T, C U, D V, E W, F X, G Y)
-    (A S, B T, C U, D V, E W, F X, G Y, H Z)
-    (A S, B T, C U, D V, E W, F X, G Y, H Z, I R)
 }
 
 /// Asks about a type: `Of::<T>::LIST`, with [`Otherwise`] in scope.
@@ -226,6 +214,8 @@ pub trait Otherwise {
     const LIST: usize = 0;
     /// Its types are known.
     const TYPED: bool = false;
+    /// Its number as the type of a key; 1 is none.
+    const NUMBER: u64 = NONE;
 }
 
 impl<A, B> Otherwise for Fits<A, B> {}
@@ -338,20 +328,6 @@ impl<T> OfValue<false> for T {
 
 impl<T> OfValue<true> for T {
     type Value = Anything;
-}
-
-/// Chooses one of two types: `<(A, B) as Choose<{ ... }>>::Type`.
-pub trait Choose<const FIRST: bool> {
-    /// The one.
-    type Type;
-}
-
-impl<A, B> Choose<true> for (A, B) {
-    type Type = A;
-}
-
-impl<A, B> Choose<false> for (A, B) {
-    type Type = B;
 }
 
 /// The element of a list: `<T as Element<{ Of::<T>::LIST }>>::Key`.

@@ -1,47 +1,88 @@
-//! `impl Typed`: the types of what an agent reads and writes, as `key-type` compares them.
+//! `impl Typed`: the types of what an agent reads and writes, as `key-type` compares them by traits.
 
 use crate::leak;
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::Type;
+use syn::{GenericArgument, PathArguments, Type};
 
-/// How many keys are compared by type: `FEW`, `READS` and `WRITES` of `adk_core::check`.
-pub(crate) const FEW: usize = 7;
-pub(crate) const READS: usize = 16;
-pub(crate) const WRITES: usize = 8;
+/// How many keys have a place there: `FEW`, `READS` and `WRITES` of `adk_core::check`.
+pub(crate) const FEW: usize = 2;
+pub(crate) const READS: usize = 4;
+pub(crate) const WRITES: usize = 4;
 
 /// Each type with the user's type that it is made of.
 pub(crate) type Made<'a> = Vec<(&'a Type, TokenStream)>;
 
-/// `head` is `impl ... Typed for ...`, `private` the path of what the macros use.
+/// Which place each key has there, counted from 1; 0 is none. Types whose spelling says all come last, since they have
+/// numbers, by which they are compared.
+pub(crate) fn places<'a>(types: impl IntoIterator<Item = &'a Type>, room: usize) -> Vec<u8> {
+    let types: Vec<_> = types.into_iter().collect();
+    let mut places = vec![0; types.len()];
+    let mut next = 1;
+    for plain_ones in [false, true] {
+        for (place, ty) in places.iter_mut().zip(&types) {
+            // What is borrowed to be changed is the context.
+            let is_context = matches!(ty, Type::Reference(reference) if reference.mutability.is_some());
+            if !is_context && plain(ty).is_some() == plain_ones && usize::from(next) <= room {
+                *place = next;
+                next += 1;
+            }
+        }
+    }
+    places
+}
+
+/// `head` is `impl ... Typed for ...`, `private` the path of what the macros use. A function has room for few.
 pub(crate) fn implement(
     private: &TokenStream,
     head: &TokenStream,
     reads: &[(&Type, TokenStream)],
     writes: &[(&Type, TokenStream)],
+    room: usize,
 ) -> TokenStream {
-    let (few, more) = reads.split_at(reads.len().min(FEW));
-    let tuple = |name: &str, given: &[(&Type, TokenStream)], count: usize| {
-        let all = padded(private, given.iter().map(|(_, ty)| ty.clone()), count);
-        leak::associated(name, &all, given.iter().map(|(ty, _)| *ty))
+    let tuple = |name: &str, given: &[(&Type, TokenStream)], places: &[u8], from: usize, count: usize| {
+        let at = |place: usize| {
+            let found = places.iter().position(|&other| usize::from(other) == place);
+            let ty = found.and_then(|i| given.get(i)).map(|(_, ty)| ty.clone());
+            ty.unwrap_or_else(|| quote!(#private::typed::Absent))
+        };
+        let all = (from..from + count).map(|place| at(place + 1));
+        leak::associated(name, &quote!((#(#all),*)), given.iter().map(|(ty, _)| *ty))
     };
-    let (reads, more) = (tuple("Reads", few, FEW), tuple("More", more, READS - FEW));
-    let writes = tuple("Writes", writes, WRITES);
+    let read = places(reads.iter().map(|(ty, _)| *ty), room);
+    let written = places(writes.iter().map(|(ty, _)| *ty), WRITES);
+    let (few, more) = (tuple("Reads", reads, &read, 0, FEW), tuple("More", reads, &read, FEW, READS - FEW));
+    let writes = tuple("Writes", writes, &written, 0, WRITES);
     quote! {
         #head {
-            #reads
+            #few
             #more
             #writes
         }
     }
 }
 
-/// A tuple of that many types, the missing ones `Absent`.
-pub(crate) fn padded(
-    private: &TokenStream,
-    types: impl Iterator<Item = TokenStream>,
-    count: usize,
-) -> TokenStream {
-    let all = types.chain(std::iter::repeat(quote!(#private::typed::Absent))).take(count);
-    quote!((#(#all),*))
+/// The key's type of a parameter whose spelling says all.
+pub(crate) fn plain(ty: &Type) -> Option<TokenStream> {
+    const PLAIN: [&str; 18] = [
+        "String", "bool", "char", "f32", "f64", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16",
+        "i32", "i64", "i128", "isize", "str",
+    ];
+    let ty = match ty {
+        Type::Reference(reference) if reference.mutability.is_none() => &*reference.elem,
+        ty => ty,
+    };
+    let Type::Path(path) = ty else { return None };
+    let segment = path.path.segments.last().filter(|_| path.path.segments.len() == 1)?;
+    match &segment.arguments {
+        PathArguments::None if segment.ident == "str" => Some(quote!(::std::string::String)),
+        PathArguments::None if PLAIN.iter().any(|name| segment.ident == name) => Some(quote!(#ty)),
+        PathArguments::AngleBracketed(list) if segment.ident == "Vec" && list.args.len() == 1 => {
+            match list.args.first() {
+                Some(GenericArgument::Type(inner @ Type::Path(_))) => plain(inner).map(|_| quote!(#ty)),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
 }

@@ -198,7 +198,7 @@ pub(super) const fn check<
     const DEPTH: usize,
 >(
     spec: &Spec<'a>,
-    typed: &[u8],
+    places: &[u8],
 ) -> Flow<'a, ROWS, KEYS> {
     let mut flow = Flow {
         faults: [Fault::NONE; MOST],
@@ -217,7 +217,7 @@ pub(super) const fn check<
         faults: &mut flow.faults,
         rows: &mut flow.rows,
         asked: Some(Asked {
-            typed,
+            places,
             reads: &mut flow.numbers.reads,
             read_lists: &mut flow.numbers.read_lists,
             writes: &mut flow.numbers.writes,
@@ -308,7 +308,7 @@ pub(super) fn faults(spec: &Spec<'_>) -> Vec<(usize, Message)> {
     let (found, _) = walk::walk(spec, room);
     faults.truncate(found);
     for fault in types::faults(spec, &keys, &rows) {
-        if !types::is_told(&faults, fault.key) {
+        if !types::is_told(&faults, fault.key, fault.at) {
             faults.push(fault);
         }
     }

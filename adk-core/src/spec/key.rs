@@ -1,6 +1,7 @@
 //! State keys with their types.
 
 use super::hash::hash;
+use crate::typed::UNKNOWN;
 use std::any::TypeId;
 use std::fmt;
 
@@ -24,12 +25,31 @@ pub struct KeySpec<'a> {
     /// What the macros wrote: its name as a number, and whether it has a prefix.
     #[serde(skip)]
     hashed: Option<(u64, bool)>,
+    /// The number of its type.
+    #[serde(skip)]
+    pub(crate) number: u64,
+    /// Read as an `Option`, so that the type of the key may be one as well.
+    #[serde(skip)]
+    pub(crate) perhaps: bool,
+    /// Where [`crate::typed::Typed`] has its type, counted from 1; 0 for nowhere.
+    #[serde(skip)]
+    pub(crate) place: u8,
 }
 
 impl<'a> KeySpec<'a> {
     /// A key that has to be there.
     pub const fn new(name: &'a str, ty: &'a str) -> Self {
-        Self { name, ty, optional: false, id: None, any: false, hashed: None }
+        Self {
+            name,
+            ty,
+            optional: false,
+            id: None,
+            any: false,
+            hashed: None,
+            number: UNKNOWN,
+            perhaps: false,
+            place: 0,
+        }
     }
 
     /// Says whether it may be absent.
@@ -61,9 +81,17 @@ impl<'a> KeySpec<'a> {
         self
     }
 
-    /// A key of a known type, as the macros write it: in one call, since each costs time in the user's crate.
+    /// A key of a known type, as the macros write it: in one call, since each costs time in the user's crate. `number` is
+    /// that of the type, `place` where [`crate::typed::Typed`] has it.
     #[doc(hidden)]
-    pub const fn typed<T: 'static>(name: &'a str, ty: &'a str, optional: bool, any: bool) -> Self {
+    pub const fn typed<T: 'static>(
+        name: &'a str,
+        ty: &'a str,
+        optional: bool,
+        any: bool,
+        number: u64,
+        place: u8,
+    ) -> Self {
         Self {
             name,
             ty,
@@ -71,6 +99,9 @@ impl<'a> KeySpec<'a> {
             id: Some(TypeId::of::<T>),
             any,
             hashed: Some((hash(name), has_prefix(name))),
+            number,
+            perhaps: optional,
+            place,
         }
     }
 
@@ -88,6 +119,12 @@ impl<'a> KeySpec<'a> {
             Some((_, prefix)) => prefix,
             None => has_prefix(self.name),
         }
+    }
+
+    /// Where its type can be looked up.
+    pub(crate) const fn placed(mut self, place: u8) -> Self {
+        self.place = place;
+        self
     }
 
     /// The type itself, or nothing.

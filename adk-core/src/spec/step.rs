@@ -150,6 +150,13 @@ impl<'a> InputSpec<'a> {
         self
     }
 
+    /// An input of a known type, as the macros write it.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn typed(key: KeySpec<'a>, has_default: bool) -> Self {
+        Self { name: key.name, ty: key.ty, has_default, key }
+    }
+
     /// The key with its type.
     pub const fn key(&self) -> KeySpec<'a> {
         self.key

@@ -2,7 +2,7 @@
 
 use super::report::Report;
 use crate::docs;
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
@@ -48,6 +48,7 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
         }
         _ => None,
     };
+    let numbered = numbered(&input, &private);
     let item = input.into_token_stream();
     report.beside(quote! {
         #[derive(#(#derives),*)]
@@ -55,7 +56,40 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
         #[schemars(crate = #schemars)]
         #order
         #item
+        #numbered
     })
+}
+
+/// The number by which `key-type` knows the type: by where it stands, which no other type shares.
+fn numbered(input: &DeriveInput, private: &TokenStream) -> TokenStream {
+    let mut generics = input.generics.clone();
+    let bound: syn::TypeParamBound = syn::parse_quote!(#private::typed::Numbered);
+    generics.type_params_mut().for_each(|parameter| parameter.bounds.push(bound.clone()));
+    // Sizes and lifetimes are no part of the number: a type with a size has none, one with a lifetime is no key.
+    if generics.const_params().next().is_some() || generics.lifetimes().next().is_some() {
+        return TokenStream::new();
+    }
+    let (ident, version) = (&input.ident, std::env::var("CARGO_PKG_VERSION").unwrap_or_default());
+    // As it stands in the item, its name would be one more target for editors.
+    let (mut name, text) = (ident.clone(), ident.to_string());
+    name.set_span(Span::call_site());
+    let parameters: Vec<_> = generics.type_params().map(|parameter| &parameter.ident).collect();
+    let (with_bounds, arguments, conditions) = generics.split_for_impl();
+    quote! {
+        #[automatically_derived]
+        impl #with_bounds #private::typed::Numbered for #name #arguments #conditions {
+            const NUMBER: u64 = {
+                let number = #private::typed::of_name(::core::concat!(
+                    ::core::module_path!(), "::", #text, " ", #version, " ", ::core::line!(), ":", ::core::column!()
+                ));
+                #(let number = #private::typed::with(
+                    number,
+                    <#parameters as #private::typed::Numbered>::NUMBER,
+                );)*
+                number
+            };
+        }
+    }
 }
 
 /// What the user derives already.

@@ -127,16 +127,20 @@ fn index(number: usize) -> Literal {
     Literal::usize_unsuffixed(number)
 }
 
-/// `KeySpec::typed::<Type>("key", "Type", false, false)`.
-fn key_spec(adk: &TokenStream, typed: &super::ast::Typed) -> TokenStream {
-    let (key, text, ty) = (typed.key.text(), names::type_text(&typed.ty), &typed.ty);
-    quote!(#adk::KeySpec::typed::<#ty>(#key, #text, false, false))
+/// A key of a known type, with the place that its type has in `impl Typed`.
+fn key_spec(adk: &TokenStream, typed: &super::ast::Typed, place: u8) -> TokenStream {
+    spec_of(adk, typed, place, &quote!(false))
 }
 
 /// The same for a key that is read: `serde_json::Value` reads any type.
-fn reading_spec(adk: &TokenStream, typed: &super::ast::Typed) -> TokenStream {
-    let (spec, ty) = (key_spec(adk, typed), &typed.ty);
-    quote!(#spec.any(#adk::typed::Of::<#ty>::VALUE))
+fn reading_spec(adk: &TokenStream, typed: &super::ast::Typed, place: u8) -> TokenStream {
+    let ty = &typed.ty;
+    spec_of(adk, typed, place, &quote!(#adk::typed::Of::<#ty>::VALUE))
+}
+
+fn spec_of(adk: &TokenStream, typed: &super::ast::Typed, place: u8, any: &TokenStream) -> TokenStream {
+    let (key, text, ty) = (typed.key.text(), names::type_text(&typed.ty), &typed.ty);
+    quote!(#adk::KeySpec::typed::<#ty>(#key, #text, false, #any, #adk::typed::Of::<#ty>::NUMBER, #place))
 }
 
 /// A call that raises a fault under a token: only its parentheses carry the user's span, since every spanned

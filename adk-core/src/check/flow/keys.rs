@@ -142,10 +142,19 @@ impl<'t, 'a> Keys<'t, 'a> {
         let key = self.key(self.deep, &Named::new(item));
         self.eaches[self.deep - 1].item = key;
         if self.all[key].writer.is_none() {
-            self.all[key].writer = Some(Writer { spec: KeySpec::new(item, ""), at, slot: 0, depth: 0 });
+            self.all[key].writer =
+                Some(Writer { spec: KeySpec::new(item, "").placed(1), at, slot: 0, depth: 0 });
             self.all[key].typed = true;
         }
         key
+    }
+
+    /// Nothing is known of the type of that key.
+    pub(super) const fn forget_type(&mut self, key: usize) {
+        self.all[key].typed = false;
+        if let Some(writer) = &mut self.all[key].writer {
+            writer.spec = writer.spec.placed(0);
+        }
     }
 
     /// Whether the innermost `each` ends at that step.

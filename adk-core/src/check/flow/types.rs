@@ -1,41 +1,44 @@
 //! `key-type`: one type per key.
 //!
-//! The type of a key is that of its first writer whose type can be looked up. Const evaluation cannot compare two
-//! `TypeId`, so the macro compares types by traits: this module tells it which two, by number, and [`Row::read`] is
-//! asked in the arguments of a type. What has no type there, an `impl Agent` by hand, is compared as it was
-//! spelled, and by `TypeId` when the workflow is built.
+//! The type of a key is that of its first writer whose type is known. Most types have a number, which is compared here.
+//! Where neither has one, the macro compares by traits: this module tells it which types, by the numbers that it gave to
+//! the writers. What is not known, as of an `impl Agent` by hand, is compared as it was spelled, and by `TypeId` when
+//! the workflow is built.
 
 use super::super::message::Message;
 use super::effects::{Act, Effects};
-use super::keys::{Key, Writer};
+use super::keys::{Key, NONE as NOWHERE, Writer};
 use super::spelled::{self, differ, is_no_list};
 use super::walk::Walk;
 use super::{Fault, Flaw, Part, describe};
 use crate::check::text::same;
 use crate::spec::{KeySpec, Spec, StepKind};
+use crate::typed::{NONE, Numbered, UNKNOWN, list_of, option_of};
 
-/// How many keys that a function reads are compared by type; more are compared as they were spelled. Clippy asks for no
-/// more parameters, and each costs something in every step.
+/// How many keys that a function reads have a place where their types are compared by traits. Each place costs something in
+/// every step.
 #[doc(hidden)]
-pub const FEW: usize = 7;
+pub const FEW: usize = 2;
 /// The same for a workflow.
 #[doc(hidden)]
-pub const READS: usize = 16;
+pub const READS: usize = 4;
 /// The same for keys that it writes.
 #[doc(hidden)]
-pub const WRITES: usize = 8;
-/// How many lists around a type are compared by type.
+pub const WRITES: usize = 4;
+/// How many lists around a type are compared by traits.
 const LISTS: usize = 8;
+/// How many keys of a step are remembered, for messages and for the run time, which compares types by themselves.
+const KEPT: usize = 16;
 
 /// The keys whose types a step has to agree with, by their place in the table; 0 is none.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
-    reads: [u32; READS],
-    writes: [u32; WRITES],
+    reads: [u32; KEPT],
+    writes: [u32; KEPT],
 }
 
 impl Row {
-    pub(super) const EMPTY: Self = Self { reads: [0; READS], writes: [0; WRITES] };
+    pub(super) const EMPTY: Self = Self { reads: [0; KEPT], writes: [0; KEPT] };
 }
 
 /// For each step and output, which types those keys have: their numbers among the types of the workflow, and how many
@@ -60,53 +63,79 @@ impl<const ROWS: usize> Numbers<ROWS> {
 
 /// Room for them; none at run time, where types are compared by themselves.
 pub(super) struct Asked<'t> {
-    /// How many of the keys that each writer writes have a type which the macro can look up.
-    pub(super) typed: &'t [u8],
+    /// How many places each step and each declared key has for what it writes.
+    pub(super) places: &'t [u8],
     pub(super) reads: &'t mut [[usize; READS]],
     pub(super) read_lists: &'t mut [[usize; READS]],
     pub(super) writes: &'t mut [[usize; WRITES]],
     pub(super) written_lists: &'t mut [[usize; WRITES]],
 }
 
+/// What `until` reads.
+const FLAG: KeySpec<'static> =
+    KeySpec::typed::<bool>("", "bool", false, false, <bool as Numbered>::NUMBER, 0);
+
+/// Whether what is said of a key fits the type of its writer, as far as numbers tell.
+const fn agree(said: &KeySpec<'_>, writer: &Writer<'_>) -> Option<bool> {
+    let (own, mut written) = (said.number, writer.spec.number);
+    if own == UNKNOWN || written == UNKNOWN || own == NONE && written == NONE {
+        return None;
+    }
+    let mut depth = writer.depth;
+    while depth > 0 && written != NONE {
+        (written, depth) = (list_of(written), depth - 1);
+    }
+    Some(own == written || said.perhaps && own != NONE && written == option_of(own))
+}
+
 /// The number of the type that a writer says: of a step, of a declared key, of a further key of a step. 0 stands for no
 /// type.
 const fn number(spec: &Spec<'_>, writer: &Writer<'_>) -> usize {
-    match writer.slot {
-        0 => writer.at + 1,
-        slot => further(spec, writer.at, slot),
+    match writer.spec.place {
+        0 | 1 => writer.at + 1,
+        // Further keys of steps stand behind all others.
+        place => {
+            let declared = spec.inputs.len() + spec.lets.len() + spec.states.len();
+            spec.steps.len() + declared + writer.at * WRITES + place as usize
+        }
     }
 }
 
-/// The number of the type of a further key that a step writes.
-const fn further(spec: &Spec<'_>, at: usize, slot: usize) -> usize {
-    1 + spec.steps.len() + spec.inputs.len() + spec.lets.len() + spec.states.len() + at * WRITES + slot
-}
-
 impl<'a> Walk<'_, 'a> {
-    /// Whether the type of a written key can be looked up.
+    /// Whether the type of a written key is known.
     pub(super) const fn is_typed(&self, writer: &Writer<'a>) -> bool {
+        writer.spec.number != UNKNOWN || self.has_place(writer)
+    }
+
+    /// Whether the type of a written key can be looked up.
+    const fn has_place(&self, writer: &Writer<'a>) -> bool {
+        let Writer { spec: KeySpec { place, .. }, at, depth, .. } = writer;
         match &self.asked {
-            Some(Asked { typed, .. }) => writer.at < typed.len() && writer.slot < typed[writer.at] as usize,
+            Some(Asked { places, .. }) => {
+                *depth <= LISTS && *place > 0 && *at < places.len() && *place <= places[*at]
+            }
             None => writer.spec.is_typed(),
         }
     }
 
     /// Whether the type of a key that a step reads can be looked up.
-    const fn is_looked_up(&self, at: usize, spec: &KeySpec<'a>, slot: usize) -> bool {
+    const fn is_looked_up(&self, at: usize, spec: &KeySpec<'a>) -> bool {
         match &self.asked {
             // Of what writes one key at most, a function, few are asked for.
-            Some(Asked { typed, .. }) => at < typed.len() && typed[at] > (slot >= FEW) as u8,
+            Some(Asked { places, .. }) => {
+                let most = if at < places.len() && places[at] > 1 { READS } else { FEW };
+                spec.place > 0 && spec.place as usize <= most
+            }
             None => spec.is_typed(),
         }
     }
 
-    /// A key whose type a step reads.
-    const fn asks_read(&mut self, at: usize, slot: usize, key: u32, writer: &Writer<'a>) {
-        self.rows[at].reads[slot] = key;
+    /// A key whose type a step reads, at a place.
+    const fn asks_read(&mut self, at: usize, place: usize, writer: &Writer<'a>) {
         if let Some(asked) = &mut self.asked {
-            asked.reads[at][slot] = number(&self.spec, writer);
+            asked.reads[at][place] = number(&self.spec, writer);
             if writer.depth > 0 {
-                asked.read_lists[at][slot] = writer.depth;
+                asked.read_lists[at][place] = writer.depth;
             }
         }
     }
@@ -120,64 +149,79 @@ impl<'a> Walk<'_, 'a> {
         spec: &KeySpec<'a>,
         slot: usize,
     ) {
-        let Key { name, writer: Some(writer), typed, .. } = self.keys.all[key as usize] else { return };
+        let Key { name, writer: Some(writer), .. } = &self.keys.all[key as usize] else { return };
         if spec.any {
             return;
         }
-        let typed = typed && writer.depth <= LISTS;
-        if slot < READS && typed && self.is_looked_up(at, spec, slot) {
-            return self.asks_read(at, slot, key, &writer);
-        }
-        if differ(spec.ty, writer.spec.ty, writer.depth) {
-            self.fault(at, part, name, Flaw::ReadAs { ty: spec.ty, writer });
+        let (name, writer) = (*name, *writer);
+        let differs = match agree(spec, &writer) {
+            Some(agree) => !agree,
+            None if slot < KEPT && self.has_place(&writer) && self.is_looked_up(at, spec) => {
+                self.rows[at].reads[slot] = key;
+                return self.asks_read(at, (spec.place as usize).saturating_sub(1), &writer);
+            }
+            None => differ(spec.ty, writer.spec.ty, writer.depth),
+        };
+        if differs {
+            self.mismatch(at, part, name, Flaw::ReadAs { ty: spec.ty, writer });
         }
     }
 
     /// The key of `until`, `match` or `each`: a `bool`, anything, a list.
     pub(super) const fn steers(&mut self, at: usize, key: u32) {
         let Key { name, writer: Some(writer), typed, .. } = self.keys.all[key as usize] else { return };
-        if typed && writer.depth <= LISTS && self.asked.is_some() {
-            return self.asks_read(at, 0, key, &writer);
+        let known = match self.spec.steps[at].kind {
+            StepKind::Loop { .. } => agree(&FLAG, &writer),
+            _ => None,
+        };
+        if known.is_none() && typed && self.asked.is_some() && self.has_place(&writer) {
+            self.rows[at].reads[0] = key;
+            return self.asks_read(at, 0, &writer);
         }
         let wrong = match self.spec.steps[at].kind {
-            StepKind::Loop { .. } => differ("bool", writer.spec.ty, writer.depth),
+            StepKind::Loop { .. } => match known {
+                Some(agree) => !agree,
+                None => differ("bool", writer.spec.ty, writer.depth),
+            },
             StepKind::Each { .. } => is_no_list(writer.spec.ty, writer.depth),
             _ => false,
         };
         if wrong {
-            self.fault(at, Part::Key, name, Flaw::ReadAs { ty: "", writer });
+            self.mismatch(at, Part::Key, name, Flaw::ReadAs { ty: "", writer });
         }
     }
 
     /// An output, which is a read at the end.
     pub(super) const fn gives(&mut self, at: usize, key: u32, spec: &KeySpec<'a>) {
-        let Key { name, writer: Some(writer), typed, .. } = self.keys.all[key as usize] else { return };
-        if spec.any {
-            return;
-        }
-        if typed && writer.depth <= LISTS && (self.asked.is_some() || spec.is_typed()) {
-            self.asks_read(at, 0, key, &writer);
-        } else if differ(spec.ty, writer.spec.ty, writer.depth) {
-            self.fault(at, Part::Name, name, Flaw::ReadAs { ty: spec.ty, writer });
-        }
+        self.reads_as(at, Part::Name, key, spec, 0);
     }
 
     /// A key that is written as some type.
     pub(super) const fn writes_as(&mut self, at: usize, key: usize, spec: &KeySpec<'a>, slot: usize) {
-        let Key { name, writer: Some(writer), typed, .. } = self.keys.all[key] else { return };
-        let own = Writer { spec: *spec, at, slot, depth: 0 };
-        if slot < WRITES && typed && writer.depth <= LISTS && self.is_typed(&own) {
-            self.rows[at].writes[slot] = key as u32;
-            if let Some(asked) = &mut self.asked {
-                asked.writes[at][slot] = number(&self.spec, &writer);
-                if writer.depth > 0 {
-                    asked.written_lists[at][slot] = writer.depth;
-                }
-            }
+        let Key { name, writer: Some(writer), .. } = &self.keys.all[key] else { return };
+        // Most keys have one writer.
+        if writer.at == at && writer.slot == slot && slot != NOWHERE {
             return;
         }
-        if differ(spec.ty, writer.spec.ty, writer.depth) {
-            self.fault(at, Part::Name, name, Flaw::WrittenAs { ty: spec.ty, writer });
+        let (name, writer) = (*name, *writer);
+        let own = Writer { spec: *spec, at, slot, depth: 0 };
+        let differs = match agree(spec, &writer) {
+            Some(agree) => !agree,
+            None if slot < KEPT && self.has_place(&writer) && self.has_place(&own) => {
+                self.rows[at].writes[slot] = key as u32;
+                if let Some(asked) = &mut self.asked {
+                    let place = spec.place as usize - 1;
+                    asked.writes[at][place] = number(&self.spec, &writer);
+                    if writer.depth > 0 {
+                        asked.written_lists[at][place] = writer.depth;
+                    }
+                }
+                return;
+            }
+            None => differ(spec.ty, writer.spec.ty, writer.depth),
+        };
+        if differs {
+            self.mismatch(at, Part::Name, name, Flaw::WrittenAs { ty: spec.ty, writer });
         }
     }
 }
@@ -195,7 +239,7 @@ pub(super) const fn tell<'a>(
 ) {
     if at >= spec.steps.len() || !matches!(spec.steps[at].kind, StepKind::Agent { .. }) {
         if let Key { name, writer: Some(writer), .. } = keys[row.reads[0] as usize]
-            && !is_told(faults, name)
+            && !is_told(faults, name, at)
         {
             let ty = if at < spec.steps.len() { "" } else { spec.outputs[at - spec.steps.len()].ty };
             m.line();
@@ -240,8 +284,8 @@ const fn disagreements<'a>(
     let mut all = Effects::of(meta, spec.steps[at].renames);
     while let Some(effect) = all.next() {
         let (key, ty, reads) = match effect.act {
-            Act::Read { spec, slot, target: None, .. } if slot < READS => (row.reads[slot], spec.ty, true),
-            Act::Write { spec, slot, .. } if slot < WRITES => (row.writes[slot], spec.ty, false),
+            Act::Read { spec, slot, target: None, .. } if slot < KEPT => (row.reads[slot], spec.ty, true),
+            Act::Write { spec, slot, .. } if slot < KEPT => (row.writes[slot], spec.ty, false),
             _ => continue,
         };
         let Key { name, writer: Some(writer), .. } = keys[key as usize] else { continue };
@@ -251,7 +295,7 @@ const fn disagreements<'a>(
             Doubt::Definition => reads || !is_of(spec, writer.at, meta.definition),
             Doubt::All => true,
         };
-        if says && !own && is_told(faults, name) {
+        if says && !own && is_told(faults, name, at) {
             told += 1;
         } else if says && !own {
             let flaw = if reads { Flaw::ReadAs { ty, writer } } else { Flaw::WrittenAs { ty, writer } };
@@ -263,11 +307,14 @@ const fn disagreements<'a>(
     told
 }
 
-/// Whether one of the faults is about that key.
-pub(super) const fn is_told(faults: &[Fault<'_>], key: &str) -> bool {
+/// Whether one of the faults is about that key, so that nothing is said of its type at a step. That its type is wrong at
+/// another step is another fault.
+pub(super) const fn is_told(faults: &[Fault<'_>], key: &str, at: usize) -> bool {
     let mut i = 0;
     while i < faults.len() {
-        if faults[i].flaw.is_of_key() && same(faults[i].key, key) {
+        let Fault { key: other, flaw, at: there, .. } = &faults[i];
+        let of_types = matches!(flaw, Flaw::ReadAs { .. } | Flaw::WrittenAs { .. });
+        if flaw.is_of_key() && same(other, key) && (!of_types || *there == at) {
             return true;
         }
         i += 1;
@@ -294,8 +341,8 @@ pub(super) fn faults<'a>(spec: &Spec<'a>, keys: &[Key<'a>], rows: &[Row]) -> Vec
         let mut all = Effects::of(meta, step.renames);
         while let Some(effect) = all.next() {
             let (key, own, reads) = match effect.act {
-                Act::Read { spec, slot, target: None, .. } if slot < READS => (row.reads[slot], spec, true),
-                Act::Write { spec, slot, .. } if slot < WRITES => (row.writes[slot], spec, false),
+                Act::Read { spec, slot, target: None, .. } if slot < KEPT => (row.reads[slot], spec, true),
+                Act::Write { spec, slot, .. } if slot < KEPT => (row.writes[slot], spec, false),
                 _ => continue,
             };
             let Key { name, writer: Some(writer), .. } = keys[key as usize] else { continue };

@@ -7,7 +7,7 @@ mod blocks;
 use super::effects::{Act, Effects, is_alone};
 use super::keys::{EVERY, Each, Key, Keys, NEVER, NONE, Named, Writer};
 use super::sets::Sets;
-use super::types::Asked;
+use super::types::{Asked, is_told};
 use super::{Fault, Flaw, Part, Reader, Row};
 use crate::check::text::same;
 use crate::spec::{AgentKind, AgentMeta, Spec, StepKind};
@@ -176,6 +176,13 @@ impl<'a> Walk<'_, 'a> {
         self.push(Fault { at, part, key, flaw });
     }
 
+    /// Types that differ: of a key of which something else is wrong nothing more is said.
+    pub(super) const fn mismatch(&mut self, at: usize, part: Part, key: &'a str, flaw: Flaw<'a>) {
+        if !is_told(self.faults.split_at(self.found).0, key, at) {
+            self.push(Fault { at, part, key, flaw });
+        }
+    }
+
     /// Adds a fault; what there is no room for is left out.
     const fn push(&mut self, fault: Fault<'a>) {
         if self.found < self.faults.len() {
@@ -210,7 +217,7 @@ impl<'a> Walk<'_, 'a> {
                 self.sets.add(SURE, item);
                 if read == 0 {
                     // Nothing is known of the type of its elements.
-                    self.keys.all[item].typed = false;
+                    self.keys.forget_type(item);
                 }
             }
             StepKind::Break { target } => {

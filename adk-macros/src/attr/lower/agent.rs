@@ -82,8 +82,10 @@ fn meta(function: &Function, args: &AgentArgs, keys: &Keys, names: &Names) -> To
     let reads = function.params.first().map(|first| {
         let all = function.params.iter().enumerate().map(|(at, param)| {
             let (key, spelled, ty) = (name_of(param), types::spelled(&param.ty), fixed(&param.ty));
-            let (of, any) = keys.of_read(at);
-            quote!(#private::KeySpec::typed::<#of>(#key, #spelled, #private::Probe::<#ty>::OPTIONAL, #any))
+            let ((of, any), place) = (keys.of_read(at), Keys::place(function, at));
+            let (optional, number) =
+                (quote!(#private::Probe::<#ty>::OPTIONAL), quote!(#private::typed::Of::<#of>::NUMBER));
+            quote!(#private::KeySpec::typed::<#of>(#key, #spelled, #optional, #any, #number, #place))
         });
         let first = fixed(&first.ty);
         quote!(#private::function::reads(#private::Probe::<#first>::CONTEXT, &[#(#all),*]))
@@ -91,7 +93,9 @@ fn meta(function: &Function, args: &AgentArgs, keys: &Keys, names: &Names) -> To
     let reads = reads.unwrap_or_else(|| quote!(&[]));
     let writes = args.writes.iter().map(|key| {
         let (key, spelled, of) = (&key.text, types::written(&function.sig.output), keys.of_written());
-        quote!(#private::KeySpec::typed::<#of>(#key, #spelled, #private::Probe::<__AdkValue>::OPTIONAL, false))
+        let (optional, number) =
+            (quote!(#private::Probe::<__AdkValue>::OPTIONAL), quote!(#private::typed::Of::<#of>::NUMBER));
+        quote!(#private::KeySpec::typed::<#of>(#key, #spelled, #optional, false, #number, 1))
     });
     let exits = args.exits.as_ref().map(|exits| {
         let loops = &exits.loops;

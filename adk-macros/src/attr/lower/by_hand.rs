@@ -4,7 +4,7 @@ use super::typed::Key;
 use super::{block, types, whole};
 use crate::attr::parse::{ByHand, ByHandArgs, TypedKey};
 use crate::attr::report::Report;
-use crate::typed::{Made, implement};
+use crate::typed::{Made, READS, WRITES, implement, places};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -24,13 +24,16 @@ pub(crate) fn by_hand(item: &ByHand, args: &ByHandArgs, report: Report) -> Token
     let all = all.map(|(at, key)| Known::of(item, key, at, &private, &mut aliases));
     let all: Vec<_> = all.collect();
     let (reads, writes) = all.split_at(args.reads.len());
-    let read = reads.iter().map(|key| key.spec(&key.key.ty, &private));
+    let placed = |keys: &[Known<'_>], room| places(keys.iter().map(|key| &key.key.ty), room);
+    let read = reads.iter().zip(placed(reads, READS));
+    let read = read.map(|(key, place)| key.spec(&key.key.ty, place, &private));
     // As for functions, whoever returns an `Option<T>` writes a `T` perhaps.
-    let write = writes.iter().map(|key| key.spec(types::value(&key.key.ty), &private));
+    let write = writes.iter().zip(placed(writes, WRITES));
+    let write = write.map(|(key, place)| key.spec(types::value(&key.key.ty), place, &private));
     let (generics, _, conditions) = item.generics.split_for_impl();
     let ty = &item.ty;
     let head = quote!(impl #generics #private::typed::Typed for #ty #conditions);
-    let typed = implement(&private, &head, &made(reads, true), &made(writes, false));
+    let typed = implement(&private, &head, &made(reads, true), &made(writes, false), READS);
     // Evaluated here, so that a fault in it is told where it stands, in words of the user's code alone: these tokens
     // have the span of the type, and are none for editors. That of a type with parameters is evaluated where it is used.
     let meta = item.generics.params.is_empty().then(|| {
@@ -77,6 +80,8 @@ struct Known<'a> {
     of: Key,
     /// Whether it may be absent.
     optional: TokenStream,
+    /// That of its type.
+    number: TokenStream,
 }
 
 impl<'a> Known<'a> {
@@ -95,19 +100,22 @@ impl<'a> Known<'a> {
             let ty = inside.to_token_stream();
             let read = if optional { quote!(#private::typed::Perhaps<#ty>) } else { ty.clone() };
             let of = Key { ty, read, any: None };
-            return Self { key, of, optional: quote!(#optional) };
+            return Self { key, of, optional: quote!(#optional), number: quote!(#private::typed::UNKNOWN) };
         }
         let fixed = types::fixed(ty.to_token_stream());
         let optional = quote!(#private::Probe::<#fixed>::OPTIONAL);
-        Self { key, of: Key::of(ty, at, private, aliases), optional }
+        let of = Key::of(ty, at, private, aliases);
+        let ty = &of.ty;
+        let number = quote!(#private::typed::Of::<#ty>::NUMBER);
+        Self { key, of, optional, number }
     }
 
     /// As data, with its type as messages spell it.
-    fn spec(&self, spelled: &Type, private: &TokenStream) -> TokenStream {
+    fn spec(&self, spelled: &Type, place: u8, private: &TokenStream) -> TokenStream {
         let (name, spelled) = (&self.key.key.text, types::spelled(spelled));
-        let (ty, optional) = (&self.of.ty, &self.optional);
+        let (ty, optional, number) = (&self.of.ty, &self.optional, &self.number);
         let any = self.of.any.clone().unwrap_or_else(|| quote!(false));
-        quote!(#private::KeySpec::typed::<#ty>(#name, #spelled, #optional, #any))
+        quote!(#private::KeySpec::typed::<#ty>(#name, #spelled, #optional, #any, #number, #place))
     }
 }
 

@@ -99,8 +99,9 @@ fn meta(function: &Function, args: &ToolArgs, names: &Names) -> TokenStream {
     if !args.writes.is_empty() {
         // Whether it is called is the model's choice.
         let keys = args.writes.iter().map(|write| {
-            let (key, spelled) = (&write.key.text, types::spelled(&write.ty));
-            quote!(#private::KeySpec::new(#key, #spelled).optional(true))
+            let (key, ty, spelled) = (&write.key.text, &write.ty, types::spelled(&write.ty));
+            let number = quote!(#private::typed::Of::<#ty>::NUMBER);
+            quote!(#private::KeySpec::typed::<#ty>(#key, #spelled, true, false, #number, 0))
         });
         meta.extend(quote!(.writes(&[#(#keys),*])));
     }

@@ -2,10 +2,10 @@
 
 use super::{Names, types};
 use crate::attr::parse::{AgentArgs, Function};
-use crate::typed::{FEW, READS, WRITES, padded};
+use crate::typed::{FEW, implement, places, plain};
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
-use syn::{GenericArgument, PathArguments, Type};
+use syn::Type;
 
 /// The types of the keys of a function.
 pub(super) struct Keys {
@@ -58,36 +58,22 @@ impl Keys {
         self.written.clone().unwrap_or_else(|| quote!(()))
     }
 
+    /// The place that a parameter has in `impl Typed`.
+    pub(super) fn place(function: &Function, at: usize) -> u8 {
+        let places = places(function.params.iter().map(|param| &param.ty), FEW);
+        places.get(at).copied().unwrap_or_default()
+    }
+
     /// The aliases and `impl Typed`.
     pub(super) fn lower(&self, function: &Function, names: &Names) -> TokenStream {
         let (Self { aliases, reads, written }, Names { private, name, .. }) = (self, names);
-        let pad = |from: usize, count: usize| {
-            padded(private, reads.iter().skip(from).map(|key| key.read.clone()), count)
-        };
-        let keys = |name: &str, from: usize, count: usize| {
-            let all = pad(from, count);
-            let ty = match function.params.first() {
-                // Without a key there the context changes nothing.
-                Some(first) if from < reads.len() && plain(&first.ty).is_none() => {
-                    let (first, rest) = (types::fixed(first.ty.to_token_stream()), pad(from + 1, count));
-                    let context = quote!(#private::Probe::<#first>::CONTEXT);
-                    quote!(<(#rest, #all) as #private::typed::Choose<{ #context }>>::Type)
-                }
-                _ => all,
-            };
-            crate::leak::associated(name, &ty, function.params.iter().map(|param| &param.ty))
-        };
-        let (first, more) = (keys("Reads", 0, FEW), keys("More", FEW, READS - FEW));
-        let writes = padded(private, written.iter().cloned(), WRITES);
-        let writes = crate::leak::associated("Writes", &writes, returned(function));
-        quote! {
-            #aliases
-            impl #private::typed::Typed for #name {
-                #first
-                #more
-                #writes
-            }
-        }
+        let head = quote!(impl #private::typed::Typed for #name);
+        let reads: Vec<_> =
+            function.params.iter().zip(reads).map(|(param, key)| (&param.ty, key.read.clone())).collect();
+        let unit = syn::parse_quote!(());
+        let writes = written.iter().map(|ty| (returned(function).unwrap_or(&unit), ty.clone()));
+        let typed = implement(private, &head, &reads, &writes.collect::<Vec<_>>(), FEW);
+        quote!(#aliases #typed)
     }
 }
 
@@ -131,29 +117,4 @@ fn returned(function: &Function) -> Option<&Type> {
 /// Whether the spelling of a type says all, so that there is no `Result`, no `Flow` and no `Option` in it.
 pub(super) fn is_plain(function: &Function) -> bool {
     returned(function).is_some_and(|ty| plain(ty).is_some())
-}
-
-/// The key's type of a parameter whose spelling says all.
-fn plain(ty: &Type) -> Option<TokenStream> {
-    const PLAIN: [&str; 18] = [
-        "String", "bool", "char", "f32", "f64", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16",
-        "i32", "i64", "i128", "isize", "str",
-    ];
-    let ty = match ty {
-        Type::Reference(reference) if reference.mutability.is_none() => &*reference.elem,
-        ty => ty,
-    };
-    let Type::Path(path) = ty else { return None };
-    let segment = path.path.segments.last().filter(|_| path.path.segments.len() == 1)?;
-    match &segment.arguments {
-        PathArguments::None if segment.ident == "str" => Some(quote!(::std::string::String)),
-        PathArguments::None if PLAIN.iter().any(|name| segment.ident == name) => Some(quote!(#ty)),
-        PathArguments::AngleBracketed(list) if segment.ident == "Vec" && list.args.len() == 1 => {
-            match list.args.first() {
-                Some(GenericArgument::Type(inner @ Type::Path(_))) => plain(inner).map(|_| quote!(#ty)),
-                _ => None,
-            }
-        }
-        _ => None,
-    }
 }

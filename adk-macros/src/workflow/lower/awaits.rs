@@ -15,7 +15,7 @@ impl Lower<'_> {
         for (i, step) in self.plan.steps.iter().enumerate() {
             let What::Await(wait) = step.what else { continue };
             let (n, question, name, typed) = (index(i), numbered("QUESTION", i), &step.name, &wait.typed);
-            let (key, ty, spec) = (typed.key.text(), &typed.ty, key_spec(adk, typed));
+            let (key, ty, spec) = (typed.key.text(), &typed.ty, key_spec(adk, typed, 1));
             let text = docs::description(&typed.attrs);
             let timeout = wait.timeout.as_ref().map(|timeout| match timeout {
                 Timeout::Millis(millis) => {

@@ -6,6 +6,7 @@ use super::super::plan::What;
 use super::super::text::code;
 use super::fields::{OwnAgent, settings, tools};
 use super::{Lower, docs, index, key_spec, numbered};
+use crate::typed::{FEW, places};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{Expr, LitStr, Path};
@@ -60,12 +61,14 @@ impl Lower<'_> {
                 DeclKind::Described { reads, output, .. } => {
                     let meta = numbered("DESCRIBED", number);
                     let description = docs::description(&decl.attrs);
-                    let reads = once(reads).map(|typed| {
+                    let reads = once(reads).zip(places(once(reads).map(|typed| &typed.ty), FEW));
+                    let reads = reads.map(|(typed, place)| {
                         let (key, text, ty) = (typed.key.text(), names::type_text(&typed.ty), &typed.ty);
                         let (of, optional) = (inside(adk, ty), optional(adk, ty));
-                        quote!(#adk::KeySpec::new(#key, #text).optional(#optional).of::<#of>())
+                        let number = quote!(#adk::typed::Of::<#of>::NUMBER);
+                        quote!(#adk::KeySpec::typed::<#of>(#key, #text, #optional, false, #number, #place))
                     });
-                    let writes = output.iter().map(|typed| key_spec(adk, typed));
+                    let writes = output.iter().map(|typed| key_spec(adk, typed, 1));
                     quote! {
                         const #meta: #adk::AgentMeta<'static> = #adk::AgentMeta::new(#adk::AgentKind::Custom, #text)
                             .definition(#id)
@@ -134,7 +137,7 @@ pub(super) fn alone(decl: &Decl, adk: &TokenStream) -> TokenStream {
         #allow
         const _: () = {
             #[allow(unused_imports)]
-            use #adk::workflow::wire::Otherwise as _;
+            use #adk::{typed::Otherwise as _, workflow::wire::Otherwise as _};
             #declares
             #types
             // So that rustc does not list it as one of the types that are agents.
@@ -228,7 +231,7 @@ impl Declaration<'_> {
             let make = prompt.make(&wire, quote!(make_global_instruction));
             quote!(.global_instruction(#constant) #make)
         });
-        let writes = output.iter().map(|typed| key_spec(adk, typed));
+        let writes = output.iter().map(|typed| key_spec(adk, typed, 1));
         let text = output.map_or_else(
             || quote!(true),
             |typed| {

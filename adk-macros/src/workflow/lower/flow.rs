@@ -7,8 +7,8 @@ use super::super::ast::{BlockKind, DeclKind, Typed};
 use super::super::names;
 use super::super::plan::{Step, What};
 use super::{Lower, index, numbered, raise};
-use crate::typed::{FEW, Made, READS, WRITES};
-use proc_macro2::{Ident, Span, TokenStream};
+use crate::typed::{FEW, Made, READS, WRITES, places};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
 /// The parts of a step where faults are shown: `Part` of `adk_core::check`.
@@ -40,14 +40,17 @@ impl Lower<'_> {
         let (count, rows) = (self.plan.steps.len(), self.plan.steps.len() + self.tree.outputs.len());
         let (steps, rows) = (index(count), index(rows));
         let mut types = TokenStream::new();
-        let mut typed: Vec<TokenStream> = Vec::new();
+        let mut places: Vec<Literal> = Vec::new();
         let mut raises = TokenStream::new();
         for (i, step) in self.plan.steps.iter().enumerate() {
             let known = self.types(step);
-            typed.push(self.number(i, &known, &mut types));
-            if matches!(step.what, What::Block(block) if is_each(&block.kind)) {
-                types.extend(self.element(i));
-            }
+            places.push(match step.what {
+                What::Block(block) if is_each(&block.kind) => {
+                    types.extend(self.element(i));
+                    index(1)
+                }
+                _ => self.number(i, &known, &mut types),
+            });
             if step.told {
                 continue;
             }
@@ -70,13 +73,12 @@ impl Lower<'_> {
         }
         for (j, key) in self.declared_keys().enumerate() {
             types.extend(self.at(count + j + 1, &key.ty));
-            typed.push(quote!(1));
+            places.push(index(1));
         }
         types.extend(quote!(impl #adk::typed::At<0> for __Keys { type Key = #adk::typed::Nothing; }));
         for (j, key) in self.tree.outputs.iter().enumerate() {
             let (ty, written) = (&key.ty, self.key(count + j, 0, true));
-            let typed = quote!(#adk::typed);
-            let fits = quote!(#typed::Of::<#ty>::VALUE || #typed::Fits::<#written, #ty>::YES);
+            let fits = quote!(#adk::typed::Fits::<#written, #ty>::YES);
             raises.extend(self.raise(key.key.name.span(), count + j, NAME, &fits));
         }
         let check = quote!(#adk::check);
@@ -99,7 +101,7 @@ impl Lower<'_> {
         quote! {
             struct __Keys;
             #types
-            const __TYPED: &[u8] = &[#(#typed),*];
+            const __PLACES: &[u8] = &[#(#places),*];
             const __SIZES: #check::Sizes = #check::sizes(&#name::SPEC);
             const __FACTS: &#check::Facts<'static, #steps, #rows, { __SIZES.keys }> = &#check::facts::<
                 #steps,
@@ -109,7 +111,7 @@ impl Lower<'_> {
                 { __SIZES.slots },
                 { __SIZES.words },
                 { __SIZES.depth },
-            >(&#name::SPEC, __TYPED);
+            >(&#name::SPEC, __PLACES);
             #asked
             #[track_caller]
             const fn __raise(at: usize, part: usize, fits: bool) {
@@ -144,9 +146,7 @@ impl Lower<'_> {
                     Types::Writes(output.as_ref().map(|typed| typed.ty.to_token_stream()))
                 }
                 Some(DeclKind::Described { reads, output, .. }) => Types::Declared {
-                    reads: super::declared::once(reads)
-                        .map(|typed| super::declared::parameter(&self.adk, &typed.ty))
-                        .collect(),
+                    reads: self.placed_reads(reads),
                     writes: output.as_ref().map(|typed| typed.ty.to_token_stream()),
                 },
                 Some(DeclKind::Given { .. }) => Types::Agent { further: true },
@@ -155,6 +155,15 @@ impl Lower<'_> {
             What::Await(wait) => Types::Writes(Some(wait.typed.ty.to_token_stream())),
             _ => Types::Nothing,
         }
+    }
+
+    /// The types of the keys that an agent is declared to read, by their places.
+    fn placed_reads(&self, reads: &[Typed]) -> Vec<TokenStream> {
+        let places = places(super::declared::once(reads).map(|typed| &typed.ty), FEW);
+        let mut placed: Vec<_> =
+            super::declared::once(reads).zip(places).filter(|(_, place)| *place > 0).collect();
+        placed.sort_by_key(|(_, place)| *place);
+        placed.iter().map(|(typed, _)| super::declared::parameter(&self.adk, &typed.ty)).collect()
     }
 
     /// The item of an `each` is written by the block.
@@ -182,20 +191,20 @@ impl Lower<'_> {
     }
 
     /// Gives a step its number; how many of the keys that it writes have one.
-    fn number(&self, i: usize, known: &Types, types: &mut TokenStream) -> TokenStream {
+    fn number(&self, i: usize, known: &Types, types: &mut TokenStream) -> Literal {
         let (adk, at) = (&self.adk, i + 1);
         let typed = quote!(#adk::typed);
         match known {
-            Types::Nothing => quote!(0),
+            Types::Nothing => index(0),
             Types::Writes(written) | Types::Declared { writes: written, .. } => {
                 if let Some(ty) = written {
                     types.extend(self.at(at, ty));
                 }
-                quote!(1)
+                index(1)
             }
             Types::Agent { further } => {
                 let (alias, agent) = (numbered("Types", i), numbered("Agent", i));
-                let (kind, is_typed) = (numbered("Kind", i), quote!(#typed::Of::<#agent>::TYPED));
+                let kind = numbered("Kind", i);
                 let written = quote!(<<#alias as #typed::Typed>::Writes as #typed::First>);
                 types.extend(quote! {
                     type #alias = <#agent as #typed::TypesOf<#kind>>::Types;
@@ -206,8 +215,7 @@ impl Lower<'_> {
                     let part = format_ident!("T{slot}");
                     types.extend(self.at(base + slot, &quote!(#written::#part)));
                 }
-                let count = index(if *further { WRITES } else { 1 });
-                quote!(if #is_typed { #count } else { 0 })
+                index(if *further { WRITES } else { 1 })
             }
         }
     }
@@ -223,7 +231,6 @@ impl Lower<'_> {
                 quote!(#typed::Fits::<#written, #ty>::YES)
             }
             Types::Declared { reads, writes } => {
-                let reads: Vec<_> = reads.iter().take(FEW).collect();
                 let read = (0..reads.len()).map(|slot| self.key(i, slot, true));
                 let written = writes.iter().map(|_| self.key(i, 0, false));
                 let writes = writes.iter();
@@ -323,5 +330,5 @@ pub(super) fn written(adk: &TokenStream, name: &Ident, output: Option<&Typed>) -
 }
 
 fn implement(adk: &TokenStream, name: &Ident, reads: Made<'_>, writes: Made<'_>) -> TokenStream {
-    crate::typed::implement(adk, &quote!(impl #adk::typed::Typed for #name), &reads, &writes)
+    crate::typed::implement(adk, &quote!(impl #adk::typed::Typed for #name), &reads, &writes, READS)
 }

@@ -114,14 +114,12 @@ impl Lower<'_> {
             steps.push(self.step(i, step, &mut items));
         }
         let inputs = tree.inputs.iter().map(|input| {
-            let (key, ty) = (input.typed.key.text(), names::type_text(&input.typed.ty));
-            let has_default = input.default.is_some();
-            let of = &input.typed.ty;
-            quote!(#adk::spec::InputSpec::new(#key, #ty, #has_default).of::<#of>())
+            let (key, has_default) = (key_spec(adk, &input.typed, 1), input.default.is_some());
+            quote!(#adk::spec::InputSpec::typed(#key, #has_default))
         });
-        let lets = tree.lets().map(|typed| key_spec(adk, typed));
-        let states = tree.items.states.iter().map(|typed| key_spec(adk, typed));
-        let outputs = tree.outputs.iter().map(|typed| reading_spec(adk, typed));
+        let lets = tree.lets().map(|typed| key_spec(adk, typed, 1));
+        let states = tree.items.states.iter().map(|typed| key_spec(adk, typed, 1));
+        let outputs = tree.outputs.iter().map(|typed| reading_spec(adk, typed, 1));
         let unplaced = self.unplaced();
         let limits = self.limits(&mut items);
         let exceeded = self.exceeded();

@@ -5,6 +5,7 @@ use super::super::ast::{DeclKind, Input, Typed};
 use super::super::names::is_string;
 use super::super::plan::{Step, What};
 use super::{Lower, docs, index, key_spec, numbered, reading_spec};
+use crate::typed::{READS, WRITES, places};
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::Expr;
@@ -13,14 +14,17 @@ impl Lower<'_> {
     pub(super) fn agent(&self) -> TokenStream {
         let (adk, name, tree) = (&self.adk, &self.name, self.tree);
         let (label, description) = (&self.plan.name, docs::description(&tree.attrs));
-        let reads = tree.inputs.iter().map(|input| {
-            let key = reading_spec(adk, &input.typed);
+        let places_of_reads = places(tree.inputs.iter().map(|input| &input.typed.ty), READS);
+        let reads = tree.inputs.iter().zip(places_of_reads).map(|(input, place)| {
+            let key = reading_spec(adk, &input.typed, place);
             let optional = input.default.is_some();
             quote!(#key.optional(#optional))
         });
-        let writes = tree.outputs.iter().map(|typed| key_spec(adk, typed));
-        let states = tree.items.states.iter().map(|typed| key_spec(adk, typed));
-        let lets = tree.lets().map(|typed| key_spec(adk, typed));
+        let places_of_writes = places(tree.outputs.iter().map(|typed| &typed.ty), WRITES);
+        let writes = tree.outputs.iter().zip(places_of_writes);
+        let writes = writes.map(|(typed, place)| key_spec(adk, typed, place));
+        let states = tree.items.states.iter().map(|typed| key_spec(adk, typed, 0));
+        let lets = tree.lets().map(|typed| key_spec(adk, typed, 0));
         let types = self.typed();
         quote! {
             #types
