@@ -17,7 +17,7 @@ mod tools;
 
 pub use bounds::{Bounds, raise_bounds};
 #[doc(hidden)]
-pub use flow::{FEW, READS, WRITES};
+pub use flow::{FEW, Numbers, READS, WRITES};
 pub use keys::raise_keys;
 pub use limits::{bound, limit, raise_bound, raise_limit};
 pub use lints::Lint;
@@ -191,9 +191,11 @@ fn fault(node: &str, message: &Message) -> Fault {
 /// What const evaluation found. `N` is the number of steps, `ROWS` that of steps and outputs.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct Facts<'a, const N: usize, const ROWS: usize, const KEYS: usize> {
+pub struct Facts<'a, const N: usize, const ROWS: usize> {
     names: [Finding<'a>; N],
-    flow: flow::Flow<'a, ROWS, KEYS>,
+    flow: flow::Flow<'a, ROWS>,
+    /// Nothing is wrong: most workflows are asked no further.
+    clean: bool,
 }
 
 /// How much room a check needs.
@@ -234,45 +236,45 @@ pub const fn facts<
 >(
     spec: &Spec<'a>,
     places: &[u8],
-) -> Facts<'a, N, ROWS, KEYS> {
+) -> Facts<'a, N, ROWS> {
     let mut names = [Finding::None; N];
-    names::find(spec, &mut [None; NAMES], &mut names);
-    Facts { names, flow: flow::check::<ROWS, KEYS, SLOTS, WORDS, DEPTH>(spec, places) }
+    let named = names::find(spec, &mut [None; NAMES], &mut names);
+    let flow = flow::check::<ROWS, KEYS, SLOTS, WORDS, DEPTH>(spec, places);
+    let clean = named && flow.is_clean();
+    Facts { names, flow, clean }
 }
 
-impl<'a, const N: usize, const ROWS: usize, const KEYS: usize> Facts<'a, N, ROWS, KEYS> {
+impl<'a, const N: usize, const ROWS: usize> Facts<'a, N, ROWS> {
     /// Ends const evaluation when something is wrong at a place: a part of a step, or of an output behind the steps.
     /// `fits` says whether the types that were looked up are those of the keys.
     #[track_caller]
-    pub const fn raise(&self, spec: &Spec<'a>, at: usize, part: usize, fits: bool) {
+    pub const fn raise<const KEYS: usize, const SLOTS: usize, const WORDS: usize, const DEPTH: usize>(
+        &self,
+        spec: &Spec<'a>,
+        places: &[u8],
+        at: usize,
+        part: usize,
+        fits: bool,
+    ) {
+        if self.clean && fits {
+            return;
+        }
         let mut message = Message::new();
         if part == 0 && at < N {
             names::describe_into(&mut message, spec, &spec.steps[at], &self.names[at]);
         }
-        self.flow.describe(&mut message, spec, at, part, fits);
+        self.flow.describe(&mut message, spec, at, part);
+        if !fits {
+            flow::tell_types::<ROWS, KEYS, SLOTS, WORDS, DEPTH>(&mut message, spec, places, at);
+        }
         if !message.is_empty() {
             panic!("{}", message.as_str());
         }
     }
 
-    /// For each step and output, and each key that it reads, the number of the type of that key.
-    pub const fn reads(&self) -> &[[usize; READS]; ROWS] {
-        self.flow.read().0
-    }
-
-    /// How many lists are around each of those types.
-    pub const fn read_lists(&self) -> &[[usize; READS]; ROWS] {
-        self.flow.read().1
-    }
-
-    /// The same for each key that it writes.
-    pub const fn writes(&self) -> &[[usize; WRITES]; ROWS] {
-        self.flow.written().0
-    }
-
-    /// How many lists are around each of those.
-    pub const fn written_lists(&self) -> &[[usize; WRITES]; ROWS] {
-        self.flow.written().1
+    /// The numbers of the types that are looked up.
+    pub const fn numbers(&self) -> &Numbers<ROWS> {
+        self.flow.numbers()
     }
 }
 

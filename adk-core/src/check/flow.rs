@@ -14,12 +14,12 @@ mod spelled;
 mod types;
 mod walk;
 
-pub use types::{FEW, READS, WRITES};
+pub use types::{FEW, Numbers, READS, WRITES};
 
 use super::message::Message;
 use crate::spec::{Spec, StepKind};
 use keys::{Each, Key};
-use types::{Asked, Numbers, Row};
+use types::{Asked, Row};
 use walk::{Block, Room};
 
 /// Where in a step a fault is shown.
@@ -176,16 +176,20 @@ const MOST: usize = 64;
 /// The most that a remark about further faults takes in a message.
 const REMARK: usize = 80;
 
-/// What const evaluation found about the flow.
+/// What const evaluation found about the flow. It is what stays of a walk: rustc goes through all of a const once more.
 #[derive(Debug)]
-pub(super) struct Flow<'a, const ROWS: usize, const KEYS: usize> {
+pub(super) struct Flow<'a, const ROWS: usize> {
     faults: [Fault<'a>; MOST],
     found: usize,
     /// There were more.
     lost: bool,
+    numbers: Numbers<ROWS>,
+}
+
+/// What a walk knows at its end, as messages about types need it.
+struct Seen<'a, const ROWS: usize, const KEYS: usize> {
     rows: [Row; ROWS],
     keys: [Key<'a>; KEYS],
-    numbers: Numbers<ROWS>,
 }
 
 /// Checks the flow in const evaluation; `ROWS` is the number of steps and outputs.
@@ -199,23 +203,31 @@ pub(super) const fn check<
 >(
     spec: &Spec<'a>,
     places: &[u8],
-) -> Flow<'a, ROWS, KEYS> {
-    let mut flow = Flow {
-        faults: [Fault::NONE; MOST],
-        found: 0,
-        lost: false,
-        rows: [Row::EMPTY; ROWS],
-        keys: [Key::EMPTY; KEYS],
-        numbers: Numbers::EMPTY,
-    };
+) -> Flow<'a, ROWS> {
+    look::<ROWS, KEYS, SLOTS, WORDS, DEPTH>(spec, places).0
+}
+
+const fn look<
+    'a,
+    const ROWS: usize,
+    const KEYS: usize,
+    const SLOTS: usize,
+    const WORDS: usize,
+    const DEPTH: usize,
+>(
+    spec: &Spec<'a>,
+    places: &[u8],
+) -> (Flow<'a, ROWS>, Seen<'a, ROWS, KEYS>) {
+    let mut flow = Flow { faults: [Fault::NONE; MOST], found: 0, lost: false, numbers: Numbers::EMPTY };
+    let mut seen = Seen { rows: [Row::EMPTY; ROWS], keys: [Key::EMPTY; KEYS] };
     let room = Room {
-        keys: &mut flow.keys,
+        keys: &mut seen.keys,
         slots: &mut [0; SLOTS],
         eaches: &mut [Each::NONE; DEPTH],
         bits: &mut [0; WORDS],
         blocks: &mut [Block::EMPTY; DEPTH],
         faults: &mut flow.faults,
-        rows: &mut flow.rows,
+        rows: &mut seen.rows,
         asked: Some(Asked {
             places,
             reads: &mut flow.numbers.reads,
@@ -225,19 +237,37 @@ pub(super) const fn check<
         }),
     };
     (flow.found, flow.lost) = walk::walk(spec, room);
-    flow
+    (flow, seen)
 }
 
-impl<'a, const ROWS: usize, const KEYS: usize> Flow<'a, ROWS, KEYS> {
-    /// Adds what is wrong at a place to a message; `fits` says whether the types that were looked up are equal.
-    pub(super) const fn describe(
-        &self,
-        m: &mut Message,
-        spec: &Spec<'a>,
-        at: usize,
-        part: usize,
-        fits: bool,
-    ) {
+/// Adds what is to say of a step or output where the types that were looked up are not equal. Few workflows come here, so the
+/// keys are looked at once more for it.
+pub(super) const fn tell_types<
+    'a,
+    const ROWS: usize,
+    const KEYS: usize,
+    const SLOTS: usize,
+    const WORDS: usize,
+    const DEPTH: usize,
+>(
+    m: &mut Message,
+    spec: &Spec<'a>,
+    places: &[u8],
+    at: usize,
+) {
+    let (flow, seen) = look::<ROWS, KEYS, SLOTS, WORDS, DEPTH>(spec, places);
+    let (faults, _) = flow.faults.split_at(flow.found);
+    types::tell(m, spec, &seen.keys, &seen.rows[at], at, faults);
+}
+
+impl<'a, const ROWS: usize> Flow<'a, ROWS> {
+    /// Whether nothing is wrong.
+    pub(super) const fn is_clean(&self) -> bool {
+        self.found == 0
+    }
+
+    /// Adds what is wrong at a place to a message.
+    pub(super) const fn describe(&self, m: &mut Message, spec: &Spec<'a>, at: usize, part: usize) {
         let mut i = 0;
         while i < self.found {
             if self.is_at(i, at, part) {
@@ -254,9 +284,6 @@ impl<'a, const ROWS: usize, const KEYS: usize> Flow<'a, ROWS, KEYS> {
                 }
             }
             i += 1;
-        }
-        if !fits {
-            types::tell(m, spec, &self.keys, &self.rows[at], at, self.faults.split_at(self.found).0);
         }
     }
 
@@ -277,14 +304,9 @@ impl<'a, const ROWS: usize, const KEYS: usize> Flow<'a, ROWS, KEYS> {
         m.push(" here; mend these first");
     }
 
-    /// The numbers of the types of all keys that are read, and how many lists are around each.
-    pub(super) const fn read(&self) -> (&[[usize; READS]; ROWS], &[[usize; READS]; ROWS]) {
-        (&self.numbers.reads, &self.numbers.read_lists)
-    }
-
-    /// The same for keys that are written.
-    pub(super) const fn written(&self) -> (&[[usize; WRITES]; ROWS], &[[usize; WRITES]; ROWS]) {
-        (&self.numbers.writes, &self.numbers.written_lists)
+    /// The numbers of the types that the macro looks up.
+    pub(super) const fn numbers(&self) -> &Numbers<ROWS> {
+        &self.numbers
     }
 }
 

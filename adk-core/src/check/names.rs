@@ -78,25 +78,30 @@ const fn inside(meta: &AgentMeta<'_>) -> usize {
     count
 }
 
-/// Fills the findings, one per step of the workflow.
+/// Fills the findings, one per step of the workflow; whether there are none.
 ///
 /// Free places of the table are `None`: const evaluation keeps a sorted list of all references in it, and goes through that
 /// list whenever one is written.
-pub(super) const fn find<'a>(spec: &Spec<'a>, table: &mut [Option<Entry<'a>>], findings: &mut [Finding<'a>]) {
+pub(super) const fn find<'a>(
+    spec: &Spec<'a>,
+    table: &mut [Option<Entry<'a>>],
+    findings: &mut [Finding<'a>],
+) -> bool {
     let mask = table.len() - 1;
     let mut names = Names { table, mask, owners: 0 };
     let root = spec.steps.len();
     if !spec.name.is_empty() {
         let _ = names.insert(NAME, hash(spec.name), 0, "", root);
     }
-    let mut i = 0;
+    let (mut i, mut clean) = (0, true);
     while i < root {
         let found = names.step(&spec.steps[i], i, 0, "", root);
         if !matches!(found, Finding::None) {
-            findings[i] = found;
+            (findings[i], clean) = (found, false);
         }
         i += 1;
     }
+    clean
 }
 
 struct Names<'t, 'a> {

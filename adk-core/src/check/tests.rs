@@ -124,13 +124,22 @@ fn the_same_in_const_evaluation() {
     const STEPS: &[Step<'static>] = &[agent("critic", &CRITIC, 0), agent("critic", &OTHER, 1)];
     const SPEC: Spec<'static> = Spec::new("root", "", STEPS);
     const SIZES: Sizes = sizes(&SPEC);
-    const FACTS: &Facts<'static, 2, 2, { SIZES.keys }> =
+    const FACTS: &Facts<'static, 2, 2> =
         &facts::<2, 2, { SIZES.names }, { SIZES.keys }, { SIZES.slots }, { SIZES.words }, { SIZES.depth }>(
             &SPEC,
             &[],
         );
-    assert!(std::panic::catch_unwind(|| FACTS.raise(&SPEC, 0, 0, true)).is_ok());
-    let raised = std::panic::catch_unwind(|| FACTS.raise(&SPEC, 1, 0, true)).unwrap_err();
+    const fn raise(at: usize) {
+        FACTS.raise::<{ SIZES.keys }, { SIZES.slots }, { SIZES.words }, { SIZES.depth }>(
+            &SPEC,
+            &[],
+            at,
+            0,
+            true,
+        );
+    }
+    assert!(std::panic::catch_unwind(|| raise(0)).is_ok());
+    let raised = std::panic::catch_unwind(|| raise(1)).unwrap_err();
     let text = raised.downcast_ref::<String>().cloned().unwrap_or_default();
     assert_eq!(text, faults(&SPEC)[0].message);
 }

@@ -105,6 +105,14 @@ impl<'a> KeySpec<'a> {
         }
     }
 
+    /// Its name as a number, if the macros wrote it.
+    pub(crate) const fn hashed(&self) -> Option<u64> {
+        match self.hashed {
+            Some((hash, _)) => Some(hash),
+            None => None,
+        }
+    }
+
     /// Its name as a number.
     pub(crate) const fn hash(&self) -> u64 {
         match self.hashed {

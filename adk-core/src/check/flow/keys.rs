@@ -8,6 +8,7 @@ use super::session;
 use crate::spec::hash::hash;
 use crate::spec::placeholder::slice;
 use crate::spec::{AgentKind, KeySpec, Step, StepKind};
+use crate::typed::{NONE as NO_NUMBER, UNKNOWN};
 
 /// No step, no key.
 pub(super) const NONE: usize = usize::MAX;
@@ -76,6 +77,8 @@ pub(super) struct Key<'a> {
     pub(super) writer: Option<Writer<'a>>,
     /// Whether the type of the writer can be looked up.
     pub(super) typed: bool,
+    /// The number of its type, where no lists are around it.
+    pub(super) number: u64,
     /// An `each` makes it a list.
     listed: bool,
     /// Something other than an `each` writes it.
@@ -90,6 +93,7 @@ impl Key<'_> {
         next: NONE,
         writer: None,
         typed: false,
+        number: UNKNOWN,
         listed: false,
         plain: false,
     };
@@ -197,8 +201,9 @@ impl<'t, 'a> Keys<'t, 'a> {
     }
 
     /// The key of the session that is called so; none that nothing writes.
-    pub(super) const fn of_session(&self, name: &Named<'_>) -> Option<usize> {
-        match self.lookup(name.hash ^ self.scope(0)) {
+    pub(super) const fn of_session(&self, name: u64) -> Option<usize> {
+        // The scope of the session is 0.
+        match self.lookup(name) {
             Ok(key) => Some(key),
             Err(_) => None,
         }
@@ -229,9 +234,26 @@ impl<'t, 'a> Keys<'t, 'a> {
     pub(super) const fn declare(&mut self, spec: KeySpec<'a>, at: usize) {
         let key = self.key(0, &Named::of(&spec));
         if self.all[key].writer.is_none() {
+            self.all[key].number = spec.number;
             self.all[key].writer = Some(Writer { spec, at, slot: 0, depth: 0 });
         }
         (self.all[key].typed, self.all[key].plain) = (true, true);
+    }
+
+    /// Adds the first write of a key whose type has a number, outside of every `each`, as most are; whether it was that.
+    pub(super) const fn first_write(&mut self, spec: &KeySpec<'a>, at: usize, slot: usize) -> bool {
+        let Some(hash) = spec.hashed() else { return false };
+        if self.deep > 0 || spec.number <= NO_NUMBER {
+            return false;
+        }
+        let Err(place) = self.lookup(hash) else { return false };
+        let key = &mut self.all[self.len];
+        (key.name, key.hash, key.number) = (spec.name, hash, spec.number);
+        (key.typed, key.plain) = (true, true);
+        key.writer = Some(Writer { spec: *spec, at, slot, depth: 0 });
+        self.len += 1;
+        self.slots[place] = self.len;
+        true
     }
 
     /// Adds a write; whether the key is written inside of an `each` and outside of one.
@@ -254,6 +276,7 @@ impl<'t, 'a> Keys<'t, 'a> {
             if let Some(writer) = writer
                 && (self.all[key].writer.is_none() || (typed && !self.all[key].typed))
             {
+                self.all[key].number = if depth == 0 { writer.spec.number } else { UNKNOWN };
                 self.all[key].writer = Some(Writer { depth, ..writer });
                 self.all[key].typed = typed;
             }

@@ -8,6 +8,7 @@ use super::effects::{Act, Effects, contains, has_prefix};
 use super::keys::Named;
 use super::walk::Walk;
 use super::{Flaw, Part, Reader};
+use crate::spec::hash::hash;
 use crate::spec::{AgentKind, AgentMeta, Renames, StepKind};
 
 /// Whether a key that is touched inside of a nested workflow is one of the session.
@@ -205,7 +206,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     const fn read_session(&mut self, at: usize, name: &'a str) {
-        if let Some(key) = self.keys.of_session(&Named::new(name)) {
+        if let Some(key) = self.keys.of_session(hash(name)) {
             self.read_key(at, Part::Name, name, key, Reader::Inside);
         }
     }

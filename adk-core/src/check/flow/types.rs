@@ -41,15 +41,20 @@ impl Row {
     pub(super) const EMPTY: Self = Self { reads: [0; KEPT], writes: [0; KEPT] };
 }
 
-/// For each step and output, which types those keys have: their numbers among the types of the workflow, and how many
-/// lists are around each. The macro reads them where it asks for types: whatever a constant does, rustc does for each of its
-/// uses.
+/// For each step and output, and each place of a key, which type that key has: its number among the types of the workflow, and
+/// how many lists are around it. The macro reads them where it asks for types: whatever a constant does, rustc does
+/// for each of its uses.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Numbers<const ROWS: usize> {
-    pub(super) reads: [[usize; READS]; ROWS],
-    pub(super) read_lists: [[usize; READS]; ROWS],
-    pub(super) writes: [[usize; WRITES]; ROWS],
-    pub(super) written_lists: [[usize; WRITES]; ROWS],
+pub struct Numbers<const ROWS: usize> {
+    /// Of keys that are read.
+    pub reads: [[usize; READS]; ROWS],
+    /// The lists around those.
+    pub read_lists: [[usize; READS]; ROWS],
+    /// Of keys that are written.
+    pub writes: [[usize; WRITES]; ROWS],
+    /// The lists around those.
+    pub written_lists: [[usize; WRITES]; ROWS],
 }
 
 impl<const ROWS: usize> Numbers<ROWS> {

@@ -113,7 +113,9 @@ impl<'a> Walk<'_, 'a> {
         if is_alone(meta) && matches!(renames.writes, []) {
             let (mut writes, mut slot) = (meta.writes, 0);
             while let [spec, rest @ ..] = writes {
-                self.register_write(at, &Named::of(spec), Writer { spec: *spec, at, slot, depth: 0 });
+                if !self.keys.first_write(spec, at, slot) {
+                    self.register_write(at, &Named::of(spec), Writer { spec: *spec, at, slot, depth: 0 });
+                }
                 (writes, slot) = (rest, slot + 1);
             }
         } else {

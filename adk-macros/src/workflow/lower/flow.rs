@@ -83,27 +83,28 @@ impl Lower<'_> {
         }
         let check = quote!(#adk::check);
         // By a call: to index into a const costs rustc more, each time.
-        let numbers = |name: &str, ask: TokenStream, slots: TokenStream| {
-            let (name, table) = (format_ident!("__{name}"), format_ident!("__NUMBERS_{name}"));
+        let numbers = |ask: &str, slots: &str| {
+            let (name, table) = (format_ident!("__{ask}"), format_ident!("__NUMBERS_{ask}"));
+            let (ask, slots) = (format_ident!("{ask}"), format_ident!("{slots}"));
             quote! {
-                const #table: &[[usize; #check::#slots]; #rows] = __FACTS.#ask();
+                const #table: &[[usize; #check::#slots]; #rows] = &__FACTS.numbers().#ask;
                 const fn #name(at: usize, slot: usize) -> usize {
                     #table[at][slot]
                 }
             }
         };
-        let mut asked = numbers("read", quote!(reads), quote!(READS));
-        asked.extend(numbers("write", quote!(writes), quote!(WRITES)));
+        let mut asked = numbers("reads", "READS");
+        asked.extend(numbers("writes", "WRITES"));
         if self.has_each() {
-            asked.extend(numbers("read_lists", quote!(read_lists), quote!(READS)));
-            asked.extend(numbers("written_lists", quote!(written_lists), quote!(WRITES)));
+            asked.extend(numbers("read_lists", "READS"));
+            asked.extend(numbers("written_lists", "WRITES"));
         }
         quote! {
             struct __Keys;
             #types
             const __PLACES: &[u8] = &[#(#places),*];
             const __SIZES: #check::Sizes = #check::sizes(&#name::SPEC);
-            const __FACTS: &#check::Facts<'static, #steps, #rows, { __SIZES.keys }> = &#check::facts::<
+            const __FACTS: &#check::Facts<'static, #steps, #rows> = &#check::facts::<
                 #steps,
                 #rows,
                 { __SIZES.names },
@@ -115,7 +116,9 @@ impl Lower<'_> {
             #asked
             #[track_caller]
             const fn __raise(at: usize, part: usize, fits: bool) {
-                __FACTS.raise(&#name::SPEC, at, part, fits);
+                __FACTS.raise::<{ __SIZES.keys }, { __SIZES.slots }, { __SIZES.words }, { __SIZES.depth }>(
+                    &#name::SPEC, __PLACES, at, part, fits,
+                );
             }
             #raises
         }
@@ -264,8 +267,8 @@ impl Lower<'_> {
     pub(super) fn key(&self, at: usize, slot: usize, reads: bool) -> TokenStream {
         let (adk, at, slot) = (&self.adk, index(at), index(slot));
         let (number, lists) = match reads {
-            true => (quote!(__read), quote!(__read_lists)),
-            false => (quote!(__write), quote!(__written_lists)),
+            true => (quote!(__reads), quote!(__read_lists)),
+            false => (quote!(__writes), quote!(__written_lists)),
         };
         let key = quote!(<__Keys as #adk::typed::At<{ #number(#at, #slot) }>>::Key);
         match self.has_each() {

@@ -2,13 +2,14 @@
 
 use super::super::closest::distance;
 use super::super::effects::{Act, DEEPEST, Effects, is_alone, may_exit};
-use super::super::keys::{NEVER, NONE, Named};
+use super::super::keys::{EVERY, NEVER, NONE, Named};
 use super::super::{Fault, Flaw, Part, Reader};
 use super::Walk;
 use super::blocks::SURE;
 use crate::check::text::same;
 use crate::spec::placeholder::{Placeholders, Source};
-use crate::spec::{AgentKind, AgentMeta, Renames};
+use crate::spec::{AgentKind, AgentMeta, KeySpec, Renames};
+use crate::typed::NONE as NO_NUMBER;
 
 impl<'a> Walk<'_, 'a> {
     pub(super) const fn agent(&mut self, at: usize, meta: &'a AgentMeta<'a>, renames: Renames<'a>) {
@@ -97,6 +98,9 @@ impl<'a> Walk<'_, 'a> {
             let reader = Reader::Prompt { source, target: None };
             while let Some(place) = scan.place() {
                 if let Some((hash, optional)) = place.plain {
+                    if self.certain(hash) != EVERY {
+                        continue;
+                    }
                     // The end of an optional one is behind its `?`.
                     let end = place.inner - optional as usize;
                     let name = Named::part(prompt, place.opened, end, hash);
@@ -109,9 +113,11 @@ impl<'a> Walk<'_, 'a> {
         }
         let (mut reads, mut slot) = (meta.reads, 0);
         while let [spec, rest @ ..] = reads {
-            let reader = Reader::Parameter { target: None };
-            let key = self.read(at, Part::Name, &Named::of(spec), spec.optional, reader);
-            self.reads_as(at, Part::Name, key, spec, slot);
+            if !self.is_fine(spec) {
+                let reader = Reader::Parameter { target: None };
+                let key = self.read(at, Part::Name, &Named::of(spec), spec.optional, reader);
+                self.reads_as(at, Part::Name, key, spec, slot);
+            }
             (reads, slot) = (rest, slot + 1);
         }
         if meta.may_exit {
@@ -124,10 +130,50 @@ impl<'a> Walk<'_, 'a> {
         }
         let (mut writes, mut slot) = (meta.writes, 0);
         while let [spec, rest @ ..] = writes {
-            let key = self.write(at, &Named::of(spec), !spec.optional, false);
-            self.writes_as(at, key, spec, slot);
+            if !self.writes_own(at, spec, slot) {
+                let key = self.write(at, &Named::of(spec), !spec.optional, false);
+                self.writes_as(at, key, spec, slot);
+            }
             (writes, slot) = (rest, slot + 1);
         }
+    }
+
+    /// The key of that name when it is certain and nothing runs at the same time, so that a read of it needs no closer
+    /// look; [`EVERY`] otherwise. What most reads cost, each call costs as much as several steps.
+    const fn certain(&self, hash: u64) -> usize {
+        if self.parallels == 0
+            && !self.keys.in_each()
+            && let Some(key) = self.keys.of_session(hash)
+            && self.sets.has(SURE, key)
+        {
+            return key;
+        }
+        EVERY
+    }
+
+    /// Whether a parameter reads such a key, whose type has the number of its own.
+    const fn is_fine(&self, spec: &KeySpec<'a>) -> bool {
+        let Some(hash) = spec.hashed() else { return false };
+        let key = self.certain(hash);
+        key != EVERY && (spec.any || spec.number > NO_NUMBER && self.keys.all[key].number == spec.number)
+    }
+
+    /// Whether an agent writes a key that it is the first to write, with nothing at the same time: then that is all.
+    const fn writes_own(&mut self, at: usize, spec: &KeySpec<'a>, slot: usize) -> bool {
+        if self.parallels == 0
+            && !self.keys.in_each()
+            && let Some(hash) = spec.hashed()
+            && let Some(key) = self.keys.of_session(hash)
+            && let Some(writer) = &self.keys.all[key].writer
+            && writer.at == at
+            && writer.slot == slot
+        {
+            if !spec.optional {
+                self.sets.add(SURE, key);
+            }
+            return true;
+        }
+        false
     }
 
     /// The loops that an agent or one of its transfer targets may end by name.
