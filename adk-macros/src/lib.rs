@@ -4,6 +4,7 @@
 mod attr;
 mod docs;
 mod facade;
+mod hash;
 mod leak;
 mod typed;
 mod workflow;

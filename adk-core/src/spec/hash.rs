@@ -103,6 +103,25 @@ mod tests {
         }
     }
 
+    /// The macros compute the same and have the same test.
+    #[test]
+    fn the_same_as_that_of_the_macros() {
+        let all = ["", "a", "draft", "user:id", "criticism", "a_key_of_24_bytes_in_all", "schlüssel"];
+        let hashes = all.map(hash);
+        assert_eq!(
+            hashes,
+            [
+                2_634_596_978_783_410_842,
+                10_948_945_788_180_641_143,
+                17_029_719_190_515_683_901,
+                14_338_484_139_375_756_713,
+                11_406_144_935_566_457_329,
+                1_553_737_560_486_549_909,
+                6_276_201_836_496_827_283,
+            ]
+        );
+    }
+
     #[test]
     fn equal_texts_are_the_same() {
         let letters = "abcdefghijklmnopqrstuvwxyz";

@@ -81,11 +81,14 @@ impl<'a> KeySpec<'a> {
         self
     }
 
-    /// A key of a known type, as the macros write it: in one call, since each costs time in the user's crate. `number` is
-    /// that of the type, `place` where [`crate::typed::Typed`] has it.
+    /// A key of a known type, as the macros write it: in one call, since each costs time in the user's crate. `hash` is the
+    /// name as a number, `number` that of the type, `place` where [`crate::typed::Typed`] has it.
     #[doc(hidden)]
+    #[allow(clippy::too_many_arguments)]
     pub const fn typed<T: 'static>(
         name: &'a str,
+        hash: u64,
+        prefix: bool,
         ty: &'a str,
         optional: bool,
         any: bool,
@@ -98,7 +101,7 @@ impl<'a> KeySpec<'a> {
             optional,
             id: Some(TypeId::of::<T>),
             any,
-            hashed: Some((hash(name), has_prefix(name))),
+            hashed: Some((hash, prefix)),
             number,
             perhaps: optional,
             place,

@@ -139,7 +139,7 @@ fn reading_spec(adk: &TokenStream, typed: &super::ast::Typed, place: u8) -> Toke
 }
 
 fn spec_of(adk: &TokenStream, typed: &super::ast::Typed, place: u8, any: &TokenStream) -> TokenStream {
-    let (key, text, ty) = (typed.key.text(), names::type_text(&typed.ty), &typed.ty);
+    let (key, text, ty) = (crate::hash::key(&typed.key.text()), names::type_text(&typed.ty), &typed.ty);
     quote!(#adk::KeySpec::typed::<#ty>(#key, #text, false, #any, #adk::typed::Of::<#ty>::NUMBER, #place))
 }
 

@@ -78,7 +78,7 @@ pub(super) struct Asked<'t> {
 
 /// What `until` reads.
 const FLAG: KeySpec<'static> =
-    KeySpec::typed::<bool>("", "bool", false, false, <bool as Numbered>::NUMBER, 0);
+    KeySpec::typed::<bool>("", 0, false, "bool", false, false, <bool as Numbered>::NUMBER, 0);
 
 /// Whether what is said of a key fits the type of its writer, as far as numbers tell.
 const fn agree(said: &KeySpec<'_>, writer: &Writer<'_>) -> Option<bool> {

@@ -5,7 +5,7 @@ use super::{Names, block, name_of, output_types, refuse, types, whole};
 use crate::attr::check;
 use crate::attr::parse::{AgentArgs, Function};
 use crate::attr::report::Report;
-use crate::docs;
+use crate::{docs, hash};
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ReturnType;
@@ -81,7 +81,8 @@ fn meta(function: &Function, args: &AgentArgs, keys: &Keys, names: &Names) -> To
     let description = docs::description(&function.attrs).unwrap_or_else(|| quote!(""));
     let reads = function.params.first().map(|first| {
         let all = function.params.iter().enumerate().map(|(at, param)| {
-            let (key, spelled, ty) = (name_of(param), types::spelled(&param.ty), fixed(&param.ty));
+            let (key, spelled, ty) =
+                (hash::key(&name_of(param)), types::spelled(&param.ty), fixed(&param.ty));
             let ((of, any), place) = (keys.of_read(at), Keys::place(function, at));
             let (optional, number) =
                 (quote!(#private::Probe::<#ty>::OPTIONAL), quote!(#private::typed::Of::<#of>::NUMBER));
@@ -92,7 +93,8 @@ fn meta(function: &Function, args: &AgentArgs, keys: &Keys, names: &Names) -> To
     });
     let reads = reads.unwrap_or_else(|| quote!(&[]));
     let writes = args.writes.iter().map(|key| {
-        let (key, spelled, of) = (&key.text, types::written(&function.sig.output), keys.of_written());
+        let (key, spelled, of) =
+            (hash::key(&key.text), types::written(&function.sig.output), keys.of_written());
         let (optional, number) =
             (quote!(#private::Probe::<__AdkValue>::OPTIONAL), quote!(#private::typed::Of::<#of>::NUMBER));
         quote!(#private::KeySpec::typed::<#of>(#key, #spelled, #optional, false, #number, 1))

@@ -112,7 +112,7 @@ impl<'a> Known<'a> {
 
     /// As data, with its type as messages spell it.
     fn spec(&self, spelled: &Type, place: u8, private: &TokenStream) -> TokenStream {
-        let (name, spelled) = (&self.key.key.text, types::spelled(spelled));
+        let (name, spelled) = (crate::hash::key(&self.key.key.text), types::spelled(spelled));
         let (ty, optional, number) = (&self.of.ty, &self.optional, &self.number);
         let any = self.of.any.clone().unwrap_or_else(|| quote!(false));
         quote!(#private::KeySpec::typed::<#ty>(#name, #spelled, #optional, #any, #number, #place))

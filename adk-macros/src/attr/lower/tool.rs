@@ -99,7 +99,8 @@ fn meta(function: &Function, args: &ToolArgs, names: &Names) -> TokenStream {
     if !args.writes.is_empty() {
         // Whether it is called is the model's choice.
         let keys = args.writes.iter().map(|write| {
-            let (key, ty, spelled) = (&write.key.text, &write.ty, types::spelled(&write.ty));
+            let (key, ty, spelled) =
+                (crate::hash::key(&write.key.text), &write.ty, types::spelled(&write.ty));
             let number = quote!(#private::typed::Of::<#ty>::NUMBER);
             quote!(#private::KeySpec::typed::<#ty>(#key, #spelled, true, false, #number, 0))
         });

@@ -63,7 +63,8 @@ impl Lower<'_> {
                     let description = docs::description(&decl.attrs);
                     let reads = once(reads).zip(places(once(reads).map(|typed| &typed.ty), FEW));
                     let reads = reads.map(|(typed, place)| {
-                        let (key, text, ty) = (typed.key.text(), names::type_text(&typed.ty), &typed.ty);
+                        let (key, ty) = (crate::hash::key(&typed.key.text()), &typed.ty);
+                        let text = names::type_text(ty);
                         let (of, optional) = (inside(adk, ty), optional(adk, ty));
                         let number = quote!(#adk::typed::Of::<#of>::NUMBER);
                         quote!(#adk::KeySpec::typed::<#of>(#key, #text, #optional, false, #number, #place))

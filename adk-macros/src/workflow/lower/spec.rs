@@ -127,10 +127,10 @@ impl Lower<'_> {
         let count = index(steps.len());
         quote! {
             #items
-            const __STEPS: &[#adk::spec::Step<'static>; #count] = &[#(#steps),*];
+            static __STEPS: [#adk::spec::Step<'static>; #count] = [#(#steps),*];
             impl #name {
                 /// The whole tree, as data.
-                pub const SPEC: #adk::Spec<'static> = #adk::Spec::new(#label, #description, __STEPS)
+                pub const SPEC: #adk::Spec<'static> = #adk::Spec::new(#label, #description, &__STEPS)
                     .inputs(&[#(#inputs),*])
                     .lets(&[#(#lets),*])
                     .states(&[#(#states),*])
