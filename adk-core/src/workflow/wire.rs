@@ -39,7 +39,9 @@ pub trait Otherwise {
     const TEXT: bool = false;
     /// The description of an agent. A path such as `<<T as Placing<..>>::Agent as Agent>::META` would say the same, but
     /// rust-analyzer 1.95 panics when it evaluates one.
-    const AGENT_META: &'static AgentMeta<'static> = &NO_AGENT;
+    const AGENT_META: AgentMeta<'static> = NO_AGENT;
+    /// A reference to it.
+    const AGENT_META_REF: &'static AgentMeta<'static> = &NO_AGENT;
     /// The description of a tool. One that is none may do anything, so that nothing more is reported.
     const TOOL_META: ToolMeta<'static> = ToolMeta::new("", "").may_exit(true);
 }
@@ -50,7 +52,9 @@ impl<T: Agent> Probe<T> {
     /// It is an agent.
     pub const AGENT: bool = true;
     /// Its description.
-    pub const AGENT_META: &'static AgentMeta<'static> = &T::META;
+    pub const AGENT_META: AgentMeta<'static> = T::META;
+    /// A reference to it.
+    pub const AGENT_META_REF: &'static AgentMeta<'static> = &T::META;
 }
 
 impl<T: Tool> Probe<T> {

@@ -19,10 +19,10 @@ impl Lower<'_> {
             let (i, step) =
                 self.plan.all().find(|(_, step)| matches!(step.what, What::Target(n) if n == *target))?;
             // An agent that the caller supplies is called what it is called here.
-            let (meta, name) = (self.meta(i, step), &step.name);
+            let (alias, name, wire) = (numbered("Agent", i), &step.name, self.wire());
             Some(match self.placed_type(step) {
-                Some(_) => quote!(&#meta.named(#name)),
-                None => meta,
+                Some(_) => quote!(&#wire::Probe::<#alias>::AGENT_META.named(#name)),
+                None => self.meta(i, step),
             })
         };
         targets.filter_map(meta).collect()

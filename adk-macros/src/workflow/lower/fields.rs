@@ -49,7 +49,7 @@ pub(super) fn tools(
         });
         let (meta, make) = match is_agent {
             true => (
-                quote!(#adk::ToolMeta::of_agent(#wire::Probe::<#alias>::AGENT_META)),
+                quote!(#adk::ToolMeta::of_agent(#wire::Probe::<#alias>::AGENT_META_REF)),
                 quote!(<#alias as #adk::AgentTooling<{ #wire::Probe::<#alias>::AGENT }>>::make()),
             ),
             false => (

@@ -80,7 +80,7 @@ impl Lower<'_> {
         }
         if self.placed_type(step).is_some() {
             let alias = numbered("Agent", i);
-            return quote!(#wire::Probe::<#alias>::AGENT_META);
+            return quote!(#wire::Probe::<#alias>::AGENT_META_REF);
         }
         if let What::Await(_) = step.what
             && !step.told
