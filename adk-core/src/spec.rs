@@ -16,7 +16,7 @@ mod tree;
 
 #[doc(hidden)]
 pub use agent::Accepts;
-pub use agent::{AgentKind, AgentMeta, ToolMeta};
+pub use agent::{AgentKind, AgentMeta, PromptKey, ToolMeta};
 pub use key::KeySpec;
 pub(crate) use key::has_prefix;
 pub use step::{InputSpec, Limits, Renames, Spec, Step, StepKind};

@@ -6,8 +6,13 @@ use quote::quote;
 
 /// A key as `KeySpec::typed` takes it: its name, that as a number, and whether it has a prefix.
 pub(crate) fn key(name: &str) -> TokenStream {
-    let (hash, prefix) = (Literal::u64_unsuffixed(hash(name)), name.contains(':'));
+    let (hash, prefix) = (literal(name), name.contains(':'));
     quote!(#name, #hash, #prefix)
+}
+
+/// A name as a number.
+pub(crate) fn literal(name: &str) -> Literal {
+    Literal::u64_unsuffixed(hash(name))
 }
 
 /// `hash` of `adk_core::spec`.

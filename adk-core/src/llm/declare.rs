@@ -3,7 +3,7 @@
 use super::Instruction;
 use crate::callback::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
 use crate::model::{GenerationConfig, ModelRef};
-use crate::spec::{AgentMeta, KeySpec, ToolMeta};
+use crate::spec::{AgentMeta, KeySpec, PromptKey, ToolMeta};
 use crate::tool::DynTool;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -71,11 +71,13 @@ impl LlmDecl {
         instruction: &'static str,
         prompts: &'static [&'static str],
         sources: &'static [&'static str],
+        prompt_keys: Option<&'static [PromptKey<'static>]>,
         writes: &'static [KeySpec<'static>],
         max_turns: Option<u32>,
         output: Option<OutputKey>,
     ) -> Self {
-        let meta = AgentMeta::llm(name, definition, description, prompts, sources, writes, max_turns);
+        let meta =
+            AgentMeta::llm(name, definition, description, prompts, sources, prompt_keys, writes, max_turns);
         Self {
             meta,
             instruction,

@@ -86,6 +86,9 @@ pub struct AgentMeta<'a> {
     /// The definition as a number; 0 when it is the name alone, which two definitions may share.
     #[serde(skip)]
     pub(crate) identity: u64,
+    /// All keys of its prompts, where the macros have read them.
+    #[serde(skip)]
+    pub(crate) prompt_keys: Option<&'a [PromptKey<'a>]>,
     /// Nothing is known of it, because its own fault was reported: it may read, write and end anything.
     #[serde(skip)]
     pub(crate) unknown: bool,
@@ -116,17 +119,20 @@ impl<'a> AgentMeta<'a> {
             steps: &[],
             accepts: None,
             identity: 0,
+            prompt_keys: None,
             unknown: false,
         }
     }
 
     /// The description of an LLM agent, as the macros write it: in one call, since each costs time in the user's crate.
+    #[allow(clippy::too_many_arguments)]
     pub(crate) const fn llm(
         name: &'a str,
         definition: &'a str,
         description: &'a str,
         prompts: &'a [&'a str],
         sources: &'a [&'a str],
+        prompt_keys: Option<&'a [PromptKey<'a>]>,
         writes: &'a [KeySpec<'a>],
         max_turns: Option<u32>,
     ) -> Self {
@@ -149,6 +155,7 @@ impl<'a> AgentMeta<'a> {
             steps: &[],
             accepts: None,
             identity: hash(definition),
+            prompt_keys,
             unknown: false,
         }
     }
@@ -217,6 +224,7 @@ impl<'a> AgentMeta<'a> {
     #[must_use]
     pub const fn prompts(mut self, prompts: &'a [&'a str]) -> Self {
         self.prompts = prompts;
+        self.prompt_keys = None;
         self
     }
 
@@ -328,6 +336,11 @@ impl<'a> AgentMeta<'a> {
         self
     }
 }
+
+/// A plain placeholder of a prompt, as the macros read it: its key, that as a number, and whether nothing stands in its place
+/// when there is nothing to read. A tuple, since a call for each costs time in the user's crate.
+#[doc(hidden)]
+pub type PromptKey<'a> = (&'a str, u64, bool);
 
 const fn is_string(ty: &str) -> bool {
     matches!(ty.as_bytes(), b"String")

@@ -261,6 +261,14 @@ impl<'a> Step<'a> {
         Self { name, kind, end, description: "", named: !name.is_empty(), renames: Renames::NONE }
     }
 
+    /// A step that is an agent, as the macros write it: in one call, since each costs time in the user's crate.
+    #[doc(hidden)]
+    pub const fn agent(name: &'a str, meta: &'a AgentMeta<'a>, instance: bool, at: usize) -> Self {
+        let named = matches!(name.as_bytes(), [_, ..]);
+        let kind = StepKind::Agent { meta, instance };
+        Self { name, kind, end: at, description: "", named, renames: Renames::NONE }
+    }
+
     /// What the block is for.
     #[must_use]
     pub const fn description(mut self, description: &'a str) -> Self {

@@ -11,6 +11,7 @@ mod editor;
 mod fields;
 mod flow;
 mod keys;
+mod prompt;
 mod slip;
 mod spec;
 mod tree;

@@ -7,7 +7,7 @@ use super::effects::{Effects, has_prefix, is_alone};
 use super::session;
 use crate::spec::hash::hash;
 use crate::spec::placeholder::slice;
-use crate::spec::{AgentKind, KeySpec, Step, StepKind};
+use crate::spec::{AgentKind, KeySpec, PromptKey, Step, StepKind};
 use crate::typed::{NONE as NO_NUMBER, UNKNOWN};
 
 /// No step, no key.
@@ -38,6 +38,11 @@ impl<'a> Named<'a> {
     /// A part of a prompt that is a plain key.
     pub(super) const fn part(prompt: &'a str, start: usize, end: usize, hash: u64) -> Self {
         Self { text: prompt, part: Some((start, end)), hash, prefix: false }
+    }
+
+    /// A key of a prompt that the macros have read.
+    pub(super) const fn of_prompt(key: &PromptKey<'a>) -> Self {
+        Self { text: key.0, part: None, hash: key.1, prefix: false }
     }
 
     /// The key of a description.

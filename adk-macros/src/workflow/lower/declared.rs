@@ -5,7 +5,7 @@ use super::super::names;
 use super::super::plan::What;
 use super::super::text::code;
 use super::fields::{OwnAgent, settings, tools};
-use super::{Lower, docs, index, key_spec, numbered};
+use super::{Lower, docs, index, key_spec, numbered, prompt};
 use crate::typed::{FEW, places};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -225,6 +225,7 @@ impl Declaration<'_> {
         let prompt_consts = written.iter().map(|prompt| &prompt.item);
         let prompts = written.iter().map(|prompt| &prompt.constant);
         let sources = written.iter().map(|prompt| source(prompt.written));
+        let prompt_keys = prompt::keys(written.iter().map(|prompt| prompt.written));
         let instruction = own.as_ref().map_or_else(|| quote!(""), |prompt| prompt.constant.to_token_stream());
         let own = own.as_ref().and_then(|prompt| prompt.make(&wire, quote!(make_instruction)));
         let global = global.as_ref().map(|prompt| {
@@ -289,6 +290,7 @@ impl Declaration<'_> {
                     #instruction,
                     &[#(#prompts),*],
                     &[#(#sources),*],
+                    #prompt_keys,
                     &[#(#writes),*],
                     #max_turns,
                     #output,

@@ -150,39 +150,39 @@ impl Lower<'_> {
 
     fn step(&self, i: usize, step: &Step<'_>, items: &mut TokenStream) -> TokenStream {
         let adk = &self.adk;
-        let kind = match step.what {
+        let (name, end) = (&step.name, index(step.end));
+        let of_kind =
+            |kind: TokenStream| quote!(#adk::spec::Step::new(#name, #adk::spec::StepKind::#kind, #end));
+        let of_agent = |instance: bool| {
+            let meta = self.meta(i, step);
+            quote!(#adk::spec::Step::agent(#name, #meta, #instance, #end))
+        };
+        let made = match step.what {
             What::Declared(run, _) | What::Path(run) => {
-                let (meta, instance) = (self.meta(i, step), run.alias.is_some() || self.is_given(step));
-                quote!(Agent { meta: #meta, instance: #instance })
+                let (made, renames) =
+                    (of_agent(run.alias.is_some() || self.is_given(step)), self.renames(run));
+                quote!(#made #renames)
             }
-            What::Await(_) | What::Unread | What::Target(_) => {
-                let meta = self.meta(i, step);
-                quote!(Agent { meta: #meta, instance: false })
+            What::Await(_) | What::Unread | What::Target(_) => of_agent(false),
+            What::Block(block) => {
+                let made = of_kind(self.block(i, step, block, items));
+                let description =
+                    crate::docs::description(&block.attrs).map(|text| quote!(.description(#text)));
+                quote!(#made #description)
             }
-            What::Block(block) => self.block(i, step, block, items),
-            What::Branch => quote!(Branch),
+            What::Branch => of_kind(quote!(Branch)),
             What::Arm(arm) => {
                 let pattern = arm.text();
-                quote!(Arm { pattern: #pattern })
+                of_kind(quote!(Arm { pattern: #pattern }))
             }
             What::Break(one) => {
                 let target = option(one.target.as_ref().map(names::plain));
-                quote!(Break { target: #target })
+                of_kind(quote!(Break { target: #target }))
             }
-            What::End => quote!(End),
+            What::End => of_kind(quote!(End)),
         };
-        let (name, end) = (&step.name, index(step.end));
         let unnamed = (!step.named).then(|| quote!(.unnamed()));
-        let description = match step.what {
-            What::Block(block) => crate::docs::description(&block.attrs),
-            _ => None,
-        };
-        let description = description.map(|text| quote!(.description(#text)));
-        let renames = match step.what {
-            What::Declared(run, _) | What::Path(run) => self.renames(run),
-            _ => None,
-        };
-        quote!(#adk::spec::Step::new(#name, #adk::spec::StepKind::#kind, #end) #unnamed #description #renames)
+        quote!(#made #unnamed)
     }
 
     fn block(&self, i: usize, step: &Step<'_>, block: &Block, items: &mut TokenStream) -> TokenStream {

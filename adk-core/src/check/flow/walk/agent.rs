@@ -85,31 +85,17 @@ impl<'a> Walk<'_, 'a> {
 
     /// An agent by itself, with the keys of its definition, as most are: it needs no [`Effects`].
     const fn plain(&mut self, at: usize, meta: &'a AgentMeta<'a>) {
-        let (mut prompts, mut sources) = (meta.prompts, meta.sources);
-        while let [prompt, rest @ ..] = prompts {
-            let source = match sources {
-                [source, rest @ ..] => {
-                    sources = rest;
-                    source
-                }
-                [] => "",
-            };
-            let mut scan = Placeholders::new(prompt);
-            let reader = Reader::Prompt { source, target: None };
-            while let Some(place) = scan.place() {
-                if let Some((hash, optional)) = place.plain {
-                    if self.certain(hash) != EVERY {
-                        continue;
+        match meta.prompt_keys {
+            Some(mut keys) => {
+                let reader = Reader::Prompt { source: "", target: None };
+                while let [key, rest @ ..] = keys {
+                    if self.certain(key.1) == EVERY {
+                        self.read(at, Part::Name, &Named::of_prompt(key), key.2, reader);
                     }
-                    // The end of an optional one is behind its `?`.
-                    let end = place.inner - optional as usize;
-                    let name = Named::part(prompt, place.opened, end, hash);
-                    self.read(at, Part::Name, &name, optional, reader);
-                } else if let Some((Source::Key(key), optional)) = scan.parse(&place) {
-                    self.read(at, Part::Name, &Named::new(key), optional, reader);
+                    keys = rest;
                 }
             }
-            prompts = rest;
+            None => self.prompts(at, meta),
         }
         let (mut reads, mut slot) = (meta.reads, 0);
         while let [spec, rest @ ..] = reads {
@@ -135,6 +121,36 @@ impl<'a> Walk<'_, 'a> {
                 self.writes_as(at, key, spec, slot);
             }
             (writes, slot) = (rest, slot + 1);
+        }
+    }
+
+    /// What the prompts of such an agent read.
+    const fn prompts(&mut self, at: usize, meta: &'a AgentMeta<'a>) {
+        let (mut prompts, mut sources) = (meta.prompts, meta.sources);
+        while let [prompt, rest @ ..] = prompts {
+            let source = match sources {
+                [source, rest @ ..] => {
+                    sources = rest;
+                    source
+                }
+                [] => "",
+            };
+            let mut scan = Placeholders::new(prompt);
+            let reader = Reader::Prompt { source, target: None };
+            while let Some(place) = scan.place() {
+                if let Some((hash, optional)) = place.plain {
+                    if self.certain(hash) != EVERY {
+                        continue;
+                    }
+                    // The end of an optional one is behind its `?`.
+                    let end = place.inner - optional as usize;
+                    let name = Named::part(prompt, place.opened, end, hash);
+                    self.read(at, Part::Name, &name, optional, reader);
+                } else if let Some((Source::Key(key), optional)) = scan.parse(&place) {
+                    self.read(at, Part::Name, &Named::new(key), optional, reader);
+                }
+            }
+            prompts = rest;
         }
     }
 

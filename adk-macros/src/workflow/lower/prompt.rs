@@ -1,0 +1,100 @@
+//! The keys of prompts that are written as they are, so that const evaluation need not read them: it would take longer for
+//! a prompt than for all else of its agent.
+//!
+//! Only the plainest text is read here. What may mean anything else, a doubled or escaped brace, a prefix, an artifact, JSON,
+//! is left to `adk_core`, which reads all prompts.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Expr, Lit};
+
+/// All keys of some prompts, where each of them is plain.
+pub(super) fn keys<'a>(prompts: impl Iterator<Item = &'a Expr>) -> TokenStream {
+    match literals(prompts) {
+        Some(keys) => quote!(::core::option::Option::Some(&[#(#keys),*])),
+        None => quote!(::core::option::Option::None),
+    }
+}
+
+fn literals<'a>(prompts: impl Iterator<Item = &'a Expr>) -> Option<Vec<TokenStream>> {
+    let mut all = Vec::new();
+    for prompt in prompts {
+        let Expr::Lit(literal) = prompt else { return None };
+        let Lit::Str(text) = &literal.lit else { return None };
+        all.extend(plain(&text.value())?.into_iter().map(|(key, optional)| {
+            let hash = crate::hash::literal(&key);
+            quote!((#key, #hash, #optional))
+        }));
+    }
+    Some(all)
+}
+
+/// The keys of a prompt, and whether each may be absent; nothing for a prompt that is not plain.
+fn plain(text: &str) -> Option<Vec<(String, bool)>> {
+    let mut keys = Vec::new();
+    let mut parts = text.split('{');
+    let mut before = parts.next().unwrap_or_default();
+    if before.contains('}') {
+        return None;
+    }
+    for part in parts {
+        let (inner, after) = part.split_once('}')?;
+        let (key, optional) = match inner.strip_suffix('?') {
+            Some(key) => (key, true),
+            None => (inner, false),
+        };
+        let is_plain = key.starts_with(|first: char| first.is_ascii_alphabetic())
+            && key.chars().all(|part| part.is_ascii_alphanumeric() || part == '_');
+        if !is_plain || after.contains('}') || before.ends_with(['$', '\\']) {
+            return None;
+        }
+        keys.push((key.to_owned(), optional));
+        before = after;
+    }
+    Some(keys)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn plain_prompts_are_read() {
+        let keys = |text| plain(text).map(|keys| keys.into_iter().map(|(key, _)| key).collect::<Vec<_>>());
+        assert_eq!(keys(""), Some(vec![]));
+        assert_eq!(keys("No key."), Some(vec![]));
+        assert_eq!(keys("{a}{b_2} and {c?}"), Some(vec!["a".into(), "b_2".into(), "c".into()]));
+        assert_eq!(plain("{a?} ü {b}"), Some(vec![("a".into(), true), ("b".into(), false)]));
+    }
+
+    #[test]
+    fn others_are_left_alone() {
+        for text in [
+            "{",
+            "}",
+            "{}",
+            "{?}",
+            "a}",
+            "{a",
+            "{{a}}",
+            "{a}}",
+            "{{a}",
+            "${a}",
+            "\\{a}",
+            "{user:a}",
+            "{artifact.a}",
+            "{a b}",
+            "{ a }",
+            "{1a}",
+            "{_a}",
+            "{ä}",
+            "{a??}",
+            "{\"a\": 1}",
+            "{a} {",
+            "{a} }",
+            "{a{b}}",
+        ] {
+            assert_eq!(plain(text), None, "{text}");
+        }
+    }
+}
