@@ -6,6 +6,7 @@ mod agent;
 pub(crate) mod hash;
 pub mod ident;
 mod key;
+pub(crate) mod number;
 pub mod placeholder;
 mod render;
 #[cfg(test)]

@@ -9,6 +9,8 @@ mod number;
 pub(crate) use number::{NONE, list_of, option_of};
 pub use number::{Numbered, UNKNOWN, of_name, with};
 
+use crate::spec::number::NONE;
+pub use crate::spec::number::{Numbered, UNKNOWN, of_name, with};
 use crate::spec::{AgentMeta, KeySpec};
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::marker::PhantomData;
@@ -239,6 +241,11 @@ impl<T> Of<&[T]> {
 impl Of<serde_json::Value> {
     /// It is any value.
     pub const VALUE: bool = true;
+}
+
+impl<T: Numbered + ?Sized> Of<T> {
+    /// Its number as the type of a key.
+    pub const NUMBER: u64 = T::NUMBER;
 }
 
 impl<T: Typed> Of<T> {

@@ -1,7 +1,7 @@
 //! State keys with their types.
 
 use super::hash::hash;
-use crate::typed::UNKNOWN;
+use super::number::UNKNOWN;
 use std::any::TypeId;
 use std::fmt;
 

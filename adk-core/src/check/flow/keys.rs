@@ -8,7 +8,7 @@ use super::session;
 use crate::spec::hash::hash;
 use crate::spec::placeholder::slice;
 use crate::spec::{AgentKind, KeySpec, PromptKey, Step, StepKind};
-use crate::typed::{NONE as NO_NUMBER, UNKNOWN};
+use crate::spec::number::{NONE as NO_NUMBER, UNKNOWN};
 
 /// No step, no key.
 pub(super) const NONE: usize = usize::MAX;

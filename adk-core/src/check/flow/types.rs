@@ -13,7 +13,7 @@ use super::walk::Walk;
 use super::{Fault, Flaw, Part, describe};
 use crate::check::text::same;
 use crate::spec::{KeySpec, Spec, StepKind};
-use crate::typed::{NONE, Numbered, UNKNOWN, list_of, option_of};
+use crate::spec::number::{NONE, Numbered, UNKNOWN, list_of, option_of};
 
 /// How many keys that a function reads have a place where their types are compared by traits. Each place costs something in
 /// every step.

@@ -1,11 +1,10 @@
 //! Types of keys as numbers, so that const evaluation can compare them.
 //!
 //! It can neither compare two `TypeId` nor ask a type for its name. So the types of the standard library that keys have, and
-//! each type with `#[adk::data]`, have a number of their own. What has none is compared by traits ([`super::Fits`]), which
-//! costs each workflow that might meet one, and so is done for few keys of a step.
+//! each type with `#[adk::data]`, have a number of their own. What has none is compared by traits
+//! ([`crate::typed::Fits`]), which costs each workflow that might meet one, and so is done for few keys of a step.
 
-use super::Of;
-use crate::spec::hash::{hash, mixed};
+use super::hash::{hash, mixed};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 /// Nothing is said of the type of a key.
@@ -17,11 +16,6 @@ pub(crate) const NONE: u64 = 1;
 pub trait Numbered {
     /// The same for one type wherever it is asked for, and another for another type.
     const NUMBER: u64;
-}
-
-impl<T: Numbered + ?Sized> Of<T> {
-    /// Its number.
-    pub const NUMBER: u64 = T::NUMBER;
 }
 
 /// The number of a type by its name, which no other type has: with the crate, its version, the module and the line.
