@@ -9,7 +9,7 @@ use adk_core::engine::{
     to_text,
 };
 use adk_core::{Result, RunId, StateDelta};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use serde_json::Value;
 
 /// Makes sure that this process drives the run, and enters it in the book when it begins; gives its number there. `None`
@@ -47,7 +47,8 @@ pub(crate) fn drives(
 
 /// Place and `temp:` keys of the event that fills a slot.
 pub(crate) fn slot(connection: &Connection, run: i64, entry: &Entry) -> Result<(u64, StateDelta)> {
-    let sql = "SELECT place, temp FROM adkw_log WHERE run = ?1 AND slot = ?2";
+    let sql = "SELECT place, temp FROM adkw_tail WHERE run = ?1 AND slot = ?2
+        UNION ALL SELECT place, temp FROM adkw_log WHERE run = ?1 AND slot = ?2";
     let row = connection.query_row(sql, params![run, entry.slot], |row| {
         Ok((row.get::<_, u64>(0)?, row.get::<_, Option<String>>(1)?))
     });
@@ -145,11 +146,11 @@ pub(crate) fn resolve(db: &Db, app: &str, id: &str, answer: &Value) -> Result<()
 pub(crate) fn take(db: &mut Db, run: RunId, fits: &Fits) -> Result<Taken> {
     let what = "take up a run";
     let id = run.to_string();
-    let sql = "SELECT owner, record FROM adkw_runs WHERE id = ?1";
-    let row =
-        db.connection.query_row(sql, [&id], |row| Ok((row.get(0)?, row.get::<_, String>(1)?))).optional();
-    let row: Option<(Option<String>, _)> = row.doing(what)?;
-    let Some((owner, record)) = row else { return Err(refuse::unknown_run(run)) };
+    let sql = "SELECT owner, record, number FROM adkw_runs WHERE id = ?1";
+    let row = |row: &Row<'_>| Ok((row.get(0)?, row.get::<_, String>(1)?, row.get::<_, i64>(2)?));
+    let row: Option<(Option<String>, _, _)> =
+        db.connection.query_row(sql, [&id], row).optional().doing(what)?;
+    let Some((owner, record, of)) = row else { return Err(refuse::unknown_run(run)) };
     let record: RunRecord = from_text(&record, "the record of a run")?;
     fits(&record)?;
     if owner.is_some_and(|owner| db.is_driven(run, &owner)) {
@@ -166,27 +167,29 @@ pub(crate) fn take(db: &mut Db, run: RunId, fits: &Fits) -> Result<Taken> {
     let rows = RunRows {
         temps: pairs(
             &db.connection,
-            "SELECT l.slot, l.temp FROM adkw_runs r JOIN adkw_log l ON l.run = r.number
-             WHERE r.id = ?1 AND l.temp IS NOT NULL",
-            &id,
+            "SELECT slot, temp FROM adkw_log WHERE run = ?1 AND temp IS NOT NULL
+             UNION ALL SELECT slot, temp FROM adkw_tail WHERE run = ?1 AND temp IS NOT NULL",
+            params![of],
         )?,
-        steps: pairs(&db.connection, "SELECT key, value FROM adkw_steps WHERE run = ?1", &id)?,
+        steps: pairs(&db.connection, "SELECT key, value FROM adkw_steps WHERE run = ?1", params![id])?,
         done: pairs(
             &db.connection,
-            "SELECT d.value ->> 'path', d.value FROM adkw_runs r JOIN adkw_log l ON l.run = r.number,
-             json_each(l.done) d WHERE r.id = ?1 AND l.done IS NOT NULL
-             UNION ALL SELECT path, done FROM adkw_done WHERE run = ?1",
-            &id,
+            "SELECT d.value ->> 'path', d.value FROM adkw_log l, json_each(l.done) d
+             WHERE l.run = ?1 AND l.done IS NOT NULL
+             UNION ALL SELECT d.value ->> 'path', d.value FROM adkw_tail l, json_each(l.done) d
+             WHERE l.run = ?1 AND l.done IS NOT NULL
+             UNION ALL SELECT path, done FROM adkw_done WHERE run = ?2",
+            params![of, id],
         )?,
     };
     Taken::from_rows(record, events, &rows)
 }
 
 /// Keys and JSON of a run.
-fn pairs(connection: &Connection, sql: &str, run: &str) -> Result<Pairs> {
+fn pairs(connection: &Connection, sql: &str, run: &[&dyn ToSql]) -> Result<Pairs> {
     let what = "read the journal of a run";
     let mut statement = connection.prepare_cached(sql).doing(what)?;
-    let rows = statement.query_map([run], |row| Ok((row.get(0)?, row.get(1)?))).doing(what)?;
+    let rows = statement.query_map(run, |row| Ok((row.get(0)?, row.get(1)?))).doing(what)?;
     rows.collect::<rusqlite::Result<_>>().doing(what)
 }
 

@@ -3,6 +3,7 @@
 use crate::Options;
 use crate::append::{app_state, object, user_state};
 use crate::error::{Doing, closed, corrupt, of_file};
+use crate::tail::TABLES;
 use crate::time;
 use adk_core::session::{EventFilter, Pages, SessionKey, SessionRow, SessionSnapshot};
 use adk_core::{BoxFuture, Event, Result};
@@ -77,12 +78,32 @@ type Newest = Vec<(u64, Arc<Event>)>;
 
 /// Those that have their places.
 fn placed(connection: &Connection, key: &SessionKey, number: i64, part: &Part) -> Result<Newest> {
-    let sql = "SELECT l.place, e.id, e.invocation_id, e.timestamp, e.event_data FROM adkw_log l
-        CROSS JOIN events e ON e.id = l.event_id AND e.app_name = ?2 AND e.user_id = ?3 AND e.session_id = ?4
-        WHERE l.session = ?1 AND l.place >= ?5 AND l.place < ?6 AND l.micros >= ?7 ORDER BY l.place DESC LIMIT ?8";
     let Range { start, end } = part.places;
     let since = i64::try_from(part.since).unwrap_or(i64::MAX);
-    select(connection, sql, params![number, key.app, key.user, key.id, start, end, since, part.most])
+    let mut all = Newest::new();
+    for table in TABLES {
+        let sql = format!(
+            "SELECT l.place, e.id, e.invocation_id, e.timestamp, e.event_data FROM {table} l
+            CROSS JOIN events e ON e.id = l.event_id AND e.app_name = ?2 AND e.user_id = ?3 AND e.session_id = ?4
+            WHERE l.session = ?1 AND l.place >= ?5 AND l.place < ?6 AND l.micros >= ?7
+            ORDER BY l.place DESC LIMIT ?8"
+        );
+        let most = left(part.most, all.len());
+        if most == 0 {
+            break;
+        }
+        all.extend(select(
+            connection,
+            &sql,
+            params![number, key.app, key.user, key.id, start, end, since, most],
+        )?);
+    }
+    Ok(all)
+}
+
+/// How many more are wanted when there are so many.
+fn left(most: i64, found: usize) -> i64 {
+    (most - i64::try_from(found).unwrap_or(0)).max(most.min(0))
 }
 
 /// Those that another program has written since: behind the first `len`, in the order in which they will get their places.
@@ -90,7 +111,8 @@ fn unplaced(connection: &Connection, key: &SessionKey, number: i64, len: u64, pa
     let sql = "SELECT * FROM (SELECT ?9 - 1 + row_number() OVER (ORDER BY timestamp, id) AS place,
             id, invocation_id, timestamp, event_data
             FROM events WHERE app_name = ?2 AND user_id = ?3 AND session_id = ?4
-            AND id NOT IN (SELECT event_id FROM adkw_log WHERE session = ?1))
+            AND id NOT IN (SELECT event_id FROM adkw_log WHERE session = ?1
+                UNION ALL SELECT event_id FROM adkw_tail WHERE session = ?1))
         WHERE place >= ?5 AND place < ?6 AND timestamp >= ?7 ORDER BY place DESC LIMIT ?8";
     let Range { start, end } = part.places;
     let since = time::to_text(part.since);
@@ -134,10 +156,13 @@ struct Head {
 
 fn head(connection: &Connection, key: &SessionKey) -> Result<Option<Head>> {
     let what = "read a session";
-    let sql = "SELECT s.state, s.create_time, s.update_time, coalesce(n.number, -1), l.place, l.micros FROM sessions s
+    let sql = "SELECT s.state, s.create_time, s.update_time, coalesce(n.number, -1),
+            coalesce(t.place, l.place), coalesce(t.micros, l.micros) FROM sessions s
         LEFT JOIN adkw_sessions n ON n.app_name = s.app_name AND n.user_id = s.user_id AND n.id = s.id
         LEFT JOIN adkw_log l ON l.session = n.number
             AND l.place = (SELECT max(place) FROM adkw_log WHERE session = n.number)
+        LEFT JOIN adkw_tail t ON t.session = n.number
+            AND t.place = (SELECT max(place) FROM adkw_tail WHERE session = n.number)
         WHERE s.app_name = ?1 AND s.user_id = ?2 AND s.id = ?3";
     let mut found = connection.prepare_cached(sql).doing(what)?;
     let mut found = found.query([&key.app, &key.user, &key.id]).doing(what)?;
@@ -160,7 +185,8 @@ fn head(connection: &Connection, key: &SessionKey) -> Result<Option<Head>> {
 fn count_unplaced(connection: &Connection, key: &SessionKey, number: i64) -> Result<u64> {
     let what = "count the events of a session";
     let sql = "SELECT count(*) FROM events WHERE app_name = ?2 AND user_id = ?3 AND session_id = ?4
-        AND id NOT IN (SELECT event_id FROM adkw_log WHERE session = ?1)";
+        AND id NOT IN (SELECT event_id FROM adkw_log WHERE session = ?1
+            UNION ALL SELECT event_id FROM adkw_tail WHERE session = ?1)";
     let mut statement = connection.prepare_cached(sql).doing(what)?;
     let count = statement.query_row(params![number, key.app, key.user, key.id], |row| row.get(0));
     count.doing(what)
@@ -182,7 +208,7 @@ pub(crate) fn snapshot(
     let mut found = Vec::new();
     if unplaced > 0 && most != 0 {
         found = self::unplaced(connection, &key, number, len, &part)?;
-        part.most = (most - i64::try_from(found.len()).unwrap_or(0)).max(most.min(0));
+        part.most = left(most, found.len());
     }
     if part.most != 0 {
         found.extend(placed(connection, &key, number, &part)?);

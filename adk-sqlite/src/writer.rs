@@ -4,7 +4,7 @@ use crate::Options;
 use crate::cache::Cache;
 use crate::error::{Doing, closed, copy, failed, of_file, read_only};
 use crate::owner::Owner;
-use crate::{Durability, schema};
+use crate::{Durability, schema, tail};
 use adk_core::{Error, Result, RunId};
 use rusqlite::Connection;
 use std::collections::HashSet;
@@ -168,7 +168,22 @@ impl Db {
             }
             last = jobs.len();
             self.batch(jobs);
+            if self.cache.tail.is_long() {
+                self.merge();
+            }
         }
+    }
+
+    /// In a transaction of its own, after all were answered: nobody's event is lost when it fails, as on a full disk.
+    fn merge(&mut self) {
+        let merged = self.execute("BEGIN IMMEDIATE").and_then(|()| {
+            tail::merge(&self.connection)?;
+            self.execute("COMMIT")
+        });
+        if merged.is_err() && !self.connection.is_autocommit() {
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
+        self.cache.tail.moved(merged.is_ok());
     }
 
     fn batch(&mut self, mut jobs: Vec<Box<dyn Job>>) {
@@ -212,6 +227,7 @@ impl Db {
             .prepare_cached("PRAGMA data_version")
             .and_then(|mut statement| statement.query_row([], |row| row.get::<_, i64>(0)));
         self.cache.at_version(version.doing("begin a transaction")?);
+        self.cache.alone = jobs.len() == 1;
         let mut results = Vec::with_capacity(jobs.len());
         for job in jobs {
             let before = self.connection.total_changes();
