@@ -2,6 +2,7 @@
 
 use crate::append::{Entry, known};
 use crate::error::Doing;
+use crate::owner::Owner;
 use crate::reader;
 use crate::writer::Db;
 use adk_core::engine::{
@@ -11,6 +12,7 @@ use adk_core::engine::{
 use adk_core::{Result, RunId, StateDelta};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use serde_json::Value;
+use std::collections::HashSet;
 
 /// Makes sure that this process drives the run, and enters it in the book when it begins; gives its number there. `None`
 /// when it is in no book: it has not begun.
@@ -153,7 +155,7 @@ pub(crate) fn take(db: &mut Db, run: RunId, fits: &Fits) -> Result<Taken> {
     let Some((owner, record, of)) = row else { return Err(refuse::unknown_run(run)) };
     let record: RunRecord = from_text(&record, "the record of a run")?;
     fits(&record)?;
-    if owner.is_some_and(|owner| db.is_driven(run, &owner)) {
+    if owner.is_some_and(|owner| db.owner.drives(run, &owner, &db.owner.given_up())) {
         return Err(refuse::run_busy(run));
     }
     let sql = "UPDATE adkw_runs SET owner = ?2, status = 'running', error = NULL WHERE id = ?1";
@@ -203,24 +205,30 @@ pub(crate) fn close(db: &mut Db, run: RunId, status: Option<&RunStatus>) -> Resu
     db.connection.execute(sql, row).doing("close a run").map(drop)
 }
 
-/// The runs of an app that have not ended, oldest first: their ids begin with the time.
-pub(crate) fn unfinished(db: &Db, app: &str) -> Result<Vec<RunInfo>> {
+/// The runs of an app that have not ended, oldest first: their ids begin with the time. Those that were `given_up` before
+/// are free whatever their rows say.
+pub(crate) fn unfinished(
+    connection: &Connection,
+    app: &str,
+    owner: &Owner,
+    given_up: &HashSet<RunId>,
+) -> Result<Vec<RunInfo>> {
     let what = "list the runs";
     let sql = "SELECT r.status, r.owner, r.record,
         EXISTS (SELECT 1 FROM adkw_waits w WHERE w.run = r.id AND w.answer IS NOT NULL AND NOT w.seen)
         FROM adkw_runs r JOIN adkw_sessions s ON s.number = r.session
         WHERE s.app_name = ?1 AND r.status IN ('running', 'paused') ORDER BY r.id";
-    let mut statement = db.connection.prepare_cached(sql).doing(what)?;
+    let mut statement = connection.prepare_cached(sql).doing(what)?;
     let rows = statement.query_map([app], |row| {
-        let (status, owner): (String, Option<String>) = (row.get(0)?, row.get(1)?);
-        Ok((status, owner, row.get::<_, String>(2)?, row.get::<_, bool>(3)?))
+        let (status, driver): (String, Option<String>) = (row.get(0)?, row.get(1)?);
+        Ok((status, driver, row.get::<_, String>(2)?, row.get::<_, bool>(3)?))
     });
     let mut all = Vec::new();
     for row in rows.doing(what)? {
-        let (status, owner, record, answered) = row.doing(what)?;
+        let (status, driver, record, answered) = row.doing(what)?;
         let status = RunStatus::from_row(&status, None);
         let record: RunRecord = from_text(&record, "the record of a run")?;
-        let free = !owner.is_some_and(|owner| db.is_driven(record.run_id, &owner));
+        let free = !driver.is_some_and(|driver| owner.drives(record.run_id, &driver, given_up));
         let ready = free && (status != RunStatus::Paused || answered);
         all.push(RunInfo::of(&record, status, ready));
     }
