@@ -1,15 +1,20 @@
 //! Who drives a run: a process that lives. It holds the lock of a file, and the system takes it away with the process.
 
-use adk_core::{Error, ErrorKind, Result, StoreErrorKind};
+use adk_core::{Error, ErrorKind, Result, RunId, StoreErrorKind};
+use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The lock of this store, held for as long as it lives.
 #[derive(Debug)]
 pub(crate) struct Owner {
     pub(crate) name: String,
     path: PathBuf,
+    database: PathBuf,
     _lock: File,
+    /// Runs that this process does not drive any more, where that is not written down yet, or could not be.
+    given_up: Mutex<HashSet<RunId>>,
 }
 
 fn beside(database: &Path, name: &str) -> PathBuf {
@@ -26,7 +31,10 @@ impl Owner {
         let path = beside(database, &name);
         let lock = OpenOptions::new().create_new(true).write(true).open(&path);
         match lock.and_then(|file| file.lock().map(|()| file)) {
-            Ok(lock) => Ok(Self { name, path, _lock: lock }),
+            Ok(lock) => {
+                let database = database.to_owned();
+                Ok(Self { name, path, database, _lock: lock, given_up: Mutex::default() })
+            }
             Err(error) => {
                 let message = format!("cannot make `{}`: {error}", path.display());
                 let kind = match error.kind() {
@@ -42,12 +50,37 @@ impl Owner {
         }
     }
 
-    /// Whether the process of that name lives. The file of one that does not is removed.
-    pub(crate) fn lives(&self, database: &Path, other: &str) -> bool {
-        if other == self.name {
-            return true;
+    fn set(&self) -> MutexGuard<'_, HashSet<RunId>> {
+        self.given_up.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Nobody drives a run of this process any more, whatever the table says: it may be taken up again.
+    pub(crate) fn gave_up(&self, run: RunId) {
+        self.set().insert(run);
+    }
+
+    /// The table says about a run what is so.
+    pub(crate) fn is_written(&self, run: RunId) {
+        self.set().remove(&run);
+    }
+
+    /// The runs of which the table may say that this process drives them, and it does not. Whoever reads the table asks
+    /// for these before: what is not among them any more is in the table by then.
+    pub(crate) fn given_up(&self) -> HashSet<RunId> {
+        self.set().clone()
+    }
+
+    /// Whether somebody drives a run that has that owner in the table.
+    pub(crate) fn drives(&self, run: RunId, owner: &str, given_up: &HashSet<RunId>) -> bool {
+        match owner == self.name {
+            true => !given_up.contains(&run),
+            false => self.lives(owner),
         }
-        let path = beside(database, other);
+    }
+
+    /// Whether another process lives. The file of one that does not is removed.
+    fn lives(&self, other: &str) -> bool {
+        let path = beside(&self.database, other);
         let Ok(file) = OpenOptions::new().write(true).open(&path) else { return path.exists() };
         match file.try_lock() {
             Ok(()) => {
