@@ -13,6 +13,7 @@ mod flow;
 mod keys;
 mod slip;
 mod spec;
+mod told;
 mod tree;
 mod wired;
 

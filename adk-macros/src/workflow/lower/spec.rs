@@ -27,6 +27,8 @@ impl Lower<'_> {
                     _ => quote!(IsAgent),
                 };
                 all.extend(quote!(type #alias = #ty; const _: () = <(#ty) as #wire::#is>::YES;));
+            } else if let Some(mention) = self.mention(step) {
+                all.extend(quote!(const _: () = { #mention };));
             }
         }
         all
