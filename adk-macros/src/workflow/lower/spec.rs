@@ -247,11 +247,11 @@ impl Lower<'_> {
         }
         let (constant, expr, wire) = (numbered("LIMIT", i), &limit.expr, self.wire());
         let call = raise(expr.span(), quote!(#adk::check::raise_limit), {
-            let (word, name) = (word.to_string(), &step.name);
-            quote!(#word, #name, #constant)
+            let (text, name) = (word.to_string(), &step.name);
+            quote!(#text, #name, #constant)
         });
         items.extend(quote! {
-            const #constant: i128 = #wire::whole(#expr) as i128;
+            const #constant: i128 = #wire::#word(#expr) as i128;
             #call
         });
         quote!(::core::option::Option::Some(#adk::check::limit(#constant)))
