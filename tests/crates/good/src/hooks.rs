@@ -6,6 +6,10 @@ use adk::{FunctionCall, ReadonlyContext, Value};
 
 /// An instruction by hand.
 #[must_use]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "a function that makes an instruction is given its context"
+)]
 pub fn by_hand(cx: ReadonlyContext) -> String {
     format!("You are {}.", cx.agent_name())
 }

@@ -93,7 +93,7 @@ pub(super) const fn output(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) 
     if let Cause::Arm(_) = cause {
         m.push("write it in every arm, or ");
     }
-    first_value(m, key, spec.outputs[fault.at - end].ty);
+    first_value(m, spec, key, spec.outputs[fault.at - end].ty);
 }
 
 /// The first step that may have written a key before, and the first that writes it too late.
