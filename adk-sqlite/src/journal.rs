@@ -205,6 +205,16 @@ pub(crate) fn close(db: &mut Db, run: RunId, status: Option<&RunStatus>) -> Resu
     db.connection.execute(sql, row).doing("close a run").map(drop)
 }
 
+/// Who drives a run, or did when it ended without a word.
+pub(crate) fn drivers(connection: &Connection) -> Result<HashSet<String>> {
+    let what = "list the runs";
+    let sql =
+        "SELECT DISTINCT owner FROM adkw_runs WHERE status IN ('running', 'paused') AND owner IS NOT NULL";
+    let mut statement = connection.prepare(sql).doing(what)?;
+    let rows = statement.query_map([], |row| row.get(0)).doing(what)?;
+    rows.collect::<rusqlite::Result<_>>().doing(what)
+}
+
 /// The runs of an app that have not ended, oldest first: their ids begin with the time. Those that were `given_up` before
 /// are free whatever their rows say.
 pub(crate) fn unfinished(

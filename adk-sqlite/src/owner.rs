@@ -23,14 +23,25 @@ fn beside(database: &Path, name: &str) -> PathBuf {
     path.into()
 }
 
+/// Makes a file of that name, which nobody else makes, and locks it.
+fn held(path: &Path) -> std::io::Result<File> {
+    loop {
+        let file = OpenOptions::new().create_new(true).write(true).open(path)?;
+        file.lock()?;
+        // Whoever sweeps may have found it before it was locked.
+        if path.exists() {
+            return Ok(file);
+        }
+    }
+}
+
 impl Owner {
     pub(crate) fn new(database: &Path) -> Result<Self> {
         // Of this process and this moment, and random.
         let random = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), std::process::id());
         let name = format!("{}-{random:016x}", std::process::id());
         let path = beside(database, &name);
-        let lock = OpenOptions::new().create_new(true).write(true).open(&path);
-        match lock.and_then(|file| file.lock().map(|()| file)) {
+        match held(&path) {
             Ok(lock) => {
                 let database = database.to_owned();
                 Ok(Self { name, path, database, _lock: lock, given_up: Mutex::default() })
@@ -75,6 +86,22 @@ impl Owner {
         match owner == self.name {
             true => !given_up.contains(&run),
             false => self.lives(owner),
+        }
+    }
+
+    /// Removes the files of processes that have ended, but for those that are `named` by runs: they are asked about one by
+    /// one. What cannot be removed stays, and hurts nobody.
+    pub(crate) fn sweep(&self, named: &HashSet<String>) {
+        let (Some(folder), Some(file)) = (self.path.parent(), self.database.file_name()) else { return };
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let Ok(entries) = folder.read_dir() else { return };
+        let prefix = format!("{}-owner-", file.to_string_lossy());
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            let owner = name.to_str().and_then(|name| name.strip_prefix(&prefix));
+            if let Some(owner) = owner.filter(|owner| *owner != self.name && !named.contains(*owner)) {
+                self.lives(owner);
+            }
         }
     }
 

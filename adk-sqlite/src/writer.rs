@@ -4,7 +4,7 @@ use crate::Options;
 use crate::cache::Cache;
 use crate::error::{Doing, closed, copy, failed, of_file, read_only};
 use crate::owner::Owner;
-use crate::{Durability, schema, tail};
+use crate::{Durability, journal, schema, tail};
 use adk_core::{Error, Result};
 use rusqlite::Connection;
 use std::path::PathBuf;
@@ -152,6 +152,7 @@ impl Db {
         }
         schema::prepare(&connection)?;
         let owner = Arc::new(Owner::new(&path)?);
+        owner.sweep(&journal::drivers(&connection)?);
         Ok(Self { connection, cache: Cache::default(), owner, path })
     }
 

@@ -7,6 +7,7 @@ mod trees;
 
 mod support;
 
+use adk_core::engine::Engine;
 use adk_core::session::{EventFilter, PAGE, SessionKey, SessionStore};
 use adk_core::{ErrorKind, Flow, Runner};
 use adk_sqlite::SqliteStore;
@@ -173,6 +174,36 @@ async fn a_file_of_the_format_before_is_taken_over() {
     let version: String =
         version.query_row("SELECT value FROM adkw_meta WHERE key = 'version'", [], |row| row.get(0)).unwrap();
     assert_eq!(version, "4");
+}
+
+#[tokio::test]
+async fn files_of_processes_that_have_ended_are_swept_when_it_is_opened() {
+    let folder = Folder::new();
+    let first = SqliteStore::open(folder.file()).await.unwrap();
+    let runner: Runner =
+        Runner::builder().app_name("a").session_store(first.clone()).engine(first.clone()).build().unwrap();
+    let tree = Tree::new("w", vec![run(say("says"))]);
+    let mut stream = runner.session("u", "s").run(&tree, "go").stream();
+    stream.next().await.unwrap().unwrap();
+    // A process that was killed while it drove a run, and one that drove none.
+    let connection = rusqlite::Connection::open(folder.file()).unwrap();
+    connection.execute("UPDATE adkw_runs SET owner = '1-drove'", []).unwrap();
+    for name in ["1-drove", "2-did-not"] {
+        std::fs::write(format!("{}-owner-{name}", folder.file().display()), "").unwrap();
+    }
+    let owners = || -> Vec<String> {
+        let names = folder.names().into_iter();
+        names.filter_map(|name| name.strip_prefix("agents.db-owner-").map(str::to_owned)).collect()
+    };
+    let own = owners().into_iter().find(|name| !name.starts_with("1-") && !name.starts_with("2-")).unwrap();
+    let second = SqliteStore::open(folder.file()).await.unwrap();
+    let there = owners();
+    assert!(there.contains(&own), "it lives: {there:?}");
+    assert!(there.contains(&"1-drove".to_owned()), "whoever takes up its run asks for it: {there:?}");
+    assert_eq!(there.len(), 3, "{there:?}");
+    // That run is free.
+    assert!(second.unfinished("a").await.unwrap()[0].is_ready);
+    assert_eq!(owners().len(), 2);
 }
 
 /// Foreign keys are off on the connection that writes.
