@@ -16,6 +16,8 @@ cargo package "${crates[@]/#/-p}" --no-verify --locked --quiet --target-dir "$fo
     mv "$folder/$crate-"[0-9]* "$folder/$crate"
     printf '%s = { path = "%s" }\n' "$crate" "$crate"
   done
+  # With the profiles of the repository, so that what was built there serves here.
+  sed -n '/^\[profile\./,$p' Cargo.toml
 } >"$folder/Cargo.toml"
 cp Cargo.lock "$folder"
 # Cargo takes the crates of the repository that are not packed out of the lock file; the others keep their versions.

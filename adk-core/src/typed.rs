@@ -4,11 +4,6 @@
 //! number by [`At`]; const evaluation says which number the type of a key has, and [`Fits`] compares. All of this works
 //! on known types only, which is what the macros have. Nothing here exists at run time.
 
-mod number;
-
-pub(crate) use number::{NONE, list_of, option_of};
-pub use number::{Numbered, UNKNOWN, of_name, with};
-
 use crate::spec::number::NONE;
 pub use crate::spec::number::{Numbered, UNKNOWN, of_name, with};
 use crate::spec::{AgentMeta, KeySpec};

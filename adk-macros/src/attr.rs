@@ -10,9 +10,20 @@ mod spelling;
 #[allow(clippy::indexing_slicing)]
 mod tests;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 
 pub(crate) use data::data;
+
+/// What stands in the parentheses. Nothing for `#[agent = "x"]`: rustc says itself that there is no such form, and gives
+/// us the value as if it stood in parentheses.
+pub(crate) fn args(written: TokenStream) -> TokenStream {
+    let attribute = Span::call_site().source_text().unwrap_or_default();
+    let text = attribute.trim_start_matches(['#', '[', ' ']);
+    match text.chars().find(|char| matches!(char, '(' | '[' | '{' | '=')) {
+        Some('=') => TokenStream::new(),
+        _ => written,
+    }
+}
 
 /// Where `#[agent]` may stand.
 const AGENTS: &str = "put the attribute on a `fn`, or on `impl Agent for TYPE`";
@@ -23,14 +34,14 @@ pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
         if !check::is_agent(&by_hand, &mut report) {
             return report.beside(item);
         }
-        let args = parse::by_hand_args(args, &mut report);
+        let args = parse::by_hand_args(self::args(args), &mut report);
         check::by_hand(&args, &mut report);
         return lower::by_hand(&by_hand, &args, report);
     }
     let Some(function) = parse::function(item.clone(), AGENTS, &mut report) else {
         return report.beside(item);
     };
-    let args = parse::agent_args(args, &mut report);
+    let args = parse::agent_args(self::args(args), &mut report);
     check::function(&function, &mut report);
     check::agent(&function, &args, &mut report);
     lower::agent(&function, &args, report)
@@ -41,7 +52,7 @@ pub(crate) fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
     let Some(function) = parse::function(item.clone(), "put the attribute on a `fn`", &mut report) else {
         return report.beside(item);
     };
-    let args = parse::tool_args(args, &mut report);
+    let args = parse::tool_args(self::args(args), &mut report);
     check::function(&function, &mut report);
     check::tool(&function, &args, &mut report);
     lower::tool(&function, &args, report)

@@ -51,6 +51,35 @@ async fn what_was_written_is_there_when_it_is_opened_again() {
     assert_eq!(session.event(2).map(|event| event.text()).as_deref(), Some("2"));
 }
 
+/// A server that has no statistics of the tables yet does not go through the session for each event of a page.
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn a_page_of_a_new_session_is_read_by_the_ids_of_its_events() {
+    let database = Database::new().await;
+    let key = SessionKey::new("a", "u", "s");
+    let postgres = open(&database).await;
+    for table in ["events", "adkw_log"] {
+        database.execute(&format!("ALTER TABLE {table} SET (autovacuum_enabled = off)")).await;
+    }
+    postgres.create(key.clone(), delta(json!({}))).await.unwrap();
+    postgres.append(&key, (0..2_000).map(|n| stored(n, "text")).collect()).await.unwrap();
+    let page = postgres.read(&key, &EventFilter::new().places(1_000..1_100)).await.unwrap().unwrap();
+    assert_eq!(page.events.len(), 100);
+    // A connection tells what it has read when it ends, at the latest.
+    postgres.shut_down().await.unwrap();
+    let ask = async |sql: &'static str| -> i64 {
+        sqlx::query_scalar(sql).fetch_one(&mut database.connect().await).await.unwrap()
+    };
+    let others = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+        AND backend_type = 'client backend' AND pid <> pg_backend_pid()";
+    while ask(others).await > 0 {
+        tokio::task::yield_now().await;
+    }
+    let read = "SELECT sum(idx_tup_read)::bigint FROM pg_stat_user_indexes WHERE relname = 'events'";
+    let read = ask(read).await;
+    assert!((100..20_000).contains(&read), "{read} entries of indexes were read for 100 events");
+}
+
 /// `jsonb` sorts keys and knows no NUL; a prompt renders a value with its keys as they were written.
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]

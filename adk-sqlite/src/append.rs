@@ -1,7 +1,8 @@
 //! The rows of a session: found, adopted when another program has written them, and added to.
 
-use crate::cache::Known;
+use crate::cache::{Cache, Known};
 use crate::error::{Doing, corrupt, failed};
+use crate::tail::{Place, TABLES};
 use crate::time;
 use crate::writer::Db;
 use adk_core::engine::to_text;
@@ -39,13 +40,13 @@ pub(crate) fn object(text: &str, what: &str) -> Result<Map<String, Value>> {
 /// The rows of a session; `None` when there is none.
 pub(crate) fn known<'a>(db: &'a mut Db, key: &SessionKey) -> Result<Option<&'a mut Known>> {
     if !db.cache.sessions.contains_key(key) {
-        let Some(known) = look(&db.connection, key)? else { return Ok(None) };
+        let Some(known) = look(&db.connection, &mut db.cache, key)? else { return Ok(None) };
         db.cache.sessions.insert(key.clone(), known);
     }
     Ok(db.cache.sessions.get_mut(key))
 }
 
-fn look(connection: &Connection, key: &SessionKey) -> Result<Option<Known>> {
+fn look(connection: &Connection, cache: &mut Cache, key: &SessionKey) -> Result<Option<Known>> {
     let what = "look for a session";
     let mut statement = connection
         .prepare_cached(
@@ -68,7 +69,7 @@ fn look(connection: &Connection, key: &SessionKey) -> Result<Option<Known>> {
     let mut known = Known { row, number, len: last.map_or(0, |(place, _)| place + 1), latest: updated, own };
     // Whoever writes an event says so in the row of the session.
     if last.map_or(created, |(_, micros)| micros) != updated {
-        adopt(connection, key, &mut known)?;
+        adopt(connection, cache, key, &mut known)?;
     }
     Ok(Some(known))
 }
@@ -88,27 +89,36 @@ fn numbered(connection: &Connection, key: &SessionKey) -> Result<(i64, Option<(u
             made.doing(what)?
         }
     };
-    let last = "SELECT place, micros FROM adkw_log WHERE session = ?1 ORDER BY place DESC LIMIT 1";
-    let last = connection.prepare_cached(last).and_then(|mut statement| {
-        statement.query_row([number], |row| Ok((row.get(0)?, row.get(1)?))).optional()
-    });
-    Ok((number, last.doing(what)?))
+    for table in TABLES {
+        let last =
+            format!("SELECT place, micros FROM {table} WHERE session = ?1 ORDER BY place DESC LIMIT 1");
+        let last = connection.prepare_cached(&last).and_then(|mut statement| {
+            statement.query_row([number], |row| Ok((row.get(0)?, row.get(1)?))).optional()
+        });
+        if let Some(last) = last.doing(what)? {
+            return Ok((number, Some(last)));
+        }
+    }
+    Ok((number, None))
 }
 
 /// Gives the events that another program has appended their place in the log.
-fn adopt(connection: &Connection, key: &SessionKey, known: &mut Known) -> Result<()> {
+fn adopt(connection: &Connection, cache: &mut Cache, key: &SessionKey, known: &mut Known) -> Result<()> {
     let all = "SELECT count(*) FROM events WHERE app_name = ?1 AND user_id = ?2 AND session_id = ?3";
     let count = connection
         .query_row(all, [&key.app, &key.user, &key.id], |row| row.get::<_, u64>(0))
         .doing("count the events of a session")?;
     let newest = connection
-        .query_row("SELECT max(micros) FROM adkw_log WHERE session = ?1", [known.number], |row| {
-            row.get::<_, Option<u64>>(0)
-        })
+        .query_row(
+            "SELECT max(micros) FROM (SELECT micros FROM adkw_log WHERE session = ?1
+             UNION ALL SELECT micros FROM adkw_tail WHERE session = ?1)",
+            [known.number],
+            |row| row.get::<_, Option<u64>>(0),
+        )
         .doing("count the events of a session")?;
     // Near the end as a rule; otherwise wherever they are.
     for since in [newest.map_or(0, |newest| newest.saturating_sub(SKEW)), 0] {
-        take(connection, key, known, since)?;
+        take(connection, cache, key, known, since)?;
         if known.len >= count {
             break;
         }
@@ -116,10 +126,19 @@ fn adopt(connection: &Connection, key: &SessionKey, known: &mut Known) -> Result
     Ok(())
 }
 
-fn take(connection: &Connection, key: &SessionKey, known: &mut Known, since: u64) -> Result<()> {
+fn take(
+    connection: &Connection,
+    cache: &mut Cache,
+    key: &SessionKey,
+    known: &mut Known,
+    since: u64,
+) -> Result<()> {
     let what = "read events of another program";
     let mut there = connection
-        .prepare_cached("SELECT event_id FROM adkw_log WHERE session = ?1 AND micros >= ?2")
+        .prepare_cached(
+            "SELECT event_id FROM adkw_log WHERE session = ?1 AND micros >= ?2
+             UNION ALL SELECT event_id FROM adkw_tail WHERE session = ?1 AND micros >= ?2",
+        )
         .doing(what)?;
     let there = there.query_map(params![known.number, since], |row| row.get::<_, String>(0)).doing(what)?;
     let there: HashSet<String> = there.collect::<rusqlite::Result<_>>().doing(what)?;
@@ -135,9 +154,6 @@ fn take(connection: &Connection, key: &SessionKey, known: &mut Known, since: u64
             Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
         })
         .doing(what)?;
-    let mut add = connection
-        .prepare_cached("INSERT INTO adkw_log (session, place, event_id, micros) VALUES (?1, ?2, ?3, ?4)")
-        .doing(what)?;
     for row in rows {
         let (id, text) = row.doing(what)?;
         if there.contains(&id) {
@@ -146,7 +162,17 @@ fn take(connection: &Connection, key: &SessionKey, known: &mut Known, since: u64
         let Some(micros) = time::from_text(&text) else {
             return Err(corrupt(format!("the event {id} of session `{key}` has the time `{text}`")));
         };
-        add.execute(params![known.number, known.len, id, micros]).doing(what)?;
+        let row = Place {
+            session: known.number,
+            place: known.len,
+            event: &id,
+            micros,
+            run: None,
+            slot: None,
+            temp: None,
+            done: None,
+        };
+        cache.tail.add(connection, &row, cache.alone).doing(what)?;
         known.len += 1;
     }
     Ok(())
@@ -169,19 +195,18 @@ pub(crate) fn append(db: &mut Db, key: &SessionKey, new: &Row<'_>) -> Result<Opt
     let connection = &db.connection;
     let (id, time) = (event.id.to_string(), time::to_text(event.timestamp));
 
-    let mut statement = connection
-        .prepare_cached(
-            "INSERT INTO adkw_log (session, place, event_id, micros, run, slot, temp, done)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (run, slot) WHERE run IS NOT NULL DO NOTHING",
-        )
-        .doing(what)?;
-    let run = entry.map(|(run, _)| run);
-    let (slot, temp, done) = entry.map_or((None, None, None), |(_, entry)| {
-        (Some(&entry.slot), entry.temp.as_ref(), entry.done.as_ref())
-    });
-    let row = params![number, place, id, event.timestamp, run, slot, temp, done];
-    let added = statement.execute(row).doing(what)?;
-    if added == 0 {
+    let of = entry.map(|(_, entry)| entry);
+    let row = Place {
+        session: number,
+        place,
+        event: &id,
+        micros: event.timestamp,
+        run: entry.map(|(run, _)| run),
+        slot: of.map(|entry| &*entry.slot),
+        temp: of.and_then(|entry| entry.temp.as_deref()),
+        done: of.and_then(|entry| entry.done.as_deref()),
+    };
+    if !db.cache.tail.add(connection, &row, db.cache.alone).doing(what)? {
         db.cache.sessions.remove(key);
         return Ok(None);
     }

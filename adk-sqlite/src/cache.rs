@@ -1,5 +1,6 @@
 //! What is known of the rows of sessions without asking, as long as nobody else writes.
 
+use crate::tail::Tail;
 use adk_core::RunId;
 use adk_core::session::SessionKey;
 use serde_json::{Map, Value};
@@ -30,12 +31,17 @@ pub(crate) struct Cache {
     pub(crate) sessions: HashMap<SessionKey, Known>,
     /// Runs that this process drives, with their numbers.
     pub(crate) runs: HashMap<RunId, i64>,
+    /// What of the log is still to be moved.
+    pub(crate) tail: Tail,
+    /// Whether one job has the transaction for itself.
+    pub(crate) alone: bool,
 }
 
 impl Cache {
     pub(crate) fn clear(&mut self) {
         self.sessions.clear();
         self.runs.clear();
+        self.tail.forget();
     }
 
     /// SQLite counts what other connections have written: when that changes, nothing here can be trusted.

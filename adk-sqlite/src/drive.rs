@@ -29,13 +29,13 @@ impl Job for Take {
         let Self { run, taken, reply, .. } = *self;
         let is_taken = result.is_ok() && taken.is_some();
         if is_taken {
-            db.given_up.remove(&run);
+            db.owner.is_written(run);
         }
         let unread = reply.send(result.and_then(|()| taken.ok_or_else(closed))).is_err();
         // Whoever asked may be gone by now: then nobody drives it.
         if unread && is_taken {
             let closed = journal::close(db, run, None);
-            db.gave_up(run, closed.is_ok());
+            gave_up(db, run, closed.is_ok());
         }
     }
 }
@@ -53,29 +53,19 @@ impl Job for Close {
     }
 
     fn done(self: Box<Self>, result: Result<()>, db: &mut Db) {
-        db.gave_up(self.run, result.is_ok());
+        gave_up(db, self.run, result.is_ok());
         if let Some(reply) = self.reply {
             let _ = reply.send(result);
         }
     }
 }
 
-impl Db {
-    /// Nobody drives a run of this process any more. Where that is not written the table says otherwise, and the run may
-    /// be taken up again all the same, once there is room.
-    fn gave_up(&mut self, run: RunId, is_written: bool) {
-        match is_written {
-            true => self.given_up.remove(&run),
-            false => self.given_up.insert(run),
-        };
-    }
-
-    /// Whether somebody drives a run of this owner.
-    pub(crate) fn is_driven(&self, run: RunId, owner: &str) -> bool {
-        if *owner == *self.owner.name && self.given_up.contains(&run) {
-            return false;
-        }
-        self.owner.lives(&self.path, owner)
+/// Nobody drives a run of this process any more. Where that is not written the table says otherwise, and the run may be
+/// taken up again all the same, once there is room.
+fn gave_up(db: &Db, run: RunId, is_written: bool) {
+    match is_written {
+        true => db.owner.is_written(run),
+        false => db.owner.gave_up(run),
     }
 }
 
@@ -93,8 +83,9 @@ impl Writer {
         result.await.map_err(|_| closed())?
     }
 
-    /// The same without an end, for those who cannot wait.
+    /// The same without an end, for those who cannot wait. Whoever lists the runs from now on sees it.
     pub(crate) fn release(&self, run: RunId) {
+        self.owner.gave_up(run);
         // When the thread has ended nobody is told any more.
         let _ = self.post(Box::new(Close { run, status: None, reply: None }));
     }

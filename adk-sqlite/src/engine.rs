@@ -7,6 +7,7 @@ use adk_core::engine::{
     Body, Done, Engine, Fits, Reply, RunInfo, RunStatus, Slot, StepKey, Stored, Taken, Wait, Waiting,
 };
 use adk_core::{BoxFuture, Result, RunId};
+use rusqlite::Connection;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
@@ -60,8 +61,10 @@ impl Engine for SqliteStore {
     }
 
     fn unfinished<'a>(&'a self, app: &'a str) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
-        let app = app.to_owned();
-        Box::pin(self.0.writer.write(move |db| journal::unfinished(db, &app)))
+        let (app, owner) = (app.to_owned(), self.0.writer.owner.clone());
+        let given_up = owner.given_up();
+        let list = move |connection: &Connection| journal::unfinished(connection, &app, &owner, &given_up);
+        Box::pin(self.0.reader.read(list))
     }
 
     fn waiting<'a>(&'a self, app: &'a str, run: Option<RunId>) -> BoxFuture<'a, Result<Vec<Waiting>>> {

@@ -2,6 +2,7 @@
 
 use crate::append::{Entry, known};
 use crate::error::Doing;
+use crate::owner::Owner;
 use crate::reader;
 use crate::writer::Db;
 use adk_core::engine::{
@@ -9,8 +10,9 @@ use adk_core::engine::{
     to_text,
 };
 use adk_core::{Result, RunId, StateDelta};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use serde_json::Value;
+use std::collections::HashSet;
 
 /// Makes sure that this process drives the run, and enters it in the book when it begins; gives its number there. `None`
 /// when it is in no book: it has not begun.
@@ -47,7 +49,8 @@ pub(crate) fn drives(
 
 /// Place and `temp:` keys of the event that fills a slot.
 pub(crate) fn slot(connection: &Connection, run: i64, entry: &Entry) -> Result<(u64, StateDelta)> {
-    let sql = "SELECT place, temp FROM adkw_log WHERE run = ?1 AND slot = ?2";
+    let sql = "SELECT place, temp FROM adkw_tail WHERE run = ?1 AND slot = ?2
+        UNION ALL SELECT place, temp FROM adkw_log WHERE run = ?1 AND slot = ?2";
     let row = connection.query_row(sql, params![run, entry.slot], |row| {
         Ok((row.get::<_, u64>(0)?, row.get::<_, Option<String>>(1)?))
     });
@@ -145,14 +148,14 @@ pub(crate) fn resolve(db: &Db, app: &str, id: &str, answer: &Value) -> Result<()
 pub(crate) fn take(db: &mut Db, run: RunId, fits: &Fits) -> Result<Taken> {
     let what = "take up a run";
     let id = run.to_string();
-    let sql = "SELECT owner, record FROM adkw_runs WHERE id = ?1";
-    let row =
-        db.connection.query_row(sql, [&id], |row| Ok((row.get(0)?, row.get::<_, String>(1)?))).optional();
-    let row: Option<(Option<String>, _)> = row.doing(what)?;
-    let Some((owner, record)) = row else { return Err(refuse::unknown_run(run)) };
+    let sql = "SELECT owner, record, number FROM adkw_runs WHERE id = ?1";
+    let row = |row: &Row<'_>| Ok((row.get(0)?, row.get::<_, String>(1)?, row.get::<_, i64>(2)?));
+    let row: Option<(Option<String>, _, _)> =
+        db.connection.query_row(sql, [&id], row).optional().doing(what)?;
+    let Some((owner, record, of)) = row else { return Err(refuse::unknown_run(run)) };
     let record: RunRecord = from_text(&record, "the record of a run")?;
     fits(&record)?;
-    if owner.is_some_and(|owner| db.is_driven(run, &owner)) {
+    if owner.is_some_and(|owner| db.owner.drives(run, &owner, &db.owner.given_up())) {
         return Err(refuse::run_busy(run));
     }
     let sql = "UPDATE adkw_runs SET owner = ?2, status = 'running', error = NULL WHERE id = ?1";
@@ -166,27 +169,29 @@ pub(crate) fn take(db: &mut Db, run: RunId, fits: &Fits) -> Result<Taken> {
     let rows = RunRows {
         temps: pairs(
             &db.connection,
-            "SELECT l.slot, l.temp FROM adkw_runs r JOIN adkw_log l ON l.run = r.number
-             WHERE r.id = ?1 AND l.temp IS NOT NULL",
-            &id,
+            "SELECT slot, temp FROM adkw_log WHERE run = ?1 AND temp IS NOT NULL
+             UNION ALL SELECT slot, temp FROM adkw_tail WHERE run = ?1 AND temp IS NOT NULL",
+            params![of],
         )?,
-        steps: pairs(&db.connection, "SELECT key, value FROM adkw_steps WHERE run = ?1", &id)?,
+        steps: pairs(&db.connection, "SELECT key, value FROM adkw_steps WHERE run = ?1", params![id])?,
         done: pairs(
             &db.connection,
-            "SELECT d.value ->> 'path', d.value FROM adkw_runs r JOIN adkw_log l ON l.run = r.number,
-             json_each(l.done) d WHERE r.id = ?1 AND l.done IS NOT NULL
-             UNION ALL SELECT path, done FROM adkw_done WHERE run = ?1",
-            &id,
+            "SELECT d.value ->> 'path', d.value FROM adkw_log l, json_each(l.done) d
+             WHERE l.run = ?1 AND l.done IS NOT NULL
+             UNION ALL SELECT d.value ->> 'path', d.value FROM adkw_tail l, json_each(l.done) d
+             WHERE l.run = ?1 AND l.done IS NOT NULL
+             UNION ALL SELECT path, done FROM adkw_done WHERE run = ?2",
+            params![of, id],
         )?,
     };
     Taken::from_rows(record, events, &rows)
 }
 
 /// Keys and JSON of a run.
-fn pairs(connection: &Connection, sql: &str, run: &str) -> Result<Pairs> {
+fn pairs(connection: &Connection, sql: &str, run: &[&dyn ToSql]) -> Result<Pairs> {
     let what = "read the journal of a run";
     let mut statement = connection.prepare_cached(sql).doing(what)?;
-    let rows = statement.query_map([run], |row| Ok((row.get(0)?, row.get(1)?))).doing(what)?;
+    let rows = statement.query_map(run, |row| Ok((row.get(0)?, row.get(1)?))).doing(what)?;
     rows.collect::<rusqlite::Result<_>>().doing(what)
 }
 
@@ -200,24 +205,40 @@ pub(crate) fn close(db: &mut Db, run: RunId, status: Option<&RunStatus>) -> Resu
     db.connection.execute(sql, row).doing("close a run").map(drop)
 }
 
-/// The runs of an app that have not ended, oldest first: their ids begin with the time.
-pub(crate) fn unfinished(db: &Db, app: &str) -> Result<Vec<RunInfo>> {
+/// Who drives a run, or did when it ended without a word.
+pub(crate) fn drivers(connection: &Connection) -> Result<HashSet<String>> {
+    let what = "list the runs";
+    let sql =
+        "SELECT DISTINCT owner FROM adkw_runs WHERE status IN ('running', 'paused') AND owner IS NOT NULL";
+    let mut statement = connection.prepare(sql).doing(what)?;
+    let rows = statement.query_map([], |row| row.get(0)).doing(what)?;
+    rows.collect::<rusqlite::Result<_>>().doing(what)
+}
+
+/// The runs of an app that have not ended, oldest first: their ids begin with the time. Those that were `given_up` before
+/// are free whatever their rows say.
+pub(crate) fn unfinished(
+    connection: &Connection,
+    app: &str,
+    owner: &Owner,
+    given_up: &HashSet<RunId>,
+) -> Result<Vec<RunInfo>> {
     let what = "list the runs";
     let sql = "SELECT r.status, r.owner, r.record,
         EXISTS (SELECT 1 FROM adkw_waits w WHERE w.run = r.id AND w.answer IS NOT NULL AND NOT w.seen)
         FROM adkw_runs r JOIN adkw_sessions s ON s.number = r.session
         WHERE s.app_name = ?1 AND r.status IN ('running', 'paused') ORDER BY r.id";
-    let mut statement = db.connection.prepare_cached(sql).doing(what)?;
+    let mut statement = connection.prepare_cached(sql).doing(what)?;
     let rows = statement.query_map([app], |row| {
-        let (status, owner): (String, Option<String>) = (row.get(0)?, row.get(1)?);
-        Ok((status, owner, row.get::<_, String>(2)?, row.get::<_, bool>(3)?))
+        let (status, driver): (String, Option<String>) = (row.get(0)?, row.get(1)?);
+        Ok((status, driver, row.get::<_, String>(2)?, row.get::<_, bool>(3)?))
     });
     let mut all = Vec::new();
     for row in rows.doing(what)? {
-        let (status, owner, record, answered) = row.doing(what)?;
+        let (status, driver, record, answered) = row.doing(what)?;
         let status = RunStatus::from_row(&status, None);
         let record: RunRecord = from_text(&record, "the record of a run")?;
-        let free = !owner.is_some_and(|owner| db.is_driven(record.run_id, &owner));
+        let free = !driver.is_some_and(|driver| owner.drives(record.run_id, &driver, given_up));
         let ready = free && (status != RunStatus::Paused || answered);
         all.push(RunInfo::of(&record, status, ready));
     }

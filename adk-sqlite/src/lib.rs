@@ -31,6 +31,7 @@ mod owner;
 mod reader;
 mod schema;
 mod sessions;
+mod tail;
 mod time;
 mod writer;
 

@@ -1,15 +1,20 @@
 //! Who drives a run: a process that lives. It holds the lock of a file, and the system takes it away with the process.
 
-use adk_core::{Error, ErrorKind, Result, StoreErrorKind};
+use adk_core::{Error, ErrorKind, Result, RunId, StoreErrorKind};
+use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The lock of this store, held for as long as it lives.
 #[derive(Debug)]
 pub(crate) struct Owner {
     pub(crate) name: String,
     path: PathBuf,
+    database: PathBuf,
     _lock: File,
+    /// Runs that this process does not drive any more, where that is not written down yet, or could not be.
+    given_up: Mutex<HashSet<RunId>>,
 }
 
 fn beside(database: &Path, name: &str) -> PathBuf {
@@ -18,15 +23,29 @@ fn beside(database: &Path, name: &str) -> PathBuf {
     path.into()
 }
 
+/// Makes a file of that name, which nobody else makes, and locks it.
+fn held(path: &Path) -> std::io::Result<File> {
+    loop {
+        let file = OpenOptions::new().create_new(true).write(true).open(path)?;
+        file.lock()?;
+        // Whoever sweeps may have found it before it was locked.
+        if path.exists() {
+            return Ok(file);
+        }
+    }
+}
+
 impl Owner {
     pub(crate) fn new(database: &Path) -> Result<Self> {
         // Of this process and this moment, and random.
         let random = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), std::process::id());
         let name = format!("{}-{random:016x}", std::process::id());
         let path = beside(database, &name);
-        let lock = OpenOptions::new().create_new(true).write(true).open(&path);
-        match lock.and_then(|file| file.lock().map(|()| file)) {
-            Ok(lock) => Ok(Self { name, path, _lock: lock }),
+        match held(&path) {
+            Ok(lock) => {
+                let database = database.to_owned();
+                Ok(Self { name, path, database, _lock: lock, given_up: Mutex::default() })
+            }
             Err(error) => {
                 let message = format!("cannot make `{}`: {error}", path.display());
                 let kind = match error.kind() {
@@ -42,12 +61,53 @@ impl Owner {
         }
     }
 
-    /// Whether the process of that name lives. The file of one that does not is removed.
-    pub(crate) fn lives(&self, database: &Path, other: &str) -> bool {
-        if other == self.name {
-            return true;
+    fn set(&self) -> MutexGuard<'_, HashSet<RunId>> {
+        self.given_up.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Nobody drives a run of this process any more, whatever the table says: it may be taken up again.
+    pub(crate) fn gave_up(&self, run: RunId) {
+        self.set().insert(run);
+    }
+
+    /// The table says about a run what is so.
+    pub(crate) fn is_written(&self, run: RunId) {
+        self.set().remove(&run);
+    }
+
+    /// The runs of which the table may say that this process drives them, and it does not. Whoever reads the table asks
+    /// for these before: what is not among them any more is in the table by then.
+    pub(crate) fn given_up(&self) -> HashSet<RunId> {
+        self.set().clone()
+    }
+
+    /// Whether somebody drives a run that has that owner in the table.
+    pub(crate) fn drives(&self, run: RunId, owner: &str, given_up: &HashSet<RunId>) -> bool {
+        match owner == self.name {
+            true => !given_up.contains(&run),
+            false => self.lives(owner),
         }
-        let path = beside(database, other);
+    }
+
+    /// Removes the files of processes that have ended, but for those that are `named` by runs: they are asked about one by
+    /// one. What cannot be removed stays, and hurts nobody.
+    pub(crate) fn sweep(&self, named: &HashSet<String>) {
+        let (Some(folder), Some(file)) = (self.path.parent(), self.database.file_name()) else { return };
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let Ok(entries) = folder.read_dir() else { return };
+        let prefix = format!("{}-owner-", file.to_string_lossy());
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            let owner = name.to_str().and_then(|name| name.strip_prefix(&prefix));
+            if let Some(owner) = owner.filter(|owner| *owner != self.name && !named.contains(*owner)) {
+                self.lives(owner);
+            }
+        }
+    }
+
+    /// Whether another process lives. The file of one that does not is removed.
+    fn lives(&self, other: &str) -> bool {
+        let path = beside(&self.database, other);
         let Ok(file) = OpenOptions::new().write(true).open(&path) else { return path.exists() };
         match file.try_lock() {
             Ok(()) => {

@@ -3,6 +3,7 @@
 use crate::Options;
 use crate::append::{app_state, object, user_state};
 use crate::error::{Doing, closed, corrupt, of_file};
+use crate::tail::TABLES;
 use crate::time;
 use adk_core::session::{EventFilter, Pages, SessionKey, SessionRow, SessionSnapshot};
 use adk_core::{BoxFuture, Event, Result};
@@ -11,16 +12,22 @@ use serde_json::{Map, Value};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::Semaphore;
+
+/// So many read at the same time, each with a connection of its own; others wait. A connection costs a few files and up to
+/// 2 MB of pages, and more readers than processors gain nothing.
+const MOST: usize = 8;
 
 pub(crate) struct Reader {
     path: PathBuf,
     options: Options,
+    turns: Arc<Semaphore>,
     free: Mutex<Vec<Connection>>,
 }
 
 impl Reader {
     pub(crate) fn new(path: PathBuf, options: Options) -> Self {
-        Self { path, options, free: Mutex::default() }
+        Self { path, options, turns: Arc::new(Semaphore::new(MOST)), free: Mutex::default() }
     }
 
     /// Reads all of it as it is at one moment. No lock of who writes is waited for.
@@ -29,7 +36,10 @@ impl Reader {
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let this = self.clone();
+        // Held by the work and not by whoever waits for it, who may be gone before it has ended.
+        let turn = this.turns.clone().acquire_owned().await.map_err(|error| closed().with_source(error))?;
         let read = move || {
+            let _turn = turn;
             let connection = this.connection()?;
             let moment = connection.unchecked_transaction().doing("begin to read")?;
             let result = work(&moment);
@@ -77,12 +87,31 @@ type Newest = Vec<(u64, Arc<Event>)>;
 
 /// Those that have their places.
 fn placed(connection: &Connection, key: &SessionKey, number: i64, part: &Part) -> Result<Newest> {
-    let sql = "SELECT l.place, e.id, e.invocation_id, e.timestamp, e.event_data FROM adkw_log l
-        CROSS JOIN events e ON e.id = l.event_id AND e.app_name = ?2 AND e.user_id = ?3 AND e.session_id = ?4
-        WHERE l.session = ?1 AND l.place >= ?5 AND l.place < ?6 AND l.micros >= ?7 ORDER BY l.place DESC LIMIT ?8";
-    let Range { start, end } = part.places;
+    let Range { start, mut end } = part.places;
     let since = i64::try_from(part.since).unwrap_or(i64::MAX);
-    select(connection, sql, params![number, key.app, key.user, key.id, start, end, since, part.most])
+    let mut all = Newest::new();
+    for table in TABLES {
+        let sql = format!(
+            "SELECT l.place, e.id, e.invocation_id, e.timestamp, e.event_data FROM {table} l
+            CROSS JOIN events e ON e.id = l.event_id AND e.app_name = ?2 AND e.user_id = ?3 AND e.session_id = ?4
+            WHERE l.session = ?1 AND l.place >= ?5 AND l.place < ?6 AND l.micros >= ?7
+            ORDER BY l.place DESC LIMIT ?8"
+        );
+        let most = left(part.most, all.len());
+        if most == 0 {
+            break;
+        }
+        let wanted = params![number, key.app, key.user, key.id, start, end, since, most];
+        all.extend(select(connection, &sql, wanted)?);
+        // A row that another program moves meanwhile is not read twice.
+        end = all.last().map_or(end, |(place, _)| *place);
+    }
+    Ok(all)
+}
+
+/// How many more are wanted when there are so many.
+fn left(most: i64, found: usize) -> i64 {
+    (most - i64::try_from(found).unwrap_or(0)).max(most.min(0))
 }
 
 /// Those that another program has written since: behind the first `len`, in the order in which they will get their places.
@@ -90,7 +119,8 @@ fn unplaced(connection: &Connection, key: &SessionKey, number: i64, len: u64, pa
     let sql = "SELECT * FROM (SELECT ?9 - 1 + row_number() OVER (ORDER BY timestamp, id) AS place,
             id, invocation_id, timestamp, event_data
             FROM events WHERE app_name = ?2 AND user_id = ?3 AND session_id = ?4
-            AND id NOT IN (SELECT event_id FROM adkw_log WHERE session = ?1))
+            AND id NOT IN (SELECT event_id FROM adkw_log WHERE session = ?1
+                UNION ALL SELECT event_id FROM adkw_tail WHERE session = ?1))
         WHERE place >= ?5 AND place < ?6 AND timestamp >= ?7 ORDER BY place DESC LIMIT ?8";
     let Range { start, end } = part.places;
     let since = time::to_text(part.since);
@@ -134,10 +164,13 @@ struct Head {
 
 fn head(connection: &Connection, key: &SessionKey) -> Result<Option<Head>> {
     let what = "read a session";
-    let sql = "SELECT s.state, s.create_time, s.update_time, coalesce(n.number, -1), l.place, l.micros FROM sessions s
+    let sql = "SELECT s.state, s.create_time, s.update_time, coalesce(n.number, -1),
+            coalesce(t.place, l.place), coalesce(t.micros, l.micros) FROM sessions s
         LEFT JOIN adkw_sessions n ON n.app_name = s.app_name AND n.user_id = s.user_id AND n.id = s.id
         LEFT JOIN adkw_log l ON l.session = n.number
             AND l.place = (SELECT max(place) FROM adkw_log WHERE session = n.number)
+        LEFT JOIN adkw_tail t ON t.session = n.number
+            AND t.place = (SELECT max(place) FROM adkw_tail WHERE session = n.number)
         WHERE s.app_name = ?1 AND s.user_id = ?2 AND s.id = ?3";
     let mut found = connection.prepare_cached(sql).doing(what)?;
     let mut found = found.query([&key.app, &key.user, &key.id]).doing(what)?;
@@ -160,7 +193,8 @@ fn head(connection: &Connection, key: &SessionKey) -> Result<Option<Head>> {
 fn count_unplaced(connection: &Connection, key: &SessionKey, number: i64) -> Result<u64> {
     let what = "count the events of a session";
     let sql = "SELECT count(*) FROM events WHERE app_name = ?2 AND user_id = ?3 AND session_id = ?4
-        AND id NOT IN (SELECT event_id FROM adkw_log WHERE session = ?1)";
+        AND id NOT IN (SELECT event_id FROM adkw_log WHERE session = ?1
+            UNION ALL SELECT event_id FROM adkw_tail WHERE session = ?1)";
     let mut statement = connection.prepare_cached(sql).doing(what)?;
     let count = statement.query_row(params![number, key.app, key.user, key.id], |row| row.get(0));
     count.doing(what)
@@ -182,7 +216,7 @@ pub(crate) fn snapshot(
     let mut found = Vec::new();
     if unplaced > 0 && most != 0 {
         found = self::unplaced(connection, &key, number, len, &part)?;
-        part.most = (most - i64::try_from(found.len()).unwrap_or(0)).max(most.min(0));
+        part.most = left(most, found.len());
     }
     if part.most != 0 {
         found.extend(placed(connection, &key, number, &part)?);
@@ -221,5 +255,73 @@ impl Pages for Shelf {
         let (key, number) = (self.key.clone(), self.number);
         let places = places.start as u64..places.end as u64;
         Box::pin(self.reader.read(move |connection| events(connection, &key, number, places)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+
+    use super::*;
+    use std::sync::Barrier;
+    use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+    #[tokio::test]
+    async fn many_who_read_share_a_few_connections() {
+        let name = format!("adk-sqlite-reader-{}.db", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        crate::schema::prepare(&Connection::open(&path).unwrap()).unwrap();
+        let reader = Arc::new(Reader::new(path.clone(), Options::default()));
+        // Each waits until as many as there may be are in it.
+        let (together, inside, peak) =
+            (Arc::new(Barrier::new(MOST)), AtomicUsize::new(0), AtomicUsize::new(0));
+        let counts = Arc::new((inside, peak));
+        let tasks: Vec<_> = (0..8 * MOST)
+            .map(|_| {
+                let (reader, together, counts) = (reader.clone(), together.clone(), counts.clone());
+                tokio::spawn(async move {
+                    let work = move |_: &Connection| {
+                        counts.1.fetch_max(counts.0.fetch_add(1, SeqCst) + 1, SeqCst);
+                        together.wait();
+                        counts.0.fetch_sub(1, SeqCst);
+                        Ok(())
+                    };
+                    reader.read(work).await.unwrap();
+                })
+            })
+            .collect();
+        for task in tasks {
+            task.await.unwrap();
+        }
+        assert_eq!((counts.1.load(SeqCst), reader.free.lock().unwrap().len()), (MOST, MOST));
+        std::fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn a_row_that_is_moved_meanwhile_is_read_once() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch("PRAGMA foreign_keys=OFF").unwrap();
+        crate::schema::prepare(&connection).unwrap();
+        for place in 0..4 {
+            let id = format!("01890000-0000-7000-8000-00000000000{place}");
+            let time = "2026-01-01 00:00:00.000000";
+            let event = "INSERT INTO events VALUES (?1, 'app', 'u', 's', 'e-1', ?2, NULL)";
+            connection.execute(event, params![id, time]).unwrap();
+            // The two in the middle are seen in both.
+            let columns = "(session, place, event_id, micros) VALUES (1, ?1, ?2, 0)";
+            for table in TABLES {
+                if place != [0, 3][usize::from(table == TABLES[1])] {
+                    connection
+                        .execute(&format!("INSERT INTO {table} {columns}"), params![place, id])
+                        .unwrap();
+                }
+            }
+        }
+        let part = |most| Part { places: 0..9, since: 0, most };
+        let places = |most| {
+            let found = placed(&connection, &SessionKey::new("app", "u", "s"), 1, &part(most)).unwrap();
+            found.into_iter().map(|(place, _)| place).collect::<Vec<_>>()
+        };
+        assert_eq!((places(-1), places(3), places(4)), (vec![3, 2, 1, 0], vec![3, 2, 1], vec![3, 2, 1, 0]));
     }
 }

@@ -28,12 +28,15 @@ INSERT OR IGNORE INTO adk_internal_metadata VALUES ('schema_version', '1');
 ";
 
 /// The version of our tables.
-const VERSION: &str = "3";
+const VERSION: &str = "4";
+
+/// The version before, which had no `adkw_tail`: all of its log is in `adkw_log`.
+const BEFORE: &str = "3";
 
 /// Ours. A session that ADK deletes takes its rows here along.
 ///
 /// * `adkw_log`: the order of the events of a session, which slot of which run (by its number) an event fills, and which
-///   agents had finished by then.
+///   agents had finished by then. `adkw_tail`: its newest rows, of all sessions together (see `tail.rs`).
 /// * `adkw_runs`, `adkw_steps`, `adkw_waits`: the book of runs and their journals. `adkw_done`: agents that have finished
 ///   after the last event of their run.
 ///
@@ -49,6 +52,12 @@ CREATE TABLE IF NOT EXISTS adkw_log (
     event_id TEXT NOT NULL, micros INTEGER NOT NULL, run INTEGER, slot TEXT, temp TEXT, done TEXT,
     PRIMARY KEY (session, place)) WITHOUT ROWID;
 CREATE UNIQUE INDEX IF NOT EXISTS adkw_log_slot ON adkw_log (run, slot) WHERE run IS NOT NULL;
+CREATE TABLE IF NOT EXISTS adkw_tail (
+    number INTEGER PRIMARY KEY,
+    session INTEGER NOT NULL REFERENCES adkw_sessions (number) ON DELETE CASCADE, place INTEGER NOT NULL,
+    event_id TEXT NOT NULL, micros INTEGER NOT NULL, run INTEGER, slot TEXT, temp TEXT, done TEXT,
+    UNIQUE (session, place));
+CREATE UNIQUE INDEX IF NOT EXISTS adkw_tail_slot ON adkw_tail (run, slot) WHERE run IS NOT NULL;
 CREATE TABLE IF NOT EXISTS adkw_runs (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
     session INTEGER NOT NULL REFERENCES adkw_sessions (number) ON DELETE CASCADE,
@@ -92,6 +101,10 @@ pub(crate) fn prepare(connection: &Connection) -> Result<()> {
     if has("adkw_meta")?.is_some() {
         let sql = "SELECT value FROM adkw_meta WHERE key = 'version'";
         let own: String = connection.query_row(sql, [], |row| row.get(0)).doing("read its version")?;
+        if own == BEFORE {
+            let version = format!("UPDATE adkw_meta SET value = '{VERSION}' WHERE key = 'version';");
+            return whole(connection, &format!("{OURS}{version}"));
+        }
         if own != VERSION {
             let message = format!(
                 "the file has the tables of version {own} of this crate's format, and this program knows version {VERSION}"
@@ -103,8 +116,12 @@ pub(crate) fn prepare(connection: &Connection) -> Result<()> {
         return Ok(());
     }
     let version = format!("INSERT OR IGNORE INTO adkw_meta VALUES ('version', '{VERSION}');");
-    let all = format!("BEGIN IMMEDIATE;{ADK}{OURS}{version}COMMIT;");
-    let made = connection.execute_batch(&all);
+    whole(connection, &format!("{ADK}{OURS}{version}"))
+}
+
+/// Makes tables all together or not at all.
+fn whole(connection: &Connection, tables: &str) -> Result<()> {
+    let made = connection.execute_batch(&format!("BEGIN IMMEDIATE;{tables}COMMIT;"));
     if made.is_err() && !connection.is_autocommit() {
         let _ = connection.execute_batch("ROLLBACK");
     }

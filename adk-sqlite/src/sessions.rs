@@ -190,6 +190,7 @@ fn delete(connection: &Connection, key: &SessionKey) -> Result<bool> {
             "DELETE FROM adkw_steps WHERE run IN (SELECT id FROM adkw_runs WHERE session = ?1)",
             "DELETE FROM adkw_done WHERE run IN (SELECT id FROM adkw_runs WHERE session = ?1)",
             "DELETE FROM adkw_runs WHERE session = ?1",
+            "DELETE FROM adkw_tail WHERE session = ?1",
             "DELETE FROM adkw_log WHERE session = ?1",
             "DELETE FROM adkw_sessions WHERE number = ?1",
         ] {

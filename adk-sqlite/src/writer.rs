@@ -4,11 +4,11 @@ use crate::Options;
 use crate::cache::Cache;
 use crate::error::{Doing, closed, copy, failed, of_file, read_only};
 use crate::owner::Owner;
-use crate::{Durability, schema};
-use adk_core::{Error, Result, RunId};
+use crate::{Durability, journal, schema, tail};
+use adk_core::{Error, Result};
 use rusqlite::Connection;
-use std::collections::HashSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -32,10 +32,8 @@ const CHECKPOINT: u32 = 8_000;
 pub(crate) struct Db {
     pub(crate) connection: Connection,
     pub(crate) cache: Cache,
-    pub(crate) owner: Owner,
+    pub(crate) owner: Arc<Owner>,
     pub(crate) path: PathBuf,
-    /// Runs that this process does not drive any more, where that could not be written down.
-    pub(crate) given_up: HashSet<RunId>,
 }
 
 /// Something to be written.
@@ -48,6 +46,8 @@ pub(crate) trait Job: Send {
 
 /// Hands jobs to the thread.
 pub(crate) struct Writer {
+    /// As whom it writes.
+    pub(crate) owner: Arc<Owner>,
     jobs: Option<Sender<Box<dyn Job>>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -58,15 +58,15 @@ impl Writer {
         let (opened, result) = oneshot::channel();
         let run = move || match Db::open(path.clone(), options).map_err(|error| of_file(&path, error)) {
             Ok(mut db) => {
-                let _ = opened.send(Ok(()));
+                let _ = opened.send(Ok(db.owner.clone()));
                 db.serve(&incoming);
             }
             Err(error) => drop(opened.send(Err(error))),
         };
         let thread = std::thread::Builder::new().name("adk-sqlite".to_owned()).spawn(run);
         let thread = thread.map_err(|error| closed().with_source(error))?;
-        result.await.map_err(|_| closed())??;
-        Ok(Self { jobs: Some(jobs), thread: Some(thread) })
+        let owner = result.await.map_err(|_| closed())??;
+        Ok(Self { owner, jobs: Some(jobs), thread: Some(thread) })
     }
 
     /// Gives the job back when the thread has ended.
@@ -151,8 +151,9 @@ impl Db {
             return Err(read_only());
         }
         schema::prepare(&connection)?;
-        let owner = Owner::new(&path)?;
-        Ok(Self { connection, cache: Cache::default(), owner, path, given_up: HashSet::new() })
+        let owner = Arc::new(Owner::new(&path)?);
+        owner.sweep(&journal::drivers(&connection)?);
+        Ok(Self { connection, cache: Cache::default(), owner, path })
     }
 
     fn serve(&mut self, incoming: &Receiver<Box<dyn Job>>) {
@@ -168,7 +169,22 @@ impl Db {
             }
             last = jobs.len();
             self.batch(jobs);
+            if self.cache.tail.is_long() {
+                self.merge();
+            }
         }
+    }
+
+    /// In a transaction of its own, after all were answered: nobody's event is lost when it fails, as on a full disk.
+    fn merge(&mut self) {
+        let merged = self.execute("BEGIN IMMEDIATE").and_then(|()| {
+            tail::merge(&self.connection)?;
+            self.execute("COMMIT")
+        });
+        if merged.is_err() && !self.connection.is_autocommit() {
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
+        self.cache.tail.moved(merged.is_ok());
     }
 
     fn batch(&mut self, mut jobs: Vec<Box<dyn Job>>) {
@@ -212,6 +228,7 @@ impl Db {
             .prepare_cached("PRAGMA data_version")
             .and_then(|mut statement| statement.query_row([], |row| row.get::<_, i64>(0)));
         self.cache.at_version(version.doing("begin a transaction")?);
+        self.cache.alone = jobs.len() == 1;
         let mut results = Vec::with_capacity(jobs.len());
         for job in jobs {
             let before = self.connection.total_changes();

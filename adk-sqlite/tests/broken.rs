@@ -7,8 +7,9 @@ mod trees;
 
 mod support;
 
+use adk_core::engine::Engine;
 use adk_core::session::{EventFilter, SessionStore};
-use adk_core::{ErrorKind, Flow, StateDelta, StoreErrorKind};
+use adk_core::{ErrorKind, Flow, Runner, StateDelta, StoreErrorKind};
 use adk_sqlite::{Options, SqliteStore};
 use rusqlite::Connection;
 use serde_json::json;
@@ -111,7 +112,7 @@ async fn a_file_of_another_version_of_this_crate_is_refused() {
     drop(connection);
     let error = SqliteStore::open(folder.file()).await.unwrap_err();
     assert_eq!(kind(&error), StoreErrorKind::Corrupt, "{error}");
-    assert!(error.to_string().contains("version 2") && error.to_string().contains("version 3"), "{error}");
+    assert!(error.to_string().contains("version 2") && error.to_string().contains("version 4"), "{error}");
     assert!(error.help().is_some_and(|help| help.contains("export")), "{error}");
 }
 
@@ -133,6 +134,40 @@ async fn a_locked_database_is_waited_for_and_then_told() {
     assert_eq!(len(&store).await, 0);
     runner.session("u", "s").run(&tree, "go").await.unwrap();
     assert_eq!(len(&store).await, 2);
+}
+
+#[tokio::test]
+async fn runs_are_listed_while_another_program_holds_the_lock() {
+    let folder = Folder::new();
+    let options = Options::default().busy_timeout(Duration::from_millis(20));
+    let store = SqliteStore::open_with(folder.file(), options).await.unwrap();
+    let tree = || Tree::new("w", vec![run(say("a")), run(say("b"))]);
+    let builder = Runner::builder().app_name("app").session_store(store.clone()).engine(store.clone());
+    let runner: Runner = builder.workflow::<Tree>(tree()).build().unwrap();
+    let tree = tree();
+    let mut stream = runner.session("u", "s").run(&tree, "go").stream();
+    let id = stream.next().await.unwrap().unwrap().invocation_id;
+    assert!(!store.unfinished("app").await.unwrap()[0].is_ready, "it is driven");
+    let other = Connection::open(folder.file()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    drop(stream);
+    // That nobody drives it any more is known, though it cannot be written.
+    let listed = store.unfinished("app").await.unwrap();
+    assert_eq!((listed.len(), listed[0].run_id, listed[0].is_ready), (1, id, true));
+    assert!(runner.waiting().await.unwrap().is_empty());
+    // To take it up is to write: what became of that is said of each run, and it is as it was.
+    let recovered = runner.recover().await.unwrap();
+    let error = recovered[0].result.as_ref().unwrap_err();
+    assert_eq!((recovered.len(), kind(error)), (1, StoreErrorKind::Locked), "{error}");
+    assert!(
+        error.is_retryable() && error.help().is_some_and(|help| help.contains("busy_timeout")),
+        "{error}"
+    );
+    other.execute_batch("ROLLBACK").unwrap();
+    let recovered = runner.recover().await.unwrap();
+    assert!(recovered.len() == 1 && recovered[0].result.is_ok(), "{recovered:?}");
+    assert!(store.unfinished("app").await.unwrap().is_empty());
+    assert_eq!(len(&store).await, 3);
 }
 
 /// What was written before the lock is read, by whatever program.

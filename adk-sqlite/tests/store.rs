@@ -7,13 +7,14 @@ mod trees;
 
 mod support;
 
+use adk_core::engine::Engine;
 use adk_core::session::{EventFilter, PAGE, SessionKey, SessionStore};
 use adk_core::{ErrorKind, Flow, Runner};
 use adk_sqlite::SqliteStore;
 use serde_json::json;
 use support::Folder;
 use trees::store::{self, delta, state, stored};
-use trees::{Tree, by, run, say};
+use trees::{Tree, by, repeat, run, say};
 
 #[tokio::test]
 async fn it_does_what_every_store_does() {
@@ -70,6 +71,141 @@ async fn a_session_is_open_once_and_loaded_by_the_page() {
     assert!(session.events().take(many).enumerate().all(|(n, event)| event.text() == n.to_string()));
 }
 
+/// Moves rows of the log, or of its tail, to the other one.
+fn moved(from: &str, to: &str, which: &str) -> String {
+    let columns = "session, place, event_id, micros, run, slot, temp, done";
+    format!(
+        "INSERT INTO {to} ({columns}) SELECT {columns} FROM {from} WHERE {which}; DELETE FROM {from} WHERE {which};"
+    )
+}
+
+#[tokio::test]
+async fn the_log_is_in_order_though_its_tail_moves() {
+    let folder = Folder::new();
+    let sqlite = SqliteStore::open(folder.file()).await.unwrap();
+    let runner: Runner =
+        Runner::builder().app_name("a").session_store(sqlite.clone()).engine(sqlite.clone()).build().unwrap();
+    let tree = Tree::new("w", vec![repeat("l", Some(150), vec![run(say("says"))])]);
+    let ids = ["one", "two", "three"];
+    let seen = async |id: &str| -> Vec<_> {
+        let mut seen = Vec::new();
+        let mut stream = runner.session("u", id).run(&tree, "go").stream();
+        while let Some(event) = stream.next().await {
+            seen.push(event.unwrap().id);
+        }
+        seen
+    };
+    let (one, two, three) = tokio::join!(seen(ids[0]), seen(ids[1]), seen(ids[2]));
+    let connection = rusqlite::Connection::open(folder.file()).unwrap();
+    let count = |table: &str| {
+        connection
+            .query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get::<_, usize>(0))
+            .unwrap()
+    };
+    let (log, tail) = (count("adkw_log"), count("adkw_tail"));
+    let all = one.len() + two.len() + three.len();
+    assert_eq!(log + tail, all);
+    drop((runner, sqlite));
+    connection.execute_batch(&moved("adkw_tail", "adkw_log", "true")).unwrap();
+    connection.execute_batch(&moved("adkw_log", "adkw_tail", "place >= 100")).unwrap();
+    let sqlite = SqliteStore::open(folder.file()).await.unwrap();
+    for (id, seen) in ids.into_iter().zip([one, two, three]) {
+        let key = SessionKey::new("a", "u", id);
+        let of = async |filter: &EventFilter| -> Vec<_> {
+            let found = sqlite.read(&key, filter).await.unwrap().unwrap();
+            assert_eq!(found.len, seen.len());
+            found.events.iter().map(|event| event.id).collect()
+        };
+        assert_eq!(of(&EventFilter::new()).await, seen);
+        for last in [1, 100, seen.len()] {
+            assert_eq!(of(&EventFilter::new().last(last)).await, seen[seen.len() - last..]);
+        }
+        assert_eq!(of(&EventFilter::new().places(3..seen.len() - 3)).await, seen[3..seen.len() - 3]);
+    }
+    // `list` counts both, and a log without a tail is one.
+    let lens = async || -> Vec<_> {
+        sqlite.list("a", None).await.unwrap().iter().map(|session| session.len).collect()
+    };
+    let before = lens().await;
+    assert_eq!(before, [all / 3; 3]);
+    connection.execute_batch(&moved("adkw_tail", "adkw_log", "true")).unwrap();
+    assert_eq!((count("adkw_tail"), lens().await), (0, before));
+}
+
+/// Files of format 3 have no tail.
+#[tokio::test]
+async fn a_file_of_the_format_before_is_taken_over() {
+    let folder = Folder::new();
+    let key = SessionKey::new("a", "u", "s");
+    let asks = || {
+        by("asks", |cx| {
+            Box::pin(async move {
+                cx.emit(adk_core::Event::new().with_text("first").with_state("temp:t", 1)).await?;
+                cx.wait::<bool>("answer").await?;
+                assert_eq!(cx.state().get::<i64>("temp:t").unwrap(), Some(1));
+                Ok(Flow::Continue)
+            })
+        })
+    };
+    let tree = Tree::new("w", vec![run(say("says")), run(asks()), run(say("ends"))]);
+    let runner = |store: &SqliteStore| -> Runner {
+        Runner::builder().app_name("a").session_store(store.clone()).engine(store.clone()).build().unwrap()
+    };
+    let sqlite = SqliteStore::open(folder.file()).await.unwrap();
+    runner(&sqlite).session("u", "s").run(&tree, "go").await.unwrap_err();
+    let before = sqlite.read(&key, &EventFilter::new()).await.unwrap().unwrap().events;
+    drop(sqlite);
+    let old = rusqlite::Connection::open(folder.file()).unwrap();
+    old.execute_batch(&moved("adkw_tail", "adkw_log", "true")).unwrap();
+    old.execute_batch("DROP TABLE adkw_tail; UPDATE adkw_meta SET value = '3' WHERE key = 'version'")
+        .unwrap();
+    drop(old);
+    let sqlite = SqliteStore::open(folder.file()).await.unwrap();
+    let runner = runner(&sqlite);
+    let [waiting] = &runner.waiting().await.unwrap()[..] else { panic!("one waits") };
+    runner.answer(&waiting.id, true).await.unwrap();
+    runner.resume(&tree, waiting.run_id).await.unwrap();
+    let after = sqlite.read(&key, &EventFilter::new()).await.unwrap().unwrap().events;
+    // What was written before is not written again.
+    assert_eq!(after.len(), before.len() + 1);
+    assert_eq!(after[..before.len()], before);
+    drop((runner, sqlite));
+    let version = rusqlite::Connection::open(folder.file()).unwrap();
+    let version: String =
+        version.query_row("SELECT value FROM adkw_meta WHERE key = 'version'", [], |row| row.get(0)).unwrap();
+    assert_eq!(version, "4");
+}
+
+#[tokio::test]
+async fn files_of_processes_that_have_ended_are_swept_when_it_is_opened() {
+    let folder = Folder::new();
+    let first = SqliteStore::open(folder.file()).await.unwrap();
+    let runner: Runner =
+        Runner::builder().app_name("a").session_store(first.clone()).engine(first.clone()).build().unwrap();
+    let tree = Tree::new("w", vec![run(say("says"))]);
+    let mut stream = runner.session("u", "s").run(&tree, "go").stream();
+    stream.next().await.unwrap().unwrap();
+    // A process that was killed while it drove a run, and one that drove none.
+    let connection = rusqlite::Connection::open(folder.file()).unwrap();
+    connection.execute("UPDATE adkw_runs SET owner = '1-drove'", []).unwrap();
+    for name in ["1-drove", "2-did-not"] {
+        std::fs::write(format!("{}-owner-{name}", folder.file().display()), "").unwrap();
+    }
+    let owners = || -> Vec<String> {
+        let names = folder.names().into_iter();
+        names.filter_map(|name| name.strip_prefix("agents.db-owner-").map(str::to_owned)).collect()
+    };
+    let own = owners().into_iter().find(|name| !name.starts_with("1-") && !name.starts_with("2-")).unwrap();
+    let second = SqliteStore::open(folder.file()).await.unwrap();
+    let there = owners();
+    assert!(there.contains(&own), "it lives: {there:?}");
+    assert!(there.contains(&"1-drove".to_owned()), "whoever takes up its run asks for it: {there:?}");
+    assert_eq!(there.len(), 3, "{there:?}");
+    // That run is free.
+    assert!(second.unfinished("a").await.unwrap()[0].is_ready);
+    assert_eq!(owners().len(), 2);
+}
+
 /// Foreign keys are off on the connection that writes.
 #[tokio::test]
 async fn nothing_is_left_of_a_session_that_was_deleted() {
@@ -90,6 +226,8 @@ async fn nothing_is_left_of_a_session_that_was_deleted() {
         assert_eq!(error.kind(), ErrorKind::Paused);
     }
     let connection = rusqlite::Connection::open(folder.file()).unwrap();
+    // Some of each are in the log, and some in its tail.
+    connection.execute_batch(&moved("adkw_log", "adkw_tail", "place > 0")).unwrap();
     let count = |table: &str| {
         connection
             .query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get::<_, i64>(0))
@@ -100,6 +238,7 @@ async fn nothing_is_left_of_a_session_that_was_deleted() {
         "events",
         "adkw_sessions",
         "adkw_log",
+        "adkw_tail",
         "adkw_runs",
         "adkw_steps",
         "adkw_done",

@@ -25,24 +25,18 @@ pub(crate) const WRITERS: [&str; 14] = [
 ];
 
 /// Where the examples are, as they are in the sources now: `cargo test` builds them, `cargo test --test examples` does
-/// not. Where nothing is to be done this takes no time.
-static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| build(&["--workspace", "--examples"]));
-
-/// The one that wants a feature: `cargo test` leaves it out.
-static STORED: LazyLock<PathBuf> =
-    LazyLock::new(|| build(&["--example", "approval", "--features", "sqlite"]));
-
-fn build(what: &[&str]) -> PathBuf {
+/// not. Where nothing is to be done this takes no time: what is built is what a test of the whole workspace builds.
+static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
     let test = std::env::current_exe().expect("this test is a file");
     let profile = test.ancestors().nth(2).expect("it is in PROFILE/deps");
     let target = profile.parent().expect("PROFILE is in the target folder");
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.arg("build").args(what).args(["--quiet", "--target-dir"]).arg(target);
+    cargo.args(["build", "--workspace", "--examples", "--quiet", "--target-dir"]).arg(target);
     cargo.args(["--profile", if profile.ends_with("release") { "release" } else { "dev" }]);
     let built = cargo.current_dir(env!("CARGO_MANIFEST_DIR")).status().expect("cargo runs");
     assert!(built.success(), "the examples do not build");
     profile.join("examples")
-}
+});
 
 /// A process to be.
 pub(crate) struct Example {
@@ -84,8 +78,7 @@ pub(crate) struct Ran {
 
 /// An example with the arguments; its environment is empty, so that nobody's keys matter.
 pub(crate) fn example(name: &str, args: &[&str]) -> Example {
-    let folder = if name == "approval" { &STORED } else { &FOLDER };
-    let mut command = Command::new(folder.join(name).with_extension(std::env::consts::EXE_EXTENSION));
+    let mut command = Command::new(FOLDER.join(name).with_extension(std::env::consts::EXE_EXTENSION));
     command.args(args).env_clear();
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     Example { command, input: Vec::new() }

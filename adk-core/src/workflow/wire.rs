@@ -1,8 +1,10 @@
 //! What the output of `workflow!` calls. Not for users: it changes without notice.
 
+mod limit;
 mod select;
 mod value;
 
+pub use limit::{Bound, Max, MaxConcurrency, bound, max, max_concurrency};
 pub use select::{ReadPlain, Reader};
 pub use value::*;
 
@@ -191,36 +193,11 @@ pub fn tools<const N: usize>(tools: [Option<Arc<dyn DynTool>>; N]) -> Vec<Arc<dy
     tools.into_iter().flatten().collect()
 }
 
-/// A whole number of any type.
-#[diagnostic::on_unimplemented(
-    message = "loop-max: `max` is of type `{Self}`, and not a whole number; help: it is the largest number of rounds, 1 or more, as in `max = 5`",
-    label = "expected a whole number"
-)]
-pub trait Whole: Copy {}
-
-macro_rules! whole {
-    ($($ty:ty),*) => { $(#[diagnostic::do_not_recommend] impl Whole for $ty {})* };
-}
-whole!(u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize);
-
-/// The number itself.
-pub const fn whole<T: Whole>(number: T) -> T {
-    number
-}
-
-/// The most of something, of any integer type.
-#[diagnostic::on_unimplemented(
-    message = "syntax: this is `{Self}`, and not a whole number",
-    label = "expected a number, as in `#[bounds(model_calls = 30)]`"
-)]
-pub trait Amount: Copy {}
-
-#[diagnostic::do_not_recommend]
-impl<T: Whole> Amount for T {}
-
-/// The number itself.
-pub const fn amount<T: Amount>(number: T) -> T {
-    number
+/// A value of a type that rustc is to hold a user's expression to.
+#[derive(Debug)]
+pub struct Exactly<T> {
+    /// The value.
+    pub value: T,
 }
 
 /// The most model calls of one turn: one, when nothing makes the agent ask again; otherwise what it declares.

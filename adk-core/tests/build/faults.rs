@@ -76,6 +76,30 @@ fn structural_faults_are_refused_always_and_those_of_the_flow_when_they_are_chec
 }
 
 #[test]
+fn branches_and_rounds_are_checked_too() {
+    let writer = |name| LlmAgent::builder(name).instruction("Write.").output_key("draft");
+    let reader = || LlmAgent::builder("reader").instruction("Read {draft}.");
+    let of = |error: BuildError| error.to_string();
+    assert_eq!(
+        of(ParallelAgent::builder("both").sub_agents((writer("one"), writer("two"))).build().unwrap_err()),
+        "key-race: agent `two` writes `draft`, which agent `one` writes at the same time; help: let each branch write a \
+         key of its own, and join them after the parallel block"
+    );
+    let late = LoopAgent::builder("again").max_iterations(2).sub_agents((reader(), writer("late")));
+    assert_eq!(
+        of(late.build().unwrap_err()),
+        "key-maybe-missing: agent `reader` reads `draft`, but agent `late` writes it later in the same loop, so it is not \
+         there in the first round; help: give it a first value, `.initial_state(\"draft\", VALUE)`, or read `{draft?}` if \
+         it may be absent"
+    );
+    let early = SequentialAgent::builder("all").sub_agents((reader(), writer("late")));
+    assert!(
+        of(early.build().unwrap_err())
+            .contains("it is written later, by agent `late`: run that before agent `reader`")
+    );
+}
+
+#[test]
 fn what_is_refused_by_itself_is_checked_with_the_whole() {
     let reader = || LlmAgent::builder("reader").instruction("Read {draft}.").tool(exit_loop::default());
     let part = SequentialAgent::builder("part").sub_agent(reader()).build();

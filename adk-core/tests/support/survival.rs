@@ -213,16 +213,17 @@ pub async fn victim<S: SessionStore + Engine + Clone>(store: S) {
     }
 }
 
-/// Runs in several sessions, and says what it has seen.
+/// Runs in several sessions, whose names begin with `ADK_SESSIONS`, and says what it has seen.
 async fn count<S: SessionStore + Engine + Clone>(store: S) {
-    let runner = runner(&store);
+    let (runner, name) = (runner(&store), std::env::var("ADK_SESSIONS").unwrap());
     let tasks: Vec<_> = (0..4)
         .map(|session| {
             let tree = Arc::new(counting(&["a", "b"], 1_000_000));
-            let mut stream = runner.session("u", format!("s{session}")).run(tree, "go").stream();
+            let session = format!("{name}-{session}");
+            let mut stream = runner.session("u", session.clone()).run(tree, "go").stream();
             tokio::spawn(async move {
                 while let Some(event) = stream.next().await {
-                    println!("seen s{session} {}", event.unwrap().id);
+                    println!("seen {session} {}", event.unwrap().id);
                 }
             })
         })
@@ -271,40 +272,66 @@ pub fn kills(otherwise: usize) -> usize {
     std::env::var("ADK_KILLS").map_or(otherwise, |text| text.parse().unwrap())
 }
 
-/// A kill loses nothing that was seen, and doubles nothing. `check` is asked after each.
+/// So many kills hit the same sessions. Each of them is compared whole after every kill, so more would cost their square.
+const SAME: usize = 20;
+
+/// What was seen, by session.
+type Seen = HashMap<String, Vec<String>>;
+
+/// A kill loses nothing that was seen, and doubles nothing. `check` is asked after each. After 20 kills other sessions are
+/// run in: of those before, the first is looked at once more at the end, and the others are deleted.
 pub async fn loses_nothing(place: &impl Place, kills: usize, check: impl AsyncFn()) {
-    let mut all: HashMap<String, Vec<String>> = HashMap::new();
-    let mut random = Random::new();
-    for _ in 0..kills {
-        for (session, ids) in seen_until_killed(place, random.micros(place.peace())) {
+    let (mut all, mut kept) = (Seen::new(), Seen::new());
+    let (mut random, mut events) = (Random::new(), 0);
+    for kill in 0..kills {
+        for (session, ids) in
+            seen_until_killed(place, &format!("s{}", kill / SAME), random.micros(place.peace()))
+        {
+            events += ids.len();
             all.entry(session).or_default().extend(ids);
         }
         check().await;
         let store = place.open().await;
-        for (session, ids) in &all {
-            let key = SessionKey::new("app", "u", session);
-            let stored = store.read(&key, &EventFilter::new()).await.unwrap().unwrap();
-            let there: Vec<_> = stored.events.iter().map(|event| event.id.to_string()).collect();
-            let places: HashMap<_, _> = there.iter().enumerate().map(|(place, id)| (id, place)).collect();
-            assert_eq!(places.len(), there.len(), "an event is there twice");
-            let order: Vec<_> =
-                ids.iter().map(|id| *places.get(id).expect("what was seen is there")).collect();
-            assert!(order.is_sorted(), "in the order in which it was seen");
-            // At most what was in flight when it died is there and was not seen.
-            let folded = stored.events.iter().filter(|event| event.author == "n").count() as u64;
-            let state = stored.state.get("n").map_or(Value::from(0), |value| (**value).clone());
-            assert_eq!(state, json!(folded), "event and state are one");
+        are_stored(&store, &all).await;
+        if (kill + 1) % SAME == 0 {
+            for (session, ids) in all.drain() {
+                match session.ends_with("-0") {
+                    true => drop(kept.insert(session, ids)),
+                    false => assert!(store.delete(&SessionKey::new("app", "u", session)).await.unwrap()),
+                }
+            }
         }
     }
-    let seen = all.values().map(Vec::len).sum::<usize>();
-    println!("{kills} kills, {seen} events seen before them");
-    assert!(seen > kills);
+    kept.extend(all);
+    let store = place.open().await;
+    are_stored(&store, &kept).await;
+    assert_eq!(store.list("app", None).await.unwrap().len(), kept.len(), "nothing else is there");
+    println!("{kills} kills, {events} events seen before them");
+    assert!(events > kills);
+}
+
+/// What was seen is there once and in that order, and event and state are one.
+async fn are_stored(store: &impl SessionStore, seen: &Seen) {
+    for (session, ids) in seen {
+        let key = SessionKey::new("app", "u", session);
+        let stored = store.read(&key, &EventFilter::new()).await.unwrap().unwrap();
+        let there: Vec<_> = stored.events.iter().map(|event| event.id.to_string()).collect();
+        let places: HashMap<_, _> = there.iter().enumerate().map(|(place, id)| (id, place)).collect();
+        assert_eq!(places.len(), there.len(), "an event is there twice");
+        let order: Vec<_> = ids.iter().map(|id| *places.get(id).expect("what was seen is there")).collect();
+        assert!(order.is_sorted(), "in the order in which it was seen");
+        // At most what was in flight when it died is there and was not seen.
+        let folded = stored.events.iter().filter(|event| event.author == "n").count() as u64;
+        let state = stored.state.get("n").map_or(Value::from(0), |value| (**value).clone());
+        assert_eq!(state, json!(folded), "event and state are one");
+    }
 }
 
 /// Starts the victim, kills it a while after its first event; what it has seen.
-fn seen_until_killed(place: &impl Place, after: Duration) -> HashMap<String, Vec<String>> {
-    let mut child = start(place, "count").stderr(Stdio::null()).spawn().unwrap();
-    let mut seen: HashMap<String, Vec<String>> = HashMap::new();
+fn seen_until_killed(place: &impl Place, sessions: &str, after: Duration) -> Seen {
+    let mut victim = start(place, "count");
+    let mut child = victim.env("ADK_SESSIONS", sessions).stderr(Stdio::null()).spawn().unwrap();
+    let mut seen = Seen::new();
     let mut killer = None;
     for line in BufReader::new(child.stdout.take().unwrap()).lines() {
         let Ok(line) = line else { break };

@@ -10,6 +10,7 @@ use syn::{Attribute, Data, DeriveInput, Path, Token};
 
 pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = Report::new("syntax");
+    let args = super::args(args);
     if !args.is_empty() {
         report.at(args.span(), "`#[data]` takes nothing", "write `#[data]`, and serde's attributes below it");
     }

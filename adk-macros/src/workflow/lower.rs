@@ -14,6 +14,7 @@ mod keys;
 mod prompt;
 mod slip;
 mod spec;
+mod told;
 mod tree;
 mod wired;
 

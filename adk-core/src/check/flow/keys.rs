@@ -6,9 +6,9 @@
 use super::effects::{Effects, has_prefix, is_alone};
 use super::session;
 use crate::spec::hash::hash;
+use crate::spec::number::{NONE as NO_NUMBER, UNKNOWN};
 use crate::spec::placeholder::slice;
 use crate::spec::{AgentKind, KeySpec, PromptKey, Step, StepKind};
-use crate::spec::number::{NONE as NO_NUMBER, UNKNOWN};
 
 /// No step, no key.
 pub(super) const NONE: usize = usize::MAX;

@@ -12,8 +12,8 @@ use super::spelled::{self, differ, is_no_list};
 use super::walk::Walk;
 use super::{Fault, Flaw, Part, describe};
 use crate::check::text::same;
-use crate::spec::{KeySpec, Spec, StepKind};
 use crate::spec::number::{NONE, Numbered, UNKNOWN, list_of, option_of};
+use crate::spec::{KeySpec, Spec, StepKind};
 
 /// How many keys that a function reads have a place where their types are compared by traits. Each place costs something in
 /// every step.

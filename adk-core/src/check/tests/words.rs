@@ -61,6 +61,32 @@ fn a_list_comes_from_its_each_alone() {
 }
 
 #[test]
+fn an_element_has_the_name_that_its_each_gives_it() {
+    assert_eq!(
+        said(vec![each("one", "list", vec![f("a", "item", "")])], ""),
+        "function `a` reads `item`, but nothing before it writes that key; help: the element is called `one` here, \
+         which nothing in the block reads: write `each item in ...`; keys written before it: `topic`, `list`, `one`"
+    );
+    // Also where it is spelled like the list, but not where it is spelled like another key.
+    let said_of = |key: &'static str| said(vec![each("one", "list", vec![f("a", key, "")])], "");
+    assert!(said_of("lst").contains("write `each lst in ...`"));
+    assert!(said_of("tpic").contains("did you mean `topic`?"));
+    // Somebody reads the element: this one misses another key.
+    assert_eq!(
+        said(vec![each("number", "list", vec![f("a", "number", "x"), f("b", "numbr", "")])], ""),
+        "function `b` reads `numbr`, but nothing before it writes that key; help: did you mean `number`? keys written \
+         before it: `topic`, `list`, `number`, `x`"
+    );
+    // The element is not there behind its block.
+    assert_eq!(
+        said(vec![each("number", "list", vec![f("a", "number", "x")]), f("b", "numbr", "")], ""),
+        "function `b` reads `numbr`, but nothing before it writes that key; help: declare it as an input, \
+         `numbr: TYPE`, or as a `let`, or take an `Option` if it may be absent; keys written before it: `topic`, \
+         `list`, `x`"
+    );
+}
+
+#[test]
 fn a_renaming_that_is_spelled_wrong_is_one_mistake() {
     const RENAMES: Renames<'static> = Renames { reads: &[("tne", "topic")], writes: &[] };
     let Tree::Agent(name, meta, _) = f("a", "tone", "") else { unreachable!() };

@@ -1,6 +1,7 @@
 //! Values that a user writes in a workflow, and agents that a caller supplies: each bound says what was expected.
 
 use crate::agent::{Agent, DynAgent};
+use crate::llm::Retry;
 use crate::model::ModelRef;
 use crate::spec::AgentMeta;
 
@@ -34,6 +35,37 @@ pub trait Float {
 #[diagnostic::do_not_recommend]
 impl<T: Into<f64>> Float for T {
     fn float(self) -> f64 {
+        self.into()
+    }
+}
+
+/// What may be written where a text is wanted.
+#[diagnostic::on_unimplemented(message = "`{Self}` is no text", label = "expected a text in quotes")]
+pub trait Text {
+    /// The text.
+    fn text(self) -> String;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Into<String>> Text for T {
+    fn text(self) -> String {
+        self.into()
+    }
+}
+
+/// What may be written as the retries of an agent.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say how often a call is made again",
+    label = "expected a whole number, such as `3`, or a `Retry`"
+)]
+pub trait IntoRetry {
+    /// The retries.
+    fn retry(self) -> Retry;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Into<Retry>> IntoRetry for T {
+    fn retry(self) -> Retry {
         self.into()
     }
 }

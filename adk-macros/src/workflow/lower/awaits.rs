@@ -2,6 +2,7 @@
 
 use super::super::ast::Timeout;
 use super::super::plan::What;
+use super::fields::exactly;
 use super::wired::value_of;
 use super::{Lower, docs, index, key_spec, numbered};
 use proc_macro2::{Literal, TokenStream};
@@ -22,12 +23,10 @@ impl Lower<'_> {
                     let millis = Literal::u64_unsuffixed(*millis);
                     quote!(.timeout(|| ::core::time::Duration::from_millis(#millis)))
                 }
-                Timeout::Value(value) => quote! {
-                    .timeout(|| {
-                        let timeout: ::core::time::Duration = #value;
-                        timeout
-                    })
-                },
+                Timeout::Value(value) => {
+                    let value = exactly(&wire, &quote!(::core::time::Duration), value);
+                    quote!(.timeout(|| #value))
+                }
             });
             let otherwise = wait.default.as_ref().map(|value| {
                 let value = value_of(typed, value, &wire);

@@ -40,7 +40,7 @@ impl Lower<'_> {
                 let constant = numbered("BOUND", i);
                 let call = raise(expr.span(), quote!(#adk::check::raise_bound), quote!(#word, #constant));
                 items.extend(quote! {
-                    const #constant: i128 = #wire::amount(#expr) as i128;
+                    const #constant: i128 = #wire::bound(#expr) as i128;
                     #call
                 });
                 quote!(::core::option::Option::Some(#adk::check::bound(#constant)))

@@ -5,7 +5,7 @@ use super::super::names;
 use super::{index, numbered, raise};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, quote};
-use syn::Path;
+use syn::{Expr, Path};
 
 /// An agent that the same workflow declares.
 pub(super) enum OwnAgent {
@@ -81,27 +81,27 @@ pub(super) fn settings(adk: &TokenStream, fields: &Fields, turns: Option<&Ident>
         value.map(|value| quote!(settings.#place = ::core::option::Option::Some(#value);))
     };
     let model = fields.model.as_ref().map(|model| quote!(#wire::IntoModel::model(#model)));
-    let float = |value: &Option<syn::Expr>| value.as_ref().map(|value| quote!(#wire::Float::float(#value)));
-    let plain = |value: &Option<syn::Expr>| value.as_ref().map(ToTokens::to_token_stream);
+    let float = |value: &Option<Expr>| value.as_ref().map(|value| quote!(#wire::Float::float(#value)));
+    let whole = |value: &Option<Expr>, ty| value.as_ref().map(|value| exactly(&wire, &ty, value));
     let timeout = fields.timeout.as_ref().map(|timeout| match timeout {
         Timeout::Millis(millis) => {
             let millis = Literal::u64_unsuffixed(*millis);
             quote!(::core::time::Duration::from_millis(#millis))
         }
-        Timeout::Value(value) => value.to_token_stream(),
+        Timeout::Value(value) => exactly(&wire, &quote!(::core::time::Duration), value),
     });
-    let retry = fields.retry.as_ref().map(|retry| quote!(settings.retry = #adk::llm::Retry::from(#retry);));
+    let retry = fields.retry.as_ref().map(|retry| quote!(settings.retry = #wire::IntoRetry::retry(#retry);));
     let stop = (!fields.stop.is_empty()).then(|| {
         let stop = &fields.stop;
-        quote!(settings.generation.stop = ::std::vec![#(::core::convert::Into::into(#stop)),*];)
+        quote!(settings.generation.stop = ::std::vec![#(#wire::Text::text(#stop)),*];)
     });
     let callbacks = (!fields.callbacks.is_empty()).then(|| callbacks(quote!(settings), &fields.callbacks));
     let all: TokenStream = [
         some(quote!(model), model),
         some(quote!(generation.temperature), float(&fields.temperature)),
         some(quote!(generation.top_p), float(&fields.top_p)),
-        some(quote!(generation.max_output_tokens), plain(&fields.max_output_tokens)),
-        some(quote!(generation.seed), plain(&fields.seed)),
+        some(quote!(generation.max_output_tokens), whole(&fields.max_output_tokens, quote!(u32))),
+        some(quote!(generation.seed), whole(&fields.seed, quote!(u64))),
         some(quote!(timeout), timeout),
         some(quote!(max_turns), turns.map(ToTokens::to_token_stream)),
         retry,
@@ -120,6 +120,12 @@ pub(super) fn settings(adk: &TokenStream, fields: &Fields, turns: Option<&Ident>
             })
         }
     })
+}
+
+/// A value of just that type. In the field of a struct, since there rustc speaks of the value alone, and not of the
+/// generated code that wants the type.
+pub(super) fn exactly(wire: &TokenStream, ty: &TokenStream, value: &Expr) -> TokenStream {
+    quote!(#wire::Exactly::<#ty> { value: #value }.value)
 }
 
 /// Adds callbacks to settings, or to the callbacks of a block.

@@ -35,6 +35,8 @@ impl Lower<'_> {
                 };
                 all.extend(quote!(type #alias = #ty; #is_kind));
                 asked.extend(quote!(let () = <(#ty) as #wire::#is>::YES;));
+            } else if let Some(mention) = self.mention(step) {
+                all.extend(quote!(const _: () = { #mention };));
             }
         }
         quote!(#all const _: () = { #asked };)
@@ -249,11 +251,11 @@ impl Lower<'_> {
         }
         let (constant, expr, wire) = (numbered("LIMIT", i), &limit.expr, self.wire());
         let call = raise(expr.span(), quote!(#adk::check::raise_limit), {
-            let (word, name) = (word.to_string(), &step.name);
-            quote!(#word, #name, #constant)
+            let (text, name) = (word.to_string(), &step.name);
+            quote!(#text, #name, #constant)
         });
         items.extend(quote! {
-            const #constant: i128 = #wire::whole(#expr) as i128;
+            const #constant: i128 = #wire::#word(#expr) as i128;
             #call
         });
         quote!(::core::option::Option::Some(#adk::check::limit(#constant)))

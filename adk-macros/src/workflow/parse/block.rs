@@ -204,6 +204,11 @@ impl Parser {
         } else {
             input.parse::<Token![<]>()?;
             is_empty = skip::at_close(input);
+            // `<=`, of which the `=` belongs to nothing, and not to the `>` behind it either.
+            if input.peek(Token![=]) {
+                self.report.at(input.span(), "syntax: this `=` begins no step; help: remove it");
+                input.parse::<Token![=]>()?;
+            }
             read(self, input, Closing::Angle);
             if skip::at_close(input) {
                 input.parse::<Token![>]>()?;

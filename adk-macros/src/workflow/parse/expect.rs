@@ -109,9 +109,11 @@ pub(super) fn docs(input: ParseStream<'_>) -> syn::Result<Vec<Attribute>> {
     if input.fork().call(Attribute::parse_outer).is_err() {
         let span = input.parse::<Token![#]>()?.span;
         input.parse::<Option<Token![!]>>()?;
-        if input.peek(token::Bracket) {
-            input.parse::<TokenTree>()?;
+        if !input.peek(token::Bracket) {
+            let text = "syntax: this `#` begins nothing; help: remove it";
+            return Err(syn::Error::new(span, text));
         }
+        input.parse::<TokenTree>()?;
         return Err(syn::Error::new(span, only));
     }
     let attrs = input.call(Attribute::parse_outer)?;

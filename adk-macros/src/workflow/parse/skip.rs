@@ -9,6 +9,11 @@ pub(super) fn at_close(input: ParseStream<'_>) -> bool {
     input.peek(Token![>])
 }
 
+/// Where a step ends: before `;`, before the `,` of an arm, or before `>`.
+pub(super) fn at_end(input: ParseStream<'_>) -> bool {
+    at_close(input) || at(input, &[';', ','])
+}
+
 /// Whether here is a `=>` behind which no step begins.
 pub(super) fn is_torn(input: ParseStream<'_>) -> bool {
     let ahead = input.fork();

@@ -139,10 +139,15 @@ impl Parser {
 
     /// One step; [`Node::Unread`] for one that is reported and passed over.
     pub(super) fn node(&mut self, input: ParseStream<'_>) -> syn::Result<Node> {
+        let faults = self.report.len();
         let attrs = self.node_docs(input);
         let span = input.span();
         if !attrs.is_empty() && (input.is_empty() || skip::at_close(input)) {
             self.idle(&attrs);
+            return Ok(Node::Unread(span));
+        }
+        // What was to be a step is told of already.
+        if self.report.len() > faults && (input.is_empty() || skip::at_end(input)) {
             return Ok(Node::Unread(span));
         }
         if self.told_of(input) {

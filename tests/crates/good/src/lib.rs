@@ -6,6 +6,7 @@
 pub mod attributes;
 pub mod blocks;
 pub mod by_hand;
+pub mod hooks;
 pub mod keys;
 pub mod names;
 pub mod nested;

@@ -152,12 +152,15 @@ pub(super) const fn remedy(
         _ if each.is_some() || each_around(spec, at, spec.steps.len()).is_some() || has_prefix(key) => {
             m.push("write it before on every path");
         }
-        _ => first_value(m, key, written_as(spec, writer, key)),
+        _ => first_value(m, spec, key, written_as(spec, writer, key)),
     }
 }
 
-pub(super) const fn first_value(m: &mut Message, key: &str, ty: &str) {
-    m.all(&["give it a first value, `let ", key, ": ", ty, " = ...;`"]);
+pub(super) const fn first_value(m: &mut Message, spec: &Spec<'_>, key: &str, ty: &str) {
+    match spec.built {
+        true => m.all(&["give it a first value, `.initial_state(\"", key, "\", VALUE)`"]),
+        false => m.all(&["give it a first value, `let ", key, ": ", ty, " = ...;`"]),
+    }
 }
 
 /// The outermost `each` that holds one step and not the other.

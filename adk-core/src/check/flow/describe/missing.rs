@@ -4,7 +4,7 @@ use super::super::closest::Closest;
 use super::super::effects::{contains, has_prefix, is_tool};
 use super::super::{Fault, Reader};
 use super::causes::{Cause, cause, first_value, remedy, why};
-use super::{Effects, apart, common_loop, element, holds, listed, same, who, writes};
+use super::{Effects, apart, common_loop, element, holds, listed, reads, same, who, writes};
 use crate::check::message::Message;
 use crate::spec::{AgentKind, Spec, StepKind};
 
@@ -39,8 +39,14 @@ pub(super) const fn unwritten(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_
         who(m, spec, fault.at);
         return if_absent(m, spec, fault, reader);
     }
-    let near = nearest(spec, key);
-    if !near.is_empty() {
+    let near = nearest(spec, at, key);
+    if let Some(item) = idle_item(spec, at, key, near) {
+        m.all(&["; help: the element is called `", item, "` here, which nothing in the block reads"]);
+        match spec.built {
+            true => m.all(&[": call it `", key, "`"]),
+            false => m.all(&[": write `each ", key, " in ...`"]),
+        }
+    } else if !near.is_empty() {
         m.all(&["; help: did you mean `", near, "`?"]);
     } else if spec.built {
         m.all(&[
@@ -69,7 +75,7 @@ pub(super) const fn output(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) 
     m.all(&["output-missing: output `", key, "` "]);
     let Some(writer) = maybe else {
         m.push("is written by nothing in this workflow");
-        let near = nearest(spec, key);
+        let near = nearest(spec, end, key);
         if near.is_empty() {
             m.all(&["; help: let an agent write it, `-> ", key, ": TYPE`"]);
         } else {
@@ -87,7 +93,7 @@ pub(super) const fn output(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) 
     if let Cause::Arm(_) = cause {
         m.push("write it in every arm, or ");
     }
-    first_value(m, key, spec.outputs[fault.at - end].ty);
+    first_value(m, spec, key, spec.outputs[fault.at - end].ty);
 }
 
 /// The first step that may have written a key before, and the first that writes it too late.
@@ -160,19 +166,41 @@ const fn if_absent(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, reader: 
 }
 
 /// The key of this workflow that is spelled most like it.
-const fn nearest<'a>(spec: &Spec<'a>, key: &'a str) -> &'a str {
+const fn nearest<'a>(spec: &Spec<'a>, at: usize, key: &'a str) -> &'a str {
     let mut closest = Closest::to(key);
-    let mut each = Known::all(spec, spec.steps.len());
+    let mut each = Known::up_to(spec, at, spec.steps.len());
     while let Some(other) = each.next() {
         closest.show(other);
     }
     closest.found()
 }
 
+/// The element of the innermost `each` around a step, when nothing in that block reads it: then the key that a step in
+/// it misses is most likely the element by another name, unless it is spelled like a key that is not the list.
+const fn idle_item<'a>(spec: &Spec<'a>, at: usize, key: &str, near: &str) -> Option<&'a str> {
+    let mut block = if at < spec.steps.len() && !has_prefix(key) { at } else { 0 };
+    while block > 0 {
+        block -= 1;
+        if let StepKind::Each { item, list, .. } = spec.steps[block].kind
+            && holds(spec, block, at)
+        {
+            let mut i = block + 1;
+            while i < spec.steps[block].end {
+                if reads(spec, i, item) || !(near.is_empty() || same(near, list)) {
+                    return None;
+                }
+                i += 1;
+            }
+            return Some(item);
+        }
+    }
+    None
+}
+
 /// The keys that are there.
 const fn known(m: &mut Message, spec: &Spec<'_>, at: usize) {
     let mut count = 0;
-    let mut each = Known::all(spec, at);
+    let mut each = Known::up_to(spec, at, at);
     while let Some(key) = each.next() {
         if count == 0 {
             m.push(if m.ends_with(b'?') { " " } else { "; " });
@@ -189,17 +217,18 @@ const fn known(m: &mut Message, spec: &Spec<'_>, at: usize) {
     }
 }
 
-/// The keys that are declared, and those that steps before one write; each once.
+/// The keys that are declared, the elements around a step, and what the steps up to `end` write; each once.
 struct Known<'s, 'a> {
     spec: &'s Spec<'a>,
     at: usize,
+    end: usize,
     place: usize,
     effects: Option<Effects<'a>>,
 }
 
 impl<'s, 'a> Known<'s, 'a> {
-    const fn all(spec: &'s Spec<'a>, at: usize) -> Self {
-        Self { spec, at, place: 0, effects: None }
+    const fn up_to(spec: &'s Spec<'a>, at: usize, end: usize) -> Self {
+        Self { spec, at, end, place: 0, effects: None }
     }
 
     const fn next(&mut self) -> Option<&'a str> {
@@ -227,13 +256,18 @@ impl<'s, 'a> Known<'s, 'a> {
                 return Some(spec.states[i - states].name);
             }
             let step = i - steps;
-            if step >= self.at || step >= spec.steps.len() {
+            if step >= self.end || step >= spec.steps.len() {
                 return None;
             }
-            if let StepKind::Agent { meta, .. } = spec.steps[step].kind
-                && !(self.at < spec.steps.len() && apart(spec, step, self.at))
-            {
-                self.effects = Some(Effects::writes(meta, spec.steps[step].renames));
+            let is_part = self.end < spec.steps.len();
+            match spec.steps[step].kind {
+                StepKind::Each { item, .. } if self.at < spec.steps.len() && holds(spec, step, self.at) => {
+                    return Some(item);
+                }
+                StepKind::Agent { meta, .. } if !(is_part && apart(spec, step, self.at)) => {
+                    self.effects = Some(Effects::writes(meta, spec.steps[step].renames));
+                }
+                _ => {}
             }
         }
     }

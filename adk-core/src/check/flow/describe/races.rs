@@ -93,7 +93,7 @@ pub(super) const fn race(
     }
     if !(written && writer.is_some()) {
         m.push("; help: read it before or after the parallel block, or run the two one after the other");
-    } else if has_prefix(key) {
+    } else if has_prefix(key) || spec.built {
         m.push("; help: let each branch write a key of its own, and join them after the parallel block");
     } else {
         m.all(&[

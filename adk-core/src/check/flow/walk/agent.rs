@@ -7,9 +7,9 @@ use super::super::{Fault, Flaw, Part, Reader};
 use super::Walk;
 use super::blocks::SURE;
 use crate::check::text::same;
+use crate::spec::number::NONE as NO_NUMBER;
 use crate::spec::placeholder::{Placeholders, Source};
 use crate::spec::{AgentKind, AgentMeta, KeySpec, Renames};
-use crate::spec::number::NONE as NO_NUMBER;
 
 impl<'a> Walk<'_, 'a> {
     pub(super) const fn agent(&mut self, at: usize, meta: &'a AgentMeta<'a>, renames: Renames<'a>) {

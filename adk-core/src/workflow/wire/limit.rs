@@ -1,0 +1,57 @@
+//! Limits as they are written: of any integer type. Each has a trait of its own that says what was expected.
+
+/// An integer.
+///
+/// The traits of the limits are implemented through it: of a bound that fails at second hand, rustc does not say that
+/// the generated call introduced it.
+pub trait Integer: Copy {}
+
+macro_rules! integers {
+    ($($ty:ty),*) => { $(impl Integer for $ty {})* };
+}
+integers!(u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize);
+
+/// The most rounds of a loop.
+#[diagnostic::on_unimplemented(
+    message = "loop-max: `max` is of type `{Self}`, and not a whole number; help: it is the largest number of rounds, 1 or more, as in `max = 5`",
+    label = "expected a whole number"
+)]
+pub trait Max: Copy {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Integer> Max for T {}
+
+/// The most branches at a time.
+#[diagnostic::on_unimplemented(
+    message = "syntax: `max_concurrency` is of type `{Self}`, and not a whole number; help: it is the largest number of branches at a time, 1 or more, as in `max_concurrency = 4`",
+    label = "expected a whole number"
+)]
+pub trait MaxConcurrency: Copy {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Integer> MaxConcurrency for T {}
+
+/// The most that `#[bounds(...)]` allows.
+#[diagnostic::on_unimplemented(
+    message = "syntax: this is `{Self}`, and not a whole number",
+    label = "expected a number, as in `#[bounds(model_calls = 30)]`"
+)]
+pub trait Bound: Copy {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Integer> Bound for T {}
+
+/// The number itself.
+pub const fn max<T: Max>(number: T) -> T {
+    number
+}
+
+/// The number itself.
+pub const fn max_concurrency<T: MaxConcurrency>(number: T) -> T {
+    number
+}
+
+/// The number itself.
+pub const fn bound<T: Bound>(number: T) -> T {
+    number
+}

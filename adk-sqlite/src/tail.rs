@@ -1,0 +1,228 @@
+//! The tail of the log: what was appended lately, in the order in which it was written, on the pages of everybody.
+//!
+//! Each session has pages of its own in `adkw_log`, and a page that is touched is written whole. So an event goes to
+//! `adkw_tail` first, where those of all sessions share pages, and many of a session go to its own pages at once. All of
+//! the tail moves in one transaction: the places of a session in the tail come after those in the log.
+
+use crate::error::Doing;
+use adk_core::Result;
+use rusqlite::{Connection, params};
+use std::collections::HashSet;
+
+/// The tables that hold the log, newest places first. Whoever reads one after the other reads in this order: rows move
+/// from the first to the second, never back.
+pub(crate) const TABLES: [&str; 2] = ["adkw_tail", "adkw_log"];
+
+/// So many events of a session move together, if as many come from each.
+const EACH: usize = 16;
+
+/// The fewest that move: less are on a few pages anyway.
+const FEWEST: usize = 256;
+
+/// The most: they hold up whoever comes next.
+const MOST: usize = 2048;
+
+/// A row of the log. What has a slot has the number of its run.
+pub(crate) struct Place<'a> {
+    pub(crate) session: i64,
+    pub(crate) place: u64,
+    pub(crate) event: &'a str,
+    pub(crate) micros: u64,
+    pub(crate) run: Option<i64>,
+    pub(crate) slot: Option<&'a str>,
+    pub(crate) temp: Option<&'a str>,
+    pub(crate) done: Option<&'a str>,
+}
+
+/// How much is in the tail.
+#[derive(Debug, Default)]
+pub(crate) struct Tail {
+    /// `None`: it has to be asked for. Perhaps more than there are, never less.
+    rows: Option<usize>,
+    sessions: HashSet<i64>,
+    /// Not to be tried before there are so many, after it failed.
+    again: usize,
+}
+
+impl Tail {
+    /// Somebody else has written, or what was written was rolled back.
+    pub(crate) fn forget(&mut self) {
+        self.rows = None;
+    }
+
+    /// Adds a row; `false` when its slot is taken, be it in the tail or in the log, and nothing was written. Who is alone
+    /// in the transaction shares no page with anybody, and goes to the log at once when there is no tail.
+    pub(crate) fn add(
+        &mut self,
+        connection: &Connection,
+        new: &Place<'_>,
+        alone: bool,
+    ) -> rusqlite::Result<bool> {
+        let rows = match self.rows {
+            Some(rows) => rows,
+            None => {
+                // They are numbered from 1 since it was empty, whoever has written them.
+                let sql = "SELECT coalesce(max(number), 0) FROM adkw_tail";
+                connection.prepare_cached(sql)?.query_row([], |row| row.get(0))?
+            }
+        };
+        self.rows = Some(rows);
+        let straight = alone && rows == 0;
+        // `OR FAIL`: of a single row nothing is written when it fails, and SQLite keeps no copies of pages for that.
+        let sql = if straight {
+            "INSERT OR FAIL INTO adkw_log (session, place, event_id, micros, run, slot, temp, done)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (run, slot) WHERE run IS NOT NULL DO NOTHING"
+        } else {
+            "INSERT OR FAIL INTO adkw_tail (session, place, event_id, micros, run, slot, temp, done)
+             SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8
+             WHERE NOT EXISTS (SELECT 1 FROM adkw_log WHERE run = ?5 AND slot = ?6)
+             ON CONFLICT (run, slot) WHERE run IS NOT NULL DO NOTHING"
+        };
+        let Place { session, place, event, micros, run, slot, temp, done } = *new;
+        let row = params![session, place, event, micros, run, slot, temp, done];
+        if connection.prepare_cached(sql)?.execute(row)? == 0 {
+            return Ok(false);
+        }
+        if !straight {
+            self.rows = Some(usize::try_from(connection.last_insert_rowid()).unwrap_or(rows + 1));
+            self.sessions.insert(session);
+        }
+        Ok(true)
+    }
+
+    /// Whether it is time to move it.
+    pub(crate) fn is_long(&self) -> bool {
+        let enough = (EACH * self.sessions.len()).clamp(FEWEST, MOST);
+        self.rows.is_some_and(|rows| rows >= self.again.max(enough))
+    }
+
+    /// It was moved, or could not be: then it is longer before the next attempt. Nothing is lost by that.
+    pub(crate) fn moved(&mut self, moved: bool) {
+        let rows = self.rows.unwrap_or_default();
+        *self = match moved {
+            true => Self { rows: Some(0), ..Self::default() },
+            false => Self { rows: self.rows, again: rows + FEWEST, ..Self::default() },
+        };
+    }
+}
+
+/// Moves the tail into the log, in the transaction that is open; whoever opened it rolls it back when that fails.
+pub(crate) fn merge(connection: &Connection) -> Result<()> {
+    for sql in [
+        "INSERT OR FAIL INTO adkw_log (session, place, event_id, micros, run, slot, temp, done)
+            SELECT session, place, event_id, micros, run, slot, temp, done FROM adkw_tail ORDER BY session, place",
+        "DELETE FROM adkw_tail",
+    ] {
+        connection.prepare_cached(sql).and_then(|mut s| s.execute([])).doing("bring the log in order")?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+
+    use super::*;
+
+    fn tables() -> Connection {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch("PRAGMA foreign_keys=OFF").unwrap();
+        crate::schema::prepare(&connection).unwrap();
+        connection
+    }
+
+    fn of(session: i64, place: u64, slot: &str) -> Place<'_> {
+        let run = Some(session);
+        Place { session, place, event: "e", micros: place, run, slot: Some(slot), temp: None, done: None }
+    }
+
+    fn rows(connection: &Connection, table: &str) -> Vec<(i64, u64)> {
+        let sql = format!("SELECT session, place FROM {table} ORDER BY session, place");
+        let mut statement = connection.prepare(&sql).unwrap();
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        rows.map(Result::unwrap).collect()
+    }
+
+    #[test]
+    fn a_slot_is_filled_once_wherever_it_is() {
+        let (connection, mut tail) = (tables(), Tail::default());
+        assert!(tail.add(&connection, &of(1, 0, "a"), false).unwrap());
+        assert!(!tail.add(&connection, &of(1, 1, "a"), false).unwrap(), "it is in the tail");
+        merge(&connection).unwrap();
+        assert_eq!((rows(&connection, TABLES[0]), rows(&connection, TABLES[1])), (vec![], vec![(1, 0)]));
+        assert!(!tail.add(&connection, &of(1, 1, "a"), false).unwrap(), "it is in the log");
+        // The same slot of another run, and another slot of this one.
+        assert!(tail.add(&connection, &of(2, 0, "a"), false).unwrap());
+        assert!(tail.add(&connection, &of(1, 1, "b"), false).unwrap());
+        // A place that is taken is an error.
+        assert!(tail.add(&connection, &of(1, 1, "c"), false).is_err());
+        merge(&connection).unwrap();
+        assert_eq!(rows(&connection, TABLES[1]), [(1, 0), (1, 1), (2, 0)]);
+    }
+
+    #[test]
+    fn who_is_alone_goes_to_the_log_when_there_is_no_tail() {
+        let (connection, mut tail) = (tables(), Tail::default());
+        assert!(tail.add(&connection, &of(1, 0, "a"), true).unwrap());
+        assert_eq!((rows(&connection, TABLES[0]), rows(&connection, TABLES[1])), (vec![], vec![(1, 0)]));
+        assert!(!tail.add(&connection, &of(1, 1, "a"), true).unwrap());
+        assert!(!tail.is_long());
+        // What comes after a row of the tail is in the tail, also for one who does not know of it.
+        assert!(tail.add(&connection, &of(1, 1, "b"), false).unwrap());
+        assert!(tail.add(&connection, &of(1, 2, "c"), true).unwrap());
+        let mut other = Tail::default();
+        assert!(other.add(&connection, &of(1, 3, "d"), true).unwrap());
+        assert_eq!(rows(&connection, TABLES[0]), [(1, 1), (1, 2), (1, 3)]);
+        merge(&connection).unwrap();
+        tail.forget();
+        assert!(tail.add(&connection, &of(1, 4, "e"), true).unwrap());
+        assert_eq!((rows(&connection, TABLES[0]), rows(&connection, TABLES[1]).len()), (vec![], 5));
+    }
+
+    #[test]
+    fn it_moves_when_many_of_each_session_are_in_it() {
+        let (connection, mut tail) = (tables(), Tail::default());
+        let fill = |tail: &mut Tail, sessions: i64| -> usize {
+            let mut added = 0;
+            for place in (tail.rows.unwrap_or_default() as u64).. {
+                for session in 0..sessions {
+                    if tail.is_long() {
+                        return added;
+                    }
+                    tail.add(&connection, &of(session, place, &place.to_string()), false).unwrap();
+                    added += 1;
+                }
+            }
+            added
+        };
+        assert_eq!(fill(&mut tail, 1), FEWEST);
+        // A full disk: it is tried again later.
+        tail.moved(false);
+        assert!(!tail.is_long());
+        assert_eq!(fill(&mut tail, 1), FEWEST);
+        merge(&connection).unwrap();
+        tail.moved(true);
+        connection.execute("DELETE FROM adkw_log", []).unwrap();
+        assert_eq!(fill(&mut tail, 64), 64 * EACH);
+        merge(&connection).unwrap();
+        tail.moved(true);
+        connection.execute("DELETE FROM adkw_log", []).unwrap();
+        assert_eq!(fill(&mut tail, 1000), MOST);
+    }
+
+    #[test]
+    fn what_looks_for_a_row_finds_it_by_an_index() {
+        let connection = tables();
+        for sql in [
+            "SELECT 1 FROM adkw_log WHERE run = ?1 AND slot = ?2",
+            "SELECT 1 FROM adkw_tail WHERE run = ?1 AND slot = ?2",
+            "SELECT temp FROM adkw_tail WHERE run = ?1 AND temp IS NOT ?2",
+            "SELECT place, micros FROM adkw_tail WHERE session = ?1 AND place < ?2 ORDER BY place DESC LIMIT 1",
+        ] {
+            let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+            let steps = statement.query_map([1, 1], |row| row.get::<_, String>(3)).unwrap();
+            let steps: Vec<_> = steps.map(Result::unwrap).collect();
+            assert!(steps.len() == 1 && steps[0].starts_with("SEARCH "), "{sql}: {steps:?}");
+        }
+    }
+}
