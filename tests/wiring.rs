@@ -233,3 +233,42 @@ fn given_agents_are_parameters_in_the_order_of_their_declarations() {
     let order = Order::new(Marked("first"), Marked("second"));
     assert_eq!((order.first.0, order.second.0), ("first", "second"));
 }
+
+workflow! {
+    /// Prompts that the macro reads, and such that it leaves to the checker.
+    Prompts(a: String, b: String, c: String) {
+        agent plain { instruction: "About {a} and {b?}: {a}.", global_instruction: "Be {c}." }
+        agent without { instruction: "No key at all." }
+        agent scope { instruction: "{a} {user:name?}" }
+        agent json { instruction: r#"Answer as {"title": "..."} about {a}."# }
+        agent doubled { instruction: "{{a}} and {b}" }
+        agent escaped { instruction: r"\{a} ${b} {c}" }
+        agent open { instruction: "{a} and {b" }
+        agent joined { instruction: concat!("{a}", "{b}") }
+        plain; without; scope; json; doubled; escaped; open; joined
+    }
+}
+
+#[test]
+fn the_macro_reads_plain_prompts_as_the_checker_does() {
+    use adk::spec::placeholder::{Placeholders, Source};
+    let mut read = Vec::new();
+    for step in Prompts::SPEC.steps {
+        let adk::spec::StepKind::Agent { meta, .. } = step.kind else { continue };
+        let Some(keys) = meta.prompt_keys else { continue };
+        let keys: Vec<_> = keys.iter().map(|(key, _, optional)| (*key, *optional)).collect();
+        let mut found = Vec::new();
+        for prompt in meta.prompts {
+            let mut all = Placeholders::new(prompt);
+            while let Some(one) = all.next() {
+                match one.source {
+                    Source::Key(key) => found.push((key, one.optional)),
+                    other => panic!("{other:?}"),
+                }
+            }
+        }
+        assert_eq!(keys, found, "{}", step.name);
+        read.push(step.name);
+    }
+    assert_eq!(read, ["plain", "without"]);
+}

@@ -88,7 +88,8 @@ pub struct AgentMeta<'a> {
     pub(crate) identity: u64,
     /// All keys of its prompts, where the macros have read them.
     #[serde(skip)]
-    pub(crate) prompt_keys: Option<&'a [PromptKey<'a>]>,
+    #[doc(hidden)]
+    pub prompt_keys: Option<&'a [PromptKey<'a>]>,
     /// Nothing is known of it, because its own fault was reported: it may read, write and end anything.
     #[serde(skip)]
     pub(crate) unknown: bool,

@@ -46,8 +46,26 @@ const fn is_known(ty: &str) -> bool {
     false
 }
 
+/// The same, with the paths before their names.
+pub(super) const fn identical(read: &str, written: &str) -> bool {
+    same(inner(read).0, inner(written).0)
+}
+
 /// The type inside of references, options and lists, without its path, and how many lists there are.
-const fn normal(mut ty: &str) -> (&str, usize) {
+const fn normal(ty: &str) -> (&str, usize) {
+    let (ty, lists) = inner(ty);
+    let (bytes, mut i, mut start) = (ty.as_bytes(), 0, 0);
+    while i < bytes.len() && bytes[i] != b'<' {
+        if bytes[i] == b':' {
+            start = i + 1;
+        }
+        i += 1;
+    }
+    let name = part(ty, start, ty.len());
+    (if same(name, "str") { "String" } else { name }, lists)
+}
+
+const fn inner(mut ty: &str) -> (&str, usize) {
     let mut lists = 0;
     loop {
         let end = ty.len();
@@ -63,20 +81,12 @@ const fn normal(mut ty: &str) -> (&str, usize) {
             break;
         }
     }
-    let (bytes, mut i, mut start) = (ty.as_bytes(), 0, 0);
-    while i < bytes.len() && bytes[i] != b'<' {
-        if bytes[i] == b':' {
-            start = i + 1;
-        }
-        i += 1;
-    }
-    let name = part(ty, start, ty.len());
-    (if same(name, "str") { "String" } else { name }, lists)
+    (ty, lists)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{alike, differ};
+    use super::{alike, differ, identical};
 
     #[test]
     fn only_what_is_certain_differs() {
@@ -102,5 +112,7 @@ mod tests {
         assert!(alike("Option<&str>", "String", 0));
         assert!(alike("Option<&str>", "Option<String>", 0));
         assert!(!alike("&str", "Option<String>", 0));
+        assert!(alike("&other::Score", "Score", 0) && !identical("&other::Score", "Score"));
+        assert!(identical("&[other::Score]", "Vec<other::Score>"));
     }
 }

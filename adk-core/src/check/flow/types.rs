@@ -257,8 +257,11 @@ pub(super) const fn tell<'a>(
         return;
     }
     // Which of several keys does not fit is not known: those whose types are spelled in another way; when there are none,
-    // those that another definition writes; when there are none, all of them.
+    // those with another path; then those that another definition writes; when there are none, all of them.
     let mut told = disagreements(m, spec, keys, row, at, faults, Doubt::Spelling);
+    if told == 0 {
+        told = disagreements(m, spec, keys, row, at, faults, Doubt::Path);
+    }
     if told == 0 {
         told = disagreements(m, spec, keys, row, at, faults, Doubt::Definition);
     }
@@ -271,6 +274,7 @@ pub(super) const fn tell<'a>(
 #[derive(Clone, Copy)]
 enum Doubt {
     Spelling,
+    Path,
     Definition,
     All,
 }
@@ -297,6 +301,7 @@ const fn disagreements<'a>(
         let own = !reads && writer.at == at;
         let says = match doubt {
             Doubt::Spelling => !alike(ty, &writer),
+            Doubt::Path => !spelled::identical(ty, writer.spec.ty),
             Doubt::Definition => reads || !is_of(spec, writer.at, meta.definition),
             Doubt::All => true,
         };
