@@ -2,8 +2,23 @@
 
 use adk::prelude::*;
 
+#[adk::data]
+struct Note {
+    text: String,
+}
+
+mod other {
+    #[adk::data]
+    pub(crate) struct Note {
+        lines: u8,
+    }
+}
+
+/// The same type by another name.
+type Remark = Note;
+
 /// Saves the plan.
-#[tool(writes(score: u32, plan: f64))]
+#[tool(writes(score: u32, plan: f64, note: other::Note, remark: Note))]
 fn save(cx: &mut ToolContext) {
     drop(cx.path().clone());
 }
@@ -11,6 +26,11 @@ fn save(cx: &mut ToolContext) {
 #[agent(writes = plan)]
 fn planner() -> u8 {
     1
+}
+
+#[agent]
+fn readers(note: Option<&Note>, remark: Option<&Remark>) {
+    drop((note.cloned(), remark.cloned()));
 }
 
 #[agent]
@@ -24,6 +44,7 @@ workflow! {
 
         planner;
         saver;
+        readers;
         reader
     }
 }
