@@ -11,7 +11,8 @@ pub use param::{
     Arg, Borrowed, Held, Json, Lend, LoadMaybe, LoadPlain, Maybe, MaybeText, Misplaced, Owned, Slot, Text,
 };
 
-use crate::spec::{AgentMeta, KeySpec};
+use crate::spec::hash::hash;
+use crate::spec::{AgentKind, AgentMeta, KeySpec};
 use crate::{BoxError, BoxFuture, Context, Error, ErrorKind, Flow, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -92,7 +93,7 @@ pub const fn reads(context: bool, params: &'static [KeySpec<'static>]) -> &'stat
     }
 }
 
-/// The description of a function.
+/// The description of a function, as the macros write it: in one call, since each costs time in the user's crate.
 pub const fn meta(
     name: &'static str,
     definition: &'static str,
@@ -101,7 +102,9 @@ pub const fn meta(
     writes: &'static [KeySpec<'static>],
     may_exit: bool,
 ) -> AgentMeta<'static> {
-    AgentMeta::function(name, definition, description, reads, writes, may_exit)
+    let identity = hash(definition);
+    let agent = AgentMeta::new(AgentKind::Function, name);
+    AgentMeta { definition, identity, description, reads, writes, may_exit, ..agent }
 }
 
 /// What a function does once its parameters are read. Boxed, so that no future of the library depends on the function:

@@ -161,26 +161,6 @@ impl<'a> AgentMeta<'a> {
         }
     }
 
-    /// The description of a function, as the macros write it.
-    pub(crate) const fn function(
-        name: &'a str,
-        definition: &'a str,
-        description: &'a str,
-        reads: &'a [KeySpec<'a>],
-        writes: &'a [KeySpec<'a>],
-        may_exit: bool,
-    ) -> Self {
-        Self {
-            definition,
-            identity: hash(definition),
-            description,
-            reads,
-            writes,
-            may_exit,
-            ..Self::new(AgentKind::Function, name)
-        }
-    }
-
     /// The description of an `impl Agent` by hand.
     pub const fn custom(name: &'a str) -> Self {
         Self::new(AgentKind::Custom, name)

@@ -83,13 +83,19 @@ mod tests {
     use super::{Hasher, hash, same};
     use std::collections::HashSet;
 
-    #[test]
-    fn texts_of_any_length_are_told_apart() {
+    /// Texts of each length, and those that differ from them in one place.
+    fn texts() -> Vec<String> {
         let letters = "abcdefghijklmnopqrstuvwxyz";
         let mut all: Vec<String> = (0..20).map(|len| letters[..len].to_owned()).collect();
         for len in 1..20 {
             all.extend((0..len).map(|at| format!("{}#{}", &letters[..at], &letters[at + 1..len])));
         }
+        all
+    }
+
+    #[test]
+    fn texts_of_any_length_are_told_apart() {
+        let mut all = texts();
         all.extend(
             (0..100_000).flat_map(|n| [format!("key_{n}"), format!("{n}"), format!("generated::agent_{n}")]),
         );
@@ -124,11 +130,7 @@ mod tests {
 
     #[test]
     fn equal_texts_are_the_same() {
-        let letters = "abcdefghijklmnopqrstuvwxyz";
-        let mut all: Vec<String> = (0..20).map(|len| letters[..len].to_owned()).collect();
-        for len in 1..20 {
-            all.extend((0..len).map(|at| format!("{}#{}", &letters[..at], &letters[at + 1..len])));
-        }
+        let all = texts();
         for (i, a) in all.iter().enumerate() {
             for (j, b) in all.iter().enumerate() {
                 assert_eq!(same(a, b), i == j, "{a} {b}");

@@ -287,6 +287,32 @@ impl<R, F: Fn(ReadonlyContext) -> R + Send + Sync + 'static> InstructionOf<F> {
     }
 }
 
+/// What an instruction has to be: nothing else is one, so that this says it of all that is none.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no instruction",
+    label = "expected a text, or a function of `ReadonlyContext` that makes one"
+)]
+pub trait IsInstruction {}
+
+/// What is called where the type of an instruction is none of those above. The bound stands on one method alone, so that it is said
+/// once.
+pub trait NoInstruction<T>: Sized {
+    /// Does not compile.
+    fn prompt(&self) -> &'static str
+    where
+        T: IsInstruction,
+    {
+        ""
+    }
+
+    /// Never called.
+    fn make(self) -> Instruction {
+        Instruction::from("")
+    }
+}
+
+impl<T> NoInstruction<T> for InstructionOf<T> {}
+
 /// The name of a step, without a copy.
 pub fn name(spec: &Spec<'static>, step: usize) -> Name {
     spec.steps.get(step).map_or_else(Name::default, |step| Name::literal(step.name))

@@ -65,7 +65,7 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> Toke
         #allow
         const _: () = {
             #[allow(unused_imports)]
-            use #adk::{Otherwise as _, typed::Otherwise as _, workflow::wire::{Otherwise as _, ReadPlain as _}};
+            use #adk::{Otherwise as _, typed::Otherwise as _, workflow::wire::{NoInstruction as _, Otherwise as _, ReadPlain as _}};
             #declared
             #awaits
             #placed
@@ -108,6 +108,7 @@ fn allow() -> TokenStream {
             dead_code,
             non_camel_case_types,
             private_interfaces,
+            unexpected_cfgs,
             unreachable_pub,
             unused_braces,
             unused_parens,

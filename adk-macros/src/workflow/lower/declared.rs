@@ -9,6 +9,7 @@ use super::{Lower, docs, index, key_spec, numbered, prompt};
 use crate::typed::{FEW, places};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
+use syn::spanned::Spanned;
 use syn::{Expr, LitStr, Path};
 
 impl Lower<'_> {
@@ -138,7 +139,7 @@ pub(super) fn alone(decl: &Decl, adk: &TokenStream) -> TokenStream {
         #allow
         const _: () = {
             #[allow(unused_imports)]
-            use #adk::{typed::Otherwise as _, workflow::wire::Otherwise as _};
+            use #adk::{typed::Otherwise as _, workflow::wire::{NoInstruction as _, Otherwise as _}};
             #declares
             #types
             // So that rustc does not list it as one of the types that are agents.
@@ -327,7 +328,17 @@ impl<'a> Prompt<'a> {
         let item = match written {
             // What a closure reads is not known.
             Expr::Closure(_) => quote!(const #constant: &str = "";),
-            _ if by_type => quote!(const #constant: &str = #wire::InstructionOf(#written).prompt();),
+            _ if by_type => {
+                // Where it is neither text nor function, this is the token under which that is said. To editors it would be
+                // one more target.
+                let prompt = proc_macro2::Ident::new("prompt", written.span());
+                quote! {
+                    #[cfg(not(rust_analyzer))]
+                    const #constant: &str = #wire::InstructionOf(#written).#prompt();
+                    #[cfg(rust_analyzer)]
+                    const #constant: &str = #wire::InstructionOf(#written).prompt();
+                }
+            }
             _ => quote!(const #constant: &str = #written;),
         };
         Some(Self { written, constant, item, by_type })

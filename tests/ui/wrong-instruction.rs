@@ -1,0 +1,31 @@
+//! An instruction is a text or a function of the context; what else a name may stand for is told under it.
+
+use adk::llm::agent;
+use adk::prelude::*;
+
+const FIVE: u8 = 5;
+const BYTES: &[u8] = b"About {topic}.";
+
+/// Without the context.
+fn plan() -> String {
+    String::new()
+}
+
+mod wait {
+    pub const LONG: std::time::Duration = std::time::Duration::from_secs(60);
+}
+
+agent! {
+    pub agent helper { instruction: crate::FIVE }
+}
+
+workflow! {
+    Writing(topic: String) {
+        agent writer { instruction: BYTES }
+        agent planner { instruction: plan, global_instruction: FIVE }
+
+        loop(max = wait::LONG) < writer; planner >
+    }
+}
+
+fn main() {}
