@@ -133,8 +133,8 @@ fn the_description_is_what_the_function_says() {
     assert_eq!(meta.name, "look-up");
     assert!(meta.may_exit && meta.long_running && meta.confirm);
     let writes = [
-        KeySpec::new("found", "Vec<String>").optional(true),
-        KeySpec::new("user:last", "crate::tools::Unit").optional(true),
+        KeySpec::new("found", "Vec<String>").of::<Vec<String>>().optional(true),
+        KeySpec::new("user:last", "crate::tools::Unit").of::<Unit>().optional(true),
     ];
     assert_eq!(meta.writes, writes);
     assert_eq!(&*DynTool::declaration_dyn(&attributes::default()).name, "look-up");

@@ -1,7 +1,7 @@
 //! State keys with their types.
 
 use super::hash::hash;
-use super::number::UNKNOWN;
+use super::number::{Numbered, UNKNOWN};
 use std::any::TypeId;
 use std::fmt;
 
@@ -106,6 +106,15 @@ impl<'a> KeySpec<'a> {
             perhaps: optional,
             place,
         }
+    }
+
+    /// The same key as the macros write it: with its name and its type as numbers.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn numbered<T: Numbered>(mut self) -> Self {
+        self.hashed = Some((hash(self.name), has_prefix(self.name)));
+        self.number = T::NUMBER;
+        self
     }
 
     /// Its name as a number, if the macros wrote it.

@@ -2,6 +2,7 @@
 
 use super::tree::{Agent, Flow, Kind, Node, type_of};
 use adk_core::spec::{AgentKind, AgentMeta, InputSpec, KeySpec, Renames, Spec, Step, StepKind, ToolMeta};
+use serde_json::Value;
 use std::cell::{Cell, OnceCell};
 
 /// Where what a spec points to lives.
@@ -44,7 +45,7 @@ impl<'a, T> Shelf<'a, T> {
 
 /// The spec of a workflow.
 pub fn spec<'a>(flow: &'a Flow, store: &'a Store<'a>) -> Spec<'a> {
-    let inputs = flow.inputs.iter().map(|(key, default)| InputSpec::new(key, type_of(key), *default));
+    let inputs = flow.inputs.iter().map(|(key, default)| InputSpec::typed(key_of(key, key), *default));
     Spec::new(&flow.name, "", steps(flow, store))
         .inputs(store.inputs.put(inputs))
         .lets(keys(&flow.lets, store))
@@ -52,8 +53,18 @@ pub fn spec<'a>(flow: &'a Flow, store: &'a Store<'a>) -> Spec<'a> {
         .outputs(keys(&flow.outputs, store))
 }
 
+/// A key as the macros write it, so that what is seen at one glance in const evaluation is tested as well.
+fn key_of<'a>(name: &'a str, of: &str) -> KeySpec<'a> {
+    let spec = KeySpec::new(name, type_of(of));
+    match type_of(of) {
+        "bool" => spec.numbered::<bool>(),
+        "String" => spec.numbered::<String>(),
+        _ => spec.numbered::<Vec<String>>(),
+    }
+}
+
 fn keys<'a>(keys: &[&'static str], store: &'a Store<'a>) -> &'a [KeySpec<'a>] {
-    store.keys.put(keys.iter().map(|key| KeySpec::new(key, type_of(key))))
+    store.keys.put(keys.iter().map(|key| key_of(key, key)))
 }
 
 fn steps<'a>(flow: &'a Flow, store: &'a Store<'a>) -> &'a [Step<'a>] {
@@ -123,11 +134,9 @@ fn renames<'a>(agent: &'a Agent, store: &'a Store<'a>) -> Renames<'a> {
 /// The description of an agent by itself.
 pub fn of_agent<'a>(agent: &'a Agent, store: &'a Store<'a>) -> &'a AgentMeta<'a> {
     let parameters = agent.reads.iter().filter(|read| !read.prompt);
-    let reads = parameters.map(|read| KeySpec::new(read.own(), "Value").any(true).optional(read.optional));
-    let writes = agent
-        .writes
-        .iter()
-        .map(|write| KeySpec::new(write.own(), type_of(write.key)).optional(write.perhaps));
+    let reads = parameters
+        .map(|read| KeySpec::new(read.own(), "Value").numbered::<Value>().any(true).optional(read.optional));
+    let writes = agent.writes.iter().map(|write| key_of(write.own(), write.key).optional(write.perhaps));
     let tool = ToolMeta::new("tool", "").writes(keys(&agent.tools, store));
     let targets: Vec<_> = agent.targets.iter().map(|target| of_agent(target, store)).collect();
     let kind = agent.patience.map_or(AgentKind::Custom, |_| AgentKind::Await);
@@ -158,7 +167,7 @@ fn prompts<'a>(agent: &Agent, store: &'a Store<'a>) -> &'a [&'a str] {
 
 /// The description of a workflow as a step.
 pub fn of_flow<'a>(flow: &'a Flow, store: &'a Store<'a>) -> &'a AgentMeta<'a> {
-    let reads = flow.inputs.iter().map(|(key, default)| KeySpec::new(key, type_of(key)).optional(*default));
+    let reads = flow.inputs.iter().map(|(key, default)| key_of(key, key).optional(*default));
     let meta = AgentMeta::new(AgentKind::Workflow, &flow.name)
         .definition(&flow.name)
         .reads(store.keys.put(reads))
