@@ -101,8 +101,8 @@ impl<A, B, C, D> First for (A, B, C, D) {
 pub struct Untyped;
 
 impl Typed for Untyped {
-    type Reads = (Absent, Absent);
-    type More = (Absent, Absent);
+    type Reads = (Absent, Absent, Absent);
+    type More = (Absent,);
     type Writes = (Absent, Absent, Absent, Absent);
 }
 

@@ -6,7 +6,7 @@ use quote::quote;
 use syn::{GenericArgument, PathArguments, Type};
 
 /// How many keys have a place there: `FEW`, `READS` and `WRITES` of `adk_core::check`.
-pub(crate) const FEW: usize = 2;
+pub(crate) const FEW: usize = 3;
 pub(crate) const READS: usize = 4;
 pub(crate) const WRITES: usize = 4;
 
@@ -47,7 +47,7 @@ pub(crate) fn implement(
             ty.unwrap_or_else(|| quote!(#private::typed::Absent))
         };
         let all = (from..from + count).map(|place| at(place + 1));
-        leak::associated(name, &quote!((#(#all),*)), given.iter().map(|(ty, _)| *ty))
+        leak::associated(name, &quote!((#(#all,)*)), given.iter().map(|(ty, _)| *ty))
     };
     let read = places(reads.iter().map(|(ty, _)| *ty), room);
     let written = places(writes.iter().map(|(ty, _)| *ty), WRITES);

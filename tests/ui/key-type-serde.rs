@@ -39,17 +39,27 @@ fn right(drafts: &[Draft], plan: Option<&Plan>) {
     drop((drafts.to_vec(), plan.cloned()));
 }
 
+#[derive(Clone, Serialize, Deserialize)]
+struct Tone(String);
+
+/// There is no place for a fourth one: what takes other room is another type for certain.
+#[agent]
+fn four(plan: &Plan, draft: &Draft, tone: &Tone, last: &Tone) {
+    drop((plan.clone(), draft.clone(), tone.clone(), last.clone()));
+}
+
 #[agent]
 fn number(plan: u8) {
     drop(plan);
 }
 
 workflow! {
-    Working(draft: Draft, a: u8, b: u8, c: u8, drafts: Vec<Draft>) -> plan: Draft {
+    Working(draft: Draft, a: u8, b: u8, c: u8, drafts: Vec<Draft>, tone: Tone, last: Plan) -> plan: Draft {
         planner(_draft = draft);
         namesake;
         judge;
         right;
+        four;
         number
     }
 }

@@ -4,6 +4,7 @@ use super::hash::hash;
 use super::number::{Numbered, UNKNOWN};
 use std::any::TypeId;
 use std::fmt;
+use std::mem::needs_drop;
 
 /// A state key that an agent reads or writes, with its type as the user spelled it.
 #[derive(Clone, Copy, serde::Serialize)]
@@ -28,6 +29,9 @@ pub struct KeySpec<'a> {
     /// The number of its type.
     #[serde(skip)]
     pub(crate) number: u64,
+    /// How large its type is, how it is aligned, and whether it has to be dropped: what differs here is not of one type.
+    #[serde(skip)]
+    layout: Option<(usize, usize, bool)>,
     /// Read as an `Option`, so that the type of the key may be one as well.
     #[serde(skip)]
     pub(crate) perhaps: bool,
@@ -47,6 +51,7 @@ impl<'a> KeySpec<'a> {
             any: false,
             hashed: None,
             number: UNKNOWN,
+            layout: None,
             perhaps: false,
             place: 0,
         }
@@ -103,6 +108,7 @@ impl<'a> KeySpec<'a> {
             any,
             hashed: Some((hash, prefix)),
             number,
+            layout: Some((size_of::<T>(), align_of::<T>(), needs_drop::<T>())),
             perhaps: optional,
             place,
         }
@@ -151,6 +157,16 @@ impl<'a> KeySpec<'a> {
     pub(crate) const fn with_id(mut self, id: Option<fn() -> TypeId>) -> Self {
         self.id = id;
         self
+    }
+
+    /// Whether both types are known and cannot be one, since a value of one takes other room than one of the other.
+    pub(crate) const fn differs_in_layout(&self, other: &Self) -> bool {
+        match (self.layout, other.layout) {
+            (Some((size, align, drops)), Some((other_size, other_align, other_drops))) => {
+                size != other_size || align != other_align || drops != other_drops
+            }
+            _ => false,
+        }
     }
 
     /// Whether the type itself is known.

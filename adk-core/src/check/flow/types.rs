@@ -18,7 +18,7 @@ use crate::spec::{KeySpec, Spec, StepKind};
 /// How many keys that a function reads have a place where their types are compared by traits. Each place costs something in
 /// every step.
 #[doc(hidden)]
-pub const FEW: usize = 2;
+pub const FEW: usize = 3;
 /// The same for a workflow.
 #[doc(hidden)]
 pub const READS: usize = 4;
@@ -106,6 +106,12 @@ const fn number(spec: &Spec<'_>, writer: &Writer<'_>) -> usize {
     }
 }
 
+/// The same for types that nobody compares any more: whether they differ for certain.
+const fn cannot_agree(said: &KeySpec<'_>, writer: &Writer<'_>) -> bool {
+    let plain = writer.depth == 0 && !said.perhaps;
+    differ(said.ty, writer.spec.ty, writer.depth) || plain && said.differs_in_layout(&writer.spec)
+}
+
 impl<'a> Walk<'_, 'a> {
     /// Whether the type of a written key is known.
     pub(super) const fn is_typed(&self, writer: &Writer<'a>) -> bool {
@@ -165,7 +171,7 @@ impl<'a> Walk<'_, 'a> {
                 self.rows[at].reads[slot] = key;
                 return self.asks_read(at, (spec.place as usize).saturating_sub(1), &writer);
             }
-            None => differ(spec.ty, writer.spec.ty, writer.depth),
+            None => cannot_agree(spec, &writer),
         };
         if differs {
             self.mismatch(at, part, name, Flaw::ReadAs { ty: spec.ty, writer });
@@ -223,7 +229,7 @@ impl<'a> Walk<'_, 'a> {
                 }
                 return;
             }
-            None => differ(spec.ty, writer.spec.ty, writer.depth),
+            None => cannot_agree(spec, &writer),
         };
         if differs {
             self.mismatch(at, Part::Name, name, Flaw::WrittenAs { ty: spec.ty, writer });
