@@ -11,10 +11,6 @@ fn plan() -> String {
     String::new()
 }
 
-mod wait {
-    pub const LONG: std::time::Duration = std::time::Duration::from_secs(60);
-}
-
 agent! {
     pub agent helper { instruction: crate::FIVE }
 }
@@ -24,7 +20,7 @@ workflow! {
         agent writer { instruction: BYTES }
         agent planner { instruction: plan, global_instruction: FIVE }
 
-        loop(max = wait::LONG) < writer; planner >
+        loop(max = 2) < writer; planner >
     }
 }
 

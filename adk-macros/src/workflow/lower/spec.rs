@@ -5,7 +5,7 @@ use super::super::names;
 use super::super::plan::{Step, What};
 use super::{Lower, docs, index, key_spec, numbered, raise, reading_spec};
 use proc_macro2::{Literal, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
 
 impl Lower<'_> {
@@ -254,11 +254,8 @@ impl Lower<'_> {
             let (text, name) = (word.to_string(), &step.name);
             quote!(#text, #name, #constant)
         });
-        // Under the expression, also where its type cannot be converted at all.
-        let number = quote!(#wire::#word(#expr));
-        let number = quote_spanned!(expr.span()=> (#number) as i128);
         items.extend(quote! {
-            const #constant: i128 = #number;
+            const #constant: i128 = #wire::#word(#expr) as i128;
             #call
         });
         quote!(::core::option::Option::Some(#adk::check::limit(#constant)))
