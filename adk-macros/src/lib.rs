@@ -36,7 +36,7 @@ use proc_macro::TokenStream;
 /// assert_eq!(count("a cat sat"), 3);
 /// ```
 ///
-/// - **Parameters** are `T`, `&T`, `&str`, `&[T]`, `Option<T>`, `Option<&str>` or `serde_json::Value`; the first may be
+/// - **Parameters** are `T`, `&T`, `&str`, `&[T]`, an `Option` of any of these, or `serde_json::Value`; the first may be
 ///   `&mut Context`, whatever that is called where you imported it.
 /// - **It returns** a value (`writes = KEY` says which key), `Flow`, both as `(T, Flow)`, `Option<T>` to write perhaps,
 ///   `()`, or any of these in a `Result` whose error converts into `Box<dyn Error + Send + Sync>`.

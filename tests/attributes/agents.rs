@@ -36,6 +36,8 @@ async fn every(
     place: &Place,
     tags: &[String],
     first_tag: Option<&str>,
+    more_tags: Option<&[String]>,
+    no_tags: Option<&[String]>,
     nothing: Option<u8>,
     missing: Option<&Place>,
     table: BTreeMap<String, u8>,
@@ -45,7 +47,7 @@ async fn every(
     assert_eq!(cx.agent_name(), "every");
     "1".parse::<u8>()?;
     Ok(format!(
-        "{topic} {score} {} {tags:?} {first_tag:?} {nothing:?} {missing:?} {table:?} {raw} {raw_too}",
+        "{topic} {score} {} {tags:?} {first_tag:?} {more_tags:?} {no_tags:?} {nothing:?} {missing:?} {table:?} {raw} {raw_too}",
         place.lat
     ))
 }
@@ -176,6 +178,8 @@ fn the_description_is_what_the_types_say() {
         ("place", "&Place", false),
         ("tags", "&[String]", false),
         ("first_tag", "Option<&str>", true),
+        ("more_tags", "Option<&[String]>", true),
+        ("no_tags", "Option<&[String]>", true),
         ("nothing", "Option<u8>", true),
         ("missing", "Option<&Place>", true),
         ("table", "BTreeMap<String,u8>", false),
@@ -242,13 +246,14 @@ async fn every_kind_of_parameter_is_loaded() {
         .lets("place", json!({ "lat": 46.9 }))
         .lets("tags", json!(["a", "b"]))
         .lets("first_tag", "a")
+        .lets("more_tags", json!(["c"]))
         .lets("nothing", Value::Null)
         .lets("table", json!({ "x": 1 }))
         .lets("raw", json!([1]))
         .lets("raw_too", json!({}));
     let (events, failed) = events(&tree, "cat").await;
     assert!(failed.is_none(), "{failed:?}");
-    let expected = r#"cat 0.5 46.9 ["a", "b"] Some("a") None None {"x": 1} [1] {}"#;
+    let expected = r#"cat 0.5 46.9 ["a", "b"] Some("a") Some(["c"]) None None None {"x": 1} [1] {}"#;
     assert_eq!(delta(&events[0]), [("type".to_owned(), json!(expected))]);
 }
 

@@ -29,6 +29,10 @@ pub struct Borrowed<T>(T);
 #[derive(Debug)]
 pub struct Maybe<T>(Option<T>);
 
+/// A list to lend, perhaps.
+#[derive(Debug)]
+pub struct MaybeList<T>(Option<Vec<T>>);
+
 /// A text as it stands in the state, not copied.
 #[derive(Debug)]
 pub struct Text(Arc<Value>);
@@ -71,6 +75,13 @@ impl<T> Maybe<T> {
     /// The argument.
     pub fn give(&self) -> Option<&T> {
         self.0.as_ref()
+    }
+}
+
+impl<T> MaybeList<T> {
+    /// The argument.
+    pub fn give(&self) -> Option<&[T]> {
+        self.0.as_deref()
     }
 }
 
@@ -125,6 +136,7 @@ pub trait Held: Sized {
 impl<T> Held for Owned<T> {}
 impl<T> Held for Borrowed<T> {}
 impl<T> Held for Maybe<T> {}
+impl<T> Held for MaybeList<T> {}
 impl Held for Text {}
 impl Held for MaybeText {}
 impl Held for Json {}
@@ -214,6 +226,16 @@ impl<T> Arg<&[T]> {
         Slot(|decode, cx, key| {
             let value = required(cx, key)?;
             (decode.many)(cx, key, &value).map(Borrowed)
+        })
+    }
+}
+
+impl<T> Arg<Option<&[T]>> {
+    /// Reads a list, if there is one.
+    pub fn slot(self) -> Slot<T, MaybeList<T>> {
+        Slot(|decode, cx, key| {
+            let value = optional(cx, key);
+            value.map(|value| (decode.many)(cx, key, &value)).transpose().map(MaybeList)
         })
     }
 }

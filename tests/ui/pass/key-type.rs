@@ -22,6 +22,32 @@ fn approve(items: &[String]) -> bool {
     items.is_empty()
 }
 
+/// What a tool writes is the value, as for whoever returns it: a reference and an `Option` are no part of its type.
+#[tool(writes(line: &str, mark: Option<Score>, all: &[String], name: &'static str, maybe: Option<&Draft>))]
+fn save(cx: &mut ToolContext) {
+    drop(cx.path().clone());
+}
+
+#[agent]
+fn saved(
+    line: Option<&str>,
+    mark: Option<f64>,
+    all: Option<&[String]>,
+    name: Option<String>,
+    maybe: Option<&Draft>,
+) {
+    drop((line.map(str::len), mark, all.map(<[String]>::len), name, maybe.cloned()));
+}
+
+workflow! {
+    pub Saving(topic: String) {
+        agent saver { instruction: "Save {topic}.", tools: [save] }
+
+        saver;
+        saved
+    }
+}
+
 workflow! {
     pub Writing(topic: String, any: Vec<u8>) -> score: f64 {
         agent writer -> draft: String { instruction: "Write about {topic}." }

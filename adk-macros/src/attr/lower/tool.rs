@@ -1,5 +1,6 @@
 //! `#[tool]`.
 
+use super::typed::Key;
 use super::{Names, block, name_of, output_types, refuse, types, whole};
 use crate::attr::check;
 use crate::attr::parse::{Function, Param, ToolArgs};
@@ -97,14 +98,16 @@ fn meta(function: &Function, args: &ToolArgs, names: &Names) -> TokenStream {
     let said = args.escalates.is_some() || check::names_escalate(function.body.stream());
     let mut meta = quote!(#private::ToolMeta::new(#name, #description));
     if !args.writes.is_empty() {
-        // Whether it is called is the model's choice.
-        let keys = args.writes.iter().map(|write| {
-            let (key, ty, spelled) =
-                (crate::hash::key(&write.key.text), &write.ty, types::spelled(&write.ty));
+        let mut aliases = TokenStream::new();
+        let keys = args.writes.iter().enumerate().map(|(at, write)| {
+            let (key, spelled) = (crate::hash::key(&write.key.text), types::spelled(types::value(&write.ty)));
+            let ty = Key::of(&write.ty, at, private, &mut aliases).ty;
             let number = quote!(#private::typed::Of::<#ty>::NUMBER);
+            // Whether the tool is called is the model's choice, so that no reader may count on the key.
             quote!(#private::KeySpec::typed::<#ty>(#key, #spelled, true, false, #number, 0))
         });
-        meta.extend(quote!(.writes(&[#(#keys),*])));
+        let keys: Vec<_> = keys.collect();
+        meta.extend(quote!(.writes({ #aliases &[#(#keys),*] })));
     }
     if args.long_running.is_some() {
         meta.extend(quote!(.long_running(true)));
