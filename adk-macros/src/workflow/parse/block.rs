@@ -102,6 +102,13 @@ impl Parser {
                 skip::to(input, &[';']);
                 return Ok(Begin::Unread);
             }
+            if meant == "each" && input.peek(Token![in]) {
+                skip::drain(&list);
+                let text = "syntax: an element has one name, and no pattern; help: write `each item in items < ... >`, and let agents read the parts of `item`";
+                self.report.at(open, text);
+                skip::to(input, &[';']);
+                return Ok(Begin::Unread);
+            }
             match is_known {
                 true => arguments = self.arguments(&list, meant),
                 false => skip::drain(&list),
@@ -165,6 +172,8 @@ impl Parser {
                 _ => "block-empty: a block needs at least one step; help: remove it, or put a step into it",
             };
             self.report.at(open, text);
+            // What would stand there may do anything.
+            nodes.push(Node::Unread(open));
         }
         Ok(Node::Block(Box::new(Block {
             attrs,
