@@ -211,10 +211,11 @@ impl Parser {
             read(self, &body, Closing::End);
             self.unclosed = unclosed;
         } else {
+            let torn = input.peek(Token![<=]);
             input.parse::<Token![<]>()?;
             is_empty = skip::at_close(input);
             // `<=`, of which the `=` belongs to nothing, and not to the `>` behind it either.
-            if input.peek(Token![=]) {
+            if input.peek(Token![=]) && (torn || !input.peek(Token![=>])) {
                 self.report.at(input.span(), "syntax: this `=` begins no step; help: remove it");
                 input.parse::<Token![=]>()?;
             }
