@@ -6,6 +6,7 @@ use super::super::plan::What;
 use super::super::text::code;
 use super::fields::{OwnAgent, settings, tools};
 use super::{Lower, docs, index, key_spec, numbered, prompt};
+use crate::facade;
 use crate::typed::{FEW, places};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -124,7 +125,7 @@ pub(super) fn alone(decl: &Decl) -> TokenStream {
     let own = Declaration { number: 0, decl, output: output.as_deref(), fields };
     let declares = own.lower(name, &id, &[], &|_| None);
     let types = super::flow::written(name, output.as_deref());
-    let (allow, short) = (super::allow(), crate::facade::names_of_workflows());
+    let (allow, adk, short) = (super::allow(), facade::private(), facade::names_of_workflows());
     let fallback = attrs.is_empty().then(|| {
         let doc = format!("The LLM agent `{text}`.");
         quote!(#[doc = #doc])
@@ -134,7 +135,7 @@ pub(super) fn alone(decl: &Decl) -> TokenStream {
         #fallback
         #allow
         #vis struct #defined {
-            agent: __adk::llm::Declared<#name, 0>,
+            agent: #adk::llm::Declared<#name, 0>,
         }
         #allow
         const _: () = {

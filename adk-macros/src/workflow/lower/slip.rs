@@ -21,7 +21,9 @@ impl Lower<'_> {
             None => run.path.to_token_stream(),
             Some(_) => {
                 let (holder, i) = (self.slips(), index(i));
-                quote!(<#holder as __wire::Slip<#i>>::Agent)
+                // Where the struct is defined, our short names are not known.
+                let adk = crate::facade::private();
+                quote!(<#holder as #adk::workflow::wire::Slip<#i>>::Agent)
             }
         })
     }
