@@ -275,6 +275,10 @@ fn instances_with_other_keys() {
     let two = |writes| Tree::Agent("two", two, Renames::new(&[], writes));
     assert_eq!(told(vec![two(&["y", "x"])], "x y"), NOTHING);
     assert_eq!(told(vec![two(&["z", "z"])], ""), ["field-unknown two"]);
+    // It ends its loop all the same.
+    let stop = AgentMeta::new(AgentKind::Function, "stop").may_exit(true);
+    let stop = Tree::Agent("stop", stop, Renames::new(&[], &["x"]));
+    assert_eq!(told(vec![lp(None, vec![stop])], ""), ["field-unknown stop"]);
 }
 
 #[test]

@@ -231,7 +231,11 @@ impl<'a> Walk<'_, 'a> {
             let key = renames.writes[0];
             self.push(Fault { at, part: Part::Output, key, flaw: Flaw::OtherWrites });
             // Which keys it writes is not known, so that nothing is said of those that are missing.
+            let never = self.sets.has(SURE, NEVER);
             self.sets.fill(SURE, true);
+            if !never {
+                self.sets.remove(SURE, NEVER);
+            }
         }
         let (mut i, mut j) = (0, 1);
         while j < renames.writes.len() {
