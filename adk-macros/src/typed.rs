@@ -34,7 +34,6 @@ pub(crate) fn places<'a>(types: impl IntoIterator<Item = &'a Type>, room: usize)
 
 /// `head` is `impl ... Typed for ...`, `private` the path of what the macros use. A function has room for few.
 pub(crate) fn implement(
-    private: &TokenStream,
     head: &TokenStream,
     reads: &[(&Type, TokenStream)],
     writes: &[(&Type, TokenStream)],
@@ -44,7 +43,7 @@ pub(crate) fn implement(
         let at = |place: usize| {
             let found = places.iter().position(|&other| usize::from(other) == place);
             let ty = found.and_then(|i| given.get(i)).map(|(_, ty)| ty.clone());
-            ty.unwrap_or_else(|| quote!(#private::typed::Absent))
+            ty.unwrap_or_else(|| quote!(__typed::Absent))
         };
         let all = (from..from + count).map(|place| at(place + 1));
         leak::associated(name, &quote!((#(#all,)*)), given.iter().map(|(ty, _)| *ty))

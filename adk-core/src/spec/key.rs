@@ -1,7 +1,7 @@
 //! State keys with their types.
 
 use super::hash::hash;
-use super::number::{Numbered, UNKNOWN};
+use super::number::{NONE, Numbered, UNKNOWN};
 use std::any::TypeId;
 use std::fmt;
 use std::mem::needs_drop;
@@ -23,15 +23,20 @@ pub struct KeySpec<'a> {
     /// It reads a value of any type.
     #[serde(skip)]
     pub(crate) any: bool,
-    /// What the macros wrote: its name as a number, and whether it has a prefix.
+    /// Its name as a number, where the macros wrote it; 0 is none. Plain numbers, here and below: rustc looks through each
+    /// constant with a key again and again, and an `Option` takes it longest.
     #[serde(skip)]
-    hashed: Option<(u64, bool)>,
+    hash: u64,
+    /// Whether its name has a prefix, where the macros wrote it.
+    #[serde(skip)]
+    prefix: bool,
     /// The number of its type.
     #[serde(skip)]
     pub(crate) number: u64,
-    /// How large its type is, how it is aligned, and whether it has to be dropped: what differs here is not of one type.
+    /// Of a type without a number how large it is, how it is aligned, and whether it has to be dropped: what differs here
+    /// is not of one type. 0 is none.
     #[serde(skip)]
-    layout: Option<(usize, usize, bool)>,
+    layout: u64,
     /// Read as an `Option`, so that the type of the key may be one as well.
     #[serde(skip)]
     pub(crate) perhaps: bool,
@@ -49,9 +54,10 @@ impl<'a> KeySpec<'a> {
             optional: false,
             id: None,
             any: false,
-            hashed: None,
+            hash: 0,
+            prefix: false,
             number: UNKNOWN,
-            layout: None,
+            layout: 0,
             perhaps: false,
             place: 0,
         }
@@ -106,9 +112,10 @@ impl<'a> KeySpec<'a> {
             optional,
             id: Some(TypeId::of::<T>),
             any,
-            hashed: Some((hash, prefix)),
+            hash,
+            prefix,
             number,
-            layout: Some((size_of::<T>(), align_of::<T>(), needs_drop::<T>())),
+            layout: if number == NONE { layout::<T>() } else { 0 },
             perhaps: optional,
             place,
         }
@@ -118,32 +125,32 @@ impl<'a> KeySpec<'a> {
     #[doc(hidden)]
     #[must_use]
     pub fn numbered<T: Numbered>(mut self) -> Self {
-        self.hashed = Some((hash(self.name), has_prefix(self.name)));
+        (self.hash, self.prefix) = (hash(self.name), has_prefix(self.name));
         self.number = T::NUMBER;
         self
     }
 
     /// Its name as a number, if the macros wrote it.
     pub(crate) const fn hashed(&self) -> Option<u64> {
-        match self.hashed {
-            Some((hash, _)) => Some(hash),
-            None => None,
+        match self.hash {
+            0 => None,
+            hash => Some(hash),
         }
     }
 
     /// Its name as a number.
     pub(crate) const fn hash(&self) -> u64 {
-        match self.hashed {
-            Some((hash, _)) => hash,
-            None => hash(self.name),
+        match self.hash {
+            0 => hash(self.name),
+            hash => hash,
         }
     }
 
     /// Whether it belongs to the session whatever workflow writes it.
     pub(crate) const fn has_prefix(&self) -> bool {
-        match self.hashed {
-            Some((_, prefix)) => prefix,
-            None => has_prefix(self.name),
+        match self.hash {
+            0 => has_prefix(self.name),
+            _ => self.prefix,
         }
     }
 
@@ -161,12 +168,7 @@ impl<'a> KeySpec<'a> {
 
     /// Whether both types are known and cannot be one, since a value of one takes other room than one of the other.
     pub(crate) const fn differs_in_layout(&self, other: &Self) -> bool {
-        match (self.layout, other.layout) {
-            (Some((size, align, drops)), Some((other_size, other_align, other_drops))) => {
-                size != other_size || align != other_align || drops != other_drops
-            }
-            _ => false,
-        }
+        self.layout != 0 && other.layout != 0 && self.layout != other.layout
     }
 
     /// Whether the type itself is known.
@@ -178,6 +180,11 @@ impl<'a> KeySpec<'a> {
     pub fn type_id(&self) -> Option<TypeId> {
         self.id.map(|id| id())
     }
+}
+
+/// One number for it; an alignment is never 0.
+const fn layout<T>() -> u64 {
+    (size_of::<T>() as u64) << 16 | (align_of::<T>() as u64) << 1 | needs_drop::<T>() as u64
 }
 
 /// Whether a key belongs to the session whatever workflow writes it.

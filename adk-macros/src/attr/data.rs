@@ -25,8 +25,7 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
         report.at(union.union_token.span, "a `union` has no form in JSON", "write an `enum`");
         return report.beside(item);
     }
-    let facade = crate::facade::facade();
-    let private = quote!(#facade::__private);
+    let private = crate::facade::private();
     let own: Vec<String> = input.attrs.iter().flat_map(derived).collect();
     let derives = [
         ("Clone", quote!(::core::clone::Clone)),

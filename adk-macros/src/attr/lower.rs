@@ -18,8 +18,6 @@ use syn::Attribute;
 
 /// What stands around every impl.
 struct Names {
-    /// `::adk::__private`.
-    private: TokenStream,
     /// The name where it is used: to editors the user's token is the function and its twin, and nothing else.
     name: Ident,
     /// The arguments as locals; a name of the user's own cannot hide behind them.
@@ -28,11 +26,10 @@ struct Names {
 
 impl Names {
     fn new(function: &Function) -> Self {
-        let facade = crate::facade::facade();
         let locals = (0..function.params.len()).map(|at| format_ident!("__adk_{at}")).collect();
         let mut name = function.sig.ident.clone();
         name.set_span(Span::call_site());
-        Self { private: quote!(#facade::__private), name, locals }
+        Self { name, locals }
     }
 }
 
@@ -80,8 +77,8 @@ fn conditions(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
 }
 
 /// The block around the impl: what is in it cannot be named from outside, and has no names of the user's to hide.
-fn block(attrs: &[Attribute], private: &TokenStream, inside: &TokenStream) -> TokenStream {
-    let conditions = conditions(attrs);
+fn block(attrs: &[Attribute], inside: &TokenStream) -> TokenStream {
+    let (conditions, names) = (conditions(attrs), crate::facade::names());
     quote! {
         #(#conditions)*
         #[allow(
@@ -96,14 +93,14 @@ fn block(attrs: &[Attribute], private: &TokenStream, inside: &TokenStream) -> To
             clippy::pedantic
         )]
         const _: () = {
-            use #private::{Otherwise as _, typed::Otherwise as _};
+            #names
             #inside
         };
     }
 }
 
 /// What the function returns, and what is inside of that. Aliases count as what they stand for.
-fn output_types(function: &Function, private: &TokenStream) -> TokenStream {
+fn output_types(function: &Function) -> TokenStream {
     let output = types::fixed(function.returns());
     if typed::is_plain(function) {
         return quote! {
@@ -115,22 +112,17 @@ fn output_types(function: &Function, private: &TokenStream) -> TokenStream {
     quote! {
         type __AdkOutput = #output;
         type __AdkPlain =
-            <__AdkOutput as #private::OfResult<{ #private::Probe::<__AdkOutput>::RESULT }>>::Value;
+            <__AdkOutput as __adk::OfResult<{ __adk::Probe::<__AdkOutput>::RESULT }>>::Value;
         type __AdkValue =
-            <__AdkPlain as #private::OfFlow<{ #private::Probe::<__AdkPlain>::FLOW }>>::Value;
+            <__AdkPlain as __adk::OfFlow<{ __adk::Probe::<__AdkPlain>::FLOW }>>::Value;
     }
 }
 
 /// A check on types: what the caret stands under goes from one token to another.
-fn refuse(
-    private: &TokenStream,
-    (from, to): (Span, Span),
-    wrong: &TokenStream,
-    message: &str,
-) -> TokenStream {
+fn refuse((from, to): (Span, Span), wrong: &TokenStream, message: &str) -> TokenStream {
     // The compiler points from the first token of a call to its last. These are parentheses, so that no editor takes
     // our path for the user's token.
-    let refuse = quote!(#private::refuse);
+    let refuse = quote!(__adk::refuse);
     let callee = quote_spanned!(from=> (#refuse));
     let arguments = quote_spanned!(to=> (#wrong, #message));
     quote!(const _: () = #callee #arguments;)

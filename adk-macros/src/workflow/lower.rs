@@ -22,6 +22,7 @@ use super::ast::{Decl, DeclKind, Workflow};
 use super::names;
 use super::plan::Plan;
 use super::report::Report;
+use crate::facade;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
@@ -31,8 +32,6 @@ struct Lower<'a> {
     plan: &'a Plan<'a>,
     /// The struct where it is used; its definition alone is the user's token to editors.
     name: Ident,
-    /// `::adk::__private`.
-    adk: TokenStream,
 }
 
 /// The whole expansion of `workflow!`. What could be read is defined, whatever was wrong.
@@ -41,12 +40,11 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> Toke
     let Some(name) = &tree.name else {
         return errors;
     };
-    let lower = Lower { tree, plan, name: names::unspanned(name), adk: private() };
+    let lower = Lower { tree, plan, name: names::unspanned(name) };
     let editor = lower.editor();
     let structs = lower.structs();
     let keys = lower.key_structs();
-    let allow = allow();
-    let adk = &lower.adk;
+    let (allow, names) = (allow(), facade::names_of_workflows());
     let slips = lower.slip_holder();
     let declared = lower.declared();
     let awaits = lower.awaits();
@@ -64,8 +62,7 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> Toke
         #slips
         #allow
         const _: () = {
-            #[allow(unused_imports)]
-            use #adk::{Otherwise as _, typed::Otherwise as _, workflow::wire::{NoInstruction as _, Otherwise as _, ReadPlain as _}};
+            #names
             #declared
             #awaits
             #placed
@@ -82,23 +79,17 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> Toke
 
 /// The whole expansion of `llm::agent!`.
 pub(super) fn agents(agents: &[Decl], report: Report) -> TokenStream {
-    let adk = private();
     let mut seen: Vec<String> = Vec::new();
     let mut all = TokenStream::new();
     for decl in agents {
         let name = names::plain(&decl.name);
         if !seen.contains(&name) && matches!(decl.kind, DeclKind::Llm { .. }) {
-            all.extend(declared::alone(decl, &adk));
+            all.extend(declared::alone(decl));
         }
         seen.push(name);
     }
     all.extend(report.into_tokens());
     all
-}
-
-fn private() -> TokenStream {
-    let facade = crate::facade::facade();
-    quote!(#facade::__private)
 }
 
 /// Lints that have nothing to say about an expansion.
@@ -131,19 +122,19 @@ fn index(number: usize) -> Literal {
 }
 
 /// A key of a known type, with the place that its type has in `impl Typed`.
-fn key_spec(adk: &TokenStream, typed: &super::ast::Typed, place: u8) -> TokenStream {
-    spec_of(adk, typed, place, &quote!(false))
+fn key_spec(typed: &super::ast::Typed, place: u8) -> TokenStream {
+    spec_of(typed, place, &quote!(false))
 }
 
 /// The same for a key that is read: `serde_json::Value` reads any type.
-fn reading_spec(adk: &TokenStream, typed: &super::ast::Typed, place: u8) -> TokenStream {
+fn reading_spec(typed: &super::ast::Typed, place: u8) -> TokenStream {
     let ty = &typed.ty;
-    spec_of(adk, typed, place, &quote!(#adk::typed::Of::<#ty>::VALUE))
+    spec_of(typed, place, &quote!(__typed::Of::<#ty>::VALUE))
 }
 
-fn spec_of(adk: &TokenStream, typed: &super::ast::Typed, place: u8, any: &TokenStream) -> TokenStream {
+fn spec_of(typed: &super::ast::Typed, place: u8, any: &TokenStream) -> TokenStream {
     let (key, text, ty) = (crate::hash::key(&typed.key.text()), names::type_text(&typed.ty), &typed.ty);
-    quote!(#adk::KeySpec::typed::<#ty>(#key, #text, false, #any, #adk::typed::Of::<#ty>::NUMBER, #place))
+    quote!(__adk::KeySpec::typed::<#ty>(#key, #text, false, #any, __typed::Of::<#ty>::NUMBER, #place))
 }
 
 /// A call that raises a fault under a token: only its parentheses carry the user's span, since every spanned

@@ -17,13 +17,13 @@ pub(crate) fn agent(function: &Function, args: &AgentArgs, report: Report) -> To
         return report.beside(written);
     }
     let names = Names::new(function);
-    let (private, twin) = (&names.private, super::twin(function));
+    let twin = super::twin(function);
     let inside = if check::is_callable(function) {
-        let (types, name) = (output_types(function, private), &names.name);
+        let (types, name) = (output_types(function), &names.name);
         // One fault, one message: what tokens show to be wrong is not judged by types as well.
-        let checks = report.is_empty().then(|| checks(function, args, &names, &report));
-        let keys = Keys::of(function, args, &names);
-        let (meta, run) = (meta(function, args, &keys, &names), run(function, args, &names));
+        let checks = report.is_empty().then(|| checks(function, args, &report));
+        let keys = Keys::of(function, args);
+        let (meta, run) = (meta(function, args, &keys), run(function, args, &names));
         let typed = keys.lower(function, &names);
         let key = args.writes.as_ref().map_or("", |key| &key.text);
         quote! {
@@ -33,50 +33,49 @@ pub(crate) fn agent(function: &Function, args: &AgentArgs, report: Report) -> To
             #run
             #[automatically_derived]
             #[diagnostic::do_not_recommend]
-            impl #private::Agent for #name {
-                const META: #private::AgentMeta<'static> = #meta;
+            impl __adk::Agent for #name {
+                const META: __adk::AgentMeta<'static> = #meta;
 
                 fn run<'__adk>(
                     &self,
-                    __adk_cx: &'__adk mut #private::Context,
-                ) -> #private::BoxFuture<'__adk, #private::Result<#private::Flow>> {
-                    #private::function::run(__adk_cx, #key, __adk_begin)
+                    __adk_cx: &'__adk mut __adk::Context,
+                ) -> __adk::BoxFuture<'__adk, __adk::Result<__adk::Flow>> {
+                    __adk::function::run(__adk_cx, #key, __adk_begin)
                 }
 
                 fn boxed<'__adk>(
                     &'__adk self,
-                    __adk_cx: &'__adk mut #private::Context,
-                ) -> #private::BoxFuture<'__adk, #private::Result<#private::Flow>> {
-                    #private::function::run(__adk_cx, #key, __adk_begin)
+                    __adk_cx: &'__adk mut __adk::Context,
+                ) -> __adk::BoxFuture<'__adk, __adk::Result<__adk::Flow>> {
+                    __adk::function::run(__adk_cx, #key, __adk_begin)
                 }
             }
         }
     } else {
         inert(function, &names)
     };
-    let block = block(&function.attrs, private, &inside);
+    let block = block(&function.attrs, &inside);
     report.beside(quote!(#written #twin #block))
 }
 
 /// An agent that does nothing, beside an error that says why.
 fn inert(function: &Function, names: &Names) -> TokenStream {
-    let (private, name, text) = (&names.private, &names.name, function.name());
+    let (name, text) = (&names.name, function.name());
     quote! {
         #[automatically_derived]
         #[diagnostic::do_not_recommend]
-        impl #private::Agent for #name {
-            const META: #private::AgentMeta<'static> =
-                #private::AgentMeta::new(#private::AgentKind::Function, #text);
+        impl __adk::Agent for #name {
+            const META: __adk::AgentMeta<'static> =
+                __adk::AgentMeta::new(__adk::AgentKind::Function, #text);
 
-            async fn run(&self, _: &mut #private::Context) -> #private::Result<#private::Flow> {
-                ::core::result::Result::Ok(#private::Flow::Continue)
+            async fn run(&self, _: &mut __adk::Context) -> __adk::Result<__adk::Flow> {
+                ::core::result::Result::Ok(__adk::Flow::Continue)
             }
         }
     }
 }
 
-fn meta(function: &Function, args: &AgentArgs, keys: &Keys, names: &Names) -> TokenStream {
-    let private = &names.private;
+fn meta(function: &Function, args: &AgentArgs, keys: &Keys) -> TokenStream {
     let text = function.name();
     let description = docs::description(&function.attrs).unwrap_or_else(|| quote!(""));
     let reads = function.params.first().map(|first| {
@@ -85,32 +84,32 @@ fn meta(function: &Function, args: &AgentArgs, keys: &Keys, names: &Names) -> To
                 (hash::key(&name_of(param)), types::spelled(&param.ty), fixed(&param.ty));
             let ((of, any), place) = (keys.of_read(at), Keys::place(function, at));
             let (optional, number) =
-                (quote!(#private::Probe::<#ty>::OPTIONAL), quote!(#private::typed::Of::<#of>::NUMBER));
-            quote!(#private::KeySpec::typed::<#of>(#key, #spelled, #optional, #any, #number, #place))
+                (quote!(__adk::Probe::<#ty>::OPTIONAL), quote!(__typed::Of::<#of>::NUMBER));
+            quote!(__adk::KeySpec::typed::<#of>(#key, #spelled, #optional, #any, #number, #place))
         });
         let first = fixed(&first.ty);
-        quote!(#private::function::reads(#private::Probe::<#first>::CONTEXT, &[#(#all),*]))
+        quote!(__adk::function::reads(__adk::Probe::<#first>::CONTEXT, &[#(#all),*]))
     });
     let reads = reads.unwrap_or_else(|| quote!(&[]));
     let writes = args.writes.iter().map(|key| {
         let (key, spelled, of) =
             (hash::key(&key.text), types::written(&function.sig.output), keys.of_written());
         let (optional, number) =
-            (quote!(#private::Probe::<__AdkValue>::OPTIONAL), quote!(#private::typed::Of::<#of>::NUMBER));
-        quote!(#private::KeySpec::typed::<#of>(#key, #spelled, #optional, false, #number, 1))
+            (quote!(__adk::Probe::<__AdkValue>::OPTIONAL), quote!(__typed::Of::<#of>::NUMBER));
+        quote!(__adk::KeySpec::typed::<#of>(#key, #spelled, #optional, false, #number, 1))
     });
     let exits = args.exits.as_ref().map(|exits| {
         let loops = &exits.loops;
         quote!(.exits(&[#(#loops),*]))
     });
     quote! {
-        #private::function::meta(
+        __adk::function::meta(
             #text,
             ::core::concat!(::core::module_path!(), "::", #text),
             #description,
             #reads,
             &[#(#writes),*],
-            #private::Probe::<__AdkPlain>::FLOW != 0,
+            __adk::Probe::<__AdkPlain>::FLOW != 0,
         )
         #exits
     }
@@ -121,14 +120,14 @@ fn fixed(ty: &syn::Type) -> TokenStream {
 }
 
 fn run(function: &Function, args: &AgentArgs, names: &Names) -> TokenStream {
-    let Names { private, name, locals } = names;
+    let Names { name, locals } = names;
     let loads = function.params.iter().zip(locals).map(|(param, local)| {
         let (ty, key) = (fixed(&param.ty), name_of(param));
         // A type that no key can hold is said where it stands: rustc points at the type before the `as`.
         let place = quote_spanned!(types::caret(&param.ty)=> _);
         quote! {
-            let #local = <#place as #private::function::StateRead>::load(
-                #private::function::Arg::<#ty>::NEW.slot(),
+            let #local = <#place as __adk::function::StateRead>::load(
+                __adk::function::Arg::<#ty>::NEW.slot(),
                 __adk_cx,
                 #key,
             )?;
@@ -136,7 +135,7 @@ fn run(function: &Function, args: &AgentArgs, names: &Names) -> TokenStream {
     });
     let blocking = args.blocking.filter(|_| function.sig.asyncness.is_none());
     let begin = match (locals.first(), blocking) {
-        (None, _) => quote!(let __adk_how = #private::function::Recorded;),
+        (None, _) => quote!(let __adk_how = __adk::function::Recorded;),
         (Some(first), None) => quote!(let (#first, __adk_how) = #first.begin(__adk_cx);),
         (Some(first), Some(_)) => quote!(let (#first, __adk_how) = #first.begin_blocking(__adk_cx);),
     };
@@ -147,17 +146,17 @@ fn run(function: &Function, args: &AgentArgs, names: &Names) -> TokenStream {
     let value = match args.writes {
         Some(_) => {
             let place = quote_spanned!(value=> _);
-            let value = quote!(#private::function::tag(&__adk_out).value(__adk_out));
-            quote!(<#place as #private::function::StateWrite>::json(#value)?)
+            let value = quote!(__adk::function::tag(&__adk_out).value(__adk_out));
+            quote!(<#place as __adk::function::StateWrite>::json(#value)?)
         }
         None => quote!(::core::option::Option::None),
     };
     let call = quote! {
         let __adk_out = #name(#(#locals.give()),*) #wait;
-        let __adk_out = #private::function::tag(&__adk_out).ok(__adk_out);
-        let __adk_out = <#error as #private::function::AgentFailure>::ok(__adk_out)?;
-        let (__adk_out, __adk_flow) = #private::function::tag(&__adk_out).flow(__adk_out);
-        ::core::result::Result::Ok(#private::function::Done::new(#value, __adk_flow))
+        let __adk_out = __adk::function::tag(&__adk_out).ok(__adk_out);
+        let __adk_out = <#error as __adk::function::AgentFailure>::ok(__adk_out)?;
+        let (__adk_out, __adk_flow) = __adk::function::tag(&__adk_out).flow(__adk_out);
+        ::core::result::Result::Ok(__adk::function::Done::new(#value, __adk_flow))
     };
     let work = match (blocking, &function.sig.asyncness) {
         (Some(_), _) => quote!(block(move || { #call })),
@@ -165,8 +164,8 @@ fn run(function: &Function, args: &AgentArgs, names: &Names) -> TokenStream {
         (None, None) => quote!(call(move || { #call })),
     };
     quote! {
-        fn __adk_begin(__adk_cx: &mut #private::Context) -> #private::Result<#private::function::Work<'_>> {
-            use #private::function::{AnyOutput as _, Held as _, LoadMaybe as _, LoadPlain as _};
+        fn __adk_begin(__adk_cx: &mut __adk::Context) -> __adk::Result<__adk::function::Work<'_>> {
+            use __adk::function::{AnyOutput as _, Held as _, LoadMaybe as _, LoadPlain as _};
             #(#loads)*
             #begin
             ::core::result::Result::Ok(__adk_how.#work)
@@ -183,14 +182,13 @@ fn returns(function: &Function) -> (Span, Span) {
 }
 
 /// What only types can tell.
-fn checks(function: &Function, args: &AgentArgs, names: &Names, report: &Report) -> TokenStream {
-    let private = &names.private;
+fn checks(function: &Function, args: &AgentArgs, report: &Report) -> TokenStream {
     let name = function.name();
     let mut checks = TokenStream::new();
     let mut check = |span: (Span, Span), wrong: &TokenStream, fact: String, help: String| {
-        checks.extend(refuse(private, span, wrong, &report.message(&fact, &help)));
+        checks.extend(refuse(span, wrong, &report.message(&fact, &help)));
     };
-    let unit = quote!(#private::Probe::<__AdkValue>::UNIT);
+    let unit = quote!(__adk::Probe::<__AdkValue>::UNIT);
     match &args.writes {
         Some(key) => check(
             (key.span, key.span),
@@ -208,12 +206,12 @@ fn checks(function: &Function, args: &AgentArgs, names: &Names, report: &Report)
     if let Some(exits) = &args.exits {
         check(
             (exits.span, exits.span),
-            &quote!(#private::Probe::<__AdkPlain>::FLOW == 0),
+            &quote!(__adk::Probe::<__AdkPlain>::FLOW == 0),
             format!("`{name}` says which loops it may end, but returns no `Flow`"),
             "return `Flow` or `(T, Flow)`, or remove `exits`".into(),
         );
     }
-    let context = |ty: &TokenStream| quote!(#private::Probe::<#ty>::CONTEXT);
+    let context = |ty: &TokenStream| quote!(__adk::Probe::<#ty>::CONTEXT);
     for (at, param) in function.params.iter().enumerate() {
         let is_context = context(&fixed(&param.ty));
         if at > 0 {

@@ -12,47 +12,45 @@ use syn::{GenericParam, Type};
 
 /// The impl, whose `META` gets the keys, and what is known of their types.
 pub(crate) fn by_hand(item: &ByHand, args: &ByHandArgs, report: Report) -> TokenStream {
-    let facade = crate::facade::facade();
-    let private = quote!(#facade::__private);
-    let Some(written) = written(item, &private) else {
+    let Some(written) = written(item) else {
         // rustc says that `META` is missing.
         let (head, body) = (&item.head, &item.body);
         return report.beside(quote!(#head #body));
     };
     let mut aliases = TokenStream::new();
     let all = args.reads.iter().chain(&args.writes).enumerate();
-    let all = all.map(|(at, key)| Known::of(item, key, at, &private, &mut aliases));
+    let all = all.map(|(at, key)| Known::of(item, key, at, &mut aliases));
     let all: Vec<_> = all.collect();
     let (reads, writes) = all.split_at(args.reads.len());
     let placed = |keys: &[Known<'_>], room| places(keys.iter().map(|key| &key.key.ty), room);
     let read = reads.iter().zip(placed(reads, READS));
-    let read = read.map(|(key, place)| key.spec(&key.key.ty, place, &private));
+    let read = read.map(|(key, place)| key.spec(&key.key.ty, place));
     // As for functions, whoever returns an `Option<T>` writes a `T` perhaps.
     let write = writes.iter().zip(placed(writes, WRITES));
-    let write = write.map(|(key, place)| key.spec(types::value(&key.key.ty), place, &private));
+    let write = write.map(|(key, place)| key.spec(types::value(&key.key.ty), place));
     let (generics, _, conditions) = item.generics.split_for_impl();
     let ty = &item.ty;
-    let head = quote!(impl #generics #private::typed::Typed for #ty #conditions);
-    let typed = implement(&private, &head, &made(reads, true), &made(writes, false), READS);
+    let head = quote!(impl #generics __typed::Typed for #ty #conditions);
+    let typed = implement(&head, &made(reads, true), &made(writes, false), READS);
     // Evaluated here, so that a fault in it is told where it stands, in words of the user's code alone: these tokens
     // have the span of the type, and are none for editors. That of a type with parameters is evaluated where it is used.
     let meta = item.generics.params.is_empty().then(|| {
-        let evaluated = quote_spanned!(ty.span()=> <#ty as #private::Agent>::META);
+        let evaluated = quote_spanned!(ty.span()=> <#ty as __adk::Agent>::META);
         quote! {
             #[cfg(not(rust_analyzer))]
-            const _: #private::AgentMeta<'static> = #evaluated;
+            const _: __adk::AgentMeta<'static> = #evaluated;
         }
     });
     let inside = quote! {
         #aliases
-        impl #generics #private::typed::Keyed for #ty #conditions {
-            const READS: &'static [#private::KeySpec<'static>] = &[#(#read),*];
-            const WRITES: &'static [#private::KeySpec<'static>] = &[#(#write),*];
+        impl #generics __typed::Keyed for #ty #conditions {
+            const READS: &'static [__adk::KeySpec<'static>] = &[#(#read),*];
+            const WRITES: &'static [__adk::KeySpec<'static>] = &[#(#write),*];
         }
         #typed
         #meta
     };
-    let block = block(&item.attrs, &private, &inside);
+    let block = block(&item.attrs, &inside);
     report.beside(quote!(#written #block))
 }
 
@@ -62,11 +60,12 @@ fn made<'a>(all: &[Known<'a>], reads: bool) -> Made<'a> {
 }
 
 /// The impl as it was written, but for the value of its `META`.
-fn written(item: &ByHand, private: &TokenStream) -> Option<TokenStream> {
+fn written(item: &ByHand) -> Option<TokenStream> {
     let meta = item.constant("META")?;
     let (head, before, value, after) = (&item.head, &meta.before, &meta.value, &meta.after);
     let (from, to) = whole(value);
     // As in `refuse`: the caret goes from the first token of the value to its last.
+    let private = crate::facade::private();
     let described = quote!(#private::typed::described::<Self>);
     let (callee, value) = (quote_spanned!(from=> (#described)), quote_spanned!(to=> (#value)));
     let mut body = proc_macro2::Group::new(item.body.delimiter(), quote!(#before #callee #value #after));
@@ -85,37 +84,31 @@ struct Known<'a> {
 }
 
 impl<'a> Known<'a> {
-    fn of(
-        item: &ByHand,
-        key: &'a TypedKey,
-        at: usize,
-        private: &TokenStream,
-        aliases: &mut TokenStream,
-    ) -> Self {
+    fn of(item: &ByHand, key: &'a TypedKey, at: usize, aliases: &mut TokenStream) -> Self {
         let ty = &key.ty;
         if depends(item, ty.to_token_stream()) {
             // Types with parameters have nothing that could be asked: what is spelled counts.
             let inside = types::value(ty);
             let optional = !std::ptr::eq(inside, ty);
             let ty = inside.to_token_stream();
-            let read = if optional { quote!(#private::typed::Perhaps<#ty>) } else { ty.clone() };
+            let read = if optional { quote!(__typed::Perhaps<#ty>) } else { ty.clone() };
             let of = Key { ty, read, any: None };
-            return Self { key, of, optional: quote!(#optional), number: quote!(#private::typed::UNKNOWN) };
+            return Self { key, of, optional: quote!(#optional), number: quote!(__typed::UNKNOWN) };
         }
         let fixed = types::fixed(ty.to_token_stream());
-        let optional = quote!(#private::Probe::<#fixed>::OPTIONAL);
-        let of = Key::of(ty, at, private, aliases);
+        let optional = quote!(__adk::Probe::<#fixed>::OPTIONAL);
+        let of = Key::of(ty, at, aliases);
         let ty = &of.ty;
-        let number = quote!(#private::typed::Of::<#ty>::NUMBER);
+        let number = quote!(__typed::Of::<#ty>::NUMBER);
         Self { key, of, optional, number }
     }
 
     /// As data, with its type as messages spell it.
-    fn spec(&self, spelled: &Type, place: u8, private: &TokenStream) -> TokenStream {
+    fn spec(&self, spelled: &Type, place: u8) -> TokenStream {
         let (name, spelled) = (crate::hash::key(&self.key.key.text), types::spelled(spelled));
         let (ty, optional, number) = (&self.of.ty, &self.optional, &self.number);
         let any = self.of.any.clone().unwrap_or_else(|| quote!(false));
-        quote!(#private::KeySpec::typed::<#ty>(#name, #spelled, #optional, #any, #number, #place))
+        quote!(__adk::KeySpec::typed::<#ty>(#name, #spelled, #optional, #any, #number, #place))
     }
 }
 

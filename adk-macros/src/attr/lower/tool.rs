@@ -17,38 +17,38 @@ pub(crate) fn tool(function: &Function, args: &ToolArgs, report: Report) -> Toke
         return report.beside(written);
     }
     let names = Names::new(function);
-    let (private, twin) = (&names.private, super::twin(function));
+    let twin = super::twin(function);
     let name = &names.name;
     let inside = if check::is_callable(function) {
-        let types = output_types(function, private);
+        let types = output_types(function);
         // One fault, one message: what tokens show to be wrong is not judged by types as well.
-        let checks = report.is_empty().then(|| checks(function, &names, &report));
-        let (meta, declare) = (meta(function, args, &names), declare(function, &names));
+        let checks = report.is_empty().then(|| checks(function, &report));
+        let (meta, declare) = (meta(function, args), declare(function, &names));
         let call = call(function, args, &names);
         quote! {
             #types
             #checks
-            static __ADK_DECLARATION: ::std::sync::LazyLock<#private::model::ToolDeclaration> =
+            static __ADK_DECLARATION: ::std::sync::LazyLock<__adk::model::ToolDeclaration> =
                 ::std::sync::LazyLock::new(|| {
-                    use #private::args::{ArgMaybe as _, ArgPlain as _};
+                    use __adk::args::{ArgMaybe as _, ArgPlain as _};
                     #declare
                 });
 
             #[automatically_derived]
             #[diagnostic::do_not_recommend]
-            impl #private::Tool for #name {
-                const META: #private::ToolMeta<'static> = #meta;
+            impl __adk::Tool for #name {
+                const META: __adk::ToolMeta<'static> = #meta;
 
-                fn declaration(&self) -> &#private::model::ToolDeclaration {
+                fn declaration(&self) -> &__adk::model::ToolDeclaration {
                     &__ADK_DECLARATION
                 }
 
                 async fn call(
                     &self,
-                    __adk_args: #private::ToolArgs,
-                    __adk_cx: &mut #private::ToolContext,
-                ) -> ::core::result::Result<#private::serde_json::Value, #private::ToolError> {
-                    use #private::args::{AnyOutput as _, ArgMaybe as _, ArgPlain as _, ResultOutput as _};
+                    __adk_args: __adk::ToolArgs,
+                    __adk_cx: &mut __adk::ToolContext,
+                ) -> ::core::result::Result<__adk::serde_json::Value, __adk::ToolError> {
+                    use __adk::args::{AnyOutput as _, ArgMaybe as _, ArgPlain as _, ResultOutput as _};
                     #call
                 }
             }
@@ -56,55 +56,54 @@ pub(crate) fn tool(function: &Function, args: &ToolArgs, report: Report) -> Toke
     } else {
         inert(function, &names)
     };
-    let block = block(&function.attrs, private, &inside);
+    let block = block(&function.attrs, &inside);
     report.beside(quote!(#written #twin #block))
 }
 
 /// A tool that does nothing, beside an error that says why.
 fn inert(function: &Function, names: &Names) -> TokenStream {
-    let (private, name, text) = (&names.private, &names.name, function.name());
+    let (name, text) = (&names.name, function.name());
     quote! {
-        static __ADK_DECLARATION: ::std::sync::LazyLock<#private::model::ToolDeclaration> =
+        static __ADK_DECLARATION: ::std::sync::LazyLock<__adk::model::ToolDeclaration> =
             ::std::sync::LazyLock::new(|| {
-                #private::args::Declare::new(&<#name as #private::Tool>::META).build()
+                __adk::args::Declare::new(&<#name as __adk::Tool>::META).build()
             });
 
         #[automatically_derived]
         #[diagnostic::do_not_recommend]
-        impl #private::Tool for #name {
-            const META: #private::ToolMeta<'static> = #private::ToolMeta::new(#text, "");
+        impl __adk::Tool for #name {
+            const META: __adk::ToolMeta<'static> = __adk::ToolMeta::new(#text, "");
 
-            fn declaration(&self) -> &#private::model::ToolDeclaration {
+            fn declaration(&self) -> &__adk::model::ToolDeclaration {
                 &__ADK_DECLARATION
             }
 
             async fn call(
                 &self,
-                _: #private::ToolArgs,
-                _: &mut #private::ToolContext,
-            ) -> ::core::result::Result<#private::serde_json::Value, #private::ToolError> {
-                ::core::result::Result::Ok(#private::serde_json::Value::Null)
+                _: __adk::ToolArgs,
+                _: &mut __adk::ToolContext,
+            ) -> ::core::result::Result<__adk::serde_json::Value, __adk::ToolError> {
+                ::core::result::Result::Ok(__adk::serde_json::Value::Null)
             }
         }
     }
 }
 
-fn meta(function: &Function, args: &ToolArgs, names: &Names) -> TokenStream {
-    let private = &names.private;
+fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
     let name = args.name.as_ref().map_or_else(|| function.name(), syn::LitStr::value);
     // One mistake, one message: a tool without a name is not refused once more by the agents that have it.
     let name = if check::is_reserved(&name) { String::new() } else { name };
     let description = docs::description(&function.attrs).unwrap_or_else(|| quote!(""));
     let said = args.escalates.is_some() || check::names_escalate(function.body.stream());
-    let mut meta = quote!(#private::ToolMeta::new(#name, #description));
+    let mut meta = quote!(__adk::ToolMeta::new(#name, #description));
     if !args.writes.is_empty() {
         let mut aliases = TokenStream::new();
         let keys = args.writes.iter().enumerate().map(|(at, write)| {
             let (key, spelled) = (crate::hash::key(&write.key.text), types::spelled(types::value(&write.ty)));
-            let ty = Key::of(&write.ty, at, private, &mut aliases).ty;
-            let number = quote!(#private::typed::Of::<#ty>::NUMBER);
+            let ty = Key::of(&write.ty, at, &mut aliases).ty;
+            let number = quote!(__typed::Of::<#ty>::NUMBER);
             // Whether the tool is called is the model's choice, so that no reader may count on the key.
-            quote!(#private::KeySpec::typed::<#ty>(#key, #spelled, true, false, #number, 0))
+            quote!(__adk::KeySpec::typed::<#ty>(#key, #spelled, true, false, #number, 0))
         });
         let keys: Vec<_> = keys.collect();
         meta.extend(quote!(.writes({ #aliases &[#(#keys),*] })));
@@ -116,19 +115,19 @@ fn meta(function: &Function, args: &ToolArgs, names: &Names) -> TokenStream {
         meta.extend(quote!(.confirm(true)));
     }
     // Last: what stands behind an `||` is not promoted to a `'static`.
-    meta.extend(quote!(.may_exit(#said || #private::Probe::<__AdkPlain>::FLOW != 0)));
+    meta.extend(quote!(.may_exit(#said || __adk::Probe::<__AdkPlain>::FLOW != 0)));
     meta
 }
 
 /// How a parameter is declared and read, chosen by its type.
-fn handle(param: &Param, private: &TokenStream) -> TokenStream {
+fn handle(param: &Param) -> TokenStream {
     let ty = types::fixed({
         let ty = &param.ty;
         quote!(#ty)
     });
     // A type without a schema is said where it stands: rustc points at the type before the `as`.
     let place = quote_spanned!(types::caret(&param.ty)=> _);
-    quote!(<#place as #private::args::ToolArg>::arg(#private::args::Arg::<#ty>::NEW.slot()))
+    quote!(<#place as __adk::args::ToolArg>::arg(__adk::args::Arg::<#ty>::NEW.slot()))
 }
 
 /// The value of `#[default(...)]`: a text serves for a `String`.
@@ -140,9 +139,9 @@ fn default(value: &Expr) -> TokenStream {
 }
 
 fn declare(function: &Function, names: &Names) -> TokenStream {
-    let Names { private, name, .. } = names;
+    let name = &names.name;
     let args = function.params.iter().map(|param| {
-        let (key, handle) = (name_of(param), handle(param, private));
+        let (key, handle) = (name_of(param), handle(param));
         let description = docs::description(&param.docs).unwrap_or_else(|| quote!(""));
         match &param.default {
             Some((_, value)) => {
@@ -152,13 +151,13 @@ fn declare(function: &Function, names: &Names) -> TokenStream {
             None => quote!(.arg(#key, #description, &#handle)),
         }
     });
-    quote!(#private::args::Declare::new(&<#name as #private::Tool>::META) #(#args)* .build())
+    quote!(__adk::args::Declare::new(&<#name as __adk::Tool>::META) #(#args)* .build())
 }
 
 fn call(function: &Function, args: &ToolArgs, names: &Names) -> TokenStream {
-    let Names { private, name, locals } = names;
+    let Names { name, locals } = names;
     let takes = function.params.iter().zip(locals).map(|(param, local)| {
-        let (key, handle) = (name_of(param), handle(param, private));
+        let (key, handle) = (name_of(param), handle(param));
         match &param.default {
             Some((_, value)) => {
                 let value = default(value);
@@ -174,15 +173,15 @@ fn call(function: &Function, args: &ToolArgs, names: &Names) -> TokenStream {
     let body = quote! {
         #(#takes)*
         let __adk_out = #name(#(#locals.give()),*) #wait;
-        let __adk_out = <#error as #private::args::ToolFailure>::ok(#private::args::tag(&__adk_out).ok(__adk_out))?;
-        let (__adk_out, __adk_flow) = #private::args::tag(&__adk_out).flow(__adk_out);
-        let __adk_out = <#value as #private::args::ToolOutput>::json(__adk_out)?;
-        ::core::result::Result::Ok(#private::args::Done::new(__adk_out, __adk_flow))
+        let __adk_out = <#error as __adk::args::ToolFailure>::ok(__adk::args::tag(&__adk_out).ok(__adk_out))?;
+        let (__adk_out, __adk_flow) = __adk::args::tag(&__adk_out).flow(__adk_out);
+        let __adk_out = <#value as __adk::args::ToolOutput>::json(__adk_out)?;
+        ::core::result::Result::Ok(__adk::args::Done::new(__adk_out, __adk_flow))
     };
-    let make = quote!(#private::args::Call::new(__adk_args, __adk_cx, &__ADK_DECLARATION));
+    let make = quote!(__adk::args::Call::new(__adk_args, __adk_cx, &__ADK_DECLARATION));
     let done = match args.blocking.filter(|_| function.sig.asyncness.is_none()) {
         Some(_) => quote! {
-            #private::args::blocking(__adk_cx, move |__adk_cx| {
+            __adk::args::blocking(__adk_cx, move |__adk_cx| {
                 let mut __adk_call = #make;
                 #body
             })
@@ -191,7 +190,7 @@ fn call(function: &Function, args: &ToolArgs, names: &Names) -> TokenStream {
             {
                 let __adk_cx = &mut *__adk_cx;
                 let mut __adk_call = #make;
-                #private::args::run(async move { #body })
+                __adk::args::run(async move { #body })
             }
         },
     };
@@ -202,8 +201,7 @@ fn call(function: &Function, args: &ToolArgs, names: &Names) -> TokenStream {
 }
 
 /// What only types can tell.
-fn checks(function: &Function, names: &Names, report: &Report) -> TokenStream {
-    let private = &names.private;
+fn checks(function: &Function, report: &Report) -> TokenStream {
     let name = function.name();
     let mut checks = TokenStream::new();
     let mut before = TokenStream::new();
@@ -212,19 +210,19 @@ fn checks(function: &Function, names: &Names, report: &Report) -> TokenStream {
             let ty = &param.ty;
             quote!(#ty)
         });
-        let is_context = quote!(#private::Probe::<#ty>::TOOL_CONTEXT);
+        let is_context = quote!(__adk::Probe::<#ty>::TOOL_CONTEXT);
         if !before.is_empty() {
             let message =
                 report.message(&format!("`{name}` takes two contexts"), "one is enough: it is the same");
             let wrong = quote!(#is_context && (false #before));
-            checks.extend(refuse(private, whole(&param.ty), &wrong, &message));
+            checks.extend(refuse(whole(&param.ty), &wrong, &message));
         }
         if param.name.is_none() {
             let message = report.message(
                 &format!("a parameter of `{name}` has no name, so no model can fill it in"),
                 "name it",
             );
-            checks.extend(refuse(private, whole(&param.ty), &quote!(!#is_context), &message));
+            checks.extend(refuse(whole(&param.ty), &quote!(!#is_context), &message));
         }
         before.extend(quote!(|| #is_context));
     }

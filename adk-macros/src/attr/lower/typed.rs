@@ -26,21 +26,19 @@ pub(super) struct Key {
 }
 
 impl Keys {
-    pub(super) fn of(function: &Function, args: &AgentArgs, names: &Names) -> Self {
-        let private = &names.private;
+    pub(super) fn of(function: &Function, args: &AgentArgs) -> Self {
         let mut aliases = TokenStream::new();
         let params = function.params.iter().enumerate();
-        let reads = params.map(|(at, param)| Key::of(&param.ty, at, private, &mut aliases)).collect();
+        let reads = params.map(|(at, param)| Key::of(&param.ty, at, &mut aliases)).collect();
         let written = args.writes.as_ref().map(|_| {
             if let Some(ty) = returned(function).and_then(plain) {
                 return ty;
             }
-            let (optional, typed) =
-                (quote!(#private::Probe::<__AdkValue>::OPTIONAL), quote!(#private::typed));
+            let optional = quote!(__adk::Probe::<__AdkValue>::OPTIONAL);
             // A `&'static str` that is returned is text like any other.
             aliases.extend(quote! {
-                type __AdkGiven = <__AdkValue as #typed::OfOption<{ #optional }>>::Value;
-                type __AdkWritten = <__AdkGiven as #typed::OfRef<{ #typed::Of::<__AdkGiven>::REF }>>::Value;
+                type __AdkGiven = <__AdkValue as __typed::OfOption<{ #optional }>>::Value;
+                type __AdkWritten = <__AdkGiven as __typed::OfRef<{ __typed::Of::<__AdkGiven>::REF }>>::Value;
             });
             quote!(__AdkWritten)
         });
@@ -66,13 +64,13 @@ impl Keys {
 
     /// The aliases and `impl Typed`.
     pub(super) fn lower(&self, function: &Function, names: &Names) -> TokenStream {
-        let (Self { aliases, reads, written }, Names { private, name, .. }) = (self, names);
-        let head = quote!(impl #private::typed::Typed for #name);
+        let (Self { aliases, reads, written }, name) = (self, &names.name);
+        let head = quote!(impl __typed::Typed for #name);
         let reads: Vec<_> =
             function.params.iter().zip(reads).map(|(param, key)| (&param.ty, key.read.clone())).collect();
         let unit = syn::parse_quote!(());
         let writes = written.iter().map(|ty| (returned(function).unwrap_or(&unit), ty.clone()));
-        let typed = implement(private, &head, &reads, &writes.collect::<Vec<_>>(), FEW);
+        let typed = implement(&head, &reads, &writes.collect::<Vec<_>>(), FEW);
         quote!(#aliases #typed)
     }
 }
@@ -80,28 +78,27 @@ impl Keys {
 impl Key {
     /// What a type is called may be an alias, so that types are asked; those that nobody hides behind an alias are
     /// known without.
-    pub(super) fn of(ty: &Type, at: usize, private: &TokenStream, aliases: &mut TokenStream) -> Self {
+    pub(super) fn of(ty: &Type, at: usize, aliases: &mut TokenStream) -> Self {
         if let Some(ty) = plain(ty) {
             return Self { read: ty.clone(), ty, any: None };
         }
-        let typed = quote!(#private::typed);
         let alias = |step: usize| format_ident!("__AdkKey_{}_{}", at, step, span = Span::call_site());
         let (written, parameter, owned, key) = (alias(0), alias(1), alias(2), alias(3));
-        let inside = quote!(<#parameter as #typed::Parameter>::Value);
+        let inside = quote!(<#parameter as __typed::Parameter>::Value);
         let borrowed = alias(4);
         let ty = types::fixed(ty.to_token_stream());
         aliases.extend(quote! {
             type #written = #ty;
             type #parameter =
-                <#written as #typed::OfOption<{ #private::Probe::<#written>::OPTIONAL }>>::Parameter;
+                <#written as __typed::OfOption<{ __adk::Probe::<#written>::OPTIONAL }>>::Parameter;
             type #borrowed = #inside;
-            type #owned = <#borrowed as #typed::OfRef<{ #typed::Of::<#borrowed>::REF }>>::Value;
-            type #key = <#owned as #typed::OfValue<{ #typed::Of::<#owned>::VALUE }>>::Value;
+            type #owned = <#borrowed as __typed::OfRef<{ __typed::Of::<#borrowed>::REF }>>::Value;
+            type #key = <#owned as __typed::OfValue<{ __typed::Of::<#owned>::VALUE }>>::Value;
         });
         Self {
-            read: quote!(<#parameter as #typed::Parameter>::Read<#key>),
+            read: quote!(<#parameter as __typed::Parameter>::Read<#key>),
             ty: key.into_token_stream(),
-            any: Some(quote!(#typed::Of::<#owned>::VALUE)),
+            any: Some(quote!(__typed::Of::<#owned>::VALUE)),
         }
     }
 }

@@ -11,12 +11,12 @@ use quote::quote;
 impl Lower<'_> {
     /// `impl Awaits<STEP>` for every `await`.
     pub(super) fn awaits(&self) -> TokenStream {
-        let (adk, wire, owner) = (&self.adk, self.wire(), &self.name);
+        let owner = &self.name;
         let mut all = TokenStream::new();
         for (i, step) in self.plan.steps.iter().enumerate() {
             let What::Await(wait) = step.what else { continue };
             let (n, question, name, typed) = (index(i), numbered("QUESTION", i), &step.name, &wait.typed);
-            let (key, ty, spec) = (typed.key.text(), &typed.ty, key_spec(adk, typed, 1));
+            let (key, ty, spec) = (typed.key.text(), &typed.ty, key_spec(typed, 1));
             let text = docs::description(&typed.attrs);
             let timeout = wait.timeout.as_ref().map(|timeout| match timeout {
                 Timeout::Millis(millis) => {
@@ -24,24 +24,24 @@ impl Lower<'_> {
                     quote!(.timeout(|| ::core::time::Duration::from_millis(#millis)))
                 }
                 Timeout::Value(value) => {
-                    let value = exactly(&wire, &quote!(::core::time::Duration), value);
+                    let value = exactly(&quote!(::core::time::Duration), value);
                     quote!(.timeout(|| #value))
                 }
             });
             let otherwise = wait.default.as_ref().map(|value| {
-                let value = value_of(typed, value, &wire);
+                let value = value_of(typed, value);
                 quote! {
                     .otherwise(|| {
                         fn value() -> #ty { #value }
-                        <#ty as #wire::Awaitable>::json(&value())
+                        <#ty as __wire::Awaitable>::json(&value())
                     })
                 }
             });
             all.extend(quote! {
                 const #question: &str = #text;
-                impl #wire::Awaits<#n> for #owner {
-                    const DECL: #wire::AwaitDecl = #wire::AwaitDecl::new(
-                        #adk::AgentMeta::new(#adk::AgentKind::Await, #name)
+                impl __wire::Awaits<#n> for #owner {
+                    const DECL: __wire::AwaitDecl = __wire::AwaitDecl::new(
+                        __adk::AgentMeta::new(__adk::AgentKind::Await, #name)
                             .definition(::core::concat!(
                                 ::core::module_path!(), "::", ::core::stringify!(#owner), "::", #name
                             ))
@@ -50,7 +50,7 @@ impl Lower<'_> {
                             .sources(&[""])
                             .writes(&[#spec]),
                         #key,
-                        <#ty as #wire::Awaitable>::JSON,
+                        <#ty as __wire::Awaitable>::JSON,
                     )
                     #timeout
                     #otherwise;

@@ -12,38 +12,37 @@ use syn::{Expr, Path};
 impl Lower<'_> {
     /// `.limits(...)` of the spec; what const evaluation has to look at goes to `items`.
     pub(super) fn limits(&self, items: &mut TokenStream) -> Option<TokenStream> {
-        let (adk, bounds) = (&self.adk, &self.tree.bounds);
+        let bounds = &self.tree.bounds;
         if bounds.model_calls.is_none() && bounds.rounds.is_none() {
             return None;
         }
         let model_calls = self.bound("model_calls", 0, bounds.model_calls.as_ref(), items);
         let rounds = self.bound("rounds", 1, bounds.rounds.as_ref(), items);
-        Some(quote!(.limits(#adk::spec::Limits::new(#model_calls, #rounds))))
+        Some(quote!(.limits(__adk::spec::Limits::new(#model_calls, #rounds))))
     }
 
     /// Raises `bounds-exceeded` under what was allowed.
     pub(super) fn exceeded(&self) -> TokenStream {
-        let (adk, name, bounds) = (&self.adk, &self.name, &self.tree.bounds);
+        let (name, bounds) = (&self.name, &self.tree.bounds);
         let allowed = [(&bounds.model_calls, false), (&bounds.rounds, true)].into_iter();
         let places = allowed.filter_map(|(allowed, rounds)| allowed.as_ref().map(|at| (at.span(), rounds)));
         let raise =
-            |(at, rounds)| raise(at, quote!(#adk::check::raise_bounds), quote!(&#name::SPEC, #rounds));
+            |(at, rounds)| raise(at, quote!(__adk::check::raise_bounds), quote!(&#name::SPEC, #rounds));
         places.map(raise).collect()
     }
 
     fn bound(&self, word: &str, i: usize, bound: Option<&Expr>, items: &mut TokenStream) -> TokenStream {
-        let (adk, wire) = (&self.adk, self.wire());
         match bound {
             None => quote!(::core::option::Option::None),
             Some(Expr::Lit(number)) => quote!(::core::option::Option::Some(#number)),
             Some(expr) => {
                 let constant = numbered("BOUND", i);
-                let call = raise(expr.span(), quote!(#adk::check::raise_bound), quote!(#word, #constant));
+                let call = raise(expr.span(), quote!(__adk::check::raise_bound), quote!(#word, #constant));
                 items.extend(quote! {
-                    const #constant: i128 = #wire::bound(#expr) as i128;
+                    const #constant: i128 = __wire::bound(#expr) as i128;
                     #call
                 });
-                quote!(::core::option::Option::Some(#adk::check::bound(#constant)))
+                quote!(::core::option::Option::Some(__adk::check::bound(#constant)))
             }
         }
     }

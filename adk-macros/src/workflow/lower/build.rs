@@ -10,7 +10,7 @@ use quote::quote;
 
 impl Lower<'_> {
     pub(super) fn build(&self) -> TokenStream {
-        let (adk, name, wire) = (&self.adk, &self.name, self.wire());
+        let name = &self.name;
         let (mut given, mut made, mut parameters, mut agree) =
             (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut bounds = Vec::new();
@@ -36,8 +36,8 @@ impl Lower<'_> {
                     let parameter = names::unspanned(field);
                     parameters.push((number, quote!(#parameter: #ty)));
                     given.push(quote!(#field: #parameter));
-                    let held = quote!(#wire::Holding<{ #wire::Probe::<#alias>::DYN }>);
-                    agree.push(quote!(#wire::agrees(&#meta, <#alias as #held>::described(&#parameter))?;));
+                    let held = quote!(__wire::Holding<{ __wire::Probe::<#alias>::DYN }>);
+                    agree.push(quote!(__wire::agrees(&#meta, <#alias as #held>::described(&#parameter))?;));
                     continue;
                 }
                 _ => {}
@@ -45,11 +45,11 @@ impl Lower<'_> {
             let value = match step.what {
                 What::Block(block) if !block.callbacks.is_empty() => {
                     let declare = callbacks(quote!(of), &block.callbacks);
-                    quote!(#wire::block(|of: &mut #wire::Declaring<'_>| { #declare }))
+                    quote!(__wire::block(|of: &mut __wire::Declaring<'_>| { #declare }))
                 }
                 What::Path(_) => {
                     let (path, kind) = (self.path_type(i, step), numbered("Kind", i));
-                    quote!(<(#path) as #wire::Make<#kind>>::make())
+                    quote!(<(#path) as __wire::Make<#kind>>::make())
                 }
                 _ => quote!(::core::default::Default::default()),
             };
@@ -84,7 +84,7 @@ impl Lower<'_> {
                     ///
                     /// # Errors
                     /// When an agent reads or writes other keys than the workflow was checked with.
-                    pub fn new(#(#parameters),*) -> #adk::Result<Self> {
+                    pub fn new(#(#parameters),*) -> __adk::Result<Self> {
                         #(#agree)*
                         ::core::result::Result::Ok(Self { #(#given),* })
                     }

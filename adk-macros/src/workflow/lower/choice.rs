@@ -16,14 +16,13 @@ impl Lower<'_> {
 
     /// The method of `Wired` that calls them.
     pub(super) fn select(&self) -> Option<TokenStream> {
-        let adk = &self.adk;
         let mut arms = self.matches().map(|(i, _)| {
             let (at, function) = (index(i), numbered("select", i));
             quote!(#at => #function(value),)
         });
         let first = arms.next()?;
         Some(quote! {
-            fn select(&self, step: usize, value: &#adk::serde_json::Value) -> #adk::Result<usize> {
+            fn select(&self, step: usize, value: &__adk::serde_json::Value) -> __adk::Result<usize> {
                 match step {
                     #first
                     #(#arms)*
@@ -45,7 +44,6 @@ impl Lower<'_> {
     }
 
     fn choice(&self, i: usize, choice: &Match) -> TokenStream {
-        let (adk, wire) = (&self.adk, self.wire());
         let (function, ty, key) = (numbered("select", i), numbered("Key", i), choice.key.text());
         let key_type = self.key_itself(i);
         // Brackets at the user's key, since rustc points at what is matched. A name there would be a definition to
@@ -71,8 +69,8 @@ impl Lower<'_> {
         quote! {
             type #ty = #key_type;
             #[allow(unused_variables, unused_mut)]
-            fn #function(#value: &#adk::serde_json::Value) -> #adk::Result<usize> {
-                let #name = #wire::Reader::<#ty>::NEW.#read(#key, #value)?;
+            fn #function(#value: &__adk::serde_json::Value) -> __adk::Result<usize> {
+                let #name = __wire::Reader::<#ty>::NEW.#read(#key, #value)?;
                 ::core::result::Result::Ok(match #subject { #first #(#arms),* })
             }
         }

@@ -9,7 +9,8 @@ use quote::quote;
 impl Lower<'_> {
     /// The struct with a field per agent and per named block.
     pub(super) fn structs(&self) -> TokenStream {
-        let (adk, name, vis, attrs) = (&self.adk, &self.name, &self.tree.vis, &self.tree.attrs);
+        let (adk, name) = (crate::facade::private(), &self.name);
+        let (vis, attrs) = (&self.tree.vis, &self.tree.attrs);
         let defined = &self.tree.name;
         let mut fields = TokenStream::new();
         for (i, step) in self.plan.all() {

@@ -6,6 +6,7 @@ use super::super::plan::What;
 use super::super::text::code;
 use super::fields::{OwnAgent, settings, tools};
 use super::{Lower, docs, index, key_spec, numbered, prompt};
+use crate::facade;
 use crate::typed::{FEW, places};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -20,9 +21,9 @@ impl Lower<'_> {
             let (i, step) =
                 self.plan.all().find(|(_, step)| matches!(step.what, What::Target(n) if n == *target))?;
             // An agent that the caller supplies is called what it is called here.
-            let (alias, name, wire) = (numbered("Agent", i), &step.name, self.wire());
+            let (alias, name) = (numbered("Agent", i), &step.name);
             Some(match self.placed_type(step) {
-                Some(_) => quote!(&#wire::Probe::<#alias>::AGENT_META.named(#name)),
+                Some(_) => quote!(&__wire::Probe::<#alias>::AGENT_META.named(#name)),
                 None => self.meta(i, step),
             })
         };
@@ -31,19 +32,19 @@ impl Lower<'_> {
 
     /// The agent that is declared here by that name.
     fn own_agent(&self, path: &Path) -> Option<OwnAgent> {
-        let (adk, owner, name) = (&self.adk, &self.name, names::plain(path.get_ident()?));
+        let (owner, name) = (&self.name, names::plain(path.get_ident()?));
         let mut agents = self.tree.items.agents.iter().enumerate();
         let (number, decl) = agents.find(|(_, decl)| names::plain(&decl.name) == name)?;
         let n = index(number);
         Some(match decl.kind {
-            DeclKind::Llm { .. } => OwnAgent::Llm(quote!(#adk::llm::Declared<#owner, #n>)),
+            DeclKind::Llm { .. } => OwnAgent::Llm(quote!(__adk::llm::Declared<#owner, #n>)),
             _ => OwnAgent::Supplied,
         })
     }
 
     /// `impl Declares<N>` for every agent with fields, and the description of those known at run time.
     pub(super) fn declared(&self) -> TokenStream {
-        let (name, adk) = (&self.name, &self.adk);
+        let name = &self.name;
         let mut seen: Vec<String> = Vec::new();
         let mut all = TokenStream::new();
         for (number, decl) in self.tree.items.agents.iter().enumerate() {
@@ -56,7 +57,7 @@ impl Lower<'_> {
             all.extend(match &decl.kind {
                 DeclKind::Llm { output, fields } => {
                     let own = Declaration { number, decl, output: output.as_deref(), fields };
-                    own.lower(adk, name, &id, &self.targets(number), &|path| self.own_agent(path))
+                    own.lower(name, &id, &self.targets(number), &|path| self.own_agent(path))
                 }
                 DeclKind::Given { .. } => TokenStream::new(),
                 DeclKind::Described { reads, output, .. } => {
@@ -66,13 +67,13 @@ impl Lower<'_> {
                     let reads = reads.map(|(typed, place)| {
                         let (key, ty) = (crate::hash::key(&typed.key.text()), &typed.ty);
                         let text = names::type_text(ty);
-                        let (of, optional) = (inside(adk, ty), optional(adk, ty));
-                        let number = quote!(#adk::typed::Of::<#of>::NUMBER);
-                        quote!(#adk::KeySpec::typed::<#of>(#key, #text, #optional, false, #number, #place))
+                        let (of, optional) = (inside(ty), optional(ty));
+                        let number = quote!(__typed::Of::<#of>::NUMBER);
+                        quote!(__adk::KeySpec::typed::<#of>(#key, #text, #optional, false, #number, #place))
                     });
-                    let writes = output.iter().map(|typed| key_spec(adk, typed, 1));
+                    let writes = output.iter().map(|typed| key_spec(typed, 1));
                     quote! {
-                        const #meta: #adk::AgentMeta<'static> = #adk::AgentMeta::new(#adk::AgentKind::Custom, #text)
+                        const #meta: __adk::AgentMeta<'static> = __adk::AgentMeta::new(__adk::AgentKind::Custom, #text)
                             .definition(#id)
                             .description(#description)
                             .reads(&[#(#reads),*])
@@ -97,24 +98,24 @@ pub(super) fn once(reads: &[Typed]) -> impl Iterator<Item = &Typed> {
 }
 
 /// Whether a read of that type may find nothing: an `Option` reads as a parameter does.
-fn optional(adk: &TokenStream, ty: &impl ToTokens) -> TokenStream {
-    quote!(#adk::Probe::<#ty>::OPTIONAL)
+fn optional(ty: &impl ToTokens) -> TokenStream {
+    quote!(__adk::Probe::<#ty>::OPTIONAL)
 }
 
 /// The type of the key that is read as that type.
-pub(super) fn inside(adk: &TokenStream, ty: &impl ToTokens) -> TokenStream {
-    let optional = optional(adk, ty);
-    quote!(<#ty as #adk::typed::OfOption<{ #optional }>>::Value)
+pub(super) fn inside(ty: &impl ToTokens) -> TokenStream {
+    let optional = optional(ty);
+    quote!(<#ty as __typed::OfOption<{ #optional }>>::Value)
 }
 
 /// The same as `Typed::Reads` says it.
-pub(super) fn parameter(adk: &TokenStream, ty: &impl ToTokens) -> TokenStream {
-    let optional = optional(adk, ty);
-    quote!(<<#ty as #adk::typed::OfOption<{ #optional }>>::Parameter as #adk::typed::Parameter>::Own)
+pub(super) fn parameter(ty: &impl ToTokens) -> TokenStream {
+    let optional = optional(ty);
+    quote!(<<#ty as __typed::OfOption<{ #optional }>>::Parameter as __typed::Parameter>::Own)
 }
 
 /// An agent of `llm::agent!`: a struct of its name.
-pub(super) fn alone(decl: &Decl, adk: &TokenStream) -> TokenStream {
+pub(super) fn alone(decl: &Decl) -> TokenStream {
     let DeclKind::Llm { output, fields } = &decl.kind else {
         return TokenStream::new();
     };
@@ -122,9 +123,9 @@ pub(super) fn alone(decl: &Decl, adk: &TokenStream) -> TokenStream {
     let (name, text) = (&names::unspanned(defined), names::plain(defined));
     let id = quote!(::core::concat!(::core::module_path!(), "::", #text));
     let own = Declaration { number: 0, decl, output: output.as_deref(), fields };
-    let declares = own.lower(adk, name, &id, &[], &|_| None);
-    let types = super::flow::written(adk, name, output.as_deref());
-    let allow = super::allow();
+    let declares = own.lower(name, &id, &[], &|_| None);
+    let types = super::flow::written(name, output.as_deref());
+    let (allow, adk, short) = (super::allow(), facade::private(), facade::names_of_workflows());
     let fallback = attrs.is_empty().then(|| {
         let doc = format!("The LLM agent `{text}`.");
         quote!(#[doc = #doc])
@@ -138,37 +139,36 @@ pub(super) fn alone(decl: &Decl, adk: &TokenStream) -> TokenStream {
         }
         #allow
         const _: () = {
-            #[allow(unused_imports)]
-            use #adk::{typed::Otherwise as _, workflow::wire::{NoInstruction as _, Otherwise as _}};
+            #short
             #declares
             #types
             // So that rustc does not list it as one of the types that are agents.
             #[diagnostic::do_not_recommend]
-            impl #adk::Agent for #name {
-                const META: #adk::AgentMeta<'static> = <#name as #adk::llm::Declares<0>>::DECL.meta;
+            impl __adk::Agent for #name {
+                const META: __adk::AgentMeta<'static> = <#name as __adk::llm::Declares<0>>::DECL.meta;
                 fn run(
                     &self,
-                    cx: &mut #adk::Context,
-                ) -> impl ::core::future::Future<Output = #adk::Result<#adk::Flow>> + ::core::marker::Send {
-                    #adk::llm::run(self.agent.as_dyn(), cx)
+                    cx: &mut __adk::Context,
+                ) -> impl ::core::future::Future<Output = __adk::Result<__adk::Flow>> + ::core::marker::Send {
+                    __adk::llm::run(self.agent.as_dyn(), cx)
                 }
                 fn boxed<'__adk>(
                     &'__adk self,
-                    cx: &'__adk mut #adk::Context,
-                ) -> #adk::BoxFuture<'__adk, #adk::Result<#adk::Flow>> {
-                    #adk::DynAgent::run_dyn(self.agent.as_dyn(), cx)
+                    cx: &'__adk mut __adk::Context,
+                ) -> __adk::BoxFuture<'__adk, __adk::Result<__adk::Flow>> {
+                    __adk::DynAgent::run_dyn(self.agent.as_dyn(), cx)
                 }
-                fn prepare(&self, prepare: &mut #adk::Prepare<'_>) {
-                    #adk::Agent::prepare(&self.agent, prepare);
+                fn prepare(&self, prepare: &mut __adk::Prepare<'_>) {
+                    __adk::Agent::prepare(&self.agent, prepare);
                 }
-                fn handover(&self) -> #adk::Handover<'_> {
-                    #adk::Agent::handover(&self.agent)
+                fn handover(&self) -> __adk::Handover<'_> {
+                    __adk::Agent::handover(&self.agent)
                 }
-                fn callbacks(&self) -> ::core::option::Option<&#adk::callback::AgentCallbacks> {
-                    #adk::Agent::callbacks(&self.agent)
+                fn callbacks(&self) -> ::core::option::Option<&__adk::callback::AgentCallbacks> {
+                    __adk::Agent::callbacks(&self.agent)
                 }
-                fn stand_in(&self, content: #adk::Content) -> #adk::Result<#adk::Event> {
-                    #adk::Agent::stand_in(&self.agent, content)
+                fn stand_in(&self, content: __adk::Content) -> __adk::Result<__adk::Event> {
+                    __adk::Agent::stand_in(&self.agent, content)
                 }
             }
             impl ::core::default::Default for #name {
@@ -177,7 +177,7 @@ pub(super) fn alone(decl: &Decl, adk: &TokenStream) -> TokenStream {
                 }
             }
             impl ::core::ops::Deref for #name {
-                type Target = #adk::llm::Declared<#name, 0>;
+                type Target = __adk::llm::Declared<#name, 0>;
                 fn deref(&self) -> &Self::Target {
                     &self.agent
                 }
@@ -208,19 +208,16 @@ impl Declaration<'_> {
     /// The const that everything of the agent comes from; `targets` are the descriptions of whom it transfers to.
     fn lower(
         &self,
-        adk: &TokenStream,
         owner: &proc_macro2::Ident,
         id: &TokenStream,
         targets: &[TokenStream],
         agents: &dyn Fn(&Path) -> Option<OwnAgent>,
     ) -> TokenStream {
         let Self { number, decl, output, fields } = *self;
-        let wire = quote!(#adk::workflow::wire);
         let name = fields.name.as_ref().map_or_else(|| names::plain(&decl.name), syn::LitStr::value);
         let description = docs::description(&decl.attrs);
         let both = [("PROMPT", &fields.instruction), ("GLOBAL", &fields.global_instruction)];
-        let [own, global] =
-            both.map(|(constant, written)| Prompt::new(&wire, numbered(constant, number), written));
+        let [own, global] = both.map(|(constant, written)| Prompt::new(numbered(constant, number), written));
         let written = [&own, &global].map(|prompt| prompt.as_ref());
         let written: Vec<&Prompt<'_>> = written.into_iter().flatten().collect();
         let prompt_consts = written.iter().map(|prompt| &prompt.item);
@@ -228,24 +225,24 @@ impl Declaration<'_> {
         let sources = written.iter().map(|prompt| source(prompt.written));
         let prompt_keys = prompt::keys(written.iter().map(|prompt| prompt.written));
         let instruction = own.as_ref().map_or_else(|| quote!(""), |prompt| prompt.constant.to_token_stream());
-        let own = own.as_ref().and_then(|prompt| prompt.make(&wire, quote!(make_instruction)));
+        let own = own.as_ref().and_then(|prompt| prompt.make(quote!(make_instruction)));
         let global = global.as_ref().map(|prompt| {
             let constant = &prompt.constant;
-            let make = prompt.make(&wire, quote!(make_global_instruction));
+            let make = prompt.make(quote!(make_global_instruction));
             quote!(.global_instruction(#constant) #make)
         });
-        let writes = output.iter().map(|typed| key_spec(adk, typed, 1));
+        let writes = output.iter().map(|typed| key_spec(typed, 1));
         let text = output.map_or_else(
             || quote!(true),
             |typed| {
                 let ty = &typed.ty;
-                quote!(#wire::Probe::<#ty>::TEXT)
+                quote!(__wire::Probe::<#ty>::TEXT)
             },
         );
         let output = match output {
             Some(Typed { key, ty, .. }) => {
                 let key = key.text();
-                quote!(::core::option::Option::Some(#wire::output(#key, #text, <#ty as #wire::Answer>::JSON)))
+                quote!(::core::option::Option::Some(__wire::output(#key, #text, <#ty as __wire::Answer>::JSON)))
             }
             None => quote!(::core::option::Option::None),
         };
@@ -254,14 +251,14 @@ impl Declaration<'_> {
                 Contents::Default => quote!(Default),
                 Contents::None => quote!(None),
             };
-            quote!(.include_contents(#adk::llm::IncludeContents::#variant))
+            quote!(.include_contents(__adk::llm::IncludeContents::#variant))
         });
         let max_turns = fields.max_turns.as_ref().map(|turns| {
             let constant = numbered("TURNS", number);
             (quote!(const #constant: u32 = #turns;), constant)
         });
         let (turns_const, turns) = max_turns.unzip();
-        let settings = settings(adk, fields, turns.as_ref());
+        let settings = settings(fields, turns.as_ref());
         let declared_turns = turns.iter();
         let turns = match &turns {
             Some(turns) => quote!(::core::option::Option::Some(#turns)),
@@ -269,10 +266,10 @@ impl Declaration<'_> {
         };
         // The answer is the end of its turn, unless there is more for it to do.
         let max_turns = match fields.tools.is_empty() && fields.transfer.is_empty() {
-            true => quote!(#wire::max_turns(#text, #turns)),
+            true => quote!(__wire::max_turns(#text, #turns)),
             false => turns,
         };
-        let (tool_items, tool_metas, tools) = tools(adk, &name, number, fields, agents);
+        let (tool_items, tool_metas, tools) = tools(&name, number, fields, agents);
         let transfer = (!targets.is_empty()).then(|| quote!(.transfer(&[#(#targets),*])));
         let [parent, peers] = [&fields.disallow_transfer_to_parent, &fields.disallow_transfer_to_peers]
             .map(|flag| flag.as_ref().is_some_and(syn::LitBool::value));
@@ -283,8 +280,8 @@ impl Declaration<'_> {
             #(#prompt_consts)*
             #turns_const
             #tool_items
-            impl #adk::llm::Declares<#n> for #owner {
-                const DECL: #adk::llm::LlmDecl = #adk::llm::LlmDecl::written(
+            impl __adk::llm::Declares<#n> for #owner {
+                const DECL: __adk::llm::LlmDecl = __adk::llm::LlmDecl::written(
                     #name,
                     #id,
                     #description,
@@ -322,7 +319,7 @@ struct Prompt<'a> {
 }
 
 impl<'a> Prompt<'a> {
-    fn new(wire: &TokenStream, constant: proc_macro2::Ident, written: &'a Option<Expr>) -> Option<Self> {
+    fn new(constant: proc_macro2::Ident, written: &'a Option<Expr>) -> Option<Self> {
         let written = written.as_ref()?;
         let by_type = matches!(written, Expr::Path(_) | Expr::Closure(_));
         let item = match written {
@@ -334,9 +331,9 @@ impl<'a> Prompt<'a> {
                 let prompt = proc_macro2::Ident::new("prompt", written.span());
                 quote! {
                     #[cfg(not(rust_analyzer))]
-                    const #constant: &str = #wire::InstructionOf(#written).#prompt();
+                    const #constant: &str = __wire::InstructionOf(#written).#prompt();
                     #[cfg(rust_analyzer)]
-                    const #constant: &str = #wire::InstructionOf(#written).prompt();
+                    const #constant: &str = __wire::InstructionOf(#written).prompt();
                 }
             }
             _ => quote!(const #constant: &str = #written;),
@@ -345,14 +342,14 @@ impl<'a> Prompt<'a> {
     }
 
     /// Where it may be a function: what makes it.
-    fn make(&self, wire: &TokenStream, make: TokenStream) -> Option<TokenStream> {
+    fn make(&self, make: TokenStream) -> Option<TokenStream> {
         let written = self.written;
         match written {
-            Expr::Closure(_) => Some(quote!(.#make(|| #wire::Instruction::function(#written)))),
+            Expr::Closure(_) => Some(quote!(.#make(|| __wire::Instruction::function(#written)))),
             // The const is the mention that editors follow.
             _ if self.by_type => {
                 let written = names::unspanned_all(written.to_token_stream());
-                Some(quote!(.#make(|| #wire::InstructionOf(#written).make())))
+                Some(quote!(.#make(|| __wire::InstructionOf(#written).make())))
             }
             _ => None,
         }

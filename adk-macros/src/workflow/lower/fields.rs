@@ -17,7 +17,6 @@ pub(super) enum OwnAgent {
 
 /// The types of the tools, what is checked of them, and how they are made.
 pub(super) fn tools(
-    adk: &TokenStream,
     agent: &str,
     number: usize,
     fields: &Fields,
@@ -26,7 +25,6 @@ pub(super) fn tools(
     if fields.tools.is_empty() {
         return Default::default();
     }
-    let wire = quote!(#adk::workflow::wire);
     let metas = numbered("TOOLS", number);
     let mut items = TokenStream::new();
     let (mut described, mut made) = (Vec::new(), Vec::new());
@@ -44,17 +42,17 @@ pub(super) fn tools(
         // The one mention that has a bound: a path that is no tool is reported once.
         items.extend(match (&own, is_agent) {
             (Some(ty), _) => quote!(type #alias = #ty;),
-            (None, true) => quote!(type #alias = #path; const _: () = <(#path) as #wire::IsAgent>::YES;),
-            (None, false) => quote!(type #alias = #path; const _: () = <(#path) as #wire::IsTool>::YES;),
+            (None, true) => quote!(type #alias = #path; const _: () = <(#path) as __wire::IsAgent>::YES;),
+            (None, false) => quote!(type #alias = #path; const _: () = <(#path) as __wire::IsTool>::YES;),
         });
         let (meta, make) = match is_agent {
             true => (
-                quote!(#adk::ToolMeta::of_agent(#wire::Probe::<#alias>::AGENT_META_REF)),
-                quote!(<#alias as #adk::AgentTooling<{ #wire::Probe::<#alias>::AGENT }>>::make()),
+                quote!(__adk::ToolMeta::of_agent(__wire::Probe::<#alias>::AGENT_META_REF)),
+                quote!(<#alias as __adk::AgentTooling<{ __wire::Probe::<#alias>::AGENT }>>::make()),
             ),
             false => (
-                quote!(#wire::Probe::<#alias>::TOOL_META),
-                quote!(<#alias as #wire::Tooling<{ #wire::Probe::<#alias>::TOOL }>>::make()),
+                quote!(__wire::Probe::<#alias>::TOOL_META),
+                quote!(<#alias as __wire::Tooling<{ __wire::Probe::<#alias>::TOOL }>>::make()),
             ),
         };
         described.push(meta);
@@ -63,37 +61,36 @@ pub(super) fn tools(
         raises.extend(raise(span, &raise_tool, index(i)));
     }
     items.extend(quote! {
-        const #metas: &[#adk::ToolMeta<'static>] = &[#(#described),*];
+        const #metas: &[__adk::ToolMeta<'static>] = &[#(#described),*];
         #[track_caller]
         const fn #raise_tool(at: usize) {
-            #adk::check::raise_tool(#agent, #metas, at);
+            __adk::check::raise_tool(#agent, #metas, at);
         }
         #raises
     });
-    let made = quote!(.tools(|| #wire::tools([#(#made),*])));
+    let made = quote!(.tools(|| __wire::tools([#(#made),*])));
     (items, quote!(.tool_metas(#metas)), made)
 }
 
 /// What a run may change, as it was declared.
-pub(super) fn settings(adk: &TokenStream, fields: &Fields, turns: Option<&Ident>) -> Option<TokenStream> {
-    let wire = quote!(#adk::workflow::wire);
+pub(super) fn settings(fields: &Fields, turns: Option<&Ident>) -> Option<TokenStream> {
     let some = |place: TokenStream, value: Option<TokenStream>| {
         value.map(|value| quote!(settings.#place = ::core::option::Option::Some(#value);))
     };
-    let model = fields.model.as_ref().map(|model| quote!(#wire::IntoModel::model(#model)));
-    let float = |value: &Option<Expr>| value.as_ref().map(|value| quote!(#wire::Float::float(#value)));
-    let whole = |value: &Option<Expr>, ty| value.as_ref().map(|value| exactly(&wire, &ty, value));
+    let model = fields.model.as_ref().map(|model| quote!(__wire::IntoModel::model(#model)));
+    let float = |value: &Option<Expr>| value.as_ref().map(|value| quote!(__wire::Float::float(#value)));
+    let whole = |value: &Option<Expr>, ty| value.as_ref().map(|value| exactly(&ty, value));
     let timeout = fields.timeout.as_ref().map(|timeout| match timeout {
         Timeout::Millis(millis) => {
             let millis = Literal::u64_unsuffixed(*millis);
             quote!(::core::time::Duration::from_millis(#millis))
         }
-        Timeout::Value(value) => exactly(&wire, &quote!(::core::time::Duration), value),
+        Timeout::Value(value) => exactly(&quote!(::core::time::Duration), value),
     });
-    let retry = fields.retry.as_ref().map(|retry| quote!(settings.retry = #wire::IntoRetry::retry(#retry);));
+    let retry = fields.retry.as_ref().map(|retry| quote!(settings.retry = __wire::IntoRetry::retry(#retry);));
     let stop = (!fields.stop.is_empty()).then(|| {
         let stop = &fields.stop;
-        quote!(settings.generation.stop = ::std::vec![#(#wire::Text::text(#stop)),*];)
+        quote!(settings.generation.stop = ::std::vec![#(__wire::Text::text(#stop)),*];)
     });
     let callbacks = (!fields.callbacks.is_empty()).then(|| callbacks(quote!(settings), &fields.callbacks));
     let all: TokenStream = [
@@ -114,7 +111,7 @@ pub(super) fn settings(adk: &TokenStream, fields: &Fields, turns: Option<&Ident>
     (!all.is_empty()).then(|| {
         quote! {
             .settings(|| {
-                let mut settings = #adk::llm::LlmSettings::default();
+                let mut settings = __adk::llm::LlmSettings::default();
                 #all
                 settings
             })
@@ -124,8 +121,8 @@ pub(super) fn settings(adk: &TokenStream, fields: &Fields, turns: Option<&Ident>
 
 /// A value of just that type. In the field of a struct, since there rustc speaks of the value alone, and not of the
 /// generated code that wants the type.
-pub(super) fn exactly(wire: &TokenStream, ty: &TokenStream, value: &Expr) -> TokenStream {
-    quote!(#wire::Exactly::<#ty> { value: #value }.value)
+pub(super) fn exactly(ty: &TokenStream, value: &Expr) -> TokenStream {
+    quote!(__wire::Exactly::<#ty> { value: #value }.value)
 }
 
 /// Adds callbacks to settings, or to the callbacks of a block.

@@ -36,7 +36,7 @@ enum Types {
 impl Lower<'_> {
     /// `__FACTS`, and a const for each place where something may be wrong.
     pub(super) fn facts(&self) -> TokenStream {
-        let (adk, name) = (&self.adk, &self.name);
+        let name = &self.name;
         let (count, rows) = (self.plan.steps.len(), self.plan.steps.len() + self.tree.outputs.len());
         let (steps, rows) = (index(count), index(rows));
         let mut types = TokenStream::new();
@@ -75,13 +75,13 @@ impl Lower<'_> {
             types.extend(self.at(count + j + 1, &key.ty));
             places.push(index(1));
         }
-        types.extend(quote!(impl #adk::typed::At<0> for __Keys { type Key = #adk::typed::Nothing; }));
+        types.extend(quote!(impl __typed::At<0> for __Keys { type Key = __typed::Nothing; }));
         for (j, key) in self.tree.outputs.iter().enumerate() {
             let (ty, written) = (&key.ty, self.key(count + j, 0, true));
-            let fits = quote!(#adk::typed::Fits::<#written, #ty>::YES);
+            let fits = quote!(__typed::Fits::<#written, #ty>::YES);
             raises.extend(self.raise(key.key.name.span(), count + j, NAME, &fits));
         }
-        let check = quote!(#adk::check);
+        let check = quote!(__adk::check);
         // By a call: to index into a const costs rustc more, each time.
         let numbers = |ask: &str, slots: &str| {
             let (name, table) = (format_ident!("__{ask}"), format_ident!("__NUMBERS_{ask}"));
@@ -166,19 +166,19 @@ impl Lower<'_> {
         let mut placed: Vec<_> =
             super::declared::once(reads).zip(places).filter(|(_, place)| *place > 0).collect();
         placed.sort_by_key(|(_, place)| *place);
-        placed.iter().map(|(typed, _)| super::declared::parameter(&self.adk, &typed.ty)).collect()
+        placed.iter().map(|(typed, _)| super::declared::parameter(&typed.ty)).collect()
     }
 
     /// The item of an `each` is written by the block.
     fn element(&self, i: usize) -> TokenStream {
-        let (adk, alias, list) = (&self.adk, numbered("List", i), self.key_itself(i));
+        let (alias, list) = (numbered("List", i), self.key_itself(i));
         let item_alias = numbered("Item", i);
-        let (number, typed) = (index(i + 1), quote!(#adk::typed));
-        let is_list = quote!(#typed::Of::<#alias>::LIST);
+        let number = index(i + 1);
+        let is_list = quote!(__typed::Of::<#alias>::LIST);
         quote! {
             type #alias = #list;
-            type #item_alias = <#alias as #typed::Element<{ #is_list }>>::Key;
-            impl #typed::At<#number> for __Keys { type Key = #item_alias; }
+            type #item_alias = <#alias as __typed::Element<{ #is_list }>>::Key;
+            impl __typed::At<#number> for __Keys { type Key = #item_alias; }
         }
     }
 
@@ -189,14 +189,13 @@ impl Lower<'_> {
 
     /// Gives a type its number.
     fn at(&self, number: usize, ty: &impl ToTokens) -> TokenStream {
-        let (adk, number) = (&self.adk, index(number));
-        quote!(impl #adk::typed::At<#number> for __Keys { type Key = #adk::typed::Is<#ty>; })
+        let number = index(number);
+        quote!(impl __typed::At<#number> for __Keys { type Key = __typed::Is<#ty>; })
     }
 
     /// Gives a step its number; how many of the keys that it writes have one.
     fn number(&self, i: usize, known: &Types, types: &mut TokenStream) -> Literal {
-        let (adk, at) = (&self.adk, i + 1);
-        let typed = quote!(#adk::typed);
+        let at = i + 1;
         match known {
             Types::Nothing => index(0),
             Types::Writes(written) | Types::Declared { writes: written, .. } => {
@@ -208,9 +207,9 @@ impl Lower<'_> {
             Types::Agent { further } => {
                 let (alias, agent) = (numbered("Types", i), numbered("Agent", i));
                 let kind = numbered("Kind", i);
-                let written = quote!(<<#alias as #typed::Typed>::Writes as #typed::First>);
+                let written = quote!(<<#alias as __typed::Typed>::Writes as __typed::First>);
                 types.extend(quote! {
-                    type #alias = <#agent as #typed::TypesOf<#kind>>::Types;
+                    type #alias = <#agent as __typed::TypesOf<#kind>>::Types;
                 });
                 types.extend(self.at(at, &quote!(#written::T0)));
                 let base = self.further(i);
@@ -225,19 +224,17 @@ impl Lower<'_> {
 
     /// Whether the keys that a step reads and writes have the types that it says.
     fn fits(&self, i: usize, known: &Types) -> TokenStream {
-        let adk = &self.adk;
-        let typed = quote!(#adk::typed);
         match known {
             Types::Nothing | Types::Writes(None) => quote!(true),
             Types::Writes(Some(ty)) => {
                 let written = self.key(i, 0, false);
-                quote!(#typed::Fits::<#written, #ty>::YES)
+                quote!(__typed::Fits::<#written, #ty>::YES)
             }
             Types::Declared { reads, writes } => {
                 let read = (0..reads.len()).map(|slot| self.key(i, slot, true));
                 let written = writes.iter().map(|_| self.key(i, 0, false));
                 let writes = writes.iter();
-                quote!(#typed::Fits::<((#(#read,)*), (#(#written,)*)), ((#(#reads,)*), (#(#writes,)*))>::YES)
+                quote!(__typed::Fits::<((#(#read,)*), (#(#written,)*)), ((#(#reads,)*), (#(#writes,)*))>::YES)
             }
             Types::Agent { further } => {
                 let alias = numbered("Types", i);
@@ -245,19 +242,19 @@ impl Lower<'_> {
                     let keys = slots.map(|slot| self.key(i, slot, reads));
                     quote!((#(#keys,)*))
                 };
-                let (few, types) = (keys(0..FEW, true), quote!(#alias as #typed::Typed));
+                let (few, types) = (keys(0..FEW, true), quote!(#alias as __typed::Typed));
                 if *further {
                     let (more, written) = (keys(FEW..READS, true), keys(0..WRITES, false));
                     quote! {
-                        #typed::Fits::<
+                        __typed::Fits::<
                             (#few, #more, #written),
                             (<#types>::Reads, <#types>::More, <#types>::Writes),
                         >::YES
                     }
                 } else {
                     let (written, first) =
-                        (keys(0..1, false), quote!(<<#types>::Writes as #typed::First>::T0));
-                    quote!(#typed::Fits::<(#few, #written), (<#types>::Reads, (#first,))>::YES)
+                        (keys(0..1, false), quote!(<<#types>::Writes as __typed::First>::T0));
+                    quote!(__typed::Fits::<(#few, #written), (<#types>::Reads, (#first,))>::YES)
                 }
             }
         }
@@ -265,22 +262,22 @@ impl Lower<'_> {
 
     /// The type of a key that a step reads or writes, as its first writer says: what the step's own type has to fit.
     pub(super) fn key(&self, at: usize, slot: usize, reads: bool) -> TokenStream {
-        let (adk, at, slot) = (&self.adk, index(at), index(slot));
+        let (at, slot) = (index(at), index(slot));
         let (number, lists) = match reads {
             true => (quote!(__reads), quote!(__read_lists)),
             false => (quote!(__writes), quote!(__written_lists)),
         };
-        let key = quote!(<__Keys as #adk::typed::At<{ #number(#at, #slot) }>>::Key);
+        let key = quote!(<__Keys as __typed::At<{ #number(#at, #slot) }>>::Key);
         match self.has_each() {
-            true => quote!(<#key as #adk::typed::Lists<{ #lists(#at, #slot) }>>::List),
+            true => quote!(<#key as __typed::Lists<{ #lists(#at, #slot) }>>::List),
             false => key,
         }
     }
 
     /// The type of the key of a block, as itself.
     pub(super) fn key_itself(&self, at: usize) -> TokenStream {
-        let (adk, key) = (&self.adk, self.key(at, 0, true));
-        quote!(<#key as #adk::typed::Known>::Type)
+        let key = self.key(at, 0, true);
+        quote!(<#key as __typed::Known>::Type)
     }
 
     /// Only behind an `each` a key is a list of what was written.
@@ -291,19 +288,15 @@ impl Lower<'_> {
     /// The key of a block, and whether its type is one that steers the block.
     fn steering(&self, i: usize, step: &Step<'_>) -> Option<(Span, TokenStream)> {
         let What::Block(block) = step.what else { return None };
-        let typed = {
-            let adk = &self.adk;
-            quote!(#adk::typed)
-        };
         let (key, fits) = match &block.kind {
             BlockKind::Loop { until: Some(until), .. } => {
                 let key = self.key(i, 0, true);
-                (until, quote!(#typed::Fits::<#key, bool>::YES))
+                (until, quote!(__typed::Fits::<#key, bool>::YES))
             }
             BlockKind::Match(choice) => (&choice.key, quote!(true)),
             BlockKind::Each { list, .. } => {
                 let alias = numbered("List", i);
-                (list, quote!(#typed::Of::<#alias>::LIST != 0))
+                (list, quote!(__typed::Of::<#alias>::LIST != 0))
             }
             _ => return None,
         };
@@ -312,13 +305,13 @@ impl Lower<'_> {
 
     /// `impl Typed`, for the workflow as a step of another.
     pub(super) fn typed(&self) -> TokenStream {
-        let (adk, name) = (&self.adk, &self.name);
+        let name = &self.name;
         let reads = self.tree.inputs.iter().map(|input| {
-            let (ty, typed) = (&input.typed.ty, quote!(#adk::typed));
-            (ty, quote!(<#ty as #typed::OfValue<{ #typed::Of::<#ty>::VALUE }>>::Value))
+            let ty = &input.typed.ty;
+            (ty, quote!(<#ty as __typed::OfValue<{ __typed::Of::<#ty>::VALUE }>>::Value))
         });
         let writes = self.tree.outputs.iter().map(|typed| (&typed.ty, typed.ty.to_token_stream()));
-        implement(adk, name, reads.collect(), writes.collect())
+        implement(name, reads.collect(), writes.collect())
     }
 }
 
@@ -327,11 +320,11 @@ fn is_each(kind: &BlockKind) -> bool {
 }
 
 /// The types of an LLM agent: prompts take any value.
-pub(super) fn written(adk: &TokenStream, name: &Ident, output: Option<&Typed>) -> TokenStream {
+pub(super) fn written(name: &Ident, output: Option<&Typed>) -> TokenStream {
     let writes = output.iter().map(|typed| (&typed.ty, typed.ty.to_token_stream()));
-    implement(adk, name, Vec::new(), writes.collect())
+    implement(name, Vec::new(), writes.collect())
 }
 
-fn implement(adk: &TokenStream, name: &Ident, reads: Made<'_>, writes: Made<'_>) -> TokenStream {
-    crate::typed::implement(adk, &quote!(impl #adk::typed::Typed for #name), &reads, &writes, READS)
+fn implement(name: &Ident, reads: Made<'_>, writes: Made<'_>) -> TokenStream {
+    crate::typed::implement(&quote!(impl __typed::Typed for #name), &reads, &writes, READS)
 }

@@ -82,18 +82,18 @@ impl Lower<'_> {
     }
 
     pub(super) fn input_output(&self) -> TokenStream {
-        let (adk, name, wire) = (&self.adk, &self.name, self.wire());
+        let name = &self.name;
         let (inputs, outputs) = (self.inputs(), self.outputs());
         let input_impls = self.input_impls(&inputs);
         let output_impls = self.output_impls(&outputs);
         let input_ty = self.input_type();
         let begin = inputs.iter().map(|input| {
             let (key, field, ty) = (input.typed.key.text(), input.typed.field_used(), &input.typed.ty);
-            quote!(<#ty as #wire::KeyValue>::input(&input.#field, keys, #key)?;)
+            quote!(<#ty as __wire::KeyValue>::input(&input.#field, keys, #key)?;)
         });
         let read = |typed: &&Typed| {
             let (key, ty) = (typed.key.text(), &typed.ty);
-            quote!(<#ty as #wire::KeyValue>::get(values, #key)?)
+            quote!(<#ty as __wire::KeyValue>::get(values, #key)?)
         };
         let (output_ty, finish) = match outputs.as_slice() {
             [] => (quote!(()), quote!(())),
@@ -112,19 +112,19 @@ impl Lower<'_> {
         quote! {
             #input_impls
             #output_impls
-            impl #adk::Workflow for #name {
+            impl __adk::Workflow for #name {
                 type Input = #input_ty;
                 #output
-                fn as_agent(&self) -> &dyn #adk::DynAgent {
+                fn as_agent(&self) -> &dyn __adk::DynAgent {
                     self
                 }
                 #[allow(unused_variables)]
-                fn begin(&self, input: #input_ty, keys: &mut #adk::workflow::Keys) -> #adk::Result<()> {
+                fn begin(&self, input: #input_ty, keys: &mut __adk::workflow::Keys) -> __adk::Result<()> {
                     #(#begin)*
-                    #adk::workflow::Wired::lets(self, keys)
+                    __adk::workflow::Wired::lets(self, keys)
                 }
                 #[allow(unused_variables)]
-                fn finish(&self, values: &#adk::workflow::Values<'_>) -> #adk::Result<#output_ty> {
+                fn finish(&self, values: &__adk::workflow::Values<'_>) -> __adk::Result<#output_ty> {
                     ::core::result::Result::Ok(#finish)
                 }
             }
@@ -149,7 +149,7 @@ impl Lower<'_> {
             let (field, ty) = (typed.field_used(), &typed.ty);
             match default {
                 Some(default) => {
-                    let value = value_of(typed, default, &self.wire());
+                    let value = value_of(typed, default);
                     quote!(#field: { fn value() -> #ty { #value } value() })
                 }
                 None if is_string(ty) => quote!(#field: ::core::convert::Into::into(#field)),

@@ -20,8 +20,10 @@ impl Lower<'_> {
         Some(match self.slip(step) {
             None => run.path.to_token_stream(),
             Some(_) => {
-                let (holder, wire, i) = (self.slips(), self.wire(), index(i));
-                quote!(<#holder as #wire::Slip<#i>>::Agent)
+                let (holder, i) = (self.slips(), index(i));
+                // Where the struct is defined, our short names are not known.
+                let adk = crate::facade::private();
+                quote!(<#holder as #adk::workflow::wire::Slip<#i>>::Agent)
             }
         })
     }
@@ -44,19 +46,19 @@ impl Lower<'_> {
         let What::Path(run) = step.what else {
             return TokenStream::new();
         };
-        let (wire, holder, path, alias) = (self.wire(), self.slips(), &run.path, numbered("Agent", i));
+        let (holder, path, alias) = (self.slips(), &run.path, numbered("Agent", i));
         let n = index(i);
         // rustc names no definition that spans the place of the error, as the whole macro call does.
         let meant = quote_spanned!(meant.span()=> struct #meant {});
         quote! {
             const _: () = {
                 #meant
-                impl #wire::Slip<#n> for #holder {
+                impl __wire::Slip<#n> for #holder {
                     type Agent = #path;
                 }
-                const _: () = <(#path) as #wire::IsAgent>::YES;
+                const _: () = <(#path) as __wire::IsAgent>::YES;
             };
-            type #alias = <#holder as #wire::Slip<#n>>::Agent;
+            type #alias = <#holder as __wire::Slip<#n>>::Agent;
         }
     }
 }

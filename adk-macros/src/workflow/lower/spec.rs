@@ -11,20 +11,19 @@ use syn::spanned::Spanned;
 impl Lower<'_> {
     /// One alias per agent that is known by its path or type, so that a path that does not resolve is reported once.
     pub(super) fn placed(&self) -> TokenStream {
-        let (adk, wire) = (&self.adk, self.wire());
         let (mut all, mut asked) = (TokenStream::new(), TokenStream::new());
         for (i, step) in self.plan.all() {
             let (alias, kind) = (numbered("Agent", i), numbered("Kind", i));
             let is_kind = quote! {
-                type #kind = #adk::typed::Kind<{
-                    #adk::typed::kind(#wire::Probe::<#alias>::AGENT, #adk::typed::Of::<#alias>::TYPED)
+                type #kind = __typed::Kind<{
+                    __typed::kind(__wire::Probe::<#alias>::AGENT, __typed::Of::<#alias>::TYPED)
                 }>;
             };
             // The one mention that has a bound: a path that is no agent is reported once. In parentheses a path is a
             // type and nothing else, so that rustc does not judge a function as a const argument as well.
             if let Some(DeclKind::Described { ty, .. }) = self.decl(step) {
                 all.extend(quote!(type #alias = #ty;));
-                asked.extend(quote!(let () = <(#ty) as #wire::Known>::YES;));
+                asked.extend(quote!(let () = <(#ty) as __wire::Known>::YES;));
             } else if let Some(meant) = self.slip(step) {
                 all.extend(self.slipped(i, step, meant));
                 all.extend(is_kind);
@@ -34,7 +33,7 @@ impl Lower<'_> {
                     _ => quote!(IsAgent),
                 };
                 all.extend(quote!(type #alias = #ty; #is_kind));
-                asked.extend(quote!(let () = <(#ty) as #wire::#is>::YES;));
+                asked.extend(quote!(let () = <(#ty) as __wire::#is>::YES;));
             } else if let Some(mention) = self.mention(step) {
                 all.extend(quote!(const _: () = { #mention };));
             }
@@ -69,44 +68,39 @@ impl Lower<'_> {
         decl.is_some_and(|decl| !matches!(decl.kind, DeclKind::Llm { .. }))
     }
 
-    pub(super) fn wire(&self) -> TokenStream {
-        let adk = &self.adk;
-        quote!(#adk::workflow::wire)
-    }
-
     /// A reference to the description of an agent; `NO_AGENT` where nothing is known of what it reads and writes.
     pub(super) fn meta(&self, i: usize, step: &Step<'_>) -> TokenStream {
-        let (adk, wire, name) = (&self.adk, self.wire(), &self.name);
+        let name = &self.name;
         if matches!(step.what, What::Declared(run, _) | What::Path(run) if run.vague) {
-            return quote!(&#wire::NO_AGENT);
+            return quote!(&__wire::NO_AGENT);
         }
         if self.placed_type(step).is_some() {
             let alias = numbered("Agent", i);
-            return quote!(#wire::Probe::<#alias>::AGENT_META_REF);
+            return quote!(__wire::Probe::<#alias>::AGENT_META_REF);
         }
         if let What::Await(_) = step.what
             && !step.told
         {
             let n = index(i);
-            return quote!(<#name as #wire::Awaits<#n>>::META);
+            return quote!(<#name as __wire::Awaits<#n>>::META);
         }
         match self.decl(step).zip(step.declared()) {
             Some((DeclKind::Llm { .. }, number)) => {
                 let n = index(number);
                 // Not through `Agent`: rustc would prove for each of them that it is `Send`.
-                quote!(<#name as #adk::llm::Declares<#n>>::META)
+                quote!(<#name as __adk::llm::Declares<#n>>::META)
             }
             Some((DeclKind::Described { .. }, number)) => {
                 let described = numbered("DESCRIBED", number);
                 quote!(&#described)
             }
-            _ => quote!(&#wire::NO_AGENT),
+            _ => quote!(&__wire::NO_AGENT),
         }
     }
 
     /// `SPEC` and its checks.
     pub(super) fn spec(&self) -> TokenStream {
-        let (adk, wire, name, tree) = (&self.adk, self.wire(), &self.name, self.tree);
+        let (name, tree) = (&self.name, self.tree);
         let label = &self.plan.name;
         let description = docs::description(&tree.attrs);
         let mut items = TokenStream::new();
@@ -116,12 +110,12 @@ impl Lower<'_> {
             steps.push(self.step(i, step, &mut items));
         }
         let inputs = tree.inputs.iter().map(|input| {
-            let (key, has_default) = (key_spec(adk, &input.typed, 1), input.default.is_some());
-            quote!(#adk::spec::InputSpec::typed(#key, #has_default))
+            let (key, has_default) = (key_spec(&input.typed, 1), input.default.is_some());
+            quote!(__adk::spec::InputSpec::typed(#key, #has_default))
         });
-        let lets = tree.lets().map(|typed| key_spec(adk, typed, 1));
-        let states = tree.items.states.iter().map(|typed| key_spec(adk, typed, 1));
-        let outputs = tree.outputs.iter().map(|typed| reading_spec(adk, typed, 1));
+        let lets = tree.lets().map(|typed| key_spec(typed, 1));
+        let states = tree.items.states.iter().map(|typed| key_spec(typed, 1));
+        let outputs = tree.outputs.iter().map(|typed| reading_spec(typed, 1));
         let unplaced = self.unplaced();
         let limits = self.limits(&mut items);
         let exceeded = self.exceeded();
@@ -129,10 +123,10 @@ impl Lower<'_> {
         let count = index(steps.len());
         quote! {
             #items
-            static __STEPS: [#adk::spec::Step<'static>; #count] = [#(#steps),*];
+            static __STEPS: [__adk::spec::Step<'static>; #count] = [#(#steps),*];
             impl #name {
                 /// The whole tree, as data.
-                pub const SPEC: #adk::Spec<'static> = #adk::Spec::new(#label, #description, &__STEPS)
+                pub const SPEC: __adk::Spec<'static> = __adk::Spec::new(#label, #description, &__STEPS)
                     .inputs(&[#(#inputs),*])
                     .lets(&[#(#lets),*])
                     .states(&[#(#states),*])
@@ -141,23 +135,22 @@ impl Lower<'_> {
                     #limits
                     #partial;
             }
-            impl #adk::workflow::Described for #name {
-                const SPEC: #adk::Spec<'static> = #name::SPEC;
+            impl __adk::workflow::Described for #name {
+                const SPEC: __adk::Spec<'static> = #name::SPEC;
             }
-            impl #wire::LiveIf<{ #adk::check::is_live(&#name::SPEC) }> for #name {}
+            impl __wire::LiveIf<{ __adk::check::is_live(&#name::SPEC) }> for #name {}
             #facts
             #exceeded
         }
     }
 
     fn step(&self, i: usize, step: &Step<'_>, items: &mut TokenStream) -> TokenStream {
-        let adk = &self.adk;
         let (name, end) = (&step.name, index(step.end));
         let of_kind =
-            |kind: TokenStream| quote!(#adk::spec::Step::new(#name, #adk::spec::StepKind::#kind, #end));
+            |kind: TokenStream| quote!(__adk::spec::Step::new(#name, __adk::spec::StepKind::#kind, #end));
         let of_agent = |instance: bool| {
             let meta = self.meta(i, step);
-            quote!(#adk::spec::Step::agent(#name, #meta, #instance, #end))
+            quote!(__adk::spec::Step::agent(#name, #meta, #instance, #end))
         };
         let made = match step.what {
             What::Declared(run, _) | What::Path(run) => {
@@ -220,13 +213,12 @@ impl Lower<'_> {
         if run.reads.is_empty() && run.writes.is_empty() {
             return None;
         }
-        let adk = &self.adk;
         let reads = run.reads.iter().map(|(from, to)| {
             let (from, to) = (from.text(), to.text());
             quote!((#from, #to))
         });
         let writes = run.writes.iter().map(|key| key.text());
-        Some(quote!(.renames(#adk::spec::Renames::new(&[#(#reads),*], &[#(#writes),*]))))
+        Some(quote!(.renames(__adk::spec::Renames::new(&[#(#reads),*], &[#(#writes),*]))))
     }
 
     fn limit(
@@ -237,7 +229,6 @@ impl Lower<'_> {
         word: TokenStream,
         items: &mut TokenStream,
     ) -> TokenStream {
-        let adk = &self.adk;
         let Some(limit) = limit.filter(|_| !step.without_limit) else {
             // A loop whose `max` could not be used has one all the same: nothing else is to be said about it.
             return match limit {
@@ -249,16 +240,16 @@ impl Lower<'_> {
             let number = Literal::u32_unsuffixed(number);
             return quote!(::core::option::Option::Some(#number));
         }
-        let (constant, expr, wire) = (numbered("LIMIT", i), &limit.expr, self.wire());
-        let call = raise(expr.span(), quote!(#adk::check::raise_limit), {
+        let (constant, expr) = (numbered("LIMIT", i), &limit.expr);
+        let call = raise(expr.span(), quote!(__adk::check::raise_limit), {
             let (text, name) = (word.to_string(), &step.name);
             quote!(#text, #name, #constant)
         });
         items.extend(quote! {
-            const #constant: i128 = #wire::#word(#expr) as i128;
+            const #constant: i128 = __wire::#word(#expr) as i128;
             #call
         });
-        quote!(::core::option::Option::Some(#adk::check::limit(#constant)))
+        quote!(::core::option::Option::Some(__adk::check::limit(#constant)))
     }
 }
 

@@ -12,26 +12,26 @@ use syn::Expr;
 
 impl Lower<'_> {
     pub(super) fn agent(&self) -> TokenStream {
-        let (adk, name, tree) = (&self.adk, &self.name, self.tree);
+        let (name, tree) = (&self.name, self.tree);
         let (label, description) = (&self.plan.name, docs::description(&tree.attrs));
         let places_of_reads = places(tree.inputs.iter().map(|input| &input.typed.ty), READS);
         let reads = tree.inputs.iter().zip(places_of_reads).map(|(input, place)| {
-            let key = reading_spec(adk, &input.typed, place);
+            let key = reading_spec(&input.typed, place);
             let optional = input.default.is_some();
             quote!(#key.optional(#optional))
         });
         let places_of_writes = places(tree.outputs.iter().map(|typed| &typed.ty), WRITES);
         let writes = tree.outputs.iter().zip(places_of_writes);
-        let writes = writes.map(|(typed, place)| key_spec(adk, typed, place));
-        let states = tree.items.states.iter().map(|typed| key_spec(adk, typed, 0));
-        let lets = tree.lets().map(|typed| key_spec(adk, typed, 0));
+        let writes = writes.map(|(typed, place)| key_spec(typed, place));
+        let states = tree.items.states.iter().map(|typed| key_spec(typed, 0));
+        let lets = tree.lets().map(|typed| key_spec(typed, 0));
         let types = self.typed();
         quote! {
             #types
             // So that rustc does not list it as one of the types that are agents.
             #[diagnostic::do_not_recommend]
-            impl #adk::Agent for #name {
-                const META: #adk::AgentMeta<'static> = #adk::AgentMeta::new(#adk::AgentKind::Workflow, #label)
+            impl __adk::Agent for #name {
+                const META: __adk::AgentMeta<'static> = __adk::AgentMeta::new(__adk::AgentKind::Workflow, #label)
                     .definition(::core::concat!(::core::module_path!(), "::", ::core::stringify!(#name)))
                     .description(#description)
                     .reads(&[#(#reads),*])
@@ -41,19 +41,19 @@ impl Lower<'_> {
                     .steps(#name::SPEC.steps);
                 fn run(
                     &self,
-                    cx: &mut #adk::Context,
-                ) -> impl ::core::future::Future<Output = #adk::Result<#adk::Flow>> + ::core::marker::Send {
-                    #adk::workflow::run(self, cx)
+                    cx: &mut __adk::Context,
+                ) -> impl ::core::future::Future<Output = __adk::Result<__adk::Flow>> + ::core::marker::Send {
+                    __adk::workflow::run(self, cx)
                 }
-                fn prepare(&self, prepare: &mut #adk::Prepare<'_>) {
-                    #adk::workflow::prepare(self, prepare);
+                fn prepare(&self, prepare: &mut __adk::Prepare<'_>) {
+                    __adk::workflow::prepare(self, prepare);
                 }
             }
         }
     }
 
     pub(super) fn wired(&self) -> TokenStream {
-        let (adk, name) = (&self.adk, &self.name);
+        let name = &self.name;
         let agents = self.agents();
         let targets = self.targets_by_name();
         let (max, callbacks) = (self.max(), self.callbacks());
@@ -62,14 +62,14 @@ impl Lower<'_> {
         let defaults = self.defaults();
         let states = self.states();
         quote! {
-            impl #adk::workflow::Wired for #name {
-                fn spec(&self) -> &#adk::Spec<'_> {
+            impl __adk::workflow::Wired for #name {
+                fn spec(&self) -> &__adk::Spec<'_> {
                     const { &#name::SPEC }
                 }
-                fn name(&self, step: usize) -> #adk::Name {
-                    #adk::workflow::wire::name(&#name::SPEC, step)
+                fn name(&self, step: usize) -> __adk::Name {
+                    __wire::name(&#name::SPEC, step)
                 }
-                fn agent(&self, step: usize) -> ::core::option::Option<&dyn #adk::DynAgent> {
+                fn agent(&self, step: usize) -> ::core::option::Option<&dyn __adk::DynAgent> {
                     match step {
                         #agents
                         _ => ::core::option::Option::None,
@@ -88,12 +88,12 @@ impl Lower<'_> {
 
     fn agents(&self) -> TokenStream {
         let mut arms = TokenStream::new();
-        let (wire, name) = (self.wire(), &self.name);
+        let name = &self.name;
         for (i, step) in self.plan.steps.iter().enumerate() {
             if let What::Await(_) = step.what {
                 let at = index(i);
                 arms.extend(
-                    quote!(#at => ::core::option::Option::Some(#wire::Awaited::<#name, #at>::AGENT),),
+                    quote!(#at => ::core::option::Option::Some(__wire::Awaited::<#name, #at>::AGENT),),
                 );
             }
             let Some(field) = step.field_used().filter(|_| step.is_agent()) else {
@@ -107,7 +107,6 @@ impl Lower<'_> {
 
     /// The agents that others transfer to, which are no steps.
     fn targets_by_name(&self) -> Option<TokenStream> {
-        let adk = &self.adk;
         let targets = self.plan.all().filter(|(_, step)| matches!(step.what, What::Target(_)));
         let arms = targets.filter_map(|(i, step)| {
             let (name, agent) = (&step.name, self.value(i, step, &step.field_used()?));
@@ -116,7 +115,7 @@ impl Lower<'_> {
         let arms: Vec<_> = arms.collect();
         (!arms.is_empty()).then(|| {
             quote! {
-                fn target(&self, name: &str) -> ::core::option::Option<&dyn #adk::DynAgent> {
+                fn target(&self, name: &str) -> ::core::option::Option<&dyn __adk::DynAgent> {
                     match name {
                         #(#arms)*
                         _ => ::core::option::Option::None,
@@ -128,15 +127,15 @@ impl Lower<'_> {
 
     /// The agent in a field, as what the walk runs.
     fn value(&self, i: usize, step: &Step<'_>, field: &proc_macro2::Ident) -> TokenStream {
-        let (wire, alias, is) = (self.wire(), numbered("Agent", i), numbered("Kind", i));
+        let (alias, is) = (numbered("Agent", i), numbered("Kind", i));
         let kind =
             step.declared().and_then(|number| self.tree.items.agents.get(number)).map(|decl| &decl.kind);
         match kind {
             Some(DeclKind::Llm { .. }) => quote!(::core::option::Option::Some(self.#field.as_dyn())),
             Some(DeclKind::Described { .. }) => {
-                quote!(<#alias as #wire::Holding<{ #wire::Probe::<#alias>::DYN }>>::held(&self.#field))
+                quote!(<#alias as __wire::Holding<{ __wire::Probe::<#alias>::DYN }>>::held(&self.#field))
             }
-            _ => quote!(<#alias as #wire::Placing<#is>>::as_dyn(&self.#field)),
+            _ => quote!(<#alias as __wire::Placing<#is>>::as_dyn(&self.#field)),
         }
     }
 
@@ -163,19 +162,18 @@ impl Lower<'_> {
     }
 
     fn callbacks(&self) -> Option<TokenStream> {
-        let (adk, wire) = (&self.adk, self.wire());
         let mut arms = TokenStream::new();
         for (i, step) in self.plan.steps.iter().enumerate() {
             if let (What::Block(_), Some(field)) = (step.what, step.field_used()) {
                 let at = index(i);
                 arms.extend(
-                    quote!(#at => ::core::option::Option::Some(#wire::BlockField::callbacks(&self.#field)),),
+                    quote!(#at => ::core::option::Option::Some(__wire::BlockField::callbacks(&self.#field)),),
                 );
             }
         }
         (!arms.is_empty()).then(|| {
             quote! {
-                fn callbacks(&self, step: usize) -> ::core::option::Option<&#adk::callback::AgentCallbacks> {
+                fn callbacks(&self, step: usize) -> ::core::option::Option<&__adk::callback::AgentCallbacks> {
                     match step {
                         #arms
                         _ => ::core::option::Option::None,
@@ -186,17 +184,16 @@ impl Lower<'_> {
     }
 
     fn lets(&self) -> Option<TokenStream> {
-        let (adk, wire) = (&self.adk, self.wire());
         let lets = self.tree.items.lets.iter().map(|Let { typed, value }| {
-            let (key, ty, value) = (typed.key.text(), &typed.ty, value_of(typed, value, &wire));
+            let (key, ty, value) = (typed.key.text(), &typed.ty, value_of(typed, value));
             quote! {{
                 fn value() -> #ty { #value }
-                <#ty as #wire::KeyValue>::set(&value(), keys, #key)?;
+                <#ty as __wire::KeyValue>::set(&value(), keys, #key)?;
             }}
         });
         (!self.tree.items.lets.is_empty()).then(|| {
             quote! {
-                fn lets(&self, keys: &mut #adk::workflow::Keys) -> #adk::Result<()> {
+                fn lets(&self, keys: &mut __adk::workflow::Keys) -> __adk::Result<()> {
                     #(#lets)*
                     ::core::result::Result::Ok(())
                 }
@@ -205,18 +202,16 @@ impl Lower<'_> {
     }
 
     fn defaults(&self) -> Option<TokenStream> {
-        let (adk, wire) = (&self.adk, self.wire());
         let arms: Vec<_> = self
             .tree
             .inputs
             .iter()
             .filter_map(|Input { typed, default }| {
-                let (key, ty, value) =
-                    (typed.key.text(), &typed.ty, value_of(typed, default.as_ref()?, &wire));
+                let (key, ty, value) = (typed.key.text(), &typed.ty, value_of(typed, default.as_ref()?));
                 Some(quote! {
                     #key => {
                         fn value() -> #ty { #value }
-                        <#ty as #wire::KeyValue>::input(&value(), keys, #key)?;
+                        <#ty as __wire::KeyValue>::input(&value(), keys, #key)?;
                         ::core::result::Result::Ok(true)
                     }
                 })
@@ -224,7 +219,7 @@ impl Lower<'_> {
             .collect();
         (!arms.is_empty()).then(|| {
             quote! {
-                fn default_of(&self, input: &str, keys: &mut #adk::workflow::Keys) -> #adk::Result<bool> {
+                fn default_of(&self, input: &str, keys: &mut __adk::workflow::Keys) -> __adk::Result<bool> {
                     match input {
                         #(#arms)*
                         _ => ::core::result::Result::Ok(false),
@@ -235,14 +230,14 @@ impl Lower<'_> {
     }
 
     fn states(&self) -> Option<TokenStream> {
-        let (adk, wire, states) = (&self.adk, self.wire(), &self.tree.items.states);
+        let states = &self.tree.items.states;
         let checks = states.iter().map(|typed| {
             let (key, ty) = (typed.key.text(), &typed.ty);
-            quote!(<#ty as #wire::KeyValue>::get(values, #key)?;)
+            quote!(<#ty as __wire::KeyValue>::get(values, #key)?;)
         });
         (!states.is_empty()).then(|| {
             quote! {
-                fn check_state(&self, values: &#adk::workflow::Values<'_>) -> #adk::Result<()> {
+                fn check_state(&self, values: &__adk::workflow::Values<'_>) -> __adk::Result<()> {
                     #(#checks)*
                     ::core::result::Result::Ok(())
                 }
@@ -252,10 +247,10 @@ impl Lower<'_> {
 }
 
 /// The body of a function that gives the value of a key: for a `String`, a `&str` serves as well.
-pub(super) fn value_of(typed: &Typed, value: &Expr, wire: &TokenStream) -> TokenStream {
+pub(super) fn value_of(typed: &Typed, value: &Expr) -> TokenStream {
     let ty = &typed.ty;
     match is_string(ty) {
-        true => quote!(#wire::ValueOf::<#ty>::value(#value)),
+        true => quote!(__wire::ValueOf::<#ty>::value(#value)),
         // Named, so that rustc explains the expected type by it and not by a function that nobody wrote.
         false => quote!(let value: #ty = #value; value),
     }
