@@ -30,6 +30,29 @@ impl Flow {
     }
 }
 
+/// What a function returns that holds a `Flow`. One bound for a method, where it could have an impl for each of them: of a type that
+/// does not exist rustc finds that it fits every impl, and says so.
+pub trait Flowing {
+    /// What is left without it.
+    type Value;
+    /// Takes the `Flow` off.
+    fn split(self) -> (Self::Value, Flow);
+}
+
+impl Flowing for Flow {
+    type Value = ();
+    fn split(self) -> ((), Flow) {
+        ((), self)
+    }
+}
+
+impl<T> Flowing for (T, Flow) {
+    type Value = T;
+    fn split(self) -> (T, Flow) {
+        self
+    }
+}
+
 /// A loop that ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]

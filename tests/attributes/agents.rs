@@ -182,7 +182,7 @@ fn the_description_is_what_the_types_say() {
         ("no_tags", "Option<&[String]>", true),
         ("nothing", "Option<u8>", true),
         ("missing", "Option<&Place>", true),
-        ("table", "BTreeMap<String,u8>", false),
+        ("table", "BTreeMap<String, u8>", false),
         ("raw", "Value", false),
         ("raw_too", "&Value", false),
     ];
@@ -199,7 +199,7 @@ fn the_description_of_an_agent_by_hand_has_the_keys_of_its_attribute() {
     );
     let [topic, many, raw] = meta.reads else { panic!("{:?}", meta.reads) };
     assert_eq!(*topic, KeySpec::new("topic", "String").of::<String>());
-    assert_eq!(*many, KeySpec::new("many", "Option<[T;N]>").of::<[Place; 2]>().optional(true));
+    assert_eq!(*many, KeySpec::new("many", "Option<[T; N]>").of::<[Place; 2]>().optional(true));
     assert_eq!((raw.name, raw.ty, raw.optional), ("raw", "Value", false));
     assert_eq!(
         meta.writes,

@@ -15,6 +15,7 @@ workflow! {
         each item in items(max_concurrency = 4) < critic as h >
         each(max_concurrency = 0) element in items < critic as i >
         each "item";
+        each (item, part) in items < critic as l >
         eahc part in items < critic as j >
         for part in items { critic as k }
         critic

@@ -1,5 +1,6 @@
 //! What a function agent returns, chosen by its type, as one event and a flow.
 
+use crate::flow::Flowing;
 use crate::{Context, Event, Flow, Result};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -72,31 +73,39 @@ impl<T, E> Tag<Result<T, E>> {
     }
 }
 
-impl Tag<Flow> {
+impl<R: Flowing> Tag<R> {
     /// Takes the `Flow` off.
-    pub fn flow(self, output: Flow) -> ((), Flow) {
-        ((), output)
+    pub fn flow(self, output: R) -> (R::Value, Flow) {
+        output.split()
     }
 }
 
-impl<T> Tag<(T, Flow)> {
-    /// Takes the `Flow` off.
-    pub fn flow(self, output: (T, Flow)) -> (T, Flow) {
-        output
-    }
+/// What may be nothing. One bound, as with [`Flowing`].
+pub trait Maybe {
+    /// What is written, if it is.
+    type Value;
+    /// As an `Option`.
+    fn maybe(self) -> Option<Self::Value>;
 }
 
-impl Tag<()> {
-    /// Nothing is written.
-    pub fn value(self, (): ()) -> Option<()> {
+impl Maybe for () {
+    type Value = ();
+    fn maybe(self) -> Option<()> {
         None
     }
 }
 
-impl<T> Tag<Option<T>> {
+impl<T> Maybe for Option<T> {
+    type Value = T;
+    fn maybe(self) -> Self {
+        self
+    }
+}
+
+impl<R: Maybe> Tag<R> {
     /// It is written, perhaps.
-    pub fn value(self, output: Option<T>) -> Option<T> {
-        output
+    pub fn value(self, output: R) -> Option<R::Value> {
+        output.maybe()
     }
 }
 

@@ -99,6 +99,14 @@ impl LlmDecl {
     #[must_use]
     pub const fn tool_metas(mut self, tools: &'static [ToolMeta<'static>]) -> Self {
         self.meta = self.meta.tools(tools);
+        let (mut i, ends) = (0, self.meta.may_exit);
+        while ends && i < tools.len() {
+            // One that is no tool has no name, and may do anything.
+            if tools[i].name.is_empty() {
+                self.meta = self.meta.unknown();
+            }
+            i += 1;
+        }
         self
     }
 

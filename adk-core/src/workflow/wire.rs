@@ -101,7 +101,7 @@ pub trait LiveIf<const YES: bool> {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool",
     label = "cannot stand in `tools`",
-    note = "put `#[tool]` on the function, or implement `Tool`"
+    note = "put `#[tool]` on the function, or implement `Tool`; an agent as a tool is written `agent(NAME)`"
 )]
 pub trait IsTool {
     /// It is one.

@@ -1,6 +1,6 @@
 //! Names: how they are made, which are possible, and which one was meant.
 
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span};
 use syn::ext::IdentExt;
 use syn::{Path, Type};
 
@@ -29,20 +29,6 @@ pub(super) fn unspanned(ident: &Ident) -> Ident {
     let mut ident = ident.clone();
     ident.set_span(Span::call_site());
     ident
-}
-
-/// Tokens without the user's span, that mean what they meant.
-pub(super) fn unspanned_all(tokens: TokenStream) -> TokenStream {
-    let unspan = |mut tree: TokenTree| {
-        match &mut tree {
-            TokenTree::Group(group) => {
-                *group = proc_macro2::Group::new(group.delimiter(), unspanned_all(group.stream()));
-            }
-            other => other.set_span(Span::call_site().resolved_at(other.span())),
-        }
-        tree
-    };
-    tokens.into_iter().map(unspan).collect()
 }
 
 /// `IterativeWriting` and `HTTPFetch` become `iterative_writing` and `http_fetch`.

@@ -11,11 +11,11 @@ mod types;
 pub(super) use races::sibling_writes;
 
 use super::super::message::Message;
-use super::effects::{Act, Effects, has_prefix};
+use super::effects::{Act, Effects, has_prefix, tool};
 use super::session;
 use super::{Fault, Flaw};
 use crate::check::text::same;
-use crate::spec::{AgentKind, Spec, StepKind};
+use crate::spec::{AgentKind, Spec, StepKind, ToolMeta};
 
 /// One fault as text.
 pub(super) const fn fault(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
@@ -53,6 +53,22 @@ const fn who(m: &mut Message, spec: &Spec<'_>, at: usize) {
         _ => "`",
     });
     m.all(&[step.name, "`"]);
+}
+
+/// What a step has below it, by its name: agent `billing`, to which agent `desk` may transfer. Only what writes may be a function.
+const fn below(m: &mut Message, spec: &Spec<'_>, at: usize, name: &str, writes: bool) {
+    let found = match spec.steps[at].kind {
+        StepKind::Agent { meta, .. } => tool(meta, name),
+        _ => None,
+    };
+    let (word, owner, end) = match found {
+        Some(ToolMeta { agent: Some(_), .. }) => ("agent `", "`, a tool of ", ","),
+        Some(_) if writes => ("tool `", "` of ", ""),
+        _ => ("agent `", "`, to which ", " may transfer,"),
+    };
+    m.all(&[word, name, owner]);
+    who(m, spec, at);
+    m.push(end);
 }
 
 /// Whether the agent of a step writes a key, perhaps, or something inside of it does.
@@ -98,6 +114,22 @@ const fn written_as<'a>(spec: &Spec<'a>, at: usize, key: &str) -> &'a str {
         }
     }
     "TYPE"
+}
+
+/// Who writes a key as that type, when it is not the agent of the step itself.
+const fn writer_below<'a>(spec: &Spec<'a>, at: usize, key: &str, ty: &str) -> Option<&'a str> {
+    let StepKind::Agent { meta, .. } = spec.steps[at].kind else { return None };
+    let (mut all, mut found) = (Effects::writes(meta, spec.steps[at].renames), None);
+    while let Some(effect) = all.next() {
+        match effect.act {
+            Act::Write { spec, .. } if same(effect.key, key) && same(spec.ty, ty) => return None,
+            Act::May(spec) if found.is_none() && same(effect.key, key) && same(spec.ty, ty) => {
+                found = all.writer();
+            }
+            _ => {}
+        }
+    }
+    found
 }
 
 /// Whether a step reads a key, or something inside of it does.

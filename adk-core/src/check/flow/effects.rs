@@ -5,7 +5,7 @@
 use super::super::text::same;
 pub(super) use crate::spec::has_prefix;
 use crate::spec::placeholder::{Placeholders, Source};
-use crate::spec::{AgentMeta, KeySpec, Renames};
+use crate::spec::{AgentMeta, KeySpec, Renames, ToolMeta};
 
 /// Something that a step does to a key.
 #[derive(Clone, Copy, Debug)]
@@ -132,6 +132,18 @@ impl<'a> Effects<'a> {
         }
     }
 
+    /// Who writes what the last one writes, when it is not the agent of the step itself: what it may transfer to, or an agent or
+    /// a function that is its tool.
+    pub(super) const fn writer(&self) -> Option<&'a str> {
+        if self.depth > 1 {
+            return Some(self.meta.name);
+        }
+        match self.phase {
+            Phase::Tools => Some(self.meta.tools[self.i].name),
+            _ => None,
+        }
+    }
+
     /// The next one.
     pub(super) const fn next(&mut self) -> Option<Effect<'a>> {
         loop {
@@ -241,16 +253,16 @@ const fn below<'a>(meta: &AgentMeta<'a>, number: usize) -> Option<&'a AgentMeta<
     None
 }
 
-/// Whether an agent is a tool of another.
-pub(super) const fn is_tool(meta: &AgentMeta<'_>, name: &str) -> bool {
+/// The tool of that name.
+pub(super) const fn tool<'a>(meta: &AgentMeta<'a>, name: &str) -> Option<&'a ToolMeta<'a>> {
     let mut i = 0;
     while i < meta.tools.len() {
-        if meta.tools[i].agent.is_some() && same(meta.tools[i].name, name) {
-            return true;
+        if same(meta.tools[i].name, name) {
+            return Some(&meta.tools[i]);
         }
         i += 1;
     }
-    false
+    None
 }
 
 /// Rule 6: an agent that may transfer has written its key only when each of its targets writes it too.

@@ -127,14 +127,22 @@ impl<'a> Walk<'_, 'a> {
     }
 
     const fn register_all(&mut self, meta: &'a AgentMeta<'a>, at: usize) {
-        let mut all = Effects::writes(meta, self.spec.steps[at].renames);
-        while let Some(effect) = all.next() {
-            let writer = match effect.act {
-                Act::Write { spec, slot, .. } => Writer { spec, at, slot, depth: 0 },
-                Act::May(spec) => Writer { spec, at, slot: NONE, depth: 0 },
-                Act::Prompt { .. } | Act::Read { .. } => continue,
-            };
-            self.register_write(at, &Named::new(effect.key), writer);
+        // Its own writes come first: what it may transfer to and its tools have to agree with them.
+        let (mut own, alone) = (true, is_alone(meta));
+        loop {
+            let mut all = Effects::writes(meta, self.spec.steps[at].renames);
+            while let Some(effect) = all.next() {
+                let writer = match effect.act {
+                    Act::Write { spec, slot, .. } if own => Writer { spec, at, slot, depth: 0 },
+                    Act::May(spec) if !own => Writer { spec, at, slot: NONE, depth: 0 },
+                    _ => continue,
+                };
+                self.register_write(at, &Named::new(effect.key), writer);
+            }
+            if alone || !own {
+                return;
+            }
+            own = false;
         }
     }
 

@@ -1,6 +1,7 @@
 //! What a tool returns, chosen by its type, as a result and what it asks for.
 
 use crate::Flow;
+use crate::flow::Flowing;
 use crate::tool::{ToolContext, ToolError};
 use serde::Serialize;
 use serde_json::Value;
@@ -106,17 +107,10 @@ impl<T> Tag<Result<T, ToolError>> {
     }
 }
 
-impl Tag<Flow> {
+impl<R: Flowing> Tag<R> {
     /// Takes the `Flow` off.
-    pub fn flow(self, output: Flow) -> ((), Flow) {
-        ((), output)
-    }
-}
-
-impl<T> Tag<(T, Flow)> {
-    /// Takes the `Flow` off.
-    pub fn flow(self, output: (T, Flow)) -> (T, Flow) {
-        output
+    pub fn flow(self, output: R) -> (R::Value, Flow) {
+        output.split()
     }
 }
 

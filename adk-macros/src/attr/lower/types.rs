@@ -32,7 +32,7 @@ pub(super) fn fixed(tokens: TokenStream) -> TokenStream {
     out
 }
 
-/// The text of a type, without spaces and lifetimes.
+/// The text of a type as a workflow has it, without lifetimes.
 pub(super) fn spelled(ty: &Type) -> String {
     fn without_lifetimes(tokens: TokenStream, out: &mut String) {
         let mut tokens = tokens.into_iter();
@@ -50,22 +50,22 @@ pub(super) fn spelled(ty: &Type) -> String {
                     without_lifetimes(group.stream(), out);
                     out.push_str(close);
                 }
-                TokenTree::Ident(ident) => {
-                    let word = |letter: char| letter.is_alphanumeric() || letter == '_';
-                    // `dyn Trait`, `mut T`: two words stay two.
-                    if out.ends_with(word) {
+                TokenTree::Punct(punct) => out.push(punct.as_char()),
+                word => {
+                    let ends = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | ',' | ';');
+                    // `dyn Trait`, `mut T`: two words stay two. Behind a comma as in a workflow.
+                    if out.ends_with(ends) {
                         out.push(' ');
                     }
-                    out.push_str(&ident.to_string());
+                    out.push_str(&word.to_string());
                 }
-                other => out.push_str(&other.to_string()),
             }
         }
     }
     let mut out = String::new();
     without_lifetimes(ty.to_token_stream(), &mut out);
     // `Cow<'_, str>` has lost its first argument, not its comma.
-    out.replace("<,", "<").replace("<>", "")
+    out.replace("<, ", "<").replace("<,", "<").replace("<>", "")
 }
 
 /// The text of the type that is written to a key: `f64` of `Result<(f64, Flow)>`. An alias stays what it is.
@@ -149,13 +149,14 @@ mod tests {
         assert_eq!(spelled(&parse_quote!(Cow<'a, str>)), "Cow<str>");
         assert_eq!(spelled(&parse_quote!(Held<'a>)), "Held");
         assert_eq!(spelled(&parse_quote!((u8, &mut T))), "(u8,&mut T)");
+        assert_eq!(spelled(&parse_quote!(&HashMap<[u8; 3], String>)), "&HashMap<[u8; 3], String>");
     }
 
     #[test]
     fn the_written_type_is_inside() {
         assert_eq!(written(&parse_quote!(-> Result<(Option<f64>, Flow), String>)), "f64");
         assert_eq!(written(&parse_quote!(-> adk::Result<Vec<u8>>)), "Vec<u8>");
-        assert_eq!(written(&parse_quote!(-> (String, u8))), "(String,u8)");
+        assert_eq!(written(&parse_quote!(-> (String, u8))), "(String, u8)");
         assert_eq!(written(&parse_quote!(-> Score)), "Score");
     }
 

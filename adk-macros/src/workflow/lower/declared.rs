@@ -346,11 +346,13 @@ impl<'a> Prompt<'a> {
         let written = self.written;
         match written {
             Expr::Closure(_) => Some(quote!(.#make(|| __wire::Instruction::function(#written)))),
-            // The const is the mention that editors follow.
-            _ if self.by_type => {
-                let written = names::unspanned_all(written.to_token_stream());
-                Some(quote!(.#make(|| __wire::InstructionOf(#written).make())))
-            }
+            // The const is the mention that editors follow; rustc says once what it does not find at both.
+            _ if self.by_type => Some(quote!(.#make(|| {
+                #[cfg(not(rust_analyzer))]
+                { __wire::InstructionOf(#written).make() }
+                #[cfg(rust_analyzer)]
+                { __wire::InstructionOf("").make() }
+            }))),
             _ => None,
         }
     }

@@ -166,7 +166,7 @@ impl Parser {
         if skip::empty_brackets(input) {
             let text = "block-empty: a block needs at least one step; help: an arm that does nothing is written `_ => ()`";
             self.report.at(span, text);
-            return Ok(None);
+            return Ok(Some(Node::Unread(span)));
         }
         self.node(input).map(Some)
     }

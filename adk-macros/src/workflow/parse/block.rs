@@ -102,6 +102,13 @@ impl Parser {
                 skip::to(input, &[';']);
                 return Ok(Begin::Unread);
             }
+            if meant == "each" && input.peek(Token![in]) {
+                skip::drain(&list);
+                let text = "syntax: an element has one name, and no pattern; help: write `each item in items < ... >`, and let agents read the parts of `item`";
+                self.report.at(open, text);
+                skip::to(input, &[';']);
+                return Ok(Begin::Unread);
+            }
             match is_known {
                 true => arguments = self.arguments(&list, meant),
                 false => skip::drain(&list),
@@ -165,6 +172,8 @@ impl Parser {
                 _ => "block-empty: a block needs at least one step; help: remove it, or put a step into it",
             };
             self.report.at(open, text);
+            // What would stand there may do anything.
+            nodes.push(Node::Unread(open));
         }
         Ok(Node::Block(Box::new(Block {
             attrs,
@@ -202,10 +211,11 @@ impl Parser {
             read(self, &body, Closing::End);
             self.unclosed = unclosed;
         } else {
+            let torn = input.peek(Token![<=]);
             input.parse::<Token![<]>()?;
             is_empty = skip::at_close(input);
             // `<=`, of which the `=` belongs to nothing, and not to the `>` behind it either.
-            if input.peek(Token![=]) {
+            if input.peek(Token![=]) && (torn || !input.peek(Token![=>])) {
                 self.report.at(input.span(), "syntax: this `=` begins no step; help: remove it");
                 input.parse::<Token![=]>()?;
             }

@@ -65,6 +65,8 @@ fn one_mistake_is_one_message() {
         ("W() { match x < A => (a; b), B => c > d }", "syntax", 0, 2),
         ("W() { match x < A => {}, B => c > d }", "block-empty", 0, 2),
         ("W() { match x < A => < >, B => c > d }", "block-empty", 0, 2),
+        ("W() { match x < => a, B => c > d }", "syntax", 0, 2),
+        ("W() { loop(max = 2) < => a > d }", "syntax", 0, 1),
         ("W() { match x < A:: => a, B => c > d }", "syntax", 0, 2),
         ("W() { match x < A => a::, B => c > d }", "syntax", 0, 2),
         ("W() { match x < A => a::b::, _ => () > d }", "syntax", 0, 1),

@@ -1,10 +1,10 @@
 //! `key-missing`, `key-maybe-missing`, `output-missing`.
 
 use super::super::closest::Closest;
-use super::super::effects::{contains, has_prefix, is_tool};
+use super::super::effects::{contains, has_prefix};
 use super::super::{Fault, Reader};
 use super::causes::{Cause, cause, first_value, remedy, why};
-use super::{Effects, apart, common_loop, element, holds, listed, reads, same, who, writes};
+use super::{Effects, apart, below, common_loop, element, holds, listed, reads, same, who, writes};
 use crate::check::message::Message;
 use crate::spec::{AgentKind, Spec, StepKind};
 
@@ -133,13 +133,7 @@ const fn subject(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, reader: Re
             who(m, spec, fault.at);
         }
         Reader::Prompt { target: Some(target), .. } | Reader::Parameter { target: Some(target) } => {
-            let is_tool = match spec.steps[fault.at].kind {
-                StepKind::Agent { meta, .. } => is_tool(meta, target),
-                _ => false,
-            };
-            m.all(&["agent `", target, if is_tool { "`, a tool of " } else { "`, to which " }]);
-            who(m, spec, fault.at);
-            m.push(if is_tool { "," } else { " may transfer," });
+            below(m, spec, fault.at, target, false);
         }
         _ => who(m, spec, fault.at),
     }

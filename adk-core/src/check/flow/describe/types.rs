@@ -2,8 +2,8 @@
 
 use super::super::Fault;
 use super::super::keys::Writer;
-use super::super::spelled::alike;
-use super::{holds, same, who, writes, written_as};
+use super::super::spelled::{alike, is_option};
+use super::{below, holds, same, who, writer_below, writes, written_as};
 use crate::check::message::Message;
 use crate::spec::{Spec, StepKind};
 
@@ -13,7 +13,7 @@ pub(super) const fn read(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, ty
     m.push("key-type: ");
     if fault.at >= spec.steps.len() {
         m.all(&["output `", key, "` is declared as `", ty, "`, but "]);
-        written_by(m, spec, writer);
+        written_by(m, spec, key, writer);
         return help(m, ty, writer, "declare it", "");
     }
     match spec.steps[fault.at].kind {
@@ -21,18 +21,18 @@ pub(super) const fn read(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, ty
             m.push("`until` of ");
             who(m, spec, fault.at);
             m.all(&[" needs a `bool`, but `", key, "` is none: "]);
-            written_by(m, spec, writer);
+            written_by(m, spec, key, writer);
             m.push("; help: name a key that holds a `bool`");
         }
         StepKind::Each { item, .. } => {
             m.all(&["`each ", item, " in ", key, "` needs a list, such as a `Vec`, but "]);
-            written_by(m, spec, writer);
+            written_by(m, spec, key, writer);
             m.push("; help: name a key that holds a list");
         }
         _ => {
             who(m, spec, fault.at);
             m.all(&[" reads `", key, "` as `", ty, "`, but "]);
-            written_by(m, spec, writer);
+            written_by(m, spec, key, writer);
             help(m, ty, writer, "read it", ", or read another key");
         }
     }
@@ -47,10 +47,20 @@ pub(super) const fn written(
     writer: &Writer<'_>,
 ) {
     m.push("key-type: ");
-    who(m, spec, fault.at);
+    who_writes(m, spec, fault.at, fault.key, ty);
     m.all(&[" writes `", fault.key, "` as `", ty, "`, but "]);
-    written_by(m, spec, writer);
-    help(m, ty, writer, "a key has one type: write it", ", or write another key");
+    written_by(m, spec, fault.key, writer);
+    // One that is written as an `Option` is one: of what a function returns it is taken off.
+    let name = if is_option(ty) && !is_option(writer.spec.ty) { "" } else { ty };
+    help(m, name, writer, "a key has one type: write it", ", or write another key");
+}
+
+/// The step, or what it has below it.
+const fn who_writes(m: &mut Message, spec: &Spec<'_>, at: usize, key: &str, ty: &str) {
+    match writer_below(spec, at, key, ty) {
+        Some(name) => below(m, spec, at, name, true),
+        None => who(m, spec, at),
+    }
 }
 
 /// What to do: take the type of the key, or another key.
@@ -66,7 +76,7 @@ const fn help(m: &mut Message, ty: &str, writer: &Writer<'_>, take: &str, or: &s
     m.push(or);
 }
 
-const fn written_by(m: &mut Message, spec: &Spec<'_>, writer: &Writer<'_>) {
+const fn written_by(m: &mut Message, spec: &Spec<'_>, key: &str, writer: &Writer<'_>) {
     if writer.at >= spec.steps.len() {
         let declared = writer.at - spec.steps.len();
         m.push(if declared < spec.inputs.len() {
@@ -84,7 +94,7 @@ const fn written_by(m: &mut Message, spec: &Spec<'_>, writer: &Writer<'_>) {
         }
         return;
     } else {
-        who(m, spec, writer.at);
+        who_writes(m, spec, writer.at, key, writer.spec.ty);
         m.push(if writer.depth == 0 {
             " writes it as "
         } else {

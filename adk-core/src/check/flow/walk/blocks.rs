@@ -39,7 +39,7 @@ pub(in crate::check::flow) const fn sets(depth: usize) -> usize {
 pub(in crate::check::flow) struct Block {
     pub(super) kind: Kind,
     pub(super) at: usize,
-    /// A loop that something ends.
+    /// A loop that something ends. Of any other block: something of which nothing is known stands inside.
     pub(super) ends: bool,
 }
 
@@ -156,6 +156,11 @@ impl<'a> Walk<'_, 'a> {
                 self.keys.leave();
                 // The list may be empty, so that nothing inside is certain; the lists of what is written are.
                 self.sets.copy(SURE, set_of(d, ENTRY));
+                if ends {
+                    // Something of which nothing is known stands inside.
+                    self.sets.fill(SURE, true);
+                    self.sets.remove(SURE, NEVER);
+                }
                 while key != NONE {
                     let Key { list, next, .. } = self.keys.all[key];
                     if list != NONE {
