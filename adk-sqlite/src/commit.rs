@@ -6,19 +6,25 @@ use crate::journal;
 use crate::reader;
 use crate::sessions::catch_up;
 use crate::writer::{Db, Job};
-use adk_core::engine::{Draft, Slot, Stored, refuse, to_text};
-use adk_core::{Event, Result, StateDelta, Unstamped};
+use adk_core::engine::{Done, Draft, Slot, Stored, refuse, to_text};
+use adk_core::{Error, Event, Path, Result, StateDelta, Unstamped};
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
-/// What can be written down before the thread that writes has it, is.
+/// What can be written down before the thread that writes has it, is. And it goes back to whoever made it, with what it has
+/// come to: what one thread allocates and another frees costs both of them a lock, and for each event that is a lot.
 pub(crate) struct Commit {
-    slot: Slot,
+    /// `None` when it is known how it ended: the run does not end before.
+    slot: Option<Slot>,
+    done: Vec<Done>,
+    /// So that the slot does not drop it.
+    _path: Path,
     draft: Draft,
     entry: Entry,
     data: Data,
     written: Option<Written>,
-    reply: oneshot::Sender<Result<Stored>>,
+    stored: Option<Result<Stored>>,
+    reply: Option<oneshot::Sender<Box<Self>>>,
 }
 
 /// The stored form of the event.
@@ -37,12 +43,32 @@ enum Written {
 }
 
 impl Commit {
-    pub(crate) fn new(slot: Slot, draft: Draft, reply: oneshot::Sender<Result<Stored>>) -> Result<Box<Self>> {
+    /// The answer is the commit itself; [`stored`](Self::stored) tells what it has come to.
+    pub(crate) fn new(mut slot: Slot, draft: Draft) -> Result<(Box<Self>, oneshot::Receiver<Box<Self>>)> {
+        let (reply, answer) = oneshot::channel();
         let temp = (!draft.temp.is_empty()).then(|| to_text(&draft.temp)).transpose()?;
-        let done = (!slot.done.is_empty()).then(|| to_text(&slot.done)).transpose()?;
-        let entry = Entry { slot: slot.to_string(), temp, done };
+        let done = std::mem::take(&mut slot.done);
+        let marks = (!done.is_empty()).then(|| to_text(&done)).transpose()?;
+        let entry = Entry { slot: slot.to_string(), temp, done: marks };
         let data = draft.event.to_unstamped()?.map_or(Data::Later, Data::Unstamped);
-        Ok(Box::new(Self { slot, draft, entry, data, written: None, reply }))
+        let path = slot.path.clone();
+        let commit = Self {
+            slot: Some(slot),
+            done,
+            _path: path,
+            draft,
+            entry,
+            data,
+            written: None,
+            stored: None,
+            reply: Some(reply),
+        };
+        Ok((Box::new(commit), answer))
+    }
+
+    /// What it has come to.
+    pub(crate) fn stored(self: Box<Self>) -> Result<Stored> {
+        self.stored.unwrap_or_else(|| Err(not_made()))
     }
 
     /// The stored form of the event, which has its id and time.
@@ -67,7 +93,7 @@ impl Commit {
 
 impl Job for Commit {
     fn run(&mut self, db: &mut Db) -> Result<()> {
-        let slot = &self.slot;
+        let Some(slot) = &self.slot else { return Err(not_made()) };
         let key = slot.session_key();
         let Some(found) = known(db, key)? else { return Err(key.missing()) };
         let (number, latest) = (found.number, found.latest);
@@ -80,7 +106,6 @@ impl Job for Commit {
         slot.stamp(&mut self.draft.event, latest);
         let (data, entry) = (self.data()?, &self.entry);
         let row = Row { event: &self.draft.event, data: &data, entry: Some((run, entry)) };
-        let (slot, key) = (&self.slot, self.slot.session_key());
         self.written = Some(match append(db, key, &row)? {
             Some(place) => Written::New { number, place },
             None => {
@@ -88,7 +113,7 @@ impl Job for Commit {
                 let mut events = reader::events(&db.connection, key, number, place..place + 1)?;
                 let event =
                     events.pop().ok_or_else(|| corrupt(format!("the event of {} is gone", entry.slot)))?;
-                journal::finished(&db.connection, &slot.run_id.to_string(), &slot.done)?;
+                journal::finished(&db.connection, &slot.run_id.to_string(), &self.done)?;
                 Written::Earlier { place, event, temp }
             }
         });
@@ -96,14 +121,21 @@ impl Job for Commit {
     }
 
     /// In the order in which they were written: that of the log.
-    fn done(self: Box<Self>, result: Result<()>, db: &mut Db) {
-        let Self { slot, draft, written, reply, .. } = *self;
-        let stored = match (result, written) {
-            (Ok(()), Some(written)) => Self::deliver(slot, draft, written, db),
-            (Ok(()), None) => Err(corrupt("a commit that was not made".to_owned())),
-            (Err(error), _) => Err(error),
-        };
+    fn done(mut self: Box<Self>, result: Result<()>, db: &mut Db) {
+        self.stored = Some(match (result, self.slot.take(), self.written.take()) {
+            (Ok(()), Some(slot), Some(written)) => {
+                Self::deliver(slot, std::mem::take(&mut self.draft), written, db)
+            }
+            (Ok(()), ..) => Err(not_made()),
+            (Err(error), ..) => Err(error),
+        });
         // Whoever asked may be gone: it is delivered all the same.
-        let _ = reply.send(stored);
+        if let Some(reply) = self.reply.take() {
+            let _ = reply.send(self);
+        }
     }
+}
+
+fn not_made() -> Error {
+    corrupt("a commit that was not made".to_owned())
 }

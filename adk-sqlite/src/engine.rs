@@ -9,24 +9,23 @@ use adk_core::engine::{
 use adk_core::{BoxFuture, Result, RunId};
 use rusqlite::Connection;
 use serde_json::Value;
-use tokio::sync::oneshot;
 
 impl Engine for SqliteStore {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
         let post = |slot, draft| {
-            let (reply, stored) = oneshot::channel();
-            self.0.writer.post(Commit::new(slot, draft, reply)?).map_err(|_| closed())?;
-            Ok(stored)
+            let (commit, answer) = Commit::new(slot, draft)?;
+            self.0.writer.post(commit).map_err(|_| closed())?;
+            Ok(answer)
         };
         match body {
             // What waits holds the answer alone: there may be many.
             Body::Ready(draft) => match post(slot, draft) {
-                Ok(stored) => Reply::Later(Box::pin(async { stored.await.map_err(|_| closed())? })),
+                Ok(answer) => Reply::Later(Box::pin(async { answer.await.map_err(|_| closed())?.stored() })),
                 Err(error) => Reply::Ready(Err(error)),
             },
             Body::Call(work) => Reply::Later(Box::pin(async move {
                 let draft = work.await?;
-                post(slot, draft)?.await.map_err(|_| closed())?
+                post(slot, draft)?.await.map_err(|_| closed())?.stored()
             })),
         }
     }

@@ -8,7 +8,24 @@ pub(crate) fn to_text(micros: u64) -> String {
     let (days, seconds) = (seconds / DAY, seconds % DAY);
     let (year, month, day) = date(days);
     let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{micros:06}")
+    // For each event, by the thread that writes: `format!` takes ten times as long.
+    let mut text = String::with_capacity(26);
+    text.push_str(&year.to_string());
+    let parts = [
+        ('-', month, 2),
+        ('-', day, 2),
+        (' ', hour, 2),
+        (':', minute, 2),
+        (':', second, 2),
+        ('.', micros, 6),
+    ];
+    for (before, number, digits) in parts {
+        text.push(before);
+        for place in (0..digits).rev() {
+            text.push(char::from(b'0' + (number / 10_u64.pow(place) % 10) as u8));
+        }
+    }
+    text
 }
 
 /// The reverse; the microseconds may be absent. `None` for what is no time.

@@ -9,7 +9,7 @@ use adk_core::{Error, Result};
 use rusqlite::Connection;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
@@ -20,6 +20,10 @@ const MOST: usize = 512;
 /// How long as many as went into the last transaction are waited for, so that they share the next: less than it takes to
 /// bring one to the disk.
 const GATHER: Duration = Duration::from_micros(50);
+
+/// How long the thread stays awake after it has answered: as long as a run takes to come back, which is less than half of
+/// what it takes to bring an event to the disk. It gives way to everybody meanwhile.
+const AWAKE: Duration = Duration::from_micros(100);
 
 /// The pages of the sessions that are written to, in KiB: each has some of its own in every index.
 const CACHE: u32 = 32_768;
@@ -158,7 +162,7 @@ impl Db {
 
     fn serve(&mut self, incoming: &Receiver<Box<dyn Job>>) {
         let mut last = 0;
-        while let Ok(first) = incoming.recv() {
+        while let Some(first) = next(incoming, last > 0) {
             let mut jobs = vec![first];
             jobs.extend(incoming.try_iter().take(MOST - 1));
             // Those who were answered together come back one after the other. A single run never waits.
@@ -251,6 +255,20 @@ impl Db {
         let done = self.connection.prepare_cached(sql).and_then(|mut statement| statement.execute([]));
         done.map(drop).map_err(|error| failed("write", &error))
     }
+}
+
+/// The next job; `None` when there will be none. Who was just answered asks again soon as a rule, and to be woken takes
+/// longer than to stay awake that long.
+fn next(incoming: &Receiver<Box<dyn Job>>, answered: bool) -> Option<Box<dyn Job>> {
+    let began = Instant::now();
+    while answered && began.elapsed() < AWAKE {
+        match incoming.try_recv() {
+            Ok(job) => return Some(job),
+            Err(TryRecvError::Empty) => std::thread::yield_now(),
+            Err(TryRecvError::Disconnected) => return None,
+        }
+    }
+    incoming.recv().ok()
 }
 
 /// A transaction that did not come about.
