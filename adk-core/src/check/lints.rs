@@ -1,7 +1,8 @@
 //! What is legal but suspicious: told to those who ask, and never an error.
 
+use super::flow::closest::Closest;
 use crate::spec::placeholder::{Placeholders, Source};
-use crate::spec::{AgentMeta, Renames, Spec, Step, StepKind};
+use crate::spec::{AgentKind, AgentMeta, Renames, Spec, Step, StepKind};
 use std::collections::HashSet;
 use std::fmt;
 
@@ -30,6 +31,7 @@ impl Spec<'_> {
     /// |---|---|
     /// | `input-unread` | an input that nobody reads |
     /// | `key-unread` | a key that is written, or given by `each`, and never read |
+    /// | `key-unwritten` | a key that is read only where it is there, as by `{note?}` or an `Option`, and that nobody writes |
     /// | `until-constant` | a loop that only `until` ends, whose key nothing inside writes |
     /// | `parallel-single` | a parallel of one branch |
     /// | `agent-unplaced` | an agent that is declared and never placed |
@@ -60,6 +62,7 @@ impl Spec<'_> {
             let read = read(self);
             self.unread_inputs(&read, &mut lints);
             self.unread_keys(&read, &mut lints);
+            self.unwritten_keys(&mut lints);
             self.constant_untils(&mut lints);
         }
         self.single_parallels(&mut lints);
@@ -117,6 +120,44 @@ impl Spec<'_> {
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// An optional read takes a misspelt key for one that is absent.
+    fn unwritten_keys(&self, lints: &mut Vec<Lint>) {
+        let declared = self.inputs.iter().map(|input| input.name);
+        let mut known: Vec<_> =
+            declared.chain(self.lets.iter().chain(self.states).map(|key| key.name)).collect();
+        let mut reads = Vec::new();
+        for step in self.steps {
+            match step.kind {
+                StepKind::Each { item, .. } => known.push(item),
+                StepKind::Agent { meta, .. } => {
+                    let mut writes = Vec::new();
+                    written(step.name, meta, step.renames, &mut writes);
+                    known.extend(writes.into_iter().map(|(_, key)| key));
+                    by_tools(meta, &mut known);
+                    optional(step.name, meta, step.renames, &mut reads);
+                }
+                _ => {}
+            }
+        }
+        let mut told = HashSet::new();
+        for (reader, key) in reads {
+            if key.contains(':') || known.contains(&key) || !told.insert(key) {
+                continue;
+            }
+            let mut closest = Closest::to(key);
+            known.iter().for_each(|other| closest.show(other));
+            let meant = match closest.found() {
+                "" => String::new(),
+                near => format!("did you mean `{near}`? Otherwise "),
+            };
+            let fact = format!(
+                "`{reader}` reads `{key}` if it is there, and nobody writes it; help: {meant}declare `state {key}: TYPE` if \
+                 the session holds it already, or remove it"
+            );
+            lints.push(lint("key-unwritten", reader, &fact));
         }
     }
 
@@ -205,6 +246,47 @@ fn written<'a>(name: &'a str, meta: &AgentMeta<'a>, renames: Renames<'a>, all: &
     let renamed = renames.writes.iter().copied().map(Some).chain(std::iter::repeat(None));
     all.extend(meta.writes.iter().zip(renamed).map(|(key, renamed)| (name, renamed.unwrap_or(key.name))));
     meta.transfer.iter().for_each(|target| written(target.name, target, Renames::NONE, all));
+}
+
+/// The keys that its tools write, and those of the agents that it may transfer to.
+fn by_tools<'a>(meta: &AgentMeta<'a>, all: &mut Vec<&'a str>) {
+    for tool in meta.tools {
+        all.extend(tool.writes.iter().map(|key| key.name));
+        if let Some(agent) = tool.agent {
+            all.extend(agent.writes.iter().map(|key| key.name));
+            by_tools(agent, all);
+        }
+    }
+    meta.transfer.iter().for_each(|target| by_tools(target, all));
+}
+
+/// The keys that an agent reads where they are there, and those of the agents that it may transfer to, each with who reads
+/// it. An input of a workflow that has a default is no such key.
+fn optional<'a>(
+    name: &'a str,
+    meta: &AgentMeta<'a>,
+    renames: Renames<'a>,
+    all: &mut Vec<(&'a str, &'a str)>,
+) {
+    if matches!(meta.kind, AgentKind::Workflow) {
+        return;
+    }
+    let mut add = |key: &'a str| {
+        let renamed = renames.reads.iter().find(|(of_definition, _)| *of_definition == key);
+        all.push((name, renamed.map_or(key, |(_, key)| key)));
+    };
+    meta.reads.iter().filter(|key| key.optional).for_each(|key| add(key.name));
+    for prompt in meta.prompts {
+        let mut found = Placeholders::new(prompt);
+        while let Some(placeholder) = found.next() {
+            if let (Source::Key(key), true) = (placeholder.source, placeholder.optional) {
+                add(key);
+            }
+        }
+    }
+    let tools = meta.tools.iter().filter_map(|tool| tool.agent);
+    let below = meta.transfer.iter().copied().chain(tools);
+    below.for_each(|agent| optional(agent.name, agent, Renames::NONE, all));
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 use super::*;
 use crate::spec::sketch::*;
-use crate::spec::{InputSpec, KeySpec, StepKind};
+use crate::spec::{InputSpec, KeySpec, StepKind, ToolMeta};
 
 /// The lints of a workflow, each with its node.
 fn found(spec: &Spec<'_>) -> Vec<String> {
@@ -45,6 +45,39 @@ fn inputs() {
         message,
         "input-unread: input `tone` is read by nobody; help: read it, as in `{tone}` in a prompt, or remove it"
     );
+}
+
+#[test]
+fn keys_that_nobody_writes() {
+    let reads = |prompt: &'static str| run(llm("critic").prompts(leak([prompt])));
+    let writer = || run(llm("writer").writes(keys(["draft"])));
+    let inputs = const { &[InputSpec::new("topic", "String", false)] };
+    let of = |all: Vec<Steps>| spec(all).inputs(inputs).outputs(keys(["draft", "topic"]));
+    // Written before or behind, in a prompt without the sign, with a prefix, the same key in two agents.
+    assert_eq!(found(&of(vec![reads("{draft?} on {topic?} {user:tone?} {artifact.x?}"), writer()])), [""; 0]);
+    assert_eq!(found(&of(vec![writer(), reads("{darft}")])), [""; 0]);
+    assert_eq!(found(&of(vec![writer(), reads("{darft?}"), reads("{darft?}")])), ["key-unwritten critic"]);
+    assert_eq!(
+        of(vec![writer(), reads("{darft?}")]).lints()[0].message,
+        "key-unwritten: `critic` reads `darft` if it is there, and nobody writes it; help: did you mean `draft`? Otherwise \
+         declare `state darft: TYPE` if the session holds it already, or remove it"
+    );
+    assert_eq!(found(&of(vec![writer(), reads("{mood?}")]).states(keys(["mood"]))), [""; 0]);
+    // A parameter, under another name; an input of a workflow with a default; a target of a transfer; what a tool writes.
+    let look = || function("look").reads(leak([KeySpec::new("text", "String").optional(true)]));
+    let renamed = |key: &'static str| {
+        let mut all = run_as("look", look());
+        all[0].renames = Renames::new(leak([("text", key)]), &[]);
+        all
+    };
+    assert_eq!(found(&of(vec![writer(), renamed("draft")])), [""; 0]);
+    assert_eq!(found(&of(vec![writer(), renamed("drafts")])), ["key-unwritten look"]);
+    let inner = workflow("inner", []).reads(leak([KeySpec::new("tone", "String").optional(true)]));
+    assert_eq!(found(&of(vec![writer(), run(inner)])), [""; 0]);
+    let desk = llm("desk").transfer(leak([leak(llm("billing").prompts(&["{tone?}"]))]));
+    assert_eq!(found(&of(vec![writer(), run(desk)])), ["key-unwritten billing"]);
+    let save = leak([ToolMeta::new("save", "").writes(keys(["tone"]))]);
+    assert_eq!(found(&of(vec![writer(), run(desk.tools(save))])), [""; 0]);
 }
 
 #[test]
