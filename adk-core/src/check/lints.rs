@@ -137,13 +137,13 @@ impl Spec<'_> {
                     written(step.name, meta, step.renames, &mut writes);
                     known.extend(writes.into_iter().map(|(_, key)| key));
                     by_tools(meta, &mut known);
-                    optional(step.name, meta, step.renames, &mut reads);
+                    of_agent(step.name, meta, step.renames, &mut reads);
                 }
                 _ => {}
             }
         }
         let mut told = HashSet::new();
-        for (reader, key) in reads {
+        for Read { reader, key, .. } in reads.into_iter().filter(|read| read.optional) {
             if key.contains(':') || known.contains(&key) || !told.insert(key) {
                 continue;
             }
@@ -212,7 +212,11 @@ fn read<'a>(spec: &Spec<'a>) -> HashSet<&'a str> {
     let mut read: HashSet<_> = spec.outputs.iter().map(|key| key.name).collect();
     for step in spec.steps {
         match step.kind {
-            StepKind::Agent { meta, .. } => of_agent(meta, step.renames, &mut read),
+            StepKind::Agent { meta, .. } => {
+                let mut reads = Vec::new();
+                of_agent(step.name, meta, step.renames, &mut reads);
+                read.extend(reads.iter().map(|read| read.key));
+            }
             StepKind::Match { key } => read.extend([key]),
             StepKind::Each { list, .. } => read.extend([list]),
             StepKind::Loop { until, .. } => read.extend(until),
@@ -222,23 +226,36 @@ fn read<'a>(spec: &Spec<'a>) -> HashSet<&'a str> {
     read
 }
 
-/// The keys that an agent reads, and those of the agents that it may transfer to.
-fn of_agent<'a>(meta: &AgentMeta<'a>, renames: Renames<'a>, read: &mut HashSet<&'a str>) {
-    let mut add = |key: &'a str| {
+/// A key that is read.
+struct Read<'a> {
+    /// Who reads it.
+    reader: &'a str,
+    key: &'a str,
+    /// Only where it is there.
+    optional: bool,
+}
+
+/// What an agent reads, and what those read that it may transfer to and that are its tools.
+fn of_agent<'a>(reader: &'a str, meta: &AgentMeta<'a>, renames: Renames<'a>, all: &mut Vec<Read<'a>>) {
+    let mut add = |key: &'a str, optional| {
         let renamed = renames.reads.iter().find(|(of_definition, _)| *of_definition == key);
-        read.insert(renamed.map_or(key, |(_, key)| key));
+        all.push(Read { reader, key: renamed.map_or(key, |(_, key)| key), optional });
     };
-    meta.reads.iter().chain(meta.states).for_each(|key| add(key.name));
+    // An input of a workflow that has a default may be absent, and is no slip.
+    let perhaps = !matches!(meta.kind, AgentKind::Workflow);
+    meta.reads.iter().for_each(|key| add(key.name, key.optional && perhaps));
+    meta.states.iter().for_each(|key| add(key.name, false));
     for prompt in meta.prompts {
-        let mut all = Placeholders::new(prompt);
-        while let Some(found) = all.next() {
-            if let Source::Key(key) = found.source {
-                add(key);
+        let mut found = Placeholders::new(prompt);
+        while let Some(placeholder) = found.next() {
+            if let Source::Key(key) = placeholder.source {
+                add(key, placeholder.optional);
             }
         }
     }
     let tools = meta.tools.iter().filter_map(|tool| tool.agent);
-    meta.transfer.iter().copied().chain(tools).for_each(|target| of_agent(target, Renames::NONE, read));
+    let below = meta.transfer.iter().copied().chain(tools);
+    below.for_each(|agent| of_agent(agent.name, agent, Renames::NONE, all));
 }
 
 /// The keys that an instance writes, and those of the agents that it may transfer to, each with who writes it.
@@ -258,35 +275,6 @@ fn by_tools<'a>(meta: &AgentMeta<'a>, all: &mut Vec<&'a str>) {
         }
     }
     meta.transfer.iter().for_each(|target| by_tools(target, all));
-}
-
-/// The keys that an agent reads where they are there, and those of the agents that it may transfer to, each with who reads
-/// it. An input of a workflow that has a default is no such key.
-fn optional<'a>(
-    name: &'a str,
-    meta: &AgentMeta<'a>,
-    renames: Renames<'a>,
-    all: &mut Vec<(&'a str, &'a str)>,
-) {
-    if matches!(meta.kind, AgentKind::Workflow) {
-        return;
-    }
-    let mut add = |key: &'a str| {
-        let renamed = renames.reads.iter().find(|(of_definition, _)| *of_definition == key);
-        all.push((name, renamed.map_or(key, |(_, key)| key)));
-    };
-    meta.reads.iter().filter(|key| key.optional).for_each(|key| add(key.name));
-    for prompt in meta.prompts {
-        let mut found = Placeholders::new(prompt);
-        while let Some(placeholder) = found.next() {
-            if let (Source::Key(key), true) = (placeholder.source, placeholder.optional) {
-                add(key);
-            }
-        }
-    }
-    let tools = meta.tools.iter().filter_map(|tool| tool.agent);
-    let below = meta.transfer.iter().copied().chain(tools);
-    below.for_each(|agent| optional(agent.name, agent, Renames::NONE, all));
 }
 
 #[cfg(test)]

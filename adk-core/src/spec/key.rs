@@ -1,7 +1,7 @@
 //! State keys with their types.
 
 use super::hash::hash;
-use super::number::{NONE, Numbered, UNKNOWN};
+use super::number::{Numbered, UNKNOWN};
 use std::any::TypeId;
 use std::fmt;
 use std::mem::needs_drop;
@@ -33,8 +33,8 @@ pub struct KeySpec<'a> {
     /// The number of its type.
     #[serde(skip)]
     pub(crate) number: u64,
-    /// Of a type without a number how large it is, how it is aligned, and whether it has to be dropped: what differs here
-    /// is not of one type. 0 is none.
+    /// How large its type is, how it is aligned, and whether it has to be dropped: what differs here is not of one type. 0
+    /// is none.
     #[serde(skip)]
     layout: u64,
     /// Read as an `Option`, so that the type of the key may be one as well.
@@ -115,7 +115,7 @@ impl<'a> KeySpec<'a> {
             hash,
             prefix,
             number,
-            layout: if number == NONE { layout::<T>() } else { 0 },
+            layout: layout::<T>(),
             perhaps: optional,
             place,
         }
