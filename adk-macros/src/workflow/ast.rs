@@ -186,6 +186,12 @@ pub(super) struct Block {
     pub(super) vague: bool,
 }
 
+impl Block {
+    pub(super) fn is_each(&self) -> bool {
+        matches!(self.kind, BlockKind::Each { .. })
+    }
+}
+
 /// What a block does.
 pub(super) enum BlockKind {
     Sequence,

@@ -20,7 +20,7 @@ mod wired;
 
 use super::ast::{Decl, DeclKind, Workflow};
 use super::names;
-use super::plan::Plan;
+use super::plan::{Plan, Step, What};
 use super::report::Report;
 use crate::facade;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
@@ -32,6 +32,8 @@ struct Lower<'a> {
     plan: &'a Plan<'a>,
     /// The struct where it is used; its definition alone is the user's token to editors.
     name: Ident,
+    /// Only behind an `each` a key is a list of what was written.
+    has_each: bool,
 }
 
 /// The whole expansion of `workflow!`. What could be read is defined, whatever was wrong.
@@ -40,7 +42,9 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> Toke
     let Some(name) = &tree.name else {
         return errors;
     };
-    let lower = Lower { tree, plan, name: names::unspanned(name) };
+    let is_each = |step: &Step<'_>| matches!(step.what, What::Block(block) if block.is_each());
+    let has_each = plan.steps.iter().any(is_each);
+    let lower = Lower { tree, plan, name: names::unspanned(name), has_each };
     let editor = lower.editor();
     let structs = lower.structs();
     let keys = lower.key_structs();

@@ -5,6 +5,7 @@ use super::super::names;
 use super::super::plan::What;
 use super::fields::callbacks;
 use super::{Lower, numbered};
+use crate::code::code;
 use proc_macro2::TokenStream;
 use quote::quote;
 
@@ -48,8 +49,9 @@ impl Lower<'_> {
                     quote!(__wire::block(|of: &mut __wire::Declaring<'_>| { #declare }))
                 }
                 What::Path(_) => {
-                    let (path, kind) = (self.path_type(i, step), numbered("Kind", i));
-                    quote!(<(#path) as __wire::Make<#kind>>::make())
+                    let (path, make) =
+                        (self.path_type(i, step), code!("as __wire::Make<__Kind_{i}>>::make()"));
+                    quote!(<(#path) #make)
                 }
                 _ => quote!(::core::default::Default::default()),
             };

@@ -7,6 +7,7 @@ use super::super::ast::{BlockKind, DeclKind, Typed};
 use super::super::names;
 use super::super::plan::{Step, What};
 use super::{Lower, index, numbered, raise};
+use crate::code::{code, read};
 use crate::typed::{FEW, Made, READS, WRITES, places};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
@@ -45,7 +46,7 @@ impl Lower<'_> {
         for (i, step) in self.plan.steps.iter().enumerate() {
             let known = self.types(step);
             places.push(match step.what {
-                What::Block(block) if is_each(&block.kind) => {
+                What::Block(block) if block.is_each() => {
                     types.extend(self.element(i));
                     index(1)
                 }
@@ -77,7 +78,7 @@ impl Lower<'_> {
         }
         types.extend(quote!(impl __typed::At<0> for __Keys { type Key = __typed::Nothing; }));
         for (j, key) in self.tree.outputs.iter().enumerate() {
-            let (ty, written) = (&key.ty, self.key(count + j, 0, true));
+            let (ty, written) = (&key.ty, read(&self.key(count + j, 0, true)));
             let fits = quote!(__typed::Fits::<#written, #ty>::YES);
             raises.extend(self.raise(key.key.name.span(), count + j, NAME, &fits));
         }
@@ -95,7 +96,7 @@ impl Lower<'_> {
         };
         let mut asked = numbers("reads", "READS");
         asked.extend(numbers("writes", "WRITES"));
-        if self.has_each() {
+        if self.has_each {
             asked.extend(numbers("read_lists", "READS"));
             asked.extend(numbers("written_lists", "WRITES"));
         }
@@ -193,6 +194,15 @@ impl Lower<'_> {
         quote!(impl __typed::At<#number> for __Keys { type Key = __typed::Is<#ty>; })
     }
 
+    /// The same for the type of a key that a step writes, which its own type says.
+    fn at_of_step(&self, number: usize, step: usize, slot: usize) -> TokenStream {
+        code!(
+            "impl __typed::At<{number}> for __Keys {{
+                type Key = __typed::Is<<<__Types_{step} as __typed::Typed>::Writes as __typed::First>::T{slot}>;
+            }}"
+        )
+    }
+
     /// Gives a step its number; how many of the keys that it writes have one.
     fn number(&self, i: usize, known: &Types, types: &mut TokenStream) -> Literal {
         let at = i + 1;
@@ -205,17 +215,13 @@ impl Lower<'_> {
                 index(1)
             }
             Types::Agent { further } => {
-                let (alias, agent) = (numbered("Types", i), numbered("Agent", i));
-                let kind = numbered("Kind", i);
-                let written = quote!(<<#alias as __typed::Typed>::Writes as __typed::First>);
-                types.extend(quote! {
-                    type #alias = <#agent as __typed::TypesOf<#kind>>::Types;
-                });
-                types.extend(self.at(at, &quote!(#written::T0)));
+                types.extend(code!(
+                    "type __Types_{i} = <__Agent_{i} as __typed::TypesOf<__Kind_{i}>>::Types;"
+                ));
+                types.extend(self.at_of_step(at, i, 0));
                 let base = self.further(i);
                 for slot in (1..WRITES).filter(|_| *further) {
-                    let part = format_ident!("T{slot}");
-                    types.extend(self.at(base + slot, &quote!(#written::#part)));
+                    types.extend(self.at_of_step(base + slot, i, slot));
                 }
                 index(if *further { WRITES } else { 1 })
             }
@@ -227,62 +233,62 @@ impl Lower<'_> {
         match known {
             Types::Nothing | Types::Writes(None) => quote!(true),
             Types::Writes(Some(ty)) => {
-                let written = self.key(i, 0, false);
+                let written = read(&self.key(i, 0, false));
                 quote!(__typed::Fits::<#written, #ty>::YES)
             }
             Types::Declared { reads, writes } => {
-                let read = (0..reads.len()).map(|slot| self.key(i, slot, true));
-                let written = writes.iter().map(|_| self.key(i, 0, false));
+                let read = (0..reads.len()).map(|slot| read(&self.key(i, slot, true)));
+                let written = writes.iter().map(|_| crate::code::read(&self.key(i, 0, false)));
                 let writes = writes.iter();
                 quote!(__typed::Fits::<((#(#read,)*), (#(#written,)*)), ((#(#reads,)*), (#(#writes,)*))>::YES)
             }
             Types::Agent { further } => {
-                let alias = numbered("Types", i);
+                let one = |slot, reads| self.key(i, slot, reads);
                 let keys = |slots: std::ops::Range<usize>, reads| {
-                    let keys = slots.map(|slot| self.key(i, slot, reads));
-                    quote!((#(#keys,)*))
+                    slots.map(|slot| format!("{},", one(slot, reads))).collect::<String>()
                 };
-                let (few, types) = (keys(0..FEW, true), quote!(#alias as __typed::Typed));
+                let few = keys(0..FEW, true);
+                let types = format!("<__Types_{i} as __typed::Typed>");
                 if *further {
                     let (more, written) = (keys(FEW..READS, true), keys(0..WRITES, false));
-                    quote! {
-                        __typed::Fits::<
-                            (#few, #more, #written),
-                            (<#types>::Reads, <#types>::More, <#types>::Writes),
-                        >::YES
-                    }
-                } else {
-                    let (written, first) =
-                        (keys(0..1, false), quote!(<<#types>::Writes as __typed::First>::T0));
-                    quote!(__typed::Fits::<(#few, #written), (<#types>::Reads, (#first,))>::YES)
+                    return code!(
+                        "__typed::Fits::<
+                            (({few}), ({more}), ({written})),
+                            ({types}::Reads, {types}::More, {types}::Writes),
+                        >::YES"
+                    );
                 }
+                if self.has_each {
+                    let written = one(0, false);
+                    return code!(
+                        "__typed::Fits::<
+                            (({few}), ({written},)),
+                            ({types}::Reads, (<{types}::Writes as __typed::First>::T0,)),
+                        >::YES"
+                    );
+                }
+                let reads: String = (0..FEW).map(|slot| format!("{{ __reads({i}, {slot}) }}, ")).collect();
+                code!("__typed::FitsStep::<__Keys, __Types_{i}, {reads}{{ __writes({i}, 0) }}>::YES")
             }
         }
     }
 
     /// The type of a key that a step reads or writes, as its first writer says: what the step's own type has to fit.
-    pub(super) fn key(&self, at: usize, slot: usize, reads: bool) -> TokenStream {
-        let (at, slot) = (index(at), index(slot));
+    fn key(&self, at: usize, slot: usize, reads: bool) -> String {
         let (number, lists) = match reads {
-            true => (quote!(__reads), quote!(__read_lists)),
-            false => (quote!(__writes), quote!(__written_lists)),
+            true => ("__reads", "__read_lists"),
+            false => ("__writes", "__written_lists"),
         };
-        let key = quote!(<__Keys as __typed::At<{ #number(#at, #slot) }>>::Key);
-        match self.has_each() {
-            true => quote!(<#key as __typed::Lists<{ #lists(#at, #slot) }>>::List),
+        let key = format!("<__Keys as __typed::At<{{ {number}({at}, {slot}) }}>>::Key");
+        match self.has_each {
+            true => format!("<{key} as __typed::Lists<{{ {lists}({at}, {slot}) }}>>::List"),
             false => key,
         }
     }
 
     /// The type of the key of a block, as itself.
     pub(super) fn key_itself(&self, at: usize) -> TokenStream {
-        let key = self.key(at, 0, true);
-        quote!(<#key as __typed::Known>::Type)
-    }
-
-    /// Only behind an `each` a key is a list of what was written.
-    fn has_each(&self) -> bool {
-        self.plan.steps.iter().any(|step| matches!(&step.what, What::Block(block) if is_each(&block.kind)))
+        code!("<{} as __typed::Known>::Type", self.key(at, 0, true))
     }
 
     /// The key of a block, and whether its type is one that steers the block.
@@ -290,8 +296,7 @@ impl Lower<'_> {
         let What::Block(block) = step.what else { return None };
         let (key, fits) = match &block.kind {
             BlockKind::Loop { until: Some(until), .. } => {
-                let key = self.key(i, 0, true);
-                (until, quote!(__typed::Fits::<#key, bool>::YES))
+                (until, code!("__typed::Fits::<{}, bool>::YES", self.key(i, 0, true)))
             }
             BlockKind::Match(choice) => (&choice.key, quote!(true)),
             BlockKind::Each { list, .. } => {
@@ -313,10 +318,6 @@ impl Lower<'_> {
         let writes = self.tree.outputs.iter().map(|typed| (&typed.ty, typed.ty.to_token_stream()));
         implement(name, reads.collect(), writes.collect())
     }
-}
-
-fn is_each(kind: &BlockKind) -> bool {
-    matches!(kind, BlockKind::Each { .. })
 }
 
 /// The types of an LLM agent: prompts take any value.

@@ -4,6 +4,7 @@ use super::super::ast::{Block, BlockKind, DeclKind, Limit, Run};
 use super::super::names;
 use super::super::plan::{Step, What};
 use super::{Lower, docs, index, key_spec, numbered, raise, reading_spec};
+use crate::code::{code, read};
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
@@ -13,11 +14,13 @@ impl Lower<'_> {
     pub(super) fn placed(&self) -> TokenStream {
         let (mut all, mut asked) = (TokenStream::new(), TokenStream::new());
         for (i, step) in self.plan.all() {
-            let (alias, kind) = (numbered("Agent", i), numbered("Kind", i));
-            let is_kind = quote! {
-                type #kind = __typed::Kind<{
-                    __typed::kind(__wire::Probe::<#alias>::AGENT, __typed::Of::<#alias>::TYPED)
-                }>;
+            let alias = numbered("Agent", i);
+            let is_kind = || {
+                code!(
+                    "type __Kind_{i} = __typed::Kind<{{
+                        __typed::kind(__wire::Probe::<__Agent_{i}>::AGENT, __typed::Of::<__Agent_{i}>::TYPED)
+                    }}>;"
+                )
             };
             // The one mention that has a bound: a path that is no agent is reported once. In parentheses a path is a
             // type and nothing else, so that rustc does not judge a function as a const argument as well.
@@ -26,13 +29,14 @@ impl Lower<'_> {
                 asked.extend(quote!(let () = <(#ty) as __wire::Known>::YES;));
             } else if let Some(meant) = self.slip(step) {
                 all.extend(self.slipped(i, step, meant));
-                all.extend(is_kind);
+                all.extend(is_kind());
             } else if let Some(ty) = self.placed_type(step) {
                 let is = match step.what {
                     What::Declared(..) | What::Target(_) => quote!(Supplied),
                     _ => quote!(IsAgent),
                 };
-                all.extend(quote!(type #alias = #ty; #is_kind));
+                all.extend(quote!(type #alias = #ty;));
+                all.extend(is_kind());
                 asked.extend(quote!(let () = <(#ty) as __wire::#is>::YES;));
             } else if let Some(mention) = self.mention(step) {
                 all.extend(quote!(const _: () = { #mention };));
@@ -70,31 +74,31 @@ impl Lower<'_> {
 
     /// A reference to the description of an agent; `NO_AGENT` where nothing is known of what it reads and writes.
     pub(super) fn meta(&self, i: usize, step: &Step<'_>) -> TokenStream {
+        read(&self.meta_text(i, step))
+    }
+
+    fn meta_text(&self, i: usize, step: &Step<'_>) -> String {
         let name = &self.name;
         if matches!(step.what, What::Declared(run, _) | What::Path(run) if run.vague) {
-            return quote!(&__wire::NO_AGENT);
+            return "&__wire::NO_AGENT".to_owned();
         }
         if self.placed_type(step).is_some() {
-            let alias = numbered("Agent", i);
-            return quote!(__wire::Probe::<#alias>::AGENT_META_REF);
+            return format!("__wire::Probe::<__Agent_{i}>::AGENT_META_REF");
         }
         if let What::Await(_) = step.what
             && !step.told
         {
-            let n = index(i);
-            return quote!(<#name as __wire::Awaits<#n>>::META);
+            return format!("<{name} as __wire::Awaits<{i}>>::META");
         }
         match self.decl(step).zip(step.declared()) {
             Some((DeclKind::Llm { .. }, number)) => {
-                let n = index(number);
                 // Not through `Agent`: rustc would prove for each of them that it is `Send`.
-                quote!(<#name as __adk::llm::Declares<#n>>::META)
+                format!("<{name} as __adk::llm::Declares<{number}>>::META")
             }
             Some((DeclKind::Described { .. }, number)) => {
-                let described = numbered("DESCRIBED", number);
-                quote!(&#described)
+                format!("&__DESCRIBED_{number}")
             }
-            _ => quote!(&__wire::NO_AGENT),
+            _ => "&__wire::NO_AGENT".to_owned(),
         }
     }
 
@@ -149,8 +153,8 @@ impl Lower<'_> {
         let of_kind =
             |kind: TokenStream| quote!(__adk::spec::Step::new(#name, __adk::spec::StepKind::#kind, #end));
         let of_agent = |instance: bool| {
-            let meta = self.meta(i, step);
-            quote!(__adk::spec::Step::agent(#name, #meta, #instance, #end))
+            let meta = self.meta_text(i, step);
+            code!("__adk::spec::Step::agent({name:?}, {meta}, {instance}, {end})")
         };
         let made = match step.what {
             What::Declared(run, _) | What::Path(run) => {

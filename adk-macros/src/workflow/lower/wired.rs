@@ -5,6 +5,7 @@ use super::super::ast::{DeclKind, Input, Typed};
 use super::super::names::is_string;
 use super::super::plan::{Step, What};
 use super::{Lower, docs, index, key_spec, numbered, reading_spec};
+use crate::code::code;
 use crate::typed::{READS, WRITES, places};
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -127,7 +128,7 @@ impl Lower<'_> {
 
     /// The agent in a field, as what the walk runs.
     fn value(&self, i: usize, step: &Step<'_>, field: &proc_macro2::Ident) -> TokenStream {
-        let (alias, is) = (numbered("Agent", i), numbered("Kind", i));
+        let alias = numbered("Agent", i);
         let kind =
             step.declared().and_then(|number| self.tree.items.agents.get(number)).map(|decl| &decl.kind);
         match kind {
@@ -135,7 +136,7 @@ impl Lower<'_> {
             Some(DeclKind::Described { .. }) => {
                 quote!(<#alias as __wire::Holding<{ __wire::Probe::<#alias>::DYN }>>::held(&self.#field))
             }
-            _ => quote!(<#alias as __wire::Placing<#is>>::as_dyn(&self.#field)),
+            _ => code!("<__Agent_{i} as __wire::Placing<__Kind_{i}>>::as_dyn(&self.{field})"),
         }
     }
 

@@ -56,8 +56,9 @@ pub(super) fn opens(input: ParseStream<'_>) -> syn::Result<Option<(Ident, bool)>
             let bare = ahead.peek(Ident) && ahead.peek2(Token![=]);
             has_arguments || bare || ahead.peek(Lit) || ahead.peek(token::Bracket)
         }
-        // `mach severity < ... >`, `eahc item in items < ... >`.
-        _ => match near(&text).filter(|_| !has_arguments && ahead.peek(Ident)) {
+        // `mach severity < ... >`, `eahc item in items < ... >`. Only then: to look for what is near takes time.
+        _ if has_arguments || !ahead.peek(Ident) => false,
+        _ => match near(&text) {
             Some("match") => ahead.peek2(Token![<]) || ahead.peek2(token::Brace),
             Some("each") => ahead.peek2(Token![in]),
             _ => false,

@@ -1,0 +1,56 @@
+//! Rust that the macros write as text.
+//!
+//! `quote!` makes tokens one by one, in a macro that users build without optimisation, and each costs thousands of instructions; a
+//! text costs one call of the compiler, whose own lexer reads it. Of an agent there are hundreds of tokens that nobody
+//! wrote. What the user wrote keeps its spans, and so is quoted.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+/// Tokens from a format string, with the span of the call site as those of `quote!`: `code!("const N: usize = {count};")`.
+macro_rules! code {
+    ($($format:tt)*) => {
+        $crate::code::read(&::std::format!($($format)*))
+    };
+}
+
+pub(crate) use code;
+
+/// The tokens of a text.
+pub(crate) fn read(text: &str) -> TokenStream {
+    // `proc_macro2` would read it by itself before it asks the compiler, and take ten times as long.
+    let read = match proc_macro::is_available() {
+        true => {
+            text.parse().map(|read: proc_macro::TokenStream| read.into()).map_err(|error| error.to_string())
+        }
+        false => text.parse().map_err(|error: proc_macro2::LexError| error.to_string()),
+    };
+    read.unwrap_or_else(|error| {
+        // A mistake of ours, which would be lost in a stream without it.
+        let message = format!("cannot read `{text}`: {error}");
+        quote!(::core::compile_error! { #message })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use quote::quote;
+
+    #[test]
+    fn texts_are_tokens() {
+        let (name, number) = ("writer", 3);
+        let read = code!("type __Agent_{number} = Is<{{ of({name:?}) }}>;");
+        assert_eq!(
+            read.to_string(),
+            quote!(
+                type __Agent_3 = Is<{ of("writer") }>;
+            )
+            .to_string()
+        );
+    }
+
+    #[test]
+    fn what_is_no_rust_is_said() {
+        assert!(code!("fn (").to_string().contains("cannot read `fn (`"));
+    }
+}
