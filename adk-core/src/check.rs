@@ -101,7 +101,7 @@ pub fn faults(spec: &Spec<'_>) -> Vec<Fault> {
     }
     let mut table = vec![None; names::slots(spec)];
     let mut findings = vec![Finding::None; spec.steps.len()];
-    names::find(spec, &mut table, &mut findings);
+    names::find(spec, &mut table, &mut findings, false);
     let mut faults = Vec::new();
     if let Some(message) = names::of_workflow(spec) {
         faults.push(fault("", &message));
@@ -222,7 +222,7 @@ pub const fn sizes(spec: &Spec<'_>) -> Sizes {
 }
 
 /// Checks a workflow; `places` says for each step and each declared key of how many keys that it writes the macro can look
-/// up the type.
+/// up the type, and `told` that the macro has told whatever is wrong with the names of its own steps.
 #[doc(hidden)]
 pub const fn facts<
     'a,
@@ -236,9 +236,10 @@ pub const fn facts<
 >(
     spec: &Spec<'a>,
     places: &[u8],
+    told: bool,
 ) -> Facts<'a, N, ROWS> {
     let mut names = [Finding::None; N];
-    let named = names::find(spec, &mut [None; NAMES], &mut names);
+    let named = names::find(spec, &mut [None; NAMES], &mut names, told);
     let flow = flow::check::<ROWS, KEYS, SLOTS, WORDS, DEPTH>(spec, places);
     let clean = named && flow.is_clean();
     Facts { names, flow, clean }

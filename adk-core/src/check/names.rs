@@ -78,7 +78,8 @@ const fn inside(meta: &AgentMeta<'_>) -> usize {
     count
 }
 
-/// Fills the findings, one per step of the workflow; whether there are none.
+/// Fills the findings, one per step of the workflow; whether there are none. `told` says that the names of its own steps differ
+/// and are none that are reserved, as the macro knows of most.
 ///
 /// Free places of the table are `None`: const evaluation keeps a sorted list of all references in it, and goes through that
 /// list whenever one is written.
@@ -86,9 +87,11 @@ pub(super) const fn find<'a>(
     spec: &Spec<'a>,
     table: &mut [Option<Entry<'a>>],
     findings: &mut [Finding<'a>],
+    told: bool,
 ) -> bool {
     let mask = table.len() - 1;
-    let mut names = Names { table, mask, owners: 0 };
+    let differ = told && !is_any_inside(spec.steps);
+    let mut names = Names { table, mask, owners: 0, differ };
     let root = spec.steps.len();
     if !spec.name.is_empty() {
         let _ = names.insert(NAME, hash(spec.name), 0, "", root);
@@ -104,11 +107,26 @@ pub(super) const fn find<'a>(
     clean
 }
 
+/// Whether an agent has others inside of it, whose names nobody has seen.
+const fn is_any_inside(mut steps: &[Step<'_>]) -> bool {
+    while let [step, rest @ ..] = steps {
+        if let StepKind::Agent { meta, .. } = step.kind
+            && !(matches!(meta.steps, []) && matches!(meta.transfer, []))
+        {
+            return true;
+        }
+        steps = rest;
+    }
+    false
+}
+
 struct Names<'t, 'a> {
     table: &'t mut [Option<Entry<'a>>],
     /// That of their number, which is a power of two.
     mask: usize,
     owners: usize,
+    /// All names are known to differ, and only definitions are compared.
+    differ: bool,
 }
 
 impl<'a> Names<'_, 'a> {
@@ -144,6 +162,7 @@ impl<'a> Names<'_, 'a> {
     ) -> Finding<'a> {
         // Markers have no name.
         let name = match step.name.as_bytes() {
+            _ if self.differ => 0,
             [] => 0,
             _ => hash(step.name),
         };

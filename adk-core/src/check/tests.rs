@@ -128,6 +128,7 @@ fn the_same_in_const_evaluation() {
         &facts::<2, 2, { SIZES.names }, { SIZES.keys }, { SIZES.slots }, { SIZES.words }, { SIZES.depth }>(
             &SPEC,
             &[],
+            false,
         );
     const fn raise(at: usize) {
         FACTS.raise::<{ SIZES.keys }, { SIZES.slots }, { SIZES.words }, { SIZES.depth }>(

@@ -26,7 +26,7 @@ pub struct KeySpec<'a> {
     /// Its name as a number, where the macros wrote it; 0 is none. Plain numbers, here and below: rustc looks through each
     /// constant with a key again and again, and an `Option` takes it longest.
     #[serde(skip)]
-    hash: u64,
+    pub(crate) hash: u64,
     /// Whether its name has a prefix, where the macros wrote it.
     #[serde(skip)]
     prefix: bool,
@@ -128,14 +128,6 @@ impl<'a> KeySpec<'a> {
         (self.hash, self.prefix) = (hash(self.name), has_prefix(self.name));
         self.number = T::NUMBER;
         self
-    }
-
-    /// Its name as a number, if the macros wrote it.
-    pub(crate) const fn hashed(&self) -> Option<u64> {
-        match self.hash {
-            0 => None,
-            hash => Some(hash),
-        }
     }
 
     /// Its name as a number.

@@ -14,6 +14,8 @@ pub(super) struct Plan<'a> {
     pub(super) targets: Vec<Step<'a>>,
     /// Whom each declared agent may transfer to, by their numbers.
     pub(super) transfers: HashMap<usize, Vec<usize>>,
+    /// Paths give two steps one name: only const evaluation knows what is wrong with them.
+    pub(super) alike: bool,
 }
 
 /// A step of the spec.
@@ -111,7 +113,7 @@ pub(super) fn of(tree: &Workflow) -> Plan<'_> {
     }
     let mut planner = Planner { tree, decls, steps: Vec::new(), unnamed: HashMap::new() };
     planner.nodes(&tree.body);
-    Plan { name, steps: planner.steps, targets: Vec::new(), transfers: HashMap::new() }
+    Plan { name, steps: planner.steps, targets: Vec::new(), transfers: HashMap::new(), alike: false }
 }
 
 impl<'a> Plan<'a> {

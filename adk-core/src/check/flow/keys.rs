@@ -180,7 +180,8 @@ impl<'t, 'a> Keys<'t, 'a> {
         if deep == 0 { 0 } else { self.eaches[deep - 1].at as u64 + 1 }
     }
 
-    const fn lookup(&self, hash: u64) -> Result<usize, usize> {
+    /// The key of the session with that name as a number, or where in the table it would stand: its scope is 0.
+    pub(super) const fn lookup(&self, hash: u64) -> Result<usize, usize> {
         let mut slot = hash as usize & self.mask;
         loop {
             match self.slots[slot] {
@@ -202,15 +203,6 @@ impl<'t, 'a> Keys<'t, 'a> {
                 return None;
             }
             deep -= 1;
-        }
-    }
-
-    /// The key of the session that is called so; none that nothing writes.
-    pub(super) const fn of_session(&self, name: u64) -> Option<usize> {
-        // The scope of the session is 0.
-        match self.lookup(name) {
-            Ok(key) => Some(key),
-            Err(_) => None,
         }
     }
 
@@ -245,20 +237,19 @@ impl<'t, 'a> Keys<'t, 'a> {
         (self.all[key].typed, self.all[key].plain) = (true, true);
     }
 
-    /// Adds the first write of a key whose type has a number, outside of every `each`, as most are; whether it was that.
-    pub(super) const fn first_write(&mut self, spec: &KeySpec<'a>, at: usize, slot: usize) -> bool {
-        let Some(hash) = spec.hashed() else { return false };
-        if self.deep > 0 || spec.number <= NO_NUMBER {
-            return false;
+    /// Adds the first write of a key whose type has a number, outside of every `each`, as most are; [`EVERY`] for others.
+    pub(super) const fn first_write(&mut self, spec: &KeySpec<'a>, at: usize, slot: usize) -> usize {
+        if self.deep > 0 || spec.hash == 0 || spec.number <= NO_NUMBER {
+            return EVERY;
         }
-        let Err(place) = self.lookup(hash) else { return false };
+        let Err(place) = self.lookup(spec.hash) else { return EVERY };
         let key = &mut self.all[self.len];
-        (key.name, key.hash, key.number) = (spec.name, hash, spec.number);
+        (key.name, key.hash, key.number) = (spec.name, spec.hash, spec.number);
         (key.typed, key.plain) = (true, true);
         key.writer = Some(Writer { spec: *spec, at, slot, depth: 0 });
         self.len += 1;
         self.slots[place] = self.len;
-        true
+        self.len - 1
     }
 
     /// Adds a write; whether the key is written inside of an `each` and outside of one.

@@ -206,7 +206,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     const fn read_session(&mut self, at: usize, name: &'a str) {
-        if let Some(key) = self.keys.of_session(hash(name)) {
+        if let Ok(key) = self.keys.lookup(hash(name)) {
             self.read_key(at, Part::Name, name, key, Reader::Inside);
         }
     }

@@ -35,10 +35,12 @@ const KEPT: usize = 16;
 pub(super) struct Row {
     reads: [u32; KEPT],
     writes: [u32; KEPT],
+    /// That of its first write, where it is the first to write it and its type is the key's.
+    pub(super) own: u32,
 }
 
 impl Row {
-    pub(super) const EMPTY: Self = Self { reads: [0; KEPT], writes: [0; KEPT] };
+    pub(super) const EMPTY: Self = Self { reads: [0; KEPT], writes: [0; KEPT], own: 0 };
 }
 
 /// For each step and output, and each place of a key, which type that key has: its number among the types of the workflow, and

@@ -113,7 +113,10 @@ impl<'a> Walk<'_, 'a> {
         if is_alone(meta) && matches!(renames.writes, []) {
             let (mut writes, mut slot) = (meta.writes, 0);
             while let [spec, rest @ ..] = writes {
-                if !self.keys.first_write(spec, at, slot) {
+                let own = self.keys.first_write(spec, at, slot);
+                if own != EVERY && slot == 0 {
+                    self.rows[at].own = own as u32;
+                } else if own == EVERY {
                     self.register_write(at, &Named::of(spec), Writer { spec: *spec, at, slot, depth: 0 });
                 }
                 (writes, slot) = (rest, slot + 1);

@@ -102,7 +102,9 @@ pub(super) fn steps(plan: &mut Plan<'_>, report: &mut Report) {
                 names.insert(step.name.clone(), now);
             }
             // The same agent by another path, or another agent: const evaluation knows.
-            Some(Taken::Path) if matches!(now, Taken::Path) => step.field = None,
+            Some(Taken::Path) if matches!(now, Taken::Path) => {
+                (step.field, plan.alike) = (None, true);
+            }
             Some(taken) => {
                 let name = &step.name;
                 let other = taken.describe(name);

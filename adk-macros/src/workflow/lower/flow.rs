@@ -94,6 +94,7 @@ impl Lower<'_> {
                 }
             }
         };
+        let told = !self.plan.alike;
         let mut asked = numbers("reads", "READS");
         asked.extend(numbers("writes", "WRITES"));
         if self.has_each {
@@ -113,7 +114,7 @@ impl Lower<'_> {
                 { __SIZES.slots },
                 { __SIZES.words },
                 { __SIZES.depth },
-            >(&#name::SPEC, __PLACES);
+            >(&#name::SPEC, __PLACES, #told);
             #asked
             #[track_caller]
             const fn __raise(at: usize, part: usize, fits: bool) {

@@ -116,7 +116,7 @@ impl<'a> Walk<'_, 'a> {
         }
         let (mut writes, mut slot) = (meta.writes, 0);
         while let [spec, rest @ ..] = writes {
-            if !self.writes_own(at, spec, slot) {
+            if slot > 0 || !self.writes_own(at, spec) {
                 let key = self.write(at, &Named::of(spec), !spec.optional, false);
                 self.writes_as(at, key, spec, slot);
             }
@@ -159,7 +159,7 @@ impl<'a> Walk<'_, 'a> {
     const fn certain(&self, hash: u64) -> usize {
         if self.parallels == 0
             && !self.keys.in_each()
-            && let Some(key) = self.keys.of_session(hash)
+            && let Ok(key) = self.keys.lookup(hash)
             && self.sets.has(SURE, key)
         {
             return key;
@@ -169,27 +169,23 @@ impl<'a> Walk<'_, 'a> {
 
     /// Whether a parameter reads such a key, whose type has the number of its own.
     const fn is_fine(&self, spec: &KeySpec<'a>) -> bool {
-        let Some(hash) = spec.hashed() else { return false };
-        let key = self.certain(hash);
+        if spec.hash == 0 {
+            return false;
+        }
+        let key = self.certain(spec.hash);
         key != EVERY && (spec.any || spec.number > NO_NUMBER && self.keys.all[key].number == spec.number)
     }
 
     /// Whether an agent writes a key that it is the first to write, with nothing at the same time: then that is all.
-    const fn writes_own(&mut self, at: usize, spec: &KeySpec<'a>, slot: usize) -> bool {
-        if self.parallels == 0
-            && !self.keys.in_each()
-            && let Some(hash) = spec.hashed()
-            && let Some(key) = self.keys.of_session(hash)
-            && let Some(writer) = &self.keys.all[key].writer
-            && writer.at == at
-            && writer.slot == slot
-        {
-            if !spec.optional {
-                self.sets.add(SURE, key);
-            }
-            return true;
+    const fn writes_own(&mut self, at: usize, spec: &KeySpec<'a>) -> bool {
+        let key = self.rows[at].own as usize;
+        if key == EVERY || self.parallels > 0 {
+            return false;
         }
-        false
+        if !spec.optional {
+            self.sets.add(SURE, key);
+        }
+        true
     }
 
     /// The loops that an agent or one of its transfer targets may end by name.
