@@ -5,7 +5,7 @@
 //! item alone that it might have been meant as a parameter of that item: two messages for one mistake. rustc does not
 //! say so where the list of parameters, or the last of them, comes from a macro.
 
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{GenericParam, Lifetime, LifetimeParam, Signature};
 
@@ -22,7 +22,11 @@ pub(super) fn signature(sig: &Signature) -> TokenStream {
             generics.to_token_stream()
         }
         Some(_) => generics.to_token_stream(),
-        None => list(ident, [inputs.clone(), output.to_token_stream()]),
+        // A lifetime that is missing in the list has to be proposed.
+        None if names_lifetime(inputs.clone()) || names_lifetime(output.to_token_stream()) => {
+            TokenStream::new()
+        }
+        None => quote_spanned!(ours(end(ident.span()))=> <>),
     };
     let mut tokens = quote!(#constness #asyncness #safety #abi #fn_token #ident #generics);
     sig.paren_token.surround(&mut tokens, |tokens| tokens.extend(inputs));
@@ -31,44 +35,37 @@ pub(super) fn signature(sig: &Signature) -> TokenStream {
     tokens
 }
 
-/// A `struct` or an `enum` without parameters.
+/// A `struct` or an `enum` without parameters, unless it borrows.
+///
+/// It may be generic; but rustc says the same twice, and only one of both times that it might. Of what borrows it
+/// proposes lifetimes as well, in the list: at the macro, if that is ours. And in the place of the list it cannot be,
+/// since rustc takes the head of a type to end there: `pub struct Page` would be nothing but that place.
 pub(super) fn data(item: TokenStream) -> TokenStream {
     let mut out = TokenStream::new();
     let mut tokens = item.into_iter();
     while let Some(token) = tokens.next() {
         let is_word = matches!(&token, TokenTree::Ident(word) if word == "struct" || word == "enum");
         out.extend([token]);
-        if !is_word {
-            continue;
+        if is_word {
+            out.extend(tokens.next());
+            let rest: TokenStream = tokens.collect();
+            let list = (!borrows(rest.clone())).then(|| quote!(<>));
+            out.extend(quote!(#list #rest));
+            break;
         }
-        let (name, rest) = (tokens.next(), tokens.collect::<TokenStream>());
-        let list = match &name {
-            Some(TokenTree::Ident(name)) => list(name, [rest.clone()]),
-            _ => TokenStream::new(),
-        };
-        out.extend(name);
-        out.extend(list);
-        out.extend(rest);
-        break;
     }
     out
-}
-
-/// An empty list of parameters behind the name of an item. None where `types` name a lifetime: that it is missing in
-/// the list has to be proposed.
-fn list<const N: usize>(name: &Ident, types: [TokenStream; N]) -> TokenStream {
-    if types.into_iter().any(names_lifetime) {
-        return TokenStream::new();
-    }
-    // Where rustc takes the list to be when there is none. Outside of a compiler, as in unit tests, no span has an end.
-    let name = name.span();
-    let place = if proc_macro::is_available() { name.unwrap().end().into() } else { name };
-    quote_spanned!(ours(place)=> <>)
 }
 
 /// What rustc would propose one more parameter behind.
 fn behind(last: &mut LifetimeParam) -> &mut Lifetime {
     last.bounds.last_mut().unwrap_or(&mut last.lifetime)
+}
+
+/// Where rustc takes a list of parameters to be when there is none. Outside of a compiler, as in unit tests, no span has
+/// an end.
+fn end(name: Span) -> Span {
+    if proc_macro::is_available() { name.unwrap().end().into() } else { name }
 }
 
 /// The same place, as that of a token that no user wrote.
@@ -94,11 +91,21 @@ fn names_lifetime(tokens: TokenStream) -> bool {
     false
 }
 
+/// Whether anything is borrowed, as far as tokens tell.
+fn borrows(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Punct(punct) => matches!(punct.as_char(), '&' | '\''),
+        TokenTree::Ident(ident) => ident == "Cow",
+        TokenTree::Group(group) => borrows(group.stream()),
+        TokenTree::Literal(_) => false,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::{data, signature};
     use proc_macro2::TokenStream;
-    use quote::{ToTokens, quote};
+    use quote::quote;
     use syn::Signature;
 
     fn same(left: TokenStream, right: &TokenStream) {
@@ -156,11 +163,22 @@ mod tests {
                 }
             ),
         );
-        let borrowed = quote!(
-            struct Page {
-                words: Vec<&'a str>,
-            }
-        );
-        same(data(borrowed.clone()), &borrowed.to_token_stream());
+        for kept in [
+            quote!(
+                struct Page {
+                    words: Vec<&str>,
+                }
+            ),
+            quote!(
+                struct Page(Held<'a>);
+            ),
+            quote!(
+                enum Page {
+                    Words(Vec<Cow<str>>),
+                }
+            ),
+        ] {
+            same(data(kept.clone()), &kept);
+        }
     }
 }
