@@ -1,9 +1,10 @@
 //! `impl Typed`: the types of what an agent reads and writes, as `key-type` compares them by traits.
 
+use crate::code::read;
 use crate::leak;
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{GenericArgument, PathArguments, Type};
+use syn::{GenericArgument, Path, PathArguments, Type};
 
 /// How many keys have a place there: `FEW`, `READS` and `WRITES` of `adk_core::check`.
 pub(crate) const FEW: usize = 3;
@@ -23,7 +24,7 @@ pub(crate) fn places<'a>(types: impl IntoIterator<Item = &'a Type>, room: usize)
         for (place, ty) in places.iter_mut().zip(&types) {
             // What is borrowed to be changed is the context.
             let is_context = matches!(ty, Type::Reference(reference) if reference.mutability.is_some());
-            if !is_context && plain(ty).is_some() == plain_ones && usize::from(next) <= room {
+            if !is_context && is_plain(ty) == plain_ones && usize::from(next) <= room {
                 *place = next;
                 next += 1;
             }
@@ -39,11 +40,12 @@ pub(crate) fn implement(
     writes: &[(&Type, TokenStream)],
     room: usize,
 ) -> TokenStream {
+    let absent = read("__typed::Absent");
     let tuple = |name: &str, given: &[(&Type, TokenStream)], places: &[u8], from: usize, count: usize| {
         let at = |place: usize| {
             let found = places.iter().position(|&other| usize::from(other) == place);
             let ty = found.and_then(|i| given.get(i)).map(|(_, ty)| ty.clone());
-            ty.unwrap_or_else(|| quote!(__typed::Absent))
+            ty.unwrap_or_else(|| absent.clone())
         };
         let all = (from..from + count).map(|place| at(place + 1));
         leak::associated(name, &quote!((#(#all,)*)), given.iter().map(|(ty, _)| *ty))
@@ -63,6 +65,19 @@ pub(crate) fn implement(
 
 /// The key's type of a parameter whose spelling says all.
 pub(crate) fn plain(ty: &Type) -> Option<TokenStream> {
+    let path = plain_path(ty)?;
+    Some(match path.is_ident("str") {
+        true => read("::std::string::String"),
+        false => quote!(#path),
+    })
+}
+
+/// Whether the spelling of a type says all, as that of `&str` does: nobody hides another behind it.
+pub(crate) fn is_plain(ty: &Type) -> bool {
+    plain_path(ty).is_some()
+}
+
+fn plain_path(ty: &Type) -> Option<&Path> {
     const PLAIN: [&str; 18] = [
         "String", "bool", "char", "f32", "f64", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16",
         "i32", "i64", "i128", "isize", "str",
@@ -72,16 +87,14 @@ pub(crate) fn plain(ty: &Type) -> Option<TokenStream> {
         ty => ty,
     };
     let Type::Path(path) = ty else { return None };
-    let segment = path.path.segments.last().filter(|_| path.path.segments.len() == 1)?;
-    match &segment.arguments {
-        PathArguments::None if segment.ident == "str" => Some(quote!(::std::string::String)),
-        PathArguments::None if PLAIN.iter().any(|name| segment.ident == name) => Some(quote!(#ty)),
+    let segment =
+        path.path.segments.last().filter(|_| path.qself.is_none() && path.path.segments.len() == 1)?;
+    let is_plain = match &segment.arguments {
+        PathArguments::None => PLAIN.iter().any(|name| segment.ident == name),
         PathArguments::AngleBracketed(list) if segment.ident == "Vec" && list.args.len() == 1 => {
-            match list.args.first() {
-                Some(GenericArgument::Type(inner @ Type::Path(_))) => plain(inner).map(|_| quote!(#ty)),
-                _ => None,
-            }
+            matches!(list.args.first(), Some(GenericArgument::Type(inner @ Type::Path(_))) if is_plain(inner))
         }
-        _ => None,
-    }
+        _ => false,
+    };
+    is_plain.then_some(&path.path)
 }

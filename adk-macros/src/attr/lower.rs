@@ -13,6 +13,7 @@ pub(crate) use tool::tool;
 
 use super::closed;
 use super::parse::{Function, Param};
+use crate::code::read;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::Attribute;
@@ -38,10 +39,9 @@ impl Names {
 fn written(function: &Function) -> TokenStream {
     let Function { attrs, vis, sig, body, .. } = function;
     let sig = closed::signature(sig);
-    quote! {
-        #(#attrs)*
-        // These ask for another signature or for sections in a text that models read.
-        #[allow(
+    // These ask for another signature or for sections in a text that models read.
+    let allow = read(
+        "#[allow(
             clippy::missing_errors_doc,
             clippy::missing_panics_doc,
             clippy::must_use_candidate,
@@ -51,9 +51,9 @@ fn written(function: &Function) -> TokenStream {
             clippy::trivially_copy_pass_by_ref,
             clippy::unnecessary_wraps,
             clippy::unused_async
-        )]
-        #vis #sig #body
-    }
+        )]",
+    );
+    quote!(#(#attrs)* #allow #vis #sig #body)
 }
 
 /// The braced struct of the same name: it lives among the types only, so that it can stand beside the function.
@@ -62,15 +62,13 @@ fn twin(function: &Function) -> TokenStream {
     // Editors show the struct's docs where the name stands in a workflow; rustdoc shows and tests the function's.
     let docs = function.attrs.iter().filter(|attr| crate::docs::is_doc(attr)).map(|attr| &attr.meta);
     let conditions = conditions(&function.attrs);
-    quote! {
-        #(#[cfg_attr(not(doc), #docs)])*
-        #(#conditions)*
-        // Hidden from rustdoc alone: editors do not complete what is hidden.
-        #[cfg_attr(doc, doc(hidden))]
+    // Hidden from rustdoc alone: editors do not complete what is hidden.
+    let ours = read(
+        "#[cfg_attr(doc, doc(hidden))]
         #[allow(dead_code, missing_docs, non_camel_case_types, clippy::pedantic)]
-        #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]
-        #vis struct #name {}
-    }
+        #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]",
+    );
+    quote!(#(#[cfg_attr(not(doc), #docs)])* #(#conditions)* #ours #vis struct #name {})
 }
 
 /// The conditions under which the item is there.
@@ -81,9 +79,8 @@ fn conditions(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
 /// The block around the impl: what is in it cannot be named from outside, and has no names of the user's to hide.
 fn block(attrs: &[Attribute], inside: &TokenStream) -> TokenStream {
     let (conditions, names) = (conditions(attrs), crate::facade::names());
-    quote! {
-        #(#conditions)*
-        #[allow(
+    let head = read(
+        "#[allow(
             deprecated,
             long_running_const_eval,
             refining_impl_trait,
@@ -94,37 +91,30 @@ fn block(attrs: &[Attribute], inside: &TokenStream) -> TokenStream {
             clippy::nursery,
             clippy::pedantic
         )]
-        const _: () = {
-            #names
-            #inside
-        };
-    }
+        const _: () =",
+    );
+    quote!(#(#conditions)* #head { #names #inside };)
 }
 
 /// What the function returns, and what is inside of that. Aliases count as what they stand for.
 fn output_types(function: &Function) -> TokenStream {
     let output = types::fixed(function.returns());
-    if typed::is_plain(function) {
-        return quote! {
-            type __AdkOutput = #output;
-            type __AdkPlain = #output;
-            type __AdkValue = #output;
-        };
-    }
-    quote! {
-        type __AdkOutput = #output;
-        type __AdkPlain =
-            <__AdkOutput as __adk::OfResult<{ __adk::Probe::<__AdkOutput>::RESULT }>>::Value;
-        type __AdkValue =
-            <__AdkPlain as __adk::OfFlow<{ __adk::Probe::<__AdkPlain>::FLOW }>>::Value;
-    }
+    let inside = match typed::is_plain(function) {
+        true => "type __AdkPlain = __AdkOutput; type __AdkValue = __AdkOutput;",
+        false => {
+            "type __AdkPlain = <__AdkOutput as __adk::OfResult<{ __adk::Probe::<__AdkOutput>::RESULT }>>::Value;
+            type __AdkValue = <__AdkPlain as __adk::OfFlow<{ __adk::Probe::<__AdkPlain>::FLOW }>>::Value;"
+        }
+    };
+    let inside = read(inside);
+    quote!(type __AdkOutput = #output; #inside)
 }
 
 /// A check on types: what the caret stands under goes from one token to another.
 fn refuse((from, to): (Span, Span), wrong: &TokenStream, message: &str) -> TokenStream {
     // The compiler points from the first token of a call to its last. These are parentheses, so that no editor takes
     // our path for the user's token.
-    let refuse = quote!(__adk::refuse);
+    let refuse = read("__adk::refuse");
     let callee = quote_spanned!(from=> (#refuse));
     let arguments = quote_spanned!(to=> (#wrong, #message));
     quote!(const _: () = #callee #arguments;)

@@ -1,10 +1,12 @@
 //! `#[agent]`.
 
-use super::typed::Keys;
+use super::typed::{Key, Keys};
 use super::{Names, block, name_of, output_types, refuse, types, whole};
 use crate::attr::check;
 use crate::attr::parse::{AgentArgs, Function};
 use crate::attr::report::Report;
+use crate::code::{code, read};
+use crate::typed::is_plain;
 use crate::{docs, hash};
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -26,31 +28,24 @@ pub(crate) fn agent(function: &Function, args: &AgentArgs, report: Report) -> To
         let (meta, run) = (meta(function, args, &keys), run(function, args, &names));
         let typed = keys.lower(function, &names);
         let key = args.writes.as_ref().map_or("", |key| &key.text);
-        quote! {
-            #types
-            #checks
-            #typed
-            #run
-            #[automatically_derived]
+        let head = code!(
+            "#[automatically_derived]
             #[diagnostic::do_not_recommend]
-            impl __adk::Agent for #name {
-                const META: __adk::AgentMeta<'static> = #meta;
+            impl __adk::Agent for {name}"
+        );
+        let start = read("const META: __adk::AgentMeta<'static> =");
+        let rest = code!(
+            "fn run<'__adk>(&self, __adk_cx: &'__adk mut __adk::Context)
+                -> __adk::BoxFuture<'__adk, __adk::Result<__adk::Flow>> {{
+                __adk::function::run(__adk_cx, {key:?}, __adk_begin)
+            }}
 
-                fn run<'__adk>(
-                    &self,
-                    __adk_cx: &'__adk mut __adk::Context,
-                ) -> __adk::BoxFuture<'__adk, __adk::Result<__adk::Flow>> {
-                    __adk::function::run(__adk_cx, #key, __adk_begin)
-                }
-
-                fn boxed<'__adk>(
-                    &'__adk self,
-                    __adk_cx: &'__adk mut __adk::Context,
-                ) -> __adk::BoxFuture<'__adk, __adk::Result<__adk::Flow>> {
-                    __adk::function::run(__adk_cx, #key, __adk_begin)
-                }
-            }
-        }
+            fn boxed<'__adk>(&'__adk self, __adk_cx: &'__adk mut __adk::Context)
+                -> __adk::BoxFuture<'__adk, __adk::Result<__adk::Flow>> {{
+                __adk::function::run(__adk_cx, {key:?}, __adk_begin)
+            }}"
+        );
+        quote!(#types #checks #typed #run #head { #start #meta; #rest })
     } else {
         inert(function, &names)
     };
@@ -78,41 +73,52 @@ fn inert(function: &Function, names: &Names) -> TokenStream {
 fn meta(function: &Function, args: &AgentArgs, keys: &Keys) -> TokenStream {
     let text = function.name();
     let description = docs::description(&function.attrs).unwrap_or_else(|| quote!(""));
-    let reads = function.params.first().map(|first| {
-        let all = function.params.iter().enumerate().map(|(at, param)| {
-            let (key, spelled, ty) =
-                (hash::key(&name_of(param)), types::spelled(&param.ty), fixed(&param.ty));
-            let ((of, any), place) = (keys.of_read(at), Keys::place(function, at));
-            let (optional, number) =
-                (quote!(__adk::Probe::<#ty>::OPTIONAL), quote!(__typed::Of::<#of>::NUMBER));
-            quote!(__adk::KeySpec::typed::<#of>(#key, #spelled, #optional, #any, #number, #place))
-        });
-        let first = fixed(&first.ty);
-        quote!(__adk::function::reads(__adk::Probe::<#first>::CONTEXT, &[#(#all),*]))
+    let places = Keys::places(function);
+    let all = function.params.iter().zip(&places).enumerate();
+    let all = all.filter_map(|(at, (param, place))| {
+        let Key { ty, any, optional, .. } = keys.of_read(at)?;
+        let any = any.clone().unwrap_or_else(|| quote!(false));
+        Some(key_spec(ty, &name_of(param), &types::spelled(&param.ty), optional, &any, *place))
     });
-    let reads = reads.unwrap_or_else(|| quote!(&[]));
+    let all: Vec<_> = all.collect();
+    let reads = match function.params.first() {
+        Some(first) if !is_plain(&first.ty) => {
+            let first = fixed(&first.ty);
+            quote!(__adk::function::reads(__adk::Probe::<#first>::CONTEXT, &[#(#all),*]))
+        }
+        _ => quote!(&[#(#all),*]),
+    };
+    let returns_plain = super::typed::is_plain(function);
+    let [optional, may_exit] = match returns_plain {
+        true => ["false"; 2],
+        false => ["__adk::Probe::<__AdkValue>::OPTIONAL", "__adk::Probe::<__AdkPlain>::FLOW != 0"],
+    };
     let writes = args.writes.iter().map(|key| {
-        let (key, spelled, of) =
-            (hash::key(&key.text), types::written(&function.sig.output), keys.of_written());
-        let (optional, number) =
-            (quote!(__adk::Probe::<__AdkValue>::OPTIONAL), quote!(__typed::Of::<#of>::NUMBER));
-        quote!(__adk::KeySpec::typed::<#of>(#key, #spelled, #optional, false, #number, 1))
+        let (spelled, of) = (types::written(&function.sig.output), keys.of_written());
+        key_spec(&of, &key.text, &spelled, &read(optional), &quote!(false), 1)
     });
     let exits = args.exits.as_ref().map(|exits| {
         let loops = &exits.loops;
         quote!(.exits(&[#(#loops),*]))
     });
-    quote! {
-        __adk::function::meta(
-            #text,
-            ::core::concat!(::core::module_path!(), "::", #text),
-            #description,
-            #reads,
-            &[#(#writes),*],
-            __adk::Probe::<__AdkPlain>::FLOW != 0,
-        )
-        #exits
-    }
+    let meta = read("__adk::function::meta");
+    let name = code!("{text:?}, ::core::concat!(::core::module_path!(), \"::\", {text:?}),");
+    let may_exit = read(may_exit);
+    quote!(#meta(#name #description, #reads, &[#(#writes),*], #may_exit) #exits)
+}
+
+/// A key whose type is known, as `KeySpec::typed` takes it.
+fn key_spec(
+    ty: &TokenStream,
+    key: &str,
+    spelled: &str,
+    optional: &TokenStream,
+    any: &TokenStream,
+    place: u8,
+) -> TokenStream {
+    let (typed, key) = (read("__adk::KeySpec::typed"), hash::key(key));
+    let (number, end) = (read("__typed::Of"), code!("NUMBER, {place}"));
+    quote!(#typed::<#ty>(#key, #spelled, #optional, #any, #number::<#ty>::#end))
 }
 
 fn fixed(ty: &syn::Type) -> TokenStream {
@@ -125,52 +131,51 @@ fn run(function: &Function, args: &AgentArgs, names: &Names) -> TokenStream {
         let (ty, key) = (fixed(&param.ty), name_of(param));
         // A type that no key can hold is said where it stands: rustc points at the type before the `as`.
         let place = quote_spanned!(types::caret(&param.ty)=> _);
-        quote! {
-            let #local = <#place as __adk::function::StateRead>::load(
-                __adk::function::Arg::<#ty>::NEW.slot(),
-                __adk_cx,
-                #key,
-            )?;
-        }
+        let (start, load) = (code!("let {local} ="), read("as __adk::function::StateRead>::load"));
+        let (arg, rest) = (read("__adk::function::Arg"), code!("NEW.slot(), __adk_cx, {key:?}"));
+        quote!(#start <#place #load(#arg::<#ty>::#rest)?;)
     });
     let blocking = args.blocking.filter(|_| function.sig.asyncness.is_none());
     let begin = match (locals.first(), blocking) {
-        (None, _) => quote!(let __adk_how = __adk::function::Recorded;),
-        (Some(first), None) => quote!(let (#first, __adk_how) = #first.begin(__adk_cx);),
-        (Some(first), Some(_)) => quote!(let (#first, __adk_how) = #first.begin_blocking(__adk_cx);),
+        (None, _) => read("let __adk_how = __adk::function::Recorded;"),
+        (Some(first), None) => code!("let ({first}, __adk_how) = {first}.begin(__adk_cx);"),
+        (Some(first), Some(_)) => code!("let ({first}, __adk_how) = {first}.begin_blocking(__adk_cx);"),
     };
-    let wait = function.sig.asyncness.map(|_| quote!(.await));
+    let wait = function.sig.asyncness.map_or("", |_| ".await");
     // So are one that none can be written with, and what is no error.
     let (value, error) = types::carets(&function.sig);
     let error = quote_spanned!(error=> _);
     let value = match args.writes {
         Some(_) => {
             let place = quote_spanned!(value=> _);
-            let value = quote!(__adk::function::tag(&__adk_out).value(__adk_out));
-            quote!(<#place as __adk::function::StateWrite>::json(#value)?)
+            let write = read(
+                "as __adk::function::StateWrite>::json(__adk::function::tag(&__adk_out).value(__adk_out))?",
+            );
+            quote!(<#place #write)
         }
         None => quote!(::core::option::Option::None),
     };
-    let call = quote! {
-        let __adk_out = #name(#(#locals.give()),*) #wait;
+    let given: String = locals.iter().map(|local| format!("{local}.give(),")).collect();
+    let called = code!(
+        "let __adk_out = {name}({given}) {wait};
         let __adk_out = __adk::function::tag(&__adk_out).ok(__adk_out);
-        let __adk_out = <#error as __adk::function::AgentFailure>::ok(__adk_out)?;
-        let (__adk_out, __adk_flow) = __adk::function::tag(&__adk_out).flow(__adk_out);
-        ::core::result::Result::Ok(__adk::function::Done::new(#value, __adk_flow))
-    };
+        let __adk_out ="
+    );
+    let failed = read(
+        "as __adk::function::AgentFailure>::ok(__adk_out)?;
+        let (__adk_out, __adk_flow) = __adk::function::tag(&__adk_out).flow(__adk_out);",
+    );
+    let done = read("__adk::function::Done::new");
+    let call = quote!(#called <#error #failed ::core::result::Result::Ok(#done(#value, __adk_flow)));
     let work = match (blocking, &function.sig.asyncness) {
         (Some(_), _) => quote!(block(move || { #call })),
         (None, Some(_)) => quote!(wait(async move { #call })),
         (None, None) => quote!(call(move || { #call })),
     };
-    quote! {
-        fn __adk_begin(__adk_cx: &mut __adk::Context) -> __adk::Result<__adk::function::Work<'_>> {
-            use __adk::function::{AnyOutput as _, Held as _, LoadMaybe as _, LoadPlain as _};
-            #(#loads)*
-            #begin
-            ::core::result::Result::Ok(__adk_how.#work)
-        }
-    }
+    let head =
+        read("fn __adk_begin(__adk_cx: &mut __adk::Context) -> __adk::Result<__adk::function::Work<'_>>");
+    let names = read("use __adk::function::{AnyOutput as _, Held as _, LoadMaybe as _, LoadPlain as _};");
+    quote!(#head { #names #(#loads)* #begin ::core::result::Result::Ok(__adk_how.#work) })
 }
 
 /// Where to point when the return value is meant.
@@ -190,6 +195,8 @@ fn checks(function: &Function, args: &AgentArgs, report: &Report) -> TokenStream
     };
     let unit = quote!(__adk::Probe::<__AdkValue>::UNIT);
     match &args.writes {
+        // Nobody calls `()` so.
+        Some(_) if super::typed::is_plain(function) => {}
         Some(key) => check(
             (key.span, key.span),
             &unit,
@@ -213,6 +220,10 @@ fn checks(function: &Function, args: &AgentArgs, report: &Report) -> TokenStream
     }
     let context = |ty: &TokenStream| quote!(__adk::Probe::<#ty>::CONTEXT);
     for (at, param) in function.params.iter().enumerate() {
+        // Nor a context, and a body for each check takes time in the user's crate.
+        if is_plain(&param.ty) && param.name.is_some() {
+            continue;
+        }
         let is_context = context(&fixed(&param.ty));
         if at > 0 {
             check(

@@ -2,9 +2,10 @@
 
 use super::{Names, types};
 use crate::attr::parse::{AgentArgs, Function};
+use crate::code::{code, read};
 use crate::typed::{FEW, implement, places, plain};
-use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, format_ident, quote};
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
 use syn::Type;
 
 /// The types of the keys of a function.
@@ -36,21 +37,19 @@ impl Keys {
             if let Some(ty) = returned(function).and_then(plain) {
                 return ty;
             }
-            let optional = quote!(__adk::Probe::<__AdkValue>::OPTIONAL);
             // A `&'static str` that is returned is text like any other.
-            aliases.extend(quote! {
-                type __AdkGiven = <__AdkValue as __typed::OfOption<{ #optional }>>::Value;
-                type __AdkWritten = <__AdkGiven as __typed::OfRef<{ __typed::Of::<__AdkGiven>::REF }>>::Value;
-            });
+            aliases.extend(read(
+                "type __AdkGiven = <__AdkValue as __typed::OfOption<{ __adk::Probe::<__AdkValue>::OPTIONAL }>>::Value;
+                type __AdkWritten = <__AdkGiven as __typed::OfRef<{ __typed::Of::<__AdkGiven>::REF }>>::Value;",
+            ));
             quote!(__AdkWritten)
         });
         Self { aliases, reads, written }
     }
 
-    /// The type of a key that is read, and whether a value of any type serves.
-    pub(super) fn of_read(&self, at: usize) -> (TokenStream, TokenStream) {
-        let Some(Key { ty, any, .. }) = self.reads.get(at) else { return (quote!(()), quote!(false)) };
-        (ty.clone(), any.clone().unwrap_or_else(|| quote!(false)))
+    /// What is known of the type of a key that is read.
+    pub(super) fn of_read(&self, at: usize) -> Option<&Key> {
+        self.reads.get(at)
     }
 
     /// The type of the key that is written.
@@ -58,10 +57,9 @@ impl Keys {
         self.written.clone().unwrap_or_else(|| quote!(()))
     }
 
-    /// The place that a parameter has in `impl Typed`.
-    pub(super) fn place(function: &Function, at: usize) -> u8 {
-        let places = places(function.params.iter().map(|param| &param.ty), FEW);
-        places.get(at).copied().unwrap_or_default()
+    /// The places that the parameters have in `impl Typed`.
+    pub(super) fn places(function: &Function) -> Vec<u8> {
+        places(function.params.iter().map(|param| &param.ty), FEW)
     }
 
     /// The aliases and `impl Typed`.
@@ -84,25 +82,24 @@ impl Key {
         if let Some(ty) = plain(ty) {
             return Self { read: ty.clone(), ty, any: None, optional: quote!(false) };
         }
-        let alias = |step: usize| format_ident!("__AdkKey_{}_{}", at, step, span = Span::call_site());
-        let (written, parameter, owned, key) = (alias(0), alias(1), alias(2), alias(3));
-        let inside = quote!(<#parameter as __typed::Parameter>::Value);
-        let borrowed = alias(4);
-        let optional = quote!(__adk::Probe::<#written>::OPTIONAL);
-        let ty = types::fixed(ty.to_token_stream());
-        aliases.extend(quote! {
-            type #written = #ty;
-            type #parameter =
-                <#written as __typed::OfOption<{ #optional }>>::Parameter;
-            type #borrowed = #inside;
-            type #owned = <#borrowed as __typed::OfRef<{ __typed::Of::<#borrowed>::REF }>>::Value;
-            type #key = <#owned as __typed::OfValue<{ __typed::Of::<#owned>::VALUE }>>::Value;
-        });
+        // What is written, how it is read, what it borrows, what owns that, and the type of the key.
+        let alias = |step: usize| format!("__AdkKey_{at}_{step}");
+        let (parameter, owned, key) = (alias(1), alias(2), alias(3));
+        let (written, ty) = (read(&alias(0)), types::fixed(ty.to_token_stream()));
+        aliases.extend(quote!(type #written = #ty;));
+        let (written, borrowed) = (alias(0), alias(4));
+        aliases.extend(code!(
+            "type {parameter} =
+                <{written} as __typed::OfOption<{{ __adk::Probe::<{written}>::OPTIONAL }}>>::Parameter;
+            type {borrowed} = <{parameter} as __typed::Parameter>::Value;
+            type {owned} = <{borrowed} as __typed::OfRef<{{ __typed::Of::<{borrowed}>::REF }}>>::Value;
+            type {key} = <{owned} as __typed::OfValue<{{ __typed::Of::<{owned}>::VALUE }}>>::Value;"
+        ));
         Self {
-            read: quote!(<#parameter as __typed::Parameter>::Read<#key>),
-            ty: key.into_token_stream(),
-            any: Some(quote!(__typed::Of::<#owned>::VALUE)),
-            optional,
+            read: code!("<{parameter} as __typed::Parameter>::Read<{key}>"),
+            ty: read(&key),
+            any: Some(code!("__typed::Of::<{owned}>::VALUE")),
+            optional: code!("__adk::Probe::<{written}>::OPTIONAL"),
         }
     }
 }
@@ -117,5 +114,5 @@ fn returned(function: &Function) -> Option<&Type> {
 
 /// Whether the spelling of a type says all, so that there is no `Result`, no `Flow` and no `Option` in it.
 pub(super) fn is_plain(function: &Function) -> bool {
-    returned(function).is_some_and(|ty| plain(ty).is_some())
+    returned(function).is_some_and(crate::typed::is_plain)
 }
