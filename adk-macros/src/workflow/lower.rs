@@ -22,6 +22,7 @@ use super::ast::{Decl, DeclKind, Workflow};
 use super::names;
 use super::plan::{Plan, Step, What};
 use super::report::Report;
+use crate::code::{code, read};
 use crate::facade;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
@@ -98,8 +99,8 @@ pub(super) fn agents(agents: &[Decl], report: Report) -> TokenStream {
 
 /// Lints that have nothing to say about an expansion.
 fn allow() -> TokenStream {
-    quote! {
-        #[allow(
+    read(
+        "#[allow(
             dead_code,
             non_camel_case_types,
             private_interfaces,
@@ -112,8 +113,8 @@ fn allow() -> TokenStream {
             clippy::all,
             clippy::pedantic,
             clippy::nursery
-        )]
-    }
+        )]",
+    )
 }
 
 /// `__PREFIX_3`.
@@ -138,7 +139,8 @@ fn reading_spec(typed: &super::ast::Typed, place: u8) -> TokenStream {
 
 fn spec_of(typed: &super::ast::Typed, place: u8, any: &TokenStream) -> TokenStream {
     let (key, text, ty) = (crate::hash::key(&typed.key.text()), names::type_text(&typed.ty), &typed.ty);
-    quote!(__adk::KeySpec::typed::<#ty>(#key, #text, false, #any, __typed::Of::<#ty>::NUMBER, #place))
+    let (spec, number, end) = (read("__adk::KeySpec::typed"), read("__typed::Of"), code!("NUMBER, {place}"));
+    quote!(#spec::<#ty>(#key, #text, false, #any, #number::<#ty>::#end))
 }
 
 /// A call that raises a fault under a token: only its parentheses carry the user's span, since every spanned

@@ -6,6 +6,7 @@ use super::super::plan::What;
 use super::super::text::code;
 use super::fields::{OwnAgent, settings, tools};
 use super::{Lower, docs, index, key_spec, numbered, prompt};
+use crate::code::{code, read};
 use crate::facade;
 use crate::typed::{FEW, places};
 use proc_macro2::TokenStream;
@@ -130,6 +131,7 @@ pub(super) fn alone(decl: &Decl) -> TokenStream {
         let doc = format!("The LLM agent `{text}`.");
         quote!(#[doc = #doc])
     });
+    let impls = impls(name);
     quote! {
         #(#attrs)*
         #fallback
@@ -142,58 +144,64 @@ pub(super) fn alone(decl: &Decl) -> TokenStream {
             #short
             #declares
             #types
-            // So that rustc does not list it as one of the types that are agents.
-            #[diagnostic::do_not_recommend]
-            impl __adk::Agent for #name {
-                const META: __adk::AgentMeta<'static> = <#name as __adk::llm::Declares<0>>::DECL.meta;
-                fn run(
-                    &self,
-                    cx: &mut __adk::Context,
-                ) -> impl ::core::future::Future<Output = __adk::Result<__adk::Flow>> + ::core::marker::Send {
-                    __adk::llm::run(self.agent.as_dyn(), cx)
-                }
-                fn boxed<'__adk>(
-                    &'__adk self,
-                    cx: &'__adk mut __adk::Context,
-                ) -> __adk::BoxFuture<'__adk, __adk::Result<__adk::Flow>> {
-                    __adk::DynAgent::run_dyn(self.agent.as_dyn(), cx)
-                }
-                fn prepare(&self, prepare: &mut __adk::Prepare<'_>) {
-                    __adk::Agent::prepare(&self.agent, prepare);
-                }
-                fn handover(&self) -> __adk::Handover<'_> {
-                    __adk::Agent::handover(&self.agent)
-                }
-                fn callbacks(&self) -> ::core::option::Option<&__adk::callback::AgentCallbacks> {
-                    __adk::Agent::callbacks(&self.agent)
-                }
-                fn stand_in(&self, content: __adk::Content) -> __adk::Result<__adk::Event> {
-                    __adk::Agent::stand_in(&self.agent, content)
-                }
-            }
-            impl ::core::default::Default for #name {
-                fn default() -> Self {
-                    Self { agent: ::core::default::Default::default() }
-                }
-            }
-            impl ::core::ops::Deref for #name {
-                type Target = __adk::llm::Declared<#name, 0>;
-                fn deref(&self) -> &Self::Target {
-                    &self.agent
-                }
-            }
-            impl ::core::ops::DerefMut for #name {
-                fn deref_mut(&mut self) -> &mut Self::Target {
-                    &mut self.agent
-                }
-            }
-            impl ::core::fmt::Debug for #name {
-                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                    ::core::fmt::Debug::fmt(&self.agent, f)
-                }
-            }
+            #impls
         };
     }
+}
+
+/// What an agent of `llm::agent!` is beside its declaration. It is no candidate that rustc would list where a type is no agent.
+fn impls(name: &proc_macro2::Ident) -> TokenStream {
+    code!(
+        "#[diagnostic::do_not_recommend]
+        impl __adk::Agent for {name} {{
+            const META: __adk::AgentMeta<'static> = <{name} as __adk::llm::Declares<0>>::DECL.meta;
+            fn run(
+                &self,
+                cx: &mut __adk::Context,
+            ) -> impl ::core::future::Future<Output = __adk::Result<__adk::Flow>> + ::core::marker::Send {{
+                __adk::llm::run(self.agent.as_dyn(), cx)
+            }}
+            fn boxed<'__adk>(
+                &'__adk self,
+                cx: &'__adk mut __adk::Context,
+            ) -> __adk::BoxFuture<'__adk, __adk::Result<__adk::Flow>> {{
+                __adk::DynAgent::run_dyn(self.agent.as_dyn(), cx)
+            }}
+            fn prepare(&self, prepare: &mut __adk::Prepare<'_>) {{
+                __adk::Agent::prepare(&self.agent, prepare);
+            }}
+            fn handover(&self) -> __adk::Handover<'_> {{
+                __adk::Agent::handover(&self.agent)
+            }}
+            fn callbacks(&self) -> ::core::option::Option<&__adk::callback::AgentCallbacks> {{
+                __adk::Agent::callbacks(&self.agent)
+            }}
+            fn stand_in(&self, content: __adk::Content) -> __adk::Result<__adk::Event> {{
+                __adk::Agent::stand_in(&self.agent, content)
+            }}
+        }}
+        impl ::core::default::Default for {name} {{
+            fn default() -> Self {{
+                Self {{ agent: ::core::default::Default::default() }}
+            }}
+        }}
+        impl ::core::ops::Deref for {name} {{
+            type Target = __adk::llm::Declared<{name}, 0>;
+            fn deref(&self) -> &Self::Target {{
+                &self.agent
+            }}
+        }}
+        impl ::core::ops::DerefMut for {name} {{
+            fn deref_mut(&mut self) -> &mut Self::Target {{
+                &mut self.agent
+            }}
+        }}
+        impl ::core::fmt::Debug for {name} {{
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {{
+                ::core::fmt::Debug::fmt(&self.agent, f)
+            }}
+        }}"
+    )
 }
 
 /// A declared LLM agent.
@@ -275,13 +283,14 @@ impl Declaration<'_> {
             .map(|flag| flag.as_ref().is_some_and(syn::LitBool::value));
         let disallow = (parent || peers).then(|| quote!(.disallow_transfer(#parent, #peers)));
         let unknown = fields.vague.then(|| quote!(.unknown()));
-        let n = index(number);
+        let head = code!("impl __adk::llm::Declares<{number}> for {owner}");
+        let start = read("const DECL: __adk::llm::LlmDecl = __adk::llm::LlmDecl::written");
         quote! {
             #(#prompt_consts)*
             #turns_const
             #tool_items
-            impl __adk::llm::Declares<#n> for #owner {
-                const DECL: __adk::llm::LlmDecl = __adk::llm::LlmDecl::written(
+            #head {
+                #start(
                     #name,
                     #id,
                     #description,

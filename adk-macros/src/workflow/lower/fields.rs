@@ -3,6 +3,7 @@
 use super::super::ast::{Callback, Fields, Timeout, Tool};
 use super::super::names;
 use super::{index, numbered, raise};
+use crate::code::read;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Expr, Path};
@@ -75,7 +76,8 @@ pub(super) fn tools(
 /// What a run may change, as it was declared.
 pub(super) fn settings(fields: &Fields, turns: Option<&Ident>) -> Option<TokenStream> {
     let some = |place: TokenStream, value: Option<TokenStream>| {
-        value.map(|value| quote!(settings.#place = ::core::option::Option::Some(#value);))
+        let some = read("::core::option::Option::Some");
+        value.map(|value| quote!(settings.#place = #some(#value);))
     };
     let model = fields.model.as_ref().map(|model| quote!(__wire::IntoModel::model(#model)));
     let float = |value: &Option<Expr>| value.as_ref().map(|value| quote!(__wire::Float::float(#value)));
@@ -109,13 +111,8 @@ pub(super) fn settings(fields: &Fields, turns: Option<&Ident>) -> Option<TokenSt
     .flatten()
     .collect();
     (!all.is_empty()).then(|| {
-        quote! {
-            .settings(|| {
-                let mut settings = __adk::llm::LlmSettings::default();
-                #all
-                settings
-            })
-        }
+        let start = read("let mut settings = __adk::llm::LlmSettings::default();");
+        quote!(.settings(|| { #start #all settings }))
     })
 }
 
