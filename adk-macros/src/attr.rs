@@ -1,6 +1,7 @@
 //! `#[agent]`, `#[tool]` and `#[data]`: a function as an agent or a tool, a type as data.
 
 mod check;
+mod closed;
 mod data;
 mod lower;
 mod parse;

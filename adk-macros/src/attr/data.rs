@@ -1,9 +1,10 @@
 //! `#[data]`: the derives that a type needs to be an argument, a result or a key.
 
+use super::closed;
 use super::report::Report;
 use crate::docs;
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, quote};
+use quote::quote;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Attribute, Data, DeriveInput, Path, Token};
@@ -49,7 +50,7 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
         _ => None,
     };
     let numbered = numbered(&input, &private);
-    let item = input.into_token_stream();
+    let item = if input.generics.params.is_empty() { closed::data(item) } else { item };
     report.beside(quote! {
         #[derive(#(#derives),*)]
         #[serde(crate = #serde)]

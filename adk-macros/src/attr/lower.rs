@@ -11,6 +11,7 @@ pub(crate) use agent::agent;
 pub(crate) use by_hand::by_hand;
 pub(crate) use tool::tool;
 
+use super::closed;
 use super::parse::{Function, Param};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -36,6 +37,7 @@ impl Names {
 /// The function as it was written.
 fn written(function: &Function) -> TokenStream {
     let Function { attrs, vis, sig, body, .. } = function;
+    let sig = closed::signature(sig);
     quote! {
         #(#attrs)*
         // These ask for another signature or for sections in a text that models read.

@@ -77,8 +77,6 @@ fn written(item: &ByHand) -> Option<TokenStream> {
 struct Known<'a> {
     key: &'a TypedKey,
     of: Key,
-    /// Whether it may be absent.
-    optional: TokenStream,
     /// That of its type.
     number: TokenStream,
 }
@@ -92,21 +90,20 @@ impl<'a> Known<'a> {
             let optional = !std::ptr::eq(inside, ty);
             let ty = inside.to_token_stream();
             let read = if optional { quote!(__typed::Perhaps<#ty>) } else { ty.clone() };
-            let of = Key { ty, read, any: None };
-            return Self { key, of, optional: quote!(#optional), number: quote!(__typed::UNKNOWN) };
+            let of = Key { ty, read, any: None, optional: quote!(#optional) };
+            return Self { key, of, number: quote!(__typed::UNKNOWN) };
         }
-        let fixed = types::fixed(ty.to_token_stream());
-        let optional = quote!(__adk::Probe::<#fixed>::OPTIONAL);
+        // Its aliases alone say the user's type: in an impl with parameters, rustc would propose it as one more.
         let of = Key::of(ty, at, aliases);
         let ty = &of.ty;
         let number = quote!(__typed::Of::<#ty>::NUMBER);
-        Self { key, of, optional, number }
+        Self { key, of, number }
     }
 
     /// As data, with its type as messages spell it.
     fn spec(&self, spelled: &Type, place: u8) -> TokenStream {
         let (name, spelled) = (crate::hash::key(&self.key.key.text), types::spelled(spelled));
-        let (ty, optional, number) = (&self.of.ty, &self.optional, &self.number);
+        let (ty, optional, number) = (&self.of.ty, &self.of.optional, &self.number);
         let any = self.of.any.clone().unwrap_or_else(|| quote!(false));
         quote!(__adk::KeySpec::typed::<#ty>(#name, #spelled, #optional, #any, #number, #place))
     }

@@ -23,6 +23,8 @@ pub(super) struct Key {
     pub(super) read: TokenStream,
     /// Whether a value of any type serves; `None` is no.
     pub(super) any: Option<TokenStream>,
+    /// Whether its type is an `Option`.
+    pub(super) optional: TokenStream,
 }
 
 impl Keys {
@@ -80,17 +82,18 @@ impl Key {
     /// known without.
     pub(super) fn of(ty: &Type, at: usize, aliases: &mut TokenStream) -> Self {
         if let Some(ty) = plain(ty) {
-            return Self { read: ty.clone(), ty, any: None };
+            return Self { read: ty.clone(), ty, any: None, optional: quote!(false) };
         }
         let alias = |step: usize| format_ident!("__AdkKey_{}_{}", at, step, span = Span::call_site());
         let (written, parameter, owned, key) = (alias(0), alias(1), alias(2), alias(3));
         let inside = quote!(<#parameter as __typed::Parameter>::Value);
         let borrowed = alias(4);
+        let optional = quote!(__adk::Probe::<#written>::OPTIONAL);
         let ty = types::fixed(ty.to_token_stream());
         aliases.extend(quote! {
             type #written = #ty;
             type #parameter =
-                <#written as __typed::OfOption<{ __adk::Probe::<#written>::OPTIONAL }>>::Parameter;
+                <#written as __typed::OfOption<{ #optional }>>::Parameter;
             type #borrowed = #inside;
             type #owned = <#borrowed as __typed::OfRef<{ __typed::Of::<#borrowed>::REF }>>::Value;
             type #key = <#owned as __typed::OfValue<{ __typed::Of::<#owned>::VALUE }>>::Value;
@@ -99,6 +102,7 @@ impl Key {
             read: quote!(<#parameter as __typed::Parameter>::Read<#key>),
             ty: key.into_token_stream(),
             any: Some(quote!(__typed::Of::<#owned>::VALUE)),
+            optional,
         }
     }
 }

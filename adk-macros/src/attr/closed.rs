@@ -1,0 +1,150 @@
+//! Items as they were written, to which rustc proposes no parameters.
+//!
+//! The types of a signature stand in our impl too, those of fields in what derives make of them. What is wrong with a
+//! type is told once when rustc says the same of each copy. But of one that does not exist it says in the user's own
+//! item alone that it might have been meant as a parameter of that item: two messages for one mistake. rustc does not
+//! say so where the list of parameters, or the last of them, comes from a macro.
+
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{GenericParam, Lifetime, LifetimeParam, Signature};
+
+/// The signature of a function that cannot be generic.
+pub(super) fn signature(sig: &Signature) -> TokenStream {
+    let Signature { constness, asyncness, safety, abi, fn_token, ident, output, .. } = sig;
+    let mut inputs = sig.inputs.to_token_stream();
+    sig.variadic.to_tokens(&mut inputs);
+    let mut generics = sig.generics.clone();
+    let generics = match generics.params.last_mut() {
+        Some(GenericParam::Lifetime(last)) => {
+            let place = behind(last);
+            place.set_span(ours(place.span()));
+            generics.to_token_stream()
+        }
+        Some(_) => generics.to_token_stream(),
+        // A lifetime that is missing in the list has to be proposed.
+        None if names_lifetime(inputs.clone()) || names_lifetime(output.to_token_stream()) => {
+            TokenStream::new()
+        }
+        None => quote_spanned!(ours(end(ident.span()))=> <>),
+    };
+    let mut tokens = quote!(#constness #asyncness #safety #abi #fn_token #ident #generics);
+    sig.paren_token.surround(&mut tokens, |tokens| tokens.extend(inputs));
+    output.to_tokens(&mut tokens);
+    sig.generics.where_clause.to_tokens(&mut tokens);
+    tokens
+}
+
+/// A `struct` or an `enum` without parameters, unless it borrows.
+///
+/// It may be generic; but rustc says the same twice, and only one of both times that it might. Of what borrows it
+/// proposes lifetimes as well, in the list: at the macro, if that is ours. And in the place of the list it cannot be,
+/// since rustc takes the head of a type to end there: `pub struct Page` would be nothing but that place.
+pub(super) fn data(item: TokenStream) -> TokenStream {
+    let mut out = TokenStream::new();
+    let mut tokens = item.into_iter();
+    while let Some(token) = tokens.next() {
+        let is_word = matches!(&token, TokenTree::Ident(word) if word == "struct" || word == "enum");
+        out.extend([token]);
+        if is_word {
+            out.extend(tokens.next());
+            let rest: TokenStream = tokens.collect();
+            let list = (!borrows(rest.clone())).then(|| quote!(<>));
+            out.extend(quote!(#list #rest));
+            break;
+        }
+    }
+    out
+}
+
+/// What rustc would propose one more parameter behind.
+fn behind(last: &mut LifetimeParam) -> &mut Lifetime {
+    last.bounds.last_mut().unwrap_or(&mut last.lifetime)
+}
+
+/// Where rustc takes a list of parameters to be when there is none. Outside of a compiler, as in unit tests, no span has
+/// an end.
+fn end(name: Span) -> Span {
+    if proc_macro::is_available() { name.unwrap().end().into() } else { name }
+}
+
+/// The same place, as that of a token that no user wrote.
+fn ours(place: Span) -> Span {
+    Span::call_site().located_at(place)
+}
+
+/// Whether a lifetime is named that is none of the language's.
+fn names_lifetime(tokens: TokenStream) -> bool {
+    let mut tokens = tokens.into_iter();
+    while let Some(token) = tokens.next() {
+        let names = match token {
+            TokenTree::Punct(punct) if punct.as_char() == '\'' => {
+                tokens.next().is_some_and(|name| !matches!(name.to_string().as_str(), "static" | "_"))
+            }
+            TokenTree::Group(group) => names_lifetime(group.stream()),
+            _ => false,
+        };
+        if names {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether anything is borrowed, as far as tokens tell.
+fn borrows(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Punct(punct) => matches!(punct.as_char(), '&' | '\''),
+        TokenTree::Ident(ident) => ident == "Cow",
+        TokenTree::Group(group) => borrows(group.stream()),
+        TokenTree::Literal(_) => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{data, signature};
+    use proc_macro2::TokenStream;
+
+    // Texts, since rustfmt takes `<>` away wherever tokens are an item.
+    fn same(made: &TokenStream, expected: &str) {
+        let words = |text: &str| text.replace(' ', "");
+        assert_eq!(words(&made.to_string()), words(expected));
+    }
+
+    #[test]
+    fn a_function_gets_a_list_that_is_ours() {
+        let closed =
+            |written: &str, expected: &str| same(&signature(&syn::parse_str(written).unwrap()), expected);
+        closed(
+            "async fn f(x: Option<Nope>) -> &'static str",
+            "async fn f<>(x: Option<Nope>) -> &'static str",
+        );
+        closed("const unsafe extern \"C\" fn f(x: u8, ...)", "const unsafe extern \"C\" fn f<>(x: u8, ...)");
+        for kept in [
+            "fn f<'a, 'b: 'a>(x: &'a str, y: &'b str) where 'a: 'static",
+            "fn f<T: Clone>(x: T)",
+            "fn f(x: Option<&'a str>)",
+            "fn f(x: &str) -> Option<(u8, &'a str)>",
+        ] {
+            closed(kept, kept);
+        }
+    }
+
+    #[test]
+    fn so_does_data_that_borrows_nothing() {
+        let closed = |written: &str, expected: &str| same(&data(written.parse().unwrap()), expected);
+        closed(
+            "#[serde(default)] pub(crate) struct Page { words: Vec<Nope> }",
+            "#[serde(default)] pub(crate) struct Page<> { words: Vec<Nope> }",
+        );
+        closed("enum Either { One(Nope) }", "enum Either<> { One(Nope) }");
+        for kept in [
+            "struct Page { words: Vec<&str> }",
+            "struct Page(Held<'a>);",
+            "enum Page { Words(Vec<Cow<str>>) }",
+        ] {
+            closed(kept, kept);
+        }
+    }
+}
