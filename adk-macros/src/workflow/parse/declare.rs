@@ -292,11 +292,12 @@ impl Parser {
     }
 }
 
-/// Whether the word here, and the `:` behind it, name a block.
+/// Whether the word here, and the `:` behind it, name a block or an `await`.
 fn names_block(input: ParseStream<'_>) -> bool {
     let at = input.fork();
     let _ = (at.call(Ident::parse_any), at.parse::<Token![:]>());
-    at.peek(Token![<]) || at.peek(token::Brace) || super::word::opens(&at).is_ok_and(|block| block.is_some())
+    let brackets = at.peek(Token![<]) || at.peek(token::Brace);
+    brackets || at.peek(Token![await]) || super::word::opens(&at).is_ok_and(|block| block.is_some())
 }
 
 /// What other languages and frameworks call an item.
