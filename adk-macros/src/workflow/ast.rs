@@ -34,6 +34,8 @@ pub(super) struct Items {
     pub(super) agents: Vec<Decl>,
     pub(super) lets: Vec<Let>,
     pub(super) states: Vec<Typed>,
+    /// One of them could not be read.
+    pub(super) torn: bool,
 }
 
 /// A path as it was typed; it may end in `::`.
@@ -119,6 +121,10 @@ pub(super) struct Fields {
     pub(super) callbacks: Vec<Callback>,
     /// What could not be read may have said that it ends loops.
     pub(super) vague: bool,
+    /// What could not be read may have been a prompt.
+    pub(super) unprompted: bool,
+    /// What could not be read may have been `max_turns`.
+    pub(super) unlimited: bool,
 }
 
 /// A tool of an agent.
@@ -207,6 +213,15 @@ pub(super) struct Match {
     pub(super) arms: Vec<Arm>,
     /// Every arm could be read, so that rustc may judge them.
     pub(super) whole: bool,
+}
+
+impl Match {
+    /// Adds an arm that could not be read.
+    pub(super) fn unread(&mut self, at: Span) {
+        self.whole = false;
+        let pattern = syn::parse_quote!(_);
+        self.arms.push(Arm { pattern, guard: None, node: Some(Node::Unread(at)) });
+    }
 }
 
 /// `PATTERN if GUARD => step`.

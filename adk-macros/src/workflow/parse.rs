@@ -22,7 +22,7 @@ mod word;
 
 use super::ast::{Bounds, Decl, Items, Mention, Workflow};
 use super::report::Report;
-use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use syn::Visibility;
 use syn::parse::{ParseStream, Parser as _};
 
@@ -40,8 +40,12 @@ struct Parser {
     mentions: Vec<Mention>,
     /// How many blocks are open.
     depth: usize,
+    /// How many of them by `<`, since the innermost `{`.
+    angles: usize,
     /// The end came before the `>` of a block, which is told: so it came before that of every block around.
     unclosed: bool,
+    /// Where it is told that a `;` between two steps of the block around is missing, which may be the `>` of a block.
+    unended: Option<usize>,
     /// Something that may have declared a key could not be read.
     partial: bool,
     /// Names of agents that cannot be names, which is told.
@@ -84,19 +88,28 @@ impl Parser {
         input: TokenStream,
         read: impl FnOnce(&mut Self, ParseStream<'_>) -> syn::Result<()>,
     ) {
-        let all = |input: ParseStream<'_>| {
-            let result = read(self, input);
-            skip::drain(input);
+        // In brackets at the last token, where faults of the end stand: otherwise they have the whole call.
+        let last = input.clone().into_iter().last().map_or_else(Span::call_site, |token| match token {
+            TokenTree::Group(group) => group.span_close(),
+            token => token.span(),
+        });
+        let mut wrapped = Group::new(Delimiter::Brace, input.clone());
+        wrapped.set_span(last);
+        let all = |outer: ParseStream<'_>| {
+            let input;
+            syn::braced!(input in outer);
+            let result = read(self, &input);
+            skip::drain(&input);
             result
         };
-        let read = match too_deep(input.clone(), 0, 0) {
+        let read = match too_deep(input, 0, 0) {
             Some(span) => Err(syn::Error::new(
                 span,
                 format!(
                     "syntax: brackets are nested more than {DEEPEST_GROUP} deep here; help: give a name to what is inside, with a `const` or a function"
                 ),
             )),
-            None => all.parse2(input),
+            None => all.parse2(TokenTree::from(wrapped).into()),
         };
         if let Err(error) = read {
             self.report.parse(error);

@@ -3,6 +3,9 @@
 use proc_macro2::{Span, TokenStream};
 use std::fmt::Display;
 
+/// How a fault ends that misses something where the input ends.
+pub(super) const END: &str = "found the end";
+
 /// The faults found so far. The last phase takes it by value and emits them, so that none is lost.
 #[derive(Debug, Default)]
 #[must_use]
@@ -38,6 +41,21 @@ impl Report {
     /// Forgets all but the first `len` faults.
     pub(super) fn shorten(&mut self, len: usize) {
         self.faults.truncate(len);
+    }
+
+    /// Forgets one fault.
+    pub(super) fn forget(&mut self, fault: usize) {
+        if fault < self.faults.len() {
+            self.faults.remove(fault);
+        }
+    }
+
+    /// Whether the last fault says that the input has ended too early, so that what should follow is not asked for as well.
+    pub(super) fn ended(&self) -> bool {
+        self.faults.last().is_some_and(|fault| {
+            let text = fault.to_string();
+            text.ends_with(END) || text.contains("is never closed")
+        })
     }
 
     /// The faults as tokens that rustc reports.

@@ -4,6 +4,8 @@ use adk::prelude::*;
 use adk::{AgentMeta, Value};
 use agents::by_hand::Escalator;
 use agents::data::Severity;
+use std::path::PathBuf;
+use std::time::Duration;
 
 type Score = f64;
 
@@ -124,5 +126,33 @@ workflow! {
         last;
         Escalator;
         after(score = user:score)
+    }
+}
+
+#[agent]
+fn sorted(place: Option<PathBuf>) {
+    drop(place);
+}
+
+/// Notes something.
+#[tool(writes(memo: String))]
+fn note(cx: &mut ToolContext, text: String) -> Result<()> {
+    cx.state().set("memo", text)
+}
+
+workflow! {
+    /// What a transfer target or a tool writes first has a type of its own, and not that of the key of its agent.
+    pub Sorting(ticket: String) {
+        agent triage -> waited: Duration { transfer: [billing], instruction: "{ticket}", tools: [note] }
+        agent billing -> place: PathBuf { instruction: "{ticket}" }
+        agent sorter -> place: PathBuf { instruction: "{ticket}" }
+        agent noter -> memo: String { instruction: "{ticket} {waited?}" }
+
+        triage;
+        sorted;
+        sorter;
+        match place < place if place.is_absolute() => (), _ => () >
+        noter;
+        match memo < text if text.len() > 3 => (), _ => () >
     }
 }

@@ -116,16 +116,19 @@ const fn cannot_agree(said: &KeySpec<'_>, writer: &Writer<'_>) -> bool {
 
 impl<'a> Walk<'_, 'a> {
     /// Whether the type of a written key is known.
+    ///
+    /// What tools and transfer targets write has no number in the macro, so any other writer goes before.
     pub(super) const fn is_typed(&self, writer: &Writer<'a>) -> bool {
-        writer.spec.number != UNKNOWN || self.has_place(writer)
+        writer.slot != NOWHERE && (writer.spec.number != UNKNOWN || self.has_place(writer))
     }
 
     /// Whether the type of a written key can be looked up.
     const fn has_place(&self, writer: &Writer<'a>) -> bool {
-        let Writer { spec: KeySpec { place, .. }, at, depth, .. } = writer;
+        let Writer { spec: KeySpec { place, .. }, at, slot, depth } = writer;
         match &self.asked {
             Some(Asked { places, .. }) => {
-                *depth <= LISTS && *place > 0 && *at < places.len() && *place <= places[*at]
+                let own = *slot != NOWHERE && *depth <= LISTS;
+                own && *place > 0 && *at < places.len() && *place <= places[*at]
             }
             None => writer.spec.is_typed(),
         }

@@ -6,7 +6,7 @@ use super::super::plan::{Plan, Step, What};
 use super::super::report::Report;
 use proc_macro2::Span;
 use std::collections::HashMap;
-use syn::Path;
+use syn::{Ident, Path};
 
 /// Finds the targets of a workflow, without those that cannot be one.
 pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut Report) {
@@ -16,6 +16,10 @@ pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut
         let mut own = Vec::new();
         for path in transfer(decl) {
             let span = last(path).map_or_else(Span::call_site, proc_macro2::Ident::span);
+            // It may be what could not be read.
+            if tree.items.torn && path.get_ident().is_some_and(|name| !targets.declares(name)) {
+                continue;
+            }
             match targets.find(number, path) {
                 Ok(target) => {
                     targets.parents.insert(target, number);
@@ -66,6 +70,10 @@ struct Targets<'p, 'a> {
 impl Targets<'_, '_> {
     fn name(&self, number: usize) -> String {
         self.agents.get(number).map(|decl| plain(&decl.name)).unwrap_or_default()
+    }
+
+    fn declares(&self, name: &Ident) -> bool {
+        self.agents.iter().any(|decl| plain(&decl.name) == plain(name))
     }
 
     /// The agent that a path names; why it is no target.

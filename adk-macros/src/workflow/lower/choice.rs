@@ -36,7 +36,11 @@ impl Lower<'_> {
     fn matches(&self) -> impl Iterator<Item = (usize, &Match)> {
         self.plan.steps.iter().enumerate().filter_map(|(i, step)| match step.what {
             What::Block(block) => match &block.kind {
-                BlockKind::Match(choice) if choice.whole && !choice.arms.is_empty() => Some((i, choice)),
+                BlockKind::Match(choice) if choice.whole && !choice.arms.is_empty() => {
+                    // What could not be read may have said the type, for which rustc would ask behind a guard.
+                    let unknown = self.tree.partial && choice.arms.iter().all(|arm| takes_all(&arm.pattern));
+                    (!unknown).then_some((i, choice))
+                }
                 _ => None,
             },
             _ => None,

@@ -270,6 +270,8 @@ impl Declaration<'_> {
         let declared_turns = turns.iter();
         let turns = match &turns {
             Some(turns) => quote!(::core::option::Option::Some(#turns)),
+            // One that could not be read: nothing is to be said about it in the worst case.
+            None if fields.unlimited => quote!(::core::option::Option::Some(1)),
             None => quote!(::core::option::Option::None),
         };
         // The answer is the end of its turn, unless there is more for it to do.

@@ -159,7 +159,7 @@ impl Lower<'_> {
         let made = match step.what {
             What::Declared(run, _) | What::Path(run) => {
                 let (made, renames) =
-                    (of_agent(run.alias.is_some() || self.is_given(step)), self.renames(run));
+                    (of_agent(run.alias.is_some() || self.is_given(step)), self.renames(step, run));
                 quote!(#made #renames)
             }
             What::Await(_) | What::Unread | What::Target(_) => of_agent(false),
@@ -213,11 +213,13 @@ impl Lower<'_> {
     }
 
     /// The keys of an instance, where they are not those of the definition.
-    fn renames(&self, run: &Run) -> Option<TokenStream> {
+    fn renames(&self, step: &Step<'_>, run: &Run) -> Option<TokenStream> {
+        // What a prompt that could not be read reads is not known.
+        let unprompted = matches!(self.decl(step), Some(DeclKind::Llm { fields, .. }) if fields.unprompted);
         if run.reads.is_empty() && run.writes.is_empty() {
             return None;
         }
-        let reads = run.reads.iter().map(|(from, to)| {
+        let reads = run.reads.iter().filter(|_| !unprompted).map(|(from, to)| {
             let (from, to) = (from.text(), to.text());
             quote!((#from, #to))
         });

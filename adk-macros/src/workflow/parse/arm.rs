@@ -22,13 +22,19 @@ impl Parser {
         if at_brackets(input) {
             return Ok(Match { key, arms: Vec::new(), whole: true });
         }
+        let arms = || expected(input, &format!("the arms, {example}"));
+        if input.peek(Ident) && self.closes_more(input) {
+            // Only the `<` is missing.
+            self.report.parse(arms());
+            return Ok(Match { key, arms: Vec::new(), whole: true });
+        }
         let is_expression = input.peek(Token![.]) || input.peek(Token![::]) || input.peek(token::Paren);
         Err(match is_expression {
             true => syn::Error::new(
                 key.name.span(),
                 "syntax: `match` looks at a key, and at no expression; help: let an agent write the key, as in `match severity < ... >`",
             ),
-            false => expected(input, &format!("the arms, {example}")),
+            false => arms(),
         })
     }
 
@@ -47,7 +53,7 @@ impl Parser {
                 }
                 continue;
             }
-            if behind_semicolon && closing == Closing::Angle && !skip::closes(input) {
+            if !choice.arms.is_empty() && self.stands_behind(input, closing, behind_semicolon) {
                 // Steps that stand behind the block: its `>` is missing.
                 choice.whole = false;
                 break;
@@ -57,30 +63,35 @@ impl Parser {
                 let needs_end = !matches!(arm.node, Some(Node::Block(_) | Node::Unread(_)));
                 choice.arms.push(arm);
                 behind_semicolon = input.peek(Token![;]);
-                self.end_of_arm(input, needs_end)
+                self.end_of_arm(input, needs_end, closing)
             });
             if let Err(error) = read {
                 // Where a `<` is never closed, that is the mistake.
                 if !(input.is_empty() && closing == Closing::Angle) {
                     self.report.parse(error);
                 }
-                choice.whole = false;
-                choice.arms.push(Arm {
-                    pattern: syn::parse_quote!(_),
-                    guard: None,
-                    node: Some(Node::Unread(span)),
-                });
+                choice.unread(span);
                 skip::arm(input);
             }
         }
     }
 
-    fn end_of_arm(&mut self, input: ParseStream<'_>, needed: bool) -> syn::Result<()> {
+    /// Whether a step stands here that is no part of the block, whose `>` is missing then.
+    fn stands_behind(&self, input: ParseStream<'_>, closing: Closing, behind_semicolon: bool) -> bool {
+        let is_step = behind_semicolon && input.peek(Ident) || begins_step(input);
+        closing == Closing::Angle && is_step && !skip::arrow_inside(input) && !self.closes(input)
+    }
+
+    fn end_of_arm(&mut self, input: ParseStream<'_>, needed: bool, closing: Closing) -> syn::Result<()> {
         if input.peek(Token![,]) {
             input.parse::<Token![,]>()?;
         } else if input.peek(Token![;]) {
             input.parse::<Token![;]>()?;
-        } else if needed && !input.is_empty() && !skip::at_close(input) {
+        } else if needed
+            && !input.is_empty()
+            && !skip::at_close(input)
+            && !self.stands_behind(input, closing, false)
+        {
             let error = expected(input, "`,` between two arms");
             if !skip::arrow_follows(input) {
                 return Err(error);
@@ -170,6 +181,24 @@ impl Parser {
         }
         self.node(input).map(Some)
     }
+}
+
+/// Whether here is what no pattern can be.
+fn begins_step(input: ParseStream<'_>) -> bool {
+    if input.peek(Token![loop])
+        || input.peek(Token![match])
+        || input.peek(Token![break])
+        || input.peek(Token![await])
+    {
+        return true;
+    }
+    let is = |word: &str| input.fork().parse::<Ident>().is_ok_and(|found| found == word);
+    let ahead = input.fork();
+    let _ = ahead.parse::<Ident>();
+    is("each") && (ahead.peek(Ident) || ahead.peek(token::Paren))
+        || (is("parallel") || is("sequence")) && (at_brackets(&ahead) || ahead.peek(token::Paren))
+        || input.peek(Ident) && (ahead.peek(Token![;]) || ahead.peek(Token![as]))
+        || expect::is_doc(input)
 }
 
 /// `if n > 3`: what stands before the `=>`, since a `>` in it closes nothing.

@@ -48,7 +48,10 @@ impl Parser {
         let typed = match expect::typed(input) {
             Ok(typed) => Typed { attrs, ..typed },
             Err(error) => {
-                self.report.parse(error);
+                // Arguments that end too early end the step as well.
+                if !(self.report.len() > faults && input.is_empty() && self.report.ended()) {
+                    self.report.parse(error);
+                }
                 skip::step(input);
                 return Ok(Node::Unread(span));
             }

@@ -41,6 +41,8 @@ impl Head {
 struct Brackets {
     open: Span,
     is_empty: bool,
+    /// Its `>` is missing.
+    is_torn: bool,
 }
 
 impl Parser {
@@ -151,19 +153,42 @@ impl Parser {
             );
             self.report.at(hook.span(), text);
         }
-        if !at_brackets(input) {
+        // A `match` has told of it.
+        if !at_brackets(input) && !matches!(kind, BlockKind::Match(_)) {
+            // Arguments that end too early end the block as well.
+            if vague && input.is_empty() && self.report.ended() {
+                return Ok(Node::Unread(span));
+            }
             let word =
                 if matches!(kind, BlockKind::Each { .. }) { "each item in items" } else { kind.word() };
-            return Err(expected(input, &format!("the steps of the block, as in `{word} < step; step >`")));
+            let error = expected(input, &format!("the steps of the block, as in `{word} < step; step >`"));
+            if !input.peek(Ident::peek_any) || !self.closes_more(input) {
+                return Err(error);
+            }
+            // Only its `<` is missing.
+            self.report.parse(error);
         }
         let mut nodes = Vec::new();
         let brackets = self.brackets(input, |parser, input, closing| match &mut kind {
             BlockKind::Match(choice) => parser.arms(input, closing, choice),
             _ => nodes = parser.nodes(input, closing),
         })?;
-        let Some(Brackets { open, is_empty }) = brackets else {
+        let Some(Brackets { open, is_empty, is_torn }) = brackets else {
             return Ok(Node::Unread(span));
         };
+        if is_torn {
+            // What follows may not have been written yet.
+            match &mut kind {
+                BlockKind::Match(choice) => choice.unread(open),
+                kind => {
+                    nodes.push(Node::Unread(open));
+                    // What stands in it may have been to stand behind it.
+                    if matches!(kind, BlockKind::Parallel { .. }) {
+                        *kind = BlockKind::Sequence;
+                    }
+                }
+            }
+        }
         if is_empty {
             let text = match kind {
                 BlockKind::Match(_) => {
@@ -186,6 +211,16 @@ impl Parser {
         })))
     }
 
+    /// Whether the block that we are in is closed.
+    pub(super) fn closes(&self, input: ParseStream<'_>) -> bool {
+        skip::unopened(input) >= self.angles
+    }
+
+    /// Whether a `>` follows for one block more than are open.
+    pub(super) fn closes_more(&self, input: ParseStream<'_>) -> bool {
+        skip::unopened(input) > self.angles
+    }
+
     /// Goes into brackets of either form; `None` where they are too deep and passed over.
     fn brackets(
         &mut self,
@@ -203,33 +238,43 @@ impl Parser {
         }
         self.depth += 1;
         let is_empty;
+        let mut is_torn = false;
+        let unended = self.unended.take();
         if input.peek(token::Brace) {
             let body;
             syn::braced!(body in input);
             is_empty = body.is_empty();
-            let unclosed = std::mem::take(&mut self.unclosed);
+            let (unclosed, angles) = (std::mem::take(&mut self.unclosed), std::mem::take(&mut self.angles));
             read(self, &body, Closing::End);
-            self.unclosed = unclosed;
+            (self.unclosed, self.angles) = (unclosed, angles);
         } else {
             let torn = input.peek(Token![<=]);
-            input.parse::<Token![<]>()?;
+            input.parse::<Option<Token![<]>>()?;
             is_empty = skip::at_close(input);
             // `<=`, of which the `=` belongs to nothing, and not to the `>` behind it either.
             if input.peek(Token![=]) && (torn || !input.peek(Token![=>])) {
                 self.report.at(input.span(), "syntax: this `=` begins no step; help: remove it");
                 input.parse::<Token![=]>()?;
             }
+            self.angles += 1;
             read(self, input, Closing::Angle);
+            self.angles -= 1;
             if skip::at_close(input) {
                 input.parse::<Token![>]>()?;
-            } else if !std::mem::replace(&mut self.unclosed, true) {
-                let text =
-                    "syntax: this `<` is never closed; help: write `>` after the last step of the block";
-                self.report.at(open, text);
+            } else {
+                (is_torn, self.partial) = (true, true);
+                if !std::mem::replace(&mut self.unclosed, true) {
+                    let text =
+                        "syntax: this `<` is never closed; help: write `>` after the last step of the block";
+                    // It is what stands in the place of the `;`.
+                    self.unended.into_iter().for_each(|fault| self.report.forget(fault));
+                    self.report.at(open, text);
+                }
             }
         }
+        self.unended = unended;
         self.depth -= 1;
-        Ok(Some(Brackets { open, is_empty }))
+        Ok(Some(Brackets { open, is_empty, is_torn }))
     }
 }
 

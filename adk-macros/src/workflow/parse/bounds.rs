@@ -7,11 +7,11 @@ use super::expect::{self, expected};
 use super::limit::{code_list, rest};
 use super::skip;
 use syn::ext::IdentExt;
-use syn::parse::{ParseStream, Parser as _};
+use syn::parse::ParseStream;
 use syn::{Attribute, Expr, Ident, Lit, Meta, Token, UnOp};
 
 const KNOWN: &[&str] = &["model_calls", "rounds"];
-const EXAMPLE: &str = "as in `#[bounds(model_calls = 30)]`";
+pub(super) const EXAMPLE: &str = "as in `#[bounds(model_calls = 30)]`";
 
 impl Parser {
     /// What stands in the attribute; both may be given, in one or in two.
@@ -24,12 +24,13 @@ impl Parser {
             let text = format!("syntax: `bounds` allows everything; help: say the most, {EXAMPLE}");
             return self.report.parse(syn::Error::new_spanned(attr.path(), text));
         }
+        // Its end is that of the parentheses, and not that of the whole call.
         let read = |input: ParseStream<'_>| {
             self.list(input, |_, list| bound(list, bounds));
             skip::drain(input);
             Ok(())
         };
-        if let Err(error) = read.parse2(list.tokens.clone()) {
+        if let Err(error) = list.parse_args_with(read) {
             self.report.parse(error);
         }
     }

@@ -28,6 +28,11 @@ impl Parser {
         let follows = fork.peek2(Ident::peek_any) && (!fork.peek2(Token![as]) || as_name())
             || fork.peek2(Token![_])
             || fork.peek2(Lit);
+        // What has no name yet, and names no block.
+        let unnamed = || {
+            let colon = fork.peek2(Token![:]) && !fork.peek2(Token![::]);
+            (fork.peek(Token![let]) || fork.peek(kw::state)) && colon && !names_block(&fork)
+        };
         // An agent whose name is still to be written.
         let nameless = || {
             let at = fork.fork();
@@ -36,17 +41,39 @@ impl Parser {
             word && (at.is_empty() || skip::at_close(&at) || at.peek(token::Brace) || at.peek(Token![->]))
         };
         fork.peek(Token![let]) && !fork.peek2(Token![:])
+            || unnamed()
             || follows && (fork.peek(kw::agent) || fork.peek(kw::state))
             || nameless()
             || misspelt(&fork).is_some()
             || lacks_agent(&fork)
+            || self.lacks_word(&fork).is_some()
+    }
+
+    /// The word of an item that lacks it: `done: bool = false`, since no step goes on like that, and `user:name: String;`.
+    fn lacks_word(&self, input: ParseStream<'_>) -> Option<&'static str> {
+        let at = input.fork();
+        let name = at.parse::<Ident>().ok().filter(|name| !self.declares(name))?;
+        at.parse::<Token![:]>().ok()?;
+        let prefixed = expect::PREFIXES.iter().any(|prefix| name == prefix)
+            && at.peek(Ident)
+            && at.peek2(Token![:])
+            && !at.peek2(Token![::]);
+        if prefixed {
+            let _ = (at.parse::<Ident>(), at.parse::<Token![:]>());
+        }
+        let ty = at.parse::<Type>().ok()?;
+        if at.peek(Token![=]) && !at.peek(Token![=>]) {
+            return Some("let");
+        }
+        let is_value = prefixed || super::types::is_plain(&ty);
+        (is_value && at.peek(Token![;])).then_some("state")
     }
 
     /// Reads an item, or passes over it.
     pub(super) fn item(&mut self, input: ParseStream<'_>) {
         if let Err(error) = self.try_item(input) {
             self.report.parse(error);
-            self.partial = true;
+            (self.partial, self.items.torn) = (true, true);
             skip::item(input);
         }
     }
@@ -64,8 +91,20 @@ impl Parser {
             let text = "syntax: an item of a workflow has no `pub`; help: remove it: what the workflow makes of it is public";
             self.report.parse(syn::Error::new_spanned(&vis, text));
         }
-        let word = misspelt(input);
-        if let Some(meant) = word {
+        let lacking = self.lacks_word(input);
+        if let Some(word) = lacking {
+            let text = match word {
+                "let" => {
+                    "syntax: a key with a first value is declared by `let`; help: write `let` before its name"
+                }
+                _ => {
+                    "syntax: a key that the session holds is declared by `state`; help: write `state` before its name, or make it an input of the workflow"
+                }
+            };
+            self.report.at(input.span(), text);
+        }
+        let word = lacking.or_else(|| misspelt(input));
+        if let (Some(meant), None) = (word, lacking) {
             let word = input.parse::<Ident>()?;
             let text = format!("syntax: no item begins with `{word}`; help: did you mean `{meant}`?");
             self.report.at(word.span(), text);
@@ -204,7 +243,8 @@ impl Parser {
             // What should follow an output that could not be read is not asked for as well.
             let is_told = arrow && output.is_none();
             // What was read so far is declared, so that the steps that run it are not reported as well.
-            let kind = DeclKind::Llm { output, fields: Box::default() };
+            let fields = Fields { vague: true, unprompted: true, unlimited: true, ..Fields::default() };
+            let kind = DeclKind::Llm { output, fields: Box::new(fields) };
             self.items.agents.push(Decl { attrs, vis, name, kind });
             if is_told {
                 skip::item(input);
@@ -250,6 +290,14 @@ impl Parser {
             }
         }
     }
+}
+
+/// Whether the word here, and the `:` behind it, name a block or an `await`.
+fn names_block(input: ParseStream<'_>) -> bool {
+    let at = input.fork();
+    let _ = (at.call(Ident::parse_any), at.parse::<Token![:]>());
+    let brackets = at.peek(Token![<]) || at.peek(token::Brace);
+    brackets || at.peek(Token![await]) || super::word::opens(&at).is_ok_and(|block| block.is_some())
 }
 
 /// What other languages and frameworks call an item.

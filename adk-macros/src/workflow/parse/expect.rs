@@ -2,6 +2,7 @@
 
 use super::super::ast::{Key, Typed};
 use super::super::names::usable;
+use super::super::report::END;
 use super::types;
 use proc_macro2::TokenTree;
 use syn::Ident;
@@ -14,8 +15,13 @@ pub(super) const PREFIXES: [&str; 3] = ["user", "app", "temp"];
 
 /// "expected WHAT, found THIS", at the next token.
 pub(super) fn expected(input: ParseStream<'_>, what: &str) -> syn::Error {
+    if input.is_empty() {
+        return syn::Error::new(input.span(), format!("syntax: expected {what}, {END}"));
+    }
     let found = match input.fork().parse::<TokenTree>() {
-        Err(_) => "the end".to_owned(),
+        // A doc comment is read as an attribute.
+        _ if is_doc(input) => "a doc comment".to_owned(),
+        Err(_) => "something else".to_owned(),
         Ok(TokenTree::Group(group)) => match group.delimiter() {
             proc_macro2::Delimiter::Parenthesis => "`(`".to_owned(),
             proc_macro2::Delimiter::Bracket => "`[`".to_owned(),
@@ -41,6 +47,12 @@ pub(super) fn expected(input: ParseStream<'_>, what: &str) -> syn::Error {
         }
     };
     syn::Error::new(input.span(), format!("syntax: expected {what}, found {found}"))
+}
+
+/// Whether a doc comment stands here.
+pub(super) fn is_doc(input: ParseStream<'_>) -> bool {
+    let attrs = input.fork().call(Attribute::parse_outer);
+    attrs.is_ok_and(|attrs| attrs.first().is_some_and(|attr| attr.path().is_ident("doc")))
 }
 
 /// Reads a token or says what was expected.

@@ -4,7 +4,7 @@ use super::super::ast::{Callback, Contents, Fields, MentionKind, Timeout, Tool};
 use super::super::names::nearest;
 use super::expect::{self, expected};
 use super::limit::rest;
-use super::unknown::{FIELDS, may_end_loops, unknown};
+use super::unknown::{FIELDS, may_be, may_end_loops, unknown};
 use super::{Parser, skip};
 use proc_macro2::Span;
 use syn::Ident;
@@ -35,7 +35,11 @@ impl Parser {
                     }
                 }
             }
-            fields.vague |= self.report.len() > faults && may_end_loops(&word);
+            if self.report.len() > faults {
+                fields.vague |= may_end_loops(&word);
+                fields.unprompted |= may_be(&word, &["instruction", "global_instruction"]);
+                fields.unlimited |= may_be(&word, &["max_turns"]);
+            }
             let _ = input.parse::<Option<Token![,]>>();
         }
         fields
@@ -180,7 +184,10 @@ impl Parser {
         let expr = expect::token::<Expr>(input, &format!("the value of `{name}`"));
         if matches!(expr, Ok(Expr::Path(_)) | Err(_)) {
             // For editors; a path that ends in `::` is no expression.
-            let _ = self.path(&start, MentionKind::Value);
+            let path = self.path(&start, MentionKind::Value);
+            if let (Err(error), true) = (path, start.cursor() != input.cursor()) {
+                return expr.map_err(|_| error);
+            }
         }
         expr
     }

@@ -1,6 +1,7 @@
 //! `pub NAME(inputs) -> outputs { ... }`.
 
 use super::super::ast::{Bounds, Input, Node, Typed, Workflow};
+use super::bounds::EXAMPLE as BOUNDS;
 use super::expect::{self, expected};
 use super::{Parser, skip};
 use proc_macro2::Span;
@@ -9,7 +10,11 @@ use syn::{Attribute, Expr, Ident, Token, token};
 
 impl Parser {
     pub(super) fn workflow(&mut self, input: ParseStream<'_>, tree: &mut Workflow) -> syn::Result<()> {
-        tree.attrs = self.attributes(input.call(Attribute::parse_outer)?, &mut tree.bounds);
+        let attrs = input.call(Attribute::parse_outer).map_err(|error| match input.peek(Token![#]) {
+            true => syn::Error::new(error.span(), format!("syntax: expected an attribute, {BOUNDS}")),
+            false => error,
+        })?;
+        tree.attrs = self.attributes(attrs, &mut tree.bounds);
         tree.vis = input.parse()?;
         expect::stray(input).into_iter().for_each(|fault| self.report.parse(fault));
         let what = "the name of the workflow, as in `pub Writing(topic: String)`";
@@ -22,6 +27,9 @@ impl Parser {
                 format!("syntax: `{word}` does not belong here; help: remove it, and begin with {what}");
             self.report.at(word.span(), text);
             input.parse::<Ident>()?;
+        }
+        if input.is_empty() && self.report.ended() {
+            return Ok(());
         }
         tree.name = Some(expect::name(input, what)?);
         if input.peek(Token![<]) {
@@ -39,11 +47,9 @@ impl Parser {
             });
             self.partial |= self.report.len() > faults;
         }
-        let mut half_typed = false;
         if input.peek(Token![->]) {
             let (arrow, faults) = (input.parse::<Token![->]>()?, self.report.len());
             if let Err(error) = self.outputs(input, &mut tree.outputs) {
-                half_typed = true;
                 self.report.parse(match input.is_empty() {
                     true => syn::Error::new_spanned(arrow, error.to_string()),
                     false => error,
@@ -55,11 +61,11 @@ impl Parser {
             self.partial |= self.report.len() > faults;
         }
         if !input.peek(token::Brace) {
-            if input.is_empty() && half_typed {
+            self.partial = true;
+            if input.is_empty() && self.report.ended() {
                 return Ok(());
             }
             if let (true, Some(name)) = (input.is_empty(), &tree.name) {
-                self.partial = true;
                 let text = format!("syntax: workflow `{name}` has no body; help: write its steps in `{{ }}`");
                 return Err(syn::Error::new(name.span(), text));
             }
@@ -74,8 +80,11 @@ impl Parser {
         let brace = syn::braced!(body in input);
         let faults = self.report.len();
         tree.body = self.body(&body);
-        if tree.body.is_empty() && self.report.len() == faults {
-            self.empty(tree, brace.span.open());
+        if tree.body.is_empty() {
+            self.partial = true;
+            if self.report.len() == faults {
+                self.empty(tree, brace.span.open());
+            }
         }
         match input.is_empty() {
             true => Ok(()),
@@ -174,7 +183,6 @@ impl Parser {
             "block-empty: workflow `{name}` has no steps; help: write what it runs, as in `{example}`"
         );
         self.report.at(open, text);
-        self.partial = true;
     }
 
     /// Items, then steps.

@@ -67,16 +67,43 @@ pub(super) fn arrow_follows(input: ParseStream<'_>) -> bool {
     false
 }
 
-/// Whether a `>` or another arm follows anywhere.
-pub(super) fn closes(input: ParseStream<'_>) -> bool {
-    let ahead = input.fork();
+/// How many `>` follow whose `<` stands before.
+pub(super) fn unopened(input: ParseStream<'_>) -> usize {
+    let (ahead, mut depth, mut count) = (input.fork(), 0_usize, 0);
     while !ahead.is_empty() {
-        if at_close(&ahead) || ahead.peek(Token![=>]) {
+        if arrow(&ahead) || guard(&ahead) {
+            continue;
+        }
+        if at_close(&ahead) && depth == 0 {
+            count += 1;
+        } else if at_close(&ahead) {
+            depth -= 1;
+        } else if ahead.peek(Token![<]) {
+            depth += 1;
+        }
+        one(&ahead);
+    }
+    count
+}
+
+/// Whether another arm follows in the block that we are in.
+pub(super) fn arrow_inside(input: ParseStream<'_>) -> bool {
+    let (ahead, mut depth) = (input.fork(), 0_usize);
+    while !ahead.is_empty() {
+        if depth == 0 && ahead.peek(Token![=>]) {
             return true;
         }
-        if !(ahead.peek(Token![->]) && ahead.parse::<Token![->]>().is_ok()) {
-            let _ = ahead.parse::<TokenTree>();
+        if arrow(&ahead) || guard(&ahead) {
+            continue;
         }
+        if at_close(&ahead) && depth == 0 {
+            return false;
+        } else if at_close(&ahead) {
+            depth -= 1;
+        } else if ahead.peek(Token![<]) {
+            depth += 1;
+        }
+        one(&ahead);
     }
     false
 }

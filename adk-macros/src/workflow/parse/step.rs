@@ -22,6 +22,8 @@ impl Parser {
     /// Steps, up to the end or to the `>` that closes the block.
     pub(super) fn nodes(&mut self, input: ParseStream<'_>, closing: Closing) -> Vec<Node> {
         let mut nodes = Vec::new();
+        // Whether something that could be read stands before.
+        let mut begun = false;
         while !input.is_empty() {
             if input.peek(Token![;]) {
                 self.stray_end(input);
@@ -39,18 +41,28 @@ impl Parser {
                 continue;
             }
             if !is_told && self.at_item(input) {
-                self.late(input);
+                self.late(input, begun);
                 continue;
             }
-            let span = input.span();
-            match self.node(input) {
+            let (span, faults) = (input.span(), self.report.len());
+            let read = self.node(input);
+            // What ends too early ends the block as well.
+            self.unclosed |= self.report.len() > faults && input.is_empty() && self.report.ended();
+            match read {
                 Ok(node) => {
+                    begun |= self.report.len() == faults;
                     let needs_end = !matches!(node, Node::Block(_) | Node::Unread(_));
+                    let again = matches!(&node, Node::Run(run) if input.fork().parse::<Ident>().is_ok_and(|next| run.path.is_ident(&next)));
                     nodes.push(node);
                     self.end_of_step(input, needs_end, closing);
+                    if again {
+                        // `writer writer;`
+                        skip::step(input);
+                    }
                 }
                 Err(error) => {
                     self.report.parse(error);
+                    self.unclosed |= input.is_empty() && self.report.ended();
                     nodes.push(Node::Unread(span));
                     skip::step(input);
                 }
@@ -59,14 +71,16 @@ impl Parser {
         nodes
     }
 
-    /// An item behind a step: one message, whatever else is wrong with it.
-    fn late(&mut self, input: ParseStream<'_>) {
+    /// An item behind a step: one message, whatever else is wrong with it, and for those that stand behind it. None where there
+    /// are only steps that could not be read: what was to be an item may be one of these.
+    fn late(&mut self, input: ParseStream<'_>, begun: bool) {
         // `let x = critic;` is no item that stands too late.
         let ahead = input.fork();
         let is_result = ahead.parse::<Token![let]>().is_ok()
             && ahead.parse::<Ident>().is_ok()
             && ahead.parse::<Token![=]>().is_ok();
         let agent = ahead.parse::<Ident>().ok().filter(|_| is_result);
+        let is_item = agent.is_none();
         let text = match agent {
             Some(agent) => format!(
                 "syntax: no variable holds the result of a step; help: it is the key that the agent writes, as in `{agent} -> KEY`"
@@ -74,9 +88,14 @@ impl Parser {
             None => "syntax: this stands behind a step; help: move it before the first step of the workflow"
                 .into(),
         };
-        self.report.at(input.span(), text);
+        if begun {
+            self.report.at(input.span(), text);
+        }
         let faults = self.report.len();
         self.item(input);
+        while is_item && self.at_item(input) {
+            self.item(input);
+        }
         self.report.shorten(faults);
     }
 
@@ -109,6 +128,7 @@ impl Parser {
                 let _ = input.parse::<Token![=]>();
                 return;
             }
+            self.unended.get_or_insert(self.report.len());
             self.report.parse(match input.peek(Token![=>]) {
                 true => syn::Error::new(
                     error.span(),
@@ -130,7 +150,9 @@ impl Parser {
             let begins = input.peek(Ident)
                 || input.peek(Token![loop])
                 || input.peek(Token![match])
-                || input.peek(Token![break]);
+                || input.peek(Token![break])
+                || input.peek(Token![await])
+                || expect::is_doc(input);
             if !begins {
                 skip::step(input);
             }

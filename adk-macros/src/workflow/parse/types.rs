@@ -14,6 +14,13 @@ const PRIMITIVES: [&str; 17] = [
     "u64", "u128", "usize",
 ];
 
+/// Whether a type is one of Rust's own, and no agent.
+pub(super) fn is_plain(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return !matches!(ty, Type::Macro(_) | Type::Verbatim(_)) };
+    let name = path.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
+    PRIMITIVES.contains(&name.as_str()) || ["String", "Vec", "Option", "Value"].contains(&name.as_str())
+}
+
 /// `: TYPE`, behind a key.
 pub(super) fn of(input: ParseStream<'_>, key: &Key) -> syn::Result<Type> {
     let text = key.text();

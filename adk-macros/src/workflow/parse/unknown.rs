@@ -101,6 +101,14 @@ pub(super) fn unknown(word: &Ident) -> syn::Error {
     syn::Error::new(word.span(), format!("field-unknown: an agent has no field `{name}`; help: {help}"))
 }
 
+/// Whether a field that could not be read may have been one of these.
+pub(super) fn may_be(word: &str, fields: &[&str]) -> bool {
+    match elsewhere(word) {
+        Some(help) => fields.iter().any(|field| help.contains(&format!("`{field}`"))),
+        None => meant(word).is_none_or(|meant| fields.contains(&meant)),
+    }
+}
+
 /// Whether a field that could not be read may have been the one that says so.
 pub(super) fn may_end_loops(word: &str) -> bool {
     let meant = nearest(word, FIELDS.iter().copied());

@@ -14,7 +14,7 @@ pub(super) const fn read(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, ty
     if fault.at >= spec.steps.len() {
         m.all(&["output `", key, "` is declared as `", ty, "`, but "]);
         written_by(m, spec, key, writer);
-        return help(m, ty, writer, "declare it", "");
+        return help(m, whole(ty, writer), writer, "declare it", "");
     }
     match spec.steps[fault.at].kind {
         StepKind::Loop { .. } => {
@@ -50,9 +50,12 @@ pub(super) const fn written(
     who_writes(m, spec, fault.at, fault.key, ty);
     m.all(&[" writes `", fault.key, "` as `", ty, "`, but "]);
     written_by(m, spec, fault.key, writer);
-    // One that is written as an `Option` is one: of what a function returns it is taken off.
-    let name = if is_option(ty) && !is_option(writer.spec.ty) { "" } else { ty };
-    help(m, name, writer, "a key has one type: write it", ", or write another key");
+    help(m, whole(ty, writer), writer, "a key has one type: write it", ", or write another key");
+}
+
+/// What is declared or written as an `Option` is one, other than what is read: then its name is not that of what is in it.
+const fn whole<'t>(ty: &'t str, writer: &Writer<'_>) -> &'t str {
+    if is_option(ty) && !is_option(writer.spec.ty) { "" } else { ty }
 }
 
 /// The step, or what it has below it.
