@@ -5,7 +5,7 @@ use super::super::names;
 use super::block::Begin;
 use super::expect::{self, expected};
 use super::run::ends_step;
-use super::word::opens;
+use super::word::{opens, slip};
 use super::{Parser, skip};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
@@ -207,6 +207,12 @@ impl Parser {
         }
         if input.peek(Token![await]) {
             return self.awaits(input, attrs, None);
+        }
+        if let Some((word, meant)) = slip(input) {
+            let text = format!("syntax: `{word}` is not a step; help: did you mean `{meant}`?");
+            self.report.at(word.span(), text);
+            skip::to(input, &[';', ',']);
+            return Ok(Node::Unread(span));
         }
         self.idle(&attrs);
         match self.head(input)? {

@@ -3,6 +3,7 @@
 use super::super::names::{is_type, nearest};
 use super::Parser;
 use super::block::at_brackets;
+use super::skip::at_end;
 use proc_macro2::TokenTree;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
@@ -65,6 +66,24 @@ pub(super) fn opens(input: ParseStream<'_>) -> syn::Result<Option<(Ident, bool)>
         },
     };
     Ok(is_block.then_some((word, is_known)))
+}
+
+/// `berak outer`, `awiat approved: bool`: a word that is none of the language, and the one that may stand there.
+pub(super) fn slip(input: ParseStream<'_>) -> Option<(Ident, &'static str)> {
+    let ahead = input.fork();
+    let word = ahead.parse::<Ident>().ok()?;
+    let has_arguments = ahead.peek(token::Paren);
+    if has_arguments {
+        ahead.parse::<TokenTree>().ok()?;
+    }
+    ahead.parse::<Ident>().ok()?;
+    let is_typed = ahead.peek(Token![:]) && !ahead.peek(Token![::]);
+    let meant = match is_typed {
+        true => "await",
+        false if !has_arguments && (ahead.is_empty() || at_end(&ahead)) => "break",
+        false => return None,
+    };
+    nearest(&word.to_string(), [meant]).map(|meant| (word, meant))
 }
 
 impl Parser {
