@@ -65,6 +65,7 @@ fn behind(last: &mut LifetimeParam) -> &mut Lifetime {
 /// Where rustc takes a list of parameters to be when there is none. Outside of a compiler, as in unit tests, no span has
 /// an end.
 fn end(name: Span) -> Span {
+    // This `unwrap` is the compiler's own span, and nothing that may be missing.
     if proc_macro::is_available() { name.unwrap().end().into() } else { name }
 }
 

@@ -146,6 +146,13 @@ fn races_and_types() {
         "function `b` writes `x`, which function `a` writes at the same time; help: let each branch write a key of its \
          own, as in `-> second_x`, and join them after the parallel block"
     );
+    const X: &[KeySpec<'static>] = &[KeySpec::new("x", "bool")];
+    let wait = AgentMeta::new(AgentKind::Await, "x").writes(X);
+    assert_eq!(
+        said(vec![par(vec![f("a", "", "x=bool"), placed(wait)])], ""),
+        "await `x` writes `x`, which function `a` writes at the same time; help: let each branch write a key of its \
+         own, as in `await second_x: TYPE`, and join them after the parallel block"
+    );
     assert_eq!(
         said(vec![f("a", "", "x=Vec<f64>"), each("one", "x", vec![f("b", "topic=f64", "")])], ""),
         "function `b` reads `topic` as `f64`, but the input is declared as `String`; help: read it as `String`, or read \

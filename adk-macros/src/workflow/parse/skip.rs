@@ -67,21 +67,37 @@ pub(super) fn arrow_follows(input: ParseStream<'_>) -> bool {
     false
 }
 
+/// What has been passed over, to one who counts brackets.
+enum Passed {
+    Opening,
+    Closing,
+    Other,
+}
+
+/// Passes over one token, or over what holds a `>` that is no bracket.
+fn counted(input: ParseStream<'_>) -> Passed {
+    if arrow(input) || guard(input) {
+        return Passed::Other;
+    }
+    let (opens, closes) = (input.peek(Token![<]), at_close(input));
+    one(input);
+    match (opens, closes) {
+        (true, _) => Passed::Opening,
+        (_, true) => Passed::Closing,
+        _ => Passed::Other,
+    }
+}
+
 /// How many `>` follow whose `<` stands before.
 pub(super) fn unopened(input: ParseStream<'_>) -> usize {
     let (ahead, mut depth, mut count) = (input.fork(), 0_usize, 0);
     while !ahead.is_empty() {
-        if arrow(&ahead) || guard(&ahead) {
-            continue;
+        match counted(&ahead) {
+            Passed::Opening => depth += 1,
+            Passed::Closing if depth == 0 => count += 1,
+            Passed::Closing => depth -= 1,
+            Passed::Other => {}
         }
-        if at_close(&ahead) && depth == 0 {
-            count += 1;
-        } else if at_close(&ahead) {
-            depth -= 1;
-        } else if ahead.peek(Token![<]) {
-            depth += 1;
-        }
-        one(&ahead);
     }
     count
 }
@@ -93,17 +109,12 @@ pub(super) fn arrow_inside(input: ParseStream<'_>) -> bool {
         if depth == 0 && ahead.peek(Token![=>]) {
             return true;
         }
-        if arrow(&ahead) || guard(&ahead) {
-            continue;
+        match counted(&ahead) {
+            Passed::Opening => depth += 1,
+            Passed::Closing if depth == 0 => return false,
+            Passed::Closing => depth -= 1,
+            Passed::Other => {}
         }
-        if at_close(&ahead) && depth == 0 {
-            return false;
-        } else if at_close(&ahead) {
-            depth -= 1;
-        } else if ahead.peek(Token![<]) {
-            depth += 1;
-        }
-        one(&ahead);
     }
     false
 }
@@ -213,15 +224,10 @@ pub(super) fn block(input: ParseStream<'_>) -> bool {
     }
     let mut depth = 0_usize;
     while !input.is_empty() {
-        if arrow(input) || guard(input) {
-            continue;
-        }
-        let (opens, closes) = (input.peek(Token![<]), at_close(input));
-        one(input);
-        if opens {
-            depth += 1;
-        } else if closes {
-            depth = depth.saturating_sub(1);
+        match counted(input) {
+            Passed::Opening => depth += 1,
+            Passed::Closing => depth = depth.saturating_sub(1),
+            Passed::Other => continue,
         }
         if depth == 0 {
             return true;

@@ -4,7 +4,7 @@ use super::super::effects::has_prefix;
 use super::super::{Fault, Reader};
 use super::{element, holds, reads, who, writes, writes_itself};
 use crate::check::message::Message;
-use crate::spec::{Spec, StepKind};
+use crate::spec::{AgentKind, Spec, StepKind};
 
 /// Whether a branch beside that of a step writes a key, or another element does.
 pub(in super::super) const fn sibling_writes(spec: &Spec<'_>, at: usize, key: &str) -> bool {
@@ -96,11 +96,25 @@ pub(super) const fn race(
     } else if has_prefix(key) || spec.built {
         m.push("; help: let each branch write a key of its own, and join them after the parallel block");
     } else {
+        let (before, after) = match waits(spec, at) {
+            true => ("await second_", ": TYPE"),
+            false => ("-> second_", ""),
+        };
         m.all(&[
-            "; help: let each branch write a key of its own, as in `-> second_",
+            "; help: let each branch write a key of its own, as in `",
+            before,
             key,
+            after,
             "`, and join them after the parallel block",
         ]);
+    }
+}
+
+/// Whether a step is an `await`, which names its key where it stands.
+const fn waits(spec: &Spec<'_>, at: usize) -> bool {
+    match spec.steps[at].kind {
+        StepKind::Agent { meta, .. } => matches!(meta.kind, AgentKind::Await),
+        _ => false,
     }
 }
 
