@@ -3,7 +3,7 @@
 //! Every writer has a number: 0 stands for no type, a step has its place and 1, behind the steps come the declared keys,
 //! then further keys of steps. `adk_core::check` says which number the type of a key has.
 
-use super::super::ast::{BlockKind, DeclKind, Typed};
+use super::super::ast::{Block, BlockKind, DeclKind, Key, Typed};
 use super::super::names;
 use super::super::plan::{Step, What};
 use super::{Lower, index, numbered, raise};
@@ -60,7 +60,9 @@ impl Lower<'_> {
                 raises.extend(self.raise(step.span, i, NAME, &fits));
             }
             if let Some((span, fits)) = self.steering(i, step) {
-                raises.extend(self.raise(span, i, KEY, &fits));
+                if self.told_by_type(i).is_none() {
+                    raises.extend(self.raise(span, i, KEY, &fits));
+                }
             }
             if let What::Declared(run, _) | What::Path(run) = step.what {
                 for (j, (renamed, key)) in run.reads.iter().enumerate() {
@@ -137,6 +139,17 @@ impl Lower<'_> {
         raise(span, quote!(__raise), quote!(#at, #part, #fits))
     }
 
+    /// What is wrong with the key of a block, where it has to be told on the way to the type of the key: that is an error
+    /// then, and rustc does not ask for it as well, in the guards of a `match`.
+    fn told_by_type(&self, i: usize) -> Option<TokenStream> {
+        let step = self.plan.steps.get(i).filter(|step| self.has_guard && !step.told)?;
+        let is_needed =
+            guarded(step).is_some() || (i + 1..self.plan.steps.len()).any(|at| self.is_element(i, at));
+        let (span, fits) = self.steering(i, step).filter(|_| is_needed)?;
+        let (at, part) = (index(i), index(KEY));
+        Some(super::call(span, quote!(__raise), quote!(#at, #part, #fits)))
+    }
+
     fn types(&self, step: &Step<'_>) -> Types {
         match step.what {
             _ if step.told => Types::Nothing,
@@ -176,10 +189,10 @@ impl Lower<'_> {
         let (alias, list) = (numbered("List", i), self.key_itself(i));
         let item_alias = numbered("Item", i);
         let number = index(i + 1);
-        let is_list = quote!(__typed::Of::<#alias>::LIST);
+        let (told, is_list) = (self.told_by_type(i).into_iter(), quote!(__typed::Of::<#alias>::LIST));
         quote! {
             type #alias = #list;
-            type #item_alias = <#alias as __typed::Element<{ #is_list }>>::Key;
+            type #item_alias = <#alias as __typed::Element<{ #(#told;)* #is_list }>>::Key;
             impl __typed::At<#number> for __Keys { type Key = #item_alias; }
         }
     }
@@ -292,6 +305,32 @@ impl Lower<'_> {
         code!("<{} as __typed::Known>::Type", self.key(at, 0, true))
     }
 
+    /// The same for a `match`, whose guards may need it.
+    pub(super) fn key_to_match(&self, i: usize) -> TokenStream {
+        let key = self.key_itself(i);
+        let Some(told) = self.told_by_type(i) else { return key };
+        let key = quote!(<#key as __typed::OfValue<{ #told; false }>>::Value);
+        // Of an element nothing is known where its list is missing, which is told by its own type.
+        match (0..i).rev().find(|each| self.is_element(*each, i)) {
+            Some(each) => {
+                let item = numbered("Item", each);
+                quote!(<(#key, #item, (), ()) as __typed::First>::T0)
+            }
+            None => key,
+        }
+    }
+
+    /// Whether a `match` with guards is on the element of an `each`.
+    fn is_element(&self, each: usize, choice: usize) -> bool {
+        let [Some(each), Some(choice)] = [each, choice].map(|i| self.plan.steps.get(i)) else { return false };
+        match each.what {
+            What::Block(Block { kind: BlockKind::Each { item, .. }, .. }) => {
+                guarded(choice).is_some_and(|key| key.text() == names::plain(item))
+            }
+            _ => false,
+        }
+    }
+
     /// The key of a block, and whether its type is one that steers the block.
     fn steering(&self, i: usize, step: &Step<'_>) -> Option<(Span, TokenStream)> {
         let What::Block(block) = step.what else { return None };
@@ -318,6 +357,14 @@ impl Lower<'_> {
         });
         let writes = self.tree.outputs.iter().map(|typed| (&typed.ty, typed.ty.to_token_stream()));
         implement(name, reads.collect(), writes.collect())
+    }
+}
+
+/// The key of a `match` with guards.
+fn guarded<'a>(step: &Step<'a>) -> Option<&'a Key> {
+    match step.what {
+        What::Block(block) if block.is_guarded() => block.kind.key(),
+        _ => None,
     }
 }
 
