@@ -3,23 +3,23 @@
 //! Every writer has a number: 0 stands for no type, a step has its place and 1, behind the steps come the declared keys,
 //! then further keys of steps. `adk_core::check` says which number the type of a key has.
 
-use super::super::ast::{Block, BlockKind, DeclKind, Key, Typed};
+use super::super::ast::{DeclKind, Typed};
 use super::super::names;
 use super::super::plan::{Step, What};
 use super::{Lower, index, numbered, raise};
 use crate::code::{code, read};
-use crate::typed::{FEW, Made, READS, WRITES, places};
-use proc_macro2::{Ident, Literal, Span, TokenStream};
+use crate::typed::{FEW, WRITES, places};
+use proc_macro2::{Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
 /// The parts of a step where faults are shown: `Part` of `adk_core::check`.
 const NAME: usize = 0;
-const KEY: usize = 1;
+pub(super) const KEY: usize = 1;
 const OUTPUT: usize = 2;
 const RENAMINGS: usize = 3;
 
 /// What is known of the types of a step.
-enum Types {
+pub(super) enum Types {
     /// It writes a key of this type, or none.
     Writes(Option<TokenStream>),
     /// It is declared with these.
@@ -139,17 +139,6 @@ impl Lower<'_> {
         raise(span, quote!(__raise), quote!(#at, #part, #fits))
     }
 
-    /// What is wrong with the key of a block, where it has to be told on the way to the type of the key: that is an error
-    /// then, and rustc does not ask for it as well, in the guards of a `match`.
-    fn told_by_type(&self, i: usize) -> Option<TokenStream> {
-        let step = self.plan.steps.get(i).filter(|step| self.has_guard && !step.told)?;
-        let is_needed =
-            guarded(step).is_some() || (i + 1..self.plan.steps.len()).any(|at| self.is_element(i, at));
-        let (span, fits) = self.steering(i, step).filter(|_| is_needed)?;
-        let (at, part) = (index(i), index(KEY));
-        Some(super::call(span, quote!(__raise), quote!(#at, #part, #fits)))
-    }
-
     fn types(&self, step: &Step<'_>) -> Types {
         match step.what {
             _ if step.told => Types::Nothing,
@@ -241,139 +230,4 @@ impl Lower<'_> {
             }
         }
     }
-
-    /// Whether the keys that a step reads and writes have the types that it says.
-    fn fits(&self, i: usize, known: &Types) -> TokenStream {
-        match known {
-            Types::Nothing | Types::Writes(None) => quote!(true),
-            Types::Writes(Some(ty)) => {
-                let written = read(&self.key(i, 0, false));
-                quote!(__typed::Fits::<#written, #ty>::YES)
-            }
-            Types::Declared { reads, writes } => {
-                let read = (0..reads.len()).map(|slot| read(&self.key(i, slot, true)));
-                let written = writes.iter().map(|_| crate::code::read(&self.key(i, 0, false)));
-                let writes = writes.iter();
-                quote!(__typed::Fits::<((#(#read,)*), (#(#written,)*)), ((#(#reads,)*), (#(#writes,)*))>::YES)
-            }
-            Types::Agent { further } => {
-                let one = |slot, reads| self.key(i, slot, reads);
-                let keys = |slots: std::ops::Range<usize>, reads| {
-                    slots.map(|slot| format!("{},", one(slot, reads))).collect::<String>()
-                };
-                let few = keys(0..FEW, true);
-                let types = format!("<__Types_{i} as __typed::Typed>");
-                if *further {
-                    let (more, written) = (keys(FEW..READS, true), keys(0..WRITES, false));
-                    return code!(
-                        "__typed::Fits::<
-                            (({few}), ({more}), ({written})),
-                            ({types}::Reads, {types}::More, {types}::Writes),
-                        >::YES"
-                    );
-                }
-                if self.has_each {
-                    let written = one(0, false);
-                    return code!(
-                        "__typed::Fits::<
-                            (({few}), ({written},)),
-                            ({types}::Reads, (<{types}::Writes as __typed::First>::T0,)),
-                        >::YES"
-                    );
-                }
-                let reads: String = (0..FEW).map(|slot| format!("{{ __reads({i}, {slot}) }}, ")).collect();
-                code!("__typed::FitsStep::<__Keys, __Types_{i}, {reads}{{ __writes({i}, 0) }}>::YES")
-            }
-        }
-    }
-
-    /// The type of a key that a step reads or writes, as its first writer says: what the step's own type has to fit.
-    fn key(&self, at: usize, slot: usize, reads: bool) -> String {
-        let (number, lists) = match reads {
-            true => ("__reads", "__read_lists"),
-            false => ("__writes", "__written_lists"),
-        };
-        let key = format!("<__Keys as __typed::At<{{ {number}({at}, {slot}) }}>>::Key");
-        match self.has_each {
-            true => format!("<{key} as __typed::Lists<{{ {lists}({at}, {slot}) }}>>::List"),
-            false => key,
-        }
-    }
-
-    /// The type of the key of a block, as itself.
-    pub(super) fn key_itself(&self, at: usize) -> TokenStream {
-        code!("<{} as __typed::Known>::Type", self.key(at, 0, true))
-    }
-
-    /// The same for a `match`, whose guards may need it.
-    pub(super) fn key_to_match(&self, i: usize) -> TokenStream {
-        let key = self.key_itself(i);
-        let Some(told) = self.told_by_type(i) else { return key };
-        let key = quote!(<#key as __typed::OfValue<{ #told; false }>>::Value);
-        // Of an element nothing is known where its list is missing, which is told by its own type.
-        match (0..i).rev().find(|each| self.is_element(*each, i)) {
-            Some(each) => {
-                let item = numbered("Item", each);
-                quote!(<(#key, #item, (), ()) as __typed::First>::T0)
-            }
-            None => key,
-        }
-    }
-
-    /// Whether a `match` with guards is on the element of an `each`.
-    fn is_element(&self, each: usize, choice: usize) -> bool {
-        let [Some(each), Some(choice)] = [each, choice].map(|i| self.plan.steps.get(i)) else { return false };
-        match each.what {
-            What::Block(Block { kind: BlockKind::Each { item, .. }, .. }) => {
-                guarded(choice).is_some_and(|key| key.text() == names::plain(item))
-            }
-            _ => false,
-        }
-    }
-
-    /// The key of a block, and whether its type is one that steers the block.
-    fn steering(&self, i: usize, step: &Step<'_>) -> Option<(Span, TokenStream)> {
-        let What::Block(block) = step.what else { return None };
-        let (key, fits) = match &block.kind {
-            BlockKind::Loop { until: Some(until), .. } => {
-                (until, code!("__typed::Fits::<{}, bool>::YES", self.key(i, 0, true)))
-            }
-            BlockKind::Match(choice) => (&choice.key, quote!(true)),
-            BlockKind::Each { list, .. } => {
-                let alias = numbered("List", i);
-                (list, quote!(__typed::Of::<#alias>::LIST != 0))
-            }
-            _ => return None,
-        };
-        Some((key.name.span(), fits))
-    }
-
-    /// `impl Typed`, for the workflow as a step of another.
-    pub(super) fn typed(&self) -> TokenStream {
-        let name = &self.name;
-        let reads = self.tree.inputs.iter().map(|input| {
-            let ty = &input.typed.ty;
-            (ty, quote!(<#ty as __typed::OfValue<{ __typed::Of::<#ty>::VALUE }>>::Value))
-        });
-        let writes = self.tree.outputs.iter().map(|typed| (&typed.ty, typed.ty.to_token_stream()));
-        implement(name, reads.collect(), writes.collect())
-    }
-}
-
-/// The key of a `match` with guards.
-fn guarded<'a>(step: &Step<'a>) -> Option<&'a Key> {
-    match step.what {
-        What::Block(block) if block.is_guarded() => block.kind.key(),
-        _ => None,
-    }
-}
-
-/// The types of an LLM agent: prompts take any value.
-pub(super) fn written(name: &Ident, output: Option<&Typed>) -> TokenStream {
-    let writes = output.iter().map(|typed| (&typed.ty, typed.ty.to_token_stream()));
-    implement(name, Vec::new(), writes.collect())
-}
-
-fn implement(name: &Ident, reads: Made<'_>, writes: Made<'_>) -> TokenStream {
-    crate::typed::implement(&quote!(impl __typed::Typed for #name), &reads, &writes, READS)
 }
