@@ -163,12 +163,11 @@ impl Direct {
     }
 }
 
-/// Runs a function: `begin` reads its parameters, its value goes to `key`.
-pub fn run<'a>(
-    cx: &'a mut Context,
-    key: &'static str,
-    begin: for<'b> fn(&'b mut Context) -> Result<Work<'b>>,
-) -> BoxFuture<'a, Result<Flow>> {
+/// Reads the parameters of a function.
+pub type Begin = for<'a> fn(&'a mut Context) -> Result<Work<'a>>;
+
+/// Runs a function, whose value goes to `key`.
+pub(crate) fn run<'a>(cx: &'a mut Context, key: &'static str, begin: Begin) -> BoxFuture<'a, Result<Flow>> {
     Box::pin(async move {
         // Two matches: the context is free again once it is known that the work does not hold it.
         let done = match begin(cx)? {

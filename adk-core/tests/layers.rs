@@ -17,7 +17,7 @@ const LAYERS: &[&[&str]] = &[
     &["run", "callback"],
     &["agent", "tool", "probe", "typed"],
     &["tools", "function"],
-    &["workflow", "llm", "ask"],
+    &["workflow", "llm", "ask", "made"],
     &["agent_tool"],
     &["testing", "rehearsal"],
     &["build"],

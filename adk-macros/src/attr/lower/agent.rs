@@ -30,19 +30,12 @@ pub(crate) fn agent(function: &Function, args: &AgentArgs, report: Report) -> To
         let key = args.writes.as_ref().map_or("", |key| &key.text);
         let head = code!(
             "#[automatically_derived]
-            #[diagnostic::do_not_recommend]
-            impl __adk::Agent for {name}"
+            impl __adk::Made for {name}"
         );
         let start = read("const META: __adk::AgentMeta<'static> =");
         let rest = code!(
-            "fn run<'__adk>(&self, __adk_cx: &'__adk mut __adk::Context)
-                -> __adk::BoxFuture<'__adk, __adk::Result<__adk::Flow>> {{
-                __adk::function::run(__adk_cx, {key:?}, __adk_begin)
-            }}
-
-            fn boxed<'__adk>(&'__adk self, __adk_cx: &'__adk mut __adk::Context)
-                -> __adk::BoxFuture<'__adk, __adk::Result<__adk::Flow>> {{
-                __adk::function::run(__adk_cx, {key:?}, __adk_begin)
+            "fn made(&self) -> __adk::Making<'_> {{
+                __adk::Making::Function({key:?}, __adk_begin)
             }}"
         );
         quote!(#types #checks #typed #run #head { #start #meta; #rest })

@@ -42,35 +42,13 @@ pub(super) fn agent(decl: &Decl) -> TokenStream {
     }
 }
 
-/// What an agent of `llm::agent!` is beside its declaration. It is no candidate that rustc would list where a type is no agent.
+/// What an agent of `llm::agent!` is beside its declaration.
 fn impls(name: &proc_macro2::Ident) -> TokenStream {
     code!(
-        "#[diagnostic::do_not_recommend]
-        impl __adk::Agent for {name} {{
+        "impl __adk::Made for {name} {{
             const META: __adk::AgentMeta<'static> = <{name} as __adk::llm::Declares<0>>::DECL.meta;
-            fn run(
-                &self,
-                cx: &mut __adk::Context,
-            ) -> impl ::core::future::Future<Output = __adk::Result<__adk::Flow>> + ::core::marker::Send {{
-                __adk::llm::run(self.agent.as_dyn(), cx)
-            }}
-            fn boxed<'__adk>(
-                &'__adk self,
-                cx: &'__adk mut __adk::Context,
-            ) -> __adk::BoxFuture<'__adk, __adk::Result<__adk::Flow>> {{
-                __adk::DynAgent::run_dyn(self.agent.as_dyn(), cx)
-            }}
-            fn prepare(&self, prepare: &mut __adk::Prepare<'_>) {{
-                __adk::Agent::prepare(&self.agent, prepare);
-            }}
-            fn handover(&self) -> __adk::Handover<'_> {{
-                __adk::Agent::handover(&self.agent)
-            }}
-            fn callbacks(&self) -> ::core::option::Option<&__adk::callback::AgentCallbacks> {{
-                __adk::Agent::callbacks(&self.agent)
-            }}
-            fn stand_in(&self, content: __adk::Content) -> __adk::Result<__adk::Event> {{
-                __adk::Agent::stand_in(&self.agent, content)
+            fn made(&self) -> __adk::Making<'_> {{
+                __adk::Making::Agent(self.agent.as_dyn())
             }}
         }}
         impl ::core::default::Default for {name} {{

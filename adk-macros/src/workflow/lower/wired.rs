@@ -29,9 +29,7 @@ impl Lower<'_> {
         let types = self.typed();
         quote! {
             #types
-            // So that rustc does not list it as one of the types that are agents.
-            #[diagnostic::do_not_recommend]
-            impl __adk::Agent for #name {
+            impl __adk::Made for #name {
                 const META: __adk::AgentMeta<'static> = __adk::AgentMeta::new(__adk::AgentKind::Workflow, #label)
                     .definition(::core::concat!(::core::module_path!(), "::", ::core::stringify!(#name)))
                     .description(#description)
@@ -40,14 +38,8 @@ impl Lower<'_> {
                     .states(&[#(#states),*])
                     .lets(&[#(#lets),*])
                     .steps(#name::SPEC.steps);
-                fn run(
-                    &self,
-                    cx: &mut __adk::Context,
-                ) -> impl ::core::future::Future<Output = __adk::Result<__adk::Flow>> + ::core::marker::Send {
-                    __adk::workflow::run(self, cx)
-                }
-                fn prepare(&self, prepare: &mut __adk::Prepare<'_>) {
-                    __adk::workflow::prepare(self, prepare);
+                fn made(&self) -> __adk::Making<'_> {
+                    __adk::Making::Workflow(self)
                 }
             }
         }

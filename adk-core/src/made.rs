@@ -1,0 +1,81 @@
+//! Agents that macros make: one `impl Agent` for all of them.
+//!
+//! rustc checks the methods here once. Each method of an `impl` in an expansion took it one to three million instructions for each
+//! agent in the user's crate, though all of them say the same.
+
+use crate::agent::Handover;
+use crate::callback::AgentCallbacks;
+use crate::function::{self, Begin};
+use crate::run::{Context, Prepare};
+use crate::workflow::{self, Wired};
+use crate::{Agent, AgentMeta, BoxFuture, Content, DynAgent, Event, Flow, Result};
+
+/// What a macro says of an agent.
+pub trait Made: Send + Sync {
+    /// [`Agent::META`].
+    const META: AgentMeta<'static>;
+
+    /// What it does.
+    fn made(&self) -> Making<'_>;
+}
+
+/// What an agent does that a macro made.
+#[allow(missing_debug_implementations, reason = "functions have no form")]
+pub enum Making<'a> {
+    /// What another one does: a type around the agent that was declared.
+    Agent(&'a dyn DynAgent),
+    /// It walks its steps.
+    Workflow(&'a dyn Wired),
+    /// It calls a function, whose value goes to a key; that is empty for none.
+    Function(&'static str, Begin),
+}
+
+impl<'a> Making<'a> {
+    fn agent(self) -> Option<&'a dyn DynAgent> {
+        match self {
+            Self::Agent(agent) => Some(agent),
+            Self::Workflow(_) | Self::Function(..) => None,
+        }
+    }
+}
+
+// It is no candidate that rustc would list where a type is no agent.
+#[diagnostic::do_not_recommend]
+impl<T: Made> Agent for T {
+    const META: AgentMeta<'static> = T::META;
+
+    async fn run(&self, cx: &mut Context) -> Result<Flow> {
+        self.boxed(cx).await
+    }
+
+    fn boxed<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
+        match self.made() {
+            Making::Agent(agent) => agent.run_dyn(cx),
+            Making::Workflow(wired) => Box::pin(workflow::run(wired, cx)),
+            Making::Function(key, begin) => function::run(cx, key, begin),
+        }
+    }
+
+    fn prepare(&self, prepare: &mut Prepare<'_>) {
+        match self.made() {
+            Making::Agent(agent) => agent.prepare_dyn(prepare),
+            Making::Workflow(wired) => workflow::prepare(wired, prepare),
+            Making::Function(..) => {}
+        }
+    }
+
+    fn handover(&self) -> Handover<'_> {
+        self.made().agent().map(DynAgent::handover_dyn).unwrap_or_default()
+    }
+
+    fn callbacks(&self) -> Option<&AgentCallbacks> {
+        self.made().agent().and_then(DynAgent::callbacks_dyn)
+    }
+
+    fn stand_in(&self, content: Content) -> Result<Event> {
+        match self.made() {
+            Making::Agent(agent) => agent.stand_in_dyn(content),
+            Making::Workflow(_) | Making::Function(..) => Ok(Event::new().with_content(content)),
+        }
+    }
+}
