@@ -127,7 +127,8 @@ pub(super) fn alone(decl: &Decl) -> TokenStream {
     let declares = own.lower(name, &id, &[], &|_| None);
     let types = super::flow::written(name, output.as_deref());
     let (allow, adk, short) = (super::allow(), facade::private(), facade::names_of_workflows());
-    let fallback = attrs.is_empty().then(|| {
+    let deprecated = super::deprecated(attrs);
+    let fallback = (!attrs.iter().any(crate::docs::is_doc)).then(|| {
         let doc = format!("The LLM agent `{text}`.");
         quote!(#[doc = #doc])
     });
@@ -140,6 +141,7 @@ pub(super) fn alone(decl: &Decl) -> TokenStream {
             agent: #adk::llm::Declared<#name, 0>,
         }
         #allow
+        #deprecated
         const _: () = {
             #short
             #declares
