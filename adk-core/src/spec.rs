@@ -12,14 +12,16 @@ mod render;
 #[cfg(test)]
 pub(crate) mod sketch;
 mod step;
+mod tool;
 mod topology;
 mod tree;
 
 #[doc(hidden)]
 pub use agent::Accepts;
-pub use agent::{AgentKind, AgentMeta, PromptKey, ToolMeta};
+pub use agent::{AgentKind, AgentMeta, PromptKey};
 pub use key::KeySpec;
 pub(crate) use key::has_prefix;
 pub use step::{InputSpec, Limits, Renames, Spec, Step, StepKind};
+pub use tool::ToolMeta;
 pub use topology::Topology;
 pub use tree::{Node, NodeKind};

@@ -1,9 +1,10 @@
 //! `name-duplicate`, `name-reserved`, `name-invalid`, `agent-reused`: one table of all names in the tree.
 
-use super::message::Message;
+mod describe;
+
+pub(super) use self::describe::{describe, describe_into, of_step, of_workflow};
 use super::text::same;
 use crate::spec::hash::{hash, mixed};
-use crate::spec::ident::is_identifier;
 use crate::spec::{AgentMeta, Spec, Step, StepKind};
 
 /// A name or a definition in the table.
@@ -264,107 +265,4 @@ const fn is_reserved(name: &str) -> bool {
 /// How large the table has to be.
 pub(super) const fn slots(spec: &Spec<'_>) -> usize {
     (4 * (count(spec.steps) + 1)).next_power_of_two()
-}
-
-/// What a finding says.
-pub(super) const fn describe(spec: &Spec<'_>, step: &Step<'_>, finding: &Finding<'_>) -> Option<Message> {
-    let mut m = Message::new();
-    describe_into(&mut m, spec, step, finding);
-    if m.is_empty() { None } else { Some(m) }
-}
-
-/// The same, added to a message.
-pub(super) const fn describe_into(m: &mut Message, spec: &Spec<'_>, step: &Step<'_>, finding: &Finding<'_>) {
-    match finding {
-        Finding::None => {}
-        Finding::Reserved => m.all(&[
-            "name-reserved: `",
-            step.name,
-            "` cannot be the name of a step: events of the user and of models carry it; help: choose another name",
-        ]),
-        Finding::Reused(twice) => {
-            m.push("agent-reused: ");
-            subject(m, step, twice);
-            m.push(" is the same agent as ");
-            first(m, twice);
-            match spec.built {
-                true => m.push("; help: build a second one, with a name of its own"),
-                false => remedy(m, step, twice),
-            }
-        }
-        Finding::Duplicate(twice) => {
-            m.push("name-duplicate: ");
-            subject(m, step, twice);
-            if twice.root {
-                m.push(if spec.built { " has the name of the tree itself" } else { " has the name of the workflow itself" });
-            } else {
-                m.push(" has the same name as ");
-                first(m, twice);
-            }
-            match spec.built {
-                true => m.push("; help: give one of them another name"),
-                false => remedy(m, step, twice),
-            }
-        }
-    }
-}
-
-const fn subject(m: &mut Message, step: &Step<'_>, twice: &Twice<'_>) {
-    m.all(&["`", twice.name, "`"]);
-    if !twice.inside.is_empty() {
-        m.all(&[", a step in `", step.name, "`,"]);
-    }
-}
-
-const fn first(m: &mut Message, twice: &Twice<'_>) {
-    if twice.first_inside.is_empty() {
-        m.push("a step before it");
-    } else {
-        m.all(&["a step in `", twice.first_inside, "`, which stands before it"]);
-    }
-}
-
-const fn remedy(m: &mut Message, step: &Step<'_>, twice: &Twice<'_>) {
-    if !matches!(step.kind, StepKind::Agent { .. }) {
-        return m.push("; help: give the block another name");
-    }
-    m.all(&[
-        "; help: write `as second_",
-        step.name,
-        "` after it, which makes it an instance with a name of its own",
-    ]);
-    if !twice.inside.is_empty() {
-        m.all(&["; what stands in it is then called `second_", step.name, "::", twice.name, "` and so on"]);
-    }
-}
-
-/// The faults of a name by itself that tokens cannot have: for trees that are built at run time.
-pub(super) fn of_step(step: &Step<'_>) -> Option<Message> {
-    let is_marker =
-        matches!(step.kind, StepKind::Branch | StepKind::Arm { .. } | StepKind::Break { .. } | StepKind::End);
-    if is_marker || is_identifier(step.name) {
-        return None;
-    }
-    let mut m = Message::new();
-    m.all(&[
-        "name-invalid: `",
-        step.name,
-        "` is no name; help: use letters, digits and `_`, not beginning with a digit",
-    ]);
-    Some(m)
-}
-
-/// The same for the name of the workflow.
-pub(super) fn of_workflow(spec: &Spec<'_>) -> Option<Message> {
-    let name = spec.name;
-    if spec.built {
-        // Its name is that of its first step.
-        return None;
-    }
-    if is_reserved(name) {
-        let mut m = Message::new();
-        m.all(&["name-reserved: `", name, "` cannot be the name of a workflow: events of the user and of models carry it; help: choose another name"]);
-        return Some(m);
-    }
-    of_step(&Step::new(name, StepKind::Sequence, 0))
 }

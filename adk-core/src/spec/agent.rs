@@ -1,7 +1,7 @@
 //! What an agent reads, writes and may do.
 
 use super::hash::{hash, same};
-use super::{KeySpec, Step};
+use super::{KeySpec, Step, ToolMeta};
 use serde_json::Value;
 
 /// Says what is wrong with a value that an `await` is answered with.
@@ -325,73 +325,4 @@ pub type PromptKey<'a> = (&'a str, u64, bool);
 
 const fn is_string(ty: &str) -> bool {
     matches!(ty.as_bytes(), b"String")
-}
-
-/// The description of a tool, as far as checks need it.
-#[derive(Clone, Copy, Debug, serde::Serialize)]
-#[non_exhaustive]
-pub struct ToolMeta<'a> {
-    /// The name that the model calls it by.
-    pub name: &'a str,
-    /// Its doc comment.
-    pub description: &'a str,
-    /// Whether it may end a loop.
-    pub may_exit: bool,
-    /// Keys that it may write.
-    pub writes: &'a [KeySpec<'a>],
-    /// Whether its answer comes later.
-    pub long_running: bool,
-    /// Whether a person has to agree to each call.
-    pub confirm: bool,
-    /// The agent that it is, when it is one.
-    #[serde(skip)]
-    pub agent: Option<&'a AgentMeta<'a>>,
-}
-
-impl<'a> ToolMeta<'a> {
-    /// A tool that does none of the special things.
-    pub const fn new(name: &'a str, description: &'a str) -> Self {
-        Self {
-            name,
-            description,
-            may_exit: false,
-            writes: &[],
-            long_running: false,
-            confirm: false,
-            agent: None,
-        }
-    }
-
-    /// An agent as a tool. An exit in it ends nothing around who calls it; what it reads and writes is its agent's.
-    pub const fn of_agent(agent: &'a AgentMeta<'a>) -> Self {
-        Self { agent: Some(agent), ..Self::new(agent.name, agent.description) }
-    }
-
-    /// Says whether it may end a loop.
-    #[must_use]
-    pub const fn may_exit(mut self, yes: bool) -> Self {
-        self.may_exit = yes;
-        self
-    }
-
-    /// The keys that it may write.
-    #[must_use]
-    pub const fn writes(mut self, keys: &'a [KeySpec<'a>]) -> Self {
-        self.writes = keys;
-        self
-    }
-
-    /// Says whether its answer comes later.
-    #[must_use]
-    pub const fn long_running(mut self, yes: bool) -> Self {
-        self.long_running = yes;
-        self
-    }
-
-    /// Says whether a person has to agree to each call.
-    #[must_use]
-    pub const fn confirm(mut self, yes: bool) -> Self {
-        self.confirm = yes;
-        self
-    }
 }

@@ -1,11 +1,16 @@
 //! The walk over the flat list of steps: an exit is a jump, only what runs at the same time recurses.
 
+mod end;
+mod exit;
+
+use self::end::Next;
+pub(super) use self::exit::{Exit, Walked};
 use super::lifecycle::{self, Begun, Who};
 use super::turn::turn;
 use super::{Wired, reads};
 use crate::agent::DynAgent;
 use crate::flow::Flow;
-use crate::run::{Context, Frame, LifecycleOutcome, LoopEnd, LoopEndReason, Watch};
+use crate::run::{Context, Frame, LifecycleOutcome, LoopEndReason, Watch};
 use crate::spec::{AgentKind, NodeKind, Step, StepKind};
 use crate::{At, BoxFuture, Error, ErrorKind, Name, Path, Result};
 use std::ops::Range;
@@ -22,39 +27,6 @@ pub(super) struct Open {
     /// Tells of its end, where that was asked for, and how it ended.
     watch: Option<Box<Watch>>,
     outcome: LifecycleOutcome,
-}
-
-/// Where a walk goes on after the end of a block.
-enum Next {
-    Step(usize),
-    /// The next round of a loop, at its first step.
-    Round(usize),
-    /// The block has ended; a loop says why.
-    Close(Option<LoopEndReason>),
-}
-
-/// How a walk over some steps ended: run through, or at an exit that no loop among them takes.
-pub(super) enum Walked {
-    Through,
-    Exit(Exit),
-}
-
-impl Walked {
-    fn exit(self) -> Option<Exit> {
-        match self {
-            Self::Through => None,
-            Self::Exit(exit) => Some(exit),
-        }
-    }
-}
-
-/// An exit on its way to its loop, and who made it.
-pub(super) struct Exit {
-    /// `None`: the innermost loop.
-    pub(super) target: Option<Name>,
-    pub(super) reason: LoopEndReason,
-    /// It was made by the child of a parallel block, and not deeper inside.
-    pub(super) is_direct: bool,
 }
 
 pub(super) struct Walk<'a> {
@@ -239,25 +211,6 @@ impl<'a> Walk<'a> {
         Box::pin(self.enter(at, open, cx))
     }
 
-    fn boxed_close<'s>(
-        &'s self,
-        reason: Option<LoopEndReason>,
-        open: &'s mut Vec<Open>,
-        cx: &'s mut Context,
-    ) -> BoxFuture<'s, Result<Option<Exit>>> {
-        Box::pin(self.close(reason, open, cx))
-    }
-
-    fn boxed_exit<'s>(
-        &'s self,
-        exit: Exit,
-        at: usize,
-        open: &'s mut Vec<Open>,
-        cx: &'s mut Context,
-    ) -> BoxFuture<'s, Result<(usize, Option<Exit>)>> {
-        Box::pin(self.exit(exit, at, open, cx))
-    }
-
     fn boxed_parallel<'s>(
         &'s self,
         at: usize,
@@ -290,125 +243,6 @@ impl<'a> Walk<'a> {
         if self.workflow.root() == Some(at) {
             cx.count_on(&inner);
         }
-    }
-
-    /// Whether a loop around the step before `at` takes an exit.
-    fn is_taken(&self, at: usize, exit: &Exit) -> bool {
-        self.steps.iter().take(at).any(|step| {
-            step.end >= at
-                && matches!(step.kind, StepKind::Loop { .. })
-                && exit.target.as_ref().is_none_or(|target| **target == *step.name)
-        })
-    }
-
-    /// At the end of a block: another round, or on behind it.
-    fn end(&self, at: usize, open: &mut [Open], cx: &mut Context) -> Result<Next> {
-        let Some(block) = open.last_mut().filter(|block| self.steps[block.at].end == at) else {
-            // The end of an arm: the other arms are passed by.
-            return Ok(Next::Step(open.last().map_or(at + 1, |block| self.steps[block.at].end)));
-        };
-        let StepKind::Loop { max, until } = self.steps[block.at].kind else {
-            return Ok(Next::Close(None));
-        };
-        if let Some(key) = until
-            && reads::is_true(key, cx)?
-        {
-            return Ok(Next::Close(Some(LoopEndReason::Until)));
-        }
-        let max = self.workflow.max(block.at).or(max);
-        if max.is_some_and(|max| block.round >= max) {
-            return Ok(Next::Close(Some(LoopEndReason::Max)));
-        }
-        block.round = block.round.saturating_add(1);
-        cx.go_to(At::Round(block.round));
-        Ok(Next::Round(block.at + 1))
-    }
-
-    /// Where the walk goes on after an exit, and the exit that is for what is around this walk.
-    ///
-    /// An exit is a jump behind its loop, which closes the blocks on its way. Under `escalate_ends_all_loops` an escalate
-    /// ends the loops that are directly around it; any other block runs on to its end, and passes it on from there.
-    async fn exit(
-        &self,
-        exit: Exit,
-        mut at: usize,
-        open: &mut Vec<Open>,
-        cx: &mut Context,
-    ) -> Result<(usize, Option<Exit>)> {
-        let mut next = Some(exit);
-        while let Some(exit) = next.take() {
-            if exit.ends_all_loops(cx) {
-                match open.last_mut() {
-                    None => return Ok((at, Some(exit))),
-                    Some(block) if !self.is_loop(block.at) => {
-                        block.escalated = block.escalated.take().or(Some(exit))
-                    }
-                    Some(block) => {
-                        at = self.steps[block.at].end + 1;
-                        self.close(Some(exit.reason.clone()), open, cx).await?;
-                        next = Some(exit);
-                    }
-                }
-                continue;
-            }
-            loop {
-                let Some(block) = open.last() else { return Ok((usize::MAX, Some(exit))) };
-                let (found, end) = (self.takes(block, &exit), self.steps[block.at].end);
-                let own = self.close(Some(exit.reason.clone()), open, cx).await?;
-                next = next.or(own);
-                if found {
-                    at = end + 1;
-                    break;
-                }
-            }
-        }
-        Ok((at, None))
-    }
-
-    fn takes(&self, block: &Open, exit: &Exit) -> bool {
-        let step = &self.steps[block.at];
-        let is_named = exit.target.as_ref().is_none_or(|target| **target == *step.name);
-        matches!(step.kind, StepKind::Loop { .. }) && is_named
-    }
-
-    /// Ends the innermost block; the exit that comes out of it, for the loops around.
-    async fn close(
-        &self,
-        reason: Option<LoopEndReason>,
-        open: &mut Vec<Open>,
-        cx: &mut Context,
-    ) -> Result<Option<Exit>> {
-        let Some(block) = open.last_mut() else { return Ok(None) };
-        match reason {
-            Some(reason) if block.round > 0 => {
-                cx.go_to(At::Once);
-                let rounds = block.round;
-                block.outcome = LifecycleOutcome::LoopEnded { rounds, reason: reason.clone() };
-                cx.run.end_loop(LoopEnd { path: cx.path().clone(), rounds, reason });
-            }
-            Some(_) => block.outcome = LifecycleOutcome::Exited,
-            None => {}
-        }
-        self.ended(block.at, cx).await?;
-        if let Some(who) = self.who(block.at) {
-            who.end(cx).await.map_err(|error| error.at(cx.path()))?;
-        }
-        self.leave(open, cx).await
-    }
-
-    /// Leaves the innermost block, which has ended; the exit that comes out of it.
-    async fn leave(&self, open: &mut Vec<Open>, cx: &mut Context) -> Result<Option<Exit>> {
-        let flow = lifecycle::asked(cx);
-        if flow != Flow::Continue {
-            lifecycle::announced(None, &flow, cx).map_err(|error| error.at(cx.path()))?;
-        }
-        let own = Exit::new(flow, LoopEndReason::Escalated { by: cx.path().clone() });
-        let Some(block) = open.pop() else { return Ok(own) };
-        if let Some(watch) = block.watch {
-            watch.end(block.outcome).await;
-        }
-        self.go_back(block.at, block.outer, cx);
-        Ok(own.or(block.escalated))
     }
 
     /// The first step of the arm that the value of the key selects.
@@ -449,31 +283,5 @@ fn kind(kind: &StepKind<'_>) -> NodeKind {
         StepKind::Match { .. } => NodeKind::Match,
         StepKind::Each { .. } => NodeKind::Each,
         _ => NodeKind::Sequence,
-    }
-}
-
-impl Exit {
-    /// Whether it is an escalate as ADK has it.
-    pub(super) fn ends_all_loops(&self, cx: &Context) -> bool {
-        let escalated = matches!(self.reason, LoopEndReason::Escalated { .. });
-        escalated && self.target.is_none() && cx.config().escalate_ends_all_loops
-    }
-
-    fn new(flow: Flow, reason: LoopEndReason) -> Option<Self> {
-        let exit = Self::innermost(reason);
-        match flow {
-            Flow::Continue => None,
-            Flow::Exit => Some(exit),
-            Flow::ExitTo(name) => Some(Self { target: Some(name), ..exit }),
-        }
-    }
-
-    fn innermost(reason: LoopEndReason) -> Self {
-        Self { target: None, reason, is_direct: false }
-    }
-
-    /// An escalate that has cut off the agent that made it.
-    pub(super) fn cut(by: Path) -> Self {
-        Self::innermost(LoopEndReason::Escalated { by })
     }
 }

@@ -1,27 +1,29 @@
 //! What the output of `workflow!` calls. Not for users: it changes without notice.
 
+mod agrees;
+mod instruction;
 mod limit;
 mod select;
 mod value;
 
+pub use agrees::agrees;
+pub use instruction::{InstructionOf, IsInstruction, NoInstruction};
 pub use limit::{Bound, Max, MaxConcurrency, bound, max, max_concurrency};
 pub use select::{ReadPlain, Reader};
 pub use value::*;
 
+pub use super::BlockField;
 use super::{Keys, Values};
 use crate::agent::{Agent, DynAgent};
 pub use crate::ask::{AwaitDecl, Awaitable, Awaited, Awaits};
 pub use crate::llm::Instruction;
-use crate::llm::{Instructs, OutputKey};
-use crate::run::ReadonlyContext;
-use crate::spec::placeholder::{Placeholders, Source};
+use crate::llm::OutputKey;
 use crate::spec::{AgentMeta, Spec, ToolMeta};
 use crate::tool::{DynTool, Tool};
 use crate::typed::Kind;
-use crate::{Error, ErrorKind, Name, Result};
+use crate::{Name, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::collections::BTreeSet;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -256,119 +258,10 @@ pub const fn output(key: &'static str, is_text: bool, json: OutputKey) -> Output
     if is_text { OutputKey::text(key) } else { OutputKey { key, ..json } }
 }
 
-/// What stands as an instruction, where its type says what it is: a text, or a function that makes one.
-#[derive(Debug)]
-pub struct InstructionOf<T>(pub T);
-
-impl InstructionOf<&'static str> {
-    /// The prompt.
-    pub const fn prompt(&self) -> &'static str {
-        self.0
-    }
-
-    /// The instruction.
-    pub fn make(self) -> Instruction {
-        Instruction::from(self.0)
-    }
-}
-
-impl<R, F: Fn(ReadonlyContext) -> R + Send + Sync + 'static> InstructionOf<F> {
-    /// A function has no prompt: what it reads is not known.
-    pub const fn prompt(&self) -> &'static str {
-        ""
-    }
-
-    /// The instruction.
-    pub fn make<M>(self) -> Instruction
-    where
-        R: Instructs<M>,
-    {
-        Instruction::function(self.0)
-    }
-}
-
-/// What an instruction has to be: nothing else is one, so that this says it of all that is none.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is no instruction",
-    label = "expected a text, or a function of `ReadonlyContext` that makes one"
-)]
-pub trait IsInstruction {}
-
-/// What is called where the type of an instruction is none of those above. The bound stands on one method alone, so that it is said
-/// once.
-pub trait NoInstruction<T>: Sized {
-    /// Does not compile.
-    fn prompt(&self) -> &'static str
-    where
-        T: IsInstruction,
-    {
-        ""
-    }
-
-    /// Never called.
-    fn make(self) -> Instruction {
-        Instruction::from("")
-    }
-}
-
-impl<T> NoInstruction<T> for InstructionOf<T> {}
-
 /// The name of a step, without a copy.
 pub fn name(spec: &Spec<'static>, step: usize) -> Name {
     spec.steps.get(step).map_or_else(Name::default, |step| Name::literal(step.name))
 }
-
-/// Refuses an agent that reads or writes other keys than the workflow was checked with.
-pub fn agrees(declared: &AgentMeta<'_>, given: Option<&AgentMeta<'_>>) -> Result<()> {
-    let Some(given) = given else { return Ok(()) };
-    for (what, checked, has) in [
-        ("reads", reads(declared), reads(given)),
-        ("writes", keys(declared.writes), keys(given.writes)),
-        ("may end the loops", exits(declared), exits(given)),
-    ] {
-        if checked != has {
-            let list = |all: &BTreeSet<String>| match all.is_empty() {
-                true => "nothing".to_owned(),
-                false => all.iter().map(|one| format!("`{one}`")).collect::<Vec<_>>().join(", "),
-            };
-            let message = format!(
-                "the agent given for `{}` {what} {}, but the workflow was checked with one that {what} {}",
-                declared.name,
-                list(&has),
-                list(&checked),
-            );
-            let help = "declare it with the keys that it has, `agent NAME(reads) -> KEY: TYPE as TYPE;`";
-            return Err(Error::new(ErrorKind::Config, message).with_help(help));
-        }
-    }
-    Ok(())
-}
-
-fn keys(keys: &[crate::KeySpec<'_>]) -> BTreeSet<String> {
-    let typed = keys.iter().map(|key| format!("{}: {}", key.name, key.ty.replace(' ', "")));
-    typed.collect()
-}
-
-/// Names alone: a prompt has no types.
-fn reads(meta: &AgentMeta<'_>) -> BTreeSet<String> {
-    let mut all: BTreeSet<String> = meta.reads.iter().map(|key| key.name.to_owned()).collect();
-    for prompt in meta.prompts {
-        let mut scan = Placeholders::new(prompt);
-        while let Some(found) = scan.next() {
-            if let Source::Key(key) = found.source {
-                all.insert(key.to_owned());
-            }
-        }
-    }
-    all
-}
-
-fn exits(meta: &AgentMeta<'_>) -> BTreeSet<String> {
-    let innermost = meta.may_exit.then(|| "innermost".to_owned());
-    innermost.into_iter().chain(meta.exits.iter().map(|&name| name.to_owned())).collect()
-}
-
-pub use super::BlockField;
 
 /// Where the callbacks of a block are declared, as those of an agent are in its settings.
 #[derive(Debug)]

@@ -1,5 +1,6 @@
 //! The plan -> tokens: data and calls into `adk-core`, nothing that computes.
 
+mod alone;
 mod awaits;
 mod bounds;
 mod build;
@@ -9,7 +10,9 @@ mod declared;
 mod docs;
 mod editor;
 mod fields;
+mod fits;
 mod flow;
+mod instruction;
 mod keys;
 mod prompt;
 mod slip;
@@ -92,7 +95,7 @@ pub(super) fn agents(agents: &[Decl], report: Report) -> TokenStream {
     for decl in agents {
         let name = names::plain(&decl.name);
         if !seen.contains(&name) && matches!(decl.kind, DeclKind::Llm { .. }) {
-            all.extend(declared::alone(decl));
+            all.extend(alone::agent(decl));
         }
         seen.push(name);
     }

@@ -5,13 +5,15 @@
 //! the writers. What is not known, as of an `impl Agent` by hand, is compared as it was spelled, and by `TypeId` when
 //! the workflow is built.
 
-use super::super::message::Message;
-use super::effects::{Act, Effects};
+mod built;
+mod tell;
+
+pub(super) use self::built::faults;
+pub(super) use self::tell::{is_told, tell};
 use super::keys::{Key, NONE as NOWHERE, Writer};
-use super::spelled::{self, differ, is_no_list};
+use super::spelled::{differ, is_no_list};
 use super::walk::Walk;
-use super::{Fault, Flaw, Part, describe};
-use crate::check::text::same;
+use super::{Flaw, Part};
 use crate::spec::number::{NONE, Numbered, UNKNOWN, list_of, option_of};
 use crate::spec::{KeySpec, Spec, StepKind};
 
@@ -240,156 +242,4 @@ impl<'a> Walk<'_, 'a> {
             self.mismatch(at, Part::Name, name, Flaw::WrittenAs { ty: spec.ty, writer });
         }
     }
-}
-
-/// What to say of a step whose types do not agree with those of its keys.
-///
-/// A key of which something else is wrong is left out: one mistake gives one message.
-pub(super) const fn tell<'a>(
-    m: &mut Message,
-    spec: &Spec<'a>,
-    keys: &[Key<'a>],
-    row: &Row,
-    at: usize,
-    faults: &[Fault<'a>],
-) {
-    if at >= spec.steps.len() || !matches!(spec.steps[at].kind, StepKind::Agent { .. }) {
-        if let Key { name, writer: Some(writer), .. } = keys[row.reads[0] as usize]
-            && !is_told(faults, name, at)
-        {
-            let ty = if at < spec.steps.len() { "" } else { spec.outputs[at - spec.steps.len()].ty };
-            m.line();
-            describe::fault(
-                m,
-                spec,
-                &Fault { at, part: Part::Key, key: name, flaw: Flaw::ReadAs { ty, writer } },
-            );
-        }
-        return;
-    }
-    // Which of several keys does not fit is not known: those whose types are spelled in another way; when there are none,
-    // those with another path; then those that another definition writes; when there are none, all of them.
-    let mut told = disagreements(m, spec, keys, row, at, faults, Doubt::Spelling);
-    if told == 0 {
-        told = disagreements(m, spec, keys, row, at, faults, Doubt::Path);
-    }
-    if told == 0 {
-        told = disagreements(m, spec, keys, row, at, faults, Doubt::Definition);
-    }
-    if told == 0 {
-        disagreements(m, spec, keys, row, at, faults, Doubt::All);
-    }
-}
-
-/// Which keys may be those that do not fit.
-#[derive(Clone, Copy)]
-enum Doubt {
-    Spelling,
-    Path,
-    Definition,
-    All,
-}
-
-const fn disagreements<'a>(
-    m: &mut Message,
-    spec: &Spec<'a>,
-    keys: &[Key<'a>],
-    row: &Row,
-    at: usize,
-    faults: &[Fault<'a>],
-    doubt: Doubt,
-) -> usize {
-    let StepKind::Agent { meta, .. } = spec.steps[at].kind else { return 0 };
-    let mut told = 0;
-    let mut all = Effects::of(meta, spec.steps[at].renames);
-    while let Some(effect) = all.next() {
-        let (key, ty, reads) = match effect.act {
-            Act::Read { spec, slot, target: None, .. } if slot < KEPT => (row.reads[slot], spec.ty, true),
-            Act::Write { spec, slot, .. } if slot < KEPT => (row.writes[slot], spec.ty, false),
-            _ => continue,
-        };
-        let Key { name, writer: Some(writer), .. } = keys[key as usize] else { continue };
-        let own = !reads && writer.at == at;
-        let says = match doubt {
-            Doubt::Spelling => !alike(ty, &writer),
-            Doubt::Path => !spelled::identical(ty, writer.spec.ty),
-            Doubt::Definition => reads || !is_of(spec, writer.at, meta.definition),
-            Doubt::All => true,
-        };
-        if says && !own && is_told(faults, name, at) {
-            told += 1;
-        } else if says && !own {
-            let flaw = if reads { Flaw::ReadAs { ty, writer } } else { Flaw::WrittenAs { ty, writer } };
-            m.line();
-            describe::fault(m, spec, &Fault { at, part: Part::Name, key: name, flaw });
-            told += 1;
-        }
-    }
-    told
-}
-
-/// Whether one of the faults is about that key, so that nothing is said of its type at a step. That its type is wrong at
-/// another step is another fault.
-pub(super) const fn is_told(faults: &[Fault<'_>], key: &str, at: usize) -> bool {
-    let mut i = 0;
-    while i < faults.len() {
-        let Fault { key: other, flaw, at: there, .. } = &faults[i];
-        let of_types = matches!(flaw, Flaw::ReadAs { .. } | Flaw::WrittenAs { .. });
-        if flaw.is_of_key() && same(other, key) && (!of_types || *there == at) {
-            return true;
-        }
-        i += 1;
-    }
-    false
-}
-
-/// Whether a step places that definition.
-const fn is_of(spec: &Spec<'_>, at: usize, definition: &str) -> bool {
-    at < spec.steps.len()
-        && matches!(spec.steps[at].kind, StepKind::Agent { meta, .. } if same(meta.definition, definition))
-}
-
-/// Whether two types are spelled alike; the item of an `each` is not spelled.
-const fn alike(ty: &str, writer: &Writer<'_>) -> bool {
-    writer.spec.ty.is_empty() || spelled::alike(ty, writer.spec.ty, writer.depth)
-}
-
-/// Types at run time, where they can be compared by themselves.
-pub(super) fn faults<'a>(spec: &Spec<'a>, keys: &[Key<'a>], rows: &[Row]) -> Vec<Fault<'a>> {
-    let mut faults = Vec::new();
-    for (at, (step, row)) in spec.steps.iter().zip(rows).enumerate() {
-        let StepKind::Agent { meta, .. } = step.kind else { continue };
-        let mut all = Effects::of(meta, step.renames);
-        while let Some(effect) = all.next() {
-            let (key, own, reads) = match effect.act {
-                Act::Read { spec, slot, target: None, .. } if slot < KEPT => (row.reads[slot], spec, true),
-                Act::Write { spec, slot, .. } if slot < KEPT => (row.writes[slot], spec, false),
-                _ => continue,
-            };
-            let Key { name, writer: Some(writer), .. } = keys[key as usize] else { continue };
-            let inside = reads && own.optional && spelled::is_option(writer.spec.ty);
-            let differs = match (own.type_id(), writer.spec.type_id()) {
-                (Some(own), Some(written)) if writer.depth == 0 && !inside => own != written,
-                _ => differ(own.ty, writer.spec.ty, writer.depth),
-            };
-            if differs {
-                let ty = own.ty;
-                let flaw = if reads { Flaw::ReadAs { ty, writer } } else { Flaw::WrittenAs { ty, writer } };
-                faults.push(Fault { at, part: Part::Name, key: name, flaw });
-            }
-        }
-    }
-    let outputs = spec.outputs.iter().zip(rows.iter().skip(spec.steps.len()));
-    for (i, (output, row)) in outputs.enumerate() {
-        let Key { name, writer: Some(writer), .. } = keys[row.reads[0] as usize] else { continue };
-        let differs = match (output.type_id(), writer.spec.type_id()) {
-            (Some(own), Some(written)) if writer.depth == 0 => own != written && !output.any,
-            _ => !output.any && differ(output.ty, writer.spec.ty, writer.depth),
-        };
-        if differs {
-            let flaw = Flaw::ReadAs { ty: output.ty, writer };
-            faults.push(Fault { at: spec.steps.len() + i, part: Part::Name, key: name, flaw });
-        }
-    }
-    faults
 }

@@ -1,18 +1,16 @@
-//! Declared LLM agents: a const for each, and a type for those of `llm::agent!`.
+//! Declared LLM agents: a const for each.
 
 use super::super::ast::{Contents, Decl, DeclKind, Fields, Typed};
 use super::super::names;
 use super::super::plan::What;
-use super::super::text::code;
 use super::fields::{OwnAgent, settings, tools};
+use super::instruction::{Prompt, source};
 use super::{Lower, docs, index, key_spec, numbered, prompt};
 use crate::code::{code, read};
-use crate::facade;
 use crate::typed::{FEW, places};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
-use syn::spanned::Spanned;
-use syn::{Expr, LitStr, Path};
+use syn::Path;
 
 impl Lower<'_> {
     /// References to the descriptions of the agents that one may transfer to.
@@ -115,108 +113,17 @@ pub(super) fn parameter(ty: &impl ToTokens) -> TokenStream {
     quote!(<<#ty as __typed::OfOption<{ #optional }>>::Parameter as __typed::Parameter>::Own)
 }
 
-/// An agent of `llm::agent!`: a struct of its name.
-pub(super) fn alone(decl: &Decl) -> TokenStream {
-    let DeclKind::Llm { output, fields } = &decl.kind else {
-        return TokenStream::new();
-    };
-    let (attrs, vis, defined) = (&decl.attrs, &decl.vis, &decl.name);
-    let (name, text) = (&names::unspanned(defined), names::plain(defined));
-    let id = quote!(::core::concat!(::core::module_path!(), "::", #text));
-    let own = Declaration { number: 0, decl, output: output.as_deref(), fields };
-    let declares = own.lower(name, &id, &[], &|_| None);
-    let types = super::flow::written(name, output.as_deref());
-    let (allow, adk, short) = (super::allow(), facade::private(), facade::names_of_workflows());
-    let deprecated = super::deprecated(attrs);
-    let fallback = (!attrs.iter().any(crate::docs::is_doc)).then(|| {
-        let doc = format!("The LLM agent `{text}`.");
-        quote!(#[doc = #doc])
-    });
-    let impls = impls(name);
-    quote! {
-        #(#attrs)*
-        #fallback
-        #allow
-        #vis struct #defined {
-            agent: #adk::llm::Declared<#name, 0>,
-        }
-        #allow
-        #deprecated
-        const _: () = {
-            #short
-            #declares
-            #types
-            #impls
-        };
-    }
-}
-
-/// What an agent of `llm::agent!` is beside its declaration. It is no candidate that rustc would list where a type is no agent.
-fn impls(name: &proc_macro2::Ident) -> TokenStream {
-    code!(
-        "#[diagnostic::do_not_recommend]
-        impl __adk::Agent for {name} {{
-            const META: __adk::AgentMeta<'static> = <{name} as __adk::llm::Declares<0>>::DECL.meta;
-            fn run(
-                &self,
-                cx: &mut __adk::Context,
-            ) -> impl ::core::future::Future<Output = __adk::Result<__adk::Flow>> + ::core::marker::Send {{
-                __adk::llm::run(self.agent.as_dyn(), cx)
-            }}
-            fn boxed<'__adk>(
-                &'__adk self,
-                cx: &'__adk mut __adk::Context,
-            ) -> __adk::BoxFuture<'__adk, __adk::Result<__adk::Flow>> {{
-                __adk::DynAgent::run_dyn(self.agent.as_dyn(), cx)
-            }}
-            fn prepare(&self, prepare: &mut __adk::Prepare<'_>) {{
-                __adk::Agent::prepare(&self.agent, prepare);
-            }}
-            fn handover(&self) -> __adk::Handover<'_> {{
-                __adk::Agent::handover(&self.agent)
-            }}
-            fn callbacks(&self) -> ::core::option::Option<&__adk::callback::AgentCallbacks> {{
-                __adk::Agent::callbacks(&self.agent)
-            }}
-            fn stand_in(&self, content: __adk::Content) -> __adk::Result<__adk::Event> {{
-                __adk::Agent::stand_in(&self.agent, content)
-            }}
-        }}
-        impl ::core::default::Default for {name} {{
-            fn default() -> Self {{
-                Self {{ agent: ::core::default::Default::default() }}
-            }}
-        }}
-        impl ::core::ops::Deref for {name} {{
-            type Target = __adk::llm::Declared<{name}, 0>;
-            fn deref(&self) -> &Self::Target {{
-                &self.agent
-            }}
-        }}
-        impl ::core::ops::DerefMut for {name} {{
-            fn deref_mut(&mut self) -> &mut Self::Target {{
-                &mut self.agent
-            }}
-        }}
-        impl ::core::fmt::Debug for {name} {{
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {{
-                ::core::fmt::Debug::fmt(&self.agent, f)
-            }}
-        }}"
-    )
-}
-
 /// A declared LLM agent.
-struct Declaration<'a> {
-    number: usize,
-    decl: &'a Decl,
-    output: Option<&'a Typed>,
-    fields: &'a Fields,
+pub(super) struct Declaration<'a> {
+    pub(super) number: usize,
+    pub(super) decl: &'a Decl,
+    pub(super) output: Option<&'a Typed>,
+    pub(super) fields: &'a Fields,
 }
 
 impl Declaration<'_> {
     /// The const that everything of the agent comes from; `targets` are the descriptions of whom it transfers to.
-    fn lower(
+    pub(super) fn lower(
         &self,
         owner: &proc_macro2::Ident,
         id: &TokenStream,
@@ -318,68 +225,5 @@ impl Declaration<'_> {
                 #settings;
             }
         }
-    }
-}
-
-/// An instruction as it was written.
-struct Prompt<'a> {
-    written: &'a Expr,
-    constant: proc_macro2::Ident,
-    /// The const with its text.
-    item: TokenStream,
-    /// A path or a closure may be a function: its type says so.
-    by_type: bool,
-}
-
-impl<'a> Prompt<'a> {
-    fn new(constant: proc_macro2::Ident, written: &'a Option<Expr>) -> Option<Self> {
-        let written = written.as_ref()?;
-        let by_type = matches!(written, Expr::Path(_) | Expr::Closure(_));
-        let item = match written {
-            // What a closure reads is not known.
-            Expr::Closure(_) => quote!(const #constant: &str = "";),
-            _ if by_type => {
-                // Where it is neither text nor function, this is the token under which that is said. To editors it would be
-                // one more target.
-                let prompt = proc_macro2::Ident::new("prompt", written.span());
-                quote! {
-                    #[cfg(not(rust_analyzer))]
-                    const #constant: &str = __wire::InstructionOf(#written).#prompt();
-                    #[cfg(rust_analyzer)]
-                    const #constant: &str = __wire::InstructionOf(#written).prompt();
-                }
-            }
-            _ => quote!(const #constant: &str = #written;),
-        };
-        Some(Self { written, constant, item, by_type })
-    }
-
-    /// Where it may be a function: what makes it.
-    fn make(&self, make: TokenStream) -> Option<TokenStream> {
-        let written = self.written;
-        match written {
-            Expr::Closure(_) => Some(quote!(.#make(|| __wire::Instruction::function(#written)))),
-            // The const is the mention that editors follow; rustc says once what it does not find at both.
-            _ if self.by_type => Some(quote!(.#make(|| {
-                #[cfg(not(rust_analyzer))]
-                { __wire::InstructionOf(#written).make() }
-                #[cfg(rust_analyzer)]
-                { __wire::InstructionOf("").make() }
-            }))),
-            _ => None,
-        }
-    }
-}
-
-/// The text by which messages name a prompt that is no literal; empty for a literal, which they need not name.
-fn source(prompt: &Expr) -> String {
-    match prompt {
-        Expr::Lit(_) => String::new(),
-        Expr::Macro(call) => {
-            let name = names::last(&call.mac.path).map(names::plain).unwrap_or_default();
-            let file = call.mac.parse_body::<LitStr>().ok().filter(|_| name == "include_str");
-            file.map_or_else(|| format!("{name}!(...)"), |file| file.value())
-        }
-        other => code(other.to_token_stream()),
     }
 }

@@ -1,0 +1,48 @@
+//! Types at run time, where they can be compared by themselves.
+
+use super::super::effects::{Act, Effects};
+use super::super::keys::Key;
+use super::super::spelled::{self, differ};
+use super::super::{Fault, Flaw, Part};
+use super::{KEPT, Row};
+use crate::spec::{Spec, StepKind};
+
+/// The faults of a tree that is built at run time.
+pub(in crate::check::flow) fn faults<'a>(spec: &Spec<'a>, keys: &[Key<'a>], rows: &[Row]) -> Vec<Fault<'a>> {
+    let mut faults = Vec::new();
+    for (at, (step, row)) in spec.steps.iter().zip(rows).enumerate() {
+        let StepKind::Agent { meta, .. } = step.kind else { continue };
+        let mut all = Effects::of(meta, step.renames);
+        while let Some(effect) = all.next() {
+            let (key, own, reads) = match effect.act {
+                Act::Read { spec, slot, target: None, .. } if slot < KEPT => (row.reads[slot], spec, true),
+                Act::Write { spec, slot, .. } if slot < KEPT => (row.writes[slot], spec, false),
+                _ => continue,
+            };
+            let Key { name, writer: Some(writer), .. } = keys[key as usize] else { continue };
+            let inside = reads && own.optional && spelled::is_option(writer.spec.ty);
+            let differs = match (own.type_id(), writer.spec.type_id()) {
+                (Some(own), Some(written)) if writer.depth == 0 && !inside => own != written,
+                _ => differ(own.ty, writer.spec.ty, writer.depth),
+            };
+            if differs {
+                let ty = own.ty;
+                let flaw = if reads { Flaw::ReadAs { ty, writer } } else { Flaw::WrittenAs { ty, writer } };
+                faults.push(Fault { at, part: Part::Name, key: name, flaw });
+            }
+        }
+    }
+    let outputs = spec.outputs.iter().zip(rows.iter().skip(spec.steps.len()));
+    for (i, (output, row)) in outputs.enumerate() {
+        let Key { name, writer: Some(writer), .. } = keys[row.reads[0] as usize] else { continue };
+        let differs = match (output.type_id(), writer.spec.type_id()) {
+            (Some(own), Some(written)) if writer.depth == 0 => own != written && !output.any,
+            _ => !output.any && differ(output.ty, writer.spec.ty, writer.depth),
+        };
+        if differs {
+            let flaw = Flaw::ReadAs { ty: output.ty, writer };
+            faults.push(Fault { at: spec.steps.len() + i, part: Part::Name, key: name, flaw });
+        }
+    }
+    faults
+}

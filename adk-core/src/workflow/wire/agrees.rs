@@ -1,0 +1,56 @@
+//! Whether an agent that is given is the one that a workflow was checked with.
+
+use crate::spec::AgentMeta;
+use crate::spec::placeholder::{Placeholders, Source};
+use crate::{Error, ErrorKind, Result};
+use std::collections::BTreeSet;
+
+/// Refuses an agent that reads or writes other keys than the workflow was checked with.
+pub fn agrees(declared: &AgentMeta<'_>, given: Option<&AgentMeta<'_>>) -> Result<()> {
+    let Some(given) = given else { return Ok(()) };
+    for (what, checked, has) in [
+        ("reads", reads(declared), reads(given)),
+        ("writes", keys(declared.writes), keys(given.writes)),
+        ("may end the loops", exits(declared), exits(given)),
+    ] {
+        if checked != has {
+            let list = |all: &BTreeSet<String>| match all.is_empty() {
+                true => "nothing".to_owned(),
+                false => all.iter().map(|one| format!("`{one}`")).collect::<Vec<_>>().join(", "),
+            };
+            let message = format!(
+                "the agent given for `{}` {what} {}, but the workflow was checked with one that {what} {}",
+                declared.name,
+                list(&has),
+                list(&checked),
+            );
+            let help = "declare it with the keys that it has, `agent NAME(reads) -> KEY: TYPE as TYPE;`";
+            return Err(Error::new(ErrorKind::Config, message).with_help(help));
+        }
+    }
+    Ok(())
+}
+
+fn keys(keys: &[crate::KeySpec<'_>]) -> BTreeSet<String> {
+    let typed = keys.iter().map(|key| format!("{}: {}", key.name, key.ty.replace(' ', "")));
+    typed.collect()
+}
+
+/// Names alone: a prompt has no types.
+fn reads(meta: &AgentMeta<'_>) -> BTreeSet<String> {
+    let mut all: BTreeSet<String> = meta.reads.iter().map(|key| key.name.to_owned()).collect();
+    for prompt in meta.prompts {
+        let mut scan = Placeholders::new(prompt);
+        while let Some(found) = scan.next() {
+            if let Source::Key(key) = found.source {
+                all.insert(key.to_owned());
+            }
+        }
+    }
+    all
+}
+
+fn exits(meta: &AgentMeta<'_>) -> BTreeSet<String> {
+    let innermost = meta.may_exit.then(|| "innermost".to_owned());
+    innermost.into_iter().chain(meta.exits.iter().map(|&name| name.to_owned())).collect()
+}

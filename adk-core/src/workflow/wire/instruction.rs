@@ -1,0 +1,61 @@
+//! What stands as the instruction of a declared agent.
+
+use crate::llm::{Instruction, Instructs};
+use crate::run::ReadonlyContext;
+
+/// What stands as an instruction, where its type says what it is: a text, or a function that makes one.
+#[derive(Debug)]
+pub struct InstructionOf<T>(pub T);
+
+impl InstructionOf<&'static str> {
+    /// The prompt.
+    pub const fn prompt(&self) -> &'static str {
+        self.0
+    }
+
+    /// The instruction.
+    pub fn make(self) -> Instruction {
+        Instruction::from(self.0)
+    }
+}
+
+impl<R, F: Fn(ReadonlyContext) -> R + Send + Sync + 'static> InstructionOf<F> {
+    /// A function has no prompt: what it reads is not known.
+    pub const fn prompt(&self) -> &'static str {
+        ""
+    }
+
+    /// The instruction.
+    pub fn make<M>(self) -> Instruction
+    where
+        R: Instructs<M>,
+    {
+        Instruction::function(self.0)
+    }
+}
+
+/// What an instruction has to be: nothing else is one, so that this says it of all that is none.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no instruction",
+    label = "expected a text, or a function of `ReadonlyContext` that makes one"
+)]
+pub trait IsInstruction {}
+
+/// What is called where the type of an instruction is none of those above. The bound stands on one method alone, so that it is said
+/// once.
+pub trait NoInstruction<T>: Sized {
+    /// Does not compile.
+    fn prompt(&self) -> &'static str
+    where
+        T: IsInstruction,
+    {
+        ""
+    }
+
+    /// Never called.
+    fn make(self) -> Instruction {
+        Instruction::from("")
+    }
+}
+
+impl<T> NoInstruction<T> for InstructionOf<T> {}

@@ -1,0 +1,71 @@
+//! The instruction of a declared agent: a text, a path to one, or a function that makes one.
+
+use super::super::names;
+use super::super::text::code;
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::spanned::Spanned;
+use syn::{Expr, LitStr};
+
+/// An instruction as it was written.
+pub(super) struct Prompt<'a> {
+    pub(super) written: &'a Expr,
+    pub(super) constant: proc_macro2::Ident,
+    /// The const with its text.
+    pub(super) item: TokenStream,
+    /// A path or a closure may be a function: its type says so.
+    by_type: bool,
+}
+
+impl<'a> Prompt<'a> {
+    pub(super) fn new(constant: proc_macro2::Ident, written: &'a Option<Expr>) -> Option<Self> {
+        let written = written.as_ref()?;
+        let by_type = matches!(written, Expr::Path(_) | Expr::Closure(_));
+        let item = match written {
+            // What a closure reads is not known.
+            Expr::Closure(_) => quote!(const #constant: &str = "";),
+            _ if by_type => {
+                // Where it is neither text nor function, this is the token under which that is said. To editors it would be
+                // one more target.
+                let prompt = proc_macro2::Ident::new("prompt", written.span());
+                quote! {
+                    #[cfg(not(rust_analyzer))]
+                    const #constant: &str = __wire::InstructionOf(#written).#prompt();
+                    #[cfg(rust_analyzer)]
+                    const #constant: &str = __wire::InstructionOf(#written).prompt();
+                }
+            }
+            _ => quote!(const #constant: &str = #written;),
+        };
+        Some(Self { written, constant, item, by_type })
+    }
+
+    /// Where it may be a function: what makes it.
+    pub(super) fn make(&self, make: TokenStream) -> Option<TokenStream> {
+        let written = self.written;
+        match written {
+            Expr::Closure(_) => Some(quote!(.#make(|| __wire::Instruction::function(#written)))),
+            // The const is the mention that editors follow; rustc says once what it does not find at both.
+            _ if self.by_type => Some(quote!(.#make(|| {
+                #[cfg(not(rust_analyzer))]
+                { __wire::InstructionOf(#written).make() }
+                #[cfg(rust_analyzer)]
+                { __wire::InstructionOf("").make() }
+            }))),
+            _ => None,
+        }
+    }
+}
+
+/// The text by which messages name a prompt that is no literal; empty for a literal, which they need not name.
+pub(super) fn source(prompt: &Expr) -> String {
+    match prompt {
+        Expr::Lit(_) => String::new(),
+        Expr::Macro(call) => {
+            let name = names::last(&call.mac.path).map(names::plain).unwrap_or_default();
+            let file = call.mac.parse_body::<LitStr>().ok().filter(|_| name == "include_str");
+            file.map_or_else(|| format!("{name}!(...)"), |file| file.value())
+        }
+        other => code(other.to_token_stream()),
+    }
+}
