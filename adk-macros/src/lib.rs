@@ -7,6 +7,7 @@ mod docs;
 mod facade;
 mod hash;
 mod leak;
+mod sized;
 mod typed;
 mod workflow;
 

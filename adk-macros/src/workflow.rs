@@ -11,6 +11,7 @@ mod report;
 mod tests;
 mod text;
 
+pub(crate) use names::type_text;
 use proc_macro2::TokenStream;
 
 /// What `workflow!` expands to.

@@ -38,4 +38,12 @@ workflow! {
     }
 }
 
+// Where a key is missing, rustc does not ask for its type as well, which the guards need.
+workflow! {
+    pub Guarded(words: Vec<String>) {
+        match length < n if n.is_power_of_two() => (), _ => () >
+        each word in wrods < match word < text if text.is_empty() => (), _ => () > >
+    }
+}
+
 fn main() {}

@@ -3,8 +3,9 @@
 use super::closed;
 use super::report::Report;
 use crate::docs;
+use crate::sized::{self, Unsized};
 use proc_macro2::{Span, TokenStream};
-use quote::quote;
+use quote::{ToTokens, quote};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Attribute, Data, DeriveInput, Path, Token};
@@ -15,7 +16,7 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     if !args.is_empty() {
         report.at(args.span(), "`#[data]` takes nothing", "write `#[data]`, and serde's attributes below it");
     }
-    let input: DeriveInput = match syn::parse2(item.clone()) {
+    let mut input: DeriveInput = match syn::parse2(item.clone()) {
         Ok(input) => input,
         Err(error) => {
             report.at(error.span(), "this is no type", "put `#[data]` on a `struct` or an `enum`");
@@ -26,6 +27,7 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
         report.at(union.union_token.span, "a `union` has no form in JSON", "write an `enum`");
         return report.beside(item);
     }
+    let item = if own_fields(&mut input, &mut report) { input.to_token_stream() } else { item };
     let private = crate::facade::private();
     let own: Vec<String> = input.attrs.iter().flat_map(derived).collect();
     let derives = [
@@ -59,6 +61,21 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
         #item
         #numbered
     })
+}
+
+/// Tells the fields that have no size, and goes on with what owns their values; whether there are any.
+fn own_fields(input: &mut DeriveInput, report: &mut Report) -> bool {
+    let fields: Vec<_> = match &mut input.data {
+        Data::Struct(data) => data.fields.iter_mut().collect(),
+        Data::Enum(data) => data.variants.iter_mut().flat_map(|variant| variant.fields.iter_mut()).collect(),
+        Data::Union(_) => Vec::new(),
+    };
+    let mut any = false;
+    for Unsized { span, shown, help } in fields.into_iter().flat_map(|field| sized::own(&mut field.ty)) {
+        report.at(span, format!("`{shown}` has no size, so no field can hold it"), help);
+        any = true;
+    }
+    any
 }
 
 /// The number by which `key-type` knows the type: by where it stands, which no other type shares.

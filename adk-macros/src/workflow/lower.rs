@@ -12,6 +12,7 @@ mod editor;
 mod fields;
 mod fits;
 mod flow;
+mod guards;
 mod instruction;
 mod keys;
 mod prompt;
@@ -39,6 +40,8 @@ struct Lower<'a> {
     name: Ident,
     /// Only behind an `each` a key is a list of what was written.
     has_each: bool,
+    /// Only a guard needs a type that nothing else says.
+    has_guard: bool,
 }
 
 /// The whole expansion of `workflow!`. What could be read is defined, whatever was wrong.
@@ -49,7 +52,9 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> Toke
     };
     let is_each = |step: &Step<'_>| matches!(step.what, What::Block(block) if block.is_each());
     let has_each = plan.steps.iter().any(is_each);
-    let lower = Lower { tree, plan, name: names::unspanned(name), has_each };
+    let is_guarded = |step: &Step<'_>| matches!(step.what, What::Block(block) if block.is_guarded());
+    let has_guard = plan.steps.iter().any(is_guarded);
+    let lower = Lower { tree, plan, name: names::unspanned(name), has_each, has_guard };
     let editor = lower.editor();
     let structs = lower.structs();
     let keys = lower.key_structs();
@@ -157,7 +162,24 @@ fn spec_of(typed: &super::ast::Typed, place: u8, any: &TokenStream) -> TokenStre
 /// A call that raises a fault under a token: only its parentheses carry the user's span, since every spanned
 /// identifier would be one more target of go-to-definition.
 fn raise(span: Span, raise: impl ToTokens, argument: impl ToTokens) -> TokenStream {
-    let callee = quote!(#raise);
-    let call = quote::quote_spanned!(span=> (#callee)(#argument));
+    let call = call(span, raise, argument);
     quote!(const _: () = #call;)
+}
+
+/// The call alone.
+fn call(span: Span, raise: impl ToTokens, argument: impl ToTokens) -> TokenStream {
+    let callee = quote!(#raise);
+    quote::quote_spanned!(span=> (#callee)(#argument))
+}
+
+/// A limit as a number of its own type, by a function of `wire`.
+///
+/// rustc says of the call what it says of the limit: once, where both have one place.
+fn number(limit: &syn::Expr, word: &TokenStream) -> TokenStream {
+    let mut spans = limit.to_token_stream().into_iter().map(|token| token.span());
+    let from = spans.next().unwrap_or_else(Span::call_site);
+    let to = spans.last().unwrap_or(from);
+    let ask = quote!(__wire::#word);
+    let (callee, argument) = (quote::quote_spanned!(from=> (#ask)), quote::quote_spanned!(to=> (#limit)));
+    quote!(#callee #argument)
 }

@@ -64,7 +64,7 @@ pub(super) fn path_text(path: &Path) -> String {
 }
 
 /// A type as it is shown: `Vec<String>`, `&'a str`.
-pub(super) fn type_text(ty: &Type) -> String {
+pub(crate) fn type_text(ty: &Type) -> String {
     let spaced = quote::quote!(#ty).to_string();
     let mut out = String::with_capacity(spaced.len());
     let mut rest = spaced.chars().peekable();

@@ -4,10 +4,17 @@
 ///
 /// The traits of the limits are implemented through it: of a bound that fails at second hand, rustc does not say that
 /// the generated call introduced it.
-pub trait Integer: Copy {}
+pub trait Integer: Copy {
+    /// The type itself.
+    type Same;
+}
 
 macro_rules! integers {
-    ($($ty:ty),*) => { $(impl Integer for $ty {})* };
+    ($($ty:ty),*) => {$(
+        impl Integer for $ty {
+            type Same = Self;
+        }
+    )*};
 }
 integers!(u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize);
 
@@ -16,42 +23,45 @@ integers!(u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize);
     message = "loop-max: `max` is of type `{Self}`, and not a whole number; help: it is the largest number of rounds, 1 or more, as in `max = 5`",
     label = "expected a whole number"
 )]
-pub trait Max: Copy {}
+pub trait Max: Integer<Same = Self> {}
 
 #[diagnostic::do_not_recommend]
-impl<T: Integer> Max for T {}
+impl<T: Integer<Same = T>> Max for T {}
 
 /// The most branches at a time.
 #[diagnostic::on_unimplemented(
     message = "syntax: `max_concurrency` is of type `{Self}`, and not a whole number; help: it is the largest number of branches at a time, 1 or more, as in `max_concurrency = 4`",
     label = "expected a whole number"
 )]
-pub trait MaxConcurrency: Copy {}
+pub trait MaxConcurrency: Integer<Same = Self> {}
 
 #[diagnostic::do_not_recommend]
-impl<T: Integer> MaxConcurrency for T {}
+impl<T: Integer<Same = T>> MaxConcurrency for T {}
 
 /// The most that `#[bounds(...)]` allows.
 #[diagnostic::on_unimplemented(
     message = "syntax: this is `{Self}`, and not a whole number",
     label = "expected a number, as in `#[bounds(model_calls = 30)]`"
 )]
-pub trait Bound: Copy {}
+pub trait Bound: Integer<Same = Self> {}
 
 #[diagnostic::do_not_recommend]
-impl<T: Integer> Bound for T {}
+impl<T: Integer<Same = T>> Bound for T {}
 
 /// The number itself.
-pub const fn max<T: Max>(number: T) -> T {
+///
+/// What is no integer has no associated type. The call is then of a type that is an error, and rustc does not say as
+/// well that no cast makes a number of it.
+pub const fn max<T: Max>(number: T) -> T::Same {
     number
 }
 
-/// The number itself.
-pub const fn max_concurrency<T: MaxConcurrency>(number: T) -> T {
+/// The number itself, as of [`max`].
+pub const fn max_concurrency<T: MaxConcurrency>(number: T) -> T::Same {
     number
 }
 
-/// The number itself.
-pub const fn bound<T: Bound>(number: T) -> T {
+/// The number itself, as of [`max`].
+pub const fn bound<T: Bound>(number: T) -> T::Same {
     number
 }

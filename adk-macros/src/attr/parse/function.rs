@@ -2,7 +2,8 @@
 
 use crate::attr::report::Report;
 use crate::docs::is_doc;
-use proc_macro2::{Group, Span, TokenStream};
+use crate::sized::{self, Unsized};
+use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::ToTokens;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::spanned::Spanned;
@@ -65,7 +66,7 @@ impl Parse for Parsed {
 
 /// Reads a function; `None` when it is none, which is reported with where the attribute may stand.
 pub(crate) fn function(item: TokenStream, help: &str, report: &mut Report) -> Option<Function> {
-    let Parsed(mut attrs, vis, mut sig, body) = match Parsed::parse.parse2(item) {
+    let Parsed(mut attrs, vis, mut sig, mut body) = match Parsed::parse.parse2(item) {
         Ok(parsed) => parsed,
         Err(error) => {
             report.at(error.span(), "this is no function", help);
@@ -84,6 +85,11 @@ pub(crate) fn function(item: TokenStream, help: &str, report: &mut Report) -> Op
         !second
     });
     let mut params = Vec::new();
+    if own_types(&mut sig, report) {
+        // What stands in it may be right for what was written.
+        body = Group::new(Delimiter::Brace, quote::quote!(loop {}));
+        attrs.push(syn::parse_quote!(#[allow(unused)]));
+    }
     for input in &mut sig.inputs {
         match input {
             FnArg::Receiver(receiver) => report.at(
@@ -109,6 +115,26 @@ pub(crate) fn function(item: TokenStream, help: &str, report: &mut Report) -> Op
         }
     }
     Some(Function { attrs, vis, sig, body, params })
+}
+
+/// Tells the types that have no size, and goes on with those that own what they hold; whether there are any.
+fn own_types(sig: &mut Signature, report: &mut Report) -> bool {
+    let params = sig.inputs.iter_mut().filter_map(|input| match input {
+        FnArg::Typed(input) => Some((&mut *input.ty, "parameter")),
+        FnArg::Receiver(_) => None,
+    });
+    let returned = match &mut sig.output {
+        ReturnType::Type(_, ty) => Some((&mut **ty, "result")),
+        ReturnType::Default => None,
+    };
+    let mut any = false;
+    for (ty, what) in params.chain(returned) {
+        for Unsized { span, shown, help } in sized::own(ty) {
+            report.at(span, format!("`{shown}` has no size, so no {what} can hold it"), help);
+            any = true;
+        }
+    }
+    any
 }
 
 /// Takes away the attributes of a parameter that only we understand.

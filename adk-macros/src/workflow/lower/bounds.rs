@@ -2,7 +2,7 @@
 
 use super::super::ast::DeclKind;
 use super::super::names;
-use super::{Lower, numbered, raise};
+use super::{Lower, number, numbered, raise};
 use proc_macro2::TokenStream;
 use quote::quote;
 use std::collections::HashSet;
@@ -38,10 +38,8 @@ impl Lower<'_> {
             Some(expr) => {
                 let constant = numbered("BOUND", i);
                 let call = raise(expr.span(), quote!(__adk::check::raise_bound), quote!(#word, #constant));
-                items.extend(quote! {
-                    const #constant: i128 = __wire::bound(#expr) as i128;
-                    #call
-                });
+                let number = number(expr, &quote!(bound));
+                items.extend(quote!(const #constant: i128 = #number as i128; #call));
                 quote!(::core::option::Option::Some(__adk::check::bound(#constant)))
             }
         }

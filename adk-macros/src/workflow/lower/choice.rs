@@ -49,7 +49,7 @@ impl Lower<'_> {
 
     fn choice(&self, i: usize, choice: &Match) -> TokenStream {
         let (function, ty, key) = (numbered("select", i), numbered("Key", i), choice.key.text());
-        let key_type = self.key_itself(i);
+        let key_type = self.key_to_match(i);
         // Brackets at the user's key, since rustc points at what is matched. A name there would be a definition to
         // editors.
         let name = unspanned(&choice.key.name);

@@ -14,7 +14,7 @@ use quote::{ToTokens, format_ident, quote};
 
 /// The parts of a step where faults are shown: `Part` of `adk_core::check`.
 const NAME: usize = 0;
-const KEY: usize = 1;
+pub(super) const KEY: usize = 1;
 const OUTPUT: usize = 2;
 const RENAMINGS: usize = 3;
 
@@ -60,7 +60,9 @@ impl Lower<'_> {
                 raises.extend(self.raise(step.span, i, NAME, &fits));
             }
             if let Some((span, fits)) = self.steering(i, step) {
-                raises.extend(self.raise(span, i, KEY, &fits));
+                if self.told_by_type(i).is_none() {
+                    raises.extend(self.raise(span, i, KEY, &fits));
+                }
             }
             if let What::Declared(run, _) | What::Path(run) = step.what {
                 for (j, (renamed, key)) in run.reads.iter().enumerate() {
@@ -176,10 +178,10 @@ impl Lower<'_> {
         let (alias, list) = (numbered("List", i), self.key_itself(i));
         let item_alias = numbered("Item", i);
         let number = index(i + 1);
-        let is_list = quote!(__typed::Of::<#alias>::LIST);
+        let (told, is_list) = (self.told_by_type(i).into_iter(), quote!(__typed::Of::<#alias>::LIST));
         quote! {
             type #alias = #list;
-            type #item_alias = <#alias as __typed::Element<{ #is_list }>>::Key;
+            type #item_alias = <#alias as __typed::Element<{ #(#told;)* #is_list }>>::Key;
             impl __typed::At<#number> for __Keys { type Key = #item_alias; }
         }
     }

@@ -3,7 +3,7 @@
 use super::super::ast::{Block, BlockKind, DeclKind, Limit, Run};
 use super::super::names;
 use super::super::plan::{Step, What};
-use super::{Lower, docs, index, key_spec, numbered, raise, reading_spec};
+use super::{Lower, docs, index, key_spec, number, numbered, raise, reading_spec};
 use crate::code::{code, read};
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, quote};
@@ -251,10 +251,8 @@ impl Lower<'_> {
             let (text, name) = (word.to_string(), &step.name);
             quote!(#text, #name, #constant)
         });
-        items.extend(quote! {
-            const #constant: i128 = __wire::#word(#expr) as i128;
-            #call
-        });
+        let number = number(expr, &word);
+        items.extend(quote!(const #constant: i128 = #number as i128; #call));
         quote!(::core::option::Option::Some(__adk::check::limit(#constant)))
     }
 }

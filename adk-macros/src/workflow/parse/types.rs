@@ -3,6 +3,7 @@
 use super::super::ast::Key;
 use super::super::names::{nearest, type_text};
 use super::expect::{self, PREFIXES, expected};
+use crate::sized::{self, Unsized};
 use proc_macro2::TokenTree;
 use syn::parse::ParseStream;
 use syn::spanned::Spanned as _;
@@ -74,7 +75,13 @@ fn owned(ty: &Type) -> syn::Result<()> {
             (format!("`{shown}` has no size"), format!("`Vec<{}>`", type_text(&slice.elem)))
         }
         Type::ImplTrait(_) | Type::Infer(_) => (format!("`{shown}` says no type"), "the type itself".into()),
-        _ => return Ok(()),
+        _ => {
+            let Some(Unsized { span, shown, help }) = sized::own(&mut ty.clone()).into_iter().next() else {
+                return Ok(());
+            };
+            let text = format!("syntax: a key owns its value, and `{shown}` has no size; help: {help}");
+            return Err(syn::Error::new(span, text));
+        }
     };
     Err(syn::Error::new(ty.span(), format!("syntax: a key owns its value, and {why}; help: write {help}")))
 }

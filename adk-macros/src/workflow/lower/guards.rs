@@ -1,0 +1,59 @@
+//! The type of a key that guards of a `match` may need.
+//!
+//! Where a key is missing nothing says its type, and rustc would ask for it behind a guard (E0282). So what is wrong with
+//! the key is told on the way to its type, by a const that chooses it: the type is an error then, of which rustc says
+//! nothing more.
+
+use super::super::ast::{Block, BlockKind, Key};
+use super::super::names;
+use super::super::plan::{Step, What};
+use super::flow::KEY;
+use super::{Lower, call, index, numbered};
+use proc_macro2::TokenStream;
+use quote::quote;
+
+impl Lower<'_> {
+    /// The call that raises what is wrong with the key of a block, where the type of the key has to tell it.
+    pub(super) fn told_by_type(&self, i: usize) -> Option<TokenStream> {
+        let step = self.plan.steps.get(i).filter(|step| self.has_guard && !step.told)?;
+        let is_needed =
+            guarded(step).is_some() || (i + 1..self.plan.steps.len()).any(|at| self.is_element(i, at));
+        let (span, fits) = self.steering(i, step).filter(|_| is_needed)?;
+        let (at, part) = (index(i), index(KEY));
+        Some(call(span, quote!(__raise), quote!(#at, #part, #fits)))
+    }
+
+    /// The type of the key of a `match`.
+    pub(super) fn key_to_match(&self, i: usize) -> TokenStream {
+        let key = self.key_itself(i);
+        let Some(told) = self.told_by_type(i) else { return key };
+        let key = quote!(<#key as __typed::OfValue<{ #told; false }>>::Value);
+        // Of an element nothing is known where its list is missing, which is told by its own type.
+        match (0..i).rev().find(|each| self.is_element(*each, i)) {
+            Some(each) => {
+                let item = numbered("Item", each);
+                quote!(<(#key, #item, (), ()) as __typed::First>::T0)
+            }
+            None => key,
+        }
+    }
+
+    /// Whether a `match` with guards is on the element of an `each`.
+    fn is_element(&self, each: usize, choice: usize) -> bool {
+        let [Some(each), Some(choice)] = [each, choice].map(|i| self.plan.steps.get(i)) else { return false };
+        match each.what {
+            What::Block(Block { kind: BlockKind::Each { item, .. }, .. }) => {
+                guarded(choice).is_some_and(|key| key.text() == names::plain(item))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The key of a `match` with guards.
+fn guarded<'a>(step: &Step<'a>) -> Option<&'a Key> {
+    match step.what {
+        What::Block(block) if block.is_guarded() => block.kind.key(),
+        _ => None,
+    }
+}

@@ -1,0 +1,34 @@
+//! Types without a size where a value stands: one message for each, whatever the body does with it.
+
+use adk::prelude::*;
+
+#[agent(writes = length)]
+fn measure(text: Option<str>, words: &Vec<[u8]>) -> usize {
+    text.map_or(0, str::len) + words.len()
+}
+
+#[agent(writes = title)]
+async fn title() -> Result<(Option<str>, Flow)> {
+    Ok((None, Flow::Continue))
+}
+
+/// Looks up a word.
+#[tool]
+fn look_up(word: str) -> dyn ToString {
+    word.to_owned()
+}
+
+#[data]
+pub struct Page {
+    pub title: Option<str>,
+    pub lines: [str; 2],
+}
+
+workflow! {
+    pub Article(notes: Vec<str>, words: Vec<Vec<u8>>) {
+        measure(text = notes);
+        loop(max = 2) < title >
+    }
+}
+
+fn main() {}
