@@ -148,7 +148,7 @@ const fn words(keys: usize) -> usize {
 /// How much room the flow of a workflow needs.
 pub(super) const fn sizes(spec: &Spec<'_>) -> Sizes {
     let declared = spec.inputs.len() + spec.lets.len() + spec.states.len();
-    let keys = 2 + declared + keys::count(spec.steps, 0, spec.steps.len());
+    let keys = 2 + declared + keys::count(spec.steps);
     let (mut depth, mut deepest, mut i) = (0_usize, 0, 0);
     let end = spec.steps.len();
     while i < end {

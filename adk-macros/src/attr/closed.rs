@@ -92,14 +92,28 @@ fn names_lifetime(tokens: TokenStream) -> bool {
     false
 }
 
-/// Whether anything is borrowed, as far as tokens tell.
+/// Whether anything is borrowed for a time that is not said, as far as tokens tell.
 fn borrows(tokens: TokenStream) -> bool {
-    tokens.into_iter().any(|token| match token {
-        TokenTree::Punct(punct) => matches!(punct.as_char(), '&' | '\''),
-        TokenTree::Ident(ident) => ident == "Cow",
-        TokenTree::Group(group) => borrows(group.stream()),
-        TokenTree::Literal(_) => false,
-    })
+    let mut tokens = tokens.into_iter().peekable();
+    let is_tick = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == '\'');
+    while let Some(token) = tokens.next() {
+        let found = match &token {
+            TokenTree::Punct(punct) if punct.as_char() == '&' => !tokens.peek().is_some_and(is_tick),
+            tick if is_tick(tick) => {
+                tokens.peek().is_some_and(|name| !matches!(name, TokenTree::Ident(name) if name == "static"))
+            }
+            TokenTree::Ident(ident) if ident == "Cow" => {
+                tokens.next();
+                !tokens.peek().is_some_and(is_tick)
+            }
+            TokenTree::Group(group) => borrows(group.stream()),
+            _ => false,
+        };
+        if found {
+            return true;
+        }
+    }
+    false
 }
 
 #[cfg(test)]

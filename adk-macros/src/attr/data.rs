@@ -4,11 +4,11 @@ use super::closed;
 use super::report::Report;
 use crate::docs;
 use crate::sized::{self, Unsized};
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Data, DeriveInput, Path, Token};
+use syn::{Attribute, Data, DeriveInput, Field, Path, Token};
 
 pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = Report::new("syntax");
@@ -27,7 +27,8 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
         report.at(union.union_token.span, "a `union` has no form in JSON", "write an `enum`");
         return report.beside(item);
     }
-    let item = if own_fields(&mut input, &mut report) { input.to_token_stream() } else { item };
+    let mended = own_fields(&mut input, &mut report) | declare_lifetimes(&mut input, &mut report);
+    let item = if mended { input.to_token_stream() } else { item };
     let private = crate::facade::private();
     let own: Vec<String> = input.attrs.iter().flat_map(derived).collect();
     let derives = [
@@ -65,17 +66,75 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Tells the fields that have no size, and goes on with what owns their values; whether there are any.
 fn own_fields(input: &mut DeriveInput, report: &mut Report) -> bool {
-    let fields: Vec<_> = match &mut input.data {
-        Data::Struct(data) => data.fields.iter_mut().collect(),
-        Data::Enum(data) => data.variants.iter_mut().flat_map(|variant| variant.fields.iter_mut()).collect(),
-        Data::Union(_) => Vec::new(),
-    };
     let mut any = false;
-    for Unsized { span, shown, help } in fields.into_iter().flat_map(|field| sized::own(&mut field.ty)) {
+    for Unsized { span, shown, help } in fields(input).into_iter().flat_map(|field| sized::own(&mut field.ty))
+    {
         report.at(span, format!("`{shown}` has no size, so no field can hold it"), help);
         any = true;
     }
     any
+}
+
+fn fields(input: &mut DeriveInput) -> Vec<&mut Field> {
+    match &mut input.data {
+        Data::Struct(data) => data.fields.iter_mut().collect(),
+        Data::Enum(data) => data.variants.iter_mut().flat_map(|variant| variant.fields.iter_mut()).collect(),
+        Data::Union(_) => Vec::new(),
+    }
+}
+
+/// Tells the lifetimes that are not declared, each where it stands: rustc would say it of each derive as well. Goes on with
+/// `'static`; whether there are any.
+fn declare_lifetimes(input: &mut DeriveInput, report: &mut Report) -> bool {
+    let name = input.ident.to_string();
+    let mut known: Vec<String> = vec!["static".into(), "_".into()];
+    known.extend(input.generics.lifetimes().map(|one| one.lifetime.ident.to_string()));
+    let mut any = false;
+    for field in fields(input) {
+        let mut told = |lifetime: &Ident| {
+            any = true;
+            report.at(
+                lifetime.span(),
+                format!("the lifetime `'{lifetime}` is not declared"),
+                format!("own the value, as in `String`, or declare it, as in `{name}<'{lifetime}>`"),
+            );
+        };
+        let tokens = field.ty.to_token_stream();
+        let fixed = declared(tokens, &known, &mut told);
+        if let Some(ty) = fixed.and_then(|tokens| syn::parse2(tokens).ok()) {
+            field.ty = ty;
+        }
+    }
+    any
+}
+
+/// A type with `'static` for each lifetime that is not known; `None` where all are.
+fn declared(ty: TokenStream, known: &[String], told: &mut impl FnMut(&Ident)) -> Option<TokenStream> {
+    let (mut out, mut any, mut is_lifetime) = (TokenStream::new(), false, false);
+    for token in ty {
+        let was_tick = std::mem::replace(
+            &mut is_lifetime,
+            matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '\''),
+        );
+        out.extend([match token {
+            TokenTree::Ident(name) if was_tick && !known.contains(&name.to_string()) => {
+                any = true;
+                told(&name);
+                TokenTree::Ident(Ident::new("static", name.span()))
+            }
+            TokenTree::Group(group) => match declared(group.stream(), known, told) {
+                Some(inside) => {
+                    any = true;
+                    let mut fresh = Group::new(group.delimiter(), inside);
+                    fresh.set_span(group.span());
+                    TokenTree::Group(fresh)
+                }
+                None => TokenTree::Group(group),
+            },
+            token => token,
+        }]);
+    }
+    any.then_some(out)
 }
 
 /// The number by which `key-type` knows the type: by where it stands, which no other type shares.

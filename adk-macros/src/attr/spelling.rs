@@ -7,8 +7,11 @@ pub(crate) fn nearest<'a>(wanted: &str, words: &[&'a str]) -> Option<&'a str> {
     (distance * 2 <= wanted.chars().count().max(word.len())).then_some(word)
 }
 
-/// How many letters have to be changed, added or removed.
+/// How many letters have to be changed, added or removed; all capitals count once.
 fn distance(left: &str, right: &str) -> usize {
+    if left != right && left.eq_ignore_ascii_case(right) {
+        return 1;
+    }
     let right: Vec<char> = right.chars().collect();
     let mut row: Vec<usize> = (0..=right.len()).collect();
     for (at, letter) in left.chars().enumerate() {

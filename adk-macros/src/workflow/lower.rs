@@ -30,6 +30,7 @@ use crate::code::{code, read};
 use crate::facade;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
+use syn::Attribute;
 
 /// What all parts of the expansion need.
 struct Lower<'a> {
@@ -58,6 +59,7 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> Toke
     let structs = lower.structs();
     let keys = lower.key_structs();
     let (allow, names) = (allow(), facade::names_of_workflows());
+    let deprecated = deprecated(&tree.attrs);
     let slips = lower.slip_holder();
     let declared = lower.declared();
     let awaits = lower.awaits();
@@ -74,6 +76,7 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> Toke
         #keys
         #slips
         #allow
+        #deprecated
         const _: () = {
             #names
             #declared
@@ -123,6 +126,11 @@ fn allow() -> TokenStream {
             clippy::nursery
         )]",
     )
+}
+
+/// What is deprecated may use itself. What else is used is the user's to be warned of.
+fn deprecated(attrs: &[Attribute]) -> Option<TokenStream> {
+    attrs.iter().any(|attr| attr.path().is_ident("deprecated")).then(|| read("#[allow(deprecated)]"))
 }
 
 /// `__PREFIX_3`.

@@ -124,8 +124,11 @@ pub(super) fn within<'a>(
         .map(|(_, one)| one)
 }
 
-/// How many characters have to be changed, added or removed; two that are swapped count once.
+/// How many characters have to be changed, added or removed; two that are swapped count once, and so do all capitals.
 fn distance(a: &str, b: &str) -> usize {
+    if a != b && a.eq_ignore_ascii_case(b) {
+        return 1;
+    }
     let b: Vec<char> = b.chars().collect();
     let mut before_last: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();

@@ -34,6 +34,10 @@ const fn split(key: &str) -> (&str, &str) {
 /// How many bytes have to be changed, added or removed; two that are swapped count once. `None` when it is more than a
 /// third of the word.
 const fn spelling(a: &str, b: &str) -> Option<usize> {
+    // Capitals count as one mistake, however many there are.
+    if a.eq_ignore_ascii_case(b) {
+        return Some(1);
+    }
     let (a, b) = (a.as_bytes(), b.as_bytes());
     if a.len() > LONGEST || b.len() > LONGEST || a.len().abs_diff(b.len()) > most(a) {
         return None;

@@ -301,32 +301,51 @@ impl<'t, 'a> Keys<'t, 'a> {
     }
 }
 
-/// How many keys may be written between two steps: every write counts as a key of its own.
-pub(super) const fn count(steps: &[Step<'_>], mut at: usize, end: usize) -> usize {
-    let (mut keys, all) = (0, steps.len());
-    while at < end {
+/// How many keys may be written: every write counts as a key of its own, once more for each `each` around it.
+pub(super) const fn count(steps: &[Step<'_>]) -> usize {
+    let (mut keys, mut deep, mut around, mut at) = (0, 0, 0, 0);
+    while at < steps.len() {
         let step = &steps[at];
+        if deep > 0 && at == steps[around].end {
+            deep -= 1;
+            around = if deep > 0 { each_around(steps, around) } else { 0 };
+        }
         match step.kind {
             StepKind::Agent { meta, .. } => {
+                let mut own = 0;
                 if is_alone(meta) {
-                    keys += meta.writes.len();
+                    own += meta.writes.len();
                 } else {
                     let mut all = Effects::writes(meta, step.renames);
                     while all.next().is_some() {
-                        keys += 1;
+                        own += 1;
                     }
                 }
                 if matches!(meta.kind, AgentKind::Workflow) {
-                    keys += session::count(meta);
+                    own += session::count(meta);
                 }
+                // What an `each` writes is a key outside of it as well.
+                keys += own * (1 + deep);
             }
-            // What an `each` writes is a key outside of it as well.
             StepKind::Each { .. } => {
-                keys += 1 + count(steps, at + 1, if step.end <= all { step.end } else { all });
+                (around, deep) = (at, deep + 1);
+                keys += 1;
             }
             _ => {}
         }
         at += 1;
     }
     keys
+}
+
+/// The innermost `each` around that one, which has one.
+const fn each_around(steps: &[Step<'_>], inner: usize) -> usize {
+    let mut at = inner;
+    while at > 0 {
+        at -= 1;
+        if matches!(steps[at].kind, StepKind::Each { .. }) && steps[at].end > steps[inner].end {
+            return at;
+        }
+    }
+    0
 }

@@ -1,7 +1,7 @@
 //! More faults than are told at once, and more text than fits into a message.
 
 use super::{Facts, Spec, Step, facts, sizes};
-use crate::spec::{AgentMeta, StepKind};
+use crate::spec::{AgentMeta, KeySpec, StepKind};
 use std::iter::repeat_n;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -74,4 +74,26 @@ fn a_fault_that_is_longer_than_a_message_is_cut_off() {
     assert!(message.starts_with("key-missing: agent `agent_0` reads `\u{e9}\u{e9}"), "{message}");
     assert!(message.ends_with("\u{e9}..."), "{message}");
     assert!((4_090..=4_096).contains(&message.len()), "{}", message.len());
+}
+
+/// The room for `deep` blocks `each` inside of each other, around one agent that writes a key.
+fn room_of_eaches(deep: usize) -> usize {
+    let note = [KeySpec::new("note", "String")];
+    let writer = AgentMeta::custom("writer").writes(&note);
+    let each = |i: usize| {
+        let kind = StepKind::Each { item: "item", list: "list", max_concurrency: None };
+        Step::new("", kind, 2 * deep - i)
+    };
+    let agent = Step::new("writer", StepKind::Agent { meta: &writer, instance: false }, deep);
+    let ends = (0..deep).map(|i| Step::new("", StepKind::End, deep + 1 + i));
+    let steps: Vec<_> = (0..deep).map(each).chain([agent]).chain(ends).collect();
+    sizes(&Spec::new("root", "", &steps)).keys
+}
+
+#[test]
+fn blocks_each_inside_of_each_other_cost_room_for_each_of_them_and_no_more() {
+    for deep in [1, 2, 12] {
+        // The item of each block, and the key once in each block and once outside.
+        assert_eq!(room_of_eaches(deep), 2 + deep + (deep + 1), "{deep}");
+    }
 }

@@ -14,7 +14,11 @@ use syn::ReturnType;
 
 /// The function, the hidden struct, and the impl.
 pub(crate) fn agent(function: &Function, args: &AgentArgs, report: Report) -> TokenStream {
-    let written = super::written(function);
+    let mut written = super::written(function);
+    // A type that is less visible is an error in our impl, which says it under the type.
+    if !matches!(function.vis, syn::Visibility::Inherited) {
+        written = quote!(#[allow(private_interfaces)] #written);
+    }
     if check::is_method(function) {
         return report.beside(written);
     }

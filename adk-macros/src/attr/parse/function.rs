@@ -66,14 +66,25 @@ impl Parse for Parsed {
 
 /// Reads a function; `None` when it is none, which is reported with where the attribute may stand.
 pub(crate) fn function(item: TokenStream, help: &str, report: &mut Report) -> Option<Function> {
-    let Parsed(attrs, vis, mut sig, body) = match Parsed::parse.parse2(item) {
+    let Parsed(mut attrs, vis, mut sig, mut body) = match Parsed::parse.parse2(item) {
         Ok(parsed) => parsed,
         Err(error) => {
             report.at(error.span(), "this is no function", help);
             return None;
         }
     };
-    let (mut params, mut attrs, mut body) = (Vec::new(), attrs, body);
+    attrs.retain(|attr| {
+        let second = ["agent", "tool"].iter().any(|name| attr.path().is_ident(name));
+        if second {
+            report.at(
+                attr.path().span(),
+                "one function is one agent or one tool",
+                "remove one of the two attributes; for the other write a function that calls this one",
+            );
+        }
+        !second
+    });
+    let mut params = Vec::new();
     if own_types(&mut sig, report) {
         // What stands in it may be right for what was written.
         body = Group::new(Delimiter::Brace, quote::quote!(loop {}));
@@ -141,6 +152,12 @@ fn own(attrs: &mut Vec<Attribute>, report: &mut Report) -> (Vec<Attribute>, Opti
                     "write `#[default(3)]`, with any expression",
                 ),
             }
+        } else if attr.path().is_ident("cfg") {
+            report.at(
+                attr.path().span(),
+                "a parameter cannot have a condition, since the attribute does not see what rustc leaves out",
+                "write `#[cfg(...)]` before the function, and one function for each case",
+            );
         } else {
             rest.push(attr);
         }

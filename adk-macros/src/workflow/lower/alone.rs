@@ -20,7 +20,8 @@ pub(super) fn agent(decl: &Decl) -> TokenStream {
     let declares = own.lower(name, &id, &[], &|_| None);
     let types = super::fits::written(name, output.as_deref());
     let (allow, adk, short) = (super::allow(), facade::private(), facade::names_of_workflows());
-    let fallback = attrs.is_empty().then(|| {
+    let deprecated = super::deprecated(attrs);
+    let fallback = (!attrs.iter().any(crate::docs::is_doc)).then(|| {
         let doc = format!("The LLM agent `{text}`.");
         quote!(#[doc = #doc])
     });
@@ -33,6 +34,7 @@ pub(super) fn agent(decl: &Decl) -> TokenStream {
             agent: #adk::llm::Declared<#name, 0>,
         }
         #allow
+        #deprecated
         const _: () = {
             #short
             #declares

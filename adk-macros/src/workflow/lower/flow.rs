@@ -59,10 +59,8 @@ impl Lower<'_> {
             if !step.name.is_empty() || matches!(step.what, What::Break(_)) {
                 raises.extend(self.raise(step.span, i, NAME, &fits));
             }
-            if let Some((span, fits)) = self.steering(i, step) {
-                if self.told_by_type(i).is_none() {
-                    raises.extend(self.raise(span, i, KEY, &fits));
-                }
+            if let Some((span, fits)) = self.steering(i, step).filter(|_| self.told_by_type(i).is_none()) {
+                raises.extend(self.raise(span, i, KEY, &fits));
             }
             if let What::Declared(run, _) | What::Path(run) = step.what {
                 for (j, (renamed, key)) in run.reads.iter().enumerate() {

@@ -233,6 +233,7 @@ impl Parser {
                 "syntax: blocks are nested more than {DEEPEST} deep here; help: make the inner ones a workflow of their own"
             );
             self.report.at(open, text);
+            self.partial = true;
             self.unclosed |= !skip::block(input);
             return Ok(None);
         }

@@ -164,7 +164,8 @@ impl Parser {
             return Err(expected(input, "an agent, as in `pub critic -> criticism: String { ... }`"));
         }
         while !input.is_empty() {
-            let attrs = expect::docs(input)?;
+            let attrs = expect::attributes(input)?;
+            let attrs = self.of_struct(attrs, "an agent", "agent!");
             let vis = input.parse()?;
             if input.peek(kw::agent) && input.peek2(Ident) {
                 input.parse::<kw::agent>()?;

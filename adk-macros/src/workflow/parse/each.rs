@@ -3,7 +3,7 @@
 use super::super::ast::Key;
 use super::Parser;
 use super::expect::{self, expected};
-use proc_macro2::TokenTree;
+use proc_macro2::{TokenStream, TokenTree};
 use syn::parse::ParseStream;
 use syn::{Ident, Token, token};
 
@@ -18,7 +18,7 @@ impl Parser {
         let item = expect::name(input, &what)?;
         expect::token::<Token![in]>(input, &format!("`in` and the key of the list, {example}"))?;
         let list = expect::key(input, &format!("the key of the list, {example}"), false)?;
-        if input.peek(Token![.]) || input.peek(Token![::]) {
+        if input.peek(Token![.]) || input.peek(Token![::]) || is_call(input) {
             return Err(syn::Error::new(
                 list.name.span(),
                 "syntax: `each` takes a key that holds a list, and no expression; help: let an agent write the key, as in `each item in items < ... >`",
@@ -31,4 +31,16 @@ impl Parser {
         }
         Ok((item, list))
     }
+}
+
+/// Whether parentheses follow in which no argument of `each` stands.
+fn is_call(input: ParseStream<'_>) -> bool {
+    fn inside(input: ParseStream<'_>) -> syn::Result<bool> {
+        let list;
+        syn::parenthesized!(list in input);
+        let is_argument = list.peek(Ident) && list.peek2(Token![=]);
+        list.parse::<TokenStream>()?;
+        Ok(!is_argument)
+    }
+    inside(&input.fork()).unwrap_or(false)
 }

@@ -114,25 +114,37 @@ pub(super) fn stray(input: ParseStream<'_>) -> Option<syn::Error> {
     Some(syn::Error::new(first, text))
 }
 
-/// Only doc comments may stand here; the rest of the attributes are returned as a fault.
+/// Only doc comments may stand here; of other attributes the first is returned as a fault.
 pub(super) fn docs(input: ParseStream<'_>) -> syn::Result<Vec<Attribute>> {
-    let only =
-        "syntax: only a doc comment may stand before this; help: attributes belong before the macro call";
-    if input.fork().call(Attribute::parse_outer).is_err() {
-        let span = input.parse::<Token![#]>()?.span;
-        input.parse::<Option<Token![!]>>()?;
-        if !input.peek(token::Bracket) {
-            let text = "syntax: this `#` begins nothing; help: remove it";
-            return Err(syn::Error::new(span, text));
+    let attrs = attributes(input)?;
+    let Some(other) = attrs.iter().find(|attr| !attr.path().is_ident("doc")) else {
+        return Ok(attrs);
+    };
+    let is_condition = ["cfg", "cfg_attr"].iter().any(|name| other.path().is_ident(name));
+    let text = match is_condition {
+        true => {
+            "syntax: a part cannot have a condition, since the macro does not see what rustc leaves out; help: write `#[cfg(...)]` before the macro call, and one call for each case"
         }
-        input.parse::<TokenTree>()?;
-        return Err(syn::Error::new(span, only));
+        false => ONLY_DOCS,
+    };
+    Err(syn::Error::new_spanned(other.path(), text))
+}
+
+const ONLY_DOCS: &str = "syntax: only a doc comment may stand before this; help: write the attribute before the name of the workflow, where it holds for all of it";
+
+/// All attributes.
+pub(super) fn attributes(input: ParseStream<'_>) -> syn::Result<Vec<Attribute>> {
+    if input.fork().call(Attribute::parse_outer).is_ok() {
+        return input.call(Attribute::parse_outer);
     }
-    let attrs = input.call(Attribute::parse_outer)?;
-    match attrs.iter().find(|attr| !attr.path().is_ident("doc")) {
-        None => Ok(attrs),
-        Some(attr) => Err(syn::Error::new_spanned(attr.path(), only)),
+    let span = input.parse::<Token![#]>()?.span;
+    input.parse::<Option<Token![!]>>()?;
+    if !input.peek(token::Bracket) {
+        let text = "syntax: this `#` begins nothing; help: remove it";
+        return Err(syn::Error::new(span, text));
     }
+    input.parse::<TokenTree>()?;
+    Err(syn::Error::new(span, ONLY_DOCS))
 }
 
 /// `plan` or `user:plan`; before a type, `user: Plan` is a key that is called `user`.

@@ -104,19 +104,27 @@ impl Parser {
 
     /// Attributes of the workflow: those that make sense on the struct that it becomes, and `#[bounds(...)]`.
     fn attributes(&mut self, attrs: Vec<Attribute>, bounds: &mut Bounds) -> Vec<Attribute> {
+        let (own, rest): (Vec<_>, Vec<_>) =
+            attrs.into_iter().partition(|attr| attr.path().is_ident("bounds"));
+        for attr in own {
+            self.bounds(&attr, bounds);
+        }
+        self.of_struct(rest, "a workflow", "workflow!")
+    }
+
+    /// Those attributes that make sense on the struct that a workflow or an agent becomes.
+    pub(super) fn of_struct(&mut self, attrs: Vec<Attribute>, what: &str, call: &str) -> Vec<Attribute> {
         let known = ["doc", "allow", "expect", "warn", "deny", "deprecated", "must_use"];
         let (kept, other): (Vec<_>, Vec<_>) =
             attrs.into_iter().partition(|attr| known.iter().any(|name| attr.path().is_ident(name)));
         for attr in other {
-            if attr.path().is_ident("bounds") {
-                self.bounds(&attr, bounds);
-                continue;
-            }
             let text = match attr.path().is_ident("derive") {
-                true => {
-                    "syntax: nothing can be derived for a workflow; help: implement the trait for the struct that it becomes"
+                true => format!(
+                    "syntax: nothing can be derived for {what}; help: implement the trait for the struct that it becomes"
+                ),
+                false => {
+                    format!("syntax: this attribute cannot stand on {what}; help: put it before `{call}`")
                 }
-                false => "syntax: this attribute cannot stand on a workflow; help: put it before `workflow!`",
             };
             self.report.parse(syn::Error::new_spanned(attr.path(), text));
         }

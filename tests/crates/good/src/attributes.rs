@@ -73,3 +73,34 @@ fn they_keep_their_names() {
     assert_eq!(call(None), Ok((None, Flow::Continue)));
     assert_eq!(<r#match as adk::Agent>::META.reads[0].name, "type");
 }
+
+adk::llm::agent! {
+    /// Criticises as it was done before.
+    #[deprecated(note = "use another")]
+    #[must_use]
+    pub old_critic -> criticism: String { instruction: "Criticise {question}" }
+}
+
+adk::workflow! {
+    /// Answers as it was done before.
+    #[deprecated]
+    #[must_use]
+    #[allow(deprecated)]
+    pub Old(question: String = "why?") -> (answer: String, criticism: String) {
+        agent answerer -> answer: String { instruction: "{question}" }
+
+        named: loop(max = 2) < answerer >
+        match question < "why?" => answerer as second, _ => () >
+        old_critic
+    }
+}
+
+adk::workflow! {
+    /// Is of use to itself.
+    #[deprecated]
+    pub OldToo(question: String) -> answer: String {
+        agent answerer -> answer: String { instruction: "{question}" }
+
+        answerer
+    }
+}

@@ -162,7 +162,7 @@ const fn if_absent(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, reader: 
 /// The key of this workflow that is spelled most like it.
 const fn nearest<'a>(spec: &Spec<'a>, at: usize, key: &'a str) -> &'a str {
     let mut closest = Closest::to(key);
-    let mut each = Known::up_to(spec, at, spec.steps.len());
+    let mut each = Known::written(spec, at);
     while let Some(other) = each.next() {
         closest.show(other);
     }
@@ -211,18 +211,26 @@ const fn known(m: &mut Message, spec: &Spec<'_>, at: usize) {
     }
 }
 
-/// The keys that are declared, the elements around a step, and what the steps up to `end` write; each once.
+/// The keys that are declared, the elements around a step, and what the steps up to `end` write.
 struct Known<'s, 'a> {
     spec: &'s Spec<'a>,
     at: usize,
     end: usize,
+    /// Whether each is given once. To look for that among all keys costs a look at all steps for each of them.
+    once: bool,
     place: usize,
     effects: Option<Effects<'a>>,
 }
 
 impl<'s, 'a> Known<'s, 'a> {
+    /// What is written up to that step, each key once.
     const fn up_to(spec: &'s Spec<'a>, at: usize, end: usize) -> Self {
-        Self { spec, at, end, place: 0, effects: None }
+        Self { spec, at, end, once: true, place: 0, effects: None }
+    }
+
+    /// What is written anywhere, as often as it is.
+    const fn written(spec: &'s Spec<'a>, at: usize) -> Self {
+        Self { spec, at, end: spec.steps.len(), once: false, place: 0, effects: None }
     }
 
     const fn next(&mut self) -> Option<&'a str> {
@@ -233,7 +241,7 @@ impl<'s, 'a> Known<'s, 'a> {
             let i = self.place;
             if let Some(effects) = &mut self.effects {
                 if let Some(effect) = effects.next() {
-                    if !self.is_repeated(effect.key, i - 1 - steps) {
+                    if !(self.once && self.is_repeated(effect.key, i - 1 - steps)) {
                         return Some(effect.key);
                     }
                     continue;
