@@ -1,4 +1,4 @@
-//! Mistakes in `#[data]`, and data that is less visible than what takes it: one message each.
+//! Lifetimes that `#[data]` does not declare: one message for each place.
 
 use adk::prelude::*;
 use std::borrow::Cow;
@@ -12,22 +12,6 @@ pub struct Undeclared {
 pub enum Word {
     Known(Cow<'w, str>),
     Unknown,
-}
-
-#[data]
-pub struct Unknown {
-    pub title: Cow<'static, str>,
-    pub lines: Vec<Nope>,
-}
-
-#[data]
-struct Score {
-    points: u32,
-}
-
-#[agent(writes = best)]
-pub fn best(scores: &[Score]) -> u32 {
-    scores.iter().map(|score| score.points).max().unwrap_or(0)
 }
 
 fn main() {}
