@@ -106,6 +106,7 @@ pub fn faults(spec: &Spec<'_>) -> Vec<Fault> {
     if let Some(message) = names::of_workflow(spec) {
         faults.push(fault("", &message));
     }
+    keys::declared_twice(spec, &mut faults);
     let mut flow = flow::faults(spec).into_iter().peekable();
     for (at, (step, finding)) in spec.steps.iter().zip(&findings).enumerate() {
         let first = faults.len();
@@ -114,7 +115,11 @@ pub fn faults(spec: &Spec<'_>) -> Vec<Fault> {
         }
         own(spec, step, spec.steps, &mut faults);
         while let Some((_, message)) = flow.next_if(|(of, _)| *of == at) {
-            faults.push(fault(step.name, &message));
+            let found = fault(step.name, &message);
+            // What is empty is not said to be endless too.
+            if found.check != "loop-endless" || !is_empty(step, spec.steps) {
+                faults.push(found);
+            }
         }
         for fault in faults.iter_mut().skip(first) {
             fault.step = Some(at);
@@ -152,14 +157,19 @@ fn own(spec: &Spec<'_>, step: &Step<'_>, steps: &[Step<'_>], faults: &mut Vec<Fa
         }
         _ => {}
     }
-    let block = matches!(step.kind, StepKind::Sequence | StepKind::Parallel { .. } | StepKind::Loop { .. });
-    let next = steps.get(step.end.saturating_sub(1));
-    if block && next.is_none_or(|last| std::ptr::eq(last, step)) {
+    if is_empty(step, steps) {
         let mut message = Message::new();
         message.all(&["block-empty: block `", step.name, "` has no steps; help: remove it, or put "]);
         message.push(if spec.built { "an agent into it" } else { "a step into it" });
         faults.push(fault(step.name, &message));
     }
+}
+
+/// Whether it is a block without steps.
+fn is_empty(step: &Step<'_>, steps: &[Step<'_>]) -> bool {
+    let block = matches!(step.kind, StepKind::Sequence | StepKind::Parallel { .. } | StepKind::Loop { .. });
+    let next = steps.get(step.end.saturating_sub(1));
+    block && next.is_none_or(|last| std::ptr::eq(last, step))
 }
 
 /// The faults of an agent, and of those that it may transfer to.

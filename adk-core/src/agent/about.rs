@@ -22,6 +22,10 @@ pub(crate) struct Key {
 impl Key {
     /// A key of a type that is known.
     pub(crate) fn of<T: 'static>(name: impl Into<String>) -> Self {
+        // A text that is given as `&str` is stored, and read, as any other.
+        if TypeId::of::<T>() == TypeId::of::<&'static str>() {
+            return Self::of::<String>(name);
+        }
         let ty = std::any::type_name::<T>();
         let ty = if ty == std::any::type_name::<String>() { "String" } else { ty };
         Self { name: name.into(), ty: ty.into(), optional: false, any: false, id: Some(TypeId::of::<T>) }

@@ -1,7 +1,31 @@
-//! `agent-attribute`: the keys of an agent that is written by hand stand in one place.
+//! The keys that are declared: `agent-attribute` for those of an agent that is written by hand, which stand in one place,
+//! and `key-duplicate` for those of a tree that is built at run time.
 
 use super::message::Message;
-use crate::spec::AgentMeta;
+use super::{Fault, fault};
+use crate::spec::{AgentMeta, Spec};
+use std::collections::HashMap;
+
+/// Keys of a tree that is built at run time for which its root says two things. Of a workflow the tokens tell it.
+pub(super) fn declared_twice(spec: &Spec<'_>, faults: &mut Vec<Fault>) {
+    if !spec.built {
+        return;
+    }
+    let lets = spec.lets.iter().map(|key| (key.name, "`.initial_state`"));
+    let states = spec.states.iter().map(|key| (key.name, "`.state_key`"));
+    let mut declared = HashMap::new();
+    for (key, by) in lets.chain(states) {
+        let Some(first) = declared.insert(key, by) else { continue };
+        let mut m = Message::new();
+        m.all(&["key-duplicate: `", key, "` is declared twice"]);
+        match first == by {
+            true => m.all(&[" by ", by]),
+            false => m.all(&[": by ", first, " and by ", by]),
+        }
+        m.push("; help: remove one of them, or choose another name");
+        faults.push(fault("", &m));
+    }
+}
 
 /// Ends const evaluation when a description says keys itself that `#[agent(...)]` says.
 #[doc(hidden)]

@@ -5,8 +5,8 @@ use adk_core::llm::LlmAgent;
 use adk_core::tool::FunctionTool;
 use adk_core::tools::exit_loop;
 use adk_core::{
-    AgentMeta, BoxFuture, BuildError, Context, DynAgent, Error, ErrorKind, Flow, LoopAgent, ParallelAgent,
-    Prepare, Result, SequentialAgent, Tree,
+    AgentMeta, BoxFuture, BuildError, Context, DynAgent, Error, ErrorKind, Flow, KeySpec, LoopAgent,
+    ParallelAgent, Prepare, Result, SequentialAgent, Tree,
 };
 use std::sync::Arc;
 
@@ -195,6 +195,82 @@ fn an_agent_by_itself_is_a_tree() {
         );
     }
     assert!(Tree::of(says("class")).is_ok() && Tree::of(says("naïve")).is_ok());
+}
+
+/// Ends the loop `outer`.
+struct EndsOuter;
+
+impl DynAgent for EndsOuter {
+    fn meta(&self) -> &AgentMeta<'_> {
+        const { &AgentMeta::custom("ends_outer").may_exit(true).exits(&["outer"]) }
+    }
+    fn run_dyn<'a>(&'a self, _: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
+        Box::pin(async { Ok(Flow::ExitTo("outer".into())) })
+    }
+    fn prepare_dyn(&self, _: &mut Prepare<'_>) {}
+}
+
+#[test]
+fn an_exit_by_name_outside_of_all_loops_is_one_fault() {
+    assert_eq!(
+        SequentialAgent::builder("root").sub_agent(EndsOuter).build().unwrap_err().to_string(),
+        "exit-outside-loop: agent `ends_outer` may end loop `outer`, but no loop of that name is around it; help: put it \
+         into a `LoopAgent` of that name"
+    );
+    assert!(LoopAgent::builder("outer").sub_agent(EndsOuter).build().is_ok());
+}
+
+#[test]
+fn an_empty_loop_is_not_called_endless_too() {
+    assert_eq!(checks(&LoopAgent::builder("again").build().unwrap_err()), [("again", "block-empty")]);
+    let zero = LoopAgent::builder("again").max_iterations(0).build();
+    assert_eq!(checks(&zero.unwrap_err()), [("again", "loop-max"), ("again", "block-empty")]);
+}
+
+#[test]
+fn what_the_root_says_twice_of_a_key_is_refused() {
+    let tree = || SequentialAgent::builder("root").sub_agent(says("a"));
+    let twice =
+        tree().state_key::<String>("k").initial_state("k", 3_u32).state_key::<u32>("s").state_key::<u32>("s");
+    let said: Vec<String> = twice.check().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        said.join("\n"),
+        "key-duplicate: `k` is declared twice: by `.initial_state` and by `.state_key`; help: remove one of them, or \
+         choose another name\nkey-duplicate: `s` is declared twice by `.state_key`; help: remove one of them, or choose \
+         another name"
+    );
+    assert!(twice.flow_checks(false).build().is_ok());
+    assert!(tree().initial_state("k", "a").state_key::<String>("s").build().is_ok());
+}
+
+#[test]
+fn a_first_value_that_is_a_text_may_be_given_as_str() {
+    /// Reads a text.
+    struct Reads;
+
+    impl DynAgent for Reads {
+        fn meta(&self) -> &AgentMeta<'_> {
+            const READS: &[KeySpec<'_>] = &[KeySpec::new("text", "String").of::<String>()];
+            const { &AgentMeta::custom("reads").reads(READS) }
+        }
+        fn run_dyn<'a>(&'a self, _: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
+            Box::pin(async { Ok(Flow::Continue) })
+        }
+        fn prepare_dyn(&self, _: &mut Prepare<'_>) {}
+    }
+
+    let tree = || SequentialAgent::builder("root").sub_agent(Reads);
+    assert!(tree().initial_state("text", "a").build().is_ok());
+    assert_eq!(
+        tree().initial_state("text", 1_u8).build().unwrap_err().to_string(),
+        "key-type: agent `reads` reads `text` as `String`, but `.initial_state` gives it as `u8`; help: read it as `u8`, \
+         or read another key"
+    );
+    assert_eq!(
+        tree().state_key::<u8>("text").build().unwrap_err().to_string(),
+        "key-type: agent `reads` reads `text` as `String`, but `.state_key` declares it as `u8`; help: read it as `u8`, \
+         or read another key"
+    );
 }
 
 /// An agent whose run panics.

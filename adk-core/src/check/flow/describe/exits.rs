@@ -66,6 +66,9 @@ pub(super) const fn outside(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>)
     if !closest.found().is_empty() {
         return m.all(&["; help: did you mean `", closest.found(), "`?"]);
     }
+    if count == 0 && spec.built {
+        return m.all(&["; help: put it into a `LoopAgent` of that name"]);
+    }
     if count == 0 {
         return m.all(&["; help: put it inside `", fault.key, ": loop(max = 5) < ... >`"]);
     }

@@ -82,7 +82,13 @@ const fn help(m: &mut Message, ty: &str, writer: &Writer<'_>, take: &str, or: &s
 const fn written_by(m: &mut Message, spec: &Spec<'_>, key: &str, writer: &Writer<'_>) {
     if writer.at >= spec.steps.len() {
         let declared = writer.at - spec.steps.len();
-        m.push(if declared < spec.inputs.len() {
+        m.push(if spec.built {
+            if declared < spec.lets.len() {
+                "`.initial_state` gives it as "
+            } else {
+                "`.state_key` declares it as "
+            }
+        } else if declared < spec.inputs.len() {
             "the input is declared as "
         } else if declared < spec.inputs.len() + spec.lets.len() {
             "the `let` declares it as "

@@ -88,11 +88,16 @@ impl<'a> Walk<'_, 'a> {
             Some(name) => name,
             None => "",
         };
-        // An agent and its transfer targets may have the same exits.
+        // An agent and its transfer targets may have the same exits, and who ends a loop of a name ends a loop: what is told
+        // of the name tells that too.
         let mut i = 0;
         while i < self.found && i < self.faults.len() {
-            let told = &self.faults[i];
-            if told.at == at && matches!(told.flaw, Flaw::ExitOutside) && same(told.key, key) {
+            let told = &mut self.faults[i];
+            if told.at == at
+                && matches!(told.flaw, Flaw::ExitOutside)
+                && (told.key.is_empty() || same(told.key, key))
+            {
+                told.key = key;
                 return;
             }
             i += 1;
