@@ -22,8 +22,6 @@ mod turn;
 
 pub use call::RETRY_KEY;
 pub use declare::{IncludeContents, LlmDecl, LlmSettings, OutputKey, Retry, ToolList};
-#[doc(hidden)]
-pub use declared::run;
 pub use declared::{Declared, Declares};
 pub use instruction::{Fallible, Instruction, Instructs, Later, Text};
 

@@ -10,8 +10,8 @@ use crate::run::{Context, Prepare};
 use crate::workflow::{self, Wired};
 use crate::{Agent, AgentMeta, BoxFuture, Content, DynAgent, Event, Flow, Result};
 
-/// What a macro says of an agent.
-pub trait Made: Send + Sync {
+/// What a macro says of an agent. Its name stands in what rustc says of `x.run(cx)` where `x` is no agent.
+pub trait MadeByMacro: Send + Sync {
     /// [`Agent::META`].
     const META: AgentMeta<'static>;
 
@@ -41,7 +41,7 @@ impl<'a> Making<'a> {
 
 // It is no candidate that rustc would list where a type is no agent.
 #[diagnostic::do_not_recommend]
-impl<T: Made> Agent for T {
+impl<T: MadeByMacro> Agent for T {
     const META: AgentMeta<'static> = T::META;
 
     async fn run(&self, cx: &mut Context) -> Result<Flow> {

@@ -68,9 +68,8 @@ impl<W: Declares<N>, const N: usize> Agent for Declared<W, N> {
 
 /// Runs an agent that a macro declared. A function of its own, so that rustc knows its future to be `Send` without a proof
 /// for each of these agents.
-#[doc(hidden)]
 #[expect(clippy::manual_async_fn, reason = "`Send` is a part of the signature")]
-pub fn run(agent: &dyn DynAgent, cx: &mut Context) -> impl Future<Output = Result<Flow>> + Send {
+fn run(agent: &dyn DynAgent, cx: &mut Context) -> impl Future<Output = Result<Flow>> + Send {
     async move { agent.run_dyn(cx).await }
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn agent(function: &Function, args: &AgentArgs, report: Report) -> To
         let key = args.writes.as_ref().map_or("", |key| &key.text);
         let head = code!(
             "#[automatically_derived]
-            impl __adk::Made for {name}"
+            impl __adk::MadeByMacro for {name}"
         );
         let start = read("const META: __adk::AgentMeta<'static> =");
         let rest = code!(

@@ -47,7 +47,7 @@ pub(super) fn agent(decl: &Decl) -> TokenStream {
 /// What an agent of `llm::agent!` is beside its declaration.
 fn impls(name: &proc_macro2::Ident) -> TokenStream {
     code!(
-        "impl __adk::Made for {name} {{
+        "impl __adk::MadeByMacro for {name} {{
             const META: __adk::AgentMeta<'static> = <{name} as __adk::llm::Declares<0>>::DECL.meta;
             fn made(&self) -> __adk::Making<'_> {{
                 __adk::Making::Agent(self.agent.as_dyn())

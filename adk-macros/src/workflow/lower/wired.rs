@@ -29,7 +29,7 @@ impl Lower<'_> {
         let types = self.typed();
         quote! {
             #types
-            impl __adk::Made for #name {
+            impl __adk::MadeByMacro for #name {
                 const META: __adk::AgentMeta<'static> = __adk::AgentMeta::new(__adk::AgentKind::Workflow, #label)
                     .definition(::core::concat!(::core::module_path!(), "::", ::core::stringify!(#name)))
                     .description(#description)
