@@ -36,7 +36,7 @@ const fn split(key: &str) -> (&str, &str) {
 const fn spelling(a: &str, b: &str) -> Option<usize> {
     // Capitals count as one mistake, however many there are.
     if a.eq_ignore_ascii_case(b) {
-        return Some(1);
+        return Some(!same(a, b) as usize);
     }
     let (a, b) = (a.as_bytes(), b.as_bytes());
     if a.len() > LONGEST || b.len() > LONGEST || a.len().abs_diff(b.len()) > most(a) {
