@@ -48,6 +48,10 @@ pub trait Agent: Send + Sync {
     /// What it is called, what it reads and writes, and whether it may end a loop.
     const META: AgentMeta<'static>;
 
+    /// A reference to it: what workflows ask for, without a copy of it for each of them.
+    #[doc(hidden)]
+    const META_REF: &'static AgentMeta<'static> = &Self::META;
+
     /// Runs once.
     ///
     /// # Errors
@@ -123,7 +127,7 @@ pub trait DynAgent: Send + Sync {
 
 impl<A: Agent> DynAgent for A {
     fn meta(&self) -> &AgentMeta<'_> {
-        const { &A::META }
+        A::META_REF
     }
 
     fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {

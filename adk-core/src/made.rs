@@ -12,8 +12,8 @@ use crate::{Agent, AgentMeta, BoxFuture, Content, DynAgent, Event, Flow, Result}
 
 /// What a macro says of an agent. Its name stands in what rustc says of `x.run(cx)` where `x` is no agent.
 pub trait MadeByMacro: Send + Sync {
-    /// [`Agent::META`].
-    const META: AgentMeta<'static>;
+    /// [`Agent::META`]: a reference, since it is made once for all who ask in a generic impl.
+    const META: &'static AgentMeta<'static>;
 
     /// What it does.
     fn made(&self) -> Making<'_>;
@@ -42,7 +42,8 @@ impl<'a> Making<'a> {
 // It is no candidate that rustc would list where a type is no agent.
 #[diagnostic::do_not_recommend]
 impl<T: MadeByMacro> Agent for T {
-    const META: AgentMeta<'static> = T::META;
+    const META: AgentMeta<'static> = *T::META;
+    const META_REF: &'static AgentMeta<'static> = T::META;
 
     async fn run(&self, cx: &mut Context) -> Result<Flow> {
         self.boxed(cx).await

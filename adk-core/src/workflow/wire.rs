@@ -58,7 +58,7 @@ impl<T: Agent> Probe<T> {
     /// Its description.
     pub const AGENT_META: AgentMeta<'static> = T::META;
     /// A reference to it.
-    pub const AGENT_META_REF: &'static AgentMeta<'static> = &T::META;
+    pub const AGENT_META_REF: &'static AgentMeta<'static> = T::META_REF;
 }
 
 impl<T: Tool> Probe<T> {

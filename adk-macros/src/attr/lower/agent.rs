@@ -36,7 +36,7 @@ pub(crate) fn agent(function: &Function, args: &AgentArgs, report: Report) -> To
             "#[automatically_derived]
             impl __adk::MadeByMacro for {name}"
         );
-        let start = read("const META: __adk::AgentMeta<'static> =");
+        let start = read("const META: &'static __adk::AgentMeta<'static> = &");
         let rest = code!(
             "fn made(&self) -> __adk::Making<'_> {{
                 __adk::Making::Function({key:?}, __adk_begin)

@@ -48,7 +48,7 @@ pub(super) fn agent(decl: &Decl) -> TokenStream {
 fn impls(name: &proc_macro2::Ident) -> TokenStream {
     code!(
         "impl __adk::MadeByMacro for {name} {{
-            const META: __adk::AgentMeta<'static> = <{name} as __adk::llm::Declares<0>>::DECL.meta;
+            const META: &'static __adk::AgentMeta<'static> = <{name} as __adk::llm::Declares<0>>::META;
             fn made(&self) -> __adk::Making<'_> {{
                 __adk::Making::Agent(self.agent.as_dyn())
             }}

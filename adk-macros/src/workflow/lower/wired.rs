@@ -30,7 +30,7 @@ impl Lower<'_> {
         quote! {
             #types
             impl __adk::MadeByMacro for #name {
-                const META: __adk::AgentMeta<'static> = __adk::AgentMeta::new(__adk::AgentKind::Workflow, #label)
+                const META: &'static __adk::AgentMeta<'static> = &__adk::AgentMeta::new(__adk::AgentKind::Workflow, #label)
                     .definition(::core::concat!(::core::module_path!(), "::", ::core::stringify!(#name)))
                     .description(#description)
                     .reads(&[#(#reads),*])
