@@ -149,18 +149,19 @@ const fn words(keys: usize) -> usize {
 pub(super) const fn sizes(spec: &Spec<'_>) -> Sizes {
     let declared = spec.inputs.len() + spec.lets.len() + spec.states.len();
     let keys = 2 + declared + keys::count(spec.steps);
-    let (mut depth, mut deepest, mut i) = (0_usize, 0, 0);
-    let end = spec.steps.len();
-    while i < end {
-        match spec.steps[i].kind {
+    let (mut depth, mut deepest, mut steps) = (0_usize, 0, spec.steps);
+    while let [step, rest @ ..] = steps {
+        match step.kind {
             StepKind::Agent { .. } | StepKind::Break { .. } => {}
             StepKind::End => depth = depth.saturating_sub(1),
-            _ => depth += 1,
+            _ => {
+                depth += 1;
+                if depth > deepest {
+                    deepest = depth;
+                }
+            }
         }
-        if depth > deepest {
-            deepest = depth;
-        }
-        i += 1;
+        steps = rest;
     }
     Sizes {
         keys,

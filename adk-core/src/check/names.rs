@@ -51,19 +51,17 @@ pub(super) struct Twice<'a> {
     root: bool,
 }
 
-/// How many steps have a name, nested workflows included.
-pub(super) const fn count(steps: &[Step<'_>]) -> usize {
-    let (mut count, mut i, end) = (0, 0, steps.len());
-    while i < end {
-        if let [_, ..] = steps[i].name.as_bytes() {
-            count += 1;
-        }
-        if let StepKind::Agent { meta, .. } = steps[i].kind
+/// The most names that steps have, nested workflows included: to ask a name whether it is empty takes longer than to make
+/// room for it.
+const fn count(mut steps: &[Step<'_>]) -> usize {
+    let mut count = steps.len();
+    while let [step, rest @ ..] = steps {
+        if let StepKind::Agent { meta, .. } = step.kind
             && !(matches!(meta.steps, []) && matches!(meta.transfer, []))
         {
             count += inside(meta);
         }
-        i += 1;
+        steps = rest;
     }
     count
 }
@@ -90,9 +88,11 @@ pub(super) const fn find<'a>(
     findings: &mut [Finding<'a>],
     told: bool,
 ) -> bool {
+    if told && !is_any_inside(spec.steps) {
+        return definitions(spec.steps, table, findings);
+    }
     let mask = table.len() - 1;
-    let differ = told && !is_any_inside(spec.steps);
-    let mut names = Names { table, mask, owners: 0, differ };
+    let mut names = Names { table, mask, owners: 0 };
     let root = spec.steps.len();
     if !spec.name.is_empty() {
         let _ = names.insert(NAME, hash(spec.name), 0, "", root);
@@ -104,6 +104,36 @@ pub(super) const fn find<'a>(
             (findings[i], clean) = (found, false);
         }
         i += 1;
+    }
+    clean
+}
+
+/// The same for steps with nothing inside of them, whose names differ: only definitions are compared. Most workflows are made
+/// of such steps, and each call takes its time.
+const fn definitions<'a>(
+    mut steps: &[Step<'a>],
+    table: &mut [Option<Entry<'a>>],
+    findings: &mut [Finding<'a>],
+) -> bool {
+    let (mask, mut at, mut clean) = (table.len() - 1, 0, true);
+    while let [step, rest @ ..] = steps {
+        if let StepKind::Agent { meta, instance: false } = step.kind
+            && let Some(definition) = meta.identity()
+        {
+            let mut slot = definition as usize & mask;
+            loop {
+                match &table[slot] {
+                    None => break table[slot] = Some(Entry { hash: definition, inside: "", at }),
+                    Some(there) if there.hash == definition => {
+                        let twice = Twice { name: step.name, inside: "", first_inside: "", root: false };
+                        (findings[at], clean) = (Finding::Reused(twice), false);
+                        break;
+                    }
+                    Some(_) => slot = (slot + 1) & mask,
+                }
+            }
+        }
+        (steps, at) = (rest, at + 1);
     }
     clean
 }
@@ -126,8 +156,6 @@ struct Names<'t, 'a> {
     /// That of their number, which is a power of two.
     mask: usize,
     owners: usize,
-    /// All names are known to differ, and only definitions are compared.
-    differ: bool,
 }
 
 impl<'a> Names<'_, 'a> {
@@ -163,7 +191,6 @@ impl<'a> Names<'_, 'a> {
     ) -> Finding<'a> {
         // Markers have no name.
         let name = match step.name.as_bytes() {
-            _ if self.differ => 0,
             [] => 0,
             _ => hash(step.name),
         };

@@ -91,10 +91,16 @@ impl Probe<String> {
 pub trait IsAgent {
     /// It is one.
     const YES: () = ();
+    /// As what the walk runs.
+    fn as_dyn(&self) -> Option<&dyn DynAgent>;
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Agent> IsAgent for T {}
+impl<T: Agent> IsAgent for T {
+    fn as_dyn(&self) -> Option<&dyn DynAgent> {
+        Some(self)
+    }
+}
 
 /// What `workflow!` implements for each workflow, with whether it can run live.
 pub trait LiveIf<const YES: bool> {}

@@ -314,7 +314,10 @@ pub(super) const fn count(steps: &[Step<'_>]) -> usize {
             StepKind::Agent { meta, .. } => {
                 let mut own = 0;
                 if is_alone(meta) {
-                    own += meta.writes.len();
+                    let mut writes = meta.writes;
+                    while let [_, rest @ ..] = writes {
+                        (writes, own) = (rest, own + 1);
+                    }
                 } else {
                     let mut all = Effects::writes(meta, step.renames);
                     while all.next().is_some() {

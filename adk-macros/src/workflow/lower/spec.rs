@@ -31,13 +31,15 @@ impl Lower<'_> {
                 all.extend(self.slipped(i, step, meant));
                 all.extend(is_kind());
             } else if let Some(ty) = self.placed_type(step) {
-                let is = match step.what {
-                    What::Declared(..) | What::Target(_) => quote!(Supplied),
-                    _ => quote!(IsAgent),
-                };
                 all.extend(quote!(type #alias = #ty;));
                 all.extend(is_kind());
-                asked.extend(quote!(let () = <(#ty) as __wire::#is>::YES;));
+                if self.judged_where_it_runs(step).is_none() {
+                    let is = match step.what {
+                        What::Declared(..) | What::Target(_) => quote!(Supplied),
+                        _ => quote!(IsAgent),
+                    };
+                    asked.extend(quote!(let () = <(#ty) as __wire::#is>::YES;));
+                }
             } else if let Some(mention) = self.mention(step) {
                 all.extend(quote!(const _: () = { #mention };));
             }
@@ -55,6 +57,17 @@ impl Lower<'_> {
                     DeclKind::Given { ty } => Some(ty.to_token_stream()),
                     _ => None,
                 }
+            }
+            _ => None,
+        }
+    }
+
+    /// The path of a step that nothing else mentions with a bound: where its agent is handed to the walk, rustc judges whether
+    /// it is one, since each question about a type costs time.
+    pub(super) fn judged_where_it_runs<'s>(&self, step: &'s Step<'_>) -> Option<&'s syn::Path> {
+        match step.what {
+            What::Path(run) if !step.told && self.slip(step).is_none() && step.field_used().is_some() => {
+                Some(&run.path)
             }
             _ => None,
         }

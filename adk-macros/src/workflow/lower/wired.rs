@@ -128,7 +128,10 @@ impl Lower<'_> {
             Some(DeclKind::Described { .. }) => {
                 quote!(<#alias as __wire::Holding<{ __wire::Probe::<#alias>::DYN }>>::held(&self.#field))
             }
-            _ => code!("<__Agent_{i} as __wire::Placing<__Kind_{i}>>::as_dyn(&self.{field})"),
+            _ => match self.judged_where_it_runs(step) {
+                Some(path) => quote!(<(#path) as __wire::IsAgent>::as_dyn(&self.#field)),
+                None => code!("<__Agent_{i} as __wire::Placing<__Kind_{i}>>::as_dyn(&self.{field})"),
+            },
         }
     }
 
