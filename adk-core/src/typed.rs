@@ -97,6 +97,27 @@ impl<A, B, C, D> First for (A, B, C, D) {
     type T3 = D;
 }
 
+/// The type of the first key that an agent writes, as [`Is`]. It is looked up where somebody asks for it, which of most steps
+/// nobody does, and not where the key gets its number.
+#[derive(Debug)]
+pub struct Own<W>(PhantomData<W>);
+
+/// That type.
+type FirstOf<W> = <<W as Typed>::Writes as First>::T0;
+
+impl<T, W: Typed> Takes<T> for Own<W> where Is<FirstOf<W>>: Takes<T> {}
+
+impl<W: Typed> Known for Own<W> {
+    type Type = FirstOf<W>;
+}
+
+impl<W: Typed, const DEPTH: usize> Lists<DEPTH> for Own<W>
+where
+    Is<FirstOf<W>>: Lists<DEPTH>,
+{
+    type List = <Is<FirstOf<W>> as Lists<DEPTH>>::List;
+}
+
 /// Stands for an agent of which only the description is known.
 #[derive(Debug)]
 pub struct Untyped;
@@ -141,7 +162,7 @@ impl<T: Typed> TypesOf<Kind<3>> for T {
 
 /// The type of a writer, by its number. A workflow implements it on a type of its own.
 pub trait At<const NUMBER: usize> {
-    /// [`Is`], or [`Nothing`].
+    /// [`Is`], [`Own`], or [`Nothing`].
     type Key;
 }
 

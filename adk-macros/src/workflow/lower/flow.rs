@@ -197,11 +197,11 @@ impl Lower<'_> {
 
     /// The same for the type of a key that a step writes, which its own type says.
     fn at_of_step(&self, number: usize, step: usize, slot: usize) -> TokenStream {
-        code!(
-            "impl __typed::At<{number}> for __Keys {{
-                type Key = __typed::Is<<<__Types_{step} as __typed::Typed>::Writes as __typed::First>::T{slot}>;
-            }}"
-        )
+        let key = match slot {
+            0 => format!("Own<__Types_{step}>"),
+            _ => format!("Is<<<__Types_{step} as __typed::Typed>::Writes as __typed::First>::T{slot}>"),
+        };
+        code!("impl __typed::At<{number}> for __Keys {{ type Key = __typed::{key}; }}")
     }
 
     /// Gives a step its number; how many of the keys that it writes have one.
