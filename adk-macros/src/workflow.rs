@@ -16,7 +16,8 @@ use proc_macro2::TokenStream;
 
 /// What `workflow!` expands to.
 pub(crate) fn workflow(input: TokenStream) -> TokenStream {
-    let (tree, mut report) = parse::workflow(input);
+    let (mut tree, mut report) = parse::workflow(input);
+    check::circles(&mut tree.items.agents, tree.name.as_ref(), &mut report);
     let mut plan = plan::of(&tree);
     check::workflow(&tree, &mut plan, &mut report);
     lower::workflow(&tree, &plan, report)
@@ -24,7 +25,8 @@ pub(crate) fn workflow(input: TokenStream) -> TokenStream {
 
 /// What `llm::agent!` expands to.
 pub(crate) fn llm_agent(input: TokenStream) -> TokenStream {
-    let (agents, mut report) = parse::agents(input);
+    let (mut agents, mut report) = parse::agents(input);
+    check::circles(&mut agents, None, &mut report);
     check::agents(&agents, &mut report);
     lower::agents(&agents, report)
 }
