@@ -3,6 +3,8 @@
 mod check;
 mod closed;
 mod data;
+mod lent;
+mod lifetimes;
 mod lower;
 mod parse;
 mod report;
@@ -13,7 +15,7 @@ mod tests;
 
 use proc_macro2::{Span, TokenStream};
 
-pub(crate) use data::data;
+pub(crate) use data::{alone as data_alone, data};
 
 /// What stands in the parentheses. Nothing for `#[agent = "x"]`: rustc says itself that there is no such form, and gives
 /// us the value as if it stood in parentheses.
@@ -57,4 +59,13 @@ pub(crate) fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
     check::function(&function, &mut report);
     check::tool(&function, &args, &mut report);
     lower::tool(&function, &args, report)
+}
+
+/// A function without what makes it an agent or a tool. An `impl` is what it was.
+pub(crate) fn function_alone(item: TokenStream) -> TokenStream {
+    let mut report = report::Report::new("agent-attribute");
+    match parse::function(item.clone(), AGENTS, &mut report) {
+        Some(function) => lower::alone(&function),
+        None => item,
+    }
 }

@@ -23,9 +23,9 @@ pub(crate) fn function(function: &Function, report: &mut Report) {
         }
     }
     if let Some(token) = &sig.variadic {
+        // rustc wants such a function to be `unsafe`.
         report.at(token.span(), "it takes any number of arguments", "take a `Vec<T>`");
-    }
-    if let syn::Safety::Unsafe(token) = &sig.safety {
+    } else if let syn::Safety::Unsafe(token) = &sig.safety {
         report.at(
             token.span,
             "an `unsafe` function has rules that nobody checks here",

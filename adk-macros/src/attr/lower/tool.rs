@@ -19,7 +19,8 @@ pub(crate) fn tool(function: &Function, args: &ToolArgs, report: Report) -> Toke
     let names = Names::new(function);
     let twin = super::twin(function);
     let name = &names.name;
-    let inside = if check::is_callable(function) {
+    // What models are told of a mended type is no news.
+    let inside = if check::is_callable(function) && !function.mended {
         let types = output_types(function);
         // One fault, one message: what tokens show to be wrong is not judged by types as well.
         let checks = report.is_empty().then(|| checks(function, &report));

@@ -1,5 +1,6 @@
 //! A function: its signature as a tree, its body as tokens, so that a half-typed body still expands.
 
+use crate::attr::lent;
 use crate::attr::report::Report;
 use crate::docs::is_doc;
 use crate::sized::{self, Unsized};
@@ -21,6 +22,8 @@ pub(crate) struct Function {
     pub(crate) body: Group,
     /// Its parameters, as far as they can be parameters.
     pub(crate) params: Vec<Param>,
+    /// Whether its types are not those that were written.
+    pub(crate) mended: bool,
 }
 
 /// A parameter.
@@ -85,7 +88,8 @@ pub(crate) fn function(item: TokenStream, help: &str, report: &mut Report) -> Op
         !second
     });
     let mut params = Vec::new();
-    if own_types(&mut sig, report) {
+    let mended = own_types(&mut sig, report) | own_lent(&mut sig, report);
+    if mended || sig.variadic.is_some() {
         // What stands in it may be right for what was written.
         body = Group::new(Delimiter::Brace, quote::quote!(loop {}));
         attrs.push(syn::parse_quote!(#[allow(unused)]));
@@ -114,7 +118,16 @@ pub(crate) fn function(item: TokenStream, help: &str, report: &mut Report) -> Op
             }
         }
     }
-    Some(Function { attrs, vis, sig, body, params })
+    Some(Function { attrs, vis, sig, body, params, mended })
+}
+
+/// Tells what is borrowed inside of a type, and goes on with what owns it; whether there is any.
+fn own_lent(sig: &mut Signature, report: &mut Report) -> bool {
+    let types = sig.inputs.iter_mut().filter_map(|input| match input {
+        FnArg::Typed(input) => Some(&mut *input.ty),
+        FnArg::Receiver(_) => None,
+    });
+    types.fold(false, |any, ty| lent::own(ty, report) | any)
 }
 
 /// Tells the types that have no size, and goes on with those that own what they hold; whether there are any.
