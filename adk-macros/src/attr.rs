@@ -3,6 +3,7 @@
 mod check;
 mod closed;
 mod data;
+mod inside;
 mod lent;
 mod lifetimes;
 mod lower;
@@ -15,6 +16,7 @@ mod tests;
 
 use proc_macro2::{Span, TokenStream};
 
+pub(crate) use check::word;
 pub(crate) use data::{alone as data_alone, data};
 
 /// What stands in the parentheses. Nothing for `#[agent = "x"]`: rustc says itself that there is no such form, and gives
@@ -42,7 +44,7 @@ pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
         return lower::by_hand(&by_hand, &args, report);
     }
     let Some(function) = parse::function(item.clone(), AGENTS, &mut report) else {
-        return report.beside(item);
+        return report.beside(parse::unread(item));
     };
     let args = parse::agent_args(self::args(args), &mut report);
     check::function(&function, &mut report);
@@ -53,7 +55,7 @@ pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
 pub(crate) fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = report::Report::new("tool-attribute");
     let Some(function) = parse::function(item.clone(), "put the attribute on a `fn`", &mut report) else {
-        return report.beside(item);
+        return report.beside(parse::unread(item));
     };
     let args = parse::tool_args(self::args(args), &mut report);
     check::function(&function, &mut report);

@@ -28,6 +28,11 @@ fn known() -> Option<&'static Known> {
     KNOWN.get_or_init(find).as_ref()
 }
 
+/// Whether a compiler expands the macros of one crate, and no editor those of many.
+pub(crate) fn is_compiled() -> bool {
+    known().is_some()
+}
+
 /// Whether expansions have nothing that they could name.
 pub(crate) fn is_missing() -> bool {
     known().is_some_and(|known| known.missing)

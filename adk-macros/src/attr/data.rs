@@ -8,7 +8,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Data, DeriveInput, Field, Path, Token};
+use syn::{Attribute, Data, DeriveInput, Field, Fields, Path, Token};
 
 pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = Report::new("syntax");
@@ -19,7 +19,10 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut input: DeriveInput = match syn::parse2(item.clone()) {
         Ok(input) => input,
         Err(error) => {
-            report.at(error.span(), "this is no type", "put `#[data]` on a `struct` or an `enum`");
+            // rustc reads the item before us, and has said what is wrong with a type.
+            if !super::parse::begins(&item, &["struct", "enum"]) {
+                report.at(error.span(), "this is no type", "put `#[data]` on a `struct` or an `enum`");
+            }
             return report.beside(item);
         }
     };
@@ -27,7 +30,9 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
         report.at(union.union_token.span, "a `union` has no form in JSON", "write an `enum`");
         return report.beside(item);
     }
-    let mended = own_fields(&mut input, &mut report) | lifetimes::declare(&mut input, &mut report);
+    let mended = once(&mut input, &mut report)
+        | own_fields(&mut input, &mut report)
+        | lifetimes::declare(&mut input, &mut report);
     let borrows = lifetimes::borrow(&mut input);
     let is_generic = closed::close(&mut input.generics);
     let item = if mended || borrows || is_generic { input.to_token_stream() } else { item };
@@ -66,6 +71,43 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     })
 }
 
+/// Tells what stands there twice, of which derives would say it as well, and goes on with the first; whether there is any.
+fn once(input: &mut DeriveInput, report: &mut Report) -> bool {
+    let mut any = false;
+    input.attrs.retain(|attr| {
+        let is_second = attr.path().segments.last().is_some_and(|last| last.ident == "data");
+        if is_second {
+            report.at(attr.path().span(), "one `#[data]` is enough", "remove this one");
+        }
+        any |= is_second;
+        !is_second
+    });
+    let mut first = |named: &mut syn::FieldsNamed| {
+        let mut seen: Vec<String> = Vec::new();
+        let all = std::mem::take(&mut named.named).into_iter().filter(|field| {
+            let Some(name) = &field.ident else { return true };
+            let is_new = !seen.contains(&name.to_string());
+            if !is_new {
+                report.at(name.span(), format!("the field `{name}` is declared twice"), "remove one of them");
+            }
+            any |= !is_new;
+            seen.push(name.to_string());
+            is_new
+        });
+        named.named = all.collect();
+    };
+    let of_variants = |fields: &mut Fields| match fields {
+        Fields::Named(named) => first(named),
+        Fields::Unnamed(_) | Fields::Unit => {}
+    };
+    match &mut input.data {
+        Data::Struct(data) => [&mut data.fields].into_iter().for_each(of_variants),
+        Data::Enum(data) => data.variants.iter_mut().map(|variant| &mut variant.fields).for_each(of_variants),
+        Data::Union(_) => {}
+    }
+    any
+}
+
 /// The type without what other crates know of it.
 pub(crate) fn alone(item: TokenStream) -> TokenStream {
     let Ok(mut input) = syn::parse2::<DeriveInput>(item.clone()) else { return item };
@@ -86,6 +128,13 @@ pub(crate) fn alone(item: TokenStream) -> TokenStream {
 /// Tells the fields that have no size, and goes on with what owns their values; whether there are any.
 fn own_fields(input: &mut DeriveInput, report: &mut Report) -> bool {
     let mut any = false;
+    for field in fields(input) {
+        if let Some(span) = super::check::word(&field.ty, "impl") {
+            report.at(span, "`impl Trait` says no type", "write the type itself");
+            field.ty = syn::parse_quote!(());
+            any = true;
+        }
+    }
     for Unsized { span, shown, help } in fields(input).into_iter().flat_map(|field| sized::own(&mut field.ty))
     {
         report.at(span, format!("`{shown}` has no size, so no field can hold it"), help);

@@ -13,7 +13,7 @@ use syn::{Expr, ExprLit, Lit};
 /// The function, the hidden struct, and the impl.
 pub(crate) fn tool(function: &Function, args: &ToolArgs, report: Report) -> TokenStream {
     let written = super::written(function);
-    if check::is_method(function) {
+    if check::is_associated(function) {
         return report.beside(written);
     }
     let names = Names::new(function);
@@ -147,7 +147,8 @@ fn declare(function: &Function, names: &Names) -> TokenStream {
         match &param.default {
             Some((_, value)) => {
                 let value = default(value);
-                quote!(.arg_or(#key, #description, &#handle, #value))
+                // As where it is read, so that rustc says the same of both and leaves one out.
+                quote!(.arg_or(#key, #description, &#handle, || #value))
             }
             None => quote!(.arg(#key, #description, &#handle)),
         }

@@ -22,6 +22,10 @@ pub(super) fn fixed(tokens: TokenStream) -> TokenStream {
                 tokens.next();
                 out.extend(quote!('static));
             }
+            // `for<'a> Fn(&'a str)`: what it declares is gone.
+            TokenTree::Ident(name) if name == "for" => {
+                while tokens.next().is_some_and(|token| !is(Some(&token), '>')) {}
+            }
             // In a signature its lifetime may be left out.
             TokenTree::Ident(name) if name == "Cow" => {
                 out.extend([token]);
@@ -175,6 +179,7 @@ mod tests {
     fn lifetimes_become_static() {
         let fixed = |tokens| fixed(tokens).to_string().replace(' ', "");
         assert_eq!(fixed(quote::quote!(&mut Held<'_>)), "&'staticmutHeld<'static>");
+        assert_eq!(fixed(quote::quote!(&dyn for<'a> Fn(&'a str))), "&'staticdynFn(&'staticstr)");
         assert_eq!(fixed(quote::quote!((&'a str, [&u8]))), "(&'staticstr,[&'staticu8])");
         assert_eq!(
             fixed(quote::quote!(&(Cow<str>, Cow<'_, str>))),
