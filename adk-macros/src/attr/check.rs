@@ -48,7 +48,7 @@ pub(crate) fn function(function: &Function, report: &mut Report) {
         );
     }
     // That of a parameter is told for itself.
-    if sig.receiver().is_none() && is_associated(function) {
+    if sig.receiver().is_none() && function.associated {
         report.at(
             sig.ident.span(),
             "what stands in an `impl` or a `trait` is neither an agent nor a tool",
@@ -77,11 +77,6 @@ pub(crate) fn word(ty: &Type, word: &str) -> Option<Span> {
     }
     // Most are, and tokens cost.
     if crate::typed::is_plain(ty) { None } else { find(ty.to_token_stream(), word) }
-}
-
-/// Whether it stands in an `impl`, where it can have no struct beside it.
-pub(crate) fn is_associated(function: &Function) -> bool {
-    function.sig.receiver().is_some() || super::inside::is_associated()
 }
 
 /// Whether anything makes the function one that cannot be called.

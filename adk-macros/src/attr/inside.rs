@@ -22,8 +22,11 @@ pub(super) fn is_associated() -> bool {
         return false;
     }
     let span = proc_macro::Span::call_site();
-    let (place, file) = ((span.line(), span.column()), span.local_file());
-    let Some(file) = file.filter(|_| place.1 > 1) else { return false };
+    let column = span.column();
+    if column == 1 {
+        return false;
+    }
+    let (Some(file), place) = (span.local_file(), (span.line(), column)) else { return false };
     let Ok(mut files) = FILES.lock() else { return false };
     let read = |file: &PathBuf| fs::read_to_string(file).map(|text| braces(&text)).unwrap_or_default();
     let files = files.get_or_insert_default();

@@ -59,7 +59,7 @@ fn written(function: &Function) -> TokenStream {
 /// The function and the struct, of which nothing is known.
 pub(crate) fn alone(function: &Function) -> TokenStream {
     let (written, twin) = (written(function), twin(function));
-    match super::check::is_associated(function) {
+    match function.associated {
         true => written,
         false => quote!(#written #twin),
     }

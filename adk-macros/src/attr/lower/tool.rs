@@ -13,7 +13,7 @@ use syn::{Expr, ExprLit, Lit};
 /// The function, the hidden struct, and the impl.
 pub(crate) fn tool(function: &Function, args: &ToolArgs, report: Report) -> TokenStream {
     let written = super::written(function);
-    if check::is_associated(function) {
+    if function.associated {
         return report.beside(written);
     }
     let names = Names::new(function);

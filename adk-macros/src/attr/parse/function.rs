@@ -22,6 +22,8 @@ pub(crate) struct Function {
     pub(crate) body: Group,
     /// Its parameters, as far as they can be parameters.
     pub(crate) params: Vec<Param>,
+    /// Whether it stands in an `impl` or a `trait`, where it can have no struct beside it.
+    pub(crate) associated: bool,
     /// Whether its types are not those that were written.
     pub(crate) mended: bool,
 }
@@ -111,10 +113,10 @@ pub(crate) fn function(item: TokenStream, help: &str, report: &mut Report) -> Op
             return None;
         }
     };
-    let has_body = body.is_ok();
+    let (has_body, associated) = (body.is_ok(), sig.receiver().is_some() || inside::is_associated());
     let mut body = body.unwrap_or_else(|end| {
         // In a `trait` its place is what is wrong.
-        if !inside::is_associated() {
+        if !associated {
             report.at(end.span, "this function has no body", "write what it does in `{ }`");
         }
         Group::new(Delimiter::Brace, TokenStream::new())
@@ -169,7 +171,7 @@ pub(crate) fn function(item: TokenStream, help: &str, report: &mut Report) -> Op
             }
         }
     }
-    Some(Function { attrs, vis, sig, body, params, mended })
+    Some(Function { attrs, vis, sig, body, params, associated, mended })
 }
 
 /// Tells what is borrowed inside of a type, and goes on with what owns it; whether there is any.
