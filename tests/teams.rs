@@ -99,6 +99,67 @@ async fn their_paths_tell_turns() {
     assert_eq!(all, ["support", "support/triage", "support/triage/billing", "support/triage@2"]);
 }
 
+workflow! {
+    /// Answers two customers.
+    pub Twice(ticket: String) -> (answer: String, reply: String) {
+        /// Sorts.
+        agent desk -> answer: String { instruction: "Sort {ticket}.", transfer: [cashier], max_turns: 3 }
+        /// Knows money.
+        agent cashier -> answer: String { instruction: "Pay {ticket}." }
+        /// Answers by itself.
+        agent writer -> reply: String { instruction: "Thank for {answer}." }
+
+        desk;
+        desk as second;
+        writer
+    }
+}
+
+workflow! {
+    /// Has an instance inside of an instance.
+    pub TwiceInside(ticket: String) -> (answer: String, reply: String) { Twice as inner }
+}
+
+#[tokio::test]
+async fn one_that_hands_over_is_placed_twice() {
+    let model = ScriptedModel::new()
+        .on("inner::desk")
+        .call("transfer_to_agent", to("inner::cashier"))
+        .on("inner::cashier")
+        .text("paid")
+        .on("inner::second")
+        .call("transfer_to_agent", to("inner::second::cashier"))
+        .on("inner::second::cashier")
+        .text("paid twice")
+        .on("inner::writer")
+        .text("thanks");
+    let twice = TwiceInside::default();
+    let runner = runner(&model);
+    let mut stream = runner.run(&twice, "a bill").stream();
+    let mut authors = Vec::new();
+    while let Some(event) = stream.next().await {
+        authors.push(event.unwrap().author.to_string());
+    }
+    authors.dedup();
+    assert_eq!(
+        authors,
+        [
+            "user",
+            "inner",
+            "inner::desk",
+            "inner::cashier",
+            "inner::second",
+            "inner::second::cashier",
+            "inner::writer"
+        ]
+    );
+    // They are called so in the description as well.
+    for author in &authors[1..] {
+        assert!(TwiceInside::SPEC.find(author).is_some(), "{author}");
+    }
+    assert_eq!(TwiceInside::SPEC.bounds().model_calls, Some(9));
+}
+
 /// A judgement.
 #[adk::data]
 pub struct Verdict {

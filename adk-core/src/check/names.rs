@@ -167,7 +167,7 @@ impl<'a> Names<'_, 'a> {
             [] => 0,
             _ => hash(step.name),
         };
-        if (name == USER || name == MODEL) && inside.is_empty() {
+        if (name == USER || name == MODEL) && step.named && inside.is_empty() {
             return Finding::Reserved;
         }
         // What stands twice in one nested workflow is reported where that is defined.
@@ -199,7 +199,7 @@ impl<'a> Names<'_, 'a> {
             return Finding::None;
         }
         let mut inner = owner;
-        if instance && !meta.steps.is_empty() {
+        if instance {
             self.owners += 1;
             inner = self.owners;
         }

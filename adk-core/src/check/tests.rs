@@ -77,6 +77,16 @@ fn names_inside_of_nested_workflows() {
 }
 
 #[test]
+fn who_may_hand_over_is_placed_twice() {
+    let desk = AgentMeta::new(AgentKind::Llm, "desk").definition("x::Desk").transfer(&[&CRITIC]);
+    assert_eq!(found(&[agent("desk", &desk, 0), instance("second", &desk, 1)]), [""; 0]);
+    assert_eq!(found(&[instance("first", &desk, 0), instance("second", &desk, 1)]), [""; 0]);
+    // The target itself is there by its own name, once.
+    assert_eq!(found(&[agent("desk", &desk, 0), agent("critic", &CRITIC, 1)]), ["agent-reused critic"]);
+    assert_eq!(found(&[instance("first", &desk, 0), agent("critic", &CRITIC, 1)]), [""; 0]);
+}
+
+#[test]
 fn names_of_unnamed_blocks_do_not_count_across_workflows() {
     let inner = Step::new("loop_1", StepKind::Loop { max: Some(1), until: None }, 2).unnamed();
     let steps = [inner, agent("a", &GRADE, 1), Step::new("", StepKind::End, 2)];

@@ -18,6 +18,8 @@ pub(super) type Find<'f, 'a> = &'f (dyn Fn(&AgentMeta<'_>) -> Option<&'a dyn Dyn
 /// The members, each behind its parent.
 pub(super) struct Team<'a> {
     members: Vec<Member<'a>>,
+    /// The first one is an instance (`as second`), whose name stands before those of the others.
+    is_instance: bool,
 }
 
 pub(super) struct Member<'a> {
@@ -42,13 +44,18 @@ impl<'a> Team<'a> {
         }
         let first =
             Member { agent, hand, parent: None, name: name.clone(), closed: false, turns: 0, calls: 0 };
-        let mut team = Self { members: vec![first] };
+        let mut team = Self { members: vec![first], is_instance: false };
         let mut at = 0;
         while at < team.members.len() {
             team.add_below(at, find);
             at += 1;
         }
         Some(team)
+    }
+
+    /// The same for an instance of that agent.
+    pub(super) fn instance(self, is_instance: bool) -> Self {
+        Self { is_instance, ..self }
     }
 
     fn add_below(&mut self, parent: usize, find: Find<'_, 'a>) {
@@ -143,9 +150,14 @@ impl<'a> Team<'a> {
         cx: &mut Context,
     ) -> Result<(Flow, Path)> {
         let base = cx.path().clone();
+        // What stands before the names of all members but the first.
+        let inside = match self.is_instance {
+            true => Some(cx.author().clone()),
+            false => cx.instance.clone(),
+        };
         let mut exit = None;
         loop {
-            let seat = self.seat(at, cx);
+            let seat = self.seat(at, inside.as_ref(), cx);
             let member = &mut self.members[at];
             member.turns += 1;
             let first = at == 0 && member.turns == 1;
@@ -158,8 +170,9 @@ impl<'a> Team<'a> {
                     let above = self.above(at, cx.above.as_ref(), cx.scope.as_ref());
                     let above = std::mem::replace(&mut cx.above, above);
                     let scope = std::mem::replace(&mut cx.scope, outside.clone());
+                    let instance = std::mem::replace(&mut cx.instance, inside.clone());
                     let ran = there(agent, closed, seat, path.clone(), cx).await;
-                    (cx.above, cx.scope) = (above, scope);
+                    (cx.above, cx.scope, cx.instance) = (above, scope, instance);
                     ran
                 }
             };
@@ -207,11 +220,11 @@ impl<'a> Team<'a> {
         }
     }
 
-    /// What a member has to know of the others.
-    fn seat(&self, at: usize, cx: &Context) -> Seat {
+    /// What a member has to know of the others; `inside` stands before the names of all but the first.
+    fn seat(&self, at: usize, inside: Option<&Name>, cx: &Context) -> Seat {
         let member = &self.members[at];
         let targets = self.targets(at);
-        let targets = targets.map(|(other, is_parent)| self.target(other, is_parent, cx)).collect();
+        let targets = targets.map(|(other, is_parent)| self.target(other, is_parent, inside, cx)).collect();
         Seat { targets, calls: member.calls, next: None, handed_over: at != 0 || member.turns > 0 }
     }
 
@@ -229,11 +242,12 @@ impl<'a> Team<'a> {
         (0..self.members.len()).filter(move |&at| self.members[at].parent == Some(of))
     }
 
-    fn target(&self, at: usize, is_parent: bool, cx: &Context) -> Target {
+    fn target(&self, at: usize, is_parent: bool, inside: Option<&Name>, cx: &Context) -> Target {
         let Member { agent, hand, name, calls, .. } = &self.members[at];
+        let around = if at == 0 { cx.instance.as_ref() } else { inside };
         Target {
             member: at,
-            name: cx.name_of(name).unwrap_or_else(|| name.clone()),
+            name: around.map_or_else(|| name.clone(), |around| Name::from(format!("{around}::{name}"))),
             plain: name.clone(),
             description: agent.meta().description.to_owned(),
             is_parent,

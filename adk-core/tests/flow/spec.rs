@@ -139,7 +139,14 @@ pub fn of_agent<'a>(agent: &'a Agent, store: &'a Store<'a>) -> &'a AgentMeta<'a>
     let writes = agent.writes.iter().map(|write| key_of(write.own(), write.key).optional(write.perhaps));
     let tool = ToolMeta::new("tool", "").writes(keys(&agent.tools, store));
     let targets: Vec<_> = agent.targets.iter().map(|target| of_agent(target, store)).collect();
-    let kind = agent.patience.map_or(AgentKind::Custom, |_| AgentKind::Await);
+    let kind = match agent.patience {
+        Some(_) => AgentKind::Await,
+        // What a function may do: of others the checker is not told when they write.
+        None if agent.writes_first && agent.tools.is_empty() && agent.targets.is_empty() => {
+            AgentKind::Function
+        }
+        None => AgentKind::Custom,
+    };
     let meta = AgentMeta::new(kind, &agent.name)
         .definition(&agent.name)
         .prompts(prompts(agent, store))

@@ -76,7 +76,7 @@ pub struct Agent {
     /// The loops that it may end by name.
     pub leaves: Vec<String>,
     /// Whether it has written its keys when it ends a loop, as a function that returns `(T, Flow)`. The checker is
-    /// not told.
+    /// told of functions only, which have neither tools nor transfer targets.
     pub writes_first: bool,
     /// The agents that it may transfer to.
     pub targets: Vec<Agent>,

@@ -16,7 +16,7 @@ pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut
     names::declared(&tree.items.agents, report);
     tools::workflow(&tree.items.agents, report);
     transfer::workflow(tree, plan, report);
-    names::steps(plan, report);
+    names::steps(tree, plan, report);
     keys::workflow(tree, plan, report);
     limits::workflow(tree, plan, report);
 }

@@ -137,7 +137,15 @@ const fn finite(m: &mut Message, worst: u64, allowed: u64, largest: &Part<'_>, c
         Some(_) => ("loop", "max"),
         None => ("agent", "max_turns"),
     };
-    if largest.total > 1 {
+    if largest.total == u64::MAX {
+        m.push(": ");
+        named(m, kind, largest.name, largest.inside);
+        m.all(&[
+            " makes more than anybody can count; help: lower its `",
+            setting,
+            "` and those of the loops in it",
+        ]);
+    } else if largest.total > 1 {
         m.push(": ");
         named(m, kind, largest.name, largest.inside);
         m.push(" makes up to ");

@@ -75,7 +75,12 @@ const fn spelling(a: &str, b: &str) -> Option<usize> {
 }
 
 const fn most(word: &[u8]) -> usize {
-    if word.len() < 3 { 1 } else { word.len() / 3 }
+    match word.len() {
+        // Any other letter is another word.
+        1 => 0,
+        2 => 1,
+        len => len / 3,
+    }
 }
 
 /// The nearest of the words that it was shown.
@@ -121,6 +126,8 @@ mod tests {
         assert_eq!(distance("name", "user:name"), Some(1));
         assert_eq!(distance("user:name", "app:name"), Some(1));
         assert_eq!(distance("", ""), Some(0));
+        assert_eq!(distance("x", "z"), None);
+        assert_eq!(distance("X", "x"), Some(1));
         let mut closest = Closest::to("darft");
         for word in ["topic", "drafts", "draft", "darft"] {
             closest.show(word);

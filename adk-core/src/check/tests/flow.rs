@@ -30,8 +30,14 @@ pub(super) fn f(name: &'static str, reads: &str, writes: &str) -> Tree {
     Tree::Agent(name, meta, Renames::NONE)
 }
 
-/// One that may end a loop.
+/// One that may end a loop, before it has written.
 pub(super) fn x(name: &'static str, reads: &str, writes: &str) -> Tree {
+    let meta = AgentMeta::custom(name).reads(keys(reads)).writes(keys(writes));
+    Tree::Agent(name, meta.may_exit(true), Renames::NONE)
+}
+
+/// A function that may end a loop.
+fn fx(name: &'static str, reads: &str, writes: &str) -> Tree {
     let Tree::Agent(name, meta, renames) = f(name, reads, writes) else { unreachable!() };
     Tree::Agent(name, meta.may_exit(true), renames)
 }
@@ -227,6 +233,20 @@ fn elements_have_keys_of_their_own() {
     let nested =
         each("item", "list", vec![f("a", "", "l=Vec<u8>"), each("one", "l", vec![f("b", "one=u8", "n=u8")])]);
     assert_eq!(told(vec![nested, f("c", "n=Vec<Vec<u8>>", "")], ""), NOTHING);
+}
+
+#[test]
+fn a_function_has_written_when_it_ends_a_loop() {
+    assert_eq!(told(vec![lp(None, vec![x("a", "", "v")])], "v"), ["output-missing"]);
+    assert_eq!(told(vec![lp(None, vec![fx("a", "", "v")])], "v"), NOTHING);
+    assert_eq!(told(vec![lp(None, vec![fx("a", "", "v?")])], "v"), ["output-missing"]);
+    assert_eq!(told(vec![lp(None, vec![fx("a", "", "v"), f("b", "", "w")])], "v w"), ["output-missing"]);
+    // Under another name as well, and where it ends a loop of a name.
+    let leave = AgentMeta::new(AgentKind::Function, "a").writes(keys("v")).exits(&["outer"]);
+    let leave = |writes| vec![outer(vec![Tree::Agent("a", leave, Renames::new(&[], writes))])];
+    assert_eq!(told(leave(&[]), "v"), NOTHING);
+    assert_eq!(told(leave(&["w"]), "w"), NOTHING);
+    assert_eq!(told(leave(&["w"]), "v"), ["output-missing"]);
 }
 
 #[test]

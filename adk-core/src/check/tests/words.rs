@@ -140,6 +140,44 @@ fn arms_and_order() {
 }
 
 #[test]
+fn an_arm_that_ends_a_loop() {
+    let arms = || pick("topic", vec![Tree::Break(None), f("b", "", "x")]);
+    assert_eq!(
+        said(vec![lp(None, vec![arms()]), f("c", "x", "")], ""),
+        "function `c` reads `x`, but arm `_` of `match topic` ends a loop and does not write it; help: write it in every \
+         arm, or take an `Option` if it may be absent"
+    );
+    // What ends a loop in the arm does not leave it.
+    let inside = pick("topic", vec![lp(Some(2), vec![Tree::Break(None)]), f("b", "", "x")]);
+    assert_eq!(
+        said(vec![inside], "x"),
+        "output `x` is not written on every path to the end: arm `_` of `match topic` does not write it; help: write it \
+         in every arm, or give it a first value, `let x: String = ...;`"
+    );
+}
+
+#[test]
+fn an_exit_by_somebody_else() {
+    const STOP: &[ToolMeta<'static>] = &[ToolMeta::new("stop", "").may_exit(true)];
+    const ENDS: AgentMeta<'static> = AgentMeta::new(AgentKind::Llm, "ends").tools(STOP).may_exit(true);
+    const HAND: AgentMeta<'static> = AgentMeta::custom("hand").may_exit(true);
+    const BETWEEN: AgentMeta<'static> = AgentMeta::new(AgentKind::Llm, "between").transfer(&[&ENDS]);
+    let desk = |targets| placed(AgentMeta::new(AgentKind::Llm, "desk").transfer(targets));
+    let said = |tree| said(vec![tree], "");
+    let end = ", but stands in none; help: put it inside `loop(max = 5) < ... >`";
+    assert_eq!(said(placed(ENDS)), format!("agent `ends` may end a loop by its tool `stop`{end}"));
+    assert_eq!(said(placed(HAND)), format!("agent `hand` may end a loop{end}"));
+    assert_eq!(
+        said(desk(&[&BETWEEN])),
+        format!("agent `desk` may end a loop by tool `stop` of agent `ends`, to which it may transfer{end}")
+    );
+    assert_eq!(
+        said(desk(&[&HAND])),
+        format!("agent `desk` may end a loop by agent `hand`, to which it may transfer{end}")
+    );
+}
+
+#[test]
 fn races_and_types() {
     assert_eq!(
         said(vec![par(vec![f("a", "", "x"), f("b", "", "x")])], ""),

@@ -32,8 +32,9 @@ pub trait Float {
     fn float(self) -> f64;
 }
 
+// A `bool` becomes a number as well, but nothing can be added to it.
 #[diagnostic::do_not_recommend]
-impl<T: Into<f64>> Float for T {
+impl<T: Into<f64> + std::ops::Add> Float for T {
     fn float(self) -> f64 {
         self.into()
     }

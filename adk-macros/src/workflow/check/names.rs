@@ -66,7 +66,7 @@ pub(super) fn declared(agents: &[Decl], report: &mut Report) {
 }
 
 /// The names of steps. Names that stand in other modules are looked at in const evaluation.
-pub(super) fn steps(plan: &mut Plan<'_>, report: &mut Report) {
+pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report) {
     let mut paths: HashMap<String, ()> = HashMap::new();
     let mut names: HashMap<String, Taken> = HashMap::new();
     names.insert(plan.name.clone(), Taken::Workflow);
@@ -92,8 +92,12 @@ pub(super) fn steps(plan: &mut Plan<'_>, report: &mut Report) {
         if step.name.is_empty() || !step.named {
             continue;
         }
-        step.told = step_name(step, report) || reused(step, &mut paths, report);
-        if step.told {
+        if itself(tree, step, report) {
+            step.told = true;
+            continue;
+        }
+        if step_name(step, report) || reused(step, &mut paths, report) {
+            nameless(step);
             continue;
         }
         let now = Taken::by(step);
@@ -110,7 +114,7 @@ pub(super) fn steps(plan: &mut Plan<'_>, report: &mut Report) {
                 let other = taken.describe(name);
                 let help = now.remedy(name);
                 report.at(step.span, format!("name-duplicate: {other}; help: {help}"));
-                step.told = true;
+                nameless(step);
             }
         }
     }
@@ -143,9 +147,19 @@ fn fields(plan: &mut Plan<'_>, report: &mut Report) {
                     ),
                 };
                 report.at(step.span, text);
-                (step.told, step.field) = (true, None);
+                nameless(step);
             }
         }
+    }
+}
+
+/// Takes its name from a step, since what is wrong with it is told. What an agent reads and writes is known all the same, so
+/// that what is wrong with its keys and with those of the steps behind it is told in the same compile.
+fn nameless(step: &mut Step<'_>) {
+    step.field = None;
+    match step.is_agent() {
+        true => step.named = false,
+        false => step.told = true,
     }
 }
 
@@ -190,6 +204,24 @@ impl Taken {
             _ => format!("give this one a name of its own, as in `as second_{name}`"),
         }
     }
+}
+
+/// A workflow that is a step of its own.
+fn itself(tree: &Workflow, step: &Step<'_>, report: &mut Report) -> bool {
+    let (What::Path(run), Some(name)) = (step.what, &tree.name) else {
+        return false;
+    };
+    let mut path = run.path.segments.iter().map(|part| &part.ident).peekable();
+    path.next_if(|first| *first == "self");
+    let is_itself = run.path.leading_colon.is_none() && path.next() == Some(name) && path.next().is_none();
+    if is_itself {
+        let text = format!(
+            "agent-reused: `{name}` is this workflow itself, which cannot be a step of its own; help: to repeat steps, put them into `loop(max = 5) < ... >`"
+        );
+        let span = last(&run.path).map_or(step.span, |name| name.span());
+        report.at(span, text);
+    }
+    is_itself
 }
 
 /// A name that cannot be one.

@@ -158,8 +158,9 @@ impl Lower<'_> {
         };
         let made = match step.what {
             What::Declared(run, _) | What::Path(run) => {
-                let (made, renames) =
-                    (of_agent(run.alias.is_some() || self.is_given(step)), self.renames(step, run));
+                // One whose name is at fault is compared with no other.
+                let instance = run.alias.is_some() || self.is_given(step) || !step.named;
+                let (made, renames) = (of_agent(instance), self.renames(step, run));
                 quote!(#made #renames)
             }
             What::Await(_) | What::Unread | What::Target(_) => of_agent(false),

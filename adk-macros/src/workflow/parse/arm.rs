@@ -11,6 +11,9 @@ use syn::{Expr, Ident, Pat, Token, token};
 
 const EXAMPLE: &str = "as in `Severity::High => page`";
 
+/// What is said of a `match` at something else.
+pub(super) const NO_KEY: &str = "syntax: `match` looks at a key, and at no expression; help: let an agent write the key, as in `match severity < ... >`";
+
 impl Parser {
     /// The key of a `match`.
     pub(super) fn subject(&mut self, input: ParseStream<'_>) -> syn::Result<Match> {
@@ -30,10 +33,7 @@ impl Parser {
         }
         let is_expression = input.peek(Token![.]) || input.peek(Token![::]) || input.peek(token::Paren);
         Err(match is_expression {
-            true => syn::Error::new(
-                key.name.span(),
-                "syntax: `match` looks at a key, and at no expression; help: let an agent write the key, as in `match severity < ... >`",
-            ),
+            true => syn::Error::new(key.name.span(), NO_KEY),
             false => arms(),
         })
     }

@@ -111,6 +111,15 @@ impl Parser {
                 skip::to(input, &[';']);
                 return Ok(Begin::Unread);
             }
+            if meant == "match"
+                && at_brackets(input)
+                && !(list.peek(Ident::peek_any) && list.peek2(Token![=]))
+            {
+                skip::drain(&list);
+                self.report.at(open, super::arm::NO_KEY);
+                skip::to(input, &[';']);
+                return Ok(Begin::Unread);
+            }
             match is_known {
                 true => arguments = self.arguments(&list, meant),
                 false => skip::drain(&list),

@@ -69,6 +69,14 @@ fn the_largest_part_is_named() {
         "bounds-exceeded: the worst case of this workflow is 2 model calls, and it allows 1; help: place fewer agents that \
          ask a model, or write `#[bounds(model_calls = 2)]`"
     );
+    // So many that they are not counted to the end.
+    let deep =
+        (0..5).fold(run(llm("a")), |inside, i| repeat(["a", "b", "c", "d", "e"][i], 1_000_000, [inside]));
+    assert_eq!(
+        said((Some(30), None), [deep]).unwrap(),
+        "bounds-exceeded: the worst case of this workflow is more than 18446744073709551614 model calls, and it allows 30: \
+         loop `e` makes more than anybody can count; help: lower its `max` and those of the loops in it"
+    );
     // The loop that is not on the worst way is not to blame.
     let three = [("x", 20), ("y", 20), ("z", 21)].map(|(name, max)| repeat(name, max, [run(llm("a"))]));
     let arms = [("A", repeat("w", 40, [run(llm("a"))])), ("B", three.concat())];

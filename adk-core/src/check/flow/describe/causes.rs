@@ -1,7 +1,7 @@
 //! Why a key is written on some paths only, and what to do about it.
 
 use super::super::effects::{contains, has_prefix};
-use super::{apart, around, holds, who, writes, writes_surely, written_as};
+use super::{apart, around, holds, same, who, writes, writes_surely, written_as};
 use crate::check::message::Message;
 use crate::spec::{AgentKind, Spec, StepKind};
 
@@ -59,13 +59,17 @@ pub(super) const fn why(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &s
         }
         Cause::Perhaps => perhaps(m, spec, writer, key),
         Cause::Arm(block) => {
-            let idle = idle_arm(spec, *block, key);
-            match idle {
-                Some(pattern) => m.all(&["arm `", pattern, "` of "]),
-                None => m.push("not every arm of "),
+            let (idle, leaving) = (silent_arm(spec, *block, key, false), silent_arm(spec, *block, key, true));
+            match (idle, leaving) {
+                (Some(pattern), _) | (None, Some(pattern)) => m.all(&["arm `", pattern, "` of "]),
+                (None, None) => m.push("not every arm of "),
             }
             who(m, spec, *block);
-            m.push(if idle.is_some() { " does not write it" } else { " writes it for certain" });
+            m.push(match (idle, leaving) {
+                (Some(_), _) => " does not write it",
+                (None, Some(_)) => " ends a loop and does not write it",
+                (None, None) => " writes it for certain",
+            });
         }
         Cause::Loop(block) => {
             who(m, spec, *block);
@@ -86,24 +90,43 @@ pub(super) const fn why(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &s
     }
 }
 
-/// The pattern of the first arm of a match that neither writes a key nor leaves.
-const fn idle_arm<'a>(spec: &Spec<'a>, block: usize, key: &str) -> Option<&'a str> {
+/// The pattern of the first arm of a match that does not write a key, and leaves by a `break` or does not.
+const fn silent_arm<'a>(spec: &Spec<'a>, block: usize, key: &str, leaves: bool) -> Option<&'a str> {
     let mut arm = block + 1;
     while arm < spec.steps[block].end {
         let end = spec.steps[arm].end;
-        let (mut i, mut idle) = (arm + 1, true);
+        let (mut i, mut silent, mut left) = (arm + 1, true, false);
         while i < end {
-            idle = idle && !matches!(spec.steps[i].kind, StepKind::Break { .. }) && !writes(spec, i, key);
+            silent = silent && !writes(spec, i, key);
+            left = left || leads_out(spec, i, arm);
             i += 1;
         }
         if let StepKind::Arm { pattern } = spec.steps[arm].kind
-            && idle
+            && silent
+            && left == leaves
         {
             return Some(pattern);
         }
         arm = if end > arm { end + 1 } else { arm + 1 };
     }
     None
+}
+
+/// Whether a step is a `break` of a loop around an arm.
+const fn leads_out(spec: &Spec<'_>, at: usize, arm: usize) -> bool {
+    let StepKind::Break { target } = spec.steps[at].kind else { return false };
+    let mut i = at;
+    while i > arm + 1 {
+        i -= 1;
+        let named = match target {
+            Some(name) => same(spec.steps[i].name, name),
+            None => true,
+        };
+        if named && matches!(spec.steps[i].kind, StepKind::Loop { .. }) && holds(spec, i, at) {
+            return false;
+        }
+    }
+    true
 }
 
 /// Why an agent may end without having written a key that it writes.

@@ -2,6 +2,7 @@
 
 use super::super::Fault;
 use super::super::closest::Closest;
+use super::super::effects::{DEEPEST, may_exit};
 use super::{Act, Effects, holds, listed, same, who};
 use crate::check::message::Message;
 use crate::spec::{AgentKind, AgentMeta, Renames, Spec, StepKind};
@@ -26,22 +27,11 @@ pub(super) const fn outside(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>)
     match step.kind {
         StepKind::Agent { meta, .. } => {
             who(m, spec, fault.at);
-            let (mut tool, mut i) = ("", 0);
-            while i < meta.tools.len() {
-                if meta.tools[i].may_exit && tool.is_empty() {
-                    tool = meta.tools[i].name;
-                }
-                i += 1;
-            }
             if named {
                 m.all(&[" may end loop `", fault.key, "`"]);
-            } else if !tool.is_empty() {
-                m.all(&[" may end a loop by its tool `", tool, "`"]);
             } else {
-                m.push(match meta.kind {
-                    AgentKind::Function => " may end a loop, since it returns `Flow`",
-                    _ => " may end a loop",
-                });
+                m.push(" may end a loop");
+                by(m, meta);
             }
         }
         _ if named => m.all(&["`break ", fault.key, "` ends loop `", fault.key, "`"]),
@@ -80,6 +70,46 @@ pub(super) const fn outside(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>)
         }
         i += 1;
     }
+}
+
+/// By what an agent may end a loop, where its description says so.
+const fn by(m: &mut Message, meta: &AgentMeta<'_>) {
+    if let AgentKind::Function = meta.kind {
+        return m.push(", since it returns `Flow`");
+    }
+    let (who, mut i) = (ending(meta, DEEPEST), 0);
+    let tools = if let Some(target) = who { target.tools } else { meta.tools };
+    let mut tool = "";
+    while i < tools.len() {
+        if tools[i].may_exit && tool.is_empty() {
+            tool = tools[i].name;
+        }
+        i += 1;
+    }
+    match (who, tool.is_empty()) {
+        (None, true) => {}
+        (None, false) => m.all(&[" by its tool `", tool, "`"]),
+        (Some(target), true) => m.all(&[" by agent `", target.name, "`, to which it may transfer"]),
+        (Some(target), false) => {
+            m.all(&[" by tool `", tool, "` of agent `", target.name, "`, to which it may transfer"]);
+        }
+    }
+}
+
+/// The transfer target that may end a loop, when the agent itself may not.
+const fn ending<'a>(meta: &AgentMeta<'a>, deepest: usize) -> Option<&'a AgentMeta<'a>> {
+    let mut t = 0;
+    while !meta.may_exit && deepest > 0 && t < meta.transfer.len() {
+        let target = meta.transfer[t];
+        if may_exit(target, deepest - 1) {
+            return match ending(target, deepest - 1) {
+                Some(below) => Some(below),
+                None => Some(target),
+            };
+        }
+        t += 1;
+    }
+    None
 }
 
 /// A renaming of a key that the agent does not read.

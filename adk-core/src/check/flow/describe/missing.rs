@@ -1,7 +1,7 @@
 //! `key-missing`, `key-maybe-missing`, `output-missing`.
 
 use super::super::closest::Closest;
-use super::super::effects::{contains, has_prefix};
+use super::super::effects::has_prefix;
 use super::super::{Fault, Reader};
 use super::causes::{Cause, cause, first_value, remedy, why};
 use super::{Effects, apart, below, common_loop, element, holds, listed, reads, same, who, writes};
@@ -235,8 +235,7 @@ impl<'s, 'a> Known<'s, 'a> {
 
     const fn next(&mut self) -> Option<&'a str> {
         let spec = self.spec;
-        let (lets, states) = (spec.inputs.len(), spec.inputs.len() + spec.lets.len());
-        let steps = states + spec.states.len();
+        let steps = spec.inputs.len() + spec.lets.len() + spec.states.len();
         loop {
             let i = self.place;
             if let Some(effects) = &mut self.effects {
@@ -250,12 +249,13 @@ impl<'s, 'a> Known<'s, 'a> {
             }
             let i = self.place;
             self.place += 1;
-            if i < lets {
-                return Some(spec.inputs[i].name);
-            } else if i < states {
-                return Some(spec.lets[i - lets].name);
-            } else if i < steps {
-                return Some(spec.states[i - states].name);
+            if i < steps {
+                let key = declared(spec, i);
+                // One that is declared twice has a message of its own.
+                if self.once && is_declared(spec, key, i) {
+                    continue;
+                }
+                return Some(key);
             }
             let step = i - steps;
             if step >= self.end || step >= spec.steps.len() {
@@ -277,17 +277,10 @@ impl<'s, 'a> Known<'s, 'a> {
     /// Whether it was given before.
     const fn is_repeated(&self, key: &str, step: usize) -> bool {
         let spec = self.spec;
-        let mut i = 0;
-        while i < spec.inputs.len() {
-            if same(spec.inputs[i].name, key) {
-                return true;
-            }
-            i += 1;
-        }
-        if contains(spec.lets, key) || contains(spec.states, key) {
+        if is_declared(spec, key, spec.inputs.len() + spec.lets.len() + spec.states.len()) {
             return true;
         }
-        i = 0;
+        let mut i = 0;
         while i < step {
             if writes(spec, i, key) {
                 return true;
@@ -296,4 +289,28 @@ impl<'s, 'a> Known<'s, 'a> {
         }
         false
     }
+}
+
+/// A key that is declared: the inputs, then each `let`, then each `state`.
+const fn declared<'a>(spec: &Spec<'a>, i: usize) -> &'a str {
+    let (lets, states) = (spec.inputs.len(), spec.inputs.len() + spec.lets.len());
+    if i < lets {
+        spec.inputs[i].name
+    } else if i < states {
+        spec.lets[i - lets].name
+    } else {
+        spec.states[i - states].name
+    }
+}
+
+/// Whether one of the first of them is that key.
+const fn is_declared(spec: &Spec<'_>, key: &str, end: usize) -> bool {
+    let mut i = 0;
+    while i < end {
+        if same(declared(spec, i), key) {
+            return true;
+        }
+        i += 1;
+    }
+    false
 }

@@ -5,7 +5,7 @@ use super::super::keys::Writer;
 use super::super::spelled::{alike, is_option};
 use super::{below, holds, same, who, writer_below, writes, written_as};
 use crate::check::message::Message;
-use crate::spec::{Spec, StepKind};
+use crate::spec::{AgentKind, Spec, StepKind};
 
 /// Read as another type than it is written.
 pub(super) const fn read(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, ty: &str, writer: &Writer<'_>) {
@@ -33,6 +33,7 @@ pub(super) const fn read(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, ty
             who(m, spec, fault.at);
             m.all(&[" reads `", key, "` as `", ty, "`, but "]);
             written_by(m, spec, key, writer);
+            let ty = if is_workflow(spec, fault.at) { whole(ty, writer) } else { ty };
             help(m, ty, writer, "read it", ", or read another key");
         }
     }
@@ -51,6 +52,11 @@ pub(super) const fn written(
     m.all(&[" writes `", fault.key, "` as `", ty, "`, but "]);
     written_by(m, spec, fault.key, writer);
     help(m, whole(ty, writer), writer, "a key has one type: write it", ", or write another key");
+}
+
+/// Whether a step is a workflow, whose inputs are declared and no parameters that may be absent.
+const fn is_workflow(spec: &Spec<'_>, at: usize) -> bool {
+    matches!(spec.steps[at].kind, StepKind::Agent { meta, .. } if matches!(meta.kind, AgentKind::Workflow))
 }
 
 /// What is declared or written as an `Option` is one, other than what is read: then its name is not that of what is in it.

@@ -63,10 +63,10 @@ impl<'a> Walk<'_, 'a> {
             self.same_inside(at, meta, renames);
             self.session(at, meta, renames, None);
         }
-        if may_exit(meta, DEEPEST) {
-            self.exit(at, None);
+        let behind = writes_first(meta);
+        if !behind {
+            self.leaves(at, meta);
         }
-        self.exits(at, meta, DEEPEST);
         let mut all = Effects::writes(meta, renames);
         while let Some(effect) = all.next() {
             match effect.act {
@@ -81,6 +81,17 @@ impl<'a> Walk<'_, 'a> {
                 Act::Prompt { .. } | Act::Read { .. } => {}
             }
         }
+        if behind {
+            self.leaves(at, meta);
+        }
+    }
+
+    /// The loops that an agent or one of its transfer targets may end.
+    const fn leaves(&mut self, at: usize, meta: &AgentMeta<'a>) {
+        if may_exit(meta, DEEPEST) {
+            self.exit(at, None);
+        }
+        self.exits(at, meta, DEEPEST);
     }
 
     /// An agent by itself, with the keys of its definition, as most are: it needs no [`Effects`].
@@ -106,13 +117,9 @@ impl<'a> Walk<'_, 'a> {
             }
             (reads, slot) = (rest, slot + 1);
         }
-        if meta.may_exit {
-            self.exit(at, None);
-        }
-        let mut exits = meta.exits;
-        while let [name, rest @ ..] = exits {
-            self.exit(at, Some(name));
-            exits = rest;
+        let leaves = meta.may_exit || !matches!(meta.exits, []);
+        if leaves && !writes_first(meta) {
+            self.leaves(at, meta);
         }
         let (mut writes, mut slot) = (meta.writes, 0);
         while let [spec, rest @ ..] = writes {
@@ -121,6 +128,9 @@ impl<'a> Walk<'_, 'a> {
                 self.writes_as(at, key, spec, slot);
             }
             (writes, slot) = (rest, slot + 1);
+        }
+        if leaves && writes_first(meta) {
+            self.leaves(at, meta);
         }
     }
 
@@ -256,6 +266,11 @@ impl<'a> Walk<'_, 'a> {
         }
         None
     }
+}
+
+/// Whether an agent has written its key when it ends a loop: a function returns both at once, `(T, Flow)`.
+const fn writes_first(meta: &AgentMeta<'_>) -> bool {
+    matches!(meta.kind, AgentKind::Function)
 }
 
 /// Whether the agent reads the key of this renaming.
