@@ -46,6 +46,12 @@
 //! | a workflow as data | [`spec`], [`check`] |
 //! | what does not compile | [`checks`], a page for each |
 //! | what goes wrong | [`Error`], [`ErrorKind`] |
+//!
+//! # Through another crate
+//!
+//! What the macros write names this crate, as `adk` or as your manifest calls it. A crate that re-exports all of it (`pub use adk::*`) serves
+//! as well where it is called `adk`: by `adk = { package = "my-facade", ... }` in the manifest, or by `extern crate my_facade as adk;` at the
+//! root of your crate.
 
 // So that the macros' absolute paths hold in this crate's own tests and docs as well.
 #[allow(unused_extern_crates, reason = "the macros' paths begin with it")]

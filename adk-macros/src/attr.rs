@@ -3,6 +3,9 @@
 mod check;
 mod closed;
 mod data;
+mod inside;
+mod lent;
+mod lifetimes;
 mod lower;
 mod parse;
 mod report;
@@ -13,7 +16,8 @@ mod tests;
 
 use proc_macro2::{Span, TokenStream};
 
-pub(crate) use data::data;
+pub(crate) use check::word;
+pub(crate) use data::{alone as data_alone, data};
 
 /// What stands in the parentheses. Nothing for `#[agent = "x"]`: rustc says itself that there is no such form, and gives
 /// us the value as if it stood in parentheses.
@@ -40,7 +44,7 @@ pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
         return lower::by_hand(&by_hand, &args, report);
     }
     let Some(function) = parse::function(item.clone(), AGENTS, &mut report) else {
-        return report.beside(item);
+        return report.beside(parse::unread(item));
     };
     let args = parse::agent_args(self::args(args), &mut report);
     check::function(&function, &mut report);
@@ -51,10 +55,19 @@ pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
 pub(crate) fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = report::Report::new("tool-attribute");
     let Some(function) = parse::function(item.clone(), "put the attribute on a `fn`", &mut report) else {
-        return report.beside(item);
+        return report.beside(parse::unread(item));
     };
     let args = parse::tool_args(self::args(args), &mut report);
     check::function(&function, &mut report);
     check::tool(&function, &args, &mut report);
     lower::tool(&function, &args, report)
+}
+
+/// A function without what makes it an agent or a tool. An `impl` is what it was.
+pub(crate) fn function_alone(item: TokenStream) -> TokenStream {
+    let mut report = report::Report::new("agent-attribute");
+    match parse::function(item.clone(), AGENTS, &mut report) {
+        Some(function) => lower::alone(&function),
+        None => item,
+    }
 }

@@ -7,6 +7,7 @@ mod docs;
 mod facade;
 mod hash;
 mod leak;
+mod missing;
 mod sized;
 mod typed;
 mod workflow;
@@ -76,7 +77,11 @@ use proc_macro::TokenStream;
 /// ```
 #[proc_macro_attribute]
 pub fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
-    attr::agent(args.into(), item.into()).into()
+    match facade::is_missing() {
+        true => missing::function("#[agent]", item.into()),
+        false => attr::agent(args.into(), item.into()),
+    }
+    .into()
 }
 
 /// Makes a tool of a function: a model may call it. Its doc comment tells the model when, its parameters are the
@@ -108,7 +113,11 @@ pub fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
 ///   `blocking`.
 #[proc_macro_attribute]
 pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
-    attr::tool(args.into(), item.into()).into()
+    match facade::is_missing() {
+        true => missing::function("#[tool]", item.into()),
+        false => attr::tool(args.into(), item.into()),
+    }
+    .into()
 }
 
 /// Derives what a type needs to be an argument of a tool, an answer of a model or the value of a key: `Clone`,
@@ -128,14 +137,22 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 #[proc_macro_attribute]
 pub fn data(args: TokenStream, item: TokenStream) -> TokenStream {
-    attr::data(args.into(), item.into()).into()
+    match facade::is_missing() {
+        true => missing::data(item.into()),
+        false => attr::data(args.into(), item.into()),
+    }
+    .into()
 }
 
 #[doc = include_str!("../docs/links.md")]
 #[doc = include_str!("../docs/language.md")]
 #[proc_macro]
 pub fn workflow(input: TokenStream) -> TokenStream {
-    workflow::workflow(input.into()).into()
+    match facade::is_missing() {
+        true => missing::workflow(input.into()),
+        false => workflow::workflow(input.into()),
+    }
+    .into()
 }
 
 /// Declares an LLM agent outside of a workflow, in the grammar of `workflow!`; workflows use it by its path.
@@ -157,5 +174,9 @@ pub fn workflow(input: TokenStream) -> TokenStream {
 /// The facade calls it `adk::llm::agent!`: the attribute `#[agent]` has the short name.
 #[proc_macro]
 pub fn llm_agent(input: TokenStream) -> TokenStream {
-    workflow::llm_agent(input.into()).into()
+    match facade::is_missing() {
+        true => missing::llm_agent(input.into()),
+        false => workflow::llm_agent(input.into()),
+    }
+    .into()
 }

@@ -48,7 +48,12 @@ pub(crate) fn implement(
             ty.unwrap_or_else(|| absent.clone())
         };
         let all = (from..from + count).map(|place| at(place + 1));
-        leak::associated(name, &quote!((#(#all,)*)), given.iter().map(|(ty, _)| *ty))
+        let here = given
+            .iter()
+            .zip(places)
+            .filter(|(_, place)| (from + 1..=from + count).contains(&usize::from(**place)));
+        let everywhere = reads.iter().chain(writes).map(|(ty, _)| *ty);
+        leak::associated(name, &quote!((#(#all,)*)), here.map(|((ty, _), _)| *ty), everywhere)
     };
     let read = places(reads.iter().map(|(ty, _)| *ty), room);
     let written = places(writes.iter().map(|(ty, _)| *ty), WRITES);

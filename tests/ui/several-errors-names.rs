@@ -39,4 +39,22 @@ workflow! {
     }
 }
 
+workflow! {
+    /// Its agents are tools of each other.
+    pub Circles(text: String) -> criticism: String {
+        /// Criticises.
+        agent critic -> criticism: String {
+            instruction: "Criticise {txt}.",
+            tools: [agent(helper), agent(critic), agent(Circles)],
+            max_turns: 3,
+        }
+        /// Helps.
+        agent helper -> help: String { instruction: "Help.", tools: [agent(critic)], transfer: [expert], max_turns: 3 }
+        /// Knows.
+        agent expert -> help: String { instruction: "Know.", tools: [agent(helper)], max_turns: 3 }
+
+        critic
+    }
+}
+
 fn main() {}

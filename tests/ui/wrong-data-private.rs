@@ -1,4 +1,4 @@
-//! Data that is less visible than the agent that takes it: one message.
+//! Data that is less visible than who takes it: one message for each type, where it stands first.
 
 use adk::prelude::*;
 
@@ -10,6 +10,18 @@ struct Score {
 #[agent(writes = best)]
 pub fn best(scores: &[Score]) -> u32 {
     scores.iter().map(|score| score.points).max().unwrap_or(0)
+}
+
+#[agent(writes = better)]
+pub fn better(_: &mut Context, text: &str, score: Option<&Score>) -> Score {
+    score.cloned().unwrap_or(Score { points: text.len() as u32 })
+}
+
+workflow! {
+    /// Reads and writes it too.
+    pub Bettering(text: String, score: Score) -> better: Score {
+        better;
+    }
 }
 
 fn main() {}

@@ -1,4 +1,4 @@
-//! An unknown type in `#[data]`, beside a field that may borrow: one message.
+//! An unknown type in `#[data]`, beside a field that may borrow or among parameters: one message.
 
 use adk::prelude::*;
 use std::borrow::Cow;
@@ -7,6 +7,25 @@ use std::borrow::Cow;
 pub struct Unknown {
     pub title: Cow<'static, str>,
     pub lines: Vec<Nope>,
+}
+
+#[data]
+pub struct Page<'a> {
+    pub title: &'a str,
+    pub author: Nobody,
+}
+
+#[data]
+pub struct Held<'a, T: Clone> {
+    pub title: &'a str,
+    pub held: Vec<T>,
+    pub by: Option<Holder>,
+}
+
+#[data]
+pub enum Sized<const N: usize> {
+    Words([String; 2]),
+    Size(Size),
 }
 
 fn main() {}

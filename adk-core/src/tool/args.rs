@@ -87,14 +87,14 @@ impl Declare {
         name: &'static str,
         description: &str,
         arg: &impl Declared<Of = T>,
-        default: T,
+        default: impl FnOnce() -> T,
     ) -> Self
     where
         T: ToolDefault,
     {
         if let Some((schema, _)) = arg.declared() {
             self.add(name, description, schema);
-            let default = serde_json::to_value(default);
+            let default = serde_json::to_value(default());
             if let (Some(Value::Object(schema)), Ok(default)) = (self.properties.get_mut(name), default) {
                 schema.insert("default".to_owned(), default);
             }

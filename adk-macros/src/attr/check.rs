@@ -4,6 +4,7 @@ use super::parse::{AgentArgs, ByHand, ByHandArgs, Function, ToolArgs, TypedKey};
 use super::report::Report;
 use crate::docs;
 use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{GenericParam, ReturnType, Type};
 
@@ -23,46 +24,73 @@ pub(crate) fn function(function: &Function, report: &mut Report) {
         }
     }
     if let Some(token) = &sig.variadic {
+        // rustc wants such a function to be `unsafe`.
         report.at(token.span(), "it takes any number of arguments", "take a `Vec<T>`");
-    }
-    if let syn::Safety::Unsafe(token) = &sig.safety {
+    } else if let syn::Safety::Unsafe(token) = &sig.safety {
         report.at(
             token.span,
             "an `unsafe` function has rules that nobody checks here",
             "wrap it in a safe one",
         );
     }
-    let returned = match &sig.output {
-        ReturnType::Type(_, ty) => Some(&**ty),
-        ReturnType::Default => None,
-    };
-    for ty in function.params.iter().map(|param| &param.ty).chain(returned) {
-        if let Type::ImplTrait(ty) = ty {
-            report.at(ty.impl_token.span, "`impl Trait` says no type", "write the type itself");
+    for ty in types(function) {
+        if let Some(span) = word(ty, "impl") {
+            report.at(span, "`impl Trait` says no type", "write the type itself");
         }
+    }
+    if let ReturnType::Type(_, ty) = &sig.output
+        && let Type::Never(never) = &**ty
+    {
+        report.at(
+            never.bang_token.span,
+            format!("`{}` never returns, so nothing comes after it", function.name()),
+            "return a value, `Flow`, or nothing",
+        );
+    }
+    // That of a parameter is told for itself.
+    if sig.receiver().is_none() && function.associated {
+        report.at(
+            sig.ident.span(),
+            "what stands in an `impl` or a `trait` is neither an agent nor a tool",
+            "write the function outside of it",
+        );
     }
 }
 
-/// Whether it is a method. What stands in an `impl` can have no struct beside it.
-pub(crate) fn is_method(function: &Function) -> bool {
-    function.sig.receiver().is_some()
+/// The types of its parameters, and the one that it returns.
+fn types(function: &Function) -> impl Iterator<Item = &Type> {
+    let returned = match &function.sig.output {
+        ReturnType::Type(_, ty) => Some(&**ty),
+        ReturnType::Default => None,
+    };
+    function.params.iter().map(|param| &param.ty).chain(returned)
+}
+
+/// Where a word stands in a type.
+pub(crate) fn word(ty: &Type, word: &str) -> Option<Span> {
+    fn find(tokens: TokenStream, word: &str) -> Option<Span> {
+        tokens.into_iter().find_map(|token| match token {
+            TokenTree::Ident(found) if found == word => Some(found.span()),
+            TokenTree::Group(group) => find(group.stream(), word),
+            _ => None,
+        })
+    }
+    // Most are, and tokens cost.
+    if crate::typed::is_plain(ty) { None } else { find(ty.to_token_stream(), word) }
 }
 
 /// Whether anything makes the function one that cannot be called.
 pub(crate) fn is_callable(function: &Function) -> bool {
     let sig = &function.sig;
     let lifetimes = sig.generics.params.iter().all(|param| matches!(param, GenericParam::Lifetime(_)));
-    let known = |ty: &Type| !matches!(ty, Type::ImplTrait(_));
-    let returned = match &sig.output {
-        ReturnType::Type(_, ty) => known(ty),
-        ReturnType::Default => true,
-    };
+    // Of `Self` rustc says where it stands that there is none.
+    let known =
+        |ty: &Type| !matches!(ty, Type::Never(_)) && word(ty, "impl").is_none() && word(ty, "Self").is_none();
     lifetimes
-        && returned
         && sig.inputs.len() == function.params.len()
         && sig.variadic.is_none()
         && !matches!(sig.safety, syn::Safety::Unsafe(_))
-        && function.params.iter().all(|param| known(&param.ty))
+        && types(function).all(known)
 }
 
 /// `#[agent]`.

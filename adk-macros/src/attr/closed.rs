@@ -5,28 +5,23 @@
 //! item alone that it might have been meant as a parameter of that item: two messages for one mistake. rustc does not
 //! say so where the list of parameters, or the last of them, comes from a macro.
 
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{GenericParam, Lifetime, LifetimeParam, Signature};
+use syn::{Expr, GenericParam, Generics, Signature, Type, TypeParamBound};
 
 /// The signature of a function that cannot be generic.
 pub(super) fn signature(sig: &Signature) -> TokenStream {
     let Signature { constness, asyncness, safety, abi, fn_token, ident, output, .. } = sig;
-    let mut inputs = sig.inputs.to_token_stream();
-    sig.variadic.to_tokens(&mut inputs);
+    // Without `...`, which we refuse: rustc would do so as well.
+    let inputs = sig.inputs.to_token_stream();
     let mut generics = sig.generics.clone();
-    let generics = match generics.params.last_mut() {
-        Some(GenericParam::Lifetime(last)) => {
-            let place = behind(last);
-            place.set_span(ours(place.span()));
-            generics.to_token_stream()
-        }
-        Some(_) => generics.to_token_stream(),
+    let generics = match close(&mut generics) {
+        true => generics.to_token_stream(),
         // A lifetime that is missing in the list has to be proposed.
-        None if names_lifetime(inputs.clone()) || names_lifetime(output.to_token_stream()) => {
+        false if names_lifetime(inputs.clone()) || names_lifetime(output.to_token_stream()) => {
             TokenStream::new()
         }
-        None => quote_spanned!(ours(end(ident.span()))=> <>),
+        false => quote_spanned!(ours(end(ident))=> <>),
     };
     let mut tokens = quote!(#constness #asyncness #safety #abi #fn_token #ident #generics);
     sig.paren_token.surround(&mut tokens, |tokens| tokens.extend(inputs));
@@ -57,21 +52,53 @@ pub(super) fn data(item: TokenStream) -> TokenStream {
     out
 }
 
-/// What rustc would propose one more parameter behind.
-fn behind(last: &mut LifetimeParam) -> &mut Lifetime {
-    last.bounds.last_mut().unwrap_or(&mut last.lifetime)
+/// Makes ours what rustc would propose one more parameter behind; whether there is a parameter.
+pub(super) fn close(generics: &mut Generics) -> bool {
+    match generics.params.last_mut() {
+        None => return false,
+        Some(GenericParam::Lifetime(last)) => {
+            let last = last.bounds.last_mut().unwrap_or(&mut last.lifetime);
+            last.set_span(ours(last.span()));
+        }
+        Some(GenericParam::Type(last)) => match last.bounds.last_mut() {
+            Some(bound) => *bound = TypeParamBound::Verbatim(all_ours(bound.to_token_stream())),
+            None => last.ident.set_span(ours(last.ident.span())),
+        },
+        Some(GenericParam::Const(last)) => match &mut last.default {
+            Some((_, default)) => *default = Expr::Verbatim(all_ours(default.to_token_stream())),
+            None => last.ty = Type::Verbatim(all_ours(last.ty.to_token_stream())),
+        },
+    }
+    true
 }
 
 /// Where rustc takes a list of parameters to be when there is none. Outside of a compiler, as in unit tests, no span has
 /// an end.
-fn end(name: Span) -> Span {
-    // This `unwrap` is the compiler's own span, and nothing that may be missing.
-    if proc_macro::is_available() { name.unwrap().end().into() } else { name }
+fn end(name: &Ident) -> Span {
+    if !proc_macro::is_available() {
+        return name.span();
+    }
+    let mut tokens = proc_macro::TokenStream::from(name.to_token_stream()).into_iter();
+    tokens.next().map_or_else(Span::call_site, |name| name.span().end().into())
 }
 
 /// The same place, as that of a token that no user wrote.
 fn ours(place: Span) -> Span {
     Span::call_site().located_at(place)
+}
+
+fn all_ours(tokens: TokenStream) -> TokenStream {
+    let ours = tokens.into_iter().map(|mut token| {
+        if let TokenTree::Group(group) = &token {
+            let span = group.span();
+            token = Group::new(group.delimiter(), all_ours(group.stream())).into();
+            token.set_span(ours(span));
+        } else {
+            token.set_span(ours(token.span()));
+        }
+        token
+    });
+    ours.collect()
 }
 
 /// Whether a lifetime is named that is none of the language's.
@@ -135,10 +162,12 @@ mod tests {
             "async fn f(x: Option<Nope>) -> &'static str",
             "async fn f<>(x: Option<Nope>) -> &'static str",
         );
-        closed("const unsafe extern \"C\" fn f(x: u8, ...)", "const unsafe extern \"C\" fn f<>(x: u8, ...)");
+        closed("const unsafe extern \"C\" fn f(x: u8, ...)", "const unsafe extern \"C\" fn f<>(x: u8,)");
         for kept in [
             "fn f<'a, 'b: 'a>(x: &'a str, y: &'b str) where 'a: 'static",
-            "fn f<T: Clone>(x: T)",
+            "fn f<T: Clone + Into<Vec<u8>>>(x: T)",
+            "fn f<T>(x: T)",
+            "fn f<const N: usize>(x: [u8; N])",
             "fn f(x: Option<&'a str>)",
             "fn f(x: &str) -> Option<(u8, &'a str)>",
         ] {

@@ -1,14 +1,14 @@
 //! `#[data]`: the derives that a type needs to be an argument, a result or a key.
 
-use super::closed;
 use super::report::Report;
+use super::{closed, lifetimes};
 use crate::docs;
 use crate::sized::{self, Unsized};
-use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Data, DeriveInput, Field, Path, Token};
+use syn::{Attribute, Data, DeriveInput, Field, Fields, Path, Token};
 
 pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = Report::new("syntax");
@@ -19,7 +19,10 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut input: DeriveInput = match syn::parse2(item.clone()) {
         Ok(input) => input,
         Err(error) => {
-            report.at(error.span(), "this is no type", "put `#[data]` on a `struct` or an `enum`");
+            // rustc reads the item before us, and has said what is wrong with a type.
+            if !super::parse::begins(&item, &["struct", "enum"]) {
+                report.at(error.span(), "this is no type", "put `#[data]` on a `struct` or an `enum`");
+            }
             return report.beside(item);
         }
     };
@@ -27,8 +30,12 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
         report.at(union.union_token.span, "a `union` has no form in JSON", "write an `enum`");
         return report.beside(item);
     }
-    let mended = own_fields(&mut input, &mut report) | declare_lifetimes(&mut input, &mut report);
-    let item = if mended { input.to_token_stream() } else { item };
+    let mended = once(&mut input, &mut report)
+        | own_fields(&mut input, &mut report)
+        | lifetimes::declare(&mut input, &mut report);
+    let borrows = lifetimes::borrow(&mut input);
+    let is_generic = closed::close(&mut input.generics);
+    let item = if mended || borrows || is_generic { input.to_token_stream() } else { item };
     let private = crate::facade::private();
     let own: Vec<String> = input.attrs.iter().flat_map(derived).collect();
     let derives = [
@@ -53,7 +60,7 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
         _ => None,
     };
     let numbered = numbered(&input, &private);
-    let item = if input.generics.params.is_empty() { closed::data(item) } else { item };
+    let item = if is_generic { item } else { closed::data(item) };
     report.beside(quote! {
         #[derive(#(#derives),*)]
         #[serde(crate = #serde)]
@@ -64,9 +71,70 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     })
 }
 
+/// Tells what stands there twice, of which derives would say it as well, and goes on with the first; whether there is any.
+fn once(input: &mut DeriveInput, report: &mut Report) -> bool {
+    let mut any = false;
+    input.attrs.retain(|attr| {
+        let is_second = attr.path().segments.last().is_some_and(|last| last.ident == "data");
+        if is_second {
+            report.at(attr.path().span(), "one `#[data]` is enough", "remove this one");
+        }
+        any |= is_second;
+        !is_second
+    });
+    let mut first = |named: &mut syn::FieldsNamed| {
+        let mut seen: Vec<String> = Vec::new();
+        let all = std::mem::take(&mut named.named).into_iter().filter(|field| {
+            let Some(name) = &field.ident else { return true };
+            let is_new = !seen.contains(&name.to_string());
+            if !is_new {
+                report.at(name.span(), format!("the field `{name}` is declared twice"), "remove one of them");
+            }
+            any |= !is_new;
+            seen.push(name.to_string());
+            is_new
+        });
+        named.named = all.collect();
+    };
+    let of_variants = |fields: &mut Fields| match fields {
+        Fields::Named(named) => first(named),
+        Fields::Unnamed(_) | Fields::Unit => {}
+    };
+    match &mut input.data {
+        Data::Struct(data) => [&mut data.fields].into_iter().for_each(of_variants),
+        Data::Enum(data) => data.variants.iter_mut().map(|variant| &mut variant.fields).for_each(of_variants),
+        Data::Union(_) => {}
+    }
+    any
+}
+
+/// The type without what other crates know of it.
+pub(crate) fn alone(item: TokenStream) -> TokenStream {
+    let Ok(mut input) = syn::parse2::<DeriveInput>(item.clone()) else { return item };
+    let known = |attrs: &mut Vec<Attribute>| {
+        attrs.retain(|attr| !attr.path().is_ident("serde") && !attr.path().is_ident("schemars"));
+    };
+    known(&mut input.attrs);
+    fields(&mut input).into_iter().for_each(|field| known(&mut field.attrs));
+    if let Data::Enum(data) = &mut input.data {
+        data.variants.iter_mut().for_each(|variant| known(&mut variant.attrs));
+    }
+    let own: Vec<String> = input.attrs.iter().flat_map(derived).collect();
+    let derives = ["Clone", "Debug"].into_iter().filter(|name| !own.iter().any(|own| own == name));
+    let derives = derives.map(|name| Ident::new(name, Span::call_site()));
+    quote!(#[derive(#(#derives),*)] #input)
+}
+
 /// Tells the fields that have no size, and goes on with what owns their values; whether there are any.
 fn own_fields(input: &mut DeriveInput, report: &mut Report) -> bool {
     let mut any = false;
+    for field in fields(input) {
+        if let Some(span) = super::check::word(&field.ty, "impl") {
+            report.at(span, "`impl Trait` says no type", "write the type itself");
+            field.ty = syn::parse_quote!(());
+            any = true;
+        }
+    }
     for Unsized { span, shown, help } in fields(input).into_iter().flat_map(|field| sized::own(&mut field.ty))
     {
         report.at(span, format!("`{shown}` has no size, so no field can hold it"), help);
@@ -75,66 +143,12 @@ fn own_fields(input: &mut DeriveInput, report: &mut Report) -> bool {
     any
 }
 
-fn fields(input: &mut DeriveInput) -> Vec<&mut Field> {
+pub(super) fn fields(input: &mut DeriveInput) -> Vec<&mut Field> {
     match &mut input.data {
         Data::Struct(data) => data.fields.iter_mut().collect(),
         Data::Enum(data) => data.variants.iter_mut().flat_map(|variant| variant.fields.iter_mut()).collect(),
         Data::Union(_) => Vec::new(),
     }
-}
-
-/// Tells the lifetimes that are not declared, each where it stands: rustc would say it of each derive as well. Goes on with
-/// `'static`; whether there are any.
-fn declare_lifetimes(input: &mut DeriveInput, report: &mut Report) -> bool {
-    let name = input.ident.to_string();
-    let mut known: Vec<String> = vec!["static".into(), "_".into()];
-    known.extend(input.generics.lifetimes().map(|one| one.lifetime.ident.to_string()));
-    let mut any = false;
-    for field in fields(input) {
-        let mut told = |lifetime: &Ident| {
-            any = true;
-            report.at(
-                lifetime.span(),
-                format!("the lifetime `'{lifetime}` is not declared"),
-                format!("own the value, as in `String`, or declare it, as in `{name}<'{lifetime}>`"),
-            );
-        };
-        let tokens = field.ty.to_token_stream();
-        let fixed = declared(tokens, &known, &mut told);
-        if let Some(ty) = fixed.and_then(|tokens| syn::parse2(tokens).ok()) {
-            field.ty = ty;
-        }
-    }
-    any
-}
-
-/// A type with `'static` for each lifetime that is not known; `None` where all are.
-fn declared(ty: TokenStream, known: &[String], told: &mut impl FnMut(&Ident)) -> Option<TokenStream> {
-    let (mut out, mut any, mut is_lifetime) = (TokenStream::new(), false, false);
-    for token in ty {
-        let was_tick = std::mem::replace(
-            &mut is_lifetime,
-            matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '\''),
-        );
-        out.extend([match token {
-            TokenTree::Ident(name) if was_tick && !known.contains(&name.to_string()) => {
-                any = true;
-                told(&name);
-                TokenTree::Ident(Ident::new("static", name.span()))
-            }
-            TokenTree::Group(group) => match declared(group.stream(), known, told) {
-                Some(inside) => {
-                    any = true;
-                    let mut fresh = Group::new(group.delimiter(), inside);
-                    fresh.set_span(group.span());
-                    TokenTree::Group(fresh)
-                }
-                None => TokenTree::Group(group),
-            },
-            token => token,
-        }]);
-    }
-    any.then_some(out)
 }
 
 /// The number by which `key-type` knows the type: by where it stands, which no other type shares.

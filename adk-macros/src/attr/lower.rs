@@ -56,6 +56,15 @@ fn written(function: &Function) -> TokenStream {
     quote!(#(#attrs)* #allow #vis #sig #body)
 }
 
+/// The function and the struct, of which nothing is known.
+pub(crate) fn alone(function: &Function) -> TokenStream {
+    let (written, twin) = (written(function), twin(function));
+    match function.associated {
+        true => written,
+        false => quote!(#written #twin),
+    }
+}
+
 /// The braced struct of the same name: it lives among the types only, so that it can stand beside the function.
 fn twin(function: &Function) -> TokenStream {
     let (vis, name) = (&function.vis, &function.sig.ident);

@@ -1,10 +1,13 @@
 //! What tokens alone can tell. The rest is checked in const evaluation, by `adk_core::check`.
 
+mod circles;
 mod keys;
 mod limits;
 mod names;
 mod tools;
 mod transfer;
+
+pub(super) use circles::circles;
 
 use super::ast::{Decl, DeclKind, Workflow};
 use super::plan::Plan;

@@ -30,7 +30,7 @@ use crate::code::{code, read};
 use crate::facade;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
-use syn::Attribute;
+use syn::{Attribute, Visibility};
 
 /// What all parts of the expansion need.
 struct Lower<'a> {
@@ -50,11 +50,7 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> Toke
     let Some(name) = &tree.name else {
         return errors;
     };
-    let is_each = |step: &Step<'_>| matches!(step.what, What::Block(block) if block.is_each());
-    let has_each = plan.steps.iter().any(is_each);
-    let is_guarded = |step: &Step<'_>| matches!(step.what, What::Block(block) if block.is_guarded());
-    let has_guard = plan.steps.iter().any(is_guarded);
-    let lower = Lower { tree, plan, name: names::unspanned(name), has_each, has_guard };
+    let lower = Lower::new(tree, plan, name);
     let editor = lower.editor();
     let structs = lower.structs();
     let keys = lower.key_structs();
@@ -90,6 +86,31 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> Toke
             #input_output
         };
         #errors
+    }
+}
+
+/// The structs of the keys, and instead of the workflow what is said of its name.
+pub(super) fn workflow_alone(
+    tree: &Workflow,
+    plan: &Plan<'_>,
+    report: Report,
+    say: impl FnOnce(&Visibility, &Ident) -> TokenStream,
+) -> TokenStream {
+    let errors = report.into_tokens();
+    let Some(name) = &tree.name else {
+        return errors;
+    };
+    let (keys, said) = (Lower::new(tree, plan, name).key_structs(), say(&tree.vis, name));
+    quote!(#keys #said #errors)
+}
+
+impl<'a> Lower<'a> {
+    fn new(tree: &'a Workflow, plan: &'a Plan<'a>, name: &Ident) -> Self {
+        let is_each = |step: &Step<'_>| matches!(step.what, What::Block(block) if block.is_each());
+        let has_each = plan.steps.iter().any(is_each);
+        let is_guarded = |step: &Step<'_>| matches!(step.what, What::Block(block) if block.is_guarded());
+        let has_guard = plan.steps.iter().any(is_guarded);
+        Self { tree, plan, name: names::unspanned(name), has_each, has_guard }
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod coverage;
 mod pages;
+mod reached;
 
 use std::collections::BTreeMap;
 use std::fs;

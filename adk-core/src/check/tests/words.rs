@@ -140,6 +140,17 @@ fn arms_and_order() {
 }
 
 #[test]
+fn what_it_writes_itself_is_not_meant() {
+    assert_eq!(
+        said(vec![f("a", "draf", "draft")], ""),
+        "function `a` reads `draf`, but nothing before it writes that key; help: declare it as an input, `draf: TYPE`, or \
+         as a `let`, or take an `Option` if it may be absent; keys written before it: `topic`, `list`"
+    );
+    assert!(said(vec![f("b", "", "draft"), f("a", "draf", "draft")], "").contains("did you mean `draft`?"));
+    assert!(said(vec![lp(Some(2), vec![f("a", "draf", "draft")])], "").contains("did you mean `draft`?"));
+}
+
+#[test]
 fn an_arm_that_ends_a_loop() {
     let arms = || pick("topic", vec![Tree::Break(None), f("b", "", "x")]);
     assert_eq!(

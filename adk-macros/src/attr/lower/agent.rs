@@ -19,7 +19,7 @@ pub(crate) fn agent(function: &Function, args: &AgentArgs, report: Report) -> To
     if !matches!(function.vis, syn::Visibility::Inherited) {
         written = quote!(#[allow(private_interfaces)] #written);
     }
-    if check::is_method(function) {
+    if function.associated {
         return report.beside(written);
     }
     let names = Names::new(function);

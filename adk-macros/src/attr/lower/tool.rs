@@ -13,13 +13,14 @@ use syn::{Expr, ExprLit, Lit};
 /// The function, the hidden struct, and the impl.
 pub(crate) fn tool(function: &Function, args: &ToolArgs, report: Report) -> TokenStream {
     let written = super::written(function);
-    if check::is_method(function) {
+    if function.associated {
         return report.beside(written);
     }
     let names = Names::new(function);
     let twin = super::twin(function);
     let name = &names.name;
-    let inside = if check::is_callable(function) {
+    // What models are told of a mended type is no news.
+    let inside = if check::is_callable(function) && !function.mended {
         let types = output_types(function);
         // One fault, one message: what tokens show to be wrong is not judged by types as well.
         let checks = report.is_empty().then(|| checks(function, &report));
@@ -146,7 +147,8 @@ fn declare(function: &Function, names: &Names) -> TokenStream {
         match &param.default {
             Some((_, value)) => {
                 let value = default(value);
-                quote!(.arg_or(#key, #description, &#handle, #value))
+                // As where it is read, so that rustc says the same of both and leaves one out.
+                quote!(.arg_or(#key, #description, &#handle, || #value))
             }
             None => quote!(.arg(#key, #description, &#handle)),
         }

@@ -7,19 +7,34 @@ use syn::{GenericArgument, PathArguments, ReturnType, Signature, Type};
 
 /// With every lifetime `'static`: a type in an item has no other.
 pub(super) fn fixed(tokens: TokenStream) -> TokenStream {
+    let is = |next: Option<&TokenTree>, wanted: char| matches!(next, Some(TokenTree::Punct(next)) if next.as_char() == wanted);
     let mut out = TokenStream::new();
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
         match &token {
             TokenTree::Punct(punct) if punct.as_char() == '&' => {
                 out.extend([token]);
-                if !matches!(tokens.peek(), Some(TokenTree::Punct(next)) if next.as_char() == '\'') {
+                if !is(tokens.peek(), '\'') {
                     out.extend(quote!('static));
                 }
             }
             TokenTree::Punct(punct) if punct.as_char() == '\'' => {
                 tokens.next();
                 out.extend(quote!('static));
+            }
+            // `for<'a> Fn(&'a str)`: what it declares is gone.
+            TokenTree::Ident(name) if name == "for" => {
+                while tokens.next().is_some_and(|token| !is(Some(&token), '>')) {}
+            }
+            // In a signature its lifetime may be left out.
+            TokenTree::Ident(name) if name == "Cow" => {
+                out.extend([token]);
+                if is(tokens.peek(), '<') {
+                    out.extend(tokens.next());
+                    if !is(tokens.peek(), '\'') {
+                        out.extend(quote!('static,));
+                    }
+                }
             }
             TokenTree::Group(group) => {
                 let mut fresh = Group::new(group.delimiter(), fixed(group.stream()));
@@ -164,6 +179,11 @@ mod tests {
     fn lifetimes_become_static() {
         let fixed = |tokens| fixed(tokens).to_string().replace(' ', "");
         assert_eq!(fixed(quote::quote!(&mut Held<'_>)), "&'staticmutHeld<'static>");
+        assert_eq!(fixed(quote::quote!(&dyn for<'a> Fn(&'a str))), "&'staticdynFn(&'staticstr)");
         assert_eq!(fixed(quote::quote!((&'a str, [&u8]))), "(&'staticstr,[&'staticu8])");
+        assert_eq!(
+            fixed(quote::quote!(&(Cow<str>, Cow<'_, str>))),
+            "&'static(Cow<'static,str>,Cow<'static,str>)"
+        );
     }
 }

@@ -1,13 +1,14 @@
 //! A function: its signature as a tree, its body as tokens, so that a half-typed body still expands.
 
 use crate::attr::report::Report;
+use crate::attr::{inside, lent};
 use crate::docs::is_doc;
 use crate::sized::{self, Unsized};
-use proc_macro2::{Delimiter, Group, Span, TokenStream};
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::spanned::Spanned;
-use syn::{Attribute, Expr, FnArg, Ident, Pat, ReturnType, Signature, Type, Visibility};
+use syn::{Attribute, Expr, FnArg, Ident, Pat, ReturnType, Signature, Token, Type, Visibility};
 
 /// A function with an attribute of ours.
 pub(crate) struct Function {
@@ -21,6 +22,10 @@ pub(crate) struct Function {
     pub(crate) body: Group,
     /// Its parameters, as far as they can be parameters.
     pub(crate) params: Vec<Param>,
+    /// Whether it stands in an `impl` or a `trait`, where it can have no struct beside it.
+    pub(crate) associated: bool,
+    /// Whether its types are not those that were written.
+    pub(crate) mended: bool,
 }
 
 /// A parameter.
@@ -56,23 +61,66 @@ pub(crate) fn plain(ident: &Ident) -> String {
     text.strip_prefix("r#").map(str::to_owned).unwrap_or(text)
 }
 
-struct Parsed(Vec<Attribute>, Visibility, Signature, Group);
+/// The last is its body, or the `;` that stands instead.
+struct Parsed(Vec<Attribute>, Visibility, Signature, Result<Group, Token![;]>);
 
 impl Parse for Parsed {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        Ok(Self(input.call(Attribute::parse_outer)?, input.parse()?, input.parse()?, input.parse()?))
+        let (attrs, vis, sig) = (input.call(Attribute::parse_outer)?, input.parse()?, input.parse()?);
+        let body = if input.peek(Token![;]) { Err(input.parse()?) } else { Ok(input.parse()?) };
+        Ok(Self(attrs, vis, sig, body))
     }
 }
 
-/// Reads a function; `None` when it is none, which is reported with where the attribute may stand.
+/// An item that could not be read. A function loses its body, which may need what rustc could not read either; not in an
+/// editor, where somebody may be writing it.
+pub(crate) fn unread(item: TokenStream) -> TokenStream {
+    if !begins(&item, &["fn"]) || !crate::facade::is_compiled() {
+        return item;
+    }
+    let tokens = item.into_iter().map(|token| match token {
+        TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
+            Group::new(Delimiter::Brace, quote::quote!(loop {})).into()
+        }
+        token => token,
+    });
+    let tokens: TokenStream = tokens.collect();
+    quote::quote!(#[allow(unused)] #tokens)
+}
+
+/// Whether an item begins as one of these does.
+pub(crate) fn begins(item: &TokenStream, words: &[&str]) -> bool {
+    let before = |word: &Ident| {
+        ["pub", "default", "const", "async", "unsafe", "safe", "extern"].iter().any(|one| word == one)
+    };
+    let mut idents = item.clone().into_iter().filter_map(|token| match token {
+        TokenTree::Ident(word) => Some(word),
+        _ => None,
+    });
+    idents.find(|word| !before(word)).is_some_and(|word| words.iter().any(|one| word == one))
+}
+
+/// Reads a function; `None` when it is none, which is reported with where the attribute may stand, unless rustc says what
+/// is wrong with it: it reads the item before us.
 pub(crate) fn function(item: TokenStream, help: &str, report: &mut Report) -> Option<Function> {
-    let Parsed(mut attrs, vis, mut sig, mut body) = match Parsed::parse.parse2(item) {
+    let tokens = item.clone();
+    let Parsed(mut attrs, vis, mut sig, body) = match Parsed::parse.parse2(item) {
         Ok(parsed) => parsed,
         Err(error) => {
-            report.at(error.span(), "this is no function", help);
+            if !begins(&tokens, &["fn"]) {
+                report.at(error.span(), "this is no function", help);
+            }
             return None;
         }
     };
+    let (has_body, associated) = (body.is_ok(), sig.receiver().is_some() || inside::is_associated());
+    let mut body = body.unwrap_or_else(|end| {
+        // In a `trait` its place is what is wrong.
+        if !associated {
+            report.at(end.span, "this function has no body", "write what it does in `{ }`");
+        }
+        Group::new(Delimiter::Brace, TokenStream::new())
+    });
     attrs.retain(|attr| {
         let second = ["agent", "tool"].iter().any(|name| attr.path().is_ident(name));
         if second {
@@ -85,7 +133,8 @@ pub(crate) fn function(item: TokenStream, help: &str, report: &mut Report) -> Op
         !second
     });
     let mut params = Vec::new();
-    if own_types(&mut sig, report) {
+    let mended = own_types(&mut sig, report) | own_lent(&mut sig, report);
+    if mended || sig.variadic.is_some() || !has_body {
         // What stands in it may be right for what was written.
         body = Group::new(Delimiter::Brace, quote::quote!(loop {}));
         attrs.push(syn::parse_quote!(#[allow(unused)]));
@@ -98,7 +147,15 @@ pub(crate) fn function(item: TokenStream, help: &str, report: &mut Report) -> Op
                 "take what it needs as parameters, and write it outside of `impl`",
             ),
             FnArg::Typed(input) => {
-                let (docs, own) = own(&mut input.attrs, report);
+                let (docs, mut own) = own(&mut input.attrs, report);
+                let is_changed = matches!(&*input.ty, Type::Reference(ty) if ty.mutability.is_some());
+                if let Some((span, _)) = own.take_if(|_| is_changed) {
+                    report.at(
+                        span,
+                        "what is borrowed to be changed is the context, which has no default",
+                        "remove it",
+                    );
+                }
                 let name = match &*input.pat {
                     Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => {
                         Some(pat.ident.clone())
@@ -114,7 +171,16 @@ pub(crate) fn function(item: TokenStream, help: &str, report: &mut Report) -> Op
             }
         }
     }
-    Some(Function { attrs, vis, sig, body, params })
+    Some(Function { attrs, vis, sig, body, params, associated, mended })
+}
+
+/// Tells what is borrowed inside of a type, and goes on with what owns it; whether there is any.
+fn own_lent(sig: &mut Signature, report: &mut Report) -> bool {
+    let types = sig.inputs.iter_mut().filter_map(|input| match input {
+        FnArg::Typed(input) => Some(&mut *input.ty),
+        FnArg::Receiver(_) => None,
+    });
+    types.fold(false, |any, ty| lent::own(ty, report) | any)
 }
 
 /// Tells the types that have no size, and goes on with those that own what they hold; whether there are any.
@@ -143,6 +209,8 @@ fn own(attrs: &mut Vec<Attribute>, report: &mut Report) -> (Vec<Attribute>, Opti
     for attr in attrs.drain(..) {
         if is_doc(&attr) {
             docs.push(attr);
+        } else if attr.path().is_ident("default") && default.is_some() {
+            report.at(attr.path().span(), "a parameter has one default", "remove one of them");
         } else if attr.path().is_ident("default") {
             match attr.parse_args() {
                 Ok(value) => default = Some((attr.path().span(), value)),

@@ -211,9 +211,7 @@ fn itself(tree: &Workflow, step: &Step<'_>, report: &mut Report) -> bool {
     let (What::Path(run), Some(name)) = (step.what, &tree.name) else {
         return false;
     };
-    let mut path = run.path.segments.iter().map(|part| &part.ident).peekable();
-    path.next_if(|first| *first == "self");
-    let is_itself = run.path.leading_colon.is_none() && path.next() == Some(name) && path.next().is_none();
+    let is_itself = super::circles::is_itself(&run.path, Some(name));
     if is_itself {
         let text = format!(
             "agent-reused: `{name}` is this workflow itself, which cannot be a step of its own; help: to repeat steps, put them into `loop(max = 5) < ... >`"

@@ -2,7 +2,7 @@
 
 use super::super::names;
 use super::super::text::code;
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
 use syn::{Expr, LitStr};
@@ -63,9 +63,41 @@ pub(super) fn source(prompt: &Expr) -> String {
         Expr::Lit(_) => String::new(),
         Expr::Macro(call) => {
             let name = names::last(&call.mac.path).map(names::plain).unwrap_or_default();
-            let file = call.mac.parse_body::<LitStr>().ok().filter(|_| name == "include_str");
-            file.map_or_else(|| format!("{name}!(...)"), |file| file.value())
+            if let Some(file) = call.mac.parse_body::<LitStr>().ok().filter(|_| name == "include_str") {
+                return file.value();
+            }
+            let whole = code(prompt.to_token_stream());
+            if whole.len() <= SHORT {
+                return whole;
+            }
+            let mut files = Vec::new();
+            included(call.mac.tokens.clone(), &mut files);
+            files.push("...".to_owned());
+            format!("{name}!({})", files.join(", "))
         }
         other => code(other.to_token_stream()),
+    }
+}
+
+/// As much of a macro call is shown whole.
+const SHORT: usize = 60;
+
+/// The files that a macro call puts together.
+fn included(tokens: TokenStream, files: &mut Vec<String>) {
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        match token {
+            TokenTree::Ident(word) if word == "include_str" => {
+                if tokens
+                    .next_if(|mark| matches!(mark, TokenTree::Punct(mark) if mark.as_char() == '!'))
+                    .is_some()
+                    && let Some(TokenTree::Group(file)) = tokens.next()
+                {
+                    files.push(format!("include_str!({})", code(file.stream())));
+                }
+            }
+            TokenTree::Group(group) => included(group.stream(), files),
+            _ => {}
+        }
     }
 }

@@ -108,7 +108,9 @@ impl Lower<'_> {
                 (quote!(#name), quote!(#name { #(#fields: #values),* }))
             }
         };
-        let output = crate::leak::associated("Output", &output_ty, outputs.iter().map(|typed| &typed.ty));
+        let given = outputs.iter().map(|typed| &typed.ty);
+        let all = self.tree.inputs.iter().map(|input| &input.typed.ty).chain(given.clone());
+        let output = crate::leak::associated("Output", &output_ty, given, all);
         quote! {
             #input_impls
             #output_impls

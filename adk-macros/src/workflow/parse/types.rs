@@ -3,6 +3,7 @@
 use super::super::ast::Key;
 use super::super::names::{nearest, type_text};
 use super::expect::{self, PREFIXES, expected};
+use crate::attr::word;
 use crate::sized::{self, Unsized};
 use proc_macro2::TokenTree;
 use syn::parse::ParseStream;
@@ -74,6 +75,7 @@ fn owned(ty: &Type) -> syn::Result<()> {
         Type::Slice(slice) => {
             (format!("`{shown}` has no size"), format!("`Vec<{}>`", type_text(&slice.elem)))
         }
+        _ if word(ty, "Self").is_some() => ("`Self` says no type".to_owned(), "the type itself".into()),
         Type::ImplTrait(_) | Type::Infer(_) => (format!("`{shown}` says no type"), "the type itself".into()),
         _ => {
             let Some(Unsized { span, shown, help }) = sized::own(&mut ty.clone()).into_iter().next() else {

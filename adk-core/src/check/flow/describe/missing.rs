@@ -228,7 +228,7 @@ impl<'s, 'a> Known<'s, 'a> {
         Self { spec, at, end, once: true, place: 0, effects: None }
     }
 
-    /// What is written anywhere, as often as it is.
+    /// What is written anywhere, as often as it is, but not by that step itself: only in a loop it might read that.
     const fn written(spec: &'s Spec<'a>, at: usize) -> Self {
         Self { spec, at, end: spec.steps.len(), once: false, place: 0, effects: None }
     }
@@ -266,6 +266,8 @@ impl<'s, 'a> Known<'s, 'a> {
                 StepKind::Each { item, .. } if self.at < spec.steps.len() && holds(spec, step, self.at) => {
                     return Some(item);
                 }
+                StepKind::Agent { .. }
+                    if !self.once && step == self.at && common_loop(spec, step, step).is_none() => {}
                 StepKind::Agent { meta, .. } if !(is_part && apart(spec, step, self.at)) => {
                     self.effects = Some(Effects::writes(meta, spec.steps[step].renames));
                 }

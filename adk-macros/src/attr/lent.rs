@@ -1,0 +1,99 @@
+//! Parameters that borrow what stands inside of another type, as `Vec<&str>` does.
+//!
+//! What is read is a value of its own, which the call borrows as a whole. rustc says of anything else that "implementation
+//! of `Deserialize` is not general enough", under the attribute. As far as tokens tell it, we say it.
+
+use super::report::Report;
+use crate::workflow::type_text;
+use syn::spanned::Spanned as _;
+use syn::{GenericArgument, PathArguments, Type, parse_quote};
+
+/// What holds values of the types in its arguments. Of other types only rustc knows.
+const HOLD: [&str; 13] = [
+    "Option",
+    "Result",
+    "Vec",
+    "VecDeque",
+    "LinkedList",
+    "BinaryHeap",
+    "HashMap",
+    "BTreeMap",
+    "HashSet",
+    "BTreeSet",
+    "Box",
+    "Rc",
+    "Arc",
+];
+
+/// Tells what is borrowed inside of the type of a parameter, and goes on with what owns it; whether there is any.
+pub(super) fn own(ty: &mut Type, report: &mut Report) -> bool {
+    match ty {
+        Type::Reference(reference) => inside(&mut reference.elem, report),
+        Type::Group(group) => own(&mut group.elem, report),
+        Type::Paren(paren) => own(&mut paren.elem, report),
+        // That may be borrowed as a whole too.
+        Type::Path(path) => match path.path.segments.last_mut() {
+            Some(last) if last.ident == "Option" => {
+                let PathArguments::AngleBracketed(list) = &mut last.arguments else { return false };
+                match list.args.first_mut() {
+                    Some(GenericArgument::Type(Type::Reference(reference))) => {
+                        inside(&mut reference.elem, report)
+                    }
+                    Some(GenericArgument::Type(ty)) => inside(ty, report),
+                    _ => false,
+                }
+            }
+            _ => inside(ty, report),
+        },
+        ty => inside(ty, report),
+    }
+}
+
+/// Looks at what a type holds, or at that of a type that is borrowed.
+fn inside(ty: &mut Type, report: &mut Report) -> bool {
+    match ty {
+        Type::Reference(_) => value(ty, report),
+        Type::Path(path) => {
+            let Some(last) = path.path.segments.last_mut() else { return false };
+            let PathArguments::AngleBracketed(list) = &mut last.arguments else { return false };
+            if !HOLD.iter().any(|name| last.ident == name) {
+                return false;
+            }
+            let types = list.args.iter_mut().filter_map(|argument| match argument {
+                GenericArgument::Type(ty) => Some(ty),
+                _ => None,
+            });
+            types.fold(false, |any, ty| value(ty, report) | any)
+        }
+        Type::Slice(slice) => value(&mut slice.elem, report),
+        Type::Array(array) => value(&mut array.elem, report),
+        Type::Tuple(tuple) => tuple.elems.iter_mut().fold(false, |any, ty| value(ty, report) | any),
+        Type::Paren(paren) => inside(&mut paren.elem, report),
+        Type::Group(group) => inside(&mut group.elem, report),
+        _ => false,
+    }
+}
+
+/// Looks at what is held.
+fn value(ty: &mut Type, report: &mut Report) -> bool {
+    let Type::Reference(reference) = ty else { return inside(ty, report) };
+    let owned: Type = match &*reference.elem {
+        Type::Path(path) if path.path.is_ident("str") => parse_quote!(String),
+        Type::Slice(slice) => {
+            let elem = &slice.elem;
+            parse_quote!(Vec<#elem>)
+        }
+        other => other.clone(),
+    };
+    report.at(
+        ty.span(),
+        format!(
+            "`{}` stands inside of another type, and a parameter is borrowed as a whole or not at all",
+            type_text(ty)
+        ),
+        format!("write `{}`", type_text(&owned)),
+    );
+    *ty = owned;
+    inside(ty, report);
+    true
+}

@@ -1,0 +1,21 @@
+//! The root says which crate is called `adk`.
+
+extern crate agents as adk;
+
+use adk::facade::{agent, workflow};
+
+#[agent(writes = length)]
+pub fn length(page: &str) -> usize {
+    page.len()
+}
+
+workflow! {
+    /// Measures a page.
+    pub Measuring(page: String) -> length: usize {
+        length
+    }
+}
+
+fn main() {
+    println!("{}", Measuring::SPEC);
+}

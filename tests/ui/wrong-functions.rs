@@ -1,0 +1,44 @@
+//! Functions that are none, or whose types say nothing: one message, by rustc where it reads the function before us.
+
+use adk::prelude::*;
+
+#[agent(writes = count)]
+fn count(words: Vec<impl AsRef<str>>) -> usize {
+    words.len()
+}
+
+#[agent(writes = letters)]
+fn letters(draft: &str) -> Option<impl Iterator<Item = char>> {
+    Some(draft.chars().collect::<Vec<_>>().into_iter())
+}
+
+#[agent(writes = never)]
+fn never(draft: &str) -> ! {
+    panic!("{draft}")
+}
+
+#[agent(writes = call)]
+fn call(with: Box<dyn for<'a> Fn(&'a str) -> usize>) -> usize {
+    with("it")
+}
+
+#[agent(writes = unwritten)]
+fn unwritten(draft: &str) -> usize;
+
+#[agent(writes = sum)]
+fn sum(a: u8 b: u8) -> u8 {
+    a + b
+}
+
+/// Doubles it.
+#[tool]
+fn double(number) -> u8 {
+    number * 2
+}
+
+#[data]
+struct Page {
+    lines: u8 words: u8,
+}
+
+fn main() {}
