@@ -92,7 +92,7 @@ pub(super) const fn find<'a>(
         return definitions(spec.steps, table, findings);
     }
     let mask = table.len() - 1;
-    let mut names = Names { table, mask, owners: 0 };
+    let mut names = Names { table, mask, owners: 0, built: spec.built };
     let root = spec.steps.len();
     if !spec.name.is_empty() {
         let _ = names.insert(NAME, hash(spec.name), 0, "", root);
@@ -156,6 +156,8 @@ struct Names<'t, 'a> {
     /// That of their number, which is a power of two.
     mask: usize,
     owners: usize,
+    /// A tree of which no macro has told anything.
+    built: bool,
 }
 
 impl<'a> Names<'_, 'a> {
@@ -194,7 +196,7 @@ impl<'a> Names<'_, 'a> {
             [] => 0,
             _ => hash(step.name),
         };
-        if (name == USER || name == MODEL) && step.named && inside.is_empty() {
+        if (name == USER || name == MODEL) && (step.named || self.built) && inside.is_empty() {
             return Finding::Reserved;
         }
         // What stands twice in one nested workflow is reported where that is defined.
