@@ -247,7 +247,8 @@ fn descriptions() {
 
     let triage = meta(SPEC, "triage");
     let targets: Vec<_> = triage.transfer.iter().map(|target| (target.name, target.sources)).collect();
-    assert_eq!(targets, [("billing", &["ui/prompts/critic.md"][..]), ("paybacks", &["concat!(...)"])]);
+    let paybacks = r#"concat!("Refund {ticket}", ".")"#;
+    assert_eq!(targets, [("billing", &["ui/prompts/critic.md"][..]), ("paybacks", &[paybacks])]);
     assert_eq!(triage.sources, ["TRIAGE"]);
     assert_eq!(meta(SPEC, "tooled").sources, ["self::TRIAGE"]);
     assert_eq!(meta(SPEC, "judge").sources, [""]);
