@@ -85,6 +85,7 @@ fn is_said_at_root(args: &[String], name: &str) -> bool {
 pub(crate) fn private() -> TokenStream {
     code!("::{}::__private", facade())
 }
+
 /// The short names, with which a block of an expansion begins: `__adk`, and in it `__typed`.
 ///
 /// A path is paid for by each of its tokens, here and in the compiler. The spans are those of the call site, so that no editor

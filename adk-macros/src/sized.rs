@@ -10,7 +10,7 @@ use syn::spanned::Spanned as _;
 use syn::{GenericArgument, PathArguments, Type, parse_quote};
 
 /// What takes values alone. Of other types only rustc knows.
-const OF_VALUES: [&str; 10] = [
+pub(crate) const OF_VALUES: [&str; 10] = [
     "Option",
     "Result",
     "Vec",

@@ -4,26 +4,13 @@
 //! of `Deserialize` is not general enough", under the attribute. As far as tokens tell it, we say it.
 
 use super::report::Report;
+use crate::sized::OF_VALUES;
 use crate::workflow::type_text;
 use syn::spanned::Spanned as _;
 use syn::{GenericArgument, PathArguments, Type, parse_quote};
 
-/// What holds values of the types in its arguments. Of other types only rustc knows.
-const HOLD: [&str; 13] = [
-    "Option",
-    "Result",
-    "Vec",
-    "VecDeque",
-    "LinkedList",
-    "BinaryHeap",
-    "HashMap",
-    "BTreeMap",
-    "HashSet",
-    "BTreeSet",
-    "Box",
-    "Rc",
-    "Arc",
-];
+/// What holds a value of the type in its arguments, beside what takes values alone. Of other types only rustc knows.
+const POINTERS: [&str; 3] = ["Box", "Rc", "Arc"];
 
 /// Tells what is borrowed inside of the type of a parameter, and goes on with what owns it; whether there is any.
 pub(super) fn own(ty: &mut Type, report: &mut Report) -> bool {
@@ -56,7 +43,7 @@ fn inside(ty: &mut Type, report: &mut Report) -> bool {
         Type::Path(path) => {
             let Some(last) = path.path.segments.last_mut() else { return false };
             let PathArguments::AngleBracketed(list) = &mut last.arguments else { return false };
-            if !HOLD.iter().any(|name| last.ident == name) {
+            if !OF_VALUES.iter().chain(&POINTERS).any(|name| last.ident == name) {
                 return false;
             }
             let types = list.args.iter_mut().filter_map(|argument| match argument {
