@@ -5,6 +5,7 @@
 mod causes;
 mod exits;
 mod missing;
+mod named;
 mod races;
 mod types;
 

@@ -3,7 +3,7 @@
 use super::super::closest::Closest;
 use super::super::effects::has_prefix;
 use super::super::{Fault, Reader};
-use super::causes::{Cause, cause, first_value, remedy, why};
+use super::causes::{Cause, cause, first_value, remedy, to_take, why};
 use super::{Effects, apart, below, common_loop, element, holds, listed, reads, same, unread, who, writes};
 use crate::check::message::Message;
 use crate::spec::{AgentKind, Spec, StepKind};
@@ -23,6 +23,11 @@ pub(super) const fn unwritten(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_
         let cause = cause(spec, at, writer, key);
         why(m, spec, writer, key, &cause);
         m.push("; help: ");
+        if let Reader::Parameter { target: None } = reader
+            && let Some(ty) = to_take(spec, fault.at, writer, key)
+        {
+            return m.all(&["read it as `", ty, "`, which may be absent"]);
+        }
         remedy(m, spec, at, writer, key, &cause);
         return if_absent(m, spec, fault, reader);
     }

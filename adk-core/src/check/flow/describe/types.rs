@@ -3,6 +3,7 @@
 use super::super::Fault;
 use super::super::keys::Writer;
 use super::super::spelled::{alike, is_option};
+use super::named::{options, owned};
 use super::{below, holds, same, who, writer_below, writes, written_as};
 use crate::check::message::Message;
 use crate::spec::{AgentKind, Spec, StepKind};
@@ -61,7 +62,13 @@ const fn is_workflow(spec: &Spec<'_>, at: usize) -> bool {
 
 /// What is declared or written as an `Option` is one, other than what is read: then its name is not that of what is in it.
 const fn whole<'t>(ty: &'t str, writer: &Writer<'_>) -> &'t str {
-    if is_option(ty) && !is_option(writer.spec.ty) { "" } else { ty }
+    if options(ty) == options(writer.spec.ty) { ty } else { "" }
+}
+
+/// Whether a parameter takes as many `Option`s as there are: one around it says that the key may be absent.
+const fn is_as_deep(ty: &str, writer: &Writer<'_>) -> bool {
+    let (read, written) = (options(ty), options(writer.spec.ty));
+    read == written || is_option(ty) && read == written + 1
 }
 
 /// The step, or what it has below it.
@@ -74,13 +81,24 @@ const fn who_writes(m: &mut Message, spec: &Spec<'_>, at: usize, key: &str, ty: 
 
 /// What to do: take the type of the key, or another key.
 const fn help(m: &mut Message, ty: &str, writer: &Writer<'_>, take: &str, or: &str) {
-    if !ty.is_empty() && alike(ty, writer.spec.ty, writer.depth) {
-        return m.push(", which is another type of the same name; help: use one of the two in both places");
+    if !ty.is_empty() && alike(ty, writer.spec.ty, writer.depth) && is_as_deep(ty, writer) {
+        // Of an alias only the type says that it is an `Option`, of which a function writes what is in it.
+        return m.push(match writer.spec.optional && same(ty, writer.spec.ty) {
+            true => {
+                ", which is another type of the same name, or the `Option` around what is written; help: use the type that is written in both places"
+            }
+            false => ", which is another type of the same name; help: use one of the two in both places",
+        });
     }
     m.all(&["; help: ", take, " as "]);
-    match writer.spec.ty.is_empty() {
-        true => m.push("that type"),
-        false => quoted(m, writer),
+    match (writer.spec.ty.is_empty(), writer.depth) {
+        (true, _) => m.push("that type"),
+        (false, 0) => {
+            m.push("`");
+            owned(m, writer.spec.ty);
+            m.push("`");
+        }
+        (false, _) => quoted(m, writer),
     }
     m.push(or);
 }
