@@ -32,6 +32,10 @@ struct Inner {
     options: TreeOptions,
 }
 
+/// Fields of a config that an agent names itself, where the check does not tell the field.
+pub(super) const OUTPUT_KEY: &str = "output_key";
+pub(super) const SUB_AGENTS: &str = "sub_agents";
+
 /// The field of a config that a check is about.
 fn part_of(check: &str) -> &'static str {
     match check {
@@ -137,8 +141,10 @@ impl Tree {
         faults.sort_by_key(|fault| fault.step.unwrap_or(usize::MAX));
         for fault in &mut faults {
             let place = fault.step.map_or("", |at| flat.place(at));
-            let part = part_of(fault.check);
+            let named = [OUTPUT_KEY, SUB_AGENTS].into_iter().find(|field| fault.place == *field);
+            let part = named.unwrap_or_else(|| part_of(fault.check));
             fault.place = match place {
+                "" if named.is_some() => String::new(),
                 "" => continue,
                 // The root of a config.
                 "." => part.to_owned(),

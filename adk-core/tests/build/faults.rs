@@ -292,3 +292,37 @@ async fn an_error_names_the_agent_and_its_path() {
     let error = said(&tree).await.unwrap_err();
     assert_eq!((error.kind(), error.path().unwrap().to_string()), (ErrorKind::Panic, "lp#1/panics".into()));
 }
+
+#[test]
+fn a_key_is_a_name_that_prompts_can_read() {
+    let writes = |key: &'static str| LlmAgent::builder("writer").instruction("Write.").output_key(key);
+    for key in ["draft", "user:plan", "temp:名前", "type"] {
+        assert_eq!(writes(key).check(), [], "{key}");
+    }
+    for key in ["no key", "", "1st", "usr:plan", "user:", "a-b"] {
+        let error = writes(key).build().unwrap_err();
+        assert_eq!(checks(&error), [("writer", "name-invalid")], "{key}");
+    }
+    let desk = LlmAgent::builder("desk").instruction("Hand over.").sub_agent(writes("no key"));
+    assert_eq!(checks(&desk.build().unwrap_err()), [("writer", "name-invalid")]);
+    // So is what else is wrong with an agent by itself.
+    let desk = LlmAgent::builder("desk").instruction("Hand over.").sub_agent(writes("draft").max_turns(0));
+    assert_eq!(checks(&desk.build().unwrap_err()), [("writer", "syntax")]);
+    assert_eq!(
+        writes("no key").build().unwrap_err().to_string(),
+        "name-invalid: agent `writer` writes `no key`, which is no key that a prompt can read; help: use letters, digits and \
+         `_`, not beginning with a digit, perhaps behind `user:`, `app:` or `temp:`, as in `no_key`"
+    );
+    let json = serde_json::json!({
+        "name": "root", "agent_class": "SequentialAgent",
+        "sub_agents": [
+            {"name": "writer", "instruction": "Write.", "output_key": "no key"},
+            {"name": "desk", "instruction": "Hand over.", "sub_agents": [
+                {"name": "clerk", "instruction": "Write.", "output_key": "no key"},
+            ]},
+        ],
+    });
+    let error = Tree::from_config(&json, &adk_core::Registry::default()).unwrap_err();
+    let places: Vec<_> = error.faults().iter().map(|fault| &*fault.place).collect();
+    assert_eq!(places, ["sub_agents[0].output_key", "sub_agents[1].sub_agents"]);
+}

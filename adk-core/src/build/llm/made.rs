@@ -4,10 +4,12 @@ use super::{LlmAgentBuilder, OutputType};
 use crate::agent::{Key, Parts};
 use crate::build::error::BuildError;
 use crate::build::item::{DEEPEST, Item, Placed, SubAgent};
-use crate::build::tree::Tree;
+use crate::build::tree::{OUTPUT_KEY, SUB_AGENTS, Tree};
 use crate::check::Fault;
 use crate::llm::{Instruction, LlmAgent, LlmParts, Output};
 use crate::spec::AgentKind;
+use crate::spec::ident::is_identifier;
+use crate::spec::placeholder::is_key;
 use std::sync::Arc;
 
 impl LlmAgentBuilder {
@@ -58,11 +60,32 @@ impl LlmAgentBuilder {
             );
             faults.push(Fault::new("syntax", &*self.name, fact));
         }
+        faults.extend(self.output_key.as_deref().filter(|key| !is_key(key)).map(|key| self.no_key(key)));
+        // Whom it hands over to stands in no tree of its own. What a tree has found in there its description tells.
+        for part in &self.sub_agents {
+            if let Item::Agent(placed) = &part.0 {
+                let below = placed.faults.iter().filter(|fault| fault.step.is_none()).cloned();
+                faults.extend(below.map(|fault| Fault { place: SUB_AGENTS.into(), ..fault }));
+            }
+        }
         // Blocks below it are trees of their own.
         let blocks = self.sub_agents.iter().filter(|part| matches!(part.0, Item::Block(_)));
         let inner = blocks.flat_map(|part| Tree::part(part.0.clone()).check());
         faults.extend(inner.filter(|fault| !fault.is_of_flow()));
         faults
+    }
+
+    /// A key that could be written, and read by nothing but code: `{no key}` is text to a prompt.
+    fn no_key(&self, key: &str) -> Fault {
+        let name = key.rsplit(':').next().unwrap_or_default();
+        let mended = name.replace(|c: char| !c.is_alphanumeric(), "_");
+        let example = if is_identifier(&mended) { &*mended } else { "draft" };
+        let fact = format!(
+            "agent `{}` writes `{key}`, which is no key that a prompt can read; help: use letters, digits and `_`, not \
+             beginning with a digit, perhaps behind `user:`, `app:` or `temp:`, as in `{example}`",
+            self.name
+        );
+        Fault { place: OUTPUT_KEY.into(), ..Fault::new("name-invalid", &*self.name, fact) }
     }
 
     fn parts(self) -> LlmParts {
