@@ -44,12 +44,12 @@ pub(crate) fn own(ty: &mut Type) -> Vec<Unsized> {
 fn value(ty: &mut Type, found: &mut Vec<Unsized>) {
     let (help, owned): (_, Type) = match ty {
         Type::Path(path) if path.qself.is_none() && path.path.is_ident("str") => {
-            ("write `String`".to_owned(), parse_quote!(::std::string::String))
+            ("write `String`".to_owned(), parse_quote!(String))
         }
         Type::Slice(slice) => {
             inside(&mut slice.elem, found);
             let elem = &slice.elem;
-            (format!("write `Vec<{}>`", type_text(elem)), parse_quote!(::std::vec::Vec<#elem>))
+            (format!("write `Vec<{}>`", type_text(elem)), parse_quote!(Vec<#elem>))
         }
         Type::TraitObject(_) => {
             let private = crate::facade::private();
@@ -106,13 +106,13 @@ mod tests {
     fn what_has_no_size_is_told_where_a_value_stands() {
         let one = |shown: &str, help: &str| vec![(shown.to_owned(), help.to_owned())];
         let text = one("str", "write `String`");
-        assert_eq!(owned("Option<str>"), (text.clone(), "Option<::std::string::String>".to_owned()));
+        assert_eq!(owned("Option<str>"), (text.clone(), "Option<String>".to_owned()));
         assert_eq!(owned("(str, Flow)").0, text);
         assert_eq!(owned("&Option<str>").0, text);
         assert_eq!(owned("Box<Vec<str>>").0, text);
         assert_eq!(owned("[str; 2]").0, text);
         let bytes = one("[u8]", "write `Vec<u8>`");
-        assert_eq!(owned("Result<[u8]>"), (bytes, "Result<::std::vec::Vec<u8>>".to_owned()));
+        assert_eq!(owned("Result<[u8]>"), (bytes, "Result<Vec<u8>>".to_owned()));
         assert_eq!(owned("Option<dyn Any>").0.len(), 1);
         assert_eq!(owned("HashMap<str, Vec<[u8]>>").0.len(), 2);
     }

@@ -25,7 +25,7 @@ pub struct Page {
 }
 
 workflow! {
-    pub Article(notes: Vec<str>, words: Vec<Vec<u8>>) {
+    pub Article(notes: Option<str>, lines: Vec<str>, words: Vec<Vec<u8>>) {
         measure(text = notes);
         loop(max = 2) < title >
     }

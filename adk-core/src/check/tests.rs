@@ -1,5 +1,6 @@
 mod flow;
 mod most;
+mod unread;
 mod words;
 
 use super::*;

@@ -49,6 +49,8 @@ struct Parser {
     unended: Option<usize>,
     /// Something that may have declared a key could not be read.
     partial: bool,
+    /// How many faults were read as what was meant.
+    mended: usize,
     /// Names of agents that cannot be names, which is told.
     told: Vec<String>,
 }

@@ -40,6 +40,9 @@ pub(super) const fn fault(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
 /// A step as a message calls it: agent `critic`, workflow `drafting`, loop `refinement`, `match severity`.
 const fn who(m: &mut Message, spec: &Spec<'_>, at: usize) {
     let step = &spec.steps[at];
+    if unread(spec, at) && step.name.is_empty() {
+        return m.push("the step that could not be read");
+    }
     m.push(match step.kind {
         StepKind::Agent { meta, .. } => match meta.kind {
             AgentKind::Function => "function `",
@@ -72,6 +75,11 @@ const fn below(m: &mut Message, spec: &Spec<'_>, at: usize, name: &str, writes: 
     m.push(end);
 }
 
+/// Whether nothing is known of a step, which may have done anything: it could not be read.
+const fn unread(spec: &Spec<'_>, at: usize) -> bool {
+    matches!(spec.steps[at].kind, StepKind::Agent { meta, .. } if meta.unknown)
+}
+
 /// Whether the agent of a step writes a key, perhaps, or something inside of it does.
 const fn writes(spec: &Spec<'_>, at: usize, key: &str) -> bool {
     let StepKind::Agent { meta, .. } = spec.steps[at].kind else { return false };
@@ -99,7 +107,7 @@ const fn writes_surely(spec: &Spec<'_>, at: usize, key: &str) -> bool {
             return true;
         }
     }
-    false
+    meta.unknown
 }
 
 /// The type as which a step writes a key.

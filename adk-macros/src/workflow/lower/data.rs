@@ -49,8 +49,24 @@ impl Lower<'_> {
                 let text = format!("The step `{}`.", step.name);
                 quote!(#text)
             });
+            // Whoever reads the docs is shown what was written.
+            let (shown, hidden) = match step.what {
+                What::Path(run) if self.is_global(step) => {
+                    (Some(&run.path), quote!(#[cfg(not(any(doc, rust_analyzer)))]))
+                }
+                _ => (None, TokenStream::new()),
+            };
+            let shown = shown.map(|path| {
+                quote! {
+                    #[doc = #doc]
+                    #[cfg(any(doc, rust_analyzer))]
+                    pub #field: #path,
+                }
+            });
             fields.extend(quote! {
+                #shown
                 #[doc = #doc]
+                #hidden
                 pub #field: #ty,
             });
         }

@@ -1,4 +1,5 @@
-//! A step that is not declared here and whose name is near to one that is: whether it is a slip, only rustc knows.
+//! A step that is not declared here and whose name is near to one that is: whether it is a slip, only rustc knows. And a
+//! step that is looked up in one place, since rustc would say something else of it in another.
 
 use super::super::plan::{Step, What};
 use super::{Lower, index, numbered};
@@ -12,14 +13,26 @@ impl Lower<'_> {
         self.tree.items.agents.get(near).map(|decl| &decl.name)
     }
 
+    /// Whether its path is mentioned in one place alone, behind which the type is asked for.
+    pub(super) fn is_held(&self, step: &Step<'_>) -> bool {
+        self.slip(step).is_some() || self.is_global(step)
+    }
+
+    /// Whether its path begins with `::`. Of one that does not resolve rustc proposes what it would import: in the block of
+    /// the workflow also what the module around has already, so that two places would be two messages.
+    pub(super) fn is_global(&self, step: &Step<'_>) -> bool {
+        let is_global = matches!(step.what, What::Path(run) if run.path.leading_colon.is_some());
+        is_global && !step.told && step.field_used().is_some()
+    }
+
     /// The type of a step that is known by its path.
     pub(super) fn path_type(&self, i: usize, step: &Step<'_>) -> Option<TokenStream> {
         let What::Path(run) = step.what else {
             return None;
         };
-        Some(match self.slip(step) {
-            None => run.path.to_token_stream(),
-            Some(_) => {
+        Some(match self.is_held(step) {
+            false => run.path.to_token_stream(),
+            true => {
                 let (holder, i) = (self.slips(), index(i));
                 // Where the struct is defined, our short names are not known.
                 let adk = crate::facade::private();
@@ -36,20 +49,20 @@ impl Lower<'_> {
     /// That type, in a workflow that needs it.
     pub(super) fn slip_holder(&self) -> Option<TokenStream> {
         let (holder, allow) = (self.slips(), super::allow());
-        let any = self.plan.steps.iter().any(|step| self.slip(step).is_some());
+        let any = self.plan.steps.iter().any(|step| self.is_held(step));
         any.then(|| quote!(#[doc(hidden)] #allow struct #holder;))
     }
 
-    /// Its alias. Where it is looked up there stands a type of the declared agent's name, so that rustc, when it finds
+    /// Its alias. Where a slip is looked up there stands a type of the declared agent's name, so that rustc, when it finds
     /// none of the written name, says which one is similar. Nothing else is looked up there.
-    pub(super) fn slipped(&self, i: usize, step: &Step<'_>, meant: &Ident) -> TokenStream {
+    pub(super) fn held(&self, i: usize, step: &Step<'_>) -> TokenStream {
         let What::Path(run) = step.what else {
             return TokenStream::new();
         };
         let (holder, path, alias) = (self.slips(), &run.path, numbered("Agent", i));
         let n = index(i);
         // rustc names no definition that spans the place of the error, as the whole macro call does.
-        let meant = quote_spanned!(meant.span()=> struct #meant {});
+        let meant = self.slip(step).map(|meant| quote_spanned!(meant.span()=> struct #meant {}));
         quote! {
             const _: () = {
                 #meant

@@ -27,8 +27,8 @@ impl Lower<'_> {
             if let Some(DeclKind::Described { ty, .. }) = self.decl(step) {
                 all.extend(quote!(type #alias = #ty;));
                 asked.extend(quote!(let () = <(#ty) as __wire::Known>::YES;));
-            } else if let Some(meant) = self.slip(step) {
-                all.extend(self.slipped(i, step, meant));
+            } else if self.is_held(step) {
+                all.extend(self.held(i, step));
                 all.extend(is_kind());
             } else if let Some(ty) = self.placed_type(step) {
                 all.extend(quote!(type #alias = #ty;));
@@ -66,7 +66,7 @@ impl Lower<'_> {
     /// it is one, since each question about a type costs time.
     pub(super) fn judged_where_it_runs<'s>(&self, step: &'s Step<'_>) -> Option<&'s syn::Path> {
         match step.what {
-            What::Path(run) if !step.told && self.slip(step).is_none() && step.field_used().is_some() => {
+            What::Path(run) if !step.told && !self.is_held(step) && step.field_used().is_some() => {
                 Some(&run.path)
             }
             _ => None,

@@ -45,7 +45,7 @@ impl Parser {
                 "syntax: a `default` counts when the `timeout` has passed, and this `await` has none; help: write `await(timeout = \"72h\", default = ...)`, or remove it",
             );
         }
-        let typed = match expect::typed(input) {
+        let typed = match self.typed(input) {
             Ok(typed) => Typed { attrs, ..typed },
             Err(error) => {
                 // Arguments that end too early end the step as well.

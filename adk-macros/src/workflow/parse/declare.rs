@@ -112,7 +112,7 @@ impl Parser {
         if word == Some("let") || input.peek(Token![let]) {
             input.parse::<Option<Token![let]>>()?;
             expect::stray(input).into_iter().for_each(|fault| self.report.parse(fault));
-            let typed = Typed { attrs, ..expect::typed(input)? };
+            let typed = Typed { attrs, ..self.typed(input)? };
             expect::token::<Token![=]>(input, "`=` and the first value")?;
             let value = expect::token::<Expr>(input, "the first value, an expression")?;
             self.items.lets.push(Let { typed, value });
@@ -122,7 +122,7 @@ impl Parser {
             if word.is_none() {
                 input.parse::<kw::state>()?;
             }
-            let typed = Typed { attrs, ..expect::typed(input)? };
+            let typed = Typed { attrs, ..self.typed(input)? };
             if input.peek(Token![=]) {
                 let key = typed.key.text();
                 let text = format!(
@@ -209,8 +209,8 @@ impl Parser {
             let list;
             syn::parenthesized!(list in input);
             let mut keys = Vec::new();
-            self.list(&list, |_, list| {
-                keys.push(expect::typed(list)?);
+            self.list(&list, |parser, list| {
+                keys.push(parser.typed(list)?);
                 Ok(())
             });
             reads = Some(keys);
@@ -273,7 +273,7 @@ impl Parser {
                 input.span(),
                 "syntax: an agent writes one key; help: write `-> KEY: TYPE`, with a `#[adk::data] struct` for several values",
             )),
-            false => expect::typed(input),
+            false => self.typed(input),
         };
         match typed {
             Ok(typed) => Some(Box::new(typed)),

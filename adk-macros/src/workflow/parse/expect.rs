@@ -171,8 +171,8 @@ pub(super) fn key(input: ParseStream<'_>, what: &str, before_type: bool) -> syn:
     Ok(Key { prefix: None, name: first })
 }
 
-/// `KEY: TYPE`, with docs.
-pub(super) fn typed(input: ParseStream<'_>) -> syn::Result<Typed> {
+/// `KEY: TYPE`, with docs; with a fault of the type behind which its key is known all the same.
+pub(super) fn typed(input: ParseStream<'_>) -> syn::Result<(Typed, Option<syn::Error>)> {
     let attrs = docs(input)?;
     if let Some(fault) = stray(input) {
         return Err(fault);
@@ -182,6 +182,6 @@ pub(super) fn typed(input: ParseStream<'_>) -> syn::Result<Typed> {
         return Err(syn::Error::new(input.span(), text));
     }
     let key = key(input, "a key and its type, as in `draft: String`", true)?;
-    let ty = types::of(input, &key)?;
-    Ok(Typed { attrs, key, ty })
+    let (ty, fault) = types::of(input, &key)?;
+    Ok((Typed { attrs, key, ty }, fault))
 }

@@ -40,15 +40,15 @@ impl Parser {
         if input.peek(token::Paren) {
             let list;
             syn::parenthesized!(list in input);
-            let faults = self.report.len();
+            let faults = self.unread();
             self.list(&list, |parser, list| {
                 tree.inputs.push(parser.input(list)?);
                 Ok(())
             });
-            self.partial |= self.report.len() > faults;
+            self.partial |= self.unread() > faults;
         }
         if input.peek(Token![->]) {
-            let (arrow, faults) = (input.parse::<Token![->]>()?, self.report.len());
+            let (arrow, faults) = (input.parse::<Token![->]>()?, self.unread());
             if let Err(error) = self.outputs(input, &mut tree.outputs) {
                 self.report.parse(match input.is_empty() {
                     true => syn::Error::new_spanned(arrow, error.to_string()),
@@ -58,7 +58,7 @@ impl Parser {
                     let _ = input.parse::<proc_macro2::TokenTree>();
                 }
             }
-            self.partial |= self.report.len() > faults;
+            self.partial |= self.unread() > faults;
         }
         if !input.peek(token::Brace) {
             self.partial = true;
@@ -159,8 +159,23 @@ impl Parser {
         }
     }
 
+    /// `KEY: TYPE`, with docs.
+    pub(super) fn typed(&mut self, input: ParseStream<'_>) -> syn::Result<Typed> {
+        let (typed, fault) = expect::typed(input)?;
+        if let Some(fault) = fault {
+            self.report.parse(fault);
+            self.mended += 1;
+        }
+        Ok(typed)
+    }
+
+    /// How many faults there are behind which something is not known.
+    fn unread(&self) -> usize {
+        self.report.len().saturating_sub(self.mended)
+    }
+
     fn input(&mut self, list: ParseStream<'_>) -> syn::Result<Input> {
-        let typed = expect::typed(list)?;
+        let typed = self.typed(list)?;
         let default = match list.peek(Token![=]) {
             true => {
                 list.parse::<Token![=]>()?;
@@ -175,13 +190,13 @@ impl Parser {
         if input.peek(token::Paren) {
             let list;
             syn::parenthesized!(list in input);
-            self.list(&list, |_, list| {
-                outputs.push(expect::typed(list)?);
+            self.list(&list, |parser, list| {
+                outputs.push(parser.typed(list)?);
                 Ok(())
             });
             return Ok(());
         }
-        outputs.push(expect::typed(input)?);
+        outputs.push(self.typed(input)?);
         Ok(())
     }
 

@@ -8,7 +8,7 @@ use crate::sized::{self, Unsized};
 use proc_macro2::TokenTree;
 use syn::parse::ParseStream;
 use syn::spanned::Spanned as _;
-use syn::{Ident, Token, Type, token};
+use syn::{Ident, Lit, Token, Type, TypeSlice, parse_quote, token};
 
 /// Types that begin with a small letter.
 const PRIMITIVES: [&str; 17] = [
@@ -23,8 +23,8 @@ pub(super) fn is_plain(ty: &Type) -> bool {
     PRIMITIVES.contains(&name.as_str()) || ["String", "Vec", "Option", "Value"].contains(&name.as_str())
 }
 
-/// `: TYPE`, behind a key.
-pub(super) fn of(input: ParseStream<'_>, key: &Key) -> syn::Result<Type> {
+/// `: TYPE`, behind a key; with a fault where another type was meant for certain, by which reading goes on.
+pub(super) fn of(input: ParseStream<'_>, key: &Key) -> syn::Result<(Type, Option<syn::Error>)> {
     let text = key.text();
     if !input.peek(Token![:]) || input.peek(Token![::]) {
         if text.starts_with(char::is_uppercase) || PRIMITIVES.contains(&text.as_str()) {
@@ -35,7 +35,10 @@ pub(super) fn of(input: ParseStream<'_>, key: &Key) -> syn::Result<Type> {
                 ),
             ));
         }
-        return Err(expected(input, &format!("`:` and the type of `{text}`, as in `{text}: String`")));
+        let (example, is_certain) = of_value(input).unwrap_or_else(|| (parse_quote!(String), false));
+        let shown = type_text(&example);
+        let fault = expected(input, &format!("`:` and the type of `{text}`, as in `{text}: {shown}`"));
+        return if is_certain { Ok((example, Some(fault))) } else { Err(fault) };
     }
     input.parse::<Token![:]>()?;
     let ty = expect::token::<Type>(input, "a type").map_err(|error| unclosed(input).unwrap_or(error))?;
@@ -45,8 +48,26 @@ pub(super) fn of(input: ParseStream<'_>, key: &Key) -> syn::Result<Type> {
         let text = format!("syntax: `{text}` is no prefix of a key; help: {help}");
         return Err(syn::Error::new(key.name.span(), text));
     }
-    owned(&ty)?;
-    Ok(ty)
+    let mut ty = ty;
+    let fault = owned(&mut ty)?;
+    Ok((ty, fault))
+}
+
+/// A type of the value that stands behind a key without its type, and whether it can be no other.
+fn of_value(input: ParseStream<'_>) -> Option<(Type, bool)> {
+    let ahead = input.fork();
+    ahead.parse::<Token![=]>().ok()?;
+    let value = ahead.parse::<Lit>().ok()?;
+    if !(ahead.is_empty() || ahead.peek(Token![;]) || ahead.peek(Token![,])) {
+        return None;
+    }
+    Some(match value {
+        Lit::Str(_) => (parse_quote!(String), true),
+        Lit::Bool(_) => (parse_quote!(bool), true),
+        Lit::Int(_) => (parse_quote!(u32), false),
+        Lit::Float(_) => (parse_quote!(f64), false),
+        _ => return None,
+    })
 }
 
 /// `usr:name: String` reads as a key `usr` of the type `name`, before which another type stands.
@@ -57,35 +78,49 @@ fn prefixed<'a>(ty: &'a Type, key: &Key) -> Option<&'a Ident> {
     }
 }
 
-/// A key is stored: rustc would say four times and more that a borrowed type, or one without a size, cannot be.
-fn owned(ty: &Type) -> syn::Result<()> {
-    let shown = type_text(ty);
-    let (why, help) = match ty {
+/// A key is stored: rustc would say four times and more that a borrowed type, or one without a size, cannot be. Goes on with
+/// the type that is to be written, where tokens tell it.
+fn owned(ty: &mut Type) -> syn::Result<Option<syn::Error>> {
+    let (shown, span) = (type_text(ty), ty.span());
+    let (why, owned): (_, Option<Type>) = match ty {
         Type::Reference(borrowed) => {
-            let help = match &*borrowed.elem {
-                Type::Path(path) if path.path.is_ident("str") => "`String`".to_owned(),
-                Type::Slice(slice) => format!("`Vec<{}>`", type_text(&slice.elem)),
-                owned => format!("`{}`", type_text(owned)),
+            let owned = match &*borrowed.elem {
+                Type::Path(path) if path.path.is_ident("str") => parse_quote!(String),
+                Type::Slice(slice) => of_elements(slice),
+                owned => owned.clone(),
             };
-            (format!("`{shown}` is borrowed"), help)
+            (format!("`{shown}` is borrowed"), Some(owned))
         }
         Type::Path(path) if path.path.is_ident("str") => {
-            (format!("`{shown}` has no size"), "`String`".into())
+            (format!("`{shown}` has no size"), Some(parse_quote!(String)))
         }
-        Type::Slice(slice) => {
-            (format!("`{shown}` has no size"), format!("`Vec<{}>`", type_text(&slice.elem)))
-        }
-        _ if word(ty, "Self").is_some() => ("`Self` says no type".to_owned(), "the type itself".into()),
-        Type::ImplTrait(_) | Type::Infer(_) => (format!("`{shown}` says no type"), "the type itself".into()),
+        Type::Slice(slice) => (format!("`{shown}` has no size"), Some(of_elements(slice))),
+        _ if word(ty, "Self").is_some() => ("`Self` says no type".to_owned(), None),
+        Type::ImplTrait(_) | Type::Infer(_) => (format!("`{shown}` says no type"), None),
         _ => {
-            let Some(Unsized { span, shown, help }) = sized::own(&mut ty.clone()).into_iter().next() else {
-                return Ok(());
+            let Some(Unsized { span, shown, help }) = sized::own(ty).into_iter().next() else {
+                return Ok(None);
             };
             let text = format!("syntax: a key owns its value, and `{shown}` has no size; help: {help}");
-            return Err(syn::Error::new(span, text));
+            return Ok(Some(syn::Error::new(span, text)));
         }
     };
-    Err(syn::Error::new(ty.span(), format!("syntax: a key owns its value, and {why}; help: write {help}")))
+    let help =
+        owned.as_ref().map_or_else(|| "the type itself".into(), |owned| format!("`{}`", type_text(owned)));
+    let fault = syn::Error::new(span, format!("syntax: a key owns its value, and {why}; help: write {help}"));
+    let Some(mut owned) = owned else { return Err(fault) };
+    // What is wrong inside of it is told when this is mended.
+    if !matches!(self::owned(&mut owned), Ok(None)) {
+        return Err(fault);
+    }
+    *ty = owned;
+    Ok(Some(fault))
+}
+
+/// `Vec<T>` for `[T]`.
+fn of_elements(slice: &TypeSlice) -> Type {
+    let elem = &slice.elem;
+    parse_quote!(Vec<#elem>)
 }
 
 /// The first `<` of a type that has no `>` before the type ends, as in `Vec<String)`.

@@ -1,7 +1,7 @@
 //! Why a key is written on some paths only, and what to do about it.
 
 use super::super::effects::{contains, has_prefix};
-use super::{apart, around, holds, same, who, writes, writes_surely, written_as};
+use super::{apart, around, holds, same, unread, who, writes, writes_surely, written_as};
 use crate::check::message::Message;
 use crate::spec::{AgentKind, Spec, StepKind};
 
@@ -75,7 +75,7 @@ pub(super) const fn why(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &s
             who(m, spec, *block);
             m.push(" may end before ");
             who(m, spec, writer);
-            m.push(" writes it");
+            m.push(if unread(spec, writer) { "" } else { " writes it" });
         }
         Cause::Broken(block, each) => {
             who(m, spec, *block);
@@ -85,7 +85,11 @@ pub(super) const fn why(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &s
         }
         Cause::Paths => {
             who(m, spec, writer);
-            m.push(" writes it on some paths only");
+            m.push(if unread(spec, writer) {
+                " is not on every path"
+            } else {
+                " writes it on some paths only"
+            });
         }
     }
 }
@@ -97,7 +101,7 @@ const fn silent_arm<'a>(spec: &Spec<'a>, block: usize, key: &str, leaves: bool) 
         let end = spec.steps[arm].end;
         let (mut i, mut silent, mut left) = (arm + 1, true, false);
         while i < end {
-            silent = silent && !writes(spec, i, key);
+            silent = silent && !writes(spec, i, key) && !unread(spec, i);
             left = left || leads_out(spec, i, arm);
             i += 1;
         }

@@ -4,7 +4,7 @@ use super::super::closest::Closest;
 use super::super::effects::has_prefix;
 use super::super::{Fault, Reader};
 use super::causes::{Cause, cause, first_value, remedy, why};
-use super::{Effects, apart, below, common_loop, element, holds, listed, reads, same, who, writes};
+use super::{Effects, apart, below, common_loop, element, holds, listed, reads, same, unread, who, writes};
 use crate::check::message::Message;
 use crate::spec::{AgentKind, Spec, StepKind};
 
@@ -96,9 +96,10 @@ pub(super) const fn output(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) 
     first_value(m, spec, key, spec.outputs[fault.at - end].ty);
 }
 
-/// The first step that may have written a key before, and the first that writes it too late.
+/// The first step that may have written a key before, and the first that writes it too late. What could not be read counts
+/// where nothing else is known to write the key.
 const fn writers(spec: &Spec<'_>, at: usize, key: &str) -> (Option<usize>, Option<usize>) {
-    let (mut maybe, mut later) = (None, None);
+    let (mut maybe, mut later, mut unknown) = (None, None, None);
     // What belongs to an element, nothing outside of it writes, and no earlier round.
     let own = if at < spec.steps.len() { element(spec, at, key) } else { None };
     let mut i = 0;
@@ -118,10 +119,15 @@ const fn writers(spec: &Spec<'_>, at: usize, key: &str) -> (Option<usize>, Optio
             } else if !before && i > at && later.is_none() && !apart(spec, at, i) {
                 later = Some(i);
             }
+        } else if unknown.is_none() && reaches && i < at && unread(spec, i) && !apart(spec, i, at) {
+            unknown = Some(i);
         }
         i += 1;
     }
-    (maybe, later)
+    match (maybe, later) {
+        (None, None) => (unknown, None),
+        _ => (maybe, later),
+    }
 }
 
 /// Who reads what.
