@@ -17,7 +17,7 @@ mod tools;
 
 pub use bounds::{Bounds, raise_bounds};
 #[doc(hidden)]
-pub use flow::{FEW, Numbers, READS, WRITES};
+pub use flow::{Pair, READS, WRITES};
 pub use keys::raise_keys;
 pub use limits::{bound, limit, raise_bound, raise_limit};
 pub use lints::Lint;
@@ -198,12 +198,13 @@ fn fault(node: &str, message: &Message) -> Fault {
     Fault { check, node: node.to_owned(), message: text.to_owned(), place: String::new(), step: None }
 }
 
-/// What const evaluation found. `N` is the number of steps, `ROWS` that of steps and outputs.
+/// What const evaluation found. `N` is the number of steps, `PAIRS` how many pairs of types there is room for, `BLOCKS` the
+/// number of steps where types of keys of blocks are looked up.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct Facts<'a, const N: usize, const ROWS: usize> {
+pub struct Facts<'a, const N: usize, const PAIRS: usize, const BLOCKS: usize> {
     names: [Finding<'a>; N],
-    flow: flow::Flow<'a, ROWS>,
+    flow: flow::Flow<'a, PAIRS, BLOCKS>,
     /// Nothing is wrong: most workflows are asked no further.
     clean: bool,
 }
@@ -231,13 +232,15 @@ pub const fn sizes(spec: &Spec<'_>) -> Sizes {
     Sizes { names: names::slots(spec), keys, slots, words, depth }
 }
 
-/// Checks a workflow; `places` says for each step and each declared key of how many keys that it writes the macro can look
-/// up the type, and `told` that the macro has told whatever is wrong with the names of its own steps.
+/// Checks a workflow of that module; `answers` is what came out of comparing pairs of types, where that is known, and `told` says
+/// that the macro has told whatever is wrong with the names of its own steps.
 #[doc(hidden)]
 pub const fn facts<
     'a,
     const N: usize,
     const ROWS: usize,
+    const PAIRS: usize,
+    const BLOCKS: usize,
     const NAMES: usize,
     const KEYS: usize,
     const SLOTS: usize,
@@ -245,24 +248,49 @@ pub const fn facts<
     const DEPTH: usize,
 >(
     spec: &Spec<'a>,
-    places: &[u8],
+    module: &'a str,
+    answers: &[bool],
     told: bool,
-) -> Facts<'a, N, ROWS> {
+) -> Facts<'a, N, PAIRS, BLOCKS> {
     let mut names = [Finding::None; N];
     let named = names::find(spec, &mut [None; NAMES], &mut names, told);
-    let flow = flow::check::<ROWS, KEYS, SLOTS, WORDS, DEPTH>(spec, places);
+    let flow = flow::check::<ROWS, PAIRS, BLOCKS, KEYS, SLOTS, WORDS, DEPTH>(spec, module, answers);
     let clean = named && flow.is_clean();
     Facts { names, flow, clean }
 }
 
-impl<'a, const N: usize, const ROWS: usize> Facts<'a, N, ROWS> {
+/// Whether all types that were compared are equal.
+#[doc(hidden)]
+pub const fn all(mut answers: &[bool]) -> bool {
+    while let [equal, rest @ ..] = answers {
+        if !*equal {
+            return false;
+        }
+        answers = rest;
+    }
+    true
+}
+
+impl<'a, const N: usize, const PAIRS: usize, const BLOCKS: usize> Facts<'a, N, PAIRS, BLOCKS> {
     /// Ends const evaluation when something is wrong at a place: a part of a step, or of an output behind the steps.
-    /// `fits` says whether the types that were looked up are those of the keys.
     #[track_caller]
-    pub const fn raise<const KEYS: usize, const SLOTS: usize, const WORDS: usize, const DEPTH: usize>(
+    pub const fn raise(&self, spec: &Spec<'a>, at: usize, part: usize) {
+        if !self.clean {
+            self.message(spec, at, part).raise();
+        }
+    }
+
+    /// The same for the key of a block; `fits` says whether its type is one that steers the block.
+    #[track_caller]
+    pub const fn raise_block<
+        const ROWS: usize,
+        const KEYS: usize,
+        const SLOTS: usize,
+        const WORDS: usize,
+        const DEPTH: usize,
+    >(
         &self,
         spec: &Spec<'a>,
-        places: &[u8],
         at: usize,
         part: usize,
         fits: bool,
@@ -270,22 +298,30 @@ impl<'a, const N: usize, const ROWS: usize> Facts<'a, N, ROWS> {
         if self.clean && fits {
             return;
         }
+        let mut message = self.message(spec, at, part);
+        if !fits {
+            flow::tell_block::<ROWS, PAIRS, KEYS, SLOTS, WORDS, DEPTH>(&mut message, spec, at);
+        }
+        message.raise();
+    }
+
+    const fn message(&self, spec: &Spec<'a>, at: usize, part: usize) -> Message {
         let mut message = Message::new();
         if part == 0 && at < N {
             names::describe_into(&mut message, spec, &spec.steps[at], &self.names[at]);
         }
         self.flow.describe(&mut message, spec, at, part);
-        if !fits {
-            flow::tell_types::<ROWS, KEYS, SLOTS, WORDS, DEPTH>(&mut message, spec, places, at);
-        }
-        if !message.is_empty() {
-            panic!("{}", message.as_str());
-        }
+        message
     }
 
-    /// The numbers of the types that are looked up.
-    pub const fn numbers(&self) -> &Numbers<ROWS> {
-        self.flow.numbers()
+    /// The pairs of types that the macro compares.
+    pub const fn pairs(&self) -> &[Pair; PAIRS] {
+        self.flow.pairs()
+    }
+
+    /// The types that the macro looks up for blocks.
+    pub const fn blocks(&self) -> &[[usize; 3]; BLOCKS] {
+        self.flow.blocks()
     }
 }
 

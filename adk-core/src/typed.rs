@@ -1,8 +1,9 @@
 //! The types of keys, compared at compile time across modules and crates: what `key-type` asks.
 //!
-//! Each agent that a macro made says by [`Typed`] what it reads and writes. A workflow gives each of its writers a
-//! number by [`At`]; const evaluation says which number the type of a key has, and [`Fits`] compares. All of this works
-//! on known types only, which is what the macros have. Nothing here exists at run time.
+//! Each agent that a macro made says by [`Typed`] what it reads and writes. A workflow gives each of its steps, of its declared keys
+//! and of its outputs a number by [`At`]. Const evaluation says which two types are compared, by the numbers of whose
+//! they are and by their [places](Said), and [`Pair`] compares them. All of this works on known types only, which is what
+//! the macros have. Nothing here exists at run time.
 
 mod of;
 
@@ -34,9 +35,10 @@ pub trait Takes<T> {}
 #[derive(Debug)]
 pub struct Perhaps<T>(PhantomData<T>);
 
-impl<T> Takes<T> for Is<T> {}
+impl<T> Takes<Is<T>> for Is<T> {}
 impl<T> Takes<Perhaps<T>> for Is<T> {}
 impl<T> Takes<Perhaps<T>> for Is<Option<T>> {}
+impl<T> Takes<Nothing> for Is<T> {}
 impl<T> Takes<T> for Nothing {}
 
 /// The type of a key as itself.
@@ -53,15 +55,80 @@ impl Known for Nothing {
     type Type = Absent;
 }
 
+/// The first of two types, of which the second is known as well.
+#[derive(Debug)]
+pub struct Both<A, B>(PhantomData<(A, B)>);
+
+impl<A, B> Known for Both<A, B> {
+    type Type = A;
+}
+
 /// What an agent reads and writes, as types. Made by the macros.
 pub trait Typed {
-    /// The first [`crate::check::FEW`] keys that it reads, by the places that its description gives them.
+    /// The keys that it reads, by the places that its description gives them: `(Is<A>, (Perhaps<B>, ()))`, of
+    /// [`crate::check::READS`] at most.
     type Reads;
-    /// Those behind them, of a workflow: [`crate::check::READS`] with the first ones.
-    type More;
-    /// The first keys that it writes: a tuple of [`crate::check::WRITES`].
-    type Writes: First;
+    /// The keys that it writes, of [`crate::check::WRITES`] at most.
+    type Writes;
 }
+
+/// The types of a key that is declared, of an output, and of an agent that is declared where it is placed.
+#[derive(Debug)]
+pub struct Declared<R, W>(PhantomData<(R, W)>);
+
+impl<R, W> Typed for Declared<R, W> {
+    type Reads = R;
+    type Writes = W;
+}
+
+/// A type in a list of [`Typed`], by its place, counted from 1; what is behind the end is [`Nothing`].
+pub trait Nth<const PLACE: usize> {
+    /// [`Is`], [`Perhaps`] or [`Nothing`].
+    type Key;
+}
+
+/// A type that an agent says: 0 is none, up to `READS` stand the keys that it reads, behind them those that it writes.
+pub trait Said<const PLACE: usize> {
+    /// [`Is`], [`Perhaps`] or [`Nothing`].
+    type Key;
+}
+
+impl<T: Typed> Said<0> for T {
+    type Key = Nothing;
+}
+
+macro_rules! places {
+    ($($place:literal = $before:literal + 1;)*) => {$(
+        impl<A, B: Nth<$before>> Nth<$place> for (A, B) {
+            type Key = B::Key;
+        }
+
+        impl Nth<$place> for () {
+            type Key = Nothing;
+        }
+    )*};
+    ($list:ident: $($said:literal $place:literal,)*) => {$(
+        impl<T: Typed<$list: Nth<$place>>> Said<$said> for T {
+            type Key = <T::$list as Nth<$place>>::Key;
+        }
+    )*};
+}
+
+impl<A, B> Nth<1> for (A, B) {
+    type Key = A;
+}
+
+impl Nth<1> for () {
+    type Key = Nothing;
+}
+
+// As many as `check::READS`, which are more than `check::WRITES`.
+places! {
+    2 = 1 + 1; 3 = 2 + 1; 4 = 3 + 1; 5 = 4 + 1; 6 = 5 + 1; 7 = 6 + 1; 8 = 7 + 1; 9 = 8 + 1;
+    10 = 9 + 1; 11 = 10 + 1; 12 = 11 + 1; 13 = 12 + 1; 14 = 13 + 1; 15 = 14 + 1; 16 = 15 + 1;
+}
+places! { Reads: 1 1, 2 2, 3 3, 4 4, 5 5, 6 6, 7 7, 8 8, 9 9, 10 10, 11 11, 12 12, 13 13, 14 14, 15 15, 16 16, }
+places! { Writes: 17 1, 18 2, 19 3, 20 4, 21 5, 22 6, 23 7, 24 8, }
 
 /// The keys of an agent that is written by hand, as `#[agent(reads(...), writes(...))]` says them.
 pub trait Keyed {
@@ -78,54 +145,13 @@ pub const fn described<A: Keyed + ?Sized>(meta: AgentMeta<'static>) -> AgentMeta
     meta.reads(A::READS).writes(A::WRITES)
 }
 
-/// The parts of [`Typed::Writes`].
-pub trait First {
-    /// The first.
-    type T0;
-    /// The second.
-    type T1;
-    /// The third.
-    type T2;
-    /// The fourth.
-    type T3;
-}
-
-impl<A, B, C, D> First for (A, B, C, D) {
-    type T0 = A;
-    type T1 = B;
-    type T2 = C;
-    type T3 = D;
-}
-
-/// The type of the first key that an agent writes, as [`Is`]. It is looked up where somebody asks for it, which of most steps
-/// nobody does, and not where the key gets its number.
-#[derive(Debug)]
-pub struct Own<W>(PhantomData<W>);
-
-/// That type.
-type FirstOf<W> = <<W as Typed>::Writes as First>::T0;
-
-impl<T, W: Typed> Takes<T> for Own<W> where Is<FirstOf<W>>: Takes<T> {}
-
-impl<W: Typed> Known for Own<W> {
-    type Type = FirstOf<W>;
-}
-
-impl<W: Typed, const DEPTH: usize> Lists<DEPTH> for Own<W>
-where
-    Is<FirstOf<W>>: Lists<DEPTH>,
-{
-    type List = <Is<FirstOf<W>> as Lists<DEPTH>>::List;
-}
-
 /// Stands for an agent of which only the description is known.
 #[derive(Debug)]
 pub struct Untyped;
 
 impl Typed for Untyped {
-    type Reads = (Absent, Absent, Absent);
-    type More = (Absent,);
-    type Writes = (Absent, Absent, Absent, Absent);
+    type Reads = ();
+    type Writes = ();
 }
 
 /// What the type of a step is: 1 for an agent, and 2 more where its types are known. One number for all that depends on it:
@@ -160,10 +186,10 @@ impl<T: Typed> TypesOf<Kind<3>> for T {
     type Types = T;
 }
 
-/// The type of a writer, by its number. A workflow implements it on a type of its own.
+/// Who says a type, by its number: a step, a declared key, an output. A workflow implements it on a type of its own.
 pub trait At<const NUMBER: usize> {
-    /// [`Is`], [`Own`], or [`Nothing`].
-    type Key;
+    /// The agent.
+    type Agent: Typed;
 }
 
 /// The type of a key with that many lists around it.
@@ -172,7 +198,7 @@ pub trait Lists<const DEPTH: usize> {
     type List;
 }
 
-impl Lists<0> for Nothing {
+impl<const DEPTH: usize> Lists<DEPTH> for Nothing {
     type List = Self;
 }
 
@@ -193,44 +219,39 @@ depths! {
     1 = 0 + 1; 2 = 1 + 1; 3 = 2 + 1; 4 = 3 + 1; 5 = 4 + 1; 6 = 5 + 1; 7 = 6 + 1; 8 = 7 + 1;
 }
 
-/// Whether what agents say fits the types of keys: `Fits::<K, T>::YES`, with [`Otherwise`] in scope. Both may be tuples.
+/// The type of a key: whose it is, its place there, and how many lists are around it.
+pub type KeyOf<K, const NUMBER: usize, const PLACE: usize, const LISTS: usize> =
+    <<<K as At<NUMBER>>::Agent as Said<PLACE>>::Key as Lists<LISTS>>::List;
+
+/// Whether what is said fits the type of a key: `Fits::<K, T>::YES`, with [`Otherwise`] in scope.
 #[derive(Debug)]
 pub struct Fits<K, T>(PhantomData<(K, T)>);
 
 impl<T, K: Takes<T>> Fits<K, T> {
-    /// They do.
+    /// It does.
     pub const YES: bool = true;
 }
 
-/// The same for a step whose own type says what it reads and writes, by the numbers of those keys: of most steps this is
-/// asked, and rustc takes less time for one type with numbers than for tuples of what they stand for.
+/// The same for a key and for what a step or an output says of it, both by number and place: `Pair::<...>::YES`.
 #[derive(Debug)]
-pub struct FitsStep<K, T, const A: usize, const B: usize, const C: usize, const W: usize>(
-    PhantomData<(K, T)>,
-);
+pub struct Pair<
+    K,
+    const KEY: usize,
+    const PLACE: usize,
+    const SAYS: usize,
+    const SAID: usize,
+    const LISTS: usize = 0,
+>(PhantomData<K>);
 
-impl<K, T, const A: usize, const B: usize, const C: usize, const W: usize> FitsStep<K, T, A, B, C, W>
+impl<K, const KEY: usize, const PLACE: usize, const SAYS: usize, const SAID: usize, const LISTS: usize>
+    Pair<K, KEY, PLACE, SAYS, SAID, LISTS>
 where
-    K: At<A> + At<B> + At<C> + At<W>,
-    T: Typed,
-    (<K as At<A>>::Key, <K as At<B>>::Key, <K as At<C>>::Key): Takes<T::Reads>,
-    <K as At<W>>::Key: Takes<<T::Writes as First>::T0>,
+    K: At<KEY> + At<SAYS>,
+    <K as At<KEY>>::Agent: Said<PLACE>,
+    <K as At<SAYS>>::Agent: Said<SAID>,
+    <<K as At<KEY>>::Agent as Said<PLACE>>::Key: Lists<LISTS>,
+    KeyOf<K, KEY, PLACE, LISTS>: Takes<<<K as At<SAYS>>::Agent as Said<SAID>>::Key>,
 {
-    /// They do.
+    /// It does.
     pub const YES: bool = true;
-}
-
-macro_rules! tuples {
-    ($(($($key:ident $ty:ident),*))*) => {$(
-        impl<$($ty, $key: Takes<$ty>),*> Takes<($($ty,)*)> for ($($key,)*) {}
-    )*};
-}
-
-// As long as the longest of `Typed`, and those.
-tuples! {
-    ()
-    (A S)
-    (A S, B T)
-    (A S, B T, C U)
-    (A S, B T, C U, D V)
 }

@@ -6,10 +6,9 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{GenericArgument, Path, PathArguments, Type};
 
-/// How many keys have a place there: `FEW`, `READS` and `WRITES` of `adk_core::check`.
-pub(crate) const FEW: usize = 3;
-pub(crate) const READS: usize = 4;
-pub(crate) const WRITES: usize = 4;
+/// How many keys have a place there: `READS` and `WRITES` of `adk_core::check`.
+pub(crate) const READS: usize = 16;
+pub(crate) const WRITES: usize = 8;
 
 /// Each type with the user's type that it is made of.
 pub(crate) type Made<'a> = Vec<(&'a Type, TokenStream)>;
@@ -33,39 +32,38 @@ pub(crate) fn places<'a>(types: impl IntoIterator<Item = &'a Type>, room: usize)
     places
 }
 
-/// `head` is `impl ... Typed for ...`, `private` the path of what the macros use. A function has room for few.
-pub(crate) fn implement(
+/// `head` is `impl ... Typed for ...`; what is read is given as `Typed::Reads` says it, and what is written as the type itself.
+pub(crate) fn implement<'t>(
     head: &TokenStream,
-    reads: &[(&Type, TokenStream)],
-    writes: &[(&Type, TokenStream)],
-    room: usize,
+    reads: &'t [(&'t Type, TokenStream)],
+    writes: &'t [(&'t Type, TokenStream)],
 ) -> TokenStream {
-    let absent = read("__typed::Absent");
-    let tuple = |name: &str, given: &[(&Type, TokenStream)], places: &[u8], from: usize, count: usize| {
-        let at = |place: usize| {
-            let found = places.iter().position(|&other| usize::from(other) == place);
-            let ty = found.and_then(|i| given.get(i)).map(|(_, ty)| ty.clone());
-            ty.unwrap_or_else(|| absent.clone())
-        };
-        let all = (from..from + count).map(|place| at(place + 1));
-        let here = given
-            .iter()
-            .zip(places)
-            .filter(|(_, place)| (from + 1..=from + count).contains(&usize::from(**place)));
-        let everywhere = reads.iter().chain(writes).map(|(ty, _)| *ty);
-        leak::associated(name, &quote!((#(#all,)*)), here.map(|((ty, _), _)| *ty), everywhere)
-    };
-    let read = places(reads.iter().map(|(ty, _)| *ty), room);
-    let written = places(writes.iter().map(|(ty, _)| *ty), WRITES);
-    let (few, more) = (tuple("Reads", reads, &read, 0, FEW), tuple("More", reads, &read, FEW, READS - FEW));
-    let writes = tuple("Writes", writes, &written, 0, WRITES);
+    let (reads, writes) = (in_places(reads, READS), in_places(writes, WRITES));
+    let types = |of: &[&'t (&'t Type, TokenStream)]| of.iter().map(|(ty, _)| *ty).collect::<Vec<_>>();
+    let everywhere = || types(&reads).into_iter().chain(types(&writes));
+    let all = list(reads.iter().map(|(_, read)| read.clone()));
+    let read = leak::associated("Reads", &all, types(&reads), everywhere());
+    let all = list(writes.iter().map(|(_, ty)| quote!(__typed::Is<#ty>)));
+    let written = leak::associated("Writes", &all, types(&writes), everywhere());
     quote! {
         #head {
-            #few
-            #more
-            #writes
+            #read
+            #written
         }
     }
+}
+
+/// Those that have a place, in the order of their places.
+fn in_places<'a, 't>(given: &'a [(&'t Type, TokenStream)], room: usize) -> Vec<&'a (&'t Type, TokenStream)> {
+    let places = places(given.iter().map(|(ty, _)| *ty), room);
+    let mut placed: Vec<_> = given.iter().zip(places).filter(|(_, place)| *place > 0).collect();
+    placed.sort_by_key(|(_, place)| *place);
+    placed.into_iter().map(|(key, _)| key).collect()
+}
+
+/// `(A, (B, ()))`.
+pub(crate) fn list(types: impl DoubleEndedIterator<Item = TokenStream>) -> TokenStream {
+    types.rev().fold(quote!(()), |rest, ty| quote!((#ty, #rest)))
 }
 
 /// The key's type of a parameter whose spelling says all.

@@ -14,7 +14,7 @@ mod spelled;
 mod types;
 mod walk;
 
-pub use types::{FEW, Numbers, READS, WRITES};
+pub use types::{Pair, READS, WRITES};
 
 use super::message::Message;
 use crate::spec::{Spec, StepKind};
@@ -91,6 +91,14 @@ enum Flaw<'a> {
         ty: &'a str,
         writer: keys::Writer<'a>,
     },
+    /// Whether it is read, or written, as the type of its writer cannot be told.
+    Untold {
+        ty: &'a str,
+        reads: bool,
+        /// How many pairs of types the workflow has compared, when it has no room for one more.
+        full: Option<usize>,
+        writer: keys::Writer<'a>,
+    },
     NoSuchRead,
     OtherWrites,
     /// Two keys that an instance writes get one name.
@@ -107,6 +115,13 @@ impl Flaw<'_> {
             self,
             Self::NoSuchRead | Self::OtherWrites | Self::SameWrites | Self::Endless | Self::ExitOutside
         )
+    }
+}
+
+impl Flaw<'_> {
+    /// Whether it is about the type of a key, of which every step is told.
+    const fn is_of_types(&self) -> bool {
+        matches!(self, Self::ReadAs { .. } | Self::WrittenAs { .. } | Self::Untold { .. })
     }
 }
 
@@ -179,48 +194,63 @@ const REMARK: usize = 80;
 
 /// What const evaluation found about the flow. It is what stays of a walk: rustc goes through all of a const once more.
 #[derive(Debug)]
-pub(super) struct Flow<'a, const ROWS: usize> {
+pub(super) struct Flow<'a, const PAIRS: usize, const BLOCKS: usize> {
     faults: [Fault<'a>; MOST],
     found: usize,
     /// There were more.
     lost: bool,
-    numbers: Numbers<ROWS>,
+    pairs: [Pair; PAIRS],
+    blocks: [[usize; 3]; BLOCKS],
 }
 
-/// What a walk knows at its end, as messages about types need it.
+/// What a walk knows at its end, as messages about blocks need it.
 struct Seen<'a, const ROWS: usize, const KEYS: usize> {
     rows: [Row; ROWS],
     keys: [Key<'a>; KEYS],
 }
 
-/// Checks the flow in const evaluation; `ROWS` is the number of steps and outputs.
+/// Checks the flow in const evaluation; `ROWS` is the number of steps and outputs, `answers` what came out of comparing pairs
+/// of types.
 pub(super) const fn check<
     'a,
     const ROWS: usize,
+    const PAIRS: usize,
+    const BLOCKS: usize,
     const KEYS: usize,
     const SLOTS: usize,
     const WORDS: usize,
     const DEPTH: usize,
 >(
     spec: &Spec<'a>,
-    places: &[u8],
-) -> Flow<'a, ROWS> {
-    look::<ROWS, KEYS, SLOTS, WORDS, DEPTH>(spec, places).0
+    module: &'a str,
+    answers: &[bool],
+) -> Flow<'a, PAIRS, BLOCKS> {
+    look::<ROWS, PAIRS, BLOCKS, KEYS, SLOTS, WORDS, DEPTH>(spec, module, answers).0
 }
 
 const fn look<
     'a,
     const ROWS: usize,
+    const PAIRS: usize,
+    const BLOCKS: usize,
     const KEYS: usize,
     const SLOTS: usize,
     const WORDS: usize,
     const DEPTH: usize,
 >(
     spec: &Spec<'a>,
-    places: &[u8],
-) -> (Flow<'a, ROWS>, Seen<'a, ROWS, KEYS>) {
-    let mut flow = Flow { faults: [Fault::NONE; MOST], found: 0, lost: false, numbers: Numbers::EMPTY };
+    module: &'a str,
+    answers: &[bool],
+) -> (Flow<'a, PAIRS, BLOCKS>, Seen<'a, ROWS, KEYS>) {
+    let mut flow = Flow {
+        faults: [Fault::NONE; MOST],
+        found: 0,
+        lost: false,
+        pairs: [Pair::EMPTY; PAIRS],
+        blocks: [[0; 3]; BLOCKS],
+    };
     let mut seen = Seen { rows: [Row::EMPTY; ROWS], keys: [Key::EMPTY; KEYS] };
+    let (pairs, blocks) = (&mut flow.pairs, &mut flow.blocks);
     let room = Room {
         keys: &mut seen.keys,
         slots: &mut [0; SLOTS],
@@ -229,23 +259,18 @@ const fn look<
         blocks: &mut [Block::EMPTY; DEPTH],
         faults: &mut flow.faults,
         rows: &mut seen.rows,
-        asked: Some(Asked {
-            places,
-            reads: &mut flow.numbers.reads,
-            read_lists: &mut flow.numbers.read_lists,
-            writes: &mut flow.numbers.writes,
-            written_lists: &mut flow.numbers.written_lists,
-        }),
+        asked: Some(Asked { pairs, count: 0, answers, blocks, module }),
     };
     (flow.found, flow.lost) = walk::walk(spec, room);
     (flow, seen)
 }
 
-/// Adds what is to say of a step or output where the types that were looked up are not equal. Few workflows come here, so the
-/// keys are looked at once more for it.
-pub(super) const fn tell_types<
+/// Adds what is to say of a block whose key has no type that steers it. Few workflows come here, so the keys are looked at once
+/// more for it.
+pub(super) const fn tell_block<
     'a,
     const ROWS: usize,
+    const PAIRS: usize,
     const KEYS: usize,
     const SLOTS: usize,
     const WORDS: usize,
@@ -253,15 +278,14 @@ pub(super) const fn tell_types<
 >(
     m: &mut Message,
     spec: &Spec<'a>,
-    places: &[u8],
     at: usize,
 ) {
-    let (flow, seen) = look::<ROWS, KEYS, SLOTS, WORDS, DEPTH>(spec, places);
+    let (flow, seen) = look::<ROWS, PAIRS, 0, KEYS, SLOTS, WORDS, DEPTH>(spec, "", &[]);
     let (faults, _) = flow.faults.split_at(flow.found);
     types::tell(m, spec, &seen.keys, &seen.rows[at], at, faults);
 }
 
-impl<'a, const ROWS: usize> Flow<'a, ROWS> {
+impl<'a, const PAIRS: usize, const BLOCKS: usize> Flow<'a, PAIRS, BLOCKS> {
     /// Whether nothing is wrong.
     pub(super) const fn is_clean(&self) -> bool {
         self.found == 0
@@ -305,9 +329,14 @@ impl<'a, const ROWS: usize> Flow<'a, ROWS> {
         m.push(" here; mend these first");
     }
 
-    /// The numbers of the types that the macro looks up.
-    pub(super) const fn numbers(&self) -> &Numbers<ROWS> {
-        &self.numbers
+    /// The pairs of types that the macro compares.
+    pub(super) const fn pairs(&self) -> &[Pair; PAIRS] {
+        &self.pairs
+    }
+
+    /// The types that the macro looks up for blocks.
+    pub(super) const fn blocks(&self) -> &[[usize; 3]; BLOCKS] {
+        &self.blocks
     }
 }
 

@@ -105,6 +105,14 @@ impl Message {
         }
     }
 
+    /// Ends const evaluation with it, if there is anything to say.
+    #[track_caller]
+    pub(crate) const fn raise(&self) {
+        if !self.is_empty() {
+            panic!("{}", self.as_str());
+        }
+    }
+
     pub(crate) const fn as_str(&self) -> &str {
         match std::str::from_utf8(self.bytes.split_at(self.len).0) {
             Ok(text) => text,

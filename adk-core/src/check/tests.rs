@@ -135,20 +135,19 @@ fn the_same_in_const_evaluation() {
     const STEPS: &[Step<'static>] = &[agent("critic", &CRITIC, 0), agent("critic", &OTHER, 1)];
     const SPEC: Spec<'static> = Spec::new("root", "", STEPS);
     const SIZES: Sizes = sizes(&SPEC);
-    const FACTS: &Facts<'static, 2, 2> =
-        &facts::<2, 2, { SIZES.names }, { SIZES.keys }, { SIZES.slots }, { SIZES.words }, { SIZES.depth }>(
-            &SPEC,
-            &[],
-            false,
-        );
+    const FACTS: &Facts<'static, 2, 0, 0> = &facts::<
+        2,
+        2,
+        0,
+        0,
+        { SIZES.names },
+        { SIZES.keys },
+        { SIZES.slots },
+        { SIZES.words },
+        { SIZES.depth },
+    >(&SPEC, "", &[], false);
     const fn raise(at: usize) {
-        FACTS.raise::<{ SIZES.keys }, { SIZES.slots }, { SIZES.words }, { SIZES.depth }>(
-            &SPEC,
-            &[],
-            at,
-            0,
-            true,
-        );
+        FACTS.raise(&SPEC, at, 0);
     }
     assert!(std::panic::catch_unwind(|| raise(0)).is_ok());
     let raised = std::panic::catch_unwind(|| raise(1)).unwrap_err();

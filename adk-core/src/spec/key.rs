@@ -36,7 +36,7 @@ pub struct KeySpec<'a> {
     /// How large its type is, how it is aligned, and whether it has to be dropped: what differs here is not of one type. 0
     /// is none.
     #[serde(skip)]
-    layout: u64,
+    pub(crate) layout: u64,
     /// Read as an `Option`, so that the type of the key may be one as well.
     #[serde(skip)]
     pub(crate) perhaps: bool,

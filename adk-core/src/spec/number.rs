@@ -1,8 +1,8 @@
 //! Types of keys as numbers, so that const evaluation can compare them.
 //!
 //! It can neither compare two `TypeId` nor ask a type for its name. So the types of the standard library that keys have, and
-//! each type with `#[adk::data]`, have a number of their own. What has none is compared by traits
-//! ([`crate::typed::Fits`]), which costs each workflow that might meet one, and so is done for few keys of a step.
+//! each type with `#[adk::data]`, have a number of their own. What has none is compared by traits, in pairs
+//! ([`crate::typed::Pair`]), of which each workflow has a few.
 
 use super::hash::{hash, mixed};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};

@@ -14,6 +14,9 @@ pub struct ToolMeta<'a> {
     pub may_exit: bool,
     /// Keys that it may write.
     pub writes: &'a [KeySpec<'a>],
+    /// Which definition this is, where it writes keys: its module path and name.
+    #[serde(skip)]
+    pub(crate) definition: &'a str,
     /// Whether its answer comes later.
     pub long_running: bool,
     /// Whether a person has to agree to each call.
@@ -31,6 +34,7 @@ impl<'a> ToolMeta<'a> {
             description,
             may_exit: false,
             writes: &[],
+            definition: "",
             long_running: false,
             confirm: false,
             agent: None,
@@ -53,6 +57,14 @@ impl<'a> ToolMeta<'a> {
     #[must_use]
     pub const fn writes(mut self, keys: &'a [KeySpec<'a>]) -> Self {
         self.writes = keys;
+        self
+    }
+
+    /// Says which definition this is.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn definition(mut self, definition: &'a str) -> Self {
+        self.definition = definition;
         self
     }
 

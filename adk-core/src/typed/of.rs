@@ -1,6 +1,6 @@
 //! What is asked about one type: whether it borrows, is an `Option`, a list, or any value at all.
 
-use super::{Absent, Anything, Fits, FitsStep, Is, Nothing, Perhaps, Typed};
+use super::{Absent, Anything, Fits, Is, Nothing, Pair, Perhaps, Typed};
 use crate::spec::number::{NONE, Numbered};
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::marker::PhantomData;
@@ -26,8 +26,8 @@ pub trait Otherwise {
 }
 
 impl<A, B> Otherwise for Fits<A, B> {}
-impl<K, T, const A: usize, const B: usize, const C: usize, const W: usize> Otherwise
-    for FitsStep<K, T, A, B, C, W>
+impl<K, const KEY: usize, const PLACE: usize, const SAYS: usize, const SAID: usize, const LISTS: usize>
+    Otherwise for Pair<K, KEY, PLACE, SAYS, SAID, LISTS>
 {
 }
 impl<T: ?Sized> Otherwise for Of<T> {}
@@ -96,8 +96,8 @@ pub struct Certain<T>(PhantomData<T>);
 
 impl<T> Parameter for Certain<T> {
     type Value = T;
-    type Read<K> = K;
-    type Own = T;
+    type Read<K> = Is<K>;
+    type Own = Is<T>;
 }
 
 /// A parameter whose key may be absent.

@@ -17,6 +17,8 @@ pub(super) struct Workflow {
     pub(super) mentions: Vec<Mention>,
     /// `#[bounds(...)]`.
     pub(super) bounds: Bounds,
+    /// `#[type_pairs(64)]`.
+    pub(super) type_pairs: Option<usize>,
     /// An item, an input or an output could not be read: which keys are written is not known.
     pub(super) partial: bool,
 }

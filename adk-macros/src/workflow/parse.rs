@@ -11,6 +11,7 @@ mod expect;
 mod field;
 mod head;
 mod limit;
+mod pairs;
 mod rename;
 mod run;
 mod rust;
@@ -66,6 +67,7 @@ pub(super) fn workflow(input: TokenStream) -> (Workflow, Report) {
         items: Items::default(),
         body: Vec::new(),
         bounds: Bounds::default(),
+        type_pairs: None,
         mentions: Vec::new(),
         partial: false,
     };

@@ -156,3 +156,73 @@ workflow! {
         match memo < text if text.len() > 3 => (), _ => () >
     }
 }
+
+/// Types without a number, in modules that call them by several names: more of them than there are steps.
+mod plain {
+    use adk::prelude::*;
+    use serde::{Deserialize, Serialize};
+
+    macro_rules! types {
+        ($($name:ident)*) => {$(
+            #[derive(Clone, Serialize, Deserialize)]
+            pub struct $name(String);
+        )*};
+    }
+
+    types! { A B C D E F }
+
+    mod readers {
+        use super::{A, B as Second, C, D, E, F};
+        use adk::prelude::*;
+
+        #[agent]
+        #[allow(clippy::too_many_arguments)]
+        pub fn all(a: &A, b: Option<Second>, c: Vec<C>, d: super::D, e: &E, f: Option<F>, of: Vec<D>) {
+            drop((a.clone(), b, c, d, e.clone(), f, of));
+        }
+
+        #[agent(writes = d)]
+        pub fn writer(_item: C) -> D {
+            D(String::new())
+        }
+    }
+
+    /// Saves what is spelled as its reader spells it.
+    #[tool(writes(f: F))]
+    fn save(cx: &mut ToolContext) {
+        drop(cx.path().clone());
+    }
+
+    #[agent]
+    fn saved(f: Option<&F>) {
+        drop(f.cloned());
+    }
+
+    #[agent(writes = e)]
+    fn perhaps(a: &A) -> Option<E> {
+        Some(E(a.0.clone()))
+    }
+
+    workflow! {
+        pub Inner(a: A, b: B, c: Vec<C>, d: D, e: E, g: F) -> (of: Vec<D>, again: A) {
+            agent saver { instruction: "Save {a}.", tools: [save] }
+            let again: A = A(String::new());
+
+            saver;
+            saved;
+            each one in c < readers::writer(_item = one) -> of >
+            readers::all(f = g)
+        }
+    }
+
+    workflow! {
+        #[type_pairs(40)]
+        pub Outer(a: A, b: B, c: Vec<C>, d: D) -> of: Vec<D> {
+            let e: E = E(String::new());
+            let g: F = F(String::new());
+
+            perhaps;
+            Inner
+        }
+    }
+}

@@ -144,6 +144,15 @@ impl<'a> Effects<'a> {
         }
     }
 
+    /// Its definition, if it is not the agent of the step itself.
+    pub(super) const fn definition(&self) -> &'a str {
+        match self.phase {
+            Phase::Tools => self.meta.tools[self.i].definition,
+            _ if self.depth > 1 => self.meta.definition,
+            _ => "",
+        }
+    }
+
     /// The next one.
     pub(super) const fn next(&mut self) -> Option<Effect<'a>> {
         loop {

@@ -23,7 +23,7 @@ pub(super) struct Room<'t, 'a> {
     pub(super) blocks: &'t mut [Block],
     pub(super) faults: &'t mut [Fault<'a>],
     pub(super) rows: &'t mut [Row],
-    pub(super) asked: Option<Asked<'t>>,
+    pub(super) asked: Option<Asked<'t, 'a>>,
 }
 
 pub(super) struct Walk<'t, 'a> {
@@ -38,7 +38,7 @@ pub(super) struct Walk<'t, 'a> {
     found: usize,
     lost: bool,
     pub(super) rows: &'t mut [Row],
-    pub(super) asked: Option<Asked<'t>>,
+    pub(super) asked: Option<Asked<'t, 'a>>,
 }
 
 /// Looks at a whole workflow; how many faults there are, and whether there was no room for more.
@@ -117,7 +117,11 @@ impl<'a> Walk<'_, 'a> {
                 if own != EVERY && slot == 0 {
                     self.rows[at].own = own as u32;
                 } else if own == EVERY {
-                    self.register_write(at, &Named::of(spec), Writer { spec: *spec, at, slot, depth: 0 });
+                    self.register_write(
+                        at,
+                        &Named::of(spec),
+                        Writer { spec: *spec, at, slot, depth: 0, definition: "" },
+                    );
                 }
                 (writes, slot) = (rest, slot + 1);
             }
@@ -136,8 +140,12 @@ impl<'a> Walk<'_, 'a> {
             let mut all = Effects::writes(meta, self.spec.steps[at].renames);
             while let Some(effect) = all.next() {
                 let writer = match effect.act {
-                    Act::Write { spec, slot, .. } if own => Writer { spec, at, slot, depth: 0 },
-                    Act::May(spec) if !own => Writer { spec, at, slot: NONE, depth: 0 },
+                    Act::Write { spec, slot, .. } if own => {
+                        Writer { spec, at, slot, depth: 0, definition: "" }
+                    }
+                    Act::May(spec) if !own => {
+                        Writer { spec, at, slot: NONE, depth: 0, definition: all.definition() }
+                    }
                     _ => continue,
                 };
                 self.register_write(at, &Named::new(effect.key), writer);

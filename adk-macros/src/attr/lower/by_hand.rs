@@ -31,7 +31,7 @@ pub(crate) fn by_hand(item: &ByHand, args: &ByHandArgs, report: Report) -> Token
     let (generics, _, conditions) = item.generics.split_for_impl();
     let ty = &item.ty;
     let head = quote!(impl #generics __typed::Typed for #ty #conditions);
-    let typed = implement(&head, &made(reads, true), &made(writes, false), READS);
+    let typed = implement(&head, &made(reads, true), &made(writes, false));
     // Evaluated here, so that a fault in it is told where it stands, in words of the user's code alone: these tokens
     // have the span of the type, and are none for editors. That of a type with parameters is evaluated where it is used.
     let meta = item.generics.params.is_empty().then(|| {
@@ -89,7 +89,7 @@ impl<'a> Known<'a> {
             let inside = types::value(ty);
             let optional = !std::ptr::eq(inside, ty);
             let ty = inside.to_token_stream();
-            let read = if optional { quote!(__typed::Perhaps<#ty>) } else { ty.clone() };
+            let read = if optional { quote!(__typed::Perhaps<#ty>) } else { quote!(__typed::Is<#ty>) };
             let of = Key { ty, read, any: None, optional: quote!(#optional) };
             return Self { key, of, number: quote!(__typed::UNKNOWN) };
         }

@@ -107,7 +107,10 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
             quote!(__adk::KeySpec::typed::<#ty>(#key, #spelled, true, false, #number, 0))
         });
         let keys: Vec<_> = keys.collect();
-        meta.extend(quote!(.writes({ #aliases &[#(#keys),*] })));
+        meta.extend(quote! {
+            .writes({ #aliases &[#(#keys),*] })
+            .definition(::core::concat!(::core::module_path!(), "::", #name))
+        });
     }
     if args.long_running.is_some() {
         meta.extend(quote!(.long_running(true)));

@@ -3,7 +3,7 @@
 use super::{Names, types};
 use crate::attr::parse::{AgentArgs, Function};
 use crate::code::{code, read};
-use crate::typed::{FEW, implement, places, plain};
+use crate::typed::{READS, implement, places, plain};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::Type;
@@ -59,7 +59,7 @@ impl Keys {
 
     /// The places that the parameters have in `impl Typed`.
     pub(super) fn places(function: &Function) -> Vec<u8> {
-        places(function.params.iter().map(|param| &param.ty), FEW)
+        places(function.params.iter().map(|param| &param.ty), READS)
     }
 
     /// The aliases and `impl Typed`.
@@ -70,7 +70,7 @@ impl Keys {
             function.params.iter().zip(reads).map(|(param, key)| (&param.ty, key.read.clone())).collect();
         let unit = syn::parse_quote!(());
         let writes = written.iter().map(|ty| (returned(function).unwrap_or(&unit), ty.clone()));
-        let typed = implement(&head, &reads, &writes.collect::<Vec<_>>(), FEW);
+        let typed = implement(&head, &reads, &writes.collect::<Vec<_>>());
         quote!(#aliases #typed)
     }
 }
@@ -80,7 +80,7 @@ impl Key {
     /// known without.
     pub(super) fn of(ty: &Type, at: usize, aliases: &mut TokenStream) -> Self {
         if let Some(ty) = plain(ty) {
-            return Self { read: ty.clone(), ty, any: None, optional: quote!(false) };
+            return Self { read: quote!(__typed::Is<#ty>), ty, any: None, optional: quote!(false) };
         }
         // What is written, how it is read, what it borrows, what owns that, and the type of the key.
         let alias = |step: usize| format!("__AdkKey_{at}_{step}");

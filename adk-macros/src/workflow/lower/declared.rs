@@ -7,7 +7,7 @@ use super::fields::{OwnAgent, settings, tools};
 use super::instruction::{Prompt, source};
 use super::{Lower, docs, index, key_spec, numbered, prompt};
 use crate::code::{code, read};
-use crate::typed::{FEW, places};
+use crate::typed::{READS, places};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::Path;
@@ -62,7 +62,7 @@ impl Lower<'_> {
                 DeclKind::Described { reads, output, .. } => {
                     let meta = numbered("DESCRIBED", number);
                     let description = docs::description(&decl.attrs);
-                    let reads = once(reads).zip(places(once(reads).map(|typed| &typed.ty), FEW));
+                    let reads = once(reads).zip(places(once(reads).map(|typed| &typed.ty), READS));
                     let reads = reads.map(|(typed, place)| {
                         let (key, ty) = (crate::hash::key(&typed.key.text()), &typed.ty);
                         let text = names::type_text(ty);

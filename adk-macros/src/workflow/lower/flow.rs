@@ -1,16 +1,15 @@
 //! The facts of a workflow, the types that they compare, and the consts that raise what is wrong.
 //!
-//! Every writer has a number: 0 stands for no type, a step has its place and 1, behind the steps come the declared keys,
-//! then further keys of steps. `adk_core::check` says which number the type of a key has.
+//! Whoever says a type has a number: 0 stands for nobody, a step has its place and 1, behind the steps come the declared keys, then
+//! the outputs. `adk_core::check` says which two types are compared, by these numbers.
 
 use super::super::ast::{DeclKind, Typed};
-use super::super::names;
 use super::super::plan::{Step, What};
 use super::{Lower, index, numbered, raise};
 use crate::code::{code, read};
-use crate::typed::{FEW, WRITES, places};
-use proc_macro2::{Literal, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote};
+use crate::typed::{READS, list, places};
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote};
 
 /// The parts of a step where faults are shown: `Part` of `adk_core::check`.
 const NAME: usize = 0;
@@ -18,112 +17,131 @@ pub(super) const KEY: usize = 1;
 const OUTPUT: usize = 2;
 const RENAMINGS: usize = 3;
 
-/// What is known of the types of a step.
-pub(super) enum Types {
-    /// It writes a key of this type, or none.
-    Writes(Option<TokenStream>),
-    /// It is declared with these.
-    Declared {
-        reads: Vec<TokenStream>,
-        writes: Option<TokenStream>,
-    },
-    /// Its own type says.
-    Agent {
-        further: bool,
-    },
-    Nothing,
-}
-
 impl Lower<'_> {
     /// `__FACTS`, and a const for each place where something may be wrong.
     pub(super) fn facts(&self) -> TokenStream {
         let name = &self.name;
-        let (count, rows) = (self.plan.steps.len(), self.plan.steps.len() + self.tree.outputs.len());
-        let (steps, rows) = (index(count), index(rows));
-        let mut types = TokenStream::new();
-        let mut places: Vec<Literal> = Vec::new();
-        let mut raises = TokenStream::new();
+        let count = self.plan.steps.len();
+        let (mut types, mut raises) = (TokenStream::new(), TokenStream::new());
         for (i, step) in self.plan.steps.iter().enumerate() {
-            let known = self.types(step);
-            places.push(match step.what {
-                What::Block(block) if block.is_each() => {
-                    types.extend(self.element(i));
-                    index(1)
-                }
-                _ => self.number(i, &known, &mut types),
-            });
+            types.extend(self.says(i, step));
             if step.told {
                 continue;
             }
-            let fits = self.fits(i, &known);
             if !step.name.is_empty() || matches!(step.what, What::Break(_)) {
-                raises.extend(self.raise(step.span, i, NAME, &fits));
+                raises.extend(self.raise(step.span, i, NAME));
             }
             if let Some((span, fits)) = self.steering(i, step).filter(|_| self.told_by_type(i).is_none()) {
-                raises.extend(self.raise(span, i, KEY, &fits));
+                let (at, part) = (index(i), index(KEY));
+                raises.extend(raise(span, quote!(__raise_block), quote!(#at, #part, #fits)));
             }
             if let What::Declared(run, _) | What::Path(run) = step.what {
                 for (j, (renamed, key)) in run.reads.iter().enumerate() {
                     let parts = [key.name.span(), renamed.name.span()].into_iter().zip(RENAMINGS + 2 * j..);
-                    raises.extend(parts.map(|(span, part)| self.raise(span, i, part, &quote!(true))));
+                    raises.extend(parts.map(|(span, part)| self.raise(span, i, part)));
                 }
                 if let Some(key) = run.writes.first() {
-                    raises.extend(self.raise(key.name.span(), i, OUTPUT, &quote!(true)));
+                    raises.extend(self.raise(key.name.span(), i, OUTPUT));
                 }
             }
         }
-        for (j, key) in self.declared_keys().enumerate() {
-            types.extend(self.at(count + j + 1, &key.ty));
-            places.push(index(1));
-        }
-        types.extend(quote!(impl __typed::At<0> for __Keys { type Key = __typed::Nothing; }));
-        for (j, key) in self.tree.outputs.iter().enumerate() {
-            let (ty, written) = (&key.ty, read(&self.key(count + j, 0, true)));
-            let fits = quote!(__typed::Fits::<#written, #ty>::YES);
-            raises.extend(self.raise(key.key.name.span(), count + j, NAME, &fits));
-        }
-        let check = quote!(__adk::check);
-        // By a call: to index into a const costs rustc more, each time.
-        let numbers = |ask: &str, slots: &str| {
-            let (name, table) = (format_ident!("__{ask}"), format_ident!("__NUMBERS_{ask}"));
-            let (ask, slots) = (format_ident!("{ask}"), format_ident!("{slots}"));
-            quote! {
-                const #table: &[[usize; #check::#slots]; #rows] = &__FACTS.numbers().#ask;
-                const fn #name(at: usize, slot: usize) -> usize {
-                    #table[at][slot]
-                }
-            }
+        let mut number = count;
+        let mut at = |declared: TokenStream| {
+            number += 1;
+            let number = index(number);
+            quote!(impl __typed::At<#number> for __Keys { type Agent = __typed::Declared<#declared>; })
         };
-        let told = !self.plan.alike;
-        let mut asked = numbers("reads", "READS");
-        asked.extend(numbers("writes", "WRITES"));
-        if self.has_each {
-            asked.extend(numbers("read_lists", "READS"));
-            asked.extend(numbers("written_lists", "WRITES"));
+        for key in self.declared_keys() {
+            let ty = &key.ty;
+            types.extend(at(quote!((), (__typed::Is<#ty>, ()))));
         }
+        for (j, key) in self.tree.outputs.iter().enumerate() {
+            let ty = &key.ty;
+            types.extend(at(quote!((__typed::Is<#ty>, ()), ())));
+            raises.extend(self.raise(key.key.name.span(), count + j, NAME));
+        }
+        let (known, pairs) = (self.known(), self.pairs());
         quote! {
             struct __Keys;
+            impl __typed::At<0> for __Keys { type Agent = __typed::Untyped; }
             #types
-            const __PLACES: &[u8] = &[#(#places),*];
-            const __SIZES: #check::Sizes = #check::sizes(&#name::SPEC);
-            const __FACTS: &#check::Facts<'static, #steps, #rows> = &#check::facts::<
-                #steps,
-                #rows,
-                { __SIZES.names },
-                { __SIZES.keys },
-                { __SIZES.slots },
-                { __SIZES.words },
-                { __SIZES.depth },
-            >(&#name::SPEC, __PLACES, #told);
-            #asked
+            #known
+            #pairs
             #[track_caller]
-            const fn __raise(at: usize, part: usize, fits: bool) {
-                __FACTS.raise::<{ __SIZES.keys }, { __SIZES.slots }, { __SIZES.words }, { __SIZES.depth }>(
-                    &#name::SPEC, __PLACES, at, part, fits,
-                );
+            const fn __raise(at: usize, part: usize) {
+                __FACTS.raise(&#name::SPEC, at, part);
             }
             #raises
         }
+    }
+
+    /// What const evaluation finds before types are compared, and what it tells of blocks.
+    fn known(&self) -> TokenStream {
+        let name = &self.name;
+        let check = quote!(__adk::check);
+        let (steps, rows) = (self.plan.steps.len(), self.plan.steps.len() + self.tree.outputs.len());
+        let blocks = index(self.blocks());
+        let (steps, rows, pairs, told) = (index(steps), index(rows), index(self.room()), !self.plan.alike);
+        let sizes = read("{ __SIZES.keys }, { __SIZES.slots }, { __SIZES.words }, { __SIZES.depth }");
+        let facts = quote!(#check::Facts<'static, #steps, #pairs, #blocks>);
+        let of_blocks = (self.blocks() > 0).then(|| {
+            quote! {
+                const __BLOCKS: &[[usize; 3]; #blocks] = __KNOWN.blocks();
+                const fn __block(at: usize, of: usize) -> usize {
+                    __BLOCKS[at][of]
+                }
+                #[track_caller]
+                const fn __raise_block(at: usize, part: usize, fits: bool) {
+                    __KNOWN.raise_block::<#rows, #sizes>(&#name::SPEC, at, part, fits);
+                }
+            }
+        });
+        quote! {
+            const __SIZES: #check::Sizes = #check::sizes(&#name::SPEC);
+            const fn __facts(answers: &[bool]) -> #facts {
+                #check::facts::<#steps, #rows, #pairs, #blocks, { __SIZES.names }, #sizes>(
+                    &#name::SPEC, ::core::module_path!(), answers, #told,
+                )
+            }
+            const __KNOWN: &#facts = &__facts(&[]);
+            #of_blocks
+        }
+    }
+
+    /// The comparisons of types, and what const evaluation finds behind them.
+    fn pairs(&self) -> TokenStream {
+        let (steps, room, blocks) = (self.plan.steps.len(), self.room(), self.blocks());
+        let lists = if self.has_each { 5 } else { 4 };
+        let asked: String = (0..room)
+            .map(|pair| {
+                let numbers: String = (0..lists).map(|of| format!("{{ __pair({pair}, {of}) }}, ")).collect();
+                format!("<__typed::Pair<__Keys, {numbers}>>::YES, ")
+            })
+            .collect();
+        // By a call: to index into a const costs rustc more, each time.
+        code!(
+            "const __PAIRS: &[__adk::check::Pair; {room}] = __KNOWN.pairs();
+            const fn __pair(pair: usize, of: usize) -> usize {{
+                __PAIRS[pair].numbers[of]
+            }}
+            const __ANSWERS: &[bool; {room}] = &[{asked}];
+            const __FACTS: &__adk::check::Facts<'static, {steps}, {room}, {blocks}> =
+                if __adk::check::all(__ANSWERS) {{ __KNOWN }} else {{ &__facts(__ANSWERS) }};"
+        )
+    }
+
+    /// How many steps there are room for whose types of keys are asked as themselves: all of them, or none where there is no such block.
+    fn blocks(&self) -> usize {
+        let has_key = |step: &Step<'_>| matches!(step.what, What::Block(block) if block.kind.key().is_some());
+        if self.plan.steps.iter().any(has_key) { self.plan.steps.len() } else { 0 }
+    }
+
+    /// How many pairs of types without a number can be compared: each costs rustc a million instructions, whether it is needed or
+    /// not. In a large workflow few steps have one.
+    fn room(&self) -> usize {
+        let steps = self.plan.steps.iter().filter(|step| step.is_agent()).count();
+        let declared = self.declared_keys().count() + self.tree.outputs.len();
+        self.tree.type_pairs.unwrap_or(2 + declared + steps.min(16) + steps / 16)
     }
 
     /// Inputs, `let` and `state`, in the order in which they are numbered.
@@ -132,39 +150,56 @@ impl Lower<'_> {
         inputs.chain(self.tree.lets()).chain(&self.tree.items.states)
     }
 
-    fn raise(&self, span: Span, at: usize, part: usize, fits: &TokenStream) -> TokenStream {
+    fn raise(&self, span: Span, at: usize, part: usize) -> TokenStream {
         let (at, part) = (index(at), index(part));
-        raise(span, quote!(__raise), quote!(#at, #part, #fits))
+        raise(span, quote!(__raise), quote!(#at, #part))
     }
 
-    fn types(&self, step: &Step<'_>) -> Types {
+    /// Gives a step its number, where something is known of what it reads and writes.
+    fn says(&self, i: usize, step: &Step<'_>) -> TokenStream {
+        let at = i + 1;
+        let written = |output: &Option<Box<Typed>>| {
+            let written = output.iter().map(|typed| typed.ty.to_token_stream());
+            list(written.map(|ty| quote!(__typed::Is<#ty>)).collect::<Vec<_>>().into_iter())
+        };
+        let declared = |reads: TokenStream, writes: TokenStream| {
+            let at = index(at);
+            quote!(impl __typed::At<#at> for __Keys { type Agent = __typed::Declared<#reads, #writes>; })
+        };
         match step.what {
-            _ if step.told => Types::Nothing,
-            What::Path(run) | What::Declared(run, _) if run.vague => Types::Nothing,
-            What::Path(run) => {
-                // Functions write one key and are called in lower case; a workflow may have several outputs.
-                let last = names::last(&run.path).map(names::plain).unwrap_or_default();
-                Types::Agent { further: last.starts_with(char::is_uppercase) }
-            }
+            What::Block(block) if block.is_each() => self.element(i),
+            _ if step.told => TokenStream::new(),
+            What::Path(run) | What::Declared(run, _) if run.vague => TokenStream::new(),
+            What::Path(_) => self.says_itself(i),
             What::Declared(_, number) => match self.tree.items.agents.get(number).map(|decl| &decl.kind) {
-                Some(DeclKind::Llm { output, .. }) => {
-                    Types::Writes(output.as_ref().map(|typed| typed.ty.to_token_stream()))
+                Some(DeclKind::Llm { output, .. }) => declared(quote!(()), written(output)),
+                Some(DeclKind::Described { reads, output, .. }) => {
+                    declared(list(self.placed_reads(reads).into_iter()), written(output))
                 }
-                Some(DeclKind::Described { reads, output, .. }) => Types::Declared {
-                    reads: self.placed_reads(reads),
-                    writes: output.as_ref().map(|typed| typed.ty.to_token_stream()),
-                },
-                Some(DeclKind::Given { .. }) => Types::Agent { further: true },
-                None => Types::Nothing,
+                Some(DeclKind::Given { .. }) => self.says_itself(i),
+                None => TokenStream::new(),
             },
-            What::Await(wait) => Types::Writes(Some(wait.typed.ty.to_token_stream())),
-            _ => Types::Nothing,
+            What::Await(wait) => {
+                let ty = &wait.typed.ty;
+                declared(quote!(()), quote!((__typed::Is<#ty>, ())))
+            }
+            _ => TokenStream::new(),
         }
+    }
+
+    /// A step whose own type says it.
+    fn says_itself(&self, i: usize) -> TokenStream {
+        let at = i + 1;
+        code!(
+            "impl __typed::At<{at}> for __Keys {{
+                type Agent = <__Agent_{i} as __typed::TypesOf<__Kind_{i}>>::Types;
+            }}"
+        )
     }
 
     /// The types of the keys that an agent is declared to read, by their places.
     fn placed_reads(&self, reads: &[Typed]) -> Vec<TokenStream> {
-        let places = places(super::declared::once(reads).map(|typed| &typed.ty), FEW);
+        let places = places(super::declared::once(reads).map(|typed| &typed.ty), READS);
         let mut placed: Vec<_> =
             super::declared::once(reads).zip(places).filter(|(_, place)| *place > 0).collect();
         placed.sort_by_key(|(_, place)| *place);
@@ -180,52 +215,7 @@ impl Lower<'_> {
         quote! {
             type #alias = #list;
             type #item_alias = <#alias as __typed::Element<{ #(#told;)* #is_list }>>::Key;
-            impl __typed::At<#number> for __Keys { type Key = #item_alias; }
-        }
-    }
-
-    /// Where further keys of a step have their numbers.
-    fn further(&self, i: usize) -> usize {
-        1 + self.plan.steps.len() + self.declared_keys().count() + i * WRITES
-    }
-
-    /// Gives a type its number.
-    fn at(&self, number: usize, ty: &impl ToTokens) -> TokenStream {
-        let number = index(number);
-        quote!(impl __typed::At<#number> for __Keys { type Key = __typed::Is<#ty>; })
-    }
-
-    /// The same for the type of a key that a step writes, which its own type says.
-    fn at_of_step(&self, number: usize, step: usize, slot: usize) -> TokenStream {
-        let key = match slot {
-            0 => format!("Own<__Types_{step}>"),
-            _ => format!("Is<<<__Types_{step} as __typed::Typed>::Writes as __typed::First>::T{slot}>"),
-        };
-        code!("impl __typed::At<{number}> for __Keys {{ type Key = __typed::{key}; }}")
-    }
-
-    /// Gives a step its number; how many of the keys that it writes have one.
-    fn number(&self, i: usize, known: &Types, types: &mut TokenStream) -> Literal {
-        let at = i + 1;
-        match known {
-            Types::Nothing => index(0),
-            Types::Writes(written) | Types::Declared { writes: written, .. } => {
-                if let Some(ty) = written {
-                    types.extend(self.at(at, ty));
-                }
-                index(1)
-            }
-            Types::Agent { further } => {
-                types.extend(code!(
-                    "type __Types_{i} = <__Agent_{i} as __typed::TypesOf<__Kind_{i}>>::Types;"
-                ));
-                types.extend(self.at_of_step(at, i, 0));
-                let base = self.further(i);
-                for slot in (1..WRITES).filter(|_| *further) {
-                    types.extend(self.at_of_step(base + slot, i, slot));
-                }
-                index(if *further { WRITES } else { 1 })
-            }
+            impl __typed::At<#number> for __Keys { type Agent = __typed::Declared<(), (#item_alias, ())>; }
         }
     }
 }

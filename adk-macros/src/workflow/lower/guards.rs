@@ -20,7 +20,7 @@ impl Lower<'_> {
             guarded(step).is_some() || (i + 1..self.plan.steps.len()).any(|at| self.is_element(i, at));
         let (span, fits) = self.steering(i, step).filter(|_| is_needed)?;
         let (at, part) = (index(i), index(KEY));
-        Some(call(span, quote!(__raise), quote!(#at, #part, #fits)))
+        Some(call(span, quote!(__raise_block), quote!(#at, #part, #fits)))
     }
 
     /// The type of the key of a `match`.
@@ -32,7 +32,7 @@ impl Lower<'_> {
         match (0..i).rev().find(|each| self.is_element(*each, i)) {
             Some(each) => {
                 let item = numbered("Item", each);
-                quote!(<(#key, #item, (), ()) as __typed::First>::T0)
+                quote!(<__typed::Both<#key, #item> as __typed::Known>::Type)
             }
             None => key,
         }

@@ -1,6 +1,6 @@
 //! `pub NAME(inputs) -> outputs { ... }`.
 
-use super::super::ast::{Bounds, Input, Node, Typed, Workflow};
+use super::super::ast::{Input, Node, Typed, Workflow};
 use super::bounds::EXAMPLE as BOUNDS;
 use super::expect::{self, expected};
 use super::{Parser, skip};
@@ -14,7 +14,7 @@ impl Parser {
             true => syn::Error::new(error.span(), format!("syntax: expected an attribute, {BOUNDS}")),
             false => error,
         })?;
-        tree.attrs = self.attributes(attrs, &mut tree.bounds);
+        tree.attrs = self.attributes(attrs, tree);
         tree.vis = input.parse()?;
         expect::stray(input).into_iter().for_each(|fault| self.report.parse(fault));
         let what = "the name of the workflow, as in `pub Writing(topic: String)`";
@@ -102,12 +102,17 @@ impl Parser {
         }
     }
 
-    /// Attributes of the workflow: those that make sense on the struct that it becomes, and `#[bounds(...)]`.
-    fn attributes(&mut self, attrs: Vec<Attribute>, bounds: &mut Bounds) -> Vec<Attribute> {
-        let (own, rest): (Vec<_>, Vec<_>) =
-            attrs.into_iter().partition(|attr| attr.path().is_ident("bounds"));
-        for attr in own {
-            self.bounds(&attr, bounds);
+    /// Attributes of the workflow: those that make sense on the struct that it becomes, and its own.
+    fn attributes(&mut self, attrs: Vec<Attribute>, tree: &mut Workflow) -> Vec<Attribute> {
+        let mut rest = Vec::new();
+        for attr in attrs {
+            if attr.path().is_ident("bounds") {
+                self.bounds(&attr, &mut tree.bounds);
+            } else if attr.path().is_ident("type_pairs") {
+                self.type_pairs(&attr, &mut tree.type_pairs);
+            } else {
+                rest.push(attr);
+            }
         }
         self.of_struct(rest, "a workflow", "workflow!")
     }

@@ -55,6 +55,43 @@ pub(super) const fn written(
     help(m, whole(ty, writer), writer, "a key has one type: write it", ", or write another key");
 }
 
+/// Read or written as a type that cannot be compared with the one that is written.
+pub(super) const fn untold(
+    m: &mut Message,
+    spec: &Spec<'_>,
+    fault: &Fault<'_>,
+    (ty, reads): (&str, bool),
+    full: Option<usize>,
+    writer: &Writer<'_>,
+) {
+    let key = fault.key;
+    m.push("key-type: ");
+    if fault.at >= spec.steps.len() {
+        m.all(&["output `", key, "` is declared"]);
+    } else if reads {
+        who(m, spec, fault.at);
+        m.all(&[" reads `", key, "`"]);
+    } else {
+        who_writes(m, spec, fault.at, key, ty);
+        m.all(&[" writes `", key, "`"]);
+    }
+    m.all(&[" as `", ty, "`, and "]);
+    written_by(m, spec, key, writer);
+    m.push(": whether that is one type is not known, since neither has `#[data]`");
+    if let Some(room) = full {
+        m.push(", and ");
+        m.number(room as i128);
+        m.push(if room == 1 { " pair" } else { " pairs" });
+        m.push(" of such types have been compared");
+    }
+    m.push("; help: put `#[data]` on it, or on a type of your own around it");
+    if let Some(room) = full {
+        m.push(", or `#[type_pairs(");
+        m.number(2 * room as i128 + 8);
+        m.push(")]` on the workflow");
+    }
+}
+
 /// Whether a step is a workflow, whose inputs are declared and no parameters that may be absent.
 const fn is_workflow(spec: &Spec<'_>, at: usize) -> bool {
     matches!(spec.steps[at].kind, StepKind::Agent { meta, .. } if matches!(meta.kind, AgentKind::Workflow))
