@@ -6,6 +6,7 @@ use super::wired::value_of;
 use super::{Lower, allow};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
+use syn::spanned::Spanned as _;
 
 impl Workflow {
     /// The keys with an initial value.
@@ -111,11 +112,12 @@ impl Lower<'_> {
         let given = outputs.iter().map(|typed| &typed.ty);
         let all = self.tree.inputs.iter().map(|input| &input.typed.ty).chain(given.clone());
         let output = crate::leak::associated("Output", &output_ty, given, all);
+        let input = self.input_of_workflow(&inputs);
         quote! {
             #input_impls
             #output_impls
             impl __adk::Workflow for #name {
-                type Input = #input_ty;
+                #input
                 #output
                 fn as_agent(&self) -> &dyn __adk::DynAgent {
                     self
@@ -130,6 +132,25 @@ impl Lower<'_> {
                     ::core::result::Result::Ok(#finish)
                 }
             }
+        }
+    }
+
+    /// The input has to be `Send`, which rustc says where its type stands here: under the type of the only input, or under
+    /// the name of the workflow. To editors a name with such a span would be what that is defined by.
+    fn input_of_workflow(&self, inputs: &[&Input]) -> TokenStream {
+        let ty = self.input_type();
+        let place = match inputs {
+            [] => return quote!(type Input = #ty;),
+            [one] => Some(one.typed.ty.span()),
+            _ => self.tree.name.as_ref().map(Ident::span),
+        };
+        let mut told = self.input_name();
+        told.set_span(place.unwrap_or_else(Span::call_site).resolved_at(Span::call_site()));
+        quote! {
+            #[cfg(not(rust_analyzer))]
+            type Input = #told;
+            #[cfg(rust_analyzer)]
+            type Input = #ty;
         }
     }
 
