@@ -1,6 +1,6 @@
 //! What is wrong with a workflow: `const fn` over slices, so that one rule serves the compiler and the run time.
 //!
-//! `workflow!` calls [`facts`] in const evaluation and raises each finding under the token of its step. For a tree
+//! `workflow!` calls `facts` in const evaluation and raises each finding under the token of its step. For a tree
 //! that was built at run time, [`faults`] gives the same findings as values.
 
 mod bounds;
