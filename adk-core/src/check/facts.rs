@@ -1,0 +1,133 @@
+//! What const evaluation finds about a whole workflow, and how the macro raises it.
+
+use super::flow::{self, Pair};
+use super::message::Message;
+use super::names::{self, Finding};
+use crate::spec::Spec;
+
+/// What const evaluation found. `N` is the number of steps, `PAIRS` how many pairs of types there is room for, `BLOCKS` the
+/// number of steps where types of keys of blocks are looked up.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Facts<'a, const N: usize, const PAIRS: usize, const BLOCKS: usize> {
+    names: [Finding<'a>; N],
+    flow: flow::Flow<'a, PAIRS, BLOCKS>,
+    /// Nothing is wrong: most workflows are asked no further.
+    clean: bool,
+}
+
+/// How much room a check needs.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Sizes {
+    /// Places of the table of names.
+    pub names: usize,
+    /// Keys.
+    pub keys: usize,
+    /// Places of the table of keys.
+    pub slots: usize,
+    /// Words of the sets of keys.
+    pub words: usize,
+    /// Blocks inside blocks.
+    pub depth: usize,
+}
+
+/// Measures a workflow.
+#[doc(hidden)]
+pub const fn sizes(spec: &Spec<'_>) -> Sizes {
+    let flow::Sizes { keys, slots, words, depth } = flow::sizes(spec);
+    Sizes { names: names::slots(spec), keys, slots, words, depth }
+}
+
+/// Checks a workflow of that module; `answers` is what came out of comparing pairs of types, where that is known, and `told` says
+/// that the macro has told whatever is wrong with the names of its own steps.
+#[doc(hidden)]
+pub const fn facts<
+    'a,
+    const N: usize,
+    const ROWS: usize,
+    const PAIRS: usize,
+    const BLOCKS: usize,
+    const NAMES: usize,
+    const KEYS: usize,
+    const SLOTS: usize,
+    const WORDS: usize,
+    const DEPTH: usize,
+>(
+    spec: &Spec<'a>,
+    module: &'a str,
+    answers: &[bool],
+    told: bool,
+) -> Facts<'a, N, PAIRS, BLOCKS> {
+    let mut names = [Finding::None; N];
+    let named = names::find(spec, &mut [None; NAMES], &mut names, told);
+    let flow = flow::check::<ROWS, PAIRS, BLOCKS, KEYS, SLOTS, WORDS, DEPTH>(spec, module, answers);
+    let clean = named && flow.is_clean();
+    Facts { names, flow, clean }
+}
+
+/// Whether all types that were compared are equal.
+#[doc(hidden)]
+pub const fn all(mut answers: &[bool]) -> bool {
+    while let [equal, rest @ ..] = answers {
+        if !*equal {
+            return false;
+        }
+        answers = rest;
+    }
+    true
+}
+
+impl<'a, const N: usize, const PAIRS: usize, const BLOCKS: usize> Facts<'a, N, PAIRS, BLOCKS> {
+    /// Ends const evaluation when something is wrong at a place: a part of a step, or of an output behind the steps.
+    #[track_caller]
+    pub const fn raise(&self, spec: &Spec<'a>, at: usize, part: usize) {
+        if !self.clean {
+            self.message(spec, at, part).raise();
+        }
+    }
+
+    /// The same for the key of a block; `fits` says whether its type is one that steers the block.
+    #[track_caller]
+    pub const fn raise_block<
+        const ROWS: usize,
+        const KEYS: usize,
+        const SLOTS: usize,
+        const WORDS: usize,
+        const DEPTH: usize,
+    >(
+        &self,
+        spec: &Spec<'a>,
+        at: usize,
+        part: usize,
+        fits: bool,
+    ) {
+        if self.clean && fits {
+            return;
+        }
+        let mut message = self.message(spec, at, part);
+        if !fits {
+            flow::tell_block::<ROWS, PAIRS, KEYS, SLOTS, WORDS, DEPTH>(&mut message, spec, at);
+        }
+        message.raise();
+    }
+
+    const fn message(&self, spec: &Spec<'a>, at: usize, part: usize) -> Message {
+        let mut message = Message::new();
+        if part == 0 && at < N {
+            names::describe_into(&mut message, spec, &spec.steps[at], &self.names[at]);
+        }
+        self.flow.describe(&mut message, spec, at, part);
+        message
+    }
+
+    /// The pairs of types that the macro compares.
+    pub const fn pairs(&self) -> &[Pair; PAIRS] {
+        self.flow.pairs()
+    }
+
+    /// The types that the macro looks up for blocks.
+    pub const fn blocks(&self) -> &[[usize; 3]; BLOCKS] {
+        self.flow.blocks()
+    }
+}

@@ -1,0 +1,123 @@
+//! What may be wrong with a key, as data.
+
+use super::keys;
+
+/// Where in a step a fault is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::check) enum Part {
+    /// Its name.
+    Name,
+    /// The key of `until`, `match` or `each`.
+    Key,
+    /// What is written for a key that the instance writes.
+    Output,
+    /// What is written for a key that the instance reads.
+    Renaming(usize),
+    /// The key that is called otherwise there.
+    Renamed(usize),
+}
+
+impl Part {
+    /// As the macro counts.
+    pub(super) const fn number(self) -> usize {
+        match self {
+            Self::Name => 0,
+            Self::Key => 1,
+            Self::Output => 2,
+            Self::Renaming(i) => 3 + 2 * i,
+            Self::Renamed(i) => 4 + 2 * i,
+        }
+    }
+}
+
+/// What is wrong with a key at a step; outputs are counted behind the steps.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::check) struct Fault<'a> {
+    pub(super) at: usize,
+    pub(super) part: Part,
+    pub(super) key: &'a str,
+    pub(super) flaw: Flaw<'a>,
+}
+
+impl Fault<'_> {
+    pub(super) const NONE: Self = Self { at: 0, part: Part::Name, key: "", flaw: Flaw::Endless };
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Flaw<'a> {
+    Unwritten {
+        reader: Reader<'a>,
+    },
+    Race {
+        parallel: usize,
+        writes: bool,
+        reader: Reader<'a>,
+    },
+    /// A key of the session that all elements of an `each` write.
+    EachRace,
+    /// An output is called like a key of the session that the workflow uses besides.
+    SameInside {
+        own: &'a str,
+    },
+    /// Written inside an `each` and outside of one.
+    Mixed,
+    /// Read as another type.
+    ReadAs {
+        ty: &'a str,
+        writer: keys::Writer<'a>,
+    },
+    /// Written as another type than before.
+    WrittenAs {
+        ty: &'a str,
+        writer: keys::Writer<'a>,
+    },
+    /// Whether it is read, or written, as the type of its writer cannot be told.
+    Untold {
+        ty: &'a str,
+        reads: bool,
+        /// How many pairs of types the workflow has compared, when it has no room for one more.
+        full: Option<usize>,
+        writer: keys::Writer<'a>,
+    },
+    NoSuchRead,
+    OtherWrites,
+    /// Two keys that an instance writes get one name.
+    SameWrites,
+    NoOutput,
+    Endless,
+    ExitOutside,
+}
+
+impl Flaw<'_> {
+    /// Whether it is said once per key.
+    pub(super) const fn is_of_key(&self) -> bool {
+        !matches!(
+            self,
+            Self::NoSuchRead | Self::OtherWrites | Self::SameWrites | Self::Endless | Self::ExitOutside
+        )
+    }
+}
+
+impl Flaw<'_> {
+    /// Whether it is about the type of a key, of which every step is told.
+    pub(super) const fn is_of_types(&self) -> bool {
+        matches!(self, Self::ReadAs { .. } | Self::WrittenAs { .. } | Self::Untold { .. })
+    }
+}
+
+/// What reads a key.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Reader<'a> {
+    Prompt {
+        source: &'a str,
+        target: Option<&'a str>,
+    },
+    Parameter {
+        target: Option<&'a str>,
+    },
+    Until,
+    Match,
+    Each,
+    /// An agent inside of a nested workflow.
+    Inside,
+}

@@ -1,0 +1,57 @@
+//! How many keys a workflow may write.
+
+use super::super::effects::{Effects, is_alone};
+use super::super::session;
+use crate::spec::{AgentKind, Step, StepKind};
+
+/// How many keys may be written: every write counts as a key of its own, once more for each `each` around it.
+pub(in crate::check::flow) const fn count(steps: &[Step<'_>]) -> usize {
+    let (mut keys, mut deep, mut around, mut at) = (0, 0, 0, 0);
+    while at < steps.len() {
+        let step = &steps[at];
+        if deep > 0 && at == steps[around].end {
+            deep -= 1;
+            around = if deep > 0 { each_around(steps, around) } else { 0 };
+        }
+        match step.kind {
+            StepKind::Agent { meta, .. } => {
+                let mut own = 0;
+                if is_alone(meta) {
+                    let mut writes = meta.writes;
+                    while let [_, rest @ ..] = writes {
+                        (writes, own) = (rest, own + 1);
+                    }
+                } else {
+                    let mut all = Effects::writes(meta, step.renames);
+                    while all.next().is_some() {
+                        own += 1;
+                    }
+                }
+                if matches!(meta.kind, AgentKind::Workflow) {
+                    own += session::count(meta);
+                }
+                // What an `each` writes is a key outside of it as well.
+                keys += own * (1 + deep);
+            }
+            StepKind::Each { .. } => {
+                (around, deep) = (at, deep + 1);
+                keys += 1;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    keys
+}
+
+/// The innermost `each` around that one, which has one.
+const fn each_around(steps: &[Step<'_>], inner: usize) -> usize {
+    let mut at = inner;
+    while at > 0 {
+        at -= 1;
+        if matches!(steps[at].kind, StepKind::Each { .. }) && steps[at].end > steps[inner].end {
+            return at;
+        }
+    }
+    0
+}
