@@ -136,13 +136,17 @@ pub trait Keyed {
     const READS: &'static [KeySpec<'static>];
     /// The keys that it writes.
     const WRITES: &'static [KeySpec<'static>];
+    /// The module in which their types are spelled.
+    const MODULE: &'static str;
 }
 
 /// A description with these keys, so that there is one place that says them.
 #[track_caller]
 pub const fn described<A: Keyed + ?Sized>(meta: AgentMeta<'static>) -> AgentMeta<'static> {
     crate::check::raise_keys(&meta);
-    meta.reads(A::READS).writes(A::WRITES)
+    let mut meta = meta.reads(A::READS).writes(A::WRITES);
+    meta.module = A::MODULE;
+    meta
 }
 
 /// Stands for an agent of which only the description is known.

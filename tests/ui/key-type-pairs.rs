@@ -73,4 +73,10 @@ workflow! {
     Twice(draft: Draft) { planner }
 }
 
+workflow! {
+    #[type_pair(3)]
+    #[bound(model_calls = 3)]
+    Misspelt(draft: Draft) { planner }
+}
+
 fn main() {}

@@ -46,6 +46,9 @@ pub struct AgentMeta<'a> {
     /// Which definition this is: its module path and name. Two uses of one definition have the same.
     #[serde(skip)]
     pub definition: &'a str,
+    /// Its module, where its definition does not say it.
+    #[serde(skip)]
+    pub(crate) module: &'a str,
     /// What it is made of.
     pub kind: AgentKind,
     /// Its doc comment; models see it.
@@ -101,6 +104,7 @@ impl<'a> AgentMeta<'a> {
         Self {
             name,
             definition: name,
+            module: "",
             kind,
             description: "",
             prompts: &[],
@@ -140,6 +144,7 @@ impl<'a> AgentMeta<'a> {
         Self {
             name,
             definition,
+            module: "",
             kind: AgentKind::Llm,
             description,
             prompts,
@@ -164,6 +169,21 @@ impl<'a> AgentMeta<'a> {
     /// The description of an `impl Agent` by hand.
     pub const fn custom(name: &'a str) -> Self {
         Self::new(AgentKind::Custom, name)
+    }
+
+    /// The module in which it is defined; empty where nobody knows it.
+    pub(crate) const fn module(&self) -> &'a str {
+        if !self.module.is_empty() {
+            return self.module;
+        }
+        let mut end = self.definition.len();
+        while end > 0 && self.definition.as_bytes()[end - 1] != b':' {
+            end -= 1;
+        }
+        match self.definition.split_at_checked(end.saturating_sub(2)) {
+            Some((module, _)) => module,
+            None => "",
+        }
     }
 
     /// Says what it is called where it stands.

@@ -14,9 +14,9 @@ pub struct ToolMeta<'a> {
     pub may_exit: bool,
     /// Keys that it may write.
     pub writes: &'a [KeySpec<'a>],
-    /// Which definition this is, where it writes keys: its module path and name.
+    /// The module in which it is defined, where it writes keys.
     #[serde(skip)]
-    pub(crate) definition: &'a str,
+    pub(crate) module: &'a str,
     /// Whether its answer comes later.
     pub long_running: bool,
     /// Whether a person has to agree to each call.
@@ -34,7 +34,7 @@ impl<'a> ToolMeta<'a> {
             description,
             may_exit: false,
             writes: &[],
-            definition: "",
+            module: "",
             long_running: false,
             confirm: false,
             agent: None,
@@ -60,11 +60,11 @@ impl<'a> ToolMeta<'a> {
         self
     }
 
-    /// Says which definition this is.
+    /// Says in which module it is defined.
     #[doc(hidden)]
     #[must_use]
-    pub const fn definition(mut self, definition: &'a str) -> Self {
-        self.definition = definition;
+    pub const fn module(mut self, module: &'a str) -> Self {
+        self.module = module;
         self
     }
 

@@ -159,6 +159,7 @@ workflow! {
 
 /// Types without a number, in modules that call them by several names: more of them than there are steps.
 mod plain {
+    use adk::AgentMeta;
     use adk::prelude::*;
     use serde::{Deserialize, Serialize};
 
@@ -212,6 +213,60 @@ mod plain {
             saved;
             each one in c < readers::writer(_item = one) -> of >
             readers::all(f = g)
+        }
+    }
+
+    /// Many of them.
+    #[agent]
+    fn many(f: Option<Vec<F>>) {
+        drop(f);
+    }
+
+    /// Written by hand, as a tool.
+    #[derive(Default)]
+    pub struct Hand;
+
+    #[agent(reads(a: &A), writes(f: F))]
+    impl Agent for Hand {
+        const META: AgentMeta<'static> = AgentMeta::custom("hand").description("By hand.");
+
+        async fn run(&self, _: &mut Context) -> Result<Flow> {
+            Ok(Flow::Continue)
+        }
+    }
+
+    /// Of any type.
+    pub struct Any<T>(pub T);
+
+    #[agent(reads(a: &T, maybe: Option<&T>), writes(e: &T))]
+    impl<T> Agent for Any<T>
+    where
+        T: Send + Sync + 'static,
+    {
+        const META: AgentMeta<'static> = AgentMeta::custom("any");
+
+        async fn run(&self, _: &mut Context) -> Result<Flow> {
+            Ok(Flow::Continue)
+        }
+    }
+
+    workflow! {
+        pub Below(a: A) -> e: A {
+            agent helper { instruction: "Use {a}.", tools: [agent(Hand)] }
+            agent any: Any<A>;
+
+            helper;
+            saved;
+            any;
+        }
+    }
+
+    workflow! {
+        pub Listed(c: Vec<C>) {
+            agent saver { instruction: "Save {one}.", tools: [save] }
+
+            each one in c < saver >
+            many
         }
     }
 

@@ -144,12 +144,12 @@ impl<'a> Effects<'a> {
         }
     }
 
-    /// Its definition, if it is not the agent of the step itself.
-    pub(super) const fn definition(&self) -> &'a str {
+    /// Its module, if it is not the agent of the step itself.
+    pub(super) const fn module(&self) -> Option<&'a str> {
         match self.phase {
-            Phase::Tools => self.meta.tools[self.i].definition,
-            _ if self.depth > 1 => self.meta.definition,
-            _ => "",
+            Phase::Tools => Some(self.meta.tools[self.i].module),
+            _ if self.depth > 1 => Some(self.meta.module()),
+            _ => None,
         }
     }
 

@@ -75,8 +75,8 @@ pub(super) enum Flaw<'a> {
     Untold {
         ty: &'a str,
         reads: bool,
-        /// How many pairs of types the workflow has compared, when it has no room for one more.
-        full: Option<usize>,
+        /// How many pairs of types the workflow has room for, and how many it needs, when that is the reason.
+        full: Option<[usize; 2]>,
         writer: keys::Writer<'a>,
     },
     NoSuchRead,

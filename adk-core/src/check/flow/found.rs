@@ -81,7 +81,7 @@ const fn look<
         blocks: &mut [Block::EMPTY; DEPTH],
         faults: &mut flow.faults,
         rows: &mut seen.rows,
-        asked: Some(Asked { pairs, count: 0, answers, blocks, module }),
+        asked: Some(Asked { pairs, count: 0, lacking: 0, answers, blocks, module }),
     };
     (flow.found, flow.lost) = walk::walk(spec, room);
     (flow, seen)

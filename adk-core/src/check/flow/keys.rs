@@ -70,8 +70,8 @@ pub(super) struct Writer<'a> {
     pub(super) slot: usize,
     /// How many lists are around it.
     pub(super) depth: usize,
-    /// Who writes it, if it is not the step itself.
-    pub(super) definition: &'a str,
+    /// The module of who writes it, if it is not the step itself.
+    pub(super) module: Option<&'a str>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -155,13 +155,8 @@ impl<'t, 'a> Keys<'t, 'a> {
         let key = self.key(self.deep, &Named::new(item));
         self.eaches[self.deep - 1].item = key;
         if self.all[key].writer.is_none() {
-            self.all[key].writer = Some(Writer {
-                spec: KeySpec::new(item, "").placed(1),
-                at,
-                slot: 0,
-                depth: 0,
-                definition: "",
-            });
+            self.all[key].writer =
+                Some(Writer { spec: KeySpec::new(item, "").placed(1), at, slot: 0, depth: 0, module: None });
             self.all[key].typed = true;
         }
         key
@@ -241,7 +236,7 @@ impl<'t, 'a> Keys<'t, 'a> {
         let key = self.key(0, &Named::of(&spec));
         if self.all[key].writer.is_none() {
             self.all[key].number = spec.number;
-            self.all[key].writer = Some(Writer { spec, at, slot: 0, depth: 0, definition: "" });
+            self.all[key].writer = Some(Writer { spec, at, slot: 0, depth: 0, module: None });
         }
         (self.all[key].typed, self.all[key].plain) = (true, true);
     }
@@ -255,7 +250,7 @@ impl<'t, 'a> Keys<'t, 'a> {
         let key = &mut self.all[self.len];
         (key.name, key.hash, key.number) = (spec.name, spec.hash, spec.number);
         (key.typed, key.plain) = (true, true);
-        key.writer = Some(Writer { spec: *spec, at, slot, depth: 0, definition: "" });
+        key.writer = Some(Writer { spec: *spec, at, slot, depth: 0, module: None });
         self.len += 1;
         self.slots[place] = self.len;
         self.len - 1

@@ -5,11 +5,11 @@
 
 use super::super::text::same;
 use super::effects::{Act, Effects, contains, has_prefix};
-use super::keys::Named;
+use super::keys::{NONE, Named, Writer};
 use super::walk::Walk;
 use super::{Flaw, Part, Reader};
 use crate::spec::hash::hash;
-use crate::spec::{AgentKind, AgentMeta, Renames, StepKind};
+use crate::spec::{AgentKind, AgentMeta, KeySpec, Renames, StepKind};
 
 /// Whether a key that is touched inside of a nested workflow is one of the session.
 pub(super) const fn is_session(workflow: &AgentMeta<'_>, key: &str) -> bool {
@@ -131,10 +131,22 @@ const fn runs_together(workflow: &AgentMeta<'_>) -> bool {
     false
 }
 
+/// What a prompt reads.
+const ANY: KeySpec<'static> = KeySpec::new("", "").any(true);
+
+/// The module of what the effects are of: an agent, or something below it.
+const fn module<'a>(all: &Effects<'a>, meta: &AgentMeta<'a>) -> &'a str {
+    match all.module() {
+        Some(module) => module,
+        None => meta.module(),
+    }
+}
+
 impl<'a> Walk<'_, 'a> {
     /// Adds what is written to the session to the table of keys.
     pub(super) const fn register_session(
         &mut self,
+        at: usize,
         workflow: &'a AgentMeta<'a>,
         renames: Renames<'a>,
         around: Option<&AgentMeta<'a>>,
@@ -152,11 +164,15 @@ impl<'a> Walk<'_, 'a> {
                 let renames = workflow.steps[i].renames;
                 let mut all = Effects::writes(meta, renames);
                 while let Some(effect) = all.next() {
-                    if is_session(workflow, effect.key) {
-                        self.keys.write(&Named::new(effect.key), None, false, true);
+                    if is_session(workflow, effect.key)
+                        && let Act::Write { spec, .. } | Act::May(spec) = effect.act
+                    {
+                        let module = Some(module(&all, meta));
+                        let writer = Writer { spec, at, slot: NONE, depth: 0, module };
+                        self.keys.write(&Named::new(effect.key), Some(writer), false, true);
                     }
                 }
-                self.register_session(meta, renames, Some(workflow));
+                self.register_session(at, meta, renames, Some(workflow));
             }
             i += 1;
         }
@@ -170,11 +186,9 @@ impl<'a> Walk<'_, 'a> {
         renames: Renames<'a>,
         around: Option<&AgentMeta<'a>>,
     ) {
-        // What is read matters to what runs at the same time.
-        let alone = self.is_alone();
         let mut i = 0;
-        while !alone && i < workflow.states.len() {
-            self.read_session(at, workflow.states[i].name);
+        while i < workflow.states.len() {
+            self.read_session(at, workflow.states[i].name, &workflow.states[i], workflow.module());
             i += 1;
         }
         i = 0;
@@ -188,14 +202,21 @@ impl<'a> Walk<'_, 'a> {
         while i < workflow.steps.len() {
             if let StepKind::Agent { meta, .. } = workflow.steps[i].kind {
                 let renames = workflow.steps[i].renames;
-                let mut all = if alone { Effects::writes(meta, renames) } else { Effects::of(meta, renames) };
+                let mut all = Effects::of(meta, renames);
                 while let Some(effect) = all.next() {
                     if is_session(workflow, effect.key) {
+                        let module = module(&all, meta);
                         match effect.act {
-                            Act::Write { .. } | Act::May(_) => {
-                                self.write(at, &Named::new(effect.key), false, true);
+                            Act::Write { spec, .. } | Act::May(spec) => {
+                                let key = self.write(at, &Named::new(effect.key), false, true);
+                                self.writes_as(at, key, &spec, NONE, Some(module));
                             }
-                            _ => self.read_session(at, effect.key),
+                            Act::Read { spec, .. } => {
+                                self.read_session(at, effect.key, &spec, module);
+                            }
+                            Act::Prompt { .. } => {
+                                self.read_session(at, effect.key, &ANY, module);
+                            }
                         }
                     }
                 }
@@ -205,9 +226,13 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    const fn read_session(&mut self, at: usize, name: &'a str) {
+    const fn read_session(&mut self, at: usize, name: &'a str, spec: &KeySpec<'a>, module: &'a str) {
         if let Ok(key) = self.keys.lookup(hash(name)) {
-            self.read_key(at, Part::Name, name, key, Reader::Inside);
+            // What is read matters to what runs at the same time.
+            if !self.is_alone() {
+                self.read_key(at, Part::Name, name, key, Reader::Inside);
+            }
+            self.reads_as(at, Part::Name, key as u32, spec, NONE, Some(module));
         }
     }
 

@@ -97,7 +97,7 @@ impl<'a> Walk<'_, 'a> {
         key: u32,
         spec: &KeySpec<'a>,
         slot: usize,
-        definition: &'a str,
+        module: Option<&'a str>,
     ) {
         let Key { name, writer: Some(writer), .. } = &self.keys.all[key as usize] else { return };
         if spec.any {
@@ -108,11 +108,12 @@ impl<'a> Walk<'_, 'a> {
             self.rows[at].reads[slot] = key;
         }
         let place = if slot == NOWHERE { 0 } else { spec.place as usize };
-        match self.compare(&Said { spec: *spec, at, slot, place, definition }, &writer) {
+        match self.compare(&Said { spec: *spec, at, slot, place, module }, &writer) {
             Verdict::Agree => {}
             Verdict::Differ => self.mismatch(at, part, name, Flaw::ReadAs { ty: spec.ty, writer }),
-            Verdict::Untold { full } => {
-                self.mismatch(at, part, name, Flaw::Untold { ty: spec.ty, reads: true, full, writer });
+            doubt => {
+                let flaw = Flaw::Untold { ty: spec.ty, reads: true, full: doubt.room(), writer };
+                self.doubt(at, part, name, flaw);
             }
         }
     }
@@ -143,7 +144,7 @@ impl<'a> Walk<'_, 'a> {
 
     /// An output, which is a read at the end.
     pub(super) const fn gives(&mut self, at: usize, key: u32, spec: &KeySpec<'a>) {
-        self.reads_as(at, Part::Name, key, spec, 0, "");
+        self.reads_as(at, Part::Name, key, spec, 0, None);
     }
 
     /// A key that is written as some type.
@@ -153,7 +154,7 @@ impl<'a> Walk<'_, 'a> {
         key: usize,
         spec: &KeySpec<'a>,
         slot: usize,
-        definition: &'a str,
+        module: Option<&'a str>,
     ) {
         let Key { name, writer: Some(writer), .. } = &self.keys.all[key] else { return };
         // Most keys have one writer.
@@ -165,13 +166,20 @@ impl<'a> Walk<'_, 'a> {
             self.rows[at].writes[slot] = key as u32;
         }
         let place = if slot == NOWHERE || spec.place == 0 { 0 } else { READS + spec.place as usize };
-        match self.compare(&Said { spec: *spec, at, slot, place, definition }, &writer) {
+        match self.compare(&Said { spec: *spec, at, slot, place, module }, &writer) {
             Verdict::Agree => {}
             Verdict::Differ => self.mismatch(at, Part::Name, name, Flaw::WrittenAs { ty: spec.ty, writer }),
-            Verdict::Untold { full } => {
-                let flaw = Flaw::Untold { ty: spec.ty, reads: false, full, writer };
-                self.mismatch(at, Part::Name, name, flaw);
+            doubt => {
+                let flaw = Flaw::Untold { ty: spec.ty, reads: false, full: doubt.room(), writer };
+                self.doubt(at, Part::Name, name, flaw);
             }
+        }
+    }
+
+    /// Types of which nobody can tell whether they differ. That there is no room for a pair is told once.
+    const fn doubt(&mut self, at: usize, part: Part, name: &'a str, flaw: Flaw<'a>) {
+        if !matches!(flaw, Flaw::Untold { full: Some(_), .. }) || self.is_first_without_room() {
+            self.mismatch(at, part, name, flaw);
         }
     }
 }

@@ -34,8 +34,8 @@ pub(super) struct Walk<'t, 'a> {
     depth: usize,
     /// How many of the blocks are parallel.
     parallels: usize,
-    faults: &'t mut [Fault<'a>],
-    found: usize,
+    pub(super) faults: &'t mut [Fault<'a>],
+    pub(super) found: usize,
     lost: bool,
     pub(super) rows: &'t mut [Row],
     pub(super) asked: Option<Asked<'t, 'a>>,
@@ -64,6 +64,7 @@ pub(super) const fn walk<'a>(spec: &Spec<'a>, room: Room<'_, 'a>) -> (usize, boo
         at += 1;
     }
     walk.outputs();
+    walk.tell_room();
     (walk.found, walk.lost)
 }
 
@@ -120,7 +121,7 @@ impl<'a> Walk<'_, 'a> {
                     self.register_write(
                         at,
                         &Named::of(spec),
-                        Writer { spec: *spec, at, slot, depth: 0, definition: "" },
+                        Writer { spec: *spec, at, slot, depth: 0, module: None },
                     );
                 }
                 (writes, slot) = (rest, slot + 1);
@@ -129,7 +130,7 @@ impl<'a> Walk<'_, 'a> {
             self.register_all(meta, at);
         }
         if matches!(meta.kind, AgentKind::Workflow) {
-            self.register_session(meta, renames, None);
+            self.register_session(at, meta, renames, None);
         }
     }
 
@@ -140,12 +141,8 @@ impl<'a> Walk<'_, 'a> {
             let mut all = Effects::writes(meta, self.spec.steps[at].renames);
             while let Some(effect) = all.next() {
                 let writer = match effect.act {
-                    Act::Write { spec, slot, .. } if own => {
-                        Writer { spec, at, slot, depth: 0, definition: "" }
-                    }
-                    Act::May(spec) if !own => {
-                        Writer { spec, at, slot: NONE, depth: 0, definition: all.definition() }
-                    }
+                    Act::Write { spec, slot, .. } if own => Writer { spec, at, slot, depth: 0, module: None },
+                    Act::May(spec) if !own => Writer { spec, at, slot: NONE, depth: 0, module: all.module() },
                     _ => continue,
                 };
                 self.register_write(at, &Named::new(effect.key), writer);

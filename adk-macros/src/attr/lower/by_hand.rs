@@ -46,6 +46,7 @@ pub(crate) fn by_hand(item: &ByHand, args: &ByHandArgs, report: Report) -> Token
         impl #generics __typed::Keyed for #ty #conditions {
             const READS: &'static [__adk::KeySpec<'static>] = &[#(#read),*];
             const WRITES: &'static [__adk::KeySpec<'static>] = &[#(#write),*];
+            const MODULE: &'static str = ::core::module_path!();
         }
         #typed
         #meta
@@ -88,7 +89,7 @@ impl<'a> Known<'a> {
             // Types with parameters have nothing that could be asked: what is spelled counts.
             let inside = types::value(ty);
             let optional = !std::ptr::eq(inside, ty);
-            let ty = inside.to_token_stream();
+            let ty = borrowed(inside).to_token_stream();
             let read = if optional { quote!(__typed::Perhaps<#ty>) } else { quote!(__typed::Is<#ty>) };
             let of = Key { ty, read, any: None, optional: quote!(#optional) };
             return Self { key, of, number: quote!(__typed::UNKNOWN) };
@@ -106,6 +107,14 @@ impl<'a> Known<'a> {
         let (ty, optional, number) = (&self.of.ty, &self.of.optional, &self.number);
         let any = self.of.any.clone().unwrap_or_else(|| quote!(false));
         quote!(__adk::KeySpec::typed::<#ty>(#name, #spelled, #optional, #any, #number, #place))
+    }
+}
+
+/// The type behind a reference.
+fn borrowed(ty: &Type) -> &Type {
+    match ty {
+        Type::Reference(reference) if !matches!(*reference.elem, Type::Slice(_)) => &reference.elem,
+        ty => ty,
     }
 }
 

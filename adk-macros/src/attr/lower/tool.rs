@@ -109,7 +109,7 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
         let keys: Vec<_> = keys.collect();
         meta.extend(quote! {
             .writes({ #aliases &[#(#keys),*] })
-            .definition(::core::concat!(::core::module_path!(), "::", #name))
+            .module(::core::module_path!())
         });
     }
     if args.long_running.is_some() {

@@ -43,7 +43,7 @@ impl Lower<'_> {
                     const DECL: __wire::AwaitDecl = __wire::AwaitDecl::new(
                         __adk::AgentMeta::new(__adk::AgentKind::Await, #name)
                             .definition(::core::concat!(
-                                ::core::module_path!(), "::", ::core::stringify!(#owner), "::", #name
+                                ::core::module_path!(), "::", ::core::stringify!(#owner), ".", #name
                             ))
                             .description(#question)
                             .prompts(&[#question])

@@ -52,7 +52,7 @@ impl Lower<'_> {
                 continue;
             }
             let id =
-                quote!(::core::concat!(::core::module_path!(), "::", ::core::stringify!(#name), "::", #text));
+                quote!(::core::concat!(::core::module_path!(), "::", ::core::stringify!(#name), ".", #text));
             all.extend(match &decl.kind {
                 DeclKind::Llm { output, fields } => {
                     let own = Declaration { number, decl, output: output.as_deref(), fields };

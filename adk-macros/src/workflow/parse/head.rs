@@ -1,12 +1,19 @@
 //! `pub NAME(inputs) -> outputs { ... }`.
 
 use super::super::ast::{Input, Node, Typed, Workflow};
+use super::super::names::nearest;
 use super::bounds::EXAMPLE as BOUNDS;
 use super::expect::{self, expected};
 use super::{Parser, skip};
 use proc_macro2::Span;
 use syn::parse::ParseStream;
 use syn::{Attribute, Expr, Ident, Token, token};
+
+/// The attribute of workflows that was meant.
+fn misspelt(attr: &Attribute) -> Option<&'static str> {
+    let name = attr.path().get_ident()?.to_string();
+    nearest(&name, ["bounds", "type_pairs"].into_iter())
+}
 
 impl Parser {
     pub(super) fn workflow(&mut self, input: ParseStream<'_>, tree: &mut Workflow) -> syn::Result<()> {
@@ -110,6 +117,9 @@ impl Parser {
                 self.bounds(&attr, &mut tree.bounds);
             } else if attr.path().is_ident("type_pairs") {
                 self.type_pairs(&attr, &mut tree.type_pairs);
+            } else if let Some(near) = misspelt(&attr) {
+                let text = format!("syntax: a workflow has no such attribute; help: did you mean `{near}`?");
+                self.report.parse(syn::Error::new_spanned(attr.path(), text));
             } else {
                 rest.push(attr);
             }

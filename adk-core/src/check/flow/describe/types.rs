@@ -61,7 +61,7 @@ pub(super) const fn untold(
     spec: &Spec<'_>,
     fault: &Fault<'_>,
     (ty, reads): (&str, bool),
-    full: Option<usize>,
+    full: Option<[usize; 2]>,
     writer: &Writer<'_>,
 ) {
     let key = fault.key;
@@ -78,16 +78,16 @@ pub(super) const fn untold(
     m.all(&[" as `", ty, "`, and "]);
     written_by(m, spec, key, writer);
     m.push(": whether that is one type is not known, since neither has `#[data]`");
-    if let Some(room) = full {
-        m.push(", and ");
+    if let Some([room, _]) = full {
+        m.push(", and this workflow compares ");
         m.number(room as i128);
         m.push(if room == 1 { " pair" } else { " pairs" });
-        m.push(" of such types have been compared");
+        m.push(" of such types at most");
     }
     m.push("; help: put `#[data]` on it, or on a type of your own around it");
-    if let Some(room) = full {
+    if let Some([_, needed]) = full {
         m.push(", or `#[type_pairs(");
-        m.number(2 * room as i128 + 8);
+        m.number(needed as i128);
         m.push(")]` on the workflow");
     }
 }

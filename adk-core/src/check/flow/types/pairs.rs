@@ -4,11 +4,12 @@
 //! whether it is needed or not. So a workflow has room for so many of them, and the walk says here which two types each one compares.
 //! What is spelled alike in one module is one type, so that a pair is compared once however many steps have it.
 
+use super::super::Flaw;
 use super::super::keys::Writer;
 use super::super::spelled::called;
 use super::super::walk::Walk;
 use super::{KEPT, READS, agree, cannot_agree};
-use crate::check::text::part;
+use crate::check::text::starts_with;
 use crate::spec::hash::{hash, mixed};
 use crate::spec::number::{NONE, UNKNOWN};
 use crate::spec::{KeySpec, StepKind};
@@ -31,6 +32,8 @@ impl Pair {
 pub(in crate::check::flow) struct Asked<'t, 'a> {
     pub(in crate::check::flow) pairs: &'t mut [Pair],
     pub(in crate::check::flow) count: usize,
+    /// How many more there should be, at most.
+    pub(in crate::check::flow) lacking: usize,
     /// What came out, where it is known; nothing differs before.
     pub(in crate::check::flow) answers: &'t [bool],
     /// For each step, whose the key of its block is, its place there, and the lists around it; empty in a workflow without such
@@ -48,23 +51,28 @@ pub(super) struct Said<'a> {
     pub(super) slot: usize,
     /// Where its type stands; 0 for nowhere.
     pub(super) place: usize,
-    /// Who says it, if it is not the step itself.
-    pub(super) definition: &'a str,
+    /// The module of who says it, if it is not the step itself; empty where nobody knows it.
+    pub(super) module: Option<&'a str>,
 }
 
 /// Whether a type is that of its key.
 pub(super) enum Verdict {
     Agree,
     Differ,
-    /// Nobody can tell; `full` says how many pairs there are, where there is no room for one more.
-    Untold {
-        full: Option<usize>,
-    },
+    /// Nobody can tell.
+    Untold,
+    /// There is no room for one more pair.
+    Full,
 }
 
 impl Verdict {
     const fn of(agree: bool) -> Self {
         if agree { Self::Agree } else { Self::Differ }
+    }
+
+    /// Room for what is said of the room, where that is the reason.
+    pub(super) const fn room(&self) -> Option<[usize; 2]> {
+        if matches!(self, Self::Full) { Some([0; 2]) } else { None }
     }
 }
 
@@ -78,11 +86,11 @@ impl<'a> Walk<'_, 'a> {
             let later = said.slot < KEPT && self.compares_later(&said.spec, writer);
             return Verdict::of(later || !cannot_agree(&said.spec, writer));
         };
-        let (answers, room) = (asked.answers, asked.pairs.len());
+        let answers = asked.answers;
         if said.place > 0 && self.has_place(writer) {
             return match self.pair(said, writer) {
                 Some(pair) => Verdict::of(pair >= answers.len() || answers[pair]),
-                None => Verdict::Untold { full: Some(room) },
+                None => Verdict::Full,
             };
         }
         if cannot_agree(&said.spec, writer) {
@@ -90,10 +98,28 @@ impl<'a> Walk<'_, 'a> {
         }
         // Of what is written by hand nothing else is known.
         let known = said.spec.number == NONE && writer.spec.number == NONE;
-        if !known || self.name_of_said(said) == self.name_of_key(writer) {
+        if !known {
             return Verdict::Agree;
         }
-        Verdict::Untold { full: None }
+        self.said(said).compare(&self.key(writer), writer.depth)
+    }
+
+    /// One mistake, one message: the first key for which there was no room says how much room there should be.
+    pub(in crate::check::flow) const fn tell_room(&mut self) {
+        let Some(Asked { pairs, lacking, .. }) = &self.asked else { return };
+        let (room, needed) = (pairs.len(), pairs.len() + *lacking);
+        let mut i = 0;
+        while i < self.found {
+            if let Flaw::Untold { full: Some(full), .. } = &mut self.faults[i].flaw {
+                *full = [room, needed];
+            }
+            i += 1;
+        }
+    }
+
+    /// Whether a key for which there was no room is the first one.
+    pub(super) const fn is_first_without_room(&self) -> bool {
+        matches!(self.asked, Some(Asked { lacking: 1, .. }))
     }
 
     /// The type of the key of a block is needed as itself.
@@ -107,9 +133,10 @@ impl<'a> Walk<'_, 'a> {
 
     /// The pair of these types, if there is room.
     const fn pair(&mut self, said: &Said<'a>, writer: &Writer<'a>) -> Option<usize> {
+        let place = READS + writer.spec.place as usize;
         let names = [
-            mixed(self.name_of_key(writer), writer.depth as u64),
-            mixed(self.name_of_said(said), said.spec.perhaps as u64),
+            mixed(self.key(writer).number(writer.at, place), writer.depth as u64),
+            mixed(self.said(said).number(said.at, said.place), said.spec.perhaps as u64),
         ];
         let says = self.number_of(said.at);
         let Some(asked) = &mut self.asked else { return None };
@@ -122,9 +149,10 @@ impl<'a> Walk<'_, 'a> {
             i += 1;
         }
         if i == asked.pairs.len() {
+            asked.lacking += 1;
             return None;
         }
-        let numbers = [writer.at + 1, READS + writer.spec.place as usize, says, said.place, writer.depth];
+        let numbers = [writer.at + 1, place, says, said.place, writer.depth];
         asked.pairs[i] = Pair { names, numbers };
         asked.count = i + 1;
         Some(i)
@@ -137,72 +165,65 @@ impl<'a> Walk<'_, 'a> {
         if at < spec.steps.len() { at + 1 } else { at + declared + 1 }
     }
 
-    const fn name_of_key(&self, writer: &Writer<'a>) -> u64 {
-        self.name_of(&writer.spec, writer.at, writer.definition)
+    const fn key(&self, writer: &Writer<'a>) -> Called {
+        Called::of(&writer.spec, self.module_of(writer.at, writer.module))
     }
 
-    const fn name_of_said(&self, said: &Said<'a>) -> u64 {
-        self.name_of(&said.spec, said.at, said.definition)
-    }
-
-    /// What a type is called: one type in one module. What nothing is known of is a type of its own.
-    const fn name_of(&self, spec: &KeySpec<'a>, at: usize, definition: &'a str) -> u64 {
-        if spec.number > NONE {
-            return spec.number;
-        }
-        let module = self.module_of(at, definition);
-        if spec.number == UNKNOWN || module.is_empty() {
-            return mixed(spec.hash(), at as u64);
-        }
-        let (name, lists) = called(spec.ty, spec.perhaps);
-        mixed(mixed(mixed(hash(module), hash(name)), lists as u64), spec.layout)
+    const fn said(&self, said: &Said<'a>) -> Called {
+        Called::of(&said.spec, self.module_of(said.at, said.module))
     }
 
     /// The module in which a type is spelled.
-    const fn module_of(&self, at: usize, definition: &'a str) -> &'a str {
-        if !definition.is_empty() {
-            return module(definition);
-        }
-        if at < self.spec.steps.len() {
-            return match self.spec.steps[at].kind {
-                StepKind::Agent { meta, .. } => module(meta.definition),
+    const fn module_of(&self, at: usize, module: Option<&'a str>) -> &'a str {
+        match (module, &self.asked) {
+            (Some(module), _) => module,
+            (None, _) if at < self.spec.steps.len() => match self.spec.steps[at].kind {
+                StepKind::Agent { meta, .. } => meta.module(),
                 _ => "",
-            };
-        }
-        match &self.asked {
-            Some(asked) => asked.module,
-            None => "",
+            },
+            (None, Some(asked)) => asked.module,
+            (None, None) => "",
         }
     }
 }
 
-/// The module of a definition: what stands before its name, and before that of the workflow in which it is declared.
-const fn module(definition: &str) -> &str {
-    let (bytes, mut end) = (definition.as_bytes(), definition.len());
-    loop {
-        let name = end;
-        while end > 0 && bytes[end - 1] != b':' {
-            end -= 1;
-        }
-        let is_module = name < definition.len() && (end == name || !bytes[end].is_ascii_uppercase());
-        if is_module || end < 2 {
-            return part(definition, 0, if is_module { name } else { 0 });
-        }
-        end -= 2;
-    }
+/// What a type is called in its module.
+struct Called {
+    /// Its number, or that of its name; 0 for what nothing is known of.
+    name: u64,
+    /// The lists around what has that name.
+    lists: usize,
+    layout: u64,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::module;
+impl Called {
+    const fn of(spec: &KeySpec<'_>, module: &str) -> Self {
+        let (name, lists) = called(spec.ty, spec.perhaps);
+        // `$crate` is another one in another crate.
+        let unknown = spec.number == UNKNOWN || module.is_empty() || starts_with(name, "$crate");
+        match spec.number > NONE || unknown {
+            true => Self { name: if spec.number > NONE { spec.number } else { 0 }, lists: 0, layout: 0 },
+            false => Self { name: mixed(hash(module), hash(name)), lists, layout: spec.layout },
+        }
+    }
 
-    #[test]
-    fn the_module_of_a_definition() {
-        assert_eq!(module("shop::agents::critic"), "shop::agents");
-        assert_eq!(module("shop::Loop"), "shop");
-        assert_eq!(module("shop::Loop::critic"), "shop");
-        assert_eq!(module("critic"), "");
-        assert_eq!(module(""), "");
-        assert_eq!(module("::"), "");
+    /// Compares it with the type of a key, with that many lists around it.
+    const fn compare(&self, key: &Self, depth: usize) -> Verdict {
+        if self.name == 0 || self.name != key.name {
+            return Verdict::Untold;
+        }
+        if self.lists != key.lists + depth {
+            return Verdict::Differ;
+        }
+        // What is known of the layout of an element is not that of the list.
+        if depth > 0 || self.layout == key.layout { Verdict::Agree } else { Verdict::Untold }
+    }
+
+    /// One number for it; what nothing is known of is a type of its own.
+    const fn number(&self, at: usize, place: usize) -> u64 {
+        match self.name {
+            0 => mixed(mixed(hash(""), at as u64), place as u64),
+            name => mixed(mixed(name, self.lists as u64), self.layout),
+        }
     }
 }

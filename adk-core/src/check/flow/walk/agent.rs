@@ -55,7 +55,7 @@ impl<'a> Walk<'_, 'a> {
             if let Act::Read { spec, slot, target, .. } = effect.act {
                 // The types of a transfer target are not looked up.
                 let slot = if target.is_some() { NONE } else { slot };
-                self.reads_as(at, part, key, &spec, slot, all.definition());
+                self.reads_as(at, part, key, &spec, slot, all.module());
             }
         }
         self.renamings(at, meta, renames, used);
@@ -72,11 +72,11 @@ impl<'a> Walk<'_, 'a> {
             match effect.act {
                 Act::Write { spec, slot, sure } => {
                     let key = self.write(at, &Named::new(effect.key), sure, false);
-                    self.writes_as(at, key, &spec, slot, "");
+                    self.writes_as(at, key, &spec, slot, None);
                 }
                 Act::May(spec) => {
                     let key = self.write(at, &Named::new(effect.key), false, false);
-                    self.writes_as(at, key, &spec, NONE, all.definition());
+                    self.writes_as(at, key, &spec, NONE, all.module());
                 }
                 Act::Prompt { .. } | Act::Read { .. } => {}
             }
@@ -113,7 +113,7 @@ impl<'a> Walk<'_, 'a> {
             if !self.is_fine(spec) {
                 let reader = Reader::Parameter { target: None };
                 let key = self.read(at, Part::Name, &Named::of(spec), spec.optional, reader);
-                self.reads_as(at, Part::Name, key, spec, slot, "");
+                self.reads_as(at, Part::Name, key, spec, slot, None);
             }
             (reads, slot) = (rest, slot + 1);
         }
@@ -125,7 +125,7 @@ impl<'a> Walk<'_, 'a> {
         while let [spec, rest @ ..] = writes {
             if slot > 0 || !self.writes_own(at, spec) {
                 let key = self.write(at, &Named::of(spec), !spec.optional, false);
-                self.writes_as(at, key, spec, slot, "");
+                self.writes_as(at, key, spec, slot, None);
             }
             (writes, slot) = (rest, slot + 1);
         }
