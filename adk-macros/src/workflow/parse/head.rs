@@ -12,7 +12,7 @@ use syn::{Attribute, Expr, Ident, Token, token};
 /// The attribute of workflows that was meant.
 fn misspelt(attr: &Attribute) -> Option<&'static str> {
     let name = attr.path().get_ident()?.to_string();
-    nearest(&name, ["bounds", "type_pairs"].into_iter())
+    nearest(&name, ["bounds", "type_pairs"])
 }
 
 impl Parser {
