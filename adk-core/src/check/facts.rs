@@ -61,7 +61,7 @@ pub const fn facts<
 ) -> Facts<'a, N, PAIRS, BLOCKS> {
     let mut names = [Finding::None; N];
     let named = names::find(spec, &mut [None; NAMES], &mut names, told);
-    let flow = flow::check::<ROWS, PAIRS, BLOCKS, KEYS, SLOTS, WORDS, DEPTH>(spec, module, answers);
+    let (flow, _) = flow::look::<ROWS, PAIRS, BLOCKS, KEYS, SLOTS, WORDS, DEPTH>(spec, module, answers);
     let clean = named && flow.is_clean();
     Facts { names, flow, clean }
 }

@@ -16,7 +16,7 @@ mod spelled;
 mod types;
 mod walk;
 
-pub(in crate::check) use found::{Flow, check, tell_block};
+pub(in crate::check) use found::{Flow, look, tell_block};
 pub use types::{Pair, READS, WRITES};
 
 use super::message::Message;

@@ -96,9 +96,7 @@ impl Flaw<'_> {
             Self::NoSuchRead | Self::OtherWrites | Self::SameWrites | Self::Endless | Self::ExitOutside
         )
     }
-}
 
-impl Flaw<'_> {
     /// Whether it is about the type of a key, of which every step is told.
     pub(super) const fn is_of_types(&self) -> bool {
         matches!(self, Self::ReadAs { .. } | Self::WrittenAs { .. } | Self::Untold { .. })

@@ -26,31 +26,14 @@ pub(in crate::check) struct Flow<'a, const PAIRS: usize, const BLOCKS: usize> {
 }
 
 /// What a walk knows at its end, as messages about blocks need it.
-struct Seen<'a, const ROWS: usize, const KEYS: usize> {
+pub(in crate::check) struct Seen<'a, const ROWS: usize, const KEYS: usize> {
     rows: [Row; ROWS],
     keys: [Key<'a>; KEYS],
 }
 
 /// Checks the flow in const evaluation; `ROWS` is the number of steps and outputs, `answers` what came out of comparing pairs
 /// of types.
-pub(in crate::check) const fn check<
-    'a,
-    const ROWS: usize,
-    const PAIRS: usize,
-    const BLOCKS: usize,
-    const KEYS: usize,
-    const SLOTS: usize,
-    const WORDS: usize,
-    const DEPTH: usize,
->(
-    spec: &Spec<'a>,
-    module: &'a str,
-    answers: &[bool],
-) -> Flow<'a, PAIRS, BLOCKS> {
-    look::<ROWS, PAIRS, BLOCKS, KEYS, SLOTS, WORDS, DEPTH>(spec, module, answers).0
-}
-
-const fn look<
+pub(in crate::check) const fn look<
     'a,
     const ROWS: usize,
     const PAIRS: usize,
