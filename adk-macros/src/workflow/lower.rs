@@ -28,6 +28,7 @@ use super::plan::{Plan, Step, What};
 use super::report::Report;
 use crate::code::{code, read};
 use crate::facade;
+use crate::twice::{self, Item};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::{Attribute, Visibility};
@@ -66,7 +67,7 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> Toke
     let choices = lower.choices();
     let wired = lower.wired();
     let input_output = lower.input_output();
-    quote! {
+    let all = quote! {
         #editor
         #structs
         #keys
@@ -86,7 +87,8 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> Toke
             #input_output
         };
         #errors
-    }
+    };
+    twice::once(name, Item::Type, &tree.attrs, all)
 }
 
 /// The structs of the keys, and instead of the workflow what is said of its name.
@@ -121,7 +123,7 @@ pub(super) fn agents(agents: &[Decl], report: Report) -> TokenStream {
     for decl in agents {
         let name = names::plain(&decl.name);
         if !seen.contains(&name) && matches!(decl.kind, DeclKind::Llm { .. }) {
-            all.extend(alone::agent(decl));
+            all.extend(twice::once(&decl.name, Item::Type, &decl.attrs, alone::agent(decl)));
         }
         seen.push(name);
     }
