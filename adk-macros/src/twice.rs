@@ -30,17 +30,28 @@ const MACROS: [&str; 5] = ["agent", "data", "llm_agent", "tool", "workflow"];
 
 /// What a macro makes of an item of that name.
 pub(crate) fn once(name: &Ident, item: Item, attrs: &[Attribute], made: TokenStream) -> TokenStream {
-    let Some(first) = first(unraw(name), item, attrs) else { return made };
+    match bare(name, item, attrs) {
+        None => made,
+        Some(bare) => {
+            let apart = apart(&made);
+            quote!(#bare #apart)
+        }
+    }
+}
+
+/// What has the name of a second item; nothing for a first one.
+pub(crate) fn bare(name: &Ident, item: Item, attrs: &[Attribute]) -> Option<TokenStream> {
+    let first = first(unraw(name), item, attrs)?;
     let bare = match (first, item) {
         (Item::Function, Item::Function) => quote_spanned!(name.span()=> fn #name() {}),
         _ => quote_spanned!(name.span()=> struct #name {}),
     };
-    quote! {
-        #[allow(dead_code, non_camel_case_types, non_snake_case)]
-        #bare
-        #[allow(dead_code, unused_imports)]
-        const _: () = { #made };
-    }
+    Some(quote!(#[allow(dead_code, non_camel_case_types, non_snake_case)] #bare))
+}
+
+/// A second item, in a block of its own.
+pub(crate) fn apart(made: &TokenStream) -> TokenStream {
+    quote!(#[allow(dead_code, unused_imports)] const _: () = { #made };)
 }
 
 /// Whether there is such an `impl` already.
