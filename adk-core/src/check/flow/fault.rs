@@ -1,6 +1,7 @@
 //! What may be wrong with a key, as data.
 
 use super::keys;
+use crate::check::text::same;
 
 /// Where in a step a fault is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,10 +38,32 @@ pub(in crate::check) struct Fault<'a> {
     pub(super) part: Part,
     pub(super) key: &'a str,
     pub(super) flaw: Flaw<'a>,
+    /// How many further steps say the same, which is one mistake: it may be that of the writer.
+    pub(super) further: usize,
+    /// The last of them.
+    last: usize,
 }
 
-impl Fault<'_> {
-    pub(super) const NONE: Self = Self { at: 0, part: Part::Name, key: "", flaw: Flaw::Endless };
+impl<'a> Fault<'a> {
+    pub(super) const NONE: Self = Self::new(0, Part::Name, "", Flaw::Endless);
+
+    pub(super) const fn new(at: usize, part: Part, key: &'a str, flaw: Flaw<'a>) -> Self {
+        Self { at, part, key, flaw, further: 0, last: at }
+    }
+
+    /// Takes in what another step says of the type of the key, if this one says the same.
+    pub(super) const fn takes_in(&mut self, other: &Self) -> bool {
+        let ((reads, ty), (other_reads, other_ty)) = (self.flaw.said(), other.flaw.said());
+        let is_same =
+            reads == other_reads && !ty.is_empty() && same(ty, other_ty) && same(self.key, other.key);
+        if !is_same || self.at == other.at {
+            return false;
+        }
+        if self.last != other.at {
+            (self.further, self.last) = (self.further + 1, other.at);
+        }
+        true
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -102,7 +125,17 @@ impl Flaw<'_> {
         matches!(self, Self::ReadAs { .. } | Self::Untold { reads: true, .. })
     }
 
-    /// Whether it is about the type of a key, of which every step is told.
+    /// Whether a key is read, and as which type; empty for what is not about types.
+    const fn said(&self) -> (bool, &str) {
+        match *self {
+            Self::ReadAs { ty, .. } => (true, ty),
+            Self::WrittenAs { ty, .. } => (false, ty),
+            Self::Untold { ty, reads, .. } => (reads, ty),
+            _ => (false, ""),
+        }
+    }
+
+    /// Whether it is about the type of a key, of which every step is told that says another one.
     pub(super) const fn is_of_types(&self) -> bool {
         matches!(self, Self::ReadAs { .. } | Self::WrittenAs { .. } | Self::Untold { .. })
     }

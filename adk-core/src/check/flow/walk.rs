@@ -191,15 +191,23 @@ impl<'a> Walk<'_, 'a> {
             }
             i += 1;
         }
-        self.push(Fault { at, part, key, flaw });
+        self.push(Fault::new(at, part, key, flaw));
     }
 
     /// Types that differ: of a key of which something else is wrong nothing more is said.
     pub(super) const fn mismatch(&mut self, at: usize, part: Part, key: &'a str, flaw: Flaw<'a>) {
-        let fault = Fault { at, part, key, flaw };
-        if !is_told(self.faults.split_at(self.found).0, &fault) {
-            self.push(fault);
+        let fault = Fault::new(at, part, key, flaw);
+        if is_told(self.faults.split_at(self.found).0, &fault) {
+            return;
         }
+        let mut i = 0;
+        while i < self.found && at < self.spec.steps.len() {
+            if self.faults[i].takes_in(&fault) {
+                return;
+            }
+            i += 1;
+        }
+        self.push(fault);
     }
 
     /// Adds a fault; what there is no room for is left out.

@@ -32,7 +32,9 @@ pub(super) const fn read(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, ty
         }
         _ => {
             who_reads(m, spec, fault, ty);
-            m.all(&[" as `", ty, "`, but "]);
+            m.all(&[" as `", ty, "`, "]);
+            further(m, fault);
+            m.push("but ");
             written_by(m, spec, key, writer);
             let ty = if is_workflow(spec, fault.at) { whole(ty, writer) } else { ty };
             help(m, ty, writer, "read it", ", or read another key");
@@ -50,7 +52,9 @@ pub(super) const fn written(
 ) {
     m.push("key-type: ");
     who_writes(m, spec, fault.at, fault.key, ty);
-    m.all(&[" writes `", fault.key, "` as `", ty, "`, but "]);
+    m.all(&[" writes `", fault.key, "` as `", ty, "`, "]);
+    further(m, fault);
+    m.push("but ");
     written_by(m, spec, fault.key, writer);
     help(m, whole(ty, writer), writer, "a key has one type: write it", ", or write another key");
 }
@@ -74,7 +78,9 @@ pub(super) const fn untold(
         who_writes(m, spec, fault.at, key, ty);
         m.all(&[" writes `", key, "`"]);
     }
-    m.all(&[" as `", ty, "`, and "]);
+    m.all(&[" as `", ty, "`, "]);
+    further(m, fault);
+    m.push("and ");
     written_by(m, spec, key, writer);
     m.push(": whether that is one type is not known, since neither has `#[data]`");
     if let Some([room, _]) = full {
@@ -88,6 +94,15 @@ pub(super) const fn untold(
         m.push(", or `#[type_pairs(");
         m.number(needed as i128);
         m.push(")]` on the workflow");
+    }
+}
+
+/// How many further steps say the same.
+const fn further(m: &mut Message, fault: &Fault<'_>) {
+    if fault.further > 0 {
+        m.push("as ");
+        m.number(fault.further as i128);
+        m.push(if fault.further == 1 { " further step does, " } else { " further steps do, " });
     }
 }
 

@@ -30,7 +30,10 @@ pub(in crate::check::flow) fn faults<'a>(spec: &Spec<'a>, keys: &[Key<'a>], rows
             if differs {
                 let ty = own.ty;
                 let flaw = if reads { Flaw::ReadAs { ty, writer } } else { Flaw::WrittenAs { ty, writer } };
-                faults.push(Fault { at, part, key: name, flaw });
+                let fault = Fault::new(at, part, name, flaw);
+                if !faults.iter_mut().any(|told| told.takes_in(&fault)) {
+                    faults.push(fault);
+                }
             }
         }
     }
@@ -43,7 +46,7 @@ pub(in crate::check::flow) fn faults<'a>(spec: &Spec<'a>, keys: &[Key<'a>], rows
         };
         if differs {
             let flaw = Flaw::ReadAs { ty: output.ty, writer };
-            faults.push(Fault { at: spec.steps.len() + i, part: Part::Name, key: name, flaw });
+            faults.push(Fault::new(spec.steps.len() + i, Part::Name, name, flaw));
         }
     }
     faults

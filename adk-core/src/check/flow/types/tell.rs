@@ -19,7 +19,7 @@ pub(in crate::check::flow) const fn tell<'a>(
     faults: &[Fault<'a>],
 ) {
     if let Key { name, writer: Some(writer), .. } = keys[row.reads[0] as usize] {
-        let fault = Fault { at, part: Part::Key, key: name, flaw: Flaw::ReadAs { ty: "", writer } };
+        let fault = Fault::new(at, Part::Key, name, Flaw::ReadAs { ty: "", writer });
         if !is_told(faults, &fault) {
             m.line();
             describe::fault(m, spec, &fault);

@@ -225,7 +225,7 @@ impl<'a> Walk<'_, 'a> {
             let is_used = if i < 64 { used >> i & 1 == 1 } else { is_read(meta, renames, i) };
             if !is_used {
                 let key = renames.reads[i].0;
-                let fault = Fault { at, part: Part::Renamed(i), key, flaw: Flaw::NoSuchRead };
+                let fault = Fault::new(at, Part::Renamed(i), key, Flaw::NoSuchRead);
                 match self.meant(at, key) {
                     Some(missing) => self.faults[missing] = fault,
                     None => self.push(fault),
@@ -235,7 +235,7 @@ impl<'a> Walk<'_, 'a> {
         }
         if !renames.writes.is_empty() && renames.writes.len() != meta.writes.len() {
             let key = renames.writes[0];
-            self.push(Fault { at, part: Part::Output, key, flaw: Flaw::OtherWrites });
+            self.push(Fault::new(at, Part::Output, key, Flaw::OtherWrites));
             // Which keys it writes is not known, so that nothing is said of those that are missing.
             let never = self.sets.has(SURE, NEVER);
             self.sets.fill(SURE, true);
@@ -247,7 +247,7 @@ impl<'a> Walk<'_, 'a> {
         while j < renames.writes.len() {
             if same(renames.writes[i], renames.writes[j]) {
                 let key = renames.writes[i];
-                return self.push(Fault { at, part: Part::Output, key, flaw: Flaw::SameWrites });
+                return self.push(Fault::new(at, Part::Output, key, Flaw::SameWrites));
             }
             (i, j) = if i + 1 < j { (i + 1, j) } else { (0, j + 1) };
         }

@@ -102,7 +102,7 @@ impl<'a> Walk<'_, 'a> {
             }
             i += 1;
         }
-        self.push(Fault { at, part: Part::Name, key, flaw: Flaw::ExitOutside });
+        self.push(Fault::new(at, Part::Name, key, Flaw::ExitOutside));
     }
 
     pub(super) const fn open(&mut self, at: usize, kind: Kind) {
@@ -143,7 +143,7 @@ impl<'a> Walk<'_, 'a> {
             // It is told once, and not of the loops around it: what stands behind it counts as reached.
             if !ends && !self.sets.has(set_of(d, ENTRY), NEVER) {
                 self.sets.remove(set_of(d, AFTER), NEVER);
-                self.push(Fault { at, part: Part::Name, key: "", flaw: Flaw::Endless });
+                self.push(Fault::new(at, Part::Name, "", Flaw::Endless));
             }
         }
         self.depth = d;
