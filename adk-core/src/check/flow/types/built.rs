@@ -9,7 +9,7 @@ use crate::spec::{Spec, StepKind};
 
 /// The faults of a tree that is built at run time.
 pub(in crate::check::flow) fn faults<'a>(spec: &Spec<'a>, keys: &[Key<'a>], rows: &[Row]) -> Vec<Fault<'a>> {
-    let mut faults = Vec::new();
+    let mut faults: Vec<Fault<'a>> = Vec::new();
     for (at, (step, row)) in spec.steps.iter().zip(rows).enumerate() {
         let StepKind::Agent { meta, .. } = step.kind else { continue };
         let mut all = Effects::of(meta, step.renames);
