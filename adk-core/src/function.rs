@@ -97,6 +97,7 @@ pub const fn reads(context: bool, params: &'static [KeySpec<'static>]) -> &'stat
 pub const fn meta(
     name: &'static str,
     definition: &'static str,
+    origin: u64,
     description: &'static str,
     reads: &'static [KeySpec<'static>],
     writes: &'static [KeySpec<'static>],
@@ -104,7 +105,8 @@ pub const fn meta(
 ) -> AgentMeta<'static> {
     let identity = hash(definition);
     let agent = AgentMeta::new(AgentKind::Function, name);
-    AgentMeta { definition, identity, description, reads, writes, may_exit, ..agent }
+    let module = ("", origin);
+    AgentMeta { definition, module, identity, description, reads, writes, may_exit, ..agent }
 }
 
 /// What a function does once its parameters are read. Boxed, so that no future of the library depends on the function:

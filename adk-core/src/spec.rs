@@ -18,6 +18,7 @@ mod tree;
 
 #[doc(hidden)]
 pub use agent::Accepts;
+pub(crate) use agent::Module;
 pub use agent::{AgentKind, AgentMeta, PromptKey};
 pub use key::KeySpec;
 pub(crate) use key::has_prefix;

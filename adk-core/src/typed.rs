@@ -7,7 +7,7 @@
 
 mod of;
 
-pub use crate::spec::number::{Numbered, UNKNOWN, of_name, with};
+pub use crate::spec::number::{Numbered, UNKNOWN, listed, of_name, with};
 use crate::spec::{AgentMeta, KeySpec};
 pub use of::*;
 use std::marker::PhantomData;
@@ -61,6 +61,11 @@ pub struct Both<A, B>(PhantomData<(A, B)>);
 
 impl<A, B> Known for Both<A, B> {
     type Type = A;
+}
+
+/// The place of a type without one, as `KeySpec::typed` takes it; what is an `Option` under another name is not spelled without.
+pub const fn nowhere(optional: bool) -> u8 {
+    if optional { 0 } else { 0x80 }
 }
 
 /// What an agent reads and writes, as types. Made by the macros.
@@ -137,7 +142,7 @@ pub trait Keyed {
     /// The keys that it writes.
     const WRITES: &'static [KeySpec<'static>];
     /// The module in which their types are spelled.
-    const MODULE: &'static str;
+    const MODULE: (&'static str, u64);
 }
 
 /// A description with these keys, so that there is one place that says them.

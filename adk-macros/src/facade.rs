@@ -19,13 +19,24 @@ struct Known {
 fn known() -> Option<&'static Known> {
     static KNOWN: OnceLock<Option<Known>> = OnceLock::new();
     let find = || {
-        let args: Vec<String> = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
+        let args = args();
         let externs = externs(&args)?;
         let (name, is_itself) = in_manifest();
         let missing = !is_itself && !externs.contains(&name.as_str()) && !is_said_at_root(&args, &name);
         Some(Known { name, missing })
     };
     KNOWN.get_or_init(find).as_ref()
+}
+
+/// What a compiler was told. Where that is too long for a command line, cargo writes it to a file, line by line.
+pub(crate) fn args() -> Vec<String> {
+    let args = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned());
+    let in_file = |arg: &str| std::fs::read_to_string(arg.strip_prefix('@')?).ok();
+    args.flat_map(|arg| match in_file(&arg) {
+        Some(text) => text.lines().map(str::to_owned).collect(),
+        None => vec![arg],
+    })
+    .collect()
 }
 
 /// Whether a compiler expands the macros of one crate, and no editor those of many.

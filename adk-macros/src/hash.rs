@@ -16,7 +16,7 @@ pub(crate) fn literal(name: &str) -> Literal {
 }
 
 /// `hash` of `adk_core::spec`.
-fn hash(text: &str) -> u64 {
+pub(crate) fn hash(text: &str) -> u64 {
     let words = text.as_bytes().chunks_exact(8);
     let last = words.remainder();
     let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));

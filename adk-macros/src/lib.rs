@@ -8,6 +8,7 @@ mod facade;
 mod hash;
 mod leak;
 mod missing;
+mod origin;
 mod sized;
 mod source;
 mod twice;
@@ -79,6 +80,7 @@ use proc_macro::TokenStream;
 /// ```
 #[proc_macro_attribute]
 pub fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
+    origin::enter(&item);
     match facade::is_missing() {
         true => missing::function("#[agent]", item.into()),
         false => attr::agent(args.into(), item.into()),
@@ -115,6 +117,7 @@ pub fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
 ///   `blocking`.
 #[proc_macro_attribute]
 pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
+    origin::enter(&item);
     match facade::is_missing() {
         true => missing::function("#[tool]", item.into()),
         false => attr::tool(args.into(), item.into()),
@@ -150,6 +153,7 @@ pub fn data(args: TokenStream, item: TokenStream) -> TokenStream {
 #[doc = include_str!("../docs/language.md")]
 #[proc_macro]
 pub fn workflow(input: TokenStream) -> TokenStream {
+    origin::enter(&input);
     match facade::is_missing() {
         true => missing::workflow(input.into()),
         false => workflow::workflow(input.into()),
@@ -176,6 +180,7 @@ pub fn workflow(input: TokenStream) -> TokenStream {
 /// The facade calls it `adk::llm::agent!`: the attribute `#[agent]` has the short name.
 #[proc_macro]
 pub fn llm_agent(input: TokenStream) -> TokenStream {
+    origin::enter(&input);
     match facade::is_missing() {
         true => missing::llm_agent(input.into()),
         false => workflow::llm_agent(input.into()),

@@ -1,70 +1,131 @@
-//! The files of the crate as text: what a macro cannot learn from its own tokens.
+//! What stands around a place of the user's file, as far as its braces tell: an `impl` or a `trait`, and a block that is no
+//! module. No tokens tell an attribute where its item stands.
 //!
-//! Read once each, and only where it is asked for.
+//! Each file is read once, and not in an editor, whose text may be another.
 
+mod lexer;
+
+use lexer::{Lexer, Token};
+use proc_macro::Span;
 use std::collections::HashMap;
 use std::fs;
-use std::path::PathBuf;
-use std::sync::Mutex;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 /// Where something stands in a file: line and column, from 1.
 pub(crate) type Place = (usize, usize);
 
-/// A file.
-pub(crate) struct Source {
+/// What is innermost around a place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Around {
+    /// An `impl` or a `trait`, so that a function is no item by itself.
+    pub(crate) associated: bool,
+    pub(crate) scope: Scope,
+    /// The bracket itself; (0, 0) outside of all. What stands in one, and is not given to a macro, sees the same names.
+    pub(crate) bracket: Place,
+}
+
+/// A macro of ours that is expanded.
+pub(crate) struct Call {
+    pub(crate) file: PathBuf,
+    pub(crate) place: Place,
+    pub(crate) around: Around,
+    /// The last name of its path, as it is called there.
+    pub(crate) name: String,
+}
+
+/// Where names are looked up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Scope {
+    /// In modules alone.
+    Module,
+    /// In a block, as of a function.
+    Block(Place),
+    /// In a call of a macro, which may put it anywhere; the block around that, if it is one.
+    Call(Option<Place>),
+    /// In a macro that is written here, and in a block of what it makes.
+    Made(Option<Place>),
+}
+
+const NOTHING: Around = Around { associated: false, scope: Scope::Module, bracket: (0, 0) };
+
+/// A file with its braces: each of them, and what is innermost behind it.
+struct File {
     text: String,
-    pieces: Vec<Piece>,
+    braces: Vec<(Place, Around)>,
 }
 
-/// What goes from one bracket to the next.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Piece {
-    from: Place,
-    /// The block that is innermost there, by where its piece begins; 0 outside of all.
-    pub(crate) block: usize,
-    /// Whether that is an `impl` or a `trait`.
-    pub(crate) is_associated: bool,
-    /// Whether a macro gets it, which may put it anywhere.
-    pub(crate) is_given: bool,
+/// What stands around the first token of a span; `None` if its file is not known.
+pub(crate) fn around(span: Span) -> Option<Around> {
+    let (_, place, file) = written(span)?;
+    file.around(place, span)
 }
 
-/// Where the macro that is expanded is called. An editor may have another text than the disk.
-pub(crate) fn call() -> Option<(PathBuf, Place)> {
-    if !proc_macro::is_available() || !crate::facade::is_compiled() {
+/// The call that is expanded, where its file is known.
+pub(crate) fn call() -> Option<Call> {
+    if !proc_macro::is_available() {
         return None;
     }
-    let span = proc_macro::Span::call_site();
-    Some((span.local_file()?, (span.line(), span.column())))
+    let span = Span::call_site();
+    let (path, place, file) = written(span)?;
+    let (around, name) = (file.around(place, span)?, file.called(place)?.to_owned());
+    Some(Call { file: path, place, around, name })
 }
 
-/// Asks a file something, which is empty when it cannot be read.
-pub(crate) fn ask<T>(file: PathBuf, question: impl FnOnce(&Source) -> T) -> Option<T> {
-    static FILES: Mutex<Option<HashMap<PathBuf, Source>>> = Mutex::new(None);
+fn written(span: Span) -> Option<(PathBuf, Place, Arc<File>)> {
+    static FILES: Mutex<Option<HashMap<PathBuf, Arc<File>>>> = Mutex::new(None);
+    if !crate::facade::is_compiled() {
+        return None;
+    }
+    let (path, place) = (span.local_file()?, (span.line(), span.column()));
     let mut files = FILES.lock().ok()?;
-    let read = |file: &PathBuf| Source::new(fs::read_to_string(file).unwrap_or_default());
-    Some(question(files.get_or_insert_default().entry(file).or_insert_with_key(read)))
+    let files = files.get_or_insert_default();
+    let file = match files.get(&path) {
+        Some(file) => file.clone(),
+        None => files.entry(path.clone()).or_insert_with_key(|path| Arc::new(File::read(path))).clone(),
+    };
+    Some((path, place, file))
 }
 
-impl Source {
-    pub(crate) fn new(text: String) -> Self {
-        let pieces = pieces(&text);
-        Self { text, pieces }
+impl File {
+    fn read(path: &Path) -> Self {
+        Self::of(fs::read_to_string(path).unwrap_or_default())
     }
 
-    /// The piece in which something stands.
-    pub(crate) fn piece(&self, place: Place) -> Option<Piece> {
-        let before = self.pieces.partition_point(|piece| piece.from < place);
-        self.pieces.get(before.checked_sub(1)?).copied()
+    fn of(text: String) -> Self {
+        Self { braces: braces(&text), text }
+    }
+
+    fn around(&self, place: Place, span: Span) -> Option<Around> {
+        let found = look(&self.braces, place);
+        // The text of an example in a comment has the name of the file, and lines of its own.
+        (found == NOTHING || self.has(place, &span.source_text()?)).then_some(found)
+    }
+
+    /// Whether that stands there.
+    fn has(&self, place: Place, written: &str) -> bool {
+        let first = written.lines().next().unwrap_or_default();
+        self.behind(place).is_some_and(|rest| rest.starts_with(first))
     }
 
     /// The last name of the path of a macro that is called there.
-    pub(crate) fn called(&self, (line, column): Place) -> Option<&str> {
-        let line = self.text.lines().nth(line.checked_sub(1)?)?;
-        let (at, _) = line.char_indices().nth(column.checked_sub(1)?)?;
-        let path = line.get(at..)?.trim_start_matches(['#', '[', ' ']);
+    fn called(&self, place: Place) -> Option<&str> {
+        let path = self.behind(place)?.trim_start_matches(['#', '[', ' ']);
         let end = path.find(|char: char| !char.is_alphanumeric() && char != '_' && char != ':');
         path.get(..end.unwrap_or(path.len()))?.rsplit(':').next()
     }
+
+    /// The rest of the line.
+    fn behind(&self, (line, column): Place) -> Option<&str> {
+        let line = self.text.lines().nth(line.checked_sub(1)?)?;
+        let (at, _) = line.char_indices().nth(column.checked_sub(1)?)?;
+        line.get(at..)
+    }
+}
+
+fn look(braces: &[(Place, Around)], place: Place) -> Around {
+    let before = braces.partition_point(|(brace, _)| *brace < place);
+    before.checked_sub(1).and_then(|last| braces.get(last)).map_or(NOTHING, |(_, around)| *around)
 }
 
 /// Words that an item or a block begins with; the first of them says what a brace belongs to.
@@ -73,181 +134,171 @@ const HEADS: [&str; 17] = [
     "while", "loop", "extern", "return",
 ];
 
-fn pieces(text: &str) -> Vec<Piece> {
-    let start = Piece { from: (0, 0), block: 0, is_associated: false, is_given: false };
-    let (mut found, mut now, mut lexer) = (vec![start], start, Lexer::new(text));
-    // What is open, with what it stands in: each brace, and other brackets since the last one.
-    let (mut open, mut nested): (Vec<(Piece, Vec<bool>)>, Vec<bool>) = (Vec::new(), Vec::new());
-    // What the next brace belongs to, and the tokens before: `!` or `! name` when it is a macro's.
-    let (mut head, mut before): (Option<&str>, [&str; 2]) = (None, [""; 2]);
-    while let Some((place, token)) = lexer.next() {
-        let is_given = now.is_given || before[1] == "!" || (before[0] == "!" && is_word(before[1]));
+/// A bracket that is open, with how many others were inside of the one around it.
+struct Open {
+    around: Around,
+    /// The rules of a `macro_rules!`.
+    rules: bool,
+    nested: usize,
+}
+
+/// What stands directly before a bracket.
+#[derive(Clone, Copy)]
+enum Before<'a> {
+    Word(&'a str),
+    /// `name!`, or `macro_rules!`.
+    Bang {
+        rules: bool,
+    },
+    /// `macro_rules! name`.
+    Rules,
+    Other,
+}
+
+fn braces(text: &str) -> Vec<(Place, Around)> {
+    let (mut found, mut open, mut lexer) = (Vec::new(), Vec::<Open>::new(), Lexer::new(text));
+    // What the next brace belongs to, how many brackets are open that are none of `open`, and what stands before.
+    let (mut head, mut nested, mut before): (Option<&str>, usize, _) = (None, 0, Before::Other);
+    while let Some(token) = lexer.next() {
+        let last = std::mem::replace(&mut before, Before::Other);
         match token {
-            "(" | "[" => {
-                nested.push(now.is_given);
-                now.is_given = is_given;
+            Token::Open(bracket) => {
+                let outer = open.last();
+                let is_call = matches!(last, Before::Bang { .. } | Before::Rules);
+                let is_rule = outer.is_some_and(|outer| outer.rules) && nested == 0;
+                if bracket != b'{' && !is_call && !is_rule {
+                    nested += 1;
+                    continue;
+                }
+                let (place, outside) = (lexer.place(), outer.map_or(NOTHING, |outer| outer.around));
+                let rules = matches!(last, Before::Rules | Before::Bang { rules: true });
+                let scope = match outside.scope {
+                    _ if is_rule => Scope::Made(None),
+                    scope if head == Some("mod") && !is_call => scope,
+                    Scope::Made(_) => Scope::Made(Some(place)),
+                    Scope::Call(outer) => Scope::Call(outer),
+                    Scope::Block(outer) if is_call => Scope::Call(Some(outer)),
+                    Scope::Module if is_call => Scope::Call(None),
+                    Scope::Block(_) | Scope::Module => Scope::Block(place),
+                };
+                let associated = match bracket {
+                    b'{' => matches!(head, Some("impl" | "trait")),
+                    _ => outside.associated,
+                };
+                let around = Around { associated, scope, bracket: place };
+                open.push(Open { around, rules, nested });
+                (head, nested) = (None, 0);
+                found.push((place, around));
             }
-            ")" | "]" => now.is_given = nested.pop().unwrap_or(now.is_given),
-            "{" => {
-                open.push((now, std::mem::take(&mut nested)));
-                let is_associated = matches!(head, Some("impl" | "trait"));
-                (now, head) = (Piece { from: place, block: found.len(), is_associated, is_given }, None);
+            Token::Close(bracket) if bracket != b'}' && nested > 0 => nested -= 1,
+            Token::Close(bracket) => {
+                // One that closes nothing is not the file's.
+                if bracket == b'}' || !open.is_empty() {
+                    nested = open.pop().map_or(0, |closed| closed.nested);
+                    head = None;
+                    found.push((lexer.place(), open.last().map_or(NOTHING, |outer| outer.around)));
+                }
             }
-            "}" => {
-                (now, nested) = open.pop().unwrap_or((start, Vec::new()));
-                head = None;
+            Token::Other(b';') => head = None,
+            Token::Other(b'!') => {
+                if let Before::Word(word) = last {
+                    before = Before::Bang { rules: word == "macro_rules" };
+                }
             }
-            ";" => head = None,
-            word if nested.is_empty() && head.is_none() => head = HEADS.into_iter().find(|one| *one == word),
-            _ => {}
+            Token::Other(_) => {}
+            Token::Word(word) => {
+                before = match last {
+                    Before::Bang { rules: true } => Before::Rules,
+                    _ => Before::Word(word),
+                };
+                if nested == 0 && head.is_none() {
+                    head = HEADS.into_iter().find(|one| *one == word);
+                }
+            }
         }
-        now.from = place;
-        if found.last().is_some_and(|last| Piece { from: place, ..*last } != now) {
-            found.push(now);
-        }
-        before = [before[1], token];
     }
     found
 }
 
-fn is_word(token: &str) -> bool {
-    token.starts_with(|char: char| char.is_alphabetic() || char == '_')
-}
-
-/// The words and the punctuation of a text, without comments and literals.
-struct Lexer<'a> {
-    rest: &'a str,
-    place: Place,
-}
-
-impl<'a> Lexer<'a> {
-    fn new(text: &'a str) -> Self {
-        Self { rest: text, place: (1, 1) }
-    }
-
-    /// Goes on by that many bytes.
-    fn skip(&mut self, length: usize) -> &'a str {
-        let (skipped, rest) = self.rest.split_at_checked(length).unwrap_or((self.rest, ""));
-        for char in skipped.chars() {
-            self.place = if char == '\n' { (self.place.0 + 1, 1) } else { (self.place.0, self.place.1 + 1) };
-        }
-        self.rest = rest;
-        skipped
-    }
-
-    /// Goes on behind the next `end`.
-    fn skip_past(&mut self, end: &str) {
-        let length = self.rest.find(end).map_or(self.rest.len(), |at| at + end.len());
-        self.skip(length);
-    }
-
-    fn next(&mut self) -> Option<(Place, &'a str)> {
-        loop {
-            let place = self.place;
-            let first = self.rest.chars().next()?;
-            let word = self
-                .rest
-                .find(|char: char| !char.is_alphanumeric() && char != '_')
-                .unwrap_or(self.rest.len());
-            if word > 0 {
-                let word = self.skip(word);
-                let is_raw = matches!(word, "r" | "br" | "cr") && self.rest.starts_with(['"', '#']);
-                if !is_raw {
-                    return Some((place, word));
-                }
-                let marks = self.rest.bytes().take_while(|byte| *byte == b'#').count();
-                self.skip(marks);
-                match self.rest.starts_with('"') {
-                    true => {
-                        self.skip(1);
-                        self.skip_past(&format!("\"{}", "#".repeat(marks)));
-                    }
-                    // `r#impl` is a name.
-                    false => {
-                        let name = self.rest.find(|char: char| !char.is_alphanumeric() && char != '_');
-                        self.skip(name.unwrap_or(self.rest.len()));
-                    }
-                }
-            } else if first.is_whitespace() {
-                self.skip(first.len_utf8());
-            } else if self.rest.starts_with("//") {
-                self.skip_past("\n");
-            } else if self.rest.starts_with("/*") {
-                self.comment();
-            } else if first == '"' {
-                self.quoted('"');
-            } else if first == '\'' {
-                let mut chars = self.rest.chars().skip(1);
-                match (chars.next(), chars.next()) {
-                    (Some('\\'), _) | (_, Some('\'')) => self.quoted('\''),
-                    // A lifetime.
-                    _ => drop(self.skip(1)),
-                }
-            } else {
-                return Some((place, self.skip(first.len_utf8())));
-            }
-        }
-    }
-
-    /// A text or a character.
-    fn quoted(&mut self, quote: char) {
-        self.skip(1);
-        let mut escaped = false;
-        let end = self.rest.char_indices().find(|(_, char)| {
-            let is_end = *char == quote && !escaped;
-            escaped = *char == '\\' && !escaped;
-            is_end
-        });
-        self.skip(end.map_or(self.rest.len(), |(at, _)| at + 1));
-    }
-
-    /// Comments stand in one another.
-    fn comment(&mut self) {
-        let mut depth = 0_usize;
-        while !self.rest.is_empty() {
-            if self.rest.starts_with("/*") {
-                depth += 1;
-                self.skip(2);
-            } else if self.rest.starts_with("*/") {
-                depth -= 1;
-                self.skip(2);
-                if depth == 0 {
-                    return;
-                }
-            } else {
-                let next = self.rest.chars().next().map_or(1, char::len_utf8);
-                self.skip(next);
-            }
-        }
-    }
-}
-
 #[cfg(test)]
-pub(crate) mod tests {
-    use super::{Piece, Source};
+mod tests {
+    use super::{Around, File, Scope, braces, look};
 
-    /// The piece of each `@`.
-    pub(crate) fn marked(text: &str) -> Vec<Piece> {
-        let source = Source::new(text.to_owned());
+    /// What stands around each `@`.
+    fn marked(text: &str) -> Vec<Around> {
+        let braces = braces(text);
         let lines = text.lines().enumerate();
         let marks = lines.flat_map(|(line, text)| {
             let columns = text.chars().enumerate().filter(|(_, char)| *char == '@');
             columns.map(move |(column, _)| (line + 1, column + 1))
         });
-        marks.map(|place| source.piece(place).unwrap()).collect()
+        marks.map(|place| look(&braces, place)).collect()
     }
 
     #[test]
-    fn what_stands_in_one_block() {
+    fn associated_functions_stand_in_an_impl_or_a_trait() {
+        for inside in [
+            "struct S { a: u8 }\nimpl S { @ }",
+            "impl<F: Fn() -> u8> Display for Wörter<F> where F: Clone { const N: [u8; 2] = [1, 2]; fn f() {} @ }",
+            "mod m { pub(crate) unsafe trait T { fn f(); @ } }",
+            "fn main() { #[allow(fn_x)] impl S { fn g() { if x { } } @ } }",
+            "impl S { /* } /* } */ } */ // }\n  const A: &str = \"}\\\"}\"; const B: char = '}'; const C: &str = r#\"}\"}\"#; @ }",
+            "impl S { vec![1, 2]; @ }",
+        ] {
+            let associated: Vec<_> = marked(inside).iter().map(|around| around.associated).collect();
+            assert_eq!(associated, [true], "{inside}");
+        }
+    }
+
+    #[test]
+    fn others_do_not() {
+        for outside in [
+            "@ impl S {} @",
+            "impl S { fn f() { @ } }",
+            "mod m { impl S {} @ }",
+            "fn f() -> impl Iterator<Item = u8> { @ }",
+            "const X: fn() -> Box<dyn Fn()> = || { @ };",
+            "fn f<'a>(x: &'a impl Clone) { @ }",
+            "struct S { r#impl: u8 } mod m { @ }",
+            "macro! { @ }",
+        ] {
+            assert!(marked(outside).iter().all(|around| !around.associated), "{outside}");
+        }
+    }
+
+    #[test]
+    fn blocks_are_told_from_modules() {
+        use Scope::{Block, Call, Made, Module};
+        for (text, scopes) in [
+            ("@ mod m { @ pub(crate) mod n { @ } } @", vec![Module; 4]),
+            ("fn f() { @ { @ } @ } @", vec![Block((1, 8)), Block((1, 12)), Block((1, 8)), Module]),
+            ("fn f() { mod m { @ } }", vec![Block((1, 8))]),
+            ("const _: () = {\n @ };", vec![Block((1, 15))]),
+            ("let a = \"{\"; let b = '{'; let ö = r#\"{\"#; fn f<'a>() {} @", vec![Module]),
+            ("m! { @ { @ } } fn f() { m!(@ [@]); @ }", {
+                let inside = Call(Some((1, 23)));
+                vec![Call(None), Call(None), inside, inside, Block((1, 23))]
+            }),
+            ("macro_rules! m { ($a:ident) => { @ mod n { @ } fn f() { @ } }; () => (@) } @", {
+                vec![Made(None), Made(None), Made(Some((1, 55))), Made(None), Module]
+            }),
+            ("fn f() { if a != (b) { @ } }", vec![Block((1, 22))]),
+        ] {
+            assert_eq!(marked(text).iter().map(|around| around.scope).collect::<Vec<_>>(), scopes, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_stands_in_one_bracket() {
         for (text, expected) in [
             ("@ mod a { @ mod b {} @ } @", [0, 1, 1, 0].as_slice()),
             ("fn f() { if x { @ } else { @ } @ } @", &[2, 4, 1, 0]),
             ("fn f(x: [u8; { 3 }]) { @ }", &[3]),
         ] {
-            let blocks = marked(text).iter().map(|piece| piece.block).collect::<Vec<_>>();
-            assert_eq!(blocks.len(), expected.len(), "{text}");
-            for (a, x) in blocks.iter().zip(expected) {
-                for (b, y) in blocks.iter().zip(expected) {
+            let brackets = marked(text).iter().map(|around| around.bracket).collect::<Vec<_>>();
+            assert_eq!(brackets.len(), expected.len(), "{text}");
+            for (a, x) in brackets.iter().zip(expected) {
+                for (b, y) in brackets.iter().zip(expected) {
                     assert_eq!(a == b, x == y, "{text}");
                 }
             }
@@ -255,25 +306,11 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_a_macro_gets() {
-        for (text, expected) in [
-            ("@ macro_rules! m { () => { @ } } @", [false, true, false].as_slice()),
-            (
-                "a::m! { @ mod b { @ } } @ m!(@ { @ } @) @ m![@] @",
-                &[true, true, false, true, true, true, false, true, false],
-            ),
-            ("fn f() { g(@); if !x { @ } }", &[false, true]),
-        ] {
-            let given = marked(text).iter().map(|piece| piece.is_given).collect::<Vec<_>>();
-            assert_eq!(given, expected, "{text}");
-        }
-    }
-
-    #[test]
     fn the_macro_of_a_call() {
-        let source = Source::new("mod a {\n  #[ adk::agent(writes = k)] fn f() {}\n ä::workflow! {}".into());
-        assert_eq!(source.called((2, 3)), Some("agent"));
-        assert_eq!(source.called((3, 2)), Some("workflow"));
-        assert_eq!(source.called((9, 1)), None);
+        let text = "mod a {\n  #[ adk::agent(writes = k)] fn f() {}\n ä::workflow! {}";
+        let file = File::of(text.to_owned());
+        assert_eq!(file.called((2, 3)), Some("agent"));
+        assert_eq!(file.called((3, 2)), Some("workflow"));
+        assert_eq!(file.called((9, 1)), None);
     }
 }

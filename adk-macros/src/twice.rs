@@ -5,7 +5,7 @@
 //! well. Beside that block stands what has its name and nothing else. Which block an item stands in is read from its file.
 //! What a macro wrote, or gets, may be put into modules of their own, and is left as it is.
 
-use crate::source::{self, Place};
+use crate::source::{self, Place, Scope};
 use crate::workflow::unraw;
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
@@ -22,8 +22,8 @@ pub(crate) enum Item {
     Function,
 }
 
-/// Where each name stands, by file.
-type Seen = HashMap<(PathBuf, String), Vec<(Place, Item)>>;
+/// Where each name stands, by file and bracket.
+type Seen = HashMap<(PathBuf, Place, String), Vec<(Place, Item)>>;
 
 /// The macros whose names are looked at, as they are called where they stand.
 const MACROS: [&str; 5] = ["agent", "data", "llm_agent", "tool", "workflow"];
@@ -66,22 +66,15 @@ fn first(name: String, item: Item, attrs: &[Attribute]) -> Option<Item> {
         return None;
     }
     static SEEN: Mutex<Option<Seen>> = Mutex::new(None);
-    let (file, place) = source::call()?;
+    let call = source::call()?;
+    // If nobody can have put it elsewhere.
+    let is_given = matches!(call.around.scope, Scope::Call(_) | Scope::Made(_));
+    if is_given || !MACROS.contains(&call.name.as_str()) {
+        return None;
+    }
     let mut seen = SEEN.lock().ok()?;
-    let others = seen.get_or_insert_default().entry((file.clone(), name)).or_default();
-    let found = (!others.is_empty()).then(|| {
-        source::ask(file, |source| {
-            let own = block(source, place)?;
-            let in_it = |(other, _): &&(Place, Item)| *other != place && block(source, *other) == Some(own);
-            others.iter().find(in_it).map(|(_, item)| *item)
-        })
-    });
-    others.push((place, item));
-    found.flatten().flatten()
-}
-
-/// The block in which a macro of ours is called there, if nobody can have put it elsewhere.
-fn block(source: &source::Source, place: Place) -> Option<usize> {
-    let piece = source.piece(place).filter(|piece| !piece.is_given)?;
-    MACROS.contains(&source.called(place)?).then_some(piece.block)
+    let others = seen.get_or_insert_default().entry((call.file, call.around.bracket, name)).or_default();
+    let found = others.iter().find(|(place, _)| *place != call.place).map(|(_, item)| *item);
+    others.push((call.place, item));
+    found
 }

@@ -10,6 +10,12 @@ use syn::{GenericArgument, Path, PathArguments, Type};
 pub(crate) const READS: usize = 16;
 pub(crate) const WRITES: usize = 8;
 
+/// Types whose spelling says all.
+const PLAIN: [&str; 18] = [
+    "String", "bool", "char", "f32", "f64", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32",
+    "i64", "i128", "isize", "str",
+];
+
 /// Each type with the user's type that it is made of.
 pub(crate) type Made<'a> = Vec<(&'a Type, TokenStream)>;
 
@@ -53,6 +59,21 @@ pub(crate) fn implement<'t>(
     }
 }
 
+/// The number of the type of a key. Of what is spelled as a `Vec` and may have none, it says as well whether that is the
+/// standard library's.
+pub(crate) fn number(ty: &TokenStream, spelled: &str) -> TokenStream {
+    let number = quote!(__typed::Of::<#ty>::NUMBER);
+    let shown = spelled.trim_start_matches('&').trim_start_matches("Option<").trim_start_matches('&');
+    let inside = shown.trim_start_matches("Vec<").trim_end_matches('>');
+    match shown.starts_with("Vec<") && !PLAIN.contains(&inside) {
+        true => quote!(__typed::listed(#number, __typed::Of::<#ty>::LIST)),
+        false => number,
+    }
+}
+
+/// Beside the place of a type that is spelled without the `Option` around it: `OPENED` of `adk_core::spec`.
+pub(crate) const OPENED: u8 = 0x80;
+
 /// Those that have a place, in the order of their places.
 fn in_places<'a, 't>(given: &'a [(&'t Type, TokenStream)], room: usize) -> Vec<&'a (&'t Type, TokenStream)> {
     let places = places(given.iter().map(|(ty, _)| *ty), room);
@@ -81,10 +102,6 @@ pub(crate) fn is_plain(ty: &Type) -> bool {
 }
 
 fn plain_path(ty: &Type) -> Option<&Path> {
-    const PLAIN: [&str; 18] = [
-        "String", "bool", "char", "f32", "f64", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16",
-        "i32", "i64", "i128", "isize", "str",
-    ];
     let ty = match ty {
         Type::Reference(reference) if reference.mutability.is_none() => &*reference.elem,
         ty => ty,

@@ -55,7 +55,7 @@ pub const fn facts<
     const DEPTH: usize,
 >(
     spec: &Spec<'a>,
-    module: &'a str,
+    module: (&'a str, u64),
     answers: &[bool],
     told: bool,
 ) -> Facts<'a, N, PAIRS, BLOCKS> {

@@ -145,7 +145,7 @@ fn the_same_in_const_evaluation() {
         { SIZES.slots },
         { SIZES.words },
         { SIZES.depth },
-    >(&SPEC, "", &[], false);
+    >(&SPEC, ("", 0), &[], false);
     const fn raise(at: usize) {
         FACTS.raise(&SPEC, at, 0);
     }

@@ -67,6 +67,7 @@ impl LlmDecl {
     pub const fn written(
         name: &'static str,
         definition: &'static str,
+        origin: u64,
         description: &'static str,
         instruction: &'static str,
         prompts: &'static [&'static str],
@@ -76,8 +77,17 @@ impl LlmDecl {
         max_turns: Option<u32>,
         output: Option<OutputKey>,
     ) -> Self {
-        let meta =
-            AgentMeta::llm(name, definition, description, prompts, sources, prompt_keys, writes, max_turns);
+        let meta = AgentMeta::llm(
+            name,
+            definition,
+            origin,
+            description,
+            prompts,
+            sources,
+            prompt_keys,
+            writes,
+            max_turns,
+        );
         Self {
             meta,
             instruction,

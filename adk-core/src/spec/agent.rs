@@ -46,9 +46,9 @@ pub struct AgentMeta<'a> {
     /// Which definition this is: its module path and name. Two uses of one definition have the same.
     #[serde(skip)]
     pub definition: &'a str,
-    /// Its module, where its definition does not say it.
+    /// Its module, of which the path is empty where its definition says it.
     #[serde(skip)]
-    pub(crate) module: &'a str,
+    pub(crate) module: Module<'a>,
     /// What it is made of.
     pub kind: AgentKind,
     /// Its doc comment; models see it.
@@ -104,7 +104,7 @@ impl<'a> AgentMeta<'a> {
         Self {
             name,
             definition: name,
-            module: "",
+            module: NOWHERE,
             kind,
             description: "",
             prompts: &[],
@@ -134,6 +134,7 @@ impl<'a> AgentMeta<'a> {
     pub(crate) const fn llm(
         name: &'a str,
         definition: &'a str,
+        origin: u64,
         description: &'a str,
         prompts: &'a [&'a str],
         sources: &'a [&'a str],
@@ -144,7 +145,7 @@ impl<'a> AgentMeta<'a> {
         Self {
             name,
             definition,
-            module: "",
+            module: ("", origin),
             kind: AgentKind::Llm,
             description,
             prompts,
@@ -171,9 +172,10 @@ impl<'a> AgentMeta<'a> {
         Self::new(AgentKind::Custom, name)
     }
 
-    /// The module in which it is defined; empty where nobody knows it.
-    pub(crate) const fn module(&self) -> &'a str {
-        if !self.module.is_empty() {
+    /// The module in which it is defined.
+    pub(crate) const fn module(&self) -> Module<'a> {
+        let (path, origin) = self.module;
+        if !path.is_empty() {
             return self.module;
         }
         let mut end = self.definition.len();
@@ -181,9 +183,17 @@ impl<'a> AgentMeta<'a> {
             end -= 1;
         }
         match self.definition.split_at_checked(end.saturating_sub(2)) {
-            Some((module, _)) => module,
-            None => "",
+            Some((path, _)) => (path, origin),
+            None => NOWHERE,
         }
+    }
+
+    /// Says which definition this is, and what its path does not say of the module.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn defined(mut self, definition: &'a str, origin: u64) -> Self {
+        self.module = ("", origin);
+        self.definition(definition)
     }
 
     /// Says what it is called where it stands.
@@ -342,6 +352,12 @@ impl<'a> AgentMeta<'a> {
 /// when there is nothing to read. A tuple, since a call for each costs time in the user's crate.
 #[doc(hidden)]
 pub type PromptKey<'a> = (&'a str, u64, bool);
+
+/// A module in which types are spelled: its path, which is empty where nobody knows it, and a number for what that does not say.
+/// Modules of crates of one name have one path, and so has what stands in the blocks of a module.
+pub(crate) type Module<'a> = (&'a str, u64);
+
+pub(crate) const NOWHERE: Module<'static> = ("", 0);
 
 const fn is_string(ty: &str) -> bool {
     matches!(ty.as_bytes(), b"String")

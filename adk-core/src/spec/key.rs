@@ -40,6 +40,9 @@ pub struct KeySpec<'a> {
     /// Read as an `Option`, so that the type of the key may be one as well.
     #[serde(skip)]
     pub(crate) perhaps: bool,
+    /// Its type is spelled without the `Option` around it.
+    #[serde(skip)]
+    pub(crate) opened: bool,
     /// Where [`crate::typed::Typed`] has its type, counted from 1; 0 for nowhere.
     #[serde(skip)]
     pub(crate) place: u8,
@@ -59,6 +62,7 @@ impl<'a> KeySpec<'a> {
             number: UNKNOWN,
             layout: 0,
             perhaps: false,
+            opened: false,
             place: 0,
         }
     }
@@ -93,7 +97,8 @@ impl<'a> KeySpec<'a> {
     }
 
     /// A key of a known type, as the macros write it: in one call, since each costs time in the user's crate. `hash` is the
-    /// name as a number, `number` that of the type, `place` where [`crate::typed::Typed`] has it.
+    /// name as a number, `number` that of the type, `place` where [`crate::typed::Typed`] has it, with [`OPENED`] where `ty` is
+    /// what stands in an `Option`.
     #[doc(hidden)]
     #[allow(clippy::too_many_arguments)]
     pub const fn typed<T: 'static>(
@@ -117,7 +122,8 @@ impl<'a> KeySpec<'a> {
             number,
             layout: layout::<T>(),
             perhaps: optional,
-            place,
+            opened: place & OPENED != 0,
+            place: place & !OPENED,
         }
     }
 
@@ -173,6 +179,9 @@ impl<'a> KeySpec<'a> {
         self.id.map(|id| id())
     }
 }
+
+/// Beside the place of a type that is spelled without the `Option` around it.
+const OPENED: u8 = 0x80;
 
 /// One number for it; an alignment is never 0.
 const fn layout<T>() -> u64 {

@@ -9,8 +9,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 /// Nothing is said of the type of a key.
 pub const UNKNOWN: u64 = 0;
+/// As [`NONE`], and the type is a `Vec` of the standard library, whatever is called so where it is spelled.
+const LISTED: u64 = 1;
 /// The type is known, and has no number: it is none of those that have one.
-pub(crate) const NONE: u64 = 1;
+pub(crate) const NONE: u64 = 2;
 
 /// A type that has a number.
 pub trait Numbered {
@@ -29,7 +31,34 @@ pub const fn with(number: u64, parameter: u64) -> u64 {
 }
 
 const fn valid(number: u64) -> u64 {
-    if number > NONE { number } else { number + 2 }
+    if number > NONE { number } else { number + 3 }
+}
+
+/// The number of a type that is spelled as a `Vec`; `list` is what [`crate::typed::Of`] says of it.
+pub const fn listed(number: u64, list: usize) -> u64 {
+    if number == NONE && list == 1 { LISTED } else { number }
+}
+
+/// Whether a type has no number, as far as is known of it.
+pub(crate) const fn is_none(number: u64) -> bool {
+    matches!(number, LISTED | NONE)
+}
+
+/// Whether a type without a number is such a list.
+pub(crate) const fn is_listed(number: u64) -> bool {
+    number == LISTED
+}
+
+/// Whether a collection of that number holds such elements, in an `each`; not of an array.
+pub(crate) const fn holds(list: u64, element: u64) -> bool {
+    let mut kinds: &[u64] = &[LIST, of_name("VecDeque"), of_name("HashSet"), of_name("BTreeSet")];
+    while let [kind, rest @ ..] = kinds {
+        if with(*kind, element) == list {
+            return true;
+        }
+        kinds = rest;
+    }
+    false
 }
 
 /// The number of a list of such elements.

@@ -1,6 +1,6 @@
 //! What a tool writes and may do.
 
-use super::{AgentMeta, KeySpec};
+use super::{AgentMeta, KeySpec, Module};
 
 /// The description of a tool, as far as checks need it.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
@@ -16,7 +16,7 @@ pub struct ToolMeta<'a> {
     pub writes: &'a [KeySpec<'a>],
     /// The module in which it is defined, where it writes keys.
     #[serde(skip)]
-    pub(crate) module: &'a str,
+    pub(crate) module: Module<'a>,
     /// Whether its answer comes later.
     pub long_running: bool,
     /// Whether a person has to agree to each call.
@@ -34,7 +34,7 @@ impl<'a> ToolMeta<'a> {
             description,
             may_exit: false,
             writes: &[],
-            module: "",
+            module: ("", 0),
             long_running: false,
             confirm: false,
             agent: None,
@@ -63,7 +63,7 @@ impl<'a> ToolMeta<'a> {
     /// Says in which module it is defined.
     #[doc(hidden)]
     #[must_use]
-    pub const fn module(mut self, module: &'a str) -> Self {
+    pub const fn module(mut self, module: (&'a str, u64)) -> Self {
         self.module = module;
         self
     }

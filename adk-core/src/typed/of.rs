@@ -21,7 +21,7 @@ pub trait Otherwise {
     const LIST: usize = 0;
     /// Its types are known.
     const TYPED: bool = false;
-    /// Its number as the type of a key; 1 is none.
+    /// Its number as the type of a key; 2 is none.
     const NUMBER: u64 = NONE;
 }
 

@@ -162,7 +162,7 @@ fn numbered(input: &DeriveInput, private: &TokenStream) -> TokenStream {
     if generics.const_params().next().is_some() || generics.lifetimes().next().is_some() {
         return TokenStream::new();
     }
-    let (ident, version) = (&input.ident, std::env::var("CARGO_PKG_VERSION").unwrap_or_default());
+    let (ident, origin) = (&input.ident, crate::origin::unique());
     // As it stands in the item, its name would be one more target for editors.
     let (mut name, text) = (ident.clone(), ident.to_string());
     name.set_span(Span::call_site());
@@ -173,7 +173,7 @@ fn numbered(input: &DeriveInput, private: &TokenStream) -> TokenStream {
         impl #with_bounds #private::typed::Numbered for #name #arguments #conditions {
             const NUMBER: u64 = {
                 let number = #private::typed::of_name(::core::concat!(
-                    ::core::module_path!(), "::", #text, " ", #version, " ", ::core::line!(), ":", ::core::column!()
+                    ::core::module_path!(), "::", #text, " ", #origin, " ", ::core::line!(), ":", ::core::column!()
                 ));
                 #(let number = #private::typed::with(
                     number,

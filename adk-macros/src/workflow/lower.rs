@@ -165,8 +165,9 @@ fn reading_spec(typed: &super::ast::Typed, place: u8) -> TokenStream {
 
 fn spec_of(typed: &super::ast::Typed, place: u8, any: &TokenStream) -> TokenStream {
     let (key, text, ty) = (crate::hash::key(&typed.key.text()), names::type_text(&typed.ty), &typed.ty);
-    let (spec, number, end) = (read("__adk::KeySpec::typed"), read("__typed::Of"), code!("NUMBER, {place}"));
-    quote!(#spec::<#ty>(#key, #text, false, #any, #number::<#ty>::#end))
+    let number = crate::typed::number(&ty.to_token_stream(), &text);
+    let (spec, place) = (read("__adk::KeySpec::typed"), code!("{place}"));
+    quote!(#spec::<#ty>(#key, #text, false, #any, #number, #place))
 }
 
 /// A call that raises a fault under a token: only its parentheses carry the user's span, since every spanned

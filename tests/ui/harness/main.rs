@@ -7,6 +7,7 @@
 mod coverage;
 mod pages;
 mod reached;
+mod twins;
 
 use std::collections::BTreeMap;
 use std::fs;

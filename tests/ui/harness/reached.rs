@@ -21,24 +21,25 @@ fn said(program: &str, agents: &Path) -> String {
 }
 
 /// Where the dependencies of this test are.
-fn deps() -> PathBuf {
+pub(super) fn deps() -> PathBuf {
     env::current_exe().expect("this test").parent().expect("its folder").to_owned()
 }
 
-/// The crate `agents` as it was built last.
-fn agents() -> PathBuf {
+/// A crate as it was built last.
+pub(super) fn newest(name: &str) -> PathBuf {
+    let start = format!("lib{name}-");
     let all = deps().read_dir().expect("a folder").map(|entry| entry.expect("an entry").path());
     let libraries = all.filter(|path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.starts_with("libagents-") && name.ends_with(".rlib")
+        name.starts_with(&start) && name.ends_with(".rlib")
     });
     let built = |path: &PathBuf| path.metadata().and_then(|about| about.modified()).expect("a time");
-    libraries.max_by_key(built).expect("the crate `agents`")
+    libraries.max_by_key(built).expect("the crate")
 }
 
 #[test]
 fn macros_that_are_reached_through_another_crate() {
-    let (agents, messages) = (agents(), files(&folder("reached"), "stderr"));
+    let (agents, messages) = (newest("agents"), files(&folder("reached"), "stderr"));
     for program in files(&folder("reached"), "rs").into_keys() {
         let said = said(&program, &agents);
         if overwrite() {

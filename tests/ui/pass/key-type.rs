@@ -281,3 +281,144 @@ mod plain {
         }
     }
 }
+
+/// One type in blocks, in what macros make, and under other names: none of these needs a pair that it has not.
+mod places {
+    use adk::prelude::*;
+    use serde::{Deserialize, Serialize};
+
+    #[derive(Clone, Serialize, Deserialize)]
+    pub struct Plan(pub String);
+
+    macro_rules! saver {
+        ($name:ident, $key:ident: $ty:ty) => {
+            /// Saves it.
+            #[tool(writes($key: $ty))]
+            fn $name(cx: &mut ToolContext) {
+                drop(cx.path().clone());
+            }
+        };
+    }
+
+    saver!(save, plan: Plan);
+
+    /// Reads it.
+    #[agent]
+    fn saved(plan: Option<&Plan>) {
+        drop(plan.cloned());
+    }
+
+    workflow! {
+        pub Made(topic: String) {
+            agent saver { instruction: "{topic}", tools: [save] }
+            saver;
+            saved
+        }
+    }
+
+    fn block() {
+        #[derive(Clone, Serialize, Deserialize)]
+        pub struct Plan(String);
+
+        saver!(save, plan: Plan);
+
+        /// Reads it.
+        #[agent]
+        fn saved(plan: Option<&Plan>) {
+            drop(plan.cloned());
+        }
+
+        #[agent(writes = plan)]
+        fn planner(topic: &str) -> Plan {
+            Plan(topic.to_owned())
+        }
+
+        {
+            #[agent]
+            fn inner(plan: &Plan) {
+                drop(plan.clone());
+            }
+
+            workflow! {
+                pub Inside(topic: String) {
+                    agent saver { instruction: "{topic}", tools: [save] }
+                    planner;
+                    inner;
+                    saver;
+                    saved
+                }
+            }
+        }
+    }
+
+    type Maybe = Option<Plan>;
+
+    #[agent(writes = plan)]
+    fn perhaps(topic: &str) -> Maybe {
+        Some(Plan(topic.to_owned()))
+    }
+
+    #[agent]
+    fn whole(plan: Maybe) {
+        drop(plan);
+    }
+
+    workflow! {
+        pub Aliased(topic: String, declared: Maybe) -> plan: Plan {
+            let plan: Plan = Plan(String::new());
+            perhaps;
+            whole;
+            whole(plan = declared) as declared_whole
+        }
+    }
+
+    mod own {
+        use super::Plan;
+        use adk::prelude::*;
+        use serde::{Deserialize, Serialize};
+
+        #[derive(Clone, Serialize, Deserialize)]
+        pub struct Vec<T>(std::vec::Vec<T>);
+
+        /// Saves them.
+        #[tool(writes(plans: Vec<Plan>))]
+        fn save(cx: &mut ToolContext) {
+            drop(cx.path().clone());
+        }
+
+        #[agent]
+        fn saved(plans: Option<&Vec<Plan>>) {
+            drop(plans.cloned());
+        }
+
+        workflow! {
+            pub Saving(topic: String) {
+                agent saver { instruction: "{topic}", tools: [save] }
+                saver;
+                saved
+            }
+        }
+    }
+
+    workflow! {
+        pub Nested(lists: Vec<Vec<Plan>>) {
+            agent asker { instruction: "Ask.", tools: [agent(saved)] }
+            each list in lists < each plan in list < asker > >
+        }
+    }
+
+    workflow! {
+        pub Items(items: Vec<Plan>, words: Vec<String>) {
+            agent asker { instruction: "Ask.", tools: [agent(saved)] }
+            agent teller { instruction: "Tell {word}." , tools: [agent(told)] }
+            each plan in items < asker >
+            each word in words < teller >
+        }
+    }
+
+    /// Reads a text.
+    #[agent]
+    fn told(word: &str) {
+        drop(word.to_owned());
+    }
+}

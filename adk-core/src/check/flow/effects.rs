@@ -5,7 +5,7 @@
 use super::super::text::same;
 pub(super) use crate::spec::has_prefix;
 use crate::spec::placeholder::{Placeholders, Source};
-use crate::spec::{AgentMeta, KeySpec, Renames, ToolMeta};
+use crate::spec::{AgentMeta, KeySpec, Module, Renames, ToolMeta};
 
 /// Something that a step does to a key.
 #[derive(Clone, Copy, Debug)]
@@ -145,7 +145,7 @@ impl<'a> Effects<'a> {
     }
 
     /// Its module, if it is not the agent of the step itself.
-    pub(super) const fn module(&self) -> Option<&'a str> {
+    pub(super) const fn module(&self) -> Option<Module<'a>> {
         match self.phase {
             Phase::Tools => Some(self.meta.tools[self.i].module),
             _ if self.depth > 1 => Some(self.meta.module()),

@@ -44,7 +44,7 @@ pub(in crate::check) const fn look<
     const DEPTH: usize,
 >(
     spec: &Spec<'a>,
-    module: &'a str,
+    module: (&'a str, u64),
     answers: &[bool],
 ) -> (Flow<'a, PAIRS, BLOCKS>, Seen<'a, ROWS, KEYS>) {
     let mut flow = Flow {
@@ -85,7 +85,7 @@ pub(in crate::check) const fn tell_block<
     spec: &Spec<'a>,
     at: usize,
 ) {
-    let (flow, seen) = look::<ROWS, PAIRS, 0, KEYS, SLOTS, WORDS, DEPTH>(spec, "", &[]);
+    let (flow, seen) = look::<ROWS, PAIRS, 0, KEYS, SLOTS, WORDS, DEPTH>(spec, ("", 0), &[]);
     let (faults, _) = flow.faults.split_at(flow.found);
     types::tell(m, spec, &seen.keys, &seen.rows[at], at, faults);
 }

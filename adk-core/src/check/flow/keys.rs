@@ -10,7 +10,7 @@ use super::effects::has_prefix;
 use crate::spec::hash::hash;
 use crate::spec::number::{NONE as NO_NUMBER, UNKNOWN};
 use crate::spec::placeholder::slice;
-use crate::spec::{KeySpec, PromptKey, Step};
+use crate::spec::{KeySpec, Module, PromptKey, Step};
 
 /// No step, no key.
 pub(super) const NONE: usize = usize::MAX;
@@ -71,7 +71,7 @@ pub(super) struct Writer<'a> {
     /// How many lists are around it.
     pub(super) depth: usize,
     /// The module of who writes it, if it is not the step itself.
-    pub(super) module: Option<&'a str>,
+    pub(super) module: Option<Module<'a>>,
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -9,7 +9,7 @@ use super::keys::{NONE, Named, Writer};
 use super::walk::Walk;
 use super::{Flaw, Part, Reader};
 use crate::spec::hash::hash;
-use crate::spec::{AgentKind, AgentMeta, KeySpec, Renames, StepKind};
+use crate::spec::{AgentKind, AgentMeta, KeySpec, Module, Renames, StepKind};
 
 /// Whether a key that is touched inside of a nested workflow is one of the session.
 pub(super) const fn is_session(workflow: &AgentMeta<'_>, key: &str) -> bool {
@@ -135,7 +135,7 @@ const fn runs_together(workflow: &AgentMeta<'_>) -> bool {
 const ANY: KeySpec<'static> = KeySpec::new("", "").any(true);
 
 /// The module of what the effects are of: an agent, or something below it.
-const fn module<'a>(all: &Effects<'a>, meta: &AgentMeta<'a>) -> &'a str {
+const fn module<'a>(all: &Effects<'a>, meta: &AgentMeta<'a>) -> Module<'a> {
     match all.module() {
         Some(module) => module,
         None => meta.module(),
@@ -226,7 +226,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    const fn read_session(&mut self, at: usize, name: &'a str, spec: &KeySpec<'a>, module: &'a str) {
+    const fn read_session(&mut self, at: usize, name: &'a str, spec: &KeySpec<'a>, module: Module<'a>) {
         if let Ok(key) = self.keys.lookup(hash(name)) {
             // What is read matters to what runs at the same time.
             if !self.is_alone() {

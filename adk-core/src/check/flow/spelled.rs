@@ -47,15 +47,15 @@ const fn is_known(ty: &str) -> bool {
 }
 
 /// What a type is called that is read or written as this one: without references, and without the `Option` of one that may be
-/// absent; and how many lists there are around it.
-pub(super) const fn called(ty: &str, perhaps: bool) -> (&str, usize) {
+/// absent; and how many lists there are around it, of `Vec` only where it is known to be that of the standard library.
+pub(super) const fn called(ty: &str, perhaps: bool, listed: bool) -> (&str, usize) {
     let mut ty = owned(ty);
     if perhaps && is_option(ty) {
         ty = owned(part(ty, 7, ty.len() - 1));
     }
     let mut lists = 0;
     loop {
-        let start = match starts_with(ty, "Vec<") {
+        let start = match listed && starts_with(ty, "Vec<") {
             true => 4,
             false if starts_with(ty, "[") => 1,
             false => return (ty, lists),
@@ -126,12 +126,14 @@ mod tests {
 
     #[test]
     fn called_as_what_is_written() {
-        assert_eq!(called("Draft", false), ("Draft", 0));
-        assert_eq!(called("Option<&Draft>", true), ("Draft", 0));
-        assert_eq!(called("Option<Draft>", false), ("Option<Draft>", 0));
-        assert_eq!(called("&[Vec<Draft>]", false), called("Vec<Vec<Draft>>", true));
-        assert_ne!(called("Vec<Option<Draft>>", true), called("Vec<Draft>", true));
-        assert_eq!(called("", true), ("", 0));
+        assert_eq!(called("Draft", false, false), ("Draft", 0));
+        assert_eq!(called("Option<&Draft>", true, false), ("Draft", 0));
+        assert_eq!(called("Option<Draft>", false, false), ("Option<Draft>", 0));
+        assert_eq!(called("&[Vec<Draft>]", false, true), called("Vec<Vec<Draft>>", true, true));
+        assert_ne!(called("Vec<Option<Draft>>", true, true), called("Vec<Draft>", true, true));
+        // Somebody's own.
+        assert_eq!(called("Vec<Draft>", false, false), ("Vec<Draft>", 0));
+        assert_eq!(called("", true, false), ("", 0));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! the workflow is built.
 
 mod built;
+mod items;
 mod pairs;
 mod tell;
 
@@ -18,8 +19,8 @@ use super::keys::{Key, NONE as NOWHERE, Writer};
 use super::spelled::{differ, is_no_list};
 use super::walk::Walk;
 use super::{Flaw, Part};
-use crate::spec::number::{NONE, Numbered, UNKNOWN, list_of, option_of};
-use crate::spec::{KeySpec, StepKind};
+use crate::spec::number::{Numbered, UNKNOWN, is_none, list_of, option_of};
+use crate::spec::{KeySpec, Module, StepKind};
 
 /// How many of the keys that a step reads have a place where their types are compared by traits.
 #[doc(hidden)]
@@ -37,7 +38,7 @@ const KEPT: usize = 16;
 pub(super) struct Row {
     reads: [u32; KEPT],
     writes: [u32; KEPT],
-    /// That of its first write, where it is the first to write it and its type is the key's.
+    /// That of its first write, where it is the first to write it and its type is the key's; of an `each` its list.
     pub(super) own: u32,
 }
 
@@ -52,14 +53,14 @@ const FLAG: KeySpec<'static> =
 /// Whether what is said of a key fits the type of its writer, as far as numbers tell.
 const fn agree(said: &KeySpec<'_>, writer: &Writer<'_>) -> Option<bool> {
     let (own, mut written) = (said.number, writer.spec.number);
-    if own == UNKNOWN || written == UNKNOWN || own == NONE && written == NONE {
+    if own == UNKNOWN || written == UNKNOWN || is_none(own) && is_none(written) {
         return None;
     }
     let mut depth = writer.depth;
-    while depth > 0 && written != NONE {
+    while depth > 0 && !is_none(written) {
         (written, depth) = (list_of(written), depth - 1);
     }
-    Some(own == written || said.perhaps && own != NONE && written == option_of(own))
+    Some(own == written || said.perhaps && !is_none(own) && written == option_of(own))
 }
 
 /// Whether types that nobody compares differ for certain.
@@ -97,7 +98,7 @@ impl<'a> Walk<'_, 'a> {
         key: u32,
         spec: &KeySpec<'a>,
         slot: usize,
-        module: Option<&'a str>,
+        module: Option<Module<'a>>,
     ) {
         let Key { name, writer: Some(writer), .. } = &self.keys.all[key as usize] else { return };
         if spec.any {
@@ -154,7 +155,7 @@ impl<'a> Walk<'_, 'a> {
         key: usize,
         spec: &KeySpec<'a>,
         slot: usize,
-        module: Option<&'a str>,
+        module: Option<Module<'a>>,
     ) {
         let Key { name, writer: Some(writer), .. } = &self.keys.all[key] else { return };
         // Most keys have one writer.

@@ -242,6 +242,8 @@ impl<'a> Walk<'_, 'a> {
                 self.open(at, Kind::Each);
                 let item = self.keys.enter(at, item);
                 self.sets.add(SURE, item);
+                // Whose elements they are.
+                self.rows[at].own = read;
                 if read == 0 {
                     // Nothing is known of the type of its elements.
                     self.keys.forget_type(item);

@@ -21,7 +21,7 @@ fn said(prompts: &[String]) -> Vec<Option<String>> {
     let spec = Spec::new("root", "", &steps);
     let needed = sizes(&spec);
     assert!(needed.names <= 512 && needed.keys <= 256 && needed.slots <= 512 && needed.words <= 16);
-    let found: Found<'_> = facts::<STEPS, STEPS, 0, 0, 512, 256, 512, 16, 1>(&spec, "", &[], false);
+    let found: Found<'_> = facts::<STEPS, STEPS, 0, 0, 512, 256, 512, 16, 1>(&spec, ("", 0), &[], false);
     let raise = |at| catch_unwind(AssertUnwindSafe(|| found.raise(&spec, at, 0))).err();
     (0..STEPS).map(|at| raise(at).map(|why| *why.downcast::<String>().expect("a message"))).collect()
 }

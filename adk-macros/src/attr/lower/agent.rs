@@ -7,8 +7,8 @@ use crate::attr::parse::{AgentArgs, Function};
 use crate::attr::report::Report;
 use crate::code::{code, read};
 use crate::twice::{self, Item};
-use crate::typed::is_plain;
-use crate::{docs, hash};
+use crate::typed::{OPENED, is_plain};
+use crate::{docs, hash, origin};
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ReturnType;
@@ -94,14 +94,16 @@ fn meta(function: &Function, args: &AgentArgs, keys: &Keys) -> TokenStream {
     };
     let writes = args.writes.iter().map(|key| {
         let (spelled, of) = (types::written(&function.sig.output), keys.of_written());
-        key_spec(&of, &key.text, &spelled, &read(optional), &quote!(false), 1)
+        let opened = if types::is_opened(&function.sig.output) { OPENED } else { 0 };
+        key_spec(&of, &key.text, &spelled, &read(optional), &quote!(false), 1 | opened)
     });
     let exits = args.exits.as_ref().map(|exits| {
         let loops = &exits.loops;
         quote!(.exits(&[#(#loops),*]))
     });
     let meta = read("__adk::function::meta");
-    let name = code!("{text:?}, ::core::concat!(::core::module_path!(), \"::\", {text:?}),");
+    let name =
+        code!("{text:?}, ::core::concat!(::core::module_path!(), \"::{text}\"), {},", origin::number());
     let may_exit = read(may_exit);
     quote!(#meta(#name #description, #reads, &[#(#writes),*], #may_exit) #exits)
 }
@@ -116,8 +118,8 @@ fn key_spec(
     place: u8,
 ) -> TokenStream {
     let (typed, key) = (read("__adk::KeySpec::typed"), hash::key(key));
-    let (number, end) = (read("__typed::Of"), code!("NUMBER, {place}"));
-    quote!(#typed::<#ty>(#key, #spelled, #optional, #any, #number::<#ty>::#end))
+    let (number, place) = (crate::typed::number(ty, spelled), code!("{place}"));
+    quote!(#typed::<#ty>(#key, #spelled, #optional, #any, #number, #place))
 }
 
 fn fixed(ty: &syn::Type) -> TokenStream {

@@ -5,7 +5,7 @@ use super::{block, types, whole};
 use crate::attr::parse::{ByHand, ByHandArgs, TypedKey};
 use crate::attr::report::Report;
 use crate::twice;
-use crate::typed::{Made, READS, WRITES, implement, places};
+use crate::typed::{Made, OPENED, READS, WRITES, implement, places};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -28,7 +28,11 @@ pub(crate) fn by_hand(item: &ByHand, args: &ByHandArgs, report: Report) -> Token
     let read = read.map(|(key, place)| key.spec(&key.key.ty, place));
     // As for functions, whoever returns an `Option<T>` writes a `T` perhaps.
     let write = writes.iter().zip(placed(writes, WRITES));
-    let write = write.map(|(key, place)| key.spec(types::value(&key.key.ty), place));
+    let write = write.map(|(key, place)| {
+        let inside = types::value(&key.key.ty);
+        let opened = if std::ptr::eq(inside, &key.key.ty) { 0 } else { OPENED };
+        key.spec(inside, place | opened)
+    });
     let (generics, _, conditions) = item.generics.split_for_impl();
     let ty = &item.ty;
     let head = quote!(impl #generics __typed::Typed for #ty #conditions);
@@ -42,12 +46,13 @@ pub(crate) fn by_hand(item: &ByHand, args: &ByHandArgs, report: Report) -> Token
             const _: __adk::AgentMeta<'static> = #evaluated;
         }
     });
+    let module = crate::origin::module();
     let inside = quote! {
         #aliases
         impl #generics __typed::Keyed for #ty #conditions {
             const READS: &'static [__adk::KeySpec<'static>] = &[#(#read),*];
             const WRITES: &'static [__adk::KeySpec<'static>] = &[#(#write),*];
-            const MODULE: &'static str = ::core::module_path!();
+            const MODULE: (&'static str, u64) = #module;
         }
         #typed
         #meta
@@ -98,8 +103,7 @@ impl<'a> Known<'a> {
         }
         // Its aliases alone say the user's type: in an impl with parameters, rustc would propose it as one more.
         let of = Key::of(ty, at, aliases);
-        let ty = &of.ty;
-        let number = quote!(__typed::Of::<#ty>::NUMBER);
+        let number = crate::typed::number(&of.ty, &types::spelled(ty));
         Self { key, of, number }
     }
 

@@ -103,15 +103,21 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
         let mut aliases = TokenStream::new();
         let keys = args.writes.iter().enumerate().map(|(at, write)| {
             let (key, spelled) = (crate::hash::key(&write.key.text), types::spelled(types::value(&write.ty)));
-            let ty = Key::of(&write.ty, at, &mut aliases).ty;
-            let number = quote!(__typed::Of::<#ty>::NUMBER);
+            let Key { ty, optional, .. } = Key::of(&write.ty, at, &mut aliases);
+            let place = match crate::typed::is_plain(&write.ty) {
+                true => quote!(0),
+                false if !std::ptr::eq(types::value(&write.ty), &write.ty) => quote!(__typed::nowhere(false)),
+                false => quote!(__typed::nowhere(#optional)),
+            };
+            let number = crate::typed::number(&ty, &spelled);
             // Whether the tool is called is the model's choice, so that no reader may count on the key.
-            quote!(__adk::KeySpec::typed::<#ty>(#key, #spelled, true, false, #number, 0))
+            quote!(__adk::KeySpec::typed::<#ty>(#key, #spelled, true, false, #number, #place))
         });
         let keys: Vec<_> = keys.collect();
+        let module = crate::origin::module();
         meta.extend(quote! {
             .writes({ #aliases &[#(#keys),*] })
-            .module(::core::module_path!())
+            .module(#module)
         });
     }
     if args.long_running.is_some() {

@@ -91,15 +91,24 @@ pub(super) fn written(output: &ReturnType) -> String {
 
 /// What stands inside of `Result`, beside `Flow` and inside of `Option`.
 fn inside(ty: &Type) -> &Type {
+    value(plain(ty))
+}
+
+/// What stands inside of `Result` and beside `Flow`.
+fn plain(ty: &Type) -> &Type {
     let ty = argument(ty, "Result", 0).unwrap_or(ty);
-    let ty = match ty {
+    match ty {
         Type::Tuple(tuple) if tuple.elems.len() == 2 => match (tuple.elems.first(), tuple.elems.last()) {
             (Some(value), Some(flow)) if ends_in(flow, "Flow") => value,
             _ => ty,
         },
         _ => ty,
-    };
-    value(ty)
+    }
+}
+
+/// Whether that text is of what stands in an `Option`.
+pub(super) fn is_opened(output: &ReturnType) -> bool {
+    matches!(output, ReturnType::Type(_, ty) if ends_in(plain(ty), "Option"))
 }
 
 /// What stands inside of an `Option`; the type itself when it is none.

@@ -54,7 +54,7 @@ pub(in super::super) fn agents(agents: &[Decl], report: Report) -> TokenStream {
 fn agent(decl: &Decl, output: Option<&Typed>, fields: &Fields) -> (TokenStream, TokenStream) {
     let (attrs, vis, defined) = (&decl.attrs, &decl.vis, &decl.name);
     let (name, text) = (&names::unspanned(defined), names::plain(defined));
-    let id = quote!(::core::concat!(::core::module_path!(), "::", #text));
+    let id = crate::origin::definition(&text);
     let own = Declaration { number: 0, decl, output, fields };
     let declares = own.lower(name, &id, &[], &|_| None);
     let types = super::fits::written(name, output);

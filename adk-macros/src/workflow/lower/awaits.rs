@@ -18,6 +18,7 @@ impl Lower<'_> {
             let (n, question, name, typed) = (index(i), numbered("QUESTION", i), &step.name, &wait.typed);
             let (key, ty, spec) = (typed.key.text(), &typed.ty, key_spec(typed, 1));
             let text = docs::description(&typed.attrs);
+            let definition = crate::origin::definition(&format!("{owner}.{name}"));
             let timeout = wait.timeout.as_ref().map(|timeout| match timeout {
                 Timeout::Millis(millis) => {
                     let millis = Literal::u64_unsuffixed(*millis);
@@ -42,9 +43,7 @@ impl Lower<'_> {
                 impl __wire::Awaits<#n> for #owner {
                     const DECL: __wire::AwaitDecl = __wire::AwaitDecl::new(
                         __adk::AgentMeta::new(__adk::AgentKind::Await, #name)
-                            .definition(::core::concat!(
-                                ::core::module_path!(), "::", ::core::stringify!(#owner), ".", #name
-                            ))
+                            .defined(#definition)
                             .description(#question)
                             .prompts(&[#question])
                             .sources(&[""])

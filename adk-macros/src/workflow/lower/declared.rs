@@ -51,8 +51,7 @@ impl Lower<'_> {
             if seen.contains(&text) {
                 continue;
             }
-            let id =
-                quote!(::core::concat!(::core::module_path!(), "::", ::core::stringify!(#name), ".", #text));
+            let id = crate::origin::definition(&format!("{name}.{text}"));
             all.extend(match &decl.kind {
                 DeclKind::Llm { output, fields } => {
                     let own = Declaration { number, decl, output: output.as_deref(), fields };
@@ -67,13 +66,13 @@ impl Lower<'_> {
                         let (key, ty) = (crate::hash::key(&typed.key.text()), &typed.ty);
                         let text = names::type_text(ty);
                         let (of, optional) = (inside(ty), optional(ty));
-                        let number = quote!(__typed::Of::<#of>::NUMBER);
+                        let number = crate::typed::number(&of, &text);
                         quote!(__adk::KeySpec::typed::<#of>(#key, #text, #optional, false, #number, #place))
                     });
                     let writes = output.iter().map(|typed| key_spec(typed, 1));
                     quote! {
                         const #meta: __adk::AgentMeta<'static> = __adk::AgentMeta::new(__adk::AgentKind::Custom, #text)
-                            .definition(#id)
+                            .defined(#id)
                             .description(#description)
                             .reads(&[#(#reads),*])
                             .writes(&[#(#writes),*]);

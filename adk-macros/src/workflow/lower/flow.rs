@@ -96,11 +96,12 @@ impl Lower<'_> {
                 }
             }
         });
+        let module = crate::origin::module();
         quote! {
             const __SIZES: #check::Sizes = #check::sizes(&#name::SPEC);
             const fn __facts(answers: &[bool]) -> #facts {
                 #check::facts::<#steps, #rows, #pairs, #blocks, { __SIZES.names }, #sizes>(
-                    &#name::SPEC, ::core::module_path!(), answers, #told,
+                    &#name::SPEC, #module, answers, #told,
                 )
             }
             const __KNOWN: &#facts = &__facts(&[]);

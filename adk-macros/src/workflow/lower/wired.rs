@@ -6,6 +6,7 @@ use super::super::names::is_string;
 use super::super::plan::{Step, What};
 use super::{Lower, docs, index, key_spec, numbered, reading_spec};
 use crate::code::code;
+use crate::origin;
 use crate::typed::{READS, WRITES, places};
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -26,12 +27,12 @@ impl Lower<'_> {
         let writes = writes.map(|(typed, place)| key_spec(typed, place));
         let states = tree.items.states.iter().map(|typed| key_spec(typed, 0));
         let lets = tree.lets().map(|typed| key_spec(typed, 0));
-        let types = self.typed();
+        let (types, definition) = (self.typed(), origin::definition(&name.to_string()));
         quote! {
             #types
             impl __adk::MadeByMacro for #name {
                 const META: &'static __adk::AgentMeta<'static> = &__adk::AgentMeta::new(__adk::AgentKind::Workflow, #label)
-                    .definition(::core::concat!(::core::module_path!(), "::", ::core::stringify!(#name)))
+                    .defined(#definition)
                     .description(#description)
                     .reads(&[#(#reads),*])
                     .writes(&[#(#writes),*])

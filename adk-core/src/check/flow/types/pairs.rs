@@ -6,13 +6,12 @@
 
 use super::super::Flaw;
 use super::super::keys::Writer;
-use super::super::spelled::called;
+use super::super::spelled::{called, is_option};
 use super::super::walk::Walk;
 use super::{KEPT, READS, agree, cannot_agree};
-use crate::check::text::starts_with;
 use crate::spec::hash::{hash, mixed};
-use crate::spec::number::{NONE, UNKNOWN};
-use crate::spec::{KeySpec, StepKind};
+use crate::spec::number::{NONE, UNKNOWN, is_listed, is_none};
+use crate::spec::{KeySpec, Module, StepKind};
 
 /// Two types that the macro compares.
 #[doc(hidden)]
@@ -40,7 +39,7 @@ pub(in crate::check::flow) struct Asked<'t, 'a> {
     /// blocks.
     pub(in crate::check::flow) blocks: &'t mut [[usize; 3]],
     /// The module of the workflow.
-    pub(in crate::check::flow) module: &'a str,
+    pub(in crate::check::flow) module: Module<'a>,
 }
 
 /// What a step or an output says of a key.
@@ -52,7 +51,7 @@ pub(super) struct Said<'a> {
     /// Where its type stands; 0 for nowhere.
     pub(super) place: usize,
     /// The module of who says it, if it is not the step itself; empty where nobody knows it.
-    pub(super) module: Option<&'a str>,
+    pub(super) module: Option<Module<'a>>,
 }
 
 /// Whether a type is that of its key.
@@ -66,7 +65,7 @@ pub(super) enum Verdict {
 }
 
 impl Verdict {
-    const fn of(agree: bool) -> Self {
+    pub(super) const fn of(agree: bool) -> Self {
         if agree { Self::Agree } else { Self::Differ }
     }
 
@@ -93,15 +92,35 @@ impl<'a> Walk<'_, 'a> {
                 None => Verdict::Full,
             };
         }
+        if let Some(list) = self.list_around(writer) {
+            return self.compare_item(said, &list);
+        }
+        self.compare_names(said, writer)
+    }
+
+    /// The same by what both are called, where types are not compared by traits.
+    pub(super) const fn compare_names(&self, said: &Said<'a>, writer: &Writer<'a>) -> Verdict {
         if cannot_agree(&said.spec, writer) {
             return Verdict::Differ;
         }
         // Of what is written by hand nothing else is known.
-        let known = said.spec.number == NONE && writer.spec.number == NONE;
+        let known = is_none(said.spec.number) && is_none(writer.spec.number);
         if !known {
             return Verdict::Agree;
         }
         self.said(said).compare(&self.key(writer), writer.depth)
+    }
+
+    /// The same with the elements of a list, or of lists in a list.
+    pub(super) const fn compare_elements(&self, said: &Said<'a>, list: &Writer<'a>, taken: usize) -> Verdict {
+        let mut key = self.key(list);
+        if key.lists < taken {
+            return Verdict::Untold;
+        }
+        let own = self.said(said);
+        // What is known of the layout is that of the list.
+        (key.lists, key.layout) = (key.lists - taken, own.layout);
+        own.compare(&key, 0)
     }
 
     /// One mistake, one message: the first key for which there was no room says how much room there should be.
@@ -174,15 +193,15 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// The module in which a type is spelled.
-    const fn module_of(&self, at: usize, module: Option<&'a str>) -> &'a str {
+    const fn module_of(&self, at: usize, module: Option<Module<'a>>) -> Module<'a> {
         match (module, &self.asked) {
             (Some(module), _) => module,
             (None, _) if at < self.spec.steps.len() => match self.spec.steps[at].kind {
                 StepKind::Agent { meta, .. } => meta.module(),
-                _ => "",
+                _ => ("", 0),
             },
             (None, Some(asked)) => asked.module,
-            (None, None) => "",
+            (None, None) => ("", 0),
         }
     }
 }
@@ -191,19 +210,35 @@ impl<'a> Walk<'_, 'a> {
 struct Called {
     /// Its number, or that of its name; 0 for what nothing is known of.
     name: u64,
-    /// The lists around what has that name.
+    /// The lists around what has that name, as far as they are known to be those of the standard library.
     lists: usize,
     layout: u64,
 }
 
+/// Whether there is a `$crate` in it, which is another one in another crate.
+const fn says_crate(name: &str) -> bool {
+    let mut bytes = name.as_bytes();
+    while let [byte, rest @ ..] = bytes {
+        if *byte == b'$' {
+            return true;
+        }
+        bytes = rest;
+    }
+    false
+}
+
 impl Called {
-    const fn of(spec: &KeySpec<'_>, module: &str) -> Self {
-        let (name, lists) = called(spec.ty, spec.perhaps);
-        // `$crate` is another one in another crate.
-        let unknown = spec.number == UNKNOWN || module.is_empty() || starts_with(name, "$crate");
+    const fn of(spec: &KeySpec<'_>, (path, origin): Module<'_>) -> Self {
+        let (name, lists) = called(spec.ty, spec.perhaps, is_listed(spec.number));
+        // What is called otherwise and is an `Option` says nothing of what is in it but that.
+        let inside = spec.perhaps && !spec.opened && !is_option(spec.ty);
+        let unknown = spec.number == UNKNOWN || path.is_empty() || says_crate(name);
         match spec.number > NONE || unknown {
             true => Self { name: if spec.number > NONE { spec.number } else { 0 }, lists: 0, layout: 0 },
-            false => Self { name: mixed(hash(module), hash(name)), lists, layout: spec.layout },
+            false => {
+                let name = mixed(mixed(hash(path), origin), hash(name));
+                Self { name: mixed(name, inside as u64), lists, layout: spec.layout }
+            }
         }
     }
 

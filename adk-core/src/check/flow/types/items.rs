@@ -1,0 +1,54 @@
+//! The item of an `each`, where its type is not compared by traits: no spec says it, that of the list does.
+
+use super::super::keys::Writer;
+use super::super::walk::Walk;
+use super::agree;
+use super::pairs::{Said, Verdict};
+use crate::check::text::starts_with;
+use crate::spec::StepKind;
+use crate::spec::number::{UNKNOWN, holds, is_none, list_of, option_of};
+
+impl<'a> Walk<'_, 'a> {
+    /// Who says the type of the list, where an `each` writes its item.
+    pub(super) const fn list_around(&self, item: &Writer<'a>) -> Option<Writer<'a>> {
+        if item.at < self.spec.steps.len() && matches!(self.spec.steps[item.at].kind, StepKind::Each { .. }) {
+            return self.keys.all[self.rows[item.at].own as usize].writer;
+        }
+        None
+    }
+
+    /// Compares what is said of an item with the type of its list.
+    pub(super) const fn compare_item(&self, said: &Said<'a>, list: &Writer<'a>) -> Verdict {
+        let (mut list, mut taken) = (*list, 1);
+        while let Some(around) = self.list_around(&list) {
+            (list, taken) = (around, taken + 1);
+        }
+        if list.depth >= taken {
+            let item = Writer { depth: list.depth - taken, ..list };
+            return match agree(&said.spec, &item) {
+                Some(agree) => Verdict::of(agree),
+                None => self.compare_names(said, &item),
+            };
+        }
+        taken -= list.depth;
+        let (mut own, of) = (said.spec.number, list.spec.number);
+        if own == UNKNOWN || of == UNKNOWN {
+            return Verdict::Agree;
+        }
+        if is_none(own) != is_none(of) {
+            return Verdict::Differ;
+        }
+        if is_none(own) {
+            return self.compare_elements(said, &list, taken);
+        }
+        let mut perhaps = option_of(own);
+        while taken > 1 {
+            (own, perhaps, taken) = (list_of(own), list_of(perhaps), taken - 1);
+        }
+        match holds(of, own) || said.spec.perhaps && holds(of, perhaps) {
+            // Of an array the number says how long it is.
+            false if starts_with(list.spec.ty, "[") => Verdict::Untold,
+            holds => Verdict::of(holds),
+        }
+    }
+}
