@@ -81,7 +81,7 @@ fn first(name: String, item: Item, attrs: &[Attribute]) -> Option<Item> {
 }
 
 /// The block in which a macro of ours is called there, if nobody can have put it elsewhere.
-fn block(source: &source::Source, place: Place) -> Option<usize> {
+pub(crate) fn block(source: &source::Source, place: Place) -> Option<usize> {
     let piece = source.piece(place).filter(|piece| !piece.is_given)?;
     MACROS.contains(&source.called(place)?).then_some(piece.block)
 }
