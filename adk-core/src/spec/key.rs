@@ -40,7 +40,7 @@ pub struct KeySpec<'a> {
     /// Read as an `Option`, so that the type of the key may be one as well.
     #[serde(skip)]
     pub(crate) perhaps: bool,
-    /// Where [`crate::typed::Typed`] has its type, counted from 1; 0 for nowhere.
+    /// Where `typed::Typed` has its type, counted from 1; 0 for nowhere.
     #[serde(skip)]
     pub(crate) place: u8,
 }
@@ -93,7 +93,7 @@ impl<'a> KeySpec<'a> {
     }
 
     /// A key of a known type, as the macros write it: in one call, since each costs time in the user's crate. `hash` is the
-    /// name as a number, `number` that of the type, `place` where [`crate::typed::Typed`] has it.
+    /// name as a number, `number` that of the type, `place` where `typed::Typed` has it.
     #[doc(hidden)]
     #[allow(clippy::too_many_arguments)]
     pub const fn typed<T: 'static>(

@@ -13,6 +13,7 @@ pub const UNKNOWN: u64 = 0;
 pub(crate) const NONE: u64 = 1;
 
 /// A type that has a number.
+#[doc(hidden)]
 pub trait Numbered {
     /// The same for one type wherever it is asked for, and another for another type.
     const NUMBER: u64;
