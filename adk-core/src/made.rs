@@ -11,6 +11,7 @@ use crate::workflow::{self, Wired};
 use crate::{Agent, AgentMeta, BoxFuture, Content, DynAgent, Event, Flow, Result};
 
 /// What a macro says of an agent. Its name stands in what rustc says of `x.run(cx)` where `x` is no agent.
+#[doc(hidden)]
 pub trait MadeByMacro: Send + Sync {
     /// [`Agent::META`]: a reference, since it is made once for all who ask in a generic impl.
     const META: &'static AgentMeta<'static>;

@@ -1,6 +1,6 @@
 //! The types of keys, compared at compile time across modules and crates: what `key-type` asks.
 //!
-//! Each agent that a macro made says by [`Typed`] what it reads and writes. A workflow gives each of its steps, of its declared keys
+//! Each agent that a macro made says by `Typed` what it reads and writes. A workflow gives each of its steps, of its declared keys
 //! and of its outputs a number by [`At`]. Const evaluation says which two types are compared, by the numbers of whose
 //! they are and by their [places](Said), and [`Pair`] compares them. All of this works on known types only, which is what
 //! the macros have. Nothing here exists at run time.
@@ -69,6 +69,7 @@ pub const fn nowhere(optional: bool) -> u8 {
 }
 
 /// What an agent reads and writes, as types. Made by the macros.
+#[doc(hidden)]
 pub trait Typed {
     /// The keys that it reads, by the places that its description gives them: `(Is<A>, (Perhaps<B>, ()))`, of
     /// [`crate::check::READS`] at most.
@@ -86,7 +87,7 @@ impl<R, W> Typed for Declared<R, W> {
     type Writes = W;
 }
 
-/// A type in a list of [`Typed`], by its place, counted from 1; what is behind the end is [`Nothing`].
+/// A type in a list of `Typed`, by its place, counted from 1; what is behind the end is [`Nothing`].
 pub trait Nth<const PLACE: usize> {
     /// [`Is`], [`Perhaps`] or [`Nothing`].
     type Key;
@@ -136,6 +137,7 @@ places! { Reads: 1 1, 2 2, 3 3, 4 4, 5 5, 6 6, 7 7, 8 8, 9 9, 10 10, 11 11, 12 1
 places! { Writes: 17 1, 18 2, 19 3, 20 4, 21 5, 22 6, 23 7, 24 8, }
 
 /// The keys of an agent that is written by hand, as `#[agent(reads(...), writes(...))]` says them.
+#[doc(hidden)]
 pub trait Keyed {
     /// The keys that it reads.
     const READS: &'static [KeySpec<'static>];

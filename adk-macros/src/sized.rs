@@ -42,12 +42,14 @@ pub(crate) fn own(ty: &mut Type) -> Vec<Unsized> {
 
 /// Looks at what has to have a size.
 fn value(ty: &mut Type, found: &mut Vec<Unsized>) {
+    let (span, shown) = (ty.span(), ty.clone());
     let (help, owned): (_, Type) = match ty {
         Type::Path(path) if path.qself.is_none() && path.path.is_ident("str") => {
             ("write `String`".to_owned(), parse_quote!(String))
         }
         Type::Slice(slice) => {
-            inside(&mut slice.elem, found);
+            // What is to be written says both.
+            value(&mut slice.elem, &mut Vec::new());
             let elem = &slice.elem;
             (format!("write `Vec<{}>`", type_text(elem)), parse_quote!(Vec<#elem>))
         }
@@ -60,7 +62,7 @@ fn value(ty: &mut Type, found: &mut Vec<Unsized>) {
         Type::Group(group) => return value(&mut group.elem, found),
         _ => return inside(ty, found),
     };
-    found.push(Unsized { span: ty.span(), shown: type_text(ty), help });
+    found.push(Unsized { span, shown: type_text(&shown), help });
     *ty = owned;
 }
 

@@ -5,7 +5,7 @@
 //! well. Beside that block stands what has its name and nothing else. Which block an item stands in is read from its file.
 //! What a macro wrote, or gets, may be put into modules of their own, and is left as it is.
 
-use crate::source::{self, Place, Scope};
+use crate::source::{self, Call, Place, Scope};
 use crate::workflow::unraw;
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
@@ -66,15 +66,16 @@ fn first(name: String, item: Item, attrs: &[Attribute]) -> Option<Item> {
         return None;
     }
     static SEEN: Mutex<Option<Seen>> = Mutex::new(None);
-    let call = source::call()?;
-    // If nobody can have put it elsewhere.
-    let is_given = matches!(call.around.scope, Scope::Call(_) | Scope::Made(_));
-    if is_given || !MACROS.contains(&call.name.as_str()) {
-        return None;
-    }
+    let call = ours()?;
     let mut seen = SEEN.lock().ok()?;
     let others = seen.get_or_insert_default().entry((call.file, call.around.bracket, name)).or_default();
     let found = others.iter().find(|(place, _)| *place != call.place).map(|(_, item)| *item);
     others.push((call.place, item));
     found
+}
+
+/// The call of a macro of ours that is expanded, if nobody can have put it elsewhere.
+pub(crate) fn ours() -> Option<Call> {
+    let is_given = |call: &Call| matches!(call.around.scope, Scope::Call(_) | Scope::Made(_));
+    source::call().filter(|call| !is_given(call) && MACROS.contains(&call.name.as_str()))
 }

@@ -24,6 +24,11 @@ pub struct Page {
     pub lines: [str; 2],
 }
 
+#[agent]
+fn forget(lines: [str], pages: Vec<[Option<str>]>) {
+    drop((lines, pages));
+}
+
 workflow! {
     pub Article(notes: Option<str>, lines: Vec<str>, words: Vec<Vec<u8>>) {
         measure(text = notes);

@@ -19,6 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// What a macro writes for each `agent NAME { ... }`: the declaration, as a const of a type and a number.
+#[doc(hidden)]
 pub trait Declares<const N: usize> {
     /// The declaration.
     const DECL: LlmDecl;

@@ -43,7 +43,7 @@ pub struct KeySpec<'a> {
     /// Its type is spelled without the `Option` around it.
     #[serde(skip)]
     pub(crate) opened: bool,
-    /// Where [`crate::typed::Typed`] has its type, counted from 1; 0 for nowhere.
+    /// Where `typed::Typed` has its type, counted from 1; 0 for nowhere.
     #[serde(skip)]
     pub(crate) place: u8,
 }
@@ -97,7 +97,7 @@ impl<'a> KeySpec<'a> {
     }
 
     /// A key of a known type, as the macros write it: in one call, since each costs time in the user's crate. `hash` is the
-    /// name as a number, `number` that of the type, `place` where [`crate::typed::Typed`] has it, with [`OPENED`] where `ty` is
+    /// name as a number, `number` that of the type, `place` where `typed::Typed` has it, with [`OPENED`] where `ty` is
     /// what stands in an `Option`.
     #[doc(hidden)]
     #[allow(clippy::too_many_arguments)]

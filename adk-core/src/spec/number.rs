@@ -15,6 +15,7 @@ const LISTED: u64 = 1;
 pub(crate) const NONE: u64 = 2;
 
 /// A type that has a number.
+#[doc(hidden)]
 pub trait Numbered {
     /// The same for one type wherever it is asked for, and another for another type.
     const NUMBER: u64;

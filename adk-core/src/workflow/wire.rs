@@ -103,6 +103,7 @@ impl<T: Agent> IsAgent for T {
 }
 
 /// What `workflow!` implements for each workflow, with whether it can run live.
+#[doc(hidden)]
 pub trait LiveIf<const YES: bool> {}
 
 /// The one place where a tool has to be one.

@@ -104,10 +104,31 @@ fn once(input: &mut DeriveInput, report: &mut Report) -> bool {
     };
     match &mut input.data {
         Data::Struct(data) => [&mut data.fields].into_iter().for_each(of_variants),
-        Data::Enum(data) => data.variants.iter_mut().map(|variant| &mut variant.fields).for_each(of_variants),
+        Data::Enum(data) => {
+            data.variants.iter_mut().map(|variant| &mut variant.fields).for_each(of_variants);
+            any |= variants(data, report);
+        }
         Data::Union(_) => {}
     }
     any
+}
+
+/// The same for variants.
+fn variants(data: &mut syn::DataEnum, report: &mut Report) -> bool {
+    let mut seen: Vec<String> = Vec::new();
+    let before = data.variants.len();
+    let all = std::mem::take(&mut data.variants).into_iter().filter(|variant| {
+        let name = variant.ident.to_string();
+        let is_new = !seen.contains(&name);
+        if !is_new {
+            let text = format!("the variant `{name}` is declared twice");
+            report.at(variant.ident.span(), text, "remove one of them");
+        }
+        seen.push(name);
+        is_new
+    });
+    data.variants = all.collect();
+    data.variants.len() < before
 }
 
 /// The type without what other crates know of it.

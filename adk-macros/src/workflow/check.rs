@@ -10,6 +10,7 @@ mod transfer;
 pub(super) use circles::circles;
 
 use super::ast::{Decl, DeclKind, Workflow};
+use super::names::plain;
 use super::plan::Plan;
 use super::report::Report;
 
@@ -22,6 +23,12 @@ pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut
     names::steps(tree, plan, report);
     keys::workflow(tree, plan, report);
     limits::workflow(tree, plan, report);
+    if let Some(name) = &tree.name {
+        let steps = plan.steps.iter().filter(|step| !step.told).filter_map(|step| names::path_name(step));
+        let mut calls: Vec<_> = steps.map(plain).collect();
+        tree.items.agents.iter().for_each(|decl| calls.extend(circles::tools(decl)));
+        crate::calls::know(plain(name), calls);
+    }
 }
 
 /// Looks at agents outside of a workflow.

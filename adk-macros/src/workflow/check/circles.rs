@@ -19,6 +19,9 @@ pub(in super::super) fn circles(agents: &mut [Decl], workflow: Option<&Ident>, r
         .map(|decl| fields(decl).iter().flat_map(|all| &all.transfer).filter_map(number).collect())
         .collect();
     for (by, decl) in agents.iter_mut().enumerate() {
+        let own = workflow.map_or_else(|| plain(&decl.name), plain);
+        let back = crate::calls::back(&own, &tools(decl).collect::<Vec<_>>());
+        let agent = plain(&decl.name);
         let DeclKind::Llm { fields, .. } = &mut decl.kind else { continue };
         fields.tools.retain(|tool| {
             let text = match number(&tool.path).filter(|_| tool.is_agent) {
@@ -31,13 +34,28 @@ pub(in super::super) fn circles(agents: &mut [Decl], workflow: Option<&Ident>, r
                     "agent-reused: `{}` is this workflow itself, which cannot be a tool of its own agents; help: remove it, or declare a workflow of its own for what the tool does",
                     path_text(&tool.path)
                 ),
-                None => return true,
+                None => match tool.path.get_ident().and_then(|name| back.get(&plain(name))) {
+                    Some(way) if tool.is_agent => format!(
+                        "{}, so it cannot be a tool of agent `{agent}`; help: take one of these tools or steps away, or declare a second agent for it",
+                        crate::calls::told(way, &own)
+                    ),
+                    _ => return true,
+                },
             };
             let span = super::super::names::last(&tool.path).map_or_else(proc_macro2::Span::call_site, Ident::span);
             report.at(span, text);
             false
         });
+        if workflow.is_none() {
+            crate::calls::know(own, tools(decl).collect());
+        }
     }
+}
+
+/// The agents that are tools of an agent, by their names alone.
+pub(super) fn tools(decl: &Decl) -> impl Iterator<Item = String> {
+    let tools = fields(decl).into_iter().flat_map(|fields| &fields.tools);
+    tools.filter(|tool| tool.is_agent).filter_map(|tool| tool.path.get_ident()).map(plain)
 }
 
 fn fields(decl: &Decl) -> Option<&Fields> {

@@ -88,12 +88,18 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report) {
             _ => drop(names.insert(target.name.clone(), Taken::Agent)),
         }
     }
+    let back = back(tree, plan);
     for step in &mut plan.steps {
         if step.name.is_empty() || !step.named {
             continue;
         }
         if itself(tree, step, report) {
             step.told = true;
+            continue;
+        }
+        if runs_it(tree, step, &back, report) {
+            // Nor has it a name, which may be that of a workflow that runs this one.
+            (step.told, step.named) = (true, false);
             continue;
         }
         if step_name(step, report) || reused(step, &mut paths, report) {
@@ -220,6 +226,38 @@ fn itself(tree: &Workflow, step: &Step<'_>, report: &mut Report) -> bool {
         report.at(span, text);
     }
     is_itself
+}
+
+/// The steps that run this workflow in turn, by their names.
+fn back(tree: &Workflow, plan: &Plan<'_>) -> HashMap<String, Vec<String>> {
+    let Some(name) = &tree.name else { return HashMap::new() };
+    let names: Vec<_> = plan.steps.iter().filter_map(|step| path_name(step)).map(plain).collect();
+    crate::calls::back(&plain(name), &names)
+}
+
+/// The name of a step that is run by its name alone, and is not declared here.
+pub(super) fn path_name<'s>(step: &Step<'s>) -> Option<&'s syn::Ident> {
+    match step.what {
+        What::Path(run) => run.path.get_ident(),
+        _ => None,
+    }
+}
+
+/// A workflow that runs this one.
+fn runs_it(
+    tree: &Workflow,
+    step: &Step<'_>,
+    back: &HashMap<String, Vec<String>>,
+    report: &mut Report,
+) -> bool {
+    let (Some(name), Some(own)) = (path_name(step), &tree.name) else { return false };
+    let way = back.get(&plain(name));
+    if let Some(way) = way {
+        let fact = crate::calls::told(way, &plain(own));
+        let help = "take one of these steps away, or repeat steps with `loop(max = 5) < ... >`";
+        report.at(name.span(), format!("{fact}, so it cannot be a step of it; help: {help}"));
+    }
+    way.is_some()
 }
 
 /// A name that cannot be one.

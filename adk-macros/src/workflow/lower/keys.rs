@@ -249,9 +249,9 @@ fn first(seen: &mut Vec<String>, typed: &Typed) -> bool {
     is_first
 }
 
-/// `Debug`, `Clone` and `PartialEq`, where all types have them.
+/// `Debug`, `Clone` and `PartialEq`, where all types have them; of most that is known, and needs no place in the docs.
 fn derives(name: &Ident, all: &[&Typed]) -> TokenStream {
-    let types: Vec<_> = all.iter().map(|typed| &typed.ty).collect();
+    let types: Vec<_> = all.iter().map(|typed| &typed.ty).filter(|ty| !crate::typed::is_plain(ty)).collect();
     let fields: Vec<_> = all.iter().map(|typed| typed.field_used()).collect();
     quote! {
         impl ::core::fmt::Debug for #name where #(for<'__any> #types: ::core::fmt::Debug),* {

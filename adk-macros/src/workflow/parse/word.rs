@@ -54,8 +54,8 @@ pub(super) fn opens(input: ParseStream<'_>) -> syn::Result<Option<(Ident, bool)>
             has_arguments || element || ahead.peek(Lit)
         }
         _ if is_known => {
-            let bare = ahead.peek(Ident) && ahead.peek2(Token![=]);
-            has_arguments || bare || ahead.peek(Lit) || ahead.peek(token::Bracket)
+            // `parallel critic` too: two names are no step.
+            has_arguments || ahead.peek(Ident) || ahead.peek(Lit) || ahead.peek(token::Bracket)
         }
         // `mach severity < ... >`, `eahc item in items < ... >`. Only then: to look for what is near takes time.
         _ if has_arguments || !ahead.peek(Ident) => false,
