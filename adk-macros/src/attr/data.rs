@@ -66,7 +66,9 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
         of_values.iter().filter(|(name, _)| !is_own(name)).map(|(_, path)| path).collect();
     let of_types = (!is_own("JsonSchema")).then(|| quote!(#private::schemars::JsonSchema));
     let numbered = numbered(&input, &private);
-    let copies = parts::copies(&input).filter(|_| of_types.is_some());
+    // To editors the type itself has its derives.
+    let asks = of_types.is_some() && crate::facade::is_compiled();
+    let copies = if asks { parts::copies(&input) } else { None };
     let item = if is_generic { item } else { closed::data(item) };
     let Some(Copies { of_values: value, of_types: ty, asked }) = copies else {
         return report.beside(quote! {

@@ -56,10 +56,7 @@ pub(super) fn copies(input: &DeriveInput) -> Option<Copies> {
         }
         for ty in parts {
             let mut part = asked.alias(ty);
-            // To an editor it would be one more name in the user's place.
-            if crate::facade::is_compiled() {
-                part.set_span(caret(ty));
-            }
+            part.set_span(caret(ty));
             asked.questions.extend(quote!(let () = <#part as __parts::Part>::YES;));
         }
         let alias = asked.alias(&value.ty);
