@@ -22,7 +22,9 @@ mod told;
 mod tree;
 mod wired;
 
-use super::ast::{Decl, DeclKind, Workflow};
+pub(super) use alone::agents;
+
+use super::ast::Workflow;
 use super::names;
 use super::plan::{Plan, Step, What};
 use super::report::Report;
@@ -112,21 +114,6 @@ impl<'a> Lower<'a> {
         let has_guard = plan.steps.iter().any(is_guarded);
         Self { tree, plan, name: names::unspanned(name), has_each, has_guard }
     }
-}
-
-/// The whole expansion of `llm::agent!`.
-pub(super) fn agents(agents: &[Decl], report: Report) -> TokenStream {
-    let mut seen: Vec<String> = Vec::new();
-    let mut all = TokenStream::new();
-    for decl in agents {
-        let name = names::plain(&decl.name);
-        if !seen.contains(&name) && matches!(decl.kind, DeclKind::Llm { .. }) {
-            all.extend(alone::agent(decl));
-        }
-        seen.push(name);
-    }
-    all.extend(report.into_tokens());
-    all
 }
 
 /// Lints that have nothing to say about an expansion.

@@ -1,47 +1,78 @@
 //! The agents of `llm::agent!`: a type for each.
 
-use super::super::ast::{Decl, DeclKind};
+use super::super::ast::{Decl, DeclKind, Fields, Typed};
 use super::super::names;
+use super::super::report::Report;
 use super::declared::Declaration;
 use crate::code::code;
 use crate::facade;
 use proc_macro2::TokenStream;
 use quote::quote;
+use std::collections::HashSet;
 
-/// An agent of `llm::agent!`: a struct of its name.
-pub(super) fn agent(decl: &Decl) -> TokenStream {
-    let DeclKind::Llm { output, fields } = &decl.kind else {
-        return TokenStream::new();
-    };
+/// The whole expansion of `llm::agent!`.
+///
+/// The short names stand around the impls of all agents. At each of them, rustc would read the text of the whole call for
+/// every name that one of them has no use for: gigabytes for 3,000 agents.
+pub(in super::super) fn agents(agents: &[Decl], report: Report) -> TokenStream {
+    let mut seen = HashSet::new();
+    let (mut structs, mut impls) = (TokenStream::new(), TokenStream::new());
+    for decl in agents {
+        if let (true, DeclKind::Llm { output, fields }) = (seen.insert(names::plain(&decl.name)), &decl.kind)
+        {
+            let (defined, block) = agent(decl, output.as_deref(), fields);
+            structs.extend(defined);
+            impls.extend(block);
+        }
+    }
+    let errors = report.into_tokens();
+    if impls.is_empty() {
+        return errors;
+    }
+    let (allow, short) = (super::allow(), facade::names_of_workflows());
+    quote! {
+        #structs
+        #allow
+        const _: () = {
+            #short
+            #impls
+        };
+        #errors
+    }
+}
+
+/// An agent of `llm::agent!`: a struct of its name, and what is implemented for it.
+fn agent(decl: &Decl, output: Option<&Typed>, fields: &Fields) -> (TokenStream, TokenStream) {
     let (attrs, vis, defined) = (&decl.attrs, &decl.vis, &decl.name);
     let (name, text) = (&names::unspanned(defined), names::plain(defined));
     let id = quote!(::core::concat!(::core::module_path!(), "::", #text));
-    let own = Declaration { number: 0, decl, output: output.as_deref(), fields };
+    let own = Declaration { number: 0, decl, output, fields };
     let declares = own.lower(name, &id, &[], &|_| None);
-    let types = super::fits::written(name, output.as_deref());
-    let (allow, adk, short) = (super::allow(), facade::private(), facade::names_of_workflows());
+    let types = super::fits::written(name, output);
+    let (allow, adk) = (super::allow(), facade::private());
     let deprecated = super::deprecated(attrs);
     let fallback = (!attrs.iter().any(crate::docs::is_doc)).then(|| {
         let doc = format!("The LLM agent `{text}`.");
         quote!(#[doc = #doc])
     });
     let impls = impls(name);
-    quote! {
+    let defined = quote! {
         #(#attrs)*
         #fallback
         #allow
         #vis struct #defined {
             agent: #adk::llm::Declared<#name, 0>,
         }
-        #allow
+    };
+    let block = quote! {
         #deprecated
         const _: () = {
-            #short
             #declares
             #types
             #impls
         };
-    }
+    };
+    (defined, block)
 }
 
 /// What an agent of `llm::agent!` is beside its declaration.
@@ -75,4 +106,19 @@ fn impls(name: &proc_macro2::Ident) -> TokenStream {
             }}
         }}"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::workflow::llm_agent;
+    use quote::{format_ident, quote};
+
+    /// Names of an import that are not used cost rustc the text of the whole call, each of them.
+    #[test]
+    fn the_short_names_are_imported_once_for_all_agents() {
+        let agents = (0..20).map(|n| format_ident!("agent_{n}"));
+        let all = llm_agent(quote!(#(agent #agents { instruction: "Hello." })*)).to_string();
+        assert_eq!(all.matches("struct agent_").count(), 20);
+        assert_eq!(all.matches("self as __wire").count(), 1);
+    }
 }

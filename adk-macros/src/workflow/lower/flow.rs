@@ -7,7 +7,7 @@ use super::super::ast::{DeclKind, Typed};
 use super::super::plan::{Step, What};
 use super::{Lower, index, numbered, raise};
 use crate::code::{code, read};
-use crate::typed::{READS, list, places};
+use crate::typed::{READS, is_plain, list, places};
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 
@@ -137,11 +137,26 @@ impl Lower<'_> {
     }
 
     /// How many pairs of types without a number can be compared: each costs rustc a million instructions, whether it is needed or
-    /// not. In a large workflow few steps have one.
+    /// not. In a large workflow few steps have one. What is spelled so that its type has a number needs none.
     fn room(&self) -> usize {
-        let steps = self.plan.steps.iter().filter(|step| step.is_agent()).count();
-        let declared = self.declared_keys().count() + self.tree.outputs.len();
+        let steps =
+            self.plan.steps.iter().filter(|step| step.is_agent() && self.may_need_a_pair(step)).count();
+        let declared =
+            self.declared_keys().chain(&self.tree.outputs).filter(|typed| !is_plain(&typed.ty)).count();
         self.tree.type_pairs.unwrap_or(2 + declared + steps.min(16) + steps / 16)
+    }
+
+    /// Whether a type without a number may stand in what is said of an agent.
+    fn may_need_a_pair(&self, step: &Step<'_>) -> bool {
+        let needs = |typed: &Typed| !is_plain(&typed.ty);
+        let decl = step.declared().and_then(|number| self.tree.items.agents.get(number));
+        match decl.map(|decl| &decl.kind) {
+            Some(DeclKind::Llm { output, .. }) => output.iter().any(|typed| needs(typed)),
+            Some(DeclKind::Described { reads, output, .. }) => {
+                reads.iter().any(needs) || output.iter().any(|typed| needs(typed))
+            }
+            Some(DeclKind::Given { .. }) | None => true,
+        }
     }
 
     /// Inputs, `let` and `state`, in the order in which they are numbered.
@@ -217,5 +232,29 @@ impl Lower<'_> {
             type #item_alias = <#alias as __typed::Element<{ #(#told;)* #is_list }>>::Key;
             impl __typed::At<#number> for __Keys { type Agent = __typed::Declared<(), (#item_alias, ())>; }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::workflow::workflow;
+    use quote::quote;
+
+    fn pairs(input: proc_macro2::TokenStream) -> usize {
+        workflow(input).to_string().replace(' ', "").matches("__typed::Pair<").count()
+    }
+
+    #[test]
+    fn there_is_room_for_what_may_have_no_number() {
+        let plain = quote!(pub W(topic: &str) -> draft: String {
+            agent writer -> draft: String { instruction: "Write about {topic}." }
+            writer
+        });
+        assert_eq!(pairs(plain), 2);
+        let own = quote!(pub W(topic: Topic) -> draft: Draft {
+            agent writer -> draft: Draft { instruction: "Write about {topic}." }
+            writer; review
+        });
+        assert_eq!(pairs(own), 2 + 2 + 2);
     }
 }
