@@ -22,6 +22,8 @@ pub mod model;
 mod name;
 mod outbox;
 mod panic;
+#[doc(hidden)]
+pub mod parts;
 mod path;
 mod probe;
 mod rehearsal;
@@ -79,6 +81,6 @@ pub type BoxStream<'a, T> = std::pin::Pin<Box<dyn futures_core::Stream<Item = T>
 pub mod __private {
     pub use crate::made::{MadeByMacro, Making};
     pub use crate::probe::{OfFlow, OfResult, Otherwise, Probe, refuse};
-    pub use crate::{function, tool::args, typed};
+    pub use crate::{function, parts, tool::args, typed};
     pub use {schemars, serde, serde_json};
 }

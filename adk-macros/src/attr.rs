@@ -8,6 +8,7 @@ mod lent;
 mod lifetimes;
 mod lower;
 mod parse;
+mod parts;
 mod report;
 mod spelling;
 #[cfg(test)]

@@ -150,6 +150,20 @@ pub fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     .into()
 }
 
+/// Takes an item away, which derives before it have read: `#[data]` gives them copies of a type.
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn erase(_: TokenStream, _: TokenStream) -> TokenStream {
+    TokenStream::new()
+}
+
+/// Nothing but the attributes of the derives that read a copy, so that they may stand on the type itself.
+#[doc(hidden)]
+#[proc_macro_derive(Helpers, attributes(serde, schemars))]
+pub fn helpers(_: TokenStream) -> TokenStream {
+    TokenStream::new()
+}
+
 #[doc = include_str!("../docs/links.md")]
 #[doc = include_str!("../docs/language.md")]
 #[proc_macro]

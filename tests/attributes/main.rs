@@ -6,4 +6,5 @@
 mod support;
 
 mod agents;
+mod data;
 mod tools;

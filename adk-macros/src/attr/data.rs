@@ -1,15 +1,17 @@
 //! `#[data]`: the derives that a type needs to be an argument, a result or a key.
 
+use super::parts::{self, Copies};
 use super::report::Report;
 use super::{closed, lifetimes};
 use crate::docs;
 use crate::sized::{self, Unsized};
 use crate::twice::{self, Item};
-use proc_macro2::{Ident, Span, TokenStream};
+use crate::workflow::type_text;
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Data, DeriveInput, Field, Fields, Path, Token};
+use syn::{Attribute, Data, DeriveInput, Field, Fields, Path, Token, Type};
 
 pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = Report::new("syntax");
@@ -39,17 +41,10 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     let item = if mended || borrows || is_generic { input.to_token_stream() } else { item };
     let private = crate::facade::private();
     let own: Vec<String> = input.attrs.iter().flat_map(derived).collect();
-    let derives = [
-        ("Clone", quote!(::core::clone::Clone)),
-        ("Debug", quote!(::core::fmt::Debug)),
-        ("Serialize", quote!(#private::serde::Serialize)),
-        ("Deserialize", quote!(#private::serde::Deserialize)),
-        ("JsonSchema", quote!(#private::schemars::JsonSchema)),
-    ];
-    let derives = derives.iter().filter(|(name, _)| !own.iter().any(|own| own == name)).map(|(_, path)| path);
     let text = |path: TokenStream| path.to_string().replace(' ', "");
     let serde = text(quote!(#private::serde));
     let schemars = text(quote!(#private::schemars));
+    let serde = quote!(#[serde(crate = #serde)]);
     // schemars puts undocumented variants first.
     let documented =
         |data: &syn::DataEnum| data.variants.iter().any(|variant| variant.attrs.iter().any(docs::is_doc));
@@ -60,15 +55,52 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
         }
         _ => None,
     };
+    let schemars = quote!(#[schemars(crate = #schemars)] #order);
+    let is_own = |name: &str| own.iter().any(|own| own == name);
+    let of_values = [
+        ("Clone", quote!(::core::clone::Clone)),
+        ("Debug", quote!(::core::fmt::Debug)),
+        ("Serialize", quote!(#private::serde::Serialize)),
+        ("Deserialize", quote!(#private::serde::Deserialize)),
+    ];
+    let of_values: Vec<_> =
+        of_values.iter().filter(|(name, _)| !is_own(name)).map(|(_, path)| path).collect();
+    let of_types = (!is_own("JsonSchema")).then(|| quote!(#private::schemars::JsonSchema));
     let numbered = numbered(&input, &private);
+    // To editors the type itself has its derives.
+    let asks = of_types.is_some() && crate::facade::is_compiled();
+    let copies = if asks { parts::copies(&input) } else { None };
     let item = if is_generic { item } else { closed::data(item) };
-    let all = quote! {
-        #[derive(#(#derives),*)]
-        #[serde(crate = #serde)]
-        #[schemars(crate = #schemars)]
-        #order
-        #item
-        #numbered
+    let all = match copies {
+        None => quote! {
+            #[derive(#(#of_values,)* #of_types)]
+            #serde
+            #schemars
+            #item
+            #numbered
+        },
+        Some(Copies { of_values: value, of_types: ty, asked }) => {
+            // Attributes of the derives may stand on the type itself when one of its derives has them.
+            let helpers = parts::has_helpers(&mut input).then(|| quote!(#[derive(#private::Helpers)]));
+            quote! {
+                #helpers
+                #item
+                #numbered
+                #[allow(deprecated)]
+                const _: () = {
+                    use #private::parts as __parts;
+                    #asked
+                    #[derive(#(#of_values),*)]
+                    #serde
+                    #[#private::erase]
+                    #value
+                    #[derive(#of_types)]
+                    #schemars
+                    #[#private::erase]
+                    #ty
+                };
+            }
+        }
     };
     report.beside(twice::once(&input.ident, Item::Type, &input.attrs, all))
 }
@@ -152,8 +184,27 @@ pub(crate) fn alone(item: TokenStream) -> TokenStream {
 fn own_fields(input: &mut DeriveInput, report: &mut Report) -> bool {
     let mut any = false;
     for field in fields(input) {
-        if let Some(span) = super::check::word(&field.ty, "impl") {
-            report.at(span, "`impl Trait` says no type", "write the type itself");
+        if let Type::Reference(reference) = &field.ty
+            && reference.mutability.is_some()
+        {
+            let (shown, owned) = (type_text(&field.ty), reference.elem.clone());
+            let help = format!("write `{}`", type_text(&owned));
+            report.at(
+                field.ty.span(),
+                format!("`{shown}` is borrowed to be changed, and data is read"),
+                help,
+            );
+            field.ty = *owned;
+            any = true;
+        }
+        let none = match &field.ty {
+            Type::Never(never) => Some((never.span(), "`!` has no values, so no field can hold one")),
+            ty => super::check::word(ty, "impl")
+                .map(|span| (span, "`impl Trait` says no type"))
+                .or_else(|| placeholder(ty).map(|span| (span, "`_` says no type"))),
+        };
+        if let Some((span, fact)) = none {
+            report.at(span, fact, "write the type itself");
             field.ty = syn::parse_quote!(());
             any = true;
         }
@@ -164,6 +215,29 @@ fn own_fields(input: &mut DeriveInput, report: &mut Report) -> bool {
         any = true;
     }
     any
+}
+
+/// Where a `_` stands that is no lifetime.
+fn placeholder(ty: &Type) -> Option<Span> {
+    fn find(tokens: TokenStream) -> Option<Span> {
+        let mut tokens = tokens.into_iter();
+        while let Some(token) = tokens.next() {
+            let found = match token {
+                TokenTree::Punct(punct) if punct.as_char() == '\'' => {
+                    tokens.next();
+                    None
+                }
+                TokenTree::Ident(word) if word == "_" => Some(word.span()),
+                TokenTree::Group(group) => find(group.stream()),
+                _ => None,
+            };
+            if found.is_some() {
+                return found;
+            }
+        }
+        None
+    }
+    if crate::typed::is_plain(ty) { None } else { find(ty.to_token_stream()) }
 }
 
 pub(super) fn fields(input: &mut DeriveInput) -> Vec<&mut Field> {

@@ -68,7 +68,7 @@ fn borrowed(field: &mut Field) -> bool {
     is_new
 }
 
-fn mentions(tokens: TokenStream, words: &[&str]) -> bool {
+pub(super) fn mentions(tokens: TokenStream, words: &[&str]) -> bool {
     tokens.into_iter().any(|token| match token {
         TokenTree::Ident(word) => words.iter().any(|one| word == one),
         TokenTree::Group(group) => mentions(group.stream(), words),

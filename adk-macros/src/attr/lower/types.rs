@@ -117,7 +117,7 @@ pub(super) fn value(ty: &Type) -> &Type {
 }
 
 /// Where to point when a type is meant: its last name, or that of what is borrowed or perhaps there.
-pub(super) fn caret(ty: &Type) -> Span {
+pub(crate) fn caret(ty: &Type) -> Span {
     match ty {
         Type::Reference(reference) => caret(&reference.elem),
         Type::Slice(slice) => caret(&slice.elem),
@@ -133,7 +133,7 @@ pub(super) fn caret(ty: &Type) -> Span {
 }
 
 /// Where to point when the value that a function returns is meant, and where when its error is.
-pub(super) fn carets(sig: &Signature) -> (Span, Span) {
+pub(crate) fn carets(sig: &Signature) -> (Span, Span) {
     match &sig.output {
         ReturnType::Type(_, ty) => {
             (caret(inside(ty)), argument(ty, "Result", 1).map_or_else(|| caret(ty), caret))
