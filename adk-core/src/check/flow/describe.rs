@@ -142,6 +142,25 @@ const fn writer_below<'a>(spec: &Spec<'a>, at: usize, key: &str, ty: &str) -> Op
     found
 }
 
+/// Who reads a key as that type, when it is not the agent of the step itself.
+const fn reader_below<'a>(spec: &Spec<'a>, at: usize, key: &str, ty: &str) -> Option<&'a str> {
+    let StepKind::Agent { meta, .. } = spec.steps[at].kind else { return None };
+    let (mut all, mut found) = (Effects::of(meta, spec.steps[at].renames), None);
+    while let Some(effect) = all.next() {
+        if let Act::Read { spec, target, .. } = effect.act
+            && same(effect.key, key)
+            && same(spec.ty, ty)
+        {
+            match target {
+                None => return None,
+                Some(_) if found.is_none() => found = target,
+                Some(_) => {}
+            }
+        }
+    }
+    found
+}
+
 /// Whether a step reads a key, or something inside of it does.
 const fn reads(spec: &Spec<'_>, at: usize, key: &str) -> bool {
     match spec.steps[at].kind {

@@ -4,7 +4,7 @@ use super::super::Fault;
 use super::super::keys::Writer;
 use super::super::spelled::{alike, is_option};
 use super::named::{options, owned};
-use super::{below, holds, same, who, writer_below, writes, written_as};
+use super::{below, holds, reader_below, same, who, writer_below, writes, written_as};
 use crate::check::message::Message;
 use crate::spec::{AgentKind, Spec, StepKind};
 
@@ -31,7 +31,10 @@ pub(super) const fn read(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, ty
             m.push("; help: name a key that holds a list");
         }
         _ => {
-            who(m, spec, fault.at);
+            match reader_below(spec, fault.at, key, ty) {
+                Some(name) => below(m, spec, fault.at, name, false),
+                None => who(m, spec, fault.at),
+            }
             m.all(&[" reads `", key, "` as `", ty, "`, but "]);
             written_by(m, spec, key, writer);
             let ty = if is_workflow(spec, fault.at) { whole(ty, writer) } else { ty };
