@@ -229,6 +229,9 @@ impl Parser {
 
     /// Items, then steps.
     fn body(&mut self, input: ParseStream<'_>) -> Vec<Node> {
+        if let Some((_, fault)) = expect::inner(input) {
+            self.report.parse(fault);
+        }
         loop {
             if self.told_of(input) {
                 break;
