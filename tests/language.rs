@@ -253,8 +253,8 @@ fn descriptions() {
     assert_eq!(meta(SPEC, "tooled").sources, ["self::TRIAGE"]);
     assert_eq!(meta(SPEC, "judge").sources, [""]);
 
-    // One call, where nothing makes it ask again; an alias of `String` is a `String`.
-    for (name, turns) in [("triage", Some(4)), ("judge", Some(2)), ("plain", Some(1)), ("tooled", None)] {
+    // One call, where nothing else is declared and nothing makes it ask again; an alias of `String` is a `String`.
+    for (name, turns) in [("triage", Some(4)), ("judge", Some(2)), ("plain", Some(7)), ("tooled", None)] {
         assert_eq!(meta(SPEC, name).max_turns, turns, "{name}");
     }
     assert_eq!(triage.transfer[0].max_turns, Some(1));

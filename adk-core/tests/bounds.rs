@@ -38,7 +38,7 @@ impl Run<'_> {
             at = step.end + 1;
             let exit = match step.kind {
                 StepKind::Agent { meta, .. } => {
-                    self.agent(meta, weight);
+                    self.agent(meta, false, weight);
                     let exits =
                         self.exits && (meta.may_exit || !meta.exits.is_empty()) && (self.choose)(2) == 1;
                     exits.then(|| meta.exits.first().copied().unwrap_or_default())
@@ -90,19 +90,24 @@ impl Run<'_> {
         None
     }
 
-    fn agent(&mut self, meta: &AgentMeta<'_>, weight: u64) {
+    /// Others may hand over to a target as long as it has calls left.
+    fn agent(&mut self, meta: &AgentMeta<'_>, is_target: bool, weight: u64) {
         let asks_once = meta.kind == AgentKind::Llm
             && meta.tools.is_empty()
             && meta.transfer.is_empty()
             && meta.writes.iter().all(|key| key.ty == "String");
-        let turns = if asks_once { 1 } else { meta.max_turns.map_or(ENDLESS, u64::from) };
+        let turns = match meta.max_turns {
+            Some(turns) if is_target || !asks_once => u64::from(turns),
+            _ if asks_once => 1,
+            _ => ENDLESS,
+        };
         if meta.steps.is_empty() {
             self.calls = self.calls.saturating_add(turns.saturating_mul(weight));
         } else {
             let exit = self.steps(meta.steps, 0..meta.steps.len(), weight);
             assert_eq!(exit, None, "an exit never leaves a workflow");
         }
-        meta.transfer.iter().for_each(|target| self.agent(target, weight));
+        meta.transfer.iter().for_each(|target| self.agent(target, true, weight));
     }
 }
 

@@ -9,6 +9,8 @@ mod hash;
 mod leak;
 mod missing;
 mod sized;
+mod source;
+mod twice;
 mod typed;
 mod workflow;
 

@@ -39,4 +39,15 @@ workflow! {
     }
 }
 
+workflow! {
+    #[bounds(model_calls = 3)]
+    pub Desk(question: String) {
+        /// Knows bills. It has no tools, and is handed over to up to three times.
+        agent billing { instruction: "Answer {question}.", max_turns: 3 }
+        agent triage { instruction: "Whose is {question}?", transfer: [billing], max_turns: 2 }
+
+        triage
+    }
+}
+
 fn main() {}

@@ -208,9 +208,9 @@ pub struct Exactly<T> {
     pub value: T,
 }
 
-/// The most model calls of one turn: one, when nothing makes the agent ask again; otherwise what it declares.
+/// The most model calls of one turn: what it declares, and one where nothing makes the agent ask again.
 pub const fn max_turns(is_short: bool, declared: Option<u32>) -> Option<u32> {
-    if is_short { Some(1) } else { declared }
+    if is_short && declared.is_none() { Some(1) } else { declared }
 }
 
 /// What the value of a key may be.

@@ -4,6 +4,7 @@ use super::report::Report;
 use super::{closed, lifetimes};
 use crate::docs;
 use crate::sized::{self, Unsized};
+use crate::twice::{self, Item};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::punctuated::Punctuated;
@@ -61,14 +62,15 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     };
     let numbered = numbered(&input, &private);
     let item = if is_generic { item } else { closed::data(item) };
-    report.beside(quote! {
+    let all = quote! {
         #[derive(#(#derives),*)]
         #[serde(crate = #serde)]
         #[schemars(crate = #schemars)]
         #order
         #item
         #numbered
-    })
+    };
+    report.beside(twice::once(&input.ident, Item::Type, &input.attrs, all))
 }
 
 /// Tells what stands there twice, of which derives would say it as well, and goes on with the first; whether there is any.

@@ -30,6 +30,7 @@ use super::plan::{Plan, Step, What};
 use super::report::Report;
 use crate::code::{code, read};
 use crate::facade;
+use crate::twice::{self, Item};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::{Attribute, Visibility};
@@ -68,7 +69,7 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> Toke
     let choices = lower.choices();
     let wired = lower.wired();
     let input_output = lower.input_output();
-    quote! {
+    let all = quote! {
         #editor
         #structs
         #keys
@@ -88,7 +89,8 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> Toke
             #input_output
         };
         #errors
-    }
+    };
+    twice::once(name, Item::Type, &tree.attrs, all)
 }
 
 /// The structs of the keys, and instead of the workflow what is said of its name.

@@ -5,7 +5,7 @@ use syn::ext::IdentExt;
 use syn::{Path, Type};
 
 /// The text of a name, without `r#`.
-pub(super) fn plain(ident: &Ident) -> String {
+pub(crate) fn plain(ident: &Ident) -> String {
     ident.unraw().to_string()
 }
 

@@ -99,7 +99,7 @@ impl LlmAgentBuilder {
         let short = self.tools.is_empty() && parts.transfer.is_empty();
         let is_text = !matches!(&self.output, Some(OutputType::Schema(_)))
             && !matches!(&self.output, Some(OutputType::Type { output, .. }) if output.schema.is_some());
-        parts.max_turns = if short && is_text { Some(1) } else { self.settings.max_turns };
+        parts.max_turns = self.settings.max_turns.or((short && is_text).then_some(1));
         parts.may_exit = self.tools.iter().any(|tool| tool.meta().may_exit);
         parts.tools = self.tools;
         let name = self.output_key;

@@ -46,6 +46,9 @@ fn transfer() {
     let support = llm("support").transfer(leak([leak(billing.max_turns(Some(2))), leak(llm("tech"))]));
     assert_eq!(bounds([run(support)]), (None, Some(0)));
     assert_eq!(bounds([run(support.max_turns(Some(5)))]), (Some(5 + 2 + 3 + 1), Some(0)));
+    // What others hand over to once more asks once more.
+    let support = llm("support").max_turns(Some(2)).transfer(leak([leak(llm("tech").max_turns(Some(3)))]));
+    assert_eq!(bounds([run(support)]), (Some(2 + 3), Some(0)));
     let desk = workflow("desk", [repeat("l", 4, [run(llm("a"))])]);
     let support = llm("support").max_turns(Some(1)).transfer(leak([leak(desk)]));
     assert_eq!(bounds([run(support)]), (Some(5), Some(4)));

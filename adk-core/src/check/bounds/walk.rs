@@ -106,7 +106,7 @@ pub(super) const fn total<'a>(mut place: Place<'a>, cost: Cost, causes: &mut Cau
                 close(&inner, place.inside, &mut open[depth], cost, causes);
             }
             match step.kind {
-                StepKind::Agent { meta, .. } => Some((meta, step.name)),
+                StepKind::Agent { meta, .. } => Some((meta, step.name, false)),
                 StepKind::Break { .. } => {
                     open[depth].sum.exits = true;
                     None
@@ -116,7 +116,7 @@ pub(super) const fn total<'a>(mut place: Place<'a>, cost: Cost, causes: &mut Cau
         } else if place.target < place.targets.len() {
             let meta = place.targets[place.target];
             place.target += 1;
-            Some((meta, meta.name))
+            Some((meta, meta.name, true))
         } else if depth > 0 {
             let inner = open[depth];
             depth -= 1;
@@ -128,8 +128,8 @@ pub(super) const fn total<'a>(mut place: Place<'a>, cost: Cost, causes: &mut Cau
         } else {
             return open[0].sum;
         };
-        let Some((meta, name)) = agent else { continue };
-        open[depth].sum.add(&turn(meta, name, place.inside, cost, causes));
+        let Some((meta, name, is_target)) = agent else { continue };
+        open[depth].sum.add(&turn(meta, name, is_target, place.inside, cost, causes));
         if meta.steps.is_empty() && meta.transfer.is_empty() {
             continue;
         }
@@ -200,6 +200,7 @@ const fn close<'a>(
 const fn turn<'a>(
     meta: &AgentMeta<'a>,
     name: &'a str,
+    is_target: bool,
     inside: &'a str,
     cost: Cost,
     causes: &mut Causes<'a>,
@@ -213,11 +214,12 @@ const fn turn<'a>(
         AgentKind::Llm if !meta.tools.is_empty() => Some(Why::Tools),
         AgentKind::Llm if !meta.transfer.is_empty() => Some(Why::Transfer),
         AgentKind::Llm if !answers_text(meta) => Some(Why::Typed),
-        // Nothing makes it ask a second time.
+        // Nothing makes it ask a second time, unless others hand over to it again.
         AgentKind::Llm => None,
         _ => Some(Why::Silent),
     };
     let calls = match (why, meta.max_turns) {
+        (None, Some(turns)) if is_target => Some(turns as u64),
         (None, _) => Some(1),
         // One turn may call any number of them.
         (Some(Why::Agents), _) => {

@@ -245,7 +245,7 @@ pub(super) const fn is_alone(meta: &AgentMeta<'_>) -> bool {
 }
 
 /// An agent below another: first its transfer targets, then the agents that are its tools.
-const fn below<'a>(meta: &AgentMeta<'a>, number: usize) -> Option<&'a AgentMeta<'a>> {
+pub(super) const fn below<'a>(meta: &AgentMeta<'a>, number: usize) -> Option<&'a AgentMeta<'a>> {
     if number < meta.transfer.len() {
         return Some(meta.transfer[number]);
     }

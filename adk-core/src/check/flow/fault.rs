@@ -97,6 +97,11 @@ impl Flaw<'_> {
         )
     }
 
+    /// Whether it is about the type as which a key is read.
+    pub(super) const fn is_of_reading(&self) -> bool {
+        matches!(self, Self::ReadAs { .. } | Self::Untold { reads: true, .. })
+    }
+
     /// Whether it is about the type of a key, of which every step is told.
     pub(super) const fn is_of_types(&self) -> bool {
         matches!(self, Self::ReadAs { .. } | Self::WrittenAs { .. } | Self::Untold { .. })

@@ -196,8 +196,9 @@ impl<'a> Walk<'_, 'a> {
 
     /// Types that differ: of a key of which something else is wrong nothing more is said.
     pub(super) const fn mismatch(&mut self, at: usize, part: Part, key: &'a str, flaw: Flaw<'a>) {
-        if !is_told(self.faults.split_at(self.found).0, key, at) {
-            self.push(Fault { at, part, key, flaw });
+        let fault = Fault { at, part, key, flaw };
+        if !is_told(self.faults.split_at(self.found).0, &fault) {
+            self.push(fault);
         }
     }
 

@@ -6,6 +6,7 @@ use crate::attr::check;
 use crate::attr::parse::{AgentArgs, Function};
 use crate::attr::report::Report;
 use crate::code::{code, read};
+use crate::twice::{self, Item};
 use crate::typed::is_plain;
 use crate::{docs, hash};
 use proc_macro2::{Span, TokenStream};
@@ -47,7 +48,8 @@ pub(crate) fn agent(function: &Function, args: &AgentArgs, report: Report) -> To
         inert(function, &names)
     };
     let block = block(&function.attrs, &inside);
-    report.beside(quote!(#written #twin #block))
+    let all = quote!(#written #twin #block);
+    report.beside(twice::once(&function.sig.ident, Item::Function, &function.attrs, all))
 }
 
 /// An agent that does nothing, beside an error that says why.

@@ -4,6 +4,7 @@ use super::typed::Key;
 use super::{block, types, whole};
 use crate::attr::parse::{ByHand, ByHandArgs, TypedKey};
 use crate::attr::report::Report;
+use crate::twice;
 use crate::typed::{Made, READS, WRITES, implement, places};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
@@ -51,7 +52,8 @@ pub(crate) fn by_hand(item: &ByHand, args: &ByHandArgs, report: Report) -> Token
         #typed
         #meta
     };
-    let block = block(&item.attrs, &inside);
+    // Of a second impl of `Agent` rustc need not say more than that it is one.
+    let block = (!twice::is_second(&item.head, &item.attrs)).then(|| block(&item.attrs, &inside));
     report.beside(quote!(#written #block))
 }
 

@@ -6,6 +6,7 @@ use crate::attr::check;
 use crate::attr::parse::{Function, Param, ToolArgs};
 use crate::attr::report::Report;
 use crate::docs;
+use crate::twice::{self, Item};
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::{Expr, ExprLit, Lit};
@@ -58,7 +59,8 @@ pub(crate) fn tool(function: &Function, args: &ToolArgs, report: Report) -> Toke
         inert(function, &names)
     };
     let block = block(&function.attrs, &inside);
-    report.beside(quote!(#written #twin #block))
+    let all = quote!(#written #twin #block);
+    report.beside(twice::once(&function.sig.ident, Item::Function, &function.attrs, all))
 }
 
 /// A tool that does nothing, beside an error that says why.

@@ -6,6 +6,7 @@ use super::super::report::Report;
 use super::declared::Declaration;
 use crate::code::code;
 use crate::facade;
+use crate::twice::{self, Item};
 use proc_macro2::TokenStream;
 use quote::quote;
 use std::collections::HashSet;
@@ -21,8 +22,16 @@ pub(in super::super) fn agents(agents: &[Decl], report: Report) -> TokenStream {
         if let (true, DeclKind::Llm { output, fields }) = (seen.insert(names::plain(&decl.name)), &decl.kind)
         {
             let (defined, block) = agent(decl, output.as_deref(), fields);
-            structs.extend(defined);
-            impls.extend(block);
+            match twice::bare(&decl.name, Item::Type, &decl.attrs) {
+                None => {
+                    structs.extend(defined);
+                    impls.extend(block);
+                }
+                Some(bare) => {
+                    structs.extend(bare);
+                    impls.extend(twice::apart(&quote!(#defined #block)));
+                }
+            }
         }
     }
     let errors = report.into_tokens();

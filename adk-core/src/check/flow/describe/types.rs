@@ -1,10 +1,10 @@
 //! `key-type`.
 
-use super::super::Fault;
 use super::super::keys::Writer;
 use super::super::spelled::{alike, is_option};
+use super::super::{Fault, Part};
 use super::named::{options, owned};
-use super::{below, holds, same, who, writer_below, writes, written_as};
+use super::{below, holds, reader_below, same, who, writer_below, writes, written_as};
 use crate::check::message::Message;
 use crate::spec::{AgentKind, Spec, StepKind};
 
@@ -31,8 +31,8 @@ pub(super) const fn read(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, ty
             m.push("; help: name a key that holds a list");
         }
         _ => {
-            who(m, spec, fault.at);
-            m.all(&[" reads `", key, "` as `", ty, "`, but "]);
+            who_reads(m, spec, fault, ty);
+            m.all(&[" as `", ty, "`, but "]);
             written_by(m, spec, key, writer);
             let ty = if is_workflow(spec, fault.at) { whole(ty, writer) } else { ty };
             help(m, ty, writer, "read it", ", or read another key");
@@ -69,8 +69,7 @@ pub(super) const fn untold(
     if fault.at >= spec.steps.len() {
         m.all(&["output `", key, "` is declared"]);
     } else if reads {
-        who(m, spec, fault.at);
-        m.all(&[" reads `", key, "`"]);
+        who_reads(m, spec, fault, ty);
     } else {
         who_writes(m, spec, fault.at, key, ty);
         m.all(&[" writes `", key, "`"]);
@@ -106,6 +105,23 @@ const fn whole<'t>(ty: &'t str, writer: &Writer<'_>) -> &'t str {
 const fn is_as_deep(ty: &str, writer: &Writer<'_>) -> bool {
     let (read, written) = (options(ty), options(writer.spec.ty));
     read == written || is_option(ty) && read == written + 1
+}
+
+/// The step, or what it has below it, and what it reads; for which of its own keys, where several are renamed to one.
+const fn who_reads(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, ty: &str) {
+    match (reader_below(spec, fault.at, fault.key, ty), fault.part) {
+        (Some(name), Part::Name) => below(m, spec, fault.at, name, false),
+        _ => who(m, spec, fault.at),
+    }
+    m.all(&[" reads `", fault.key, "`"]);
+    let Part::Renaming(renaming) = fault.part else { return };
+    let (reads, mut i) = (spec.steps[fault.at].renames.reads, 0);
+    while i < reads.len() {
+        if i != renaming && same(reads[i].1, fault.key) {
+            return m.all(&[" for its `", reads[renaming].0, "`"]);
+        }
+        i += 1;
+    }
 }
 
 /// The step, or what it has below it.

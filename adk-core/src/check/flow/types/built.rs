@@ -14,9 +14,11 @@ pub(in crate::check::flow) fn faults<'a>(spec: &Spec<'a>, keys: &[Key<'a>], rows
         let StepKind::Agent { meta, .. } = step.kind else { continue };
         let mut all = Effects::of(meta, step.renames);
         while let Some(effect) = all.next() {
-            let (key, own, reads) = match effect.act {
-                Act::Read { spec, slot, target: None, .. } if slot < KEPT => (row.reads[slot], spec, true),
-                Act::Write { spec, slot, .. } if slot < KEPT => (row.writes[slot], spec, false),
+            let (key, own, reads, part) = match effect.act {
+                Act::Read { spec, slot, renamed, target: None } if slot < KEPT => {
+                    (row.reads[slot], spec, true, renamed.map_or(Part::Name, Part::Renaming))
+                }
+                Act::Write { spec, slot, .. } if slot < KEPT => (row.writes[slot], spec, false, Part::Name),
                 _ => continue,
             };
             let Key { name, writer: Some(writer), .. } = keys[key as usize] else { continue };
@@ -28,7 +30,7 @@ pub(in crate::check::flow) fn faults<'a>(spec: &Spec<'a>, keys: &[Key<'a>], rows
             if differs {
                 let ty = own.ty;
                 let flaw = if reads { Flaw::ReadAs { ty, writer } } else { Flaw::WrittenAs { ty, writer } };
-                faults.push(Fault { at, part: Part::Name, key: name, flaw });
+                faults.push(Fault { at, part, key: name, flaw });
             }
         }
     }

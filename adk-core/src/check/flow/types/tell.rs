@@ -18,23 +18,25 @@ pub(in crate::check::flow) const fn tell<'a>(
     at: usize,
     faults: &[Fault<'a>],
 ) {
-    if let Key { name, writer: Some(writer), .. } = keys[row.reads[0] as usize]
-        && !is_told(faults, name, at)
-    {
-        m.line();
-        let flaw = Flaw::ReadAs { ty: "", writer };
-        describe::fault(m, spec, &Fault { at, part: Part::Key, key: name, flaw });
+    if let Key { name, writer: Some(writer), .. } = keys[row.reads[0] as usize] {
+        let fault = Fault { at, part: Part::Key, key: name, flaw: Flaw::ReadAs { ty: "", writer } };
+        if !is_told(faults, &fault) {
+            m.line();
+            describe::fault(m, spec, &fault);
+        }
     }
 }
 
-/// Whether one of the faults is about that key, so that nothing is said of its type at a step. That its type is wrong at
-/// another step is another fault.
-pub(in crate::check::flow) const fn is_told(faults: &[Fault<'_>], key: &str, at: usize) -> bool {
+/// Whether one of the faults is about the same key, so that nothing is said of its type at a step. That its type is wrong at
+/// another step is another fault, and so it is where another key of the same step is renamed to it.
+pub(in crate::check::flow) const fn is_told(faults: &[Fault<'_>], fault: &Fault<'_>) -> bool {
     let mut i = 0;
     while i < faults.len() {
-        let Fault { key: other, flaw, at: there, .. } = &faults[i];
-        let of_types = flaw.is_of_types();
-        if flaw.is_of_key() && same(other, key) && (!of_types || *there == at) {
+        let other = &faults[i];
+        let both_read = other.flaw.is_of_reading() && fault.flaw.is_of_reading();
+        let elsewhere = other.at != fault.at || both_read && other.part.number() != fault.part.number();
+        let apart = other.flaw.is_of_types() && elsewhere;
+        if other.flaw.is_of_key() && same(other.key, fault.key) && !apart {
             return true;
         }
         i += 1;
