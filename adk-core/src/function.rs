@@ -42,6 +42,27 @@ impl<T: DeserializeOwned + Send + 'static> StateRead for T {
     }
 }
 
+/// What may be borrowed to be changed.
+#[diagnostic::on_unimplemented(
+    message = "agent-attribute: `{Self}` is borrowed to be changed, and the context alone can be; help: take it by value or by `&`, and return what it becomes",
+    label = "no parameter of an agent",
+    note = "what an agent writes is what it returns, as `#[agent(writes = KEY)]` says"
+)]
+pub trait LentRead: Sized {
+    /// Reads a parameter, as [`StateRead::load`] does.
+    ///
+    /// # Errors
+    /// When the key does not hold what is wanted.
+    fn load<H>(slot: Slot<Self, H>, cx: &mut Context, key: &'static str) -> Result<H>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned + Send + 'static> LentRead for T {
+    fn load<H>(slot: Slot<Self, H>, cx: &mut Context, key: &'static str) -> Result<H> {
+        slot.load(param::Decode::new(), cx, key)
+    }
+}
+
 /// What may be written to a state key.
 #[diagnostic::on_unimplemented(
     message = "agent-attribute: `{Self}` cannot be written to a state key; help: put `#[adk::data]` on it, or derive `serde::Serialize`",

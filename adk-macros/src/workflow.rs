@@ -11,7 +11,7 @@ mod report;
 mod tests;
 mod text;
 
-pub(crate) use names::{plain as unraw, type_text};
+pub(crate) use names::{instead_of_keyword, plain as unraw, type_text};
 use proc_macro2::{Ident, TokenStream};
 use syn::Visibility;
 

@@ -17,6 +17,8 @@ workflow! {
     #[bounds(model_calls = HALF * 2.0)]
     pub Writing(days: u32 = "three".trim(), tone: String = 5 + 5) {
         let done: bool = "yes".trim();
+        let open: String = 5.into();
+        let unknown: String = no_such_text().into();
         agent writer {
             instruction: "Write.",
             temperature: "hot".trim(),

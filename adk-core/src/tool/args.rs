@@ -31,6 +31,24 @@ pub trait ToolArg: Sized {
     fn arg<H>(slot: Slot<Self, H>) -> H;
 }
 
+/// What a tool may borrow to change it.
+#[diagnostic::on_unimplemented(
+    message = "tool-argument: `{Self}` is borrowed to be changed, and the context alone can be; help: take it by value or by `&`, and return what it becomes",
+    label = "a model cannot fill in a `{Self}`",
+    note = "state, artifacts and the call itself come with a `cx: &mut ToolContext` parameter"
+)]
+pub trait LentArg: Sized {
+    /// The same as [`ToolArg::arg`].
+    fn arg<H>(slot: Slot<Self, H>) -> H;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned + JsonSchema + Send> LentArg for T {
+    fn arg<H>(slot: Slot<Self, H>) -> H {
+        slot.fill(param::Handles::new())
+    }
+}
+
 // The bounds stand here and not on the trait: so a path `<T as ToolArg>` that does not hold is one error, said under the
 // type, with the text above and no note about ours.
 #[diagnostic::do_not_recommend]

@@ -184,13 +184,26 @@ fn call(span: Span, raise: impl ToTokens, argument: impl ToTokens) -> TokenStrea
 }
 
 /// A limit as a number of its own type, by a function of `wire`.
-///
-/// rustc says of the call what it says of the limit: once, where both have one place.
 fn number(limit: &syn::Expr, word: &TokenStream) -> TokenStream {
-    let mut spans = limit.to_token_stream().into_iter().map(|token| token.span());
+    around(limit, &quote!(__wire::#word), &TokenStream::new())
+}
+
+/// A value that is a `String` where its type is open, as that of `"x".into()`, and else what it is.
+fn given(value: &syn::Expr) -> TokenStream {
+    around(value, &quote!(__wire::given), &quote!(.itself))
+}
+
+/// A call with a value, and one of a method of what it gives.
+///
+/// rustc says of the calls what it says of the value: once, where all have one place.
+fn around(value: &syn::Expr, ask: &TokenStream, method: &TokenStream) -> TokenStream {
+    let mut spans = value.to_token_stream().into_iter().map(|token| token.span());
     let from = spans.next().unwrap_or_else(Span::call_site);
     let to = spans.last().unwrap_or(from);
-    let ask = quote!(__wire::#word);
-    let (callee, argument) = (quote::quote_spanned!(from=> (#ask)), quote::quote_spanned!(to=> (#limit)));
-    quote!(#callee #argument)
+    let (callee, argument) = (quote::quote_spanned!(from=> (#ask)), quote::quote_spanned!(to=> (#value)));
+    let method = (!method.is_empty()).then(|| {
+        let end = quote::quote_spanned!(to=> ());
+        quote!(#method #end)
+    });
+    quote!(#callee #argument #method)
 }

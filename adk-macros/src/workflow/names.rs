@@ -96,6 +96,14 @@ pub(super) fn is_identifier(text: &str) -> bool {
         && syn::parse::Parser::parse_str(Ident::parse_any, text).is_ok()
 }
 
+/// What to do about a name that is a keyword of Rust.
+pub(crate) fn instead_of_keyword(word: &str) -> String {
+    match word {
+        "self" | "Self" | "super" | "crate" => "choose another name".to_owned(),
+        _ => format!("choose another name, or write `r#{word}`"),
+    }
+}
+
 /// The field of that name; `None` for a keyword.
 pub(super) fn field(name: &str, span: Span) -> Option<Ident> {
     let mut ident = syn::parse_str::<Ident>(name).ok()?;

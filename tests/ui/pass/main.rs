@@ -55,3 +55,5 @@ mod tool_reserved;
 mod tool_undocumented;
 #[path = "transfer-target.rs"]
 mod transfer_target;
+#[path = "wrong-values.rs"]
+mod wrong_values;

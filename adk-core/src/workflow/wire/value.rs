@@ -22,6 +22,39 @@ impl<K, T: Into<K>> ValueOf<K> for T {
     }
 }
 
+/// A value that a user wrote for a `String`, of any type.
+#[derive(Debug)]
+pub struct Given<T>(T);
+
+/// Holds such a value.
+pub fn given<T>(value: T) -> Given<T> {
+    Given(value)
+}
+
+/// Where nothing says a type, as in `"x".into()`, rustc takes the one method that is no trait's, and so a `String`: a bound
+/// such as [`ValueOf`] says none.
+impl Given<String> {
+    /// The value.
+    pub fn itself(self) -> String {
+        self.0
+    }
+}
+
+/// Any other value.
+pub trait Itself {
+    /// Its type.
+    type Value;
+    /// The value.
+    fn itself(self) -> Self::Value;
+}
+
+impl<T> Itself for Given<T> {
+    type Value = T;
+    fn itself(self) -> T {
+        self.0
+    }
+}
+
 /// What may be written where a number with a fraction is wanted.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a number",

@@ -132,7 +132,11 @@ fn run(function: &Function, args: &AgentArgs, names: &Names) -> TokenStream {
         let (ty, key) = (fixed(&param.ty), name_of(param));
         // A type that no key can hold is said where it stands: rustc points at the type before the `as`.
         let place = quote_spanned!(types::caret(&param.ty)=> _);
-        let (start, load) = (code!("let {local} ="), read("as __adk::function::StateRead>::load"));
+        let load = match types::is_lent(&param.ty) {
+            true => "as __adk::function::LentRead>::load",
+            false => "as __adk::function::StateRead>::load",
+        };
+        let (start, load) = (code!("let {local} ="), read(load));
         let (arg, rest) = (read("__adk::function::Arg"), code!("NEW.slot(), __adk_cx, {key:?}"));
         quote!(#start <#place #load(#arg::<#ty>::#rest)?;)
     });

@@ -139,7 +139,11 @@ fn handle(param: &Param) -> TokenStream {
     });
     // A type without a schema is said where it stands: rustc points at the type before the `as`.
     let place = quote_spanned!(types::caret(&param.ty)=> _);
-    quote!(<#place as __adk::args::ToolArg>::arg(__adk::args::Arg::<#ty>::NEW.slot()))
+    let of = match types::is_lent(&param.ty) {
+        true => quote!(LentArg),
+        false => quote!(ToolArg),
+    };
+    quote!(<#place as __adk::args::#of>::arg(__adk::args::Arg::<#ty>::NEW.slot()))
 }
 
 /// The value of `#[default(...)]`: a text serves for a `String`.

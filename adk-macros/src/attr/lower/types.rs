@@ -142,6 +142,11 @@ pub(crate) fn carets(sig: &Signature) -> (Span, Span) {
     }
 }
 
+/// Whether it is borrowed to be changed.
+pub(super) fn is_lent(ty: &Type) -> bool {
+    matches!(ty, Type::Reference(reference) if reference.mutability.is_some())
+}
+
 fn ends_in(ty: &Type, name: &str) -> bool {
     matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == name))
 }

@@ -1,7 +1,7 @@
 //! What stands in the parentheses of `#[agent(...)]` and `#[tool(...)]`.
 
 use super::function::plain;
-use super::words::{Words, parens, word};
+use super::words::{Words, name, parens};
 use crate::attr::report::Report;
 use crate::attr::spelling::nearest;
 use proc_macro2::{Span, TokenStream};
@@ -108,24 +108,26 @@ const PREFIXES: [&str; 3] = ["user", "app", "temp"];
 /// Reads `#[agent(...)]`.
 pub(crate) fn agent_args(args: TokenStream, report: &mut Report) -> AgentArgs {
     let mut out = AgentArgs::default();
-    AGENT.read(args, report, &mut |name, input, report| {
-        match name.to_string().as_str() {
+    AGENT.read(args, report, &mut |word, input, report| {
+        match word.to_string().as_str() {
             "writes" => {
                 input.parse::<Token![=]>()?;
                 out.writes = Some(key(input, report)?);
             }
             "exits" => {
                 let loops = parens(input, |input| {
-                    let name = |input: ParseStream<'_>| word(input, "the name of a loop");
-                    match input.is_empty() {
-                        true => Err(input.error("expected the name of a loop")),
-                        false => input.parse_terminated(name, Token![,]),
+                    let mut loops = vec![plain(&name(input, "the name of a loop", report)?)];
+                    while !input.is_empty() {
+                        input.parse::<Token![,]>()?;
+                        if !input.is_empty() {
+                            loops.push(plain(&name(input, "the name of a loop", report)?));
+                        }
                     }
+                    Ok(loops)
                 })?;
-                let loops = loops.iter().map(plain).collect();
-                out.exits = Some(Exits { loops, span: name.span() });
+                out.exits = Some(Exits { loops, span: word.span() });
             }
-            _ => out.blocking = Some(name.span()),
+            _ => out.blocking = Some(word.span()),
         }
         Ok(())
     });
@@ -168,7 +170,7 @@ pub(crate) fn tool_args(args: TokenStream, report: &mut Report) -> ToolArgs {
 }
 
 fn key(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Key> {
-    let first = word(input, "a key")?;
+    let first = name(input, "a key", report)?;
     if input.peek(Token![.]) {
         return Err(input.error("a prefix ends in `:`, as in `user:plan`"));
     }
@@ -176,7 +178,7 @@ fn key(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Key> {
         return Ok(Key { text: plain(&first), span: first.span() });
     }
     input.parse::<Token![:]>()?;
-    let second = word(input, "a key")?;
+    let second = name(input, "a key", report)?;
     Ok(prefixed(&first, &second, report))
 }
 
@@ -198,14 +200,14 @@ fn typed_keys(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Vec<Ty
 
 /// A key with a type behind it: `plan: Plan` or `user:plan: Plan`.
 fn key_of_type(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Key> {
-    let first = word(input, "a key")?;
+    let first = name(input, "a key", report)?;
     let ahead = input.fork();
     let prefix = Prefix::parse(&ahead).is_ok();
     if !prefix {
         return Ok(Key { text: plain(&first), span: first.span() });
     }
     input.parse::<Token![:]>()?;
-    let second = word(input, "a key")?;
+    let second = name(input, "a key", report)?;
     Ok(prefixed(&first, &second, report))
 }
 

@@ -113,7 +113,10 @@ pub(crate) fn function(item: TokenStream, help: &str, report: &mut Report) -> Op
             return None;
         }
     };
-    let (has_body, associated) = (body.is_ok(), sig.receiver().is_some() || inside::is_associated());
+    let (has_body, has_self, inside) = (body.is_ok(), sig.receiver().is_some(), inside::is_associated());
+    // Of a `self` outside of an `impl` rustc says the same as we. In an editor nobody knows where it stands.
+    let stray = has_self && !inside && crate::facade::is_compiled();
+    let associated = inside || has_self && !stray;
     let mut body = body.unwrap_or_else(|end| {
         // In a `trait` its place is what is wrong.
         if !associated {
@@ -134,7 +137,7 @@ pub(crate) fn function(item: TokenStream, help: &str, report: &mut Report) -> Op
     });
     let mut params = Vec::new();
     let mended = own_types(&mut sig, report) | own_lent(&mut sig, report);
-    if mended || sig.variadic.is_some() || !has_body {
+    if mended || stray || sig.variadic.is_some() || !has_body {
         // What stands in it may be right for what was written.
         body = Group::new(Delimiter::Brace, quote::quote!(loop {}));
         attrs.push(syn::parse_quote!(#[allow(unused)]));
@@ -170,6 +173,9 @@ pub(crate) fn function(item: TokenStream, help: &str, report: &mut Report) -> Op
                 params.push(Param { name, ty: (*input.ty).clone(), docs, default: own });
             }
         }
+    }
+    if stray {
+        sig.inputs = sig.inputs.into_iter().skip(1).collect();
     }
     Some(Function { attrs, vis, sig, body, params, associated, mended })
 }

@@ -2,6 +2,7 @@
 
 use crate::attr::report::Report;
 use crate::attr::spelling::nearest;
+use crate::workflow::instead_of_keyword;
 use proc_macro2::{TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::{ParseBuffer, ParseStream, Parser};
@@ -140,8 +141,22 @@ pub(super) fn parens<T>(
     out
 }
 
+/// Reads a name of the user's own, which is no keyword.
+pub(super) fn name(input: ParseStream<'_>, what: &str, report: &mut Report) -> syn::Result<Ident> {
+    let name = word(input, what)?;
+    let text = name.to_string();
+    if syn::parse_str::<Ident>(&text).is_err() {
+        let (fact, help) = match text.as_str() {
+            "_" => ("is no name", "write a word, such as `score`".to_owned()),
+            word => ("is a keyword of Rust", instead_of_keyword(word)),
+        };
+        report.named("name-invalid", name.span(), format!("`{text}` {fact}"), help);
+    }
+    Ok(name)
+}
+
 /// Reads a name; it stands without quotes.
-pub(super) fn word(input: ParseStream<'_>, what: &str) -> syn::Result<Ident> {
+fn word(input: ParseStream<'_>, what: &str) -> syn::Result<Ident> {
     if input.peek(LitStr) {
         return Err(input.error(format!("{what} has no quotes")));
     }

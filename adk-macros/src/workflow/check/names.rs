@@ -162,11 +162,8 @@ fn fields(plan: &mut Plan<'_>, report: &mut Report) {
 /// Takes its name from a step, since what is wrong with it is told. What an agent reads and writes is known all the same, so
 /// that what is wrong with its keys and with those of the steps behind it is told in the same compile.
 fn nameless(step: &mut Step<'_>) {
-    step.field = None;
-    match step.is_agent() {
-        true => step.named = false,
-        false => step.told = true,
-    }
+    (step.field, step.named) = (None, false);
+    step.told |= !step.is_agent();
 }
 
 /// What a name stands for.

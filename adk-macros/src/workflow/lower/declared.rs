@@ -13,9 +13,17 @@ use quote::{ToTokens, quote};
 use syn::Path;
 
 impl Lower<'_> {
-    /// References to the descriptions of the agents that one may transfer to.
-    fn targets(&self, number: usize) -> Vec<TokenStream> {
+    /// References to the descriptions of the agents that one may transfer to, and whether one of them is at fault: of what
+    /// such an agent does nothing is known.
+    fn targets(&self, number: usize) -> (Vec<TokenStream>, bool) {
         let targets = self.plan.transfers.get(&number).into_iter().flatten();
+        let told = |target: &&usize| {
+            self.plan
+                .targets
+                .iter()
+                .any(|step| step.told && matches!(step.what, What::Target(n) if n == **target))
+        };
+        let (told, targets): (Vec<_>, Vec<_>) = targets.partition(told);
         let meta = |target: &usize| {
             let (i, step) =
                 self.plan.all().find(|(_, step)| matches!(step.what, What::Target(n) if n == *target))?;
@@ -26,7 +34,7 @@ impl Lower<'_> {
                 None => self.meta(i, step),
             })
         };
-        targets.filter_map(meta).collect()
+        (targets.into_iter().filter_map(meta).collect(), !told.is_empty())
     }
 
     /// The agent that is declared here by that name.
@@ -55,7 +63,8 @@ impl Lower<'_> {
             all.extend(match &decl.kind {
                 DeclKind::Llm { output, fields } => {
                     let own = Declaration { number, decl, output: output.as_deref(), fields };
-                    own.lower(name, &id, &self.targets(number), &|path| self.own_agent(path))
+                    let (targets, vague) = self.targets(number);
+                    own.lower(name, &id, (&targets, vague), &|path| self.own_agent(path))
                 }
                 DeclKind::Given { .. } => TokenStream::new(),
                 DeclKind::Described { reads, output, .. } => {
@@ -121,12 +130,13 @@ pub(super) struct Declaration<'a> {
 }
 
 impl Declaration<'_> {
-    /// The const that everything of the agent comes from; `targets` are the descriptions of whom it transfers to.
+    /// The const that everything of the agent comes from; `targets` are the descriptions of whom it transfers to, which are
+    /// not all of them where it is `vague`.
     pub(super) fn lower(
         &self,
         owner: &proc_macro2::Ident,
         id: &TokenStream,
-        targets: &[TokenStream],
+        (targets, vague): (&[TokenStream], bool),
         agents: &dyn Fn(&Path) -> Option<OwnAgent>,
     ) -> TokenStream {
         let Self { number, decl, output, fields } = *self;
@@ -192,7 +202,7 @@ impl Declaration<'_> {
         let [parent, peers] = [&fields.disallow_transfer_to_parent, &fields.disallow_transfer_to_peers]
             .map(|flag| flag.as_ref().is_some_and(syn::LitBool::value));
         let disallow = (parent || peers).then(|| quote!(.disallow_transfer(#parent, #peers)));
-        let unknown = fields.vague.then(|| quote!(.unknown()));
+        let unknown = (fields.vague || vague).then(|| quote!(.unknown()));
         let head = code!("impl __adk::llm::Declares<{number}> for {owner}");
         let start = read("const DECL: __adk::llm::LlmDecl = __adk::llm::LlmDecl::written");
         quote! {

@@ -4,12 +4,12 @@ use super::super::ast::{BlockKind, Let};
 use super::super::ast::{DeclKind, Input, Typed};
 use super::super::names::is_string;
 use super::super::plan::{Step, What};
-use super::{Lower, docs, index, key_spec, numbered, reading_spec};
+use super::{Lower, docs, given, index, key_spec, numbered, reading_spec};
 use crate::code::code;
 use crate::origin;
 use crate::typed::{READS, WRITES, places};
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{ToTokens, quote};
 use syn::Expr;
 
 impl Lower<'_> {
@@ -246,9 +246,20 @@ impl Lower<'_> {
 /// The body of a function that gives the value of a key: for a `String`, a `&str` serves as well.
 pub(super) fn value_of(typed: &Typed, value: &Expr) -> TokenStream {
     let ty = &typed.ty;
-    match is_string(ty) {
-        true => quote!(__wire::ValueOf::<#ty>::value(#value)),
+    if !is_string(ty) {
         // Named, so that rustc explains the expected type by it and not by a function that nobody wrote.
-        false => quote!(let value: #ty = #value; value),
+        return quote!(let value: #ty = #value; value);
     }
+    // What is behind a macro has a type of its own: a text or a `String`, mostly.
+    let has_type = matches!(value, Expr::Lit(_) | Expr::Macro(_));
+    let (given, import) = match has_type {
+        true => (value.to_token_stream(), None),
+        false => (
+            given(value),
+            Some(quote!(
+                use __wire::Itself as _;
+            )),
+        ),
+    };
+    quote!(#import __wire::ValueOf::<#ty>::value(#given))
 }

@@ -3,7 +3,7 @@
 use super::super::ast::{Decl, DeclKind, Fields, Let, Typed};
 use super::super::names::nearest;
 use super::expect::{self, expected};
-use super::{Parser, skip};
+use super::{Parser, given, skip};
 use syn::Ident;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
@@ -201,7 +201,11 @@ impl Parser {
         if input.peek(Token![:]) {
             input.parse::<Token![:]>()?;
             let ty = expect::token::<Type>(input, "the type of the agent")?;
-            self.items.agents.push(Decl { attrs, vis, name, kind: DeclKind::Given { ty } });
+            let kind = match given::named(&ty, &name) {
+                None => DeclKind::Given { ty },
+                Some(fault) => self.unknown(fault),
+            };
+            self.items.agents.push(Decl { attrs, vis, name, kind });
             return self.end_of_item(input);
         }
         let mut reads = None;
@@ -226,7 +230,10 @@ impl Parser {
         if input.peek(Token![as]) {
             input.parse::<Token![as]>()?;
             let ty = expect::token::<Type>(input, "the type of the agent")?;
-            let kind = DeclKind::Described { reads: reads.unwrap_or_default(), output, ty };
+            let kind = match given::held(&ty) {
+                None => DeclKind::Described { reads: reads.unwrap_or_default(), output, ty },
+                Some(fault) => self.unknown(fault),
+            };
             self.items.agents.push(Decl { attrs, vis, name, kind });
             return self.end_of_item(input);
         }
@@ -244,8 +251,7 @@ impl Parser {
             // What should follow an output that could not be read is not asked for as well.
             let is_told = arrow && output.is_none();
             // What was read so far is declared, so that the steps that run it are not reported as well.
-            let fields = Fields { vague: true, unprompted: true, unlimited: true, ..Fields::default() };
-            let kind = DeclKind::Llm { output, fields: Box::new(fields) };
+            let kind = DeclKind::Llm { output, fields: unknown() };
             self.items.agents.push(Decl { attrs, vis, name, kind });
             if is_told {
                 skip::item(input);
@@ -264,6 +270,12 @@ impl Parser {
         let fields: Box<Fields> = Box::new(self.fields(&body));
         self.items.agents.push(Decl { attrs, vis, name, kind: DeclKind::Llm { output, fields } });
         Ok(())
+    }
+
+    /// An agent whose type is none: it is declared all the same, so that nothing more is said of the steps that run it.
+    fn unknown(&mut self, fault: syn::Error) -> DeclKind {
+        self.report.parse(fault);
+        DeclKind::Llm { output: None, fields: unknown() }
     }
 
     /// `KEY: TYPE` of an agent; without it, when it cannot be read.
@@ -291,6 +303,11 @@ impl Parser {
             }
         }
     }
+}
+
+/// The fields of an agent of which nothing is known.
+fn unknown() -> Box<Fields> {
+    Box::new(Fields { vague: true, unprompted: true, unlimited: true, ..Fields::default() })
 }
 
 /// Whether the word here, and the `:` behind it, name a block or an `await`.

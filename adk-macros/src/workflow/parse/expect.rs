@@ -1,14 +1,15 @@
 //! Reading what has to stand here, and saying so when it does not.
 
 use super::super::ast::{Key, Typed};
-use super::super::names::usable;
+use super::super::names::{instead_of_keyword, usable};
 use super::super::report::END;
 use super::types;
 use proc_macro2::TokenTree;
 use syn::Ident;
 use syn::ext::IdentExt;
+use syn::parse::discouraged::Speculative as _;
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Lifetime, Lit, LitStr, Token, token};
+use syn::{AttrStyle, Attribute, Lifetime, Lit, LitStr, Token, token};
 
 /// What a key may begin with.
 pub(super) const PREFIXES: [&str; 3] = ["user", "app", "temp"];
@@ -85,12 +86,8 @@ pub(super) fn name(input: ParseStream<'_>, what: &str) -> syn::Result<Ident> {
     }
     if input.peek(Ident::peek_any) {
         let word = input.fork().call(Ident::parse_any)?;
-        return invalid(match word.to_string().as_str() {
-            "self" | "Self" | "super" | "crate" => {
-                format!("`{word}` is a keyword of Rust; help: choose another name")
-            }
-            _ => format!("`{word}` is a keyword of Rust; help: choose another name, or write `r#{word}`"),
-        });
+        let help = instead_of_keyword(&word.to_string());
+        return invalid(format!("`{word}` is a keyword of Rust; help: {help}"));
     }
     if input.peek(Lit) {
         let text = input.fork().parse::<TokenTree>().map(|token| token.to_string()).unwrap_or_default();
@@ -132,10 +129,30 @@ pub(super) fn docs(input: ParseStream<'_>) -> syn::Result<Vec<Attribute>> {
 
 const ONLY_DOCS: &str = "syntax: only a doc comment may stand before this; help: write the attribute before the name of the workflow, where it holds for all of it";
 
+/// `//!` and `#![...]`, which stand inside of what they are about in Rust: as what was meant, and the fault.
+pub(super) fn inner(input: ParseStream<'_>) -> Option<(Vec<Attribute>, syn::Error)> {
+    if !(input.peek(Token![#]) && input.peek2(Token![!])) {
+        return None;
+    }
+    let ahead = input.fork();
+    let mut attrs = ahead.call(Attribute::parse_inner).ok()?;
+    let text = match attrs.first()?.path().is_ident("doc") {
+        true => "syntax: `//!` describes what is around it; help: write `///`, which describes what follows",
+        false => "syntax: `#![...]` is about what is around it; help: write `#[...]`, without the `!`",
+    };
+    let fault = syn::Error::new(attrs.first()?.pound_token.span, text);
+    input.advance_to(&ahead);
+    attrs.iter_mut().for_each(|attr| attr.style = AttrStyle::Outer);
+    Some((attrs, fault))
+}
+
 /// All attributes.
 pub(super) fn attributes(input: ParseStream<'_>) -> syn::Result<Vec<Attribute>> {
     if input.fork().call(Attribute::parse_outer).is_ok() {
         return input.call(Attribute::parse_outer);
+    }
+    if let Some((_, fault)) = inner(input) {
+        return Err(fault);
     }
     let span = input.parse::<Token![#]>()?.span;
     input.parse::<Option<Token![!]>>()?;

@@ -125,6 +125,12 @@ impl Parser {
                 Ok(())
             })?,
             "transfer" => self.bracketed(input, "transfer", |parser, list| {
+                let word = list.fork().call(Ident::parse_any);
+                if word.is_ok_and(|word| parser.told.iter().any(|told| word == told)) {
+                    // Told where it is declared: whom else this agent may hand over to is not known.
+                    fields.vague = true;
+                    return list.call(Ident::parse_any).map(drop);
+                }
                 fields.transfer.push(parser.listed(
                     list,
                     "a target",

@@ -17,11 +17,15 @@ fn misspelt(attr: &Attribute) -> Option<&'static str> {
 
 impl Parser {
     pub(super) fn workflow(&mut self, input: ParseStream<'_>, tree: &mut Workflow) -> syn::Result<()> {
+        let inner = expect::inner(input).map(|(attrs, fault)| {
+            self.report.parse(fault);
+            attrs
+        });
         let attrs = input.call(Attribute::parse_outer).map_err(|error| match input.peek(Token![#]) {
             true => syn::Error::new(error.span(), format!("syntax: expected an attribute, {BOUNDS}")),
             false => error,
         })?;
-        tree.attrs = self.attributes(attrs, tree);
+        tree.attrs = self.attributes(inner.into_iter().flatten().chain(attrs).collect(), tree);
         tree.vis = input.parse()?;
         expect::stray(input).into_iter().for_each(|fault| self.report.parse(fault));
         let what = "the name of the workflow, as in `pub Writing(topic: String)`";
@@ -225,6 +229,9 @@ impl Parser {
 
     /// Items, then steps.
     fn body(&mut self, input: ParseStream<'_>) -> Vec<Node> {
+        if let Some((_, fault)) = expect::inner(input) {
+            self.report.parse(fault);
+        }
         loop {
             if self.told_of(input) {
                 break;

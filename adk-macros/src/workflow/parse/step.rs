@@ -183,6 +183,8 @@ impl Parser {
                 true => Some(self.label(input)?),
                 false => input.peek(Ident).then(|| input.parse()).transpose()?,
             };
+            // Under the name, where there is one: that is what can be wrong.
+            let span = target.as_ref().map_or(span, Ident::span);
             return Ok(Node::Break(Break { span, target }));
         }
         let named = (input.peek(Ident::peek_any) || input.peek(Lifetime))
