@@ -98,7 +98,7 @@ mod tests {
         let names = ["x", "a", "nobody", "d"].map(String::from);
         let found = ways(&callers, "c", &names);
         assert_eq!(found.len(), 3);
-        let said = |name: &str| told(&found[name], "c");
+        let said = |name: &str| told(found.get(name).unwrap(), "c");
         assert_eq!(said("d"), "agent-reused: `d` runs `c` in turn");
         assert_eq!(said("a"), "agent-reused: `a` runs `b`, which runs `c` in turn");
         assert_eq!(said("x"), "agent-reused: `x` runs `a`, which runs `b`, which runs `c` in turn");

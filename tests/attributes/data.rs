@@ -74,8 +74,8 @@ fn back_and_forth<T: serde::Serialize + DeserializeOwned + PartialEq + std::fmt:
     value: &T,
     expected: Value,
 ) {
-    assert_eq!(serde_json::to_value(value).unwrap(), expected);
-    assert_eq!(serde_json::from_value::<T>(expected).unwrap(), *value);
+    assert_eq!(serde_json::to_value(value).expect("JSON"), expected);
+    assert_eq!(serde_json::from_value::<T>(expected).expect("JSON"), *value);
 }
 
 fn schema<T: JsonSchema>() -> Value {

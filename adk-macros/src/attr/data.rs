@@ -264,6 +264,7 @@ fn numbered(input: &DeriveInput, private: &TokenStream) -> TokenStream {
     let parameters: Vec<_> = generics.type_params().map(|parameter| &parameter.ident).collect();
     let (with_bounds, arguments, conditions) = generics.split_for_impl();
     quote! {
+        #[allow(deprecated)]
         #[automatically_derived]
         impl #with_bounds #private::typed::Numbered for #name #arguments #conditions {
             const NUMBER: u64 = {

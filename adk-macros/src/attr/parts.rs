@@ -138,11 +138,13 @@ fn names(input: &DeriveInput) -> Vec<String> {
     parameters.chain([&input.ident]).map(Ident::to_string).chain(["Self", "Cow"].map(str::to_owned)).collect()
 }
 
-/// The types in a field that only rustc knows.
+/// The types in a field that only rustc knows, unless it says something that means nothing outside of the type.
 fn parts<'a>(field: &'a Field, own: &[String]) -> Vec<&'a Type> {
     let mut found = Vec::new();
-    part(&field.ty, &mut found);
-    found.retain(|ty| !ty.to_token_stream().into_iter().any(|token| is_bound(&token, own)));
+    // The whole type gets another name as well.
+    if !field.ty.to_token_stream().into_iter().any(|token| is_bound(&token, own)) {
+        part(&field.ty, &mut found);
+    }
     found
 }
 

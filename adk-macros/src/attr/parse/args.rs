@@ -1,7 +1,7 @@
 //! What stands in the parentheses of `#[agent(...)]` and `#[tool(...)]`.
 
 use super::function::plain;
-use super::words::{Words, name, parens};
+use super::words::{Words, name, parens, word};
 use crate::attr::report::Report;
 use crate::attr::spelling::nearest;
 use proc_macro2::{Span, TokenStream};
@@ -178,7 +178,7 @@ fn key(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Key> {
         return Ok(Key { text: plain(&first), span: first.span() });
     }
     input.parse::<Token![:]>()?;
-    let second = name(input, "a key", report)?;
+    let second = word(input, "a key")?;
     Ok(prefixed(&first, &second, report))
 }
 
@@ -207,7 +207,7 @@ fn key_of_type(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Key> 
         return Ok(Key { text: plain(&first), span: first.span() });
     }
     input.parse::<Token![:]>()?;
-    let second = name(input, "a key", report)?;
+    let second = word(input, "a key")?;
     Ok(prefixed(&first, &second, report))
 }
 

@@ -155,8 +155,8 @@ pub(super) fn name(input: ParseStream<'_>, what: &str, report: &mut Report) -> s
     Ok(name)
 }
 
-/// Reads a name; it stands without quotes.
-fn word(input: ParseStream<'_>, what: &str) -> syn::Result<Ident> {
+/// Reads a name that may be a keyword, as behind a prefix; it stands without quotes.
+pub(super) fn word(input: ParseStream<'_>, what: &str) -> syn::Result<Ident> {
     if input.peek(LitStr) {
         return Err(input.error(format!("{what} has no quotes")));
     }
