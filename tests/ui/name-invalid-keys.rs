@@ -12,7 +12,7 @@ fn end() -> Flow {
     Flow::ExitTo("loop".into())
 }
 
-/// Saves it.
+/// Saves it. Behind a prefix any word is a key.
 #[tool(writes(type: String, user:self: u8))]
 fn save(text: String) -> String {
     text
