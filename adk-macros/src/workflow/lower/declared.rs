@@ -184,7 +184,7 @@ impl Declaration<'_> {
             (quote!(const #constant: u32 = #turns;), constant)
         });
         let (turns_const, turns) = max_turns.unzip();
-        let settings = settings(fields, turns.as_ref());
+        let (settings_item, settings) = settings(number, fields, turns.as_ref()).unzip();
         let declared_turns = turns.iter();
         let turns = match &turns {
             Some(turns) => quote!(::core::option::Option::Some(#turns)),
@@ -209,6 +209,7 @@ impl Declaration<'_> {
             #(#prompt_consts)*
             #turns_const
             #tool_items
+            #settings_item
             #head {
                 #start(
                     #name,

@@ -73,8 +73,14 @@ pub(super) fn tools(
     (items, quote!(.tool_metas(#metas)), made)
 }
 
-/// What a run may change, as it was declared.
-pub(super) fn settings(fields: &Fields, turns: Option<&Ident>) -> Option<TokenStream> {
+/// What a run may change, as it was declared: a function, and that it is the one.
+///
+/// What is wrong with a value is wrong with that function, so that the agent is known and the flow is looked at all the same.
+pub(super) fn settings(
+    number: usize,
+    fields: &Fields,
+    turns: Option<&Ident>,
+) -> Option<(TokenStream, TokenStream)> {
     let some = |place: TokenStream, value: Option<TokenStream>| {
         let some = read("::core::option::Option::Some");
         value.map(|value| quote!(settings.#place = #some(#value);))
@@ -111,8 +117,10 @@ pub(super) fn settings(fields: &Fields, turns: Option<&Ident>) -> Option<TokenSt
     .flatten()
     .collect();
     (!all.is_empty()).then(|| {
+        let name = numbered("settings", number);
+        let head = read("-> __adk::llm::LlmSettings");
         let start = read("let mut settings = __adk::llm::LlmSettings::default();");
-        quote!(.settings(|| { #start #all settings }))
+        (quote!(fn #name() #head { #start #all settings }), quote!(.settings(#name)))
     })
 }
 
