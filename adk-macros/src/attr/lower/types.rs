@@ -133,7 +133,7 @@ pub(crate) fn caret(ty: &Type) -> Span {
 }
 
 /// Where to point when the value that a function returns is meant, and where when its error is.
-pub(crate) fn carets(sig: &Signature) -> (Span, Span) {
+pub(super) fn carets(sig: &Signature) -> (Span, Span) {
     match &sig.output {
         ReturnType::Type(_, ty) => {
             (caret(inside(ty)), argument(ty, "Result", 1).map_or_else(|| caret(ty), caret))
