@@ -226,3 +226,35 @@ fn what_they_read_is_checked_and_what_they_cost_is_not_bounded() {
     assert_eq!(Writing::SPEC.bounds().model_calls, None);
     assert!(Writing::SPEC.lints().is_empty(), "{:?}", Writing::SPEC.lints());
 }
+
+workflow! {
+    /// Answers, by one who is asked again.
+    #[bounds(model_calls = 5)]
+    pub Desk(text: String) {
+        /// Knows bills. It has no tools, and is handed over to more than once.
+        agent clerk { instruction: "Answer {text}.", max_turns: 3 }
+        agent porter { instruction: "Whose is {text}?", transfer: [clerk], max_turns: 2 }
+
+        porter
+    }
+}
+
+#[tokio::test]
+async fn a_target_counts_what_it_is_asked_again() {
+    use adk::llm::LlmAgent;
+    let model = ScriptedModel::new()
+        .on("porter")
+        .call("transfer_to_agent", to("clerk"))
+        .call("transfer_to_agent", to("clerk"))
+        .on("clerk")
+        .call("transfer_to_agent", to("porter"))
+        .text("Done.");
+    runner(&model).run(&Desk::default(), "x").await.unwrap();
+    assert_eq!(model.requests().len(), 4);
+    assert_eq!(Desk::SPEC.bounds().model_calls, Some(2 + 3));
+    let clerk = LlmAgent::builder("clerk").instruction("Answer.").max_turns(3).build().unwrap();
+    let porter =
+        LlmAgent::builder("porter").instruction("Whose?").max_turns(2).sub_agent(clerk).build().unwrap();
+    let desk = adk::SequentialAgent::builder("desk").sub_agent(porter).build().unwrap();
+    assert_eq!(desk.spec().bounds(), Desk::SPEC.bounds());
+}
