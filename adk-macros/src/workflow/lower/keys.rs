@@ -263,7 +263,8 @@ fn derives(name: &Ident, all: &[&Typed]) -> TokenStream {
         }
         impl ::core::cmp::PartialEq for #name where #(for<'__any> #types: ::core::cmp::PartialEq),* {
             fn eq(&self, other: &Self) -> bool {
-                #(self.#fields == other.#fields)&&*
+                // By `==` rustc would move a `Box<dyn Trait>`.
+                #(::core::cmp::PartialEq::eq(&self.#fields, &other.#fields))&&*
             }
         }
     }
