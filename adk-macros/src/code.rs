@@ -4,7 +4,7 @@
 //! text costs one call of the compiler, whose own lexer reads it. Of an agent there are hundreds of tokens that nobody
 //! wrote. What the user wrote keeps its spans, and so is quoted.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 /// Tokens from a format string, with the span of the call site as those of `quote!`: `code!("const N: usize = {count};")`.
@@ -30,6 +30,15 @@ pub(crate) fn read(text: &str) -> TokenStream {
         let message = format!("cannot read `{text}`: {error}");
         quote!(::core::compile_error! { #message })
     })
+}
+
+/// Where rustc shows the definition of a type of that name: the words around the name have this place. An editor would take
+/// them for the name.
+pub(crate) fn place(name: &Ident) -> Span {
+    match crate::facade::is_compiled() {
+        true => Span::call_site().located_at(name.span()),
+        false => Span::call_site(),
+    }
 }
 
 #[cfg(test)]

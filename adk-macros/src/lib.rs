@@ -7,6 +7,7 @@ mod code;
 mod docs;
 mod facade;
 mod hash;
+mod imported;
 mod leak;
 mod missing;
 mod origin;

@@ -3,8 +3,12 @@
 //!
 //! Each file is read once, and not in an editor, whose text may be another.
 
+mod items;
 mod lexer;
 
+pub(crate) use items::Plain;
+
+use items::{Items, Reader};
 use lexer::{Lexer, Token};
 use proc_macro::Span;
 use std::collections::HashMap;
@@ -32,6 +36,15 @@ pub(crate) struct Call {
     pub(crate) around: Around,
     /// The last name of its path, as it is called there.
     pub(crate) name: String,
+    read: Arc<File>,
+}
+
+impl Call {
+    /// What else has that name in the bracket of the call.
+    pub(crate) fn plain(&self, name: &str) -> Plain {
+        let names = self.read.items.get(&self.around.bracket);
+        names.and_then(|names| names.get(name)).copied().unwrap_or_default()
+    }
 }
 
 /// Where names are looked up.
@@ -53,6 +66,7 @@ const NOTHING: Around = Around { associated: false, scope: Scope::Module, bracke
 struct File {
     text: String,
     braces: Vec<(Place, Around)>,
+    items: Items,
 }
 
 /// What stands around the first token of a span; `None` if its file is not known.
@@ -69,7 +83,7 @@ pub(crate) fn call() -> Option<Call> {
     let span = Span::call_site();
     let (path, place, file) = written(span)?;
     let (around, name) = (file.around(place, span)?, file.called(place)?.to_owned());
-    Some(Call { file: path, place, around, name })
+    Some(Call { file: path, place, around, name, read: file })
 }
 
 fn written(span: Span) -> Option<(PathBuf, Place, Arc<File>)> {
@@ -93,7 +107,8 @@ impl File {
     }
 
     fn of(text: String) -> Self {
-        Self { braces: braces(&text), text }
+        let (braces, items) = braces(&text);
+        Self { text, braces, items }
     }
 
     fn around(&self, place: Place, span: Span) -> Option<Around> {
@@ -155,8 +170,9 @@ enum Before<'a> {
     Other,
 }
 
-fn braces(text: &str) -> Vec<(Place, Around)> {
+fn braces(text: &str) -> (Vec<(Place, Around)>, Items) {
     let (mut found, mut open, mut lexer) = (Vec::new(), Vec::<Open>::new(), Lexer::new(text));
+    let mut items = Reader::new();
     // What the next brace belongs to, how many brackets are open that are none of `open`, and what stands before.
     let (mut head, mut nested, mut before): (Option<&str>, usize, _) = (None, 0, Before::Other);
     while let Some(token) = lexer.next() {
@@ -167,6 +183,7 @@ fn braces(text: &str) -> Vec<(Place, Around)> {
                 let is_call = matches!(last, Before::Bang { .. } | Before::Rules);
                 let is_rule = outer.is_some_and(|outer| outer.rules) && nested == 0;
                 if bracket != b'{' && !is_call && !is_rule {
+                    items.group(nested);
                     nested += 1;
                     continue;
                 }
@@ -186,27 +203,34 @@ fn braces(text: &str) -> Vec<(Place, Around)> {
                     _ => outside.associated,
                 };
                 let around = Around { associated, scope, bracket: place };
+                items.open(around);
                 open.push(Open { around, rules, nested });
                 (head, nested) = (None, 0);
                 found.push((place, around));
             }
-            Token::Close(bracket) if bracket != b'}' && nested > 0 => nested -= 1,
+            Token::Close(bracket) if bracket != b'}' && nested > 0 => {
+                nested -= 1;
+                items.group_end(nested);
+            }
             Token::Close(bracket) => {
                 // One that closes nothing is not the file's.
                 if bracket == b'}' || !open.is_empty() {
                     nested = open.pop().map_or(0, |closed| closed.nested);
                     head = None;
+                    items.close(nested);
                     found.push((lexer.place(), open.last().map_or(NOTHING, |outer| outer.around)));
                 }
             }
-            Token::Other(b';') => head = None,
-            Token::Other(b'!') => {
-                if let Before::Word(word) = last {
-                    before = Before::Bang { rules: word == "macro_rules" };
+            Token::Other(sign) => {
+                items.sign(sign, nested);
+                match (sign, last) {
+                    (b';', _) => head = None,
+                    (b'!', Before::Word(word)) => before = Before::Bang { rules: word == "macro_rules" },
+                    _ => {}
                 }
             }
-            Token::Other(_) => {}
             Token::Word(word) => {
+                items.word(word, nested);
                 before = match last {
                     Before::Bang { rules: true } => Before::Rules,
                     _ => Before::Word(word),
@@ -217,7 +241,7 @@ fn braces(text: &str) -> Vec<(Place, Around)> {
             }
         }
     }
-    found
+    (found, items.found)
 }
 
 #[cfg(test)]
@@ -226,7 +250,7 @@ mod tests {
 
     /// What stands around each `@`.
     fn marked(text: &str) -> Vec<Around> {
-        let braces = braces(text);
+        let (braces, _) = braces(text);
         let lines = text.lines().enumerate();
         let marks = lines.flat_map(|(line, text)| {
             let columns = text.chars().enumerate().filter(|(_, char)| *char == '@');

@@ -2,17 +2,19 @@
 //! and each field.
 //!
 //! The second one expands in a block of its own, where its name is its own, so that what else is wrong with it is told as
-//! well. Beside that block stands what has its name and nothing else. Which block an item stands in is read from its file.
+//! well. Beside that block stands what has its name and nothing else. Which block an item stands in is read from its file,
+//! as are the items that no macro of ours makes: beside these, each of ours is a second one.
 //! What a macro wrote, or gets, may be put into modules of their own, and is left as it is.
 
-use crate::source::{self, Call, Place, Scope};
+use crate::imported::Renamed;
+use crate::source::{self, Call, Place, Plain, Scope};
 use crate::workflow::unraw;
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
-use syn::Attribute;
+use syn::{Attribute, Visibility};
 
 /// What has a name.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -28,25 +30,89 @@ type Seen = HashMap<(PathBuf, Place, String), Vec<(Place, Item)>>;
 /// The macros whose names are looked at, as they are called where they stand.
 const MACROS: [&str; 5] = ["agent", "data", "llm_agent", "tool", "workflow"];
 
-/// What a macro makes of an item of that name.
-pub(crate) fn once(name: &Ident, item: Item, attrs: &[Attribute], made: TokenStream) -> TokenStream {
-    match bare(name, item, attrs) {
-        None => made,
-        Some(bare) => {
+/// What has a name already.
+#[derive(Clone, Copy)]
+enum First {
+    Ours(Item),
+    Plain(Plain),
+}
+
+impl First {
+    /// Nothing but an import, of which it is not known what it is.
+    fn is_import(&self) -> bool {
+        matches!(self, Self::Plain(Plain { in_types: false, in_values: false, .. }))
+    }
+}
+
+/// How a type of ours stands to what else has its name.
+pub(crate) enum Stand<'a> {
+    Alone,
+    /// Behind another, so that this has its name instead.
+    Second(TokenStream),
+    Imported(Renamed<'a>),
+}
+
+/// How the type stands that is expanded.
+pub(crate) fn stand<'a>(name: &'a Ident, attrs: &[Attribute]) -> Stand<'a> {
+    match first(unraw(name), Item::Type, attrs) {
+        None => Stand::Alone,
+        Some(first) if first.is_import() => Stand::Imported(Renamed::new(name)),
+        Some(first) => Stand::Second(named(name, first, Item::Type)),
+    }
+}
+
+/// What a macro makes of a type of that name. Only where its own name is no part of it, it may be `renamed`.
+pub(crate) fn once(
+    name: &Ident,
+    attrs: &[Attribute],
+    renamed: Option<&Visibility>,
+    made: TokenStream,
+) -> TokenStream {
+    match (stand(name, attrs), renamed) {
+        (Stand::Second(bare), _) => {
             let apart = apart(&made);
+            quote!(#bare #apart)
+        }
+        (Stand::Imported(other), Some(vis)) => {
+            let (alias, made) = (other.alias(vis), other.rename(made));
+            quote!(#alias #made)
+        }
+        _ => made,
+    }
+}
+
+/// The same of a function, the type beside it, and what is implemented for that.
+pub(crate) fn function(
+    name: &Ident,
+    attrs: &[Attribute],
+    [written, twin, block]: [&TokenStream; 3],
+) -> TokenStream {
+    let first = first(unraw(name), Item::Function, attrs);
+    // Whether an import is one of a function is not known, and a function has no second name.
+    let Some(first) = first.filter(|first| !first.is_import()) else { return quote!(#written #twin #block) };
+    let bare = named(name, first, Item::Function);
+    match first {
+        // Nothing else has the name of the type.
+        First::Plain(Plain { in_types: false, .. }) => {
+            let apart = apart(&quote!(#written #block));
+            quote!(#bare #twin #apart)
+        }
+        _ => {
+            let apart = apart(&quote!(#written #twin #block));
             quote!(#bare #apart)
         }
     }
 }
 
-/// What has the name of a second item; nothing for a first one.
-pub(crate) fn bare(name: &Ident, item: Item, attrs: &[Attribute]) -> Option<TokenStream> {
-    let first = first(unraw(name), item, attrs)?;
+/// What has the name of a second item.
+fn named(name: &Ident, first: First, item: Item) -> TokenStream {
     let bare = match (first, item) {
-        (Item::Function, Item::Function) => quote_spanned!(name.span()=> fn #name() {}),
+        (First::Ours(Item::Function) | First::Plain(Plain { in_types: false, .. }), Item::Function) => {
+            quote_spanned!(name.span()=> fn #name() {})
+        }
         _ => quote_spanned!(name.span()=> struct #name {}),
     };
-    Some(quote!(#[allow(dead_code, non_camel_case_types, non_snake_case)] #bare))
+    quote!(#[allow(dead_code, non_camel_case_types, non_snake_case)] #bare)
 }
 
 /// A second item, in a block of its own.
@@ -56,22 +122,44 @@ pub(crate) fn apart(made: &TokenStream) -> TokenStream {
 
 /// Whether there is such an `impl` already.
 pub(crate) fn is_second(head: &TokenStream, attrs: &[Attribute]) -> bool {
-    first(head.to_string(), Item::Type, attrs).is_some()
+    matches!(first(head.to_string(), Item::Type, attrs), Some(First::Ours(_)))
 }
 
 /// What has that name already, in the block in which the macro is called that is expanded.
-fn first(name: String, item: Item, attrs: &[Attribute]) -> Option<Item> {
+fn first(name: String, item: Item, attrs: &[Attribute]) -> Option<First> {
     // Of those with a condition, only rustc knows which one is there.
     if attrs.iter().any(|attr| attr.path().is_ident("cfg")) {
         return None;
     }
     static SEEN: Mutex<Option<Seen>> = Mutex::new(None);
     let call = ours()?;
+    let plain = call.plain(&name);
+    // Values are no matter to a type.
+    let plain = Plain { in_values: plain.in_values && item == Item::Function, ..plain };
+    let is_any = plain != Plain::default();
+    if plain.in_types {
+        TAKEN.lock().ok()?.push((call.file.clone(), call.around.bracket, name.clone()));
+    }
     let mut seen = SEEN.lock().ok()?;
     let others = seen.get_or_insert_default().entry((call.file, call.around.bracket, name)).or_default();
-    let found = others.iter().find(|(place, _)| *place != call.place).map(|(_, item)| *item);
+    let found = others.iter().find(|(place, _)| *place != call.place).map(|(_, item)| First::Ours(*item));
     others.push((call.place, item));
-    found
+    found.or_else(|| is_any.then_some(First::Plain(plain)))
+}
+
+/// Types of a plain name that one of ours has as well, by file and bracket.
+static TAKEN: Mutex<Vec<(PathBuf, Place, String)>> = Mutex::new(Vec::new());
+
+/// Whether that is the name of a plain type and of one of ours: who uses it means the latter, and gets the other.
+pub(crate) fn is_taken(name: &Ident) -> bool {
+    let Some(taken) = TAKEN.lock().ok().filter(|taken| !taken.is_empty()) else { return false };
+    let name = unraw(name);
+    let is_here = |call: Call| {
+        let mut taken = taken.iter();
+        taken
+            .any(|(file, bracket, one)| *one == name && *file == call.file && *bracket == call.around.bracket)
+    };
+    ours().is_some_and(is_here)
 }
 
 /// The call of a macro of ours that is expanded, if nobody can have put it elsewhere.

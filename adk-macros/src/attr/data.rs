@@ -5,7 +5,7 @@ use super::report::Report;
 use super::{closed, lifetimes, unsaid};
 use crate::docs;
 use crate::sized::{self, Unsized};
-use crate::twice::{self, Item};
+use crate::twice;
 use crate::workflow::type_text;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
@@ -102,7 +102,7 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
             }
         }
     };
-    report.beside(twice::once(&input.ident, Item::Type, &input.attrs, all))
+    report.beside(twice::once(&input.ident, &input.attrs, None, all))
 }
 
 /// Tells what stands there twice, of which derives would say it as well, and goes on with the first; whether there is any.

@@ -78,7 +78,8 @@ fn twin(function: &Function) -> TokenStream {
         #[allow(dead_code, missing_docs, non_camel_case_types, clippy::pedantic)]
         #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]",
     );
-    quote!(#(#[cfg_attr(not(doc), #docs)])* #(#conditions)* #ours #vis struct #name {})
+    let structure = quote_spanned!(crate::code::place(name)=> struct #name {});
+    quote!(#(#[cfg_attr(not(doc), #docs)])* #(#conditions)* #ours #vis #structure)
 }
 
 /// The conditions under which the item is there.

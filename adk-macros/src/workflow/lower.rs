@@ -30,7 +30,7 @@ use super::plan::{Plan, Step, What};
 use super::report::Report;
 use crate::code::{code, read};
 use crate::facade;
-use crate::twice::{self, Item};
+use crate::twice;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::{Attribute, Visibility};
@@ -90,7 +90,7 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> Toke
         };
         #errors
     };
-    twice::once(name, Item::Type, &tree.attrs, all)
+    twice::once(name, &tree.attrs, Some(&tree.vis), all)
 }
 
 /// The structs of the keys, and instead of the workflow what is said of its name.

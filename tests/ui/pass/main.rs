@@ -55,5 +55,7 @@ mod tool_reserved;
 mod tool_undocumented;
 #[path = "transfer-target.rs"]
 mod transfer_target;
+#[path = "wrong-twice.rs"]
+mod wrong_twice;
 #[path = "wrong-values.rs"]
 mod wrong_values;

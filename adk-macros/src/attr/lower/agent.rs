@@ -6,7 +6,7 @@ use crate::attr::check;
 use crate::attr::parse::{AgentArgs, Function};
 use crate::attr::report::Report;
 use crate::code::{code, read};
-use crate::twice::{self, Item};
+use crate::twice;
 use crate::typed::{OPENED, is_plain};
 use crate::{docs, hash, origin};
 use proc_macro2::{Span, TokenStream};
@@ -48,8 +48,8 @@ pub(crate) fn agent(function: &Function, args: &AgentArgs, report: Report) -> To
         inert(function, &names)
     };
     let block = block(&function.attrs, &inside);
-    let all = quote!(#written #twin #block);
-    report.beside(twice::once(&function.sig.ident, Item::Function, &function.attrs, all))
+    let all = [&written, &twin, &block];
+    report.beside(twice::function(&function.sig.ident, &function.attrs, all))
 }
 
 /// An agent that does nothing, beside an error that says why.

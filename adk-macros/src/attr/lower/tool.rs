@@ -6,7 +6,7 @@ use crate::attr::check;
 use crate::attr::parse::{Function, Param, ToolArgs};
 use crate::attr::report::Report;
 use crate::docs;
-use crate::twice::{self, Item};
+use crate::twice;
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::{Expr, ExprLit, Lit};
@@ -59,8 +59,8 @@ pub(crate) fn tool(function: &Function, args: &ToolArgs, report: Report) -> Toke
         inert(function, &names)
     };
     let block = block(&function.attrs, &inside);
-    let all = quote!(#written #twin #block);
-    report.beside(twice::once(&function.sig.ident, Item::Function, &function.attrs, all))
+    let all = [&written, &twin, &block];
+    report.beside(twice::function(&function.sig.ident, &function.attrs, all))
 }
 
 /// A tool that does nothing, beside an error that says why.

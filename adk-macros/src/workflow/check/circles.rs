@@ -24,6 +24,10 @@ pub(in super::super) fn circles(agents: &mut [Decl], workflow: Option<&Ident>, r
         let agent = plain(&decl.name);
         let DeclKind::Llm { fields, .. } = &mut decl.kind else { continue };
         fields.tools.retain(|tool| {
+            // It has the name of a type that is none of ours, which is told where ours is.
+            if tool.path.get_ident().is_some_and(crate::twice::is_taken) {
+                return false;
+            }
             let text = match number(&tool.path).filter(|_| tool.is_agent) {
                 Some(tool) if reaches(&below, tool, by) => told(&names, by, tool),
                 Some(tool) => {

@@ -93,7 +93,7 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report) {
         if step.name.is_empty() || !step.named {
             continue;
         }
-        if itself(tree, step, report) {
+        if itself(tree, step, report) || path_name(step).is_some_and(crate::twice::is_taken) {
             step.told = true;
             continue;
         }

@@ -6,9 +6,9 @@ use super::super::report::Report;
 use super::declared::Declaration;
 use crate::code::code;
 use crate::facade;
-use crate::twice::{self, Item};
+use crate::twice::{self, Stand};
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{quote, quote_spanned};
 use std::collections::HashSet;
 
 /// The whole expansion of `llm::agent!`.
@@ -22,14 +22,19 @@ pub(in super::super) fn agents(agents: &[Decl], report: Report) -> TokenStream {
         if let (true, DeclKind::Llm { output, fields }) = (seen.insert(names::plain(&decl.name)), &decl.kind)
         {
             let (defined, block) = agent(decl, output.as_deref(), fields);
-            match twice::bare(&decl.name, Item::Type, &decl.attrs) {
-                None => {
+            match twice::stand(&decl.name, &decl.attrs) {
+                Stand::Alone => {
                     structs.extend(defined);
                     impls.extend(block);
                 }
-                Some(bare) => {
+                Stand::Second(bare) => {
                     structs.extend(bare);
                     impls.extend(twice::apart(&quote!(#defined #block)));
+                }
+                Stand::Imported(other) => {
+                    structs.extend(other.alias(&decl.vis));
+                    structs.extend(other.rename(defined));
+                    impls.extend(other.rename(block));
                 }
             }
         }
@@ -65,13 +70,13 @@ fn agent(decl: &Decl, output: Option<&Typed>, fields: &Fields) -> (TokenStream, 
         quote!(#[doc = #doc])
     });
     let impls = impls(name);
+    let fields = quote!(agent: #adk::llm::Declared<#name, 0>,);
+    let structure = quote_spanned!(crate::code::place(defined)=> struct #defined { #fields });
     let defined = quote! {
         #(#attrs)*
         #fallback
         #allow
-        #vis struct #defined {
-            agent: #adk::llm::Declared<#name, 0>,
-        }
+        #vis #structure
     };
     let block = quote! {
         #deprecated

@@ -3,8 +3,8 @@
 use super::super::ast::{BlockKind, DeclKind};
 use super::super::plan::What;
 use super::{Lower, index, tree};
-use proc_macro2::TokenStream;
-use quote::quote;
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
 
 impl Lower<'_> {
     /// The struct with a field per agent and per named block.
@@ -73,12 +73,14 @@ impl Lower<'_> {
         let separator = attrs.iter().any(|attr| attr.path().is_ident("doc")).then(|| quote!(#[doc = ""]));
         let tree = format!("```text\n{}```", tree::text(self.tree, self.plan));
         let allow = super::allow();
+        let place = defined.as_ref().map_or_else(Span::call_site, crate::code::place);
+        let structure = quote_spanned!(place=> struct #defined { #fields });
         quote! {
             #(#attrs)*
             #separator
             #[doc = #tree]
             #allow
-            #vis struct #defined { #fields }
+            #vis #structure
         }
     }
 }

@@ -16,7 +16,8 @@ impl Lower<'_> {
         let (first, last) = (names.first()?, names.last()?);
         // Nothing is imported for these.
         let is_import = !["self", "super", "crate", "Self"].iter().any(|word| first == word);
-        if !step.told || !is_import || run.path.leading_colon.is_some() {
+        let is_taken = || run.path.get_ident().is_some_and(crate::twice::is_taken);
+        if !step.told || !is_import || run.path.leading_colon.is_some() || is_taken() {
             return None;
         }
         let modules = names.iter().rev().skip(1);
