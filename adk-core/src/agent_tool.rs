@@ -146,7 +146,7 @@ impl AgentTool {
 /// An agent that a declaration names as a tool; nothing for a type that is none, which is reported elsewhere.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` has no `Default`, so this workflow cannot make it",
+    message = "syntax: `{Self}` has no `Default`, so this workflow cannot make it",
     label = "cannot stand in `tools`",
     note = "add it as a value: `workflow.NAME.add_tool(AgentTool::new(...))`; or implement `Default` for `{Self}`"
 )]

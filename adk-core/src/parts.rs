@@ -11,7 +11,7 @@ use std::fmt::Debug;
 
 /// What can be a field of `#[adk::data]`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be a part of data; help: put `#[adk::data]` on it, or derive `Clone`, `Debug`, `serde::Serialize`, `serde::Deserialize` and `schemars::JsonSchema`",
+    message = "syntax: `{Self}` cannot be a part of data; help: put `#[adk::data]` on it, or derive `Clone`, `Debug`, `serde::Serialize`, `serde::Deserialize` and `schemars::JsonSchema`",
     label = "no model knows what this is"
 )]
 pub trait Part {

@@ -40,6 +40,12 @@ pub(crate) struct Call {
 }
 
 impl Call {
+    /// Whether that is a function of its module alone, without an attribute that may make more of it.
+    pub(crate) fn is_function(&self, name: &str) -> bool {
+        // What a block does not have may be found outside of it.
+        self.around.scope == Scope::Module && self.read.is_function(self.around.bracket, name)
+    }
+
     /// What else has that name in the bracket of the call.
     pub(crate) fn plain(&self, name: &str) -> Plain {
         let names = self.read.items.get(&self.around.bracket);
@@ -65,6 +71,8 @@ const NOTHING: Around = Around { associated: false, scope: Scope::Module, bracke
 /// A file with its braces: each of them, and what is innermost behind it.
 struct File {
     text: String,
+    /// Where each line begins.
+    lines: Vec<usize>,
     braces: Vec<(Place, Around)>,
     items: Items,
 }
@@ -108,7 +116,17 @@ impl File {
 
     fn of(text: String) -> Self {
         let (braces, items) = braces(&text);
-        Self { text, braces, items }
+        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+        let lines = std::iter::once(0).chain(ends).collect();
+        Self { text, lines, braces, items }
+    }
+
+    fn is_function(&self, bracket: Place, name: &str) -> bool {
+        let is = |names: &HashMap<String, Plain>| {
+            let only = Plain { in_values: true, is_function: true, ..Plain::default() };
+            !names.contains_key(items::ALL) && names.get(name) == Some(&only)
+        };
+        self.items.get(&bracket).is_some_and(is)
     }
 
     fn around(&self, place: Place, span: Span) -> Option<Around> {
@@ -132,7 +150,8 @@ impl File {
 
     /// The rest of the line.
     fn behind(&self, (line, column): Place) -> Option<&str> {
-        let line = self.text.lines().nth(line.checked_sub(1)?)?;
+        let mut lines = self.lines.iter().skip(line.checked_sub(1)?).copied();
+        let line = self.text.get(lines.next()?..lines.next().unwrap_or(self.text.len()))?;
         let (at, _) = line.char_indices().nth(column.checked_sub(1)?)?;
         line.get(at..)
     }

@@ -136,7 +136,7 @@ fn first(name: String, item: Item, attrs: &[Attribute]) -> Option<First> {
     let plain = call.plain(&name);
     // Values are no matter to a type.
     let plain = Plain { in_values: plain.in_values && item == Item::Function, ..plain };
-    let is_any = plain != Plain::default();
+    let is_any = plain.in_types || plain.in_values || plain.imported;
     if plain.in_types {
         TAKEN.lock().ok()?.push((call.file.clone(), call.around.bracket, name.clone()));
     }

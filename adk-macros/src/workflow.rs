@@ -18,6 +18,7 @@ use syn::Visibility;
 /// What `workflow!` expands to.
 pub(crate) fn workflow(input: TokenStream) -> TokenStream {
     let (mut tree, mut report) = parse::workflow(input);
+    check::functions_as_tools(&mut tree.items.agents, &mut report);
     check::circles(&mut tree.items.agents, tree.name.as_ref(), &mut report);
     let mut plan = plan::of(&tree);
     check::workflow(&tree, &mut plan, &mut report);
@@ -48,6 +49,7 @@ pub(crate) fn llm_agent_alone(
 /// What `llm::agent!` expands to.
 pub(crate) fn llm_agent(input: TokenStream) -> TokenStream {
     let (mut agents, mut report) = parse::agents(input);
+    check::functions_as_tools(&mut agents, &mut report);
     check::circles(&mut agents, None, &mut report);
     check::agents(&agents, &mut report);
     lower::agents(&agents, report)

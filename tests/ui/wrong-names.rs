@@ -4,8 +4,11 @@ use adk::prelude::*;
 #[agent]
 fn writers() {}
 
-/// No agent.
-fn critics() {}
+/// No agent, and not known as one from here.
+mod elsewhere {
+    pub fn critics() {}
+}
+use elsewhere::critics;
 
 struct Refiners;
 

@@ -63,7 +63,7 @@ impl AwaitDecl {
 /// What a person may be asked for.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be awaited",
+    message = "syntax: `{Self}` cannot be awaited",
     label = "has no JSON schema",
     note = "put `#[adk::data]` on `{Self}`, or implement `Serialize`, `Deserialize` and `JsonSchema`"
 )]

@@ -84,7 +84,7 @@ impl Probe<String> {
 
 /// The one place where a step has to be an agent, so that one that is none is reported once.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not an agent",
+    message = "agent-attribute: `{Self}` is not an agent",
     label = "cannot be a step of a workflow",
     note = "put `#[agent]` on the function, declare it with `agent NAME {{ ... }}`, or implement `Agent`"
 )]
@@ -108,7 +108,7 @@ pub trait LiveIf<const YES: bool> {}
 
 /// The one place where a tool has to be one.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a tool",
+    message = "tool-attribute: `{Self}` is not a tool",
     label = "cannot stand in `tools`",
     note = "put `#[tool]` on the function, or implement `Tool`; an agent as a tool is written `agent(NAME)`"
 )]
@@ -138,7 +138,7 @@ pub const NO_AGENT: AgentMeta<'static> = AgentMeta::custom("").may_exit(true).un
 
 /// An agent that a workflow makes by itself.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` has no `Default`, so this workflow cannot make it",
+    message = "syntax: `{Self}` has no `Default`, so this workflow cannot make it",
     label = "give it to the workflow: declare `agent NAME: {Self};` and run `NAME`",
     note = "the workflow then has `new(NAME)`; or implement `Default` for `{Self}`"
 )]
@@ -216,7 +216,7 @@ pub const fn max_turns(is_short: bool, declared: Option<u32>) -> Option<u32> {
 
 /// What the value of a key may be.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be the type of a key",
+    message = "syntax: `{Self}` cannot be the type of a key",
     label = "cannot be stored in the state",
     note = "put `#[adk::data]` on `{Self}`, or implement `Serialize` and `Deserialize`"
 )]
@@ -246,7 +246,7 @@ impl<T: Serialize + DeserializeOwned> KeyValue for T {
 
 /// What a model may answer with.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be the answer of a model",
+    message = "syntax: `{Self}` cannot be the answer of a model",
     label = "has no JSON schema",
     note = "put `#[adk::data]` on `{Self}`, or implement `Serialize`, `Deserialize` and `JsonSchema`"
 )]

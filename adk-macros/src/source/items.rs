@@ -13,6 +13,10 @@ pub(crate) struct Plain {
     pub(crate) in_types: bool,
     /// Among the values, as a function.
     pub(crate) in_values: bool,
+    /// It is a function.
+    pub(crate) is_function: bool,
+    /// Something of that name has an attribute that may change it.
+    pub(crate) is_unclear: bool,
     /// By a `use`, which does not say among which.
     pub(crate) imported: bool,
 }
@@ -40,9 +44,16 @@ const INERT: [&str; 17] = [
     "warn",
 ];
 
-const TYPE: Plain = Plain { in_types: true, in_values: false, imported: false };
-const VALUE: Plain = Plain { in_types: false, in_values: true, imported: false };
-const IMPORT: Plain = Plain { in_types: false, in_values: false, imported: true };
+/// Stands for the names that a `use` with `*` brings, but for those of a prelude.
+pub(super) const ALL: &str = "*";
+
+const NOTHING: Plain =
+    Plain { in_types: false, in_values: false, is_function: false, is_unclear: false, imported: false };
+const TYPE: Plain = Plain { in_types: true, ..NOTHING };
+const VALUE: Plain = Plain { in_values: true, ..NOTHING };
+const FUNCTION: Plain = Plain { is_function: true, ..VALUE };
+const IMPORT: Plain = Plain { imported: true, ..NOTHING };
+const UNCLEAR: Plain = Plain { is_unclear: true, ..NOTHING };
 
 /// What was read of a statement.
 #[derive(Clone, Copy)]
@@ -114,7 +125,8 @@ impl<'a> Reader<'a> {
                 "pub" | "unsafe" | "safe" | "async" | "extern" | "auto" => State::Head,
                 "const" => State::Const,
                 "struct" | "enum" | "union" | "trait" | "type" | "mod" => State::Named(TYPE),
-                "fn" | "static" => State::Named(VALUE),
+                "fn" => State::Named(FUNCTION),
+                "static" => State::Named(VALUE),
                 "use" => State::Import { last: None, before: None },
                 _ => State::Rest,
             },
@@ -139,7 +151,12 @@ impl<'a> Reader<'a> {
             }
             (_, _, b';') => self.start(),
             (State::Start, _, b'#') => self.state = State::Attribute { name: None },
-            (State::Import { before, .. }, _, b'*') => self.state = State::Import { last: None, before },
+            (State::Import { last, before }, _, b'*') => {
+                if last.or(before) != Some("prelude") {
+                    self.keep(ALL, IMPORT);
+                }
+                self.state = State::Import { last: None, before };
+            }
             _ => self.state = State::Rest,
         }
     }
@@ -197,8 +214,8 @@ impl<'a> Reader<'a> {
     }
 
     fn name(&mut self, name: &str, kind: Plain) -> State<'a> {
-        if self.certain && self.inert {
-            self.keep(name, kind);
+        if self.certain {
+            self.keep(name, if self.inert { kind } else { UNCLEAR });
         }
         State::Rest
     }
@@ -212,6 +229,8 @@ impl<'a> Reader<'a> {
         let known = names.entry(name.to_owned()).or_default();
         known.in_types |= kind.in_types;
         known.in_values |= kind.in_values;
+        known.is_function |= kind.is_function;
+        known.is_unclear |= kind.is_unclear;
         known.imported |= kind.imported;
     }
 }
@@ -228,7 +247,11 @@ mod tests {
     fn in_bracket(text: &str, bracket: (usize, usize)) -> Vec<String> {
         let file = File::of(text.to_owned());
         let told = |(yes, mark)| if yes { mark } else { "" };
-        let names = file.items.get(&bracket).into_iter().flatten().map(|(name, plain)| {
+        let known = file.items.get(&bracket).into_iter().flatten();
+        let named = known.filter(|(name, plain)| {
+            *name != super::ALL && (plain.in_types || plain.in_values || plain.imported)
+        });
+        let names = named.map(|(name, plain)| {
             let marks = [(plain.in_types, "t"), (plain.in_values, "v"), (plain.imported, "i")];
             format!("{name} {}", marks.map(told).concat())
         });
@@ -282,6 +305,34 @@ mod tests {
             ("#[cfg(x)] use a::{self}; extern crate b as c; use {d, e::f}; fn d() {}", "a i, c i, d vi, f i"),
         ] {
             assert_eq!(names(text).join(", "), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_function_is_one_where_nothing_else_may_have_its_name() {
+        let is = |text: &str| {
+            let file = File::of(text.to_owned());
+            file.is_function((0, 0), "a")
+        };
+        for text in [
+            "use adk::prelude::*; fn a() {}",
+            "use b::{prelude::{*}, c}; #[inline] pub async fn a() {} #[test] fn d() {}",
+            "mod b { use super::*; struct a; } fn a() {}",
+        ] {
+            assert!(is(text), "{text}");
+        }
+        for text in [
+            "use b::*; fn a() {}",
+            "use b::{c::*}; fn a() {}",
+            "use b::a; fn a() {}",
+            "struct a; fn a() {}",
+            "#[agent] fn a() {}",
+            "fn a() {} #[agent] fn a() {}",
+            "#[cfg(b)] type a = u8; fn a() {}",
+            "const a: u8 = 1;",
+            "a! { fn a() {} }",
+        ] {
+            assert!(!is(text), "{text}");
         }
     }
 

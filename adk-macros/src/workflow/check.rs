@@ -1,6 +1,7 @@
 //! What tokens alone can tell. The rest is checked in const evaluation, by `adk_core::check`.
 
 mod circles;
+mod functions;
 mod keys;
 mod limits;
 mod names;
@@ -8,6 +9,7 @@ mod tools;
 mod transfer;
 
 pub(super) use circles::circles;
+pub(super) use functions::tools as functions_as_tools;
 
 use super::ast::{Decl, DeclKind, Workflow};
 use super::names::plain;
@@ -20,6 +22,7 @@ pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut
     names::declared(&tree.items.agents, report);
     tools::workflow(&tree.items.agents, report);
     transfer::workflow(tree, plan, report);
+    functions::steps(plan, report);
     names::steps(tree, plan, report);
     keys::workflow(tree, plan, report);
     limits::workflow(tree, plan, report);

@@ -4,7 +4,7 @@ use adk::prelude::*;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt::Debug;
 
-trait Shape: Debug + Send + Sync {
+pub trait Shape: Debug + Send + Sync {
     fn side(&self) -> u32;
 }
 

@@ -15,6 +15,8 @@ mod block_empty;
 mod bounds_exceeded;
 #[path = "exit-outside-loop.rs"]
 mod exit_outside_loop;
+#[path = "boxed-trait-key.rs"]
+mod boxed_trait_key;
 #[path = "field-unknown.rs"]
 mod field_unknown;
 #[path = "key-duplicate.rs"]
@@ -57,5 +59,7 @@ mod tool_undocumented;
 mod transfer_target;
 #[path = "wrong-twice.rs"]
 mod wrong_twice;
+#[path = "unmarked.rs"]
+mod unmarked;
 #[path = "wrong-values.rs"]
 mod wrong_values;

@@ -7,7 +7,7 @@ use crate::spec::AgentMeta;
 
 /// What may be written as the value of a key of type `K`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be the value of a key of type `{K}`",
+    message = "key-type: `{Self}` cannot be the value of a key of type `{K}`",
     label = "expected `{K}` or `&str`"
 )]
 pub trait ValueOf<K> {
@@ -57,7 +57,7 @@ impl<T> Itself for Given<T> {
 
 /// What may be written where a number with a fraction is wanted.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a number",
+    message = "syntax: `{Self}` is not a number",
     label = "expected a number, such as `0.7`"
 )]
 pub trait Float {
@@ -74,7 +74,7 @@ impl<T: Into<f64> + std::ops::Add> Float for T {
 }
 
 /// What may be written where a text is wanted.
-#[diagnostic::on_unimplemented(message = "`{Self}` is no text", label = "expected a text in quotes")]
+#[diagnostic::on_unimplemented(message = "syntax: `{Self}` is no text", label = "expected a text in quotes")]
 pub trait Text {
     /// The text.
     fn text(self) -> String;
@@ -89,7 +89,7 @@ impl<T: Into<String>> Text for T {
 
 /// What may be written as the retries of an agent.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not say how often a call is made again",
+    message = "syntax: `{Self}` does not say how often a call is made again",
     label = "expected a whole number, such as `3`, or a `Retry`"
 )]
 pub trait IntoRetry {
@@ -106,7 +106,7 @@ impl<T: Into<Retry>> IntoRetry for T {
 
 /// What may be written as the model of an agent.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a model",
+    message = "syntax: `{Self}` is not a model",
     label = "expected the name of a model in quotes, or a value that implements `Model`"
 )]
 pub trait IntoModel {
@@ -123,7 +123,7 @@ impl<T: Into<ModelRef>> IntoModel for T {
 
 /// The type of `agent NAME: TYPE;`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not an agent",
+    message = "agent-attribute: `{Self}` is not an agent",
     label = "does not implement `Agent`, so what it reads and writes is not known",
     note = "for an agent that is known at run time only, say it: `agent NAME(READS: TYPE) -> KEY: TYPE as Arc<dyn DynAgent>;`"
 )]
@@ -137,7 +137,7 @@ impl<T: Agent> Supplied for T {}
 
 /// The type of `agent NAME(...) -> ... as TYPE;`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not an agent",
+    message = "agent-attribute: `{Self}` is not an agent",
     label = "expected a type such as `Arc<dyn DynAgent>`",
     note = "it implements neither `Agent` nor `DynAgent`"
 )]
