@@ -56,7 +56,11 @@ pub trait Agent: Send + Sync {
     ///
     /// # Errors
     /// Any error fails the run; events that are committed stay.
-    fn run(&self, cx: &mut Context) -> impl Future<Output = Result<Flow>> + Send;
+    // The bound is that of the trait: with it here, rustc tells an agent that is not `Send` and `Sync` of the type alone, and not
+    // of the future as well.
+    fn run(&self, cx: &mut Context) -> impl Future<Output = Result<Flow>> + Send
+    where
+        Self: Send + Sync;
 
     /// [`Agent::run`] as trait objects call it. The macros write it where their future is boxed already.
     #[doc(hidden)]

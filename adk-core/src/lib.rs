@@ -79,7 +79,7 @@ pub type BoxStream<'a, T> = std::pin::Pin<Box<dyn futures_core::Stream<Item = T>
 /// What the macros' output refers to. Not for users: it changes without notice.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::made::{MadeByMacro, Making};
+    pub use crate::made::{MadeByMacro, MadeWorkflow, Making};
     pub use crate::probe::{OfFlow, OfResult, Otherwise, Probe, refuse};
     pub use crate::{function, parts, tool::args, typed};
     pub use {schemars, serde, serde_json};

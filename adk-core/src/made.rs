@@ -7,7 +7,7 @@ use crate::agent::Handover;
 use crate::callback::AgentCallbacks;
 use crate::function::{self, Begin};
 use crate::run::{Context, Prepare};
-use crate::workflow::{self, Wired};
+use crate::workflow::{self, Keys, Values, Wired, Workflow};
 use crate::{Agent, AgentMeta, BoxFuture, Content, DynAgent, Event, Flow, Result};
 
 /// What a macro says of an agent. Its name stands in what rustc says of `x.run(cx)` where `x` is no agent.
@@ -20,18 +20,62 @@ pub trait MadeByMacro: Send + Sync {
     fn made(&self) -> Making<'_>;
 }
 
+/// What `workflow!` says of the ends of a workflow: see [`Workflow`], which it is with this.
+#[doc(hidden)]
+pub trait MadeWorkflow {
+    /// What a run takes.
+    type Input: Send;
+    /// What a run gives.
+    type Output: Send + 'static;
+
+    /// Turns the input into the keys that the run begins with.
+    ///
+    /// # Errors
+    /// When a value has no form in JSON.
+    fn begin(&self, input: Self::Input, keys: &mut Keys) -> Result<()>;
+
+    /// Reads the output from the keys that the run ended with.
+    ///
+    /// # Errors
+    /// When an output was not written, or is of another type.
+    fn finish(&self, values: &Values<'_>) -> Result<Self::Output>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: MadeByMacro + MadeWorkflow> Workflow for T {
+    type Input = <T as MadeWorkflow>::Input;
+    type Output = <T as MadeWorkflow>::Output;
+
+    fn as_agent(&self) -> &dyn DynAgent {
+        self
+    }
+
+    fn begin(&self, input: Self::Input, keys: &mut Keys) -> Result<()> {
+        MadeWorkflow::begin(self, input, keys)
+    }
+
+    fn finish(&self, values: &Values<'_>) -> Result<Self::Output> {
+        MadeWorkflow::finish(self, values)
+    }
+}
+
 /// What an agent does that a macro made.
 #[allow(missing_debug_implementations, reason = "functions have no form")]
 pub enum Making<'a> {
     /// What another one does: a type around the agent that was declared.
     Agent(&'a dyn DynAgent),
     /// It walks its steps.
-    Workflow(&'a dyn Wired),
+    Workflow(&'a (dyn Wired + Sync)),
     /// It calls a function, whose value goes to a key; that is empty for none.
     Function(&'static str, Begin),
 }
 
 impl<'a> Making<'a> {
+    /// It walks its steps. That it can be shared is known of what a macro made, and not asked for here.
+    pub fn workflow<W: MadeByMacro + Wired>(workflow: &'a W) -> Self {
+        Self::Workflow(workflow)
+    }
+
     fn agent(self) -> Option<&'a dyn DynAgent> {
         match self {
             Self::Agent(agent) => Some(agent),

@@ -94,8 +94,9 @@ pub trait Described {
 }
 
 /// What the walk needs to know of a workflow beside its [`Spec`]: thin code that the macro writes.
+// It does not ask for `Send` and `Sync` again, so that rustc says once that a workflow is not: of `MadeByMacro`.
 #[doc(hidden)]
-pub trait Wired: Send + Sync {
+pub trait Wired {
     /// The whole tree.
     fn spec(&self) -> &Spec<'_>;
 
@@ -169,11 +170,11 @@ pub trait Wired: Send + Sync {
 /// Those of its agents, and an exit that no loop of the workflow takes.
 // With its `Send` written here rustc does not prove it again for each workflow.
 #[doc(hidden)]
-pub fn run(workflow: &dyn Wired, cx: &mut Context) -> impl Future<Output = Result<Flow>> + Send {
+pub fn run(workflow: &(dyn Wired + Sync), cx: &mut Context) -> impl Future<Output = Result<Flow>> + Send {
     walk_all(workflow, cx)
 }
 
-async fn walk_all(workflow: &dyn Wired, cx: &mut Context) -> Result<Flow> {
+async fn walk_all(workflow: &(dyn Wired + Sync), cx: &mut Context) -> Result<Flow> {
     let spec = workflow.spec();
     let is_block = spec.steps.first().is_some_and(|step| !matches!(step.kind, StepKind::Agent { .. }));
     let settled = match (workflow.root(), workflow.is_closed()) {
@@ -236,7 +237,7 @@ fn outside(exit: Exit, cx: &Context) -> Error {
 
 /// Looks at every agent of a workflow before a run: what `Agent::prepare` of every workflow is.
 #[doc(hidden)]
-pub fn prepare(workflow: &dyn Wired, prepare: &mut Prepare<'_>) {
+pub fn prepare(workflow: &(dyn Wired + Sync), prepare: &mut Prepare<'_>) {
     prepare.look(|run| workflow.check_state(&Values { run }));
     // The blocks around a step: where each ends, and the path outside of it.
     let mut open = Vec::new();
@@ -273,7 +274,7 @@ pub fn prepare(workflow: &dyn Wired, prepare: &mut Prepare<'_>) {
 }
 
 /// Goes to a step; the one that is the workflow itself is where it stands already.
-fn step_of(workflow: &dyn Wired, at: usize, prepare: &mut Prepare<'_>) -> Path {
+fn step_of(workflow: &(dyn Wired + Sync), at: usize, prepare: &mut Prepare<'_>) -> Path {
     match workflow.root() == Some(at) {
         true => prepare.here(),
         false => prepare.enter(workflow.name(at)),

@@ -14,6 +14,7 @@ mod spelling;
 #[cfg(test)]
 #[allow(clippy::indexing_slicing)]
 mod tests;
+mod unsaid;
 
 use proc_macro2::{Span, TokenStream};
 

@@ -9,7 +9,7 @@ use crate::{Error, ErrorKind, Event, Name, Result};
 use std::sync::Arc;
 
 /// Goes into the keys of a nested workflow and commits its inputs and `let` values.
-pub(super) async fn enter(workflow: &dyn Wired, cx: &mut Context) -> Result<()> {
+pub(super) async fn enter(workflow: &(dyn Wired + Sync), cx: &mut Context) -> Result<()> {
     let spec = workflow.spec();
     let mut keys = Keys::default();
     let mut delta = Vec::new();

@@ -30,7 +30,7 @@ pub(super) struct Open {
 }
 
 pub(super) struct Walk<'a> {
-    pub(super) workflow: &'a dyn Wired,
+    pub(super) workflow: &'a (dyn Wired + Sync),
     pub(super) steps: &'a [Step<'a>],
 }
 

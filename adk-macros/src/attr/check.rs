@@ -33,11 +33,6 @@ pub(crate) fn function(function: &Function, report: &mut Report) {
             "wrap it in a safe one",
         );
     }
-    for ty in types(function) {
-        if let Some(span) = word(ty, "impl") {
-            report.at(span, "`impl Trait` says no type", "write the type itself");
-        }
-    }
     if let ReturnType::Type(_, ty) = &sig.output
         && let Type::Never(never) = &**ty
     {
@@ -84,8 +79,7 @@ pub(crate) fn is_callable(function: &Function) -> bool {
     let sig = &function.sig;
     let lifetimes = sig.generics.params.iter().all(|param| matches!(param, GenericParam::Lifetime(_)));
     // Of `Self` rustc says where it stands that there is none.
-    let known =
-        |ty: &Type| !matches!(ty, Type::Never(_)) && word(ty, "impl").is_none() && word(ty, "Self").is_none();
+    let known = |ty: &Type| !matches!(ty, Type::Never(_)) && word(ty, "Self").is_none();
     lifetimes
         && sig.inputs.len() == function.params.len()
         && sig.variadic.is_none()

@@ -2,12 +2,12 @@
 
 use super::parts::{self, Copies};
 use super::report::Report;
-use super::{closed, lifetimes};
+use super::{closed, lifetimes, unsaid};
 use crate::docs;
 use crate::sized::{self, Unsized};
 use crate::twice;
 use crate::workflow::type_text;
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
@@ -199,9 +199,7 @@ fn own_fields(input: &mut DeriveInput, report: &mut Report) -> bool {
         }
         let none = match &field.ty {
             Type::Never(never) => Some((never.span(), "`!` has no values, so no field can hold one")),
-            ty => super::check::word(ty, "impl")
-                .map(|span| (span, "`impl Trait` says no type"))
-                .or_else(|| placeholder(ty).map(|span| (span, "`_` says no type"))),
+            ty => unsaid::find(ty),
         };
         if let Some((span, fact)) = none {
             report.at(span, fact, "write the type itself");
@@ -215,29 +213,6 @@ fn own_fields(input: &mut DeriveInput, report: &mut Report) -> bool {
         any = true;
     }
     any
-}
-
-/// Where a `_` stands that is no lifetime.
-fn placeholder(ty: &Type) -> Option<Span> {
-    fn find(tokens: TokenStream) -> Option<Span> {
-        let mut tokens = tokens.into_iter();
-        while let Some(token) = tokens.next() {
-            let found = match token {
-                TokenTree::Punct(punct) if punct.as_char() == '\'' => {
-                    tokens.next();
-                    None
-                }
-                TokenTree::Ident(word) if word == "_" => Some(word.span()),
-                TokenTree::Group(group) => find(group.stream()),
-                _ => None,
-            };
-            if found.is_some() {
-                return found;
-            }
-        }
-        None
-    }
-    if crate::typed::is_plain(ty) { None } else { find(ty.to_token_stream()) }
 }
 
 pub(super) fn fields(input: &mut DeriveInput) -> Vec<&mut Field> {

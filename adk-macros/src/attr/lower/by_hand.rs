@@ -39,11 +39,19 @@ pub(crate) fn by_hand(item: &ByHand, args: &ByHandArgs, report: Report) -> Token
     let typed = implement(&head, &made(reads, true), &made(writes, false));
     // Evaluated here, so that a fault in it is told where it stands, in words of the user's code alone: these tokens
     // have the span of the type, and are none for editors. That of a type with parameters is evaluated where it is used.
+    // By way of a parameter rustc does not ask again for what `Agent` asks of the type.
     let meta = item.generics.params.is_empty().then(|| {
-        let evaluated = quote_spanned!(ty.span()=> <#ty as __adk::Agent>::META);
+        let asked = quote_spanned!(ty.span()=> A::META);
+        let evaluated = quote_spanned!(ty.span()=> Whole::<#ty>::META);
         quote! {
             #[cfg(not(rust_analyzer))]
-            const _: __adk::AgentMeta<'static> = #evaluated;
+            const _: __adk::AgentMeta<'static> = {
+                struct Whole<A>(A);
+                impl<A: __adk::Agent> Whole<A> {
+                    const META: __adk::AgentMeta<'static> = #asked;
+                }
+                #evaluated
+            };
         }
     });
     let module = crate::origin::module();

@@ -4,6 +4,8 @@ use super::function::plain;
 use super::words::{Words, name, parens, word};
 use crate::attr::report::Report;
 use crate::attr::spelling::nearest;
+use crate::attr::unsaid;
+use crate::sized::{self, Unsized};
 use proc_macro2::{Span, TokenStream};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
@@ -189,7 +191,12 @@ fn typed_keys(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Vec<Ty
         while !input.is_empty() {
             let key = key_of_type(input, report)?;
             input.parse::<Token![:]>()?;
-            keys.push(TypedKey { key, ty: input.parse()? });
+            let mut ty = input.parse()?;
+            unsaid::own(&mut ty, report);
+            for Unsized { span, shown, help } in sized::own(&mut ty) {
+                report.at(span, format!("`{shown}` has no size, so no key can hold it"), help);
+            }
+            keys.push(TypedKey { key, ty });
             if !input.is_empty() {
                 input.parse::<Token![,]>()?;
             }

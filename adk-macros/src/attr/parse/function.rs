@@ -1,7 +1,7 @@
 //! A function: its signature as a tree, its body as tokens, so that a half-typed body still expands.
 
 use crate::attr::report::Report;
-use crate::attr::{inside, lent};
+use crate::attr::{inside, lent, unsaid};
 use crate::docs::is_doc;
 use crate::sized::{self, Unsized};
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
@@ -201,6 +201,11 @@ fn own_types(sig: &mut Signature, report: &mut Report) -> bool {
     };
     let mut any = false;
     for (ty, what) in params.chain(returned) {
+        any |= unsaid::own(ty, report);
+        let ty = match ty {
+            Type::Reference(lent) if matches!(*lent.elem, Type::TraitObject(_)) => &mut *lent.elem,
+            ty => ty,
+        };
         for Unsized { span, shown, help } in sized::own(ty) {
             report.at(span, format!("`{shown}` has no size, so no {what} can hold it"), help);
             any = true;

@@ -1,4 +1,4 @@
-//! `WInput`, `WOutput`, and `impl Workflow`.
+//! `WInput`, `WOutput`, and `impl MadeWorkflow`.
 
 use super::super::ast::{Input, Typed, Workflow};
 use super::super::names::{is_string, unspanned};
@@ -116,12 +116,9 @@ impl Lower<'_> {
         quote! {
             #input_impls
             #output_impls
-            impl __adk::Workflow for #name {
+            impl __adk::MadeWorkflow for #name {
                 #input
                 #output
-                fn as_agent(&self) -> &dyn __adk::DynAgent {
-                    self
-                }
                 #[allow(unused_variables)]
                 fn begin(&self, input: #input_ty, keys: &mut __adk::workflow::Keys) -> __adk::Result<()> {
                     #(#begin)*
@@ -266,7 +263,8 @@ fn derives(name: &Ident, all: &[&Typed]) -> TokenStream {
         }
         impl ::core::cmp::PartialEq for #name where #(for<'__any> #types: ::core::cmp::PartialEq),* {
             fn eq(&self, other: &Self) -> bool {
-                #(self.#fields == other.#fields)&&*
+                // By `==` rustc would move a `Box<dyn Trait>`.
+                #(::core::cmp::PartialEq::eq(&self.#fields, &other.#fields))&&*
             }
         }
     }

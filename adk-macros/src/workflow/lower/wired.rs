@@ -6,9 +6,10 @@ use super::super::names::is_string;
 use super::super::plan::{Step, What};
 use super::{Lower, docs, given, index, key_spec, numbered, reading_spec};
 use crate::code::code;
+use crate::facade;
 use crate::origin;
 use crate::typed::{READS, WRITES, places};
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::Expr;
 
@@ -28,9 +29,10 @@ impl Lower<'_> {
         let states = tree.items.states.iter().map(|typed| key_spec(typed, 0));
         let lets = tree.lets().map(|typed| key_spec(typed, 0));
         let (types, definition) = (self.typed(), origin::definition(&name.to_string()));
+        let told = self.told();
         quote! {
             #types
-            impl __adk::MadeByMacro for #name {
+            impl __adk::MadeByMacro for #told {
                 const META: &'static __adk::AgentMeta<'static> = &__adk::AgentMeta::new(__adk::AgentKind::Workflow, #label)
                     .defined(#definition)
                     .description(#description)
@@ -40,10 +42,20 @@ impl Lower<'_> {
                     .lets(&[#(#lets),*])
                     .steps(#name::SPEC.steps);
                 fn made(&self) -> __adk::Making<'_> {
-                    __adk::Making::Workflow(self)
+                    __adk::Making::workflow(self)
                 }
             }
         }
+    }
+
+    /// The name where rustc says that the workflow is not `Send` and `Sync`, since a field of it is not.
+    fn told(&self) -> Ident {
+        let mut told = self.name.clone();
+        // To editors it would be one more use of the name.
+        if let Some(name) = self.tree.name.as_ref().filter(|_| facade::is_compiled()) {
+            told.set_span(name.span().resolved_at(told.span()));
+        }
+        told
     }
 
     pub(super) fn wired(&self) -> TokenStream {
