@@ -144,6 +144,7 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 #[proc_macro_attribute]
 pub fn data(args: TokenStream, item: TokenStream) -> TokenStream {
+    origin::enter_type(&item);
     match facade::is_missing() {
         true => missing::data(item.into()),
         false => attr::data(args.into(), item.into()),

@@ -6,7 +6,7 @@
 
 use crate::code::code;
 use crate::hash;
-use crate::source::{Place, Scope, around};
+use crate::source::{Around, Place, Scope, around};
 use proc_macro::{Span, TokenStream, TokenTree};
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -15,11 +15,14 @@ use std::sync::{Mutex, OnceLock};
 thread_local! {
     /// The number of where the item stands that is expanded.
     static ORIGIN: Cell<u64> = const { Cell::new(0) };
+    /// A token that was given to the macro that wrote it.
+    static GIVEN: Cell<Option<Span>> = const { Cell::new(None) };
 }
 
 /// An item is expanded, with these tokens.
 pub(crate) fn enter(item: &TokenStream) {
     static MODULE: OnceLock<u64> = OnceLock::new();
+    GIVEN.set(None);
     let number = |scope: &str| hash::hash(&format!("{} {scope}", of_crate()));
     ORIGIN.set(match crate::facade::is_compiled() {
         true => of_scope(item).map_or_else(|| *MODULE.get_or_init(|| number("")), |scope| number(&scope)),
@@ -31,6 +34,18 @@ pub(crate) fn enter(item: &TokenStream) {
 /// What the path of its module does not say of the place.
 pub(crate) fn number() -> u64 {
     ORIGIN.get()
+}
+
+/// The same for a type, which has no number: only who wrote it is looked at.
+pub(crate) fn enter_type(item: &TokenStream) {
+    let is_made = |around: Around| matches!(around.scope, Scope::Made(_));
+    GIVEN
+        .set(around(Span::call_site()).filter(|around| is_made(*around)).and_then(|_| of_call(item.clone())));
+}
+
+/// The first token of what is expanded that the macro was given which wrote it, if one did.
+pub(crate) fn given() -> Option<Span> {
+    GIVEN.get()
 }
 
 /// Its module, as `adk_core::spec` has it.
@@ -98,8 +113,10 @@ fn of_scope(item: &TokenStream) -> Option<String> {
         Some(Scope::Call(_)) | None => Some(again(written(span), written(span))),
         Some(Scope::Made(block)) => {
             let block = block.map(|block| at(span, block)).unwrap_or_default();
+            let given = of_call(item.clone());
+            GIVEN.set(given);
             let (token, around) =
-                of_call(item.clone()).unwrap_or_else(|| (format!("{:?}", first(item)), None));
+                given.and_then(call_of).unwrap_or_else(|| (format!("{:?}", first(item)), None));
             let place = match &around {
                 Some(around) => format!("{block}{around}"),
                 None => format!("{block}{token}"),
@@ -136,24 +153,25 @@ fn written(span: Span) -> String {
     at(span, (span.line(), span.column()))
 }
 
-/// The first token that a macro was given and did not write itself, and the block around the call: nothing for a module,
-/// `None` where that is not known.
-fn of_call(item: TokenStream) -> Option<(String, Option<String>)> {
-    item.into_iter().find_map(|token| {
-        let span = token.span();
-        if !format!("{span:?}").starts_with("#0 ") {
-            return match token {
-                TokenTree::Group(group) => of_call(group.stream()),
-                _ => None,
-            };
+/// The first token that a macro was given and did not write itself.
+fn of_call(item: TokenStream) -> Option<Span> {
+    item.into_iter().find_map(|token| match token {
+        token if format!("{:?}", token.span()).starts_with("#0 ") => {
+            Some(token.span()).filter(|span| around(*span).is_some())
         }
-        let around = match around(span)?.scope {
-            Scope::Module | Scope::Call(None) => Some(String::new()),
-            Scope::Block(block) | Scope::Call(Some(block)) => Some(at(span, block)),
-            Scope::Made(_) => None,
-        };
-        Some((written(span), around))
+        TokenTree::Group(group) => of_call(group.stream()),
+        _ => None,
     })
+}
+
+/// Where such a token stands, and the block around the call: nothing for a module, `None` where that is not known.
+fn call_of(given: Span) -> Option<(String, Option<String>)> {
+    let around = match around(given)?.scope {
+        Scope::Module | Scope::Call(None) => Some(String::new()),
+        Scope::Block(block) | Scope::Call(Some(block)) => Some(at(given, block)),
+        Scope::Made(_) => None,
+    };
+    Some((written(given), around))
 }
 
 /// What rustc calls the place of the first token: another for each call of a macro.

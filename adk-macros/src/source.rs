@@ -5,6 +5,7 @@
 
 mod items;
 mod lexer;
+mod made;
 
 pub(crate) use items::Plain;
 
@@ -33,6 +34,8 @@ pub(crate) struct Around {
 pub(crate) struct Call {
     pub(crate) file: PathBuf,
     pub(crate) place: Place,
+    /// Where a token stands that was given to the macro that wrote the call; (0, 0) for none.
+    pub(crate) given: Place,
     pub(crate) around: Around,
     /// The last name of its path, as it is called there.
     pub(crate) name: String,
@@ -83,7 +86,7 @@ pub(crate) fn around(span: Span) -> Option<Around> {
     file.around(place, span)
 }
 
-/// The call that is expanded, where its file is known.
+/// The call that is expanded, where its file is known. One that a macro of the user's wrote stands where that is called.
 pub(crate) fn call() -> Option<Call> {
     if !proc_macro::is_available() {
         return None;
@@ -91,7 +94,11 @@ pub(crate) fn call() -> Option<Call> {
     let span = Span::call_site();
     let (path, place, file) = written(span)?;
     let (around, name) = (file.around(place, span)?, file.called(place)?.to_owned());
-    Some(Call { file: path, place, around, name, read: file })
+    let call = Call { file: path, place, given: (0, 0), around, name, read: file };
+    match call.around.scope {
+        Scope::Made(_) => made::caller(call, crate::origin::given()?),
+        _ => Some(call),
+    }
 }
 
 fn written(span: Span) -> Option<(PathBuf, Place, Arc<File>)> {
@@ -149,11 +156,16 @@ impl File {
     }
 
     /// The rest of the line.
-    fn behind(&self, (line, column): Place) -> Option<&str> {
-        let mut lines = self.lines.iter().skip(line.checked_sub(1)?).copied();
-        let line = self.text.get(lines.next()?..lines.next().unwrap_or(self.text.len()))?;
-        let (at, _) = line.char_indices().nth(column.checked_sub(1)?)?;
-        line.get(at..)
+    fn behind(&self, place: Place) -> Option<&str> {
+        self.text.get(self.at(place)?..)?.lines().next()
+    }
+
+    /// How many bytes stand before a place.
+    fn at(&self, (line, column): Place) -> Option<usize> {
+        let before = *self.lines.get(line.checked_sub(1)?)?;
+        let (at, _) = self.text.get(before..)?.char_indices().nth(column.checked_sub(1)?)?;
+        Some(before + at)
+    }
     }
 }
 

@@ -4,7 +4,8 @@
 //! The second one expands in a block of its own, where its name is its own, so that what else is wrong with it is told as
 //! well. Beside that block stands what has its name and nothing else. Which block an item stands in is read from its file,
 //! as are the items that no macro of ours makes: beside these, each of ours is a second one.
-//! What a macro wrote, or gets, may be put into modules of their own, and is left as it is.
+//! What a macro gets may be put into modules of their own, and is left as it is; so is what one wrote, but for what
+//! certainly stands beside its call.
 
 use crate::imported::Renamed;
 use crate::source::{self, Call, Place, Plain, Scope};
@@ -25,7 +26,7 @@ pub(crate) enum Item {
 }
 
 /// Where each name stands, by file and bracket.
-type Seen = HashMap<(PathBuf, Place, String), Vec<(Place, Item)>>;
+type Seen = HashMap<(PathBuf, Place, String), Vec<((Place, Place), Item)>>;
 
 /// The macros whose names are looked at, as they are called where they stand.
 const MACROS: [&str; 5] = ["agent", "data", "llm_agent", "tool", "workflow"];
@@ -142,8 +143,9 @@ fn first(name: String, item: Item, attrs: &[Attribute]) -> Option<First> {
     }
     let mut seen = SEEN.lock().ok()?;
     let others = seen.get_or_insert_default().entry((call.file, call.around.bracket, name)).or_default();
-    let found = others.iter().find(|(place, _)| *place != call.place).map(|(_, item)| First::Ours(*item));
-    others.push((call.place, item));
+    let own = (call.place, call.given);
+    let found = others.iter().find(|(place, _)| *place != own).map(|(_, item)| First::Ours(*item));
+    others.push((own, item));
     found.or_else(|| is_any.then_some(First::Plain(plain)))
 }
 
@@ -164,6 +166,6 @@ pub(crate) fn is_taken(name: &Ident) -> bool {
 
 /// The call of a macro of ours that is expanded, if nobody can have put it elsewhere.
 pub(crate) fn ours() -> Option<Call> {
-    let is_given = |call: &Call| matches!(call.around.scope, Scope::Call(_) | Scope::Made(_));
+    let is_given = |call: &Call| matches!(call.around.scope, Scope::Call(_));
     source::call().filter(|call| !is_given(call) && MACROS.contains(&call.name.as_str()))
 }

@@ -13,10 +13,10 @@ mod agent_reused;
 mod block_empty;
 #[path = "bounds-exceeded.rs"]
 mod bounds_exceeded;
-#[path = "exit-outside-loop.rs"]
-mod exit_outside_loop;
 #[path = "boxed-trait-key.rs"]
 mod boxed_trait_key;
+#[path = "exit-outside-loop.rs"]
+mod exit_outside_loop;
 #[path = "field-unknown.rs"]
 mod field_unknown;
 #[path = "key-duplicate.rs"]
@@ -57,9 +57,9 @@ mod tool_reserved;
 mod tool_undocumented;
 #[path = "transfer-target.rs"]
 mod transfer_target;
-#[path = "wrong-twice.rs"]
-mod wrong_twice;
 #[path = "unmarked.rs"]
 mod unmarked;
+#[path = "wrong-twice.rs"]
+mod wrong_twice;
 #[path = "wrong-values.rs"]
 mod wrong_values;

@@ -147,3 +147,98 @@ fn blocks() -> u8 {
     let (_, ()) = (Inner, count());
     beside::all()
 }
+
+/// What macros put into modules and blocks of their own.
+mod made {
+    use adk::prelude::*;
+
+    macro_rules! function {
+        ($name:ident) => {
+            #[agent(writes = grade)]
+            fn $name(text: &str) -> usize {
+                text.len()
+            }
+        };
+    }
+
+    macro_rules! apart {
+        ($name:ident) => {
+            mod first {
+                use adk::prelude::*;
+                function!($name);
+                pub(super) fn call() -> usize {
+                    $name("text")
+                }
+            }
+            mod second {
+                use adk::prelude::*;
+                #[agent(writes = grade)]
+                pub(super) fn $name(text: &str) -> usize {
+                    text.len()
+                }
+            }
+            mod third {
+                use adk::prelude::*;
+                workflow! {
+                    /// Is named as the function is in another module.
+                    pub(super) $name(text: String) -> grade: usize { super::second::$name as counting }
+                }
+            }
+            fn blocks() {
+                {
+                    function!($name);
+                    let _ = $name("text");
+                }
+                function!($name);
+                let _ = $name("text");
+            }
+            fn $name() -> usize {
+                blocks();
+                let _ = third::$name::default();
+                first::call() + second::$name("text")
+            }
+        };
+    }
+
+    macro_rules! recursive {
+        (of $name:ident) => {
+            #[agent(writes = grade)]
+            pub(super) fn $name(text: &str) -> usize {
+                text.len()
+            }
+        };
+        ($name:ident) => {
+            mod fourth {
+                use adk::prelude::*;
+                recursive!(of $name);
+            }
+            mod fifth {
+                use adk::prelude::*;
+                recursive!(of $name);
+            }
+            recursive!(of $name);
+        };
+    }
+
+    macro_rules! value {
+        ($name:ident) => {{
+            #[agent(writes = grade)]
+            fn $name(text: &str) -> usize {
+                text.len()
+            }
+            $name("text")
+        }};
+    }
+
+    apart!(grade);
+    recursive!(score);
+
+    pub(super) fn all() -> usize {
+        let values = value!(grade) + value!(grade);
+        grade() + score("text") + fourth::score("text") + fifth::score("text") + values
+    }
+}
+
+fn made_by_macros() -> usize {
+    made::all()
+}
