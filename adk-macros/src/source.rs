@@ -166,7 +166,6 @@ impl File {
         let (at, _) = self.text.get(before..)?.char_indices().nth(column.checked_sub(1)?)?;
         Some(before + at)
     }
-    }
 }
 
 fn look(braces: &[(Place, Around)], place: Place) -> Around {
