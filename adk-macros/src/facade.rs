@@ -6,6 +6,7 @@ use proc_macro_crate::{FoundCrate, crate_name};
 use proc_macro2::TokenStream;
 use quote::quote;
 use std::borrow::Cow;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 /// What is known of the facade in the one crate that a compiler compiles.
@@ -87,9 +88,17 @@ fn externs(args: &[String]) -> Option<Vec<&str>> {
 /// Whether the root of the crate may say which crate is called so, as in `extern crate my_facade as adk;`. What cannot be
 /// read may say anything.
 fn is_said_at_root(args: &[String], name: &str) -> bool {
-    let root = args.iter().find(|arg| arg.ends_with(".rs") && !arg.starts_with('-'));
-    let text = root.and_then(|root| std::fs::read_to_string(root).ok());
+    let text = root_of(args).and_then(|root| std::fs::read_to_string(root).ok());
     text.is_none_or(|text| text.contains("extern crate") && text.contains(name))
+}
+
+fn root_of(args: &[String]) -> Option<&String> {
+    args.iter().find(|arg| arg.ends_with(".rs") && !arg.starts_with('-'))
+}
+
+/// The file with the root of the crate.
+pub(crate) fn root() -> Option<PathBuf> {
+    root_of(&args()).map(PathBuf::from)
 }
 
 /// `::adk::__private`: what expansions need, wherever they stand.

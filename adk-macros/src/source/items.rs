@@ -3,6 +3,9 @@
 //! They are read with the brackets, token by token. What has a condition or an attribute that may change it is none of
 //! them, nor what stands in such an item: of these only rustc knows what becomes of them.
 
+#[cfg(test)]
+mod tests;
+
 use super::{Around, Place, Scope};
 use std::collections::HashMap;
 
@@ -21,10 +24,34 @@ pub(crate) struct Plain {
     pub(crate) imported: bool,
 }
 
-pub(super) type Items = HashMap<Place, HashMap<String, Plain>>;
+/// A module that is written in the file.
+#[derive(Clone)]
+pub(super) struct Module {
+    pub(super) name: String,
+    pub(super) outer: Place,
+    /// Whether it is there, and as it is written.
+    pub(super) certain: bool,
+}
+
+/// What certainly is a module of that name.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Child {
+    Bracket(Place),
+    File,
+}
+
+/// What a file says of names, by bracket.
+#[derive(Default)]
+pub(super) struct Items {
+    pub(super) names: HashMap<Place, HashMap<String, Plain>>,
+    /// The paths of imports that certainly are there.
+    pub(super) imports: HashMap<(Place, String), Vec<String>>,
+    pub(super) modules: HashMap<Place, Module>,
+    pub(super) children: HashMap<(Place, String), Child>,
+}
 
 /// Attributes behind which an item is as it was written.
-const INERT: [&str; 17] = [
+const INERT: [&str; 18] = [
     "allow",
     "automatically_derived",
     "cold",
@@ -35,6 +62,7 @@ const INERT: [&str; 17] = [
     "expect",
     "forbid",
     "inline",
+    "macro_use",
     "must_use",
     "non_exhaustive",
     "repr",
@@ -55,6 +83,14 @@ const FUNCTION: Plain = Plain { is_function: true, ..VALUE };
 const IMPORT: Plain = Plain { imported: true, ..NOTHING };
 const UNCLEAR: Plain = Plain { is_unclear: true, ..NOTHING };
 
+/// Before a path that leads to another crate.
+const GLOBAL: &str = "";
+
+/// The name itself.
+fn plain(word: &str) -> &str {
+    word.strip_prefix("r#").unwrap_or(word)
+}
+
 /// What was read of a statement.
 #[derive(Clone, Copy)]
 enum State<'a> {
@@ -70,12 +106,20 @@ enum State<'a> {
     Const,
     /// All before the name.
     Named(Plain),
-    /// A part of a `use`: its last word, and the one before the braces around it.
-    Import {
-        last: Option<&'a str>,
-        before: Option<&'a str>,
-    },
+    /// `mod`, and the name behind it.
+    Module(Option<&'a str>),
+    Import,
     Rest,
+}
+
+/// A part of a `use`.
+#[derive(Default)]
+struct Path<'a> {
+    /// All names before it, the first `outside` of them before the braces around it.
+    names: Vec<&'a str>,
+    outside: usize,
+    /// Behind `as`, and what stands there.
+    renamed: Option<Option<&'a str>>,
 }
 
 /// A bracket around the one that is read.
@@ -84,6 +128,7 @@ struct Outer<'a> {
     around: Around,
     certain: bool,
     inert: bool,
+    outside: usize,
 }
 
 /// Reads the names on the way through a file.
@@ -96,16 +141,25 @@ pub(super) struct Reader<'a> {
     /// The same for the item that is read.
     inert: bool,
     state: State<'a>,
+    path: Path<'a>,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new() -> Self {
-        let (found, outer) = (HashMap::new(), Vec::new());
-        Self { found, outer, around: super::NOTHING, certain: true, inert: true, state: State::Start }
+        Self {
+            found: Items::default(),
+            outer: Vec::new(),
+            around: super::NOTHING,
+            certain: true,
+            inert: true,
+            state: State::Start,
+            path: Path::default(),
+        }
     }
 
     fn start(&mut self) {
         (self.state, self.inert) = (State::Start, true);
+        self.path = Path::default();
     }
 
     /// A word; `nested` says in how many brackets that are none of a block.
@@ -120,20 +174,35 @@ impl<'a> Reader<'a> {
             (State::Const, _) if !matches!(word, "fn" | "unsafe" | "async" | "extern") => {
                 self.name(word, VALUE)
             }
-            (State::Head, _) if word == "crate" => State::Import { last: None, before: None },
+            (State::Head, _) if word == "crate" => {
+                self.path.names.push(GLOBAL);
+                State::Import
+            }
             (State::Start | State::Head | State::Const, _) => match word {
                 "pub" | "unsafe" | "safe" | "async" | "extern" | "auto" => State::Head,
                 "const" => State::Const,
-                "struct" | "enum" | "union" | "trait" | "type" | "mod" => State::Named(TYPE),
+                "struct" | "enum" | "union" | "trait" | "type" => State::Named(TYPE),
+                "mod" => State::Module(None),
                 "fn" => State::Named(FUNCTION),
                 "static" => State::Named(VALUE),
-                "use" => State::Import { last: None, before: None },
+                "use" => State::Import,
                 _ => State::Rest,
             },
             (State::Named(_), _) if word == "mut" => self.state,
             (State::Named(kind), _) => self.name(word, kind),
-            (State::Import { before, .. }, _) => State::Import { last: Some(word), before },
-            (State::Rest, _) => State::Rest,
+            (State::Module(None), _) => {
+                self.name(word, TYPE);
+                State::Module(Some(plain(word)))
+            }
+            (State::Import, _) => {
+                match (&mut self.path.renamed, word) {
+                    (Some(name), _) => *name = Some(plain(word)),
+                    (renamed, "as") => *renamed = Some(None),
+                    _ => self.path.names.push(plain(word)),
+                }
+                State::Import
+            }
+            (State::Module(_) | State::Rest, _) => State::Rest,
         };
     }
 
@@ -143,20 +212,24 @@ impl<'a> Reader<'a> {
             // A path leads to an attribute that nobody knows.
             (State::Attribute { name: Some(_) }, 1, b':') => self.inert = false,
             (State::Attribute { .. }, _, _) | (_, 1.., _) => {}
-            (State::Import { .. }, _, b':') => {}
-            (State::Import { .. }, _, b',') => self.import(),
-            (State::Import { .. }, _, b';') => {
-                self.import();
-                self.start();
-            }
-            (_, _, b';') => self.start(),
-            (State::Start, _, b'#') => self.state = State::Attribute { name: None },
-            (State::Import { last, before }, _, b'*') => {
-                if last.or(before) != Some("prelude") {
+            (State::Import, _, b':') if self.path.names.is_empty() => self.path.names.push(GLOBAL),
+            (State::Import, _, b':') => {}
+            (State::Import, _, b',') => self.import(),
+            (State::Import, _, b'*') => {
+                if self.path.names.last() != Some(&"prelude") {
                     self.keep(ALL, IMPORT);
                 }
-                self.state = State::Import { last: None, before };
+                self.path.names.truncate(self.path.outside);
             }
+            (state, _, b';') => {
+                match state {
+                    State::Import => self.import(),
+                    State::Module(Some(name)) => self.child(name, Child::File),
+                    _ => {}
+                }
+                self.start();
+            }
+            (State::Start, _, b'#') => self.state = State::Attribute { name: None },
             _ => self.state = State::Rest,
         }
     }
@@ -176,41 +249,71 @@ impl<'a> Reader<'a> {
 
     /// The bracket of a block or of a call opens.
     pub(super) fn open(&mut self, around: Around) {
-        let (state, certain, inert) = (self.state, self.certain, self.inert);
-        let outside = std::mem::replace(&mut self.around, around);
-        self.outer.push(Outer { state, around: outside, certain, inert });
-        self.certain &= inert;
-        self.state = match state {
+        let (state, certain, inert, outside) = (self.state, self.certain, self.inert, self.path.outside);
+        let outer = std::mem::replace(&mut self.around, around);
+        self.outer.push(Outer { state, around: outer, certain, inert, outside });
+        match state {
             // The names stand where the `use` does.
-            State::Import { last, .. } => {
-                self.around = outside;
-                State::Import { last: None, before: last }
+            State::Import => {
+                self.around = outer;
+                self.path.outside = self.path.names.len();
+                return;
             }
-            _ => State::Start,
-        };
-        self.inert = true;
+            State::Module(Some(name)) => {
+                let (name, certain, bracket) = (name.to_owned(), certain && inert, around.bracket);
+                self.found.modules.insert(bracket, Module { name, outer: outer.bracket, certain });
+            }
+            _ => {}
+        }
+        self.certain &= inert;
+        self.start();
     }
 
     pub(super) fn close(&mut self, nested: usize) {
-        let Some(Outer { state, around, certain, inert }) = self.outer.pop() else { return };
-        if matches!((self.state, state), (State::Import { .. }, State::Import { .. })) {
+        let Some(Outer { state, around, certain, inert, outside }) = self.outer.pop() else { return };
+        let inside = std::mem::replace(&mut self.around, around);
+        if let State::Import = state {
             self.import();
+            self.path.names.truncate(outside);
+            self.path.outside = outside;
         }
-        (self.around, self.certain, self.inert) = (around, certain, inert);
-        self.state = match state {
-            State::Import { before, .. } => State::Import { last: None, before },
-            State::Attribute { .. } => return self.state = state,
-            _ if nested > 0 => state,
-            _ => return self.start(),
-        };
+        (self.certain, self.inert) = (certain, inert);
+        match state {
+            State::Import | State::Attribute { .. } => self.state = state,
+            State::Module(Some(name)) if nested == 0 => {
+                self.child(name, Child::Bracket(inside.bracket));
+                self.start();
+            }
+            _ if nested > 0 => self.state = state,
+            _ => self.start(),
+        }
     }
 
+    /// A part of a `use` is read.
     fn import(&mut self) {
-        let State::Import { last, before } = self.state else { return };
-        if let Some(name) = last.and_then(|last| if last == "self" { before } else { Some(last) }) {
-            self.keep(name, IMPORT);
+        let Path { names, outside, renamed } = &mut self.path;
+        if names.len() > *outside {
+            if names.last() == Some(&"self") {
+                names.pop();
+            }
+            let name = renamed.flatten().or(names.last().copied());
+            let path = names.iter().copied().map(str::to_owned).collect();
+            names.truncate(*outside);
+            if let Some(name) = name {
+                self.keep(name, IMPORT);
+                if self.certain && self.inert {
+                    self.found.imports.insert((self.around.bracket, name.to_owned()), path);
+                }
+            }
         }
-        self.state = State::Import { last: None, before };
+        self.path.renamed = None;
+    }
+
+    /// A module of that name, which is there as it is written.
+    fn child(&mut self, name: &str, child: Child) {
+        if self.certain && self.inert {
+            self.found.children.insert((self.around.bracket, name.to_owned()), child);
+        }
     }
 
     fn name(&mut self, name: &str, kind: Plain) -> State<'a> {
@@ -225,122 +328,12 @@ impl<'a> Reader<'a> {
         if associated || !matches!(scope, Scope::Module | Scope::Block(_)) || name == "_" {
             return;
         }
-        let names = self.found.entry(bracket).or_default();
-        let known = names.entry(name.to_owned()).or_default();
+        let names = self.found.names.entry(bracket).or_default();
+        let known = names.entry(plain(name).to_owned()).or_default();
         known.in_types |= kind.in_types;
         known.in_values |= kind.in_values;
         known.is_function |= kind.is_function;
         known.is_unclear |= kind.is_unclear;
         known.imported |= kind.imported;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::File;
-
-    /// The names outside of all brackets, with `t`, `v` and `i` for what they are.
-    fn names(text: &str) -> Vec<String> {
-        in_bracket(text, (0, 0))
-    }
-
-    fn in_bracket(text: &str, bracket: (usize, usize)) -> Vec<String> {
-        let file = File::of(text.to_owned());
-        let told = |(yes, mark)| if yes { mark } else { "" };
-        let known = file.items.get(&bracket).into_iter().flatten();
-        let named = known.filter(|(name, plain)| {
-            *name != super::ALL && (plain.in_types || plain.in_values || plain.imported)
-        });
-        let names = named.map(|(name, plain)| {
-            let marks = [(plain.in_types, "t"), (plain.in_values, "v"), (plain.imported, "i")];
-            format!("{name} {}", marks.map(told).concat())
-        });
-        let mut names: Vec<_> = names.collect();
-        names.sort();
-        names
-    }
-
-    #[test]
-    fn items_have_their_names() {
-        for (text, expected) in [
-            ("struct A; pub enum B {} pub(in a::b) union C { x: u8 } D", "A t, B t, C t"),
-            (
-                "unsafe auto trait A {} type B<'a> = &'a str; mod c; pub mod d { struct E; }",
-                "A t, B t, c t, d t",
-            ),
-            ("fn a(b: fn(c: u8)) { fn d() {} } pub const unsafe extern \"C\" fn e() {}", "a v, e v"),
-            (
-                "const A: [u8; { const B: usize = 1; B }] = []; static mut C: u8 = 1; const _: () = ();",
-                "A v, C v",
-            ),
-            ("#[derive(Debug)] /// A.\n #[doc = include_str!(\"a\")] #[allow(x)] struct A; struct A;", "A t"),
-            ("struct A; fn A() {}", "A tv"),
-            ("fn r#type() {} macro_rules! a { () => { struct B; } } fn c() {}", "c v"),
-        ] {
-            assert_eq!(names(text).join(", "), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn what_may_not_be_there_has_none() {
-        for text in [
-            "#[cfg(x)] struct A;",
-            "#[cfg_attr(x, y)] #[derive(Debug)] fn a() {}",
-            "#[derive(Debug)] #[agent(writes = k)] pub fn a() {}",
-            "#[doc::x] struct A;",
-            "x! { struct A; } x!(fn a() {});",
-            "impl A { fn a() {} const B: u8 = 1; }",
-            "let a: *const A = b as *const B; let c: &'static C = d;",
-            "impl<const A: usize> B<{ A }> for C<A> {}",
-        ] {
-            assert_eq!(names(text), Vec::<String>::new(), "{text}");
-        }
-    }
-
-    #[test]
-    fn imports_are_told_from_items() {
-        for (text, expected) in [
-            ("use a::b; pub(crate) use ::c; use d as e; use f::*; use g::h as _;", "b i, c i, e i"),
-            ("use a::{b, c as d, e::{self, f}, self as g, *}; struct H;", "H t, b i, d i, e i, f i, g i"),
-            ("#[cfg(x)] use a::{self}; extern crate b as c; use {d, e::f}; fn d() {}", "a i, c i, d vi, f i"),
-        ] {
-            assert_eq!(names(text).join(", "), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_function_is_one_where_nothing_else_may_have_its_name() {
-        let is = |text: &str| {
-            let file = File::of(text.to_owned());
-            file.is_function((0, 0), "a")
-        };
-        for text in [
-            "use adk::prelude::*; fn a() {}",
-            "use b::{prelude::{*}, c}; #[inline] pub async fn a() {} #[test] fn d() {}",
-            "mod b { use super::*; struct a; } fn a() {}",
-        ] {
-            assert!(is(text), "{text}");
-        }
-        for text in [
-            "use b::*; fn a() {}",
-            "use b::{c::*}; fn a() {}",
-            "use b::a; fn a() {}",
-            "struct a; fn a() {}",
-            "#[agent] fn a() {}",
-            "fn a() {} #[agent] fn a() {}",
-            "#[cfg(b)] type a = u8; fn a() {}",
-            "const a: u8 = 1;",
-            "a! { fn a() {} }",
-        ] {
-            assert!(!is(text), "{text}");
-        }
-    }
-
-    #[test]
-    fn names_stand_in_brackets() {
-        assert_eq!(in_bracket("fn f() { struct A; if b { struct C; } use d::{e}; }", (1, 8)), ["A t", "e i"]);
-        assert_eq!(in_bracket("mod m { @ struct A; }", (1, 7)), Vec::<String>::new());
-        assert_eq!(in_bracket("mod m { x! {} struct A; }", (1, 7)), ["A t"]);
-        assert_eq!(in_bracket("#[x] mod m { struct A; use b::C; }", (1, 12)), ["C i"]);
     }
 }

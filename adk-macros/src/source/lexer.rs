@@ -57,7 +57,9 @@ impl<'a> Lexer<'a> {
                     if !(matches!(word, "r" | "br" | "cr") && matches!(self.rest, [b'"' | b'#', ..])) {
                         return Some(Token::Word(word));
                     }
-                    self.raw();
+                    if !self.raw() {
+                        return Some(Token::Word(self.text.get(start..self.at()).unwrap_or_default()));
+                    }
                 }
                 other => return Some(Token::Other(other)),
             }
@@ -113,8 +115,8 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// A raw text; `r#impl` is a name.
-    fn raw(&mut self) {
+    /// A raw text, and whether it is one; `r#impl` is a name.
+    fn raw(&mut self) -> bool {
         let mut marks = 0;
         while let [b'#', ..] = self.rest {
             self.bump();
@@ -124,16 +126,17 @@ impl<'a> Lexer<'a> {
             while self.rest.first().is_some_and(|byte| is_of_word(*byte)) {
                 self.bump();
             }
-            return;
+            return false;
         }
         self.bump();
         while let Some(byte) = self.bump() {
             let is_end =
                 byte == b'"' && self.rest.iter().take(marks).filter(|byte| **byte == b'#').count() == marks;
             if is_end {
-                return;
+                break;
             }
         }
+        true
     }
 }
 

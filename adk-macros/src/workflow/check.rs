@@ -27,10 +27,11 @@ pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut
     keys::workflow(tree, plan, report);
     limits::workflow(tree, plan, report);
     if let Some(name) = &tree.name {
-        let steps = plan.steps.iter().filter(|step| !step.told).filter_map(|step| names::path_name(step));
-        let mut calls: Vec<_> = steps.map(plain).collect();
-        tree.items.agents.iter().for_each(|decl| calls.extend(circles::tools(decl)));
-        crate::calls::know(plain(name), calls);
+        let steps = plan.steps.iter().filter(|step| !step.told).filter_map(names::path);
+        // What is declared here is another one than what has its name outside.
+        let is_own = |path: &&syn::Path| tree.items.agents.iter().any(|decl| path.is_ident(&decl.name));
+        let tools = tree.items.agents.iter().flat_map(circles::tools).filter(|path| !is_own(path));
+        crate::calls::know(&plain(name), steps.chain(tools));
     }
 }
 

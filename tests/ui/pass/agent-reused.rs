@@ -18,3 +18,76 @@ workflow! {
         agents::llm::writer as second_writer;
     }
 }
+
+/// What has the name of another one, in another module.
+mod names {
+    use super::local::{self, grader as Grading};
+    use adk::prelude::*;
+
+    workflow! {
+        /// Grades what it writes.
+        pub Writing(topic: String) -> score: String { super::Writing as first; Grading }
+    }
+
+    pub mod local_too {
+        use adk::prelude::*;
+
+        #[cfg(any())]
+        mod other {
+            adk::workflow! { pub Outer(text: String) { super::super::other::Outer } }
+        }
+        #[cfg(not(any()))]
+        mod other {
+            adk::workflow! { pub Inner(topic: String) -> score: String { super::super::local::grader } }
+        }
+
+        workflow! {
+            /// Runs what has its name elsewhere.
+            pub Outer(topic: String) -> score: String { self::other::Inner }
+        }
+    }
+
+    mod other {
+        adk::workflow! {
+            /// Runs what runs another module of this name.
+            pub Inner(topic: String) -> score: String { super::local_too::Outer as second_outer }
+        }
+    }
+
+    workflow! {
+        /// Runs agents of modules.
+        pub All(topic: String) -> score: String { other::Inner as last }
+    }
+}
+
+/// An agent that is declared here hides one that runs this workflow.
+mod hidden {
+    use adk::prelude::*;
+
+    workflow! {
+        /// Leads.
+        pub Leading(text: String) -> text: String {
+            /// Helps here.
+            agent helper -> text: String { instruction: "{text}" }
+            agent lead -> text: String { instruction: "{text}", tools: [agent(helper)] }
+
+            lead
+        }
+    }
+
+    adk::llm::agent! {
+        /// Helps elsewhere.
+        pub helper -> text: String { instruction: "{text}", tools: [agent(Leading)] }
+    }
+}
+
+/// Blocks hide what is outside of them, and modules in them do not.
+fn blocks() {
+    mod other {
+        adk::workflow! { pub Inner(topic: String) -> score: String { super::names::All } }
+    }
+    adk::workflow! {
+        /// Runs the module of this block.
+        All(topic: String) -> score: String { other::Inner as first }
+    }
+}

@@ -1,6 +1,6 @@
 //! Agents that are tools of each other in a circle: rustc would speak of a cycle among the consts that describe them.
 
-use super::super::ast::{Decl, DeclKind, Fields};
+use super::super::ast::{Decl, DeclKind, Fields, Tool};
 use super::super::names::{path_text, plain};
 use super::super::report::Report;
 use std::collections::HashSet;
@@ -20,7 +20,10 @@ pub(in super::super) fn circles(agents: &mut [Decl], workflow: Option<&Ident>, r
         .collect();
     for (by, decl) in agents.iter_mut().enumerate() {
         let own = workflow.map_or_else(|| plain(&decl.name), plain);
-        let back = crate::calls::back(&own, &tools(decl).collect::<Vec<_>>());
+        let paths: Vec<Path> = tools(decl).cloned().collect();
+        let back = crate::calls::back(&own, &paths);
+        let leads_to_itself =
+            |tool: &Tool| back.get(&crate::calls::names(&tool.path)).is_some_and(Vec::is_empty);
         let agent = plain(&decl.name);
         let DeclKind::Llm { fields, .. } = &mut decl.kind else { continue };
         fields.tools.retain(|tool| {
@@ -34,11 +37,12 @@ pub(in super::super) fn circles(agents: &mut [Decl], workflow: Option<&Ident>, r
                     below.get_mut(by).map(|all| all.insert(tool));
                     return true;
                 }
-                None if tool.is_agent && is_itself(&tool.path, workflow) => format!(
+                None if tool.is_agent && (is_itself(&tool.path, workflow) || workflow.is_some() && leads_to_itself(tool)) => format!(
                     "agent-reused: `{}` is this workflow itself, which cannot be a tool of its own agents; help: remove it, or declare a workflow of its own for what the tool does",
                     path_text(&tool.path)
                 ),
-                None => match tool.path.get_ident().and_then(|name| back.get(&plain(name))) {
+                None if tool.is_agent && leads_to_itself(tool) => told(&names, by, by),
+                None => match back.get(&crate::calls::names(&tool.path)) {
                     Some(way) if tool.is_agent => format!(
                         "{}, so it cannot be a tool of agent `{agent}`; help: take one of these tools or steps away, or declare a second agent for it",
                         crate::calls::told(way, &own)
@@ -51,15 +55,15 @@ pub(in super::super) fn circles(agents: &mut [Decl], workflow: Option<&Ident>, r
             false
         });
         if workflow.is_none() {
-            crate::calls::know(own, tools(decl).collect());
+            crate::calls::know(&own, tools(decl));
         }
     }
 }
 
-/// The agents that are tools of an agent, by their names alone.
-pub(super) fn tools(decl: &Decl) -> impl Iterator<Item = String> {
+/// The agents that are tools of an agent, by their paths.
+pub(super) fn tools(decl: &Decl) -> impl Iterator<Item = &Path> {
     let tools = fields(decl).into_iter().flat_map(|fields| &fields.tools);
-    tools.filter(|tool| tool.is_agent).filter_map(|tool| tool.path.get_ident()).map(plain)
+    tools.filter(|tool| tool.is_agent).map(|tool| &tool.path)
 }
 
 fn fields(decl: &Decl) -> Option<&Fields> {

@@ -4,8 +4,10 @@ use super::super::ast::{Decl, DeclKind, Workflow};
 use super::super::names::{is_identifier, last, path_text, plain};
 use super::super::plan::{Plan, Step, What};
 use super::super::report::Report;
+use crate::calls;
 use proc_macro2::Span;
 use std::collections::HashMap;
+use syn::Path;
 
 /// Names of the protocol, and words that open a block.
 fn reserved(name: &str) -> Option<&'static str> {
@@ -93,7 +95,9 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report) {
         if step.name.is_empty() || !step.named {
             continue;
         }
-        if itself(tree, step, report) || path_name(step).is_some_and(crate::twice::is_taken) {
+        if itself(tree, step, report)
+            || path(step).and_then(Path::get_ident).is_some_and(crate::twice::is_taken)
+        {
             step.told = true;
             continue;
         }
@@ -216,45 +220,45 @@ fn itself(tree: &Workflow, step: &Step<'_>, report: &mut Report) -> bool {
     };
     let is_itself = super::circles::is_itself(&run.path, Some(name));
     if is_itself {
-        let text = format!(
-            "agent-reused: `{name}` is this workflow itself, which cannot be a step of its own; help: to repeat steps, put them into `loop(max = 5) < ... >`"
-        );
-        let span = last(&run.path).map_or(step.span, |name| name.span());
-        report.at(span, text);
+        tell_itself(&run.path, name, step, report);
     }
     is_itself
 }
 
-/// The steps that run this workflow in turn, by their names.
-fn back(tree: &Workflow, plan: &Plan<'_>) -> HashMap<String, Vec<String>> {
-    let Some(name) = &tree.name else { return HashMap::new() };
-    let names: Vec<_> = plan.steps.iter().filter_map(|step| path_name(step)).map(plain).collect();
-    crate::calls::back(&plain(name), &names)
+fn tell_itself(path: &Path, name: &syn::Ident, step: &Step<'_>, report: &mut Report) {
+    let text = format!(
+        "agent-reused: `{name}` is this workflow itself, which cannot be a step of its own; help: to repeat steps, put them into `loop(max = 5) < ... >`"
+    );
+    report.at(last(path).map_or(step.span, |name| name.span()), text);
 }
 
-/// The name of a step that is run by its name alone, and is not declared here.
-pub(super) fn path_name<'s>(step: &Step<'s>) -> Option<&'s syn::Ident> {
+/// The steps that run this workflow in turn, by their paths.
+fn back(tree: &Workflow, plan: &Plan<'_>) -> calls::Back {
+    let Some(name) = &tree.name else { return calls::Back::new() };
+    calls::back(&plain(name), plan.steps.iter().filter_map(path))
+}
+
+/// The path of a step that is not declared here.
+pub(super) fn path<'t>(step: &Step<'t>) -> Option<&'t Path> {
     match step.what {
-        What::Path(run) => run.path.get_ident(),
+        What::Path(run) => Some(&run.path),
         _ => None,
     }
 }
 
 /// A workflow that runs this one.
-fn runs_it(
-    tree: &Workflow,
-    step: &Step<'_>,
-    back: &HashMap<String, Vec<String>>,
-    report: &mut Report,
-) -> bool {
-    let (Some(name), Some(own)) = (path_name(step), &tree.name) else { return false };
-    let way = back.get(&plain(name));
-    if let Some(way) = way {
-        let fact = crate::calls::told(way, &plain(own));
-        let help = "take one of these steps away, or repeat steps with `loop(max = 5) < ... >`";
-        report.at(name.span(), format!("{fact}, so it cannot be a step of it; help: {help}"));
+fn runs_it(tree: &Workflow, step: &Step<'_>, back: &calls::Back, report: &mut Report) -> bool {
+    let (Some(path), Some(own)) = (path(step), &tree.name) else { return false };
+    let Some(way) = back.get(&calls::names(path)) else { return false };
+    if way.is_empty() {
+        tell_itself(path, own, step, report);
+        return true;
     }
-    way.is_some()
+    let fact = calls::told(way, &plain(own));
+    let help = "take one of these steps away, or repeat steps with `loop(max = 5) < ... >`";
+    let span = last(path).map_or(step.span, |name| name.span());
+    report.at(span, format!("{fact}, so it cannot be a step of it; help: {help}"));
+    true
 }
 
 /// A name that cannot be one.

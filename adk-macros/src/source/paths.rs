@@ -1,0 +1,217 @@
+//! Where a path leads, as far as files tell it for certain: through modules that have no condition, in the file of the call and
+//! in those that `mod name;` loads from the root of the crate on. Nothing is guessed of what stands elsewhere.
+
+use super::items::Child;
+use super::{Call, File, Place, look};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock};
+
+/// What a name stands for: its file, the bracket in which it is declared, and the name.
+pub(crate) type Definition = (PathBuf, Place, String);
+
+impl Call {
+    /// What is declared under that name where the call stands.
+    pub(crate) fn own(&self, name: &str) -> Definition {
+        (self.file.clone(), self.around.bracket, name.to_owned())
+    }
+
+    /// What a path leads to from here, if something of ours has one of these names.
+    pub(crate) fn lead(&self, path: &[String]) -> Vec<Definition> {
+        let at = At { path: self.file.clone(), file: self.read.clone(), bracket: self.around.bracket };
+        let import = path.split_first().and_then(|(first, rest)| {
+            let imported = self.read.items.imports.get(&(at.bracket, first.clone()))?;
+            Some(imported.iter().chain(rest).cloned().collect::<Vec<_>>())
+        });
+        [Some(path), import.as_deref()].into_iter().flatten().filter_map(|path| at.find(path)).collect()
+    }
+
+    /// What is declared elsewhere as it is called here: with the name of its module.
+    pub(crate) fn shown(&self, (path, bracket, name): &Definition) -> String {
+        if *path == self.file && *bracket == self.around.bracket {
+            return name.clone();
+        }
+        let at = At::of(path.clone(), *bracket).and_then(At::module);
+        let module = at.map(|at| at.name()).unwrap_or_default();
+        if module.is_empty() { name.clone() } else { format!("{module}::{name}") }
+    }
+}
+
+/// A bracket of a file.
+#[derive(Clone)]
+struct At {
+    path: PathBuf,
+    file: Arc<File>,
+    bracket: Place,
+}
+
+impl At {
+    fn of(path: PathBuf, bracket: Place) -> Option<Self> {
+        let file = super::file(&path)?;
+        Some(Self { path, file, bracket })
+    }
+
+    fn root() -> Option<Self> {
+        static ROOT: OnceLock<Option<PathBuf>> = OnceLock::new();
+        Self::of(ROOT.get_or_init(crate::facade::root).clone()?, (0, 0))
+    }
+
+    fn is_root(&self) -> bool {
+        Self::root().is_some_and(|root| root.path == self.path)
+    }
+
+    fn find(&self, path: &[String]) -> Option<Definition> {
+        let (name, modules) = path.split_last()?;
+        let mut at = self.clone();
+        for (i, module) in modules.iter().enumerate() {
+            at = match module.as_str() {
+                "crate" if i == 0 => Self::root()?,
+                "self" if i == 0 => at.module()?,
+                "super" => at.module()?.outer()?,
+                name => at.child(name)?,
+            };
+        }
+        Some((at.path, at.bracket, name.clone()))
+    }
+
+    /// The module around it, or itself.
+    fn module(mut self) -> Option<Self> {
+        while self.bracket != (0, 0) {
+            if let Some(module) = self.file.items.modules.get(&self.bracket) {
+                return module.certain.then_some(self);
+            }
+            self.bracket = look(&self.file.braces, self.bracket).bracket;
+        }
+        Some(self)
+    }
+
+    /// The module around a module.
+    fn outer(mut self) -> Option<Self> {
+        match self.file.items.modules.get(&self.bracket) {
+            Some(module) => {
+                self.bracket = module.outer;
+                self.module()
+            }
+            None => Self::of(self.loaded_by()?, (0, 0)),
+        }
+    }
+
+    fn child(&self, name: &str) -> Option<Self> {
+        match self.file.items.children.get(&(self.bracket, name.to_owned()))? {
+            Child::Bracket(bracket) => Some(Self { bracket: *bracket, ..self.clone() }),
+            Child::File if self.bracket == (0, 0) && (self.is_root() || self.loaded_by().is_some()) => {
+                self.load(name)
+            }
+            Child::File => None,
+        }
+    }
+
+    /// What `mod name;` loads.
+    fn load(&self, name: &str) -> Option<Self> {
+        let folder = match self.is_root() || self.path.ends_with("mod.rs") {
+            true => self.path.parent()?.to_owned(),
+            false => self.path.with_extension(""),
+        };
+        let both = [folder.join(format!("{name}.rs")), folder.join(name).join("mod.rs")];
+        let mut there = both.into_iter().filter(|path| path.is_file());
+        let path = there.next()?;
+        if there.next().is_some() { None } else { Self::of(path, (0, 0)) }
+    }
+
+    /// The file whose `mod name;` loads this one, if that is certain all the way from the root.
+    fn loaded_by(&self) -> Option<PathBuf> {
+        static KNOWN: Mutex<Vec<(PathBuf, Option<PathBuf>)>> = Mutex::new(Vec::new());
+        let known = |known: &Vec<(PathBuf, Option<PathBuf>)>| {
+            known.iter().find(|(path, _)| *path == self.path).map(|(_, by)| by.clone())
+        };
+        if let Some(by) = KNOWN.lock().ok().and_then(|all| known(&all)) {
+            return by;
+        }
+        let by = way(&self.path).and_then(|mut way| {
+            let (mut at, last) = (Self::root()?, way.pop()?);
+            for name in way {
+                at = at.listed(&name)?;
+            }
+            (at.listed(&last)?.path == self.path).then_some(at.path)
+        });
+        KNOWN.lock().ok()?.push((self.path.clone(), by.clone()));
+        by
+    }
+
+    /// The file of a module that this file, which is loaded itself, loads.
+    fn listed(&self, name: &str) -> Option<Self> {
+        match self.file.items.children.get(&((0, 0), name.to_owned()))? {
+            Child::File => self.load(name),
+            Child::Bracket(_) => None,
+        }
+    }
+
+    /// The name of a module.
+    fn name(&self) -> String {
+        match self.file.items.modules.get(&self.bracket) {
+            Some(module) => module.name.clone(),
+            None if self.is_root() => "crate".to_owned(),
+            None => way(&self.path).and_then(|mut way| way.pop()).unwrap_or_default(),
+        }
+    }
+}
+
+/// The modules that a file stands for by its place below the root.
+fn way(path: &Path) -> Option<Vec<String>> {
+    let root = At::root()?;
+    let below = path.strip_prefix(root.path.parent()?).ok()?.with_extension("");
+    let mut way: Vec<_> =
+        below.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
+    if way.last().is_some_and(|last| last == "mod") {
+        way.pop();
+    }
+    Some(way)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::File;
+    use super::At;
+    use std::path::PathBuf;
+    use std::sync::Arc;
+
+    /// The bracket to which a path leads from `@`.
+    fn lead(text: &str, path: &str) -> Option<(usize, usize)> {
+        let file = Arc::new(File::of(text.to_owned()));
+        let at = text.find('@').unwrap() + 1;
+        let bracket = super::look(&file.braces, (1, at)).bracket;
+        let at = At { path: PathBuf::from("src/other.rs"), file, bracket };
+        let path: Vec<_> = path.split("::").map(str::to_owned).collect();
+        at.find(&path).map(|(_, bracket, _)| bracket)
+    }
+
+    #[test]
+    fn paths_lead_through_modules() {
+        let text = "mod a { mod b {} fn f() { mod c { } @ } } mod d { mod e {} }";
+        for (path, expected) in [
+            ("A", Some((1, 25))),
+            ("self::A", Some((1, 7))),
+            ("self::b::A", Some((1, 15))),
+            ("super::d::e::A", Some((1, 57))),
+            ("c::A", Some((1, 33))),
+            ("b::A", None),
+            ("super::A", Some((0, 0))),
+            ("super::super::A", None),
+            ("crate::a::A", None),
+            ("::d::A", None),
+        ] {
+            assert_eq!(lead(text, path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_has_a_condition_is_not_certain() {
+        let text = "#[cfg(x)] mod a { @ } #[cfg(y)] mod a {} x! { mod b {} } #[path = \"\"] mod c; mod d;";
+        for path in ["self::A", "super::A", "super::a::A"] {
+            assert_eq!(lead(text, path), None, "{path}");
+        }
+        let text = "#[cfg(x)] mod a { } x! { mod b {} } #[path = \"\"] mod c; mod d; @";
+        for path in ["a::A", "b::A", "c::A", "d::A"] {
+            assert_eq!(lead(text, path), None, "{path}");
+        }
+    }
+}
