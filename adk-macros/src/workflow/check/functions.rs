@@ -6,13 +6,14 @@ use super::super::plan::Plan;
 use super::super::report::Report;
 use crate::source::Call;
 use crate::twice::ours;
-use syn::Ident;
+use syn::{Ident, Path};
 
 /// Reports those among the steps.
 pub(super) fn steps(plan: &mut Plan<'_>, report: &mut Report) {
     let call = ours();
     for step in plan.steps.iter_mut().filter(|step| step.named) {
-        if let Some(name) = super::names::path_name(step).filter(|name| is_function(call.as_ref(), name)) {
+        let name = super::names::path(step).and_then(Path::get_ident);
+        if let Some(name) = name.filter(|name| is_function(call.as_ref(), name)) {
             let help = "put `#[agent]` on it, with `writes = KEY` for what it returns";
             report.at(name.span(), told(name, "agent", help));
             (step.told, step.named) = (true, false);
