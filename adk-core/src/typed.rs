@@ -203,6 +203,12 @@ pub trait At<const NUMBER: usize> {
     type Agent: Typed;
 }
 
+/// Where some of the numbers of a large workflow are looked up.
+pub trait Chunk<const WHICH: usize> {
+    /// What has [`At`] for them.
+    type Keys;
+}
+
 /// The type of a key with that many lists around it.
 pub trait Lists<const DEPTH: usize> {
     /// The list.
@@ -247,21 +253,23 @@ impl<T, K: Takes<T>> Fits<K, T> {
 #[derive(Debug)]
 pub struct Pair<
     K,
+    S,
     const KEY: usize,
     const PLACE: usize,
     const SAYS: usize,
     const SAID: usize,
     const LISTS: usize = 0,
->(PhantomData<K>);
+>(PhantomData<(K, S)>);
 
-impl<K, const KEY: usize, const PLACE: usize, const SAYS: usize, const SAID: usize, const LISTS: usize>
-    Pair<K, KEY, PLACE, SAYS, SAID, LISTS>
+impl<K, S, const KEY: usize, const PLACE: usize, const SAYS: usize, const SAID: usize, const LISTS: usize>
+    Pair<K, S, KEY, PLACE, SAYS, SAID, LISTS>
 where
-    K: At<KEY> + At<SAYS>,
+    K: At<KEY>,
+    S: At<SAYS>,
     <K as At<KEY>>::Agent: Said<PLACE>,
-    <K as At<SAYS>>::Agent: Said<SAID>,
+    <S as At<SAYS>>::Agent: Said<SAID>,
     <<K as At<KEY>>::Agent as Said<PLACE>>::Key: Lists<LISTS>,
-    KeyOf<K, KEY, PLACE, LISTS>: Takes<<<K as At<SAYS>>::Agent as Said<SAID>>::Key>,
+    KeyOf<K, KEY, PLACE, LISTS>: Takes<<<S as At<SAYS>>::Agent as Said<SAID>>::Key>,
 {
     /// It does.
     pub const YES: bool = true;

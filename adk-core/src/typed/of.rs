@@ -26,8 +26,8 @@ pub trait Otherwise {
 }
 
 impl<A, B> Otherwise for Fits<A, B> {}
-impl<K, const KEY: usize, const PLACE: usize, const SAYS: usize, const SAID: usize, const LISTS: usize>
-    Otherwise for Pair<K, KEY, PLACE, SAYS, SAID, LISTS>
+impl<K, S, const KEY: usize, const PLACE: usize, const SAYS: usize, const SAID: usize, const LISTS: usize>
+    Otherwise for Pair<K, S, KEY, PLACE, SAYS, SAID, LISTS>
 {
 }
 impl<T: ?Sized> Otherwise for Of<T> {}

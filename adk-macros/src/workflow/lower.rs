@@ -45,6 +45,8 @@ struct Lower<'a> {
     has_each: bool,
     /// Only a guard needs a type that nothing else says.
     has_guard: bool,
+    /// What rustc looks through as a whole for each of its parts stands in several pieces.
+    is_large: bool,
 }
 
 /// The whole expansion of `workflow!`. What could be read is defined, whatever was wrong.
@@ -114,7 +116,8 @@ impl<'a> Lower<'a> {
         let has_each = plan.steps.iter().any(is_each);
         let is_guarded = |step: &Step<'_>| matches!(step.what, What::Block(block) if block.is_guarded());
         let has_guard = plan.steps.iter().any(is_guarded);
-        Self { tree, plan, name: names::unspanned(name), has_each, has_guard }
+        let is_large = flow::is_large(tree, plan);
+        Self { tree, plan, name: names::unspanned(name), has_each, has_guard, is_large }
     }
 }
 

@@ -11,8 +11,9 @@ use quote::{ToTokens, quote};
 impl Lower<'_> {
     /// The type of the key of a block, as its first writer says.
     fn key(&self, at: usize) -> String {
+        let holder = self.holder_of(&format!("__block({at}, 0)"));
         format!(
-            "__typed::KeyOf<__Keys, {{ __block({at}, 0) }}, {{ __block({at}, 1) }}, {{ __block({at}, 2) }}>"
+            "__typed::KeyOf<{holder}, {{ __block({at}, 0) }}, {{ __block({at}, 1) }}, {{ __block({at}, 2) }}>"
         )
     }
 

@@ -3,12 +3,12 @@
 //! Whoever says a type has a number: 0 stands for nobody, a step has its place and 1, behind the steps come the declared keys, then
 //! the outputs. `adk_core::check` says which two types are compared, by these numbers.
 
-use super::super::ast::{DeclKind, Typed};
-use super::super::plan::{Step, What};
+use super::super::ast::{DeclKind, Typed, Workflow};
+use super::super::plan::{Plan, Step, What};
 use super::{Lower, index, numbered, raise};
 use crate::code::{code, read};
 use crate::typed::{READS, is_plain, list, places};
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 
 /// The parts of a step where faults are shown: `Part` of `adk_core::check`.
@@ -16,6 +16,9 @@ const NAME: usize = 0;
 pub(super) const KEY: usize = 1;
 const OUTPUT: usize = 2;
 const RENAMINGS: usize = 3;
+
+/// How many numbers are looked up on one type.
+pub(super) const NUMBERS: usize = 256;
 
 impl Lower<'_> {
     /// `__FACTS`, and a const for each place where something may be wrong.
@@ -48,8 +51,7 @@ impl Lower<'_> {
         let mut number = count;
         let mut at = |declared: TokenStream| {
             number += 1;
-            let number = index(number);
-            quote!(impl __typed::At<#number> for __Keys { type Agent = __typed::Declared<#declared>; })
+            self.at(number, quote!(__typed::Declared<#declared>))
         };
         for key in self.declared_keys() {
             let ty = &key.ty;
@@ -60,10 +62,11 @@ impl Lower<'_> {
             types.extend(at(quote!((__typed::Is<#ty>, ()), ())));
             raises.extend(self.raise(key.key.name.span(), count + j, NAME));
         }
-        let (known, pairs) = (self.known(), self.pairs());
+        let (known, pairs, holders) = (self.known(), self.pairs(), self.holders());
+        let nobody = self.at(0, quote!(__typed::Untyped));
         quote! {
-            struct __Keys;
-            impl __typed::At<0> for __Keys { type Agent = __typed::Untyped; }
+            #holders
+            #nobody
             #types
             #known
             #pairs
@@ -116,7 +119,8 @@ impl Lower<'_> {
         let asked: String = (0..room)
             .map(|pair| {
                 let numbers: String = (0..lists).map(|of| format!("{{ __pair({pair}, {of}) }}, ")).collect();
-                format!("<__typed::Pair<__Keys, {numbers}>>::YES, ")
+                let [key, says] = [0, 2].map(|of| self.holder_of(&format!("__pair({pair}, {of})")));
+                format!("<__typed::Pair<{key}, {says}, {numbers}>>::YES, ")
             })
             .collect();
         // By a call: to index into a const costs rustc more, each time.
@@ -178,10 +182,8 @@ impl Lower<'_> {
             let written = output.iter().map(|typed| typed.ty.to_token_stream());
             list(written.map(|ty| quote!(__typed::Is<#ty>)).collect::<Vec<_>>().into_iter())
         };
-        let declared = |reads: TokenStream, writes: TokenStream| {
-            let at = index(at);
-            quote!(impl __typed::At<#at> for __Keys { type Agent = __typed::Declared<#reads, #writes>; })
-        };
+        let declared =
+            |reads: TokenStream, writes: TokenStream| self.at(at, quote!(__typed::Declared<#reads, #writes>));
         match step.what {
             What::Block(block) if block.is_each() => self.element(i),
             _ if step.told => TokenStream::new(),
@@ -205,9 +207,9 @@ impl Lower<'_> {
 
     /// A step whose own type says it.
     fn says_itself(&self, i: usize) -> TokenStream {
-        let at = i + 1;
+        let (at, holder) = (i + 1, self.holder(i + 1));
         code!(
-            "impl __typed::At<{at}> for __Keys {{
+            "impl __typed::At<{at}> for {holder} {{
                 type Agent = <__Agent_{i} as __typed::TypesOf<__Kind_{i}>>::Types;
             }}"
         )
@@ -226,14 +228,64 @@ impl Lower<'_> {
     fn element(&self, i: usize) -> TokenStream {
         let (alias, list) = (numbered("List", i), self.key_itself(i));
         let item_alias = numbered("Item", i);
-        let number = index(i + 1);
+        let at = self.at(i + 1, quote!(__typed::Declared<(), (#item_alias, ())>));
         let (told, is_list) = (self.told_by_type(i).into_iter(), quote!(__typed::Of::<#alias>::LIST));
         quote! {
             type #alias = #list;
             type #item_alias = <#alias as __typed::Element<{ #(#told;)* #is_list }>>::Key;
-            impl __typed::At<#number> for __Keys { type Agent = __typed::Declared<(), (#item_alias, ())>; }
+            #at
         }
     }
+
+    /// What is said by the one of that number.
+    fn at(&self, number: usize, agent: TokenStream) -> TokenStream {
+        let (holder, number) = (Ident::new(&self.holder(number), Span::call_site()), index(number));
+        quote!(impl __typed::At<#number> for #holder { type Agent = #agent; })
+    }
+
+    /// What the numbers are looked up on. rustc looks through all impls of one type for each of them, so that each is that of
+    /// a few numbers.
+    fn holders(&self) -> TokenStream {
+        if !self.is_large {
+            return quote!(
+                struct __Keys;
+            );
+        }
+        let each = (0..numbers(self.tree, self.plan).div_ceil(NUMBERS)).map(|some| {
+            format!(
+                "struct __Keys_{some};
+                impl __typed::Chunk<{some}> for __Keys {{ type Keys = __Keys_{some}; }}"
+            )
+        });
+        code!("struct __Keys; {}", each.collect::<String>())
+    }
+
+    /// On what a number is looked up.
+    fn holder(&self, number: usize) -> String {
+        match self.is_large {
+            false => "__Keys".to_owned(),
+            true => format!("__Keys_{}", number / NUMBERS),
+        }
+    }
+
+    /// The same of a number that const evaluation finds.
+    pub(super) fn holder_of(&self, number: &str) -> String {
+        match self.is_large {
+            false => "__Keys".to_owned(),
+            true => format!("<__Keys as __typed::Chunk<{{ {number} / {NUMBERS} }}>>::Keys"),
+        }
+    }
+}
+
+/// Whether the numbers are looked up on several types.
+pub(super) fn is_large(tree: &Workflow, plan: &Plan<'_>) -> bool {
+    numbers(tree, plan) > NUMBERS
+}
+
+/// How many there are who say a type.
+fn numbers(tree: &Workflow, plan: &Plan<'_>) -> usize {
+    let declared = tree.inputs.len() + tree.lets().count() + tree.items.states.len();
+    1 + plan.steps.len() + declared + tree.outputs.len()
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::super::ast::{BlockKind, Let};
 use super::super::ast::{DeclKind, Input, Typed};
 use super::super::names::is_string;
 use super::super::plan::{Step, What};
+use super::flow::NUMBERS;
 use super::{Lower, docs, given, index, key_spec, numbered, reading_spec};
 use crate::code::code;
 use crate::facade;
@@ -76,10 +77,7 @@ impl Lower<'_> {
                     __wire::name(&#name::SPEC, step)
                 }
                 fn agent(&self, step: usize) -> ::core::option::Option<&dyn __adk::DynAgent> {
-                    match step {
-                        #agents
-                        _ => ::core::option::Option::None,
-                    }
+                    #agents
                 }
                 #targets
                 #max
@@ -93,22 +91,44 @@ impl Lower<'_> {
     }
 
     fn agents(&self) -> TokenStream {
-        let mut arms = TokenStream::new();
+        let mut arms = Vec::new();
         let name = &self.name;
         for (i, step) in self.plan.steps.iter().enumerate() {
             if let What::Await(_) = step.what {
                 let at = index(i);
-                arms.extend(
+                arms.push((
+                    i,
                     quote!(#at => ::core::option::Option::Some(__wire::Awaited::<#name, #at>::AGENT),),
-                );
+                ));
             }
             let Some(field) = step.field_used().filter(|_| step.is_agent()) else {
                 continue;
             };
             let (at, agent) = (index(i), self.value(i, step, &field));
-            arms.extend(quote!(#at => #agent,));
+            arms.push((i, quote!(#at => #agent,)));
         }
-        arms
+        let steps = |arms: &mut dyn Iterator<Item = &TokenStream>| {
+            quote!(match step {
+                #(#arms)*
+                _ => ::core::option::Option::None,
+            })
+        };
+        if !self.is_large {
+            return steps(&mut arms.iter().map(|(_, arm)| arm));
+        }
+        // rustc compares the arms of one `match` with each other.
+        let pieces = arms.chunk_by(|(a, _), (b, _)| a / NUMBERS == b / NUMBERS).map(|piece| {
+            let some = index(piece.first().map_or(0, |(at, _)| at / NUMBERS));
+            let steps = steps(&mut piece.iter().map(|(_, arm)| arm));
+            quote!(#some => #steps,)
+        });
+        let numbers = index(NUMBERS);
+        quote! {
+            match step / #numbers {
+                #(#pieces)*
+                _ => ::core::option::Option::None,
+            }
+        }
     }
 
     /// The agents that others transfer to, which are no steps.
