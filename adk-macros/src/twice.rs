@@ -164,6 +164,11 @@ pub(crate) fn is_taken(name: &Ident) -> bool {
     ours().is_some_and(is_here)
 }
 
+/// Whether a type that no macro of ours makes has that name where the macro is called that is expanded.
+pub(crate) fn is_type(name: &str) -> bool {
+    ours().is_some_and(|call| call.plain(name).in_types)
+}
+
 /// The call of a macro of ours that is expanded, if nobody can have put it elsewhere.
 pub(crate) fn ours() -> Option<Call> {
     let is_given = |call: &Call| matches!(call.around.scope, Scope::Call(_));

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::marker::PhantomData;
 
-/// Reads a key of type `T` for a `match`: `Reader::<T>::NEW.read("severity", value)`.
+/// Reads a key of type `T` for a `match`: `(&Reader::<T>::NEW).read("severity", value)`.
 ///
 /// A `String` is read as `&str`, so that patterns of text fit; an inherent method wins over that of [`ReadPlain`].
 #[derive(Debug)]
@@ -74,6 +74,52 @@ impl<T: DeserializeOwned> ReadPlain for Reader<T> {
         decode(key, value)
     }
 }
+
+/// What may be asked for by patterns.
+#[diagnostic::on_unimplemented(
+    message = "syntax: `{Self}` cannot be matched; help: put `#[adk::data]` on it, or derive `serde::Deserialize`",
+    label = "cannot be read from the state"
+)]
+pub trait Matched: Sized {
+    /// The value of a key.
+    ///
+    /// # Errors
+    /// When it is of another type.
+    fn matched(key: &str, value: &Value) -> Result<Self>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned> Matched for T {
+    fn matched(key: &str, value: &Value) -> Result<T> {
+        decode(key, value)
+    }
+}
+
+/// Where none of the above reads a type, so that rustc says why, and not which methods there are.
+pub trait ReadNothing<T> {
+    /// The value of a key.
+    ///
+    /// # Errors
+    /// When it is of another type.
+    fn read(&self, key: &str, value: &Value) -> Result<T>
+    where
+        T: Matched,
+    {
+        T::matched(key, value)
+    }
+    /// The same.
+    ///
+    /// # Errors
+    /// When it is of another type.
+    fn any(&self, key: &str, value: &Value) -> Result<T>
+    where
+        T: Matched,
+    {
+        T::matched(key, value)
+    }
+}
+
+impl<T> ReadNothing<T> for &Reader<T> {}
 
 #[cfg(test)]
 mod tests {

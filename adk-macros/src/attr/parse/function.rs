@@ -88,6 +88,21 @@ pub(crate) fn unread(item: TokenStream) -> TokenStream {
     quote::quote!(#[allow(unused)] #tokens)
 }
 
+/// The item with its body as it was written: of a `$body:block` a `macro_rules!` makes a group around it that has no brackets.
+fn opened(item: TokenStream) -> TokenStream {
+    let open = |token| match &token {
+        TokenTree::Group(group) if group.delimiter() == Delimiter::None => {
+            let mut inside = group.stream().into_iter();
+            match (inside.next(), inside.next()) {
+                (Some(TokenTree::Group(body)), None) if body.delimiter() == Delimiter::Brace => body.into(),
+                _ => token,
+            }
+        }
+        _ => token,
+    };
+    item.into_iter().map(open).collect()
+}
+
 /// Whether an item begins as one of these does.
 pub(crate) fn begins(item: &TokenStream, words: &[&str]) -> bool {
     let before = |word: &Ident| {
@@ -103,6 +118,7 @@ pub(crate) fn begins(item: &TokenStream, words: &[&str]) -> bool {
 /// Reads a function; `None` when it is none, which is reported with where the attribute may stand, unless rustc says what
 /// is wrong with it: it reads the item before us.
 pub(crate) fn function(item: TokenStream, help: &str, report: &mut Report) -> Option<Function> {
+    let item = opened(item);
     let tokens = item.clone();
     let Parsed(mut attrs, vis, mut sig, body) = match Parsed::parse.parse2(item) {
         Ok(parsed) => parsed,

@@ -25,14 +25,31 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: &mut Report) {
     unique(outputs, &mut HashMap::new(), report);
     if let Some(name) = &tree.name {
         let inputs = tree.inputs.iter().map(|input| &input.typed);
-        one_field_each(inputs, &format!("{name}Input"), report);
-        one_field_each(tree.outputs.iter(), &format!("{name}Output"), report);
+        let [input, output] = ["Input", "Output"].map(|end| format!("{name}{end}"));
+        one_field_each(inputs, &input, report);
+        one_field_each(tree.outputs.iter(), &output, report);
+        for (holder, what) in [(input, "input"), (output, "output")] {
+            if crate::twice::is_type(&holder) && holds(tree, what) {
+                let text = format!(
+                    "name-duplicate: the {what} of this workflow is a struct `{holder}`, and something else here has that name; help: rename one of the two"
+                );
+                report.at(name.span(), text);
+            }
+        }
     }
     for decl in &tree.items.agents {
         if let DeclKind::Described { reads, .. } = &decl.kind {
             let reads = reads.iter().map(|typed| (&typed.key, "a key that the agent reads"));
             unique(reads, &mut HashMap::new(), report);
         }
+    }
+}
+
+/// Whether the workflow has a struct for them.
+fn holds(tree: &Workflow, what: &str) -> bool {
+    match what {
+        "input" => !tree.inputs.is_empty(),
+        _ => tree.outputs.len() > 1,
     }
 }
 

@@ -68,13 +68,13 @@ impl Lower<'_> {
         let first = (last == 0).then(|| quote!(_ if false => 0,));
         // Where nothing gives the value a type, rustc would ask for one.
         let untyped = choice.arms.iter().all(|arm| arm.guard.is_none() && takes_all(&arm.pattern));
-        let read = if untyped { quote!(any) } else { quote!(read) };
+        let read = Ident::new(if untyped { "any" } else { "read" }, crate::code::place(&choice.key.name));
         let value = Ident::new("value", Span::mixed_site());
         quote! {
             type #ty = #key_type;
             #[allow(unused_variables, unused_mut)]
             fn #function(#value: &__adk::serde_json::Value) -> __adk::Result<usize> {
-                let #name = __wire::Reader::<#ty>::NEW.#read(#key, #value)?;
+                let #name = (&__wire::Reader::<#ty>::NEW).#read(#key, #value)?;
                 ::core::result::Result::Ok(match #subject { #first #(#arms),* })
             }
         }

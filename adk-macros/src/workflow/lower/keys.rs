@@ -5,7 +5,7 @@ use super::super::names::{is_string, unspanned};
 use super::wired::value_of;
 use super::{Lower, allow};
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote};
+use quote::{ToTokens, quote};
 use syn::spanned::Spanned as _;
 
 impl Workflow {
@@ -24,7 +24,7 @@ impl Typed {
 
 impl Lower<'_> {
     fn input_name(&self) -> Ident {
-        format_ident!("{}Input", self.name, span = Span::call_site())
+        self.key_struct("Input")
     }
 
     /// The type of the input.
@@ -36,7 +36,14 @@ impl Lower<'_> {
     }
 
     fn output_name(&self) -> Ident {
-        format_ident!("{}Output", self.name, span = Span::call_site())
+        self.key_struct("Output")
+    }
+
+    /// The struct of keys of that name; another one where the name is reported to be that of something else.
+    fn key_struct(&self, end: &str) -> Ident {
+        let name = format!("{}{end}", self.name);
+        let own = if crate::twice::is_type(&name) { format!("__{name}") } else { name };
+        Ident::new(&own, Span::call_site())
     }
 
     /// Inputs without those that are reported as duplicates.
