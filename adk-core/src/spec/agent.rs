@@ -332,6 +332,13 @@ impl<'a> AgentMeta<'a> {
         self
     }
 
+    /// The same where that is so: what it says of its keys is not to be trusted, and it may do anything.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn faulty(self, is: bool) -> Self {
+        if is { self.reads(&[]).writes(&[]).may_exit(true).unknown() } else { self }
+    }
+
     /// Says what is wrong with a value that an `await` is answered with.
     #[doc(hidden)]
     #[must_use]

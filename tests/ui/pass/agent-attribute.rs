@@ -33,3 +33,23 @@ pub fn of_another_crate(severity: Option<&agents::data::Severity>) -> agents::da
 pub fn with_context(cx: &mut Context, _draft: &str) {
     let _ = cx.iteration();
 }
+
+/// A body that a macro gives is one.
+macro_rules! traced {
+    (fn $name:ident($($params:tt)*) -> $output:ty $body:block) => {
+        #[agent(writes = traced)]
+        fn $name($($params)*) -> $output $body
+    };
+}
+
+traced! {
+    fn by_a_macro(draft: &str) -> usize {
+        draft.len()
+    }
+}
+
+workflow! {
+    pub Traced(draft: String) -> traced: usize {
+        by_a_macro
+    }
+}

@@ -30,7 +30,8 @@ pub(crate) fn agent(function: &Function, args: &AgentArgs, report: Report) -> To
         // One fault, one message: what tokens show to be wrong is not judged by types as well.
         let checks = report.is_empty().then(|| checks(function, args, &report));
         let keys = Keys::of(function, args);
-        let (meta, run) = (meta(function, args, &keys), run(function, args, &names));
+        let meta = meta(function, args, &keys, &report);
+        let run = run(function, args, &names);
         let typed = keys.lower(function, &names);
         let key = args.writes.as_ref().map_or("", |key| &key.text);
         let head = code!(
@@ -60,7 +61,7 @@ fn inert(function: &Function, names: &Names) -> TokenStream {
         #[diagnostic::do_not_recommend]
         impl __adk::Agent for #name {
             const META: __adk::AgentMeta<'static> =
-                __adk::AgentMeta::new(__adk::AgentKind::Function, #text);
+                __adk::AgentMeta::new(__adk::AgentKind::Function, #text).faulty(true);
 
             async fn run(&self, _: &mut __adk::Context) -> __adk::Result<__adk::Flow> {
                 ::core::result::Result::Ok(__adk::Flow::Continue)
@@ -69,7 +70,7 @@ fn inert(function: &Function, names: &Names) -> TokenStream {
     }
 }
 
-fn meta(function: &Function, args: &AgentArgs, keys: &Keys) -> TokenStream {
+fn meta(function: &Function, args: &AgentArgs, keys: &Keys, report: &Report) -> TokenStream {
     let text = function.name();
     let description = docs::description(&function.attrs).unwrap_or_else(|| quote!(""));
     let places = Keys::places(function);
@@ -105,7 +106,32 @@ fn meta(function: &Function, args: &AgentArgs, keys: &Keys) -> TokenStream {
     let name =
         code!("{text:?}, ::core::concat!(::core::module_path!(), \"::{text}\"), {},", origin::number());
     let may_exit = read(may_exit);
-    quote!(#meta(#name #description, #reads, &[#(#writes),*], #may_exit) #exits)
+    let faulty = faulty(function, args, report);
+    quote!(#meta(#name #description, #reads, &[#(#writes),*], #may_exit) #exits #faulty)
+}
+
+/// Whether what is said of the function is told to be wrong: then nothing follows from it for a workflow.
+fn faulty(function: &Function, args: &AgentArgs, report: &Report) -> Option<TokenStream> {
+    if !report.is_empty() {
+        return Some(read(".faulty(true)"));
+    }
+    let unit = "__adk::Probe::<__AdkValue>::UNIT";
+    let returned = match (&args.writes, &function.sig.output) {
+        (Some(_), _) if super::typed::is_plain(function) => None,
+        (Some(_), _) => Some(read(unit)),
+        (None, ReturnType::Default) => None,
+        (None, ReturnType::Type(..)) => Some(code!("!{unit}")),
+    };
+    let unnamed = function.params.iter().any(|param| param.name.is_none());
+    let unnamed = function.params.first().filter(|_| unnamed).map(|first| match first.name {
+        None => {
+            let first = fixed(&first.ty);
+            quote!(!__adk::Probe::<#first>::CONTEXT)
+        }
+        Some(_) => quote!(true),
+    });
+    let all: Vec<_> = returned.into_iter().chain(unnamed).collect();
+    (!all.is_empty()).then(|| quote!(.faulty(#(#all)||*)))
 }
 
 /// A key whose type is known, as `KeySpec::typed` takes it.
