@@ -46,7 +46,7 @@ pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
         return lower::by_hand(&by_hand, &args, report);
     }
     let Some(function) = parse::function(item.clone(), AGENTS, &mut report) else {
-        return report.beside(parse::unread(item));
+        return report.beside(lower::unread(item));
     };
     let args = parse::agent_args(self::args(args), &mut report);
     check::function(&function, &mut report);
@@ -57,7 +57,7 @@ pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
 pub(crate) fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = report::Report::new("tool-attribute");
     let Some(function) = parse::function(item.clone(), "put the attribute on a `fn`", &mut report) else {
-        return report.beside(parse::unread(item));
+        return report.beside(lower::unread(item));
     };
     let args = parse::tool_args(self::args(args), &mut report);
     check::function(&function, &mut report);

@@ -13,9 +13,9 @@ pub(crate) use tool::tool;
 pub(crate) use types::caret;
 
 use super::closed;
-use super::parse::{Function, Param};
+use super::parse::{self, Function, Param};
 use crate::code::read;
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::Attribute;
 
@@ -63,6 +63,29 @@ pub(crate) fn alone(function: &Function) -> TokenStream {
     match function.associated {
         true => written,
         false => quote!(#written #twin),
+    }
+}
+
+/// A function that could not be read: as an agent and as a tool, of which nothing is known.
+pub(crate) fn unread(item: TokenStream) -> TokenStream {
+    let mut words =
+        item.clone().into_iter().skip_while(|word| !matches!(word, TokenTree::Ident(word) if word == "fn"));
+    let name = words.nth(1);
+    let written = parse::unread(item.clone());
+    let is_item =
+        parse::begins(&item, &["fn"]) && crate::facade::is_compiled() && !super::inside::is_associated();
+    let Some(TokenTree::Ident(name)) = name.filter(|_| is_item) else {
+        return written;
+    };
+    let (agent, tool) = (agent::inert(&name), tool::inert(&name));
+    let block = block(&[], &quote!(#agent #tool));
+    quote! {
+        #written
+        #[doc(hidden)]
+        #[allow(dead_code, missing_docs, non_camel_case_types, unreachable_pub)]
+        #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]
+        pub struct #name {}
+        #block
     }
 }
 

@@ -7,4 +7,4 @@ mod words;
 
 pub(crate) use args::{AgentArgs, ByHandArgs, ToolArgs, TypedKey, agent_args, by_hand_args, tool_args};
 pub(crate) use by_hand::{ByHand, by_hand};
-pub(crate) use function::{Function, Param, begins, function, unread};
+pub(crate) use function::{Function, Param, begins, function, plain, unread};

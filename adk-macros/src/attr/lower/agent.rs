@@ -3,13 +3,13 @@
 use super::typed::{Key, Keys};
 use super::{Names, block, name_of, output_types, refuse, types, whole};
 use crate::attr::check;
-use crate::attr::parse::{AgentArgs, Function};
+use crate::attr::parse::{AgentArgs, Function, plain};
 use crate::attr::report::Report;
 use crate::code::{code, read};
 use crate::twice;
 use crate::typed::{OPENED, is_plain};
 use crate::{docs, hash, origin};
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ReturnType;
 
@@ -46,16 +46,18 @@ pub(crate) fn agent(function: &Function, args: &AgentArgs, report: Report) -> To
         );
         quote!(#types #checks #typed #run #head { #start #meta; #rest })
     } else {
-        inert(function, &names)
+        inert(&names.name)
     };
+    let tool = function.also.filter(|also| *also == "tool").map(|_| super::tool::inert(&names.name));
+    let inside = quote!(#inside #tool);
     let block = block(&function.attrs, &inside);
     let all = [&written, &twin, &block];
     report.beside(twice::function(&function.sig.ident, &function.attrs, all))
 }
 
 /// An agent that does nothing, beside an error that says why.
-fn inert(function: &Function, names: &Names) -> TokenStream {
-    let (name, text) = (&names.name, function.name());
+pub(super) fn inert(name: &Ident) -> TokenStream {
+    let text = plain(name);
     quote! {
         #[automatically_derived]
         #[diagnostic::do_not_recommend]
@@ -238,7 +240,7 @@ fn checks(function: &Function, args: &AgentArgs, report: &Report) -> TokenStream
             returns(function),
             &quote!(!#unit),
             format!("`{name}` returns a value, but does not say which key it writes"),
-            "write `#[agent(writes = KEY)]`, or return nothing".into(),
+            "write `#[agent(writes = KEY)]`, or return nothing or a `Flow`".into(),
         ),
     }
     if let Some(exits) = &args.exits {

@@ -3,11 +3,11 @@
 use super::typed::Key;
 use super::{Names, block, name_of, output_types, refuse, types, whole};
 use crate::attr::check;
-use crate::attr::parse::{Function, Param, ToolArgs};
+use crate::attr::parse::{Function, Param, ToolArgs, plain};
 use crate::attr::report::Report;
 use crate::docs;
 use crate::twice;
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Expr, ExprLit, Lit};
 
@@ -56,16 +56,18 @@ pub(crate) fn tool(function: &Function, args: &ToolArgs, report: Report) -> Toke
             }
         }
     } else {
-        inert(function, &names)
+        inert(&names.name)
     };
+    let agent = function.also.filter(|also| *also == "agent").map(|_| super::agent::inert(&names.name));
+    let inside = quote!(#inside #agent);
     let block = block(&function.attrs, &inside);
     let all = [&written, &twin, &block];
     report.beside(twice::function(&function.sig.ident, &function.attrs, all))
 }
 
 /// A tool that does nothing, beside an error that says why.
-fn inert(function: &Function, names: &Names) -> TokenStream {
-    let (name, text) = (&names.name, function.name());
+pub(super) fn inert(name: &Ident) -> TokenStream {
+    let text = plain(name);
     quote! {
         static __ADK_DECLARATION: ::std::sync::LazyLock<__adk::model::ToolDeclaration> =
             ::std::sync::LazyLock::new(|| {

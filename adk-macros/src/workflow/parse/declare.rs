@@ -1,9 +1,10 @@
 //! `agent`, `let` and `state`.
 
 use super::super::ast::{Decl, DeclKind, Fields, Let, Typed};
-use super::super::names::nearest;
+use super::super::names::{nearest, type_text};
 use super::expect::{self, expected};
 use super::{Parser, given, skip};
+use proc_macro2::Group;
 use syn::Ident;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
@@ -201,6 +202,15 @@ impl Parser {
         if input.peek(Token![:]) {
             input.parse::<Token![:]>()?;
             let ty = expect::token::<Type>(input, "the type of the agent")?;
+            if input.peek(token::Brace) {
+                let shown = type_text(&ty);
+                let text = format!(
+                    "syntax: what an agent with fields writes stands behind `->`, and `: TYPE` declares one that the caller supplies; help: write `agent {name} -> KEY: {shown} {{ ... }}`"
+                );
+                let kind = self.unknown(syn::Error::new_spanned(&ty, text));
+                self.items.agents.push(Decl { attrs, vis, name, kind });
+                return input.parse::<Group>().map(drop);
+            }
             let kind = match given::named(&ty, &name) {
                 None => DeclKind::Given { ty },
                 Some(fault) => self.unknown(fault),
