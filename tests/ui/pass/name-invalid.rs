@@ -17,3 +17,19 @@ workflow! {
         agents::workflows::Loop as talking;
     }
 }
+
+workflow! {
+    /// What is made of its name has a plain one.
+    pub r#fn(topic: String, r#type: String) -> (draft: String, r#match: String) {
+        agent writer -> draft: String { instruction: "Write about {topic}, a {type}." }
+        agent matcher -> r#match: String { instruction: "Match {draft}." }
+
+        writer;
+        matcher;
+    }
+}
+
+pub fn made(input: fnInput) -> fnOutput {
+    let _: Option<r#fn> = None;
+    fnOutput { draft: input.topic, r#match: input.r#type }
+}

@@ -1,7 +1,7 @@
 //! `WInput`, `WOutput`, and `impl MadeWorkflow`.
 
 use super::super::ast::{Input, Typed, Workflow};
-use super::super::names::{is_string, unspanned};
+use super::super::names::{is_string, plain, unspanned};
 use super::wired::value_of;
 use super::{Lower, allow};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -41,7 +41,7 @@ impl Lower<'_> {
 
     /// The struct of keys of that name; another one where the name is reported to be that of something else.
     fn key_struct(&self, end: &str) -> Ident {
-        let name = format!("{}{end}", self.name);
+        let name = format!("{}{end}", plain(&self.name));
         let own = if crate::twice::is_type(&name) { format!("__{name}") } else { name };
         Ident::new(&own, Span::call_site())
     }
