@@ -1,6 +1,7 @@
 //! What may be wrong with a key, as data.
 
 use super::keys;
+use super::spelled::alike;
 use crate::check::text::same;
 
 /// Where in a step a fault is shown.
@@ -38,8 +39,10 @@ pub(in crate::check) struct Fault<'a> {
     pub(super) part: Part,
     pub(super) key: &'a str,
     pub(super) flaw: Flaw<'a>,
-    /// How many further steps say the same, which is one mistake: it may be that of the writer.
+    /// How many further places say the same, which is one mistake: it may be that of the writer.
     pub(super) further: usize,
+    /// Not all of them do what this one does: some read, some write.
+    pub(super) mixed: bool,
     /// The last of them.
     last: usize,
 }
@@ -48,22 +51,32 @@ impl<'a> Fault<'a> {
     pub(super) const NONE: Self = Self::new(0, Part::Name, "", Flaw::Endless);
 
     pub(super) const fn new(at: usize, part: Part, key: &'a str, flaw: Flaw<'a>) -> Self {
-        Self { at, part, key, flaw, further: 0, last: at }
+        Self { at, part, key, flaw, further: 0, mixed: false, last: at }
     }
 
-    /// Takes in what another step says of the type of the key, if this one says the same.
-    pub(super) const fn takes_in(&mut self, other: &Self) -> bool {
-        let ((reads, ty), (other_reads, other_ty)) = (self.flaw.said(), other.flaw.said());
-        let is_same =
-            reads == other_reads && !ty.is_empty() && same(ty, other_ty) && same(self.key, other.key);
-        if !is_same || self.at == other.at {
+    /// Takes in what another place says of the type of the key, if this one says the same: it reads or writes it as that
+    /// type, borrowed or not. Behind that many steps come the outputs.
+    pub(super) const fn takes_in(&mut self, other: &Self, steps: usize) -> bool {
+        let (Some(own), Some(others)) = (self.flaw.said(), other.flaw.said()) else { return false };
+        let is_same = own.known == others.known && alike(own.ty, others.ty, 0) && same(self.key, other.key);
+        // A step that reads two keys of its own as one says two things of it.
+        if !is_same || self.at == other.at && own.reads == others.reads {
             return false;
         }
-        if self.last != other.at {
+        self.mixed = self.mixed || own.reads != others.reads || self.at < steps && other.at >= steps;
+        if self.last != other.at && self.at != other.at {
             (self.further, self.last) = (self.further + 1, other.at);
         }
         true
     }
+}
+
+/// What is said of the type of a key.
+struct Said<'a> {
+    reads: bool,
+    ty: &'a str,
+    /// It is known that this is another type.
+    known: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -125,14 +138,15 @@ impl Flaw<'_> {
         matches!(self, Self::ReadAs { .. } | Self::Untold { reads: true, .. })
     }
 
-    /// Whether a key is read, and as which type; empty for what is not about types.
-    const fn said(&self) -> (bool, &str) {
-        match *self {
-            Self::ReadAs { ty, .. } => (true, ty),
-            Self::WrittenAs { ty, .. } => (false, ty),
-            Self::Untold { ty, reads, .. } => (reads, ty),
-            _ => (false, ""),
-        }
+    /// As which type a key is read or written, if it is about that.
+    const fn said(&self) -> Option<Said<'_>> {
+        let (reads, ty, known) = match *self {
+            Self::ReadAs { ty, .. } => (true, ty, true),
+            Self::WrittenAs { ty, .. } => (false, ty, true),
+            Self::Untold { ty, reads, .. } => (reads, ty, false),
+            _ => return None,
+        };
+        if ty.is_empty() { None } else { Some(Said { reads, ty, known }) }
     }
 
     /// Whether it is about the type of a key, of which every step is told that says another one.

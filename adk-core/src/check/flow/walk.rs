@@ -201,8 +201,8 @@ impl<'a> Walk<'_, 'a> {
             return;
         }
         let mut i = 0;
-        while i < self.found && at < self.spec.steps.len() {
-            if self.faults[i].takes_in(&fault) {
+        while i < self.found {
+            if self.faults[i].takes_in(&fault, self.spec.steps.len()) {
                 return;
             }
             i += 1;

@@ -37,6 +37,9 @@ pub(super) const fn read(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, ty
             m.push("but ");
             written_by(m, spec, key, writer);
             let ty = if is_workflow(spec, fault.at) { whole(ty, writer) } else { ty };
+            if is_outvoted(fault, ty, writer) {
+                return everywhere(m, ty, writer);
+            }
             help(m, ty, writer, "read it", ", or read another key");
         }
     }
@@ -56,6 +59,9 @@ pub(super) const fn written(
     further(m, fault);
     m.push("but ");
     written_by(m, spec, fault.key, writer);
+    if is_outvoted(fault, whole(ty, writer), writer) {
+        return everywhere(m, ty, writer);
+    }
     help(m, whole(ty, writer), writer, "a key has one type: write it", ", or write another key");
 }
 
@@ -97,12 +103,17 @@ pub(super) const fn untold(
     }
 }
 
-/// How many further steps say the same.
+/// How many further places say the same.
 const fn further(m: &mut Message, fault: &Fault<'_>) {
     if fault.further > 0 {
         m.push("as ");
         m.number(fault.further as i128);
-        m.push(if fault.further == 1 { " further step does, " } else { " further steps do, " });
+        m.push(match (fault.mixed, fault.further) {
+            (true, 1) => " further place has it, ",
+            (true, _) => " further places have it, ",
+            (false, 1) => " further step does, ",
+            (false, _) => " further steps do, ",
+        });
     }
 }
 
@@ -147,9 +158,28 @@ const fn who_writes(m: &mut Message, spec: &Spec<'_>, at: usize, key: &str, ty: 
     }
 }
 
+/// Whether both types have one name.
+const fn is_called_so(ty: &str, writer: &Writer<'_>) -> bool {
+    !ty.is_empty() && alike(ty, writer.spec.ty, writer.depth) && is_as_deep(ty, writer)
+}
+
+/// Whether several places agree against the first writer, so that it may be the one that is wrong.
+const fn is_outvoted(fault: &Fault<'_>, ty: &str, writer: &Writer<'_>) -> bool {
+    fault.further > 0 && options(ty) == 0 && !writer.spec.ty.is_empty() && !is_called_so(ty, writer)
+}
+
+/// What to do there.
+const fn everywhere(m: &mut Message, ty: &str, writer: &Writer<'_>) {
+    m.push("; help: a key has one type: take ");
+    quoted(m, writer);
+    m.push(" in all these places, or `");
+    owned(m, ty);
+    m.push("`");
+}
+
 /// What to do: take the type of the key, or another key.
 const fn help(m: &mut Message, ty: &str, writer: &Writer<'_>, take: &str, or: &str) {
-    if !ty.is_empty() && alike(ty, writer.spec.ty, writer.depth) && is_as_deep(ty, writer) {
+    if is_called_so(ty, writer) {
         // Of an alias only the type says that it is an `Option`, of which a function writes what is in it.
         return m.push(match writer.spec.optional && same(ty, writer.spec.ty) {
             true => {
