@@ -79,6 +79,12 @@ pub const fn all(mut answers: &[bool]) -> bool {
 }
 
 impl<'a, const N: usize, const PAIRS: usize, const BLOCKS: usize> Facts<'a, N, PAIRS, BLOCKS> {
+    /// Whether the type of a key is told to be wrong: it may be that of an input or an output, so that nothing follows from it for a
+    /// workflow around this one.
+    pub const fn mistypes(&self) -> bool {
+        !self.clean && self.flow.mistypes()
+    }
+
     /// Ends const evaluation when something is wrong at a place: a part of a step, or of an output behind the steps.
     #[track_caller]
     pub const fn raise(&self, spec: &Spec<'a>, at: usize, part: usize) {

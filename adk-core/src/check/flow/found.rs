@@ -96,6 +96,18 @@ impl<'a, const PAIRS: usize, const BLOCKS: usize> Flow<'a, PAIRS, BLOCKS> {
         self.found == 0
     }
 
+    /// Whether the type of a key is wrong.
+    pub(in crate::check) const fn mistypes(&self) -> bool {
+        let mut i = 0;
+        while i < self.found {
+            if self.faults[i].flaw.is_of_types() {
+                return true;
+            }
+            i += 1;
+        }
+        false
+    }
+
     /// Adds what is wrong at a place to a message.
     pub(in crate::check) const fn describe(&self, m: &mut Message, spec: &Spec<'a>, at: usize, part: usize) {
         let mut i = 0;

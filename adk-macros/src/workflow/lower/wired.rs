@@ -41,7 +41,8 @@ impl Lower<'_> {
                     .writes(&[#(#writes),*])
                     .states(&[#(#states),*])
                     .lets(&[#(#lets),*])
-                    .steps(#name::SPEC.steps);
+                    .steps(#name::SPEC.steps)
+                    .faulty(__FACTS.mistypes());
                 fn made(&self) -> __adk::Making<'_> {
                     __adk::Making::workflow(self)
                 }
