@@ -3,6 +3,8 @@
 mod agent;
 mod agent_tool;
 mod ask;
+#[doc(hidden)]
+pub mod bare;
 pub mod build;
 pub mod callback;
 pub mod check;
@@ -81,6 +83,6 @@ pub type BoxStream<'a, T> = std::pin::Pin<Box<dyn futures_core::Stream<Item = T>
 pub mod __private {
     pub use crate::made::{MadeByMacro, MadeWorkflow, Making};
     pub use crate::probe::{OfFlow, OfResult, Otherwise, Probe, refuse};
-    pub use crate::{function, parts, tool::args, typed};
+    pub use crate::{bare, function, parts, tool::args, typed};
     pub use {schemars, serde, serde_json};
 }

@@ -2,6 +2,7 @@
 #![deny(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used)]
 
 mod attr;
+mod bare;
 mod calls;
 mod code;
 mod docs;

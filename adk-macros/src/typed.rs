@@ -101,6 +101,11 @@ pub(crate) fn is_plain(ty: &Type) -> bool {
     plain_path(ty).is_some()
 }
 
+/// Whether that is the name of a type of which tokens say all.
+pub(crate) fn is_plain_name(name: &str) -> bool {
+    PLAIN.contains(&name)
+}
+
 fn plain_path(ty: &Type) -> Option<&Path> {
     let ty = match ty {
         Type::Reference(reference) if reference.mutability.is_none() => &*reference.elem,

@@ -8,8 +8,8 @@ fn reads(value: NoSerde) {
 }
 
 #[agent(writes = value)]
-fn writes() -> NoSerde {
-    NoSerde
+fn writes() -> std::time::Instant {
+    std::time::Instant::now()
 }
 
 fn main() {

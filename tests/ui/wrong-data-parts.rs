@@ -28,7 +28,7 @@ pub struct Page {
 #[data]
 pub struct Generic<T> {
     items: Vec<T>,
-    by_name: HashMap<String, Plain>,
+    by_name: HashMap<String, Instant>,
     pair: (u8, Option<Half>),
 }
 
@@ -37,7 +37,7 @@ pub struct Generic<T> {
 pub enum Tagged<'a> {
     Known(Page),
     Unknown(Unknown),
-    Half { half: Vec<Half>, text: &'a str },
+    Half { half: Vec<Instant>, text: &'a str },
     Nothing,
 }
 

@@ -7,6 +7,7 @@
 use super::data::fields;
 use super::lifetimes::mentions;
 use super::lower::caret;
+use crate::bare::{self, By};
 use crate::docs;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -99,7 +100,8 @@ impl Asked {
     fn alias(&mut self, ty: &Type) -> Ident {
         let name = Ident::new(&format!("__Part_{}", self.count), Span::call_site());
         self.count += 1;
-        self.aliases.extend(quote!(type #name<> = #ty;));
+        let (kept, ask) = (bare::kept(ty), bare::ask(std::iter::once(ty), By::Data));
+        self.aliases.extend(quote!(type #name<> = #kept; #ask));
         name
     }
 }

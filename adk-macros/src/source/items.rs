@@ -22,6 +22,8 @@ pub(crate) struct Plain {
     pub(crate) is_unclear: bool,
     /// By a `use`, which does not say among which.
     pub(crate) imported: bool,
+    /// It is a `struct` or an `enum` without parameters, and no attribute makes it data.
+    pub(crate) is_bare: bool,
 }
 
 /// A module that is written in the file.
@@ -75,9 +77,20 @@ const INERT: [&str; 18] = [
 /// Stands for the names that a `use` with `*` brings, but for those of a prelude.
 pub(super) const ALL: &str = "*";
 
-const NOTHING: Plain =
-    Plain { in_types: false, in_values: false, is_function: false, is_unclear: false, imported: false };
+/// Derives that make nothing data.
+const DERIVES: [&str; 9] =
+    ["Clone", "Copy", "Debug", "Default", "Eq", "Hash", "Ord", "PartialEq", "PartialOrd"];
+
+const NOTHING: Plain = Plain {
+    in_types: false,
+    in_values: false,
+    is_function: false,
+    is_unclear: false,
+    imported: false,
+    is_bare: false,
+};
 const TYPE: Plain = Plain { in_types: true, ..NOTHING };
+const BARE: Plain = Plain { is_bare: true, ..TYPE };
 const VALUE: Plain = Plain { in_values: true, ..NOTHING };
 const FUNCTION: Plain = Plain { is_function: true, ..VALUE };
 const IMPORT: Plain = Plain { imported: true, ..NOTHING };
@@ -106,6 +119,8 @@ enum State<'a> {
     Const,
     /// All before the name.
     Named(Plain),
+    /// The name of a type that may be bare.
+    Bare(&'a str),
     /// `mod`, and the name behind it.
     Module(Option<&'a str>),
     Import,
@@ -140,6 +155,8 @@ pub(super) struct Reader<'a> {
     certain: bool,
     /// The same for the item that is read.
     inert: bool,
+    /// Whether no attribute of the item that is read makes it data.
+    bare: bool,
     state: State<'a>,
     path: Path<'a>,
 }
@@ -152,13 +169,14 @@ impl<'a> Reader<'a> {
             around: super::NOTHING,
             certain: true,
             inert: true,
+            bare: true,
             state: State::Start,
             path: Path::default(),
         }
     }
 
     fn start(&mut self) {
-        (self.state, self.inert) = (State::Start, true);
+        (self.state, self.inert, self.bare) = (State::Start, true, true);
         self.path = Path::default();
     }
 
@@ -167,7 +185,12 @@ impl<'a> Reader<'a> {
         self.state = match (self.state, nested) {
             (State::Attribute { name: None }, 1) => {
                 self.inert &= INERT.contains(&word);
+                self.bare &= !matches!(word, "serde" | "schemars");
                 State::Attribute { name: Some(word) }
+            }
+            (State::Attribute { name: Some("derive") }, 2) => {
+                self.bare &= DERIVES.contains(&word);
+                self.state
             }
             (state @ State::Attribute { .. }, _) => state,
             (state, 1..) => state,
@@ -181,7 +204,8 @@ impl<'a> Reader<'a> {
             (State::Start | State::Head | State::Const, _) => match word {
                 "pub" | "unsafe" | "safe" | "async" | "extern" | "auto" => State::Head,
                 "const" => State::Const,
-                "struct" | "enum" | "union" | "trait" | "type" => State::Named(TYPE),
+                "struct" | "enum" => State::Named(if self.bare { BARE } else { TYPE }),
+                "union" | "trait" | "type" => State::Named(TYPE),
                 "mod" => State::Module(None),
                 "fn" => State::Named(FUNCTION),
                 "static" => State::Named(VALUE),
@@ -202,7 +226,7 @@ impl<'a> Reader<'a> {
                 }
                 State::Import
             }
-            (State::Module(_) | State::Rest, _) => State::Rest,
+            (State::Module(_) | State::Bare(_) | State::Rest, _) => State::Rest,
         };
     }
 
@@ -222,6 +246,7 @@ impl<'a> Reader<'a> {
                 self.path.names.truncate(self.path.outside);
             }
             (state, _, b';') => {
+                self.bare();
                 match state {
                     State::Import => self.import(),
                     State::Module(Some(name)) => self.child(name, Child::File),
@@ -234,8 +259,16 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Where no parameters stand behind the name of a type.
+    fn bare(&mut self) {
+        if let State::Bare(name) = self.state {
+            self.keep(name, BARE);
+        }
+    }
+
     /// A bracket that is none of a block opens.
     pub(super) fn group(&mut self, nested: usize) {
+        self.bare();
         if nested == 0 && !matches!(self.state, State::Attribute { .. } | State::Head) {
             self.state = State::Rest;
         }
@@ -249,6 +282,7 @@ impl<'a> Reader<'a> {
 
     /// The bracket of a block or of a call opens.
     pub(super) fn open(&mut self, around: Around) {
+        self.bare();
         let (state, certain, inert, outside) = (self.state, self.certain, self.inert, self.path.outside);
         let outer = std::mem::replace(&mut self.around, around);
         self.outer.push(Outer { state, around: outer, certain, inert, outside });
@@ -316,11 +350,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn name(&mut self, name: &str, kind: Plain) -> State<'a> {
+    fn name(&mut self, name: &'a str, kind: Plain) -> State<'a> {
         if self.certain {
-            self.keep(name, if self.inert { kind } else { UNCLEAR });
+            self.keep(name, if self.inert { Plain { is_bare: false, ..kind } } else { UNCLEAR });
         }
-        State::Rest
+        if kind.is_bare && self.certain && self.inert { State::Bare(name) } else { State::Rest }
     }
 
     fn keep(&mut self, name: &str, kind: Plain) {
@@ -335,5 +369,6 @@ impl<'a> Reader<'a> {
         known.is_function |= kind.is_function;
         known.is_unclear |= kind.is_unclear;
         known.imported |= kind.imported;
+        known.is_bare |= kind.is_bare;
     }
 }

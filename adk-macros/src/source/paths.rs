@@ -1,7 +1,7 @@
 //! Where a path leads, as far as files tell it for certain: through modules that have no condition, in the file of the call and
 //! in those that `mod name;` loads from the root of the crate on. Nothing is guessed of what stands elsewhere.
 
-use super::items::Child;
+use super::items::{Child, Plain};
 use super::{Call, File, Place, look};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -23,6 +23,18 @@ impl Call {
             Some(imported.iter().chain(rest).cloned().collect::<Vec<_>>())
         });
         [Some(path), import.as_deref()].into_iter().flatten().filter_map(|path| at.find(path)).collect()
+    }
+
+    /// The type to which a path leads from here, if it is one without parameters that no attribute makes data.
+    pub(crate) fn bare(&self, path: &[String]) -> Option<Definition> {
+        let is_bare = |(path, bracket, name): &Definition| {
+            let is_bare = |file: Arc<File>| {
+                let only = Plain { in_types: true, is_bare: true, ..Plain::default() };
+                file.items.names.get(bracket).and_then(|names| names.get(name)) == Some(&only)
+            };
+            super::file(path).is_some_and(is_bare)
+        };
+        self.lead(path).into_iter().find(is_bare)
     }
 
     /// What is declared elsewhere as it is called here: with the name of its module.

@@ -28,6 +28,7 @@ use super::ast::Workflow;
 use super::names;
 use super::plan::{Plan, Step, What};
 use super::report::Report;
+use crate::bare;
 use crate::code::{code, read};
 use crate::facade;
 use crate::twice;
@@ -56,6 +57,8 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> Toke
         return errors;
     };
     let lower = Lower::new(tree, plan, name);
+    let asked = bare::ask(lower.types_of_keys(), bare::By::Workflow);
+    let asked_by_patterns: TokenStream = lower.patterns().map(bare::ask_matched).collect();
     let editor = lower.editor();
     let structs = lower.structs();
     let keys = lower.key_structs();
@@ -80,6 +83,8 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> Toke
         #deprecated
         const _: () = {
             #names
+            #asked
+            #asked_by_patterns
             #declared
             #awaits
             #placed

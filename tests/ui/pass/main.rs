@@ -15,6 +15,8 @@ mod block_empty;
 mod bounds_exceeded;
 #[path = "boxed-trait-key.rs"]
 mod boxed_trait_key;
+#[path = "data-by-hand.rs"]
+mod data_by_hand;
 #[path = "exit-outside-loop.rs"]
 mod exit_outside_loop;
 #[path = "field-unknown.rs"]

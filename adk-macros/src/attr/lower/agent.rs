@@ -5,6 +5,7 @@ use super::{Names, block, name_of, output_types, refuse, types, whole};
 use crate::attr::check;
 use crate::attr::parse::{AgentArgs, Function, plain};
 use crate::attr::report::Report;
+use crate::bare::{self, By, kept, kept_otherwise};
 use crate::code::{code, read};
 use crate::twice;
 use crate::typed::{OPENED, is_plain};
@@ -29,6 +30,7 @@ pub(crate) fn agent(function: &Function, args: &AgentArgs, report: Report) -> To
         let (types, name) = (output_types(function), &names.name);
         // One fault, one message: what tokens show to be wrong is not judged by types as well.
         let checks = report.is_empty().then(|| checks(function, args, &report));
+        let asked = asked(function, args);
         let keys = Keys::of(function, args);
         let meta = meta(function, args, &keys, &report);
         let run = run(function, args, &names);
@@ -44,7 +46,7 @@ pub(crate) fn agent(function: &Function, args: &AgentArgs, report: Report) -> To
                 __adk::Making::Function({key:?}, __adk_begin)
             }}"
         );
-        quote!(#types #checks #typed #run #head { #start #meta; #rest })
+        quote!(#types #asked #checks #typed #run #head { #start #meta; #rest })
     } else {
         inert(&names.name)
     };
@@ -166,6 +168,7 @@ fn run(function: &Function, args: &AgentArgs, names: &Names) -> TokenStream {
         };
         let (start, load) = (code!("let {local} ="), read(load));
         let (arg, rest) = (read("__adk::function::Arg"), code!("NEW.slot(), __adk_cx, {key:?}"));
+        let ty = kept(&ty);
         quote!(#start <#place #load(#arg::<#ty>::#rest)?;)
     });
     let blocking = args.blocking.filter(|_| function.sig.asyncness.is_none());
@@ -180,7 +183,8 @@ fn run(function: &Function, args: &AgentArgs, names: &Names) -> TokenStream {
     let error = quote_spanned!(error=> _);
     let value = match args.writes {
         Some(_) => {
-            let place = quote_spanned!(value=> _);
+            let place = types::returned(&function.sig.output).and_then(kept_otherwise);
+            let place = place.unwrap_or_else(|| quote_spanned!(value=> _));
             let write = read(
                 "as __adk::function::StateWrite>::json(__adk::function::tag(&__adk_out).value(__adk_out))?",
             );
@@ -209,6 +213,13 @@ fn run(function: &Function, args: &AgentArgs, names: &Names) -> TokenStream {
         read("fn __adk_begin(__adk_cx: &mut __adk::Context) -> __adk::Result<__adk::function::Work<'_>>");
     let names = read("use __adk::function::{AnyOutput as _, Held as _, LoadMaybe as _, LoadPlain as _};");
     quote!(#head { #names #(#loads)* #begin ::core::result::Result::Ok(__adk_how.#work) })
+}
+
+/// Asks of the types of parameters, and of what is written, whether they are data.
+fn asked(function: &Function, args: &AgentArgs) -> TokenStream {
+    let read = function.params.iter().map(|param| &param.ty).filter(|ty| !types::is_lent(ty));
+    let written = args.writes.as_ref().and_then(|_| types::returned(&function.sig.output));
+    bare::ask(read.chain(written), By::Agent)
 }
 
 /// Where to point when the return value is meant.

@@ -5,6 +5,7 @@ use super::{Names, block, name_of, output_types, refuse, types, whole};
 use crate::attr::check;
 use crate::attr::parse::{Function, Param, ToolArgs, plain};
 use crate::attr::report::Report;
+use crate::bare::{self, By, kept, kept_otherwise};
 use crate::docs;
 use crate::twice;
 use proc_macro2::{Ident, TokenStream};
@@ -25,10 +26,15 @@ pub(crate) fn tool(function: &Function, args: &ToolArgs, report: Report) -> Toke
         let types = output_types(function);
         // One fault, one message: what tokens show to be wrong is not judged by types as well.
         let checks = report.is_empty().then(|| checks(function, &report));
+        let asked = {
+            let taken = function.params.iter().map(|param| &param.ty).filter(|ty| !types::is_lent(ty));
+            bare::ask(taken.chain(types::returned(&function.sig.output)), By::Tool)
+        };
         let (meta, declare) = (meta(function, args), declare(function, &names));
         let call = call(function, args, &names);
         quote! {
             #types
+            #asked
             #checks
             static __ADK_DECLARATION: ::std::sync::LazyLock<__adk::model::ToolDeclaration> =
                 ::std::sync::LazyLock::new(|| {
@@ -145,6 +151,7 @@ fn handle(param: &Param) -> TokenStream {
         true => quote!(LentArg),
         false => quote!(ToolArg),
     };
+    let ty = kept(&ty);
     quote!(<#place as __adk::args::#of>::arg(__adk::args::Arg::<#ty>::NEW.slot()))
 }
 
@@ -187,8 +194,10 @@ fn call(function: &Function, args: &ToolArgs, names: &Names) -> TokenStream {
     });
     let wait = function.sig.asyncness.map(|_| quote!(.await));
     // A result that no model can read, and an error without a text, are said where they stand.
-    let (value, error) = types::carets(&function.sig);
-    let (value, error) = (quote_spanned!(value=> _), quote_spanned!(error=> _));
+    let (place, error) = types::carets(&function.sig);
+    let error = quote_spanned!(error=> _);
+    let value = types::returned(&function.sig.output).and_then(kept_otherwise);
+    let value = value.unwrap_or_else(|| quote_spanned!(place=> _));
     let body = quote! {
         #(#takes)*
         let __adk_out = #name(#(#locals.give()),*) #wait;

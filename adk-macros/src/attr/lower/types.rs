@@ -89,6 +89,14 @@ pub(super) fn written(output: &ReturnType) -> String {
     spelled(inside(ty))
 }
 
+/// The type that is written to a key, if the function returns one.
+pub(super) fn returned(output: &ReturnType) -> Option<&Type> {
+    match output {
+        ReturnType::Type(_, ty) => Some(inside(ty)),
+        ReturnType::Default => None,
+    }
+}
+
 /// What stands inside of `Result`, beside `Flow` and inside of `Option`.
 fn inside(ty: &Type) -> &Type {
     value(plain(ty))

@@ -17,7 +17,7 @@ impl Lower<'_> {
             let What::Await(wait) = step.what else { continue };
             let (n, question, name, typed) = (index(i), numbered("QUESTION", i), &step.name, &wait.typed);
             let (key, ty, spec) = (typed.key.text(), &typed.ty, key_spec(typed, 1));
-            let text = docs::description(&typed.attrs);
+            let (kept, text) = (crate::bare::kept(ty), docs::description(&typed.attrs));
             let definition = crate::origin::definition(&format!("{owner}.{name}"));
             let timeout = wait.timeout.as_ref().map(|timeout| match timeout {
                 Timeout::Millis(millis) => {
@@ -34,7 +34,7 @@ impl Lower<'_> {
                 quote! {
                     .otherwise(|| {
                         fn value() -> #ty { #value }
-                        <#ty as __wire::Awaitable>::json(&value())
+                        <#kept as __wire::Awaitable>::json(&value())
                     })
                 }
             });
@@ -49,7 +49,7 @@ impl Lower<'_> {
                             .sources(&[""])
                             .writes(&[#spec]),
                         #key,
-                        <#ty as __wire::Awaitable>::JSON,
+                        <#kept as __wire::Awaitable>::JSON,
                     )
                     #timeout
                     #otherwise;

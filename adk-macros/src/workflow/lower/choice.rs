@@ -4,6 +4,7 @@ use super::super::ast::{BlockKind, Match};
 use super::super::names::unspanned;
 use super::super::plan::What;
 use super::{Lower, index, numbered};
+use crate::bare;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::Pat;
@@ -47,9 +48,15 @@ impl Lower<'_> {
         })
     }
 
+    /// Their patterns.
+    pub(super) fn patterns(&self) -> impl Iterator<Item = &Pat> {
+        self.matches().flat_map(|(_, choice)| choice.arms.iter().map(|arm| &arm.pattern))
+    }
+
     fn choice(&self, i: usize, choice: &Match) -> TokenStream {
         let (function, ty, key) = (numbered("select", i), numbered("Key", i), choice.key.text());
-        let key_type = self.key_to_match(i);
+        let key_type =
+            choice.arms.iter().fold(self.key_to_match(i), |ty, arm| bare::matched(ty, &arm.pattern));
         // Brackets at the user's key, since rustc points at what is matched. A name there would be a definition to
         // editors.
         let name = unspanned(&choice.key.name);

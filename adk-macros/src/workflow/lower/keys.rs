@@ -1,11 +1,14 @@
 //! `WInput`, `WOutput`, and `impl MadeWorkflow`.
 
-use super::super::ast::{Input, Typed, Workflow};
+use super::super::ast::{DeclKind, Input, Typed, Workflow};
 use super::super::names::{is_string, plain, unspanned};
+use super::super::plan::What;
 use super::wired::value_of;
 use super::{Lower, allow};
+use crate::bare::kept;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
+use syn::Type;
 use syn::spanned::Spanned as _;
 
 impl Workflow {
@@ -89,6 +92,23 @@ impl Lower<'_> {
         all
     }
 
+    /// The types of all keys that are declared here.
+    pub(super) fn types_of_keys(&self) -> impl Iterator<Item = &Type> {
+        let tree = self.tree;
+        let inputs = tree.inputs.iter().map(|input| &input.typed);
+        let declared = tree.lets().chain(&tree.items.states);
+        let of_agents = tree.items.agents.iter().filter_map(|decl| match &decl.kind {
+            DeclKind::Llm { output, .. } | DeclKind::Described { output, .. } => output.as_deref(),
+            DeclKind::Given { .. } => None,
+        });
+        let awaited = self.plan.steps.iter().filter_map(|step| match step.what {
+            What::Await(wait) => Some(&wait.typed),
+            _ => None,
+        });
+        let all = inputs.chain(&tree.outputs).chain(declared).chain(of_agents).chain(awaited);
+        all.map(|typed| &typed.ty)
+    }
+
     pub(super) fn input_output(&self) -> TokenStream {
         let name = &self.name;
         let (inputs, outputs) = (self.inputs(), self.outputs());
@@ -96,11 +116,11 @@ impl Lower<'_> {
         let output_impls = self.output_impls(&outputs);
         let input_ty = self.input_type();
         let begin = inputs.iter().map(|input| {
-            let (key, field, ty) = (input.typed.key.text(), input.typed.field_used(), &input.typed.ty);
+            let (key, field, ty) = (input.typed.key.text(), input.typed.field_used(), kept(&input.typed.ty));
             quote!(<#ty as __wire::KeyValue>::input(&input.#field, keys, #key)?;)
         });
         let read = |typed: &&Typed| {
-            let (key, ty) = (typed.key.text(), &typed.ty);
+            let (key, ty) = (typed.key.text(), kept(&typed.ty));
             quote!(<#ty as __wire::KeyValue>::get(values, #key)?)
         };
         let (output_ty, finish) = match outputs.as_slice() {

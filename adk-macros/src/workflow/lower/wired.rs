@@ -6,6 +6,7 @@ use super::super::names::is_string;
 use super::super::plan::{Step, What};
 use super::flow::NUMBERS;
 use super::{Lower, docs, given, index, key_spec, numbered, reading_spec};
+use crate::bare::kept;
 use crate::code::code;
 use crate::facade;
 use crate::origin;
@@ -216,9 +217,10 @@ impl Lower<'_> {
     fn lets(&self) -> Option<TokenStream> {
         let lets = self.tree.items.lets.iter().map(|Let { typed, value }| {
             let (key, ty, value) = (typed.key.text(), &typed.ty, value_of(typed, value));
+            let kept = kept(ty);
             quote! {{
                 fn value() -> #ty { #value }
-                <#ty as __wire::KeyValue>::set(&value(), keys, #key)?;
+                <#kept as __wire::KeyValue>::set(&value(), keys, #key)?;
             }}
         });
         (!self.tree.items.lets.is_empty()).then(|| {
@@ -238,10 +240,11 @@ impl Lower<'_> {
             .iter()
             .filter_map(|Input { typed, default }| {
                 let (key, ty, value) = (typed.key.text(), &typed.ty, value_of(typed, default.as_ref()?));
+                let kept = kept(ty);
                 Some(quote! {
                     #key => {
                         fn value() -> #ty { #value }
-                        <#ty as __wire::KeyValue>::input(&value(), keys, #key)?;
+                        <#kept as __wire::KeyValue>::input(&value(), keys, #key)?;
                         ::core::result::Result::Ok(true)
                     }
                 })
@@ -262,7 +265,7 @@ impl Lower<'_> {
     fn states(&self) -> Option<TokenStream> {
         let states = &self.tree.items.states;
         let checks = states.iter().map(|typed| {
-            let (key, ty) = (typed.key.text(), &typed.ty);
+            let (key, ty) = (typed.key.text(), kept(&typed.ty));
             quote!(<#ty as __wire::KeyValue>::get(values, #key)?;)
         });
         (!states.is_empty()).then(|| {

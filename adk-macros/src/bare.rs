@@ -1,0 +1,193 @@
+//! Types that no attribute makes data, where data is needed: told once, at the first place that needs it.
+//!
+//! Such a type gets a const that asks whether it is data, since a trait of serde may be implemented by hand. In code that needs
+//! data the type is chosen by this const. Where the const is an error, which is told, of what has to do with it rustc tells
+//! nothing. What is said of a type elsewhere, as what `key-type` compares, is said of the type itself.
+
+use crate::facade;
+use crate::source::Definition;
+use crate::twice;
+use crate::workflow::unraw;
+use proc_macro2::{Group, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use std::sync::Mutex;
+use syn::{Pat, Path, Type};
+
+/// Which check tells it: the name of a trait of the library.
+#[derive(Clone, Copy)]
+pub(crate) enum By {
+    Agent,
+    Data,
+    Tool,
+    Workflow,
+}
+
+impl By {
+    fn text(self) -> TokenStream {
+        match self {
+            Self::Agent => quote!(OfAgent),
+            Self::Data => quote!(OfData),
+            Self::Tool => quote!(OfTool),
+            Self::Workflow => quote!(OfWorkflow),
+        }
+    }
+}
+
+/// The types that were asked.
+static ASKED: Mutex<Vec<Definition>> = Mutex::new(Vec::new());
+
+/// The type as code has it that is for data alone.
+pub(crate) fn kept(ty: &impl ToTokens) -> TokenStream {
+    each(ty.to_token_stream(), &mut |path, names| instead(path, &names))
+}
+
+fn instead(path: &TokenStream, names: &[String]) -> Option<TokenStream> {
+    definition(names)?;
+    let private = facade::private();
+    Some(quote!(<#path as #private::bare::Same<{ <#path>::__IS_DATA }>>::Type))
+}
+
+/// The same where it is another.
+pub(crate) fn kept_otherwise(ty: &Type) -> Option<TokenStream> {
+    let mut is_other = false;
+    let kept = each(ty.to_token_stream(), &mut |path, names| {
+        let other = instead(path, &names);
+        is_other |= other.is_some();
+        other
+    });
+    is_other.then_some(kept)
+}
+
+/// The type of what is matched with that pattern.
+pub(crate) fn matched(ty: TokenStream, pattern: &Pat) -> TokenStream {
+    let mut all = ty;
+    for of in enums(pattern) {
+        let private = facade::private();
+        all = quote!(<#all as #private::bare::Same<{ <#of>::__IS_DATA }>>::Type);
+    }
+    all
+}
+
+/// Asks of the types whether they are data, of which nobody has asked yet.
+pub(crate) fn ask<'t>(types: impl Iterator<Item = &'t Type>, by: By) -> TokenStream {
+    let mut asked = TokenStream::new();
+    for ty in types {
+        each(ty.to_token_stream(), &mut |path, names| {
+            asked.extend(first(definition(&names)?, path, by));
+            None
+        });
+    }
+    asked
+}
+
+/// The same of those whose variants a pattern has.
+pub(crate) fn ask_matched(pattern: &Pat) -> TokenStream {
+    let asked = enums(pattern).into_iter().filter_map(|of| {
+        let names: Vec<_> = of.segments.iter().map(|segment| unraw(&segment.ident)).collect();
+        first(definition(&names)?, &of.to_token_stream(), By::Workflow)
+    });
+    asked.collect()
+}
+
+/// The types that no attribute makes data whose variants a pattern has.
+fn enums(pattern: &Pat) -> Vec<Path> {
+    let mut found = Vec::new();
+    each(pattern.to_token_stream(), &mut |path, names| {
+        let (_, names) = names.split_last().filter(|(_, of)| definition(of).is_some())?;
+        let mut path: Path = syn::parse2(path.clone()).ok()?;
+        path.segments = path.segments.into_iter().take(names.len()).collect();
+        found.push(path);
+        None
+    });
+    found
+}
+
+/// Asks of a type, if nobody has done so.
+fn first(definition: Definition, path: &TokenStream, by: By) -> Option<TokenStream> {
+    let mut asked = ASKED.lock().ok()?;
+    if asked.contains(&definition) {
+        return None;
+    }
+    asked.push(definition);
+    let (private, by) = (facade::private(), by.text());
+    Some(quote! {
+        #[allow(dead_code, non_local_definitions, unused_imports)]
+        const _: () = {
+            use #private::bare::{self as __bare, Otherwise as _};
+            impl #path {
+                #[doc(hidden)]
+                pub(crate) const __IS_DATA: bool =
+                    <#path as __bare::#by<{ __bare::Probe::<#path>::READ || __bare::Probe::<#path>::WRITTEN }>>::YES;
+            }
+        };
+    })
+}
+
+/// What that is, if it certainly is a type which no attribute makes data.
+fn definition(names: &[String]) -> Option<Definition> {
+    twice::ours()?.bare(names)
+}
+
+/// The tokens of a type, with others for the paths in it that have no arguments, where there are others for them.
+fn each(
+    tokens: TokenStream,
+    other: &mut dyn FnMut(&TokenStream, Vec<String>) -> Option<TokenStream>,
+) -> TokenStream {
+    let mut out = TokenStream::new();
+    let mut tokens = tokens.into_iter().peekable();
+    // Behind a lifetime's quote, and behind the `::` of a path that begins with it, stands no path of ours.
+    let mut may_begin = true;
+    while let Some(token) = tokens.next() {
+        let is_path = may_begin && matches!(token, TokenTree::Ident(_));
+        may_begin = !matches!(&token, TokenTree::Punct(sign) if matches!(sign.as_char(), '\'' | ':'));
+        match token {
+            TokenTree::Ident(name) if is_path => {
+                let (mut path, mut names) = (name.to_token_stream(), vec![unraw(&name)]);
+                while is_colon(tokens.peek()) {
+                    path.extend(tokens.by_ref().take(2));
+                    let Some(TokenTree::Ident(name)) = tokens.peek() else { break };
+                    names.push(unraw(name));
+                    path.extend(tokens.next());
+                }
+                let has_arguments =
+                    matches!(tokens.peek(), Some(TokenTree::Punct(sign)) if sign.as_char() == '<');
+                let is_known = matches!(names.as_slice(), [name] if crate::typed::is_plain_name(name));
+                out.extend(match has_arguments || is_known {
+                    true => path,
+                    false => other(&path, names).unwrap_or(path),
+                });
+            }
+            TokenTree::Group(group) => {
+                let mut fresh = Group::new(group.delimiter(), each(group.stream(), other));
+                fresh.set_span(group.span());
+                out.extend([TokenTree::from(fresh)]);
+            }
+            token => out.extend([token]),
+        }
+    }
+    out
+}
+
+fn is_colon(token: Option<&TokenTree>) -> bool {
+    matches!(token, Some(TokenTree::Punct(sign)) if sign.as_char() == ':')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::each;
+
+    #[test]
+    fn the_paths_of_a_type() {
+        for (ty, expected) in [
+            ("Verdict", "X"),
+            ("&'a Verdict", "&'aX"),
+            ("Result<(a::Verdict, Flow), Vec<Option<&[crate::Verdict]>>>", "Result<(X,X),Vec<Option<&[X]>>>"),
+            ("::a::Verdict", "::a::Verdict"),
+            ("Held<Verdict>", "Held<X>"),
+            ("String", "String"),
+        ] {
+            let made = each(ty.parse().unwrap(), &mut |_, _| Some(quote::quote!(X)));
+            assert_eq!(made.to_string().replace(' ', ""), expected, "{ty}");
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Types that no attribute makes data, but traits of serde that are implemented by hand.
+
+use adk::prelude::*;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Score(f64);
+
+impl Serialize for Score {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Score {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        f64::deserialize(deserializer).map(Score)
+    }
+}
+
+mod types {
+    #[derive(Clone, Debug, PartialEq)]
+    pub enum Mode {
+        Short,
+        Long,
+    }
+}
+
+impl Serialize for types::Mode {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        (*self == types::Mode::Long).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for types::Mode {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let is_long = bool::deserialize(deserializer)?;
+        Ok(if is_long { types::Mode::Long } else { types::Mode::Short })
+    }
+}
+
+use types::Mode;
+
+#[agent(writes = score)]
+fn grade(text: &str) -> Score {
+    Score(text.chars().map(|_| 1.0).sum())
+}
+
+#[agent(writes = mode)]
+fn choose(score: Score, scores: Option<Vec<Score>>) -> Result<Mode> {
+    Ok(if score.0 > 3.0 || scores.is_some() { Mode::Long } else { Mode::Short })
+}
+
+#[agent]
+fn show(mode: &Mode, score: Option<&Score>) {
+    drop((mode.clone(), score.cloned()));
+}
+
+/// Scores a text.
+#[tool]
+fn score(text: &str) -> Score {
+    grade(text)
+}
+
+workflow! {
+    pub Scoring(text: String, first: Score = Score(0.5)) -> (mode: Mode, score: Score) {
+        let earlier: types::Mode = Mode::Short;
+        agent writer -> summary: String { instruction: "Summarise {text}. {score}", tools: [score] }
+
+        grade;
+        choose;
+        show;
+        writer;
+        match mode < Mode::Short => (), types::Mode::Long => writer as again >
+    }
+}
