@@ -53,7 +53,7 @@ fn choose(score: Score, scores: Option<Vec<Score>>) -> Result<Mode> {
 
 #[agent]
 fn show(mode: &Mode, score: Option<&Score>) {
-    drop((mode.clone(), score.cloned()));
+    let _ = (mode, score);
 }
 
 /// Scores a text.
