@@ -9,6 +9,7 @@ mod declare;
 mod each;
 mod expect;
 mod field;
+mod foreign;
 mod given;
 mod head;
 mod limit;

@@ -70,7 +70,7 @@ impl Parser {
             false => match self.meant(&word) {
                 Some(meant) => meant,
                 None => {
-                    skip::expression(input);
+                    self.foreign(input);
                     return Ok(Begin::Unread);
                 }
             },

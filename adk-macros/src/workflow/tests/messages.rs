@@ -90,6 +90,34 @@ fn one_mistake_is_one_message() {
         ("W() { mach x < A => a, _ => () > d }", "syntax", 0, 2),
         ("W() { switch x { A => a, _ => () } d }", "syntax", 0, 2),
         ("W() { if x { a } else { b } d }", "syntax", 0, 1),
+        // what other languages begin so, with conditions that compare
+        ("W() { if x > 3 < a > d }", "syntax", 0, 1),
+        ("W() { if x < 3 < a > d }", "syntax", 0, 1),
+        ("W() { if x > 3 && y.z >= 2 < a; b > else < c > d }", "syntax", 0, 1),
+        ("W() { if x < y < a; b > else if x > 9 < c > else < c > d }", "syntax", 0, 1),
+        ("W() { if x > 3 < < a > loop(max = 2) < b > > d; parallel < e; f > }", "syntax", 0, 3),
+        ("W() { if x > 3 < a > if x < 2 < b > d }", "syntax syntax", 0, 1),
+        ("W() { if Vec::<u8>::new().len() > 3 < a > d }", "syntax", 0, 1),
+        ("W() { if x < A => a, _ => () > d }", "syntax", 0, 1),
+        ("W() { if x > 3 => a; d }", "syntax", 0, 1),
+        ("W() { if x > 3 a; d }", "syntax", 0, 1),
+        ("W() { if x > 3 then a else b; d }", "syntax", 0, 1),
+        ("W() { if x < n: a; d }", "syntax", 0, 1),
+        ("W() { x: if y > 3 < a > d }", "syntax", 0, 1),
+        ("W() { loop(max = 2) < a; if x > 3 < break > b > d }", "syntax", 0, 3),
+        ("W() { loop(max = 2) < a; if x > 3 break; b > d }", "syntax", 0, 3),
+        ("W() { loop(max = 2) < a; if x > 3 > d }", "syntax", 0, 2),
+        ("W() { loop(max = 2) < a; if x > d }", "syntax", 0, 2),
+        ("W() { parallel < a; if x > 3 < b > > match k < A => c, _ => () > d }", "syntax", 0, 3),
+        ("W() { match k < A => if x > 3 < a >, _ => b > d }", "syntax", 0, 2),
+        ("W() { match k < A => if x, _ => b > d }", "syntax", 0, 2),
+        ("W() { while x < 3 < a; b > d }", "syntax", 0, 1),
+        ("W() { for i in 0..3 < a > d }", "syntax", 0, 1),
+        ("W() { for i in 0..3 { a } d }", "syntax", 0, 1),
+        ("W() { when x > 3 < a > d }", "syntax", 0, 1),
+        ("W() { unless x < 3 { a } d }", "syntax", 0, 1),
+        ("W() { until x > 3 < a > d }", "syntax", 0, 1),
+        ("W() { do < a; b > while x > 3; d }", "syntax", 0, 1),
         ("W() { match x < #[cfg(x)] A => a, B => b > d }", "syntax", 0, 3),
         ("W() { match x < A => a, /** no */ B => b > d }", "syntax", 0, 3),
         // each
@@ -295,7 +323,8 @@ fn one_mistake_is_one_message() {
         };
         drop(tokens);
         all.push((checks(text), text));
-        expected.push(((vec![check.to_owned()], agents, steps), text));
+        let checks = check.split(' ').map(ToOwned::to_owned).collect();
+        expected.push(((checks, agents, steps), text));
     }
     assert_eq!(all, expected);
 }
