@@ -14,6 +14,7 @@ mod given;
 mod head;
 mod limit;
 mod pairs;
+mod parens;
 mod rename;
 mod run;
 mod rust;
@@ -49,6 +50,8 @@ struct Parser {
     unclosed: bool,
     /// Where it is told that a `;` between two steps of the block around is missing, which may be the `>` of a block.
     unended: Option<usize>,
+    /// We are in the parentheses of a block, of which it is told that they should be `< >`.
+    in_parens: bool,
     /// Something that may have declared a key could not be read.
     partial: bool,
     /// How many faults were read as what was meant.

@@ -51,12 +51,13 @@ pub(super) fn opens(input: ParseStream<'_>) -> syn::Result<Option<(Ident, bool)>
     let text = word.to_string();
     let (is_keyword, is_known) = (!input.peek(Ident), BLOCKS.contains(&text.as_str()));
     let has_arguments = ahead.peek(token::Paren);
-    if has_arguments {
-        ahead.parse::<TokenTree>()?;
+    let mut lists_steps = false;
+    if has_arguments && let TokenTree::Group(group) = ahead.parse::<TokenTree>()? {
+        lists_steps = !is_known && elsewhere(&text).is_some() && super::parens::lists_steps(&group);
     }
     let is_block = match text.as_str() {
         _ if is_keyword => is_known || elsewhere(&text).is_some(),
-        _ if at_brackets(&ahead) => true,
+        _ if at_brackets(&ahead) || lists_steps => true,
         // `each item`, but not `each as other`.
         "each" => {
             let element = ahead.peek(Ident::peek_any) && (!ahead.peek(Token![as]) || ahead.peek2(Token![in]));
