@@ -8,6 +8,7 @@ use super::step::Closing;
 use super::{DEEPEST, Parser, skip};
 use proc_macro2::{Delimiter, Group, Punct, Spacing, TokenStream, TokenTree};
 use syn::Ident;
+use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser as _};
 
 /// What stands between two commas or semicolons.
@@ -25,7 +26,7 @@ pub(super) fn listed(input: ParseStream<'_>, block: &str) -> Option<Listed> {
     let Ok(TokenTree::Group(group)) = ahead.parse::<TokenTree>() else { return None };
     let is_list = match group.delimiter() {
         Delimiter::Bracket => true,
-        Delimiter::Parenthesis => !at_brackets(&ahead) && !(block == "each" && ahead.peek(Ident)),
+        Delimiter::Parenthesis => !at_brackets(&ahead) && !(block == "each" && ahead.peek(Ident::peek_any)),
         _ => false,
     };
     let (arguments, steps): (Vec<_>, Vec<_>) = parts(&group).into_iter().partition(|part| is_argument(part));
