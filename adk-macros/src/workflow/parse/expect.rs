@@ -192,7 +192,7 @@ pub(super) fn key(input: ParseStream<'_>, what: &str, before_type: bool) -> syn:
 pub(super) struct Unread {
     pub(super) fault: syn::Error,
     /// The key, where only its type could not be read.
-    pub(super) typed: Option<Typed>,
+    pub(super) typed: Option<Box<Typed>>,
 }
 
 impl From<syn::Error> for Unread {
@@ -218,7 +218,7 @@ pub(super) fn typed(input: ParseStream<'_>) -> Result<(Typed, Option<syn::Error>
             let ty = types::mistaken(&fault);
             // A type that stands alone is no key.
             let is_key = !types::is_named(&key.text());
-            Err(Unread { fault, typed: is_key.then_some(Typed { attrs, key, ty }) })
+            Err(Unread { fault, typed: is_key.then(|| Box::new(Typed { attrs, key, ty })) })
         }
     }
 }

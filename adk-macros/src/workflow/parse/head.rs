@@ -186,7 +186,7 @@ impl Parser {
     /// `KEY: TYPE`, with docs.
     pub(super) fn typed(&mut self, input: ParseStream<'_>) -> syn::Result<Typed> {
         let (typed, fault) = expect::typed(input).map_err(|unread| {
-            self.untyped = unread.typed;
+            self.untyped = unread.typed.map(|typed| *typed);
             unread.fault
         })?;
         if let Some(fault) = fault {

@@ -56,7 +56,7 @@ impl Parser {
                 separator(input);
                 match expect::typed(input) {
                     Ok((typed, _)) => all.push((typed, true)),
-                    Err(expect::Unread { typed: Some(typed), .. }) => all.push((typed, false)),
+                    Err(expect::Unread { typed: Some(typed), .. }) => all.push((*typed, false)),
                     Err(_) => {
                         is_whole = input.is_empty();
                         super::skip::drain(input);

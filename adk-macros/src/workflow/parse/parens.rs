@@ -26,7 +26,7 @@ pub(super) fn listed(input: ParseStream<'_>, block: &str) -> Option<Listed> {
     let Ok(TokenTree::Group(group)) = ahead.parse::<TokenTree>() else { return None };
     let is_list = match group.delimiter() {
         Delimiter::Bracket => true,
-        Delimiter::Parenthesis => !at_brackets(&ahead) && !(block == "each" && ahead.peek(Ident::peek_any)),
+        Delimiter::Parenthesis => !(at_brackets(&ahead) || block == "each" && ahead.peek(Ident::peek_any)),
         _ => false,
     };
     let (arguments, steps): (Vec<_>, Vec<_>) = parts(&group).into_iter().partition(|part| is_argument(part));
