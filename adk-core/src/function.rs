@@ -5,6 +5,7 @@
 
 mod output;
 mod param;
+mod refused;
 
 pub use output::{AnyOutput, Done, Tag, tag};
 pub use param::{
@@ -58,6 +59,26 @@ pub trait LentRead: Sized {
 
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + Send + 'static> LentRead for T {
+    fn load<H>(slot: Slot<Self, H>, cx: &mut Context, key: &'static str) -> Result<H> {
+        slot.load(param::Decode::new(), cx, key)
+    }
+}
+
+/// What may be read from a state key, or be borrowed to be changed, where it is called as a context is.
+#[diagnostic::on_unimplemented(
+    message = "agent-attribute: `{Self}` is no parameter of an agent; help: take the context of the run as `cx: &mut Context`, in front; if this is data of your own, take it by value or by `&`, and put `#[adk::data]` on it",
+    label = "no parameter of an agent"
+)]
+pub trait ContextRead: Sized {
+    /// Reads a parameter, as [`StateRead::load`] does.
+    ///
+    /// # Errors
+    /// When the key does not hold what is wanted.
+    fn load<H>(slot: Slot<Self, H>, cx: &mut Context, key: &'static str) -> Result<H>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned + Send + 'static> ContextRead for T {
     fn load<H>(slot: Slot<Self, H>, cx: &mut Context, key: &'static str) -> Result<H> {
         slot.load(param::Decode::new(), cx, key)
     }
@@ -128,6 +149,20 @@ pub const fn meta(
     let agent = AgentMeta::new(AgentKind::Function, name);
     let module = ("", origin);
     AgentMeta { definition, module, identity, description, reads, writes, may_exit, ..agent }
+}
+
+/// The same where the spelling of a type that it reads does not say all: one that no key holds is told where it stands.
+pub const fn meta_of_types(
+    name: &'static str,
+    definition: &'static str,
+    origin: u64,
+    description: &'static str,
+    reads: &'static [KeySpec<'static>],
+    writes: &'static [KeySpec<'static>],
+    may_exit: bool,
+) -> AgentMeta<'static> {
+    let meta = meta(name, definition, origin, description, reads, writes, may_exit);
+    if refused::any(reads) { meta.faulty(true) } else { meta }
 }
 
 /// What a function does once its parameters are read. Boxed, so that no future of the library depends on the function:

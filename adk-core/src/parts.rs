@@ -43,3 +43,32 @@ impl<T> Pick<T> for Fits<true> {
 pub trait Every: Clone + Debug + Serialize + DeserializeOwned {}
 
 impl Every for () {}
+
+/// A field that is told to be no data: what derives ask of it instead, since nothing of that type is ever read.
+pub mod left_out {
+    use serde::{Deserializer, Serializer};
+
+    /// The value.
+    ///
+    /// # Panics
+    /// Always: a type with such a field does not compile.
+    pub fn value<T>() -> T {
+        unreachable!("such a field does not compile")
+    }
+
+    /// How it is written.
+    ///
+    /// # Errors
+    /// When there is no room for nothing.
+    pub fn serialize<T, S: Serializer>(_: &T, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_unit()
+    }
+
+    /// How it is read.
+    ///
+    /// # Errors
+    /// None.
+    pub fn deserialize<'de, T, D: Deserializer<'de>>(_: D) -> Result<T, D::Error> {
+        Ok(value())
+    }
+}

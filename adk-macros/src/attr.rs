@@ -3,6 +3,7 @@
 mod check;
 mod closed;
 mod data;
+mod forever;
 mod inside;
 mod lent;
 mod lifetimes;

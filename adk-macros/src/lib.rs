@@ -129,7 +129,8 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Derives what a type needs to be an argument of a tool, an answer of a model or the value of a key: `Clone`,
 /// `Debug`, `Serialize`, `Deserialize` and `JsonSchema`. serde's attributes work on it, and its doc comments are what
-/// models see. It also gives the type the number by which `key-type` tells it from others.
+/// models see. It also gives the type the number by which `key-type` tells it from others. A type that is read owns what it holds:
+/// a `&'static str` in it needs `#[serde(skip_deserializing)]`.
 ///
 /// ```
 /// /// How urgent it is.

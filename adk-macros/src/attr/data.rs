@@ -2,7 +2,7 @@
 
 use super::parts::{self, Copies};
 use super::report::Report;
-use super::{closed, lifetimes, unsaid};
+use super::{closed, forever, lifetimes, unsaid};
 use crate::docs;
 use crate::sized::{self, Unsized};
 use crate::twice;
@@ -33,14 +33,16 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
         report.at(union.union_token.span, "a `union` has no form in JSON", "write an `enum`");
         return report.beside(item);
     }
+    let private = crate::facade::private();
+    let own: Vec<String> = input.attrs.iter().flat_map(derived).collect();
+    let is_own = |name: &str| own.iter().any(|own| own == name);
     let mended = once(&mut input, &mut report)
         | own_fields(&mut input, &mut report)
-        | lifetimes::declare(&mut input, &mut report);
+        | (!is_own("Deserialize") && forever::leave_out(&mut input, &private, &mut report))
+        | lifetimes::declare(&mut input, &private, &mut report);
     let borrows = lifetimes::borrow(&mut input);
     let is_generic = closed::close(&mut input.generics);
     let item = if mended || borrows || is_generic { input.to_token_stream() } else { item };
-    let private = crate::facade::private();
-    let own: Vec<String> = input.attrs.iter().flat_map(derived).collect();
     let text = |path: TokenStream| path.to_string().replace(' ', "");
     let serde = text(quote!(#private::serde));
     let schemars = text(quote!(#private::schemars));
@@ -56,7 +58,6 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
         _ => None,
     };
     let schemars = quote!(#[schemars(crate = #schemars)] #order);
-    let is_own = |name: &str| own.iter().any(|own| own == name);
     let of_values = [
         ("Clone", quote!(::core::clone::Clone)),
         ("Debug", quote!(::core::fmt::Debug)),

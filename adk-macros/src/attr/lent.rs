@@ -10,7 +10,7 @@ use syn::spanned::Spanned as _;
 use syn::{GenericArgument, PathArguments, Type, parse_quote};
 
 /// What holds a value of the type in its arguments, beside what takes values alone. Of other types only rustc knows.
-const POINTERS: [&str; 3] = ["Box", "Rc", "Arc"];
+pub(super) const POINTERS: [&str; 3] = ["Box", "Rc", "Arc"];
 
 /// Tells what is borrowed inside of the type of a parameter, and goes on with what owns it; whether there is any.
 pub(super) fn own(ty: &mut Type, report: &mut Report) -> bool {

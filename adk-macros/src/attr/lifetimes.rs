@@ -1,14 +1,15 @@
 //! The lifetimes in the fields of `#[data]`.
 
 use super::data::fields;
+use super::forever;
 use super::report::Report;
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{DeriveInput, Field, GenericParam, Type};
 
 /// Tells the lifetimes that are not declared, each where it stands: rustc would say it of each derive as well. Goes on with
-/// `'static`; whether there are any.
-pub(super) fn declare(input: &mut DeriveInput, report: &mut Report) -> bool {
+/// `'static`, and without the field in what is read; whether there are any.
+pub(super) fn declare(input: &mut DeriveInput, private: &TokenStream, report: &mut Report) -> bool {
     let name = input.ident.to_string();
     let mut known: Vec<String> = vec!["static".into(), "_".into()];
     known.extend(input.generics.lifetimes().map(|one| one.lifetime.ident.to_string()));
@@ -34,11 +35,11 @@ pub(super) fn declare(input: &mut DeriveInput, report: &mut Report) -> bool {
         if let Some(ty) = fixed.and_then(|tokens| syn::parse2(tokens).ok()) {
             field.ty = ty;
             any = true;
-            // Of what stays `'static` rustc would say that it is not long enough for what is read.
-            borrowed(field);
+            forever::skip(field, private);
         }
     }
     if any {
+        forever::opaque(&mut input.attrs);
         input.generics.type_params_mut().for_each(|one| one.bounds.push(syn::parse_quote!('static)));
     }
     any
@@ -76,13 +77,16 @@ pub(super) fn mentions(tokens: TokenStream, words: &[&str]) -> bool {
     })
 }
 
-/// Whether there is a `&'a` in it.
+/// Whether there is a `&'a` in it. What is borrowed for ever is told, or no matter to what is read.
 fn lends(tokens: TokenStream) -> bool {
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
         let found = match token {
             TokenTree::Punct(punct) if punct.as_char() == '&' => {
-                matches!(tokens.peek(), Some(TokenTree::Punct(tick)) if tick.as_char() == '\'')
+                let is_tick =
+                    |next: &TokenTree| matches!(next, TokenTree::Punct(tick) if tick.as_char() == '\'');
+                let named = tokens.next_if(is_tick).and_then(|_| tokens.next());
+                named.is_some_and(|name| !matches!(name, TokenTree::Ident(name) if name == "static"))
             }
             TokenTree::Group(group) => lends(group.stream()),
             _ => false,

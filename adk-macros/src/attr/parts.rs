@@ -119,7 +119,7 @@ pub(super) fn has_helpers(input: &mut DeriveInput) -> bool {
 }
 
 /// Whether attributes say that something else is read and written.
-fn stands_apart(attrs: &[Attribute]) -> bool {
+pub(super) fn stands_apart(attrs: &[Attribute]) -> bool {
     attrs.iter().any(|attr| {
         let known = attr.path().is_ident("serde") || attr.path().is_ident("schemars");
         known && mentions(attr.meta.to_token_stream(), &APART)

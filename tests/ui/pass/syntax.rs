@@ -20,3 +20,32 @@ workflow! {
         critic;
     }
 }
+
+/// What is borrowed for ever is right where it is not read.
+mod borrowed_for_ever {
+    use adk::prelude::*;
+    use std::borrow::Cow;
+    use std::marker::PhantomData;
+
+    #[data]
+    pub struct Unit {
+        pub name: Cow<'static, str>,
+        #[serde(skip_deserializing)]
+        pub symbol: &'static str,
+        #[serde(skip)]
+        pub make: Option<fn(&'static str)>,
+        pub of: PhantomData<&'static str>,
+    }
+
+    #[agent(writes = unit)]
+    fn longer(unit: Unit) -> Unit {
+        unit
+    }
+
+    workflow! {
+        /// Measures.
+        pub Measuring(unit: Unit) -> unit: Unit {
+            longer
+        }
+    }
+}

@@ -31,7 +31,7 @@ pub(crate) fn agent(function: &Function, args: &AgentArgs, report: Report) -> To
         let checks = report.is_empty().then(|| checks(function, args, &report));
         let keys = Keys::of(function, args);
         let meta = meta(function, args, &keys, &report);
-        let run = run(function, args, &names);
+        let run = run(function, args, &names, &keys);
         let typed = keys.lower(function, &names);
         let key = args.writes.as_ref().map_or("", |key| &key.text);
         let head = code!(
@@ -104,7 +104,10 @@ fn meta(function: &Function, args: &AgentArgs, keys: &Keys, report: &Report) -> 
         let loops = &exits.loops;
         quote!(.exits(&[#(#loops),*]))
     });
-    let meta = read("__adk::function::meta");
+    let meta = match (0..function.params.len()).all(|at| keys.is_plain(at)) {
+        true => read("__adk::function::meta"),
+        false => read("__adk::function::meta_of_types"),
+    };
     let name =
         code!("{text:?}, ::core::concat!(::core::module_path!(), \"::{text}\"), {},", origin::number());
     let may_exit = read(may_exit);
@@ -154,13 +157,16 @@ fn fixed(ty: &syn::Type) -> TokenStream {
     types::fixed(quote!(#ty))
 }
 
-fn run(function: &Function, args: &AgentArgs, names: &Names) -> TokenStream {
+fn run(function: &Function, args: &AgentArgs, names: &Names, keys: &Keys) -> TokenStream {
     let Names { name, locals } = names;
-    let loads = function.params.iter().zip(locals).map(|(param, local)| {
+    let loads = function.params.iter().zip(locals).enumerate().map(|(at, (param, local))| {
         let (ty, key) = (fixed(&param.ty), name_of(param));
         // A type that no key can hold is said where it stands: rustc points at the type before the `as`.
         let place = quote_spanned!(types::caret(&param.ty)=> _);
         let load = match types::is_lent(&param.ty) {
+            _ if !keys.is_plain(at) && types::is_called_context(&param.ty) => {
+                "as __adk::function::ContextRead>::load"
+            }
             true => "as __adk::function::LentRead>::load",
             false => "as __adk::function::StateRead>::load",
         };

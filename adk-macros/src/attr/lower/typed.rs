@@ -52,6 +52,11 @@ impl Keys {
         self.reads.get(at)
     }
 
+    /// Whether the spelling of the type of that parameter says all.
+    pub(super) fn is_plain(&self, at: usize) -> bool {
+        self.reads.get(at).is_some_and(|key| key.any.is_none())
+    }
+
     /// The type of the key that is written.
     pub(super) fn of_written(&self) -> TokenStream {
         self.written.clone().unwrap_or_else(|| quote!(()))

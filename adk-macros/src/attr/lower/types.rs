@@ -147,6 +147,20 @@ pub(super) fn is_lent(ty: &Type) -> bool {
     matches!(ty, Type::Reference(reference) if reference.mutability.is_some())
 }
 
+/// Whether it is called as contexts are, itself or what is borrowed or perhaps there.
+pub(super) fn is_called_context(ty: &Type) -> bool {
+    match ty {
+        Type::Reference(reference) => is_called_context(&reference.elem),
+        Type::Group(group) => is_called_context(&group.elem),
+        Type::Paren(paren) => is_called_context(&paren.elem),
+        Type::Path(path) => match path.path.segments.last() {
+            Some(last) if last.arguments.is_none() => last.ident.to_string().ends_with("Context"),
+            _ => argument(ty, "Option", 0).is_some_and(is_called_context),
+        },
+        _ => false,
+    }
+}
+
 fn ends_in(ty: &Type, name: &str) -> bool {
     matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == name))
 }
