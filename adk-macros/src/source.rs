@@ -47,14 +47,6 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// Whether that is a function of its module alone, without an attribute that may make more of it.
-    pub(crate) fn is_function(&self, name: &str) -> bool {
-        // What a block does not have may be found outside of it, and a macro may write more.
-        self.around.scope == Scope::Module
-            && self.given == (0, 0)
-            && self.read.is_function(self.around.bracket, name)
-    }
-
     /// What else has that name in the bracket of the call.
     pub(crate) fn plain(&self, name: &str) -> Plain {
         let names = self.read.items.names.get(&self.around.bracket);
@@ -138,6 +130,7 @@ impl File {
         Self { text, lines, braces, items }
     }
 
+    /// Whether that is a function of its bracket alone, without an attribute that may make more of it.
     fn is_function(&self, bracket: Place, name: &str) -> bool {
         let is = |names: &HashMap<String, Plain>| {
             let only = Plain { in_values: true, is_function: true, ..Plain::default() };

@@ -2,7 +2,7 @@
 //! in those that `mod name;` loads from the root of the crate on. Nothing is guessed of what stands elsewhere.
 
 use super::items::{Child, Plain};
-use super::{Call, File, Place, look};
+use super::{Call, File, Place, Scope, look};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -23,6 +23,29 @@ impl Call {
             Some(imported.iter().chain(rest).cloned().collect::<Vec<_>>())
         });
         [Some(path), import.as_deref()].into_iter().flatten().filter_map(|path| at.find(path)).collect()
+    }
+
+    /// The function to which a path leads from here, if certainly nothing else has its name, and no attribute may make more of it.
+    pub(crate) fn function(&self, path: &[String]) -> Option<Definition> {
+        // What a block does not have may be found outside of it, and a macro may write more.
+        if self.around.scope != Scope::Module || self.given != (0, 0) {
+            return None;
+        }
+        let is_function = |(path, bracket, name): &Definition| {
+            super::file(path).is_some_and(|file| file.is_function(*bracket, name))
+        };
+        self.lead(path).into_iter().find(is_function)
+    }
+
+    /// Whether rustc may propose something of this file for a path that may lead nowhere.
+    pub(crate) fn may_be_proposed(&self, path: &[String]) -> bool {
+        let is_there = |(path, bracket, name): &Definition| {
+            let has =
+                |file: Arc<File>| file.items.names.get(bracket).is_some_and(|names| names.contains_key(name));
+            super::file(path).is_some_and(has)
+        };
+        let has = |name: &String| self.read.items.names.values().any(|names| names.contains_key(name));
+        path.last().is_some_and(has) && !self.lead(path).iter().any(is_there)
     }
 
     /// The type to which a path leads from here, if it is one without parameters that no attribute makes data.

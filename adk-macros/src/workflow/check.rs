@@ -1,7 +1,7 @@
 //! What tokens alone can tell. The rest is checked in const evaluation, by `adk_core::check`.
 
 mod circles;
-mod functions;
+pub(super) mod functions;
 mod keys;
 mod limits;
 mod names;

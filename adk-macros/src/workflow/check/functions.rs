@@ -4,21 +4,21 @@ use super::super::ast::{Decl, DeclKind};
 use super::super::names::plain;
 use super::super::plan::Plan;
 use super::super::report::Report;
-use crate::source::{Call, Place};
+use crate::source::{Call, Definition};
 use crate::twice::ours;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::sync::Mutex;
-use syn::{Ident, Path};
+use syn::Path;
 
 /// Reports those among the steps.
 pub(super) fn steps(plan: &mut Plan<'_>, report: &mut Report) {
     let call = ours();
     for step in plan.steps.iter_mut().filter(|step| step.named) {
-        let name = super::names::path(step).and_then(Path::get_ident);
-        if let Some(name) = name.filter(|name| is_function(call.as_ref(), name)) {
+        if let Some((path, function)) =
+            super::names::path(step).and_then(|path| function(call.as_ref(), path))
+        {
             let help = "put `#[agent]` on it, with `writes = KEY` for what it returns";
-            tell(call.as_ref(), name, ("agent", help), report);
+            tell(path, function, ("agent", help), report);
             (step.told, step.named) = (true, false);
         }
     }
@@ -32,29 +32,40 @@ pub(in super::super) fn tools(agents: &mut [Decl], report: &mut Report) {
         let DeclKind::Llm { fields, .. } = &mut decl.kind else { continue };
         let before = fields.tools.len();
         fields.tools.retain(|tool| {
-            let name = tool.path.get_ident().filter(|name| is_function(call.as_ref(), name));
-            let Some(name) = name.filter(|name| !declared.contains(&plain(name))) else { return true };
+            if tool.path.get_ident().is_some_and(|name| declared.contains(&plain(name))) {
+                return true;
+            }
+            let Some((path, function)) = function(call.as_ref(), &tool.path) else { return true };
             let missing = match tool.is_agent {
                 true => ("agent", "put `#[agent]` on it"),
                 false => ("tool", "put `#[tool]` on it, below a doc comment that says when to use it"),
             };
-            tell(call.as_ref(), name, missing, report);
+            tell(path, function, missing, report);
             false
         });
         fields.vague |= fields.tools.len() < before;
     }
 }
 
-fn is_function(call: Option<&Call>, name: &Ident) -> bool {
-    call.is_some_and(|call| call.is_function(&plain(name)))
+/// Whether a path leads to a function without an attribute.
+pub(in super::super) fn is_one(path: &Path) -> bool {
+    function(ours().as_ref(), path).is_some()
+}
+
+/// The function to which a path leads, with the path.
+fn function<'p>(call: Option<&Call>, path: &'p Path) -> Option<(&'p Path, Definition)> {
+    if path.leading_colon.is_some() || path.segments.iter().any(|segment| !segment.arguments.is_empty()) {
+        return None;
+    }
+    let names: Vec<_> = path.segments.iter().map(|segment| plain(&segment.ident)).collect();
+    call?.function(&names).map(|function| (path, function))
 }
 
 /// Tells what a function has not, where it is used first.
-fn tell(call: Option<&Call>, name: &Ident, (what, help): (&str, &str), report: &mut Report) {
-    static TOLD: Mutex<BTreeSet<(PathBuf, Place, String)>> = Mutex::new(BTreeSet::new());
-    let place = call.map(|call| (call.file.clone(), call.around.bracket, plain(name)));
-    let is_new = place.is_none_or(|place| TOLD.lock().map_or(true, |mut told| told.insert(place)));
-    if is_new {
+fn tell(path: &Path, function: Definition, (what, help): (&str, &str), report: &mut Report) {
+    static TOLD: Mutex<BTreeSet<Definition>> = Mutex::new(BTreeSet::new());
+    let Some(name) = path.segments.last().map(|last| &last.ident) else { return };
+    if TOLD.lock().map_or(true, |mut told| told.insert(function)) {
         let text = format!(
             "{what}-attribute: `{name}` is a function without `#[{what}]`, so it is no {what}; help: {help}"
         );

@@ -1,5 +1,6 @@
 //! Steps whose fault is told: nothing is made of them, but what was imported for them is used all the same.
 
+use super::super::check::functions;
 use super::super::plan::{Step, What};
 use super::Lower;
 use crate::workflow::names::unspanned;
@@ -19,6 +20,9 @@ impl Lower<'_> {
         let is_taken = || run.path.get_ident().is_some_and(crate::twice::is_taken);
         if !step.told || !is_import || run.path.leading_colon.is_some() || is_taken() {
             return None;
+        }
+        if functions::is_one(&run.path) {
+            return Some(quote!(const _: () = { let _ = #(#names)::*; };));
         }
         let modules = names.iter().rev().skip(1);
         let otherwise =
