@@ -5,6 +5,7 @@ mod awaits;
 mod bounds;
 mod build;
 mod choice;
+mod closure;
 mod data;
 mod declared;
 mod docs;

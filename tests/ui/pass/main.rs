@@ -15,6 +15,7 @@ mod block_empty;
 mod bounds_exceeded;
 #[path = "boxed-trait-key.rs"]
 mod boxed_trait_key;
+mod closures;
 #[path = "exit-outside-loop.rs"]
 mod exit_outside_loop;
 #[path = "field-unknown.rs"]
