@@ -19,7 +19,7 @@ pub(super) fn added(method: Ident, value: &Expr) -> (Ident, TokenStream) {
         let inside = &block.block;
         closure.asyncness = Some(block.async_token);
         closure.capture = closure.capture.or(block.capture);
-        closure.body = Box::new(parse_quote!(#inside));
+        *closure.body = parse_quote!(#inside);
     }
     let kind = if closure.asyncness.is_some() { "async" } else { "closure" };
     let mut added = format_ident!("{method}_{kind}");
