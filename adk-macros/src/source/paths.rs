@@ -2,7 +2,7 @@
 //! in those that `mod name;` loads from the root of the crate on. Nothing is guessed of what stands elsewhere.
 
 use super::items::Child;
-use super::{Call, File, Place, look};
+use super::{Call, File, Place, Plain, look};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -23,6 +23,16 @@ impl Call {
             Some(imported.iter().chain(rest).cloned().collect::<Vec<_>>())
         });
         [Some(path), import.as_deref()].into_iter().flatten().filter_map(|path| at.find(path)).collect()
+    }
+
+    /// What a name is imported from, and what it is there if no macro makes it.
+    pub(crate) fn imported(&self, name: &str) -> Option<(Definition, Plain)> {
+        let own = self.own(name);
+        let definition = self.lead(&[name.to_owned()]).into_iter().find(|one| *one != own)?;
+        let (path, bracket, name) = &definition;
+        let names = super::file(path)?;
+        let plain = names.items.names.get(bracket).and_then(|names| names.get(name)).copied();
+        Some((definition, plain.unwrap_or_default()))
     }
 
     /// What is declared elsewhere as it is called here: with the name of its module.

@@ -93,7 +93,7 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> Toke
         };
         #errors
     };
-    twice::once(name, &tree.attrs, Some(&tree.vis), all)
+    twice::once(name, &tree.attrs, &tree.vis, all)
 }
 
 /// The structs of the keys, and instead of the workflow what is said of its name.
