@@ -32,6 +32,12 @@ pub(crate) fn read(text: &str) -> TokenStream {
     })
 }
 
+/// A type that is an error, of which rustc says nothing more, whatever is done with its values. It says the error once, however
+/// often the type stands there.
+pub(crate) fn mistaken(told: &TokenStream) -> TokenStream {
+    quote!([(); { #told 0 }])
+}
+
 /// Where rustc shows the definition of a type of that name: the words around the name have this place. An editor would take
 /// them for the name.
 pub(crate) fn place(name: &Ident) -> Span {

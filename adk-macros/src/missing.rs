@@ -40,11 +40,11 @@ pub(crate) fn llm_agent(input: TokenStream) -> TokenStream {
     })
 }
 
-/// A type that is an error, which rustc adds nothing to whatever is done with it: so it is told for each.
+/// It is told for each: rustc adds nothing to it.
 fn error(of: &str, vis: &Visibility, name: &Ident) -> TokenStream {
     TOLD.store(true, Ordering::Relaxed);
     let told = told(of, name.span());
-    alias(vis, name, &quote!([(); { #told 0 }]))
+    alias(vis, name, &code::mistaken(&told))
 }
 
 fn alias(vis: &Visibility, name: &Ident, ty: &TokenStream) -> TokenStream {

@@ -19,6 +19,7 @@ use syn::Visibility;
 pub(crate) fn workflow(input: TokenStream) -> TokenStream {
     let (mut tree, mut report) = parse::workflow(input);
     check::functions_as_tools(&mut tree.items.agents, &mut report);
+    check::agents_as_tools(&mut tree.items.agents, &mut report);
     check::circles(&mut tree.items.agents, tree.name.as_ref(), &mut report);
     let mut plan = plan::of(&tree);
     check::workflow(&tree, &mut plan, &mut report);

@@ -19,8 +19,22 @@ pub(super) struct Workflow {
     pub(super) bounds: Bounds,
     /// `#[type_pairs(64)]`.
     pub(super) type_pairs: Option<usize>,
+    /// Inputs and outputs whose types could not be read.
+    pub(super) untyped: Untyped,
     /// An item, an input or an output could not be read: which keys are written is not known.
     pub(super) partial: bool,
+}
+
+/// What of the head of a workflow has no type that could be read, with a type that is this error: nothing is checked of these keys,
+/// but the structs of keys have them, for the Rust code that uses them.
+#[derive(Default)]
+pub(super) struct Untyped {
+    /// Each with how many inputs that could be read stand before it.
+    pub(super) inputs: Vec<(usize, Input)>,
+    /// The same of outputs.
+    pub(super) outputs: Vec<(usize, Typed)>,
+    /// What the workflow returns, where not even all keys, or how many there are, could be read.
+    pub(super) output: Option<Type>,
 }
 
 /// `#[bounds(model_calls = 30, rounds = 12)]`.

@@ -10,6 +10,7 @@ mod transfer;
 
 pub(super) use circles::circles;
 pub(super) use functions::tools as functions_as_tools;
+pub(super) use tools::agents as agents_as_tools;
 
 use super::ast::{Decl, DeclKind, Workflow};
 use super::names::plain;

@@ -52,6 +52,7 @@ struct Lower<'a> {
 
 /// The whole expansion of `workflow!`. What could be read is defined, whatever was wrong.
 pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> TokenStream {
+    // Before types that are one of them, so that they keep their order.
     let errors = report.into_tokens();
     let Some(name) = &tree.name else {
         return errors;
@@ -73,6 +74,7 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> Toke
     let wired = lower.wired();
     let input_output = lower.input_output();
     let all = quote! {
+        #errors
         #editor
         #structs
         #keys
@@ -91,7 +93,6 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> Toke
             #wired
             #input_output
         };
-        #errors
     };
     twice::once(name, &tree.attrs, &tree.vis, all)
 }
@@ -108,7 +109,7 @@ pub(super) fn workflow_alone(
         return errors;
     };
     let (keys, said) = (Lower::new(tree, plan, name).key_structs(), say(&tree.vis, name));
-    quote!(#keys #said #errors)
+    quote!(#errors #keys #said)
 }
 
 impl<'a> Lower<'a> {

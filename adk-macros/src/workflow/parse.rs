@@ -9,10 +9,13 @@ mod declare;
 mod each;
 mod expect;
 mod field;
+mod foreign;
 mod given;
 mod head;
 mod limit;
+mod outputs;
 mod pairs;
+mod parens;
 mod rename;
 mod run;
 mod rust;
@@ -22,7 +25,7 @@ mod types;
 mod unknown;
 mod word;
 
-use super::ast::{Bounds, Decl, Items, Mention, Workflow};
+use super::ast::{Bounds, Decl, Items, Mention, Typed, Untyped, Workflow};
 use super::report::Report;
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use syn::Visibility;
@@ -48,8 +51,12 @@ struct Parser {
     unclosed: bool,
     /// Where it is told that a `;` between two steps of the block around is missing, which may be the `>` of a block.
     unended: Option<usize>,
+    /// We are in the parentheses of a block, of which it is told that they should be `< >`.
+    in_parens: bool,
     /// Something that may have declared a key could not be read.
     partial: bool,
+    /// The key that was read last, if its type could not be read: that is the fault.
+    untyped: Option<Typed>,
     /// How many faults were read as what was meant.
     mended: usize,
     /// Names of agents that cannot be names, which is told.
@@ -70,6 +77,7 @@ pub(super) fn workflow(input: TokenStream) -> (Workflow, Report) {
         bounds: Bounds::default(),
         type_pairs: None,
         mentions: Vec::new(),
+        untyped: Untyped::default(),
         partial: false,
     };
     parser.whole(input, |parser, input| parser.workflow(input, &mut tree));

@@ -6,6 +6,7 @@ use super::wired::value_of;
 use super::{Lower, allow};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
+use syn::Type;
 use syn::spanned::Spanned as _;
 
 impl Workflow {
@@ -27,11 +28,12 @@ impl Lower<'_> {
         self.key_struct("Input")
     }
 
-    /// The type of the input.
+    /// The type of the input; the fault itself where an input has none, so that rustc has nothing to say of what a run is given.
     pub(super) fn input_type(&self) -> TokenStream {
-        match self.inputs().is_empty() {
-            true => quote!(()),
-            false => self.input_name().into_token_stream(),
+        match (self.tree.untyped.inputs.first(), self.inputs().is_empty()) {
+            (Some((_, Input { typed, .. })), _) => typed.ty.to_token_stream(),
+            (None, true) => quote!(()),
+            (None, false) => self.input_name().into_token_stream(),
         }
     }
 
@@ -49,13 +51,14 @@ impl Lower<'_> {
     /// Inputs without those that are reported as duplicates.
     fn inputs(&self) -> Vec<&Input> {
         let mut seen: Vec<String> = Vec::new();
-        let all = self.tree.inputs.iter();
-        all.filter(|input| first(&mut seen, &input.typed)).collect()
+        let all = with_untyped(&self.tree.inputs, &self.tree.untyped.inputs);
+        all.into_iter().filter(|input| first(&mut seen, &input.typed)).collect()
     }
 
     fn outputs(&self) -> Vec<&Typed> {
         let mut seen: Vec<String> = Vec::new();
-        self.tree.outputs.iter().filter(|typed| first(&mut seen, typed)).collect()
+        let all = with_untyped(&self.tree.outputs, &self.tree.untyped.outputs);
+        all.into_iter().filter(|typed| first(&mut seen, typed)).collect()
     }
 
     /// The structs; none for no input, and for no or one output.
@@ -85,6 +88,9 @@ impl Lower<'_> {
             let (output, doc) = (self.output_name(), format!("The output of [`{name}`]."));
             let fields = fields(outputs, "output");
             all.extend(quote!(#[doc = #doc] #allow #vis struct #output { #fields }));
+        } else if let Some(ty) = &self.tree.untyped.output {
+            let output = self.output_name();
+            all.extend(quote!(#allow #vis type #output = #ty;));
         }
         all
     }
@@ -95,7 +101,8 @@ impl Lower<'_> {
         let input_impls = self.input_impls(&inputs);
         let output_impls = self.output_impls(&outputs);
         let input_ty = self.input_type();
-        let begin = inputs.iter().map(|input| {
+        let known = if self.tree.untyped.inputs.is_empty() { inputs.as_slice() } else { &[] };
+        let begin = known.iter().map(|input| {
             let (key, field, ty) = (input.typed.key.text(), input.typed.field_used(), &input.typed.ty);
             quote!(<#ty as __wire::KeyValue>::input(&input.#field, keys, #key)?;)
         });
@@ -103,17 +110,19 @@ impl Lower<'_> {
             let (key, ty) = (typed.key.text(), &typed.ty);
             quote!(<#ty as __wire::KeyValue>::get(values, #key)?)
         };
-        let (output_ty, finish) = match outputs.as_slice() {
-            [] => (quote!(()), quote!(())),
-            [one] => {
+        let ok = |value: TokenStream| quote!(::core::result::Result::Ok(#value));
+        let (output_ty, finish) = match (&self.tree.untyped.output, outputs.as_slice()) {
+            (Some(ty), _) => (quote!(#ty), quote!(::core::panic!())),
+            (_, []) => (quote!(()), ok(quote!(()))),
+            (_, [one]) => {
                 let ty = &one.ty;
-                (quote!(#ty), read(one))
+                (quote!(#ty), ok(read(one)))
             }
-            all => {
+            (_, all) => {
                 let name = self.output_name();
                 let fields = all.iter().map(|typed| typed.field_used());
                 let values = all.iter().map(read);
-                (quote!(#name), quote!(#name { #(#fields: #values),* }))
+                (quote!(#name), ok(quote!(#name { #(#fields: #values),* })))
             }
         };
         let given = outputs.iter().map(|typed| &typed.ty);
@@ -133,7 +142,7 @@ impl Lower<'_> {
                 }
                 #[allow(unused_variables)]
                 fn finish(&self, values: &__adk::workflow::Values<'_>) -> __adk::Result<#output_ty> {
-                    ::core::result::Result::Ok(#finish)
+                    #finish
                 }
             }
         }
@@ -144,6 +153,7 @@ impl Lower<'_> {
     fn input_of_workflow(&self, inputs: &[&Input]) -> TokenStream {
         let ty = self.input_type();
         let place = match inputs {
+            _ if !self.tree.untyped.inputs.is_empty() => return quote!(type Input = #ty;),
             [] => return quote!(type Input = #ty;),
             [one] => Some(one.typed.ty.span()),
             _ => self.tree.name.as_ref().map(Ident::span),
@@ -204,7 +214,8 @@ impl Lower<'_> {
                 true => quote!(Self { #field: value }),
                 false => quote!(Self::new(value)),
             };
-            let text = is_string(ty).then(|| {
+            // One of which the type is not known may be a text.
+            let text = (is_string(ty) || matches!(ty, Type::Verbatim(_))).then(|| {
                 quote! {
                     impl ::core::convert::From<&str> for #name {
                         fn from(value: &str) -> Self {
@@ -244,6 +255,15 @@ impl Lower<'_> {
             false => TokenStream::new(),
         }
     }
+}
+
+/// Those that could be read, with the others at their places.
+fn with_untyped<'a, T>(read: &'a [T], untyped: &'a [(usize, T)]) -> Vec<&'a T> {
+    let mut all: Vec<_> = read.iter().collect();
+    for (at, one) in untyped.iter().rev() {
+        all.insert((*at).min(all.len()), one);
+    }
+    all
 }
 
 fn first(seen: &mut Vec<String>, typed: &Typed) -> bool {

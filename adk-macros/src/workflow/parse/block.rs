@@ -5,7 +5,7 @@ use super::expect::expected;
 use super::limit::Arguments;
 use super::step::Closing;
 use super::word::{is_generic, opens};
-use super::{DEEPEST, Parser, skip};
+use super::{DEEPEST, Parser, parens, skip};
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
@@ -29,11 +29,31 @@ pub(super) struct Head {
     callbacks: Vec<Callback>,
     /// Its arguments could not be read.
     vague: bool,
+    /// Its steps, where these are read already.
+    steps: Option<Vec<Node>>,
 }
 
 impl Head {
     pub(super) fn named(self, attrs: Vec<Attribute>, name: Ident) -> Self {
         Self { attrs, name: Some(name), ..self }
+    }
+
+    /// One whose steps stood in other brackets.
+    fn listed(word: &str, span: Span, nodes: Vec<Node>) -> Self {
+        let kind = match word {
+            "parallel" => BlockKind::Parallel { max_concurrency: None },
+            "loop" => BlockKind::Loop { max: None, until: None },
+            _ => BlockKind::Sequence,
+        };
+        Self {
+            attrs: Vec::new(),
+            name: None,
+            kind,
+            span,
+            callbacks: Vec::new(),
+            vague: true,
+            steps: Some(nodes),
+        }
     }
 }
 
@@ -50,7 +70,15 @@ impl Parser {
     pub(super) fn head(&mut self, input: ParseStream<'_>) -> syn::Result<Begin> {
         let span = input.span();
         let head = |kind, callbacks, vague| {
-            Begin::Block(Box::new(Head { attrs: Vec::new(), name: None, kind, span, callbacks, vague }))
+            Begin::Block(Box::new(Head {
+                attrs: Vec::new(),
+                name: None,
+                kind,
+                span,
+                callbacks,
+                vague,
+                steps: None,
+            }))
         };
         if at_brackets(input) {
             return Ok(head(BlockKind::Sequence, Vec::new(), false));
@@ -70,7 +98,7 @@ impl Parser {
             false => match self.meant(&word) {
                 Some(meant) => meant,
                 None => {
-                    skip::expression(input);
+                    self.foreign(input);
                     return Ok(Begin::Unread);
                 }
             },
@@ -86,11 +114,9 @@ impl Parser {
                 let _ = input.parse::<proc_macro2::TokenTree>();
             }
         }
-        if holds_steps(input) {
-            let text = format!("syntax: the steps of a block stand in `< >`, as in `{meant} < step; step >`");
-            self.report.at(input.span(), text);
-            let _ = input.parse::<proc_macro2::TokenTree>();
-            return Ok(Begin::Unread);
+        if let Some(listed) = parens::listed(input, meant) {
+            let nodes = self.steps(input, meant, &listed, !is_known);
+            return Ok(Begin::Block(Box::new(Head::listed(meant, span, nodes))));
         }
         let (mut arguments, faults) = (Arguments::default(), self.report.len());
         if input.peek(token::Paren) {
@@ -154,7 +180,10 @@ impl Parser {
 
     /// A block from its brackets on.
     pub(super) fn block(&mut self, input: ParseStream<'_>, head: Head) -> syn::Result<Node> {
-        let Head { attrs, name, mut kind, span, callbacks, vague } = head;
+        let Head { attrs, name, mut kind, span, callbacks, vague, steps } = head;
+        if let Some(nodes) = steps {
+            return Ok(Node::Block(Box::new(Block { attrs, name, kind, span, nodes, callbacks, vague })));
+        }
         if let (None, Some(Callback { hook, .. })) = (&name, callbacks.first()) {
             let word = kind.word();
             let text = format!(
@@ -304,21 +333,4 @@ fn bare_arguments(input: ParseStream<'_>, block: &str) -> bool {
         }
         _ => input.peek(LitInt) || input.peek(Ident) && input.peek2(Token![=]),
     }
-}
-
-/// Whether what stands behind the word of a block looks like its steps in other brackets.
-fn holds_steps(input: ParseStream<'_>) -> bool {
-    if input.peek(token::Bracket) {
-        return true;
-    }
-    let ahead = input.fork();
-    let Ok(proc_macro2::TokenTree::Group(group)) = ahead.parse::<proc_macro2::TokenTree>() else {
-        return false;
-    };
-    let has = |wanted: char| {
-        let mut all = group.stream().into_iter();
-        all.any(|token| matches!(token, proc_macro2::TokenTree::Punct(punct) if punct.as_char() == wanted))
-    };
-    let is_list = group.delimiter() == proc_macro2::Delimiter::Parenthesis;
-    is_list && !at_brackets(&ahead) && !ahead.peek(Ident) && has(';') && !has('=')
 }

@@ -237,6 +237,10 @@ impl Parser {
             }
             false => None,
         };
+        if output.is_some() && (input.peek(Token![,]) || input.peek(Token![->]) || input.peek(Token![&])) {
+            self.report.at(input.span(), ONE_KEY);
+            to_fields(input);
+        }
         if input.peek(Token![as]) {
             input.parse::<Token![as]>()?;
             let ty = expect::token::<Type>(input, "the type of the agent")?;
@@ -291,10 +295,7 @@ impl Parser {
     /// `KEY: TYPE` of an agent; without it, when it cannot be read.
     fn output(&mut self, input: ParseStream<'_>) -> Option<Box<Typed>> {
         let typed = match input.peek(token::Paren) {
-            true => Err(syn::Error::new(
-                input.span(),
-                "syntax: an agent writes one key; help: write `-> KEY: TYPE`, with a `#[adk::data] struct` for several values",
-            )),
+            true => Err(syn::Error::new(input.span(), ONE_KEY)),
             false => self.typed(input),
         };
         match typed {
@@ -305,13 +306,20 @@ impl Parser {
                 if input.peek(Token![as]) && input.peek2(Token![:]) {
                     let _ = input.parse::<Token![as]>();
                 }
-                let ends = || input.peek(token::Brace) || input.peek(Token![as]) || input.peek(Token![;]);
-                while !(input.is_empty() || ends()) {
-                    let _ = input.parse::<proc_macro2::TokenTree>();
-                }
+                to_fields(input);
                 None
             }
         }
+    }
+}
+
+const ONE_KEY: &str = "syntax: an agent writes one key; help: write `-> KEY: TYPE`, with a `#[adk::data] struct` for several values";
+
+/// Passes over what stands between an agent and its fields, or what else it is made of.
+fn to_fields(input: ParseStream<'_>) {
+    let ends = || input.peek(token::Brace) || input.peek(Token![as]) || input.peek(Token![;]);
+    while !(input.is_empty() || ends()) {
+        let _ = input.parse::<proc_macro2::TokenTree>();
     }
 }
 

@@ -188,17 +188,37 @@ pub(super) fn key(input: ParseStream<'_>, what: &str, before_type: bool) -> syn:
     Ok(Key { prefix: None, name: first })
 }
 
+/// Why no key with its type could be read.
+pub(super) struct Unread {
+    pub(super) fault: syn::Error,
+    /// The key, where only its type could not be read.
+    pub(super) typed: Option<Box<Typed>>,
+}
+
+impl From<syn::Error> for Unread {
+    fn from(fault: syn::Error) -> Self {
+        Self { fault, typed: None }
+    }
+}
+
 /// `KEY: TYPE`, with docs; with a fault of the type behind which its key is known all the same.
-pub(super) fn typed(input: ParseStream<'_>) -> syn::Result<(Typed, Option<syn::Error>)> {
+pub(super) fn typed(input: ParseStream<'_>) -> Result<(Typed, Option<syn::Error>), Unread> {
     let attrs = docs(input)?;
     if let Some(fault) = stray(input) {
-        return Err(fault);
+        return Err(fault.into());
     }
     if input.peek(LitStr) {
         let text = "name-invalid: a key is written without quotes; help: write it with its type, as in `draft: String`";
-        return Err(syn::Error::new(input.span(), text));
+        return Err(syn::Error::new(input.span(), text).into());
     }
     let key = key(input, "a key and its type, as in `draft: String`", true)?;
-    let (ty, fault) = types::of(input, &key)?;
-    Ok((Typed { attrs, key, ty }, fault))
+    match types::of(input, &key) {
+        Ok((ty, fault)) => Ok((Typed { attrs, key, ty }, fault)),
+        Err(fault) => {
+            let ty = types::mistaken(&fault);
+            // A type that stands alone is no key.
+            let is_key = !types::is_named(&key.text());
+            Err(Unread { fault, typed: is_key.then(|| Box::new(Typed { attrs, key, ty })) })
+        }
+    }
 }

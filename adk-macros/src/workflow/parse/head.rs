@@ -4,7 +4,7 @@ use super::super::ast::{Input, Node, Typed, Workflow};
 use super::super::names::nearest;
 use super::bounds::EXAMPLE as BOUNDS;
 use super::expect::{self, expected};
-use super::{Parser, skip};
+use super::{Parser, skip, types};
 use proc_macro2::Span;
 use syn::parse::ParseStream;
 use syn::{Attribute, Expr, Ident, Token, token};
@@ -53,18 +53,28 @@ impl Parser {
             syn::parenthesized!(list in input);
             let faults = self.unread();
             self.list(&list, |parser, list| {
-                tree.inputs.push(parser.input(list)?);
+                let read = parser.input(list);
+                if let (Err(_), Some(typed)) = (&read, parser.untyped.take()) {
+                    let default = list.peek(Token![=]).then(|| syn::parse_quote!(loop {}));
+                    tree.untyped.inputs.push((tree.inputs.len(), Input { typed, default }));
+                }
+                tree.inputs.push(read?);
                 Ok(())
             });
             self.partial |= self.unread() > faults;
         }
         if input.peek(Token![->]) {
             let (arrow, faults) = (input.parse::<Token![->]>()?, self.unread());
-            if let Err(error) = self.outputs(input, &mut tree.outputs) {
-                self.report.parse(match input.is_empty() {
+            if let Err(error) = self.outputs(input, tree) {
+                let error = match input.is_empty() {
                     true => syn::Error::new_spanned(arrow, error.to_string()),
                     false => error,
-                });
+                };
+                if input.is_empty() {
+                    tree.untyped.outputs.clear();
+                    tree.untyped.output = Some(types::mistaken(&error));
+                }
+                self.report.parse(error);
                 while !input.is_empty() && !input.peek(token::Brace) {
                     let _ = input.parse::<proc_macro2::TokenTree>();
                 }
@@ -175,7 +185,10 @@ impl Parser {
 
     /// `KEY: TYPE`, with docs.
     pub(super) fn typed(&mut self, input: ParseStream<'_>) -> syn::Result<Typed> {
-        let (typed, fault) = expect::typed(input)?;
+        let (typed, fault) = expect::typed(input).map_err(|unread| {
+            self.untyped = unread.typed.map(|typed| *typed);
+            unread.fault
+        })?;
         if let Some(fault) = fault {
             self.report.parse(fault);
             self.mended += 1;
@@ -198,20 +211,6 @@ impl Parser {
             false => None,
         };
         Ok(Input { typed, default })
-    }
-
-    fn outputs(&mut self, input: ParseStream<'_>, outputs: &mut Vec<Typed>) -> syn::Result<()> {
-        if input.peek(token::Paren) {
-            let list;
-            syn::parenthesized!(list in input);
-            self.list(&list, |parser, list| {
-                outputs.push(parser.typed(list)?);
-                Ok(())
-            });
-            return Ok(());
-        }
-        outputs.push(self.typed(input)?);
-        Ok(())
     }
 
     /// A workflow without steps.

@@ -88,6 +88,11 @@ fn arguments_of(block: &str) -> &'static [&'static str] {
     }
 }
 
+/// Whether a word alone may have been meant as an argument.
+pub(super) fn may_be_argument(word: &str, block: &str) -> bool {
+    nearest(word, arguments_of(block).iter().chain(&CALLBACKS).copied()).is_some()
+}
+
 fn example(argument: &str) -> &'static str {
     match argument {
         "until" => "until = approved",

@@ -26,7 +26,7 @@ pub(super) fn drain(input: ParseStream<'_>) {
 }
 
 /// Passes over one token, but over one half of a joint `>>` only.
-fn one(input: ParseStream<'_>) {
+pub(super) fn one(input: ParseStream<'_>) {
     let passed = if input.peek(Token![<]) {
         input.parse::<Token![<]>().is_ok()
     } else if at_close(input) {
@@ -40,7 +40,7 @@ fn one(input: ParseStream<'_>) {
 }
 
 /// Passes over `->` and `=>`, which are no brackets.
-fn arrow(input: ParseStream<'_>) -> bool {
+pub(super) fn arrow(input: ParseStream<'_>) -> bool {
     input.peek(Token![->]) && input.parse::<Token![->]>().is_ok()
         || input.peek(Token![=>]) && input.parse::<Token![=>]>().is_ok()
 }
@@ -165,25 +165,6 @@ pub(super) fn arm(input: ParseStream<'_>) {
     } else {
         let _ = input.parse::<Option<Token![,]>>();
     }
-}
-
-/// Passes over `if a > b { } else { }`, where a `>` is no bracket.
-pub(super) fn expression(input: ParseStream<'_>) {
-    let ahead = input.fork();
-    while !(ahead.is_empty() || ahead.peek(Token![;]) || ahead.peek(token::Brace)) {
-        let _ = ahead.parse::<TokenTree>();
-    }
-    if !ahead.peek(token::Brace) {
-        return step(input);
-    }
-    loop {
-        while !input.peek(token::Brace) && input.parse::<TokenTree>().is_ok() {}
-        let _ = input.parse::<TokenTree>();
-        if !input.peek(Token![else]) {
-            break;
-        }
-    }
-    let _ = input.parse::<Option<Token![;]>>();
 }
 
 /// Passes over `{ }` or `< >`.

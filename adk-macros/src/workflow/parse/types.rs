@@ -24,11 +24,21 @@ pub(super) fn is_plain(ty: &Type) -> bool {
     PRIMITIVES.contains(&name.as_str()) || ["String", "Vec", "Option", "Value"].contains(&name.as_str())
 }
 
+/// Whether a word is the name of a type.
+pub(super) fn is_named(word: &str) -> bool {
+    word.starts_with(char::is_uppercase) || PRIMITIVES.contains(&word)
+}
+
+/// A type that is that fault.
+pub(super) fn mistaken(fault: &syn::Error) -> Type {
+    Type::Verbatim(crate::code::mistaken(&fault.to_compile_error()))
+}
+
 /// `: TYPE`, behind a key; with a fault where another type was meant for certain, by which reading goes on.
 pub(super) fn of(input: ParseStream<'_>, key: &Key) -> syn::Result<(Type, Option<syn::Error>)> {
     let text = key.text();
     if !input.peek(Token![:]) || input.peek(Token![::]) {
-        if text.starts_with(char::is_uppercase) || PRIMITIVES.contains(&text.as_str()) {
+        if is_named(&text) {
             return Err(syn::Error::new(
                 key.name.span(),
                 format!(

@@ -16,11 +16,20 @@ fn elsewhere(word: &str) -> Option<&'static str> {
     match word {
         "SequentialAgent" | "sequential" | "seq" => Some("sequence"),
         "ParallelAgent" | "par" | "fork" | "concurrent" | "concurrently" => Some("parallel"),
-        "LoopAgent" | "while" | "repeat" => Some("loop"),
+        "LoopAgent" | "while" | "repeat" | "until" | "do" => Some("loop"),
         "for" | "foreach" | "for_each" | "map" => Some("each"),
-        "if" | "switch" => Some("match"),
+        "if" | "switch" | "when" | "unless" => Some("match"),
         _ => BLOCKS.iter().copied().find(|block| word.eq_ignore_ascii_case(block)),
     }
+}
+
+/// Words behind which other languages have a condition.
+const CONDITIONS: [&str; 6] = ["if", "while", "for", "until", "when", "unless"];
+
+/// Whether a word is the first one of a block, of ours or of another language.
+pub(super) fn opens_block(word: &Ident) -> bool {
+    let is = |known: &&str| word == known;
+    BLOCKS.iter().chain(&CONDITIONS).chain(&["break", "await"]).any(is)
 }
 
 fn near(word: &str) -> Option<&'static str> {
@@ -42,12 +51,13 @@ pub(super) fn opens(input: ParseStream<'_>) -> syn::Result<Option<(Ident, bool)>
     let text = word.to_string();
     let (is_keyword, is_known) = (!input.peek(Ident), BLOCKS.contains(&text.as_str()));
     let has_arguments = ahead.peek(token::Paren);
-    if has_arguments {
-        ahead.parse::<TokenTree>()?;
+    let mut lists_steps = false;
+    if has_arguments && let TokenTree::Group(group) = ahead.parse::<TokenTree>()? {
+        lists_steps = !is_known && elsewhere(&text).is_some() && super::parens::lists_steps(&group);
     }
     let is_block = match text.as_str() {
         _ if is_keyword => is_known || elsewhere(&text).is_some(),
-        _ if at_brackets(&ahead) => true,
+        _ if at_brackets(&ahead) || lists_steps => true,
         // `each item`, but not `each as other`.
         "each" => {
             let element = ahead.peek(Ident::peek_any) && (!ahead.peek(Token![as]) || ahead.peek2(Token![in]));
@@ -57,6 +67,7 @@ pub(super) fn opens(input: ParseStream<'_>) -> syn::Result<Option<(Ident, bool)>
             // `parallel critic` too: two names are no step.
             has_arguments || ahead.peek(Ident) || ahead.peek(Lit) || ahead.peek(token::Bracket)
         }
+        text if CONDITIONS.contains(&text) && (ahead.peek(Ident) || ahead.peek(Token![!])) => true,
         // `mach severity < ... >`, `eahc item in items < ... >`. Only then: to look for what is near takes time.
         _ if has_arguments || !ahead.peek(Ident) => false,
         _ => match near(&text) {
@@ -87,12 +98,12 @@ pub(super) fn slip(input: ParseStream<'_>) -> Option<(Ident, &'static str)> {
 }
 
 impl Parser {
-    /// Which block a word stands for that is none; says so. `None` where an expression of Rust follows.
+    /// Which block a word stands for that is none; says so. `None` where what follows is another language's as well.
     pub(super) fn meant(&mut self, word: &Ident) -> Option<&'static str> {
         let text = word.to_string();
         let near = near(&text);
         let help = match near {
-            _ if text == "if" => {
+            _ if matches!(text.as_str(), "if" | "when" | "unless") => {
                 "a choice is written `match approved < true => publish, false => () >`".to_owned()
             }
             Some(near) => format!("did you mean `{near}`?"),
@@ -102,7 +113,7 @@ impl Parser {
             }
         };
         self.report.at(word.span(), format!("syntax: `{text}` is not a block; help: {help}"));
-        let is_rust = matches!(text.as_str(), "if" | "while" | "for");
-        (!is_rust).then_some(near.unwrap_or("sequence"))
+        let is_foreign = text == "do" || CONDITIONS.contains(&text.as_str());
+        (!is_foreign).then_some(near.unwrap_or("sequence"))
     }
 }
