@@ -10,6 +10,8 @@
 //! call: they may do what a tool may.
 
 mod accept;
+#[doc(hidden)]
+pub mod closure;
 mod context;
 mod hooks;
 mod lists;

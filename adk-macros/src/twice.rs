@@ -15,7 +15,7 @@ use quote::{quote, quote_spanned};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
-use syn::{Attribute, Visibility};
+use syn::{Attribute, DeriveInput, Visibility};
 
 /// What has a name.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -43,6 +43,11 @@ impl First {
     fn is_import(&self) -> bool {
         matches!(self, Self::Plain(Plain { in_types: false, in_values: false, .. }))
     }
+
+    /// Something that has the name among the types.
+    fn is_type(&self) -> bool {
+        matches!(self, Self::Ours(_) | Self::Plain(Plain { in_types: true, .. }))
+    }
 }
 
 /// How a type of ours stands to what else has its name.
@@ -62,20 +67,32 @@ pub(crate) fn stand<'a>(name: &'a Ident, attrs: &[Attribute]) -> Stand<'a> {
     }
 }
 
-/// What a macro makes of a type of that name. Only where its own name is no part of it, it may be `renamed`.
-pub(crate) fn once(
-    name: &Ident,
-    attrs: &[Attribute],
-    renamed: Option<&Visibility>,
-    made: TokenStream,
-) -> TokenStream {
-    match (stand(name, attrs), renamed) {
-        (Stand::Second(bare), _) => {
+/// What a macro makes of a type of that name, which is no part of what it makes.
+pub(crate) fn once(name: &Ident, attrs: &[Attribute], vis: &Visibility, made: TokenStream) -> TokenStream {
+    match stand(name, attrs) {
+        Stand::Second(bare) => {
             let apart = apart(&made);
             quote!(#bare #apart)
         }
-        (Stand::Imported(other), Some(vis)) => {
+        Stand::Imported(other) => {
             let (alias, made) = (other.alias(vis), other.rename(made));
+            quote!(#alias #made)
+        }
+        Stand::Alone => made,
+    }
+}
+
+/// What `#[data]` makes of a type. Its name is a part of what it makes, so that it gets another only where the import is certainly
+/// one of a type, and the program wrong.
+pub(crate) fn data(input: &DeriveInput, made: TokenStream) -> TokenStream {
+    let is_type = || imported(unraw(&input.ident)).is_some_and(|first| first.is_type());
+    match stand(&input.ident, &input.attrs) {
+        Stand::Second(bare) => {
+            let apart = apart(&made);
+            quote!(#bare #apart)
+        }
+        Stand::Imported(other) if input.generics.params.is_empty() && is_type() => {
+            let (alias, made) = (other.alias(&input.vis), other.rename(made));
             quote!(#alias #made)
         }
         _ => made,
@@ -89,8 +106,9 @@ pub(crate) fn function(
     [written, twin, block]: [&TokenStream; 3],
 ) -> TokenStream {
     let first = first(unraw(name), Item::Function, attrs);
-    // Whether an import is one of a function is not known, and a function has no second name.
-    let Some(first) = first.filter(|first| !first.is_import()) else { return quote!(#written #twin #block) };
+    // A function has no second name beside an import, of which it may not be known what it is.
+    let first = first.and_then(|first| if first.is_import() { imported(unraw(name)) } else { Some(first) });
+    let Some(first) = first else { return quote!(#written #twin #block) };
     let bare = named(name, first, Item::Function);
     match first {
         // Nothing else has the name of the type.
@@ -103,6 +121,19 @@ pub(crate) fn function(
             quote!(#bare #apart)
         }
     }
+}
+
+/// What is imported by that name, where files tell it, or macros that were expanded before.
+fn imported(name: String) -> Option<First> {
+    let call = ours()?;
+    let (definition, plain) = call.imported(&name)?;
+    if plain.in_types {
+        TAKEN.lock().ok()?.push((call.file, call.around.bracket, name));
+    }
+    let seen = SEEN.lock().ok()?;
+    let ours = seen.as_ref().and_then(|seen| seen.get(&definition)).and_then(|all| all.first());
+    let plain = (plain.in_types || plain.in_values).then_some(First::Plain(plain));
+    ours.map(|(_, item)| First::Ours(*item)).or(plain)
 }
 
 /// What has the name of a second item.
@@ -132,7 +163,6 @@ fn first(name: String, item: Item, attrs: &[Attribute]) -> Option<First> {
     if attrs.iter().any(|attr| attr.path().is_ident("cfg")) {
         return None;
     }
-    static SEEN: Mutex<Option<Seen>> = Mutex::new(None);
     let call = ours()?;
     let plain = call.plain(&name);
     // Values are no matter to a type.
@@ -148,6 +178,8 @@ fn first(name: String, item: Item, attrs: &[Attribute]) -> Option<First> {
     others.push((own, item));
     found.or_else(|| is_any.then_some(First::Plain(plain)))
 }
+
+static SEEN: Mutex<Option<Seen>> = Mutex::new(None);
 
 /// Types of a plain name that one of ours has as well, by file and bracket.
 static TAKEN: Mutex<Vec<(PathBuf, Place, String)>> = Mutex::new(Vec::new());

@@ -103,7 +103,7 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
             }
         }
     };
-    report.beside(twice::once(&input.ident, &input.attrs, None, all))
+    report.beside(twice::data(&input, all))
 }
 
 /// Tells what stands there twice, of which derives would say it as well, and goes on with the first; whether there is any.

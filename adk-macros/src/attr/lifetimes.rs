@@ -69,7 +69,8 @@ fn borrowed(field: &mut Field) -> bool {
     is_new
 }
 
-pub(super) fn mentions(tokens: TokenStream, words: &[&str]) -> bool {
+/// Whether one of these words stands in it.
+pub(crate) fn mentions(tokens: TokenStream, words: &[&str]) -> bool {
     tokens.into_iter().any(|token| match token {
         TokenTree::Ident(word) => words.iter().any(|one| word == one),
         TokenTree::Group(group) => mentions(group.stream(), words),

@@ -1,8 +1,8 @@
 //! Where a path leads, as far as files tell it for certain: through modules that have no condition, in the file of the call and
 //! in those that `mod name;` loads from the root of the crate on. Nothing is guessed of what stands elsewhere.
 
-use super::items::{Child, Plain};
-use super::{Call, File, Place, Scope, look};
+use super::items::Child;
+use super::{Call, File, Place, Plain, Scope, look};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -39,25 +39,22 @@ impl Call {
 
     /// Whether rustc may propose something of this file for a path that may lead nowhere.
     pub(crate) fn may_be_proposed(&self, path: &[String]) -> bool {
-        let is_there = |(path, bracket, name): &Definition| {
-            let has =
-                |file: Arc<File>| file.items.names.get(bracket).is_some_and(|names| names.contains_key(name));
-            super::file(path).is_some_and(has)
-        };
         let has = |name: &String| self.read.items.names.values().any(|names| names.contains_key(name));
-        path.last().is_some_and(has) && !self.lead(path).iter().any(is_there)
+        path.last().is_some_and(has) && !self.lead(path).iter().any(|one| plain(one).is_some())
     }
 
     /// The type to which a path leads from here, if it is one without parameters that no attribute makes data.
     pub(crate) fn bare(&self, path: &[String]) -> Option<Definition> {
-        let is_bare = |(path, bracket, name): &Definition| {
-            let is_bare = |file: Arc<File>| {
-                let only = Plain { in_types: true, is_bare: true, ..Plain::default() };
-                file.items.names.get(bracket).and_then(|names| names.get(name)) == Some(&only)
-            };
-            super::file(path).is_some_and(is_bare)
-        };
-        self.lead(path).into_iter().find(is_bare)
+        let only = Plain { in_types: true, is_bare: true, ..Plain::default() };
+        self.lead(path).into_iter().find(|one| plain(one) == Some(only))
+    }
+
+    /// What a name is imported from, and what it is there if no macro makes it.
+    pub(crate) fn imported(&self, name: &str) -> Option<(Definition, Plain)> {
+        let own = self.own(name);
+        let definition = self.lead(&[name.to_owned()]).into_iter().find(|one| *one != own)?;
+        let plain = plain(&definition).unwrap_or_default();
+        Some((definition, plain))
     }
 
     /// What is declared elsewhere as it is called here: with the name of its module.
@@ -69,6 +66,12 @@ impl Call {
         let module = at.map(|at| at.name()).unwrap_or_default();
         if module.is_empty() { name.clone() } else { format!("{module}::{name}") }
     }
+}
+
+/// What the file says of a name.
+fn plain((path, bracket, name): &Definition) -> Option<Plain> {
+    let file = super::file(path)?;
+    file.items.names.get(bracket)?.get(name).copied()
 }
 
 /// A bracket of a file.

@@ -5,6 +5,7 @@ mod awaits;
 mod bounds;
 mod build;
 mod choice;
+mod closure;
 mod data;
 mod declared;
 mod docs;
@@ -98,7 +99,7 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> Toke
             #input_output
         };
     };
-    twice::once(name, &tree.attrs, Some(&tree.vis), all)
+    twice::once(name, &tree.attrs, &tree.vis, all)
 }
 
 /// The structs of the keys, and instead of the workflow what is said of its name.

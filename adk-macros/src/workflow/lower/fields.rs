@@ -2,7 +2,7 @@
 
 use super::super::ast::{Callback, Fields, Timeout, Tool};
 use super::super::names;
-use super::{index, numbered, raise};
+use super::{closure, index, numbered, raise};
 use crate::code::read;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, quote};
@@ -145,7 +145,7 @@ pub(super) fn callbacks(to: TokenStream, all: &[Callback]) -> TokenStream {
             _ => "on_error",
         };
         // Under the user's word, so that rustc shows that as what asks for the callback, and not the whole workflow.
-        let method = Ident::new(method, hook.span());
+        let (method, value) = closure::added(Ident::new(method, hook.span()), value);
         quote!(#to.#list.#method(#value);)
     });
     add.collect()

@@ -1,0 +1,32 @@
+//! Closures as callbacks that are wrong: one message for each, under the closure.
+
+use adk::prelude::*;
+
+workflow! {
+    /// Answers.
+    pub Answering(text: String) -> text: String {
+        agent few -> text: String { instruction: "{text}", before_model: |cx| drop(cx) }
+        agent number -> text: String { instruction: "{text}", after_model: |_, _| 3 }
+        agent method -> text: String { instruction: "{text}", before_tool: |_, call| call.nope }
+        agent later -> text: String { instruction: "{text}", after_agent: async |_, _| {} }
+        agent wrong_later -> text: String { instruction: "{text}", on_tool_error: async |_, _, _| 3 }
+        few; number; method; later; wrong_later
+    }
+}
+
+workflow! {
+    /// Answers.
+    pub Holding(text: String) -> text: String {
+        agent held -> text: String {
+            instruction: "{text}",
+            on_model_error: async |_, _, _| {
+                let held = std::rc::Rc::new(1);
+                std::future::ready(()).await;
+                drop(held);
+            },
+        }
+        held
+    }
+}
+
+fn main() {}
