@@ -57,6 +57,7 @@ mod taking {
 
     macro_rules! methods {
         ($($name:ident)*) => {
+            #[allow(clippy::wrong_self_convention, reason = "what takes a value has the name of what borrows it")]
             trait Plain: Sized {
                 $(fn $name(self) {})*
             }

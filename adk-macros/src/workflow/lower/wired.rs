@@ -158,7 +158,7 @@ impl Lower<'_> {
             step.declared().and_then(|number| self.tree.items.agents.get(number)).map(|decl| &decl.kind);
         match kind {
             Some(DeclKind::Llm { .. }) => {
-                quote!(::core::option::Option::Some(__adk::llm::Declared::as_dyn(&self.#field)))
+                quote!(::core::option::Option::Some((&self.#field).as_dyn()))
             }
             Some(DeclKind::Described { .. }) => {
                 quote!(<#alias as __wire::Holding<{ __wire::Probe::<#alias>::DYN }>>::held(&self.#field))
