@@ -201,6 +201,24 @@ pub(crate) fn is_type(name: &str) -> bool {
     ours().is_some_and(|call| call.plain(name).in_types)
 }
 
+/// The name by which code of ours holds what the user calls so: its own, unless a constant around has it, which a pattern would
+/// compare with.
+pub(crate) fn binding(name: &Ident) -> Ident {
+    let plain = unraw(name);
+    let is_constant = |call: Call| {
+        let known = call.plain(&plain);
+        known.in_values && !known.is_function
+    };
+    match ours().is_some_and(is_constant) {
+        true => quote::format_ident!("__{}", plain, span = proc_macro2::Span::call_site()),
+        false => {
+            let mut bound = name.clone();
+            bound.set_span(proc_macro2::Span::call_site());
+            bound
+        }
+    }
+}
+
 /// The call of a macro of ours that is expanded, if nobody can have put it elsewhere.
 pub(crate) fn ours() -> Option<Call> {
     let is_given = |call: &Call| matches!(call.around.scope, Scope::Call(_));

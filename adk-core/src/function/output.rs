@@ -68,14 +68,14 @@ impl<T, E> Tag<Result<T, E>> {
     ///
     /// # Errors
     /// The function's own.
-    pub fn ok(self, output: Result<T, E>) -> Result<T, E> {
+    pub fn __ok(self, output: Result<T, E>) -> Result<T, E> {
         output
     }
 }
 
 impl<R: Flowing> Tag<R> {
     /// Takes the `Flow` off.
-    pub fn flow(self, output: R) -> (R::Value, Flow) {
+    pub fn __flow(self, output: R) -> (R::Value, Flow) {
         output.split()
     }
 }
@@ -104,7 +104,7 @@ impl<T> Maybe for Option<T> {
 
 impl<R: Maybe> Tag<R> {
     /// It is written, perhaps.
-    pub fn value(self, output: R) -> Option<R::Value> {
+    pub fn __value(self, output: R) -> Option<R::Value> {
         output.maybe()
     }
 }
@@ -115,17 +115,17 @@ pub trait AnyOutput<T>: Sized {
     ///
     /// # Errors
     /// None.
-    fn ok(self, output: T) -> Result<T, Infallible> {
+    fn __ok(self, output: T) -> Result<T, Infallible> {
         Ok(output)
     }
 
     /// It has no `Flow`.
-    fn flow(self, output: T) -> (T, Flow) {
+    fn __flow(self, output: T) -> (T, Flow) {
         (output, Flow::Continue)
     }
 
     /// It is written.
-    fn value(self, output: T) -> Option<T> {
+    fn __value(self, output: T) -> Option<T> {
         Some(output)
     }
 }

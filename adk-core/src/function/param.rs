@@ -8,7 +8,7 @@ use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// A parameter of type `P`: `StateRead::load(Arg::<P>::NEW.slot(), cx, "key")?`, then `.give()`.
+/// A parameter of type `P`: `StateRead::load(Arg::<P>::NEW.__slot(), cx, "key")?`, then `.__give()`.
 #[derive(Debug)]
 pub struct Arg<P>(PhantomData<fn() -> P>);
 
@@ -59,63 +59,63 @@ pub struct Misplaced(Infallible);
 
 impl<T> Owned<T> {
     /// The argument.
-    pub fn give(self) -> T {
+    pub fn __give(self) -> T {
         self.0
     }
 }
 
 impl<T> Borrowed<T> {
     /// The argument.
-    pub fn give(&self) -> &T {
+    pub fn __give(&self) -> &T {
         &self.0
     }
 }
 
 impl<T> Maybe<T> {
     /// The argument.
-    pub fn give(&self) -> Option<&T> {
+    pub fn __give(&self) -> Option<&T> {
         self.0.as_ref()
     }
 }
 
 impl<T> MaybeList<T> {
     /// The argument.
-    pub fn give(&self) -> Option<&[T]> {
+    pub fn __give(&self) -> Option<&[T]> {
         self.0.as_deref()
     }
 }
 
 impl Text {
     /// The argument.
-    pub fn give(&self) -> &str {
+    pub fn __give(&self) -> &str {
         self.0.as_str().unwrap_or_default()
     }
 }
 
 impl MaybeText {
     /// The argument.
-    pub fn give(&self) -> Option<&str> {
+    pub fn __give(&self) -> Option<&str> {
         self.0.as_deref().and_then(Value::as_str)
     }
 }
 
 impl Json {
     /// The argument.
-    pub fn give(&self) -> &Value {
+    pub fn __give(&self) -> &Value {
         &self.0
     }
 }
 
 impl<'a> Lent<'a> {
     /// The argument.
-    pub fn give(self) -> &'a mut Context {
+    pub fn __give(self) -> &'a mut Context {
         self.0
     }
 }
 
 impl Misplaced {
     /// Never called.
-    pub fn give(self) -> &'static mut Context {
+    pub fn __give(self) -> &'static mut Context {
         match self.0 {}
     }
 }
@@ -123,12 +123,12 @@ impl Misplaced {
 /// What the first parameter says about how the function runs.
 pub trait Held: Sized {
     /// Without a context it is one step.
-    fn begin(self, _: &mut Context) -> (Self, Recorded) {
+    fn __begin(self, _: &mut Context) -> (Self, Recorded) {
         (self, Recorded)
     }
 
     /// The same for a function that blocks.
-    fn begin_blocking(self, _: &mut Context) -> (Self, Recorded) {
+    fn __begin_blocking(self, _: &mut Context) -> (Self, Recorded) {
         (self, Recorded)
     }
 }
@@ -143,19 +143,19 @@ impl Held for Json {}
 
 impl Lend {
     /// With a context the function takes its own steps.
-    pub fn begin(self, cx: &mut Context) -> (Lent<'_>, Direct) {
+    pub fn __begin(self, cx: &mut Context) -> (Lent<'_>, Direct) {
         (Lent(cx), Direct)
     }
 
     /// Refused by a const; here so that there is one message only.
     #[allow(clippy::missing_panics_doc, reason = "never called")]
-    pub fn begin_blocking(self, _: &mut Context) -> (Misplaced, Recorded) {
+    pub fn __begin_blocking(self, _: &mut Context) -> (Misplaced, Recorded) {
         unreachable!("`blocking` with a context does not compile")
     }
 
     /// Refused by a const; here so that there is one message only.
     #[allow(clippy::missing_panics_doc, reason = "never called")]
-    pub fn give(self) -> &'static mut Context {
+    pub fn __give(self) -> &'static mut Context {
         unreachable!("a context that is not the first parameter does not compile")
     }
 }
@@ -185,14 +185,14 @@ impl<T: DeserializeOwned> Decode<T> {
 
 impl Arg<&mut Context> {
     /// Nothing is read.
-    pub fn slot(self) -> Slot<(), Lend> {
+    pub fn __slot(self) -> Slot<(), Lend> {
         Slot(|_, _, _| Ok(Lend))
     }
 }
 
 impl Arg<&str> {
     /// Reads a text.
-    pub fn slot(self) -> Slot<String, Text> {
+    pub fn __slot(self) -> Slot<String, Text> {
         Slot(|_, cx, key| {
             let value = required(cx, key)?;
             match value.is_string() {
@@ -205,7 +205,7 @@ impl Arg<&str> {
 
 impl Arg<Option<&str>> {
     /// Reads a text, if there is one.
-    pub fn slot(self) -> Slot<String, MaybeText> {
+    pub fn __slot(self) -> Slot<String, MaybeText> {
         Slot(|_, cx, key| match optional(cx, key) {
             Some(value) if !value.is_string() => Err(not_text(cx, key, &value)),
             value => Ok(MaybeText(value)),
@@ -215,14 +215,14 @@ impl Arg<Option<&str>> {
 
 impl Arg<&Value> {
     /// Reads any value.
-    pub fn slot(self) -> Slot<Value, Json> {
+    pub fn __slot(self) -> Slot<Value, Json> {
         Slot(|_, cx, key| required(cx, key).map(Json))
     }
 }
 
 impl<T> Arg<&[T]> {
     /// Reads a list.
-    pub fn slot(self) -> Slot<T, Borrowed<Vec<T>>> {
+    pub fn __slot(self) -> Slot<T, Borrowed<Vec<T>>> {
         Slot(|decode, cx, key| {
             let value = required(cx, key)?;
             (decode.many)(cx, key, &value).map(Borrowed)
@@ -232,7 +232,7 @@ impl<T> Arg<&[T]> {
 
 impl<T> Arg<Option<&[T]>> {
     /// Reads a list, if there is one.
-    pub fn slot(self) -> Slot<T, MaybeList<T>> {
+    pub fn __slot(self) -> Slot<T, MaybeList<T>> {
         Slot(|decode, cx, key| {
             let value = optional(cx, key);
             value.map(|value| (decode.many)(cx, key, &value)).transpose().map(MaybeList)
@@ -242,7 +242,7 @@ impl<T> Arg<Option<&[T]>> {
 
 impl<T> Arg<Option<&T>> {
     /// Reads a value, if there is one.
-    pub fn slot(self) -> Slot<T, Maybe<T>> {
+    pub fn __slot(self) -> Slot<T, Maybe<T>> {
         Slot(|decode, cx, key| {
             let value = optional(cx, key);
             value.map(|value| (decode.one)(cx, key, &value)).transpose().map(Maybe)
@@ -256,13 +256,13 @@ pub trait LoadMaybe<T> {
     type Held;
 
     /// Reads the key.
-    fn slot(self) -> Slot<T, Self::Held>;
+    fn __slot(self) -> Slot<T, Self::Held>;
 }
 
 impl<T> LoadMaybe<T> for Arg<Option<T>> {
     type Held = Owned<Option<T>>;
 
-    fn slot(self) -> Slot<T, Self::Held> {
+    fn __slot(self) -> Slot<T, Self::Held> {
         Slot(|decode, cx, key| {
             let value = optional(cx, key);
             value.map(|value| (decode.one)(cx, key, &value)).transpose().map(Owned)
@@ -273,7 +273,7 @@ impl<T> LoadMaybe<T> for Arg<Option<T>> {
 impl<T> LoadMaybe<T> for Arg<&T> {
     type Held = Borrowed<T>;
 
-    fn slot(self) -> Slot<T, Self::Held> {
+    fn __slot(self) -> Slot<T, Self::Held> {
         Slot(|decode, cx, key| {
             let value = required(cx, key)?;
             (decode.one)(cx, key, &value).map(Borrowed)
@@ -284,11 +284,11 @@ impl<T> LoadMaybe<T> for Arg<&T> {
 /// Any other `T`, found last since it takes a reference.
 pub trait LoadPlain<T> {
     /// Reads the key.
-    fn slot(self) -> Slot<T, Owned<T>>;
+    fn __slot(self) -> Slot<T, Owned<T>>;
 }
 
 impl<T> LoadPlain<T> for &Arg<T> {
-    fn slot(self) -> Slot<T, Owned<T>> {
+    fn __slot(self) -> Slot<T, Owned<T>> {
         Slot(|decode, cx, key| {
             let value = required(cx, key)?;
             (decode.one)(cx, key, &value).map(Owned)

@@ -244,14 +244,14 @@ fn numbered(input: &DeriveInput, private: &TokenStream) -> TokenStream {
         #[automatically_derived]
         impl #with_bounds #private::typed::Numbered for #name #arguments #conditions {
             const NUMBER: u64 = {
-                let number = #private::typed::of_name(::core::concat!(
+                let __number = #private::typed::of_name(::core::concat!(
                     ::core::module_path!(), "::", #text, " ", #origin, " ", ::core::line!(), ":", ::core::column!()
                 ));
-                #(let number = #private::typed::with(
-                    number,
+                #(let __number = #private::typed::with(
+                    __number,
                     <#parameters as #private::typed::Numbered>::NUMBER,
                 );)*
-                number
+                __number
             };
         }
     }

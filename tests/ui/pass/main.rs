@@ -46,6 +46,8 @@ mod name_invalid;
 mod name_reserved;
 #[path = "output-missing.rs"]
 mod output_missing;
+#[path = "plain-names.rs"]
+mod plain_names;
 #[path = "syntax.rs"]
 mod syntax;
 #[path = "tool-argument.rs"]

@@ -102,14 +102,14 @@ impl<T> Tag<Result<T, ToolError>> {
     ///
     /// # Errors
     /// The tool's own.
-    pub fn ok(self, output: Result<T, ToolError>) -> Result<T, Failure<Infallible>> {
+    pub fn __ok(self, output: Result<T, ToolError>) -> Result<T, Failure<Infallible>> {
         output.map_err(Failure::Known)
     }
 }
 
 impl<R: Flowing> Tag<R> {
     /// Takes the `Flow` off.
-    pub fn flow(self, output: R) -> (R::Value, Flow) {
+    pub fn __flow(self, output: R) -> (R::Value, Flow) {
         output.split()
     }
 }
@@ -120,11 +120,11 @@ pub trait ResultOutput<T, E> {
     ///
     /// # Errors
     /// The tool's own.
-    fn ok(self, output: Result<T, E>) -> Result<T, Failure<E>>;
+    fn __ok(self, output: Result<T, E>) -> Result<T, Failure<E>>;
 }
 
 impl<T, E> ResultOutput<T, E> for Tag<Result<T, E>> {
-    fn ok(self, output: Result<T, E>) -> Result<T, Failure<E>> {
+    fn __ok(self, output: Result<T, E>) -> Result<T, Failure<E>> {
         output.map_err(Failure::Other)
     }
 }
@@ -135,12 +135,12 @@ pub trait AnyOutput<T>: Sized {
     ///
     /// # Errors
     /// None.
-    fn ok(self, output: T) -> Result<T, Failure<Infallible>> {
+    fn __ok(self, output: T) -> Result<T, Failure<Infallible>> {
         Ok(output)
     }
 
     /// It has no `Flow`.
-    fn flow(self, output: T) -> (T, Flow) {
+    fn __flow(self, output: T) -> (T, Flow) {
         (output, Flow::Continue)
     }
 }

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::marker::PhantomData;
 
-/// A parameter of type `P`: `ToolArg::arg(Arg::<P>::NEW.slot())` says how to declare and how to read it.
+/// A parameter of type `P`: `ToolArg::arg(Arg::<P>::NEW.__slot())` says how to declare and how to read it.
 #[derive(Debug)]
 pub struct Arg<P>(PhantomData<fn() -> P>);
 
@@ -41,7 +41,7 @@ impl<T> Handle<T> {
         }
     }
 
-    fn take(&self, call: &mut Call<'_>, name: &str) -> Result<T, ToolError> {
+    fn __take(&self, call: &mut Call<'_>, name: &str) -> Result<T, ToolError> {
         match self.value(call, name)? {
             Some(value) => Ok(value),
             None if self.optional => decode::arg(name, Value::Null, call.schema(name), self.decode),
@@ -49,7 +49,12 @@ impl<T> Handle<T> {
         }
     }
 
-    fn take_or(&self, call: &mut Call<'_>, name: &str, default: impl FnOnce() -> T) -> Result<T, ToolError> {
+    fn __take_or(
+        &self,
+        call: &mut Call<'_>,
+        name: &str,
+        default: impl FnOnce() -> T,
+    ) -> Result<T, ToolError> {
         if call.args.get(name).is_some_and(Value::is_null) {
             return Ok(default());
         }
@@ -80,21 +85,21 @@ macro_rules! arguments {
             ///
             /// # Errors
             /// When it is missing or of another type.
-            pub fn take(&self, call: &mut Call<'_>, name: &str) -> Result<$held, ToolError> {
-                self.0.take(call, name).map($wrap)
+            pub fn __take(&self, call: &mut Call<'_>, name: &str) -> Result<$held, ToolError> {
+                self.0.__take(call, name).map($wrap)
             }
 
             /// Reads the argument, or takes the default.
             ///
             /// # Errors
             /// When it is of another type.
-            pub fn take_or(
+            pub fn __take_or(
                 &self,
                 call: &mut Call<'_>,
                 name: &str,
                 default: impl FnOnce() -> $of,
             ) -> Result<$held, ToolError> {
-                self.0.take_or(call, name, default).map($wrap)
+                self.0.__take_or(call, name, default).map($wrap)
             }
         }
 
@@ -131,21 +136,21 @@ pub struct MaybeText(Option<String>);
 
 impl<T> Owned<T> {
     /// The argument.
-    pub fn give(self) -> T {
+    pub fn __give(self) -> T {
         self.0
     }
 }
 
 impl<T> Borrowed<T> {
     /// The argument.
-    pub fn give(&self) -> &T {
+    pub fn __give(&self) -> &T {
         &self.0
     }
 }
 
 impl MaybeText {
     /// The argument.
-    pub fn give(&self) -> Option<&str> {
+    pub fn __give(&self) -> Option<&str> {
         self.0.as_deref()
     }
 }
@@ -168,14 +173,14 @@ pub struct LentShared<'a>(&'a ToolContext);
 
 impl<'a> Lent<'a> {
     /// The argument.
-    pub fn give(self) -> &'a mut ToolContext {
+    pub fn __give(self) -> &'a mut ToolContext {
         self.0
     }
 }
 
 impl<'a> LentShared<'a> {
     /// The argument.
-    pub fn give(self) -> &'a ToolContext {
+    pub fn __give(self) -> &'a ToolContext {
         self.0
     }
 }
@@ -185,7 +190,7 @@ impl ContextArg {
     ///
     /// # Errors
     /// When another parameter has taken it, which a const has refused.
-    pub fn take<'a>(&self, call: &mut Call<'a>, _: &str) -> Result<Lent<'a>, ToolError> {
+    pub fn __take<'a>(&self, call: &mut Call<'a>, _: &str) -> Result<Lent<'a>, ToolError> {
         call.cx.take().map(Lent).ok_or_else(taken)
     }
 }
@@ -195,7 +200,7 @@ impl SharedContextArg {
     ///
     /// # Errors
     /// When another parameter has taken it, which a const has refused.
-    pub fn take<'a>(&self, call: &mut Call<'a>, _: &str) -> Result<LentShared<'a>, ToolError> {
+    pub fn __take<'a>(&self, call: &mut Call<'a>, _: &str) -> Result<LentShared<'a>, ToolError> {
         call.cx.take().map(|cx| LentShared(cx)).ok_or_else(taken)
     }
 }
@@ -247,35 +252,35 @@ impl<T: DeserializeOwned + JsonSchema> Handles<T> {
 
 impl Arg<&mut ToolContext> {
     /// No argument.
-    pub fn slot(self) -> Slot<(), ContextArg> {
+    pub fn __slot(self) -> Slot<(), ContextArg> {
         Slot(|_| ContextArg)
     }
 }
 
 impl Arg<&ToolContext> {
     /// No argument.
-    pub fn slot(self) -> Slot<(), SharedContextArg> {
+    pub fn __slot(self) -> Slot<(), SharedContextArg> {
         Slot(|_| SharedContextArg)
     }
 }
 
 impl Arg<&str> {
     /// A text.
-    pub fn slot(self) -> Slot<String, BorrowedArg<String>> {
+    pub fn __slot(self) -> Slot<String, BorrowedArg<String>> {
         Slot(|handles| BorrowedArg((handles.one)()))
     }
 }
 
 impl Arg<Option<&str>> {
     /// A text, perhaps.
-    pub fn slot(self) -> Slot<String, MaybeTextArg> {
+    pub fn __slot(self) -> Slot<String, MaybeTextArg> {
         Slot(|handles| MaybeTextArg((handles.maybe)()))
     }
 }
 
 impl<T> Arg<&[T]> {
     /// A list.
-    pub fn slot(self) -> Slot<T, BorrowedArg<Vec<T>>> {
+    pub fn __slot(self) -> Slot<T, BorrowedArg<Vec<T>>> {
         Slot(|handles| BorrowedArg((handles.many)()))
     }
 }
@@ -286,13 +291,13 @@ pub trait ArgMaybe<T> {
     type Held;
 
     /// The argument.
-    fn slot(self) -> Slot<T, Self::Held>;
+    fn __slot(self) -> Slot<T, Self::Held>;
 }
 
 impl<T> ArgMaybe<T> for Arg<Option<T>> {
     type Held = OwnedArg<Option<T>>;
 
-    fn slot(self) -> Slot<T, Self::Held> {
+    fn __slot(self) -> Slot<T, Self::Held> {
         Slot(|handles| OwnedArg((handles.maybe)()))
     }
 }
@@ -300,7 +305,7 @@ impl<T> ArgMaybe<T> for Arg<Option<T>> {
 impl<T> ArgMaybe<T> for Arg<&T> {
     type Held = BorrowedArg<T>;
 
-    fn slot(self) -> Slot<T, Self::Held> {
+    fn __slot(self) -> Slot<T, Self::Held> {
         Slot(|handles| BorrowedArg((handles.one)()))
     }
 }
@@ -308,11 +313,11 @@ impl<T> ArgMaybe<T> for Arg<&T> {
 /// Any other `T`, found last since it takes a reference.
 pub trait ArgPlain<T> {
     /// The argument.
-    fn slot(self) -> Slot<T, OwnedArg<T>>;
+    fn __slot(self) -> Slot<T, OwnedArg<T>>;
 }
 
 impl<T> ArgPlain<T> for &Arg<T> {
-    fn slot(self) -> Slot<T, OwnedArg<T>> {
+    fn __slot(self) -> Slot<T, OwnedArg<T>> {
         Slot(|handles| OwnedArg((handles.one)()))
     }
 }

@@ -9,24 +9,24 @@ pub struct InstructionOf<T>(pub T);
 
 impl InstructionOf<&'static str> {
     /// The prompt.
-    pub const fn prompt(&self) -> &'static str {
+    pub const fn __prompt(&self) -> &'static str {
         self.0
     }
 
     /// The instruction.
-    pub fn make(self) -> Instruction {
+    pub fn __make(self) -> Instruction {
         Instruction::from(self.0)
     }
 }
 
 impl<R, F: Fn(ReadonlyContext) -> R + Send + Sync + 'static> InstructionOf<F> {
     /// A function has no prompt: what it reads is not known.
-    pub const fn prompt(&self) -> &'static str {
+    pub const fn __prompt(&self) -> &'static str {
         ""
     }
 
     /// The instruction.
-    pub fn make<M>(self) -> Instruction
+    pub fn __make<M>(self) -> Instruction
     where
         R: Instructs<M>,
     {
@@ -45,7 +45,7 @@ pub trait IsInstruction {}
 /// once.
 pub trait NoInstruction<T>: Sized {
     /// Does not compile.
-    fn prompt(&self) -> &'static str
+    fn __prompt(&self) -> &'static str
     where
         T: IsInstruction,
     {
@@ -53,7 +53,7 @@ pub trait NoInstruction<T>: Sized {
     }
 
     /// Never called.
-    fn make(self) -> Instruction {
+    fn __make(self) -> Instruction {
         Instruction::from("")
     }
 }

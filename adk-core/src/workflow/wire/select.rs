@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::marker::PhantomData;
 
-/// Reads a key of type `T` for a `match`: `(&Reader::<T>::NEW).read("severity", value)`.
+/// Reads a key of type `T` for a `match`: `(&Reader::<T>::NEW).__read("severity", value)`.
 ///
 /// A `String` is read as `&str`, so that patterns of text fit; an inherent method wins over that of [`ReadPlain`].
 #[derive(Debug)]
@@ -24,7 +24,7 @@ impl Reader<String> {
     ///
     /// # Errors
     /// When it holds no text.
-    pub fn read<'v>(&self, key: &str, value: &'v Value) -> Result<&'v str> {
+    pub fn __read<'v>(&self, key: &str, value: &'v Value) -> Result<&'v str> {
         decode(key, value)
     }
 }
@@ -35,7 +35,7 @@ impl Reader<Absent> {
     ///
     /// # Errors
     /// When it is of another type.
-    pub fn read<'v, T: Deserialize<'v>>(&self, key: &str, value: &'v Value) -> Result<T> {
+    pub fn __read<'v, T: Deserialize<'v>>(&self, key: &str, value: &'v Value) -> Result<T> {
         decode(key, value)
     }
 }
@@ -45,7 +45,7 @@ impl Reader<Absent> {
     ///
     /// # Errors
     /// None: it is there.
-    pub fn any<'v>(&self, _key: &str, value: &'v Value) -> Result<&'v Value> {
+    pub fn __any<'v>(&self, _key: &str, value: &'v Value) -> Result<&'v Value> {
         Ok(value)
     }
 }
@@ -58,19 +58,19 @@ pub trait ReadPlain {
     ///
     /// # Errors
     /// When it is of another type.
-    fn read(&self, key: &str, value: &Value) -> Result<Self::Value>;
+    fn __read(&self, key: &str, value: &Value) -> Result<Self::Value>;
     /// The same.
     ///
     /// # Errors
     /// When it is of another type.
-    fn any(&self, key: &str, value: &Value) -> Result<Self::Value> {
-        self.read(key, value)
+    fn __any(&self, key: &str, value: &Value) -> Result<Self::Value> {
+        self.__read(key, value)
     }
 }
 
 impl<T: DeserializeOwned> ReadPlain for Reader<T> {
     type Value = T;
-    fn read(&self, key: &str, value: &Value) -> Result<T> {
+    fn __read(&self, key: &str, value: &Value) -> Result<T> {
         decode(key, value)
     }
 }
@@ -101,7 +101,7 @@ pub trait ReadNothing<T> {
     ///
     /// # Errors
     /// When it is of another type.
-    fn read(&self, key: &str, value: &Value) -> Result<T>
+    fn __read(&self, key: &str, value: &Value) -> Result<T>
     where
         T: Matched,
     {
@@ -111,7 +111,7 @@ pub trait ReadNothing<T> {
     ///
     /// # Errors
     /// When it is of another type.
-    fn any(&self, key: &str, value: &Value) -> Result<T>
+    fn __any(&self, key: &str, value: &Value) -> Result<T>
     where
         T: Matched,
     {
@@ -130,15 +130,15 @@ mod tests {
     #[test]
     fn text_is_borrowed_and_everything_else_is_decoded() {
         let (text, number) = (json!("high"), json!(7));
-        assert_eq!(Reader::<String>::NEW.read("severity", &text).unwrap(), "high");
-        assert_eq!(Reader::<u8>::NEW.read("tier", &number).unwrap(), 7);
-        let any: &str = Reader::<Absent>::NEW.read("severity", &text).unwrap();
+        assert_eq!(Reader::<String>::NEW.__read("severity", &text).unwrap(), "high");
+        assert_eq!(Reader::<u8>::NEW.__read("tier", &number).unwrap(), 7);
+        let any: &str = Reader::<Absent>::NEW.__read("severity", &text).unwrap();
         assert_eq!(any, "high");
-        assert_eq!(Reader::<Absent>::NEW.any("severity", &text).unwrap(), "high");
-        assert_eq!(Reader::<u8>::NEW.any("tier", &number).unwrap(), 7);
-        let error = Reader::<u8>::NEW.read("tier", &text).unwrap_err();
+        assert_eq!(Reader::<Absent>::NEW.__any("severity", &text).unwrap(), "high");
+        assert_eq!(Reader::<u8>::NEW.__any("tier", &number).unwrap(), 7);
+        let error = Reader::<u8>::NEW.__read("tier", &text).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::KeyType);
         assert!(error.to_string().contains("`tier` does not hold a `u8`"), "{error}");
-        assert!(Reader::<String>::NEW.read("severity", &number).is_err());
+        assert!(Reader::<String>::NEW.__read("severity", &number).is_err());
     }
 }

@@ -35,7 +35,7 @@ pub fn given<T>(value: T) -> Given<T> {
 /// such as [`ValueOf`] says none.
 impl Given<String> {
     /// The value.
-    pub fn itself(self) -> String {
+    pub fn __itself(self) -> String {
         self.0
     }
 }
@@ -45,12 +45,12 @@ pub trait Itself {
     /// Its type.
     type Value;
     /// The value.
-    fn itself(self) -> Self::Value;
+    fn __itself(self) -> Self::Value;
 }
 
 impl<T> Itself for Given<T> {
     type Value = T;
-    fn itself(self) -> T {
+    fn __itself(self) -> T {
         self.0
     }
 }

@@ -173,15 +173,15 @@ fn run(function: &Function, args: &AgentArgs, names: &Names, keys: &Keys) -> Tok
             false => "as __adk::function::StateRead>::load",
         };
         let (start, load) = (code!("let {local} ="), read(load));
-        let (arg, rest) = (read("__adk::function::Arg"), code!("NEW.slot(), __adk_cx, {key:?}"));
+        let (arg, rest) = (read("__adk::function::Arg"), code!("NEW.__slot(), __adk_cx, {key:?}"));
         let ty = kept(&ty);
         quote!(#start <#place #load(#arg::<#ty>::#rest)?;)
     });
     let blocking = args.blocking.filter(|_| function.sig.asyncness.is_none());
     let begin = match (locals.first(), blocking) {
         (None, _) => read("let __adk_how = __adk::function::Recorded;"),
-        (Some(first), None) => code!("let ({first}, __adk_how) = {first}.begin(__adk_cx);"),
-        (Some(first), Some(_)) => code!("let ({first}, __adk_how) = {first}.begin_blocking(__adk_cx);"),
+        (Some(first), None) => code!("let ({first}, __adk_how) = {first}.__begin(__adk_cx);"),
+        (Some(first), Some(_)) => code!("let ({first}, __adk_how) = {first}.__begin_blocking(__adk_cx);"),
     };
     let wait = function.sig.asyncness.map_or("", |_| ".await");
     // So are one that none can be written with, and what is no error.
@@ -192,21 +192,21 @@ fn run(function: &Function, args: &AgentArgs, names: &Names, keys: &Keys) -> Tok
             let place = types::returned(&function.sig.output).and_then(kept_otherwise);
             let place = place.unwrap_or_else(|| quote_spanned!(value=> _));
             let write = read(
-                "as __adk::function::StateWrite>::json(__adk::function::tag(&__adk_out).value(__adk_out))?",
+                "as __adk::function::StateWrite>::json(__adk::function::tag(&__adk_out).__value(__adk_out))?",
             );
             quote!(<#place #write)
         }
         None => quote!(::core::option::Option::None),
     };
-    let given: String = locals.iter().map(|local| format!("{local}.give(),")).collect();
+    let given: String = locals.iter().map(|local| format!("{local}.__give(),")).collect();
     let called = code!(
         "let __adk_out = {name}({given}) {wait};
-        let __adk_out = __adk::function::tag(&__adk_out).ok(__adk_out);
+        let __adk_out = __adk::function::tag(&__adk_out).__ok(__adk_out);
         let __adk_out ="
     );
     let failed = read(
         "as __adk::function::AgentFailure>::ok(__adk_out)?;
-        let (__adk_out, __adk_flow) = __adk::function::tag(&__adk_out).flow(__adk_out);",
+        let (__adk_out, __adk_flow) = __adk::function::tag(&__adk_out).__flow(__adk_out);",
     );
     let done = read("__adk::function::Done::new");
     let call = quote!(#called <#error #failed ::core::result::Result::Ok(#done(#value, __adk_flow)));

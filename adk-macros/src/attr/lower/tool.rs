@@ -152,7 +152,7 @@ fn handle(param: &Param) -> TokenStream {
         false => quote!(ToolArg),
     };
     let ty = kept(&ty);
-    quote!(<#place as __adk::args::#of>::arg(__adk::args::Arg::<#ty>::NEW.slot()))
+    quote!(<#place as __adk::args::#of>::arg(__adk::args::Arg::<#ty>::NEW.__slot()))
 }
 
 /// The value of `#[default(...)]`: a text serves for a `String`.
@@ -187,9 +187,9 @@ fn call(function: &Function, args: &ToolArgs, names: &Names) -> TokenStream {
         match &param.default {
             Some((_, value)) => {
                 let value = default(value);
-                quote!(let #local = #handle.take_or(&mut __adk_call, #key, || #value)?;)
+                quote!(let #local = #handle.__take_or(&mut __adk_call, #key, || #value)?;)
             }
-            None => quote!(let #local = #handle.take(&mut __adk_call, #key)?;),
+            None => quote!(let #local = #handle.__take(&mut __adk_call, #key)?;),
         }
     });
     let wait = function.sig.asyncness.map(|_| quote!(.await));
@@ -200,9 +200,9 @@ fn call(function: &Function, args: &ToolArgs, names: &Names) -> TokenStream {
     let value = value.unwrap_or_else(|| quote_spanned!(place=> _));
     let body = quote! {
         #(#takes)*
-        let __adk_out = #name(#(#locals.give()),*) #wait;
-        let __adk_out = <#error as __adk::args::ToolFailure>::ok(__adk::args::tag(&__adk_out).ok(__adk_out))?;
-        let (__adk_out, __adk_flow) = __adk::args::tag(&__adk_out).flow(__adk_out);
+        let __adk_out = #name(#(#locals.__give()),*) #wait;
+        let __adk_out = <#error as __adk::args::ToolFailure>::ok(__adk::args::tag(&__adk_out).__ok(__adk_out))?;
+        let (__adk_out, __adk_flow) = __adk::args::tag(&__adk_out).__flow(__adk_out);
         let __adk_out = <#value as __adk::args::ToolOutput>::json(__adk_out)?;
         ::core::result::Result::Ok(__adk::args::Done::new(__adk_out, __adk_flow))
     };

@@ -95,7 +95,7 @@ fn impls(name: &proc_macro2::Ident) -> TokenStream {
         "impl __adk::MadeByMacro for {name} {{
             const META: &'static __adk::AgentMeta<'static> = <{name} as __adk::llm::Declares<0>>::META;
             fn made(&self) -> __adk::Making<'_> {{
-                __adk::Making::Agent(self.agent.as_dyn())
+                __adk::Making::Agent(__adk::llm::Declared::as_dyn(&self.agent))
             }}
         }}
         impl ::core::default::Default for {name} {{
@@ -115,8 +115,8 @@ fn impls(name: &proc_macro2::Ident) -> TokenStream {
             }}
         }}
         impl ::core::fmt::Debug for {name} {{
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {{
-                ::core::fmt::Debug::fmt(&self.agent, f)
+            fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {{
+                ::core::fmt::Debug::fmt(&self.agent, __f)
             }}
         }}"
     )

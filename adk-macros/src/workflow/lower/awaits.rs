@@ -33,8 +33,8 @@ impl Lower<'_> {
                 let value = value_of(typed, value);
                 quote! {
                     .otherwise(|| {
-                        fn value() -> #ty { #value }
-                        <#kept as __wire::Awaitable>::json(&value())
+                        fn __value() -> #ty { #value }
+                        <#kept as __wire::Awaitable>::json(&__value())
                     })
                 }
             });

@@ -1,7 +1,6 @@
 //! How a workflow is made: `Default`, and `new` where the caller supplies agents.
 
 use super::super::ast::DeclKind;
-use super::super::names;
 use super::super::plan::What;
 use super::fields::callbacks;
 use super::{Lower, numbered};
@@ -23,7 +22,7 @@ impl Lower<'_> {
                 step.declared().and_then(|number| self.tree.items.agents.get(number).zip(Some(number)));
             match decl.map(|(decl, number)| (&decl.kind, number)) {
                 Some((DeclKind::Given { ty }, number)) => {
-                    let parameter = names::unspanned(field);
+                    let parameter = crate::twice::binding(field);
                     parameters.push((number, quote!(#parameter: #ty)));
                     given.push(quote!(#field: #parameter));
                     made.push(quote!(#field: ::core::default::Default::default()));
@@ -34,7 +33,7 @@ impl Lower<'_> {
                 Some((DeclKind::Described { ty, .. }, number)) => {
                     let alias = numbered("Agent", i);
                     let meta = numbered("DESCRIBED", number);
-                    let parameter = names::unspanned(field);
+                    let parameter = crate::twice::binding(field);
                     parameters.push((number, quote!(#parameter: #ty)));
                     given.push(quote!(#field: #parameter));
                     let held = quote!(__wire::Holding<{ __wire::Probe::<#alias>::DYN }>);
@@ -45,8 +44,8 @@ impl Lower<'_> {
             }
             let value = match step.what {
                 What::Block(block) if !block.callbacks.is_empty() => {
-                    let declare = callbacks(quote!(of), &block.callbacks);
-                    quote!(__wire::block(|of: &mut __wire::Declaring<'_>| { #declare }))
+                    let declare = callbacks(quote!(&mut *__of), &block.callbacks);
+                    quote!(__wire::block(|__of: &mut __wire::Declaring<'_>| { #declare }))
                 }
                 What::Path(_) => {
                     let (path, make) =
@@ -97,8 +96,9 @@ impl Lower<'_> {
             #default
             #new
             impl ::core::fmt::Debug for #name {
-                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                    f.debug_struct(::core::stringify!(#name)).finish_non_exhaustive()
+                fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut __shown = ::core::fmt::Formatter::debug_struct(__f, ::core::stringify!(#name));
+                    ::core::fmt::DebugStruct::finish_non_exhaustive(&mut __shown)
                 }
             }
         }

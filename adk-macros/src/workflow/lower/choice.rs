@@ -1,7 +1,6 @@
 //! `Wired::select`: rustc itself judges the arms of a `match`, on a match over the value of the key.
 
 use super::super::ast::{BlockKind, Match};
-use super::super::names::unspanned;
 use super::super::plan::What;
 use super::{Lower, index, numbered};
 use crate::bare;
@@ -19,12 +18,12 @@ impl Lower<'_> {
     pub(super) fn select(&self) -> Option<TokenStream> {
         let mut arms = self.matches().map(|(i, _)| {
             let (at, function) = (index(i), numbered("select", i));
-            quote!(#at => #function(value),)
+            quote!(#at => #function(__value),)
         });
         let first = arms.next()?;
         Some(quote! {
-            fn select(&self, step: usize, value: &__adk::serde_json::Value) -> __adk::Result<usize> {
-                match step {
+            fn select(&self, __step: usize, __value: &__adk::serde_json::Value) -> __adk::Result<usize> {
+                match __step {
                     #first
                     #(#arms)*
                     _ => ::core::result::Result::Ok(0),
@@ -59,7 +58,7 @@ impl Lower<'_> {
             choice.arms.iter().fold(self.key_to_match(i), |ty, arm| bare::matched(ty, &arm.pattern));
         // Brackets at the user's key, since rustc points at what is matched. A name there would be a definition to
         // editors.
-        let name = unspanned(&choice.key.name);
+        let name = crate::twice::binding(&choice.key.name);
         let subject = quote_spanned!(choice.key.name.span()=> { #name });
         let last = choice.arms.len().saturating_sub(1);
         let arms = choice.arms.iter().enumerate().map(|(at, arm)| {
@@ -75,8 +74,8 @@ impl Lower<'_> {
         let first = (last == 0).then(|| quote!(_ if false => 0,));
         // Where nothing gives the value a type, rustc would ask for one.
         let untyped = choice.arms.iter().all(|arm| arm.guard.is_none() && takes_all(&arm.pattern));
-        let read = Ident::new(if untyped { "any" } else { "read" }, crate::code::place(&choice.key.name));
-        let value = Ident::new("value", Span::mixed_site());
+        let read = Ident::new(if untyped { "__any" } else { "__read" }, crate::code::place(&choice.key.name));
+        let value = Ident::new("__value", Span::mixed_site());
         quote! {
             type #ty = #key_type;
             #[allow(unused_variables, unused_mut)]

@@ -64,8 +64,8 @@ pub(super) fn tools(
     items.extend(quote! {
         const #metas: &[__adk::ToolMeta<'static>] = &[#(#described),*];
         #[track_caller]
-        const fn #raise_tool(at: usize) {
-            __adk::check::raise_tool(#agent, #metas, at);
+        const fn #raise_tool(__at: usize) {
+            __adk::check::raise_tool(#agent, #metas, __at);
         }
         #raises
     });
@@ -83,7 +83,7 @@ pub(super) fn settings(
 ) -> Option<(TokenStream, TokenStream)> {
     let some = |place: TokenStream, value: Option<TokenStream>| {
         let some = read("::core::option::Option::Some");
-        value.map(|value| quote!(settings.#place = #some(#value);))
+        value.map(|value| quote!(__settings.#place = #some(#value);))
     };
     let model = fields.model.as_ref().map(|model| quote!(__wire::IntoModel::model(#model)));
     let float = |value: &Option<Expr>| value.as_ref().map(|value| quote!(__wire::Float::float(#value)));
@@ -95,12 +95,14 @@ pub(super) fn settings(
         }
         Timeout::Value(value) => exactly(&quote!(::core::time::Duration), value),
     });
-    let retry = fields.retry.as_ref().map(|retry| quote!(settings.retry = __wire::IntoRetry::retry(#retry);));
+    let retry =
+        fields.retry.as_ref().map(|retry| quote!(__settings.retry = __wire::IntoRetry::retry(#retry);));
     let stop = (!fields.stop.is_empty()).then(|| {
         let stop = &fields.stop;
-        quote!(settings.generation.stop = ::std::vec![#(__wire::Text::text(#stop)),*];)
+        quote!(__settings.generation.stop = ::std::vec![#(__wire::Text::text(#stop)),*];)
     });
-    let callbacks = (!fields.callbacks.is_empty()).then(|| callbacks(quote!(settings), &fields.callbacks));
+    let callbacks =
+        (!fields.callbacks.is_empty()).then(|| callbacks(quote!(&mut __settings), &fields.callbacks));
     let all: TokenStream = [
         some(quote!(model), model),
         some(quote!(generation.temperature), float(&fields.temperature)),
@@ -119,8 +121,8 @@ pub(super) fn settings(
     (!all.is_empty()).then(|| {
         let name = numbered("settings", number);
         let head = read("-> __adk::llm::LlmSettings");
-        let start = read("let mut settings = __adk::llm::LlmSettings::default();");
-        (quote!(fn #name() #head { #start #all settings }), quote!(.settings(#name)))
+        let start = read("let mut __settings = __adk::llm::LlmSettings::default();");
+        (quote!(fn #name() #head { #start #all __settings }), quote!(.settings(#name)))
     })
 }
 
@@ -130,7 +132,7 @@ pub(super) fn exactly(ty: &TokenStream, value: &Expr) -> TokenStream {
     quote!(__wire::Exactly::<#ty> { value: #value }.value)
 }
 
-/// Adds callbacks to settings, or to the callbacks of a block.
+/// Adds callbacks to settings, or to the callbacks of a block; to what is borrowed, where no method of a trait for all types comes first.
 pub(super) fn callbacks(to: TokenStream, all: &[Callback]) -> TokenStream {
     let add = all.iter().map(|Callback { hook, value }| {
         let name = hook.to_string();
@@ -146,7 +148,7 @@ pub(super) fn callbacks(to: TokenStream, all: &[Callback]) -> TokenStream {
         };
         // Under the user's word, so that rustc shows that as what asks for the callback, and not the whole workflow.
         let (method, value) = closure::added(Ident::new(method, hook.span()), value);
-        quote!(#to.#list.#method(#value);)
+        quote!((#to.#list).#method(#value);)
     });
     add.collect()
 }

@@ -71,8 +71,8 @@ impl Lower<'_> {
             #known
             #pairs
             #[track_caller]
-            const fn __raise(at: usize, part: usize) {
-                __FACTS.raise(&#name::SPEC, at, part);
+            const fn __raise(__at: usize, __part: usize) {
+                __FACTS.raise(&#name::SPEC, __at, __part);
             }
             #raises
         }
@@ -90,21 +90,21 @@ impl Lower<'_> {
         let of_blocks = (self.blocks() > 0).then(|| {
             quote! {
                 const __BLOCKS: &[[usize; 3]; #blocks] = __KNOWN.blocks();
-                const fn __block(at: usize, of: usize) -> usize {
-                    __BLOCKS[at][of]
+                const fn __block(__at: usize, __of: usize) -> usize {
+                    __BLOCKS[__at][__of]
                 }
                 #[track_caller]
-                const fn __raise_block(at: usize, part: usize, fits: bool) {
-                    __KNOWN.raise_block::<#rows, #sizes>(&#name::SPEC, at, part, fits);
+                const fn __raise_block(__at: usize, __part: usize, __fits: bool) {
+                    __KNOWN.raise_block::<#rows, #sizes>(&#name::SPEC, __at, __part, __fits);
                 }
             }
         });
         let module = crate::origin::module();
         quote! {
             const __SIZES: #check::Sizes = #check::sizes(&#name::SPEC);
-            const fn __facts(answers: &[bool]) -> #facts {
+            const fn __facts(__answers: &[bool]) -> #facts {
                 #check::facts::<#steps, #rows, #pairs, #blocks, { __SIZES.names }, #sizes>(
-                    &#name::SPEC, #module, answers, #told,
+                    &#name::SPEC, #module, __answers, #told,
                 )
             }
             const __KNOWN: &#facts = &__facts(&[]);
@@ -126,8 +126,8 @@ impl Lower<'_> {
         // By a call: to index into a const costs rustc more, each time.
         code!(
             "const __PAIRS: &[__adk::check::Pair; {room}] = __KNOWN.pairs();
-            const fn __pair(pair: usize, of: usize) -> usize {{
-                __PAIRS[pair].numbers[of]
+            const fn __pair(__pair: usize, __of: usize) -> usize {{
+                __PAIRS[__pair].numbers[__of]
             }}
             const __ANSWERS: &[bool; {room}] = &[{asked}];
             const __FACTS: &__adk::check::Facts<'static, {steps}, {room}, {blocks}> =

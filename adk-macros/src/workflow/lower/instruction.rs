@@ -27,12 +27,12 @@ impl<'a> Prompt<'a> {
             _ if by_type => {
                 // Where it is neither text nor function, this is the token under which that is said. To editors it would be
                 // one more target.
-                let prompt = proc_macro2::Ident::new("prompt", written.span());
+                let prompt = proc_macro2::Ident::new("__prompt", written.span());
                 quote! {
                     #[cfg(not(rust_analyzer))]
                     const #constant: &str = __wire::InstructionOf(#written).#prompt();
                     #[cfg(rust_analyzer)]
-                    const #constant: &str = __wire::InstructionOf(#written).prompt();
+                    const #constant: &str = __wire::InstructionOf(#written).__prompt();
                 }
             }
             _ => quote!(const #constant: &str = #written;),
@@ -48,9 +48,9 @@ impl<'a> Prompt<'a> {
             // The const is the mention that editors follow; rustc says once what it does not find at both.
             _ if self.by_type => Some(quote!(.#make(|| {
                 #[cfg(not(rust_analyzer))]
-                { __wire::InstructionOf(#written).make() }
+                { __wire::InstructionOf(#written).__make() }
                 #[cfg(rust_analyzer)]
-                { __wire::InstructionOf("").make() }
+                { __wire::InstructionOf("").__make() }
             }))),
             _ => None,
         }

@@ -123,11 +123,11 @@ impl Lower<'_> {
         let known = if self.tree.untyped.inputs.is_empty() { inputs.as_slice() } else { &[] };
         let begin = known.iter().map(|input| {
             let (key, field, ty) = (input.typed.key.text(), input.typed.field_used(), kept(&input.typed.ty));
-            quote!(<#ty as __wire::KeyValue>::input(&input.#field, keys, #key)?;)
+            quote!(<#ty as __wire::KeyValue>::input(&__input.#field, __keys, #key)?;)
         });
         let read = |typed: &&Typed| {
             let (key, ty) = (typed.key.text(), kept(&typed.ty));
-            quote!(<#ty as __wire::KeyValue>::get(values, #key)?)
+            quote!(<#ty as __wire::KeyValue>::get(__values, #key)?)
         };
         let ok = |value: TokenStream| quote!(::core::result::Result::Ok(#value));
         let (output_ty, finish) = match (&self.tree.untyped.output, outputs.as_slice()) {
@@ -155,12 +155,12 @@ impl Lower<'_> {
                 #input
                 #output
                 #[allow(unused_variables)]
-                fn begin(&self, input: #input_ty, keys: &mut __adk::workflow::Keys) -> __adk::Result<()> {
+                fn begin(&self, __input: #input_ty, __keys: &mut __adk::workflow::Keys) -> __adk::Result<()> {
                     #(#begin)*
-                    __adk::workflow::Wired::lets(self, keys)
+                    __adk::workflow::Wired::lets(self, __keys)
                 }
                 #[allow(unused_variables)]
-                fn finish(&self, values: &__adk::workflow::Values<'_>) -> __adk::Result<#output_ty> {
+                fn finish(&self, __values: &__adk::workflow::Values<'_>) -> __adk::Result<#output_ty> {
                     #finish
                 }
             }
@@ -195,21 +195,21 @@ impl Lower<'_> {
         let required: Vec<_> =
             inputs.iter().filter(|input| input.default.is_none()).map(|one| &one.typed).collect();
         let parameters = required.iter().map(|typed| {
-            let (field, ty) = (typed.field_used(), &typed.ty);
+            let (bound, ty) = (crate::twice::binding(&typed.key.name), &typed.ty);
             match is_string(ty) {
-                true => quote!(#field: impl ::core::convert::Into<#ty>),
-                false => quote!(#field: #ty),
+                true => quote!(#bound: impl ::core::convert::Into<#ty>),
+                false => quote!(#bound: #ty),
             }
         });
         let values = inputs.iter().map(|Input { typed, default }| {
-            let (field, ty) = (typed.field_used(), &typed.ty);
+            let (field, bound, ty) = (typed.field_used(), crate::twice::binding(&typed.key.name), &typed.ty);
             match default {
                 Some(default) => {
                     let value = value_of(typed, default);
-                    quote!(#field: { fn value() -> #ty { #value } value() })
+                    quote!(#field: { fn __value() -> #ty { #value } __value() })
                 }
-                None if is_string(ty) => quote!(#field: ::core::convert::Into::into(#field)),
-                None => quote!(#field),
+                None if is_string(ty) => quote!(#field: ::core::convert::Into::into(#bound)),
+                None => quote!(#field: #bound),
             }
         });
         let default = required.is_empty().then(|| {
@@ -230,15 +230,15 @@ impl Lower<'_> {
         let from = from.map(|(typed, whole)| {
             let (field, ty) = (typed.field_used(), &typed.ty);
             let made = match whole {
-                true => quote!(Self { #field: value }),
-                false => quote!(Self::new(value)),
+                true => quote!(Self { #field: __value }),
+                false => quote!(Self::new(__value)),
             };
             // One of which the type is not known may be a text.
             let text = (is_string(ty) || matches!(ty, Type::Verbatim(_))).then(|| {
                 quote! {
                     impl ::core::convert::From<&str> for #name {
-                        fn from(value: &str) -> Self {
-                            let value: #ty = ::core::convert::Into::into(value);
+                        fn from(__value: &str) -> Self {
+                            let __value: #ty = ::core::convert::Into::into(__value);
                             #made
                         }
                     }
@@ -246,7 +246,7 @@ impl Lower<'_> {
             });
             quote! {
                 impl ::core::convert::From<#ty> for #name {
-                    fn from(value: #ty) -> Self {
+                    fn from(__value: #ty) -> Self {
                         #made
                     }
                 }
@@ -298,8 +298,10 @@ fn derives(name: &Ident, all: &[&Typed]) -> TokenStream {
     let fields: Vec<_> = all.iter().map(|typed| typed.field_used()).collect();
     quote! {
         impl ::core::fmt::Debug for #name where #(for<'__any> #types: ::core::fmt::Debug),* {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                f.debug_struct(::core::stringify!(#name)) #(.field(::core::stringify!(#fields), &self.#fields))* .finish()
+            fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                let mut __shown = ::core::fmt::Formatter::debug_struct(__f, ::core::stringify!(#name));
+                #(::core::fmt::DebugStruct::field(&mut __shown, ::core::stringify!(#fields), &self.#fields);)*
+                ::core::fmt::DebugStruct::finish(&mut __shown)
             }
         }
         impl ::core::clone::Clone for #name where #(for<'__any> #types: ::core::clone::Clone),* {
@@ -308,9 +310,9 @@ fn derives(name: &Ident, all: &[&Typed]) -> TokenStream {
             }
         }
         impl ::core::cmp::PartialEq for #name where #(for<'__any> #types: ::core::cmp::PartialEq),* {
-            fn eq(&self, other: &Self) -> bool {
+            fn eq(&self, __other: &Self) -> bool {
                 // By `==` rustc would move a `Box<dyn Trait>`.
-                #(::core::cmp::PartialEq::eq(&self.#fields, &other.#fields))&&*
+                #(::core::cmp::PartialEq::eq(&self.#fields, &__other.#fields))&&*
             }
         }
     }

@@ -75,10 +75,10 @@ impl Lower<'_> {
                 fn spec(&self) -> &__adk::Spec<'_> {
                     const { &#name::SPEC }
                 }
-                fn name(&self, step: usize) -> __adk::Name {
-                    __wire::name(&#name::SPEC, step)
+                fn name(&self, __step: usize) -> __adk::Name {
+                    __wire::name(&#name::SPEC, __step)
                 }
-                fn agent(&self, step: usize) -> ::core::option::Option<&dyn __adk::DynAgent> {
+                fn agent(&self, __step: usize) -> ::core::option::Option<&dyn __adk::DynAgent> {
                     #agents
                 }
                 #targets
@@ -110,7 +110,7 @@ impl Lower<'_> {
             arms.push((i, quote!(#at => #agent,)));
         }
         let steps = |arms: &mut dyn Iterator<Item = &TokenStream>| {
-            quote!(match step {
+            quote!(match __step {
                 #(#arms)*
                 _ => ::core::option::Option::None,
             })
@@ -126,7 +126,7 @@ impl Lower<'_> {
         });
         let numbers = index(NUMBERS);
         quote! {
-            match step / #numbers {
+            match __step / #numbers {
                 #(#pieces)*
                 _ => ::core::option::Option::None,
             }
@@ -143,8 +143,8 @@ impl Lower<'_> {
         let arms: Vec<_> = arms.collect();
         (!arms.is_empty()).then(|| {
             quote! {
-                fn target(&self, name: &str) -> ::core::option::Option<&dyn __adk::DynAgent> {
-                    match name {
+                fn target(&self, __name: &str) -> ::core::option::Option<&dyn __adk::DynAgent> {
+                    match __name {
                         #(#arms)*
                         _ => ::core::option::Option::None,
                     }
@@ -159,7 +159,9 @@ impl Lower<'_> {
         let kind =
             step.declared().and_then(|number| self.tree.items.agents.get(number)).map(|decl| &decl.kind);
         match kind {
-            Some(DeclKind::Llm { .. }) => quote!(::core::option::Option::Some(self.#field.as_dyn())),
+            Some(DeclKind::Llm { .. }) => {
+                quote!(::core::option::Option::Some((&self.#field).as_dyn()))
+            }
             Some(DeclKind::Described { .. }) => {
                 quote!(<#alias as __wire::Holding<{ __wire::Probe::<#alias>::DYN }>>::held(&self.#field))
             }
@@ -177,13 +179,13 @@ impl Lower<'_> {
                 && matches!(block.kind, BlockKind::Loop { .. })
             {
                 let at = index(i);
-                arms.extend(quote!(#at => self.#field.max(),));
+                arms.extend(quote!(#at => (&self.#field).max(),));
             }
         }
         (!arms.is_empty()).then(|| {
             quote! {
-                fn max(&self, step: usize) -> ::core::option::Option<u32> {
-                    match step {
+                fn max(&self, __step: usize) -> ::core::option::Option<u32> {
+                    match __step {
                         #arms
                         _ => ::core::option::Option::None,
                     }
@@ -204,8 +206,8 @@ impl Lower<'_> {
         }
         (!arms.is_empty()).then(|| {
             quote! {
-                fn callbacks(&self, step: usize) -> ::core::option::Option<&__adk::callback::AgentCallbacks> {
-                    match step {
+                fn callbacks(&self, __step: usize) -> ::core::option::Option<&__adk::callback::AgentCallbacks> {
+                    match __step {
                         #arms
                         _ => ::core::option::Option::None,
                     }
@@ -219,13 +221,13 @@ impl Lower<'_> {
             let (key, ty, value) = (typed.key.text(), &typed.ty, value_of(typed, value));
             let kept = kept(ty);
             quote! {{
-                fn value() -> #ty { #value }
-                <#kept as __wire::KeyValue>::set(&value(), keys, #key)?;
+                fn __value() -> #ty { #value }
+                <#kept as __wire::KeyValue>::set(&__value(), __keys, #key)?;
             }}
         });
         (!self.tree.items.lets.is_empty()).then(|| {
             quote! {
-                fn lets(&self, keys: &mut __adk::workflow::Keys) -> __adk::Result<()> {
+                fn lets(&self, __keys: &mut __adk::workflow::Keys) -> __adk::Result<()> {
                     #(#lets)*
                     ::core::result::Result::Ok(())
                 }
@@ -243,8 +245,8 @@ impl Lower<'_> {
                 let kept = kept(ty);
                 Some(quote! {
                     #key => {
-                        fn value() -> #ty { #value }
-                        <#kept as __wire::KeyValue>::input(&value(), keys, #key)?;
+                        fn __value() -> #ty { #value }
+                        <#kept as __wire::KeyValue>::input(&__value(), __keys, #key)?;
                         ::core::result::Result::Ok(true)
                     }
                 })
@@ -252,8 +254,8 @@ impl Lower<'_> {
             .collect();
         (!arms.is_empty()).then(|| {
             quote! {
-                fn default_of(&self, input: &str, keys: &mut __adk::workflow::Keys) -> __adk::Result<bool> {
-                    match input {
+                fn default_of(&self, __input: &str, __keys: &mut __adk::workflow::Keys) -> __adk::Result<bool> {
+                    match __input {
                         #(#arms)*
                         _ => ::core::result::Result::Ok(false),
                     }
@@ -266,11 +268,11 @@ impl Lower<'_> {
         let states = &self.tree.items.states;
         let checks = states.iter().map(|typed| {
             let (key, ty) = (typed.key.text(), kept(&typed.ty));
-            quote!(<#ty as __wire::KeyValue>::get(values, #key)?;)
+            quote!(<#ty as __wire::KeyValue>::get(__values, #key)?;)
         });
         (!states.is_empty()).then(|| {
             quote! {
-                fn check_state(&self, values: &__adk::workflow::Values<'_>) -> __adk::Result<()> {
+                fn check_state(&self, __values: &__adk::workflow::Values<'_>) -> __adk::Result<()> {
                     #(#checks)*
                     ::core::result::Result::Ok(())
                 }
@@ -284,7 +286,7 @@ pub(super) fn value_of(typed: &Typed, value: &Expr) -> TokenStream {
     let ty = &typed.ty;
     if !is_string(ty) {
         // Named, so that rustc explains the expected type by it and not by a function that nobody wrote.
-        return quote!(let value: #ty = #value; value);
+        return quote!(let __value: #ty = #value; __value);
     }
     // What is behind a macro has a type of its own: a text or a `String`, mostly.
     let has_type = matches!(value, Expr::Lit(_) | Expr::Macro(_));
