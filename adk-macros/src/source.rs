@@ -258,7 +258,10 @@ fn braces(text: &str) -> (Vec<(Place, Around)>, Items) {
                 items.sign(sign, nested);
                 match (sign, last) {
                     (b';', _) => head = None,
-                    (b'!', Before::Word(word)) => before = Before::Bang { rules: word == "macro_rules" },
+                    (b'!', Before::Word(word)) => {
+                        items.call(word);
+                        before = Before::Bang { rules: word == "macro_rules" };
+                    }
                     _ => {}
                 }
             }

@@ -7,7 +7,7 @@
 mod tests;
 
 use super::{Around, Place, Scope};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// What has a name that no macro of ours gave it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,6 +48,8 @@ pub(super) struct Items {
     pub(super) names: HashMap<Place, HashMap<String, Plain>>,
     /// The paths of imports that certainly are there.
     pub(super) imports: HashMap<(Place, String), Vec<String>>,
+    /// The brackets in which a macro is called that may give names to items.
+    pub(super) calls: HashSet<Place>,
     pub(super) modules: HashMap<Place, Module>,
     pub(super) children: HashMap<(Place, String), Child>,
 }
@@ -72,6 +74,20 @@ const INERT: [&str; 18] = [
     "serde",
     "track_caller",
     "warn",
+];
+
+/// Macros that make nothing that has a name, and ours whose names are none of a function's.
+const NAMELESS: [&str; 10] = [
+    "assert",
+    "cfg",
+    "compile_error",
+    "concat",
+    "env",
+    "format",
+    "include_str",
+    "matches",
+    "vec",
+    "workflow",
 ];
 
 /// Stands for the names that a `use` with `*` brings, but for those of a prelude.
@@ -263,6 +279,13 @@ impl<'a> Reader<'a> {
     fn bare(&mut self) {
         if let State::Bare(name) = self.state {
             self.keep(name, BARE);
+        }
+    }
+
+    /// A macro is called, perhaps.
+    pub(super) fn call(&mut self, name: &str) {
+        if !NAMELESS.contains(&name) {
+            self.found.calls.insert(self.around.bracket);
         }
     }
 

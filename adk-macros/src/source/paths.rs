@@ -31,8 +31,15 @@ impl Call {
         if self.around.scope != Scope::Module || self.given != (0, 0) {
             return None;
         }
-        let is_function = |(path, bracket, name): &Definition| {
-            super::file(path).is_some_and(|file| file.is_function(*bracket, name))
+        let own = self.around.bracket;
+        let may_be_made = |(path, bracket, _): &Definition| {
+            let made = |file: Arc<File>| file.items.calls.contains(bracket);
+            (*path != self.file || *bracket != own)
+                && (self.read.items.calls.contains(&own) || super::file(path).is_none_or(made))
+        };
+        let is_function = |one: &Definition| {
+            let (path, bracket, name) = one;
+            super::file(path).is_some_and(|file| file.is_function(*bracket, name)) && !may_be_made(one)
         };
         self.lead(path).into_iter().find(is_function)
     }

@@ -1,6 +1,7 @@
 //! Where all phases put what they find.
 
 use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
 use std::fmt::Display;
 
 /// How a fault ends that misses something where the input ends.
@@ -11,12 +12,19 @@ pub(super) const END: &str = "found the end";
 #[must_use]
 pub(super) struct Report {
     faults: Vec<syn::Error>,
+    /// Those that const evaluation tells: behind an error of a macro rustc tells of no name that it does not find.
+    late: Vec<syn::Error>,
 }
 
 impl Report {
     /// Records a fault under a token; `text` begins with the name of its check.
     pub(super) fn at(&mut self, span: Span, text: impl Display) {
         self.faults.push(syn::Error::new(span, text));
+    }
+
+    /// The same, told by const evaluation.
+    pub(super) fn late(&mut self, span: Span, text: impl Display) {
+        self.late.push(syn::Error::new(span, text));
     }
 
     /// Records what the parser said.
@@ -60,11 +68,17 @@ impl Report {
 
     /// The faults as tokens that rustc reports.
     pub(super) fn into_tokens(self) -> TokenStream {
-        self.faults.iter().map(syn::Error::to_compile_error).collect()
+        let late = self.late.iter().map(|fault| {
+            let (private, text) = (crate::facade::private(), fault.to_string());
+            let callee = quote!(#private::refuse);
+            let call = quote_spanned!(fault.span()=> (#callee)(true, #text));
+            quote!(const _: () = #call;)
+        });
+        self.faults.iter().map(syn::Error::to_compile_error).chain(late).collect()
     }
 
     #[cfg(test)]
     pub(super) fn texts(&self) -> Vec<String> {
-        self.faults.iter().map(ToString::to_string).collect()
+        self.faults.iter().chain(&self.late).map(ToString::to_string).collect()
     }
 }

@@ -69,6 +69,6 @@ fn tell(path: &Path, function: Definition, (what, help): (&str, &str), report: &
         let text = format!(
             "{what}-attribute: `{name}` is a function without `#[{what}]`, so it is no {what}; help: {help}"
         );
-        report.at(name.span(), text);
+        report.late(name.span(), text);
     }
 }
