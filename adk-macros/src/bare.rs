@@ -58,6 +58,18 @@ pub(crate) fn kept_otherwise(ty: &Type) -> Option<TokenStream> {
     is_other.then_some(kept)
 }
 
+/// The type, which is that of a key that is declared as the other one.
+pub(crate) fn declared(ty: TokenStream, as_type: &Type) -> TokenStream {
+    let mut all = ty;
+    each(as_type.to_token_stream(), &mut |path, names| {
+        definition(&names)?;
+        let private = facade::private();
+        all = quote!(<#all as #private::bare::Same<{ <#path>::__IS_DATA }>>::Type);
+        None
+    });
+    all
+}
+
 /// The type of what is matched with that pattern.
 pub(crate) fn matched(ty: TokenStream, pattern: &Pat) -> TokenStream {
     let mut all = ty;

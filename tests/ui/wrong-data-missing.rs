@@ -29,6 +29,23 @@ mod agents {
     }
 }
 
+/// By a glob, and matched without naming a variant.
+mod globbed {
+    use super::types::*;
+    use adk::prelude::*;
+
+    #[agent]
+    pub fn show(plan: &Plan, kind: Kind) {
+        drop((plan.clone(), kind));
+    }
+
+    workflow! {
+        pub Showing(plan: Plan) -> plan: Plan {
+            match plan < _ => () >
+        }
+    }
+}
+
 /// How bad it is.
 #[derive(Clone, PartialEq)]
 pub enum Severity {

@@ -48,6 +48,8 @@ pub(super) struct Items {
     pub(super) names: HashMap<Place, HashMap<String, Plain>>,
     /// The paths of imports that certainly are there.
     pub(super) imports: HashMap<(Place, String), Vec<String>>,
+    /// The paths of those with `*`.
+    pub(super) globs: HashMap<Place, Vec<Vec<String>>>,
     /// The brackets in which a macro is called that may give names to items.
     pub(super) calls: HashSet<Place>,
     pub(super) modules: HashMap<Place, Module>,
@@ -258,6 +260,7 @@ impl<'a> Reader<'a> {
             (State::Import, _, b'*') => {
                 if self.path.names.last() != Some(&"prelude") {
                     self.keep(ALL, IMPORT);
+                    self.glob();
                 }
                 self.path.names.truncate(self.path.outside);
             }
@@ -364,6 +367,13 @@ impl<'a> Reader<'a> {
             }
         }
         self.path.renamed = None;
+    }
+
+    fn glob(&mut self) {
+        if self.certain && self.inert {
+            let path = self.path.names.iter().map(|name| (*name).to_owned()).collect();
+            self.found.globs.entry(self.around.bracket).or_default().push(path);
+        }
     }
 
     /// A module of that name, which is there as it is written.

@@ -41,7 +41,22 @@ impl Call {
             let (path, bracket, name) = one;
             super::file(path).is_some_and(|file| file.is_function(*bracket, name)) && !may_be_made(one)
         };
-        self.lead(path).into_iter().find(is_function)
+        self.lead(path).into_iter().chain(self.glob(path)).find(is_function)
+    }
+
+    /// What a name, or what a path begins with, is by an import with `*`, where nothing else can have it.
+    fn glob(&self, path: &[String]) -> Vec<Definition> {
+        let (own, items) = (self.around.bracket, &self.read.items);
+        let has = |name: &String| items.names.get(&own).is_some_and(|names| names.contains_key(name));
+        let Some(globs) = items.globs.get(&own).filter(|_| !path.first().is_none_or(has)) else {
+            return Vec::new();
+        };
+        if items.calls.contains(&own) {
+            return Vec::new();
+        }
+        let at = At { path: self.file.clone(), file: self.read.clone(), bracket: own };
+        let all = globs.iter().filter_map(|glob| at.find(&[glob, path].concat()));
+        all.filter(|one| plain(one).is_some()).collect()
     }
 
     /// Whether rustc may propose something of this file for a path that may lead nowhere.
@@ -53,7 +68,8 @@ impl Call {
     /// The type to which a path leads from here, if it is one without parameters that no attribute makes data.
     pub(crate) fn bare(&self, path: &[String]) -> Option<Definition> {
         let only = Plain { in_types: true, is_bare: true, ..Plain::default() };
-        self.lead(path).into_iter().find(|one| plain(one) == Some(only))
+        let all = self.lead(path).into_iter().chain(self.glob(path));
+        all.into_iter().find(|one| plain(one) == Some(only))
     }
 
     /// What a name is imported from, and what it is there if no macro makes it.

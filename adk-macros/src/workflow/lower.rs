@@ -59,7 +59,7 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> Toke
         return errors;
     };
     let lower = Lower::new(tree, plan, name);
-    let asked = bare::ask(lower.types_of_keys(), bare::By::Workflow);
+    let asked = bare::ask(lower.all_declared().map(|typed| &typed.ty), bare::By::Workflow);
     let asked_by_patterns: TokenStream = lower.patterns().map(bare::ask_matched).collect();
     let editor = lower.editor();
     let structs = lower.structs();

@@ -6,12 +6,16 @@ use super::{Lower, index, numbered};
 use crate::bare;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::Pat;
+use std::collections::HashMap;
+use syn::{Pat, Type};
 
 impl Lower<'_> {
     /// A function per `match` that tells the arm of a value.
     pub(super) fn choices(&self) -> TokenStream {
-        self.matches().map(|(i, choice)| self.choice(i, choice)).collect()
+        let mut declared: HashMap<String, Vec<&Type>> = HashMap::new();
+        self.all_declared().for_each(|typed| declared.entry(typed.key.text()).or_default().push(&typed.ty));
+        let types = |choice: &Match| declared.get(&choice.key.text()).map_or(&[][..], Vec::as_slice);
+        self.matches().map(|(i, choice)| self.choice(i, choice, types(choice))).collect()
     }
 
     /// The method of `Wired` that calls them.
@@ -52,10 +56,11 @@ impl Lower<'_> {
         self.matches().flat_map(|(_, choice)| choice.arms.iter().map(|arm| &arm.pattern))
     }
 
-    fn choice(&self, i: usize, choice: &Match) -> TokenStream {
+    fn choice(&self, i: usize, choice: &Match, declared: &[&Type]) -> TokenStream {
         let (function, ty, key) = (numbered("select", i), numbered("Key", i), choice.key.text());
         let key_type =
-            choice.arms.iter().fold(self.key_to_match(i), |ty, arm| bare::matched(ty, &arm.pattern));
+            declared.iter().fold(self.key_to_match(i), |ty, declared| bare::declared(ty, declared));
+        let key_type = choice.arms.iter().fold(key_type, |ty, arm| bare::matched(ty, &arm.pattern));
         // Brackets at the user's key, since rustc points at what is matched. A name there would be a definition to
         // editors.
         let name = crate::twice::binding(&choice.key.name);

@@ -97,8 +97,8 @@ impl Lower<'_> {
         all
     }
 
-    /// The types of all keys that are declared here.
-    pub(super) fn types_of_keys(&self) -> impl Iterator<Item = &Type> {
+    /// All keys that are declared here.
+    pub(super) fn all_declared(&self) -> impl Iterator<Item = &Typed> {
         let tree = self.tree;
         let inputs = tree.inputs.iter().map(|input| &input.typed);
         let declared = tree.lets().chain(&tree.items.states);
@@ -110,8 +110,7 @@ impl Lower<'_> {
             What::Await(wait) => Some(&wait.typed),
             _ => None,
         });
-        let all = inputs.chain(&tree.outputs).chain(declared).chain(of_agents).chain(awaited);
-        all.map(|typed| &typed.ty)
+        inputs.chain(&tree.outputs).chain(declared).chain(of_agents).chain(awaited)
     }
 
     pub(super) fn input_output(&self) -> TokenStream {
