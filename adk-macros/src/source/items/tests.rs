@@ -135,3 +135,39 @@ fn modules_have_their_brackets() {
     modules.sort();
     assert_eq!(modules, [("a", true), ("c", false), ("h", true), ("loop", true)]);
 }
+
+#[test]
+fn a_type_is_bare_that_no_attribute_makes_data() {
+    let is = |text: &str| {
+        let file = File::of(text.to_owned());
+        file.items.names.get(&(0, 0)).and_then(|names| names.get("A")).is_some_and(|plain| plain.is_bare)
+    };
+    for text in [
+        "struct A;",
+        "pub(crate) struct A(u8);",
+        "/// A.\n #[derive(Clone, Debug)] #[non_exhaustive] pub enum A { B, C }",
+    ] {
+        assert!(is(text), "{text}");
+    }
+    for text in [
+        "struct A<T> { b: T }",
+        "enum A<'a> { B(&'a str) }",
+        "#[data] struct A;",
+        "#[derive(Clone, serde::Serialize)] struct A;",
+        "#[derive(Deserialize)] #[allow(b)] struct A;",
+        "#[serde(transparent)] struct A(u8);",
+        "#[cfg(b)] struct A;",
+        "type A = u8; trait B {} union C { d: u8 }",
+        "b! { struct A; }",
+    ] {
+        assert!(!is(text), "{text}");
+    }
+}
+
+#[test]
+fn imports_of_all_have_their_paths() {
+    let text = "use a::*; use super::b::{c, d::*, *}; use e::prelude::*; #[cfg(f)] use g::*; use {h::*};";
+    let items = File::of(text.to_owned()).items;
+    let all: Vec<_> = items.globs.values().flatten().map(|path| path.join("::")).collect();
+    assert_eq!(all, ["a", "super::b::d", "super::b", "h"]);
+}
