@@ -53,7 +53,6 @@ struct Lower<'a> {
 
 /// The whole expansion of `workflow!`. What could be read is defined, whatever was wrong.
 pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> TokenStream {
-    // Before types that are one of them, so that they keep their order.
     let errors = report.into_tokens();
     let Some(name) = &tree.name else {
         return errors;
@@ -77,7 +76,6 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> Toke
     let wired = lower.wired();
     let input_output = lower.input_output();
     let all = quote! {
-        #errors
         #editor
         #structs
         #keys
@@ -99,7 +97,16 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> Toke
             #input_output
         };
     };
-    twice::once(name, &tree.attrs, &tree.vis, all)
+    twice::once(name, &tree.attrs, &tree.vis, beside(&errors, &all))
+}
+
+/// The faults before what is made: some types of it are such a fault, and rustc tells it where it stands first. Editors look a
+/// token of the user up where that does.
+fn beside(errors: &TokenStream, all: &TokenStream) -> TokenStream {
+    match facade::is_compiled() {
+        true => quote!(#errors #all),
+        false => quote!(#all #errors),
+    }
 }
 
 /// The structs of the keys, and instead of the workflow what is said of its name.
@@ -114,7 +121,7 @@ pub(super) fn workflow_alone(
         return errors;
     };
     let (keys, said) = (Lower::new(tree, plan, name).key_structs(), say(&tree.vis, name));
-    quote!(#errors #keys #said)
+    beside(&errors, &quote!(#keys #said))
 }
 
 impl<'a> Lower<'a> {
