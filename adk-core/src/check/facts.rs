@@ -79,8 +79,8 @@ pub const fn all(mut answers: &[bool]) -> bool {
 }
 
 impl<'a, const N: usize, const PAIRS: usize, const BLOCKS: usize> Facts<'a, N, PAIRS, BLOCKS> {
-    /// Whether the type of a key is told to be wrong: it may be that of an input or an output, so that nothing follows from it for a
-    /// workflow around this one.
+    /// Whether it is told that a key has a wrong type, which may be that of an input or an output, or that nothing writes an output: then
+    /// nothing follows for a workflow around this one.
     pub const fn mistypes(&self) -> bool {
         !self.clean && self.flow.mistypes()
     }

@@ -51,6 +51,8 @@ struct Parser {
     unclosed: bool,
     /// Where it is told that a `;` between two steps of the block around is missing, which may be the `>` of a block.
     unended: Option<usize>,
+    /// It is told that steps stand with `;` between them, and not with `,`.
+    commas: bool,
     /// We are in the parentheses of a block, of which it is told that they should be `< >`.
     in_parens: bool,
     /// Something that may have declared a key could not be read.

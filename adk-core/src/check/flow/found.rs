@@ -1,7 +1,7 @@
 //! What const evaluation finds about the flow.
 
 use super::describe;
-use super::fault::Fault;
+use super::fault::{Fault, Flaw};
 use super::keys::{Each, Key};
 use super::types::{self, Asked, Pair, Row};
 use super::walk::{self, Block, Room};
@@ -96,11 +96,11 @@ impl<'a, const PAIRS: usize, const BLOCKS: usize> Flow<'a, PAIRS, BLOCKS> {
         self.found == 0
     }
 
-    /// Whether the type of a key is wrong.
+    /// Whether the type of a key is wrong, or an output is written by nothing.
     pub(in crate::check) const fn mistypes(&self) -> bool {
         let mut i = 0;
         while i < self.found {
-            if self.faults[i].flaw.is_of_types() {
+            if self.faults[i].flaw.is_of_types() || matches!(self.faults[i].flaw, Flaw::NoOutput) {
                 return true;
             }
             i += 1;

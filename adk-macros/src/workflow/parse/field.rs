@@ -220,7 +220,11 @@ impl Parser {
         let inside;
         syn::parenthesized!(inside in list);
         let what = "the name of an agent of this workflow, or the path of one";
-        let path = self.path(&inside, MentionKind::Type).map_err(|_| expected(&inside, what))?;
+        let path = self.path(&inside, MentionKind::Type).map_err(|_| {
+            let error = expected(&inside, what);
+            skip::drain(&inside);
+            error
+        })?;
         if !inside.is_empty() {
             let error = expected(&inside, "`)`");
             skip::drain(&inside);

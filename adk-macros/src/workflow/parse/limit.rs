@@ -4,7 +4,7 @@ use super::super::ast::{Callback, Key, Limit};
 use super::super::names::nearest;
 use super::Parser;
 use super::expect::{self, expected};
-use proc_macro2::TokenTree;
+use proc_macro2::{Span, TokenTree};
 use syn::Ident;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
@@ -26,7 +26,14 @@ impl Parser {
     /// The arguments of the block that `block` opens.
     pub(super) fn arguments(&mut self, input: ParseStream<'_>, block: &str) -> Arguments {
         let (mut arguments, mut seen) = (Arguments::default(), Vec::new());
+        let faults = self.report.len();
         self.list(input, |parser, list| parser.argument(list, block, &mut arguments, &mut seen));
+        // One of those that could not be read may have said how often a loop runs at most.
+        if block == "loop" && arguments.max.is_none() && self.report.len() > faults {
+            let one = syn::LitInt::new("1", Span::call_site());
+            let expr = Expr::Lit(syn::ExprLit { attrs: Vec::new(), lit: Lit::Int(one) });
+            arguments.max = Some(Limit { expr, literal: Some(1) });
+        }
         arguments
     }
 

@@ -38,10 +38,14 @@ impl Parser {
     /// What stands behind an agent and makes an expression of it; passes over it. Whether the agent is run all the same.
     pub(super) fn expression(&mut self, input: ParseStream<'_>, path: &Path) -> bool {
         let agent = path_text(path);
+        let mut runs = !input.peek(Token![!]);
         let text = if input.peek(Token![!]) {
             format!(
                 "syntax: a macro, such as `{agent}!`, is no step; help: call it in a function with `#[agent]`, and run that"
             )
+        } else if let Some(name) = dotted(input) {
+            runs = false;
+            format!("syntax: the names of a path stand with `::` between them; help: write `{agent}::{name}`")
         } else if input.peek(Token![.]) && !input.peek(Token![..]) || input.peek(Token![?]) {
             format!(
                 "syntax: a step is no expression: the workflow waits for it by itself; help: write `{agent}` alone"
@@ -51,7 +55,6 @@ impl Parser {
         } else {
             return true;
         };
-        let runs = !input.peek(Token![!]);
         self.report.at(input.span(), text);
         if input.peek(Token![<-]) {
             let _ = input.parse::<Token![<-]>();
@@ -97,4 +100,13 @@ impl Parser {
         }
         Ok(Ident::new(name.trim_start_matches("r#"), first.span()))
     }
+}
+
+/// The name behind a `.`, where neither a call nor another `.` follows: there is no field of an agent.
+fn dotted(input: ParseStream<'_>) -> Option<Ident> {
+    let ahead = input.fork();
+    ahead.parse::<Token![.]>().ok()?;
+    let name = ahead.parse::<Ident>().ok()?;
+    let ends = ahead.is_empty() || ahead.peek(Token![;]) || skip::at_close(&ahead);
+    ends.then_some(name)
 }

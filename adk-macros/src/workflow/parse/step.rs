@@ -128,6 +128,13 @@ impl Parser {
                 let _ = input.parse::<Token![=]>();
                 return;
             }
+            // As in a list; one message for several.
+            if input.peek(Token![,]) && input.parse::<Token![,]>().is_ok() {
+                if !std::mem::replace(&mut self.commas, true) {
+                    self.report.parse(error);
+                }
+                return;
+            }
             self.unended.get_or_insert(self.report.len());
             self.report.parse(match input.peek(Token![=>]) {
                 true => syn::Error::new(
@@ -154,6 +161,8 @@ impl Parser {
                 || input.peek(Token![await])
                 || expect::is_doc(input);
             if !begins {
+                // What is passed over may have been a step.
+                self.partial = true;
                 skip::step(input);
             }
         }
