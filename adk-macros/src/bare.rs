@@ -38,24 +38,26 @@ static ASKED: Mutex<Vec<Definition>> = Mutex::new(Vec::new());
 
 /// The type as code has it that is for data alone.
 pub(crate) fn kept(ty: &impl ToTokens) -> TokenStream {
-    each(ty.to_token_stream(), &mut |path, names| instead(path, &names))
-}
-
-fn instead(path: &TokenStream, names: &[String]) -> Option<TokenStream> {
-    definition(names)?;
-    let private = facade::private();
-    Some(quote!(<#path as #private::bare::Same<{ <#path>::__IS_DATA }>>::Type))
+    each(ty.to_token_stream(), &mut |path, names| {
+        definition(&names)?;
+        Some(chosen(path, path))
+    })
 }
 
 /// The same where it is another.
 pub(crate) fn kept_otherwise(ty: &Type) -> Option<TokenStream> {
     let mut is_other = false;
-    let kept = each(ty.to_token_stream(), &mut |path, names| {
-        let other = instead(path, &names);
-        is_other |= other.is_some();
-        other
+    each(ty.to_token_stream(), &mut |_, names| {
+        is_other |= definition(&names).is_some();
+        None
     });
-    is_other.then_some(kept)
+    is_other.then(|| kept(ty))
+}
+
+/// A type where the other one is data.
+fn chosen(ty: &TokenStream, of: &impl ToTokens) -> TokenStream {
+    let private = facade::private();
+    quote!(<#ty as #private::bare::Same<{ <#of>::__IS_DATA }>>::Type)
 }
 
 /// The type, which is that of a key that is declared as the other one.
@@ -63,8 +65,7 @@ pub(crate) fn declared(ty: TokenStream, as_type: &Type) -> TokenStream {
     let mut all = ty;
     each(as_type.to_token_stream(), &mut |path, names| {
         definition(&names)?;
-        let private = facade::private();
-        all = quote!(<#all as #private::bare::Same<{ <#path>::__IS_DATA }>>::Type);
+        all = chosen(&all, path);
         None
     });
     all
@@ -72,12 +73,7 @@ pub(crate) fn declared(ty: TokenStream, as_type: &Type) -> TokenStream {
 
 /// The type of what is matched with that pattern.
 pub(crate) fn matched(ty: TokenStream, pattern: &Pat) -> TokenStream {
-    let mut all = ty;
-    for of in enums(pattern) {
-        let private = facade::private();
-        all = quote!(<#all as #private::bare::Same<{ <#of>::__IS_DATA }>>::Type);
-    }
-    all
+    enums(pattern).iter().fold(ty, |all, of| chosen(&all, of))
 }
 
 /// Asks of the types whether they are data, of which nobody has asked yet.

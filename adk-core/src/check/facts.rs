@@ -81,8 +81,8 @@ pub const fn all(mut answers: &[bool]) -> bool {
 impl<'a, const N: usize, const PAIRS: usize, const BLOCKS: usize> Facts<'a, N, PAIRS, BLOCKS> {
     /// Whether it is told that a key has a wrong type, which may be that of an input or an output, or that nothing writes an output: then
     /// nothing follows for a workflow around this one.
-    pub const fn mistypes(&self) -> bool {
-        !self.clean && self.flow.mistypes()
+    pub const fn misdeclares(&self) -> bool {
+        !self.clean && self.flow.misdeclares()
     }
 
     /// Ends const evaluation when something is wrong at a place: a part of a step, or of an output behind the steps.

@@ -61,8 +61,9 @@ impl Call {
 
     /// Whether rustc may propose something of this file for a path that may lead nowhere.
     pub(crate) fn may_be_proposed(&self, path: &[String]) -> bool {
+        // Most paths lead somewhere, and a file may have many brackets.
         let has = |name: &String| self.read.items.names.values().any(|names| names.contains_key(name));
-        path.last().is_some_and(has) && !self.lead(path).iter().any(|one| plain(one).is_some())
+        !self.lead(path).iter().any(|one| plain(one).is_some()) && path.last().is_some_and(has)
     }
 
     /// The type to which a path leads from here, if it is one without parameters that no attribute makes data.

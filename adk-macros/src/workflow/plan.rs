@@ -37,6 +37,8 @@ pub(super) struct Step<'a> {
     pub(super) without_limit: bool,
     /// The declared agent, by its number, whose name is near to that of a step which is not declared here.
     pub(super) near: Option<usize>,
+    /// Its path leads nowhere, as files tell, and rustc may propose something of its last name.
+    pub(super) astray: bool,
 }
 
 impl<'a> Step<'a> {
@@ -51,6 +53,7 @@ impl<'a> Step<'a> {
             told: false,
             without_limit: false,
             near: None,
+            astray: false,
         }
     }
 

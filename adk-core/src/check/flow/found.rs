@@ -97,7 +97,7 @@ impl<'a, const PAIRS: usize, const BLOCKS: usize> Flow<'a, PAIRS, BLOCKS> {
     }
 
     /// Whether the type of a key is wrong, or an output is written by nothing.
-    pub(in crate::check) const fn mistypes(&self) -> bool {
+    pub(in crate::check) const fn misdeclares(&self) -> bool {
         let mut i = 0;
         while i < self.found {
             if self.faults[i].flaw.is_of_types() || matches!(self.faults[i].flaw, Flaw::NoOutput) {

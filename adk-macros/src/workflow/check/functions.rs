@@ -10,9 +10,13 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 use syn::Path;
 
-/// Reports those among the steps.
+/// Reports those among the steps, and marks the paths that lead nowhere.
 pub(super) fn steps(plan: &mut Plan<'_>, report: &mut Report) {
     let call = ours();
+    for step in &mut plan.steps {
+        let names = super::names::path(step).map(names).filter(|names| names.len() > 1);
+        step.astray = names.zip(call.as_ref()).is_some_and(|(names, call)| call.may_be_proposed(&names));
+    }
     for step in plan.steps.iter_mut().filter(|step| step.named) {
         if let Some((path, function)) =
             super::names::path(step).and_then(|path| function(call.as_ref(), path))
@@ -57,8 +61,11 @@ fn function<'p>(call: Option<&Call>, path: &'p Path) -> Option<(&'p Path, Defini
     if path.leading_colon.is_some() || path.segments.iter().any(|segment| !segment.arguments.is_empty()) {
         return None;
     }
-    let names: Vec<_> = path.segments.iter().map(|segment| plain(&segment.ident)).collect();
-    call?.function(&names).map(|function| (path, function))
+    call?.function(&names(path)).map(|function| (path, function))
+}
+
+fn names(path: &Path) -> Vec<String> {
+    path.segments.iter().map(|segment| plain(&segment.ident)).collect()
 }
 
 /// Tells what a function has not, where it is used first.

@@ -1,12 +1,10 @@
 //! A step that is not declared here and whose name is near to one that is: whether it is a slip, only rustc knows. And a
 //! step that is looked up in one place, since rustc would say something else of it in another.
 
-use super::super::names::plain;
 use super::super::plan::{Step, What};
 use super::{Lower, index, numbered};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::Path;
 
 impl Lower<'_> {
     /// The declared agent that may have been meant.
@@ -23,15 +21,8 @@ impl Lower<'_> {
     /// Whether its path begins with `::`, or leads nowhere as it seems. Of one that does not resolve rustc proposes what it would
     /// import: in the block of the workflow also what the module around has already, so that two places would be two messages.
     pub(super) fn is_global(&self, step: &Step<'_>) -> bool {
-        let leads_nowhere = |path: &Path| {
-            let names: Vec<_> = path.segments.iter().map(|segment| plain(&segment.ident)).collect();
-            names.len() > 1 && crate::twice::ours().is_some_and(|call| call.may_be_proposed(&names))
-        };
-        let is_global = match step.what {
-            What::Path(run) => run.path.leading_colon.is_some() || leads_nowhere(&run.path),
-            _ => false,
-        };
-        is_global && !step.told && step.field_used().is_some()
+        let is_global = matches!(step.what, What::Path(run) if run.path.leading_colon.is_some());
+        (is_global || step.astray) && !step.told && step.field_used().is_some()
     }
 
     /// The type of a step that is known by its path.

@@ -43,7 +43,7 @@ impl Lower<'_> {
                     .states(&[#(#states),*])
                     .lets(&[#(#lets),*])
                     .steps(#name::SPEC.steps)
-                    .faulty(#partial || __FACTS.mistypes());
+                    .faulty(#partial || __FACTS.misdeclares());
                 fn made(&self) -> __adk::Making<'_> {
                     __adk::Making::workflow(self)
                 }
