@@ -90,7 +90,7 @@ pub(super) fn faults(spec: &Spec<'_>) -> Vec<(usize, Message)> {
     let (found, _) = walk::walk(spec, room);
     faults.truncate(found);
     for fault in types::faults(spec, &keys, &rows) {
-        if !types::is_told(&faults, &fault) {
+        if !types::is_told(&faults, &fault) && !walk::is_steered(spec, &faults, &fault) {
             faults.push(fault);
         }
     }

@@ -9,6 +9,7 @@ mod named;
 mod races;
 mod types;
 
+pub(super) use missing::nearest;
 pub(super) use races::sibling_writes;
 
 use super::super::message::Message;

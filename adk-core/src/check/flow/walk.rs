@@ -14,6 +14,7 @@ use crate::check::text::same;
 use crate::spec::{AgentKind, AgentMeta, Spec, StepKind};
 pub(super) use blocks::{Block, sets};
 use blocks::{Kind, SURE};
+pub(super) use quiet::is_steered;
 
 /// Room for a walk, as large as [`super::sizes`] says.
 pub(super) struct Room<'t, 'a> {
@@ -175,7 +176,7 @@ impl<'a> Walk<'_, 'a> {
                     }
                 }
                 None if !self.sets.has(SURE, EVERY) && !self.spec.partial => {
-                    let flaw = match self.is_meant() {
+                    let flaw = match self.is_meant(self.spec.steps.len(), name) {
                         true => Flaw::Quiet { meant: true },
                         false => Flaw::NoOutput,
                     };

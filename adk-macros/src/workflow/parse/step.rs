@@ -144,9 +144,9 @@ impl Parser {
             let _ = input.parse::<Token![;]>();
         } else if input.peek(Token![>>]) && input.peek3(Ident) && self.closes_more(input) {
             // `writer >> critic`, as other languages have it.
-            let error = expected(input, "`;` between two steps");
+            let text = "syntax: expected `;` between two steps, found `>>`";
+            self.separated(syn::Error::new(input.span(), text));
             let _ = input.parse::<Token![>>]>();
-            self.separated(error);
         } else if needed && !input.is_empty() && !skip::at_close(input) {
             let error = expected(input, "`;` between two steps");
             // The `>` of a `=>` that no arm can have begun closes the block.

@@ -75,7 +75,7 @@ impl<'a> Walk<'_, 'a> {
             return;
         }
         let flaw = match writer {
-            None if self.is_meant() => Flaw::Quiet { meant: true },
+            None if self.is_meant(at, name) => Flaw::Quiet { meant: true },
             Some(writer) if self.is_out_of_order(at, writer) => Flaw::Quiet { meant: false },
             _ => Flaw::Unwritten { reader, writer },
         };

@@ -1,16 +1,16 @@
 //! Faults that follow from others, of which nothing is said.
 
 use super::super::spelled::is_list;
-use super::super::{Fault, Flaw};
+use super::super::{Fault, Flaw, describe};
 use super::Walk;
 use crate::check::text::same;
 use crate::spec::{Spec, StepKind};
 
-impl Walk<'_, '_> {
+impl<'a> Walk<'_, 'a> {
     /// Whether a key that nothing writes may be the one that a refused write was meant for: each such write is the reason for
-    /// one of them.
-    pub(super) const fn is_meant(&self) -> bool {
-        if self.spec.all {
+    /// one of them. One that is spelled like a key that is written is misspelt.
+    pub(super) const fn is_meant(&self, at: usize, key: &'a str) -> bool {
+        if self.spec.all || !describe::nearest(&self.spec, at, key).is_empty() {
             return false;
         }
         let (mut writes, mut keys, mut i) = (self.spec.displaced, 0, 0);
@@ -44,32 +44,39 @@ impl Walk<'_, '_> {
     /// Whether the type of a key is told to be wrong where it steers a block, and what this fault says of it is what the block
     /// needs; or the other way round.
     pub(super) const fn is_steered(&self, fault: &Fault<'_>) -> bool {
-        let mut i = 0;
-        while i < self.found && !self.spec.all {
-            let told = &self.faults[i];
-            if same(told.key, fault.key) && (self.steers_as(told, fault) || self.steers_as(fault, told)) {
-                return true;
-            }
-            i += 1;
-        }
-        false
+        !self.spec.all && is_steered(&self.spec, self.faults.split_at(self.found).0, fault)
     }
+}
 
-    /// Whether the first says that the key of a block has no type that steers it, and the second says it has one that does.
-    const fn steers_as(&self, block: &Fault<'_>, other: &Fault<'_>) -> bool {
-        let (Flaw::ReadAs { ty: wanted, .. }, Flaw::ReadAs { ty, .. } | Flaw::WrittenAs { ty, .. }) =
-            (block.flaw, other.flaw)
-        else {
-            return false;
-        };
-        if !wanted.is_empty() || ty.is_empty() {
-            return false;
+/// The same among these faults.
+pub(in crate::check::flow) const fn is_steered(
+    spec: &Spec<'_>,
+    mut faults: &[Fault<'_>],
+    fault: &Fault<'_>,
+) -> bool {
+    while let [told, rest @ ..] = faults {
+        if same(told.key, fault.key) && (steers_as(spec, told, fault) || steers_as(spec, fault, told)) {
+            return true;
         }
-        match self.spec.steps[block.at].kind {
-            StepKind::Loop { .. } => same(ty, "bool"),
-            StepKind::Each { .. } => is_list(ty),
-            _ => false,
-        }
+        faults = rest;
+    }
+    false
+}
+
+/// Whether the first says that the key of a block has no type that steers it, and the second says it has one that does.
+const fn steers_as(spec: &Spec<'_>, block: &Fault<'_>, other: &Fault<'_>) -> bool {
+    let (Flaw::ReadAs { ty: wanted, .. }, Flaw::ReadAs { ty, .. } | Flaw::WrittenAs { ty, .. }) =
+        (block.flaw, other.flaw)
+    else {
+        return false;
+    };
+    if !wanted.is_empty() || ty.is_empty() || block.at >= spec.steps.len() {
+        return false;
+    }
+    match spec.steps[block.at].kind {
+        StepKind::Loop { .. } => same(ty, "bool"),
+        StepKind::Each { .. } => is_list(ty),
+        _ => false,
     }
 }
 
