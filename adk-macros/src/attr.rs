@@ -1,16 +1,16 @@
 //! `#[agent]`, `#[tool]` and `#[data]`: a function as an agent or a tool, a type as data.
 
+mod borrowed;
 mod check;
 mod closed;
 mod data;
-mod forever;
 mod inside;
 mod lent;
-mod lifetimes;
 mod lower;
 mod parse;
 mod parts;
 mod report;
+mod shut;
 mod spelling;
 #[cfg(test)]
 #[allow(clippy::indexing_slicing)]
@@ -21,7 +21,7 @@ use proc_macro2::{Span, TokenStream};
 
 pub(crate) use check::word;
 pub(crate) use data::{alone as data_alone, data};
-pub(crate) use lifetimes::mentions;
+pub(crate) use parts::mentions;
 
 /// What stands in the parentheses. Nothing for `#[agent = "x"]`: rustc says itself that there is no such form, and gives
 /// us the value as if it stood in parentheses.
