@@ -5,6 +5,7 @@
 
 mod items;
 mod lexer;
+mod lost;
 mod made;
 mod paths;
 #[cfg(test)]
