@@ -57,7 +57,7 @@ pub(super) struct Items {
     pub(super) lost: HashMap<(Place, String), Lost>,
     /// The brackets in which a macro is called that may give names to items.
     pub(super) calls: HashSet<Place>,
-    /// Those in which one is called that may import something.
+    /// Those in which one is called that may import something, or something is imported that is not read.
     pub(super) importers: HashSet<Place>,
     pub(super) modules: HashMap<Place, Module>,
     pub(super) children: HashMap<(Place, String), Child>,
@@ -214,6 +214,10 @@ impl<'a> Reader<'a> {
 
     /// A word; `nested` says in how many brackets that are none of a block.
     pub(super) fn word(&mut self, word: &'a str, nested: usize) {
+        // An import that is not read as one.
+        if word == "use" && (nested > 0 || !matches!(self.state, State::Start | State::Head)) {
+            self.found.importers.insert(self.around.bracket);
+        }
         self.state = match (self.state, nested) {
             (State::Attribute { name: None }, 1) => {
                 self.attribute(word);

@@ -1,8 +1,11 @@
-//! Steps of a file that is included: its attributes are imported elsewhere.
+//! Steps of a file that is included: its attributes are imported elsewhere, or hard to see.
 
 use adk::prelude::*;
 
 include!("included/steps.rs");
+
+/// A file with a mark of its encoding.
+mod marked;
 
 /// The same by a macro.
 mod by_macro {
