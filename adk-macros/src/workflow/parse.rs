@@ -5,6 +5,7 @@ mod arm;
 mod awaits;
 mod block;
 mod bounds;
+mod callback;
 mod declare;
 mod each;
 mod expect;
@@ -24,6 +25,8 @@ mod step;
 mod types;
 mod unknown;
 mod word;
+
+pub(super) use callback::closure;
 
 use super::ast::{Bounds, Decl, Items, Mention, Typed, Untyped, Workflow};
 use super::report::Report;
