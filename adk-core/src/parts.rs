@@ -24,6 +24,32 @@ pub trait Part {
 #[diagnostic::do_not_recommend]
 impl<T: JsonSchema + ?Sized> Part for T {}
 
+/// What can be a field of `#[adk::data]`, of which it is spelled that it may stay on its thread.
+#[diagnostic::on_unimplemented(
+    message = "syntax: `{Self}` cannot be a part of data, because it cannot be sent between threads; help: own the value, or write `Arc` for `Rc`",
+    label = "stays on its thread"
+)]
+pub trait Sent {
+    /// It can.
+    const YES: () = ();
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Send> Sent for T {}
+
+/// What can be a field of `#[adk::data]`, of which it is spelled that it may have no form.
+#[diagnostic::on_unimplemented(
+    message = "syntax: `{Self}` cannot be a part of data, because it has no form in JSON; help: hold a value of `#[adk::data]` that says the same, as an `enum` of what it may be",
+    label = "no model knows what this is"
+)]
+pub trait Formed {
+    /// It can.
+    const YES: () = ();
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: JsonSchema + ?Sized> Formed for T {}
+
 /// Chooses by the answer.
 #[derive(Debug)]
 pub struct Fits<const YES: bool>;
@@ -43,32 +69,3 @@ impl<T> Pick<T> for Fits<true> {
 pub trait Every: Clone + Debug + Serialize + DeserializeOwned {}
 
 impl Every for () {}
-
-/// A field that is told to be no data: what derives ask of it instead, since nothing of that type is ever read.
-pub mod left_out {
-    use serde::{Deserializer, Serializer};
-
-    /// The value.
-    ///
-    /// # Panics
-    /// Always: a type with such a field does not compile.
-    pub fn value<T>() -> T {
-        unreachable!("such a field does not compile")
-    }
-
-    /// How it is written.
-    ///
-    /// # Errors
-    /// When there is no room for nothing.
-    pub fn serialize<T, S: Serializer>(_: &T, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_unit()
-    }
-
-    /// How it is read.
-    ///
-    /// # Errors
-    /// None.
-    pub fn deserialize<'de, T, D: Deserializer<'de>>(_: D) -> Result<T, D::Error> {
-        Ok(value())
-    }
-}

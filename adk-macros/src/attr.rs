@@ -1,16 +1,16 @@
 //! `#[agent]`, `#[tool]` and `#[data]`: a function as an agent or a tool, a type as data.
 
+mod borrowed;
 mod check;
 mod closed;
 mod data;
-mod forever;
 mod inside;
 mod lent;
-mod lifetimes;
 mod lower;
 mod parse;
 mod parts;
 mod report;
+mod shut;
 mod spelling;
 #[cfg(test)]
 #[allow(clippy::indexing_slicing)]

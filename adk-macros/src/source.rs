@@ -99,6 +99,16 @@ pub(crate) fn call() -> Option<Call> {
     }
 }
 
+/// Whether a name is followed by that somewhere in the file of the call, beside its own definition.
+pub(crate) fn is_written(name: &proc_macro2::Ident, behind: &str) -> bool {
+    let is_head = |before: &str| before.ends_with("struct ") || before.ends_with("enum ");
+    let searched = format!("{name}{behind}");
+    call().is_some_and(|call| {
+        let text = &call.read.text;
+        text.match_indices(&searched).any(|(at, _)| text.get(..at).is_some_and(|before| !is_head(before)))
+    })
+}
+
 fn written(span: Span) -> Option<(PathBuf, Place, Arc<File>)> {
     if !crate::facade::is_compiled() {
         return None;

@@ -79,10 +79,15 @@ pub const fn all(mut answers: &[bool]) -> bool {
 }
 
 impl<'a, const N: usize, const PAIRS: usize, const BLOCKS: usize> Facts<'a, N, PAIRS, BLOCKS> {
-    /// Whether it is told that a key has a wrong type, which may be that of an input or an output, or that nothing writes an output: then
-    /// nothing follows for a workflow around this one.
+    /// Whether it is told that a key has a wrong type, which may be that of an input or an output, that nothing writes an output, or
+    /// that something reads a key which no input declares: then nothing follows for a workflow around this one.
     pub const fn misdeclares(&self) -> bool {
         !self.clean && self.flow.misdeclares()
+    }
+
+    /// Whether it is told that a key has a wrong type.
+    pub const fn mistypes(&self) -> bool {
+        !self.clean && self.flow.mistypes()
     }
 
     /// Ends const evaluation when something is wrong at a place: a part of a step, or of an output behind the steps.

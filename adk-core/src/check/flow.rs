@@ -90,10 +90,11 @@ pub(super) fn faults(spec: &Spec<'_>) -> Vec<(usize, Message)> {
     let (found, _) = walk::walk(spec, room);
     faults.truncate(found);
     for fault in types::faults(spec, &keys, &rows) {
-        if !types::is_told(&faults, &fault) {
+        if !types::is_told(&faults, &fault) && !walk::is_steered(spec, &faults, &fault) {
             faults.push(fault);
         }
     }
+    faults.retain(|fault| !matches!(fault.flaw, Flaw::Quiet { .. }));
     // Those of one step stand in the order of its parts, as they are written.
     faults.sort_by_key(|fault| fault.at);
     let tell = |fault: &Fault<'_>| {

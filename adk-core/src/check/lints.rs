@@ -1,5 +1,7 @@
 //! What is legal but suspicious: told to those who ask, and never an error.
 
+mod placeholder;
+
 use super::flow::closest::Closest;
 use crate::spec::placeholder::{Placeholders, Source};
 use crate::spec::{AgentKind, AgentMeta, Renames, Spec, Step, StepKind};
@@ -34,6 +36,8 @@ impl Spec<'_> {
     /// | `key-unwritten` | a key that is read only where it is there, as by `{note?}` or an `Option`, and that nobody writes |
     /// | `until-constant` | a loop that only `until` ends, whose key nothing inside writes |
     /// | `parallel-single` | a parallel of one branch |
+    /// | `step-unreachable` | what stands behind a `break` |
+    /// | `placeholder-text` | `{}`, `{usr:name}` or `{topic.len}` in a prompt, which is text to ADK and to us |
     /// | `agent-unplaced` | an agent that is declared and never placed |
     ///
     /// Placeholders of prompts are reads, and so are outputs, `until`, `match`, `each`, renamed keys and the inputs of a
@@ -66,6 +70,8 @@ impl Spec<'_> {
             self.constant_untils(&mut lints);
         }
         self.single_parallels(&mut lints);
+        self.unreachable_steps(&mut lints);
+        self.placeholders_that_are_text(&mut lints);
         for name in self.unplaced {
             let fact = format!(
                 "agent `{name}` is declared and never placed; help: write `{name}` where it is to run, or \
@@ -183,6 +189,20 @@ impl Spec<'_> {
                     step.name
                 );
                 lints.push(lint("until-constant", step.name, &fact));
+            }
+        }
+    }
+
+    fn unreachable_steps(&self, lints: &mut Vec<Lint>) {
+        for two in self.steps.windows(2) {
+            if let [Step { kind: StepKind::Break { .. }, .. }, Step { name, kind, .. }] = two
+                && !matches!(kind, StepKind::End)
+            {
+                let what = if name.is_empty() { "a second one" } else { name };
+                let fact = format!(
+                    "`{what}` stands behind a `break` and is never run; help: remove it, or put it before the `break`"
+                );
+                lints.push(lint("step-unreachable", name, &fact));
             }
         }
     }

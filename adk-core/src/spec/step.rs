@@ -26,6 +26,10 @@ pub struct Spec<'a> {
     pub limits: Limits,
     /// A part of it could not be read: what that part may have written is not known.
     pub(crate) partial: bool,
+    /// How many declarations were refused as one too many, each of which may have been meant for another key.
+    pub(crate) displaced: usize,
+    /// What follows from other faults is told as well.
+    pub(crate) all: bool,
     /// It was made by builders: what is said of it is said in their words.
     pub(crate) built: bool,
 }
@@ -61,6 +65,8 @@ impl<'a> Spec<'a> {
             unplaced: &[],
             limits: Limits::new(None, None),
             partial: false,
+            displaced: 0,
+            all: false,
             built: false,
         }
     }
@@ -118,6 +124,24 @@ impl<'a> Spec<'a> {
     #[must_use]
     pub const fn partial(mut self, yes: bool) -> Self {
         self.partial = yes;
+        self
+    }
+
+    /// Asks for what follows from other faults as well, which is left out for people: for whoever compares what is told with what
+    /// can happen.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn all(mut self) -> Self {
+        self.all = true;
+        self
+    }
+
+    /// Says how many declarations are refused because their key is declared already: of as many keys that nothing writes
+    /// nothing is said, since these may have been meant.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn displaced(mut self, count: usize) -> Self {
+        self.displaced = count;
         self
     }
 }

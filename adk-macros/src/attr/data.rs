@@ -2,7 +2,7 @@
 
 use super::parts::{self, Copies};
 use super::report::Report;
-use super::{closed, forever, lifetimes, unsaid};
+use super::{borrowed, closed, shut, unsaid};
 use crate::docs;
 use crate::sized::{self, Unsized};
 use crate::twice;
@@ -36,13 +36,14 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     let private = crate::facade::private();
     let own: Vec<String> = input.attrs.iter().flat_map(derived).collect();
     let is_own = |name: &str| own.iter().any(|own| own == name);
-    let mended = once(&mut input, &mut report)
-        | own_fields(&mut input, &mut report)
-        | (!is_own("Deserialize") && forever::leave_out(&mut input, &private, &mut report))
-        | lifetimes::declare(&mut input, &private, &mut report);
-    let borrows = lifetimes::borrow(&mut input);
+    let mended = once(&mut input, &mut report) | own_fields(&mut input, &mut report);
+    let told = if is_own("Deserialize") { None } else { borrowed::tell(&mut input, &private) };
+    // To editors the type itself has its derives, and its fields as they are.
+    let asks = !is_own("JsonSchema") && crate::facade::is_compiled();
+    let shut = if asks { shut::choose(&mut input, &private) } else { None };
     let is_generic = closed::close(&mut input.generics);
-    let item = if mended || borrows || is_generic { input.to_token_stream() } else { item };
+    let item =
+        if mended || told.is_some() || shut.is_some() || is_generic { input.to_token_stream() } else { item };
     let text = |path: TokenStream| path.to_string().replace(' ', "");
     let serde = text(quote!(#private::serde));
     let schemars = text(quote!(#private::schemars));
@@ -68,8 +69,6 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
         of_values.iter().filter(|(name, _)| !is_own(name)).map(|(_, path)| path).collect();
     let of_types = (!is_own("JsonSchema")).then(|| quote!(#private::schemars::JsonSchema));
     let numbered = numbered(&input, &private);
-    // To editors the type itself has its derives.
-    let asks = of_types.is_some() && crate::facade::is_compiled();
     let copies = if asks { parts::copies(&input) } else { None };
     let item = if is_generic { item } else { closed::data(item) };
     let all = match copies {
@@ -79,6 +78,8 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
             #schemars
             #item
             #numbered
+            #told
+            #shut
         },
         Some(Copies { of_values: value, of_types: ty, asked }) => {
             // Attributes of the derives may stand on the type itself when one of its derives has them.
@@ -87,6 +88,8 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
                 #helpers
                 #item
                 #numbered
+                #told
+                #shut
                 #[allow(deprecated)]
                 const _: () = {
                     use #private::parts as __parts;

@@ -10,7 +10,7 @@ mod types;
 pub(crate) use agent::agent;
 pub(crate) use by_hand::by_hand;
 pub(crate) use tool::tool;
-pub(crate) use types::caret;
+pub(crate) use types::{caret, fixed};
 
 use super::closed;
 use super::parse::{self, Function, Param};

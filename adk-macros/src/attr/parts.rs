@@ -5,7 +5,6 @@
 //! which is told, and of what has to do with an error rustc tells nothing.
 
 use super::data::fields;
-use super::lifetimes::mentions;
 use super::lower::caret;
 use crate::bare::{self, By};
 use crate::docs;
@@ -130,8 +129,17 @@ pub(super) fn stands_apart(attrs: &[Attribute]) -> bool {
     })
 }
 
+/// Whether one of these words stands in it.
+pub(crate) fn mentions(tokens: TokenStream, words: &[&str]) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(word) => words.iter().any(|one| word == one),
+        TokenTree::Group(group) => mentions(group.stream(), words),
+        _ => false,
+    })
+}
+
 /// What means nothing outside of the type, itself, which is data, and `Cow`, whose lifetime may be missing.
-fn names(input: &DeriveInput) -> Vec<String> {
+pub(super) fn names(input: &DeriveInput) -> Vec<String> {
     let parameters = input.generics.params.iter().filter_map(|parameter| match parameter {
         syn::GenericParam::Type(one) => Some(&one.ident),
         syn::GenericParam::Const(one) => Some(&one.ident),
@@ -141,7 +149,7 @@ fn names(input: &DeriveInput) -> Vec<String> {
 }
 
 /// The types in a field that only rustc knows, unless it says something that means nothing outside of the type.
-fn parts<'a>(field: &'a Field, own: &[String]) -> Vec<&'a Type> {
+pub(super) fn parts<'a>(field: &'a Field, own: &[String]) -> Vec<&'a Type> {
     let mut found = Vec::new();
     // The whole type gets another name as well.
     if !field.ty.to_token_stream().into_iter().any(|token| is_bound(&token, own)) {
@@ -193,6 +201,8 @@ fn part<'a>(ty: &'a Type, found: &mut Vec<&'a Type>) {
         Type::Slice(slice) => part(&slice.elem, found),
         Type::Paren(paren) => part(&paren.elem, found),
         Type::Group(group) => part(&group.elem, found),
+        // What stands in the place of a type that is asked for itself.
+        Type::Verbatim(_) => {}
         _ => found.push(ty),
     }
 }

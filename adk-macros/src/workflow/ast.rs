@@ -23,6 +23,8 @@ pub(super) struct Workflow {
     pub(super) untyped: Untyped,
     /// An item, an input or an output could not be read: which keys are written is not known.
     pub(super) partial: bool,
+    /// How many items were refused, each of which may have been meant to declare a key.
+    pub(super) displaced: usize,
 }
 
 /// What of the head of a workflow has no type that could be read, with a type that is this error: nothing is checked of these keys,
@@ -206,6 +208,8 @@ pub(super) struct Block {
     pub(super) callbacks: Vec<Callback>,
     /// Its arguments or its steps could not be read.
     pub(super) vague: bool,
+    /// Its `>` is missing: where it ends is not known.
+    pub(super) torn: bool,
 }
 
 impl Block {
@@ -273,6 +277,8 @@ pub(super) struct Await {
 pub(super) struct Break {
     pub(super) span: Span,
     pub(super) target: Option<Ident>,
+    /// The name of the loop was written as a label of Rust, which is told.
+    pub(super) is_label: bool,
 }
 
 impl Key {
@@ -310,6 +316,21 @@ impl BlockKind {
 }
 
 impl Arm {
+    /// Adds a step that could not be read.
+    pub(super) fn add_unread(&mut self, span: Span) {
+        let nodes = self.node.take().into_iter().chain([Node::Unread(span)]).collect();
+        self.node = Some(Node::Block(Box::new(Block {
+            attrs: Vec::new(),
+            name: None,
+            kind: BlockKind::Sequence,
+            span,
+            nodes,
+            callbacks: Vec::new(),
+            vague: true,
+            torn: false,
+        })));
+    }
+
     /// The pattern with its guard, as text.
     pub(super) fn text(&self) -> String {
         let (pattern, guard) = (&self.pattern, self.guard.iter());

@@ -54,12 +54,14 @@ struct Parser {
     unclosed: bool,
     /// Where it is told that a `;` between two steps of the block around is missing, which may be the `>` of a block.
     unended: Option<usize>,
-    /// It is told that steps stand with `;` between them, and not with `,`.
-    commas: bool,
+    /// It is told that steps stand with `;` between them, and not with `,` or `>>`.
+    separators: bool,
     /// We are in the parentheses of a block, of which it is told that they should be `< >`.
     in_parens: bool,
     /// Something that may have declared a key could not be read.
     partial: bool,
+    /// How many items were refused that may have been meant to declare a key.
+    displaced: usize,
     /// The key that was read last, if its type could not be read: that is the fault.
     untyped: Option<Typed>,
     /// How many faults were read as what was meant.
@@ -84,11 +86,12 @@ pub(super) fn workflow(input: TokenStream) -> (Workflow, Report) {
         mentions: Vec::new(),
         untyped: Untyped::default(),
         partial: false,
+        displaced: 0,
     };
     parser.whole(input, |parser, input| parser.workflow(input, &mut tree));
     tree.items = parser.items;
     tree.mentions = parser.mentions;
-    tree.partial = parser.partial;
+    (tree.partial, tree.displaced) = (parser.partial, parser.displaced);
     (tree, parser.report)
 }
 

@@ -16,6 +16,8 @@ pub(super) struct Plan<'a> {
     pub(super) transfers: HashMap<usize, Vec<usize>>,
     /// Paths give two steps one name: only const evaluation knows what is wrong with them.
     pub(super) alike: bool,
+    /// How many declarations are refused because their key is declared already.
+    pub(super) displaced: usize,
 }
 
 /// A step of the spec.
@@ -35,6 +37,9 @@ pub(super) struct Step<'a> {
     pub(super) told: bool,
     /// Its limit cannot be used.
     pub(super) without_limit: bool,
+    /// An `each` whose item cannot have its name, which is told, or of which it is not known where it ends: nothing is known of the
+    /// types of what is written in it.
+    pub(super) torn: bool,
     /// The declared agent, by its number, whose name is near to that of a step which is not declared here.
     pub(super) near: Option<usize>,
     /// Its path leads nowhere, as files tell, and rustc may propose something of its last name.
@@ -52,6 +57,7 @@ impl<'a> Step<'a> {
             named: true,
             told: false,
             without_limit: false,
+            torn: false,
             near: None,
             astray: false,
         }
@@ -116,7 +122,14 @@ pub(super) fn of(tree: &Workflow) -> Plan<'_> {
     }
     let mut planner = Planner { tree, decls, steps: Vec::new(), unnamed: HashMap::new() };
     planner.nodes(&tree.body);
-    Plan { name, steps: planner.steps, targets: Vec::new(), transfers: HashMap::new(), alike: false }
+    Plan {
+        name,
+        steps: planner.steps,
+        targets: Vec::new(),
+        transfers: HashMap::new(),
+        alike: false,
+        displaced: 0,
+    }
 }
 
 impl<'a> Plan<'a> {
@@ -223,6 +236,7 @@ impl<'a> Planner<'a> {
         let open = self.push(name, span, What::Block(block));
         if let Some(step) = self.steps.get_mut(open) {
             step.named = block.name.is_some();
+            step.torn = block.torn;
             step.field = block.name.clone();
         }
         match &block.kind {

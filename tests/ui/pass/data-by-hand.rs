@@ -74,3 +74,39 @@ workflow! {
         match mode < Mode::Short => (), types::Mode::Long => writer as again >
     }
 }
+
+/// What is spelled as if it could not be data, and is.
+mod spelled {
+    use adk::prelude::*;
+    use std::sync::Arc as Rc;
+
+    #[data]
+    #[derive(PartialEq)]
+    pub struct Held<T> {
+        pub words: Rc<Vec<String>>,
+        pub more: Option<(u8, Vec<Rc<str>>)>,
+        #[serde(skip)]
+        pub by: Option<Rc<u8>>,
+        pub at: T,
+    }
+
+    #[data]
+    pub enum Way {
+        Called {
+            #[serde(skip)]
+            by: Option<fn(u8) -> u8>,
+        },
+        Straight,
+    }
+
+    #[agent(writes = way)]
+    fn way(held: &Held<u8>) -> Result<Way> {
+        let Held { words, more, .. } = held.clone();
+        let many = more.map_or(0, |(many, words)| usize::from(many) + words.len());
+        Ok(if words.len() > many { Way::Straight } else { Way::Called { by: Some(|n| n + 1) } })
+    }
+
+    workflow! {
+        pub Choosing(held: Held<u8>) -> way: Way { way }
+    }
+}

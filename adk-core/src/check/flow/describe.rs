@@ -9,6 +9,7 @@ mod named;
 mod races;
 mod types;
 
+pub(super) use missing::nearest;
 pub(super) use races::sibling_writes;
 
 use super::super::message::Message;
@@ -21,7 +22,8 @@ use crate::spec::{AgentKind, AgentMeta, Spec, StepKind, ToolMeta};
 /// One fault as text.
 pub(super) const fn fault(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
     match fault.flaw {
-        Flaw::Unwritten { reader } => missing::unwritten(m, spec, fault, reader),
+        Flaw::Unwritten { reader, .. } => missing::unwritten(m, spec, fault, reader),
+        Flaw::Quiet { .. } => {}
         Flaw::NoOutput => missing::output(m, spec, fault),
         Flaw::Race { parallel, writes, reader } => races::race(m, spec, fault, parallel, writes, reader),
         Flaw::EachRace => races::each(m, spec, fault),

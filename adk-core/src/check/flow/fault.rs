@@ -83,6 +83,13 @@ struct Said<'a> {
 pub(super) enum Flaw<'a> {
     Unwritten {
         reader: Reader<'a>,
+        /// The step of its writer; `None` when nothing writes it.
+        writer: Option<usize>,
+    },
+    /// One that is not certain, of which nothing is said: what is told of another key may be the reason.
+    Quiet {
+        /// Nothing writes it, and a write that is told of may have been meant for it.
+        meant: bool,
     },
     Race {
         parallel: usize,
@@ -131,6 +138,16 @@ impl Flaw<'_> {
             self,
             Self::NoSuchRead | Self::OtherWrites | Self::SameWrites | Self::Endless | Self::ExitOutside
         )
+    }
+
+    /// Whether it tells of a write that may have been meant for another key.
+    pub(super) const fn is_of_a_write(&self) -> bool {
+        matches!(self, Self::Race { writes: true, .. } | Self::WrittenAs { .. } | Self::Mixed)
+    }
+
+    /// Whether a workflow around this one is told nothing of its keys: those that it declares are in doubt.
+    pub(super) const fn misdeclares(&self) -> bool {
+        self.is_of_types() || matches!(self, Self::NoOutput | Self::Unwritten { writer: None, .. })
     }
 
     /// Whether it is about the type as which a key is read.

@@ -96,11 +96,23 @@ impl<'a, const PAIRS: usize, const BLOCKS: usize> Flow<'a, PAIRS, BLOCKS> {
         self.found == 0
     }
 
-    /// Whether the type of a key is wrong, or an output is written by nothing.
+    /// Whether something is wrong that may be mended by declaring other keys, or by declaring them with other types.
     pub(in crate::check) const fn misdeclares(&self) -> bool {
         let mut i = 0;
         while i < self.found {
-            if self.faults[i].flaw.is_of_types() || matches!(self.faults[i].flaw, Flaw::NoOutput) {
+            if self.faults[i].flaw.misdeclares() {
+                return true;
+            }
+            i += 1;
+        }
+        false
+    }
+
+    /// Whether the type of a key is wrong, on which depends how often a model is asked.
+    pub(in crate::check) const fn mistypes(&self) -> bool {
+        let mut i = 0;
+        while i < self.found {
+            if self.faults[i].flaw.is_of_types() {
                 return true;
             }
             i += 1;
@@ -130,7 +142,8 @@ impl<'a, const PAIRS: usize, const BLOCKS: usize> Flow<'a, PAIRS, BLOCKS> {
     }
 
     const fn is_at(&self, fault: usize, at: usize, part: usize) -> bool {
-        self.faults[fault].at == at && self.faults[fault].part.number() == part
+        let Fault { at: own, part: shown, flaw, .. } = self.faults[fault];
+        own == at && shown.number() == part && !matches!(flaw, Flaw::Quiet { .. })
     }
 
     /// Says how many faults of a place do not fit into its message.

@@ -21,6 +21,11 @@ pub(super) const fn is_no_list(written: &str, lists: usize) -> bool {
     is_known(written.0) && written.1 + lists == 0
 }
 
+/// Whether a type is a list.
+pub(super) const fn is_list(written: &str) -> bool {
+    normal(written).1 > 0
+}
+
 /// Whether a type is an `Option`.
 pub(super) const fn is_option(ty: &str) -> bool {
     starts_with(ty, "Option<")

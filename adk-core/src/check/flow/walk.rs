@@ -3,6 +3,7 @@
 mod access;
 mod agent;
 mod blocks;
+mod quiet;
 
 use super::effects::{Act, Effects, is_alone};
 use super::keys::{EVERY, Each, Key, Keys, NEVER, NONE, Named, Writer};
@@ -13,6 +14,7 @@ use crate::check::text::same;
 use crate::spec::{AgentKind, AgentMeta, Spec, StepKind};
 pub(super) use blocks::{Block, sets};
 use blocks::{Kind, SURE};
+pub(super) use quiet::is_steered;
 
 /// Room for a walk, as large as [`super::sizes`] says.
 pub(super) struct Room<'t, 'a> {
@@ -174,7 +176,11 @@ impl<'a> Walk<'_, 'a> {
                     }
                 }
                 None if !self.sets.has(SURE, EVERY) && !self.spec.partial => {
-                    self.fault(at, Part::Name, name, Flaw::NoOutput);
+                    let flaw = match self.is_meant(self.spec.steps.len(), name) {
+                        true => Flaw::Quiet { meant: true },
+                        false => Flaw::NoOutput,
+                    };
+                    self.fault(at, Part::Name, name, flaw);
                 }
                 None => {}
             }
@@ -197,7 +203,7 @@ impl<'a> Walk<'_, 'a> {
     /// Types that differ: of a key of which something else is wrong nothing more is said.
     pub(super) const fn mismatch(&mut self, at: usize, part: Part, key: &'a str, flaw: Flaw<'a>) {
         let fault = Fault::new(at, part, key, flaw);
-        if is_told(self.faults.split_at(self.found).0, &fault) {
+        if is_told(self.faults.split_at(self.found).0, &fault) || self.is_steered(&fault) {
             return;
         }
         let mut i = 0;

@@ -168,3 +168,38 @@ fn an_until_that_nothing_in_the_loop_changes() {
     assert_eq!(until(vec![sequence("s", [run(function("a").may_exit(true))])]), [""; 0]);
     assert_eq!(until(vec![run(function("a")), leave(None)]), [""; 0]);
 }
+
+#[test]
+fn placeholders_that_are_text() {
+    let said = |prompt: &'static str| {
+        let lints = spec([run(llm("a").prompts(leak([prompt])))]).lints();
+        let texts = lints.iter().filter(|lint| lint.lint == "placeholder-text");
+        texts.map(|lint| lint.message.clone()).collect::<Vec<_>>()
+    };
+    let one = |prompt, help: &str| {
+        let said = said(prompt);
+        assert!(said.len() == 1 && said[0].ends_with(help), "{prompt}: {said:?}");
+    };
+    one("On {usr:name}.", "help: did you mean `{user:name}`?");
+    one("On {topic.len}, {topic.len}.", "help: did you mean `{topic}`?");
+    one("On { topic:? }.", "help: did you mean `{topic}`?");
+    one("On {}.", "help: write the key between the braces, as in `{topic}`");
+    one("On {0}.", "perhaps behind `user:`, `app:` or `temp:`");
+    one("On {topic and so on.", "help: write `{topic}`");
+    for text in [
+        "On {topic} by {user:name?} of {artifact.notes}.",
+        r#"Answer {"title": "..."} or [1, {2, 3}]; { a b } and { } end { it"#,
+        "As it is: ${usr:name} and \\{}.",
+        "fn main() {}\nfn other() { go(); }",
+    ] {
+        assert_eq!(said(text), [""; 0], "{text}");
+    }
+}
+
+#[test]
+fn steps_behind_a_break() {
+    let behind = |steps: Vec<Steps>| found(&spec([repeat("l", 2, steps)]));
+    assert_eq!(behind(vec![run(llm("a")), leave(None)]), [""; 0]);
+    assert_eq!(behind(vec![leave(None), run(llm("a")), run(llm("b"))]), ["step-unreachable a"]);
+    assert_eq!(behind(vec![leave(None), leave(None)]), ["step-unreachable "]);
+}

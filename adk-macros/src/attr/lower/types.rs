@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 use syn::{GenericArgument, PathArguments, ReturnType, Signature, Type};
 
 /// With every lifetime `'static`: a type in an item has no other.
-pub(super) fn fixed(tokens: TokenStream) -> TokenStream {
+pub(crate) fn fixed(tokens: TokenStream) -> TokenStream {
     let is = |next: Option<&TokenTree>, wanted: char| matches!(next, Some(TokenTree::Punct(next)) if next.as_char() == wanted);
     let mut out = TokenStream::new();
     let mut tokens = tokens.into_iter().peekable();

@@ -4,43 +4,64 @@ use super::super::ast::{BlockKind, DeclKind, Key, Typed, Workflow};
 use super::super::names::plain;
 use super::super::plan::{Plan, What};
 use super::super::report::Report;
+use proc_macro2::Ident;
 use std::collections::HashMap;
 
 /// A key that is declared twice among inputs, `let`, `state` and the items of `each`, or among the outputs.
-pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: &mut Report) {
-    let inputs = tree.inputs.iter().map(|input| (&input.typed.key, "an input"));
-    let lets = tree.items.lets.iter().map(|one| (&one.typed.key, "a `let`"));
-    let states = tree.items.states.iter().map(|typed| (&typed.key, "a `state`"));
-    let mut seen = HashMap::new();
-    unique(inputs.chain(lets).chain(states), &mut seen, report);
-    for step in &plan.steps {
-        if let What::Block(block) = step.what
-            && let BlockKind::Each { item, .. } = &block.kind
-        {
-            let item = Key { prefix: None, name: item.clone() };
-            unique([(&item, "the item of an `each`")], &mut seen, report);
-        }
-    }
-    let outputs = tree.outputs.iter().map(|typed| (&typed.key, "an output"));
-    unique(outputs, &mut HashMap::new(), report);
+///
+/// Each that is refused may have been meant for another key, which const evaluation takes into account.
+pub(super) fn workflow(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report) {
+    let faults = report.len();
+    declared(tree, plan, report);
+    plan.displaced = report.len() - faults;
+
     if let Some(name) = &tree.name {
-        let inputs = tree.inputs.iter().map(|input| &input.typed);
-        let [input, output] = ["Input", "Output"].map(|end| format!("{name}{end}"));
-        one_field_each(inputs, &input, report);
-        one_field_each(tree.outputs.iter(), &output, report);
-        for (holder, what) in [(input, "input"), (output, "output")] {
-            if crate::twice::is_type(&holder) && holds(tree, what) {
-                let text = format!(
-                    "name-duplicate: the {what} of this workflow is a struct `{holder}`, and something else here has that name; help: rename one of the two"
-                );
-                report.at(name.span(), text);
-            }
-        }
+        structs(tree, name, report);
     }
     for decl in &tree.items.agents {
         if let DeclKind::Described { reads, .. } = &decl.kind {
             let reads = reads.iter().map(|typed| (&typed.key, "a key that the agent reads"));
             unique(reads, &mut HashMap::new(), report);
+        }
+    }
+}
+
+/// Inputs, `let`, `state`, the items of `each`, and outputs.
+fn declared(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report) {
+    let inputs = tree.inputs.iter().map(|input| (&input.typed.key, "an input"));
+    let lets = tree.items.lets.iter().map(|one| (&one.typed.key, "a `let`"));
+    let states = tree.items.states.iter().map(|typed| (&typed.key, "a `state`"));
+    let mut seen = HashMap::new();
+    unique(inputs.chain(lets).chain(states), &mut seen, report);
+    // What stands in one that is never closed may have been meant to stand behind it.
+    let is_torn = plan.steps.iter().any(|step| step.torn);
+    for step in &mut plan.steps {
+        if let What::Block(block) = step.what
+            && let BlockKind::Each { item, .. } = &block.kind
+            && !is_torn
+        {
+            let item = Key { prefix: None, name: item.clone() };
+            let faults = report.len();
+            unique([(&item, "the item of an `each`")], &mut seen, report);
+            step.torn = report.len() > faults;
+        }
+    }
+    let outputs = tree.outputs.iter().map(|typed| (&typed.key, "an output"));
+    unique(outputs, &mut HashMap::new(), report);
+}
+
+/// What the structs of keys make of them.
+fn structs(tree: &Workflow, name: &Ident, report: &mut Report) {
+    let inputs = tree.inputs.iter().map(|input| &input.typed);
+    let [input, output] = ["Input", "Output"].map(|end| format!("{name}{end}"));
+    one_field_each(inputs, &input, report);
+    one_field_each(tree.outputs.iter(), &output, report);
+    for (holder, what) in [(input, "input"), (output, "output")] {
+        if crate::twice::is_type(&holder) && holds(tree, what) {
+            let text = format!(
+                "name-duplicate: the {what} of this workflow is a struct `{holder}`, and something else here has that name; help: rename one of the two"
+            );
+            report.at(name.span(), text);
         }
     }
 }

@@ -26,8 +26,9 @@ impl Lower<'_> {
         let (name, bounds) = (&self.name, &self.tree.bounds);
         let allowed = [(&bounds.model_calls, false), (&bounds.rounds, true)].into_iter();
         let places = allowed.filter_map(|(allowed, rounds)| allowed.as_ref().map(|at| (at.span(), rounds)));
-        let raise =
-            |(at, rounds)| raise(at, quote!(__adk::check::raise_bounds), quote!(&#name::SPEC, #rounds));
+        let raise = |(at, rounds)| {
+            raise(at, quote!(__adk::check::raise_bounds), quote!(&#name::SPEC, #rounds, __FACTS.mistypes()))
+        };
         places.map(raise).collect()
     }
 

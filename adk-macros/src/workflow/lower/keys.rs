@@ -63,6 +63,11 @@ impl Lower<'_> {
         all.into_iter().filter(|typed| first(&mut seen, typed)).collect()
     }
 
+    /// Whether there is a struct of the outputs; also of one, where the second is reported to be the same.
+    fn returns_struct(&self) -> bool {
+        self.tree.outputs.len() + self.tree.untyped.outputs.len() > 1
+    }
+
     /// The structs; none for no input, and for no or one output.
     pub(super) fn key_structs(&self) -> TokenStream {
         let (vis, name, allow) = (&self.tree.vis, &self.name, allow());
@@ -86,7 +91,7 @@ impl Lower<'_> {
             all.extend(quote!(#[doc = #doc] #allow #vis struct #input { #fields }));
         }
         let outputs = self.outputs();
-        if outputs.len() > 1 {
+        if self.returns_struct() {
             let (output, doc) = (self.output_name(), format!("The output of [`{name}`]."));
             let fields = fields(outputs, "output");
             all.extend(quote!(#[doc = #doc] #allow #vis struct #output { #fields }));
@@ -132,7 +137,7 @@ impl Lower<'_> {
         let (output_ty, finish) = match (&self.tree.untyped.output, outputs.as_slice()) {
             (Some(ty), _) => (quote!(#ty), quote!(::core::panic!())),
             (_, []) => (quote!(()), ok(quote!(()))),
-            (_, [one]) => {
+            (_, [one]) if !self.returns_struct() => {
                 let ty = &one.ty;
                 (quote!(#ty), ok(read(one)))
             }
@@ -268,7 +273,7 @@ impl Lower<'_> {
     }
 
     fn output_impls(&self, outputs: &[&Typed]) -> TokenStream {
-        match outputs.len() > 1 {
+        match self.returns_struct() {
             true => derives(&self.output_name(), outputs),
             false => TokenStream::new(),
         }

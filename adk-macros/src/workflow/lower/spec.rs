@@ -137,6 +137,8 @@ impl Lower<'_> {
         let limits = self.limits(&mut items);
         let exceeded = self.exceeded();
         let partial = tree.partial.then(|| quote!(.partial(true)));
+        let displaced = index(tree.displaced + self.plan.displaced);
+        let displaced = (tree.displaced + self.plan.displaced > 0).then(|| quote!(.displaced(#displaced)));
         let count = index(steps.len());
         quote! {
             #items
@@ -150,7 +152,8 @@ impl Lower<'_> {
                     .outputs(&[#(#outputs),*])
                     #unplaced
                     #limits
-                    #partial;
+                    #partial
+                    #displaced;
             }
             impl __adk::workflow::Described for #name {
                 const SPEC: __adk::Spec<'static> = #name::SPEC;
@@ -189,7 +192,10 @@ impl Lower<'_> {
                 of_kind(quote!(Arm { pattern: #pattern }))
             }
             What::Break(one) => {
-                let target = option(one.target.as_ref().map(names::plain));
+                let is_block =
+                    |name: &String| self.plan.steps.iter().any(|step| step.named && step.name == *name);
+                let target = one.target.as_ref().map(names::plain);
+                let target = option(target.filter(|name| !one.is_label || is_block(name)));
                 of_kind(quote!(Break { target: #target }))
             }
             What::End => of_kind(quote!(End)),
@@ -220,7 +226,8 @@ impl Lower<'_> {
             }
             BlockKind::Each { item, list, max_concurrency } => {
                 let most = self.limit(i, step, max_concurrency.as_ref(), quote!(max_concurrency), items);
-                let (item, list) = (names::plain(item), list.text());
+                let item = if step.torn { String::new() } else { names::plain(item) };
+                let list = list.text();
                 quote!(Each { item: #item, list: #list, max_concurrency: #most })
             }
         }

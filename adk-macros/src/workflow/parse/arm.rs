@@ -70,7 +70,12 @@ impl Parser {
                 if !(input.is_empty() && closing == Closing::Angle) {
                     self.report.parse(error);
                 }
-                choice.unread(span);
+                match choice.arms.last_mut().filter(|_| behind_semicolon) {
+                    // A second step of the arm.
+                    Some(arm) => arm.add_unread(span),
+                    None => choice.unread(span),
+                }
+                choice.whole = false;
                 skip::arm(input);
             }
         }

@@ -1,10 +1,11 @@
 //! `await(timeout = "72h", default = EXPR) KEY: TYPE`.
 
 use super::super::ast::{Await, Node, Typed};
-use super::super::names::nearest;
+use super::super::names::{nearest, type_text};
 use super::expect::{self, expected};
 use super::field::timeout;
 use super::limit::{code_list, rest};
+use super::run::ends_step;
 use super::{Parser, skip};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
@@ -29,6 +30,18 @@ impl Parser {
         if input.peek(token::Paren) {
             let list;
             syn::parenthesized!(list in input);
+            // `await(decision: bool)`.
+            if list.peek(Ident) && list.peek2(Token![:]) && ends_step(input) {
+                let open = list.span();
+                let typed = Typed { attrs, ..self.typed(&list)? };
+                skip::drain(&list);
+                let text = format!(
+                    "syntax: the key of an `await` stands behind its arguments; help: write `await {}`",
+                    shown(&typed)
+                );
+                self.report.at(open, text);
+                return Ok(Node::Await(Box::new(Await { name, typed, timeout: None, default: None })));
+            }
             self.list(&list, |_, list| argument(list, &mut wait, &mut seen));
         }
         if input.peek(LitStr) {
@@ -56,9 +69,24 @@ impl Parser {
                 return Ok(Node::Unread(span));
             }
         };
+        // `await decision: bool, timeout = "72h"`.
+        if input.peek(Token![,]) && input.peek2(Ident) && input.peek3(Token![=]) {
+            let text = format!(
+                "syntax: the arguments of an `await` stand in `( )`; help: write `await(timeout = \"72h\") {}`",
+                shown(&typed)
+            );
+            self.report.at(input.span(), text);
+            while !(input.is_empty() || input.peek(Token![;]) || skip::at_close(input)) {
+                let _ = input.parse::<proc_macro2::TokenTree>();
+            }
+        }
         let default = default.map(|(_, value)| value);
         Ok(Node::Await(Box::new(Await { name, typed, timeout, default })))
     }
+}
+
+fn shown(typed: &Typed) -> String {
+    format!("{}: {}", typed.key.text(), type_text(&typed.ty))
 }
 
 /// What is read of the parentheses: the timeout, and the default with its word.

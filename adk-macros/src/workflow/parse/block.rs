@@ -95,7 +95,7 @@ impl Parser {
         let text = word.to_string();
         let meant = match is_known {
             true => text.as_str(),
-            false => match self.meant(&word) {
+            false => match self.meant(&word, input) {
                 Some(meant) => meant,
                 None => {
                     self.foreign(input);
@@ -182,7 +182,16 @@ impl Parser {
     pub(super) fn block(&mut self, input: ParseStream<'_>, head: Head) -> syn::Result<Node> {
         let Head { attrs, name, mut kind, span, callbacks, vague, steps } = head;
         if let Some(nodes) = steps {
-            return Ok(Node::Block(Box::new(Block { attrs, name, kind, span, nodes, callbacks, vague })));
+            return Ok(Node::Block(Box::new(Block {
+                attrs,
+                name,
+                kind,
+                span,
+                nodes,
+                callbacks,
+                vague,
+                torn: false,
+            })));
         }
         if let (None, Some(Callback { hook, .. })) = (&name, callbacks.first()) {
             let word = kind.word();
@@ -246,6 +255,7 @@ impl Parser {
             nodes,
             callbacks,
             vague: vague || is_empty,
+            torn: is_torn,
         })))
     }
 

@@ -179,10 +179,13 @@ pub(super) fn key(input: ParseStream<'_>, what: &str, before_type: bool) -> syn:
     }
     if is_prefix && colon(input) && input.peek2(Ident::peek_any) {
         let fork = input.fork();
-        let _ = (fork.parse::<Token![:]>(), fork.call(Ident::parse_any));
-        if !before_type || colon(&fork) {
+        let _ = fork.parse::<Token![:]>();
+        let name = fork.call(Ident::parse_any).map(|name| name.to_string()).unwrap_or_default();
+        // `user:name` without its type, and not a key `user` of a type `name`.
+        let ends = fork.is_empty() || fork.peek(Token![;]) || fork.peek(Token![,]) || fork.peek(Token![=]);
+        if !before_type || colon(&fork) || ends && !types::is_named(&name) {
             input.parse::<Token![:]>()?;
-            return Ok(Key { prefix: Some(first), name: name(input, what)? });
+            return Ok(Key { prefix: Some(first), name: self::name(input, what)? });
         }
     }
     Ok(Key { prefix: None, name: first })

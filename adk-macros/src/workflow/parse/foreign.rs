@@ -80,6 +80,14 @@ impl Parser {
         false
     }
 
+    /// Whether a word stands here, and behind it one pair of parentheses and the brackets of steps.
+    pub(super) fn at_arguments_and_steps(&self, input: ParseStream<'_>) -> bool {
+        let ahead = input.fork();
+        let _ =
+            (ahead.call(Ident::parse_any), ahead.peek(token::Paren) && ahead.parse::<TokenTree>().is_ok());
+        input.peek2(token::Paren) && self.at_steps(&ahead)
+    }
+
     /// Whether the brackets of steps begin here: they close before the block around does.
     fn at_steps(&self, input: ParseStream<'_>) -> bool {
         let is_operator = input.peek(Token![<=]) || input.peek(Token![<-]) || input.peek2(Lit);

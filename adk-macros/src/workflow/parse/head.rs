@@ -166,13 +166,26 @@ impl Parser {
         list: ParseStream<'_>,
         mut part: impl FnMut(&mut Self, ParseStream<'_>) -> syn::Result<()>,
     ) {
+        let mut nameless = false;
         while !list.is_empty() {
-            let result = part(self, list).and_then(|()| match list.is_empty() || list.peek(Token![,]) {
+            let read = part(self, list);
+            let goes_on = list.peek(Ident) && (list.peek2(Token![:]) || list.peek2(Token![=]));
+            if read.is_ok() && goes_on {
+                // Only the comma is missing.
+                self.report.parse(expected(list, "`,`"));
+                self.mended += 1;
+                continue;
+            }
+            let result = read.and_then(|()| match list.is_empty() || list.peek(Token![,]) {
                 true => Ok(()),
                 false => Err(expected(list, "`,`")),
             });
             if let Err(error) = result {
-                self.report.parse(error);
+                // Types alone in the place of keys; one message for several.
+                let is_nameless = error.to_string().contains(types::NAMELESS);
+                if !(is_nameless && std::mem::replace(&mut nameless, is_nameless)) {
+                    self.report.parse(error);
+                }
                 skip::to(list, &[',']);
                 // A `>` that closes nothing here.
                 while !list.is_empty() && !list.peek(Token![,]) {

@@ -39,7 +39,7 @@ impl Parser {
             Err(fault) => {
                 match self.untyped.take() {
                     Some(typed) => tree.untyped.outputs.push((tree.outputs.len(), typed)),
-                    None => tree.untyped.output = Some(types::mistaken(&fault)),
+                    None => drop(tree.untyped.output.get_or_insert_with(|| types::mistaken(&fault))),
                 }
                 return Err(fault);
             }

@@ -31,6 +31,7 @@ impl Parser {
             "syntax: a workflow holds `agent`, `let`, `state` and steps, and no `{word}`; help: move it before `workflow!`"
         );
         self.report.at(span, text);
+        self.displaced += usize::from(word == "const" || word == "static");
         skip::item(input);
         true
     }
@@ -102,10 +103,13 @@ impl Parser {
     }
 }
 
-/// The name behind a `.`, where neither a call nor another `.` follows: there is no field of an agent.
+/// The name behind a `.` or `/`, where neither a call nor another of them follows: there is no field of an agent.
 fn dotted(input: ParseStream<'_>) -> Option<Ident> {
     let ahead = input.fork();
-    ahead.parse::<Token![.]>().ok()?;
+    match ahead.peek(Token![/]) {
+        true => drop(ahead.parse::<Token![/]>()),
+        false => drop(ahead.parse::<Token![.]>().ok()?),
+    }
     let name = ahead.parse::<Ident>().ok()?;
     let ends = ahead.is_empty() || ahead.peek(Token![;]) || skip::at_close(&ahead);
     ends.then_some(name)

@@ -9,13 +9,28 @@ use super::word::{opens, slip};
 use super::{Parser, skip};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Attribute, Ident, Lifetime, Token};
+use syn::{Attribute, Ident, Lifetime, Path, Token, Type};
 
 /// How a list of steps ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Closing {
     End,
     Angle,
+}
+
+/// The agent of `let x = critic;` and `let x: f64 = agents::total;`: a constant is not spelled like it.
+fn result(input: ParseStream<'_>) -> Option<String> {
+    let ahead = input.fork();
+    ahead.parse::<Token![let]>().ok()?;
+    ahead.parse::<Ident>().ok()?;
+    let is_typed = ahead.peek(Token![:]) && ahead.parse::<Token![:]>().is_ok();
+    if is_typed {
+        ahead.parse::<Type>().ok()?;
+    }
+    ahead.parse::<Token![=]>().ok()?;
+    let path = ahead.parse::<Path>().ok()?;
+    let is_agent = !is_typed || names::last(&path)?.to_string().starts_with(char::is_lowercase);
+    (is_agent && (!is_typed || ends_step(&ahead))).then(|| names::path_text(&path))
 }
 
 impl Parser {
@@ -75,13 +90,8 @@ impl Parser {
     /// are only steps that could not be read: what was to be an item may be one of these.
     fn late(&mut self, input: ParseStream<'_>, begun: bool) {
         // `let x = critic;` is no item that stands too late.
-        let ahead = input.fork();
-        let is_result = ahead.parse::<Token![let]>().is_ok()
-            && ahead.parse::<Ident>().is_ok()
-            && ahead.parse::<Token![=]>().is_ok();
-        let agent = ahead.parse::<Ident>().ok().filter(|_| is_result);
-        let is_item = agent.is_none();
-        let text = match agent {
+        let agent = result(input);
+        let text = match &agent {
             Some(agent) => format!(
                 "syntax: no variable holds the result of a step; help: it is the key that the agent writes, as in `{agent} -> KEY`"
             ),
@@ -92,8 +102,13 @@ impl Parser {
             self.report.at(input.span(), text);
         }
         let faults = self.report.len();
+        if begun && agent.is_some() {
+            (self.partial, self.items.torn) = (true, true);
+            skip::item(input);
+            return;
+        }
         self.item(input);
-        while is_item && self.at_item(input) {
+        while agent.is_none() && self.at_item(input) {
             self.item(input);
         }
         self.report.shorten(faults);
@@ -117,9 +132,21 @@ impl Parser {
         let _ = input.parse::<Option<Token![;]>>();
     }
 
+    /// Something else than a `;` between two steps; one message for several.
+    fn separated(&mut self, error: syn::Error) {
+        if !std::mem::replace(&mut self.separators, true) {
+            self.report.parse(error);
+        }
+    }
+
     fn end_of_step(&mut self, input: ParseStream<'_>, needed: bool, closing: Closing) {
         if input.peek(Token![;]) {
             let _ = input.parse::<Token![;]>();
+        } else if input.peek(Token![>>]) && input.peek3(Ident) && self.closes_more(input) {
+            // `writer >> critic`, as other languages have it.
+            let text = "syntax: expected `;` between two steps, found `>>`";
+            self.separated(syn::Error::new(input.span(), text));
+            let _ = input.parse::<Token![>>]>();
         } else if needed && !input.is_empty() && !skip::at_close(input) {
             let error = expected(input, "`;` between two steps");
             // The `>` of a `=>` that no arm can have begun closes the block.
@@ -130,10 +157,7 @@ impl Parser {
             }
             // As in a list; one message for several.
             if input.peek(Token![,]) && input.parse::<Token![,]>().is_ok() {
-                if !std::mem::replace(&mut self.commas, true) {
-                    self.report.parse(error);
-                }
-                return;
+                return self.separated(error);
             }
             self.unended.get_or_insert(self.report.len());
             self.report.parse(match input.peek(Token![=>]) {
@@ -188,13 +212,14 @@ impl Parser {
         if input.peek(Token![break]) && (!input.peek2(Token![:]) || input.peek2(Token![::])) {
             self.idle(&attrs);
             let span = input.parse::<Token![break]>()?.span;
-            let target = match input.peek(Lifetime) {
+            let is_label = input.peek(Lifetime);
+            let target = match is_label {
                 true => Some(self.label(input)?),
                 false => input.peek(Ident).then(|| input.parse()).transpose()?,
             };
             // Under the name, where there is one: that is what can be wrong.
             let span = target.as_ref().map_or(span, Ident::span);
-            return Ok(Node::Break(Break { span, target }));
+            return Ok(Node::Break(Break { span, target, is_label }));
         }
         let named = (input.peek(Ident::peek_any) || input.peek(Lifetime))
             && input.peek2(Token![:])

@@ -17,6 +17,9 @@ const PRIMITIVES: [&str; 17] = [
     "u64", "u128", "usize",
 ];
 
+/// What is said of a type in the place of a key.
+pub(super) const NAMELESS: &str = "looks like a type, and a key stands before its type";
+
 /// Whether a type is one of Rust's own, and no agent.
 pub(super) fn is_plain(ty: &Type) -> bool {
     let Type::Path(path) = ty else { return !matches!(ty, Type::Macro(_) | Type::Verbatim(_)) };
@@ -41,9 +44,7 @@ pub(super) fn of(input: ParseStream<'_>, key: &Key) -> syn::Result<(Type, Option
         if is_named(&text) {
             return Err(syn::Error::new(
                 key.name.span(),
-                format!(
-                    "syntax: `{text}` looks like a type, and a key stands before its type; help: write `KEY: {text}`, as in `draft: {text}`"
-                ),
+                format!("syntax: `{text}` {NAMELESS}; help: write `KEY: {text}`, as in `draft: {text}`"),
             ));
         }
         let (example, is_certain) = of_value(input).unwrap_or_else(|| (parse_quote!(String), false));

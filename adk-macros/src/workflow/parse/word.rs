@@ -99,7 +99,7 @@ pub(super) fn slip(input: ParseStream<'_>) -> Option<(Ident, &'static str)> {
 
 impl Parser {
     /// Which block a word stands for that is none; says so. `None` where what follows is another language's as well.
-    pub(super) fn meant(&mut self, word: &Ident) -> Option<&'static str> {
+    pub(super) fn meant(&mut self, word: &Ident, input: ParseStream<'_>) -> Option<&'static str> {
         let text = word.to_string();
         let near = near(&text);
         let help = match near {
@@ -113,7 +113,9 @@ impl Parser {
             }
         };
         self.report.at(word.span(), format!("syntax: `{text}` is not a block; help: {help}"));
-        let is_foreign = text == "do" || CONDITIONS.contains(&text.as_str());
+        // `while(good) < critic >` is a loop but for its word.
+        let is_loop = || near == Some("loop") && self.at_arguments_and_steps(input);
+        let is_foreign = text == "do" || CONDITIONS.contains(&text.as_str()) && !is_loop();
         (!is_foreign).then_some(near.unwrap_or("sequence"))
     }
 }

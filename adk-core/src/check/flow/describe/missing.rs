@@ -171,7 +171,7 @@ const fn if_absent(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, reader: 
 }
 
 /// The key of this workflow that is spelled most like it.
-const fn nearest<'a>(spec: &Spec<'a>, at: usize, key: &'a str) -> &'a str {
+pub(in super::super) const fn nearest<'a>(spec: &Spec<'a>, at: usize, key: &'a str) -> &'a str {
     let mut closest = Closest::to(key);
     let mut each = Known::written(spec, at);
     while let Some(other) = each.next() {

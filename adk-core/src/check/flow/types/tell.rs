@@ -1,6 +1,7 @@
 //! What is said of a block whose key has no type that steers it.
 
 use super::super::keys::Key;
+use super::super::walk::is_steered;
 use super::super::{Fault, Flaw, Part, describe};
 use super::Row;
 use crate::check::message::Message;
@@ -20,7 +21,7 @@ pub(in crate::check::flow) const fn tell<'a>(
 ) {
     if let Key { name, writer: Some(writer), .. } = keys[row.reads[0] as usize] {
         let fault = Fault::new(at, Part::Key, name, Flaw::ReadAs { ty: "", writer });
-        if !is_told(faults, &fault) {
+        if !is_told(faults, &fault) && !is_steered(spec, faults, &fault) {
             m.line();
             describe::fault(m, spec, &fault);
         }

@@ -23,13 +23,17 @@ impl<'a> Walk<'_, 'a> {
     ) -> u32 {
         let Some(key) = self.keys.resolve(name) else {
             if !optional && !self.sets.has(SURE, EVERY) {
-                self.unwritten(at, part, name.text(), reader);
+                self.unwritten(at, part, name.text(), None, reader);
             }
             return 0;
         };
         let races = self.parallels > 0 && self.read_key(at, part, name.text(), key, reader);
         if !races && !optional && !self.sets.has(SURE, key) {
-            self.unwritten(at, part, name.text(), reader);
+            let writer = match &self.keys.all[key].writer {
+                Some(writer) => writer.at,
+                None => at,
+            };
+            self.unwritten(at, part, name.text(), Some(writer), reader);
         }
         key as u32
     }
@@ -58,11 +62,24 @@ impl<'a> Walk<'_, 'a> {
         false
     }
 
-    pub(super) const fn unwritten(&mut self, at: usize, part: Part, name: &'a str, reader: Reader<'a>) {
+    pub(super) const fn unwritten(
+        &mut self,
+        at: usize,
+        part: Part,
+        name: &'a str,
+        writer: Option<usize>,
+        reader: Reader<'a>,
+    ) {
         // A read that a sibling writes is a race; it is reported at the one that comes later.
-        if !self.spec.partial && !describe::sibling_writes(&self.spec, at, name) {
-            self.fault(at, part, name, Flaw::Unwritten { reader });
+        if self.spec.partial || describe::sibling_writes(&self.spec, at, name) {
+            return;
         }
+        let flaw = match writer {
+            None if self.is_meant(at, name) => Flaw::Quiet { meant: true },
+            Some(writer) if self.is_out_of_order(at, writer) => Flaw::Quiet { meant: false },
+            _ => Flaw::Unwritten { reader, writer },
+        };
+        self.fault(at, part, name, flaw);
     }
 
     pub(in crate::check::flow) const fn write(

@@ -1,0 +1,106 @@
+//! Faults that follow from others, of which nothing is said.
+
+use super::super::spelled::is_list;
+use super::super::{Fault, Flaw, describe};
+use super::Walk;
+use crate::check::text::same;
+use crate::spec::{Spec, StepKind};
+
+impl<'a> Walk<'_, 'a> {
+    /// Whether a key that nothing writes may be the one that a refused write was meant for: each such write is the reason for
+    /// one of them. One that is spelled like a key that is written is misspelt.
+    pub(super) const fn is_meant(&self, at: usize, key: &'a str) -> bool {
+        if self.spec.all || !describe::nearest(&self.spec, at, key).is_empty() {
+            return false;
+        }
+        let (mut writes, mut keys, mut i) = (self.spec.displaced, 0, 0);
+        while i < self.found {
+            writes += self.faults[i].flaw.is_of_a_write() as usize;
+            keys += matches!(self.faults[i].flaw, Flaw::Quiet { meant: true }) as usize;
+            i += 1;
+        }
+        writes > keys
+    }
+
+    /// Whether it is told of another key that one of two steps has to stand before the other, and that it does not is why this
+    /// one is missing as well.
+    pub(super) const fn is_out_of_order(&self, at: usize, writer: usize) -> bool {
+        let Some(pair) = in_order(&self.spec, at, writer) else { return false };
+        let mut i = 0;
+        while i < self.found && !self.spec.all {
+            let told = &self.faults[i];
+            if let Flaw::Unwritten { writer: Some(writer), .. } = told.flaw
+                && let Some(other) = in_order(&self.spec, told.at, writer)
+                && other.0 == pair.0
+                && other.1 == pair.1
+            {
+                return true;
+            }
+            i += 1;
+        }
+        false
+    }
+
+    /// Whether the type of a key is told to be wrong where it steers a block, and what this fault says of it is what the block
+    /// needs; or the other way round.
+    pub(super) const fn is_steered(&self, fault: &Fault<'_>) -> bool {
+        !self.spec.all && is_steered(&self.spec, self.faults.split_at(self.found).0, fault)
+    }
+}
+
+/// The same among these faults.
+pub(in crate::check::flow) const fn is_steered(
+    spec: &Spec<'_>,
+    mut faults: &[Fault<'_>],
+    fault: &Fault<'_>,
+) -> bool {
+    while let [told, rest @ ..] = faults {
+        if same(told.key, fault.key) && (steers_as(spec, told, fault) || steers_as(spec, fault, told)) {
+            return true;
+        }
+        faults = rest;
+    }
+    false
+}
+
+/// Whether the first says that the key of a block has no type that steers it, and the second says it has one that does.
+const fn steers_as(spec: &Spec<'_>, block: &Fault<'_>, other: &Fault<'_>) -> bool {
+    let (Flaw::ReadAs { ty: wanted, .. }, Flaw::ReadAs { ty, .. } | Flaw::WrittenAs { ty, .. }) =
+        (block.flaw, other.flaw)
+    else {
+        return false;
+    };
+    if !wanted.is_empty() || ty.is_empty() || block.at >= spec.steps.len() {
+        return false;
+    }
+    match spec.steps[block.at].kind {
+        StepKind::Loop { .. } => same(ty, "bool"),
+        StepKind::Each { .. } => is_list(ty),
+        _ => false,
+    }
+}
+
+/// The steps of one block in which a step stands and, behind it, a later one.
+const fn in_order(spec: &Spec<'_>, at: usize, later: usize) -> Option<(usize, usize)> {
+    if later <= at || later >= spec.steps.len() {
+        return None;
+    }
+    let (mut i, mut first) = (0, None);
+    while i <= later {
+        let last = match spec.steps[i].kind {
+            StepKind::Agent { .. } | StepKind::Break { .. } | StepKind::End => i,
+            _ => spec.steps[i].end,
+        };
+        match first {
+            Some(first) if later <= last => return Some((first, i)),
+            None if at <= last && later <= last => {
+                i += 1;
+                continue;
+            }
+            None if at <= last => first = Some(i),
+            _ => {}
+        }
+        i = last + 1;
+    }
+    None
+}

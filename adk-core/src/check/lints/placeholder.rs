@@ -1,0 +1,101 @@
+//! `placeholder-text`: what looks like a placeholder and is text, so that a model is sent the braces.
+
+use super::{Lint, lint};
+use crate::check::flow::closest::Closest;
+use crate::spec::placeholder::{Placeholders, is_key};
+use crate::spec::{AgentMeta, Spec, StepKind};
+use std::collections::HashSet;
+
+const PREFIXES: [&str; 3] = ["user", "app", "temp"];
+
+/// Longer texts between braces are none that a key was meant by.
+const LONGEST: usize = 48;
+
+impl Spec<'_> {
+    pub(super) fn placeholders_that_are_text(&self, lints: &mut Vec<Lint>) {
+        let mut told = HashSet::new();
+        for step in self.steps {
+            if let StepKind::Agent { meta, .. } = step.kind {
+                of_agent(step.name, meta, &mut told, lints);
+            }
+        }
+    }
+}
+
+/// Those of an agent, of its tools and of those that it may transfer to; of a nested workflow its own lints tell.
+fn of_agent<'a>(
+    name: &'a str,
+    meta: &AgentMeta<'a>,
+    told: &mut HashSet<(&'a str, &'a str)>,
+    lints: &mut Vec<Lint>,
+) {
+    for prompt in meta.prompts.iter().copied() {
+        for text in texts(prompt) {
+            if told.insert((name, text)) {
+                let help = match meant(text) {
+                    Some(key) => format!("did you mean `{{{key}}}`?"),
+                    None if text.is_empty() => "write the key between the braces, as in `{topic}`".to_owned(),
+                    None => "between the braces of a placeholder stands one key, as in `{topic}`, perhaps behind `user:`, `app:` or `temp:`".to_owned(),
+                };
+                let fact = format!(
+                    "`{{{text}}}` in the prompt of `{name}` is no placeholder, and sent to the model as it is; help: {help}"
+                );
+                lints.push(lint("placeholder-text", name, &fact));
+            }
+        }
+        if let Some(text) = unclosed(prompt)
+            && told.insert((name, text))
+        {
+            let fact = format!(
+                "`{{{text}` in the prompt of `{name}` is never closed, and sent to the model as it is; help: write `{{{text}}}`"
+            );
+            lints.push(lint("placeholder-text", name, &fact));
+        }
+    }
+    let tools = meta.tools.iter().filter_map(|tool| tool.agent);
+    meta.transfer.iter().copied().chain(tools).for_each(|agent| of_agent(agent.name, agent, told, lints));
+}
+
+/// What stands between braces as if it were a key, and is none: words, and what Rust or a template has between them.
+fn texts(prompt: &str) -> impl Iterator<Item = &str> {
+    let mut all = Placeholders::new(prompt);
+    std::iter::from_fn(move || {
+        loop {
+            let place = all.place()?;
+            let text = prompt.get(place.opened..place.inner).unwrap_or_default();
+            let is_word = |char: char| char.is_alphanumeric() || "_.:?!-#".contains(char);
+            // `fn main() {}` and `[{}]` are code.
+            let before = prompt.get(..place.opened).unwrap_or_default().trim_end_matches('{').trim_end();
+            let is_slip = match text.trim() {
+                "" => text.is_empty() && before.ends_with(char::is_alphanumeric),
+                text => text.len() <= LONGEST && text.chars().all(is_word),
+            };
+            if is_slip && all.parse(&place).is_none() {
+                return Some(text.trim());
+            }
+        }
+    })
+}
+
+/// The key that was meant: one whose prefix is misspelt, or that stands before what Rust would have there.
+fn meant(text: &str) -> Option<String> {
+    if let Some((prefix, name)) = text.split_once(':')
+        && is_key(name)
+    {
+        let mut closest = Closest::to(prefix);
+        PREFIXES.iter().for_each(|known| closest.show(known));
+        if !closest.found().is_empty() {
+            return Some(format!("{}:{name}", closest.found()));
+        }
+    }
+    let end = text.find(|char: char| !(char.is_alphanumeric() || char == '_')).unwrap_or(text.len());
+    text.get(..end).filter(|key| is_key(key)).map(str::to_owned)
+}
+
+/// A name behind a `{` that nothing closes.
+fn unclosed(prompt: &str) -> Option<&str> {
+    let (_, rest) = prompt.rsplit_once('{')?;
+    let end = rest.find(|char: char| !(char.is_alphanumeric() || "_:".contains(char))).unwrap_or(rest.len());
+    let name = rest.get(..end)?;
+    (!rest.contains('}') && is_key(name)).then_some(name)
+}
