@@ -81,11 +81,74 @@ pub(crate) fn ask<'t>(types: impl Iterator<Item = &'t Type>, by: By) -> TokenStr
     let mut asked = TokenStream::new();
     for ty in types {
         each(ty.to_token_stream(), &mut |path, names| {
-            asked.extend(first(definition(&names)?, path, by));
+            asked.extend(match definition(&names) {
+                Some(definition) => first(definition, path, by),
+                None => lost(&names, path),
+            });
             None
         });
     }
     asked
+}
+
+/// Gives the traits of data to a type with an attribute that rustc does not find, and says so: of its uses nothing is to be
+/// said. Had the attribute been found after all, they would be there twice.
+fn lost(names: &[String], path: &TokenStream) -> Option<TokenStream> {
+    let (definition, derives) = twice::ours()?.lost_type(names)?;
+    if !is_first(definition) {
+        return None;
+    }
+    let private = facade::private();
+    let clone = (!derives.clone).then(|| {
+        quote!(impl ::core::clone::Clone for #path {
+            fn clone(&self) -> Self { ::core::unreachable!() }
+        })
+    });
+    let debug = (!derives.debug).then(|| quote!(impl ::core::fmt::Debug for #path {
+        fn fmt(&self, _: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result { ::core::unreachable!() }
+    }));
+    let last = crate::code::last(
+        path.clone().into_iter().last().map_or_else(proc_macro2::Span::call_site, |name| name.span()),
+        &format!(
+            "syntax: the attribute of `{path}` is none of ours, so it is no data; help: write `#[data]`, and import it, as by `use adk::prelude::*`"
+        ),
+    );
+    Some(quote! {
+        #[allow(non_local_definitions)]
+        const _: () = {
+            impl #private::serde::Serialize for #path {
+                fn serialize<S: #private::serde::Serializer>(&self, _: S) -> ::core::result::Result<S::Ok, S::Error> {
+                    ::core::unreachable!()
+                }
+            }
+            impl<'de> #private::serde::Deserialize<'de> for #path {
+                fn deserialize<D: #private::serde::Deserializer<'de>>(_: D) -> ::core::result::Result<Self, D::Error> {
+                    ::core::unreachable!()
+                }
+            }
+            impl #private::schemars::JsonSchema for #path {
+                fn schema_name() -> ::std::borrow::Cow<'static, ::core::primitive::str> {
+                    ::core::unreachable!()
+                }
+                fn json_schema(_: &mut #private::schemars::SchemaGenerator) -> #private::schemars::Schema {
+                    ::core::unreachable!()
+                }
+            }
+            #clone
+            #debug
+        };
+        #last
+    })
+}
+
+/// Whether nobody has asked yet.
+fn is_first(definition: Definition) -> bool {
+    let Ok(mut asked) = ASKED.lock() else { return false };
+    let is_first = !asked.contains(&definition);
+    if is_first {
+        asked.push(definition);
+    }
+    is_first
 }
 
 /// The same of those whose variants a pattern has.
@@ -112,11 +175,9 @@ fn enums(pattern: &Pat) -> Vec<Path> {
 
 /// Asks of a type, if nobody has done so.
 fn first(definition: Definition, path: &TokenStream, by: By) -> Option<TokenStream> {
-    let mut asked = ASKED.lock().ok()?;
-    if asked.contains(&definition) {
+    if !is_first(definition) {
         return None;
     }
-    asked.push(definition);
     let (private, by) = (facade::private(), by.text());
     Some(quote! {
         #[allow(dead_code, non_local_definitions, unused_imports)]

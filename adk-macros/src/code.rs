@@ -5,7 +5,7 @@
 //! wrote. What the user wrote keeps its spans, and so is quoted.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::quote;
+use quote::{quote, quote_spanned};
 
 /// Tokens from a format string, with the span of the call site as those of `quote!`: `code!("const N: usize = {count};")`.
 macro_rules! code {
@@ -36,6 +36,20 @@ pub(crate) fn read(text: &str) -> TokenStream {
 /// often the type stands there.
 pub(crate) fn mistaken(told: &TokenStream) -> TokenStream {
     quote!([(); { #told 0 }])
+}
+
+/// An error that rustc tells where it tells no other: lints are asked last.
+pub(crate) fn last(span: Span, text: &str) -> TokenStream {
+    let told = quote_spanned!(span=> __told());
+    quote! {
+        #[allow(dead_code)]
+        const _: () = {
+            #[must_use = #text]
+            fn __told() -> bool { true }
+            #[deny(unused_must_use)]
+            fn __tell() { #told; }
+        };
+    }
 }
 
 /// Where rustc shows the definition of a type of that name: the words around the name have this place. An editor would take

@@ -5,6 +5,7 @@
 
 mod items;
 mod lexer;
+mod lost;
 mod made;
 mod paths;
 #[cfg(test)]
@@ -130,7 +131,9 @@ fn file(path: &Path) -> Option<Arc<File>> {
 
 impl File {
     fn read(path: &Path) -> Self {
-        Self::of(fs::read_to_string(path).unwrap_or_default())
+        let text = fs::read_to_string(path).unwrap_or_default();
+        // rustc does not count the mark of the encoding, which some editors begin a file with.
+        Self::of(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
     }
 
     fn of(text: String) -> Self {

@@ -1,10 +1,11 @@
 //! What is legal but suspicious: told to those who ask, and never an error.
 
+mod keys;
 mod placeholder;
 
+use self::keys::{Read, by_tools, of_agent, read, written};
 use super::flow::closest::Closest;
-use crate::spec::placeholder::{Placeholders, Source};
-use crate::spec::{AgentKind, AgentMeta, Renames, Spec, Step, StepKind};
+use crate::spec::{Spec, Step, StepKind};
 use std::collections::HashSet;
 use std::fmt;
 
@@ -225,76 +226,6 @@ impl Spec<'_> {
 
 fn lint(lint: &'static str, node: &str, fact: &str) -> Lint {
     Lint { lint, node: node.to_owned(), message: format!("{lint}: {fact}") }
-}
-
-/// The keys that a workflow reads anywhere, its outputs included.
-fn read<'a>(spec: &Spec<'a>) -> HashSet<&'a str> {
-    let mut read: HashSet<_> = spec.outputs.iter().map(|key| key.name).collect();
-    for step in spec.steps {
-        match step.kind {
-            StepKind::Agent { meta, .. } => {
-                let mut reads = Vec::new();
-                of_agent(step.name, meta, step.renames, &mut reads);
-                read.extend(reads.iter().map(|read| read.key));
-            }
-            StepKind::Match { key } => read.extend([key]),
-            StepKind::Each { list, .. } => read.extend([list]),
-            StepKind::Loop { until, .. } => read.extend(until),
-            _ => {}
-        }
-    }
-    read
-}
-
-/// A key that is read.
-struct Read<'a> {
-    /// Who reads it.
-    reader: &'a str,
-    key: &'a str,
-    /// Only where it is there.
-    optional: bool,
-}
-
-/// What an agent reads, and what those read that it may transfer to and that are its tools.
-fn of_agent<'a>(reader: &'a str, meta: &AgentMeta<'a>, renames: Renames<'a>, all: &mut Vec<Read<'a>>) {
-    let mut add = |key: &'a str, optional| {
-        let renamed = renames.reads.iter().find(|(of_definition, _)| *of_definition == key);
-        all.push(Read { reader, key: renamed.map_or(key, |(_, key)| key), optional });
-    };
-    // An input of a workflow that has a default may be absent, and is no slip.
-    let perhaps = !matches!(meta.kind, AgentKind::Workflow);
-    meta.reads.iter().for_each(|key| add(key.name, key.optional && perhaps));
-    meta.states.iter().for_each(|key| add(key.name, false));
-    for prompt in meta.prompts {
-        let mut found = Placeholders::new(prompt);
-        while let Some(placeholder) = found.next() {
-            if let Source::Key(key) = placeholder.source {
-                add(key, placeholder.optional);
-            }
-        }
-    }
-    let tools = meta.tools.iter().filter_map(|tool| tool.agent);
-    let below = meta.transfer.iter().copied().chain(tools);
-    below.for_each(|agent| of_agent(agent.name, agent, Renames::NONE, all));
-}
-
-/// The keys that an instance writes, and those of the agents that it may transfer to, each with who writes it.
-fn written<'a>(name: &'a str, meta: &AgentMeta<'a>, renames: Renames<'a>, all: &mut Vec<(&'a str, &'a str)>) {
-    let renamed = renames.writes.iter().copied().map(Some).chain(std::iter::repeat(None));
-    all.extend(meta.writes.iter().zip(renamed).map(|(key, renamed)| (name, renamed.unwrap_or(key.name))));
-    meta.transfer.iter().for_each(|target| written(target.name, target, Renames::NONE, all));
-}
-
-/// The keys that its tools write, and those of the agents that it may transfer to.
-fn by_tools<'a>(meta: &AgentMeta<'a>, all: &mut Vec<&'a str>) {
-    for tool in meta.tools {
-        all.extend(tool.writes.iter().map(|key| key.name));
-        if let Some(agent) = tool.agent {
-            all.extend(agent.writes.iter().map(|key| key.name));
-            by_tools(agent, all);
-        }
-    }
-    meta.transfer.iter().for_each(|target| by_tools(target, all));
 }
 
 #[cfg(test)]

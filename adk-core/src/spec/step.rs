@@ -1,6 +1,6 @@
 //! A workflow as a flat list of steps with end markers.
 
-use super::{AgentMeta, KeySpec};
+use super::{AgentMeta, InputSpec, KeySpec};
 
 /// The whole of a workflow: `MyWorkflow::SPEC`.
 #[derive(Clone, Copy, Debug)]
@@ -143,47 +143,6 @@ impl<'a> Spec<'a> {
     pub const fn displaced(mut self, count: usize) -> Self {
         self.displaced = count;
         self
-    }
-}
-
-/// An input of a workflow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[non_exhaustive]
-pub struct InputSpec<'a> {
-    /// The key.
-    pub name: &'a str,
-    /// The type as it was spelled.
-    #[serde(rename = "type")]
-    pub ty: &'a str,
-    /// Whether the workflow has a value of its own for it.
-    pub has_default: bool,
-    #[serde(skip)]
-    key: KeySpec<'a>,
-}
-
-impl<'a> InputSpec<'a> {
-    /// An input.
-    pub const fn new(name: &'a str, ty: &'a str, has_default: bool) -> Self {
-        Self { name, ty, has_default, key: KeySpec::new(name, ty) }
-    }
-
-    /// Says which type it is, so that `key-type` does not depend on how the type is spelled.
-    #[must_use]
-    pub const fn of<T: 'static>(mut self) -> Self {
-        self.key = self.key.of::<T>();
-        self
-    }
-
-    /// An input of a known type, as the macros write it.
-    #[doc(hidden)]
-    #[must_use]
-    pub const fn typed(key: KeySpec<'a>, has_default: bool) -> Self {
-        Self { name: key.name, ty: key.ty, has_default, key }
-    }
-
-    /// The key with its type.
-    pub const fn key(&self) -> KeySpec<'a> {
-        self.key
     }
 }
 

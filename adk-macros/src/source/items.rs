@@ -6,6 +6,7 @@
 #[cfg(test)]
 mod tests;
 
+use super::lost::{self, Lost};
 use super::{Around, Place, Scope};
 use std::collections::{HashMap, HashSet};
 
@@ -50,8 +51,14 @@ pub(super) struct Items {
     pub(super) imports: HashMap<(Place, String), Vec<String>>,
     /// The paths of those with `*`.
     pub(super) globs: HashMap<Place, Vec<Vec<String>>>,
+    /// Whether the paths of those with `*` from a prelude all begin with a crate that has no attributes but ours.
+    pub(super) preludes: HashMap<Place, bool>,
+    /// Items with an attribute that may be meant as one of ours.
+    pub(super) lost: HashMap<(Place, String), Lost>,
     /// The brackets in which a macro is called that may give names to items.
     pub(super) calls: HashSet<Place>,
+    /// Those in which one is called that may import something, or something is imported that is not read.
+    pub(super) importers: HashSet<Place>,
     pub(super) modules: HashMap<Place, Module>,
     pub(super) children: HashMap<(Place, String), Child>,
 }
@@ -175,6 +182,10 @@ pub(super) struct Reader<'a> {
     inert: bool,
     /// Whether no attribute of the item that is read makes it data.
     bare: bool,
+    /// The attribute that may be meant as one of ours; `None` where another may change the item.
+    meant: Option<Lost>,
+    /// Whether the attribute that is read has a `!`.
+    inner: bool,
     state: State<'a>,
     path: Path<'a>,
 }
@@ -188,6 +199,8 @@ impl<'a> Reader<'a> {
             certain: true,
             inert: true,
             bare: true,
+            meant: Some(Lost::default()),
+            inner: false,
             state: State::Start,
             path: Path::default(),
         }
@@ -196,18 +209,27 @@ impl<'a> Reader<'a> {
     fn start(&mut self) {
         (self.state, self.inert, self.bare) = (State::Start, true, true);
         self.path = Path::default();
+        self.meant = Some(Lost::default());
     }
 
     /// A word; `nested` says in how many brackets that are none of a block.
     pub(super) fn word(&mut self, word: &'a str, nested: usize) {
+        // An import that is not read as one.
+        if word == "use" && (nested > 0 || !matches!(self.state, State::Start | State::Head)) {
+            self.found.importers.insert(self.around.bracket);
+        }
         self.state = match (self.state, nested) {
             (State::Attribute { name: None }, 1) => {
-                self.inert &= INERT.contains(&word);
+                self.attribute(word);
                 self.bare &= !matches!(word, "serde" | "schemars");
                 State::Attribute { name: Some(word) }
             }
             (State::Attribute { name: Some("derive") }, 2) => {
                 self.bare &= DERIVES.contains(&word);
+                if let Some(Lost { derives, .. }) = &mut self.meant {
+                    derives.clone |= word == "Clone";
+                    derives.debug |= word == "Debug";
+                }
                 self.state
             }
             (state @ State::Attribute { .. }, _) => state,
@@ -252,15 +274,19 @@ impl<'a> Reader<'a> {
     pub(super) fn sign(&mut self, sign: u8, nested: usize) {
         match (self.state, nested, sign) {
             // A path leads to an attribute that nobody knows.
-            (State::Attribute { name: Some(_) }, 1, b':') => self.inert = false,
+            (State::Attribute { name: Some(_) }, 1, b':') => (self.inert, self.meant) = (false, None),
+            (State::Attribute { name: None }, 0, b'!') => self.inner = true,
             (State::Attribute { .. }, _, _) | (_, 1.., _) => {}
             (State::Import, _, b':') if self.path.names.is_empty() => self.path.names.push(GLOBAL),
             (State::Import, _, b':') => {}
             (State::Import, _, b',') => self.import(),
             (State::Import, _, b'*') => {
-                if self.path.names.last() != Some(&"prelude") {
-                    self.keep(ALL, IMPORT);
-                    self.glob();
+                match self.path.names.last() {
+                    Some(&"prelude") => self.prelude(),
+                    _ => {
+                        self.keep(ALL, IMPORT);
+                        self.glob();
+                    }
                 }
                 self.path.names.truncate(self.path.outside);
             }
@@ -273,15 +299,17 @@ impl<'a> Reader<'a> {
                 }
                 self.start();
             }
-            (State::Start, _, b'#') => self.state = State::Attribute { name: None },
+            (State::Start, _, b'#') => (self.state, self.inner) = (State::Attribute { name: None }, false),
             _ => self.state = State::Rest,
         }
     }
 
     /// Where no parameters stand behind the name of a type.
     fn bare(&mut self) {
-        if let State::Bare(name) = self.state {
-            self.keep(name, BARE);
+        match self.state {
+            State::Bare(name) if self.inert => self.keep(name, BARE),
+            State::Bare(name) => self.lose(name, false),
+            _ => {}
         }
     }
 
@@ -289,6 +317,10 @@ impl<'a> Reader<'a> {
     pub(super) fn call(&mut self, name: &str) {
         if !NAMELESS.contains(&name) {
             self.found.calls.insert(self.around.bracket);
+            // That of ours imports nothing.
+            if name != "agent" {
+                self.found.importers.insert(self.around.bracket);
+            }
         }
     }
 
@@ -387,7 +419,40 @@ impl<'a> Reader<'a> {
         if self.certain {
             self.keep(name, if self.inert { Plain { is_bare: false, ..kind } } else { UNCLEAR });
         }
-        if kind.is_bare && self.certain && self.inert { State::Bare(name) } else { State::Rest }
+        if kind.is_function {
+            self.lose(name, true);
+        }
+        if kind.is_bare && self.certain { State::Bare(name) } else { State::Rest }
+    }
+
+    /// The name of an attribute.
+    fn attribute(&mut self, word: &str) {
+        if INERT.contains(&word) {
+            return;
+        }
+        let name = (!self.inner).then(|| word.to_owned());
+        let is_first = self.meant.as_ref().is_some_and(|meant| meant.attribute.is_none());
+        self.meant = self.meant.take().filter(|_| is_first && lost::is_meant(word));
+        if let Some(meant) = &mut self.meant {
+            meant.attribute = name;
+        }
+        self.inert = false;
+    }
+
+    fn prelude(&mut self) {
+        let first = self.path.names.iter().find(|name| **name != GLOBAL);
+        let is_known = first.is_some_and(|first| ["adk", "std", "core", "alloc"].contains(first));
+        *self.found.preludes.entry(self.around.bracket).or_insert(true) &= is_known;
+    }
+
+    /// An item of a module, with an attribute that may be meant as one of ours.
+    fn lose(&mut self, name: &str, is_function: bool) {
+        let Around { associated, scope, bracket } = self.around;
+        let is_item = self.certain && !self.inert && !associated && scope == Scope::Module;
+        if let Some(meant) = self.meant.as_ref().filter(|_| is_item) {
+            let lost = Lost { is_function, ..meant.clone() };
+            self.found.lost.insert((bracket, plain(name).to_owned()), lost);
+        }
     }
 
     fn keep(&mut self, name: &str, kind: Plain) {

@@ -45,7 +45,7 @@ impl Call {
     }
 
     /// What a name, or what a path begins with, is by an import with `*`, where nothing else can have it.
-    fn glob(&self, path: &[String]) -> Vec<Definition> {
+    pub(super) fn glob(&self, path: &[String]) -> Vec<Definition> {
         let (own, items) = (self.around.bracket, &self.read.items);
         let has = |name: &String| items.names.get(&own).is_some_and(|names| names.contains_key(name));
         let Some(globs) = items.globs.get(&own).filter(|_| !path.first().is_none_or(has)) else {
@@ -93,32 +93,42 @@ impl Call {
 }
 
 /// What the file says of a name.
-fn plain((path, bracket, name): &Definition) -> Option<Plain> {
+pub(super) fn plain((path, bracket, name): &Definition) -> Option<Plain> {
     let file = super::file(path)?;
     file.items.names.get(bracket)?.get(name).copied()
 }
 
 /// A bracket of a file.
 #[derive(Clone)]
-struct At {
+pub(super) struct At {
     path: PathBuf,
     file: Arc<File>,
     bracket: Place,
 }
 
 impl At {
-    fn of(path: PathBuf, bracket: Place) -> Option<Self> {
+    pub(super) fn of(path: PathBuf, bracket: Place) -> Option<Self> {
         let file = super::file(&path)?;
         Some(Self { path, file, bracket })
     }
 
-    fn root() -> Option<Self> {
+    pub(super) fn root() -> Option<Self> {
         static ROOT: OnceLock<Option<PathBuf>> = OnceLock::new();
         Self::of(ROOT.get_or_init(crate::facade::root).clone()?, (0, 0))
     }
 
+    /// Whether something of the file may give macros to the whole crate.
+    pub(super) fn uses_macros(&self) -> bool {
+        self.file.text.contains("macro_use")
+    }
+
     fn is_root(&self) -> bool {
         Self::root().is_some_and(|root| root.path == self.path)
+    }
+
+    /// Whether its file certainly is one of the crate's modules.
+    pub(super) fn is_loaded(&self) -> bool {
+        self.is_root() || self.loaded_by().is_some()
     }
 
     fn find(&self, path: &[String]) -> Option<Definition> {
@@ -160,9 +170,7 @@ impl At {
     fn child(&self, name: &str) -> Option<Self> {
         match self.file.items.children.get(&(self.bracket, name.to_owned()))? {
             Child::Bracket(bracket) => Some(Self { bracket: *bracket, ..self.clone() }),
-            Child::File if self.bracket == (0, 0) && (self.is_root() || self.loaded_by().is_some()) => {
-                self.load(name)
-            }
+            Child::File if self.bracket == (0, 0) && self.is_loaded() => self.load(name),
             Child::File => None,
         }
     }

@@ -14,6 +14,8 @@ pub(super) struct Report {
     faults: Vec<syn::Error>,
     /// Those that const evaluation tells: behind an error of a macro rustc tells of no name that it does not find.
     late: Vec<syn::Error>,
+    /// Those that a lint tells, where nothing else is told at all.
+    last: Vec<syn::Error>,
 }
 
 impl Report {
@@ -25,6 +27,11 @@ impl Report {
     /// The same, told by const evaluation.
     pub(super) fn late(&mut self, span: Span, text: impl Display) {
         self.late.push(syn::Error::new(span, text));
+    }
+
+    /// The same, told by a lint, which rustc asks behind all errors: of what certainly is told already.
+    pub(super) fn last(&mut self, span: Span, text: impl Display) {
+        self.last.push(syn::Error::new(span, text));
     }
 
     /// Records what the parser said.
@@ -74,7 +81,8 @@ impl Report {
             let call = quote_spanned!(fault.span()=> (#callee)(true, #text));
             quote!(const _: () = #call;)
         });
-        self.faults.iter().map(syn::Error::to_compile_error).chain(late).collect()
+        let last = self.last.iter().map(|fault| crate::code::last(fault.span(), &fault.to_string()));
+        self.faults.iter().map(syn::Error::to_compile_error).chain(late).chain(last).collect()
     }
 
     #[cfg(test)]

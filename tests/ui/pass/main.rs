@@ -23,6 +23,7 @@ mod data_by_hand;
 mod exit_outside_loop;
 #[path = "field-unknown.rs"]
 mod field_unknown;
+mod included;
 #[path = "key-duplicate.rs"]
 mod key_duplicate;
 #[path = "key-maybe-missing.rs"]

@@ -4,13 +4,12 @@
 //! writes becomes a list of the same name around it.
 
 mod count;
+mod key;
 
 pub(super) use self::count::count;
-use super::effects::has_prefix;
-use crate::spec::hash::hash;
+pub(super) use self::key::{Key, Named, Writer};
 use crate::spec::number::{NONE as NO_NUMBER, UNKNOWN};
-use crate::spec::placeholder::slice;
-use crate::spec::{KeySpec, Module, PromptKey, Step};
+use crate::spec::{KeySpec, Step};
 
 /// No step, no key.
 pub(super) const NONE: usize = usize::MAX;
@@ -20,93 +19,6 @@ pub(super) const NONE: usize = usize::MAX;
 pub(super) const EVERY: usize = 0;
 /// Is certain behind a point that is never passed, and nowhere else.
 pub(super) const NEVER: usize = 1;
-
-/// A key as a step names it, with what const evaluation compares.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Named<'a> {
-    text: &'a str,
-    /// Which part of the text it is; all of it is `None`. Few names are ever needed as text, and to cut one out is dear.
-    part: Option<(usize, usize)>,
-    hash: u64,
-    pub(super) prefix: bool,
-}
-
-impl<'a> Named<'a> {
-    /// One of which only the text is known.
-    pub(super) const fn new(text: &'a str) -> Self {
-        Self { text, part: None, hash: hash(text), prefix: has_prefix(text) }
-    }
-
-    /// A part of a prompt that is a plain key.
-    pub(super) const fn part(prompt: &'a str, start: usize, end: usize, hash: u64) -> Self {
-        Self { text: prompt, part: Some((start, end)), hash, prefix: false }
-    }
-
-    /// A key of a prompt that the macros have read.
-    pub(super) const fn of_prompt(key: &PromptKey<'a>) -> Self {
-        Self { text: key.0, part: None, hash: key.1, prefix: false }
-    }
-
-    /// The key of a description.
-    pub(super) const fn of(spec: &KeySpec<'a>) -> Self {
-        Self { text: spec.name, part: None, hash: spec.hash(), prefix: spec.has_prefix() }
-    }
-
-    pub(super) const fn text(&self) -> &'a str {
-        match self.part {
-            None => self.text,
-            Some((start, end)) => slice(self.text, start, end),
-        }
-    }
-}
-
-/// The writer whose type is the type of the key.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Writer<'a> {
-    pub(super) spec: KeySpec<'a>,
-    /// The step; behind the steps stand inputs, `let` and `state`, in this order.
-    pub(super) at: usize,
-    /// Which of the keys that the step writes.
-    pub(super) slot: usize,
-    /// How many lists are around it.
-    pub(super) depth: usize,
-    /// The module of who writes it, if it is not the step itself.
-    pub(super) module: Option<Module<'a>>,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Key<'a> {
-    pub(super) name: &'a str,
-    /// Its name and the step of the `each` to which it belongs, as a number.
-    hash: u64,
-    /// The list that it becomes around its `each`.
-    pub(super) list: usize,
-    /// The next key of the same `each`.
-    pub(super) next: usize,
-    pub(super) writer: Option<Writer<'a>>,
-    /// Whether the type of the writer can be looked up.
-    pub(super) typed: bool,
-    /// The number of its type, where no lists are around it.
-    pub(super) number: u64,
-    /// An `each` makes it a list.
-    listed: bool,
-    /// Something other than an `each` writes it.
-    plain: bool,
-}
-
-impl Key<'_> {
-    pub(super) const EMPTY: Self = Self {
-        name: "",
-        hash: 0,
-        list: NONE,
-        next: NONE,
-        writer: None,
-        typed: false,
-        number: UNKNOWN,
-        listed: false,
-        plain: false,
-    };
-}
 
 /// An `each` around the step that is looked at.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 use super::*;
 use crate::spec::sketch::*;
-use crate::spec::{InputSpec, KeySpec, StepKind, ToolMeta};
+use crate::spec::{InputSpec, KeySpec, Renames, StepKind, ToolMeta};
 
 /// The lints of a workflow, each with its node.
 fn found(spec: &Spec<'_>) -> Vec<String> {

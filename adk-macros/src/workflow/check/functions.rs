@@ -24,6 +24,9 @@ pub(super) fn steps(plan: &mut Plan<'_>, report: &mut Report) {
             let help = "put `#[agent]` on it, with `writes = KEY` for what it returns";
             tell(path, function, ("agent", help), report);
             (step.told, step.named) = (true, false);
+        } else if let Some(path) = super::names::path(step).filter(|path| is_lost(call.as_ref(), path)) {
+            tell_last(path, "agent", report);
+            (step.told, step.named) = (true, false);
         }
     }
 }
@@ -39,6 +42,10 @@ pub(in super::super) fn tools(agents: &mut [Decl], report: &mut Report) {
             if tool.path.get_ident().is_some_and(|name| declared.contains(&plain(name))) {
                 return true;
             }
+            if is_lost(call.as_ref(), &tool.path) {
+                tell_last(&tool.path, if tool.is_agent { "agent" } else { "tool" }, report);
+                return false;
+            }
             let Some((path, function)) = function(call.as_ref(), &tool.path) else { return true };
             let missing = match tool.is_agent {
                 true => ("agent", "put `#[agent]` on it"),
@@ -53,7 +60,23 @@ pub(in super::super) fn tools(agents: &mut [Decl], report: &mut Report) {
 
 /// Whether a path leads to a function without an attribute.
 pub(in super::super) fn is_one(path: &Path) -> bool {
-    function(ours().as_ref(), path).is_some()
+    let call = ours();
+    function(call.as_ref(), path).is_some() || is_lost(call.as_ref(), path)
+}
+
+/// Whether a path leads to a function with an attribute that rustc does not find, and says so.
+fn is_lost(call: Option<&Call>, path: &Path) -> bool {
+    path.leading_colon.is_none()
+        && path.segments.iter().all(|segment| segment.arguments.is_empty())
+        && call.is_some_and(|call| call.is_lost_function(&names(path)))
+}
+
+/// Says so itself, where rustc says nothing.
+fn tell_last(path: &Path, what: &str, report: &mut Report) {
+    let Some(name) = path.segments.last().map(|last| &last.ident) else { return };
+    report.last(name.span(), format!(
+        "{what}-attribute: the attribute of `{name}` is none of ours, so it is no {what}; help: write `#[{what}]`, and import it, as by `use adk::prelude::*`"
+    ));
 }
 
 /// The function to which a path leads, with the path.

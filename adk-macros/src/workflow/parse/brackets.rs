@@ -1,0 +1,84 @@
+//! `< ... >` and `{ ... }`, which are the same.
+
+use super::step::Closing;
+use super::{DEEPEST, Parser, skip};
+use proc_macro2::Span;
+use syn::parse::ParseStream;
+use syn::{Token, token};
+
+/// The brackets of a block.
+pub(super) struct Brackets {
+    pub(super) open: Span,
+    pub(super) is_empty: bool,
+    /// Its `>` is missing.
+    pub(super) is_torn: bool,
+}
+
+impl Parser {
+    /// Whether the block that we are in is closed.
+    pub(super) fn closes(&self, input: ParseStream<'_>) -> bool {
+        skip::unopened(input) >= self.angles
+    }
+
+    /// Whether a `>` follows for one block more than are open.
+    pub(super) fn closes_more(&self, input: ParseStream<'_>) -> bool {
+        skip::unopened(input) > self.angles
+    }
+
+    /// Goes into brackets of either form; `None` where they are too deep and passed over.
+    pub(super) fn brackets(
+        &mut self,
+        input: ParseStream<'_>,
+        read: impl FnOnce(&mut Self, ParseStream<'_>, Closing),
+    ) -> syn::Result<Option<Brackets>> {
+        let open = input.span();
+        if self.depth >= DEEPEST {
+            let text = format!(
+                "syntax: blocks are nested more than {DEEPEST} deep here; help: make the inner ones a workflow of their own"
+            );
+            self.report.at(open, text);
+            self.partial = true;
+            self.unclosed |= !skip::block(input);
+            return Ok(None);
+        }
+        self.depth += 1;
+        let is_empty;
+        let mut is_torn = false;
+        let unended = self.unended.take();
+        if input.peek(token::Brace) {
+            let body;
+            syn::braced!(body in input);
+            is_empty = body.is_empty();
+            let (unclosed, angles) = (std::mem::take(&mut self.unclosed), std::mem::take(&mut self.angles));
+            read(self, &body, Closing::End);
+            (self.unclosed, self.angles) = (unclosed, angles);
+        } else {
+            let torn = input.peek(Token![<=]);
+            input.parse::<Option<Token![<]>>()?;
+            is_empty = skip::at_close(input);
+            // `<=`, of which the `=` belongs to nothing, and not to the `>` behind it either.
+            if input.peek(Token![=]) && (torn || !input.peek(Token![=>])) {
+                self.report.at(input.span(), "syntax: this `=` begins no step; help: remove it");
+                input.parse::<Token![=]>()?;
+            }
+            self.angles += 1;
+            read(self, input, Closing::Angle);
+            self.angles -= 1;
+            if skip::at_close(input) {
+                input.parse::<Token![>]>()?;
+            } else {
+                (is_torn, self.partial) = (true, true);
+                if !std::mem::replace(&mut self.unclosed, true) {
+                    let text =
+                        "syntax: this `<` is never closed; help: write `>` after the last step of the block";
+                    // It is what stands in the place of the `;`.
+                    self.unended.into_iter().for_each(|fault| self.report.forget(fault));
+                    self.report.at(open, text);
+                }
+            }
+        }
+        self.unended = unended;
+        self.depth -= 1;
+        Ok(Some(Brackets { open, is_empty, is_torn }))
+    }
+}

@@ -1,0 +1,132 @@
+//! What stands between two steps, or behind one.
+
+use super::super::names;
+use super::expect::{self, expected};
+use super::run::ends_step;
+use super::step::Closing;
+use super::{Parser, skip};
+use syn::parse::ParseStream;
+use syn::{Ident, Path, Token, Type};
+
+impl Parser {
+    /// An item behind a step: one message, whatever else is wrong with it, and for those that stand behind it. None where there
+    /// are only steps that could not be read: what was to be an item may be one of these.
+    pub(super) fn late(&mut self, input: ParseStream<'_>, begun: bool) {
+        // `let x = critic;` is no item that stands too late.
+        let agent = result(input);
+        let text = match &agent {
+            Some(agent) => format!(
+                "syntax: no variable holds the result of a step; help: it is the key that the agent writes, as in `{agent} -> KEY`"
+            ),
+            None => "syntax: this stands behind a step; help: move it before the first step of the workflow"
+                .into(),
+        };
+        if begun {
+            self.report.at(input.span(), text);
+        }
+        let faults = self.report.len();
+        if begun && agent.is_some() {
+            (self.partial, self.items.torn) = (true, true);
+            skip::item(input);
+            return;
+        }
+        self.item(input);
+        while agent.is_none() && self.at_item(input) {
+            self.item(input);
+        }
+        self.report.shorten(faults);
+    }
+
+    /// A `;` where nothing ends, as people write it behind braces; one message for several.
+    pub(super) fn stray_end(&mut self, input: ParseStream<'_>) {
+        if input.peek(Token![;]) {
+            self.report.at(input.span(), "syntax: this `;` ends nothing; help: remove it");
+            while input.parse::<Option<Token![;]>>().is_ok_and(|end| end.is_some()) {}
+        }
+    }
+
+    /// A `>` where no `<` is open.
+    pub(super) fn stray_close(&mut self, input: ParseStream<'_>) {
+        self.report.at(input.span(), "syntax: this `>` closes nothing; help: remove it");
+        while skip::at_close(input) {
+            let _ = input.parse::<Token![>]>();
+        }
+        // Without it, this `;` would end the step before it.
+        let _ = input.parse::<Option<Token![;]>>();
+    }
+
+    /// Something else than a `;` between two steps; one message for several.
+    fn separated(&mut self, error: syn::Error) {
+        if !std::mem::replace(&mut self.separators, true) {
+            self.report.parse(error);
+        }
+    }
+
+    pub(super) fn end_of_step(&mut self, input: ParseStream<'_>, needed: bool, closing: Closing) {
+        if input.peek(Token![;]) {
+            let _ = input.parse::<Token![;]>();
+        } else if input.peek(Token![>>]) && input.peek3(Ident) && self.closes_more(input) {
+            // `writer >> critic`, as other languages have it.
+            let text = "syntax: expected `;` between two steps, found `>>`";
+            self.separated(syn::Error::new(input.span(), text));
+            let _ = input.parse::<Token![>>]>();
+        } else if needed && !input.is_empty() && !skip::at_close(input) {
+            let error = expected(input, "`;` between two steps");
+            // The `>` of a `=>` that no arm can have begun closes the block.
+            if closing == Closing::Angle && skip::is_torn(input) {
+                self.report.at(error.span(), format!("{error}; help: a block is closed by `>`"));
+                let _ = input.parse::<Token![=]>();
+                return;
+            }
+            // As in a list; one message for several.
+            if input.peek(Token![,]) && input.parse::<Token![,]>().is_ok() {
+                return self.separated(error);
+            }
+            self.unended.get_or_insert(self.report.len());
+            self.report.parse(match input.peek(Token![=>]) {
+                true => syn::Error::new(
+                    error.span(),
+                    format!("{error}; help: the key that an agent writes stands behind `->`"),
+                ),
+                false => error,
+            });
+            // In the place of the `;`.
+            if input.peek(Token![:]) && !input.peek(Token![::]) {
+                let _ = input.parse::<Token![:]>();
+                return;
+            }
+            // `|>`, as other languages have it.
+            if input.peek(Token![|]) && input.parse::<Token![|]>().is_ok() && skip::at_close(input) {
+                let _ = input.parse::<Token![>]>();
+                return;
+            }
+            // A step may begin right here: then only the `;` was missing.
+            let begins = input.peek(Ident)
+                || input.peek(Token![loop])
+                || input.peek(Token![match])
+                || input.peek(Token![break])
+                || input.peek(Token![await])
+                || expect::is_doc(input);
+            if !begins {
+                // What is passed over may have been a step.
+                self.partial = true;
+                skip::step(input);
+            }
+        }
+    }
+}
+
+/// The agent of `let x = critic;` and `let x: f64 = agents::total;`: a constant is not spelled like it.
+fn result(input: ParseStream<'_>) -> Option<String> {
+    let ahead = input.fork();
+    ahead.parse::<Token![let]>().ok()?;
+    ahead.parse::<Ident>().ok()?;
+    let is_typed = ahead.peek(Token![:]) && ahead.parse::<Token![:]>().is_ok();
+    if is_typed {
+        ahead.parse::<Type>().ok()?;
+    }
+    ahead.parse::<Token![=]>().ok()?;
+    let path = ahead.parse::<Path>().ok()?;
+    let is_agent = !is_typed || names::last(&path)?.to_string().starts_with(char::is_lowercase);
+    (is_agent && (!is_typed || ends_step(&ahead))).then(|| names::path_text(&path))
+}

@@ -1,0 +1,108 @@
+//! Where an item begins, also when its word is missing or misspelt.
+
+use super::super::names::nearest;
+use super::{Parser, expect, skip};
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::{Attribute, Ident, Lit, Token, Type, Visibility, token};
+
+pub(super) mod kw {
+    syn::custom_keyword!(agent);
+    syn::custom_keyword!(state);
+}
+
+impl Parser {
+    /// Whether an item begins here, behind its attributes.
+    pub(super) fn at_item(&self, input: ParseStream<'_>) -> bool {
+        let fork = input.fork();
+        let _ = (fork.call(Attribute::parse_outer), fork.parse::<Visibility>());
+        // `agent as first` is a step, and `agent as { ... }` an agent whose name is a keyword.
+        let as_name = || {
+            let at = fork.fork();
+            let _ = (at.parse::<Ident>(), at.parse::<Token![as]>());
+            at.peek(token::Brace) || at.peek(Token![->]) || at.peek(Token![:]) || at.peek(token::Paren)
+        };
+        let follows = fork.peek2(Ident::peek_any) && (!fork.peek2(Token![as]) || as_name())
+            || fork.peek2(Token![_])
+            || fork.peek2(Lit);
+        // What has no name yet, and names no block.
+        let unnamed = || {
+            let colon = fork.peek2(Token![:]) && !fork.peek2(Token![::]);
+            (fork.peek(Token![let]) || fork.peek(kw::state)) && colon && !names_block(&fork)
+        };
+        // An agent whose name is still to be written.
+        let nameless = || {
+            let at = fork.fork();
+            let declared = self.items.agents.iter().any(|agent| agent.name == "agent");
+            let word = !declared && at.parse::<kw::agent>().is_ok();
+            word && (at.is_empty() || skip::at_close(&at) || at.peek(token::Brace) || at.peek(Token![->]))
+        };
+        fork.peek(Token![let]) && !fork.peek2(Token![:])
+            || unnamed()
+            || follows && (fork.peek(kw::agent) || fork.peek(kw::state))
+            || nameless()
+            || misspelt(&fork).is_some()
+            || lacks_agent(&fork)
+            || self.lacks_word(&fork).is_some()
+    }
+
+    /// The word of an item that lacks it: `done: bool = false`, since no step goes on like that, and `user:name: String;`.
+    pub(super) fn lacks_word(&self, input: ParseStream<'_>) -> Option<&'static str> {
+        let at = input.fork();
+        let name = at.parse::<Ident>().ok().filter(|name| !self.declares(name))?;
+        at.parse::<Token![:]>().ok()?;
+        let prefixed = expect::PREFIXES.iter().any(|prefix| name == prefix)
+            && at.peek(Ident)
+            && at.peek2(Token![:])
+            && !at.peek2(Token![::]);
+        if prefixed {
+            let _ = (at.parse::<Ident>(), at.parse::<Token![:]>());
+        }
+        let ty = at.parse::<Type>().ok()?;
+        if at.peek(Token![=]) && !at.peek(Token![=>]) {
+            return Some("let");
+        }
+        let is_value = prefixed || super::types::is_plain(&ty);
+        (is_value && at.peek(Token![;])).then_some("state")
+    }
+}
+
+/// Whether the word here, and the `:` behind it, name a block or an `await`.
+fn names_block(input: ParseStream<'_>) -> bool {
+    let at = input.fork();
+    let _ = (at.call(Ident::parse_any), at.parse::<Token![:]>());
+    let brackets = at.peek(Token![<]) || at.peek(token::Brace);
+    brackets || at.peek(Token![await]) || super::word::opens(&at).is_ok_and(|block| block.is_some())
+}
+
+/// What other languages and frameworks call an item.
+fn elsewhere(word: &str) -> Option<&'static str> {
+    match word {
+        "var" | "val" | "key" => Some("let"),
+        "llm_agent" | "LlmAgent" | "llm" | "node" | "task" => Some("agent"),
+        _ => None,
+    }
+}
+
+/// The word of an item that was meant by another: two names with what follows in an item alone.
+pub(super) fn misspelt(input: ParseStream<'_>) -> Option<&'static str> {
+    let at = input.fork();
+    let word = at.parse::<Ident>().ok()?.to_string();
+    at.parse::<Ident>().ok()?;
+    let is_item = at.peek(Token![:]) && !at.peek(Token![::])
+        || at.peek(Token![->])
+        || at.peek(token::Brace)
+        || at.peek(token::Paren);
+    let known = ["agent", "let", "state"];
+    let is_word = known.contains(&word.as_str()) || super::word::BLOCKS.contains(&word.as_str());
+    if is_word || !is_item { None } else { elsewhere(&word).or_else(|| nearest(&word, known)) }
+}
+
+/// `critic -> criticism: String {`: no step goes on like that.
+pub(super) fn lacks_agent(input: ParseStream<'_>) -> bool {
+    let at = input.fork();
+    // One that has `agent` and no name is told so.
+    let named = !at.peek(kw::agent) && at.parse::<Ident>().is_ok();
+    let begins = named && at.parse::<Token![->]>().is_ok() && at.parse::<Ident>().is_ok();
+    begins && at.parse::<Token![:]>().is_ok() && at.parse::<Type>().is_ok() && at.peek(token::Brace)
+}
