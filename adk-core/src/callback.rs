@@ -13,6 +13,7 @@ mod accept;
 #[doc(hidden)]
 pub mod closure;
 mod context;
+mod ends;
 mod hooks;
 mod lists;
 mod plugin;

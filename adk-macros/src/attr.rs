@@ -21,7 +21,6 @@ use proc_macro2::{Span, TokenStream};
 
 pub(crate) use check::word;
 pub(crate) use data::{alone as data_alone, data};
-pub(crate) use parts::mentions;
 
 /// What stands in the parentheses. Nothing for `#[agent = "x"]`: rustc says itself that there is no such form, and gives
 /// us the value as if it stood in parentheses.

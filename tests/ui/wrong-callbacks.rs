@@ -1,5 +1,7 @@
 use adk::model::{ModelRequest, ModelResponse};
-use adk::{LoopAgent, llm, prelude::*};
+use adk::{FunctionCall, LoopAgent, llm, prelude::*};
+
+struct Own;
 
 fn wrong_context(_: &mut ToolContext) {}
 
@@ -30,7 +32,7 @@ workflow! {
             before_tool: [missing, "hello"],
             on_model_error: 5,
             after_tool: |_: &mut CallbackContext, _: u32, _: &mut adk::Value| (),
-            on_tool_error: |_: &mut CallbackContext| None::<adk::Value>,
+            on_tool_error: |_: &mut CallbackContext, _: &FunctionCall, _: &Own| None::<adk::Value>,
         }
 
         again: loop(max = 2, before_agent = wrong_answer) < writer >

@@ -35,12 +35,16 @@ impl<T, A: Answer<T>, E: Into<BoxError>> Answer<T> for Result<A, E> {
     fn answer(self) -> Result<Option<T>> {
         match self {
             Ok(answer) => answer.answer(),
-            // An error of ours stays what it is.
-            Err(error) => Err(match error.into().downcast::<Error>() {
-                Ok(error) => *error,
-                Err(error) => Error::other(error),
-            }),
+            Err(error) => Err(failed(error.into())),
         }
+    }
+}
+
+/// An error of ours stays what it is.
+fn failed(error: BoxError) -> Error {
+    match error.downcast::<Error>() {
+        Ok(error) => *error,
+        Err(error) => Error::other(error),
     }
 }
 
@@ -82,6 +86,55 @@ impl<'a, T: Send + 'a, F: Future<Output: Answer<T>> + Send + 'a> Asked<'a, T, Ca
     }
 }
 
+/// The error of a closure.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "syntax: `{Self}` cannot be the error of a callback; help: give a text, as in `Err(\"...\".into())`, or implement `std::error::Error` for it",
+    label = "fails with `{Self}`"
+)]
+pub trait Failure<M> {
+    fn error(self) -> Error;
+}
+
+impl<E: Into<BoxError>> Failure<Call<Now>> for E {
+    fn error(self) -> Error {
+        failed(self.into())
+    }
+}
+
+impl<E: Never> Failure<NoCall> for E {
+    fn error(self) -> Error {
+        self.never()
+    }
+}
+
+/// A function that makes a callback.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "syntax: `{Self}` is called here without what it takes; help: if it is the callback, write its name alone, without `()`",
+    label = "takes arguments, or is no function"
+)]
+pub trait Makes<M> {
+    type Made;
+    fn made(self) -> Self::Made;
+}
+
+impl<R, F: FnOnce() -> R> Makes<Call<Now>> for F {
+    type Made = R;
+
+    fn made(self) -> R {
+        self()
+    }
+}
+
+impl<F: Never> Makes<NoCall> for F {
+    type Made = Self;
+
+    fn made(self) -> Self {
+        self.never()
+    }
+}
+
 /// What a callback of an agent says: text of it is the model's, a [`Content`] is taken as it is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Said(pub Content);
@@ -106,11 +159,14 @@ impl From<String> for Said {
 
 /// Never true: see [`Call`].
 #[doc(hidden)]
-pub trait Never {}
+pub trait Never {
+    fn never(self) -> !;
+}
 
 macro_rules! hooks {
     ($(
-        $hook:ident<$takes:ident>($($ty:ty),*) -> $given:ty: $message:literal, $expected:literal, $note:literal;
+        $hook:ident<$takes:ident, $answer:ident>($($ty:ty),*) -> $given:ty:
+            $message:literal, $expected:literal, $note:literal, $wrong:literal;
     )*) => {$(
         /// What such a callback takes and gives. It is a `Fn`, so that the types of a closure's arguments are known.
         #[doc(hidden)]
@@ -140,47 +196,74 @@ macro_rules! hooks {
         pub trait $hook<M>: for<'a> $takes<'a, M> + Send + Sync + 'static {}
 
         impl<F, M> $hook<M> for F where F: for<'a> $takes<'a, M> + Send + Sync + 'static {}
+
+        /// What a closure of that form returns.
+        #[doc(hidden)]
+        #[diagnostic::on_unimplemented(message = $wrong, label = "returns `{Self}`")]
+        pub trait $answer<'a, M> {
+            fn answered(self) -> BoxFuture<'a, Result<Option<$given>>>;
+        }
+
+        impl<'a, A: Asked<'a, $given, Call<M>>, M> $answer<'a, Call<M>> for A {
+            fn answered(self) -> BoxFuture<'a, Result<Option<$given>>> {
+                self.asked()
+            }
+        }
+
+        impl<'a, A: Never> $answer<'a, NoCall> for A {
+            fn answered(self) -> BoxFuture<'a, Result<Option<$given>>> {
+                self.never()
+            }
+        }
     )*};
 }
 
 hooks! {
-    BeforeAgent<BeforeAgentForm>(&'a mut CallbackContext) -> Said:
-        "`{Self}` is no `before_agent` callback",
+    BeforeAgent<BeforeAgentForm, BeforeAgentAnswer>(&'a mut CallbackContext) -> Said:
+        "syntax: `{Self}` is no `before_agent` callback; help: write the name of a function of the form `fn(&mut CallbackContext) -> A`, or a closure `|cx| ...`",
         "expected `fn(&mut CallbackContext) -> A`",
-        "`A` is `()`, `Option<Content>`, or a `Result` of these; it may be `async`, with a future that is `Send`";
+        "`A` is `()`, `Option<Content>`, or a `Result` of these; it may be `async`, with a future that is `Send`",
+        "syntax: this `before_agent` callback returns `{Self}`; help: return `()`, `None`, `Some(...)` of a `Content` or text, or a `Result` of these";
 
-    AfterAgent<AfterAgentForm>(&'a mut CallbackContext) -> Said:
-        "`{Self}` is no `after_agent` callback",
+    AfterAgent<AfterAgentForm, AfterAgentAnswer>(&'a mut CallbackContext) -> Said:
+        "syntax: `{Self}` is no `after_agent` callback; help: write the name of a function of the form `fn(&mut CallbackContext) -> A`, or a closure `|cx| ...`",
         "expected `fn(&mut CallbackContext) -> A`",
-        "`A` is `()`, `Option<Content>`, or a `Result` of these; it may be `async`, with a future that is `Send`";
+        "`A` is `()`, `Option<Content>`, or a `Result` of these; it may be `async`, with a future that is `Send`",
+        "syntax: this `after_agent` callback returns `{Self}`; help: return `()`, `None`, `Some(...)` of a `Content` or text, or a `Result` of these";
 
-    BeforeModel<BeforeModelForm>(&'a mut CallbackContext, &'a mut ModelRequest) -> ModelResponse:
-        "`{Self}` is no `before_model` callback",
+    BeforeModel<BeforeModelForm, BeforeModelAnswer>(&'a mut CallbackContext, &'a mut ModelRequest) -> ModelResponse:
+        "syntax: `{Self}` is no `before_model` callback; help: write the name of a function of the form `fn(&mut CallbackContext, &mut ModelRequest) -> A`, or a closure `|cx, request| ...`",
         "expected `fn(&mut CallbackContext, &mut ModelRequest) -> A`",
-        "`A` is `()`, `Option<ModelResponse>`, or a `Result` of these; it may be `async`, with a future that is `Send`";
+        "`A` is `()`, `Option<ModelResponse>`, or a `Result` of these; it may be `async`, with a future that is `Send`",
+        "syntax: this `before_model` callback returns `{Self}`; help: return `()`, `None`, `Some(...)` of a `ModelResponse` or text, or a `Result` of these";
 
-    AfterModel<AfterModelForm>(&'a mut CallbackContext, &'a mut ModelResponse) -> ModelResponse:
-        "`{Self}` is no `after_model` callback",
+    AfterModel<AfterModelForm, AfterModelAnswer>(&'a mut CallbackContext, &'a mut ModelResponse) -> ModelResponse:
+        "syntax: `{Self}` is no `after_model` callback; help: write the name of a function of the form `fn(&mut CallbackContext, &mut ModelResponse) -> A`, or a closure `|cx, response| ...`",
         "expected `fn(&mut CallbackContext, &mut ModelResponse) -> A`",
-        "`A` is `()`, `Option<ModelResponse>`, or a `Result` of these; it may be `async`, with a future that is `Send`";
+        "`A` is `()`, `Option<ModelResponse>`, or a `Result` of these; it may be `async`, with a future that is `Send`",
+        "syntax: this `after_model` callback returns `{Self}`; help: return `()`, `None`, `Some(...)` of a `ModelResponse` or text, or a `Result` of these";
 
-    OnModelError<OnModelErrorForm>(&'a mut CallbackContext, &'a ModelRequest, &'a Error) -> ModelResponse:
-        "`{Self}` is no `on_model_error` callback",
+    OnModelError<OnModelErrorForm, OnModelErrorAnswer>(&'a mut CallbackContext, &'a ModelRequest, &'a Error) -> ModelResponse:
+        "syntax: `{Self}` is no `on_model_error` callback; help: write the name of a function of the form `fn(&mut CallbackContext, &ModelRequest, &Error) -> A`, or a closure `|cx, request, error| ...`",
         "expected `fn(&mut CallbackContext, &ModelRequest, &Error) -> A`",
-        "`A` is `()`, `Option<ModelResponse>`, or a `Result` of these; it may be `async`, with a future that is `Send`";
+        "`A` is `()`, `Option<ModelResponse>`, or a `Result` of these; it may be `async`, with a future that is `Send`",
+        "syntax: this `on_model_error` callback returns `{Self}`; help: return `()`, `None`, `Some(...)` of a `ModelResponse` or text, or a `Result` of these";
 
-    BeforeTool<BeforeToolForm>(&'a mut CallbackContext, &'a mut FunctionCall) -> Value:
-        "`{Self}` is no `before_tool` callback",
+    BeforeTool<BeforeToolForm, BeforeToolAnswer>(&'a mut CallbackContext, &'a mut FunctionCall) -> Value:
+        "syntax: `{Self}` is no `before_tool` callback; help: write the name of a function of the form `fn(&mut CallbackContext, &mut FunctionCall) -> A`, or a closure `|cx, call| ...`",
         "expected `fn(&mut CallbackContext, &mut FunctionCall) -> A`",
-        "`A` is `()`, `Option<serde_json::Value>`, or a `Result` of these; it may be `async`, with a future that is `Send`";
+        "`A` is `()`, `Option<serde_json::Value>`, or a `Result` of these; it may be `async`, with a future that is `Send`",
+        "syntax: this `before_tool` callback returns `{Self}`; help: return `()`, `None`, `Some(...)` of a `serde_json::Value`, or a `Result` of these";
 
-    AfterTool<AfterToolForm>(&'a mut CallbackContext, &'a FunctionCall, &'a mut Value) -> Value:
-        "`{Self}` is no `after_tool` callback",
+    AfterTool<AfterToolForm, AfterToolAnswer>(&'a mut CallbackContext, &'a FunctionCall, &'a mut Value) -> Value:
+        "syntax: `{Self}` is no `after_tool` callback; help: write the name of a function of the form `fn(&mut CallbackContext, &FunctionCall, &mut Value) -> A`, or a closure `|cx, call, result| ...`",
         "expected `fn(&mut CallbackContext, &FunctionCall, &mut Value) -> A`",
-        "`A` is `()`, `Option<serde_json::Value>`, or a `Result` of these; it may be `async`, with a future that is `Send`";
+        "`A` is `()`, `Option<serde_json::Value>`, or a `Result` of these; it may be `async`, with a future that is `Send`",
+        "syntax: this `after_tool` callback returns `{Self}`; help: return `()`, `None`, `Some(...)` of a `serde_json::Value`, or a `Result` of these";
 
-    OnToolError<OnToolErrorForm>(&'a mut CallbackContext, &'a FunctionCall, &'a Error) -> Value:
-        "`{Self}` is no `on_tool_error` callback",
+    OnToolError<OnToolErrorForm, OnToolErrorAnswer>(&'a mut CallbackContext, &'a FunctionCall, &'a Error) -> Value:
+        "syntax: `{Self}` is no `on_tool_error` callback; help: write the name of a function of the form `fn(&mut CallbackContext, &FunctionCall, &Error) -> A`, or a closure `|cx, call, error| ...`",
         "expected `fn(&mut CallbackContext, &FunctionCall, &Error) -> A`",
-        "`A` is `()`, `Option<serde_json::Value>`, or a `Result` of these; it may be `async`, with a future that is `Send`";
+        "`A` is `()`, `Option<serde_json::Value>`, or a `Result` of these; it may be `async`, with a future that is `Send`",
+        "syntax: this `on_tool_error` callback returns `{Self}`; help: return `()`, `None`, `Some(...)` of a `serde_json::Value`, or a `Result` of these";
 }

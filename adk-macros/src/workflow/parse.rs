@@ -6,6 +6,7 @@ mod awaits;
 mod block;
 mod bounds;
 mod brackets;
+mod callback;
 mod declare;
 mod each;
 mod end;
@@ -27,6 +28,8 @@ mod step;
 mod types;
 mod unknown;
 mod word;
+
+pub(super) use callback::closure;
 
 use super::ast::{Bounds, Decl, Items, Mention, Typed, Untyped, Workflow};
 use super::report::Report;

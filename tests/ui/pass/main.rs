@@ -15,6 +15,7 @@ mod block_empty;
 mod bounds_exceeded;
 #[path = "boxed-trait-key.rs"]
 mod boxed_trait_key;
+mod callbacks;
 mod closures;
 #[path = "data-by-hand.rs"]
 mod data_by_hand;

@@ -1,147 +1,296 @@
-//! Callbacks that are closures and do not say the types of their parameters. How these are found is said in the library, in
-//! `adk_core::callback::closure`.
+//! Callbacks that are closures. How the types of their parameters are found, and what they may return, is said in the library,
+//! in `adk_core::callback::closure`.
 
-use crate::attr::mentions;
-use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, format_ident};
-use syn::{Expr, ExprClosure, Pat, Stmt, parse_quote};
+use crate::workflow::parse::closure;
+use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::{Expr, ExprClosure, Pat, PatType, ReturnType, Stmt, Token, Type, parse_quote};
 
-/// How a callback is added: with which method, and what is added.
-pub(super) fn added(method: Ident, value: &Expr) -> (Ident, TokenStream) {
-    let Some(closure) = closure(value).filter(|closure| is_untyped(closure)) else {
-        return (method, value.to_token_stream());
-    };
-    let mut closure = closure.clone();
-    // One that gives an `async` block is one that is `async`: it has nothing to capture here.
-    if let Expr::Async(block) = &*closure.body
-        && closure.asyncness.is_none()
+/// Adds a callback to what `to` is, with what `method` begins with, if it is a closure, or made by a function.
+pub(super) fn added(to: &TokenStream, method: &Ident, hook: &Ident, value: &Expr) -> Option<TokenStream> {
+    if let Expr::Call(call) = value
+        && let (Expr::Path(function), true) = (&*call.func, call.args.is_empty())
     {
-        let inside = &block.block;
-        closure.asyncness = Some(block.async_token);
-        closure.capture = closure.capture.or(block.capture);
-        *closure.body = parse_quote!(#inside);
+        let made = quote_spanned!(hook.span()=> __adk::callback::closure::made);
+        return Some(quote!(#to.#method(#made(#function));));
     }
-    let kind = if closure.asyncness.is_some() { "async" } else { "closure" };
-    let mut added = format_ident!("{method}_{kind}");
-    added.set_span(method.span());
-    if let (Some(ends), syn::ReturnType::Default) = (ends(&closure.body), &closure.output) {
-        let name = Ident::new(ends, method.span());
-        let body = &closure.body;
-        *closure.body = parse_quote!(__adk::callback::closure::#name(#body));
+    let mut value = value.clone();
+    let is_direct = is_direct(&value);
+    let callback = closure(&mut value)?;
+    let ends = edges(&callback);
+    if !is_direct && callback.capture.is_none() {
+        // What it takes from the block around it is gone when it is called.
+        callback.capture = Some(Token![move](ends.0));
     }
-    (added, closure.to_token_stream())
+    read(callback, hook, is_direct, ends);
+    typed(callback);
+    let mut add = format_ident!("{method}_closure");
+    add.set_span(method.span());
+    Some(quote!(#to.#add(#value);))
 }
 
-fn closure(value: &Expr) -> Option<&ExprClosure> {
+/// Whether there is nothing around it from which it could take something.
+fn is_direct(value: &Expr) -> bool {
     match value {
-        Expr::Closure(closure) => Some(closure),
-        Expr::Paren(paren) => closure(&paren.expr),
-        Expr::Group(group) => closure(&group.expr),
-        _ => None,
+        Expr::Paren(paren) => is_direct(&paren.expr),
+        Expr::Group(group) => is_direct(&group.expr),
+        _ => matches!(value, Expr::Closure(_)),
     }
 }
 
-fn is_untyped(closure: &ExprClosure) -> bool {
-    closure.inputs.iter().any(|input| !matches!(input, Pat::Type(_)))
+/// Makes of the body of a closure one that reads what the body returns, and returns an answer.
+fn read(closure: &mut ExprClosure, hook: &Ident, is_direct: bool, ends: (Span, Span)) {
+    let reader = Reader::new(hook, ends);
+    let returns = match std::mem::replace(&mut closure.output, ReturnType::Default) {
+        ReturnType::Type(_, ty) => Some(*ty),
+        ReturnType::Default => None,
+    };
+    let body = &mut *closure.body;
+    if let Some(word) = closure.asyncness.take() {
+        let inside = in_braces(body.to_token_stream(), edges(body).1);
+        let capture = Token![move](word.span);
+        let body: Expr = parse_quote!(#word #capture #inside);
+        *closure.body = reader.later(&body, returns.as_ref());
+        return;
+    }
+    if let (None, Some(end)) = (&returns, future(body)) {
+        // Its parameters are all that there is to capture.
+        if let (true, Expr::Async(inside)) = (is_direct, &mut *end) {
+            inside.capture.get_or_insert_with(|| Token![move](inside.async_token.span));
+        }
+        *end = reader.later(&end.clone(), None);
+        return;
+    }
+    let (returned, ty) = match leaves(body.to_token_stream()) {
+        // The answer is read behind all of its ends. What it returns then borrows from nothing.
+        true => {
+            let output = returns.as_ref().map(|ty| quote!(-> #ty));
+            let inside = match &*body {
+                Expr::Block(_) => body.to_token_stream(),
+                _ => in_braces(body.to_token_stream(), ends.1).to_token_stream(),
+            };
+            (quote!((|| #output #inside)()), None)
+        }
+        false => (body.to_token_stream(), returns.as_ref()),
+    };
+    let answer = reader.answer(&returned, ty);
+    *closure.body = parse_quote!({ #answer });
 }
 
-/// What gives a closure's body the type that its ends leave open: `None` and `Err` say no value, and `Ok` no error.
-fn ends(body: &Expr) -> Option<&'static str> {
-    let mut ends = Vec::new();
-    collect(body, &mut ends)?;
-    let [returns, gives, fails] =
-        ["return", "Some", "Err"].map(|word| mentions(body.to_token_stream(), &[word]));
-    // There may be another end, which says it.
-    let is_open = !(returns && gives);
-    match () {
-        () if ends.iter().all(|end| matches!(end, End::None)) => is_open.then_some("none"),
-        () if ends.contains(&End::None) => None,
-        () if !ends.contains(&End::Ok) => is_open.then_some(if fails { "err" } else { "ok_none" }),
-        () => (!fails).then_some("ok"),
+/// How what a body returns is read.
+struct Reader {
+    /// Whom it is returned to.
+    of: Ident,
+    /// What makes an answer of it, under the user's word: rustc shows that as what asks for the callback.
+    hook: Ident,
+    /// The places of the first and the last token of the closure, where rustc shows what is wrong with what it returns.
+    place: (Span, Span),
+}
+
+impl Reader {
+    fn new(hook: &Ident, place: (Span, Span)) -> Self {
+        let name = hook.to_string();
+        let kind =
+            ["agent", "model", "tool"].into_iter().find(|kind| name.contains(kind)).unwrap_or_default();
+        Self { of: format_ident!("of_{kind}", span = Span::call_site()), hook: hook.clone(), place }
+    }
+
+    /// The answer that is made of what is returned.
+    fn answer(&self, returned: &TokenStream, ty: Option<&Type>) -> TokenStream {
+        let Self { of, hook, place: (first, last) } = self;
+        let [value, ends] = ["__returned", "__ends"].map(|name| Ident::new(name, *first));
+        let ty = ty.map(|ty| quote!(: #ty));
+        let read = in_parens(value.to_token_stream(), *last);
+        let read = in_parens(quote!(#ends.read #read), *last);
+        quote! {
+            let #value #ty = #returned;
+            #[allow(unreachable_code)]
+            let #ends = __adk::callback::closure::#of(&#value);
+            #ends.#hook #read
+        }
+    }
+
+    /// The answer that is made of a future, when that has ended.
+    fn later(&self, future: &Expr, ty: Option<&Type>) -> Expr {
+        let (first, last) = edges(future);
+        let (word, capture, wait) = (Token![async](first), Token![move](first), Token![await](last));
+        let returned = match ty {
+            Some(ty) => quote!(__adk::callback::closure::returns::<#ty, _>(#future).#wait),
+            None => quote!(#future.#wait),
+        };
+        let answer = self.answer(&returned, None);
+        let inside = in_braces(quote!(#answer.#wait), last);
+        let body = in_parens(quote!(#word #capture #inside), last);
+        let later = quote_spanned!(first=> __adk::callback::closure::later);
+        parse_quote!(#later #body)
     }
 }
 
-/// An end of a body.
-#[derive(PartialEq, Eq)]
-enum End {
-    None,
-    OkNone,
-    Ok,
-    Err,
+/// Whether a body may be left from the middle: with `return`, with `?`, or in a macro that is not known.
+fn leaves(body: TokenStream) -> bool {
+    const KNOWN: [&str; 8] =
+        ["println", "eprintln", "format", "vec", "json", "matches", "assert", "assert_eq"];
+    let tokens: Vec<_> = body.into_iter().collect();
+    tokens.iter().enumerate().any(|(i, token)| match token {
+        TokenTree::Ident(word) if word == "return" => true,
+        TokenTree::Ident(word) => {
+            let is_macro = matches!(tokens.get(i + 1..i + 3), Some([TokenTree::Punct(mark), TokenTree::Group(_)]) if mark.as_char() == '!');
+            is_macro && !KNOWN.iter().any(|known| word == known)
+        }
+        TokenTree::Punct(mark) => mark.as_char() == '?',
+        TokenTree::Group(group) => leaves(group.stream()),
+        TokenTree::Literal(_) => false,
+    })
 }
 
-/// The ends of a body; `None` where one is another.
-fn collect(body: &Expr, ends: &mut Vec<End>) -> Option<()> {
+/// The `async` block, or the box of one, that a body ends with.
+fn future(body: &mut Expr) -> Option<&mut Expr> {
     match body {
-        Expr::Path(path) if path.path.is_ident("None") => ends.push(End::None),
-        Expr::Call(call) if matches!(&*call.func, Expr::Path(path) if path.path.is_ident("Ok")) => {
-            let is_none = matches!(call.args.first(), Some(Expr::Path(path)) if path.path.is_ident("None"));
-            ends.push(if is_none { End::OkNone } else { End::Ok });
+        Expr::Async(_) => Some(body),
+        Expr::Call(call) if is_box(call) => Some(body),
+        Expr::Block(block) if block.label.is_none() => {
+            let (end, before) = block.block.stmts.split_last_mut()?;
+            match end {
+                Stmt::Expr(end, None) if !before.iter().any(|stmt| leaves(stmt.to_token_stream())) => {
+                    future(end)
+                }
+                _ => None,
+            }
         }
-        Expr::Call(call) if matches!(&*call.func, Expr::Path(path) if path.path.is_ident("Err")) => {
-            ends.push(End::Err);
-        }
-        Expr::Block(block) if block.label.is_none() => last(&block.block, ends)?,
-        Expr::If(one) => {
-            last(&one.then_branch, ends)?;
-            collect(&one.else_branch.as_ref()?.1, ends)?;
-        }
-        Expr::Match(choice) => choice.arms.iter().try_for_each(|arm| collect(&arm.body, ends))?,
-        Expr::Paren(paren) => collect(&paren.expr, ends)?,
-        Expr::Group(group) => collect(&group.expr, ends)?,
-        _ => return None,
-    }
-    Some(())
-}
-
-fn last(block: &syn::Block, ends: &mut Vec<End>) -> Option<()> {
-    match block.stmts.last()? {
-        Stmt::Expr(end, None) => collect(end, ends),
+        Expr::Paren(paren) => future(&mut paren.expr),
+        Expr::Group(group) => future(&mut group.expr),
         _ => None,
     }
+}
+
+/// `Box::pin(async { ... })`.
+fn is_box(call: &syn::ExprCall) -> bool {
+    let pins = matches!(&*call.func, Expr::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "pin"));
+    pins && call.args.len() == 1 && matches!(call.args.first(), Some(Expr::Async(_)))
+}
+
+/// Where the user wrote the type of a parameter, it is compared with the one that it has: rustc, which looks for the types of a
+/// closure in one place, would speak of the wrong ones and of a callback that is none.
+fn typed(closure: &mut ExprClosure) {
+    let mut types = TokenStream::new();
+    for (i, input) in closure.inputs.iter_mut().enumerate() {
+        let Pat::Type(PatType { pat, ty, .. }) = &*input else { continue };
+        let (first, last) = edges(ty);
+        let name = format_ident!("__given_{i}", span = first);
+        let given = in_parens(quote!(__adk::callback::closure::given), first);
+        // As the item of a tuple, it ends where the type ends.
+        let (one, mut item) = (in_parens(quote!(#name,), first), Literal::usize_unsuffixed(0));
+        item.set_span(last);
+        let value = in_parens(quote!(#one.#item), last);
+        types.extend(quote!(let #pat: #ty = #given #value;));
+        *input = parse_quote!(#name);
+    }
+    if !types.is_empty() {
+        let body = &closure.body;
+        *closure.body = parse_quote!({ #types #body });
+    }
+}
+
+/// The places of the first and the last token.
+fn edges(tokens: &impl ToTokens) -> (Span, Span) {
+    let mut all = tokens.to_token_stream().into_iter();
+    let first = all.next();
+    let last = all.last().or_else(|| first.clone());
+    let opens = first.map_or_else(Span::call_site, |token| match token {
+        TokenTree::Group(group) => group.span_open(),
+        other => other.span(),
+    });
+    let closes = last.map_or(opens, |token| match token {
+        TokenTree::Group(group) => group.span_close(),
+        other => other.span(),
+    });
+    (opens, closes)
+}
+
+/// Tokens in parentheses that have a place of their own.
+fn in_parens(tokens: TokenStream, place: Span) -> Group {
+    group(Delimiter::Parenthesis, tokens, place)
+}
+
+fn in_braces(tokens: TokenStream, place: Span) -> Group {
+    group(Delimiter::Brace, tokens, place)
+}
+
+fn group(delimiter: Delimiter, tokens: TokenStream, place: Span) -> Group {
+    let mut group = Group::new(delimiter, tokens);
+    group.set_span(place);
+    group
 }
 
 #[cfg(test)]
 mod tests {
-    use super::added;
-    use quote::format_ident;
+    use super::{added, leaves};
+    use quote::{format_ident, quote};
 
-    fn lowered(written: &str) -> (String, String) {
-        let (method, value) = added(format_ident!("before"), &syn::parse_str(written).unwrap());
-        (method.to_string(), value.to_string().replace(' ', ""))
+    fn lowered(written: &str) -> Option<String> {
+        let value = syn::parse_str(written).unwrap();
+        let added = added(&quote!(to), &format_ident!("before"), &format_ident!("before_tool"), &value);
+        added.map(|added| added.to_string().replace(' ', "").replace("__adk::callback::closure::", ""))
     }
 
     #[test]
-    fn closures_without_types_are_known() {
-        for (written, method, value) in [
-            ("|_, r| r.clear()", "before_closure", "|_,r|r.clear()"),
-            ("|_, _| None", "before_closure", "|_,_|__adk::callback::closure::none(None)"),
+    fn closures_return_answers() {
+        let read = "#[allow(unreachable_code)]let__ends=of_tool(&__returned);__ends.before_tool(__ends.read(__returned))";
+        for (written, expected) in [
+            ("|_, _| None", format!("|_,_|{{let__returned=None;{read}}}")),
+            ("(|_, _| None)", format!("(|_,_|{{let__returned=None;{read}}})")),
+            ("|_, c| c.a()?", format!("|_,c|{{let__returned=(||{{c.a()?}})();{read}}}")),
+            ("|_, _| -> A { b }", format!("|_,_|{{let__returned:A={{b}};{read}}}")),
+            ("|_, _| -> A { return b }", format!("|_,_|{{let__returned=(||->A{{returnb}})();{read}}}")),
             (
-                "async |_, _| Ok(None)",
-                "before_async",
-                "async|_,_|__adk::callback::closure::ok_none(Ok(None))",
+                "async |_, _| None",
+                format!("|_,_|later(asyncmove{{let__returned=asyncmove{{None}}.await;{read}.await}})"),
             ),
-            ("|_, r| async move { r.clear() }", "before_async", "asyncmove|_,r|{r.clear()}"),
-            (r#"|_, _| Err("x")"#, "before_closure", r#"|_, _| __adk::callback::closure::err(Err("x"))"#),
             (
-                "|_, r| { if r.a()? { Ok(None) } else { Ok(Some(1)) } }",
-                "before_closure",
-                "|_,r|__adk::callback::closure::ok({ifr.a()?{Ok(None)}else{Ok(Some(1))}})",
+                "|_, c| { a(); async { c } }",
+                format!("|_,c|{{a();later(asyncmove{{let__returned=asyncmove{{c}}.await;{read}.await}})}}"),
+            ),
+            ("{ let a = b; |_, _| a }", format!("{{leta=b;move|_,_|{{let__returned=a;{read}}}}}")),
+            (
+                "|_, c: &mut C| c",
+                format!("|_,__given_1|{{letc:&mutC=(given)((__given_1,).0);{{let__returned=c;{read}}}}}"),
             ),
         ] {
-            assert_eq!(lowered(written), (method.to_owned(), value.replace(' ', "")), "{written}");
+            assert_eq!(lowered(written), Some(format!("to.before_closure({expected});")), "{written}");
         }
     }
 
     #[test]
-    fn others_are_left_alone() {
-        for written in
-            ["check", "|_: &mut A, _: &mut B| None", "make(|_| None)", "async |cx: &mut A| Ok(None)"]
-        {
-            assert_eq!(lowered(written), ("before".to_owned(), written.replace(' ', "")), "{written}");
+    fn what_is_no_closure() {
+        assert_eq!(lowered("make()").as_deref(), Some("to.before(made(make));"));
+        for written in ["check", "make(1)", "Box::new(|_| None)", "if a { b } else { c }"] {
+            assert_eq!(lowered(written), None, "{written}");
         }
-        // What it returns is said.
-        assert_eq!(lowered("|_, r| { if r { return Some(1) } None }").1, "|_,r|{ifr{returnSome(1)}None}");
-        assert_eq!(lowered("|_| -> Option<u8> { None }").1, "|_|->Option<u8>{None}");
+    }
+
+    #[test]
+    fn bodies_that_may_be_left_from_the_middle() {
+        for (written, expected) in [
+            (
+                quote!({
+                    println!("a");
+                    a != (b)
+                }),
+                false,
+            ),
+            (quote!(|| { a? }), true),
+            (
+                quote!({
+                    if a {
+                        return b;
+                    }
+                    c
+                }),
+                true,
+            ),
+            (quote!(ensure!(a)), true),
+        ] {
+            assert_eq!(leaves(written.clone()), expected, "{written}");
+        }
     }
 }

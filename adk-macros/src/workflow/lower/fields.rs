@@ -147,8 +147,8 @@ pub(super) fn callbacks(to: TokenStream, all: &[Callback]) -> TokenStream {
             _ => "on_error",
         };
         // Under the user's word, so that rustc shows that as what asks for the callback, and not the whole workflow.
-        let (method, value) = closure::added(Ident::new(method, hook.span()), value);
-        quote!((#to.#list).#method(#value);)
+        let (to, method) = (quote!((#to.#list)), Ident::new(method, hook.span()));
+        closure::added(&to, &method, hook, value).unwrap_or_else(|| quote!(#to.#method(#value);))
     });
     add.collect()
 }

@@ -1,6 +1,6 @@
 //! The fields of an LLM agent.
 
-use super::super::ast::{Callback, Contents, Fields, MentionKind, Timeout, Tool};
+use super::super::ast::{Contents, Fields, MentionKind, Timeout, Tool};
 use super::super::names::nearest;
 use super::expect::{self, expected};
 use super::limit::rest;
@@ -100,18 +100,6 @@ impl Parser {
         Ok(())
     }
 
-    /// A callback, or a list of callbacks.
-    pub(super) fn callbacks(&mut self, input: ParseStream<'_>, hook: &Ident) -> syn::Result<Vec<Callback>> {
-        let name = hook.to_string();
-        let mut all = Vec::new();
-        let mut add = |value| all.push(Callback { hook: hook.clone(), value });
-        match input.peek(token::Bracket) {
-            true => self.bracketed(input, &name, |parser, list| parser.expr(list, &name).map(&mut add))?,
-            false => add(self.expr(input, &name)?),
-        }
-        Ok(all)
-    }
-
     fn value(&mut self, input: ParseStream<'_>, name: &str, fields: &mut Fields) -> syn::Result<()> {
         let mut expr = |input: ParseStream<'_>| self.expr(input, name);
         match name {
@@ -169,7 +157,7 @@ impl Parser {
         Ok(())
     }
 
-    fn bracketed(
+    pub(super) fn bracketed(
         &mut self,
         input: ParseStream<'_>,
         name: &str,
@@ -185,7 +173,7 @@ impl Parser {
         Ok(())
     }
 
-    fn expr(&mut self, input: ParseStream<'_>, name: &str) -> syn::Result<Expr> {
+    pub(super) fn expr(&mut self, input: ParseStream<'_>, name: &str) -> syn::Result<Expr> {
         let start = input.fork();
         let expr = expect::token::<Expr>(input, &format!("the value of `{name}`"));
         if matches!(expr, Ok(Expr::Path(_)) | Err(_)) {

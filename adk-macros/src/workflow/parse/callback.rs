@@ -1,0 +1,87 @@
+//! Callbacks of agents and blocks.
+
+use super::super::ast::Callback;
+use super::Parser;
+use quote::quote;
+use syn::parse::ParseStream;
+use syn::{Expr, ExprClosure, Ident, Stmt, token};
+
+impl Parser {
+    /// A callback, or a list of callbacks.
+    pub(super) fn callbacks(&mut self, input: ParseStream<'_>, hook: &Ident) -> syn::Result<Vec<Callback>> {
+        let name = hook.to_string();
+        let mut all = Vec::new();
+        match input.peek(token::Bracket) {
+            true => {
+                self.bracketed(input, &name, |parser, list| {
+                    parser.expr(list, &name).map(|value| all.push(value))
+                })?;
+            }
+            false => all.push(self.expr(input, &name)?),
+        }
+        all.retain(|value| {
+            let fault = fault(hook, value);
+            fault.clone().map(|fault| self.report.parse(fault)).is_none()
+        });
+        Ok(all.into_iter().map(|value| Callback { hook: hook.clone(), value }).collect())
+    }
+}
+
+/// The closure that an expression is or, in a block, ends with.
+pub(in crate::workflow) fn closure(value: &mut Expr) -> Option<&mut ExprClosure> {
+    match value {
+        Expr::Closure(closure) => Some(closure),
+        Expr::Paren(paren) => closure(&mut paren.expr),
+        Expr::Group(group) => closure(&mut group.expr),
+        Expr::Block(block) if block.label.is_none() => match block.block.stmts.last_mut()? {
+            Stmt::Expr(end, None) => closure(end),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// What the tokens of a closure show to be wrong.
+fn fault(hook: &Ident, value: &Expr) -> Option<syn::Error> {
+    let mut value = value.clone();
+    let closure = closure(&mut value)?;
+    arity(hook, closure).or_else(|| lost(closure))
+}
+
+/// An answer with `;` behind it: `|_| { Ok(None); }`.
+fn lost(closure: &ExprClosure) -> Option<syn::Error> {
+    let Expr::Block(body) = &*closure.body else { return None };
+    let Some(Stmt::Expr(end, Some(semicolon))) = body.block.stmts.last() else { return None };
+    let name = match end {
+        Expr::Call(call) => &*call.func,
+        end => end,
+    };
+    let is_answer = matches!(name, Expr::Path(path) if ["Ok", "Err", "Some", "None"].iter().any(|name| path.path.is_ident(name)));
+    let text = "syntax: what this callback returns is lost behind `;`; help: remove the `;`";
+    is_answer.then(|| syn::Error::new(semicolon.span, text))
+}
+
+/// What is wrong with the number of parameters that a closure has.
+fn arity(hook: &Ident, closure: &ExprClosure) -> Option<syn::Error> {
+    let hook = hook.to_string();
+    let (types, names) = match hook.as_str() {
+        "before_model" => ("`&mut CallbackContext` and `&mut ModelRequest`", "cx, request"),
+        "after_model" => ("`&mut CallbackContext` and `&mut ModelResponse`", "cx, response"),
+        "on_model_error" => ("`&mut CallbackContext`, `&ModelRequest` and `&Error`", "cx, request, error"),
+        "before_tool" => ("`&mut CallbackContext` and `&mut FunctionCall`", "cx, call"),
+        "after_tool" => ("`&mut CallbackContext`, `&FunctionCall` and `&mut Value`", "cx, call, result"),
+        "on_tool_error" => ("`&mut CallbackContext`, `&FunctionCall` and `&Error`", "cx, call, error"),
+        _ => ("`&mut CallbackContext`", "cx"),
+    };
+    let takes = match closure.inputs.len() {
+        count if count == names.split(", ").count() => return None,
+        0 => "nothing".to_owned(),
+        1 => "one value".to_owned(),
+        count => format!("{count} values"),
+    };
+    let text = format!(
+        "syntax: `{hook}` gives its callback {types}, and this closure takes {takes}; help: write `|{names}| ...`"
+    );
+    let (begin, end) = (&closure.inputs_begin, &closure.inputs_end);
+    Some(syn::Error::new_spanned(quote!(#begin #end), text))
+}
