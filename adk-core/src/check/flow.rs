@@ -21,7 +21,7 @@ pub use types::{Pair, READS, WRITES};
 
 use super::message::Message;
 use crate::spec::{Spec, StepKind};
-use fault::{Fault, Flaw, Part, Reader};
+use fault::{Fault, Flaw, Part, Reader, Written};
 use keys::{Each, Key};
 use types::Row;
 use walk::{Block, Room};

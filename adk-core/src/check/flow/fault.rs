@@ -83,8 +83,7 @@ struct Said<'a> {
 pub(super) enum Flaw<'a> {
     Unwritten {
         reader: Reader<'a>,
-        /// The step of its writer; `None` when nothing writes it.
-        writer: Option<usize>,
+        written: Written,
     },
     /// One that is not certain, of which nothing is said: what is told of another key may be the reason.
     Quiet {
@@ -147,7 +146,8 @@ impl Flaw<'_> {
 
     /// Whether a workflow around this one is told nothing of its keys: those that it declares are in doubt.
     pub(super) const fn misdeclares(&self) -> bool {
-        self.is_of_types() || matches!(self, Self::NoOutput | Self::Unwritten { writer: None, .. })
+        self.is_of_types()
+            || matches!(self, Self::NoOutput | Self::Unwritten { written: Written::Nowhere, .. })
     }
 
     /// Whether it is about the type as which a key is read.
@@ -170,6 +170,16 @@ impl Flaw<'_> {
     pub(super) const fn is_of_types(&self) -> bool {
         matches!(self, Self::ReadAs { .. } | Self::WrittenAs { .. } | Self::Untold { .. })
     }
+}
+
+/// Where a key is written that is not certain where it is read.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Written {
+    Nowhere,
+    /// On some paths to it, or in a later round.
+    Perhaps,
+    /// Behind it: the step of one block in which it is read, and the one in which it is written.
+    Behind(usize, usize),
 }
 
 /// What reads a key.

@@ -2,7 +2,7 @@
 
 use super::super::describe;
 use super::super::keys::{EVERY, Named};
-use super::super::{Flaw, Part, Reader};
+use super::super::{Flaw, Part, Reader, Written};
 use super::Walk;
 use super::blocks::{Kind, READ, READING, SURE, WRITING, WROTE, set_of};
 
@@ -74,10 +74,13 @@ impl<'a> Walk<'_, 'a> {
         if self.spec.partial || describe::sibling_writes(&self.spec, at, name) {
             return;
         }
-        let flaw = match writer {
-            None if self.is_meant(at, name) => Flaw::Quiet { meant: true },
-            Some(writer) if self.is_out_of_order(at, writer) => Flaw::Quiet { meant: false },
-            _ => Flaw::Unwritten { reader, writer },
+        let written = self.written(at, writer);
+        let flaw = match written {
+            Written::Nowhere if self.is_meant(at, name) => Flaw::Quiet { meant: true },
+            Written::Behind(first, second) if self.is_out_of_order(first, second) => {
+                Flaw::Quiet { meant: false }
+            }
+            _ => Flaw::Unwritten { reader, written },
         };
         self.fault(at, part, name, flaw);
     }

@@ -1,7 +1,7 @@
 //! Faults that follow from others, of which nothing is said.
 
 use super::super::spelled::is_list;
-use super::super::{Fault, Flaw, describe};
+use super::super::{Fault, Flaw, Written, describe};
 use super::Walk;
 use crate::check::text::same;
 use crate::spec::{Spec, StepKind};
@@ -22,23 +22,29 @@ impl<'a> Walk<'_, 'a> {
         writes > keys
     }
 
-    /// Whether it is told of another key that one of two steps has to stand before the other, and that it does not is why this
-    /// one is missing as well.
-    pub(super) const fn is_out_of_order(&self, at: usize, writer: usize) -> bool {
-        let Some(pair) = in_order(&self.spec, at, writer) else { return false };
+    /// Whether it is told of another key that the first of these steps stands before the second: that is why this one is missing
+    /// as well.
+    pub(super) const fn is_out_of_order(&self, first: usize, second: usize) -> bool {
         let mut i = 0;
         while i < self.found && !self.spec.all {
-            let told = &self.faults[i];
-            if let Flaw::Unwritten { writer: Some(writer), .. } = told.flaw
-                && let Some(other) = in_order(&self.spec, told.at, writer)
-                && other.0 == pair.0
-                && other.1 == pair.1
+            if let Flaw::Unwritten { written: Written::Behind(a, b), .. } = self.faults[i].flaw
+                && a == first
+                && b == second
             {
                 return true;
             }
             i += 1;
         }
         false
+    }
+
+    /// Where a key is written that is read at a step.
+    pub(super) const fn written(&self, at: usize, writer: Option<usize>) -> Written {
+        let Some(writer) = writer else { return Written::Nowhere };
+        match in_order(&self.spec, at, writer) {
+            Some((first, second)) => Written::Behind(first, second),
+            None => Written::Perhaps,
+        }
     }
 
     /// Whether the type of a key is told to be wrong where it steers a block, and what this fault says of it is what the block
