@@ -104,9 +104,29 @@ impl<T: Serialize> StateWrite for T {
     }
 }
 
+/// What may be written to a state key, of which it is spelled that it may have no form.
+#[diagnostic::on_unimplemented(
+    message = "agent-attribute: `{Self}` cannot be written to a state key, because it has no form in JSON; help: return a value of `#[adk::data]`: an `async fn` instead of a future, a `Result` around all, an `enum` for `dyn`",
+    label = "has no form in JSON"
+)]
+pub trait PlainWrite: Sized {
+    /// As [`StateWrite::json`].
+    ///
+    /// # Errors
+    /// When the value has no form in JSON.
+    fn json(value: Option<Self>) -> Result<Option<Arc<Value>>>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize> PlainWrite for T {
+    fn json(value: Option<Self>) -> Result<Option<Arc<Value>>> {
+        <T as StateWrite>::json(value)
+    }
+}
+
 /// What an agent may fail with.
 #[diagnostic::on_unimplemented(
-    message = "agent-attribute: `{Self}` cannot be the error of an agent; help: implement `std::error::Error` for it, or return an `adk::Error`",
+    message = "agent-attribute: `{Self}` cannot be the error of an agent; help: implement `std::error::Error` for it, or return an `adk::Error`; for a `Box<dyn Error>` write `Box<dyn Error + Send + Sync>`",
     label = "is no error"
 )]
 pub trait AgentFailure: Sized {

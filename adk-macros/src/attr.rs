@@ -46,8 +46,8 @@ pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
         check::by_hand(&args, &mut report);
         return lower::by_hand(&by_hand, &args, report);
     }
-    let Some(function) = parse::function(item.clone(), AGENTS, &mut report) else {
-        return report.beside(lower::unread(item));
+    let Some(function) = parse::function(item.clone(), &where_to(AGENTS, &item), &mut report) else {
+        return report.beside(unread(item));
     };
     let args = parse::agent_args(self::args(args), &mut report);
     check::function(&function, &mut report);
@@ -57,13 +57,35 @@ pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
 
 pub(crate) fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = report::Report::new("tool-attribute");
-    let Some(function) = parse::function(item.clone(), "put the attribute on a `fn`", &mut report) else {
-        return report.beside(lower::unread(item));
+    let Some(function) =
+        parse::function(item.clone(), &where_to("put the attribute on a `fn`", &item), &mut report)
+    else {
+        return report.beside(unread(item));
     };
     let args = parse::tool_args(self::args(args), &mut report);
     check::function(&function, &mut report);
     check::tool(&function, &args, &mut report);
     lower::tool(&function, &args, report)
+}
+
+/// Where the attribute of a function may stand, and what belongs on a type.
+fn where_to(help: &str, item: &TokenStream) -> String {
+    match is_type(item) {
+        true => format!("{help}; a type that is data has `#[data]`"),
+        false => help.to_owned(),
+    }
+}
+
+fn is_type(item: &TokenStream) -> bool {
+    parse::begins(item, &["struct", "enum"])
+}
+
+/// What is no function, or none that can be read.
+fn unread(item: TokenStream) -> TokenStream {
+    match is_type(&item) {
+        true => data::mistaken(item),
+        false => lower::unread(item),
+    }
 }
 
 /// A function without what makes it an agent or a tool. An `impl` is what it was.

@@ -98,22 +98,28 @@ fn lost(names: &[String], path: &TokenStream) -> Option<TokenStream> {
     if !is_first(definition) {
         return None;
     }
-    let private = facade::private();
-    let clone = (!derives.clone).then(|| {
-        quote!(impl ::core::clone::Clone for #path {
-            fn clone(&self) -> Self { ::core::unreachable!() }
-        })
-    });
-    let debug = (!derives.debug).then(|| quote!(impl ::core::fmt::Debug for #path {
-        fn fmt(&self, _: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result { ::core::unreachable!() }
-    }));
     let last = crate::code::last(
         path.clone().into_iter().last().map_or_else(proc_macro2::Span::call_site, |name| name.span()),
         &format!(
             "syntax: the attribute of `{path}` is none of ours, so it is no data; help: write `#[data]`, and import it, as by `use adk::prelude::*`"
         ),
     );
-    Some(quote! {
+    let given = given(path, derives.clone, derives.debug);
+    Some(quote!(#given #last))
+}
+
+/// The traits of data, for a type of whose uses nothing is to be said: what is wrong with it is told.
+pub(crate) fn given(path: &impl ToTokens, has_clone: bool, has_debug: bool) -> TokenStream {
+    let private = facade::private();
+    let clone = (!has_clone).then(|| {
+        quote!(impl ::core::clone::Clone for #path {
+            fn clone(&self) -> Self { ::core::unreachable!() }
+        })
+    });
+    let debug = (!has_debug).then(|| quote!(impl ::core::fmt::Debug for #path {
+        fn fmt(&self, _: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result { ::core::unreachable!() }
+    }));
+    quote! {
         #[allow(non_local_definitions)]
         const _: () = {
             impl #private::serde::Serialize for #path {
@@ -137,8 +143,7 @@ fn lost(names: &[String], path: &TokenStream) -> Option<TokenStream> {
             #clone
             #debug
         };
-        #last
-    })
+    }
 }
 
 /// Whether nobody has asked yet.

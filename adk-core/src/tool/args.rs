@@ -49,6 +49,23 @@ impl<T: DeserializeOwned + JsonSchema + Send> LentArg for T {
     }
 }
 
+/// What a model can fill in, where it is called as a context is.
+#[diagnostic::on_unimplemented(
+    message = "tool-argument: `{Self}` is no argument of a tool; help: take the context of the call as `cx: &mut ToolContext`; if this is data of your own, take it by value or by `&`, and put `#[adk::data]` on it",
+    label = "a model cannot fill in a `{Self}`"
+)]
+pub trait ContextLike: Sized {
+    /// The same as [`ToolArg::arg`].
+    fn arg<H>(slot: Slot<Self, H>) -> H;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned + JsonSchema + Send> ContextLike for T {
+    fn arg<H>(slot: Slot<Self, H>) -> H {
+        slot.fill(param::Handles::new())
+    }
+}
+
 // The bounds stand here and not on the trait: so a path `<T as ToolArg>` that does not hold is one error, said under the
 // type, with the text above and no note about ours.
 #[diagnostic::do_not_recommend]

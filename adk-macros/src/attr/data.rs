@@ -3,10 +3,10 @@
 use super::parts::{self, Copies};
 use super::report::Report;
 use super::{borrowed, closed, shut, unsaid};
-use crate::docs;
 use crate::sized::{self, Unsized};
 use crate::twice;
 use crate::workflow::type_text;
+use crate::{bare, docs};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::punctuated::Punctuated;
@@ -165,6 +165,24 @@ fn variants(data: &mut syn::DataEnum, report: &mut Report) -> bool {
     });
     data.variants = all.collect();
     data.variants.len() < before
+}
+
+/// A type that has the attribute of a function: as if it were data, which is what was meant if it is used so.
+pub(super) fn mistaken(item: TokenStream) -> TokenStream {
+    let given =
+        syn::parse2::<DeriveInput>(item.clone()).ok().filter(|input| input.generics.params.is_empty());
+    let given = given.map(|input| {
+        let own: Vec<String> = input.attrs.iter().flat_map(derived).collect();
+        let is_own = |name: &str| own.iter().any(|own| own == name);
+        let is_ours = ["Serialize", "Deserialize", "JsonSchema"].iter().any(|name| is_own(name))
+            || input
+                .attrs
+                .iter()
+                .any(|attr| attr.path().segments.last().is_some_and(|last| last.ident == "data"));
+        (!is_ours).then(|| bare::given(&input.ident, is_own("Clone"), is_own("Debug")))
+    });
+    let given = given.flatten();
+    quote!(#item #given)
 }
 
 /// The type without what other crates know of it.

@@ -7,7 +7,7 @@ use super::report::Report;
 use crate::sized::OF_VALUES;
 use crate::workflow::type_text;
 use syn::spanned::Spanned as _;
-use syn::{GenericArgument, PathArguments, Type, parse_quote};
+use syn::{GenericArgument, PathArguments, Type, TypeReference, parse_quote};
 
 /// What holds a value of the type in its arguments, beside what takes values alone. Of other types only rustc knows.
 pub(super) const POINTERS: [&str; 3] = ["Box", "Rc", "Arc"];
@@ -15,7 +15,7 @@ pub(super) const POINTERS: [&str; 3] = ["Box", "Rc", "Arc"];
 /// Tells what is borrowed inside of the type of a parameter, and goes on with what owns it; whether there is any.
 pub(super) fn own(ty: &mut Type, report: &mut Report) -> bool {
     match ty {
-        Type::Reference(reference) => inside(&mut reference.elem, report),
+        Type::Reference(reference) => forever(reference, report) | inside(&mut reference.elem, report),
         Type::Group(group) => own(&mut group.elem, report),
         Type::Paren(paren) => own(&mut paren.elem, report),
         // That may be borrowed as a whole too.
@@ -24,7 +24,7 @@ pub(super) fn own(ty: &mut Type, report: &mut Report) -> bool {
                 let PathArguments::AngleBracketed(list) = &mut last.arguments else { return false };
                 match list.args.first_mut() {
                     Some(GenericArgument::Type(Type::Reference(reference))) => {
-                        inside(&mut reference.elem, report)
+                        forever(reference, report) | inside(&mut reference.elem, report)
                     }
                     Some(GenericArgument::Type(ty)) => inside(ty, report),
                     _ => false,
@@ -34,6 +34,25 @@ pub(super) fn own(ty: &mut Type, report: &mut Report) -> bool {
         },
         ty => inside(ty, report),
     }
+}
+
+/// Tells what is borrowed for ever, and goes on with what is borrowed for the call: rustc would say that a value of ours does not
+/// live long enough.
+fn forever(reference: &mut TypeReference, report: &mut Report) -> bool {
+    let is = reference.mutability.is_none()
+        && reference.lifetime.take_if(|lifetime| lifetime.ident == "static").is_some();
+    if is {
+        let owned = type_text(&Type::Reference(reference.clone()));
+        report.at(
+            reference.and_token.span(),
+            format!(
+                "`&'static {}` is borrowed for ever, and what is read is borrowed for the call",
+                type_text(&reference.elem)
+            ),
+            format!("write `{owned}`, or take the value itself"),
+        );
+    }
+    is
 }
 
 /// Looks at what a type holds, or at that of a type that is borrowed.

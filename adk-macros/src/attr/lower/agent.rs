@@ -2,16 +2,16 @@
 
 use super::typed::{Key, Keys};
 use super::{Names, block, name_of, output_types, refuse, types, whole};
-use crate::attr::check;
 use crate::attr::parse::{AgentArgs, Function, plain};
 use crate::attr::report::Report;
+use crate::attr::{check, mentions};
 use crate::bare::{self, By, kept, kept_otherwise};
 use crate::code::{code, read};
 use crate::twice;
 use crate::typed::{OPENED, is_plain};
 use crate::{docs, hash, origin};
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::ReturnType;
 
 /// The function, the hidden struct, and the impl.
@@ -129,6 +129,8 @@ fn faulty(function: &Function, args: &AgentArgs, report: &Report) -> Option<Toke
         (None, ReturnType::Default) => None,
         (None, ReturnType::Type(..)) => Some(code!("!{unit}")),
     };
+    let written = (args.writes.is_some() && may_be_formless(function))
+        .then(|| read("{ use __adk::bare::Otherwise as _; !__adk::bare::Probe::<__AdkValue>::WRITTEN }"));
     let unnamed = function.params.iter().any(|param| param.name.is_none());
     let unnamed = function.params.first().filter(|_| unnamed).map(|first| match first.name {
         None => {
@@ -137,8 +139,14 @@ fn faulty(function: &Function, args: &AgentArgs, report: &Report) -> Option<Toke
         }
         Some(_) => quote!(true),
     });
-    let all: Vec<_> = returned.into_iter().chain(unnamed).collect();
+    let all: Vec<_> = returned.into_iter().chain(written).chain(unnamed).collect();
     (!all.is_empty()).then(|| quote!(.faulty(#(#all)||*)))
+}
+
+/// Whether what is written is spelled as what mostly has no form: a future, something behind a trait, or a `Result` inside.
+fn may_be_formless(function: &Function) -> bool {
+    let returned = types::returned(&function.sig.output).map(ToTokens::to_token_stream);
+    returned.is_some_and(|ty| mentions(ty, &["dyn", "fn", "Result"]))
 }
 
 /// A key whose type is known, as `KeySpec::typed` takes it.
@@ -191,8 +199,9 @@ fn run(function: &Function, args: &AgentArgs, names: &Names, keys: &Keys) -> Tok
         Some(_) => {
             let place = types::returned(&function.sig.output).and_then(kept_otherwise);
             let place = place.unwrap_or_else(|| quote_spanned!(value=> _));
-            let write = read(
-                "as __adk::function::StateWrite>::json(__adk::function::tag(&__adk_out).__value(__adk_out))?",
+            let of = if may_be_formless(function) { "PlainWrite" } else { "StateWrite" };
+            let write = code!(
+                "as __adk::function::{of}>::json(__adk::function::tag(&__adk_out).__value(__adk_out))?"
             );
             quote!(<#place #write)
         }
@@ -253,9 +262,13 @@ fn checks(function: &Function, args: &AgentArgs, report: &Report) -> TokenStream
             format!("`{name}` writes `{}`, but returns no value", key.text),
             "return the value, or remove `writes`".into(),
         ),
+        // Where loops are named, a value without a `Flow` is one mistake.
         None => check(
             returns(function),
-            &quote!(!#unit),
+            &match args.exits {
+                Some(_) => quote!(!#unit && __adk::Probe::<__AdkPlain>::FLOW != 0),
+                None => quote!(!#unit),
+            },
             format!("`{name}` returns a value, but does not say which key it writes"),
             "write `#[agent(writes = KEY)]`, or return nothing or a `Flow`".into(),
         ),

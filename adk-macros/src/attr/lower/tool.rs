@@ -148,6 +148,7 @@ fn handle(param: &Param) -> TokenStream {
     // A type without a schema is said where it stands: rustc points at the type before the `as`.
     let place = quote_spanned!(types::caret(&param.ty)=> _);
     let of = match types::is_lent(&param.ty) {
+        _ if types::is_called_context(&param.ty) => quote!(ContextLike),
         true => quote!(LentArg),
         false => quote!(ToolArg),
     };
