@@ -2,9 +2,10 @@
 
 use super::typed::{Key, Keys};
 use super::{Names, block, name_of, output_types, refuse, types, whole};
+use crate::attr::check;
 use crate::attr::parse::{AgentArgs, Function, plain};
+use crate::attr::parts::mentions;
 use crate::attr::report::Report;
-use crate::attr::{check, mentions};
 use crate::bare::{self, By, kept, kept_otherwise};
 use crate::code::{code, read};
 use crate::twice;
