@@ -67,6 +67,39 @@ mod arms {
     }
 }
 
+mod comma {
+    use adk::prelude::*;
+
+    #[data]
+    pub enum Verdict {
+        Good,
+        Bad,
+    }
+
+    workflow! {
+        pub Judging(verdict: Verdict) {
+            agent critic { instruction: "Say why." }
+            loop(max = 2) < match verdict < Verdict::Good => break Verdict::Bad => critic > >
+        }
+    }
+}
+
+mod steps {
+    use adk::prelude::*;
+
+    workflow! {
+        pub Answering(topic: String) => (answer: String) {
+            agent writer -> draft: String { instruction: "Write about {topic}." }
+            agent closer -> answer: String { instruction: "Answer {draft}." }
+            match topic < "short" => closer(draft = topic), _ => writer; closer as second; writer as third; closer as fourth >
+        }
+    }
+
+    pub fn answer(output: <Answering as Workflow>::Output) -> String {
+        output
+    }
+}
+
 mod awaits {
     use adk::prelude::*;
 

@@ -116,7 +116,7 @@ impl fmt::Debug for Instruction {
 /// What a function may give as an instruction: text, a `Result` of text, or a future of either. `M` tells these apart and
 /// is found by the compiler.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no instruction",
+    message = "syntax: `{Self}` is no instruction; help: give text, a `Result` of text, or a future of either",
     label = "a function that makes an instruction gives text, a `Result` of text, or a future of either"
 )]
 pub trait Instructs<M>: Send {

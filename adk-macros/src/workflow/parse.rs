@@ -34,6 +34,7 @@ pub(super) use callback::closure;
 use super::ast::{Bounds, Decl, Items, Mention, Typed, Untyped, Workflow};
 use super::report::Report;
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
+use std::collections::HashSet;
 use syn::Visibility;
 use syn::parse::{ParseStream, Parser as _};
 
@@ -71,6 +72,8 @@ struct Parser {
     mended: usize,
     /// Names of agents that cannot be names, which is told.
     told: Vec<String>,
+    /// Agents that are steps under their own names.
+    ran: HashSet<String>,
 }
 
 /// The input of `workflow!`.

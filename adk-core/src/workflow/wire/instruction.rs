@@ -36,7 +36,7 @@ impl<R, F: Fn(ReadonlyContext) -> R + Send + Sync + 'static> InstructionOf<F> {
 
 /// What an instruction has to be: nothing else is one, so that this says it of all that is none.
 #[diagnostic::on_unimplemented(
-    message = "syntax: `{Self}` is no instruction",
+    message = "syntax: `{Self}` is no instruction; help: write a text, or the name of a function of a `ReadonlyContext` that makes one",
     label = "expected a text, or a function of `ReadonlyContext` that makes one"
 )]
 pub trait IsInstruction {}

@@ -41,7 +41,7 @@ impl Parser {
     /// What stands in the brackets of a `match`.
     pub(super) fn arms(&mut self, input: ParseStream<'_>, closing: Closing, choice: &mut Match) {
         // `;` is accepted behind an arm, so two steps without brackets look like two arms.
-        let mut behind_semicolon = false;
+        let (mut behind_semicolon, mut is_told) = (false, false);
         while !input.is_empty() {
             if skip::at_close(input) {
                 if closing == Closing::Angle {
@@ -66,10 +66,11 @@ impl Parser {
                 self.end_of_arm(input, needs_end, closing)
             });
             if let Err(error) = read {
-                // Where a `<` is never closed, that is the mistake.
-                if !(input.is_empty() && closing == Closing::Angle) {
+                // Where a `<` is never closed, that is the mistake. Further steps of one arm are one.
+                if !(input.is_empty() && closing == Closing::Angle || behind_semicolon && is_told) {
                     self.report.parse(error);
                 }
+                is_told |= behind_semicolon;
                 match choice.arms.last_mut().filter(|_| behind_semicolon) {
                     // A second step of the arm.
                     Some(arm) => arm.add_unread(span),

@@ -17,7 +17,11 @@ impl Parser {
         if let Err(error) = self.try_item(input) {
             self.report.parse(error);
             (self.partial, self.items.torn) = (true, true);
-            skip::item(input);
+            match self.depth {
+                0 => skip::item(input),
+                // Not over the `>` of the block.
+                _ => skip::step(input),
+            }
         }
     }
 

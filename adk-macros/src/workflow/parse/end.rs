@@ -5,36 +5,56 @@ use super::expect::{self, expected};
 use super::run::ends_step;
 use super::step::Closing;
 use super::{Parser, skip};
+use proc_macro2::TokenTree;
 use syn::parse::ParseStream;
 use syn::{Ident, Path, Token, Type};
 
 impl Parser {
-    /// An item behind a step: one message, whatever else is wrong with it, and for those that stand behind it. None where there
-    /// are only steps that could not be read: what was to be an item may be one of these.
+    /// An item among steps: one message, whatever else is wrong with it, and for those that stand behind it. None in the
+    /// body of the workflow where there are only steps that could not be read: what was to be an item may be one of these.
     pub(super) fn late(&mut self, input: ParseStream<'_>, begun: bool) {
+        let is_told = begun || self.depth > 0;
         // `let x = critic;` is no item that stands too late.
         let agent = result(input);
         let text = match &agent {
             Some(agent) => format!(
                 "syntax: no variable holds the result of a step; help: it is the key that the agent writes, as in `{agent} -> KEY`"
             ),
-            None => "syntax: this stands behind a step; help: move it before the first step of the workflow"
-                .into(),
+            None => {
+                let place = if begun { "behind a step" } else { "in a block" };
+                format!("syntax: this stands {place}; help: move it before the first step of the workflow")
+            }
         };
-        if begun {
+        if is_told {
             self.report.at(input.span(), text);
         }
         let faults = self.report.len();
-        if begun && agent.is_some() {
-            (self.partial, self.items.torn) = (true, true);
-            skip::item(input);
-            return;
+        if is_told && agent.is_some() {
+            return self.result(input);
         }
         self.item(input);
         while agent.is_none() && self.at_item(input) {
             self.item(input);
         }
+        // As people end an item.
+        let _ = input.parse::<Option<Token![;]>>();
         self.report.shorten(faults);
+    }
+
+    /// Passes over `let x =`, so that the agent behind it is read as a step, or over all where that is no plain one. The key
+    /// that people think of is written by nothing.
+    fn result(&mut self, input: ParseStream<'_>) {
+        self.displaced += 1;
+        while !input.is_empty() && !input.peek(Token![=]) {
+            let _ = input.parse::<TokenTree>();
+        }
+        let _ = input.parse::<Option<Token![=]>>();
+        let ahead = input.fork();
+        let is_new = |path: Path| path.get_ident().is_none_or(|name| !self.ran.contains(&name.to_string()));
+        if !ahead.parse::<Path>().is_ok_and(is_new) || !ends_step(&ahead) {
+            self.partial = true;
+            skip::step(input);
+        }
     }
 
     /// A `;` where nothing ends, as people write it behind braces; one message for several.
@@ -116,7 +136,7 @@ impl Parser {
     }
 }
 
-/// The agent of `let x = critic;` and `let x: f64 = agents::total;`: a constant is not spelled like it.
+/// The agent of `let x = critic;`, `let x = await y;` and `let x: f64 = agents::total;`: a constant is not spelled like it.
 fn result(input: ParseStream<'_>) -> Option<String> {
     let ahead = input.fork();
     ahead.parse::<Token![let]>().ok()?;

@@ -6,6 +6,7 @@ use super::bounds::EXAMPLE as BOUNDS;
 use super::expect::{self, expected};
 use super::{Parser, skip, types};
 use proc_macro2::Span;
+use quote::ToTokens as _;
 use syn::parse::ParseStream;
 use syn::{Attribute, Expr, Ident, Token, token};
 
@@ -63,8 +64,15 @@ impl Parser {
             });
             self.partial |= self.unread() > faults;
         }
-        if input.peek(Token![->]) {
-            let (arrow, faults) = (input.parse::<Token![->]>()?, self.unread());
+        if input.peek(Token![=>]) {
+            self.report.at(
+                input.span(),
+                "syntax: the outputs of a workflow stand behind `->`; help: write `->` instead of `=>`",
+            );
+            self.mended += 1;
+        }
+        if input.peek(Token![->]) || input.peek(Token![=>]) {
+            let (arrow, faults) = (self.arrow(input)?, self.unread());
             if let Err(error) = self.outputs(input, tree) {
                 let error = match input.is_empty() {
                     true => syn::Error::new_spanned(arrow, error.to_string()),
@@ -207,6 +215,14 @@ impl Parser {
             self.mended += 1;
         }
         Ok(typed)
+    }
+
+    /// `->`, or what is told to stand in its place.
+    fn arrow(&self, input: ParseStream<'_>) -> syn::Result<proc_macro2::TokenStream> {
+        Ok(match input.peek(Token![->]) {
+            true => input.parse::<Token![->]>()?.into_token_stream(),
+            false => input.parse::<Token![=>]>()?.into_token_stream(),
+        })
     }
 
     /// How many faults there are behind which something is not known.

@@ -59,6 +59,9 @@ impl Parser {
             true => skip::to(input, &[';']),
             false => drop(self.expression(input, &run.path)),
         }
+        if let (Some(name), None) = (run.path.get_ident(), &run.alias) {
+            self.ran.insert(name.to_string());
+        }
         Ok(Node::Run(run))
     }
 

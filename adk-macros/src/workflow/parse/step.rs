@@ -9,7 +9,7 @@ use super::word::{opens, slip};
 use super::{Parser, skip};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Attribute, Ident, Lifetime, Token};
+use syn::{Attribute, Ident, Lifetime, Token, token};
 
 /// How a list of steps ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -94,7 +94,8 @@ impl Parser {
             let is_label = input.peek(Lifetime);
             let target = match is_label {
                 true => Some(self.label(input)?),
-                false => input.peek(Ident).then(|| input.parse()).transpose()?,
+                // Behind a `break` without its comma stands the pattern of the next arm.
+                false => (input.peek(Ident) && !is_pattern(input)).then(|| input.parse()).transpose()?,
             };
             // Under the name, where there is one: that is what can be wrong.
             let span = target.as_ref().map_or(span, Ident::span);
@@ -200,4 +201,16 @@ impl Parser {
         let node = self.run(input)?;
         Ok(if is_type { Node::Unread(span) } else { node })
     }
+}
+
+/// Whether a word goes on as a pattern does, and as no name of a loop.
+fn is_pattern(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    let _ = ahead.parse::<Ident>();
+    let opens = ahead.peek(token::Brace) || ahead.peek(token::Paren);
+    opens
+        || ahead.peek(Token![::])
+        || ahead.peek(Token![=>])
+        || ahead.peek(Token![|])
+        || ahead.peek(Token![if])
 }
