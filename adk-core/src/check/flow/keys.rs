@@ -186,7 +186,8 @@ impl<'t, 'a> Keys<'t, 'a> {
         let mut mixed = self.all[key].listed;
         self.all[key].plain = true;
         let mut depth = 0;
-        let writer = if self.is_torn(deep) { None } else { writer };
+        let torn = self.is_torn(deep);
+        let writer = if torn { None } else { writer };
         loop {
             // Of two writers the one whose type can be looked up says what the type of the key is.
             if let Some(writer) = writer
@@ -201,9 +202,9 @@ impl<'t, 'a> Keys<'t, 'a> {
             }
             (deep, depth) = (deep - 1, depth + 1);
             let list = self.key(deep, name);
-            mixed = mixed || self.all[list].plain;
+            mixed = mixed || self.all[list].plain && !torn;
             self.all[key].list = list;
-            self.all[list].listed = true;
+            self.all[list].listed = self.all[list].listed || !torn;
             key = list;
         }
     }

@@ -13,7 +13,7 @@ use syn::{GenericParam, Type};
 
 /// The impl, whose `META` gets the keys, and what is known of their types.
 pub(crate) fn by_hand(item: &ByHand, args: &ByHandArgs, report: Report) -> TokenStream {
-    let Some(written) = written(item) else {
+    let Some(written) = written(item, !report.is_empty()) else {
         // rustc says that `META` is missing.
         let (head, body) = (&item.head, &item.body);
         return report.beside(quote!(#head #body));
@@ -75,8 +75,8 @@ fn made<'a>(all: &[Known<'a>], reads: bool) -> Made<'a> {
     all.iter().map(|one| (&one.key.ty, ty(&one.of))).collect()
 }
 
-/// The impl as it was written, but for the value of its `META`.
-fn written(item: &ByHand) -> Option<TokenStream> {
+/// The impl as it was written, but for the value of its `META`; where its keys could not be read nothing is known of it.
+fn written(item: &ByHand, faulty: bool) -> Option<TokenStream> {
     let meta = item.constant("META")?;
     let (head, before, value, after) = (&item.head, &meta.before, &meta.value, &meta.after);
     let (from, to) = whole(value);
@@ -84,7 +84,9 @@ fn written(item: &ByHand) -> Option<TokenStream> {
     let private = crate::facade::private();
     let described = quote!(#private::typed::described::<Self>);
     let (callee, value) = (quote_spanned!(from=> (#described)), quote_spanned!(to=> (#value)));
-    let mut body = proc_macro2::Group::new(item.body.delimiter(), quote!(#before #callee #value #after));
+    let faulty = faulty.then(|| quote!(.faulty(true)));
+    let mut body =
+        proc_macro2::Group::new(item.body.delimiter(), quote!(#before #callee #value #faulty #after));
     body.set_span(item.body.span());
     Some(quote!(#head #body))
 }

@@ -61,7 +61,8 @@ fn agent(decl: &Decl, output: Option<&Typed>, fields: &Fields) -> (TokenStream, 
     let (name, text) = (&names::unspanned(defined), names::plain(defined));
     let id = crate::origin::definition(&text);
     let own = Declaration { number: 0, decl, output, fields };
-    let declares = own.lower(name, &id, (&[], false), &|_| None);
+    // What a prompt that could not be read reads is not known.
+    let declares = own.lower(name, &id, (&[], fields.unprompted), &|_| None);
     let types = super::fits::written(name, output);
     let (allow, adk) = (super::allow(), facade::private());
     let deprecated = super::deprecated(attrs);

@@ -217,6 +217,11 @@ impl Parser {
                 skip::item(input);
                 return Ok(());
             }
+            // Fields in other brackets.
+            if input.peek(token::Paren) || input.peek(token::Bracket) {
+                self.report.parse(error);
+                return input.parse::<proc_macro2::TokenTree>().map(drop);
+            }
             return Err(error);
         }
         if let Some(read) = reads.as_ref().and_then(|keys| keys.first()) {

@@ -49,12 +49,17 @@ impl Parser {
             let _ = input.parse::<TokenTree>();
         }
         let _ = input.parse::<Option<Token![=]>>();
-        let ahead = input.fork();
-        let is_new = |path: Path| path.get_ident().is_none_or(|name| !self.ran.contains(&name.to_string()));
-        if !ahead.parse::<Path>().is_ok_and(is_new) || !ends_step(&ahead) {
+        if !self.is_new_step(input) {
             self.partial = true;
             skip::step(input);
         }
+    }
+
+    /// Whether an agent stands here, and nothing behind it, that is no step yet.
+    pub(super) fn is_new_step(&self, input: ParseStream<'_>) -> bool {
+        let ahead = input.fork();
+        let is_new = |path: Path| path.get_ident().is_none_or(|name| !self.ran.contains(&name.to_string()));
+        ahead.parse::<Path>().is_ok_and(is_new) && ends_step(&ahead)
     }
 
     /// A `;` where nothing ends, as people write it behind braces; one message for several.

@@ -115,6 +115,10 @@ impl Parser {
         if let Some(name) = self.assigned(input) {
             return match self.head(input)? {
                 Begin::Block(head) => self.block(input, head.named(attrs, name)),
+                Begin::Other if self.is_new_step(input) => {
+                    self.displaced += 1;
+                    self.run(input)
+                }
                 _ => {
                     skip::to(input, &[';', ',']);
                     Ok(Node::Unread(span))
@@ -130,12 +134,16 @@ impl Parser {
             skip::to(input, &[';', ',']);
             return Ok(Node::Unread(span));
         }
-        self.idle(&attrs);
-        match self.head(input)? {
+        let faults = self.report.len();
+        let node = match self.head(input)? {
             Begin::Block(head) => self.block(input, *head),
             Begin::Unread => Ok(Node::Unread(span)),
             Begin::Other => self.run(input),
+        }?;
+        if self.report.len() == faults {
+            self.idle(&attrs);
         }
+        Ok(node)
     }
 
     /// Whether a step has a name that is none, which is told where the agent is declared.
