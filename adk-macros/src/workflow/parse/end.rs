@@ -5,7 +5,7 @@ use super::expect::{self, expected};
 use super::run::ends_step;
 use super::step::Closing;
 use super::{Parser, skip};
-use proc_macro2::TokenTree;
+use proc_macro2::{TokenStream, TokenTree};
 use syn::parse::ParseStream;
 use syn::{Ident, Path, Token, Type};
 
@@ -55,11 +55,15 @@ impl Parser {
         }
     }
 
-    /// Whether an agent stands here, and nothing behind it, that is no step yet.
+    /// Whether an agent stands here, and nothing behind it, that is a step nowhere else.
     pub(super) fn is_new_step(&self, input: ParseStream<'_>) -> bool {
         let ahead = input.fork();
-        let is_new = |path: Path| path.get_ident().is_none_or(|name| !self.ran.contains(&name.to_string()));
-        ahead.parse::<Path>().is_ok_and(is_new) && ends_step(&ahead)
+        let Ok(path) = ahead.parse::<Path>() else { return false };
+        let is_new = path.get_ident().is_none_or(|name| {
+            let again = ahead.fork().parse::<TokenStream>().is_ok_and(|rest| mentions(rest, name));
+            !again && !self.ran.contains(&name.to_string())
+        });
+        is_new && ends_step(&ahead)
     }
 
     /// A `;` where nothing ends, as people write it behind braces; one message for several.
@@ -154,4 +158,12 @@ fn result(input: ParseStream<'_>) -> Option<String> {
     let path = ahead.parse::<Path>().ok()?;
     let is_agent = !is_typed || names::last(&path)?.to_string().starts_with(char::is_lowercase);
     (is_agent && (!is_typed || ends_step(&ahead))).then(|| names::path_text(&path))
+}
+
+fn mentions(tokens: TokenStream, name: &Ident) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(word) => word == *name,
+        TokenTree::Group(group) => mentions(group.stream(), name),
+        _ => false,
+    })
 }

@@ -177,7 +177,7 @@ fn one_mistake_is_one_message() {
         ("W() { a.await; b }", "syntax", 0, 2),
         ("W() { a().await; b }", "syntax", 0, 2),
         ("W() { a?; b }", "syntax", 0, 2),
-        ("W() { x = a; b }", "syntax", 0, 1),
+        ("W() { x = a; b }", "syntax", 0, 2),
         ("W() { x = loop(max = 2) < a >; b }", "syntax", 0, 2),
         ("W() { a <- x; b }", "syntax", 0, 2),
         ("W() { a::<u8> as x; b }", "syntax", 0, 1),
