@@ -60,7 +60,7 @@ impl Parser {
         let ahead = input.fork();
         let Ok(path) = ahead.parse::<Path>() else { return false };
         let is_new = path.get_ident().is_none_or(|name| {
-            let again = ahead.fork().parse::<TokenStream>().is_ok_and(|rest| mentions(rest, name));
+            let again = ahead.fork().parse::<TokenStream>().is_ok_and(|rest| runs(rest, name));
             !again && !self.ran.contains(&name.to_string())
         });
         is_new && ends_step(&ahead)
@@ -160,10 +160,26 @@ fn result(input: ParseStream<'_>) -> Option<String> {
     (is_agent && (!is_typed || ends_step(&ahead))).then(|| names::path_text(&path))
 }
 
-fn mentions(tokens: TokenStream, name: &Ident) -> bool {
-    tokens.into_iter().any(|token| match token {
-        TokenTree::Ident(word) => word == *name,
-        TokenTree::Group(group) => mentions(group.stream(), name),
-        _ => false,
-    })
+/// Whether an agent stands somewhere in there without another name.
+fn runs(tokens: TokenStream, name: &Ident) -> bool {
+    let mut rest = tokens.into_iter().peekable();
+    while let Some(token) = rest.next() {
+        match token {
+            TokenTree::Ident(word) if word == *name => {
+                // The keys that it reads.
+                let _ = rest.next_if(|next| matches!(next, TokenTree::Group(_)));
+                let is_other = rest.peek().is_some_and(|next| match next {
+                    TokenTree::Ident(word) => word == "as",
+                    TokenTree::Punct(punct) => matches!(punct.as_char(), '=' | ':'),
+                    _ => false,
+                });
+                if !is_other {
+                    return true;
+                }
+            }
+            TokenTree::Group(group) if runs(group.stream(), name) => return true,
+            _ => {}
+        }
+    }
+    false
 }
