@@ -5,7 +5,7 @@
 //! macros write closures that all return the same, a box of what is answered in the end: they read what the user's body returns
 //! in there, where it has no need of a name, and may borrow from what the callback gets.
 //!
-//! What the body returns may still be open in parts, as in `Ok(None)` or `Err("no".into())`: see [`Ends`].
+//! What the body returns may still be open in parts, as in `Ok(None)` or `Err("no".into())`: see `Ends`, in the module beside.
 
 use super::accept::{
     AfterAgentAnswer, AfterModelAnswer, AfterToolAnswer, BeforeAgentAnswer, BeforeModelAnswer,
