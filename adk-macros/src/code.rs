@@ -4,8 +4,10 @@
 //! text costs one call of the compiler, whose own lexer reads it. Of an agent there are hundreds of tokens that nobody
 //! wrote. What the user wrote keeps its spans, and so is quoted.
 
+use crate::workflow::unraw;
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{format_ident, quote, quote_spanned};
+use syn::Visibility;
 
 /// Tokens from a format string, with the span of the call site as those of `quote!`: `code!("const N: usize = {count};")`.
 macro_rules! code {
@@ -36,6 +38,18 @@ pub(crate) fn read(text: &str) -> TokenStream {
 /// often the type stands there.
 pub(crate) fn mistaken(told: &TokenStream) -> TokenStream {
     quote!([(); { #told 0 }])
+}
+
+/// The same with a name, of this crate: one may implement something for it.
+pub(crate) fn torn(vis: &Visibility, name: &Ident, told: &TokenStream) -> TokenStream {
+    let torn = format_ident!("__{}", unraw(name), span = Span::call_site());
+    quote! {
+        #[doc(hidden)]
+        #[allow(dead_code, non_camel_case_types)]
+        #vis struct #torn<const TORN: usize>;
+        #[allow(dead_code, non_camel_case_types)]
+        #vis type #name = #torn<{ #told 0 }>;
+    }
 }
 
 /// An error that rustc tells where it tells no other: lints are asked last.

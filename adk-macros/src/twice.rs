@@ -67,9 +67,9 @@ pub(crate) fn stand<'a>(name: &'a Ident, attrs: &[Attribute]) -> Stand<'a> {
     }
 }
 
-/// What a macro makes of a type of that name, which is no part of what it makes.
-pub(crate) fn once(name: &Ident, attrs: &[Attribute], vis: &Visibility, made: TokenStream) -> TokenStream {
-    match stand(name, attrs) {
+/// What a macro makes of a type that stands so, whose name is no part of what it makes.
+pub(crate) fn once(stand: Stand<'_>, vis: &Visibility, made: TokenStream) -> TokenStream {
+    match stand {
         Stand::Second(bare) => {
             let apart = apart(&made);
             quote!(#bare #apart)

@@ -5,6 +5,7 @@ pub(super) mod functions;
 mod keys;
 mod limits;
 mod names;
+mod supplied;
 mod tools;
 mod transfer;
 
@@ -23,6 +24,7 @@ pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut
     names::declared(&tree.items.agents, report);
     tools::workflow(&tree.items.agents, report);
     transfer::workflow(tree, plan, report);
+    supplied::steps(tree, plan, report);
     functions::steps(plan, report);
     names::steps(tree, plan, report);
     keys::workflow(tree, plan, report);

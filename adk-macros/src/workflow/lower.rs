@@ -30,9 +30,9 @@ use super::names;
 use super::plan::{Plan, Step, What};
 use super::report::Report;
 use crate::bare;
-use crate::code::{code, read};
+use crate::code::{self, code, read};
 use crate::facade;
-use crate::twice;
+use crate::twice::{self, Stand};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::{Attribute, Visibility};
@@ -51,8 +51,10 @@ struct Lower<'a> {
     is_large: bool,
 }
 
-/// The whole expansion of `workflow!`. What could be read is defined, whatever was wrong.
+/// The whole expansion of `workflow!`. What could be read is defined, whatever was wrong; where its fields are not known, the
+/// workflow is an error to all Rust code around it, and what could be read of it is checked in a block of its own.
 pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> TokenStream {
+    let torn = report.first().filter(|_| (tree.torn || plan.torn) && (facade::is_compiled() || cfg!(test)));
     let errors = report.into_tokens();
     let Some(name) = &tree.name else {
         return errors;
@@ -78,7 +80,6 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> Toke
     let all = quote! {
         #editor
         #structs
-        #keys
         #slips
         #allow
         #deprecated
@@ -97,7 +98,15 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> Toke
             #input_output
         };
     };
-    twice::once(name, &tree.attrs, &tree.vis, beside(&errors, &all))
+    let stand = twice::stand(name, &tree.attrs);
+    let all = match (torn, &stand) {
+        (Some(told), Stand::Alone) => {
+            let (torn, apart) = (code::torn(&tree.vis, name, &told), twice::apart(&all));
+            quote!(#keys #torn #apart)
+        }
+        _ => quote!(#keys #all),
+    };
+    twice::once(stand, &tree.vis, beside(&errors, &all))
 }
 
 /// The faults before what is made: some types of it are such a fault, and rustc tells it where it stands first. Editors look a

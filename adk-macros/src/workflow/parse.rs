@@ -70,6 +70,8 @@ struct Parser {
     untyped: Option<Typed>,
     /// How many faults were read as what was meant.
     mended: usize,
+    /// How many stand in the fields of an agent, which is the agent it is all the same.
+    of_fields: usize,
     /// Names of agents that cannot be names, which is told.
     told: Vec<String>,
     /// Agents that are steps under their own names.
@@ -93,6 +95,7 @@ pub(super) fn workflow(input: TokenStream) -> (Workflow, Report) {
         untyped: Untyped::default(),
         partial: false,
         displaced: 0,
+        torn: false,
     };
     parser.whole(input, |parser, input| parser.workflow(input, &mut tree));
     tree.items = parser.items;

@@ -18,6 +18,8 @@ pub(super) struct Plan<'a> {
     pub(super) alike: bool,
     /// How many declarations are refused because their key is declared already.
     pub(super) displaced: usize,
+    /// A step has no field because of a fault.
+    pub(super) torn: bool,
 }
 
 /// A step of the spec.
@@ -129,6 +131,7 @@ pub(super) fn of(tree: &Workflow) -> Plan<'_> {
         transfers: HashMap::new(),
         alike: false,
         displaced: 0,
+        torn: false,
     }
 }
 

@@ -73,6 +73,11 @@ impl Report {
         })
     }
 
+    /// The first fault, as tokens that rustc reports.
+    pub(super) fn first(&self) -> Option<TokenStream> {
+        self.faults.first().map(syn::Error::to_compile_error)
+    }
+
     /// The faults as tokens that rustc reports.
     pub(super) fn into_tokens(self) -> TokenStream {
         let late = self.late.iter().map(|fault| {

@@ -124,6 +124,7 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report) {
                 let other = taken.describe(name);
                 let help = now.remedy(name);
                 report.at(step.span, format!("name-duplicate: {other}; help: {help}"));
+                plan.torn |= matches!(taken, Taken::Workflow | Taken::Unnamed);
                 nameless(step);
             }
         }

@@ -232,7 +232,9 @@ impl Parser {
         }
         let body;
         syn::braced!(body in input);
+        let faults = self.unread();
         let fields: Box<Fields> = Box::new(self.fields(&body));
+        self.of_fields += self.unread() - faults;
         self.items.agents.push(Decl { attrs, vis, name, kind: DeclKind::Llm { output, fields } });
         Ok(())
     }

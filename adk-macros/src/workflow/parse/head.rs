@@ -90,7 +90,7 @@ impl Parser {
             self.partial |= self.unread() > faults;
         }
         if !input.peek(token::Brace) {
-            self.partial = true;
+            (self.partial, tree.torn) = (true, true);
             if input.is_empty() && self.report.ended() {
                 return Ok(());
             }
@@ -108,7 +108,9 @@ impl Parser {
         let body;
         let brace = syn::braced!(body in input);
         let faults = self.report.len();
+        let unread = self.unread() - self.of_fields;
         tree.body = self.body(&body);
+        tree.torn = self.unread() - self.of_fields > unread;
         if tree.body.is_empty() {
             self.partial = true;
             if self.report.len() == faults {
@@ -226,7 +228,7 @@ impl Parser {
     }
 
     /// How many faults there are behind which something is not known.
-    fn unread(&self) -> usize {
+    pub(super) fn unread(&self) -> usize {
         self.report.len().saturating_sub(self.mended)
     }
 
