@@ -38,6 +38,11 @@ impl<T> Same<true> for T {
     type Type = T;
 }
 
+/// What stands in the place of an item that was refused. Its argument is the error that says so, and of what has to do with an
+/// error rustc says nothing more.
+#[derive(Debug)]
+pub struct Torn<const REFUSED: usize>;
+
 /// What an agent reads or writes. One that is data in one way is asked for more where that is needed.
 #[diagnostic::on_unimplemented(
     message = "agent-attribute: `{Self}` cannot be held by a state key; help: put `#[adk::data]` on it, or derive `serde::Serialize` and `serde::Deserialize`",

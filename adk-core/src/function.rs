@@ -70,6 +70,9 @@ impl<T: DeserializeOwned + Send + 'static> LentRead for T {
     label = "no parameter of an agent"
 )]
 pub trait ContextRead: Sized {
+    /// It may.
+    const YES: () = ();
+
     /// Reads a parameter, as [`StateRead::load`] does.
     ///
     /// # Errors

@@ -15,7 +15,7 @@ const LAYERS: &[&[&str]] = &[
     &["session", "outbox", "live"],
     &["engine"],
     &["run", "callback"],
-    &["agent", "tool", "probe", "typed"],
+    &["agent", "tool", "probe", "typed", "parts"],
     &["tools", "function"],
     &["workflow", "llm", "ask", "made"],
     &["agent_tool"],

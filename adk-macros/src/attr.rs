@@ -1,9 +1,11 @@
 //! `#[agent]`, `#[tool]` and `#[data]`: a function as an agent or a tool, a type as data.
 
 mod borrowed;
+mod called;
 mod check;
 mod closed;
 mod data;
+mod idle;
 mod inside;
 mod lent;
 mod lower;

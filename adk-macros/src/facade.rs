@@ -55,6 +55,11 @@ fn facade() -> Cow<'static, str> {
     known().map_or_else(|| in_manifest().0.into(), |known| known.name.as_str().into())
 }
 
+/// Whether the user's crate knows the facade by that name.
+pub(crate) fn is_called(name: &str) -> bool {
+    facade() == name
+}
+
 /// That name as the manifest says it, and whether the crate is the facade itself.
 fn in_manifest() -> (String, bool) {
     match crate_name("adk-workflow") {

@@ -53,6 +53,11 @@ impl Call {
         let names = self.read.items.names.get(&self.around.bracket);
         names.and_then(|names| names.get(name)).copied().unwrap_or_default()
     }
+
+    /// Whether a constant of that name in the bracket of the call may be no text, as its type is spelled.
+    pub(crate) fn is_no_text(&self, name: &str) -> bool {
+        self.read.items.no_texts.contains(&(self.around.bracket, name.to_owned()))
+    }
 }
 
 /// Where names are looked up.

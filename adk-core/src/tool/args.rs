@@ -55,6 +55,9 @@ impl<T: DeserializeOwned + JsonSchema + Send> LentArg for T {
     label = "a model cannot fill in a `{Self}`"
 )]
 pub trait ContextLike: Sized {
+    /// It can.
+    const YES: () = ();
+
     /// The same as [`ToolArg::arg`].
     fn arg<H>(slot: Slot<Self, H>) -> H;
 }

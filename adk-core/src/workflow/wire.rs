@@ -7,7 +7,7 @@ mod select;
 mod value;
 
 pub use agrees::agrees;
-pub use instruction::{InstructionOf, IsInstruction, NoInstruction};
+pub use instruction::{InstructionOf, IsInstruction, NoInstruction, Right, TextWhere};
 pub use limit::{Bound, Max, MaxConcurrency, bound, max, max_concurrency};
 pub use select::{Matched, ReadNothing, ReadPlain, Reader};
 pub use value::*;

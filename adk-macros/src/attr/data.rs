@@ -2,13 +2,15 @@
 
 use super::parts::{self, Copies};
 use super::report::Report;
-use super::{borrowed, closed, shut, unsaid};
+use super::{borrowed, closed, idle, shut, unsaid};
 use crate::sized::{self, Unsized};
 use crate::twice;
 use crate::workflow::type_text;
 use crate::{bare, docs};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
+use syn::ext::IdentExt as _;
+use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Attribute, Data, DeriveInput, Field, Fields, Path, Token, Type};
@@ -23,20 +25,22 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
         Ok(input) => input,
         Err(error) => {
             // rustc reads the item before us, and has said what is wrong with a type.
-            if !super::parse::begins(&item, &["struct", "enum"]) {
-                report.at(error.span(), "this is no type", "put `#[data]` on a `struct` or an `enum`");
+            if super::parse::begins(&item, &["struct", "enum"]) {
+                return mistaken(item);
             }
+            report.at(error.span(), "this is no type", "put `#[data]` on a `struct` or an `enum`");
             return report.beside(item);
         }
     };
     if let Data::Union(union) = &input.data {
         report.at(union.union_token.span, "a `union` has no form in JSON", "write an `enum`");
-        return report.beside(item);
+        return refused(&input, item, report);
     }
     let private = crate::facade::private();
     let own: Vec<String> = input.attrs.iter().flat_map(derived).collect();
     let is_own = |name: &str| own.iter().any(|own| own == name);
-    let mended = once(&mut input, &mut report) | own_fields(&mut input, &mut report);
+    let mut mended = once(&mut input, &mut report) | own_fields(&mut input, &mut report);
+    mended |= idle::tell(&mut input, &mut report);
     let told = if is_own("Deserialize") { None } else { borrowed::tell(&mut input, &private) };
     // To editors the type itself has its derives, and its fields as they are.
     let asks = !is_own("JsonSchema") && crate::facade::is_compiled();
@@ -167,10 +171,44 @@ fn variants(data: &mut syn::DataEnum, report: &mut Report) -> bool {
     data.variants.len() < before
 }
 
-/// A type that has the attribute of a function: as if it were data, which is what was meant if it is used so.
+/// A type that is nothing but the error that says why: rustc, which reads it as it was written, would say more of it and of its uses.
+/// To editors it is what it was.
+fn refused(input: &DeriveInput, item: TokenStream, report: Report) -> TokenStream {
+    if !input.generics.params.is_empty() || !crate::facade::is_compiled() {
+        return report.beside(item);
+    }
+    let (vis, name, private) = (&input.vis, &input.ident, crate::facade::private());
+    let conditions = input.attrs.iter().filter(|attr| attr.path().is_ident("cfg"));
+    let told = report.beside(TokenStream::new());
+    quote! {
+        #(#conditions)*
+        #[allow(dead_code)]
+        #vis type #name = #private::bare::Torn<{ #told 0 }>;
+    }
+}
+
+/// The head of a type, whatever stands in it.
+struct Head {
+    attrs: Vec<Attribute>,
+    ident: Ident,
+    is_generic: bool,
+}
+
+impl Parse for Head {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let attrs = input.call(Attribute::parse_outer)?;
+        let _: syn::Visibility = input.parse()?;
+        Ident::parse_any(input)?;
+        let (ident, is_generic) = (input.parse()?, input.peek(Token![<]));
+        let _: TokenStream = input.parse()?;
+        Ok(Self { attrs, ident, is_generic })
+    }
+}
+
+/// A type that has the attribute of a function, or that rustc could not read and has said so: as if it were data, which is what
+/// was meant if it is used so.
 pub(super) fn mistaken(item: TokenStream) -> TokenStream {
-    let given =
-        syn::parse2::<DeriveInput>(item.clone()).ok().filter(|input| input.generics.params.is_empty());
+    let given = syn::parse2::<Head>(item.clone()).ok().filter(|head| !head.is_generic);
     let given = given.map(|input| {
         let own: Vec<String> = input.attrs.iter().flat_map(derived).collect();
         let is_own = |name: &str| own.iter().any(|own| own == name);

@@ -17,7 +17,11 @@ use super::parse::{self, Function, Param};
 use crate::code::read;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::Attribute;
+use syn::{Attribute, FnArg, Signature, Type};
+
+/// What asks of a type that is called as contexts are.
+const AGENT: &str = "function::ContextRead";
+const TOOL: &str = "args::ContextLike";
 
 /// What stands around every impl.
 struct Names {
@@ -36,10 +40,14 @@ impl Names {
     }
 }
 
-/// The function as it was written.
-fn written(function: &Function) -> TokenStream {
+/// The function as it was written. A parameter that is called as contexts are has the type that is asked for: of what stands in a
+/// body that takes a context as if it were its own, rustc would say something else.
+fn written(function: &Function, context: &str) -> TokenStream {
     let Function { attrs, vis, sig, body, .. } = function;
-    let sig = closed::signature(sig);
+    let sig = match function.params.iter().any(|param| is_context_by_value(&param.ty)) {
+        true => closed::signature(&with_contexts(sig.clone(), context)),
+        false => closed::signature(sig),
+    };
     // These ask for another signature or for sections in a text that models read.
     let allow = read(
         "#[allow(
@@ -57,9 +65,35 @@ fn written(function: &Function) -> TokenStream {
     quote!(#(#attrs)* #allow #vis #sig #body)
 }
 
+fn with_contexts(mut sig: Signature, context: &str) -> Signature {
+    for input in &mut sig.inputs {
+        if let FnArg::Typed(input) = input
+            && is_context_by_value(&input.ty)
+        {
+            *input.ty = Type::Verbatim(no_context(&input.ty, context));
+        }
+    }
+    sig
+}
+
+/// Whether a type is called as contexts are, and is not borrowed.
+fn is_context_by_value(ty: &Type) -> bool {
+    matches!(ty, Type::Path(_)) && std::ptr::eq(types::value(ty), ty) && types::is_called_context(ty)
+}
+
+/// Such a type, where it is none.
+fn no_context(ty: &Type, context: &str) -> TokenStream {
+    let (private, of) = (crate::facade::private(), read(context));
+    // rustc points at the type before the `as`.
+    let place = quote_spanned!(types::caret(ty)=> #ty);
+    quote! {
+        <#private::parts::Fits<{ let () = <#place as #private::#of>::YES; true }> as #private::parts::Pick<#ty>>::Field
+    }
+}
+
 /// The function and the struct, of which nothing is known.
 pub(crate) fn alone(function: &Function) -> TokenStream {
-    let (written, twin) = (written(function), twin(function));
+    let (written, twin) = (written(function, AGENT), twin(function));
     match function.associated {
         true => written,
         false => quote!(#written #twin),

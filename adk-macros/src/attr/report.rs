@@ -19,6 +19,12 @@ impl Report {
         self.named(self.name, span, fact, help);
     }
 
+    /// The same of a type that nothing fills in: of a tool a check of its own says so.
+    pub(crate) fn argument(&mut self, span: Span, fact: impl AsRef<str>, help: impl AsRef<str>) {
+        let name = if self.name == "tool-attribute" { "tool-argument" } else { self.name };
+        self.named(name, span, fact, help);
+    }
+
     /// The same under the name of another check.
     pub(crate) fn named(&mut self, name: &str, span: Span, fact: impl AsRef<str>, help: impl AsRef<str>) {
         let message = message(name, fact.as_ref(), help.as_ref());

@@ -55,6 +55,8 @@ pub(super) struct Items {
     pub(super) preludes: HashMap<Place, bool>,
     /// Items with an attribute that may be meant as one of ours.
     pub(super) lost: HashMap<(Place, String), Lost>,
+    /// Constants of which it is not spelled that they are a `&str`.
+    pub(super) no_texts: HashSet<(Place, String)>,
     /// The brackets in which a macro is called that may give names to items.
     pub(super) calls: HashSet<Place>,
     /// Those in which one is called that may import something, or something is imported that is not read.
@@ -146,6 +148,8 @@ enum State<'a> {
     Named(Plain),
     /// The name of a type that may be bare.
     Bare(&'a str),
+    /// The name of a constant, behind which its type stands.
+    Typed(&'a str),
     /// `mod`, and the name behind it.
     Module(Option<&'a str>),
     Import,
@@ -225,12 +229,22 @@ impl<'a> Reader<'a> {
                 State::Attribute { name: Some(word) }
             }
             (State::Attribute { name: Some("derive") }, 2) => {
-                self.bare &= DERIVES.contains(&word);
+                match word.eq_ignore_ascii_case("data") {
+                    true => self.attribute(word),
+                    false => self.bare &= DERIVES.contains(&word),
+                }
                 if let Some(Lost { derives, .. }) = &mut self.meant {
                     derives.clone |= word == "Clone";
                     derives.debug |= word == "Debug";
                 }
                 self.state
+            }
+            (State::Attribute { name: Some(lost::FACADE) }, 1) => {
+                self.meant = self.meant.take().filter(|_| lost::is_slip_away(word));
+                if let Some(Lost { attribute: Some(attribute), .. }) = &mut self.meant {
+                    *attribute = format!("{attribute}::{word}");
+                }
+                State::Attribute { name: Some(word) }
             }
             (state @ State::Attribute { .. }, _) => state,
             (state, 1..) => state,
@@ -266,6 +280,11 @@ impl<'a> Reader<'a> {
                 }
                 State::Import
             }
+            (State::Typed(_), _) if word == "static" => self.state,
+            (State::Typed(name), _) => {
+                self.typed(name, word == "str");
+                State::Rest
+            }
             (State::Module(_) | State::Bare(_) | State::Rest, _) => State::Rest,
         };
     }
@@ -273,6 +292,7 @@ impl<'a> Reader<'a> {
     /// A sign that is no bracket.
     pub(super) fn sign(&mut self, sign: u8, nested: usize) {
         match (self.state, nested, sign) {
+            (State::Attribute { name: Some(lost::FACADE) }, 1, b':') => {}
             // A path leads to an attribute that nobody knows.
             (State::Attribute { name: Some(_) }, 1, b':') => (self.inert, self.meant) = (false, None),
             (State::Attribute { name: None }, 0, b'!') => self.inner = true,
@@ -299,6 +319,7 @@ impl<'a> Reader<'a> {
                 }
                 self.start();
             }
+            (State::Typed(_), _, b':' | b'&' | b'\'') => {}
             (State::Start, _, b'#') => (self.state, self.inner) = (State::Attribute { name: None }, false),
             _ => self.state = State::Rest,
         }
@@ -310,6 +331,13 @@ impl<'a> Reader<'a> {
             State::Bare(name) if self.inert => self.keep(name, BARE),
             State::Bare(name) => self.lose(name, false),
             _ => {}
+        }
+    }
+
+    /// What a constant is, as the first word of its type tells.
+    fn typed(&mut self, name: &str, is_text: bool) {
+        if !is_text {
+            self.found.no_texts.insert((self.around.bracket, plain(name).to_owned()));
         }
     }
 
@@ -327,6 +355,9 @@ impl<'a> Reader<'a> {
     /// A bracket that is none of a block opens.
     pub(super) fn group(&mut self, nested: usize) {
         self.bare();
+        if let State::Typed(name) = self.state {
+            self.typed(name, false);
+        }
         if nested == 0 && !matches!(self.state, State::Attribute { .. } | State::Head) {
             self.state = State::Rest;
         }
@@ -422,7 +453,11 @@ impl<'a> Reader<'a> {
         if kind.is_function {
             self.lose(name, true);
         }
-        if kind.is_bare && self.certain { State::Bare(name) } else { State::Rest }
+        match kind {
+            Plain { is_bare: true, .. } if self.certain => State::Bare(name),
+            VALUE => State::Typed(name),
+            _ => State::Rest,
+        }
     }
 
     /// The name of an attribute.
@@ -432,7 +467,8 @@ impl<'a> Reader<'a> {
         }
         let name = (!self.inner).then(|| word.to_owned());
         let is_first = self.meant.as_ref().is_some_and(|meant| meant.attribute.is_none());
-        self.meant = self.meant.take().filter(|_| is_first && lost::is_meant(word));
+        let may_be_meant = lost::is_meant(word) || word == lost::FACADE;
+        self.meant = self.meant.take().filter(|_| is_first && may_be_meant);
         if let Some(meant) = &mut self.meant {
             meant.attribute = name;
         }

@@ -30,6 +30,14 @@ pub(super) fn is_meant(word: &str) -> bool {
     OURS.iter().any(|one| word.eq_ignore_ascii_case(one) || is_slip(word.as_bytes(), one.as_bytes()))
 }
 
+/// The facade, in whose root there are those of ours alone: whatever else is written behind it is none.
+pub(super) const FACADE: &str = "adk";
+
+/// Whether that is nearly one of ours.
+pub(super) fn is_slip_away(word: &str) -> bool {
+    is_meant(word) && !OURS.contains(&word)
+}
+
 /// Whether one letter more, less or another, or two the other way round, make one of the other.
 fn is_slip(word: &[u8], of: &[u8]) -> bool {
     let before = word.iter().zip(of).take_while(|(left, right)| left == right).count();
@@ -73,8 +81,14 @@ impl Call {
 /// Whether nothing there may have brought the attribute.
 fn is_lost(items: &Items, bracket: Place, lost: &Lost) -> bool {
     let Some(attribute) = &lost.attribute else { return true };
+    let is_path = |rest: &str| rest.starts_with("::") && crate::facade::is_called(FACADE);
+    let attribute = match attribute.strip_prefix(FACADE) {
+        Some(rest) if is_path(rest) => FACADE,
+        Some(_) => return false,
+        None => attribute,
+    };
     let is_known = |name: &str| items.names.get(&bracket).is_some_and(|names| names.contains_key(name));
-    let is_ours = OURS.contains(&attribute.as_str());
+    let is_ours = OURS.contains(&attribute);
     let by_prelude = items.preludes.get(&bracket).is_some_and(|are_known| is_ours || !are_known);
     let by_macro = items.importers.contains(&bracket);
     let may_be_global = || At::root().is_none_or(|root| root.uses_macros());

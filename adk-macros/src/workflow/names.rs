@@ -73,6 +73,8 @@ pub(crate) fn type_text(ty: &Type) -> String {
         let keep = c != ' '
             || (out.ends_with(word) && rest.peek().is_some_and(|next| word(*next) || *next == '\''))
             || out.ends_with([',', ';', '+', '=', '>']) && rest.peek().is_some_and(|next| word(*next))
+            || rest.peek() == Some(&'+')
+            || out.ends_with(')') && rest.peek() == Some(&'-')
             || out.ends_with('-') && rest.peek() == Some(&'>')
             || rest.peek().is_some_and(|next| "[(".contains(*next))
                 && out.trim_end_matches(word).ends_with('\'');

@@ -17,7 +17,7 @@ use syn::ReturnType;
 
 /// The function, the hidden struct, and the impl.
 pub(crate) fn agent(function: &Function, args: &AgentArgs, report: Report) -> TokenStream {
-    let mut written = super::written(function);
+    let mut written = super::written(function, super::AGENT);
     // A type that is less visible is an error in our impl, which says it under the type.
     if !matches!(function.vis, syn::Visibility::Inherited) {
         written = quote!(#[allow(private_interfaces)] #written);
@@ -183,7 +183,10 @@ fn run(function: &Function, args: &AgentArgs, names: &Names, keys: &Keys) -> Tok
         };
         let (start, load) = (code!("let {local} ="), read(load));
         let (arg, rest) = (read("__adk::function::Arg"), code!("NEW.__slot(), __adk_cx, {key:?}"));
-        let ty = kept(&ty);
+        let ty = match super::is_context_by_value(&param.ty) {
+            true => super::no_context(&param.ty, super::AGENT),
+            false => kept(&ty),
+        };
         quote!(#start <#place #load(#arg::<#ty>::#rest)?;)
     });
     let blocking = args.blocking.filter(|_| function.sig.asyncness.is_none());

@@ -14,7 +14,7 @@ use syn::{Expr, ExprLit, Lit};
 
 /// The function, the hidden struct, and the impl.
 pub(crate) fn tool(function: &Function, args: &ToolArgs, report: Report) -> TokenStream {
-    let written = super::written(function);
+    let written = super::written(function, super::TOOL);
     if function.associated {
         return report.beside(written);
     }
@@ -152,7 +152,10 @@ fn handle(param: &Param) -> TokenStream {
         true => quote!(LentArg),
         false => quote!(ToolArg),
     };
-    let ty = kept(&ty);
+    let ty = match super::is_context_by_value(&param.ty) {
+        true => super::no_context(&param.ty, super::TOOL),
+        false => kept(&ty),
+    };
     quote!(<#place as __adk::args::#of>::arg(__adk::args::Arg::<#ty>::NEW.__slot()))
 }
 

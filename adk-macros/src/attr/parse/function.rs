@@ -1,14 +1,14 @@
 //! A function: its signature as a tree, its body as tokens, so that a half-typed body still expands.
 
 use crate::attr::report::Report;
-use crate::attr::{inside, lent, unsaid};
+use crate::attr::{called, inside, lent, unsaid};
 use crate::docs::is_doc;
 use crate::sized::{self, Unsized};
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::spanned::Spanned;
-use syn::{Attribute, Expr, FnArg, Ident, Pat, ReturnType, Signature, Token, Type, Visibility};
+use syn::{Attribute, Expr, FnArg, GenericParam, Ident, Pat, ReturnType, Signature, Token, Type, Visibility};
 
 /// A function with an attribute of ours.
 pub(crate) struct Function {
@@ -158,7 +158,9 @@ pub(crate) fn function(item: TokenStream, help: &str, report: &mut Report) -> Op
     });
     let mut params = Vec::new();
     let mended = own_types(&mut sig, report) | own_lent(&mut sig, report);
-    if mended || stray || sig.variadic.is_some() || !has_body {
+    let is_generic = sig.generics.params.iter().any(|one| !matches!(one, GenericParam::Lifetime(_)));
+    let is_refused = stray || is_generic && crate::facade::is_compiled();
+    if mended || is_refused || sig.variadic.is_some() || !has_body {
         // What stands in it may be right for what was written.
         body = Group::new(Delimiter::Brace, quote::quote!(loop {}));
         attrs.push(syn::parse_quote!(#[allow(unused)]));
@@ -201,13 +203,13 @@ pub(crate) fn function(item: TokenStream, help: &str, report: &mut Report) -> Op
     Some(Function { attrs, vis, sig, body, params, associated, mended, also })
 }
 
-/// Tells what is borrowed inside of a type, and goes on with what owns it; whether there is any.
+/// Tells what is a function or is borrowed inside of a type, and goes on with what can be read; whether there is any.
 fn own_lent(sig: &mut Signature, report: &mut Report) -> bool {
     let types = sig.inputs.iter_mut().filter_map(|input| match input {
         FnArg::Typed(input) => Some(&mut *input.ty),
         FnArg::Receiver(_) => None,
     });
-    types.fold(false, |any, ty| lent::own(ty, report) | any)
+    types.fold(false, |any, ty| called::own(ty, report) | lent::own(ty, report) | any)
 }
 
 /// Tells the types that have no size, and goes on with those that own what they hold; whether there are any.
