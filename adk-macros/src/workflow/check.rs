@@ -7,10 +7,12 @@ mod limits;
 mod names;
 mod tools;
 mod transfer;
+mod values;
 
 pub(super) use circles::circles;
 pub(super) use functions::tools as functions_as_tools;
 pub(super) use tools::agents as agents_as_tools;
+pub(super) use values::tell as values;
 
 use super::ast::{Decl, DeclKind, Workflow};
 use super::names::plain;
