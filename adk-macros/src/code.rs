@@ -94,4 +94,22 @@ mod tests {
     fn what_is_no_rust_is_said() {
         assert!(code!("fn (").to_string().contains("cannot read `fn (`"));
     }
+
+    /// No program is known in which an attribute of ours is taken for none: what would be said of it then is all that is said, and
+    /// the program does not compile without its step.
+    #[test]
+    fn what_is_told_last_is_an_error() {
+        let folder = std::env::temp_dir().join(format!("adk-told-last-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (told, file) =
+            (super::last(proc_macro2::Span::call_site(), "nothing is lost"), folder.join("told.rs"));
+        std::fs::write(&file, format!("fn main() {{}} {told}")).unwrap();
+        let mut rustc = std::process::Command::new("rustc");
+        rustc.args(["--edition=2024", "--emit=metadata", "--out-dir"]).arg(&folder).arg(&file);
+        let output = rustc.output().unwrap();
+        std::fs::remove_dir_all(&folder).unwrap();
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && text.contains("nothing is lost"), "{text}");
+        assert_eq!(text.lines().filter(|line| line.starts_with("error")).count(), 2, "{text}");
+    }
 }

@@ -1,6 +1,7 @@
 //! `workflow!` and `llm::agent!`: parse -> plan -> check -> lower.
 
 mod ast;
+mod bare;
 mod check;
 mod lower;
 mod names;
@@ -21,6 +22,7 @@ pub(crate) fn workflow(input: TokenStream) -> TokenStream {
     check::functions_as_tools(&mut tree.items.agents, &mut report);
     check::agents_as_tools(&mut tree.items.agents, &mut report);
     check::circles(&mut tree.items.agents, tree.name.as_ref(), &mut report);
+    check::values(&mut tree, &mut report);
     let mut plan = plan::of(&tree);
     check::workflow(&tree, &mut plan, &mut report);
     lower::workflow(&tree, &plan, report)

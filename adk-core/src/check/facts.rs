@@ -82,12 +82,24 @@ impl<'a, const N: usize, const PAIRS: usize, const BLOCKS: usize> Facts<'a, N, P
     /// Whether it is told that a key has a wrong type, which may be that of an input or an output, that nothing writes an output, or
     /// that something reads a key which no input declares: then nothing follows for a workflow around this one.
     pub const fn misdeclares(&self) -> bool {
-        !self.clean && self.flow.misdeclares()
+        !self.clean && self.flow.misdeclares(true)
     }
 
-    /// Whether it is told that a key has a wrong type.
-    pub const fn mistypes(&self) -> bool {
-        !self.clean && self.flow.mistypes()
+    /// Whether what a run costs is in doubt: a key has a wrong type, on which depends how often a model is asked, or a step stands
+    /// twice.
+    pub const fn is_unpriced(&self) -> bool {
+        !self.clean && (self.flow.misdeclares(false) || self.repeats())
+    }
+
+    const fn repeats(&self) -> bool {
+        let mut i = 0;
+        while i < N {
+            if matches!(self.names[i], Finding::Reused(_)) {
+                return true;
+            }
+            i += 1;
+        }
+        false
     }
 
     /// Ends const evaluation when something is wrong at a place: a part of a step, or of an output behind the steps.

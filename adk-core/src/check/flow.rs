@@ -94,7 +94,7 @@ pub(super) fn faults(spec: &Spec<'_>) -> Vec<(usize, Message)> {
             faults.push(fault);
         }
     }
-    faults.retain(|fault| !matches!(fault.flaw, Flaw::Quiet { .. }));
+    faults.retain(|fault| fault.flaw.is_told());
     // Those of one step stand in the order of its parts, as they are written.
     faults.sort_by_key(|fault| fault.at);
     let tell = |fault: &Fault<'_>| {

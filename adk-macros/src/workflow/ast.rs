@@ -215,6 +215,12 @@ pub(super) struct Block {
 }
 
 impl Block {
+    /// One without steps.
+    pub(super) fn new(kind: BlockKind, span: Span) -> Self {
+        let (attrs, nodes, callbacks) = (Vec::new(), Vec::new(), Vec::new());
+        Self { attrs, name: None, kind, span, nodes, callbacks, vague: false, torn: false }
+    }
+
     pub(super) fn is_each(&self) -> bool {
         matches!(self.kind, BlockKind::Each { .. })
     }
@@ -321,16 +327,8 @@ impl Arm {
     /// Adds a step that could not be read.
     pub(super) fn add_unread(&mut self, span: Span) {
         let nodes = self.node.take().into_iter().chain([Node::Unread(span)]).collect();
-        self.node = Some(Node::Block(Box::new(Block {
-            attrs: Vec::new(),
-            name: None,
-            kind: BlockKind::Sequence,
-            span,
-            nodes,
-            callbacks: Vec::new(),
-            vague: true,
-            torn: false,
-        })));
+        let block = Block { nodes, vague: true, ..Block::new(BlockKind::Sequence, span) };
+        self.node = Some(Node::Block(Box::new(block)));
     }
 
     /// The pattern with its guard, as text.

@@ -8,10 +8,12 @@ mod names;
 mod supplied;
 mod tools;
 mod transfer;
+mod values;
 
 pub(super) use circles::circles;
 pub(super) use functions::tools as functions_as_tools;
 pub(super) use tools::agents as agents_as_tools;
+pub(super) use values::tell as values;
 
 use super::ast::{Decl, DeclKind, Workflow};
 use super::names::plain;

@@ -7,6 +7,7 @@ mod block;
 mod bounds;
 mod brackets;
 mod callback;
+mod compare;
 mod declare;
 mod each;
 mod end;
@@ -56,10 +57,16 @@ struct Parser {
     angles: usize,
     /// The end came before the `>` of a block, which is told: so it came before that of every block around.
     unclosed: bool,
-    /// Where it is told that a `;` between two steps of the block around is missing, which may be the `>` of a block.
-    unended: Option<usize>,
+    /// Where it is told that a `;` between two steps is missing, which may be the `>` of their block, and where that begins.
+    unended: Option<(usize, Span)>,
+    /// Where the innermost block begins.
+    open: Option<Span>,
+    /// What was passed over last may have held brackets: a `,` or a `>` too many behind it follows from that.
+    lost: bool,
     /// It is told that steps stand with `;` between them, and not with `,` or `>>`.
     separators: bool,
+    /// It is told that no `,` stands behind an item.
+    commas: bool,
     /// We are in the parentheses of a block, of which it is told that they should be `< >`.
     in_parens: bool,
     /// Something that may have declared a key could not be read.

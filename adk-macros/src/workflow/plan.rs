@@ -16,6 +16,8 @@ pub(super) struct Plan<'a> {
     pub(super) transfers: HashMap<usize, Vec<usize>>,
     /// Paths give two steps one name: only const evaluation knows what is wrong with them.
     pub(super) alike: bool,
+    /// It is told of a step that it stands twice.
+    pub(super) repeats: bool,
     /// How many declarations are refused because their key is declared already.
     pub(super) displaced: usize,
     /// A step has no field because of a fault.
@@ -130,6 +132,7 @@ pub(super) fn of(tree: &Workflow) -> Plan<'_> {
         targets: Vec::new(),
         transfers: HashMap::new(),
         alike: false,
+        repeats: false,
         displaced: 0,
         torn: false,
     }

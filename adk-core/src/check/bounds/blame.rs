@@ -50,11 +50,12 @@ impl<'a> Causes<'a> {
 }
 
 /// Ends const evaluation when a workflow may cost more than its `#[bounds(...)]` allows: more model calls, or, at the place
-/// of those, more rounds. Where the type of a key is wrong nothing is said: an agent may be asked once, or many times, for it.
+/// of those, more rounds. Where the type of a key is wrong nothing is said, since an agent may be asked
+/// once, or many times, for it; nor where a step stands twice.
 #[doc(hidden)]
 #[track_caller]
-pub const fn raise_bounds(spec: &Spec<'_>, rounds: bool, mistyped: bool) {
-    if !mistyped
+pub const fn raise_bounds(spec: &Spec<'_>, rounds: bool, unpriced: bool) {
+    if !unpriced
         && let Some((message, of_rounds)) = find(spec)
         && of_rounds == rounds
     {

@@ -12,7 +12,7 @@ mod races;
 mod types;
 
 pub(super) use missing::nearest;
-pub(super) use races::sibling_writes;
+pub(super) use races::{sibling, sibling_writes};
 
 use self::below::below;
 use super::super::message::Message;
@@ -26,7 +26,7 @@ use crate::spec::{AgentKind, Spec, StepKind};
 pub(super) const fn fault(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
     match fault.flaw {
         Flaw::Unwritten { reader, .. } => missing::unwritten(m, spec, fault, reader),
-        Flaw::Quiet { .. } => {}
+        Flaw::Quiet { .. } | Flaw::Twin => {}
         Flaw::NoOutput => missing::output(m, spec, fault),
         Flaw::Race { parallel, writes, reader } => races::race(m, spec, fault, parallel, writes, reader),
         Flaw::EachRace => races::each(m, spec, fault),
@@ -35,7 +35,7 @@ pub(super) const fn fault(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
         Flaw::ReadAs { ty, writer } => types::read(m, spec, fault, ty, &writer),
         Flaw::WrittenAs { ty, writer } => types::written(m, spec, fault, ty, &writer),
         Flaw::Untold { ty, reads, full, writer } => types::untold(m, spec, fault, (ty, reads), full, &writer),
-        Flaw::NoSuchRead => exits::no_such_read(m, spec, fault),
+        Flaw::NoSuchRead { from } => exits::no_such_read(m, spec, fault, from),
         Flaw::OtherWrites => exits::other_writes(m, spec, fault),
         Flaw::SameWrites => exits::same_writes(m, spec, fault),
         Flaw::Endless => exits::endless(m, spec, fault),

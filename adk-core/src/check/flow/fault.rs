@@ -90,6 +90,8 @@ pub(super) enum Flaw<'a> {
         /// Nothing writes it, and a write that is told of may have been meant for it.
         meant: bool,
     },
+    /// A race with a step of the same name, of which nothing is said: that there are two of it is told.
+    Twin,
     Race {
         parallel: usize,
         writes: bool,
@@ -121,7 +123,10 @@ pub(super) enum Flaw<'a> {
         full: Option<[usize; 2]>,
         writer: keys::Writer<'a>,
     },
-    NoSuchRead,
+    NoSuchRead {
+        /// The key that is to be read instead.
+        from: &'a str,
+    },
     OtherWrites,
     /// Two keys that an instance writes get one name.
     SameWrites,
@@ -131,23 +136,31 @@ pub(super) enum Flaw<'a> {
 }
 
 impl Flaw<'_> {
+    /// Whether something is said of it.
+    pub(super) const fn is_told(&self) -> bool {
+        !matches!(self, Self::Quiet { .. } | Self::Twin)
+    }
+
     /// Whether it is said once per key.
     pub(super) const fn is_of_key(&self) -> bool {
         !matches!(
             self,
-            Self::NoSuchRead | Self::OtherWrites | Self::SameWrites | Self::Endless | Self::ExitOutside
+            Self::NoSuchRead { .. }
+                | Self::OtherWrites
+                | Self::SameWrites
+                | Self::Endless
+                | Self::ExitOutside
         )
     }
 
     /// Whether it tells of a write that may have been meant for another key.
     pub(super) const fn is_of_a_write(&self) -> bool {
-        matches!(self, Self::Race { writes: true, .. } | Self::WrittenAs { .. } | Self::Mixed)
+        matches!(self, Self::Twin | Self::Race { writes: true, .. } | Self::WrittenAs { .. } | Self::Mixed)
     }
 
-    /// Whether a workflow around this one is told nothing of its keys: those that it declares are in doubt.
-    pub(super) const fn misdeclares(&self) -> bool {
-        self.is_of_types()
-            || matches!(self, Self::NoOutput | Self::Unwritten { written: Written::Nowhere, .. })
+    /// Whether it may be mended by declaring another key.
+    pub(super) const fn is_of_declaring(&self) -> bool {
+        matches!(self, Self::NoOutput | Self::Unwritten { written: Written::Nowhere, .. })
     }
 
     /// Whether it is about the type as which a key is read.

@@ -1,7 +1,7 @@
 //! What const evaluation finds about the flow.
 
 use super::describe;
-use super::fault::{Fault, Flaw};
+use super::fault::Fault;
 use super::keys::{Each, Key};
 use super::types::{self, Asked, Pair, Row};
 use super::walk::{self, Block, Room};
@@ -96,23 +96,13 @@ impl<'a, const PAIRS: usize, const BLOCKS: usize> Flow<'a, PAIRS, BLOCKS> {
         self.found == 0
     }
 
-    /// Whether something is wrong that may be mended by declaring other keys, or by declaring them with other types.
-    pub(in crate::check) const fn misdeclares(&self) -> bool {
+    /// Whether something is wrong with the type of a key; or, where `keys` are asked for as well, something that may be mended by
+    /// declaring other ones.
+    pub(in crate::check) const fn misdeclares(&self, keys: bool) -> bool {
         let mut i = 0;
         while i < self.found {
-            if self.faults[i].flaw.misdeclares() {
-                return true;
-            }
-            i += 1;
-        }
-        false
-    }
-
-    /// Whether the type of a key is wrong, on which depends how often a model is asked.
-    pub(in crate::check) const fn mistypes(&self) -> bool {
-        let mut i = 0;
-        while i < self.found {
-            if self.faults[i].flaw.is_of_types() {
+            let flaw = self.faults[i].flaw;
+            if flaw.is_of_types() || keys && flaw.is_of_declaring() {
                 return true;
             }
             i += 1;
@@ -143,7 +133,7 @@ impl<'a, const PAIRS: usize, const BLOCKS: usize> Flow<'a, PAIRS, BLOCKS> {
 
     const fn is_at(&self, fault: usize, at: usize, part: usize) -> bool {
         let Fault { at: own, part: shown, flaw, .. } = self.faults[fault];
-        own == at && shown.number() == part && !matches!(flaw, Flaw::Quiet { .. })
+        own == at && shown.number() == part && flaw.is_told()
     }
 
     /// Says how many faults of a place do not fit into its message.

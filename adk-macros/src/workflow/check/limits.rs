@@ -1,9 +1,9 @@
 //! `loop-max`: a key of the workflow as `max`. Numbers are looked at by the parser and in const evaluation.
 
 use super::super::ast::{BlockKind, DeclKind, Limit, Workflow};
+use super::super::bare;
 use super::super::plan::{Plan, What};
 use super::super::report::Report;
-use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::spanned::Spanned;
 
@@ -50,26 +50,5 @@ pub(super) fn workflow(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report
 
 /// Whether the expression reads a key, which no const evaluation can know.
 fn is_key(limit: &Limit, keys: &[String]) -> bool {
-    reads(limit.expr.to_token_stream(), keys)
-}
-
-/// Whether a name stands there by itself: no part of a path, field, method, macro or call.
-fn reads(tokens: TokenStream, keys: &[String]) -> bool {
-    let mut before = None;
-    let mut tokens = tokens.into_iter().peekable();
-    while let Some(token) = tokens.next() {
-        let is_part = matches!(before, Some('.' | ':'));
-        before = None;
-        match token {
-            TokenTree::Punct(punct) => before = Some(punct.as_char()),
-            TokenTree::Group(group) if reads(group.stream(), keys) => return true,
-            TokenTree::Ident(name) if !is_part && keys.iter().any(|key| name == key) => match tokens.peek() {
-                Some(TokenTree::Punct(next)) if matches!(next.as_char(), ':' | '!') => {}
-                Some(TokenTree::Group(_)) => {}
-                _ => return true,
-            },
-            _ => {}
-        }
-    }
-    false
+    bare::find(limit.expr.to_token_stream(), &|name| keys.iter().any(|key| name == key)).is_some()
 }

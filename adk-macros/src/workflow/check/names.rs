@@ -106,7 +106,10 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report) {
             (step.told, step.named) = (true, false);
             continue;
         }
-        if step_name(step, report) || reused(step, &mut paths, report) {
+        let is_wrong = step_name(step, report);
+        let is_reused = !is_wrong && reused(step, &mut paths, report);
+        plan.repeats |= is_reused;
+        if is_wrong || is_reused {
             nameless(step);
             continue;
         }

@@ -26,8 +26,10 @@ impl Lower<'_> {
         let (name, bounds) = (&self.name, &self.tree.bounds);
         let allowed = [(&bounds.model_calls, false), (&bounds.rounds, true)].into_iter();
         let places = allowed.filter_map(|(allowed, rounds)| allowed.as_ref().map(|at| (at.span(), rounds)));
+        let repeats = self.plan.repeats;
         let raise = |(at, rounds)| {
-            raise(at, quote!(__adk::check::raise_bounds), quote!(&#name::SPEC, #rounds, __FACTS.mistypes()))
+            let given = quote!(&#name::SPEC, #rounds, #repeats || __FACTS.is_unpriced());
+            raise(at, quote!(__adk::check::raise_bounds), given)
         };
         places.map(raise).collect()
     }

@@ -2,6 +2,7 @@
 
 use super::super::ast::{Arm, Match, MentionKind, Node};
 use super::block::at_brackets;
+use super::compare::compares_key;
 use super::expect::{self, expected};
 use super::step::Closing;
 use super::{Parser, skip};
@@ -15,27 +16,41 @@ const EXAMPLE: &str = "as in `Severity::High => page`";
 pub(super) const NO_KEY: &str = "syntax: `match` looks at a key, and at no expression; help: let an agent write the key, as in `match severity < ... >`";
 
 impl Parser {
-    /// The key of a `match`.
-    pub(super) fn subject(&mut self, input: ParseStream<'_>) -> syn::Result<Match> {
+    /// The key of a `match`; `None` for an expression, which is passed over with its block.
+    pub(super) fn subject(&mut self, input: ParseStream<'_>) -> syn::Result<Option<Match>> {
         let example = "as in `match severity < Severity::High => page, _ => () >`";
         let key = expect::key(input, &format!("the key to look at, {example}"), false).inspect_err(|_| {
             // Behind an `if` it would be passed over as a guard.
             let _ = input.parse::<Option<Token![if]>>();
         })?;
+        let is_expression = input.peek(Token![.]) || input.peek(Token![::]) || input.peek(token::Paren);
+        if is_expression || compares_key(input) {
+            let name = key.text();
+            let text = match is_expression {
+                true if input.peek(token::Paren) && skip::arrow_within(input) => format!(
+                    "syntax: the arms of a `match` stand in `< >`; help: write `match {name} < PATTERN => step, _ => () >`"
+                ),
+                true => NO_KEY.to_owned(),
+                false => format!(
+                    "syntax: `match` looks at a key, and at no expression; help: compare in the arms, as in `match {name} < n if n > 10 => step, _ => () >`"
+                ),
+            };
+            self.report.at(key.name.span(), text);
+            self.lost = true;
+            skip::to_arms(input);
+            let _ = input.parse::<Option<Token![;]>>();
+            return Ok(None);
+        }
         if at_brackets(input) {
-            return Ok(Match { key, arms: Vec::new(), whole: true });
+            return Ok(Some(Match { key, arms: Vec::new(), whole: true }));
         }
         let arms = || expected(input, &format!("the arms, {example}"));
         if input.peek(Ident) && self.closes_more(input) {
             // Only the `<` is missing.
             self.report.parse(arms());
-            return Ok(Match { key, arms: Vec::new(), whole: true });
+            return Ok(Some(Match { key, arms: Vec::new(), whole: true }));
         }
-        let is_expression = input.peek(Token![.]) || input.peek(Token![::]) || input.peek(token::Paren);
-        Err(match is_expression {
-            true => syn::Error::new(key.name.span(), NO_KEY),
-            false => arms(),
-        })
+        Err(arms())
     }
 
     /// What stands in the brackets of a `match`.
@@ -43,6 +58,8 @@ impl Parser {
         // `;` is accepted behind an arm, so two steps without brackets look like two arms.
         let (mut behind_semicolon, mut is_told) = (false, false);
         while !input.is_empty() {
+            let compared = self.compared_pattern(input);
+            choice.whole &= !compared;
             if skip::at_close(input) {
                 if closing == Closing::Angle {
                     break;
@@ -77,7 +94,9 @@ impl Parser {
                     None => choice.unread(span),
                 }
                 choice.whole = false;
-                skip::arm(input);
+                // A `<` that could not be read may be no bracket.
+                let is_open = input.peek(Token![<]);
+                self.unclosed |= skip::arm(input) || is_open && !self.closes(input);
             }
         }
     }

@@ -58,9 +58,19 @@ impl Parser {
                 "syntax: a `default` counts when the `timeout` has passed, and this `await` has none; help: write `await(timeout = \"72h\", default = ...)`, or remove it",
             );
         }
+        let word = input.fork().parse::<Ident>().ok();
         let typed = match self.typed(input) {
             Ok(typed) => Typed { attrs, ..typed },
             Err(error) => {
+                // `await writer;`, as Rust waits.
+                let is_alone = word.as_ref().is_some_and(|_| error.to_string().contains("and the type of"));
+                let error = match word.filter(|_| is_alone && ends_step(input)) {
+                    Some(word) => syn::Error::new(
+                        error.span(),
+                        format!("{error}; help: an agent is waited for by itself: write `{word}` alone"),
+                    ),
+                    None => error,
+                };
                 // Arguments that end too early end the step as well.
                 if !(self.report.len() > faults && input.is_empty() && self.report.ended()) {
                     self.report.parse(error);

@@ -2,13 +2,14 @@
 
 use super::super::ast::{Block, BlockKind, Callback, Node};
 use super::brackets::Brackets;
+use super::compare::compares_step;
 use super::expect::expected;
 use super::limit::Arguments;
 use super::word::{is_generic, opens};
 use super::{Parser, parens, skip};
 use proc_macro2::Span;
 use syn::ext::IdentExt;
-use syn::parse::ParseStream;
+use syn::parse::{ParseBuffer, ParseStream};
 use syn::{Attribute, Ident, LitInt, Token, token};
 
 /// What begins with a word, or with a bracket.
@@ -22,20 +23,21 @@ pub(super) enum Begin {
 
 /// A block up to its brackets.
 pub(super) struct Head {
-    attrs: Vec<Attribute>,
-    name: Option<Ident>,
-    kind: BlockKind,
-    span: Span,
-    callbacks: Vec<Callback>,
-    /// Its arguments could not be read.
-    vague: bool,
+    /// Without steps.
+    block: Block,
     /// Its steps, where these are read already.
     steps: Option<Vec<Node>>,
 }
 
 impl Head {
-    pub(super) fn named(self, attrs: Vec<Attribute>, name: Ident) -> Self {
-        Self { attrs, name: Some(name), ..self }
+    /// `vague` says that its arguments could not be read.
+    fn new(kind: BlockKind, span: Span, callbacks: Vec<Callback>, vague: bool) -> Self {
+        Self { block: Block { callbacks, vague, ..Block::new(kind, span) }, steps: None }
+    }
+
+    pub(super) fn named(mut self, attrs: Vec<Attribute>, name: Ident) -> Self {
+        (self.block.attrs, self.block.name) = (attrs, Some(name));
+        self
     }
 
     /// One whose steps stood in other brackets.
@@ -45,15 +47,7 @@ impl Head {
             "loop" => BlockKind::Loop { max: None, until: None },
             _ => BlockKind::Sequence,
         };
-        Self {
-            attrs: Vec::new(),
-            name: None,
-            kind,
-            span,
-            callbacks: Vec::new(),
-            vague: true,
-            steps: Some(nodes),
-        }
+        Self { steps: Some(nodes), ..Self::new(kind, span, Vec::new(), true) }
     }
 }
 
@@ -61,17 +55,7 @@ impl Parser {
     /// The word of a block with its arguments.
     pub(super) fn head(&mut self, input: ParseStream<'_>) -> syn::Result<Begin> {
         let span = input.span();
-        let head = |kind, callbacks, vague| {
-            Begin::Block(Box::new(Head {
-                attrs: Vec::new(),
-                name: None,
-                kind,
-                span,
-                callbacks,
-                vague,
-                steps: None,
-            }))
-        };
+        let head = |kind, callbacks, vague| Begin::Block(Box::new(Head::new(kind, span, callbacks, vague)));
         if at_brackets(input) {
             return Ok(head(BlockKind::Sequence, Vec::new(), false));
         }
@@ -84,12 +68,18 @@ impl Parser {
         if !is_known && is_generic(&word, input) {
             return self.generic(input);
         }
+        if !is_known && compares_step(&behind(input)) {
+            let word = input.call(Ident::parse_any)?;
+            self.compared_step(input, &word.into());
+            return Ok(Begin::Unread);
+        }
         let text = word.to_string();
         let meant = match is_known {
             true => text.as_str(),
             false => match self.meant(&word, input) {
                 Some(meant) => meant,
                 None => {
+                    self.lost = true;
                     self.foreign(input);
                     return Ok(Begin::Unread);
                 }
@@ -148,7 +138,10 @@ impl Parser {
         let kind = match meant {
             "loop" => BlockKind::Loop { max, until },
             "parallel" => BlockKind::Parallel { max_concurrency },
-            "match" => BlockKind::Match(self.subject(input)?),
+            "match" => match self.subject(input)? {
+                Some(choice) => BlockKind::Match(choice),
+                None => return Ok(Begin::Unread),
+            },
             "each" => {
                 let (item, list) = self.element(input)?;
                 BlockKind::Each { item, list, max_concurrency }
@@ -172,20 +165,12 @@ impl Parser {
 
     /// A block from its brackets on.
     pub(super) fn block(&mut self, input: ParseStream<'_>, head: Head) -> syn::Result<Node> {
-        let Head { attrs, name, mut kind, span, callbacks, vague, steps } = head;
+        let Head { mut block, steps } = head;
         if let Some(nodes) = steps {
-            return Ok(Node::Block(Box::new(Block {
-                attrs,
-                name,
-                kind,
-                span,
-                nodes,
-                callbacks,
-                vague,
-                torn: false,
-            })));
+            return Ok(Node::Block(Box::new(Block { nodes, ..block })));
         }
-        if let (None, Some(Callback { hook, .. })) = (&name, callbacks.first()) {
+        let (span, kind) = (block.span, &mut block.kind);
+        if let (None, Some(Callback { hook, .. })) = (&block.name, block.callbacks.first()) {
             let word = kind.word();
             let text = format!(
                 "field-unknown: `{hook}` belongs to a block with a name; help: name it, as in `refinement: {word}(...) < ... >`"
@@ -195,7 +180,7 @@ impl Parser {
         // A `match` has told of it.
         if !at_brackets(input) && !matches!(kind, BlockKind::Match(_)) {
             // Arguments that end too early end the block as well.
-            if vague && input.is_empty() && self.report.ended() {
+            if block.vague && input.is_empty() && self.report.ended() {
                 return Ok(Node::Unread(span));
             }
             let word =
@@ -207,19 +192,19 @@ impl Parser {
             // Only its `<` is missing.
             self.report.parse(error);
         }
-        let mut nodes = Vec::new();
-        let brackets = self.brackets(input, |parser, input, closing| match &mut kind {
+        let nodes = &mut block.nodes;
+        let brackets = self.brackets(input, |parser, input, closing| match kind {
             BlockKind::Match(choice) => parser.arms(input, closing, choice),
-            _ => nodes = parser.nodes(input, closing),
+            _ => *nodes = parser.nodes(input, closing),
         })?;
         let Some(Brackets { open, is_empty, is_torn }) = brackets else {
             return Ok(Node::Unread(span));
         };
         if is_torn {
             // What follows may not have been written yet.
-            match &mut kind {
+            match kind {
                 BlockKind::Match(choice) => choice.unread(open),
-                kind => {
+                _ => {
                     nodes.push(Node::Unread(open));
                     // What stands in it may have been to stand behind it.
                     if matches!(kind, BlockKind::Parallel { .. }) {
@@ -239,22 +224,22 @@ impl Parser {
             // What would stand there may do anything.
             nodes.push(Node::Unread(open));
         }
-        Ok(Node::Block(Box::new(Block {
-            attrs,
-            name,
-            kind,
-            span,
-            nodes,
-            callbacks,
-            vague: vague || is_empty,
-            torn: is_torn,
-        })))
+        block.vague |= is_empty;
+        block.torn = is_torn;
+        Ok(Node::Block(Box::new(block)))
     }
 }
 
 /// Whether the brackets of a block begin here.
 pub(super) fn at_brackets(input: ParseStream<'_>) -> bool {
     input.peek(Token![<]) && !input.peek(Token![<-]) || input.peek(token::Brace)
+}
+
+/// What stands behind the next token.
+fn behind<'a>(input: ParseStream<'a>) -> ParseBuffer<'a> {
+    let ahead = input.fork();
+    skip::one(&ahead);
+    ahead
 }
 
 /// `loop 5 < ... >`, `loop max = 5 < ... >`, `loop[5] < ... >`.

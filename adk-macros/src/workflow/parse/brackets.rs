@@ -1,5 +1,6 @@
 //! `< ... >` and `{ ... }`, which are the same.
 
+use super::compare::compares_pattern;
 use super::step::Closing;
 use super::{DEEPEST, Parser, skip};
 use proc_macro2::Span;
@@ -44,7 +45,7 @@ impl Parser {
         self.depth += 1;
         let is_empty;
         let mut is_torn = false;
-        let unended = self.unended.take();
+        let (around, unended) = (self.open.replace(open), self.unended.take());
         if input.peek(token::Brace) {
             let body;
             syn::braced!(body in input);
@@ -52,10 +53,11 @@ impl Parser {
             let (unclosed, angles) = (std::mem::take(&mut self.unclosed), std::mem::take(&mut self.angles));
             read(self, &body, Closing::End);
             (self.unclosed, self.angles) = (unclosed, angles);
+            self.unended = None;
         } else {
             let torn = input.peek(Token![<=]);
             input.parse::<Option<Token![<]>>()?;
-            is_empty = skip::at_close(input);
+            is_empty = skip::at_close(input) && !compares_pattern(input);
             // `<=`, of which the `=` belongs to nothing, and not to the `>` behind it either.
             if input.peek(Token![=]) && (torn || !input.peek(Token![=>])) {
                 self.report.at(input.span(), "syntax: this `=` begins no step; help: remove it");
@@ -71,13 +73,17 @@ impl Parser {
                 if !std::mem::replace(&mut self.unclosed, true) {
                     let text =
                         "syntax: this `<` is never closed; help: write `>` after the last step of the block";
-                    // It is what stands in the place of the `;`.
-                    self.unended.into_iter().for_each(|fault| self.report.forget(fault));
+                    // It is what stands in the place of the `;`, in this block or in one inside of it.
+                    let open = self.unended.take().map_or(open, |(fault, open)| {
+                        self.report.forget(fault);
+                        open
+                    });
                     self.report.at(open, text);
                 }
             }
         }
-        self.unended = unended;
+        self.unended = unended.or(self.unended);
+        self.open = around;
         self.depth -= 1;
         Ok(Some(Brackets { open, is_empty, is_torn }))
     }

@@ -20,7 +20,7 @@ impl Parser {
             match self.depth {
                 0 => skip::item(input),
                 // Not over the `>` of the block.
-                _ => skip::step(input),
+                _ => drop(skip::step(input)),
             }
         }
     }
@@ -126,11 +126,10 @@ impl Parser {
     /// What follows the word `agent`.
     fn agent(&mut self, input: ParseStream<'_>, attrs: Vec<Attribute>, vis: Visibility) -> syn::Result<()> {
         expect::stray(input).into_iter().for_each(|fault| self.report.parse(fault));
-        let name = expect::name(input, "the name of the agent").inspect_err(|_| {
+        let name = self.own_name(input, "the name of the agent").inspect_err(|_| {
             let word = input.fork().call(Ident::parse_any);
             self.told.extend(word.map(|word| word.to_string()));
         })?;
-        let name = self.dashed(input, name)?;
         if input.peek(Token![=]) && input.peek2(token::Brace) {
             let text = format!(
                 "syntax: no `=` stands between an agent and its fields; help: write `agent {name} {{ ... }}`"
@@ -145,7 +144,14 @@ impl Parser {
             self.report.at(input.span(), text);
             input.parse::<Token![:]>()?;
         }
-        if input.peek(Token![:]) {
+        let colon = names_key(input);
+        if colon {
+            let text = format!(
+                "syntax: the key that an agent writes stands behind `->`; help: write `agent {name} -> KEY: TYPE {{ ... }}`"
+            );
+            self.report.at(input.span(), text);
+            input.parse::<Token![:]>()?;
+        } else if input.peek(Token![:]) {
             input.parse::<Token![:]>()?;
             let ty = expect::token::<Type>(input, "the type of the agent")?;
             if input.peek(token::Brace) {
@@ -175,14 +181,11 @@ impl Parser {
             });
             reads = Some(keys);
         }
-        let arrow = input.peek(Token![->]);
-        let output = match arrow {
-            true => {
-                input.parse::<Token![->]>()?;
-                self.output(input)
-            }
-            false => None,
-        };
+        let arrow = colon || input.peek(Token![->]);
+        if input.peek(Token![->]) {
+            input.parse::<Token![->]>()?;
+        }
+        let output = if arrow { self.output(input) } else { None };
         if output.is_some() && (input.peek(Token![,]) || input.peek(Token![->]) || input.peek(Token![&])) {
             self.report.at(input.span(), ONE_KEY);
             to_fields(input);
@@ -267,6 +270,14 @@ impl Parser {
 }
 
 const ONE_KEY: &str = "syntax: an agent writes one key; help: write `-> KEY: TYPE`, with a `#[adk::data] struct` for several values";
+
+/// Whether a key and its type stand behind this `:`, which is a `->` then.
+fn names_key(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    let is_key =
+        input.peek(Token![:]) && ahead.parse::<Token![:]>().is_ok() && ahead.parse::<Ident>().is_ok();
+    is_key && ahead.peek(Token![:]) && !ahead.peek(Token![::])
+}
 
 /// Passes over what stands between an agent and its fields, or what else it is made of.
 fn to_fields(input: ParseStream<'_>) {

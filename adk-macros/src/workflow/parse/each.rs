@@ -5,7 +5,7 @@ use super::Parser;
 use super::expect::{self, expected};
 use proc_macro2::{TokenStream, TokenTree};
 use syn::parse::ParseStream;
-use syn::{Ident, Token, token};
+use syn::{Ident, Lit, LitStr, Token, token};
 
 impl Parser {
     /// What follows the word and its arguments.
@@ -17,12 +17,25 @@ impl Parser {
         }
         let item = expect::name(input, &what)?;
         expect::token::<Token![in]>(input, &format!("`in` and the key of the list, {example}"))?;
+        let no_key = |span| {
+            let text = "syntax: `each` takes a key that holds a list, and no expression; help: let an agent write the key, as in `each item in items < ... >`";
+            Err(syn::Error::new(span, text))
+        };
+        if input.peek(Lit) && !input.peek(LitStr)
+            || input.peek(token::Bracket)
+            || input.peek(token::Paren)
+            || input.peek(Token![&])
+        {
+            return no_key(input.span());
+        }
         let list = expect::key(input, &format!("the key of the list, {example}"), false)?;
-        if input.peek(Token![.]) || input.peek(Token![::]) || is_call(input) {
-            return Err(syn::Error::new(
-                list.name.span(),
-                "syntax: `each` takes a key that holds a list, and no expression; help: let an agent write the key, as in `each item in items < ... >`",
-            ));
+        if input.peek(Token![.])
+            || input.peek(Token![::])
+            || input.peek(Token![..])
+            || input.peek(token::Bracket)
+            || is_call(input)
+        {
+            return no_key(list.name.span());
         }
         if input.peek(token::Paren) {
             let text = "syntax: the arguments of `each` stand behind the word; help: write `each(max_concurrency = 4) item in items < ... >`";

@@ -2,10 +2,12 @@
 
 use super::super::names;
 use super::expect::{self, expected};
+use super::rename::leads_on;
 use super::run::ends_step;
 use super::step::Closing;
 use super::{Parser, skip};
 use proc_macro2::{TokenStream, TokenTree};
+use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Ident, Path, Token, Type};
 
@@ -32,9 +34,14 @@ impl Parser {
         if is_told && agent.is_some() {
             return self.result(input);
         }
+        let agents = self.items.agents.len();
         self.item(input);
         while agent.is_none() && self.at_item(input) {
             self.item(input);
+        }
+        // One in a block may have been meant to run there.
+        if self.depth > 0 {
+            self.displaced += self.items.agents.len() - agents;
         }
         // As people end an item.
         let _ = input.parse::<Option<Token![;]>>();
@@ -74,9 +81,33 @@ impl Parser {
         }
     }
 
+    /// Passes over a remark that is written as none; whether there was one.
+    pub(super) fn remark(&mut self, input: ParseStream<'_>) -> bool {
+        let fault = expect::remark(input);
+        let is_one = fault.is_some();
+        if let Some(fault) = fault {
+            self.report.parse(fault);
+            // It ended a step that is none.
+            let _ = input.parse::<Option<Token![;]>>();
+        }
+        is_one
+    }
+
+    /// A `,` behind an item, as behind a field; one message for several.
+    pub(super) fn stray_comma(&mut self, input: ParseStream<'_>) {
+        if input.peek(Token![,]) {
+            if !std::mem::replace(&mut self.commas, true) {
+                self.report.at(input.span(), "syntax: no `,` stands behind an item; help: remove it");
+            }
+            let _ = input.parse::<Token![,]>();
+        }
+    }
+
     /// A `>` where no `<` is open.
     pub(super) fn stray_close(&mut self, input: ParseStream<'_>) {
-        self.report.at(input.span(), "syntax: this `>` closes nothing; help: remove it");
+        if !self.lost {
+            self.report.at(input.span(), "syntax: this `>` closes nothing; help: remove it");
+        }
         while skip::at_close(input) {
             let _ = input.parse::<Token![>]>();
         }
@@ -107,11 +138,26 @@ impl Parser {
                 let _ = input.parse::<Token![=]>();
                 return;
             }
+            // What is to run next, and no key.
+            if leads_on(input) {
+                let text = format!("{error}; help: behind `->` stands the key that an agent writes");
+                let _ = input.parse::<Token![->]>();
+                return self.report.at(error.span(), text);
+            }
+            // `writer then critic`.
+            if input.peek2(Ident::peek_any)
+                && input.fork().parse::<Ident>().is_ok_and(|word| word == "then" || word == "and")
+            {
+                let _ = input.parse::<Ident>();
+                return self.separated(error);
+            }
             // As in a list; one message for several.
             if input.peek(Token![,]) && input.parse::<Token![,]>().is_ok() {
                 return self.separated(error);
             }
-            self.unended.get_or_insert(self.report.len());
+            if let Some(open) = self.open {
+                self.unended.get_or_insert((self.report.len(), open));
+            }
             self.report.parse(match input.peek(Token![=>]) {
                 true => syn::Error::new(
                     error.span(),

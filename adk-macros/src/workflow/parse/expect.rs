@@ -4,7 +4,7 @@ use super::super::ast::{Key, Typed};
 use super::super::names::{instead_of_keyword, usable};
 use super::super::report::END;
 use super::types;
-use proc_macro2::TokenTree;
+use proc_macro2::{Span, TokenTree};
 use syn::Ident;
 use syn::ext::IdentExt;
 use syn::parse::discouraged::Speculative as _;
@@ -146,6 +146,26 @@ pub(super) fn inner(input: ParseStream<'_>) -> Option<(Vec<Attribute>, syn::Erro
     Some((attrs, fault))
 }
 
+/// `# a remark`, as other languages have it: passes over its line; the fault.
+pub(super) fn remark(input: ParseStream<'_>) -> Option<syn::Error> {
+    let is_attribute = input.peek2(token::Bracket) || input.peek2(Token![!]) && input.peek3(token::Bracket);
+    if !input.peek(Token![#]) || is_attribute {
+        return None;
+    }
+    let span = input.parse::<Token![#]>().ok()?.span;
+    let _ = input.parse::<Option<Token![!]>>();
+    while !input.is_empty() && line(input.span()).is_some_and(|line| Some(line) == self::line(span)) {
+        let _ = input.parse::<TokenTree>();
+    }
+    let text = "syntax: `#` begins no remark; help: write `//`, or `///` for a description";
+    Some(syn::Error::new(span, text))
+}
+
+/// Where a token stands, which only rustc knows.
+fn line(span: Span) -> Option<usize> {
+    proc_macro::is_available().then(|| span.unwrap().line())
+}
+
 /// All attributes.
 pub(super) fn attributes(input: ParseStream<'_>) -> syn::Result<Vec<Attribute>> {
     if input.fork().call(Attribute::parse_outer).is_ok() {
@@ -154,12 +174,11 @@ pub(super) fn attributes(input: ParseStream<'_>) -> syn::Result<Vec<Attribute>> 
     if let Some((_, fault)) = inner(input) {
         return Err(fault);
     }
+    if let Some(fault) = remark(input) {
+        return Err(fault);
+    }
     let span = input.parse::<Token![#]>()?.span;
     input.parse::<Option<Token![!]>>()?;
-    if !input.peek(token::Bracket) {
-        let text = "syntax: this `#` begins nothing; help: remove it";
-        return Err(syn::Error::new(span, text));
-    }
     input.parse::<TokenTree>()?;
     Err(syn::Error::new(span, ONLY_DOCS))
 }

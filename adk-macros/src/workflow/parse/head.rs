@@ -18,6 +18,7 @@ fn misspelt(attr: &Attribute) -> Option<&'static str> {
 
 impl Parser {
     pub(super) fn workflow(&mut self, input: ParseStream<'_>, tree: &mut Workflow) -> syn::Result<()> {
+        self.remark(input);
         let inner = expect::inner(input).map(|(attrs, fault)| {
             self.report.parse(fault);
             attrs
@@ -265,9 +266,12 @@ impl Parser {
         loop {
             if self.told_of(input) {
                 break;
+            } else if self.remark(input) {
+                continue;
             } else if self.at_item(input) {
                 self.item(input);
                 self.stray_end(input);
+                self.stray_comma(input);
             } else if !self.rust_item(input) {
                 break;
             }

@@ -6,6 +6,7 @@ use super::Parser;
 use super::expect;
 use super::limit::rest;
 use super::skip;
+use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Ident, Lit, Path, Token, Type, token};
 
@@ -28,7 +29,7 @@ impl Parser {
                 Part::Reads
             } else if input.peek(Token![as]) {
                 Part::Name
-            } else if input.peek(Token![->]) {
+            } else if input.peek(Token![->]) && !leads_on(input) {
                 Part::Writes
             } else {
                 return Ok(run);
@@ -48,7 +49,7 @@ impl Parser {
                 Part::Name | Part::Path => {
                     input.parse::<Token![as]>()?;
                     let what = "the name of the instance, as in `critic as second`";
-                    run.alias = Some(expect::name(input, what)?);
+                    run.alias = Some(self.own_name(input, what)?);
                 }
             }
         }
@@ -141,6 +142,12 @@ impl Parser {
         }
         Ok(key)
     }
+}
+
+/// Whether a path stands behind this `->`, which is no key.
+pub(super) fn leads_on(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    ahead.parse::<Token![->]>().is_ok() && ahead.peek(Ident::peek_any) && ahead.peek2(Token![::])
 }
 
 /// Whether one word is all that stands there.

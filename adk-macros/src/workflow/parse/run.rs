@@ -4,6 +4,7 @@ use super::super::ast::{Mention, MentionKind, Node};
 use super::super::names::{path_text, usable};
 use super::block::at_brackets;
 use super::expect::expected;
+use super::rust::begins_dashed;
 use super::{Parser, skip};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
@@ -18,7 +19,8 @@ impl Parser {
             || input.peek(Token![crate])
             || input.peek(Token![self])
             || input.peek(Token![super])
-            || input.peek(Token![::]);
+            || input.peek(Token![::])
+            || begins_dashed(input);
         if input.peek(token::Paren) || input.peek(token::Bracket) {
             let text = "syntax: steps stand in `< >` or `{ }`; help: write `< a; b >`";
             return Err(syn::Error::new(input.span(), text));
@@ -36,7 +38,10 @@ impl Parser {
         if !starts {
             return Err(expected(input, "a step: an agent, a block such as `loop < ... >`, or `break`"));
         }
-        let mut path = self.path(input, MentionKind::Type)?;
+        let mut path = match input.peek(Ident) {
+            false if begins_dashed(input) => self.own_name(input, "an agent")?.into(),
+            _ => self.path(input, MentionKind::Type)?,
+        };
         if let Some(last) = path.segments.last_mut() {
             last.ident = self.dashed(input, last.ident.clone())?;
         }
@@ -56,7 +61,7 @@ impl Parser {
         let run = self.instance(input, path)?;
         match self.report.len() > faults && input.peek(Token![.]) {
             // `critic().await` is one mistake.
-            true => skip::to(input, &[';']),
+            true => drop(skip::to(input, &[';'])),
             false => drop(self.expression(input, &run.path)),
         }
         if let (Some(name), None) = (run.path.get_ident(), &run.alias) {

@@ -2,7 +2,8 @@
 
 use super::super::names::path_text;
 use super::block::at_brackets;
-use super::{Parser, skip};
+use super::compare::compares_step;
+use super::{Parser, expect, skip};
 use proc_macro2::TokenTree;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
@@ -38,6 +39,10 @@ impl Parser {
 
     /// What stands behind an agent and makes an expression of it; passes over it. Whether the agent is run all the same.
     pub(super) fn expression(&mut self, input: ParseStream<'_>, path: &Path) -> bool {
+        if compares_step(input) {
+            self.compared_step(input, path);
+            return false;
+        }
         let agent = path_text(path);
         let mut runs = !input.peek(Token![!]);
         let text = if input.peek(Token![!]) {
@@ -80,17 +85,26 @@ impl Parser {
         let _ = input.parse::<Token![=]>();
         Some(name)
     }
+
+    /// A name that the user gives, without its `-`.
+    pub(super) fn own_name(&mut self, input: ParseStream<'_>, what: &str) -> syn::Result<Ident> {
+        let first = match begins_dashed(input) {
+            true => input.call(Ident::parse_any)?,
+            false => expect::name(input, what)?,
+        };
+        self.dashed(input, first)
+    }
+
     /// `my-agent`: the name without its `-`, which is told once, where the agent is declared or run first.
     pub(super) fn dashed(&mut self, input: ParseStream<'_>, first: Ident) -> syn::Result<Ident> {
-        let is_dash =
-            |input: ParseStream<'_>| input.peek(Token![-]) && !input.peek(Token![->]) && input.peek2(Ident);
+        let is_dash = |input: ParseStream<'_>| input.peek(Token![-]) && input.peek2(Ident::peek_any);
         if !is_dash(input) {
             return Ok(first);
         }
         let (mut written, mut name) = (first.to_string(), first.to_string());
         while is_dash(input) {
             input.parse::<Token![-]>()?;
-            let part = input.parse::<Ident>()?;
+            let part = input.call(Ident::parse_any)?;
             written = format!("{written}-{part}");
             name = format!("{name}_{}", part.unraw());
         }
@@ -101,6 +115,22 @@ impl Parser {
         }
         Ok(Ident::new(name.trim_start_matches("r#"), first.span()))
     }
+}
+
+/// `my-agent`; a part of it may be a keyword, as in `final-summary`.
+pub(super) fn begins_dashed(input: ParseStream<'_>) -> bool {
+    input.peek(Ident::peek_any) && input.peek2(Token![-]) && input.peek3(Ident::peek_any)
+}
+
+/// `my-loop: loop(max = 5) < ... >`.
+pub(super) fn begins_dashed_block(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    if !begins_dashed(input) {
+        return false;
+    }
+    let _ = ahead.call(Ident::parse_any);
+    while ahead.parse::<Token![-]>().is_ok() && ahead.call(Ident::parse_any).is_ok() {}
+    ahead.peek(Token![:]) && !ahead.peek(Token![::])
 }
 
 /// The name behind a `.` or `/`, where neither a call nor another of them follows: there is no field of an agent.

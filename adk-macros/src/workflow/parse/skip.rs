@@ -1,7 +1,7 @@
 //! Passing over tokens that could not be read.
 
 use proc_macro2::{Delimiter, TokenTree};
-use syn::parse::ParseStream;
+use syn::parse::{ParseStream, Parser as _};
 use syn::{Token, token};
 
 /// `>`, also the first half of `>>`.
@@ -119,6 +119,45 @@ pub(super) fn arrow_inside(input: ParseStream<'_>) -> bool {
     false
 }
 
+/// Whether an arm stands in the brackets that begin here.
+pub(super) fn arrow_within(input: ParseStream<'_>) -> bool {
+    let Ok(TokenTree::Group(group)) = input.fork().parse::<TokenTree>() else { return false };
+    let within = |input: ParseStream<'_>| {
+        let is_arm = arrow_follows(input);
+        drain(input);
+        Ok(is_arm)
+    };
+    within.parse2(group.stream()).unwrap_or(false)
+}
+
+/// Passes over what stands before the arms of a `match`, and over these; without any, to where the step ends.
+pub(super) fn to_arms(input: ParseStream<'_>) {
+    while !(input.is_empty() || input.peek(Token![;])) {
+        if input.peek(token::Brace) || arrow_within(input) {
+            return one(input);
+        }
+        let ahead = input.fork();
+        one(&ahead);
+        if input.peek(Token![<]) && arm_follows(&ahead) {
+            block(input);
+            return;
+        }
+        one(input);
+    }
+}
+
+/// Whether a `=>` comes before the next bracket, `;` or `,`.
+fn arm_follows(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    while !(ahead.is_empty() || at(&ahead, &[';', ',', '<', '>'])) {
+        if ahead.peek(Token![=>]) {
+            return true;
+        }
+        let _ = ahead.parse::<TokenTree>();
+    }
+    false
+}
+
 /// Whether the next token is one of these.
 fn at(input: ParseStream<'_>, stops: &[char]) -> bool {
     let next = input.fork().parse::<TokenTree>();
@@ -127,8 +166,9 @@ fn at(input: ParseStream<'_>, stops: &[char]) -> bool {
 
 /// Passes over everything before one of `stops`, or before the `>` that closes the block we are in.
 ///
-/// Stops behind a block that ends on the way: blocks need no separator, so the next step may begin there.
-pub(super) fn to(input: ParseStream<'_>, stops: &[char]) {
+/// Stops behind a block that ends on the way: blocks need no separator, so the next step may begin there. Whether a `<` on the
+/// way, which may be no bracket at all, took everything up to the end.
+pub(super) fn to(input: ParseStream<'_>, stops: &[char]) -> bool {
     let mut depth = 0_usize;
     while !input.is_empty() {
         if arrow(input) || guard(input) {
@@ -136,35 +176,42 @@ pub(super) fn to(input: ParseStream<'_>, stops: &[char]) {
         }
         if at_close(input) {
             match depth {
-                0 => return,
-                1 => return one(input),
+                0 => return false,
+                1 => {
+                    one(input);
+                    return false;
+                }
                 _ => depth -= 1,
             }
         } else if input.peek(Token![<]) {
             depth += 1;
         } else if depth == 0 && at(input, stops) {
-            return;
+            return false;
         } else if depth == 0 && stops.contains(&';') && input.peek(token::Brace) {
-            return one(input);
+            one(input);
+            return false;
         }
         one(input);
     }
+    depth > 0
 }
 
-/// Passes over the rest of a step, with its `;`.
-pub(super) fn step(input: ParseStream<'_>) {
-    to(input, &[';']);
+/// Passes over the rest of a step, with its `;`; the same.
+pub(super) fn step(input: ParseStream<'_>) -> bool {
+    let took_all = to(input, &[';']);
     let _ = input.parse::<Option<Token![;]>>();
+    took_all
 }
 
-/// Passes over the rest of an arm, with its `,`.
-pub(super) fn arm(input: ParseStream<'_>) {
-    to(input, &[',', ';']);
+/// Passes over the rest of an arm, with its `,`; the same.
+pub(super) fn arm(input: ParseStream<'_>) -> bool {
+    let took_all = to(input, &[',', ';']);
     if input.peek(Token![;]) {
         let _ = input.parse::<Token![;]>();
     } else {
         let _ = input.parse::<Option<Token![,]>>();
     }
+    took_all
 }
 
 /// Passes over `{ }` or `< >`.

@@ -5,7 +5,8 @@ use super::super::names;
 use super::block::Begin;
 use super::expect::{self, expected};
 use super::run::ends_step;
-use super::word::{opens, slip};
+use super::rust::begins_dashed_block;
+use super::word::{opens, slip, verb};
 use super::{Parser, skip};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
@@ -36,6 +37,13 @@ impl Parser {
                 self.stray_close(input);
                 continue;
             }
+            if self.remark(input) {
+                continue;
+            }
+            if self.lost && input.peek(Token![,]) {
+                skip::one(input);
+                continue;
+            }
             let is_told = self.told_of(input);
             if !is_told && self.rust_item(input) {
                 continue;
@@ -51,6 +59,7 @@ impl Parser {
             match read {
                 Ok(node) => {
                     begun |= self.report.len() == faults;
+                    self.lost &= matches!(node, Node::Unread(_));
                     let needs_end = !matches!(node, Node::Block(_) | Node::Unread(_));
                     let again = matches!(&node, Node::Run(run) if input.fork().parse::<Ident>().is_ok_and(|next| run.path.is_ident(&next)));
                     nodes.push(node);
@@ -64,7 +73,7 @@ impl Parser {
                     self.report.parse(error);
                     self.unclosed |= input.is_empty() && self.report.ended();
                     nodes.push(Node::Unread(span));
-                    skip::step(input);
+                    self.unclosed |= skip::step(input);
                 }
             }
         }
@@ -105,10 +114,10 @@ impl Parser {
             && input.peek2(Token![:])
             && !input.peek2(Token![::])
             && !self.agent_and_colon(input);
-        if named && !input.peek(Token![crate]) {
+        if named && !input.peek(Token![crate]) || begins_dashed_block(input) {
             let name = match input.peek(Lifetime) {
                 true => self.label(input)?,
-                false => expect::name(input, "the name of a block")?,
+                false => self.own_name(input, "the name of a block")?,
             };
             return self.named(input, attrs, name);
         }
@@ -127,6 +136,14 @@ impl Parser {
         }
         if input.peek(Token![await]) {
             return self.awaits(input, attrs, None);
+        }
+        if let Some(word) = verb(input).filter(|word| !self.declares(word)) {
+            let text = format!(
+                "syntax: `{word}` is no word of a workflow; help: a step is the name of its agent alone"
+            );
+            self.report.at(word.span(), text);
+            input.call(Ident::parse_any)?;
+            return self.run(input);
         }
         if let Some((word, meant)) = slip(input) {
             let text = format!("syntax: `{word}` is not a step; help: did you mean `{meant}`?");

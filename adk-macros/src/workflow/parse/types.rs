@@ -54,7 +54,7 @@ pub(super) fn of(input: ParseStream<'_>, key: &Key) -> syn::Result<(Type, Option
     }
     input.parse::<Token![:]>()?;
     let ty = expect::token::<Type>(input, "a type").map_err(|error| unclosed(input).unwrap_or(error))?;
-    if let (Some(name), true) = (prefixed(&ty, key), input.peek(Token![:])) {
+    if let (Some(name), true) = (prefixed(&ty, key), input.peek(Token![:]) && !input.peek2(Token![=])) {
         let near = nearest(&text, PREFIXES).unwrap_or("user");
         let help = format!("did you mean `{near}:{name}`?");
         let text = format!("syntax: `{text}` is no prefix of a key; help: {help}");

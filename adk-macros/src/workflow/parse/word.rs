@@ -3,11 +3,12 @@
 use super::super::names::{is_type, nearest};
 use super::Parser;
 use super::block::at_brackets;
+use super::run::ends_step;
 use super::skip::at_end;
 use proc_macro2::TokenTree;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Ident, Lit, Token, token};
+use syn::{Ident, Lit, Path, Token, token};
 
 pub(super) const BLOCKS: &[&str] = &["sequence", "parallel", "loop", "match", "each"];
 
@@ -77,6 +78,19 @@ pub(super) fn opens(input: ParseStream<'_>) -> syn::Result<Option<(Ident, bool)>
         },
     };
     Ok(is_block.then_some((word, is_known)))
+}
+
+/// `run writer`, as other languages have it: the word that is too much.
+pub(super) fn verb(input: ParseStream<'_>) -> Option<Ident> {
+    const VERBS: [&str; 8] = ["run", "call", "do", "exec", "execute", "invoke", "start", "step"];
+    let ahead = input.fork();
+    let word = ahead.call(Ident::parse_any).ok()?;
+    // `step::run` is a path that begins so.
+    if ahead.peek(Token![::]) {
+        return None;
+    }
+    ahead.parse::<Path>().ok()?;
+    (VERBS.iter().any(|verb| word == verb) && ends_step(&ahead)).then_some(word)
 }
 
 /// `berak outer`, `awiat approved: bool`: a word that is none of the language, and the one that may stand there.

@@ -120,6 +120,34 @@ fn one_mistake_is_one_message() {
         ("W() { do < a; b > while x > 3; d }", "syntax", 0, 1),
         ("W() { match x < #[cfg(x)] A => a, B => b > d }", "syntax", 0, 3),
         ("W() { match x < A => a, /** no */ B => b > d }", "syntax", 0, 3),
+        // what compares
+        ("W() { match x < < 10 => a, _ => b > d }", "syntax", 0, 3),
+        ("W() { match x < > 10 => a, _ => b > d }", "syntax", 0, 3),
+        ("W() { match x < <= 10 => a, == 12 => (), _ => b > d }", "syntax syntax", 0, 3),
+        ("W() { match x > 10 < 0..=10 => a, _ => b > d }", "syntax", 0, 1),
+        ("W() { match x < 10 < true => a, _ => b > d }", "syntax", 0, 1),
+        ("W() { match x + 1 < 0..=10 => a, _ => b > d }", "syntax", 0, 1),
+        ("W() { match x (0..=10 => a, _ => b); d }", "syntax", 0, 1),
+        ("W() { match x < y < true => a, _ => b > }", "syntax", 0, 0),
+        ("W() { x < 10 ? a : b; d }", "syntax", 0, 1),
+        ("W() { loop(max = 2) < a; x > 10 ? a : b > d }", "syntax", 0, 2),
+        ("W() { x ? a : b; d }", "syntax", 0, 1),
+        ("W() { if x < a > else < b >, > d }", "syntax", 0, 1),
+        // the `>` of a block inside
+        ("W() { loop(max = 2) < loop(max = 3) < a; b c > d; e }", "syntax", 0, 5),
+        ("W() { loop(max = 2) < a b > loop(max = 3) < c; d }", "syntax syntax", 0, 4),
+        // words of others
+        ("W() { run a; b }", "syntax", 0, 2),
+        ("W() { a then b then c; d }", "syntax", 0, 4),
+        ("W() { a -> x::b; d }", "syntax", 0, 3),
+        ("W() { agent a {}, agent b {}, a; b }", "syntax", 2, 2),
+        ("W() { agent a: x: String {} a; b }", "syntax", 1, 2),
+        ("W() { agent final-a {} final-a; b }", "name-invalid", 1, 2),
+        ("W() { a as match-a; b }", "name-invalid", 0, 2),
+        ("W() { my-loop: loop(max = 2) < a > b }", "name-invalid", 0, 2),
+        ("W() { each x in 0..3 < a > d }", "syntax", 0, 1),
+        ("W() { each x in xs[0] < a > d }", "syntax", 0, 1),
+        ("W() { let x: u8 := 1; a }", "syntax", 0, 1),
         // each
         ("W() { each in items < a > d }", "syntax", 0, 1),
         ("W() { each < a > d }", "syntax", 0, 1),
@@ -353,6 +381,13 @@ fn one_mistake_is_one_message() {
         expected.push(((checks, agents, steps), text));
     }
     assert_eq!(all, expected);
+}
+
+#[test]
+fn a_word_of_others_may_be_the_name_of_an_agent() {
+    for text in ["W() { agent run {} run; b }", "W() { run; then as call; step::go }"] {
+        assert_eq!(checks(text).0, [""; 0], "{text}");
+    }
 }
 
 #[test]

@@ -113,20 +113,25 @@ const fn ending<'a>(meta: &AgentMeta<'a>, deepest: usize) -> Option<&'a AgentMet
 }
 
 /// A renaming of a key that the agent does not read.
-pub(super) const fn no_such_read(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
+pub(super) const fn no_such_read(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, from: &str) {
     m.push("field-unknown: ");
     who(m, spec, fault.at);
     m.all(&[" reads no key `", fault.key, "` that could be renamed"]);
     let StepKind::Agent { meta, .. } = spec.steps[fault.at].kind else { return };
-    let mut closest = Closest::to(fault.key);
+    let (mut closest, mut is_turned) = (Closest::to(fault.key), false);
     let mut all = Effects::of(meta, Renames::NONE);
     while let Some(effect) = all.next() {
         if is_read(&effect.act) {
             closest.show(effect.key);
+            is_turned = is_turned || same(effect.key, from);
         }
     }
     if !closest.found().is_empty() {
         return m.all(&["; help: did you mean `", closest.found(), "`?"]);
+    }
+    if is_turned {
+        let key = fault.key;
+        return m.all(&["; help: the key of the definition stands first: write `", from, " = ", key, "`"]);
     }
     let (mut count, mut nth) = (0, 0);
     let mut all = Effects::of(meta, Renames::NONE);

@@ -63,6 +63,10 @@ pub(super) const fn unwritten(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_
             "\", VALUE)`",
         ]);
         if_absent(m, spec, fault, reader);
+    } else if let Some(silent) = silent(spec, at) {
+        m.push("; help: if ");
+        who(m, spec, silent);
+        m.all(&[" writes it, say so on its `impl Agent`, `#[agent(writes(", key, ": TYPE))]`"]);
     } else if has_prefix(key) {
         m.all(&["; help: declare it, `state ", key, ": TYPE;`"]);
         if_absent(m, spec, fault, reader);
@@ -198,6 +202,23 @@ const fn idle_item<'a>(spec: &Spec<'a>, at: usize, key: &str, near: &str) -> Opt
                 i += 1;
             }
             return Some(item);
+        }
+    }
+    None
+}
+
+/// An agent before a step that is written by hand and says of no key that it reads or writes it.
+const fn silent(spec: &Spec<'_>, at: usize) -> Option<usize> {
+    let mut i = if at < spec.steps.len() { at } else { 0 };
+    while i > 0 {
+        i -= 1;
+        if let StepKind::Agent { meta, .. } = spec.steps[i].kind
+            && matches!(meta.kind, AgentKind::Custom)
+            && matches!((meta.reads, meta.writes), ([], []))
+            && !meta.unknown
+            && !apart(spec, i, at)
+        {
+            return Some(i);
         }
     }
     None

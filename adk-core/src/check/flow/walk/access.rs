@@ -52,14 +52,30 @@ impl<'a> Walk<'_, 'a> {
             d -= 1;
             if matches!(self.blocks[d].kind, Kind::Parallel) {
                 if self.sets.has(set_of(d, WROTE), key) {
-                    let flaw = Flaw::Race { parallel: self.blocks[d].at, writes: false, reader };
-                    self.fault(at, part, name, flaw);
+                    self.race(at, part, name, self.blocks[d].at, Some(reader));
                     return true;
                 }
                 self.sets.add(set_of(d, READING), key);
             }
         }
         false
+    }
+
+    /// What a sibling writes or reads besides: a key that is read, or one that is written.
+    const fn race(
+        &mut self,
+        at: usize,
+        part: Part,
+        name: &'a str,
+        parallel: usize,
+        reader: Option<Reader<'a>>,
+    ) {
+        let flaw = match reader {
+            _ if self.is_twin(at, name, parallel) => Flaw::Twin,
+            Some(reader) => Flaw::Race { parallel, writes: false, reader },
+            None => Flaw::Race { parallel, writes: true, reader: Reader::Inside },
+        };
+        self.fault(at, part, name, flaw);
     }
 
     pub(super) const fn unwritten(
@@ -111,9 +127,7 @@ impl<'a> Walk<'_, 'a> {
             d -= 1;
             if matches!(self.blocks[d].kind, Kind::Parallel) {
                 if self.sets.has(set_of(d, WROTE), key) || self.sets.has(set_of(d, READ), key) {
-                    let flaw =
-                        Flaw::Race { parallel: self.blocks[d].at, writes: true, reader: Reader::Inside };
-                    self.fault(at, Part::Name, name, flaw);
+                    self.race(at, Part::Name, name, self.blocks[d].at, None);
                 }
                 self.sets.add(set_of(d, WRITING), key);
             }

@@ -224,9 +224,9 @@ impl<'a> Walk<'_, 'a> {
         while i < renames.reads.len() {
             let is_used = if i < 64 { used >> i & 1 == 1 } else { is_read(meta, renames, i) };
             if !is_used {
-                let key = renames.reads[i].0;
-                let fault = Fault::new(at, Part::Renamed(i), key, Flaw::NoSuchRead);
-                match self.meant(at, key) {
+                let (key, from) = renames.reads[i];
+                let fault = Fault::new(at, Part::Renamed(i), key, Flaw::NoSuchRead { from });
+                match self.meant(at, key, from) {
                     Some(missing) => self.faults[missing] = fault,
                     None => self.push(fault),
                 }
@@ -253,14 +253,15 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// The key that a step misses because its renaming is spelled wrong: one mistake, one message.
-    pub(super) const fn meant(&self, at: usize, renamed: &str) -> Option<usize> {
+    /// The key that a step misses because its renaming is spelled wrong or the wrong way round: one mistake, one message.
+    pub(super) const fn meant(&self, at: usize, renamed: &str, from: &str) -> Option<usize> {
         let mut i = self.found;
         while i > 0 && self.faults[i - 1].at == at {
             i -= 1;
             let Fault { key, part, flaw, .. } = self.faults[i];
             let is_missing = matches!(flaw, Flaw::Unwritten { .. }) && matches!(part, Part::Name);
-            if is_missing && distance(renamed, key).is_some() {
+            let is_turned = same(from, key) && !self.spec.all;
+            if is_missing && (is_turned || distance(renamed, key).is_some()) {
                 return Some(i);
             }
         }

@@ -38,6 +38,20 @@ impl<'a> Walk<'_, 'a> {
         false
     }
 
+    /// Whether the other step of a race is one of the same name: of these it is told that they are two.
+    pub(super) const fn is_twin(&self, at: usize, key: &str, parallel: usize) -> bool {
+        if self.spec.all {
+            return false;
+        }
+        match describe::sibling(&self.spec, parallel, at, key, true) {
+            Some(other) => {
+                !self.spec.steps[at].name.is_empty()
+                    && same(self.spec.steps[at].name, self.spec.steps[other].name)
+            }
+            None => false,
+        }
+    }
+
     /// Where a key is written that is read at a step.
     pub(super) const fn written(&self, at: usize, writer: Option<usize>) -> Written {
         let Some(writer) = writer else { return Written::Nowhere };
