@@ -69,6 +69,10 @@ struct Parser {
     commas: bool,
     /// We are in the parentheses of a block, of which it is told that they should be `< >`.
     in_parens: bool,
+    /// The `>` of a block is missing, or one is too many.
+    misnested: bool,
+    /// We are in a block that is an arm of a `match`, or in one inside of it.
+    in_arm: bool,
     /// Something that may have declared a key could not be read.
     partial: bool,
     /// How many items were refused that may have been meant to declare a key.
@@ -103,11 +107,12 @@ pub(super) fn workflow(input: TokenStream) -> (Workflow, Report) {
         partial: false,
         displaced: 0,
         torn: false,
+        misnested: false,
     };
     parser.whole(input, |parser, input| parser.workflow(input, &mut tree));
     tree.items = parser.items;
     tree.mentions = parser.mentions;
-    (tree.partial, tree.displaced) = (parser.partial, parser.displaced);
+    (tree.partial, tree.displaced, tree.misnested) = (parser.partial, parser.displaced, parser.misnested);
     (tree, parser.report)
 }
 

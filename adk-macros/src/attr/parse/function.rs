@@ -84,10 +84,36 @@ pub(crate) fn unread(item: TokenStream) -> TokenStream {
         TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
             Group::new(Delimiter::Brace, quote::quote!(loop {})).into()
         }
+        // rustc takes no docs on parameters, which are those of a tool.
+        TokenTree::Group(group)
+            if group.delimiter() == Delimiter::Parenthesis
+                && group
+                    .stream()
+                    .into_iter()
+                    .any(|token| matches!(token, TokenTree::Punct(hash) if hash.as_char() == '#')) =>
+        {
+            let mut plain = Group::new(Delimiter::Parenthesis, undocumented(group.stream()));
+            plain.set_span(group.span());
+            plain.into()
+        }
         token => token,
     });
     let tokens: TokenStream = tokens.collect();
     quote::quote!(#[allow(unused)] #tokens)
+}
+
+/// Parameters without their docs.
+fn undocumented(parameters: TokenStream) -> TokenStream {
+    let mut tokens = parameters.into_iter().peekable();
+    let mut kept = TokenStream::new();
+    while let Some(token) = tokens.next() {
+        let is_hash = matches!(&token, TokenTree::Punct(hash) if hash.as_char() == '#');
+        let is_doc = |next: &TokenTree| matches!(next, TokenTree::Group(group) if matches!(group.stream().into_iter().next(), Some(TokenTree::Ident(name)) if name == "doc"));
+        if !(is_hash && tokens.next_if(is_doc).is_some()) {
+            kept.extend([token]);
+        }
+    }
+    kept
 }
 
 /// The item with its body as it was written: of a `$body:block` a `macro_rules!` makes a group around it that has no brackets.

@@ -207,6 +207,8 @@ impl Lower<'_> {
     fn block(&self, i: usize, step: &Step<'_>, block: &Block, items: &mut TokenStream) -> TokenStream {
         match &block.kind {
             BlockKind::Sequence => quote!(Sequence),
+            // What stands in it, and what behind it, is not known.
+            BlockKind::Parallel { .. } if self.tree.misnested => quote!(Sequence),
             BlockKind::Parallel { max_concurrency } => {
                 let most = self.limit(i, step, max_concurrency.as_ref(), quote!(max_concurrency), items);
                 quote!(Parallel { max_concurrency: #most })

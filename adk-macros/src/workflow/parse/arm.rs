@@ -7,8 +7,9 @@ use super::expect::{self, expected};
 use super::step::Closing;
 use super::{Parser, skip};
 use proc_macro2::{TokenStream, TokenTree};
+use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
-use syn::{Expr, Ident, Pat, Token, token};
+use syn::{Expr, Ident, Lit, Pat, Token, token};
 
 const EXAMPLE: &str = "as in `Severity::High => page`";
 
@@ -88,6 +89,7 @@ impl Parser {
                     self.report.parse(error);
                 }
                 is_told |= behind_semicolon;
+                self.lost |= behind_semicolon;
                 match choice.arms.last_mut().filter(|_| behind_semicolon) {
                     // A second step of the arm.
                     Some(arm) => arm.add_unread(span),
@@ -130,8 +132,17 @@ impl Parser {
     fn arm(&mut self, input: ParseStream<'_>, behind_semicolon: bool) -> syn::Result<Arm> {
         let attrs = self.node_docs(input);
         self.idle(&attrs);
+        self.foreign_word(input);
         let pattern = self.pattern(input)?;
-        let guard = match input.peek(Token![if]) {
+        let is_other = is_word(input, &["where", "when", "and"]) && skip::arrow_follows(input);
+        if is_other {
+            let word = input.fork().call(Ident::parse_any)?;
+            let text = format!(
+                "syntax: a condition on an arm begins with `if`; help: write `if` instead of `{word}`"
+            );
+            self.report.at(word.span(), text);
+        }
+        let guard = match is_other || input.peek(Token![if]) {
             true => Some(guard(input)?),
             false => None,
         };
@@ -149,6 +160,15 @@ impl Parser {
         }
         input.parse::<Token![=>]>()?;
         Ok(Arm { pattern, guard, node: self.arm_step(input)? })
+    }
+
+    /// `case` before a pattern, as other languages have it.
+    fn foreign_word(&mut self, input: ParseStream<'_>) {
+        if is_word(input, &["case"]) && (input.peek2(Ident) || input.peek2(Lit)) {
+            let text = "syntax: no `case` stands before a pattern; help: remove it";
+            self.report.at(input.span(), text);
+            let _ = input.parse::<Ident>();
+        }
     }
 
     fn pattern(&mut self, input: ParseStream<'_>) -> syn::Result<Pat> {
@@ -204,8 +224,25 @@ impl Parser {
             self.report.at(span, text);
             return Ok(Some(Node::Unread(span)));
         }
-        self.node(input).map(Some)
+        let around = std::mem::replace(&mut self.in_arm, true);
+        let node = self.node(input);
+        self.in_arm = around;
+        node.map(Some)
     }
+
+    /// Whether the next arm begins here: the `>` of the block that is this one is missing.
+    pub(super) fn ends_arm(&self, input: ParseStream<'_>, closing: Closing) -> bool {
+        let ahead = input.fork();
+        self.in_arm
+            && closing == Closing::Angle
+            && ahead.parse::<Token![,]>().is_ok()
+            && (skip::arm_follows(&ahead) || skip::at_close(&ahead) && !self.closes(input))
+    }
+}
+
+fn is_word(input: ParseStream<'_>, words: &[&str]) -> bool {
+    let word = input.fork().call(Ident::parse_any);
+    word.is_ok_and(|word| words.iter().any(|other| word == other))
 }
 
 /// Whether here is what no pattern can be.
@@ -228,14 +265,15 @@ fn begins_step(input: ParseStream<'_>) -> bool {
 
 /// `if n > 3`: what stands before the `=>`, since a `>` in it closes nothing.
 fn guard(input: ParseStream<'_>) -> syn::Result<Expr> {
-    let word = input.parse::<Token![if]>()?;
+    let word = input.call(Ident::parse_any)?;
     let (ahead, mut tokens, mut comma) = (input.fork(), TokenStream::new(), false);
     while !(ahead.is_empty() || ahead.peek(Token![;]) || ahead.peek(Token![=>])) {
         comma |= ahead.peek(Token![,]);
         tokens.extend([ahead.parse::<TokenTree>()?]);
     }
-    let wrong =
-        || syn::Error::new(word.span, "syntax: expected a condition behind `if`, as in `n if n > 3 => step`");
+    let wrong = || {
+        syn::Error::new(word.span(), "syntax: expected a condition behind `if`, as in `n if n > 3 => step`")
+    };
     let condition = syn::parse2::<Expr>(tokens);
     if ahead.peek(Token![=>]) && (condition.is_ok() || !comma) {
         while !input.peek(Token![=>]) {

@@ -2,9 +2,10 @@
 
 use super::super::ast::{Block, BlockKind, Callback, Node};
 use super::brackets::Brackets;
-use super::compare::compares_step;
+use super::compare::{compares_key, compares_step};
 use super::expect::expected;
 use super::limit::Arguments;
+use super::rename::begins_braced_reads;
 use super::word::{is_generic, opens};
 use super::{Parser, parens, skip};
 use proc_macro2::Span;
@@ -62,13 +63,14 @@ impl Parser {
         let Some((word, is_known)) = opens(input)? else {
             return Ok(Begin::Other);
         };
-        if !is_known && self.declares(&word) {
+        if !is_known && (self.declares(&word) || begins_braced_reads(&behind(input))) {
             return Ok(Begin::Other);
         }
         if !is_known && is_generic(&word, input) {
             return self.generic(input);
         }
-        if !is_known && compares_step(&behind(input)) {
+        let holds_arms = !is_known && holds_arms(&behind(input));
+        if !is_known && !holds_arms && compares_step(&behind(input)) {
             let word = input.call(Ident::parse_any)?;
             self.compared_step(input, &word.into());
             return Ok(Begin::Unread);
@@ -76,6 +78,11 @@ impl Parser {
         let text = word.to_string();
         let meant = match is_known {
             true => text.as_str(),
+            false if holds_arms => {
+                let text = format!("syntax: `{word}` is not a block; help: did you mean `match`?");
+                self.report.at(word.span(), text);
+                "match"
+            }
             false => match self.meant(&word, input) {
                 Some(meant) => meant,
                 None => {
@@ -138,6 +145,11 @@ impl Parser {
         let kind = match meant {
             "loop" => BlockKind::Loop { max, until },
             "parallel" => BlockKind::Parallel { max_concurrency },
+            // Its key may be among the arguments that it has not.
+            "match" if self.report.len() > faults && at_brackets(input) => {
+                skip::block(input);
+                return Ok(Begin::Unread);
+            }
             "match" => match self.subject(input)? {
                 Some(choice) => BlockKind::Match(choice),
                 None => return Ok(Begin::Unread),
@@ -177,6 +189,11 @@ impl Parser {
             );
             self.report.at(hook.span(), text);
         }
+        if input.peek(Token![;]) && input.peek2(Token![<]) {
+            self.report
+                .at(input.span(), "syntax: no `;` stands between a block and its steps; help: remove it");
+            input.parse::<Token![;]>()?;
+        }
         // A `match` has told of it.
         if !at_brackets(input) && !matches!(kind, BlockKind::Match(_)) {
             // Arguments that end too early end the block as well.
@@ -204,13 +221,7 @@ impl Parser {
             // What follows may not have been written yet.
             match kind {
                 BlockKind::Match(choice) => choice.unread(open),
-                _ => {
-                    nodes.push(Node::Unread(open));
-                    // What stands in it may have been to stand behind it.
-                    if matches!(kind, BlockKind::Parallel { .. }) {
-                        *kind = BlockKind::Sequence;
-                    }
-                }
+                _ => nodes.push(Node::Unread(open)),
             }
         }
         if is_empty {
@@ -233,6 +244,14 @@ impl Parser {
 /// Whether the brackets of a block begin here.
 pub(super) fn at_brackets(input: ParseStream<'_>) -> bool {
     input.peek(Token![<]) && !input.peek(Token![<-]) || input.peek(token::Brace)
+}
+
+/// `severity < Severity::High => page, ... >`, behind whatever word.
+fn holds_arms(input: ParseStream<'_>) -> bool {
+    input.peek(Ident) && input.peek2(Token![<]) && {
+        let ahead = behind(input);
+        !compares_key(&ahead) && skip::arrow_inside(&behind(&ahead))
+    }
 }
 
 /// What stands behind the next token.

@@ -69,7 +69,7 @@ impl Parser {
             if skip::at_close(input) {
                 input.parse::<Token![>]>()?;
             } else {
-                (is_torn, self.partial) = (true, true);
+                (is_torn, self.partial, self.misnested) = (true, true, true);
                 if !std::mem::replace(&mut self.unclosed, true) {
                     let text =
                         "syntax: this `<` is never closed; help: write `>` after the last step of the block";

@@ -2,14 +2,25 @@
 
 use super::super::ast::Callback;
 use super::Parser;
+use proc_macro2::TokenTree;
 use quote::quote;
 use syn::parse::ParseStream;
-use syn::{Expr, ExprClosure, Ident, Stmt, token};
+use syn::{Expr, ExprClosure, Ident, Stmt, Token, token};
 
 impl Parser {
     /// A callback, or a list of callbacks.
     pub(super) fn callbacks(&mut self, input: ParseStream<'_>, hook: &Ident) -> syn::Result<Vec<Callback>> {
         let name = hook.to_string();
+        let lambda = input.fork().parse::<Ident>().is_ok_and(|word| word == "lambda");
+        if lambda && !input.peek2(Token![,]) && !input.peek2(Token![::]) {
+            let text =
+                format!("syntax: a closure has its parameters in `| |`; help: write `{name}: |cx| ...`");
+            let error = syn::Error::new(input.span(), text);
+            while !input.is_empty() && !input.peek(Token![:]) {
+                input.parse::<TokenTree>()?;
+            }
+            return Err(error);
+        }
         let mut all = Vec::new();
         match input.peek(token::Bracket) {
             true => {

@@ -69,7 +69,13 @@ impl Parser {
             if word.is_none() {
                 input.parse::<kw::state>()?;
             }
-            let typed = Typed { attrs, ..self.typed(input)? };
+            let faults = self.report.len();
+            let typed = self.typed(input);
+            if lacking.is_some() {
+                // It may be no key at all.
+                self.report.shorten(faults);
+            }
+            let typed = Typed { attrs, ..typed? };
             if input.peek(Token![=]) {
                 let key = typed.key.text();
                 let text = format!(
@@ -200,6 +206,7 @@ impl Parser {
             self.items.agents.push(Decl { attrs, vis, name, kind });
             return self.end_of_item(input);
         }
+        let output = self.foreign_list(input, output);
         if !input.peek(token::Brace) {
             let what = match (&reads, &output) {
                 (Some(_), _) => {
@@ -236,10 +243,33 @@ impl Parser {
         let body;
         syn::braced!(body in input);
         let faults = self.unread();
-        let fields: Box<Fields> = Box::new(self.fields(&body));
+        let mut fields: Box<Fields> = Box::new(self.fields(&body));
+        fields.vague |= arrow && output.is_none();
         self.of_fields += self.unread() - faults;
         self.items.agents.push(Decl { attrs, vis, name, kind: DeclKind::Llm { output, fields } });
         Ok(())
+    }
+
+    /// `String[]` and `list[str]`, as other languages have it: a key of which the type is not known.
+    fn foreign_list(&mut self, input: ParseStream<'_>, output: Option<Box<Typed>>) -> Option<Box<Typed>> {
+        let Some(typed) = output.as_ref().filter(|_| input.peek(token::Bracket) && input.peek2(token::Brace))
+        else {
+            return output;
+        };
+        let element = input.parse::<Group>().map(|group| group.stream().to_string()).unwrap_or_default();
+        let shown = match element.as_str() {
+            "" => type_text(&typed.ty),
+            "str" => "String".to_owned(),
+            _ => element,
+        };
+        let text = format!(
+            "syntax: the type of a list is written `Vec<{shown}>`; help: write `{}: Vec<{shown}>`",
+            typed.key.text()
+        );
+        let fault = syn::Error::new_spanned(&typed.ty, text);
+        let ty = super::types::mistaken(&fault);
+        self.report.parse(fault);
+        output.map(|typed| Box::new(Typed { ty, ..*typed }))
     }
 
     /// An agent whose type is none: it is declared all the same, so that nothing more is said of the steps that run it.

@@ -105,6 +105,7 @@ impl Parser {
 
     /// A `>` where no `<` is open.
     pub(super) fn stray_close(&mut self, input: ParseStream<'_>) {
+        self.misnested = true;
         if !self.lost {
             self.report.at(input.span(), "syntax: this `>` closes nothing; help: remove it");
         }
@@ -130,7 +131,7 @@ impl Parser {
             let text = "syntax: expected `;` between two steps, found `>>`";
             self.separated(syn::Error::new(input.span(), text));
             let _ = input.parse::<Token![>>]>();
-        } else if needed && !input.is_empty() && !skip::at_close(input) {
+        } else if needed && !input.is_empty() && !skip::at_close(input) && !self.ends_arm(input, closing) {
             let error = expected(input, "`;` between two steps");
             // The `>` of a `=>` that no arm can have begun closes the block.
             if closing == Closing::Angle && skip::is_torn(input) {

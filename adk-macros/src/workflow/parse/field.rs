@@ -13,6 +13,17 @@ use syn::parse::ParseStream;
 use syn::spanned::Spanned as _;
 use syn::{Expr, ExprLit, Lit, LitBool, LitStr, Path, Token, UnOp, token};
 
+/// Whether the instruction is the `f` of `f"..."`, which is one token to nobody but the lexer.
+fn has_prefix(fields: &Fields, input: ParseStream<'_>) -> bool {
+    let Some(Expr::Path(prefix)) = fields.instruction.as_ref().filter(|_| input.peek(LitStr)) else {
+        return false;
+    };
+    proc_macro::is_available() && {
+        let (end, start) = (prefix.span().unwrap().end(), input.span().unwrap().start());
+        (end.line(), end.column()) == (start.line(), start.column())
+    }
+}
+
 impl Parser {
     pub(super) fn fields(&mut self, input: ParseStream<'_>) -> Fields {
         let mut fields = Fields::default();
@@ -23,6 +34,11 @@ impl Parser {
             let result = self.field(input, &mut fields, &mut seen).and_then(|()| {
                 match input.is_empty() || input.peek(Token![,]) {
                     true => Ok(()),
+                    // Of `f"..."` rustc says that there is no such prefix.
+                    false if has_prefix(&fields, input) => {
+                        fields.instruction = Some(input.parse()?);
+                        Ok(())
+                    }
                     false => Err(expected(input, "`,` between two fields")),
                 }
             });
@@ -79,6 +95,10 @@ impl Parser {
         input.parse::<Token![:]>()?;
         if !FIELDS.contains(&name.as_str()) {
             self.report.parse(unknown(&word));
+            // The parameters of a closure have commas between them.
+            if input.peek(Token![|]) && input.fork().parse::<Expr>().is_ok() {
+                input.parse::<Expr>()?;
+            }
             rest(input);
             return Ok(());
         }

@@ -48,6 +48,7 @@ impl Parser {
         if input.peek(Token![<]) {
             let text = "syntax: a workflow has no generic parameters; help: write it for the types that it is used with";
             self.report.at(input.span(), text);
+            self.partial = true;
             skip::block(input);
         }
         if input.peek(token::Paren) {
@@ -187,6 +188,12 @@ impl Parser {
                 self.mended += 1;
                 continue;
             }
+            if read.is_ok() && list.peek(Token![;]) {
+                self.report.parse(expected(list, "`,`"));
+                self.mended += 1;
+                let _ = list.parse::<Token![;]>();
+                continue;
+            }
             let result = read.and_then(|()| match list.is_empty() || list.peek(Token![,]) {
                 true => Ok(()),
                 false => Err(expected(list, "`,`")),
@@ -209,6 +216,9 @@ impl Parser {
 
     /// `KEY: TYPE`, with docs.
     pub(super) fn typed(&mut self, input: ParseStream<'_>) -> syn::Result<Typed> {
+        if let Some(typed) = self.swapped(input) {
+            return Ok(typed);
+        }
         let (typed, fault) = expect::typed(input).map_err(|unread| {
             self.untyped = unread.typed.map(|typed| *typed);
             unread.fault
@@ -218,6 +228,27 @@ impl Parser {
             self.mended += 1;
         }
         Ok(typed)
+    }
+
+    /// `String mail`, as other languages have it.
+    fn swapped(&mut self, input: ParseStream<'_>) -> Option<Typed> {
+        let ahead = input.fork();
+        let first = ahead.fork().parse::<Ident>().ok()?;
+        let ty = ahead.parse::<syn::Type>().ok().filter(|_| types::is_named(&first.to_string()))?;
+        let name = ahead.parse::<Ident>().ok()?;
+        let ends = ahead.is_empty() || ahead.peek(Token![,]) || ahead.peek(token::Brace);
+        let is_value = ahead.peek(Token![=]) && !ahead.peek(Token![==]);
+        if !(ends || is_value) {
+            return None;
+        }
+        let shown = super::super::names::type_text(&ty);
+        let text = format!("syntax: a key stands before its type; help: write `{name}: {shown}`");
+        self.report.at(first.span(), text);
+        self.mended += 1;
+        while input.cursor() != ahead.cursor() {
+            input.parse::<proc_macro2::TokenTree>().ok()?;
+        }
+        Some(Typed { attrs: Vec::new(), key: super::super::ast::Key { prefix: None, name }, ty })
     }
 
     /// `->`, or what is told to stand in its place.

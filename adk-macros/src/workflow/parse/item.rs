@@ -79,7 +79,7 @@ fn names_block(input: ParseStream<'_>) -> bool {
 fn elsewhere(word: &str) -> Option<&'static str> {
     match word {
         "var" | "val" | "key" => Some("let"),
-        "llm_agent" | "LlmAgent" | "llm" | "node" | "task" => Some("agent"),
+        "llm_agent" | "LlmAgent" | "llm" | "node" | "task" | "def" | "function" | "func" => Some("agent"),
         _ => None,
     }
 }

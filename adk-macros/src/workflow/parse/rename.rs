@@ -1,14 +1,16 @@
 //! The keys of an instance: `critic(draft = essay) as second -> essay_criticism`.
 
 use super::super::ast::{Key, Run};
-use super::super::names::path_text;
+use super::super::names::{is_type, last, path_text, plain};
 use super::Parser;
 use super::expect;
 use super::limit::rest;
+use super::run::ends_step;
 use super::skip;
+use proc_macro2::{TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Ident, Lit, Path, Token, Type, token};
+use syn::{Ident, Lit, Path, PathSegment, Token, Type, token};
 
 /// The parts of an instance, in the order in which they are written.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
@@ -19,12 +21,36 @@ enum Part {
     Writes,
 }
 
+/// `Research::default()`: the type alone.
+fn constructor(path: &mut Path) {
+    let is_type = |segment: &&PathSegment| is_type(&segment.ident);
+    let of_type = path.segments.iter().rev().nth(1).filter(is_type).is_some();
+    if of_type && path.segments.last().is_some_and(|last| last.ident == "default" || last.ident == "new") {
+        path.segments.pop();
+        path.segments.pop_punct();
+    }
+}
+
+/// Whether `{ draft = essay }` stands here.
+pub(super) fn begins_braced_reads(input: ParseStream<'_>) -> bool {
+    fn inside(input: ParseStream<'_>) -> syn::Result<bool> {
+        let list;
+        syn::braced!(list in input);
+        let is_renaming =
+            list.peek(Ident) && list.peek2(Token![=]) && !list.peek2(Token![==]) && !list.peek2(Token![=>]);
+        let is_end = |token: TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ';');
+        Ok(!list.parse::<TokenStream>()?.into_iter().any(is_end) && is_renaming)
+    }
+    inside(&input.fork()).unwrap_or(false)
+}
+
 impl Parser {
     /// What follows the path of an agent.
     pub(super) fn instance(&mut self, input: ParseStream<'_>, path: Path) -> syn::Result<Run> {
         let mut run = Run { path, reads: Vec::new(), alias: None, writes: Vec::new(), vague: false };
         let (mut last, mut seen) = (Part::Path, Vec::new());
         loop {
+            self.before_part(input, &mut run);
             let part = if input.peek(token::Paren) {
                 Part::Reads
             } else if input.peek(Token![as]) {
@@ -55,12 +81,57 @@ impl Parser {
         }
     }
 
+    /// What people write before a part of an instance that does not belong there.
+    fn before_part(&mut self, input: ParseStream<'_>, run: &mut Run) {
+        if input.peek(Token![,]) && input.peek2(Token![->]) {
+            self.report.at(input.span(), "syntax: no `,` stands before the `->` of a step; help: remove it");
+            let _ = input.parse::<Token![,]>();
+        }
+        let Ok(word) = input.fork().parse::<Ident>() else { return };
+        let is_as = word.to_string().eq_ignore_ascii_case("as") && input.peek2(Ident);
+        let agent = last(&run.path).map(plain).unwrap_or_default();
+        let named = plain(&word);
+        // `critic second_critic`, where `critic` is a step already.
+        let lacks_as = || {
+            let is_second = run.path.get_ident().is_some_and(|_| self.ran.contains(&agent));
+            let ahead = input.fork();
+            let _ = ahead.parse::<Ident>();
+            let ends = ends_step(&ahead) || ahead.peek(Token![,]) || ahead.peek(Token![->]);
+            is_second && ends && named != agent && named.contains(&agent) && !self.declares(&word)
+        };
+        if run.alias.is_some() || !(is_as || lacks_as()) {
+            return;
+        }
+        let help = match is_as {
+            true => format!("write `as` instead of `{word}`"),
+            false => format!("write `{agent} as {named}`"),
+        };
+        self.report
+            .at(word.span(), format!("syntax: the name of an instance stands behind `as`; help: {help}"));
+        if is_as {
+            let _ = input.parse::<Ident>();
+        }
+        run.alias = input.parse().ok();
+    }
+
+    /// `critic { draft = essay }`: renamed keys in other brackets; whether there were any.
+    pub(super) fn braced_reads(&mut self, input: ParseStream<'_>) -> bool {
+        let is_one = begins_braced_reads(input);
+        if is_one {
+            let text = "syntax: the keys of an instance stand in `( )`; help: write `critic(draft = essay)`";
+            self.report.at(input.span(), text);
+            skip::block(input);
+        }
+        is_one
+    }
+
     /// `(draft = essay, tone = user:tone)`.
     fn reads(&mut self, input: ParseStream<'_>, run: &mut Run) -> syn::Result<()> {
         let span = input.span();
         let list;
         syn::parenthesized!(list in input);
         if list.is_empty() {
+            constructor(&mut run.path);
             let agent = path_text(&run.path);
             let text =
                 format!("syntax: an agent is run by its name alone; help: write `{agent}` without `( )`");

@@ -46,6 +46,7 @@ impl Parser {
             last.ident = self.dashed(input, last.ident.clone())?;
         }
         let span = path.span();
+        let is_vague = self.braced_reads(input);
         if at_brackets(input) {
             let agent = path_text(&path);
             let text = format!(
@@ -58,7 +59,8 @@ impl Parser {
             return Ok(Node::Unread(span));
         }
         let faults = self.report.len();
-        let run = self.instance(input, path)?;
+        let mut run = self.instance(input, path)?;
+        run.vague |= is_vague;
         match self.report.len() > faults && input.peek(Token![.]) {
             // `critic().await` is one mistake.
             true => drop(skip::to(input, &[';'])),

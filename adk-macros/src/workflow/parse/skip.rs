@@ -147,7 +147,7 @@ pub(super) fn to_arms(input: ParseStream<'_>) {
 }
 
 /// Whether a `=>` comes before the next bracket, `;` or `,`.
-fn arm_follows(input: ParseStream<'_>) -> bool {
+pub(super) fn arm_follows(input: ParseStream<'_>) -> bool {
     let ahead = input.fork();
     while !(ahead.is_empty() || at(&ahead, &[';', ',', '<', '>'])) {
         if ahead.peek(Token![=>]) {

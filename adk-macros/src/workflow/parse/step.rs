@@ -37,6 +37,9 @@ impl Parser {
                 self.stray_close(input);
                 continue;
             }
+            if self.ends_arm(input, closing) {
+                break;
+            }
             if self.remark(input) {
                 continue;
             }
@@ -218,6 +221,20 @@ impl Parser {
         let error = expected(input, "a block after its name, such as `loop < ... >`");
         if !input.peek(Ident) {
             return Err(error);
+        }
+        let ahead = input.fork();
+        let _ = ahead.parse::<Ident>();
+        if !(ends_step(&ahead)
+            || ahead.peek(Token![,])
+            || ahead.peek(Token![::])
+            || ahead.peek(Token![->])
+            || ahead.peek(token::Paren) && !ahead.peek2(Token![;]))
+        {
+            // No agent: one message, whatever it is.
+            self.report.parse(error);
+            self.partial = true;
+            skip::step(input);
+            return Ok(Node::Unread(span));
         }
         let text = format!("{error}; help: an agent is named with `as`, as in `critic as {name}`");
         self.report.at(error.span(), text);

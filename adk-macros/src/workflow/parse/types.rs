@@ -40,6 +40,17 @@ pub(super) fn mistaken(fault: &syn::Error) -> Type {
 /// `: TYPE`, behind a key; with a fault where another type was meant for certain, by which reading goes on.
 pub(super) fn of(input: ParseStream<'_>, key: &Key) -> syn::Result<(Type, Option<syn::Error>)> {
     let text = key.text();
+    if input.peek(Token![as]) && input.peek2(Ident) {
+        let ahead = input.fork();
+        let (_, ty) = (ahead.parse::<Token![as]>()?, ahead.parse::<Type>()?);
+        if is_plain(&ty) || ahead.peek(token::Brace) || ahead.peek(Token![,]) {
+            let shown = type_text(&ty);
+            let text = format!("syntax: the type of a key stands behind `:`; help: write `{text}: {shown}`");
+            let fault = syn::Error::new(input.span(), text);
+            input.parse::<Token![as]>()?;
+            return Ok((input.parse()?, Some(fault)));
+        }
+    }
     if !input.peek(Token![:]) || input.peek(Token![::]) {
         if is_named(&text) {
             return Err(syn::Error::new(

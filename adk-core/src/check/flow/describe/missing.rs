@@ -201,7 +201,7 @@ const fn idle_item<'a>(spec: &Spec<'a>, at: usize, key: &str, near: &str) -> Opt
                 }
                 i += 1;
             }
-            return Some(item);
+            return if item.is_empty() { None } else { Some(item) };
         }
     }
     None

@@ -10,10 +10,21 @@ impl<'a> Walk<'_, 'a> {
     /// Whether a key that nothing writes may be the one that a refused write was meant for: each such write is the reason for
     /// one of them. One that is spelled like a key that is written is misspelt.
     pub(super) const fn is_meant(&self, at: usize, key: &'a str) -> bool {
-        if self.spec.all || !describe::nearest(&self.spec, at, key).is_empty() {
+        if self.spec.all {
             return false;
         }
-        let (mut writes, mut keys, mut i) = (self.spec.displaced, 0, 0);
+        let (mut writes, mut keys, mut i) = (0, 0, 0);
+        while i < at && i < self.spec.steps.len() {
+            // What its item is called is not known: the list may be spelled like it.
+            if let StepKind::Each { item, .. } = self.spec.steps[i].kind {
+                writes += (item.is_empty() && self.spec.steps[i].end > at) as usize;
+            }
+            i += 1;
+        }
+        if writes == 0 && !describe::nearest(&self.spec, at, key).is_empty() {
+            return false;
+        }
+        (writes, i) = (writes + self.spec.displaced, 0);
         while i < self.found {
             writes += self.faults[i].flaw.is_of_a_write() as usize;
             keys += matches!(self.faults[i].flaw, Flaw::Quiet { meant: true }) as usize;
