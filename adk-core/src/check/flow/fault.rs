@@ -155,7 +155,7 @@ impl Flaw<'_> {
 
     /// Whether it tells of a write that may have been meant for another key.
     pub(super) const fn is_of_a_write(&self) -> bool {
-        matches!(self, Self::Twin | Self::Race { writes: true, .. } | Self::WrittenAs { .. } | Self::Mixed)
+        matches!(self, Self::Twin | Self::Race { .. } | Self::WrittenAs { .. } | Self::Mixed)
     }
 
     /// Whether it may be mended by declaring another key.

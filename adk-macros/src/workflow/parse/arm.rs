@@ -61,6 +61,11 @@ impl Parser {
         while !input.is_empty() {
             let compared = self.compared_pattern(input);
             choice.whole &= !compared;
+            if is_told && skip::at_close(input) && self.closes_one_more(input) {
+                // That of the steps of an arm whose `<` is missing.
+                let _ = (input.parse::<Token![>]>(), input.parse::<Option<Token![,]>>());
+                continue;
+            }
             if skip::at_close(input) {
                 if closing == Closing::Angle {
                     break;

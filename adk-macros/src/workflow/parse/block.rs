@@ -163,6 +163,17 @@ impl Parser {
         Ok(head(kind, callbacks, vague))
     }
 
+    /// The block whose word has a `:` behind it.
+    pub(super) fn colon_behind_word(&mut self, input: ParseStream<'_>) -> syn::Result<Node> {
+        let word = input.parse::<Ident>()?;
+        input.parse::<Token![:]>()?;
+        let text =
+            format!("syntax: no `:` stands between `{word}` and its steps; help: write `{word} < ... >`");
+        self.report.at(input.span(), text);
+        let head = Head::listed(&word.to_string(), word.span(), Vec::new());
+        self.block(input, Head { steps: None, ..head })
+    }
+
     /// `Keeper<u8>`, a type with arguments as a step.
     fn generic(&mut self, input: ParseStream<'_>) -> syn::Result<Begin> {
         let word = input.parse::<Ident>()?;
@@ -239,6 +250,13 @@ impl Parser {
         block.torn = is_torn;
         Ok(Node::Block(Box::new(block)))
     }
+}
+
+/// Whether `parallel: < ... >` stands here, as fields have it: the word of a block, and no name.
+pub(super) fn has_colon_behind_word(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    let is_word = ahead.parse::<Ident>().is_ok_and(|word| word == "parallel" || word == "sequence");
+    is_word && ahead.parse::<Token![:]>().is_ok() && at_brackets(&ahead)
 }
 
 /// Whether the brackets of a block begin here.

@@ -26,6 +26,11 @@ impl Parser {
         skip::unopened(input) > self.angles
     }
 
+    /// Whether there is one too many, as by a slip, and none in pairs as between steps.
+    pub(super) fn closes_one_more(&self, input: ParseStream<'_>) -> bool {
+        self.angles > 0 && skip::unopened(input) == self.angles + 1
+    }
+
     /// Goes into brackets of either form; `None` where they are too deep and passed over.
     pub(super) fn brackets(
         &mut self,

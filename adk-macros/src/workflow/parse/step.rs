@@ -1,6 +1,6 @@
 //! Lists of steps, and what a step is.
 
-use super::super::ast::{Break, Node};
+use super::super::ast::{BlockKind, Break, Node};
 use super::super::names;
 use super::block::Begin;
 use super::expect::{self, expected};
@@ -62,7 +62,7 @@ impl Parser {
             match read {
                 Ok(node) => {
                     begun |= self.report.len() == faults;
-                    self.lost &= matches!(node, Node::Unread(_));
+                    self.lost &= is_partial(&node);
                     let needs_end = !matches!(node, Node::Block(_) | Node::Unread(_));
                     let again = matches!(&node, Node::Run(run) if input.fork().parse::<Ident>().is_ok_and(|next| run.path.is_ident(&next)));
                     nodes.push(node);
@@ -117,6 +117,9 @@ impl Parser {
             && input.peek2(Token![:])
             && !input.peek2(Token![::])
             && !self.agent_and_colon(input);
+        if named && super::block::has_colon_behind_word(input) {
+            return self.colon_behind_word(input);
+        }
         if named && !input.peek(Token![crate]) || begins_dashed_block(input) {
             let name = match input.peek(Lifetime) {
                 true => self.label(input)?,
@@ -242,6 +245,15 @@ impl Parser {
         let is_type = input.fork().parse::<Ident>().is_ok_and(|word| names::is_type(&word));
         let node = self.run(input)?;
         Ok(if is_type { Node::Unread(span) } else { node })
+    }
+}
+
+/// Whether not all of a step could be read.
+fn is_partial(node: &Node) -> bool {
+    match node {
+        Node::Unread(_) => true,
+        Node::Block(block) => matches!(&block.kind, BlockKind::Match(choice) if !choice.whole),
+        _ => false,
     }
 }
 

@@ -123,6 +123,8 @@ fn one_mistake_is_one_message() {
         ("W() { agent a { before_agent: lambda cx: None, seed: 1 } a }", "syntax", 1, 1),
         ("W() { workflow A; d }", "syntax", 0, 2),
         ("W() { parallel < < a; b > c; d }", "syntax", 0, 4),
+        ("W() { match x < A => a; parallel < b; c > >, B | C => d > e }", "syntax", 0, 3),
+        ("W() { loop(max = 2) < parallel < a; b >> c; break > d }", "syntax", 0, 4),
         ("W() { if x < A => a, _ => () > d }", "syntax", 0, 2),
         ("W() { if x > 3 => a; d }", "syntax", 0, 1),
         ("W() { if x > 3 a; d }", "syntax", 0, 1),

@@ -89,9 +89,23 @@ pub(in crate::check::flow) const fn is_steered(
         if same(told.key, fault.key) && (steers_as(spec, told, fault) || steers_as(spec, fault, told)) {
             return true;
         }
+        if gathers(told, fault) {
+            return true;
+        }
         faults = rest;
     }
     false
+}
+
+/// Whether the first says that a step reads a list, of which it stands in the `each` that makes it, and the second that what this
+/// step writes is one: it was to stand behind the `each`.
+const fn gathers(told: &Fault<'_>, fault: &Fault<'_>) -> bool {
+    let (Flaw::ReadAs { ty, writer: element }, Flaw::ReadAs { writer, .. } | Flaw::WrittenAs { writer, .. }) =
+        (told.flaw, fault.flaw)
+    else {
+        return false;
+    };
+    told.at == writer.at && writer.depth > 0 && element.depth == 0 && is_list(ty)
 }
 
 /// Whether the first says that the key of a block has no type that steers it, and the second says it has one that does.
