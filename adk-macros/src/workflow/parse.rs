@@ -26,6 +26,8 @@ mod run;
 mod rust;
 mod skip;
 mod step;
+mod timeout;
+mod typed;
 mod types;
 mod unknown;
 mod word;

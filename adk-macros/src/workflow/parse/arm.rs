@@ -5,6 +5,7 @@ use super::block::at_brackets;
 use super::compare::compares_key;
 use super::expect::{self, expected};
 use super::step::Closing;
+use super::word::{is_step_keyword, is_word};
 use super::{Parser, skip};
 use proc_macro2::{TokenStream, TokenTree};
 use syn::ext::IdentExt as _;
@@ -28,7 +29,7 @@ impl Parser {
         if is_expression || compares_key(input) {
             let name = key.text();
             let text = match is_expression {
-                true if input.peek(token::Paren) && skip::arrow_within(input) => format!(
+                true if input.peek(token::Paren) && skip::within(input, skip::arrow_follows) => format!(
                     "syntax: the arms of a `match` stand in `< >`; help: write `match {name} < PATTERN => step, _ => () >`"
                 ),
                 true => NO_KEY.to_owned(),
@@ -245,25 +246,13 @@ impl Parser {
     }
 }
 
-fn is_word(input: ParseStream<'_>, words: &[&str]) -> bool {
-    let word = input.fork().call(Ident::parse_any);
-    word.is_ok_and(|word| words.iter().any(|other| word == other))
-}
-
 /// Whether here is what no pattern can be.
 fn begins_step(input: ParseStream<'_>) -> bool {
-    if input.peek(Token![loop])
-        || input.peek(Token![match])
-        || input.peek(Token![break])
-        || input.peek(Token![await])
-    {
-        return true;
-    }
-    let is = |word: &str| input.fork().parse::<Ident>().is_ok_and(|found| found == word);
     let ahead = input.fork();
     let _ = ahead.parse::<Ident>();
-    is("each") && (ahead.peek(Ident) || ahead.peek(token::Paren))
-        || (is("parallel") || is("sequence")) && (at_brackets(&ahead) || ahead.peek(token::Paren))
+    is_step_keyword(input)
+        || is_word(input, &["each"]) && (ahead.peek(Ident) || ahead.peek(token::Paren))
+        || is_word(input, &["parallel", "sequence"]) && (at_brackets(&ahead) || ahead.peek(token::Paren))
         || input.peek(Ident) && (ahead.peek(Token![;]) || ahead.peek(Token![as]))
         || expect::is_doc(input)
 }

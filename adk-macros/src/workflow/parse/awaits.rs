@@ -3,9 +3,9 @@
 use super::super::ast::{Await, Node, Typed};
 use super::super::names::{nearest, type_text};
 use super::expect::{self, expected};
-use super::field::timeout;
 use super::limit::{code_list, rest};
 use super::run::ends_step;
+use super::timeout::timeout;
 use super::{Parser, skip};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;

@@ -6,7 +6,7 @@ use super::compare::{compares_key, compares_step};
 use super::expect::expected;
 use super::limit::Arguments;
 use super::rename::begins_braced_reads;
-use super::word::{is_generic, opens};
+use super::word::{is_generic, is_word, opens};
 use super::{Parser, parens, skip};
 use proc_macro2::Span;
 use syn::ext::IdentExt;
@@ -78,12 +78,7 @@ impl Parser {
         let text = word.to_string();
         let meant = match is_known {
             true => text.as_str(),
-            false if holds_arms => {
-                let text = format!("syntax: `{word}` is not a block; help: did you mean `match`?");
-                self.report.at(word.span(), text);
-                "match"
-            }
-            false => match self.meant(&word, input) {
+            false => match self.meant(&word, input, holds_arms) {
                 Some(meant) => meant,
                 None => {
                     self.lost = true;
@@ -112,26 +107,9 @@ impl Parser {
             let open = input.span();
             let list;
             syn::parenthesized!(list in input);
-            if meant == "each" && list.peek(Ident) && list.peek2(Token![in]) {
+            if let Some(text) = no_arguments(meant, &list, input) {
                 skip::drain(&list);
-                let text = "syntax: the element and its list stand without `( )`; help: write `each item in items < ... >`";
                 self.report.at(open, text);
-                skip::to(input, &[';']);
-                return Ok(Begin::Unread);
-            }
-            if meant == "each" && input.peek(Token![in]) {
-                skip::drain(&list);
-                let text = "syntax: an element has one name, and no pattern; help: write `each item in items < ... >`, and let agents read the parts of `item`";
-                self.report.at(open, text);
-                skip::to(input, &[';']);
-                return Ok(Begin::Unread);
-            }
-            if meant == "match"
-                && at_brackets(input)
-                && !(list.peek(Ident::peek_any) && list.peek2(Token![=]))
-            {
-                skip::drain(&list);
-                self.report.at(open, super::arm::NO_KEY);
                 skip::to(input, &[';']);
                 return Ok(Begin::Unread);
             }
@@ -252,11 +230,25 @@ impl Parser {
     }
 }
 
+/// What is said of parentheses in which the subject of a block stands, and no arguments.
+fn no_arguments(block: &str, list: ParseStream<'_>, behind: ParseStream<'_>) -> Option<&'static str> {
+    let is_argument = list.peek(Ident::peek_any) && list.peek2(Token![=]);
+    match block {
+        "each" if list.peek(Ident) && list.peek2(Token![in]) => Some(
+            "syntax: the element and its list stand without `( )`; help: write `each item in items < ... >`",
+        ),
+        "each" if behind.peek(Token![in]) => Some(
+            "syntax: an element has one name, and no pattern; help: write `each item in items < ... >`, and let agents read the parts of `item`",
+        ),
+        "match" if at_brackets(behind) && !is_argument => Some(super::arm::NO_KEY),
+        _ => None,
+    }
+}
+
 /// Whether `parallel: < ... >` stands here, as fields have it: the word of a block, and no name.
 pub(super) fn has_colon_behind_word(input: ParseStream<'_>) -> bool {
-    let ahead = input.fork();
-    let is_word = ahead.parse::<Ident>().is_ok_and(|word| word == "parallel" || word == "sequence");
-    is_word && ahead.parse::<Token![:]>().is_ok() && at_brackets(&ahead)
+    let ahead = behind(input);
+    is_word(input, &["parallel", "sequence"]) && ahead.parse::<Token![:]>().is_ok() && at_brackets(&ahead)
 }
 
 /// Whether the brackets of a block begin here.

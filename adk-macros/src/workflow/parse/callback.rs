@@ -2,6 +2,7 @@
 
 use super::super::ast::Callback;
 use super::Parser;
+use super::word::is_word;
 use proc_macro2::TokenTree;
 use quote::quote;
 use syn::parse::ParseStream;
@@ -11,8 +12,7 @@ impl Parser {
     /// A callback, or a list of callbacks.
     pub(super) fn callbacks(&mut self, input: ParseStream<'_>, hook: &Ident) -> syn::Result<Vec<Callback>> {
         let name = hook.to_string();
-        let lambda = input.fork().parse::<Ident>().is_ok_and(|word| word == "lambda");
-        if lambda && !input.peek2(Token![,]) && !input.peek2(Token![::]) {
+        if is_word(input, &["lambda"]) && !input.peek2(Token![,]) && !input.peek2(Token![::]) {
             let text =
                 format!("syntax: a closure has its parameters in `| |`; help: write `{name}: |cx| ...`");
             let error = syn::Error::new(input.span(), text);

@@ -26,13 +26,10 @@ pub(super) fn operator(input: ParseStream<'_>) -> Option<&'static str> {
 pub(super) fn compares_key(input: ParseStream<'_>) -> bool {
     let ahead = input.fork();
     match operator(input) {
-        Some("<") => {
+        Some("<" | "<=") => {
             pass(&ahead);
             ahead.parse::<Lit>().is_ok()
                 && (at_brackets(&ahead) || ahead.peek(Token![&&]) || ahead.peek(Token![||]))
-        }
-        Some("<=") => {
-            ahead.parse::<Token![<=]>().is_ok() && ahead.parse::<Lit>().is_ok() && at_brackets(&ahead)
         }
         operator => operator.is_some() || calculates(input),
     }
@@ -61,8 +58,7 @@ pub(super) fn compares_step(input: ParseStream<'_>) -> bool {
 
 /// Passes over the operator.
 fn pass(input: ParseStream<'_>) {
-    let is_joint =
-        input.peek(Token![<=]) || input.peek(Token![>=]) || input.peek(Token![==]) || input.peek(Token![!=]);
+    let is_joint = operator(input).is_some_and(|operator| operator.len() > 1);
     skip::one(input);
     if is_joint {
         let _ = input.parse::<TokenTree>();

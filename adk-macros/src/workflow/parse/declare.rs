@@ -136,19 +136,17 @@ impl Parser {
             let word = input.fork().call(Ident::parse_any);
             self.told.extend(word.map(|word| word.to_string()));
         })?;
-        if input.peek(Token![=]) && input.peek2(token::Brace) {
+        let is_colon = input.peek(Token![:]);
+        if (is_colon || input.peek(Token![=])) && input.peek2(token::Brace) {
+            let (sign, or) = match is_colon {
+                true => (':', format!(", or `agent {name} -> KEY: TYPE {{ ... }}` when it writes a key")),
+                false => ('=', String::new()),
+            };
             let text = format!(
-                "syntax: no `=` stands between an agent and its fields; help: write `agent {name} {{ ... }}`"
+                "syntax: no `{sign}` stands between an agent and its fields; help: write `agent {name} {{ ... }}`{or}"
             );
             self.report.at(input.span(), text);
-            input.parse::<Token![=]>()?;
-        }
-        if input.peek(Token![:]) && input.peek2(token::Brace) {
-            let text = format!(
-                "syntax: no `:` stands between an agent and its fields; help: write `agent {name} {{ ... }}`, or `agent {name} -> KEY: TYPE {{ ... }}` when it writes a key"
-            );
-            self.report.at(input.span(), text);
-            input.parse::<Token![:]>()?;
+            skip::one(input);
         }
         let colon = names_key(input);
         if colon {
@@ -248,28 +246,6 @@ impl Parser {
         self.of_fields += self.unread() - faults;
         self.items.agents.push(Decl { attrs, vis, name, kind: DeclKind::Llm { output, fields } });
         Ok(())
-    }
-
-    /// `String[]` and `list[str]`, as other languages have it: a key of which the type is not known.
-    fn foreign_list(&mut self, input: ParseStream<'_>, output: Option<Box<Typed>>) -> Option<Box<Typed>> {
-        let Some(typed) = output.as_ref().filter(|_| input.peek(token::Bracket) && input.peek2(token::Brace))
-        else {
-            return output;
-        };
-        let element = input.parse::<Group>().map(|group| group.stream().to_string()).unwrap_or_default();
-        let shown = match element.as_str() {
-            "" => type_text(&typed.ty),
-            "str" => "String".to_owned(),
-            _ => element,
-        };
-        let text = format!(
-            "syntax: the type of a list is written `Vec<{shown}>`; help: write `{}: Vec<{shown}>`",
-            typed.key.text()
-        );
-        let fault = syn::Error::new_spanned(&typed.ty, text);
-        let ty = super::types::mistaken(&fault);
-        self.report.parse(fault);
-        output.map(|typed| Box::new(Typed { ty, ..*typed }))
     }
 
     /// An agent whose type is none: it is declared all the same, so that nothing more is said of the steps that run it.

@@ -1,9 +1,9 @@
 //! `each item in items`.
 
 use super::super::ast::Key;
-use super::Parser;
 use super::expect::{self, expected};
-use proc_macro2::{TokenStream, TokenTree};
+use super::{Parser, skip};
+use proc_macro2::TokenTree;
 use syn::parse::ParseStream;
 use syn::{Ident, Lit, LitStr, Token, token};
 
@@ -29,11 +29,13 @@ impl Parser {
             return no_key(input.span());
         }
         let list = expect::key(input, &format!("the key of the list, {example}"), false)?;
+        let is_argument = |list: ParseStream<'_>| list.peek(Ident) && list.peek2(Token![=]);
+        let is_call = input.peek(token::Paren) && !skip::within(input, is_argument);
         if input.peek(Token![.])
             || input.peek(Token![::])
             || input.peek(Token![..])
             || input.peek(token::Bracket)
-            || is_call(input)
+            || is_call
         {
             return no_key(list.name.span());
         }
@@ -44,16 +46,4 @@ impl Parser {
         }
         Ok((item, list))
     }
-}
-
-/// Whether parentheses follow in which no argument of `each` stands.
-fn is_call(input: ParseStream<'_>) -> bool {
-    fn inside(input: ParseStream<'_>) -> syn::Result<bool> {
-        let list;
-        syn::parenthesized!(list in input);
-        let is_argument = list.peek(Ident) && list.peek2(Token![=]);
-        list.parse::<TokenStream>()?;
-        Ok(!is_argument)
-    }
-    inside(&input.fork()).unwrap_or(false)
 }

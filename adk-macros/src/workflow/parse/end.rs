@@ -5,6 +5,7 @@ use super::expect::{self, expected};
 use super::rename::leads_on;
 use super::run::ends_step;
 use super::step::Closing;
+use super::word::{is_step_keyword, is_word};
 use super::{Parser, skip};
 use proc_macro2::{TokenStream, TokenTree};
 use syn::ext::IdentExt;
@@ -150,9 +151,7 @@ impl Parser {
                 return self.report.at(error.span(), text);
             }
             // `writer then critic`.
-            if input.peek2(Ident::peek_any)
-                && input.fork().parse::<Ident>().is_ok_and(|word| word == "then" || word == "and")
-            {
+            if input.peek2(Ident::peek_any) && is_word(input, &["then", "and"]) {
                 let _ = input.parse::<Ident>();
                 return self.separated(error);
             }
@@ -181,13 +180,7 @@ impl Parser {
                 return;
             }
             // A step may begin right here: then only the `;` was missing.
-            let begins = input.peek(Ident)
-                || input.peek(Token![loop])
-                || input.peek(Token![match])
-                || input.peek(Token![break])
-                || input.peek(Token![await])
-                || expect::is_doc(input);
-            if !begins {
+            if !(input.peek(Ident) || is_step_keyword(input) || expect::is_doc(input)) {
                 // What is passed over may have been a step.
                 self.partial = true;
                 skip::step(input);

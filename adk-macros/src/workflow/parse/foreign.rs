@@ -1,7 +1,7 @@
 //! `if score > 3 < critic >` and its like: what another language begins with a word that is none of ours is one thing, and
 //! passed over as one. A `<` or `>` in its condition compares; only what stands around tells it from the brackets of steps.
 
-use super::word::opens_block;
+use super::word::{is_word, opens_block};
 use super::{Parser, skip};
 use proc_macro2::TokenTree;
 use syn::ext::IdentExt;
@@ -95,11 +95,6 @@ impl Parser {
         input.peek(token::Brace)
             || input.peek(Token![<]) && !is_operator && skip::block(&ahead) && self.closes(&ahead)
     }
-}
-
-fn is_word(input: ParseStream<'_>, words: &[&str]) -> bool {
-    let next = input.fork().call(Ident::parse_any);
-    next.is_ok_and(|found| words.iter().any(|word| found == word))
 }
 
 /// Whether an arm ends here, and is the last one or another follows.

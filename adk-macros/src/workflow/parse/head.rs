@@ -1,9 +1,10 @@
 //! `pub NAME(inputs) -> outputs { ... }`.
 
-use super::super::ast::{Input, Node, Typed, Workflow};
+use super::super::ast::{Input, Node, Workflow};
 use super::super::names::nearest;
 use super::bounds::EXAMPLE as BOUNDS;
 use super::expect::{self, expected};
+use super::limit::rest;
 use super::{Parser, skip, types};
 use proc_macro2::Span;
 use quote::ToTokens as _;
@@ -206,49 +207,10 @@ impl Parser {
                 }
                 skip::to(list, &[',']);
                 // A `>` that closes nothing here.
-                while !list.is_empty() && !list.peek(Token![,]) {
-                    let _ = list.parse::<proc_macro2::TokenTree>();
-                }
+                rest(list);
             }
             let _ = list.parse::<Option<Token![,]>>();
         }
-    }
-
-    /// `KEY: TYPE`, with docs.
-    pub(super) fn typed(&mut self, input: ParseStream<'_>) -> syn::Result<Typed> {
-        if let Some(typed) = self.swapped(input) {
-            return Ok(typed);
-        }
-        let (typed, fault) = expect::typed(input).map_err(|unread| {
-            self.untyped = unread.typed.map(|typed| *typed);
-            unread.fault
-        })?;
-        if let Some(fault) = fault {
-            self.report.parse(fault);
-            self.mended += 1;
-        }
-        Ok(typed)
-    }
-
-    /// `String mail`, as other languages have it.
-    fn swapped(&mut self, input: ParseStream<'_>) -> Option<Typed> {
-        let ahead = input.fork();
-        let first = ahead.fork().parse::<Ident>().ok()?;
-        let ty = ahead.parse::<syn::Type>().ok().filter(|_| types::is_named(&first.to_string()))?;
-        let name = ahead.parse::<Ident>().ok()?;
-        let ends = ahead.is_empty() || ahead.peek(Token![,]) || ahead.peek(token::Brace);
-        let is_value = ahead.peek(Token![=]) && !ahead.peek(Token![==]);
-        if !(ends || is_value) {
-            return None;
-        }
-        let shown = super::super::names::type_text(&ty);
-        let text = format!("syntax: a key stands before its type; help: write `{name}: {shown}`");
-        self.report.at(first.span(), text);
-        self.mended += 1;
-        while input.cursor() != ahead.cursor() {
-            input.parse::<proc_macro2::TokenTree>().ok()?;
-        }
-        Some(Typed { attrs: Vec::new(), key: super::super::ast::Key { prefix: None, name }, ty })
     }
 
     /// `->`, or what is told to stand in its place.

@@ -2,6 +2,7 @@
 
 use super::super::ast::{Typed, Workflow};
 use super::super::names::type_text;
+use super::word::is_word;
 use super::{Parser, expect, types};
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::parse::discouraged::Speculative as _;
@@ -111,6 +112,6 @@ fn separator(input: ParseStream<'_>) -> bool {
     }
     let is_mark =
         [input.peek(Token![,]), input.peek(Token![;]), input.peek(Token![+]), input.peek(Token![&])];
-    let is_word = input.peek2(Ident) && input.fork().parse::<Ident>().is_ok_and(|word| word == "and");
-    (is_mark.contains(&true) || is_word) && input.parse::<TokenTree>().is_ok()
+    let is_and = input.peek2(Ident) && is_word(input, &["and"]);
+    (is_mark.contains(&true) || is_and) && input.parse::<TokenTree>().is_ok()
 }

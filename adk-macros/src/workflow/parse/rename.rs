@@ -33,15 +33,13 @@ fn constructor(path: &mut Path) {
 
 /// Whether `{ draft = essay }` stands here.
 pub(super) fn begins_braced_reads(input: ParseStream<'_>) -> bool {
-    fn inside(input: ParseStream<'_>) -> syn::Result<bool> {
-        let list;
-        syn::braced!(list in input);
-        let is_renaming =
+    let is_end = |token: TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ';');
+    let is_renaming = |list: ParseStream<'_>| {
+        let begins =
             list.peek(Ident) && list.peek2(Token![=]) && !list.peek2(Token![==]) && !list.peek2(Token![=>]);
-        let is_end = |token: TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ';');
-        Ok(!list.parse::<TokenStream>()?.into_iter().any(is_end) && is_renaming)
-    }
-    inside(&input.fork()).unwrap_or(false)
+        begins && list.parse::<TokenStream>().is_ok_and(|list| !list.into_iter().any(is_end))
+    };
+    input.peek(token::Brace) && skip::within(input, is_renaming)
 }
 
 impl Parser {

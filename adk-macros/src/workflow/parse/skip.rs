@@ -119,21 +119,21 @@ pub(super) fn arrow_inside(input: ParseStream<'_>) -> bool {
     false
 }
 
-/// Whether an arm stands in the brackets that begin here.
-pub(super) fn arrow_within(input: ParseStream<'_>) -> bool {
+/// Whether brackets begin here, and that holds of what stands in them.
+pub(super) fn within(input: ParseStream<'_>, holds: impl FnOnce(ParseStream<'_>) -> bool) -> bool {
     let Ok(TokenTree::Group(group)) = input.fork().parse::<TokenTree>() else { return false };
-    let within = |input: ParseStream<'_>| {
-        let is_arm = arrow_follows(input);
+    let read = |input: ParseStream<'_>| {
+        let it_holds = holds(input);
         drain(input);
-        Ok(is_arm)
+        Ok(it_holds)
     };
-    within.parse2(group.stream()).unwrap_or(false)
+    read.parse2(group.stream()).unwrap_or(false)
 }
 
 /// Passes over what stands before the arms of a `match`, and over these; without any, to where the step ends.
 pub(super) fn to_arms(input: ParseStream<'_>) {
     while !(input.is_empty() || input.peek(Token![;])) {
-        if input.peek(token::Brace) || arrow_within(input) {
+        if input.peek(token::Brace) || within(input, arrow_follows) {
             return one(input);
         }
         let ahead = input.fork();

@@ -12,6 +12,20 @@ use syn::{Ident, Lit, Path, Token, token};
 
 pub(super) const BLOCKS: &[&str] = &["sequence", "parallel", "loop", "match", "each"];
 
+/// Whether one of these words stands here.
+pub(super) fn is_word(input: ParseStream<'_>, words: &[&str]) -> bool {
+    let next = input.fork().call(Ident::parse_any);
+    next.is_ok_and(|found| words.iter().any(|word| found == word))
+}
+
+/// Whether a keyword stands here that begins a step, and is neither a name nor a pattern.
+pub(super) fn is_step_keyword(input: ParseStream<'_>) -> bool {
+    input.peek(Token![loop])
+        || input.peek(Token![match])
+        || input.peek(Token![break])
+        || input.peek(Token![await])
+}
+
 /// What ADK and Rust call what is a block here.
 fn elsewhere(word: &str) -> Option<&'static str> {
     match word {
@@ -113,11 +127,16 @@ pub(super) fn slip(input: ParseStream<'_>) -> Option<(Ident, &'static str)> {
 
 impl Parser {
     /// Which block a word stands for that is none; says so. `None` where what follows is another language's as well.
-    pub(super) fn meant(&mut self, word: &Ident, input: ParseStream<'_>) -> Option<&'static str> {
+    pub(super) fn meant(
+        &mut self,
+        word: &Ident,
+        input: ParseStream<'_>,
+        holds_arms: bool,
+    ) -> Option<&'static str> {
         let text = word.to_string();
-        let near = near(&text);
+        let near = if holds_arms { Some("match") } else { near(&text) };
         let help = match near {
-            _ if matches!(text.as_str(), "if" | "when" | "unless") => {
+            _ if !holds_arms && matches!(text.as_str(), "if" | "when" | "unless") => {
                 "a choice is written `match approved < true => publish, false => () >`".to_owned()
             }
             Some(near) => format!("did you mean `{near}`?"),
@@ -129,7 +148,7 @@ impl Parser {
         self.report.at(word.span(), format!("syntax: `{text}` is not a block; help: {help}"));
         // `while(good) < critic >` is a loop but for its word.
         let is_loop = || near == Some("loop") && self.at_arguments_and_steps(input);
-        let is_foreign = text == "do" || CONDITIONS.contains(&text.as_str()) && !is_loop();
-        (!is_foreign).then_some(near.unwrap_or("sequence"))
+        let is_foreign = || text == "do" || CONDITIONS.contains(&text.as_str()) && !is_loop();
+        (holds_arms || !is_foreign()).then_some(near.unwrap_or("sequence"))
     }
 }
