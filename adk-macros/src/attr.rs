@@ -11,6 +11,7 @@ mod lent;
 mod lower;
 mod parse;
 mod parts;
+mod refused;
 mod report;
 mod shut;
 mod spelling;
@@ -85,7 +86,7 @@ fn is_type(item: &TokenStream) -> bool {
 /// What is no function, or none that can be read.
 fn unread(item: TokenStream) -> TokenStream {
     match is_type(&item) {
-        true => data::mistaken(item),
+        true => refused::mistaken(item),
         false => lower::unread(item),
     }
 }

@@ -1,16 +1,15 @@
 //! `#[data]`: the derives that a type needs to be an argument, a result or a key.
 
 use super::parts::{self, Copies};
+use super::refused::{self, refused};
 use super::report::Report;
 use super::{borrowed, closed, idle, shut, unsaid};
+use crate::docs;
 use crate::sized::{self, Unsized};
 use crate::twice;
 use crate::workflow::type_text;
-use crate::{bare, docs};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
-use syn::ext::IdentExt as _;
-use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Attribute, Data, DeriveInput, Field, Fields, Path, Token, Type};
@@ -26,7 +25,7 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
         Err(error) => {
             // rustc reads the item before us, and has said what is wrong with a type.
             if super::parse::begins(&item, &["struct", "enum"]) {
-                return mistaken(item);
+                return refused::mistaken(item);
             }
             report.at(error.span(), "this is no type", "put `#[data]` on a `struct` or an `enum`");
             return report.beside(item);
@@ -171,58 +170,6 @@ fn variants(data: &mut syn::DataEnum, report: &mut Report) -> bool {
     data.variants.len() < before
 }
 
-/// A type that is nothing but the error that says why: rustc, which reads it as it was written, would say more of it and of its uses.
-/// To editors it is what it was.
-fn refused(input: &DeriveInput, item: TokenStream, report: Report) -> TokenStream {
-    if !input.generics.params.is_empty() || !crate::facade::is_compiled() {
-        return report.beside(item);
-    }
-    let (vis, name, private) = (&input.vis, &input.ident, crate::facade::private());
-    let conditions = input.attrs.iter().filter(|attr| attr.path().is_ident("cfg"));
-    let told = report.beside(TokenStream::new());
-    quote! {
-        #(#conditions)*
-        #[allow(dead_code)]
-        #vis type #name = #private::bare::Torn<{ #told 0 }>;
-    }
-}
-
-/// The head of a type, whatever stands in it.
-struct Head {
-    attrs: Vec<Attribute>,
-    ident: Ident,
-    is_generic: bool,
-}
-
-impl Parse for Head {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let attrs = input.call(Attribute::parse_outer)?;
-        let _: syn::Visibility = input.parse()?;
-        Ident::parse_any(input)?;
-        let (ident, is_generic) = (input.parse()?, input.peek(Token![<]));
-        let _: TokenStream = input.parse()?;
-        Ok(Self { attrs, ident, is_generic })
-    }
-}
-
-/// A type that has the attribute of a function, or that rustc could not read and has said so: as if it were data, which is what
-/// was meant if it is used so.
-pub(super) fn mistaken(item: TokenStream) -> TokenStream {
-    let given = syn::parse2::<Head>(item.clone()).ok().filter(|head| !head.is_generic);
-    let given = given.map(|input| {
-        let own: Vec<String> = input.attrs.iter().flat_map(derived).collect();
-        let is_own = |name: &str| own.iter().any(|own| own == name);
-        let is_ours = ["Serialize", "Deserialize", "JsonSchema"].iter().any(|name| is_own(name))
-            || input
-                .attrs
-                .iter()
-                .any(|attr| attr.path().segments.last().is_some_and(|last| last.ident == "data"));
-        (!is_ours).then(|| bare::given(&input.ident, is_own("Clone"), is_own("Debug")))
-    });
-    let given = given.flatten();
-    quote!(#item #given)
-}
-
 /// The type without what other crates know of it.
 pub(crate) fn alone(item: TokenStream) -> TokenStream {
     let Ok(mut input) = syn::parse2::<DeriveInput>(item.clone()) else { return item };
@@ -317,7 +264,7 @@ fn numbered(input: &DeriveInput, private: &TokenStream) -> TokenStream {
 }
 
 /// What the user derives already.
-fn derived(attr: &Attribute) -> Vec<String> {
+pub(super) fn derived(attr: &Attribute) -> Vec<String> {
     if !attr.path().is_ident("derive") {
         return Vec::new();
     }

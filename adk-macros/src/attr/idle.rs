@@ -8,8 +8,6 @@ use super::parts::mentions;
 use super::report::Report;
 use crate::source;
 use quote::ToTokens as _;
-use syn::punctuated::Punctuated;
-use syn::spanned::Spanned as _;
 use syn::{DeriveInput, GenericParam, Ident};
 
 /// Tells them, and takes them away; whether there are any.
@@ -19,17 +17,12 @@ pub(super) fn tell(input: &mut DeriveInput, report: &mut Report) -> bool {
     if idle.is_empty() || source::is_written(&input.ident, "<") {
         return false;
     }
-    let params = std::mem::take(&mut input.generics.params);
     let is_idle =
         |param: &GenericParam| matches!(param, GenericParam::Type(one) if idle.contains(&one.ident));
-    let (taken, kept): (Vec<_>, Punctuated<_, _>) = {
-        let (taken, kept): (Vec<_>, Vec<_>) = params.into_iter().partition(is_idle);
-        (taken, kept.into_iter().collect())
-    };
-    input.generics.params = kept;
-    for param in taken {
-        let GenericParam::Type(one) = &param else { continue };
-        let fact = format!("no field of `{}` holds a `{}`", input.ident, one.ident);
+    let params = std::mem::take(&mut input.generics.params);
+    input.generics.params = params.into_iter().filter(|param| !is_idle(param)).collect();
+    for param in idle {
+        let fact = format!("no field of `{}` holds a `{param}`", input.ident);
         report.at(param.span(), fact, "remove the parameter, or write the field that holds it");
     }
     true

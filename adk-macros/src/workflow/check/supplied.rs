@@ -5,12 +5,14 @@ use super::super::names::plain;
 use super::super::plan::{Plan, Step, What};
 use super::super::report::Report;
 use quote::ToTokens as _;
+use std::collections::HashSet;
+use syn::Type;
 
 /// Reports such steps, and takes them for what was meant.
 pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report) {
-    let is_placed = |number: &usize| plan.steps.iter().any(|step| step.declared() == Some(*number));
+    let placed: HashSet<usize> = plan.steps.iter().filter_map(Step::declared).collect();
     let agents = tree.items.agents.iter().enumerate();
-    let unplaced: Vec<_> = agents.filter(|(number, _)| !is_placed(number)).collect();
+    let unplaced = agents.filter(|(number, decl)| type_of(decl).is_some() && !placed.contains(number));
     for (number, decl) in unplaced {
         let Some(step) = plan.steps.iter_mut().find(|step| is_its_type(decl, step)) else { continue };
         let What::Path(run) = step.what else { continue };
@@ -26,11 +28,15 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report) {
     }
 }
 
-fn is_its_type(decl: &Decl, step: &Step<'_>) -> bool {
-    match (&decl.kind, step.what) {
-        (DeclKind::Given { ty } | DeclKind::Described { ty, .. }, What::Path(run)) => {
-            ty.to_token_stream().to_string() == run.path.to_token_stream().to_string()
-        }
-        _ => false,
+/// That of one that the caller supplies.
+fn type_of(decl: &Decl) -> Option<&Type> {
+    match &decl.kind {
+        DeclKind::Given { ty } | DeclKind::Described { ty, .. } => Some(ty),
+        DeclKind::Llm { .. } => None,
     }
+}
+
+fn is_its_type(decl: &Decl, step: &Step<'_>) -> bool {
+    let (Some(ty), What::Path(run)) = (type_of(decl), step.what) else { return false };
+    ty.to_token_stream().to_string() == run.path.to_token_stream().to_string()
 }
