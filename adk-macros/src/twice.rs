@@ -201,6 +201,15 @@ pub(crate) fn is_type(name: &str) -> bool {
     ours().is_some_and(|call| call.plain(name).in_types)
 }
 
+/// Whether a value that no macro of ours makes has that name there, or an import, which may bring one.
+pub(crate) fn is_value(name: &Ident) -> bool {
+    let name = unraw(name);
+    ours().is_some_and(|call| {
+        let known = call.plain(&name);
+        known.in_values || known.imported
+    })
+}
+
 /// The name by which code of ours holds what the user calls so: its own, unless a constant around has it, which a pattern would
 /// compare with.
 pub(crate) fn binding(name: &Ident) -> Ident {

@@ -57,6 +57,8 @@ struct Parser {
     depth: usize,
     /// How many of them by `<`, since the innermost `{`.
     angles: usize,
+    /// How many faults there were when no `>` followed for more blocks than were open: until the next one it is so.
+    balanced: Option<usize>,
     /// The end came before the `>` of a block, which is told: so it came before that of every block around.
     unclosed: bool,
     /// Where it is told that a `;` between two steps is missing, which may be the `>` of their block, and where that begins.

@@ -17,7 +17,36 @@ workflow! {
         sequence < critic as b > parallel < critic as c; critic as d; >
         < critic as e; < critic as f >>
         loop(max = 2,) { critic as g; };
+        sequence < < critic as h >> critic as i;
+        parallel < < critic as j >> sequence < critic as k >
         critic;
+    }
+}
+
+/// A function that is called like a key is no key.
+mod called_like_a_key {
+    use adk::prelude::*;
+
+    fn tone() -> String {
+        "plain".into()
+    }
+
+    #[agent(writes = draft)]
+    fn write(tone: &str) -> String {
+        tone.to_owned()
+    }
+
+    workflow! {
+        pub Toned(length: u32 = Some(2).map_or(0, twice)) -> draft: String {
+            let tone: String = None.unwrap_or_else(tone);
+            let twice: u32 = 2;
+
+            write;
+        }
+    }
+
+    fn twice(length: u32) -> u32 {
+        length * 2
     }
 }
 

@@ -3,9 +3,10 @@
 use super::super::ast::{Typed, Workflow};
 use super::super::bare::{self, binds};
 use super::super::report::Report;
+use crate::twice;
 use quote::ToTokens as _;
 use std::collections::HashSet;
-use syn::parse_quote;
+use syn::{Ident, parse_quote};
 
 /// Tells of them, and takes the value: rustc would say once or twice that there is no such name.
 pub(in super::super) fn tell(tree: &mut Workflow, report: &mut Report) {
@@ -23,7 +24,9 @@ pub(in super::super) fn tell(tree: &mut Workflow, report: &mut Report) {
         if binds(tokens.clone()) {
             continue;
         }
-        let Some(read) = bare::find(tokens, &|name| keys.contains(&name.to_string())) else { continue };
+        // A function may be called like a key.
+        let is_key = |name: &Ident| keys.contains(&name.to_string()) && !twice::is_value(name);
+        let Some(read) = bare::find(tokens, &is_key) else { continue };
         let text = format!(
             "syntax: {what} reads no other key, and this reads `{read}`; help: let a function with `#[agent(writes = {})]` compute it as the first step",
             name(typed)

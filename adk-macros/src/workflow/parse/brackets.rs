@@ -26,6 +26,15 @@ impl Parser {
         skip::unopened(input) > self.angles
     }
 
+    /// The same, counted once while nothing is wrong: it reads up to the end, and blocks may end in `>>` a thousand times.
+    pub(super) fn closes_too_many(&mut self, input: ParseStream<'_>) -> bool {
+        let faults = Some(self.report.len());
+        if self.balanced != faults {
+            self.balanced = faults.filter(|_| !self.closes_more(input));
+        }
+        self.balanced.is_none()
+    }
+
     /// Whether there is one too many, as by a slip, and none in pairs as between steps.
     pub(super) fn closes_one_more(&self, input: ParseStream<'_>) -> bool {
         self.angles > 0 && skip::unopened(input) == self.angles + 1
@@ -56,8 +65,9 @@ impl Parser {
             syn::braced!(body in input);
             is_empty = body.is_empty();
             let (unclosed, angles) = (std::mem::take(&mut self.unclosed), std::mem::take(&mut self.angles));
+            let balanced = self.balanced.take();
             read(self, &body, Closing::End);
-            (self.unclosed, self.angles) = (unclosed, angles);
+            (self.unclosed, self.angles, self.balanced) = (unclosed, angles, balanced);
             self.unended = None;
         } else {
             let torn = input.peek(Token![<=]);

@@ -127,15 +127,17 @@ impl Parser {
     pub(super) fn end_of_step(&mut self, input: ParseStream<'_>, needed: bool, closing: Closing) {
         if input.peek(Token![;]) {
             let _ = input.parse::<Token![;]>();
-        } else if input.peek(Token![>>]) && input.peek3(Ident) && self.closes_one_more(input) {
-            // The first ends the block.
-            self.report.at(input.span(), "syntax: one `>` too many stands here; help: remove it");
-            let _ = input.parse::<Token![>]>();
-        } else if input.peek(Token![>>]) && input.peek3(Ident) && self.closes_more(input) {
-            // `writer >> critic`, as other languages have it.
-            let text = "syntax: expected `;` between two steps, found `>>`";
-            self.separated(syn::Error::new(input.span(), text));
-            let _ = input.parse::<Token![>>]>();
+        } else if input.peek(Token![>>]) && input.peek3(Ident) && self.closes_too_many(input) {
+            if self.closes_one_more(input) {
+                // The first ends the block.
+                self.report.at(input.span(), "syntax: one `>` too many stands here; help: remove it");
+                let _ = input.parse::<Token![>]>();
+            } else {
+                // `writer >> critic`, as other languages have it.
+                let text = "syntax: expected `;` between two steps, found `>>`";
+                self.separated(syn::Error::new(input.span(), text));
+                let _ = input.parse::<Token![>>]>();
+            }
         } else if needed && !input.is_empty() && !skip::at_close(input) && !self.ends_arm(input, closing) {
             let error = expected(input, "`;` between two steps");
             // The `>` of a `=>` that no arm can have begun closes the block.
