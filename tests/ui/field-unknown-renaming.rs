@@ -9,4 +9,13 @@ workflow! {
     }
 }
 
+workflow! {
+    /// What the agent was to read is missing: that is one mistake, however often it is renamed.
+    pub Reviewing(report: String) -> (style: String, facts: String) {
+        agent reviewer -> review: String { instruction: "Review the report." }
+
+        parallel < reviewer(text = report) as stylist -> style; reviewer(text = report) as checker -> facts >
+    }
+}
+
 fn main() {}

@@ -46,6 +46,29 @@ workflow! {
     }
 }
 
+workflow! {
+    /// A `>` too many at the end: what the block before it writes is written all the same.
+    pub Translating(text: String) -> draft: Vec<String> {
+        agent terminologist -> glossary: String { instruction: "Which terms has {text}?" }
+        agent splitter -> chapters: Vec<String> { instruction: "Split {text}." }
+        agent translator -> draft: String { instruction: "Translate {chapter} with {glossary}." }
+
+        parallel < terminologist; splitter >
+        each chapter in chapters < translator >
+        >
+    }
+}
+
+workflow! {
+    /// A `>` too early: that two agents run at the same time is not certain, a key that nothing writes is.
+    pub Choosing(text: String) -> draft: String {
+        agent translator -> draft: String { instruction: "Translate {text}." }
+        agent judge -> choice: String { instruction: "Choose between {draft} and {other}." }
+
+        parallel < translator > judge >
+    }
+}
+
 async fn run(runner: Runner) -> Result<()> {
     let reviewing = Reviewing::default();
     println!("{:?}", reviewing.bug_hunter);

@@ -26,6 +26,8 @@ pub struct Spec<'a> {
     pub limits: Limits,
     /// A part of it could not be read: what that part may have written is not known.
     pub(crate) partial: bool,
+    /// A bracket of a block is missing, or one is too many: which steps stand in one block is not known.
+    pub(crate) misnested: bool,
     /// How many declarations were refused as one too many, each of which may have been meant for another key.
     pub(crate) displaced: usize,
     /// What follows from other faults is told as well.
@@ -65,6 +67,7 @@ impl<'a> Spec<'a> {
             unplaced: &[],
             limits: Limits::new(None, None),
             partial: false,
+            misnested: false,
             displaced: 0,
             all: false,
             built: false,
@@ -124,6 +127,14 @@ impl<'a> Spec<'a> {
     #[must_use]
     pub const fn partial(mut self, yes: bool) -> Self {
         self.partial = yes;
+        self
+    }
+
+    /// Says that a bracket of a block is missing, or one is too many, so that nothing is said of steps that run at the same time.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn misnested(mut self, yes: bool) -> Self {
+        self.misnested = yes;
         self
     }
 

@@ -26,7 +26,7 @@ use crate::spec::{AgentKind, Spec, StepKind};
 pub(super) const fn fault(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
     match fault.flaw {
         Flaw::Unwritten { reader, .. } => missing::unwritten(m, spec, fault, reader),
-        Flaw::Quiet { .. } | Flaw::Twin => {}
+        Flaw::Quiet { .. } | Flaw::QuietRace => {}
         Flaw::NoOutput => missing::output(m, spec, fault),
         Flaw::Race { parallel, writes, reader } => races::race(m, spec, fault, parallel, writes, reader),
         Flaw::EachRace => races::each(m, spec, fault),
@@ -59,6 +59,10 @@ const fn who(m: &mut Message, spec: &Spec<'_>, at: usize) {
         StepKind::Loop { .. } => "loop `",
         StepKind::Parallel { .. } => "parallel `",
         StepKind::Match { key } => return m.all(&["`match ", key, "`"]),
+        // Its item was refused.
+        StepKind::Each { item, list, .. } if item.is_empty() => {
+            return m.all(&["the `each` over `", list, "`"]);
+        }
         StepKind::Each { item, list, .. } => return m.all(&["`each ", item, " in ", list, "`"]),
         _ => "`",
     });

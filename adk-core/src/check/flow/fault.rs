@@ -90,8 +90,9 @@ pub(super) enum Flaw<'a> {
         /// Nothing writes it, and a write that is told of may have been meant for it.
         meant: bool,
     },
-    /// A race with a step of the same name, of which nothing is said: that there are two of it is told.
-    Twin,
+    /// A race of which nothing is said: with a step of the same name, where it is told that there are two of it, or of steps of
+    /// which it is not known in which blocks they stand.
+    QuietRace,
     Race {
         parallel: usize,
         writes: bool,
@@ -138,7 +139,7 @@ pub(super) enum Flaw<'a> {
 impl Flaw<'_> {
     /// Whether something is said of it.
     pub(super) const fn is_told(&self) -> bool {
-        !matches!(self, Self::Quiet { .. } | Self::Twin)
+        !matches!(self, Self::Quiet { .. } | Self::QuietRace)
     }
 
     /// Whether it is said once per key.
@@ -155,7 +156,7 @@ impl Flaw<'_> {
 
     /// Whether it tells of a write that may have been meant for another key.
     pub(super) const fn is_of_a_write(&self) -> bool {
-        matches!(self, Self::Twin | Self::Race { .. } | Self::WrittenAs { .. } | Self::Mixed)
+        matches!(self, Self::QuietRace | Self::Race { .. } | Self::WrittenAs { .. } | Self::Mixed)
     }
 
     /// Whether it may be mended by declaring another key.

@@ -137,6 +137,7 @@ impl Lower<'_> {
         let limits = self.limits(&mut items);
         let exceeded = self.exceeded();
         let partial = tree.partial.then(|| quote!(.partial(true)));
+        let misnested = tree.misnested.then(|| quote!(.misnested(true)));
         let displaced = index(tree.displaced + self.plan.displaced);
         let displaced = (tree.displaced + self.plan.displaced > 0).then(|| quote!(.displaced(#displaced)));
         let count = index(steps.len());
@@ -153,6 +154,7 @@ impl Lower<'_> {
                     #unplaced
                     #limits
                     #partial
+                    #misnested
                     #displaced;
             }
             impl __adk::workflow::Described for #name {
@@ -207,8 +209,6 @@ impl Lower<'_> {
     fn block(&self, i: usize, step: &Step<'_>, block: &Block, items: &mut TokenStream) -> TokenStream {
         match &block.kind {
             BlockKind::Sequence => quote!(Sequence),
-            // What stands in it, and what behind it, is not known.
-            BlockKind::Parallel { .. } if self.tree.misnested => quote!(Sequence),
             BlockKind::Parallel { max_concurrency } => {
                 let most = self.limit(i, step, max_concurrency.as_ref(), quote!(max_concurrency), items);
                 quote!(Parallel { max_concurrency: #most })

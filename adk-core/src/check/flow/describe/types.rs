@@ -25,8 +25,9 @@ pub(super) const fn read(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, ty
             written_by(m, spec, key, writer);
             m.push("; help: name a key that holds a `bool`");
         }
-        StepKind::Each { item, .. } => {
-            m.all(&["`each ", item, " in ", key, "` needs a list, such as a `Vec`, but "]);
+        StepKind::Each { .. } => {
+            who(m, spec, fault.at);
+            m.push(" needs a list, such as a `Vec`, but ");
             written_by(m, spec, key, writer);
             m.push("; help: name a key that holds a list");
         }

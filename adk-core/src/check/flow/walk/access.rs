@@ -71,7 +71,7 @@ impl<'a> Walk<'_, 'a> {
         reader: Option<Reader<'a>>,
     ) {
         let flaw = match reader {
-            _ if self.is_twin(at, name, parallel) => Flaw::Twin,
+            _ if self.spec.misnested || self.is_twin(at, name, parallel) => Flaw::QuietRace,
             Some(reader) => Flaw::Race { parallel, writes: false, reader },
             None => Flaw::Race { parallel, writes: true, reader: Reader::Inside },
         };

@@ -228,6 +228,7 @@ impl<'a> Walk<'_, 'a> {
                 let fault = Fault::new(at, Part::Renamed(i), key, Flaw::NoSuchRead { from });
                 match self.meant(at, key, from) {
                     Some(missing) => self.faults[missing] = fault,
+                    None if self.is_told_of(meta, key) => {}
                     None => self.push(fault),
                 }
             }

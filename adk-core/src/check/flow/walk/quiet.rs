@@ -4,7 +4,7 @@ use super::super::spelled::is_list;
 use super::super::{Fault, Flaw, Written, describe};
 use super::Walk;
 use crate::check::text::same;
-use crate::spec::{Spec, StepKind};
+use crate::spec::{AgentMeta, Spec, StepKind};
 
 impl<'a> Walk<'_, 'a> {
     /// Whether a key that nothing writes may be the one that a refused write was meant for: each such write is the reason for
@@ -61,6 +61,24 @@ impl<'a> Walk<'_, 'a> {
             }
             None => false,
         }
+    }
+
+    /// Whether it is told of another instance of this agent that this key of it, which is renamed, is none: the agent was to
+    /// read it.
+    pub(super) const fn is_told_of(&self, meta: &AgentMeta<'_>, key: &str) -> bool {
+        let mut i = 0;
+        while i < self.found && !self.spec.all {
+            let Fault { at, key: told, flaw, .. } = self.faults[i];
+            if matches!(flaw, Flaw::NoSuchRead { .. })
+                && same(told, key)
+                && let StepKind::Agent { meta: other, .. } = self.spec.steps[at].kind
+                && same(other.name, meta.name)
+            {
+                return true;
+            }
+            i += 1;
+        }
+        false
     }
 
     /// Where a key is written that is read at a step.
