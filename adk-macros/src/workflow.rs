@@ -23,6 +23,8 @@ pub(crate) fn workflow(input: TokenStream) -> TokenStream {
     check::agents_as_tools(&mut tree.items.agents, &mut report);
     check::circles(&mut tree.items.agents, tree.name.as_ref(), &mut report);
     check::values(&mut tree, &mut report);
+    check::leads(&mut tree, &mut report);
+    check::reads(&mut tree, &mut report);
     let mut plan = plan::of(&tree);
     check::workflow(&tree, &mut plan, &mut report);
     lower::workflow(&tree, &plan, report)

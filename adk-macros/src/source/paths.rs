@@ -1,7 +1,7 @@
 //! Where a path leads, as far as files tell it for certain: through modules that have no condition, in the file of the call and
 //! in those that `mod name;` loads from the root of the crate on. Nothing is guessed of what stands elsewhere.
 
-use super::items::Child;
+use super::items::{ALL, Child};
 use super::{Call, File, Place, Plain, Scope, look};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -57,6 +57,22 @@ impl Call {
         let at = At { path: self.file.clone(), file: self.read.clone(), bracket: own };
         let all = globs.iter().filter_map(|glob| at.find(&[glob, path].concat()));
         all.filter(|one| plain(one).is_some()).collect()
+    }
+
+    /// Whether certainly nothing has that name where the call stands.
+    pub(crate) fn is_nothing(&self, name: &str) -> bool {
+        let (own, items) = (self.around.bracket, &self.read.items);
+        let has = |name: &str| items.names.get(&own).is_some_and(|names| names.contains_key(name));
+        // A macro may make something of that name.
+        let is_known =
+            self.around.scope == Scope::Module && self.given == (0, 0) && !items.calls.contains(&own);
+        is_known && !has(name) && !has(ALL)
+    }
+
+    /// Whether something of that name may be a value where the call stands.
+    pub(crate) fn has_value(&self, name: &str) -> bool {
+        let names = self.read.items.names.get(&self.around.bracket);
+        names.and_then(|names| names.get(name)).is_some_and(|plain| !plain.in_types || plain.in_values)
     }
 
     /// Whether rustc may propose something of this file for a path that may lead nowhere.

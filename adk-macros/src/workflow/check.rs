@@ -3,19 +3,24 @@
 mod circles;
 pub(super) mod functions;
 mod keys;
+mod leads;
 mod limits;
 mod names;
+mod reads;
 mod supplied;
+mod taken;
 mod tools;
 mod transfer;
 mod values;
 
 pub(super) use circles::circles;
 pub(super) use functions::tools as functions_as_tools;
+pub(super) use leads::tell as leads;
+pub(super) use reads::tell as reads;
 pub(super) use tools::agents as agents_as_tools;
 pub(super) use values::tell as values;
 
-use super::ast::{Decl, DeclKind, Workflow};
+use super::ast::{Decl, DeclKind, Typed, Workflow};
 use super::names::plain;
 use super::plan::Plan;
 use super::report::Report;
@@ -38,6 +43,17 @@ pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut
         let tools = tree.items.agents.iter().flat_map(circles::tools).filter(|path| !is_own(path));
         crate::calls::know(&plain(name), steps.chain(tools));
     }
+}
+
+/// The keys that a workflow declares, but for those of its steps.
+fn declared(tree: &Workflow) -> impl Iterator<Item = &Typed> {
+    let inputs = tree.inputs.iter().map(|input| &input.typed);
+    let lets = tree.items.lets.iter().map(|one| &one.typed);
+    let outputs = tree.items.agents.iter().filter_map(|decl| match &decl.kind {
+        DeclKind::Llm { output, .. } | DeclKind::Described { output, .. } => output.as_deref(),
+        DeclKind::Given { .. } => None,
+    });
+    inputs.chain(lets).chain(&tree.items.states).chain(outputs).chain(&tree.outputs)
 }
 
 /// Looks at agents outside of a workflow.

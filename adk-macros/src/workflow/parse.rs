@@ -17,13 +17,17 @@ mod foreign;
 mod given;
 mod head;
 mod item;
+mod label;
+mod lets;
 mod limit;
 mod outputs;
 mod pairs;
 mod parens;
+mod prompt;
 mod rename;
 mod run;
 mod rust;
+mod signature;
 mod skip;
 mod step;
 mod timeout;
@@ -89,6 +93,8 @@ struct Parser {
     of_fields: usize,
     /// Names of agents that cannot be names, which is told.
     told: Vec<String>,
+    /// The keys that the workflow gives out.
+    outputs: Vec<String>,
     /// Agents that are steps under their own names.
     ran: HashSet<String>,
 }

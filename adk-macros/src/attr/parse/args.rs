@@ -9,7 +9,8 @@ use crate::sized::{self, Unsized};
 use proc_macro2::{Span, TokenStream};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
-use syn::{Ident, LitStr, Token, Type};
+use syn::spanned::Spanned as _;
+use syn::{Ident, LitStr, Token, Type, token};
 
 /// A state key with its prefix.
 pub(crate) struct Key {
@@ -116,6 +117,11 @@ pub(crate) fn agent_args(args: TokenStream, report: &mut Report) -> AgentArgs {
                 input.parse::<Token![=]>()?;
                 out.writes = Some(key(input, report)?);
             }
+            "exits" if !input.peek(token::Paren) && !input.peek(Token![=]) => {
+                let fact =
+                    "`exits` alone says nothing: a function that returns `Flow` may end the loop around it";
+                report.at(word.span(), fact, "remove it, or write `exits(NAME)` for a loop further out");
+            }
             "exits" => {
                 let loops = parens(input, |input| {
                     let mut loops = vec![plain(&name(input, "the name of a loop", report)?)];
@@ -180,8 +186,33 @@ fn key(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Key> {
         return Ok(Key { text: plain(&first), span: first.span() });
     }
     input.parse::<Token![:]>()?;
+    if let Some(ty) = type_behind(input, &first) {
+        let key = plain(&first);
+        let fact = format!("the type of `{key}` is what the function returns, and is not written here");
+        report.at(ty.span(), fact, format!("write `writes = {key}` alone"));
+        return Ok(Key { text: plain(&first), span: first.span() });
+    }
     let second = word(input, "a key")?;
     Ok(prefixed(&first, &second, report))
+}
+
+/// The type in `writes = count: usize`, where what stands before it is no prefix, nor meant as one.
+fn type_behind(input: ParseStream<'_>, before: &Ident) -> Option<Type> {
+    let before = plain(before);
+    let is_prefix = PREFIXES.contains(&before.as_str()) || nearest(&before, &PREFIXES).is_some();
+    let ahead = input.fork();
+    let ty = ahead.parse::<Type>().ok().filter(|_| !is_prefix)?;
+    let is_type = match &ty {
+        Type::Path(path) => path.path.get_ident().is_none_or(|name| {
+            let name = plain(name);
+            name.starts_with(char::is_uppercase) || crate::typed::is_plain_name(&name)
+        }),
+        _ => true,
+    };
+    if !is_type || !(ahead.is_empty() || ahead.peek(Token![,])) {
+        return None;
+    }
+    input.parse().ok()
 }
 
 /// `(plan: Plan, user:tone: String)`.

@@ -1,6 +1,6 @@
 //! `loop-max`: a key of the workflow as `max`. Numbers are looked at by the parser and in const evaluation.
 
-use super::super::ast::{BlockKind, DeclKind, Limit, Workflow};
+use super::super::ast::{BlockKind, Limit, Workflow};
 use super::super::bare;
 use super::super::plan::{Plan, What};
 use super::super::report::Report;
@@ -9,14 +9,7 @@ use syn::spanned::Spanned;
 
 /// Looks at every block.
 pub(super) fn workflow(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report) {
-    let inputs = tree.inputs.iter().map(|input| &input.typed);
-    let lets = tree.items.lets.iter().map(|one| &one.typed);
-    let outputs = tree.items.agents.iter().filter_map(|decl| match &decl.kind {
-        DeclKind::Llm { output, .. } | DeclKind::Described { output, .. } => output.as_deref(),
-        DeclKind::Given { .. } => None,
-    });
-    let all = inputs.chain(lets).chain(&tree.items.states).chain(outputs).chain(&tree.outputs);
-    let mut keys: Vec<String> = all.map(|typed| typed.key.name.to_string()).collect();
+    let mut keys: Vec<String> = super::declared(tree).map(|typed| typed.key.name.to_string()).collect();
     keys.extend(plan.steps.iter().filter_map(|step| match step.what {
         What::Block(block) => match &block.kind {
             BlockKind::Each { item, .. } => Some(item.to_string()),

@@ -4,6 +4,7 @@ use super::super::ast::{Decl, DeclKind, Workflow};
 use super::super::names::{is_identifier, last, path_text, plain};
 use super::super::plan::{Plan, Step, What};
 use super::super::report::Report;
+use super::taken::{Taken, written};
 use crate::calls;
 use proc_macro2::Span;
 use std::collections::HashMap;
@@ -90,7 +91,7 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report) {
             _ => drop(names.insert(target.name.clone(), Taken::Agent)),
         }
     }
-    let back = back(tree, plan);
+    let (back, fields_of) = (back(tree, plan), written(&tree.items.agents));
     for step in &mut plan.steps {
         if step.name.is_empty() || !step.named {
             continue;
@@ -125,8 +126,13 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report) {
             Some(taken) => {
                 let name = &step.name;
                 let other = taken.describe(name);
-                let help = now.remedy(name);
-                report.at(step.span, format!("name-duplicate: {other}; help: {help}"));
+                // Of two agents, the one whose `name` is a field is to be named anew.
+                let field = || fields_of.get(name).filter(|_| taken.is_agent() && now.is_agent());
+                let (span, help) = match field() {
+                    Some(span) => (*span, "write another `name`".to_owned()),
+                    None => (step.span, now.remedy(name)),
+                };
+                report.at(span, format!("name-duplicate: {other}; help: {help}"));
                 plan.torn |= matches!(taken, Taken::Workflow | Taken::Unnamed);
                 nameless(step);
             }
@@ -172,49 +178,6 @@ fn fields(plan: &mut Plan<'_>, report: &mut Report) {
 fn nameless(step: &mut Step<'_>) {
     (step.field, step.named) = (None, false);
     step.told |= !step.is_agent();
-}
-
-/// What a name stands for.
-#[derive(Clone, Copy)]
-enum Taken {
-    Workflow,
-    Unnamed,
-    /// An agent that is declared here or named by `as`.
-    Agent,
-    /// An agent in another module, whose definition tokens do not show.
-    Path,
-    Block,
-    Await,
-}
-
-impl Taken {
-    fn by(step: &Step<'_>) -> Self {
-        match step.what {
-            What::Path(run) if run.alias.is_none() => Self::Path,
-            What::Path(_) | What::Declared(..) | What::Target(_) => Self::Agent,
-            What::Await(_) => Self::Await,
-            _ => Self::Block,
-        }
-    }
-
-    fn describe(self, name: &str) -> String {
-        match self {
-            Self::Workflow => format!("this workflow itself is called `{name}`"),
-            Self::Unnamed => format!("an unnamed block of this workflow is called `{name}`"),
-            Self::Agent | Self::Path | Self::Await => {
-                format!("another step of this workflow is called `{name}`")
-            }
-            Self::Block => format!("a block of this workflow is called `{name}`"),
-        }
-    }
-
-    fn remedy(self, name: &str) -> String {
-        match self {
-            Self::Block => "give the block another name".into(),
-            Self::Await => format!("give this one a name of its own, as in `second_{name}: await ...`"),
-            _ => format!("give this one a name of its own, as in `as second_{name}`"),
-        }
-    }
 }
 
 /// A workflow that is a step of its own.

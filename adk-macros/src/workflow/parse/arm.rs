@@ -139,7 +139,17 @@ impl Parser {
         let attrs = self.node_docs(input);
         self.idle(&attrs);
         self.foreign_word(input);
-        let pattern = self.pattern(input)?;
+        let of_one_step = |error: syn::Error| match behind_semicolon {
+            true => syn::Error::new(
+                error.span(),
+                format!("{error}; help: an arm is one step: several stand in a block, as in `_ => < a; b >`"),
+            ),
+            false => error,
+        };
+        let pattern = match begins_step(input) {
+            true => self.pattern(input).map_err(of_one_step)?,
+            false => self.pattern(input)?,
+        };
         let is_other = is_word(input, &["where", "when", "and"]) && skip::arrow_follows(input);
         if is_other {
             let word = input.fork().call(Ident::parse_any)?;
@@ -154,15 +164,7 @@ impl Parser {
         };
         if !input.peek(Token![=>]) {
             let error = expected(input, &format!("`=>` and a step behind the pattern, {EXAMPLE}"));
-            return Err(match behind_semicolon {
-                true => syn::Error::new(
-                    error.span(),
-                    format!(
-                        "{error}; help: an arm is one step: several stand in a block, as in `_ => < a; b >`"
-                    ),
-                ),
-                false => error,
-            });
+            return Err(of_one_step(error));
         }
         input.parse::<Token![=>]>()?;
         Ok(Arm { pattern, guard, node: self.arm_step(input)? })

@@ -1,6 +1,7 @@
 //! Callbacks of agents and blocks.
 
 use super::super::ast::Callback;
+use super::super::text::code;
 use super::Parser;
 use super::word::is_word;
 use proc_macro2::TokenTree;
@@ -21,6 +22,12 @@ impl Parser {
             }
             return Err(error);
         }
+        if let Some(names) = arrow_function(input) {
+            let text = format!(
+                "syntax: a closure has its parameters in `| |`, and no `=>`; help: write `{name}: |{names}| ...`"
+            );
+            return Err(syn::Error::new(input.span(), text));
+        }
         let mut all = Vec::new();
         match input.peek(token::Bracket) {
             true => {
@@ -36,6 +43,17 @@ impl Parser {
         });
         Ok(all.into_iter().map(|value| Callback { hook: hook.clone(), value }).collect())
     }
+}
+
+/// `(cx) => ...` and `cx => ...`, as other languages have it: its parameters.
+fn arrow_function(input: ParseStream<'_>) -> Option<String> {
+    let ahead = input.fork();
+    let names = match ahead.parse::<TokenTree>().ok()? {
+        TokenTree::Ident(name) => name.to_string(),
+        TokenTree::Group(group) if input.peek(token::Paren) => code(group.stream()),
+        _ => return None,
+    };
+    ahead.peek(Token![=>]).then_some(names)
 }
 
 /// The closure that an expression is or, in a block, ends with.

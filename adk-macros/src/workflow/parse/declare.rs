@@ -4,6 +4,8 @@ use super::super::ast::{Decl, DeclKind, Fields, Let, Typed};
 use super::super::names::type_text;
 use super::expect::{self, expected};
 use super::item::{kw, lacks_agent, misspelt};
+use super::lets::lets_agent;
+use super::signature::to_fields;
 use super::{Parser, given, skip};
 use proc_macro2::Group;
 use syn::Ident;
@@ -55,6 +57,12 @@ impl Parser {
             let word = input.parse::<Ident>()?;
             let text = format!("syntax: no item begins with `{word}`; help: did you mean `{meant}`?");
             self.report.at(word.span(), text);
+        }
+        if word.is_none() && lets_agent(input) {
+            let text = "syntax: an agent is declared by `agent`; help: write `agent` instead of `let`";
+            self.report.at(input.span(), text);
+            input.parse::<Token![let]>()?;
+            return self.agent(input, attrs, Visibility::Inherited);
         }
         if word == Some("let") || input.peek(Token![let]) {
             input.parse::<Option<Token![let]>>()?;
@@ -148,14 +156,8 @@ impl Parser {
             self.report.at(input.span(), text);
             skip::one(input);
         }
-        let colon = names_key(input);
-        if colon {
-            let text = format!(
-                "syntax: the key that an agent writes stands behind `->`; help: write `agent {name} -> KEY: TYPE {{ ... }}`"
-            );
-            self.report.at(input.span(), text);
-            input.parse::<Token![:]>()?;
-        } else if input.peek(Token![:]) {
+        let colon = self.colon_for_arrow(input, &name);
+        if !colon && input.peek(Token![:]) {
             input.parse::<Token![:]>()?;
             let ty = expect::token::<Type>(input, "the type of the agent")?;
             if input.peek(token::Brace) {
@@ -175,6 +177,7 @@ impl Parser {
             return self.end_of_item(input);
         }
         let mut reads = None;
+        self.bare_reads(input);
         if input.peek(token::Paren) {
             let list;
             syn::parenthesized!(list in input);
@@ -232,12 +235,7 @@ impl Parser {
             }
             return Err(error);
         }
-        if let Some(read) = reads.as_ref().and_then(|keys| keys.first()) {
-            self.report.at(
-                read.key.name.span(),
-                "syntax: an agent with `{ }` does not list what it reads; help: write `{key}` in its instruction",
-            );
-        }
+        self.no_reads(reads.as_deref());
         let body;
         syn::braced!(body in input);
         let faults = self.unread();
@@ -276,22 +274,6 @@ impl Parser {
 }
 
 const ONE_KEY: &str = "syntax: an agent writes one key; help: write `-> KEY: TYPE`, with a `#[adk::data] struct` for several values";
-
-/// Whether a key and its type stand behind this `:`, which is a `->` then.
-fn names_key(input: ParseStream<'_>) -> bool {
-    let ahead = input.fork();
-    let is_key =
-        input.peek(Token![:]) && ahead.parse::<Token![:]>().is_ok() && ahead.parse::<Ident>().is_ok();
-    is_key && ahead.peek(Token![:]) && !ahead.peek(Token![::])
-}
-
-/// Passes over what stands between an agent and its fields, or what else it is made of.
-fn to_fields(input: ParseStream<'_>) {
-    let ends = || input.peek(token::Brace) || input.peek(Token![as]) || input.peek(Token![;]);
-    while !(input.is_empty() || ends()) {
-        let _ = input.parse::<proc_macro2::TokenTree>();
-    }
-}
 
 /// The fields of an agent of which nothing is known.
 fn unknown() -> Box<Fields> {

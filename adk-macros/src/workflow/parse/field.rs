@@ -4,6 +4,7 @@ use super::super::ast::{Contents, Fields, MentionKind, Tool};
 use super::super::names::nearest;
 use super::expect::{self, expected};
 use super::limit::rest;
+use super::prompt::{constant, has_prefix};
 use super::timeout::timeout;
 use super::unknown::{FIELDS, may_be, may_end_loops, unknown};
 use super::{Parser, skip};
@@ -12,17 +13,6 @@ use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::spanned::Spanned as _;
 use syn::{Expr, ExprLit, Lit, LitBool, LitStr, Path, Token, UnOp, token};
-
-/// Whether the instruction is the `f` of `f"..."`, which is one token to nobody but the lexer.
-fn has_prefix(fields: &Fields, input: ParseStream<'_>) -> bool {
-    let Some(Expr::Path(prefix)) = fields.instruction.as_ref().filter(|_| input.peek(LitStr)) else {
-        return false;
-    };
-    proc_macro::is_available() && {
-        let (end, start) = (prefix.span().unwrap().end(), input.span().unwrap().start());
-        (end.line(), end.column()) == (start.line(), start.column())
-    }
-}
 
 impl Parser {
     pub(super) fn fields(&mut self, input: ParseStream<'_>) -> Fields {
@@ -39,6 +29,7 @@ impl Parser {
                         fields.instruction = Some(input.parse()?);
                         Ok(())
                     }
+                    false if self.unquoted(input, &word, &mut fields) => Ok(()),
                     false => Err(expected(input, "`,` between two fields")),
                 }
             });
@@ -254,17 +245,6 @@ impl Parser {
 
 fn yes_or_no(input: ParseStream<'_>) -> syn::Result<LitBool> {
     expect::token(input, "`true` or `false`")
-}
-
-/// `format!` is what a newcomer writes to fill in a prompt: rustc would speak of constants.
-fn constant(expr: Expr) -> syn::Result<Expr> {
-    match &expr {
-        Expr::Macro(call) if call.mac.path.is_ident("format") => Err(syn::Error::new_spanned(
-            &call.mac.path,
-            "syntax: an instruction is known when the workflow is compiled, so `format!` cannot make it; help: write the text itself: `{topic}` in it is filled in from the key `topic`; or a function that makes it: `|cx: ReadonlyContext| format!(...)`",
-        )),
-        _ => Ok(expr),
-    }
 }
 
 fn contents(input: ParseStream<'_>) -> syn::Result<Contents> {

@@ -4,6 +4,7 @@ use super::super::ast::{Input, Node, Workflow};
 use super::super::names::nearest;
 use super::bounds::EXAMPLE as BOUNDS;
 use super::expect::{self, expected};
+use super::lets::lets_await;
 use super::limit::rest;
 use super::{Parser, skip, types};
 use proc_macro2::Span;
@@ -112,6 +113,7 @@ impl Parser {
         let brace = syn::braced!(body in input);
         let faults = self.report.len();
         let unread = self.unread() - self.of_fields;
+        self.outputs = tree.outputs.iter().map(|typed| typed.key.text()).collect();
         tree.body = self.body(&body);
         tree.torn = self.unread() - self.of_fields > unread;
         if tree.body.is_empty() {
@@ -261,7 +263,10 @@ impl Parser {
                 break;
             } else if self.remark(input) {
                 continue;
-            } else if self.at_item(input) {
+            } else if self.lets_step(input) {
+                self.late(input, true);
+                break;
+            } else if self.at_item(input) && !lets_await(input) {
                 self.item(input);
                 self.stray_end(input);
                 self.stray_comma(input);

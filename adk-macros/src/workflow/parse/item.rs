@@ -4,7 +4,7 @@ use super::super::names::nearest;
 use super::{Parser, expect, skip};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Attribute, Ident, Lit, Token, Type, Visibility, token};
+use syn::{Attribute, Ident, Lit, Path, Token, Type, Visibility, token};
 
 pub(super) mod kw {
     syn::custom_keyword!(agent);
@@ -25,6 +25,7 @@ impl Parser {
         let follows = fork.peek2(Ident::peek_any) && (!fork.peek2(Token![as]) || as_name())
             || fork.peek2(Token![_])
             || fork.peek2(Lit);
+        let follows = follows && !self.runs_agent(&fork);
         // What has no name yet, and names no block.
         let unnamed = || {
             let colon = fork.peek2(Token![:]) && !fork.peek2(Token![::]);
@@ -44,6 +45,14 @@ impl Parser {
             || misspelt(&fork).is_some()
             || lacks_agent(&fork)
             || self.lacks_word(&fork).is_some()
+    }
+
+    /// `agent review::merge;`, and `agent critic;` of one that is declared: a step with a word too much.
+    fn runs_agent(&self, input: ParseStream<'_>) -> bool {
+        let at = input.fork();
+        let path = at.parse::<kw::agent>().and_then(|_| at.parse::<Path>());
+        let is_known = |path: Path| path.get_ident().is_none_or(|name| self.declares(name));
+        path.is_ok_and(is_known) && at.peek(Token![;])
     }
 
     /// The word of an item that lacks it: `done: bool = false`, since no step goes on like that, and `user:name: String;`.

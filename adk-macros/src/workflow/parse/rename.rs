@@ -240,5 +240,13 @@ fn renamed(list: ParseStream<'_>) -> syn::Result<(Key, Key)> {
         return Err(error);
     }
     let to = expect::key(list, &format!("the key to read in place of `{name}`, {example}"), false)?;
+    if list.peek(Token![.]) || list.peek(token::Bracket) {
+        let (key, span) = (to.text(), list.span());
+        rest(list);
+        let text = format!(
+            "syntax: `{name}` is read from a whole key, and this is a part of `{key}`; help: let a function with `#[agent(writes = KEY)]` take the part out of it as a step before, and write `{name} = KEY`"
+        );
+        return Err(syn::Error::new(span, text));
+    }
     Ok((from, to))
 }

@@ -25,6 +25,13 @@ impl Parser {
             let text = "syntax: steps stand in `< >` or `{ }`; help: write `< a; b >`";
             return Err(syn::Error::new(input.span(), text));
         }
+        if input.peek(Token![as]) && input.peek2(Ident) {
+            return self.named_behind(input);
+        }
+        if let (span, Some(_)) = (input.span(), self.numbered(input)) {
+            skip::to(input, &[';', ',']);
+            return Ok(Node::Unread(span));
+        }
         if let Some(word) = keyword_alone(input) {
             let text = match word.to_string().as_str() {
                 "continue" => "syntax: a workflow has no `continue`; help: a round ends behind the last step of its loop, and `break` ends the loop".to_owned(),

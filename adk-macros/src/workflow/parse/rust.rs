@@ -1,13 +1,15 @@
 //! What is Rust, or looks like it, and has no place in a workflow: what to write instead.
 
-use super::super::names::path_text;
+use super::super::names::{is_type, path_text, plain};
 use super::block::at_brackets;
 use super::compare::compares_step;
 use super::{Parser, expect, skip};
+use crate::twice;
 use proc_macro2::TokenTree;
 use syn::ext::IdentExt;
-use syn::parse::ParseStream;
-use syn::{Attribute, Ident, Path, Token, Visibility, token};
+use syn::parse::{ParseStream, Parser as _};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Ident, Lit, Path, Token, Visibility, token};
 
 /// Words that begin an item of Rust, and no name of ours.
 const ITEMS: [&str; 11] =
@@ -52,6 +54,15 @@ impl Parser {
         } else if let Some(name) = dotted(input) {
             runs = false;
             format!("syntax: the names of a path stand with `::` between them; help: write `{agent}::{name}`")
+        } else if let Some(agents) = self.handed(input, path) {
+            runs = false;
+            format!(
+                "syntax: a step is no expression, and what is to run is written as it is; help: write `{agents}`"
+            )
+        } else if let Some(key) = self.awaited(input, path) {
+            format!(
+                "syntax: a step is no expression, and there is no agent `{key}`; help: where somebody outside is asked for a key, write `await {key}: TYPE`"
+            )
         } else if input.peek(Token![.]) && !input.peek(Token![..]) || input.peek(Token![?]) {
             format!(
                 "syntax: a step is no expression: the workflow waits for it by itself; help: write `{agent}` alone"
@@ -71,6 +82,30 @@ impl Parser {
         runs
     }
 
+    /// `sign_off.await`, where nothing is called so.
+    fn awaited(&self, input: ParseStream<'_>, path: &Path) -> Option<Ident> {
+        let name = path.get_ident().filter(|name| !self.declares(name))?;
+        let is_await = input.peek(Token![.]) && input.peek2(Token![await]);
+        let is_nothing = || twice::ours().is_some_and(|call| call.is_nothing(&plain(name)));
+        (is_await && !is_type(name) && is_nothing()).then(|| name.clone())
+    }
+
+    /// `graph.add_node(writer)`, as other frameworks are told what to run: the agents that are handed over.
+    fn handed(&self, input: ParseStream<'_>, path: &Path) -> Option<String> {
+        let ahead = input.fork();
+        path.get_ident().filter(|name| !self.declares(name))?;
+        ahead.parse::<Token![.]>().ok()?;
+        ahead.parse::<Ident>().ok()?;
+        let list = match ahead.parse::<TokenTree>().ok()? {
+            TokenTree::Group(list) => list.stream(),
+            _ => return None,
+        };
+        let names = Punctuated::<Path, Token![,]>::parse_terminated.parse2(list).ok()?;
+        let is_declared = |path: &Path| path.get_ident().is_some_and(|name| self.declares(name));
+        let shown: Vec<_> = names.iter().filter(|path| is_declared(path)).map(path_text).collect();
+        (!shown.is_empty()).then(|| shown.join("; "))
+    }
+
     /// `name = ...`, where a block is named or nothing is meant; `None` for anything else.
     pub(super) fn assigned(&mut self, input: ParseStream<'_>) -> Option<Ident> {
         let is_equal = input.peek2(Token![=]) && !input.peek2(Token![=>]) && !input.peek2(Token![==]);
@@ -78,11 +113,18 @@ impl Parser {
             return None;
         }
         let name = input.parse::<Ident>().ok()?;
-        let text = format!(
-            "syntax: nothing is assigned in a workflow; help: an agent writes the key behind its `->`, as in `critic -> {name}`, and a block is named with `:`, as in `{name}: loop < ... >`"
-        );
-        self.report.at(input.span(), text);
+        let at = input.span();
         let _ = input.parse::<Token![=]>();
+        let text = match input.fork().parse::<Lit>() {
+            Ok(value) => format!(
+                "syntax: nothing is assigned in a workflow; help: a key with a first value is declared before the first step, as in `let {name}: {} = ...;`",
+                type_of(&value)
+            ),
+            Err(_) => format!(
+                "syntax: nothing is assigned in a workflow; help: an agent writes the key behind its `->`, as in `critic -> {name}`, and a block is named with `:`, as in `{name}: loop < ... >`"
+            ),
+        };
+        self.report.at(at, text);
         Some(name)
     }
 
@@ -114,6 +156,17 @@ impl Parser {
             self.told.push(written);
         }
         Ok(Ident::new(name.trim_start_matches("r#"), first.span()))
+    }
+}
+
+/// The type that a key with such a value has, most likely.
+fn type_of(value: &Lit) -> &'static str {
+    match value {
+        Lit::Str(_) => "String",
+        Lit::Bool(_) => "bool",
+        Lit::Int(_) => "u32",
+        Lit::Float(_) => "f64",
+        _ => "TYPE",
     }
 }
 

@@ -4,13 +4,14 @@ use super::super::ast::{BlockKind, Break, Node};
 use super::super::names;
 use super::block::Begin;
 use super::expect::{self, expected};
+use super::lets::lets_await;
 use super::run::ends_step;
 use super::rust::begins_dashed_block;
 use super::word::{opens, slip, verb};
 use super::{Parser, skip};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Attribute, Ident, Lifetime, Token, token};
+use syn::{Attribute, Ident, Lifetime, LitInt, Token, token};
 
 /// How a list of steps ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,11 +48,14 @@ impl Parser {
                 skip::one(input);
                 continue;
             }
+            if self.returned(input, true) {
+                continue;
+            }
             let is_told = self.told_of(input);
             if !is_told && self.rust_item(input) {
                 continue;
             }
-            if !is_told && self.at_item(input) {
+            if !is_told && self.at_item(input) && !lets_await(input) {
                 self.late(input, begun);
                 continue;
             }
@@ -66,6 +70,9 @@ impl Parser {
                     let needs_end = !matches!(node, Node::Block(_) | Node::Unread(_));
                     let again = matches!(&node, Node::Run(run) if input.fork().parse::<Ident>().is_ok_and(|next| run.path.is_ident(&next)));
                     nodes.push(node);
+                    if self.returned(input, false) {
+                        continue;
+                    }
                     self.end_of_step(input, needs_end, closing);
                     if again {
                         // `writer writer;`
@@ -107,13 +114,14 @@ impl Parser {
             let target = match is_label {
                 true => Some(self.label(input)?),
                 // Behind a `break` without its comma stands the pattern of the next arm.
-                false => (input.peek(Ident) && !is_pattern(input)).then(|| input.parse()).transpose()?,
+                false if input.peek(Ident) => (!is_pattern(input)).then(|| input.parse()).transpose()?,
+                false => self.called_target(input),
             };
             // Under the name, where there is one: that is what can be wrong.
             let span = target.as_ref().map_or(span, Ident::span);
             return Ok(Node::Break(Break { span, target, is_label }));
         }
-        let named = (input.peek(Ident::peek_any) || input.peek(Lifetime))
+        let named = (input.peek(Ident::peek_any) || input.peek(Lifetime) || input.peek(LitInt))
             && input.peek2(Token![:])
             && !input.peek2(Token![::])
             && !self.agent_and_colon(input);
@@ -121,13 +129,14 @@ impl Parser {
             return self.colon_behind_word(input);
         }
         if named && !input.peek(Token![crate]) || begins_dashed_block(input) {
-            let name = match input.peek(Lifetime) {
-                true => self.label(input)?,
-                false => self.own_name(input, "the name of a block")?,
+            let name = match (input.peek(Lifetime), self.numbered(input)) {
+                (true, _) => self.label(input)?,
+                (_, Some(name)) => name,
+                _ => self.own_name(input, "the name of a block")?,
             };
             return self.named(input, attrs, name);
         }
-        if let Some(name) = self.assigned(input) {
+        if let Some(name) = self.assigned(input).or_else(|| self.lacks_colon(input)) {
             return match self.head(input)? {
                 Begin::Block(head) => self.block(input, head.named(attrs, name)),
                 Begin::Other if self.is_new_step(input) => {
@@ -140,7 +149,10 @@ impl Parser {
                 }
             };
         }
-        if input.peek(Token![await]) {
+        if input.peek(Token![let]) {
+            return self.let_await(input, attrs);
+        }
+        if input.peek(Token![await]) && !self.awaited_block(input) {
             return self.awaits(input, attrs, None);
         }
         if let Some(word) = verb(input).filter(|word| !self.declares(word)) {

@@ -3,7 +3,7 @@
 use super::super::ast::{Key, Typed};
 use super::super::names::type_text;
 use super::{Parser, expect, types};
-use proc_macro2::{Group, TokenTree};
+use proc_macro2::TokenTree;
 use syn::parse::ParseStream;
 use syn::{Ident, Token, Type, token};
 
@@ -43,31 +43,5 @@ impl Parser {
             input.parse::<TokenTree>().ok()?;
         }
         Some(Typed { attrs: Vec::new(), key: Key { prefix: None, name }, ty })
-    }
-
-    /// `String[]` and `list[str]`, as other languages have it: a key of which the type is not known.
-    pub(super) fn foreign_list(
-        &mut self,
-        input: ParseStream<'_>,
-        output: Option<Box<Typed>>,
-    ) -> Option<Box<Typed>> {
-        let Some(typed) = output.as_ref().filter(|_| input.peek(token::Bracket) && input.peek2(token::Brace))
-        else {
-            return output;
-        };
-        let element = input.parse::<Group>().map(|group| group.stream().to_string()).unwrap_or_default();
-        let shown = match element.as_str() {
-            "" => type_text(&typed.ty),
-            "str" => "String".to_owned(),
-            _ => element,
-        };
-        let text = format!(
-            "syntax: the type of a list is written `Vec<{shown}>`; help: write `{}: Vec<{shown}>`",
-            typed.key.text()
-        );
-        let fault = syn::Error::new_spanned(&typed.ty, text);
-        let ty = types::mistaken(&fault);
-        self.report.parse(fault);
-        output.map(|typed| Box::new(Typed { ty, ..*typed }))
     }
 }

@@ -96,7 +96,8 @@ pub(super) fn opens(input: ParseStream<'_>) -> syn::Result<Option<(Ident, bool)>
 
 /// `run writer`, as other languages have it: the word that is too much.
 pub(super) fn verb(input: ParseStream<'_>) -> Option<Ident> {
-    const VERBS: [&str; 9] = ["run", "call", "do", "exec", "execute", "invoke", "start", "step", "workflow"];
+    const VERBS: [&str; 10] =
+        ["agent", "run", "call", "do", "exec", "execute", "invoke", "start", "step", "workflow"];
     let ahead = input.fork();
     let word = ahead.call(Ident::parse_any).ok()?;
     // `step::run` is a path that begins so.

@@ -1,0 +1,66 @@
+//! Names of steps that are taken, and where they are written.
+
+use super::super::ast::{Decl, DeclKind};
+use super::super::names::plain;
+use super::super::plan::{Step, What};
+use proc_macro2::Span;
+use std::collections::HashMap;
+
+/// What a name stands for.
+#[derive(Clone, Copy)]
+pub(super) enum Taken {
+    Workflow,
+    Unnamed,
+    /// An agent that is declared here or named by `as`.
+    Agent,
+    /// An agent in another module, whose definition tokens do not show.
+    Path,
+    Block,
+    Await,
+}
+
+impl Taken {
+    pub(super) fn by(step: &Step<'_>) -> Self {
+        match step.what {
+            What::Path(run) if run.alias.is_none() => Self::Path,
+            What::Path(_) | What::Declared(..) | What::Target(_) => Self::Agent,
+            What::Await(_) => Self::Await,
+            _ => Self::Block,
+        }
+    }
+
+    pub(super) fn is_agent(self) -> bool {
+        matches!(self, Self::Agent | Self::Path)
+    }
+
+    pub(super) fn describe(self, name: &str) -> String {
+        match self {
+            Self::Workflow => format!("this workflow itself is called `{name}`"),
+            Self::Unnamed => format!("an unnamed block of this workflow is called `{name}`"),
+            Self::Agent | Self::Path | Self::Await => {
+                format!("another step of this workflow is called `{name}`")
+            }
+            Self::Block => format!("a block of this workflow is called `{name}`"),
+        }
+    }
+
+    pub(super) fn remedy(self, name: &str) -> String {
+        match self {
+            Self::Block => "give the block another name".into(),
+            Self::Await => format!("give this one a name of its own, as in `second_{name}: await ...`"),
+            _ => format!("give this one a name of its own, as in `as second_{name}`"),
+        }
+    }
+}
+
+/// The names that agents have by a field, and not by that they are declared.
+pub(super) fn written(agents: &[Decl]) -> HashMap<String, Span> {
+    let own = agents.iter().filter_map(|decl| match &decl.kind {
+        DeclKind::Llm { fields, .. } => {
+            let name = fields.name.as_ref().filter(|name| name.value() != plain(&decl.name))?;
+            Some((name.value(), name.span()))
+        }
+        _ => None,
+    });
+    own.collect()
+}
