@@ -201,13 +201,10 @@ pub(crate) fn is_type(name: &str) -> bool {
     ours().is_some_and(|call| call.plain(name).in_types)
 }
 
-/// Whether a value that no macro of ours makes has that name there, or an import, which may bring one.
-pub(crate) fn is_value(name: &Ident) -> bool {
+/// Whether a value may have that name there.
+pub(crate) fn may_be_value(name: &Ident) -> bool {
     let name = unraw(name);
-    ours().is_some_and(|call| {
-        let known = call.plain(&name);
-        known.in_values || known.imported
-    })
+    ours().is_some_and(|call| call.may_have_value(&name))
 }
 
 /// The name by which code of ours holds what the user calls so: its own, unless a constant around has it, which a pattern would

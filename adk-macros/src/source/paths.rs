@@ -69,10 +69,23 @@ impl Call {
         is_known && !has(name) && !has(ALL)
     }
 
-    /// Whether something of that name may be a value where the call stands.
-    pub(crate) fn has_value(&self, name: &str) -> bool {
-        let names = self.read.items.names.get(&self.around.bracket);
-        names.and_then(|names| names.get(name)).is_some_and(|plain| !plain.in_types || plain.in_values)
+    /// Whether something of that name may be a value where the call stands: what is declared there or outside of the block, what an
+    /// import with `*` may bring, and what a macro may make.
+    pub(crate) fn may_have_value(&self, name: &str) -> bool {
+        let items = &self.read.items;
+        let (mut bracket, mut found) = (self.around.bracket, self.given != (0, 0));
+        loop {
+            let names = items.names.get(&bracket);
+            found |= items.calls.contains(&bracket)
+                || names.is_some_and(|names| names.contains_key(ALL))
+                || names
+                    .and_then(|names| names.get(name))
+                    .is_some_and(|plain| !plain.in_types || plain.in_values);
+            if found || bracket == (0, 0) || items.modules.contains_key(&bracket) {
+                return found;
+            }
+            bracket = look(&self.read.braces, bracket).bracket;
+        }
     }
 
     /// Whether rustc may propose something of this file for a path that may lead nowhere.

@@ -50,6 +50,63 @@ mod called_like_a_key {
     }
 }
 
+/// Nor is one that comes by an import with `*`, or that stands outside of the block.
+mod imported_like_a_key {
+    use adk::prelude::*;
+
+    mod sums {
+        pub fn least() -> u32 {
+            1
+        }
+
+        pub fn most() -> u32 {
+            least() + 4
+        }
+    }
+
+    mod imported {
+        use super::sums::*;
+        use adk::prelude::*;
+
+        #[agent(writes = score)]
+        fn rate(least: u32) -> u32 {
+            least
+        }
+
+        workflow! {
+            pub Rated(count: u32 = least()) -> score: u32 {
+                let least: u32 = least();
+                let most: u32 = most();
+
+                rate;
+                match score { found if found > most() => rate as again, _ => rate as more }
+            }
+        }
+    }
+
+    pub fn in_a_block() -> u64 {
+        fn least() -> u32 {
+            2
+        }
+        {
+            #[agent(writes = score)]
+            fn rate(least: u32) -> u32 {
+                least
+            }
+
+            workflow! {
+                Rated() -> score: u32 {
+                    let least: u32 = least();
+
+                    rate;
+                    match score { found if found > least() => rate as again, _ => rate as more }
+                }
+            }
+            Rated::SPEC.bounds().rounds.unwrap_or_default()
+        }
+    }
+}
+
 /// What is borrowed for ever is right where it is not read.
 mod borrowed_for_ever {
     use adk::prelude::*;

@@ -64,9 +64,8 @@ fn read(tokens: TokenStream, keys: &Keys) -> Option<Ident> {
     }
     let is_key = |name: &Ident| keys.contains(&name.to_string());
     let found = bare::find(tokens, &is_key)?;
-    let name = found.to_string();
-    let is_other = twice::ours().is_some_and(|call| call.has_value(&name));
-    (name.starts_with(char::is_lowercase) && !is_other).then_some(found)
+    let is_lower = found.to_string().starts_with(char::is_lowercase);
+    (is_lower && !twice::may_be_value(&found)).then_some(found)
 }
 
 /// The fields of an agent whose values are made before the run.

@@ -25,7 +25,7 @@ pub(in super::super) fn tell(tree: &mut Workflow, report: &mut Report) {
             continue;
         }
         // A function may be called like a key.
-        let is_key = |name: &Ident| keys.contains(&name.to_string()) && !twice::is_value(name);
+        let is_key = |name: &Ident| keys.contains(&name.to_string()) && !twice::may_be_value(name);
         let Some(read) = bare::find(tokens, &is_key) else { continue };
         let text = format!(
             "syntax: {what} reads no other key, and this reads `{read}`; help: let a function with `#[agent(writes = {})]` compute it as the first step",
