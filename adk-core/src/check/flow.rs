@@ -23,6 +23,7 @@ use super::message::Message;
 use crate::spec::{Spec, StepKind};
 use fault::{Fault, Flaw, Part, Reader, Written};
 use keys::{Each, Key};
+use sets::{NO_KEYS, PER_WORD};
 use types::Row;
 use walk::{Block, Room};
 
@@ -34,14 +35,14 @@ pub struct Sizes {
     pub keys: usize,
     /// Places of the table of keys.
     pub slots: usize,
-    /// Words of all sets.
+    /// Words of all sets, each for many keys.
     pub words: usize,
     /// Blocks inside blocks.
     pub depth: usize,
 }
 
 const fn words(keys: usize) -> usize {
-    keys / 64 + 1
+    keys / PER_WORD + 1
 }
 
 /// How much room the flow of a workflow needs.
@@ -81,7 +82,7 @@ pub(super) fn faults(spec: &Spec<'_>) -> Vec<(usize, Message)> {
         keys: &mut keys,
         slots: &mut vec![0; sizes.slots],
         eaches: &mut vec![Each::NONE; sizes.depth],
-        bits: &mut vec![0; sizes.words],
+        bits: &mut vec![NO_KEYS; sizes.words],
         blocks: &mut vec![Block::EMPTY; sizes.depth],
         faults: &mut faults,
         rows: &mut rows,

@@ -3,6 +3,7 @@
 use super::describe;
 use super::fault::Fault;
 use super::keys::{Each, Key};
+use super::sets::NO_KEYS;
 use super::types::{self, Asked, Pair, Row};
 use super::walk::{self, Block, Room};
 use crate::check::message::Message;
@@ -60,7 +61,7 @@ pub(in crate::check) const fn look<
         keys: &mut seen.keys,
         slots: &mut [0; SLOTS],
         eaches: &mut [Each::NONE; DEPTH],
-        bits: &mut [0; WORDS],
+        bits: &mut [NO_KEYS; WORDS],
         blocks: &mut [Block::EMPTY; DEPTH],
         faults: &mut flow.faults,
         rows: &mut seen.rows,

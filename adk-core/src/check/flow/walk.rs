@@ -7,7 +7,7 @@ mod quiet;
 
 use super::effects::{Act, Effects, is_alone};
 use super::keys::{EVERY, Each, Key, Keys, NEVER, NONE, Named, Writer};
-use super::sets::Sets;
+use super::sets::{Sets, Word};
 use super::types::{Asked, is_told};
 use super::{Fault, Flaw, Part, Reader, Row};
 use crate::check::text::same;
@@ -21,7 +21,7 @@ pub(super) struct Room<'t, 'a> {
     pub(super) keys: &'t mut [Key<'a>],
     pub(super) slots: &'t mut [usize],
     pub(super) eaches: &'t mut [Each],
-    pub(super) bits: &'t mut [u64],
+    pub(super) bits: &'t mut [Word],
     pub(super) blocks: &'t mut [Block],
     pub(super) faults: &'t mut [Fault<'a>],
     pub(super) rows: &'t mut [Row],
