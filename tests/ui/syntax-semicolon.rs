@@ -13,4 +13,13 @@ workflow! {
     }
 }
 
+workflow! {
+    pub Named() {
+        agent critic { instruction: "Review." }
+
+        critic
+        again: loop(max = 3) < critic as b; critic as c >
+    }
+}
+
 fn main() {}

@@ -107,6 +107,43 @@ mod imported_like_a_key {
     }
 }
 
+/// What stands behind the `>` of a block is the pattern of the next arm, and not compared with it.
+mod blocks_as_arms {
+    use adk::prelude::*;
+
+    #[agent(writes = score)]
+    fn rate(text: &str) -> i64 {
+        i64::try_from(text.len()).unwrap_or_default()
+    }
+
+    #[agent(writes = text)]
+    fn fix(text: &str) -> String {
+        text.to_owned()
+    }
+
+    #[agent]
+    fn other(score: i64) {
+        let _ = score;
+    }
+
+    workflow! {
+        pub Rated(text: String) -> text: String {
+            rate;
+            match score <
+                0 => < fix > 5 => fix as b,
+                -1 => parallel < fix as c; other as d > -9..=-2 => (),
+                6 | 7 => < fix as e; rate as f > n if n > 8 && n < 20 => loop(max = 2) < fix as g > n @ 30..=40 => fix as h,
+                _ => ()
+            >
+            match score <
+                0 => match score < 1 => fix as i, _ => fix as j, > 5 => fix as k,
+                6 => < match score < 1 => fix as l, _ => (), > > 7 => fix as m,
+                _ => ()
+            >
+        }
+    }
+}
+
 /// What is borrowed for ever is right where it is not read.
 mod borrowed_for_ever {
     use adk::prelude::*;

@@ -53,7 +53,13 @@ pub(super) fn compares_pattern(input: ParseStream<'_>) -> bool {
 /// Whether what a step should be is compared behind its first word, or asked as in `good ? writer : critic`.
 pub(super) fn compares_step(input: ParseStream<'_>) -> bool {
     let asks = input.peek(Token![?]) && (input.peek2(Ident) || input.peek2(token::Paren));
-    operator(input).is_some() || asks
+    // The `>` of a block that is an arm, and the pattern of the next one.
+    let closes = || {
+        let ahead = input.fork();
+        skip::one(&ahead);
+        skip::at_close(input) && skip::arrow_follows(&ahead)
+    };
+    operator(input).is_some() && !closes() || asks
 }
 
 /// Passes over the operator.
@@ -68,7 +74,8 @@ fn pass(input: ParseStream<'_>) {
 impl Parser {
     /// A comparison in the place of a pattern, which is read as one without its operator; whether there was one.
     pub(super) fn compared_pattern(&mut self, input: ParseStream<'_>) -> bool {
-        if !compares_pattern(input) {
+        // Otherwise it is the `>` of a `match` that is an arm, and the pattern of the next one.
+        if !compares_pattern(input) || skip::at_close(input) && !self.closes_too_many(input) {
             return false;
         }
         let (span, operator) = (input.span(), operator(input).unwrap_or_default());

@@ -97,6 +97,10 @@ fn elsewhere(word: &str) -> Option<&'static str> {
 pub(super) fn misspelt(input: ParseStream<'_>) -> Option<&'static str> {
     let at = input.fork();
     let word = at.parse::<Ident>().ok()?.to_string();
+    // A step without its `;` may stand before a named block.
+    if at.peek2(Token![:]) && names_block(&at) {
+        return None;
+    }
     at.parse::<Ident>().ok()?;
     let is_item = at.peek(Token![:]) && !at.peek(Token![::])
         || at.peek(Token![->])
