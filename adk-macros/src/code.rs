@@ -70,7 +70,7 @@ pub(crate) fn last(span: Span, text: &str) -> TokenStream {
 /// them for the name.
 pub(crate) fn place(name: &Ident) -> Span {
     match crate::facade::is_compiled() {
-        true => Span::call_site().located_at(name.span()),
+        true => name.span(),
         false => Span::call_site(),
     }
 }

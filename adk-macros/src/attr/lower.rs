@@ -132,7 +132,7 @@ fn twin(function: &Function) -> TokenStream {
     // Hidden from rustdoc alone: editors do not complete what is hidden.
     let ours = read(
         "#[cfg_attr(doc, doc(hidden))]
-        #[allow(dead_code, missing_docs, non_camel_case_types, clippy::pedantic)]
+        #[allow(dead_code, missing_docs, non_camel_case_types, clippy::empty_structs_with_brackets, clippy::pedantic)]
         #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]",
     );
     let structure = quote_spanned!(crate::code::place(name)=> struct #name {});
