@@ -69,6 +69,10 @@ impl Parser {
             expect::stray(input).into_iter().for_each(|fault| self.report.parse(fault));
             let typed = Typed { attrs, ..self.typed(input)? };
             expect::token::<Token![=]>(input, "`=` and the first value")?;
+            if let Some(fault) = self.unwritten(input, "the first value, an expression") {
+                self.report.parse(fault);
+                return Ok(());
+            }
             let value = expect::token::<Expr>(input, "the first value, an expression")?;
             self.items.lets.push(Let { typed, value });
             return self.end_of_item(input);
@@ -102,6 +106,15 @@ impl Parser {
             input.parse::<kw::agent>()?;
         }
         self.agent(input, attrs, Visibility::Inherited)
+    }
+
+    /// What is still to be written, where the next item begins already: its word is no value and no type.
+    fn unwritten(&mut self, input: ParseStream<'_>, what: &str) -> Option<syn::Error> {
+        let is_next = (input.peek(kw::agent) || input.peek(kw::state)) && self.at_item(input);
+        is_next.then(|| {
+            (self.partial, self.items.torn) = (true, true);
+            expected(input, what)
+        })
     }
 
     /// The `;` of an item; the next one is read even if it is missing.
@@ -159,6 +172,11 @@ impl Parser {
         let colon = self.colon_for_arrow(input, &name);
         if !colon && input.peek(Token![:]) {
             input.parse::<Token![:]>()?;
+            if let Some(fault) = self.unwritten(input, "the type of the agent") {
+                let kind = self.unknown(fault);
+                self.items.agents.push(Decl { attrs, vis, name, kind });
+                return Ok(());
+            }
             let ty = expect::token::<Type>(input, "the type of the agent")?;
             if input.peek(token::Brace) {
                 let shown = type_text(&ty);

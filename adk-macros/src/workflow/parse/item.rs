@@ -77,7 +77,7 @@ impl Parser {
 }
 
 /// Whether the word here, and the `:` behind it, name a block or an `await`.
-fn names_block(input: ParseStream<'_>) -> bool {
+pub(super) fn names_block(input: ParseStream<'_>) -> bool {
     let at = input.fork();
     let _ = (at.call(Ident::parse_any), at.parse::<Token![:]>());
     let brackets = at.peek(Token![<]) || at.peek(token::Brace);

@@ -2,6 +2,7 @@
 
 use super::super::ast::Node;
 use super::super::names;
+use super::run::ends_step;
 use super::word::{BLOCKS, opens};
 use super::{Parser, skip};
 use crate::twice;
@@ -41,6 +42,21 @@ impl Parser {
             "syntax: the loop that a `break` ends is a name behind it, without `( )` and quotes; help: write `break {name}`"
         );
         self.report.at(span, text);
+        input.advance_to(&ahead);
+        Some(name)
+    }
+
+    /// `break: outer`: the loop that is meant.
+    pub(super) fn colon_behind_break(&mut self, input: ParseStream<'_>) -> Option<Ident> {
+        let ahead = input.fork();
+        ahead.parse::<Token![break]>().ok()?;
+        let colon = ahead.parse::<Token![:]>().ok()?.span;
+        let name = ahead.parse::<Ident>().ok()?;
+        if !ends_step(&ahead) {
+            return None;
+        }
+        let text = format!("syntax: no `:` stands behind `break`; help: write `break {name}`");
+        self.report.at(colon, text);
         input.advance_to(&ahead);
         Some(name)
     }

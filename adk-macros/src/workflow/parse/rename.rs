@@ -3,7 +3,8 @@
 use super::super::ast::{Key, Run};
 use super::super::names::{is_type, last, path_text, plain};
 use super::Parser;
-use super::expect;
+use super::expect::{self, expected};
+use super::item::names_block;
 use super::limit::rest;
 use super::run::ends_step;
 use super::skip;
@@ -200,7 +201,12 @@ impl Parser {
 
     /// A key behind `->`. Its type is that of the definition.
     fn written(&mut self, input: ParseStream<'_>) -> syn::Result<Key> {
-        let key = expect::key(input, "the key to write, as in `critic as second -> essay_criticism`", false)?;
+        let what = "the key to write, as in `critic as second -> essay_criticism`";
+        // The key is still to be written, and a block stands behind.
+        if input.peek2(Token![:]) && names_block(input) {
+            return Err(expected(input, what));
+        }
+        let key = expect::key(input, what, false)?;
         if input.peek(Token![:]) && !input.peek(Token![::]) {
             let name = key.text();
             let text =

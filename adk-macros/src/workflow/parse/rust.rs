@@ -34,7 +34,10 @@ impl Parser {
             "syntax: a workflow holds `agent`, `let`, `state` and steps, and no `{word}`; help: move it before `workflow!`"
         );
         self.report.at(span, text);
-        self.displaced += usize::from(word == "const" || word == "static");
+        let is_value = word == "const" || word == "static";
+        self.displaced += usize::from(is_value);
+        // It may have been meant to be read as a key.
+        self.partial |= is_value && ahead.parse::<Ident>().is_ok_and(|name| !is_type(&name));
         skip::item(input);
         true
     }

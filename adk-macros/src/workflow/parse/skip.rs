@@ -146,12 +146,16 @@ pub(super) fn to_arms(input: ParseStream<'_>) {
     }
 }
 
-/// Whether a `=>` comes before the next bracket, `;` or `,`.
+/// Whether a `=>` comes before the next bracket, `;` or `,`. In a guard a bracket compares.
 pub(super) fn arm_follows(input: ParseStream<'_>) -> bool {
     let ahead = input.fork();
-    while !(ahead.is_empty() || at(&ahead, &[';', ',', '<', '>'])) {
+    let mut stops: &[char] = &[';', ',', '<', '>'];
+    while !(ahead.is_empty() || at(&ahead, stops)) {
         if ahead.peek(Token![=>]) {
             return true;
+        }
+        if ahead.peek(Token![if]) {
+            stops = &[';', ','];
         }
         let _ = ahead.parse::<TokenTree>();
     }

@@ -90,6 +90,30 @@ impl Parser {
         nodes
     }
 
+    /// `break` and `break outer`. Not a part of [`Self::node`], whose frame is to be small: blocks are read in blocks.
+    #[inline(never)]
+    fn breaks(&mut self, input: ParseStream<'_>, attrs: &[Attribute]) -> Option<syn::Result<Break>> {
+        if let Some(target) = self.colon_behind_break(input) {
+            self.idle(attrs);
+            return Some(Ok(Break { span: target.span(), target: Some(target), is_label: false }));
+        }
+        let begins = input.peek(Token![break]) && (!input.peek2(Token![:]) || input.peek2(Token![::]));
+        begins.then(|| {
+            self.idle(attrs);
+            let span = input.parse::<Token![break]>()?.span;
+            let is_label = input.peek(Lifetime);
+            let target = match is_label {
+                true => Some(self.label(input)?),
+                // Behind a `break` without its comma stands the pattern of the next arm.
+                false if input.peek(Ident) => (!is_pattern(input)).then(|| input.parse()).transpose()?,
+                false => self.called_target(input),
+            };
+            // Under the name, where there is one: that is what can be wrong.
+            let span = target.as_ref().map_or(span, Ident::span);
+            Ok(Break { span, target, is_label })
+        })
+    }
+
     /// One step; [`Node::Unread`] for one that is reported and passed over.
     pub(super) fn node(&mut self, input: ParseStream<'_>) -> syn::Result<Node> {
         let faults = self.report.len();
@@ -107,19 +131,8 @@ impl Parser {
             skip::to(input, &[';', ',']);
             return Ok(Node::Unread(span));
         }
-        if input.peek(Token![break]) && (!input.peek2(Token![:]) || input.peek2(Token![::])) {
-            self.idle(&attrs);
-            let span = input.parse::<Token![break]>()?.span;
-            let is_label = input.peek(Lifetime);
-            let target = match is_label {
-                true => Some(self.label(input)?),
-                // Behind a `break` without its comma stands the pattern of the next arm.
-                false if input.peek(Ident) => (!is_pattern(input)).then(|| input.parse()).transpose()?,
-                false => self.called_target(input),
-            };
-            // Under the name, where there is one: that is what can be wrong.
-            let span = target.as_ref().map_or(span, Ident::span);
-            return Ok(Node::Break(Break { span, target, is_label }));
+        if let Some(ends) = self.breaks(input, &attrs) {
+            return ends.map(Node::Break);
         }
         let named = (input.peek(Ident::peek_any) || input.peek(Lifetime) || input.peek(LitInt))
             && input.peek2(Token![:])

@@ -65,6 +65,13 @@ pub(super) fn of(input: ParseStream<'_>, key: &Key) -> syn::Result<(Type, Option
     }
     input.parse::<Token![:]>()?;
     let ty = expect::token::<Type>(input, "a type").map_err(|error| unclosed(input).unwrap_or(error))?;
+    if input.peek(Token![:]) && input.peek2(Lit) {
+        let shown = type_text(&ty);
+        let text = format!("syntax: a first value stands behind `=`; help: write `{text}: {shown} = ...`");
+        let fault = syn::Error::new(input.span(), text);
+        let _ = (input.parse::<Token![:]>(), input.parse::<Lit>());
+        return Ok((ty, Some(fault)));
+    }
     if let (Some(name), true) = (prefixed(&ty, key), input.peek(Token![:]) && !input.peek2(Token![=])) {
         let near = nearest(&text, PREFIXES).unwrap_or("user");
         let help = format!("did you mean `{near}:{name}`?");
