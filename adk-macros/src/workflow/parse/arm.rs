@@ -150,6 +150,11 @@ impl Parser {
             true => self.pattern(input).map_err(of_one_step)?,
             false => self.pattern(input)?,
         };
+        let is_bare = compares(input) && skip::arrow_follows(input);
+        if is_bare {
+            let text = "syntax: a condition on an arm begins with `if`; help: write `if` before it";
+            self.report.at(input.span(), text);
+        }
         let is_other = is_word(input, &["where", "when", "and"]) && skip::arrow_follows(input);
         if is_other {
             let word = input.fork().call(Ident::parse_any)?;
@@ -158,8 +163,8 @@ impl Parser {
             );
             self.report.at(word.span(), text);
         }
-        let guard = match is_other || input.peek(Token![if]) {
-            true => Some(guard(input)?),
+        let guard = match is_bare || is_other || input.peek(Token![if]) {
+            true => Some(guard(input, is_bare)?),
             false => None,
         };
         if !input.peek(Token![=>]) {
@@ -259,9 +264,21 @@ fn begins_step(input: ParseStream<'_>) -> bool {
         || expect::is_doc(input)
 }
 
+/// `n > 3`, a condition without its word.
+fn compares(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    ahead.parse::<Ident>().is_ok()
+        && (ahead.peek(Token![>])
+            || ahead.peek(Token![<])
+            || ahead.peek(Token![==])
+            || ahead.peek(Token![!=])
+            || ahead.peek(Token![>=])
+            || ahead.peek(Token![<=]))
+}
+
 /// `if n > 3`: what stands before the `=>`, since a `>` in it closes nothing.
-fn guard(input: ParseStream<'_>) -> syn::Result<Expr> {
-    let word = input.call(Ident::parse_any)?;
+fn guard(input: ParseStream<'_>, is_bare: bool) -> syn::Result<Expr> {
+    let word = if is_bare { input.fork().parse::<Ident>()? } else { input.call(Ident::parse_any)? };
     let (ahead, mut tokens, mut comma) = (input.fork(), TokenStream::new(), false);
     while !(ahead.is_empty() || ahead.peek(Token![;]) || ahead.peek(Token![=>])) {
         comma |= ahead.peek(Token![,]);

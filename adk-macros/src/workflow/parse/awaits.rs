@@ -44,6 +44,11 @@ impl Parser {
             }
             self.list(&list, |_, list| argument(list, &mut wait, &mut seen));
         }
+        if input.peek(Token![<]) {
+            let text = "syntax: the arguments of an `await` stand in `( )`; help: write `await(timeout = \"72h\") decision: bool`";
+            self.report.at(input.span(), text);
+            skip::block(input);
+        }
         if input.peek(LitStr) {
             let text =
                 format!("syntax: expected a key and its type, as in `decision: bool`; help: {QUESTION}");
@@ -93,6 +98,15 @@ impl Parser {
         let default = default.map(|(_, value)| value);
         Ok(Node::Await(Box::new(Await { name, typed, timeout, default })))
     }
+}
+
+/// `await<timeout = "72h"> decision: bool`.
+pub(super) fn has_angled_arguments(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    ahead.parse::<Token![await]>().is_ok()
+        && ahead.peek(Token![<])
+        && ahead.peek2(Ident)
+        && ahead.peek3(Token![=])
 }
 
 fn shown(typed: &Typed) -> String {

@@ -192,6 +192,11 @@ impl Parser {
             let word =
                 if matches!(kind, BlockKind::Each { .. }) { "each item in items" } else { kind.word() };
             let error = expected(input, &format!("the steps of the block, as in `{word} < step; step >`"));
+            let behind = behind(input);
+            if skip::at_close(input) && behind.peek(Ident::peek_any) && self.closes_more(&behind) {
+                // A `>` for its `<`.
+                input.parse::<Token![>]>()?;
+            }
             if !input.peek(Ident::peek_any) || !self.closes_more(input) {
                 return Err(error);
             }

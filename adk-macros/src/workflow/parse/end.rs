@@ -1,5 +1,6 @@
 //! What stands between two steps, or behind one.
 
+use super::super::ast::{BlockKind, Node};
 use super::super::names;
 use super::expect::{self, expected};
 use super::rename::leads_on;
@@ -10,7 +11,7 @@ use super::{Parser, skip};
 use proc_macro2::{TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Ident, Path, Token, Type};
+use syn::{Ident, Path, Token, Type, token};
 
 impl Parser {
     /// An item among steps: one message, whatever else is wrong with it, and for those that stand behind it. None in the
@@ -115,6 +116,24 @@ impl Parser {
         }
         // Without it, this `;` would end the step before it.
         let _ = input.parse::<Option<Token![;]>>();
+    }
+
+    /// Parts of a step that stand behind it in another form, so that the step is not known to the end.
+    pub(super) fn behind_step(&mut self, input: ParseStream<'_>, node: &mut Node) {
+        match node {
+            // The key that it writes.
+            Node::Run(run) => run.vague |= input.peek(Token![=]) && !input.peek(Token![==]),
+            Node::Block(block) if input.peek(token::Paren) && !matches!(block.kind, BlockKind::Match(_)) => {
+                let word = block.kind.word();
+                let text = format!(
+                    "syntax: the arguments of a block stand before its steps; help: write `{word}(...) < step; step >`"
+                );
+                self.report.at(input.span(), text);
+                let _ = input.parse::<TokenTree>();
+                block.vague = true;
+            }
+            _ => {}
+        }
     }
 
     /// Something else than a `;` between two steps; one message for several.

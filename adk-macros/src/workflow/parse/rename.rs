@@ -22,14 +22,17 @@ enum Part {
     Writes,
 }
 
-/// `Research::default()`: the type alone.
-fn constructor(path: &mut Path) {
+/// `Research::default()`: the type alone; whether it was one.
+fn constructor(path: &mut Path) -> bool {
     let is_type = |segment: &&PathSegment| is_type(&segment.ident);
     let of_type = path.segments.iter().rev().nth(1).filter(is_type).is_some();
-    if of_type && path.segments.last().is_some_and(|last| last.ident == "default" || last.ident == "new") {
+    let is_one =
+        of_type && path.segments.last().is_some_and(|last| last.ident == "default" || last.ident == "new");
+    if is_one {
         path.segments.pop();
         path.segments.pop_punct();
     }
+    is_one
 }
 
 /// Whether `{ draft = essay }` stands here.
@@ -87,7 +90,9 @@ impl Parser {
             let _ = input.parse::<Token![,]>();
         }
         let Ok(word) = input.fork().parse::<Ident>() else { return };
-        let is_as = word.to_string().eq_ignore_ascii_case("as") && input.peek2(Ident);
+        let text = word.to_string().to_lowercase();
+        let is_as = input.peek2(Ident)
+            && (text == "as" || ["is", "named", "called"].contains(&&*text) && !self.declares(&word));
         let agent = last(&run.path).map(plain).unwrap_or_default();
         let named = plain(&word);
         // `critic second_critic`, where `critic` is a step already.
@@ -130,7 +135,7 @@ impl Parser {
         let list;
         syn::parenthesized!(list in input);
         if list.is_empty() {
-            constructor(&mut run.path);
+            run.vague |= constructor(&mut run.path);
             let agent = path_text(&run.path);
             let text =
                 format!("syntax: an agent is run by its name alone; help: write `{agent}` without `( )`");

@@ -53,8 +53,10 @@ impl Parser {
             last.ident = self.dashed(input, last.ident.clone())?;
         }
         let span = path.span();
-        let is_vague = self.braced_reads(input);
+        let mut is_vague = self.braced_reads(input);
         if at_brackets(input) {
+            // `Research<subject = topic>` renames a key.
+            is_vague |= input.peek(Token![<]) && input.peek2(Ident) && input.peek3(Token![=]);
             let agent = path_text(&path);
             let text = format!(
                 "`;` after `{agent}`, since neither a block nor generic arguments can follow an agent"

@@ -2,6 +2,7 @@
 
 use super::super::ast::{BlockKind, Break, Node};
 use super::super::names;
+use super::awaits::has_angled_arguments;
 use super::block::Begin;
 use super::expect::{self, expected};
 use super::lets::lets_await;
@@ -64,18 +65,18 @@ impl Parser {
             // What ends too early ends the block as well.
             self.unclosed |= self.report.len() > faults && input.is_empty() && self.report.ended();
             match read {
-                Ok(node) => {
+                Ok(mut node) => {
+                    self.behind_step(input, &mut node);
                     begun |= self.report.len() == faults;
                     self.lost &= is_partial(&node);
                     let needs_end = !matches!(node, Node::Block(_) | Node::Unread(_));
-                    let again = matches!(&node, Node::Run(run) if input.fork().parse::<Ident>().is_ok_and(|next| run.path.is_ident(&next)));
+                    let again = is_again(&node, input);
                     nodes.push(node);
                     if self.returned(input, false) {
                         continue;
                     }
                     self.end_of_step(input, needs_end, closing);
                     if again {
-                        // `writer writer;`
                         skip::step(input);
                     }
                 }
@@ -165,7 +166,7 @@ impl Parser {
         if input.peek(Token![let]) {
             return self.let_await(input, attrs);
         }
-        if input.peek(Token![await]) && !self.awaited_block(input) {
+        if input.peek(Token![await]) && (has_angled_arguments(input) || !self.awaited_block(input)) {
             return self.awaits(input, attrs, None);
         }
         if let Some(word) = verb(input).filter(|word| !self.declares(word)) {
@@ -270,6 +271,17 @@ impl Parser {
         let is_type = input.fork().parse::<Ident>().is_ok_and(|word| names::is_type(&word));
         let node = self.run(input)?;
         Ok(if is_type { Node::Unread(span) } else { node })
+    }
+}
+
+/// `writer writer;` and `break outer inner;`: what stands behind the step is no other one.
+fn is_again(node: &Node, input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    let Ok(next) = ahead.parse::<Ident>() else { return false };
+    match node {
+        Node::Run(run) => run.path.is_ident(&next),
+        Node::Break(Break { target, .. }) => target.is_some() && ends_step(&ahead),
+        _ => false,
     }
 }
 

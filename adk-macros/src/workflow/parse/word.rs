@@ -84,7 +84,7 @@ pub(super) fn opens(input: ParseStream<'_>) -> syn::Result<Option<(Ident, bool)>
         }
         text if CONDITIONS.contains(&text) && (ahead.peek(Ident) || ahead.peek(Token![!])) => true,
         // `mach severity < ... >`, `eahc item in items < ... >`. Only then: to look for what is near takes time.
-        _ if has_arguments || !ahead.peek(Ident) => false,
+        _ if !ahead.peek(Ident) || has_arguments && !ahead.peek2(Token![in]) => false,
         _ => match near(&text) {
             Some("match") => ahead.peek2(Token![<]) || ahead.peek2(token::Brace),
             Some("each") => ahead.peek2(Token![in]),
@@ -123,7 +123,11 @@ pub(super) fn slip(input: ParseStream<'_>) -> Option<(Ident, &'static str)> {
         false if !has_arguments && (ahead.is_empty() || at_end(&ahead)) => "break",
         false => return None,
     };
-    nearest(&word.to_string(), [meant]).map(|meant| (word, meant))
+    let text = word.to_string();
+    if meant == "break" && ["exit", "leave", "quit"].contains(&&*text) {
+        return Some((word, meant));
+    }
+    nearest(&text, [meant]).map(|meant| (word, meant))
 }
 
 impl Parser {
