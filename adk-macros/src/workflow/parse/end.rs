@@ -183,13 +183,15 @@ impl Parser {
             if let Some(open) = self.open {
                 self.unended.get_or_insert((self.report.len(), open));
             }
-            self.report.parse(match input.peek(Token![=>]) {
-                true => syn::Error::new(
-                    error.span(),
-                    format!("{error}; help: the key that an agent writes stands behind `->`"),
-                ),
-                false => error,
-            });
+            self.report.parse(
+                match input.peek(Token![=>]) || input.peek(Token![=]) && !input.peek(Token![==]) {
+                    true => syn::Error::new(
+                        error.span(),
+                        format!("{error}; help: the key that an agent writes stands behind `->`"),
+                    ),
+                    false => error,
+                },
+            );
             // In the place of the `;`.
             if input.peek(Token![:]) && !input.peek(Token![::]) {
                 let _ = input.parse::<Token![:]>();

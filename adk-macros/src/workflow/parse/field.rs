@@ -38,6 +38,13 @@ impl Parser {
                 // A field may begin right here: then only its comma was missing.
                 if !(input.peek(Ident) && input.peek2(Token![:]) && !input.peek2(Token![::])) {
                     rest(input);
+                    if lists(&word) {
+                        // What was to be a part of the list, or a parameter of the closure, is no field.
+                        while continues(input) {
+                            let _ = input.parse::<Token![,]>();
+                            rest(input);
+                        }
+                    }
                 }
             }
             if self.report.len() > faults {
@@ -102,7 +109,7 @@ impl Parser {
             false => fields,
         };
         seen.push(name.clone());
-        match name.starts_with("before_") || name.starts_with("after_") || name.starts_with("on_") {
+        match is_callback(&name) {
             true => target.callbacks.extend(self.callbacks(input, &word)?),
             false => self.value(input, &name, target)?,
         }
@@ -241,6 +248,24 @@ impl Parser {
             false => Err(expected(list, &format!("`,`; {what} is {that}"))),
         }
     }
+}
+
+/// Whether the value of a field holds commas.
+fn lists(field: &str) -> bool {
+    matches!(field, "tools" | "transfer" | "stop") || is_callback(field)
+}
+
+fn is_callback(field: &str) -> bool {
+    field.starts_with("before_") || field.starts_with("after_") || field.starts_with("on_")
+}
+
+/// Whether something else than a field stands behind this comma.
+fn continues(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    let is_comma = ahead.parse::<Token![,]>().is_ok() && !ahead.is_empty();
+    let word = ahead.fork().call(Ident::parse_any).map(|word| word.to_string());
+    let is_field = ahead.peek2(Token![:]) && !ahead.peek2(Token![::]);
+    is_comma && !is_field && word.is_ok_and(|word| !FIELDS.contains(&&*word))
 }
 
 fn yes_or_no(input: ParseStream<'_>) -> syn::Result<LitBool> {
