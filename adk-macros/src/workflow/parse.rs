@@ -81,6 +81,8 @@ struct Parser {
     misnested: bool,
     /// We are in a block that is an arm of a `match`, or in one inside of it.
     in_arm: bool,
+    /// By how many more `>` without their `<` were told than `<` without their `>`: across braces the two are one mistake.
+    strays: isize,
     /// Something that may have declared a key could not be read.
     partial: bool,
     /// How many items were refused that may have been meant to declare a key.

@@ -111,7 +111,12 @@ impl Parser {
 
     /// Whether a step stands here that is no part of the block, whose `>` is missing then.
     fn stands_behind(&self, input: ParseStream<'_>, closing: Closing, behind_semicolon: bool) -> bool {
-        let is_step = behind_semicolon && input.peek(Ident) || begins_step(input);
+        // `counter >`, the last step of the block around.
+        let is_last = || {
+            let ahead = input.fork();
+            ahead.parse::<Ident>().is_ok() && skip::at_close(&ahead)
+        };
+        let is_step = behind_semicolon && input.peek(Ident) || begins_step(input) || is_last();
         closing == Closing::Angle && is_step && !skip::arrow_inside(input) && !self.closes(input)
     }
 

@@ -85,7 +85,10 @@ impl Parser {
                 input.parse::<Token![>]>()?;
             } else {
                 (is_torn, self.partial, self.misnested) = (true, true, true);
-                if !std::mem::replace(&mut self.unclosed, true) {
+                if self.strays > 0 {
+                    (self.strays, self.unclosed) = (self.strays - 1, true);
+                } else if !std::mem::replace(&mut self.unclosed, true) {
+                    self.strays -= 1;
                     let text =
                         "syntax: this `<` is never closed; help: write `>` after the last step of the block";
                     // It is what stands in the place of the `;`, in this block or in one inside of it.

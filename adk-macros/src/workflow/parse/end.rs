@@ -108,7 +108,10 @@ impl Parser {
     /// A `>` where no `<` is open.
     pub(super) fn stray_close(&mut self, input: ParseStream<'_>) {
         self.misnested = true;
-        if !self.lost {
+        if self.strays < 0 {
+            self.strays += 1;
+        } else if !self.lost {
+            self.strays += 1;
             self.report.at(input.span(), "syntax: this `>` closes nothing; help: remove it");
         }
         while skip::at_close(input) {

@@ -65,6 +65,9 @@ pub(super) fn of(input: ParseStream<'_>, key: &Key) -> syn::Result<(Type, Option
     }
     input.parse::<Token![:]>()?;
     let ty = expect::token::<Type>(input, "a type").map_err(|error| unclosed(input).unwrap_or(error))?;
+    if let Some((ty, fault)) = rounded(input, &ty) {
+        return Ok((ty, Some(fault)));
+    }
     if input.peek(Token![:]) && input.peek2(Lit) {
         let shown = type_text(&ty);
         let text = format!("syntax: a first value stands behind `=`; help: write `{text}: {shown} = ...`");
@@ -81,6 +84,19 @@ pub(super) fn of(input: ParseStream<'_>, key: &Key) -> syn::Result<(Type, Option
     let mut ty = ty;
     let fault = owned(&mut ty)?;
     Ok((ty, fault))
+}
+
+/// `Vec(Headline)`: the type that is meant.
+fn rounded(input: ParseStream<'_>, ty: &Type) -> Option<(Type, syn::Error)> {
+    let is_path = matches!(ty, Type::Path(_)) && input.peek(token::Paren);
+    let (span, ahead) = (input.span(), input.fork());
+    let TokenTree::Group(group) = ahead.parse::<TokenTree>().ok().filter(|_| is_path)? else { return None };
+    let inside = group.stream();
+    let meant: Type = syn::parse2(quote::quote!(#ty<#inside>)).ok()?;
+    let shown = type_text(&meant);
+    let text = format!("syntax: generic arguments stand in `< >`; help: write `{shown}`");
+    let _ = input.parse::<TokenTree>();
+    Some((meant, syn::Error::new(span, text)))
 }
 
 /// A type of the value that stands behind a key without its type, and whether it can be no other.
