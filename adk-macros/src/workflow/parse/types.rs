@@ -92,6 +92,14 @@ fn rounded(input: ParseStream<'_>, ty: &Type) -> Option<(Type, syn::Error)> {
     let (span, ahead) = (input.span(), input.fork());
     let TokenTree::Group(group) = ahead.parse::<TokenTree>().ok().filter(|_| is_path)? else { return None };
     let inside = group.stream();
+    // `await decision: bool (timeout = "72h")`.
+    if inside
+        .clone()
+        .into_iter()
+        .any(|token| matches!(token, TokenTree::Punct(sign) if sign.as_char() == '='))
+    {
+        return None;
+    }
     let meant: Type = syn::parse2(quote::quote!(#ty<#inside>)).ok()?;
     let shown = type_text(&meant);
     let text = format!("syntax: generic arguments stand in `< >`; help: write `{shown}`");
