@@ -140,6 +140,10 @@ pub(crate) fn given(path: &impl ToTokens, has_clone: bool, has_debug: bool) -> T
                     ::core::unreachable!()
                 }
             }
+            // So that it is not asked which type it is.
+            impl #private::typed::Numbered for #path {
+                const NUMBER: ::core::primitive::u64 = #private::typed::UNKNOWN;
+            }
             #clone
             #debug
         };

@@ -11,6 +11,7 @@ mod named;
 mod races;
 mod types;
 
+pub(super) use exits::is_by_none;
 pub(super) use missing::nearest;
 pub(super) use races::{sibling, sibling_writes};
 

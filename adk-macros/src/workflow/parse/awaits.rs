@@ -9,7 +9,10 @@ use super::timeout::timeout;
 use super::{Parser, skip};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Attribute, Expr, Ident, LitStr, Token, token};
+use syn::{
+    AngleBracketedGenericArguments, Attribute, Expr, GenericArgument, Ident, LitStr, PathArguments, Token,
+    Type, token,
+};
 
 /// What may stand in the parentheses.
 const ARGUMENTS: [&str; 2] = ["timeout", "default"];
@@ -95,6 +98,16 @@ impl Parser {
                 let _ = input.parse::<proc_macro2::TokenTree>();
             }
         }
+        if let Some(body) = body(&typed.ty).filter(|_| !ends_step(input)) {
+            let text = format!(
+                "syntax: an `await` has no steps of its own; help: write `await {}: {};`, and the steps behind it",
+                typed.key.text(),
+                type_text(&without_arguments(&typed.ty))
+            );
+            self.report.at(body.lt_token.span, text);
+            skip::step(input);
+            return Ok(Node::Unread(span));
+        }
         let default = default.map(|(_, value)| value);
         Ok(Node::Await(Box::new(Await { name, typed, timeout, default })))
     }
@@ -107,6 +120,26 @@ pub(super) fn has_angled_arguments(input: ParseStream<'_>) -> bool {
         && ahead.peek(Token![<])
         && ahead.peek2(Ident)
         && ahead.peek3(Token![=])
+}
+
+/// What was read as the arguments of a type, and is steps: `await decision: Decision < forget >`.
+fn body(ty: &Type) -> Option<&AngleBracketedGenericArguments> {
+    let Type::Path(path) = ty else { return None };
+    let PathArguments::AngleBracketed(args) = &path.path.segments.last()?.arguments else { return None };
+    let Some(GenericArgument::Type(Type::Path(first))) = args.args.first() else { return None };
+    let name = first.path.segments.last()?.ident.to_string();
+    let is_agent = name.starts_with(char::is_lowercase) && !crate::typed::is_plain_name(&name);
+    is_agent.then_some(args)
+}
+
+fn without_arguments(ty: &Type) -> Type {
+    let mut bare = ty.clone();
+    if let Type::Path(path) = &mut bare
+        && let Some(last) = path.path.segments.last_mut()
+    {
+        last.arguments = PathArguments::None;
+    }
+    bare
 }
 
 fn shown(typed: &Typed) -> String {

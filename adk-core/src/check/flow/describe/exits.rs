@@ -96,6 +96,18 @@ const fn by(m: &mut Message, meta: &AgentMeta<'_>) {
     }
 }
 
+/// Whether what ends a loop is something among the tools that is none, which is told there: of that nothing is known.
+pub(in crate::check::flow) const fn is_by_none(meta: &AgentMeta<'_>) -> bool {
+    let mut tools = if let Some(target) = ending(meta, DEEPEST) { target.tools } else { meta.tools };
+    while let [tool, rest @ ..] = tools {
+        if tool.may_exit && tool.name.is_empty() {
+            return true;
+        }
+        tools = rest;
+    }
+    false
+}
+
 /// The transfer target that may end a loop, when the agent itself may not.
 const fn ending<'a>(meta: &AgentMeta<'a>, deepest: usize) -> Option<&'a AgentMeta<'a>> {
     let mut t = 0;

@@ -86,6 +86,7 @@ impl<'a> Walk<'_, 'a> {
         }
         let key = match target {
             Some(name) => name,
+            None if self.is_by_none(at) => return,
             None => "",
         };
         // An agent and its transfer targets may have the same exits, and who ends a loop of a name ends a loop: what is told

@@ -3,7 +3,7 @@
 use super::super::spelled::is_list;
 use super::super::{Fault, Flaw, Written, describe};
 use super::Walk;
-use crate::check::text::same;
+use crate::check::text::{part, same, starts_with};
 use crate::spec::{AgentMeta, Spec, StepKind};
 
 impl<'a> Walk<'_, 'a> {
@@ -21,8 +21,11 @@ impl<'a> Walk<'_, 'a> {
             }
             i += 1;
         }
-        if writes == 0 && !describe::nearest(&self.spec, at, key).is_empty() {
-            return false;
+        if writes + self.spec.displaced == 0 {
+            let near = describe::nearest(&self.spec, at, key);
+            if !near.is_empty() && !self.is_of_the_second(key, near) {
+                return false;
+            }
         }
         (writes, i) = (writes + self.spec.displaced, 0);
         while i < self.found {
@@ -31,6 +34,24 @@ impl<'a> Walk<'_, 'a> {
             i += 1;
         }
         writes > keys
+    }
+
+    /// Whether it is told that two steps write a key at the same time, and this one is called like it with something before or behind
+    /// that, as `criticism_2`: it was to be that of the second.
+    const fn is_of_the_second(&self, key: &str, near: &str) -> bool {
+        let more = key.len().saturating_sub(near.len());
+        if more == 0 || !starts_with(key, near) && !same(part(key, more, key.len()), near) {
+            return false;
+        }
+        let mut i = 0;
+        while i < self.found {
+            let Fault { key: told, flaw, .. } = self.faults[i];
+            if matches!(flaw, Flaw::QuietRace | Flaw::Race { writes: true, .. }) && same(told, near) {
+                return true;
+            }
+            i += 1;
+        }
+        false
     }
 
     /// Whether it is told of another key that the first of these steps stands before the second: that is why this one is missing
@@ -79,6 +100,14 @@ impl<'a> Walk<'_, 'a> {
             i += 1;
         }
         false
+    }
+
+    /// Whether an agent may end a loop only since something among its tools is none.
+    pub(super) const fn is_by_none(&self, at: usize) -> bool {
+        match self.spec.steps[at].kind {
+            StepKind::Agent { meta, .. } => !self.spec.all && describe::is_by_none(meta),
+            _ => false,
+        }
     }
 
     /// Where a key is written that is read at a step.

@@ -1,0 +1,26 @@
+use adk::prelude::*;
+
+#[data]
+pub enum Decision {
+    Go,
+    Drop,
+}
+
+/// Forgets it.
+#[agent]
+fn forget(decision: &Decision) {
+    drop(decision.clone());
+}
+
+workflow! {
+    pub Approval() {
+        /// May it go?
+        await(timeout = "72h", default = Decision::Drop) decision: Decision < forget >
+        match decision <
+            Decision::Go => (),
+            Decision::Drop => forget as other,
+        >
+    }
+}
+
+fn main() {}
