@@ -4,10 +4,10 @@ use super::super::ast::{Arm, Match, MentionKind, Node};
 use super::block::at_brackets;
 use super::compare::compares_key;
 use super::expect::{self, expected};
+use super::guard::{compares, guard};
 use super::step::Closing;
 use super::word::{is_step_keyword, is_word};
 use super::{Parser, skip};
-use proc_macro2::{TokenStream, TokenTree};
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::{Expr, Ident, Lit, Pat, Token, token};
@@ -141,6 +141,21 @@ impl Parser {
     }
 
     fn arm(&mut self, input: ParseStream<'_>, behind_semicolon: bool) -> syn::Result<Arm> {
+        match self.head_of_arm(input, behind_semicolon) {
+            Ok((pattern, guard)) => Ok(Arm { pattern, guard, node: self.arm_step(input)? }),
+            Err(error) => {
+                skip::head_of_arm(input);
+                Err(error)
+            }
+        }
+    }
+
+    /// `PATTERN if GUARD =>`.
+    fn head_of_arm(
+        &mut self,
+        input: ParseStream<'_>,
+        behind_semicolon: bool,
+    ) -> syn::Result<(Pat, Option<Expr>)> {
         let attrs = self.node_docs(input);
         self.idle(&attrs);
         self.foreign_word(input);
@@ -177,7 +192,7 @@ impl Parser {
             return Err(of_one_step(error));
         }
         input.parse::<Token![=>]>()?;
-        Ok(Arm { pattern, guard, node: self.arm_step(input)? })
+        Ok((pattern, guard))
     }
 
     /// `case` before a pattern, as other languages have it.
@@ -267,42 +282,4 @@ fn begins_step(input: ParseStream<'_>) -> bool {
         || is_word(input, &["parallel", "sequence"]) && (at_brackets(&ahead) || ahead.peek(token::Paren))
         || input.peek(Ident) && (ahead.peek(Token![;]) || ahead.peek(Token![as]))
         || expect::is_doc(input)
-}
-
-/// `n > 3`, a condition without its word.
-fn compares(input: ParseStream<'_>) -> bool {
-    let ahead = input.fork();
-    ahead.parse::<Ident>().is_ok()
-        && (ahead.peek(Token![>])
-            || ahead.peek(Token![<])
-            || ahead.peek(Token![==])
-            || ahead.peek(Token![!=])
-            || ahead.peek(Token![>=])
-            || ahead.peek(Token![<=]))
-}
-
-/// `if n > 3`: what stands before the `=>`, since a `>` in it closes nothing.
-fn guard(input: ParseStream<'_>, is_bare: bool) -> syn::Result<Expr> {
-    let word = if is_bare { input.fork().parse::<Ident>()? } else { input.call(Ident::parse_any)? };
-    let (ahead, mut tokens, mut comma) = (input.fork(), TokenStream::new(), false);
-    while !(ahead.is_empty() || ahead.peek(Token![;]) || ahead.peek(Token![=>])) {
-        comma |= ahead.peek(Token![,]);
-        tokens.extend([ahead.parse::<TokenTree>()?]);
-    }
-    let wrong = || {
-        syn::Error::new(word.span(), "syntax: expected a condition behind `if`, as in `n if n > 3 => step`")
-    };
-    let condition = syn::parse2::<Expr>(tokens);
-    if ahead.peek(Token![=>]) && (condition.is_ok() || !comma) {
-        while !input.peek(Token![=>]) {
-            input.parse::<TokenTree>()?;
-        }
-        return condition.map_err(|_| wrong());
-    }
-    // Without its `=>` it ends where no expression goes on.
-    let ahead = input.fork();
-    match ahead.call(Expr::parse_without_eager_brace) {
-        Ok(_) => input.call(Expr::parse_without_eager_brace),
-        Err(_) => Err(wrong()),
-    }
 }

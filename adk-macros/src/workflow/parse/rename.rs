@@ -95,13 +95,14 @@ impl Parser {
             && (text == "as" || ["is", "named", "called"].contains(&&*text) && !self.declares(&word));
         let agent = last(&run.path).map(plain).unwrap_or_default();
         let named = plain(&word);
-        // `critic second_critic`, where `critic` is a step already.
+        // `critic second_critic` and `critic(draft = essay) second`, where `critic` is a step already.
         let lacks_as = || {
             let is_second = run.path.get_ident().is_some_and(|_| self.ran.contains(&agent));
             let ahead = input.fork();
             let _ = ahead.parse::<Ident>();
             let ends = ends_step(&ahead) || ahead.peek(Token![,]) || ahead.peek(Token![->]);
-            is_second && ends && named != agent && named.contains(&agent) && !self.declares(&word)
+            let is_name = named.contains(&agent) || !run.reads.is_empty();
+            is_second && ends && named != agent && is_name && !self.declares(&word)
         };
         if run.alias.is_some() || !(is_as || lacks_as()) {
             return;

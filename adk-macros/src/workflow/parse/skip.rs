@@ -67,6 +67,15 @@ pub(super) fn arrow_follows(input: ParseStream<'_>) -> bool {
     false
 }
 
+/// Passes over what stands before the step of an arm, with its `=>`.
+pub(super) fn head_of_arm(input: ParseStream<'_>) {
+    if arrow_follows(input) {
+        while input.parse::<Option<Token![=>]>>().is_ok_and(|arrow| arrow.is_none()) {
+            let _ = input.parse::<TokenTree>();
+        }
+    }
+}
+
 /// What has been passed over, to one who counts brackets.
 enum Passed {
     Opening,

@@ -155,7 +155,7 @@ fn one_mistake_is_one_message() {
         ("W() { match x < 10 < true => a, _ => b > d }", "syntax", 0, 1),
         ("W() { match x + 1 < 0..=10 => a, _ => b > d }", "syntax", 0, 1),
         ("W() { match x (0..=10 => a, _ => b); d }", "syntax", 0, 1),
-        ("W() { match x < y < true => a, _ => b > }", "syntax", 0, 0),
+        ("W() { match x < y < true => a, _ => b > }", "syntax", 0, 1),
         ("W() { x < 10 ? a : b; d }", "syntax", 0, 1),
         ("W() { loop(max = 2) < a; x > 10 ? a : b > d }", "syntax", 0, 2),
         ("W() { x ? a : b; d }", "syntax", 0, 1),
