@@ -53,6 +53,28 @@ workflow! {
     }
 }
 
+workflow! {
+    pub First(topic: String) {
+        agent writer -> text: String { instruction: "{topic}" }
+        agent editor { instruction: "{text}" }
+
+        ;
+        editor
+    }
+}
+
+// The commas of a closure that cannot be read are not those of the list.
+workflow! {
+    pub Callbacks(topic: String) {
+        agent writer {
+            instruction: "{topic}",
+            after_model: [|_, response| | { let _ = response; }],
+        }
+
+        writer
+    }
+}
+
 // The `as` of a second instance, also where its name has nothing of the agent's.
 workflow! {
     pub Instance(goal: String, report: String) {

@@ -2,8 +2,8 @@
 
 use super::super::ast::Callback;
 use super::super::text::code;
-use super::Parser;
 use super::word::is_word;
+use super::{Parser, skip};
 use proc_macro2::TokenTree;
 use quote::quote;
 use syn::parse::ParseStream;
@@ -32,7 +32,15 @@ impl Parser {
         match input.peek(token::Bracket) {
             true => {
                 self.bracketed(input, &name, |parser, list| {
-                    parser.expr(list, &name).map(|value| all.push(value))
+                    let is_closure = list.peek(Token![|]);
+                    let value = parser.expr(list, &name);
+                    // The commas of one that cannot be read are none of the list.
+                    let value = value.inspect_err(|_| {
+                        if is_closure {
+                            skip::drain(list)
+                        }
+                    });
+                    value.map(|value| all.push(value))
                 })?;
             }
             false => all.push(self.expr(input, &name)?),

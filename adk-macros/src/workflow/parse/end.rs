@@ -75,9 +75,10 @@ impl Parser {
         is_new && ends_step(&ahead)
     }
 
-    /// A `;` where nothing ends, as people write it behind braces; one message for several.
+    /// A `;` where nothing ends, as people write it behind braces; one message for several. A step may be lost before it.
     pub(super) fn stray_end(&mut self, input: ParseStream<'_>) {
         if input.peek(Token![;]) {
+            self.displaced += 1;
             self.report.at(input.span(), "syntax: this `;` ends nothing; help: remove it");
             while input.parse::<Option<Token![;]>>().is_ok_and(|end| end.is_some()) {}
         }

@@ -30,8 +30,6 @@ impl Parser {
         while !input.is_empty() {
             if input.peek(Token![;]) {
                 self.stray_end(input);
-                // A step may be lost before it.
-                self.displaced += 1;
                 continue;
             }
             if skip::at_close(input) {
