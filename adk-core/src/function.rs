@@ -66,7 +66,7 @@ impl<T: DeserializeOwned + Send + 'static> LentRead for T {
 
 /// What may be read from a state key, or be borrowed to be changed, where it is called as a context is.
 #[diagnostic::on_unimplemented(
-    message = "agent-attribute: `{Self}` is no parameter of an agent; help: take the context of the run as `cx: &mut Context`, in front; if this is data of your own, take it by value or by `&`, and put `#[adk::data]` on it",
+    message = "agent-attribute: `{Self}` is no parameter of an agent; help: take the context of the run as `cx: &mut Context`, in front; a function that takes a `ToolContext` is a `#[tool]`; if this is data of your own, take it by value or by `&`, and put `#[adk::data]` on it",
     label = "no parameter of an agent"
 )]
 pub trait ContextRead: Sized {

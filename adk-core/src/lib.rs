@@ -67,7 +67,7 @@ pub use run::{
     LifecycleOutcome, LifecyclePhase, LoopEnd, LoopEndReason, MemoryArtifacts, NoArtifacts, Outcome, Prepare,
     ReadonlyContext, RunConfig, State, Waiting,
 };
-pub use runner::{RunEnd, RunRequest, RunStream, Runner, Watch};
+pub use runner::{IntoInput, RunEnd, RunRequest, RunStream, Runner, Watch};
 pub use spec::{AgentKind, AgentMeta, KeySpec, Spec, ToolMeta};
 pub use tool::{DynTool, Tool, ToolArgs, ToolContext, ToolError};
 pub use workflow::Workflow;

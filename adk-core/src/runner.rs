@@ -4,6 +4,7 @@ mod accept;
 mod answers;
 mod builder;
 mod hooks;
+mod input;
 mod open;
 mod recover;
 mod request;
@@ -13,6 +14,7 @@ mod stream;
 mod watch;
 
 pub use builder::RunnerBuilder;
+pub use input::IntoInput;
 pub use recover::Recovered;
 pub use request::RunRequest;
 pub use session::SessionHandle;
@@ -60,12 +62,12 @@ impl<P> Runner<P> {
     /// Asks for a run of a workflow in a session of its own.
     ///
     /// The workflow is borrowed, or an `Arc` for a run that can be spawned.
-    pub fn run<'a, H, W>(&self, workflow: H, input: impl Into<W::Input>) -> RunRequest<'a, W::Output>
+    pub fn run<'a, H, W>(&self, workflow: H, input: impl IntoInput<W::Input>) -> RunRequest<'a, W::Output>
     where
         H: Deref<Target = W> + Send + Sync + 'a,
         W: Workflow + ?Sized,
     {
-        RunRequest::new(self.shared.clone(), self.private_key(), true, workflow, input.into())
+        RunRequest::new(self.shared.clone(), self.private_key(), true, workflow, input.into_input())
     }
 
     /// Asks for a live run of a workflow in a session of its own: one that people talk to while it goes on.
@@ -81,14 +83,14 @@ impl<P> Runner<P> {
     pub fn run_live<'a, H, W>(
         &self,
         workflow: H,
-        input: impl Into<W::Input>,
+        input: impl IntoInput<W::Input>,
         queue: &LiveQueue,
     ) -> RunRequest<'a, W::Output>
     where
         H: Deref<Target = W> + Send + Sync + 'a,
         W: Workflow + Live + ?Sized,
     {
-        RunRequest::live(self.shared.clone(), self.private_key(), true, workflow, input.into(), queue)
+        RunRequest::live(self.shared.clone(), self.private_key(), true, workflow, input.into_input(), queue)
     }
 
     /// Asks for a branch of a run that is driven elsewhere: what an [`Engine`] that has taken a

@@ -1,7 +1,7 @@
 use adk::prelude::*;
 
 workflow! {
-    pub Writing(topic: String, tone: String, topic: String) -> (draft: String, draft: String) {
+    pub Writing(topic: String, tone: String, topic: String) -> (draft: String, draft: f64) {
         let tone: String = "plain";
         let done: bool = false;
         state done: bool;

@@ -23,4 +23,13 @@ workflow! {
     }
 }
 
+workflow! {
+    pub Asking(topic: String) -> draft: String {
+        agent writer -> draft: String { instruction: "Write about {topic}. {go} {way}" }
+
+        await way: Decision < writer >;
+        await go: bool < writer >
+    }
+}
+
 fn main() {}

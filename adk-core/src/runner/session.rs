@@ -1,8 +1,8 @@
 //! A session by its key.
 
-use super::Shared;
 use super::open::open_session;
 use super::request::RunRequest;
+use super::{IntoInput, Shared};
 use crate::event::StateDelta;
 use crate::live::LiveQueue;
 use crate::session::{EventFilter, Session, SessionKey, SessionSnapshot};
@@ -30,26 +30,26 @@ impl SessionHandle {
     }
 
     /// Asks for a run of a workflow in this session, which is made when there is none.
-    pub fn run<'a, H, W>(&self, workflow: H, input: impl Into<W::Input>) -> RunRequest<'a, W::Output>
+    pub fn run<'a, H, W>(&self, workflow: H, input: impl IntoInput<W::Input>) -> RunRequest<'a, W::Output>
     where
         H: Deref<Target = W> + Send + Sync + 'a,
         W: Workflow + ?Sized,
     {
-        RunRequest::new(self.shared.clone(), self.key.clone(), false, workflow, input.into())
+        RunRequest::new(self.shared.clone(), self.key.clone(), false, workflow, input.into_input())
     }
 
     /// Asks for a live run of a workflow in this session; see [`Runner::run_live`](super::Runner::run_live).
     pub fn run_live<'a, H, W>(
         &self,
         workflow: H,
-        input: impl Into<W::Input>,
+        input: impl IntoInput<W::Input>,
         queue: &LiveQueue,
     ) -> RunRequest<'a, W::Output>
     where
         H: Deref<Target = W> + Send + Sync + 'a,
         W: Workflow + Live + ?Sized,
     {
-        RunRequest::live(self.shared.clone(), self.key.clone(), false, workflow, input.into(), queue)
+        RunRequest::live(self.shared.clone(), self.key.clone(), false, workflow, input.into_input(), queue)
     }
 
     /// Makes the session with an initial state, which is split by the prefixes of its keys: those of the app and of the

@@ -3,6 +3,7 @@
 
 mod agent;
 mod by_hand;
+mod other;
 mod tool;
 mod typed;
 mod types;
@@ -111,7 +112,7 @@ pub(crate) fn unread(item: TokenStream) -> TokenStream {
     let Some(TokenTree::Ident(name)) = name.filter(|_| is_item) else {
         return written;
     };
-    let (agent, tool) = (agent::inert(&name), tool::inert(&name));
+    let (agent, tool) = (agent::inert(&name, &TokenStream::new()), tool::inert(&name, &TokenStream::new()));
     let block = block(&[], &quote!(#agent #tool));
     quote! {
         #written

@@ -27,6 +27,7 @@ pub(crate) fn agent(function: &Function, args: &AgentArgs, report: Report) -> To
     }
     let names = Names::new(function);
     let twin = super::twin(function);
+    let tool = super::other::as_tool(function, args, &names, &report);
     let inside = if check::is_callable(function) {
         let (types, name) = (output_types(function), &names.name);
         // One fault, one message: what tokens show to be wrong is not judged by types as well.
@@ -49,24 +50,25 @@ pub(crate) fn agent(function: &Function, args: &AgentArgs, report: Report) -> To
         );
         quote!(#types #asked #checks #typed #run #head { #start #meta; #rest })
     } else {
-        inert(&names.name)
+        inert(&names.name, &TokenStream::new())
     };
-    let tool = function.also.filter(|also| *also == "tool").map(|_| super::tool::inert(&names.name));
     let inside = quote!(#inside #tool);
     let block = block(&function.attrs, &inside);
     let all = [&written, &twin, &block];
     report.beside(twice::function(&function.sig.ident, &function.attrs, all))
 }
 
-/// An agent that does nothing, beside an error that says why.
-pub(super) fn inert(name: &Ident) -> TokenStream {
+/// An agent that does nothing, beside an error that says why; or else `refused` tells it where the agent is used.
+pub(super) fn inert(name: &Ident, refused: &TokenStream) -> TokenStream {
     let text = plain(name);
     quote! {
         #[automatically_derived]
         #[diagnostic::do_not_recommend]
         impl __adk::Agent for #name {
-            const META: __adk::AgentMeta<'static> =
-                __adk::AgentMeta::new(__adk::AgentKind::Function, #text).faulty(true);
+            const META: __adk::AgentMeta<'static> = {
+                #refused
+                __adk::AgentMeta::new(__adk::AgentKind::Function, #text).faulty(true)
+            };
 
             async fn run(&self, _: &mut __adk::Context) -> __adk::Result<__adk::Flow> {
                 ::core::result::Result::Ok(__adk::Flow::Continue)
@@ -274,7 +276,7 @@ fn checks(function: &Function, args: &AgentArgs, report: &Report) -> TokenStream
                 None => quote!(!#unit),
             },
             format!("`{name}` returns a value, but does not say which key it writes"),
-            "write `#[agent(writes = KEY)]`, or return nothing or a `Flow`".into(),
+            "write `#[agent(writes = KEY)]`, or return nothing or a `Flow`; what a model calls is a `#[tool]`".into(),
         ),
     }
     if let Some(exits) = &args.exits {

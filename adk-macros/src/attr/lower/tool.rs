@@ -62,17 +62,17 @@ pub(crate) fn tool(function: &Function, args: &ToolArgs, report: Report) -> Toke
             }
         }
     } else {
-        inert(&names.name)
+        inert(&names.name, &TokenStream::new())
     };
-    let agent = function.also.filter(|also| *also == "agent").map(|_| super::agent::inert(&names.name));
+    let agent = super::other::as_agent(function, &names, &report);
     let inside = quote!(#inside #agent);
     let block = block(&function.attrs, &inside);
     let all = [&written, &twin, &block];
     report.beside(twice::function(&function.sig.ident, &function.attrs, all))
 }
 
-/// A tool that does nothing, beside an error that says why.
-pub(super) fn inert(name: &Ident) -> TokenStream {
+/// A tool that does nothing, beside an error that says why; or else `refused` tells it where the tool is used.
+pub(super) fn inert(name: &Ident, refused: &TokenStream) -> TokenStream {
     let text = plain(name);
     quote! {
         static __ADK_DECLARATION: ::std::sync::LazyLock<__adk::model::ToolDeclaration> =
@@ -83,7 +83,10 @@ pub(super) fn inert(name: &Ident) -> TokenStream {
         #[automatically_derived]
         #[diagnostic::do_not_recommend]
         impl __adk::Tool for #name {
-            const META: __adk::ToolMeta<'static> = __adk::ToolMeta::new(#text, "");
+            const META: __adk::ToolMeta<'static> = {
+                #refused
+                __adk::ToolMeta::new(#text, "")
+            };
 
             fn declaration(&self) -> &__adk::model::ToolDeclaration {
                 &__ADK_DECLARATION

@@ -26,8 +26,6 @@ pub(crate) struct Function {
     pub(crate) associated: bool,
     /// Whether its types are not those that were written.
     pub(crate) mended: bool,
-    /// The other attribute of ours that stands on it, which is told.
-    pub(crate) also: Option<&'static str>,
 }
 
 /// A parameter.
@@ -168,11 +166,8 @@ pub(crate) fn function(item: TokenStream, help: &str, report: &mut Report) -> Op
         }
         Group::new(Delimiter::Brace, TokenStream::new())
     });
-    let mut also = None;
     attrs.retain(|attr| {
-        let found = ["agent", "tool"].into_iter().find(|name| attr.path().is_ident(name));
-        also = also.or(found);
-        let second = found.is_some();
+        let second = ["agent", "tool"].into_iter().any(|name| attr.path().is_ident(name));
         if second {
             report.at(
                 attr.path().span(),
@@ -226,7 +221,7 @@ pub(crate) fn function(item: TokenStream, help: &str, report: &mut Report) -> Op
     if stray {
         sig.inputs = sig.inputs.into_iter().skip(1).collect();
     }
-    Some(Function { attrs, vis, sig, body, params, associated, mended, also })
+    Some(Function { attrs, vis, sig, body, params, associated, mended })
 }
 
 /// Tells what is a function or is borrowed inside of a type, and goes on with what can be read; whether there is any.

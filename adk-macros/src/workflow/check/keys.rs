@@ -7,7 +7,7 @@ use super::super::report::Report;
 use proc_macro2::Ident;
 use std::collections::HashMap;
 
-/// A key that is declared twice among inputs, `let`, `state` and the items of `each`, or among the outputs.
+/// A key that is declared twice among inputs, `let`, `state` and the items of `each`.
 pub(super) fn workflow(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report) {
     declared(tree, plan, report);
     if let Some(name) = &tree.name {
@@ -21,7 +21,7 @@ pub(super) fn workflow(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report
     }
 }
 
-/// Inputs, `let`, `state`, the items of `each`, and outputs. Each of those that are there from the start may have been meant for
+/// Inputs, `let`, `state`, and the items of `each`. Each of those that are there from the start may have been meant for
 /// another key, which const evaluation takes into account.
 fn declared(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report) {
     let inputs = tree.inputs.iter().map(|input| (&input.typed.key, "an input"));
@@ -44,8 +44,6 @@ fn declared(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report) {
             step.torn = report.len() > faults;
         }
     }
-    let outputs = tree.outputs.iter().map(|typed| (&typed.key, "an output"));
-    unique(outputs, &mut HashMap::new(), report);
 }
 
 /// What the structs of keys make of them.

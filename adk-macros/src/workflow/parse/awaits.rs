@@ -6,7 +6,8 @@ use super::expect::{self, expected};
 use super::limit::{code_list, rest};
 use super::run::ends_step;
 use super::timeout::timeout;
-use super::{Parser, skip};
+use super::{Parser, skip, types};
+use crate::source;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{
@@ -98,7 +99,7 @@ impl Parser {
                 let _ = input.parse::<proc_macro2::TokenTree>();
             }
         }
-        if let Some(body) = body(&typed.ty).filter(|_| !ends_step(input)) {
+        if let Some(body) = body(&typed.ty, ends_step(input)) {
             let text = format!(
                 "syntax: an `await` has no steps of its own; help: write `await {}: {};`, and the steps behind it",
                 typed.key.text(),
@@ -122,14 +123,19 @@ pub(super) fn has_angled_arguments(input: ParseStream<'_>) -> bool {
         && ahead.peek3(Token![=])
 }
 
-/// What was read as the arguments of a type, and is steps: `await decision: Decision < forget >`.
-fn body(ty: &Type) -> Option<&AngleBracketedGenericArguments> {
+/// What was read as the arguments of a type, and is steps: `await decision: Decision < forget >`. Where the step ends behind it, the
+/// type has to be one without arguments, or the name to be that of nothing else.
+fn body(ty: &Type, ends_step: bool) -> Option<&AngleBracketedGenericArguments> {
     let Type::Path(path) = ty else { return None };
-    let PathArguments::AngleBracketed(args) = &path.path.segments.last()?.arguments else { return None };
+    let last = path.path.segments.last()?;
+    let PathArguments::AngleBracketed(args) = &last.arguments else { return None };
     let Some(GenericArgument::Type(Type::Path(first))) = args.args.first() else { return None };
     let name = first.path.segments.last()?.ident.to_string();
     let is_agent = name.starts_with(char::is_lowercase) && !crate::typed::is_plain_name(&name);
-    is_agent.then_some(args)
+    let is_meant = |last: &Ident| {
+        types::takes_nothing(&last.to_string()) || source::call().is_some_and(|call| call.is_nothing(&name))
+    };
+    (is_agent && (!ends_step || is_meant(&last.ident))).then_some(args)
 }
 
 fn without_arguments(ty: &Type) -> Type {

@@ -36,7 +36,7 @@ impl Parser {
 
     fn one_output(&mut self, input: ParseStream<'_>, tree: &mut Workflow) -> syn::Result<()> {
         match self.typed(input) {
-            Ok(typed) => tree.outputs.push(typed),
+            Ok(typed) => self.put_output(typed, tree),
             Err(fault) => {
                 match self.untyped.take() {
                     Some(typed) => tree.untyped.outputs.push((tree.outputs.len(), typed)),
@@ -46,6 +46,19 @@ impl Parser {
             }
         }
         Ok(())
+    }
+
+    /// One that is there already is a field of the struct all the same, and nothing is asked of its type.
+    fn put_output(&mut self, typed: Typed, tree: &mut Workflow) {
+        let key = typed.key.text();
+        if !tree.outputs.iter().any(|one| one.key.text() == key) {
+            return tree.outputs.push(typed);
+        }
+        let text = format!(
+            "key-duplicate: `{key}` is declared twice as an output; help: remove one of them, or choose another name"
+        );
+        self.report.at(typed.key.name.span(), text);
+        tree.untyped.outputs.push((tree.outputs.len(), typed));
     }
 
     /// Several outputs that do not stand in `( )`: they are read all the same.
@@ -81,7 +94,7 @@ impl Parser {
         self.report.parse(fault);
         for (typed, is_read) in all {
             match is_read {
-                true => tree.outputs.push(typed),
+                true => self.put_output(typed, tree),
                 false => tree.untyped.outputs.push((tree.outputs.len(), Typed { ty: ty.clone(), ..typed })),
             }
         }

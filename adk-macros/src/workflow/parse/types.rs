@@ -24,7 +24,12 @@ pub(super) const NAMELESS: &str = "looks like a type, and a key stands before it
 pub(super) fn is_plain(ty: &Type) -> bool {
     let Type::Path(path) = ty else { return !matches!(ty, Type::Macro(_) | Type::Verbatim(_)) };
     let name = path.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
-    PRIMITIVES.contains(&name.as_str()) || ["String", "Vec", "Option", "Value"].contains(&name.as_str())
+    takes_nothing(&name) || ["Vec", "Option"].contains(&name.as_str())
+}
+
+/// Whether that is one of Rust's own that takes no arguments.
+pub(super) fn takes_nothing(name: &str) -> bool {
+    PRIMITIVES.contains(&name) || ["String", "Value"].contains(&name)
 }
 
 /// Whether a word is the name of a type.
