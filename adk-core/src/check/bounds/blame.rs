@@ -1,7 +1,7 @@
 //! `bounds-exceeded`: what it says, and whom it names.
 
 use super::Cost;
-use super::sum::{Part, Sum};
+use super::sum::{Kind, Part, Sum};
 use super::walk::{Place, total};
 use crate::check::message::Message;
 use crate::spec::Spec;
@@ -135,9 +135,15 @@ const fn amount(m: &mut Message, number: u64, cost: Cost) {
 
 /// Names the step that has the largest part in a cost, and what to write so that it fits.
 const fn finite(m: &mut Message, worst: u64, allowed: u64, largest: &Part<'_>, cost: Cost) {
-    let (kind, setting) = match largest.rounds {
-        Some(_) => ("loop", "max"),
-        None => ("agent", "max_turns"),
+    let (kind, setting, each) = match largest.kind {
+        Kind::Agent => ("agent", "max_turns", 1),
+        Kind::Loop(_, each) => ("loop", "max", each),
+        Kind::Workflow => ("workflow", "", 1),
+        Kind::Block => ("block", "", 1),
+    };
+    let fewer = match cost {
+        Cost::ModelCalls => "place fewer agents that ask a model",
+        Cost::Rounds => "place fewer loops",
     };
     if largest.total == u64::MAX {
         m.push(": ");
@@ -153,26 +159,29 @@ const fn finite(m: &mut Message, worst: u64, allowed: u64, largest: &Part<'_>, c
         m.push(" makes up to ");
         m.number(largest.total as i128);
         m.push(" of them");
-        let mut each = 1;
-        if let Some((max, of_round)) = largest.rounds {
+        if let Kind::Loop(max, of_round) = largest.kind {
             m.push(", ");
             m.number(of_round as i128);
             m.push(" in each of ");
             m.number(max as i128);
             m.push(" rounds");
-            each = of_round;
         }
-        let left = allowed.saturating_sub(worst - largest.total) / each;
-        m.all(&["; help: lower its `", setting, "`"]);
-        if left > 0 {
-            m.push(" to ");
-            m.number(left as i128);
+        if setting.is_empty() {
+            m.all(&["; help: ", fewer, " in it"]);
+        } else {
+            let left = allowed.saturating_sub(worst - largest.total) / each;
+            m.all(&["; help: lower its `", setting, "`"]);
+            if left > 0 {
+                m.push(" to ");
+                m.number(left as i128);
+            }
         }
     } else {
         m.push(match cost {
-            Cost::ModelCalls => "; help: place fewer agents that ask a model",
-            Cost::Rounds => "; help: place fewer loops",
+            Cost::ModelCalls => ", one for each agent that asks a model; help: ",
+            Cost::Rounds => ", one for each loop; help: ",
         });
+        m.push(fewer);
     }
     if worst == u64::MAX {
         // So many that they were not counted to the end.

@@ -11,23 +11,44 @@ pub(super) struct Sum<'a> {
     pub(super) exits: bool,
 }
 
-/// The part of a cost that one agent or loop has.
+/// The part of a cost that one step has.
 #[derive(Clone, Copy)]
 pub(super) struct Part<'a> {
     pub(super) name: &'a str,
     /// The nested workflow in which it stands, if any.
     pub(super) inside: &'a str,
     pub(super) total: u64,
-    /// The rounds of a loop and what each costs.
-    pub(super) rounds: Option<(u32, u64)>,
+    pub(super) kind: Kind,
+}
+
+/// What such a step is.
+#[derive(Clone, Copy)]
+pub(super) enum Kind {
+    Agent,
+    /// Its rounds and what each costs.
+    Loop(u32, u64),
+    /// Of which nothing inside has more than a half of it.
+    Workflow,
+    Block,
 }
 
 impl<'a> Sum<'a> {
     pub(super) const NOTHING: Self = Self {
         bounds: Bounds::NOTHING,
-        largest: Part { name: "", inside: "", total: 0, rounds: None },
+        largest: Part { name: "", inside: "", total: 0, kind: Kind::Agent },
         exits: false,
     };
+
+    /// The same as the part of a step around it, where no step inside has more than a half.
+    pub(super) const fn gathered(mut self, name: &'a str, inside: &'a str, kind: Kind, cost: Cost) -> Self {
+        if let Some(total) = cost.of(self.bounds)
+            && total > 1
+            && self.largest.total <= total / 2
+        {
+            self.largest = Part { name, inside, total, kind };
+        }
+        self
+    }
 
     /// What stands in a workflow: no exit leaves it.
     pub(super) const fn closed(self) -> Self {

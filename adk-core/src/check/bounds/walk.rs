@@ -1,7 +1,7 @@
 //! The pass over the steps.
 
 use super::blame::{Cause, Causes, Why};
-use super::sum::{Part, Sum, add, endless, times};
+use super::sum::{Kind, Part, Sum, add, endless, times};
 use super::{Bounds, Cost};
 use crate::check::text::same;
 use crate::spec::{AgentKind, AgentMeta, Step, StepKind};
@@ -58,16 +58,19 @@ enum What {
     Each,
     Match,
     Arm,
+    /// What is simply added up.
+    Block,
 }
 
 impl What {
-    /// What a step opens; `None` for an agent and for what is simply added up.
+    /// What a step opens.
     const fn of(step: &Step<'_>) -> Option<Self> {
         match step.kind {
             StepKind::Loop { max, until } => Some(Self::Loop { max, until: until.is_some() }),
             StepKind::Each { .. } => Some(Self::Each),
             StepKind::Match { .. } => Some(Self::Match),
             StepKind::Arm { .. } => Some(Self::Arm),
+            StepKind::Sequence | StepKind::Parallel { .. } => Some(Self::Block),
             _ => None,
         }
     }
@@ -174,7 +177,7 @@ const fn close<'a>(
             if let (Some(each), Some(total)) = (cost.of(round), cost.of(sum.bounds))
                 && (max > 1 || sum.largest.total == 0)
             {
-                sum.largest = Part { name, inside, total, rounds: Some((max, each)) };
+                sum.largest = Part { name, inside, total, kind: Kind::Loop(max, each) };
             }
         }
         What::Loop { max: None, until } => {
@@ -190,8 +193,9 @@ const fn close<'a>(
                 causes.add(Cause { name, inside, why: Why::Each });
             }
         }
-        What::Workflow => sum = sum.closed(),
-        What::Root | What::Targets | What::Match | What::Arm => {}
+        What::Workflow => sum = sum.closed().gathered(name, inner.behind.inside, Kind::Workflow, cost),
+        What::Match | What::Block => sum = sum.gathered(name, inside, Kind::Block, cost),
+        What::Root | What::Targets | What::Arm => {}
     }
     put(&sum, inner.what, outer, cost);
 }
@@ -242,7 +246,7 @@ const fn turn<'a>(
         None => 0,
     };
     let exits = meta.may_exit || !meta.exits.is_empty();
-    Sum { bounds, largest: Part { name, inside, total, rounds: None }, exits }
+    Sum { bounds, largest: Part { name, inside, total, kind: Kind::Agent }, exits }
 }
 
 /// Whether agents are among its tools, which make model calls of their own.
