@@ -52,7 +52,9 @@ pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
     let Some(function) = parse::function(item.clone(), &where_to(AGENTS, &item), &mut report) else {
         return report.beside(unread(item));
     };
-    let args = parse::agent_args(self::args(args), &mut report);
+    // What is said of a method is not said of its keys.
+    let args = if function.associated { TokenStream::new() } else { self::args(args) };
+    let args = parse::agent_args(args, &mut report);
     check::function(&function, &mut report);
     check::agent(&function, &args, &mut report);
     lower::agent(&function, &args, report)

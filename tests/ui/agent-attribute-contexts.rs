@@ -30,6 +30,11 @@ fn counted(text: &str, count: &mut i32) -> usize {
     text.len()
 }
 
+#[agent]
+fn twice(cx: &mut Context, more: &mut Context) {
+    let _ = (cx, more);
+}
+
 use adk::Context as Cx;
 
 #[agent(writes = f)]

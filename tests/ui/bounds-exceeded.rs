@@ -50,4 +50,24 @@ workflow! {
     }
 }
 
+workflow! {
+    pub Reviewing(draft: String) {
+        agent style { instruction: "Review the style of {draft}." }
+        agent facts { instruction: "Check the facts of {draft}." }
+        agent tone { instruction: "Review the tone of {draft}." }
+
+        parallel < style; facts; tone >
+    }
+}
+
+workflow! {
+    #[bounds(model_calls = 3)]
+    pub Reviewed(draft: String) {
+        agent summariser { instruction: "Summarise {draft}." }
+
+        summariser;
+        Reviewing
+    }
+}
+
 fn main() {}

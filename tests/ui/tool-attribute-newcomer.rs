@@ -12,6 +12,12 @@ fn literal() {}
 #[tool(description = "Looks it up.")]
 fn described() {}
 
+#[tool(desc = "Looks it up.")]
+fn undocumented() {}
+
+#[tool("Looks it up.")]
+fn text() {}
+
 /// Looks it up.
 #[tool(writes = plan)]
 fn assigned() {}

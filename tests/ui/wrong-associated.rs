@@ -22,6 +22,17 @@ impl Desk {
     }
 }
 
+struct Shelf;
+
+impl Agent for Shelf {
+    const META: adk::AgentMeta<'static> = adk::AgentMeta::custom("shelf");
+
+    #[agent(reads(text: String))]
+    async fn run(&self, _: &mut Context) -> Result<Flow> {
+        Ok(Flow::Continue)
+    }
+}
+
 trait Counting {
     #[agent(writes = count)]
     fn count(draft: &str) -> usize;

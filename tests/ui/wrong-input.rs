@@ -1,4 +1,4 @@
-//! What a workflow takes, and what it is given.
+//! What a workflow takes, what it is given, and what is no workflow.
 
 use adk::prelude::*;
 
@@ -20,11 +20,19 @@ workflow! {
     }
 }
 
+/// Grades.
+#[agent(writes = score)]
+fn grade(topic: &str) -> usize {
+    topic.len()
+}
+
 async fn run() -> adk::Result<()> {
     let runner = Runner::builder().model(Rehearsal::new()).build()?;
     runner.run(&Counting::default(), "three").await?;
     runner.session("user", "session").run(&Writing::default(), ("cats", "plain")).await?;
     runner.run(&Writing::default(), ()).await?;
+    runner.run(&grade, "cats").await?;
+    runner.run("three", &Counting::default()).await?;
     Ok(())
 }
 

@@ -86,7 +86,7 @@ impl Probe<String> {
 #[diagnostic::on_unimplemented(
     message = "agent-attribute: `{Self}` is not an agent",
     label = "cannot be a step of a workflow",
-    note = "put `#[agent]` on the function, declare it with `agent NAME {{ ... }}`, or implement `Agent`"
+    note = "put `#[agent]` on the function, declare it with `agent NAME {{ ... }}`, or implement `Agent`; a `#[tool]` is no step, and stands in the `tools: [...]` of an agent"
 )]
 pub trait IsAgent {
     /// It is one.

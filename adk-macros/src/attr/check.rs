@@ -146,7 +146,7 @@ pub(crate) fn tool(function: &Function, args: &ToolArgs, report: &mut Report) {
             ),
         );
     }
-    if docs::description(&function.attrs).is_none() {
+    if docs::description(&function.attrs).is_none() && !args.described {
         report.named(
             "tool-undocumented",
             function.sig.ident.span(),

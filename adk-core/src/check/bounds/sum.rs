@@ -27,7 +27,7 @@ pub(super) enum Kind {
     Agent,
     /// Its rounds and what each costs.
     Loop(u32, u64),
-    /// Of which nothing inside has more than a half of it.
+    /// Nothing in it can be made less by itself, and no other such step in it has more than a half of it.
     Workflow,
     Block,
 }
@@ -39,11 +39,14 @@ impl<'a> Sum<'a> {
         exits: false,
     };
 
-    /// The same as the part of a step around it, where no step inside has more than a half.
+    /// The same as the part of the step around it, unless something in it is to be named instead.
     pub(super) const fn gathered(mut self, name: &'a str, inside: &'a str, kind: Kind, cost: Cost) -> Self {
         if let Some(total) = cost.of(self.bounds)
             && total > 1
-            && self.largest.total <= total / 2
+            && match self.largest.kind {
+                Kind::Agent | Kind::Loop(..) => self.largest.total <= 1,
+                Kind::Workflow | Kind::Block => self.largest.total <= total / 2,
+            }
         {
             self.largest = Part { name, inside, total, kind };
         }

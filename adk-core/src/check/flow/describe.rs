@@ -6,12 +6,14 @@ mod below;
 mod causes;
 mod exits;
 mod known;
+mod meant;
 mod missing;
 mod named;
 mod races;
 mod types;
 
 pub(super) use exits::is_by_none;
+pub(super) use meant::is_written;
 pub(super) use missing::nearest;
 pub(super) use races::{sibling, sibling_writes};
 

@@ -295,9 +295,17 @@ fn checks(function: &Function, args: &AgentArgs, report: &Report) -> TokenStream
         }
         let is_context = context(&fixed(&param.ty));
         if at > 0 {
+            let first = function.params.first().filter(|first| types::is_called_context(&first.ty));
+            let first = first.map_or_else(|| quote!(false), |first| context(&fixed(&first.ty)));
             check(
                 whole(&param.ty),
-                &is_context,
+                &quote!(#is_context && #first),
+                format!("`{name}` takes two contexts"),
+                "one is enough: it is the same".into(),
+            );
+            check(
+                whole(&param.ty),
+                &quote!(#is_context && !#first),
                 format!("the context of `{name}` is not its first parameter"),
                 "move it to the front".into(),
             );

@@ -71,6 +71,8 @@ pub(crate) struct ToolArgs {
     pub(crate) confirm: Option<Span>,
     /// `blocking`.
     pub(crate) blocking: Option<Span>,
+    /// Its description stands here, which is told.
+    pub(crate) described: bool,
 }
 
 const AGENT: Words = Words {
@@ -159,7 +161,7 @@ pub(crate) fn by_hand_args(args: TokenStream, report: &mut Report) -> ByHandArgs
 /// Reads `#[tool(...)]`.
 pub(crate) fn tool_args(args: TokenStream, report: &mut Report) -> ToolArgs {
     let mut out = ToolArgs::default();
-    TOOL.read(args, report, &mut |name, input, report| {
+    out.described = TOOL.read(args, report, &mut |name, input, report| {
         match name.to_string().as_str() {
             "name" => {
                 input.parse::<Token![=]>()?;

@@ -3,7 +3,7 @@
 use crate::attr::report::Report;
 use crate::attr::spelling::nearest;
 use crate::workflow::instead_of_keyword;
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::{ParseBuffer, ParseStream, Parser};
 use syn::{Ident, LitStr, Token, parenthesized};
@@ -21,6 +21,9 @@ pub(super) struct Words {
 /// Reads what stands behind a word.
 pub(super) type Each<'a> = dyn FnMut(&Ident, ParseStream<'_>, &mut Report) -> syn::Result<()> + 'a;
 
+/// What others call a description.
+const DESCRIPTIONS: [&str; 6] = ["description", "desc", "doc", "docs", "about", "summary"];
+
 /// How the parser begins a fault at the end of the input, which has no place of its own.
 const END: &str = "unexpected end of input, ";
 
@@ -28,13 +31,15 @@ const END: &str = "unexpected end of input, ";
 enum Fault {
     Said,
     Form(&'static str, syn::Error),
+    /// A description, as a word with a value or as a text alone.
+    Described(Span, String),
     NoWord(syn::Error),
 }
 
 impl Words {
-    /// Reads them all.
-    pub(super) fn read(&self, args: TokenStream, report: &mut Report, each: &mut Each<'_>) {
-        let mut seen: Vec<String> = Vec::new();
+    /// Reads them all; whether a description is among them, which is told.
+    pub(super) fn read(&self, args: TokenStream, report: &mut Report, each: &mut Each<'_>) -> bool {
+        let (mut seen, mut described) = (Vec::new(), false);
         let parser = |input: ParseStream<'_>| {
             while !input.is_empty() {
                 match self.entry(input, report, &mut seen, each) {
@@ -43,6 +48,11 @@ impl Words {
                         let word = word_of(form);
                         let help = format!("write `#[{}({form})]`", self.attribute);
                         report.at(error.span(), format!("`{word}` is not written like this: {error}"), help);
+                    }
+                    Err(Fault::Described(span, what)) => {
+                        described = true;
+                        let fact = format!("{what} is no attribute of `#[{}]`", self.attribute);
+                        report.at(span, fact, self.instead_of("description"));
                     }
                     Err(Fault::NoWord(error)) => {
                         report.at(error.span(), "expected the name of an attribute", self.all());
@@ -58,6 +68,7 @@ impl Words {
         if let Err(error) = parser.parse2(args) {
             report.syntax(&error);
         }
+        described
     }
 
     fn entry(
@@ -67,8 +78,15 @@ impl Words {
         seen: &mut Vec<String>,
         each: &mut Each<'_>,
     ) -> Result<(), Fault> {
+        // A word alone may be a key, or a name.
+        if input.fork().parse::<LitStr>().is_ok_and(|text| text.value().contains(' ')) {
+            return Err(Fault::Described(input.span(), "a text".to_owned()));
+        }
         let name = input.call(Ident::parse_any).map_err(Fault::NoWord)?;
         let text = name.to_string();
+        if DESCRIPTIONS.contains(&text.as_str()) {
+            return Err(Fault::Described(name.span(), format!("`{text}`")));
+        }
         let Some(form) = self.forms.iter().find(|form| word_of(form) == text) else {
             let fact = format!("`{text}` is no attribute of `#[{}]`", self.attribute);
             report.at(name.span(), fact, self.instead_of(&text));

@@ -66,8 +66,28 @@ fn the_largest_part_is_named() {
     );
     assert_eq!(
         said((Some(1), None), [run(llm("a")), run(llm("b"))]).unwrap(),
-        "bounds-exceeded: the worst case of this workflow is 2 model calls, and it allows 1; help: place fewer agents that \
-         ask a model, or write `#[bounds(model_calls = 2)]`"
+        "bounds-exceeded: the worst case of this workflow is 2 model calls, and it allows 1, one for each agent that asks a \
+         model; help: place fewer agents that ask a model, or write `#[bounds(model_calls = 2)]`"
+    );
+    // A workflow or a block, where nothing in it has a `max` or `max_turns`.
+    let reviewing = workflow("reviewing", ["a", "b", "c"].map(|name| run(llm(name))));
+    assert_eq!(
+        said((Some(3), None), [run(llm("d")), run(reviewing)]).unwrap(),
+        "bounds-exceeded: the worst case of this workflow is 4 model calls, and it allows 3: workflow `reviewing` makes up \
+         to 3 of them; help: place fewer agents that ask a model in it, or write `#[bounds(model_calls = 4)]`"
+    );
+    let three = ["b", "c", "d"].into_iter().flat_map(|name| run(llm(name))).collect();
+    let arms = [("High", run(llm("a"))), ("_", three)];
+    assert_eq!(
+        said((Some(3), None), [parallel("many", [choice("match_1", "severity", arms), run(llm("e"))])])
+            .unwrap(),
+        "bounds-exceeded: the worst case of this workflow is 4 model calls, and it allows 3: block `match_1` makes up \
+         to 3 of them; help: place fewer agents that ask a model in it, or write `#[bounds(model_calls = 4)]`"
+    );
+    assert_eq!(
+        said((Some(2), None), [parallel("many", [run(turns("a", 2)), run(llm("b"))])]).unwrap(),
+        "bounds-exceeded: the worst case of this workflow is 3 model calls, and it allows 2: agent `a` makes up to 2 of \
+         them; help: lower its `max_turns` to 1, or write `#[bounds(model_calls = 3)]`"
     );
     // So many that they are not counted to the end.
     let deep =
@@ -105,7 +125,9 @@ fn rounds_are_limited_as_well() {
     );
     let message = said((None, Some(1)), [repeat("l", 1, [run(tools("a"))]), repeat("m", 1, [])]).unwrap();
     assert!(
-        message.ends_with("it allows 1; help: place fewer loops, or write `#[bounds(rounds = 2)]`"),
+        message.ends_with(
+            "it allows 1, one for each loop; help: place fewer loops, or write `#[bounds(rounds = 2)]`"
+        ),
         "{message}"
     );
 }

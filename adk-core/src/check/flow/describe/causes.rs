@@ -15,8 +15,8 @@ pub(super) enum Cause {
     Later,
     /// It stands in another arm of a match in the same loop.
     OtherArm,
-    /// It need not write it.
-    Perhaps,
+    /// This step need not write it.
+    Perhaps(usize),
     /// It stands in one arm of this match.
     Arm(usize),
     /// This loop may end before it.
@@ -35,9 +35,12 @@ pub(super) const fn cause(spec: &Spec<'_>, at: usize, writer: usize, key: &str) 
     } else if inside && writer > at {
         Cause::Later
     } else if !writes_surely(spec, writer, key) {
-        Cause::Perhaps
+        Cause::Perhaps(writer)
     } else if let Some(block) = around(spec, writer, at, false) {
-        Cause::Arm(block)
+        match unsure(spec, block, key) {
+            Some(step) => Cause::Perhaps(step),
+            None => Cause::Arm(block),
+        }
     } else if let Some(block) = around(spec, writer, at, true) {
         match each_around(spec, writer, at) {
             Some(each) if holds(spec, block, each) => Cause::Broken(block, each),
@@ -59,7 +62,7 @@ pub(super) const fn why(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &s
             who(m, spec, writer);
             m.push(" writes it in another arm of the same loop, so it is not there in the first round");
         }
-        Cause::Perhaps => perhaps(m, spec, writer, key),
+        Cause::Perhaps(step) => perhaps(m, spec, *step, key),
         Cause::Arm(block) => {
             let (idle, leaving) = (silent_arm(spec, *block, key, false), silent_arm(spec, *block, key, true));
             match (idle, leaving) {
@@ -114,6 +117,21 @@ const fn silent_arm<'a>(spec: &Spec<'a>, block: usize, key: &str, leaves: bool) 
             return Some(pattern);
         }
         arm = if end > arm { end + 1 } else { arm + 1 };
+    }
+    None
+}
+
+/// The step of a match that need not write a key which every arm of it writes.
+const fn unsure(spec: &Spec<'_>, block: usize, key: &str) -> Option<usize> {
+    if silent_arm(spec, block, key, false).is_some() || silent_arm(spec, block, key, true).is_some() {
+        return None;
+    }
+    let mut i = block + 1;
+    while i < spec.steps[block].end {
+        if writes(spec, i, key) && !writes_surely(spec, i, key) {
+            return Some(i);
+        }
+        i += 1;
     }
     None
 }
@@ -192,7 +210,7 @@ const fn value_for(m: &mut Message, spec: &Spec<'_>, at: usize, writer: usize, k
         return first_value(m, spec, key, written);
     }
     // Who returns an `Option` may write to a key of that type as well as to one of what is in it.
-    let returned = matches!(cause, Cause::Perhaps)
+    let returned = matches!(cause, Cause::Perhaps(_))
         && matches!(spec.steps[writer].kind, StepKind::Agent { meta, .. } if matches!(meta.kind, AgentKind::Function));
     let (inside, around) = (options(written), options(read));
     if returned && (inside == around && !alike(read, written, 0) || inside + 1 == around) {

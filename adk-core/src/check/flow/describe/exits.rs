@@ -3,6 +3,7 @@
 use super::super::Fault;
 use super::super::closest::Closest;
 use super::super::effects::{DEEPEST, may_exit};
+use super::meant::is_written;
 use super::{Act, Effects, holds, listed, same, who};
 use crate::check::message::Message;
 use crate::spec::{AgentKind, AgentMeta, Renames, Spec, StepKind};
@@ -130,6 +131,13 @@ pub(super) const fn no_such_read(m: &mut Message, spec: &Spec<'_>, fault: &Fault
     who(m, spec, fault.at);
     m.all(&[" reads no key `", fault.key, "` that could be renamed"]);
     let StepKind::Agent { meta, .. } = spec.steps[fault.at].kind else { return };
+    if is_written(spec, fault.at, fault.key) {
+        return m.all(&[
+            "; help: it writes that key: call it otherwise behind the `)`, as in `-> ",
+            from,
+            "`",
+        ]);
+    }
     let (mut closest, mut is_turned) = (Closest::to(fault.key), false);
     let mut all = Effects::of(meta, Renames::NONE);
     while let Some(effect) = all.next() {

@@ -5,6 +5,7 @@ use super::super::effects::has_prefix;
 use super::super::{Fault, Reader};
 use super::causes::{Cause, cause, first_value, remedy, to_take, why};
 use super::known::Known;
+use super::meant::meant;
 use super::{apart, below, common_loop, element, holds, listed, reads, same, unread, who, writes};
 use crate::check::message::Message;
 use crate::spec::{AgentKind, Spec, StepKind};
@@ -44,6 +45,9 @@ pub(super) const fn unwritten(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_
         m.push(": run that before ");
         who(m, spec, fault.at);
         return if_absent(m, spec, fault, reader);
+    }
+    if meant(m, spec, at, key) {
+        return known(m, spec, at);
     }
     let near = nearest(spec, at, key);
     if let Some(item) = idle_item(spec, at, key, near) {
@@ -86,6 +90,9 @@ pub(super) const fn output(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) 
     let Some(writer) = maybe else {
         m.push("is written by nothing in this workflow");
         let near = nearest(spec, end, key);
+        if meant(m, spec, end, key) {
+            return known(m, spec, end);
+        }
         if near.is_empty() {
             m.all(&["; help: let an agent write it, `-> ", key, ": TYPE`"]);
         } else {

@@ -72,6 +72,7 @@ impl<'a> Walk<'_, 'a> {
     ) {
         let flaw = match reader {
             _ if self.spec.misnested || self.is_twin(at, name, parallel) => Flaw::QuietRace,
+            None if self.is_misnamed(at, name) => Flaw::QuietRace,
             Some(reader) => Flaw::Race { parallel, writes: false, reader },
             None => Flaw::Race { parallel, writes: true, reader: Reader::Inside },
         };

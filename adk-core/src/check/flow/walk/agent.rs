@@ -3,7 +3,7 @@
 use super::super::closest::distance;
 use super::super::effects::{Act, DEEPEST, Effects, is_alone, may_exit};
 use super::super::keys::{EVERY, NEVER, NONE, Named};
-use super::super::{Fault, Flaw, Part, Reader};
+use super::super::{Fault, Flaw, Part, Reader, Written, describe};
 use super::Walk;
 use super::blocks::SURE;
 use crate::check::text::same;
@@ -226,6 +226,9 @@ impl<'a> Walk<'_, 'a> {
             if !is_used {
                 let (key, from) = renames.reads[i];
                 let fault = Fault::new(at, Part::Renamed(i), key, Flaw::NoSuchRead { from });
+                if describe::is_written(&self.spec, at, key) {
+                    self.any_written();
+                }
                 match self.meant(at, key, from) {
                     Some(missing) => self.faults[missing] = fault,
                     None if self.is_told_of(meta, key) => {}
@@ -237,12 +240,7 @@ impl<'a> Walk<'_, 'a> {
         if !renames.writes.is_empty() && renames.writes.len() != meta.writes.len() {
             let key = renames.writes[0];
             self.push(Fault::new(at, Part::Output, key, Flaw::OtherWrites));
-            // Which keys it writes is not known, so that nothing is said of those that are missing.
-            let never = self.sets.has(SURE, NEVER);
-            self.sets.fill(SURE, true);
-            if !never {
-                self.sets.remove(SURE, NEVER);
-            }
+            self.any_written();
         }
         let (mut i, mut j) = (0, 1);
         while j < renames.writes.len() {
@@ -254,9 +252,19 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// The key that a step misses because its renaming is spelled wrong or the wrong way round: one mistake, one message.
+    /// Which keys it writes is not known, so that nothing is said of those that are missing.
+    const fn any_written(&mut self) {
+        let never = self.sets.has(SURE, NEVER);
+        self.sets.fill(SURE, true);
+        if !never {
+            self.sets.remove(SURE, NEVER);
+        }
+    }
+
+    /// The key that a step misses because its renaming is spelled wrong or the wrong way round, or else because it is of another
+    /// key: one mistake, one message.
     pub(super) const fn meant(&self, at: usize, renamed: &str, from: &str) -> Option<usize> {
-        let mut i = self.found;
+        let (mut i, mut other) = (self.found, None);
         while i > 0 && self.faults[i - 1].at == at {
             i -= 1;
             let Fault { key, part, flaw, .. } = self.faults[i];
@@ -265,8 +273,14 @@ impl<'a> Walk<'_, 'a> {
             if is_missing && (is_turned || distance(renamed, key).is_some()) {
                 return Some(i);
             }
+            if is_missing
+                && matches!(flaw, Flaw::Unwritten { written: Written::Nowhere, .. })
+                && !self.spec.all
+            {
+                other = Some(i);
+            }
         }
-        None
+        other
     }
 }
 

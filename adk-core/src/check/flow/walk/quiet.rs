@@ -102,6 +102,19 @@ impl<'a> Walk<'_, 'a> {
         false
     }
 
+    /// Whether it is told of a step that it calls this key otherwise in the wrong place.
+    pub(super) const fn is_misnamed(&self, at: usize, key: &str) -> bool {
+        let mut i = 0;
+        while i < self.found && !self.spec.all {
+            let Fault { at: step, key: told, flaw, .. } = self.faults[i];
+            if step == at && matches!(flaw, Flaw::NoSuchRead { .. }) && same(told, key) {
+                return true;
+            }
+            i += 1;
+        }
+        false
+    }
+
     /// Whether an agent may end a loop only since something among its tools is none.
     pub(super) const fn is_by_none(&self, at: usize) -> bool {
         match self.spec.steps[at].kind {
