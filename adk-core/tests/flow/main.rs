@@ -6,7 +6,9 @@
 //! - What the checker accepts runs in the real runtime, whatever agents do and whoever comes first. What goes wrong in
 //!   workflows that it rejects, the reference has foreseen. The executions are those of [`real`].
 //!
-//! `ADK_TREES` says how many trees there are (5,000), `ADK_SEED` the first of them (1; it is printed). The full run: `ADK_TREES=100000 cargo test --release -p adk-workflow-core --test flow`.
+//! `ADK_TREES` says how many trees there are (5,000), `ADK_SEED` the first of them (1; it is printed), `ADK_EXECUTIONS` how many
+//! executions of each are run one by one, and as many by chance if there are more (5). The full run: `ADK_TREES=100000
+//! ADK_EXECUTIONS=20 cargo test --release -p adk-workflow-core --test flow -- --nocapture`.
 #![allow(
     clippy::unwrap_used,
     unreachable_pub,
@@ -36,9 +38,12 @@ use std::ops::Range;
 use std::time::Instant;
 use tree::{Kind, Node, Patience};
 
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().unwrap())
+}
+
 /// The trees of this run.
 fn seeds() -> Range<u64> {
-    let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
     // The same trees in every plain run: one that fails has failed because of what was changed.
     let first = number("ADK_SEED").unwrap_or(1);
     first..first + number("ADK_TREES").unwrap_or(5_000)
@@ -151,25 +156,31 @@ fn everything_grows() {
 fn what_the_checker_accepts_runs() {
     let (seeds, begin) = (seeds(), Instant::now());
     let (mut accepted, mut executions, mut turns, mut wrong) = (0, 0, 0, 0);
-    let (mut answered, mut expired) = (0, 0);
+    let (mut answered, mut expired, mut whole) = (0, 0, 0);
+    let times = number("ADK_EXECUTIONS").unwrap_or(5);
     let mut failures = Failures::default();
     for seed in seeds.clone() {
         // Whether to transfer is for a model to say, and these agents follow a script.
         let flow = grow(seed).without_transfer();
-        match real::run(&flow, seed) {
+        match real::run(&flow, seed, times) {
             Ok(seen) => {
                 accepted += u64::from(seen.is_accepted);
                 executions += seen.executions;
                 turns += seen.turns;
                 answered += seen.answered;
                 expired += seen.expired;
+                whole += usize::from(seen.is_whole);
                 wrong += usize::from(!seen.wrong.is_empty());
             }
-            Err(why) => failures.add(flow, why, seed, |flow| real::run(flow, seed).err()),
+            Err(why) => failures.add(flow, why, seed, |flow| real::run(flow, seed, times).err()),
         }
     }
     let mut text = head("runtime", &seeds, accepted, begin);
-    writeln!(text, "  {executions} executions with {turns} turns of agents").unwrap();
+    writeln!(
+        text,
+        "  {executions} executions with {turns} turns of agents; of {whole} trees all that there are"
+    )
+    .unwrap();
     writeln!(text, "  {answered} times an `await` was answered, {expired} times nobody did so in time")
         .unwrap();
     writeln!(text, "  something went wrong in {wrong} rejected trees, as the reference had foreseen")

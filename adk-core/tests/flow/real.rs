@@ -37,6 +37,8 @@ pub enum Wrong {
 #[derive(Debug, Default)]
 pub struct Seen {
     pub is_accepted: bool,
+    /// There are no other executions than those that were run.
+    pub is_whole: bool,
     pub wrong: BTreeSet<Wrong>,
     /// Loops that were given up, and those that ended.
     given_up: BTreeSet<String>,
@@ -49,11 +51,11 @@ pub struct Seen {
     pub expired: usize,
 }
 
-/// Runs a tree; an error is something that goes wrong although the checker has accepted it, or that the reference has
-/// not foreseen.
-pub fn run(flow: &Flow, seed: u64) -> Result<Seen, String> {
+/// Runs a tree so many times one by one and as many by chance, and one that is rejected less often; an error is something that
+/// goes wrong although the checker has accepted it, or that the reference has not foreseen.
+pub fn run(flow: &Flow, seed: u64, times: u64) -> Result<Seen, String> {
     let is_accepted = accepts(flow) && flow.definitions().iter().all(|inner| accepts(inner));
-    let mut seen = play(flow, seed, if is_accepted { 5 } else { 2 });
+    let mut seen = play(flow, seed, if is_accepted { times } else { times.div_ceil(3) });
     seen.is_accepted = is_accepted;
     if is_accepted {
         if let Some(wrong) = seen.wrong.first() {

@@ -26,11 +26,12 @@ pub fn play(flow: &Flow, seed: u64, times: u64) -> Seen {
         let Some(choices) = next else { break };
         next = execute(&tree, &stage, &states, choices).and_then(Choices::next);
     }
-    for time in 0..if next.is_some() { times } else { 0 } {
+    let is_whole = next.is_none();
+    for time in 0..if is_whole { 0 } else { times } {
         let seed = seed.wrapping_mul(0x1_0001).wrapping_add(time);
         execute(&tree, &stage, &states, Choices::random(seed));
     }
-    stage.seen()
+    Seen { is_whole, ..stage.seen() }
 }
 
 fn execute(
