@@ -45,7 +45,7 @@ pub struct Torn<const REFUSED: usize>;
 
 /// What an agent reads or writes. One that is data in one way is asked for more where that is needed.
 #[diagnostic::on_unimplemented(
-    message = "agent-attribute: `{Self}` cannot be held by a state key; help: put `#[adk::data]` on it, or derive `serde::Serialize` and `serde::Deserialize`",
+    message = "key-type: `{Self}` cannot be held by a state key; help: put `#[adk::data]` on it, or derive `serde::Serialize` and `serde::Deserialize`",
     label = "has no form in JSON",
     note = "a parameter is `T`, `&T`, `&str`, `&[T]`, an `Option` of these or any JSON value, where `T` owns what it holds; the context of the run is `cx: &mut Context`"
 )]
@@ -77,7 +77,7 @@ pub trait OfTool<const DATA: bool> {
 
 /// What a workflow declares.
 #[diagnostic::on_unimplemented(
-    message = "syntax: `{Self}` cannot be the type of a key; help: put `#[adk::data]` on it, or derive `serde::Serialize` and `serde::Deserialize`",
+    message = "key-type: `{Self}` cannot be the type of a key; help: put `#[adk::data]` on it, or derive `serde::Serialize` and `serde::Deserialize`",
     label = "cannot be stored in the state"
 )]
 pub trait OfWorkflow<const DATA: bool> {

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 /// What may be read from a state key.
 #[diagnostic::on_unimplemented(
-    message = "agent-attribute: `{Self}` cannot be read from a state key; help: put `#[adk::data]` on it, or derive `serde::Deserialize`",
+    message = "key-type: `{Self}` cannot be read from a state key; help: put `#[adk::data]` on it, or derive `serde::Deserialize`",
     label = "no parameter of an agent",
     note = "a parameter is `T`, `&T`, `&str`, `&[T]`, an `Option` of these or any JSON value, where `T` owns what it holds; the context of the run is `cx: &mut Context`"
 )]
@@ -89,7 +89,7 @@ impl<T: DeserializeOwned + Send + 'static> ContextRead for T {
 
 /// What may be written to a state key.
 #[diagnostic::on_unimplemented(
-    message = "agent-attribute: `{Self}` cannot be written to a state key; help: put `#[adk::data]` on it, or derive `serde::Serialize`",
+    message = "key-type: `{Self}` cannot be written to a state key; help: put `#[adk::data]` on it, or derive `serde::Serialize`",
     label = "has no form in JSON"
 )]
 pub trait StateWrite: Sized {
@@ -109,7 +109,7 @@ impl<T: Serialize> StateWrite for T {
 
 /// What may be written to a state key, of which it is spelled that it may have no form.
 #[diagnostic::on_unimplemented(
-    message = "agent-attribute: `{Self}` cannot be written to a state key, because it has no form in JSON; help: return a value of `#[adk::data]`: an `async fn` instead of a future, a `Result` around all, an `enum` for `dyn`",
+    message = "key-type: `{Self}` cannot be written to a state key, because it has no form in JSON; help: return a value of `#[adk::data]`: an `async fn` instead of a future, a `Result` around all, an `enum` for `dyn`",
     label = "has no form in JSON"
 )]
 pub trait PlainWrite: Sized {

@@ -216,7 +216,7 @@ pub const fn max_turns(is_short: bool, declared: Option<u32>) -> Option<u32> {
 
 /// What the value of a key may be.
 #[diagnostic::on_unimplemented(
-    message = "syntax: `{Self}` cannot be the type of a key",
+    message = "key-type: `{Self}` cannot be the type of a key",
     label = "cannot be stored in the state",
     note = "put `#[adk::data]` on `{Self}`, or implement `Serialize` and `Deserialize`"
 )]

@@ -49,7 +49,7 @@ fn what_comes_too_late_or_writes_something_else_is_no_writer() {
         said(vec![f("c", "x", "z"), pick("topic", vec![f("b", "", "y"), unread()])], ""),
         [
             "key-missing: function `c` reads `x`, but nothing before it writes that key; help: declare it as an input, \
-          `x: TYPE`, or as a `let`, or take an `Option` if it may be absent; keys written before it: `topic`, `list`"
+          `x: TYPE`, or as a `let`, let it read another key by `(x = KEY)` behind its name, or take an `Option` if it may be absent; keys written before it: `topic`, `list`"
         ]
     );
 }

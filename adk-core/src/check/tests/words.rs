@@ -81,7 +81,7 @@ fn an_element_has_the_name_that_its_each_gives_it() {
     assert_eq!(
         said(vec![each("number", "list", vec![f("a", "number", "x")]), f("b", "numbr", "")], ""),
         "function `b` reads `numbr`, but nothing before it writes that key; help: declare it as an input, \
-         `numbr: TYPE`, or as a `let`, or take an `Option` if it may be absent; keys written before it: `topic`, \
+         `numbr: TYPE`, or as a `let`, let it read another key by `(numbr = KEY)` behind its name, or take an `Option` if it may be absent; keys written before it: `topic`, \
          `list`, `x`"
     );
 }
@@ -143,8 +143,7 @@ fn arms_and_order() {
 fn what_it_writes_itself_is_not_meant() {
     assert_eq!(
         said(vec![f("a", "draf", "draft")], ""),
-        "function `a` reads `draf`, but nothing before it writes that key; help: declare it as an input, `draf: TYPE`, or \
-         as a `let`, or take an `Option` if it may be absent; keys written before it: `topic`, `list`"
+        "function `a` reads `draf`, but nothing before it writes that key; help: declare it as an input, `draf: TYPE`, or as a `let`, let it read another key by `(draf = KEY)` behind its name, or take an `Option` if it may be absent; keys written before it: `topic`, `list`"
     );
     assert!(said(vec![f("b", "", "draft"), f("a", "draf", "draft")], "").contains("did you mean `draft`?"));
     assert!(said(vec![lp(Some(2), vec![f("a", "draf", "draft")])], "").contains("did you mean `draft`?"));

@@ -2,7 +2,7 @@
 
 use super::super::closest::Closest;
 use super::super::effects::has_prefix;
-use super::super::{Fault, Reader};
+use super::super::{Fault, Part, Reader};
 use super::causes::{Cause, cause, first_value, remedy, to_take, why};
 use super::known::Known;
 use super::meant::meant;
@@ -76,6 +76,9 @@ pub(super) const fn unwritten(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_
         if_absent(m, spec, fault, reader);
     } else {
         m.all(&["; help: declare it as an input, `", key, ": TYPE`, or as a `let`"]);
+        if let (Reader::Parameter { target: None }, Part::Name) = (reader, fault.part) {
+            m.all(&[", let it read another key by `(", key, " = KEY)` behind its name"]);
+        }
         if_absent(m, spec, fault, reader);
     }
     known(m, spec, at);
