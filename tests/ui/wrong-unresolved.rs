@@ -36,4 +36,14 @@ workflow! {
     }
 }
 
+// A letter might have been meant as a parameter of the workflow, which has none.
+workflow! {
+    pub Lettered(topic: String) {
+        agent grader: G;
+
+        N;
+        grader
+    }
+}
+
 fn main() {}

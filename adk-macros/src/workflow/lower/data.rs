@@ -74,7 +74,10 @@ impl Lower<'_> {
         let tree = format!("```text\n{}```", tree::text(self.tree, self.plan));
         let allow = super::allow();
         let place = defined.as_ref().map_or_else(Span::call_site, crate::code::place);
-        let structure = quote_spanned!(place=> struct #defined { #fields });
+        // rustc would propose the type of a field, where it is a letter that nothing is called, as a parameter of the struct: one
+        // more message. It does not where the list of parameters is ours.
+        let none = quote!(<>);
+        let structure = quote_spanned!(place=> struct #defined #none { #fields });
         quote! {
             #(#attrs)*
             #separator
