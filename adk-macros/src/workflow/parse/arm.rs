@@ -257,6 +257,10 @@ impl Parser {
             self.report.at(span, text);
             return Ok(Some(Node::Unread(span)));
         }
+        if let Some(fault) = does_nothing(input) {
+            self.report.parse(fault);
+            return Ok(None);
+        }
         let around = std::mem::replace(&mut self.in_arm, true);
         let node = self.node(input);
         self.in_arm = around;
@@ -271,6 +275,21 @@ impl Parser {
             && ahead.parse::<Token![,]>().is_ok()
             && (skip::arm_follows(&ahead) || skip::at_close(&ahead) && !self.closes(input))
     }
+}
+
+/// Passes over `Ok(())`, as a function of Rust ends that has nothing to say; the fault.
+fn does_nothing(input: ParseStream<'_>) -> Option<syn::Error> {
+    let (span, ahead) = (input.span(), input.fork());
+    ahead.parse::<Ident>().ok().filter(|word| word == "Ok")?;
+    let is_unit = ahead.peek(token::Paren)
+        && skip::within(&ahead, |list| list.peek(token::Paren) && skip::within(list, |unit| unit.is_empty()));
+    if !is_unit {
+        return None;
+    }
+    skip::one(input);
+    skip::one(input);
+    let text = "syntax: an arm is a step, and returns no value; help: `()` does nothing: write `_ => ()`";
+    Some(syn::Error::new(span, text))
 }
 
 /// Whether here is what no pattern can be.

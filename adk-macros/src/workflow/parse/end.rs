@@ -3,6 +3,7 @@
 use super::super::ast::{BlockKind, Node};
 use super::super::names;
 use super::expect::{self, expected};
+use super::lets::lets_await;
 use super::rename::leads_on;
 use super::run::ends_step;
 use super::step::Closing;
@@ -162,6 +163,10 @@ impl Parser {
                 let _ = input.parse::<Token![>>]>();
             }
         } else if needed && !input.is_empty() && !skip::at_close(input) && !self.ends_arm(input, closing) {
+            // An item is told as that: with a `;` before it, it would stand behind a step as well.
+            if self.at_item(input) && !lets_await(input) {
+                return;
+            }
             let error = expected(input, "`;` between two steps");
             // The `>` of a `=>` that no arm can have begun closes the block.
             if closing == Closing::Angle && skip::is_torn(input) {

@@ -28,6 +28,9 @@ impl Parser {
         if input.peek(Token![as]) && input.peek2(Ident) {
             return self.named_behind(input);
         }
+        if let Some(fault) = result(input) {
+            return Err(fault);
+        }
         if let (span, Some(_)) = (input.span(), self.numbered(input)) {
             skip::to(input, &[';', ',']);
             return Ok(Node::Unread(span));
@@ -139,6 +142,18 @@ impl Parser {
 /// `super::super::x`.
 fn path_goes_on(path: &Path) -> bool {
     path.segments.iter().all(|segment| segment.ident == "super" || segment.ident == "self")
+}
+
+/// `Ok(())` and `Err(...)`, as a function of Rust ends.
+fn result(input: ParseStream<'_>) -> Option<syn::Error> {
+    let ahead = input.fork();
+    let word = ahead.parse::<Ident>().ok().filter(|_| ahead.peek(token::Paren))?;
+    let help = match word.to_string().as_str() {
+        "Ok" => "a workflow ends behind its last step: remove it",
+        "Err" => "let a function with `#[agent]` return it, and run that",
+        _ => return None,
+    };
+    Some(syn::Error::new(word.span(), format!("syntax: `{word}(...)` is a value, and no step; help: {help}")))
 }
 
 /// A keyword where a step is, as the name of one.

@@ -3,12 +3,14 @@
 use super::super::names::{is_type, path_text, plain};
 use super::block::at_brackets;
 use super::compare::compares_step;
+use super::foreign::ends_arm;
 use super::{Parser, expect, skip};
 use crate::twice;
 use proc_macro2::TokenTree;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
+use syn::spanned::Spanned as _;
 use syn::{Attribute, Ident, Lit, Path, Token, Visibility, token};
 
 /// Words that begin an item of Rust, and no name of ours.
@@ -75,11 +77,21 @@ impl Parser {
         } else {
             return true;
         };
-        self.report.at(input.span(), text);
+        // The name of a macro is what is meant by it.
+        let is_macro = input.peek(Token![!]);
+        self.report.at(if is_macro { path.span() } else { input.span() }, text);
         if input.peek(Token![<-]) {
             let _ = input.parse::<Token![<-]>();
         }
-        while !(input.is_empty() || input.peek(Token![;]) || skip::at_close(input) || at_brackets(input)) {
+        if is_macro && input.parse::<Token![!]>().is_ok() && input.peek(token::Brace) {
+            let _ = input.parse::<TokenTree>();
+        }
+        while !(input.is_empty()
+            || input.peek(Token![;])
+            || skip::at_close(input)
+            || at_brackets(input)
+            || ends_arm(input))
+        {
             let _ = input.parse::<TokenTree>();
         }
         runs
