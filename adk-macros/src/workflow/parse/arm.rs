@@ -5,6 +5,7 @@ use super::block::at_brackets;
 use super::compare::compares_key;
 use super::expect::{self, expected};
 use super::guard::{compares, guard};
+use super::run::does_nothing;
 use super::step::Closing;
 use super::word::{is_step_keyword, is_word};
 use super::{Parser, skip};
@@ -275,21 +276,6 @@ impl Parser {
             && ahead.parse::<Token![,]>().is_ok()
             && (skip::arm_follows(&ahead) || skip::at_close(&ahead) && !self.closes(input))
     }
-}
-
-/// Passes over `Ok(())`, as a function of Rust ends that has nothing to say; the fault.
-fn does_nothing(input: ParseStream<'_>) -> Option<syn::Error> {
-    let (span, ahead) = (input.span(), input.fork());
-    ahead.parse::<Ident>().ok().filter(|word| word == "Ok")?;
-    let is_unit = ahead.peek(token::Paren)
-        && skip::within(&ahead, |list| list.peek(token::Paren) && skip::within(list, |unit| unit.is_empty()));
-    if !is_unit {
-        return None;
-    }
-    skip::one(input);
-    skip::one(input);
-    let text = "syntax: an arm is a step, and returns no value; help: `()` does nothing: write `_ => ()`";
-    Some(syn::Error::new(span, text))
 }
 
 /// Whether here is what no pattern can be.
