@@ -128,7 +128,11 @@ impl Parser {
         match node {
             // The key that it writes.
             Node::Run(run) => run.vague |= input.peek(Token![=]) && !input.peek(Token![==]),
-            Node::Block(block) if input.peek(token::Paren) && !matches!(block.kind, BlockKind::Match(_)) => {
+            Node::Block(block)
+                if input.peek(token::Paren)
+                    && !matches!(block.kind, BlockKind::Match(_))
+                    && !skip::within(input, |list| self.is_agent_alone(list)) =>
+            {
                 let word = block.kind.word();
                 let text = format!(
                     "syntax: the arguments of a block stand before its steps; help: write `{word}(...) < step; step >`"
@@ -139,6 +143,13 @@ impl Parser {
             }
             _ => {}
         }
+    }
+
+    /// Whether an agent is all that stands there: a step in `( )`, and no arguments.
+    fn is_agent_alone(&self, list: ParseStream<'_>) -> bool {
+        let path = list.call(Path::parse_mod_style);
+        let is_agent = |path: Path| path.get_ident().is_none_or(|name| self.declares(name));
+        path.is_ok_and(is_agent) && (list.is_empty() || list.peek(Token![;]))
     }
 
     /// Something else than a `;` between two steps; one message for several.
@@ -219,6 +230,13 @@ impl Parser {
             }
         }
     }
+}
+
+/// Whether a remark begins here that is a step, as people leave it out for a while: `#critic;`.
+pub(super) fn hides_step(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    let is_step = ahead.parse::<Token![#]>().is_ok() && ahead.call(Path::parse_mod_style).is_ok();
+    is_step && (ends_step(&ahead) || ahead.peek(token::Paren))
 }
 
 /// The agent of `let x = critic;`, `let x = await y;` and `let x: f64 = agents::total;`: a constant is not spelled like it.

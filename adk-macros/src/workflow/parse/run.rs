@@ -56,6 +56,9 @@ impl Parser {
             last.ident = self.dashed(input, last.ident.clone())?;
         }
         let span = path.span();
+        if self.value_as_step(input, &path) {
+            return Ok(Node::Unread(span));
+        }
         let mut is_vague = self.braced_reads(input);
         if input.peek(Token![<]) && self.angles > 0 && ends_behind(input) {
             // In the place of the `>` that closes the block.
