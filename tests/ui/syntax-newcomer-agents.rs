@@ -30,6 +30,9 @@ workflow! {
         agent third: Author::default();
         agent fourth: Author { n: 3 };
         agent fifth: Author(3);
+        agent seventh: Author {};
+        agent eighth: Author() -> draft: String;
+        agent ninth: Author { n: 4 }
         agent sixth: Arc::new(Author);
 
         first;
@@ -38,6 +41,9 @@ workflow! {
         fourth;
         fifth;
         sixth;
+        seventh;
+        eighth;
+        ninth;
         count;
     }
 }

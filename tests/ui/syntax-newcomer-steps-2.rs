@@ -35,6 +35,7 @@ workflow! {
 
         parallel < checker >
         (editor);
+        (editor; lengthener);
         lengthening: loop(max = 3) < long_enough; lengthener >
     }
 }
@@ -88,6 +89,7 @@ workflow! {
         agent editor -> article: String { instruction: "Edit {draft} by {criticism}." }
 
         Colons { text: "x" };
+        Called::new("x", 2);
         editor;
     }
 }

@@ -74,7 +74,7 @@ impl Parser {
         } else {
             let torn = input.peek(Token![<=]);
             input.parse::<Option<Token![<]>>()?;
-            only_ends(input, |ahead| skip::at_close(ahead));
+            only_ends(input, skip::at_close);
             is_empty = skip::at_close(input) && !compares_pattern(input);
             // `<=`, of which the `=` belongs to nothing, and not to the `>` behind it either.
             if input.peek(Token![=]) && (torn || !input.peek(Token![=>])) {

@@ -131,7 +131,7 @@ impl Parser {
             Node::Block(block)
                 if input.peek(token::Paren)
                     && !matches!(block.kind, BlockKind::Match(_))
-                    && !skip::within(input, |list| self.is_agent_alone(list)) =>
+                    && !skip::within(input, |list| self.holds_agent(list).is_some()) =>
             {
                 let word = block.kind.word();
                 let text = format!(
@@ -145,11 +145,13 @@ impl Parser {
         }
     }
 
-    /// Whether an agent is all that stands there: a step in `( )`, and no arguments.
-    fn is_agent_alone(&self, list: ParseStream<'_>) -> bool {
-        let path = list.call(Path::parse_mod_style);
-        let is_agent = |path: Path| path.get_ident().is_none_or(|name| self.declares(name));
-        path.is_ok_and(is_agent) && (list.is_empty() || list.peek(Token![;]))
+    /// Whether an agent stands there, which is a step in `( )` and no argument, and whether it is all that does.
+    pub(super) fn holds_agent(&self, list: ParseStream<'_>) -> Option<bool> {
+        let path = list.call(Path::parse_mod_style).ok()?;
+        let is_agent = path.get_ident().is_none_or(|name| self.declares(name));
+        let ends = list.is_empty() || list.peek(Token![;]) || list.peek(Token![,]);
+        let _ = list.parse::<Option<Token![;]>>();
+        (is_agent && ends).then(|| list.is_empty())
     }
 
     /// Something else than a `;` between two steps; one message for several.

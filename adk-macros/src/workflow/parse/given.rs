@@ -9,14 +9,15 @@ use super::{Parser, expect, skip};
 use crate::attr::word;
 use proc_macro2::Group;
 use syn::parse::ParseStream;
+use syn::parse::discouraged::Speculative as _;
 use syn::spanned::Spanned as _;
 use syn::{GenericArgument, Ident, Path, PathArguments, Token, Type, TypeParamBound, token};
 
 impl Parser {
     /// What stands behind `agent NAME:`, and whether it ends with braces, as an agent with fields does.
     pub(super) fn given(&mut self, input: ParseStream<'_>, name: &Ident) -> syn::Result<(DeclKind, bool)> {
-        if let Some(kind) = self.value_of_agent(input, name) {
-            return Ok((kind, false));
+        if let Some(read) = self.value_of_agent(input, name) {
+            return Ok(read);
         }
         let ty = expect::token::<Type>(input, "the type of the agent")?;
         let shown = type_text(&ty);
@@ -56,11 +57,13 @@ impl Parser {
         })
     }
 
-    /// `agent critic: Critic::new();`, where its type should stand, which is read of the value.
-    fn value_of_agent(&mut self, input: ParseStream<'_>, name: &Ident) -> Option<DeclKind> {
+    /// `agent critic: Critic::new();`, where its type should stand, which is read of the value; and whether the item ends with it.
+    fn value_of_agent(&mut self, input: ParseStream<'_>, name: &Ident) -> Option<(DeclKind, bool)> {
         let (span, ahead) = (input.span(), input.fork());
         let mut path = ahead.call(Path::parse_mod_style).ok()?;
-        if !(ahead.peek(token::Paren) || ahead.peek(token::Brace) && skip::within(&ahead, holds_values)) {
+        let is_empty = || ahead.peek2(Token![;]) && skip::within(&ahead, |list| list.is_empty());
+        let is_struct = ahead.peek(token::Brace) && (skip::within(&ahead, holds_values) || is_empty());
+        if !(ahead.peek(token::Paren) || is_struct) {
             return None;
         }
         let called =
@@ -83,14 +86,19 @@ impl Parser {
             "syntax: the type of an agent that the caller supplies stands behind its `:`, and no value; help: write `agent {name}: {shown};`, {help}"
         );
         let fault = syn::Error::new(span, text);
-        while !(input.is_empty() || input.peek(Token![;]) || self.at_item(input)) {
+        skip::one(&ahead);
+        input.advance_to(&ahead);
+        let at_next = |input: ParseStream<'_>| self.at_item(input) && self.lacks_word(input).is_none();
+        let goes_on = input.peek(Token![.]) || input.peek(Token![?]) || input.peek(Token![->]);
+        while goes_on && !(input.is_empty() || input.peek(Token![;]) || at_next(input)) {
             skip::one(input);
         }
+        let is_ended = !input.peek(Token![;]) && (is_struct || self.at_item(input));
         if !is_agent {
-            return Some(self.unknown(fault));
+            return Some((self.unknown(fault), is_ended));
         }
         self.report.parse(fault);
-        Some(DeclKind::Given { ty: syn::parse_quote!(#path) })
+        Some((DeclKind::Given { ty: syn::parse_quote!(#path) }, is_ended))
     }
 
     /// `agent rater(text: String) as TYPE -> score: u32;`: the key, which stands behind the type.

@@ -22,7 +22,10 @@ impl Parser {
             || input.peek(Token![::])
             || begins_dashed(input);
         if input.peek(token::Paren) || input.peek(token::Bracket) {
-            let text = "syntax: steps stand in `< >` or `{ }`; help: write `< a; b >`";
+            let text = match skip::within(input, |list| self.holds_agent(list) == Some(true)) {
+                true => "syntax: a step is the name of its agent alone; help: remove its brackets",
+                false => "syntax: steps stand in `< >` or `{ }`; help: write `< a; b >`",
+            };
             return Err(syn::Error::new(input.span(), text));
         }
         if input.peek(Token![as]) && input.peek2(Ident) {

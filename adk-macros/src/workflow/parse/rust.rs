@@ -65,13 +65,15 @@ impl Parser {
         (is_step && ends_step(&ahead)).then_some(name)
     }
 
-    /// `Writer { n: 1 }`, a value in the place of a step; passes over it.
+    /// `Writer { n: 1 }` and `Writer::new(1)`, a value in the place of a step; passes over it.
     pub(super) fn value_as_step(&mut self, input: ParseStream<'_>, path: &Path) -> bool {
-        let is_one = last(path).is_some_and(|name| is_value(name, input));
+        let mut of = path.clone();
+        let is_new = is_new(&mut of, input);
+        let is_one = is_new || last(path).is_some_and(|name| is_value(name, input));
         if is_one {
             let text = format!(
                 "syntax: a step is a type or an agent that is declared, and no value; help: write `agent NAME: {};` before the first step, run `NAME`, and give the value to `new` of the workflow",
-                path_text(path)
+                path_text(&of)
             );
             self.report.at(path.span(), text);
             skip::one(input);
@@ -207,6 +209,19 @@ impl Parser {
         }
         Ok(Ident::new(name.trim_start_matches("r#"), first.span()))
     }
+}
+
+/// Whether a type is made here of values, as in `Writer::new(1)`; leaves the type.
+fn is_new(path: &mut Path, behind: ParseStream<'_>) -> bool {
+    let is_renaming =
+        |list: ParseStream<'_>| list.is_empty() || list.peek(Ident::peek_any) && list.peek2(Token![=]);
+    let is_call = behind.peek(token::Paren) && !skip::within(behind, is_renaming);
+    let is_one = is_call && last(path).is_some_and(|name| name == "new") && path.segments.len() > 1;
+    if is_one {
+        path.segments.pop();
+        path.segments.pop_punct();
+    }
+    is_one
 }
 
 /// Whether the fields of a struct stand behind the name of a type, and no steps.
