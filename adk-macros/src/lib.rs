@@ -7,6 +7,8 @@ mod calls;
 mod code;
 mod docs;
 mod facade;
+#[cfg(test)]
+mod fuzz;
 mod hash;
 mod imported;
 mod leak;
