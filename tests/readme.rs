@@ -83,7 +83,7 @@ fn every_example_is_named() {
     let names = entries.map(|entry| entry.expect("it can be read").path());
     let mut names: Vec<_> = names.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect();
     names.retain(|name| exists(name));
-    assert_eq!(names.len(), 22, "{names:?}");
+    assert_eq!(names.len(), 23, "{names:?}");
     for name in names {
         assert!(
             README.contains(&format!("`{name}`")) || README.contains(&format!("--example {name} ")),

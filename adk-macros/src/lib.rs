@@ -7,6 +7,8 @@ mod calls;
 mod code;
 mod docs;
 mod facade;
+#[cfg(test)]
+mod fuzz;
 mod hash;
 mod imported;
 mod leak;
@@ -116,8 +118,8 @@ pub fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
 /// - **It returns** anything with `serde::Serialize`, nothing, `Flow` to end a loop, or one of these in a `Result`
 ///   whose error can be displayed: the model reads it.
 /// - **Attributes**: `name = "..."`; `escalates` for a tool that ends a loop in a way that cannot be seen (a `Flow` it
-///   returns and the word `escalate` in its body are seen); `writes(key: Type)`; `long_running`; `confirm`;
-///   `blocking`.
+///   returns and the word `escalate` in its body are seen); `writes(key: Type)` for what it sets in the
+///   state of its context; `long_running`; `confirm`; `blocking`.
 #[proc_macro_attribute]
 pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
     origin::enter(&item);

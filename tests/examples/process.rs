@@ -7,13 +7,14 @@ use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::LazyLock;
 
 /// The examples that work on a text.
-pub(crate) const WRITERS: [&str; 14] = [
+pub(crate) const WRITERS: [&str; 15] = [
     "iterative_writing",
     "quality_loop",
     "parallel_research",
     "triage",
     "topic_research",
     "headline",
+    "article_and_post",
     "story_from_message",
     "validation_loop",
     "search_verify",

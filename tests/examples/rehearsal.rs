@@ -115,6 +115,27 @@ async fn a_key_of_until_is_rehearsed() {
 }
 
 #[tokio::test]
+async fn what_is_placed_twice_works_on_keys_of_its_own_until_the_outer_loop_is_left() {
+    let ran = example("article_and_post", &["The library opens on Sundays."]).run().await.good();
+    for said in [
+        "[measure, round 1] article_longest = 6\n[measure_post, round 1] post_longest = 6\n",
+        "[polishing, round 1] polishing/longest = 6\n[polish_post, round 1] polish_post/longest = 6\n",
+    ] {
+        assert!(ran.out.contains(said), "{said:?} is not in {}", ran.out);
+    }
+    assert!(
+        ran.out.ends_with(
+            "[judge, round 2] \"Print\"\n\n--- result ---\n\
+             (rehearsed answer of editor, round 1)\n\n(rehearsed answer of polish_post::editor, round 1)\n\n\
+             article_and_post/drafts#1/rounds ended in round 2, by a `break`\n\n\
+             article_and_post/drafts ended in round 1, by a `break`\n"
+        ),
+        "{}",
+        ran.out
+    );
+}
+
+#[tokio::test]
 async fn the_input_comes_from_the_command_line_or_from_standard_input() {
     for name in WRITERS {
         let typed = example(name, &["a", "small", "cat"]).run().await.good();
@@ -159,6 +180,7 @@ async fn help_says_what_this_example_does_and_shows_its_workflow() {
         ("support_desk", ["a customer of a bicycle shop", "[QUESTION]", "transfer to billing"]),
         ("topic_research", ["topic by topic", "[SUBJECT]", "each(max_concurrency = 4) topic in topics"]),
         ("headline", ["Finds a headline", "[TEXT]", "Verdict::NoNews => break"]),
+        ("article_and_post", ["an article and a post", "[NEWS]", "as polish_post -> post"]),
         ("banana_picture", ["Draws until the number of bananas is right", "[NUMBER]", "counter -> bananas"]),
     ] {
         let ran = example(name, &["--help"]).run().await.good();

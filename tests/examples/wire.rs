@@ -160,6 +160,44 @@ async fn a_headline_is_too_long_then_fits_or_there_is_none() {
     }
 }
 
+/// The judge lets both be polished, gives them up, and is content with the next ones: a `break` goes on with another draft,
+/// `break drafts` with none.
+#[tokio::test]
+async fn a_break_ends_the_inner_loop_or_the_one_that_it_names() {
+    for model in MODELS {
+        let verdict = |verdict: &str| typed(model, json!(verdict));
+        let server = WireServer::start([
+            Reply::text("The library of our town opens on Sundays."),
+            Reply::text("Sundays!"),
+            verdict("Polish"),
+            Reply::text("Too long.").when("in the longest one: 8"),
+            Reply::text("Too short.").when("in the longest one: 1"),
+            Reply::text("The library opens.").when("write the whole text out: Too long."),
+            Reply::text("Open on Sundays!").when("write the whole text out: Too short."),
+            verdict("Rewrite").when("The library opens."),
+            Reply::text("From May on you may read on Sundays."),
+            Reply::text("Read on Sundays."),
+            verdict("Print"),
+        ])
+        .await;
+        let ran = example("article_and_post", &["--model", model.0, "The library opens on Sundays."]);
+        let ran = asks(ran, &server, model).run().await.good();
+        let judged = server.requests()[7].body.to_string();
+        assert!(judged.contains("longest sentence: 3") && judged.contains("Open on Sundays!"), "{judged}");
+        assert!(
+            ran.out.ends_with(
+                "--- result ---\nFrom May on you may read on Sundays.\n\nRead on Sundays.\n\n\
+                 article_and_post/drafts#1/rounds ended in round 2, by a `break`\n\n\
+                 article_and_post/drafts#2/rounds ended in round 1, by a `break`\n\n\
+                 article_and_post/drafts ended in round 2, by a `break`\n"
+            ),
+            "{}",
+            ran.out
+        );
+        assert_eq!(server.requests().len(), 11);
+    }
+}
+
 #[tokio::test]
 async fn the_default_model_is_asked_when_its_key_is_there() {
     let server = WireServer::start([Reply::text("Fine.").usage(7, 3).forever()]).await;

@@ -1,11 +1,11 @@
 use adk::tool;
 
-struct NoSchema;
+struct Place;
 
 /// Takes what no model can give.
 #[tool]
-async fn look_up(city: String, what: NoSchema) {
-    drop((city, what));
+async fn look_up(city: String, place: Place) {
+    drop((city, place));
 }
 
 fn main() {

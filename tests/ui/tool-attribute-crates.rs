@@ -1,8 +1,9 @@
-use adk::tool;
+use adk::prelude::*;
 
 /// Gives what no model can read.
 #[tool(writes(opaque: agents::data::Opaque))]
-fn gives() -> agents::data::Opaque {
+fn gives(cx: &mut ToolContext) -> agents::data::Opaque {
+    let _ = cx;
     agents::data::Opaque
 }
 

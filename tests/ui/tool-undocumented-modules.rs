@@ -10,7 +10,27 @@ mod tools {
     pub fn find() {}
 }
 
-adk::llm::agent! { pub critic { instruction: "Review.", tools: [tools::search, tools::find] } }
+mod helpers {
+    use adk::prelude::*;
+
+    adk::llm::agent! { pub thinker { instruction: "Think." } }
+
+    #[agent(writes = words)]
+    pub fn count(text: &str) -> usize {
+        text.split_whitespace().count()
+    }
+
+    workflow! {
+        pub Thinking(text: String) { thinker }
+    }
+}
+
+adk::llm::agent! {
+    pub critic {
+        instruction: "Review {text}.",
+        tools: [tools::search, tools::find, agent(helpers::thinker), agent(helpers::count), agent(helpers::Thinking)],
+    }
+}
 
 fn main() {
     let _ = critic::default();

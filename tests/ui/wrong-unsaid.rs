@@ -20,8 +20,8 @@ fn object(text: &dyn Clone, lent: &'_ str) {
 
 /// Looks a word up.
 #[tool(writes(found: impl Clone, seen: Vec<_>))]
-fn look_up(word: Vec<_>) -> Result<_, String> {
-    Ok(word.len())
+fn look_up(word: Vec<_>, by: impl Into<String>) -> Result<_, String> {
+    Ok(word.len() + by.into().len())
 }
 
 struct Reader;

@@ -2,7 +2,7 @@
 
 use super::message::Message;
 use super::text::same;
-use crate::spec::ToolMeta;
+use crate::spec::{AgentKind, AgentMeta, ToolMeta};
 
 /// What is wrong with the tool at that place of an agent's list.
 pub(super) const fn describe(agent: &str, tools: &[ToolMeta<'_>], at: usize) -> Option<Message> {
@@ -58,15 +58,32 @@ pub const fn raise_tool(agent: &str, tools: &[ToolMeta<'_>], at: usize) {
     if let Some(message) = describe(agent, tools, at) {
         panic!("{}", message.as_str());
     }
-    if tools[at].agent.is_some() && tools[at].description.is_empty() && !tools[at].name.is_empty() {
-        let mut m = Message::new();
-        m.all(&[
-            "tool-undocumented: agent `",
-            tools[at].name,
-            "` is a tool of agent `",
-            agent,
-            "` and has no doc comment, so no model knows when to call it; help: say in `///` what it is for",
-        ]);
-        panic!("{}", m.as_str());
+    if let Some(used) = tools[at].agent
+        && tools[at].description.is_empty()
+        && !tools[at].name.is_empty()
+    {
+        panic!("{}", undescribed(agent, used).as_str());
     }
+}
+
+/// An agent as a tool, of which nothing is said: where it is to be said depends on what it is.
+const fn undescribed(agent: &str, used: &AgentMeta<'_>) -> Message {
+    let (missing, remedy) = match used.kind {
+        AgentKind::Custom => {
+            ("description", "say in its `META` what it is for, `.description(\"Reviews a text.\")`")
+        }
+        _ => ("doc comment", "say in `///` what it is for"),
+    };
+    let mut m = Message::new();
+    m.all(&[
+        "tool-undocumented: agent `",
+        used.name,
+        "` is a tool of agent `",
+        agent,
+        "` and has no ",
+        missing,
+        ", so no model knows when to call it; help: ",
+        remedy,
+    ]);
+    m
 }

@@ -130,7 +130,8 @@ impl<'a> Spec<'a> {
         self
     }
 
-    /// Says that a bracket of a block is missing, or one is too many, so that nothing is said of steps that run at the same time.
+    /// Says that a bracket of a block is missing, or one is too many, so that nothing is said of steps that run at the same time, nor of
+    /// what ends a loop.
     #[doc(hidden)]
     #[must_use]
     pub const fn misnested(mut self, yes: bool) -> Self {

@@ -44,7 +44,9 @@ pub(super) fn data(item: TokenStream) -> TokenStream {
         if is_word {
             out.extend(tokens.next());
             let rest: TokenStream = tokens.collect();
-            let list = (!borrows(rest.clone())).then(|| quote!(<>));
+            // A list that is written stays, also an empty one: with ours there would be two.
+            let has_list = matches!(rest.clone().into_iter().next(), Some(TokenTree::Punct(sign)) if sign.as_char() == '<');
+            let list = (!has_list && !borrows(rest.clone())).then(|| quote!(<>));
             out.extend(quote!(#list #rest));
             break;
         }
@@ -184,6 +186,7 @@ mod tests {
         );
         closed("enum Either { One(Nope) }", "enum Either<> { One(Nope) }");
         for kept in [
+            "struct Page<> { words: Vec<Nope> }",
             "struct Page { words: Vec<&str> }",
             "struct Page(Held<'a>);",
             "enum Page { Words(Vec<Cow<str>>) }",

@@ -9,10 +9,19 @@ use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::Type;
 
-/// Tells that, and goes on with any type; whether it does.
+/// Tells that of a result or a key, and goes on with any type; whether it does.
 pub(super) fn own(ty: &mut Type, report: &mut Report) -> bool {
+    own_as(ty, |span, fact, help| report.at(span, fact, help))
+}
+
+/// The same of a parameter.
+pub(super) fn own_parameter(ty: &mut Type, report: &mut Report) -> bool {
+    own_as(ty, |span, fact, help| report.argument(span, fact, help))
+}
+
+fn own_as(ty: &mut Type, tell: impl FnOnce(Span, &str, &str)) -> bool {
     let Some((span, fact)) = find(ty) else { return false };
-    report.at(span, fact, "write the type itself");
+    tell(span, fact, "write the type itself");
     let private = crate::facade::private();
     *ty = syn::parse_quote!(#private::serde_json::Value);
     true

@@ -2,26 +2,40 @@
 
 use adk::prelude::*;
 
-mod local {
+mod agents {
     adk::llm::agent! { pub grader -> score: String { instruction: "Grade." } }
 }
+use agents::grader;
 
 workflow! {
-    pub Writing(topic: String) {
+    pub Writing() {
         agent critic { instruction: "Review." }
 
         critic;
-        loop(max = 2) < critic as again; critic as once_more >;
-        local::grader;
-        local::grader as second_grader;
-        agents::llm::writer;
-        agents::llm::writer as second_writer;
+        loop(max = 2) < critic as second_critic; critic as again >;
+        grader;
+        agents::grader as second_grader;
+        critic as third_critic
+    }
+}
+
+workflow! {
+    pub Grading() {
+        Writing;
+        grader as last_grader;
+    }
+}
+
+workflow! {
+    pub Drafting(topic: String) {
+        ::agents::llm::writer;
+        ::agents::llm::writer as second_writer;
     }
 }
 
 /// What has the name of another one, in another module.
 mod names {
-    use super::local::{self, grader as Grading};
+    use super::agents::{self, grader as Grading};
     use adk::prelude::*;
 
     workflow! {
@@ -38,7 +52,7 @@ mod names {
         }
         #[cfg(not(any()))]
         mod other {
-            adk::workflow! { pub Inner(topic: String) -> score: String { super::super::local::grader } }
+            adk::workflow! { pub Inner(topic: String) -> score: String { super::super::agents::grader } }
         }
 
         workflow! {

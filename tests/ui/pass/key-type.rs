@@ -7,15 +7,44 @@ use agents::data::Severity;
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// Grades.
+#[agent(writes = score)]
+fn grade(draft: &str) -> f64 {
+    draft.len() as f64
+}
+
+/// Ends the loop.
+#[agent]
+fn enough(score: f64) -> Flow {
+    Flow::exit_if(score > 60.0)
+}
+
+/// Says whether it is good.
+#[agent(writes = good)]
+fn is_good(score: f64) -> bool {
+    score > 60.0
+}
+
+workflow! {
+    pub Writing(topic: String, words: Vec<String>) -> score: f64 {
+        agent writer -> draft: String { instruction: "Write about {topic}." }
+
+        writer;
+        loop(max = 2) < grade; enough >
+        loop(max = 2, until = good) < writer as again; is_good >
+        each word in words < writer as third -> drafts >
+    }
+}
+
 type Score = f64;
 
 #[agent(writes = score)]
-fn grade(draft: &str) -> Score {
+fn measure(draft: &str) -> Score {
     draft.len() as f64
 }
 
 #[agent]
-fn enough(score: &f64, any: Value, severity: Option<&Severity>) -> Flow {
+fn done(score: &f64, any: Value, severity: Option<&Severity>) -> Flow {
     Flow::exit_if(*score > 60.0 && any.is_null() && severity.is_none())
 }
 
@@ -51,7 +80,7 @@ workflow! {
 }
 
 workflow! {
-    pub Writing(topic: String, any: Vec<u8>) -> score: f64 {
+    pub Judging(topic: String, any: Vec<u8>) -> score: f64 {
         agent writer -> draft: String { instruction: "Write about {topic}." }
         agent worker -> note: String { instruction: "Work on {word}, {any}." }
         agent judge -> severity: Severity { instruction: "Judge {items}." }
@@ -59,7 +88,7 @@ workflow! {
         writer;
         agents::functions::lister;
         judge;
-        loop(max = 2) < grade; enough >
+        loop(max = 2) < measure; done >
         loop(max = 2, until = approved) < approve >
         each word in items < worker >
     }

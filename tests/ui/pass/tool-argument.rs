@@ -4,16 +4,25 @@ use adk::tool;
 use std::collections::BTreeMap;
 
 #[adk::data]
-pub struct Place {
+struct Place;
+
+/// Takes what a model can give.
+#[tool]
+async fn look_up(city: String, place: Place) {
+    drop((city, place));
+}
+
+#[adk::data]
+pub struct Point {
     /// Degrees.
     pub latitude: f64,
     pub name: Option<String>,
 }
 
-/// Takes what a model can give.
+/// Takes more of it.
 #[tool]
-pub async fn look_up(city: &str, place: Place, more: Option<Vec<Place>>, how: agents::data::Severity) {
-    drop((city.len(), place, more, how));
+pub async fn go(city: &str, point: Point, more: Option<Vec<Point>>, how: agents::data::Severity) {
+    drop((city.len(), point, more, how));
 }
 
 /// Gives what a model can read.

@@ -1,20 +1,52 @@
 //! Attributes that fit the function.
 
-use adk::{ToolContext, tool};
+use adk::{ToolContext as Cx, tool};
 
 /// Looks it up.
-#[tool(name = "look-up", confirm)]
-pub fn look_up() {}
+#[tool(name = "look_up")]
+fn slip() {}
+
+/// Looks it up.
+#[tool(escalates, confirm)]
+fn two() {}
+
+/// Looks it up.
+#[tool(name = "look-up")]
+fn name() {}
+
+/// Looks it up.
+#[tool(blocking)]
+fn both() {}
+
+/// Looks it up.
+#[tool]
+fn contexts(left: &mut Cx) {
+    let _ = left;
+}
+
+/// Looks it up.
+#[tool]
+fn generic(value: String) {
+    drop(value);
+}
 
 /// Waits.
 #[tool(blocking, escalates)]
-pub fn wait(cx: &mut ToolContext) {
+pub fn wait(cx: &mut Cx) {
     cx.actions.escalate = true;
 }
 
 /// Writes keys.
 #[tool(writes(plan: String), long_running)]
-pub async fn plan(cx: &ToolContext, text: String) -> String {
-    let _ = cx.call_id();
-    text
+pub async fn plan(cx: &mut Cx, text: String) -> adk::Result<String> {
+    cx.state().set("plan", &text)?;
+    Ok(text)
+}
+
+type Call<'a> = &'a mut Cx;
+
+/// Writes keys by a context of another name, behind an argument.
+#[tool(writes(note: String, user:place: String))]
+pub fn note(text: String, call: Call<'_>) -> adk::Result<()> {
+    call.state().set("note", text)
 }

@@ -16,3 +16,14 @@ workflow! {
         clerk
     }
 }
+
+workflow! {
+    /// Hands over to an agent that is also placed with `as`: that step is an instance of its own.
+    pub Desk(question: String) -> (answer: String, opinion: String) {
+        agent clerk -> answer: String { instruction: "Answer {question}, or hand it over.", transfer: [billing] }
+        agent billing -> answer: String { instruction: "Answer what is about money: {question}" }
+
+        clerk;
+        billing as second -> opinion
+    }
+}

@@ -25,7 +25,7 @@ pub(crate) fn tool(function: &Function, args: &ToolArgs, report: Report) -> Toke
     let inside = if check::is_callable(function) && !function.mended {
         let types = output_types(function);
         // One fault, one message: what tokens show to be wrong is not judged by types as well.
-        let checks = report.is_empty().then(|| checks(function, &report));
+        let checks = report.is_empty().then(|| checks(function, args, &report));
         let asked = {
             let taken = function.params.iter().map(|param| &param.ty).filter(|ty| !types::is_lent(ty));
             bare::ask(taken.chain(types::returned(&function.sig.output)), By::Tool)
@@ -236,7 +236,7 @@ fn call(function: &Function, args: &ToolArgs, names: &Names) -> TokenStream {
 }
 
 /// What only types can tell.
-fn checks(function: &Function, report: &Report) -> TokenStream {
+fn checks(function: &Function, args: &ToolArgs, report: &Report) -> TokenStream {
     let name = function.name();
     let mut checks = TokenStream::new();
     let mut before = TokenStream::new();
@@ -261,5 +261,33 @@ fn checks(function: &Function, report: &Report) -> TokenStream {
         }
         before.extend(quote!(|| #is_context));
     }
+    checks.extend(unable(function, args, report));
     checks
+}
+
+/// Keys that it says to write, where no parameter is a context. Of what is called as one, or is that of an agent, its type
+/// tells.
+fn unable(function: &Function, args: &ToolArgs, report: &Report) -> Option<TokenStream> {
+    let first = &args.writes.first()?.key;
+    if function.params.iter().any(|param| types::is_called_context(&param.ty)) {
+        return None;
+    }
+    let contexts = function.params.iter().map(|Param { ty, .. }| {
+        let ty = types::fixed(quote!(#ty));
+        quote!(|| __adk::Probe::<#ty>::TOOL_CONTEXT || __adk::Probe::<#ty>::CONTEXT)
+    });
+    let wrong = quote!(!(false #(#contexts)*));
+    let keys: Vec<_> = args.writes.iter().map(|write| format!("`{}`", write.key.text)).collect();
+    let message = report.message(
+        &format!(
+            "`{}` says that it writes {}, but takes no context to write it with",
+            function.name(),
+            keys.join(" and ")
+        ),
+        &format!(
+            "take `cx: &mut ToolContext` and write `cx.state().set({:?}, ...)`, or remove `writes`",
+            first.text
+        ),
+    );
+    Some(refuse((first.span, first.span), &wrong, &message))
 }

@@ -248,7 +248,10 @@ fn own_types(sig: &mut Signature, report: &mut Report) -> bool {
     };
     let mut any = false;
     for (ty, what) in params.chain(returned) {
-        any |= unsaid::own(ty, report);
+        any |= match what {
+            "parameter" => unsaid::own_parameter(ty, report),
+            _ => unsaid::own(ty, report),
+        };
         let ty = match ty {
             Type::Reference(lent) if matches!(*lent.elem, Type::TraitObject(_)) => &mut *lent.elem,
             ty => ty,

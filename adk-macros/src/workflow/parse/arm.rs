@@ -5,6 +5,7 @@ use super::block::at_brackets;
 use super::compare::compares_key;
 use super::expect::{self, expected};
 use super::guard::{compares, guard};
+use super::run::does_nothing;
 use super::step::Closing;
 use super::word::{is_step_keyword, is_word};
 use super::{Parser, skip};
@@ -256,6 +257,10 @@ impl Parser {
             let text = "block-empty: a block needs at least one step; help: an arm that does nothing is written `_ => ()`";
             self.report.at(span, text);
             return Ok(Some(Node::Unread(span)));
+        }
+        if let Some(fault) = does_nothing(input) {
+            self.report.parse(fault);
+            return Ok(None);
         }
         let around = std::mem::replace(&mut self.in_arm, true);
         let node = self.node(input);

@@ -6,10 +6,12 @@ use super::expect::{self, expected};
 use super::limit::{code_list, rest};
 use super::run::ends_step;
 use super::timeout::timeout;
-use super::{Parser, skip, types};
+use super::{Parser, skip, types, word};
 use crate::source;
+use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
+use syn::parse::discouraged::Speculative as _;
 use syn::{
     AngleBracketedGenericArguments, Attribute, Expr, GenericArgument, Ident, LitStr, PathArguments, Token,
     Type, token,
@@ -67,6 +69,9 @@ impl Parser {
                 "syntax: a `default` counts when the `timeout` has passed, and this `await` has none; help: write `await(timeout = \"72h\", default = ...)`, or remove it",
             );
         }
+        if self.half_await(input, span) {
+            return Ok(Node::Unread(span));
+        }
         let word = input.fork().parse::<Ident>().ok();
         let typed = match self.typed(input) {
             Ok(typed) => Typed { attrs, ..typed },
@@ -110,8 +115,56 @@ impl Parser {
             return Ok(Node::Unread(span));
         }
         let default = default.map(|(_, value)| value);
+        let name = self.name_behind(input, &typed).or(name);
         Ok(Node::Await(Box::new(Await { name, typed, timeout, default })))
     }
+
+    /// `await decision: Decision as review`: the name, which stands behind the key.
+    fn name_behind(&mut self, input: ParseStream<'_>, typed: &Typed) -> Option<Ident> {
+        if !(input.peek(Token![as]) && input.peek2(Ident)) {
+            return None;
+        }
+        let span = input.parse::<Token![as]>().ok()?.span;
+        let name = input.parse::<Ident>().ok()?;
+        let text = format!(
+            "syntax: an `await` is named in front of it; help: write `{name}: await {}`",
+            shown(typed)
+        );
+        self.report.at(span, text);
+        Some(name)
+    }
+
+    /// [`half_await`], of which it is said; whether it is so.
+    fn half_await(&mut self, input: ParseStream<'_>, word: Span) -> bool {
+        let what = half_await(input, word);
+        if let Some(what) = &what {
+            self.report.parse(expected(input, what));
+        }
+        what.is_some()
+    }
+}
+
+/// What is still to be written of an `await`, where a block stands in the place of it. A name on a line of its own is that of the block.
+fn half_await(input: ParseStream<'_>, word: Span) -> Option<String> {
+    let (ahead, is_key) = (input.fork(), expect::line(input.span()) == expect::line(word));
+    let key = ahead.parse::<Ident>().ok()?;
+    ahead.parse::<Token![:]>().ok()?;
+    // `Option<T>` may be a type as well.
+    let is_block = |input: ParseStream<'_>| {
+        word::opens(input).is_ok_and(|block| block.is_some_and(|(_, is_known)| is_known))
+    };
+    let is_named = |input: ParseStream<'_>| {
+        let behind = input.fork();
+        let colon = behind.parse::<Ident>().is_ok()
+            && !behind.peek(Token![::])
+            && behind.parse::<Token![:]>().is_ok();
+        colon && is_block(&behind)
+    };
+    if is_named(&ahead) || is_key && is_named(input) {
+        input.advance_to(&ahead);
+        return Some(format!("the type of `{key}`, as in `await {key}: bool;`"));
+    }
+    is_named(input).then(|| "a key and its type, as in `await decision: bool;`".to_owned())
 }
 
 /// `await<timeout = "72h"> decision: bool`.

@@ -6,6 +6,7 @@ use super::compare::{compares_key, compares_step};
 use super::expect::expected;
 use super::limit::Arguments;
 use super::rename::begins_braced_reads;
+use super::rust::is_value;
 use super::word::{is_generic, is_word, opens};
 use super::{Parser, parens, skip};
 use proc_macro2::Span;
@@ -63,7 +64,8 @@ impl Parser {
         let Some((word, is_known)) = opens(input)? else {
             return Ok(Begin::Other);
         };
-        if !is_known && (self.declares(&word) || begins_braced_reads(&behind(input))) {
+        let is_step = |behind: ParseStream<'_>| begins_braced_reads(behind) || is_value(&word, behind);
+        if !is_known && (self.declares(&word) || is_step(&behind(input))) {
             return Ok(Begin::Other);
         }
         if !is_known && is_generic(&word, input) {

@@ -5,6 +5,7 @@ use super::step::Closing;
 use super::{DEEPEST, Parser, skip};
 use proc_macro2::Span;
 use syn::parse::ParseStream;
+use syn::parse::discouraged::Speculative as _;
 use syn::{Token, token};
 
 /// The brackets of a block.
@@ -63,6 +64,7 @@ impl Parser {
         if input.peek(token::Brace) {
             let body;
             syn::braced!(body in input);
+            only_ends(&body, |ahead| ahead.is_empty());
             is_empty = body.is_empty();
             let (unclosed, angles) = (std::mem::take(&mut self.unclosed), std::mem::take(&mut self.angles));
             let balanced = self.balanced.take();
@@ -72,6 +74,7 @@ impl Parser {
         } else {
             let torn = input.peek(Token![<=]);
             input.parse::<Option<Token![<]>>()?;
+            only_ends(input, skip::at_close);
             is_empty = skip::at_close(input) && !compares_pattern(input);
             // `<=`, of which the `=` belongs to nothing, and not to the `>` behind it either.
             if input.peek(Token![=]) && (torn || !input.peek(Token![=>])) {
@@ -104,5 +107,16 @@ impl Parser {
         self.open = around;
         self.depth -= 1;
         Ok(Some(Brackets { open, is_empty, is_torn }))
+    }
+}
+
+/// Passes over the `;` of steps that were taken out of a block, where nothing else is left in it.
+fn only_ends(input: ParseStream<'_>, is_end: impl Fn(ParseStream<'_>) -> bool) {
+    let ahead = input.fork();
+    while ahead.peek(Token![;]) {
+        skip::one(&ahead);
+    }
+    if is_end(&ahead) {
+        input.advance_to(&ahead);
     }
 }

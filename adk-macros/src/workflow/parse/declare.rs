@@ -1,13 +1,11 @@
 //! `agent`, `let` and `state`.
 
 use super::super::ast::{Decl, DeclKind, Fields, Let, Typed};
-use super::super::names::type_text;
 use super::expect::{self, expected};
 use super::item::{kw, lacks_agent, misspelt};
 use super::lets::lets_agent;
 use super::signature::to_fields;
 use super::{Parser, given, skip};
-use proc_macro2::Group;
 use syn::Ident;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
@@ -67,6 +65,9 @@ impl Parser {
         if word == Some("let") || input.peek(Token![let]) {
             input.parse::<Option<Token![let]>>()?;
             expect::stray(input).into_iter().for_each(|fault| self.report.parse(fault));
+            if self.half_typed(input) {
+                return Ok(());
+            }
             let typed = Typed { attrs, ..self.typed(input)? };
             expect::token::<Token![=]>(input, "`=` and the first value")?;
             if let Some(fault) = self.unwritten(input, "the first value, an expression") {
@@ -80,6 +81,9 @@ impl Parser {
         if word == Some("state") || input.peek(kw::state) {
             if word.is_none() {
                 input.parse::<kw::state>()?;
+            }
+            if self.half_typed(input) {
+                return Ok(());
             }
             let faults = self.report.len();
             let typed = self.typed(input);
@@ -106,6 +110,14 @@ impl Parser {
             input.parse::<kw::agent>()?;
         }
         self.agent(input, attrs, Visibility::Inherited)
+    }
+
+    /// `let tone:` and `state user:`, of which the rest is still to be written, where the next item begins already; whether it is so.
+    fn half_typed(&mut self, input: ParseStream<'_>) -> bool {
+        let Some(fault) = self.half_key(input) else { return false };
+        self.report.parse(fault);
+        (self.partial, self.items.torn) = (true, true);
+        true
     }
 
     /// What is still to be written, where the next item begins already: its word is no value and no type.
@@ -157,18 +169,7 @@ impl Parser {
             let word = input.fork().call(Ident::parse_any);
             self.told.extend(word.map(|word| word.to_string()));
         })?;
-        let is_colon = input.peek(Token![:]);
-        if (is_colon || input.peek(Token![=])) && input.peek2(token::Brace) {
-            let (sign, or) = match is_colon {
-                true => (':', format!(", or `agent {name} -> KEY: TYPE {{ ... }}` when it writes a key")),
-                false => ('=', String::new()),
-            };
-            let text = format!(
-                "syntax: no `{sign}` stands between an agent and its fields; help: write `agent {name} {{ ... }}`{or}"
-            );
-            self.report.at(input.span(), text);
-            skip::one(input);
-        }
+        self.sign_before_fields(input, &name, None);
         let colon = self.colon_for_arrow(input, &name);
         if !colon && input.peek(Token![:]) {
             input.parse::<Token![:]>()?;
@@ -177,22 +178,9 @@ impl Parser {
                 self.items.agents.push(Decl { attrs, vis, name, kind });
                 return Ok(());
             }
-            let ty = expect::token::<Type>(input, "the type of the agent")?;
-            if input.peek(token::Brace) {
-                let shown = type_text(&ty);
-                let text = format!(
-                    "syntax: what an agent with fields writes stands behind `->`, and `: TYPE` declares one that the caller supplies; help: write `agent {name} -> KEY: {shown} {{ ... }}`"
-                );
-                let kind = self.unknown(syn::Error::new_spanned(&ty, text));
-                self.items.agents.push(Decl { attrs, vis, name, kind });
-                return input.parse::<Group>().map(drop);
-            }
-            let kind = match given::named(&ty, &name) {
-                None => DeclKind::Given { ty },
-                Some(fault) => self.unknown(fault),
-            };
+            let (kind, is_ended) = self.given(input, &name)?;
             self.items.agents.push(Decl { attrs, vis, name, kind });
-            return self.end_of_item(input);
+            return if is_ended { Ok(()) } else { self.end_of_item(input) };
         }
         let mut reads = None;
         self.bare_reads(input);
@@ -210,7 +198,13 @@ impl Parser {
         if input.peek(Token![->]) {
             input.parse::<Token![->]>()?;
         }
-        let output = if arrow { self.output(input) } else { None };
+        let mut output = if arrow { self.output(input) } else { None };
+        if self.bare_fields(input, &name, output.as_deref()) {
+            let kind = DeclKind::Llm { output, fields: unknown() };
+            self.items.agents.push(Decl { attrs, vis, name, kind });
+            return Ok(());
+        }
+        self.sign_before_fields(input, &name, output.as_deref());
         if output.is_some() && (input.peek(Token![,]) || input.peek(Token![->]) || input.peek(Token![&])) {
             self.report.at(input.span(), ONE_KEY);
             to_fields(input);
@@ -218,6 +212,9 @@ impl Parser {
         if input.peek(Token![as]) {
             input.parse::<Token![as]>()?;
             let ty = expect::token::<Type>(input, "the type of the agent")?;
+            if output.is_none() && input.peek(Token![->]) {
+                output = self.late_output(input, &name, reads.as_deref().unwrap_or_default(), &ty);
+            }
             let kind = match given::held(&ty) {
                 None => DeclKind::Described { reads: reads.unwrap_or_default(), output, ty },
                 Some(fault) => self.unknown(fault),
@@ -265,13 +262,13 @@ impl Parser {
     }
 
     /// An agent whose type is none: it is declared all the same, so that nothing more is said of the steps that run it.
-    fn unknown(&mut self, fault: syn::Error) -> DeclKind {
+    pub(super) fn unknown(&mut self, fault: syn::Error) -> DeclKind {
         self.report.parse(fault);
         DeclKind::Llm { output: None, fields: unknown() }
     }
 
     /// `KEY: TYPE` of an agent; without it, when it cannot be read.
-    fn output(&mut self, input: ParseStream<'_>) -> Option<Box<Typed>> {
+    pub(super) fn output(&mut self, input: ParseStream<'_>) -> Option<Box<Typed>> {
         let typed = match input.peek(token::Paren) {
             true => Err(syn::Error::new(input.span(), ONE_KEY)),
             false => self.typed(input),

@@ -3,6 +3,7 @@
 use super::super::ast::{BlockKind, Node};
 use super::super::names;
 use super::expect::{self, expected};
+use super::lets::lets_await;
 use super::rename::leads_on;
 use super::run::ends_step;
 use super::step::Closing;
@@ -127,7 +128,11 @@ impl Parser {
         match node {
             // The key that it writes.
             Node::Run(run) => run.vague |= input.peek(Token![=]) && !input.peek(Token![==]),
-            Node::Block(block) if input.peek(token::Paren) && !matches!(block.kind, BlockKind::Match(_)) => {
+            Node::Block(block)
+                if input.peek(token::Paren)
+                    && !matches!(block.kind, BlockKind::Match(_))
+                    && !skip::within(input, |list| self.holds_agent(list).is_some()) =>
+            {
                 let word = block.kind.word();
                 let text = format!(
                     "syntax: the arguments of a block stand before its steps; help: write `{word}(...) < step; step >`"
@@ -138,6 +143,15 @@ impl Parser {
             }
             _ => {}
         }
+    }
+
+    /// Whether an agent stands there, which is a step in `( )` and no argument, and whether it is all that does.
+    pub(super) fn holds_agent(&self, list: ParseStream<'_>) -> Option<bool> {
+        let path = list.call(Path::parse_mod_style).ok()?;
+        let is_agent = path.get_ident().is_none_or(|name| self.declares(name));
+        let ends = list.is_empty() || list.peek(Token![;]) || list.peek(Token![,]);
+        let _ = list.parse::<Option<Token![;]>>();
+        (is_agent && ends).then(|| list.is_empty())
     }
 
     /// Something else than a `;` between two steps; one message for several.
@@ -162,6 +176,10 @@ impl Parser {
                 let _ = input.parse::<Token![>>]>();
             }
         } else if needed && !input.is_empty() && !skip::at_close(input) && !self.ends_arm(input, closing) {
+            // An item is told as that: with a `;` before it, it would stand behind a step as well.
+            if self.at_item(input) && !lets_await(input) {
+                return;
+            }
             let error = expected(input, "`;` between two steps");
             // The `>` of a `=>` that no arm can have begun closes the block.
             if closing == Closing::Angle && skip::is_torn(input) {
@@ -214,6 +232,13 @@ impl Parser {
             }
         }
     }
+}
+
+/// Whether a remark begins here that is a step, as people leave it out for a while: `#critic;`.
+pub(super) fn hides_step(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    let is_step = ahead.parse::<Token![#]>().is_ok() && ahead.call(Path::parse_mod_style).is_ok();
+    is_step && (ends_step(&ahead) || ahead.peek(token::Paren))
 }
 
 /// The agent of `let x = critic;`, `let x = await y;` and `let x: f64 = agents::total;`: a constant is not spelled like it.

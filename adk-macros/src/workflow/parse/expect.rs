@@ -162,7 +162,7 @@ pub(super) fn remark(input: ParseStream<'_>) -> Option<syn::Error> {
 }
 
 /// Where a token stands, which only rustc knows.
-fn line(span: Span) -> Option<usize> {
+pub(super) fn line(span: Span) -> Option<usize> {
     proc_macro::is_available().then(|| span.unwrap().line())
 }
 

@@ -98,7 +98,7 @@ impl Parser {
 }
 
 /// Whether an arm ends here, and is the last one or another follows.
-fn ends_arm(input: ParseStream<'_>) -> bool {
+pub(super) fn ends_arm(input: ParseStream<'_>) -> bool {
     let ahead = input.fork();
     ahead.parse::<Token![,]>().is_ok()
         && (ahead.is_empty() || skip::at_close(&ahead) || skip::arrow_follows(&ahead))

@@ -2,10 +2,136 @@
 //!
 //! Of one that can be none rustc speaks wherever the expansion uses it: as far as tokens tell it, we say it.
 
-use super::super::names::{last, type_text};
+use super::super::ast::{DeclKind, Typed};
+use super::super::names::{is_type, last, path_text, type_text};
+use super::unknown::is_near_field;
+use super::{Parser, expect, skip};
 use crate::attr::word;
+use proc_macro2::Group;
+use syn::parse::ParseStream;
+use syn::parse::discouraged::Speculative as _;
 use syn::spanned::Spanned as _;
-use syn::{GenericArgument, Ident, PathArguments, Type, TypeParamBound};
+use syn::{GenericArgument, Ident, Path, PathArguments, Token, Type, TypeParamBound, token};
+
+impl Parser {
+    /// What stands behind `agent NAME:`, and whether it ends with braces, as an agent with fields does.
+    pub(super) fn given(&mut self, input: ParseStream<'_>, name: &Ident) -> syn::Result<(DeclKind, bool)> {
+        if let Some(read) = self.value_of_agent(input, name) {
+            return Ok(read);
+        }
+        let ty = expect::token::<Type>(input, "the type of the agent")?;
+        let shown = type_text(&ty);
+        if input.peek(Token![->]) {
+            let arrow = input.span();
+            input.parse::<Token![->]>()?;
+            let Some(output) = self.output(input) else {
+                return Ok((DeclKind::Described { reads: Vec::new(), output: None, ty }, false));
+            };
+            let key = typed_text(&output);
+            let is_llm = input.peek(token::Brace);
+            let text = match is_llm {
+                true => format!(
+                    "syntax: an agent with fields has no type of its own; help: write `agent {name} -> {key} {{ ... }}`"
+                ),
+                false => format!(
+                    "syntax: what an agent reads and writes stands before its type; help: write `agent {name}() -> {key} as {shown};`, with what it reads in the `( )`"
+                ),
+            };
+            if is_llm {
+                let kind = self.unknown(syn::Error::new(ty.span(), text));
+                return input.parse::<Group>().map(|_| (kind, true));
+            }
+            self.report.at(arrow, text);
+            return Ok((DeclKind::Described { reads: Vec::new(), output: Some(output), ty }, false));
+        }
+        if input.peek(token::Brace) {
+            let text = format!(
+                "syntax: what an agent with fields writes stands behind `->`, and `: TYPE` declares one that the caller supplies; help: write `agent {name} -> KEY: {shown} {{ ... }}`"
+            );
+            let kind = self.unknown(syn::Error::new_spanned(&ty, text));
+            return input.parse::<Group>().map(|_| (kind, true));
+        }
+        Ok(match named(&ty, name) {
+            None => (DeclKind::Given { ty }, false),
+            Some(fault) => (self.unknown(fault), false),
+        })
+    }
+
+    /// `agent critic: Critic::new();`, where its type should stand, which is read of the value; and whether the item ends with it.
+    fn value_of_agent(&mut self, input: ParseStream<'_>, name: &Ident) -> Option<(DeclKind, bool)> {
+        let (span, ahead) = (input.span(), input.fork());
+        let mut path = ahead.call(Path::parse_mod_style).ok()?;
+        let is_empty = || ahead.peek2(Token![;]) && skip::within(&ahead, |list| list.is_empty());
+        let is_struct = ahead.peek(token::Brace) && (skip::within(&ahead, holds_values) || is_empty());
+        if !(ahead.peek(token::Paren) || is_struct) {
+            return None;
+        }
+        let called =
+            last(&path).filter(|word| !["Fn", "FnMut", "FnOnce"].iter().any(|known| word == known))?;
+        let (is_default, is_new) = (called == "default", called == "default" || called == "new");
+        let is_called = !is_type(called) && ahead.peek(token::Paren);
+        if is_called {
+            path.segments.pop();
+            path.segments.pop_punct();
+        }
+        // `Arc::new(...)` holds one that is not seen, and a function may return any.
+        let is_held = |of: &Ident| ["Arc", "Rc", "Box"].iter().any(|known| of == known);
+        let is_agent = last(&path).is_some_and(|of| !is_held(of) && (!is_called || is_new || is_type(of)));
+        let shown = if is_agent { path_text(&path) } else { "TYPE".to_owned() };
+        let help = match is_default {
+            true => "which the `Default` of the workflow makes",
+            false => "and give the value to `new` of the workflow",
+        };
+        let text = format!(
+            "syntax: the type of an agent that the caller supplies stands behind its `:`, and no value; help: write `agent {name}: {shown};`, {help}"
+        );
+        let fault = syn::Error::new(span, text);
+        skip::one(&ahead);
+        input.advance_to(&ahead);
+        let at_next = |input: ParseStream<'_>| self.at_item(input) && self.lacks_word(input).is_none();
+        let goes_on = input.peek(Token![.]) || input.peek(Token![?]) || input.peek(Token![->]);
+        while goes_on && !(input.is_empty() || input.peek(Token![;]) || at_next(input)) {
+            skip::one(input);
+        }
+        let is_ended = !input.peek(Token![;]) && (is_struct || self.at_item(input));
+        if !is_agent {
+            return Some((self.unknown(fault), is_ended));
+        }
+        self.report.parse(fault);
+        Some((DeclKind::Given { ty: syn::parse_quote!(#path) }, is_ended))
+    }
+
+    /// `agent rater(text: String) as TYPE -> score: u32;`: the key, which stands behind the type.
+    pub(super) fn late_output(
+        &mut self,
+        input: ParseStream<'_>,
+        name: &Ident,
+        reads: &[Typed],
+        ty: &Type,
+    ) -> Option<Box<Typed>> {
+        let span = input.span();
+        let _ = input.parse::<Token![->]>();
+        let output = self.output(input)?;
+        let reads = reads.iter().map(typed_text).collect::<Vec<_>>().join(", ");
+        let (key, shown) = (typed_text(&output), type_text(ty));
+        let text = format!(
+            "syntax: what an agent writes stands before its type; help: write `agent {name}({reads}) -> {key} as {shown};`"
+        );
+        self.report.at(span, text);
+        Some(output)
+    }
+}
+
+/// Whether these are the values of a struct, and no fields of an agent.
+fn holds_values(list: ParseStream<'_>) -> bool {
+    let Ok(word) = list.parse::<Ident>() else { return list.peek(Token![..]) };
+    let goes_on = list.is_empty() || list.peek(Token![,]) || list.peek(Token![:]) && !list.peek(Token![::]);
+    goes_on && !is_near_field(&word.to_string())
+}
+
+fn typed_text(typed: &Typed) -> String {
+    format!("{}: {}", typed.key.text(), type_text(&typed.ty))
+}
 
 /// What is wrong with the type in `agent NAME: TYPE;`.
 pub(super) fn named(ty: &Type, name: &Ident) -> Option<syn::Error> {

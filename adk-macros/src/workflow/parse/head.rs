@@ -3,6 +3,7 @@
 use super::super::ast::{Input, Node, Workflow};
 use super::super::names::nearest;
 use super::bounds::EXAMPLE as BOUNDS;
+use super::end::hides_step;
 use super::expect::{self, expected};
 use super::lets::lets_await;
 use super::limit::rest;
@@ -259,7 +260,7 @@ impl Parser {
             self.report.parse(fault);
         }
         loop {
-            if self.told_of(input) {
+            if self.told_of(input) || hides_step(input) {
                 break;
             } else if self.remark(input) {
                 continue;

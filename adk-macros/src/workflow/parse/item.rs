@@ -4,6 +4,7 @@ use super::super::names::nearest;
 use super::{Parser, expect, skip};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
+use syn::parse::discouraged::Speculative as _;
 use syn::{Attribute, Ident, Lit, Path, Token, Type, Visibility, token};
 
 pub(super) mod kw {
@@ -47,12 +48,37 @@ impl Parser {
             || self.lacks_word(&fork).is_some()
     }
 
+    /// Passes over a key whose type is still to be written, where the next item stands in its place; the fault.
+    pub(super) fn half_key(&self, input: ParseStream<'_>) -> Option<syn::Error> {
+        let ahead = input.fork();
+        let first = ahead.parse::<Ident>().ok()?;
+        ahead.parse::<Token![:]>().ok()?;
+        let is_prefix = expect::PREFIXES.iter().any(|prefix| first == prefix);
+        let mut what = match is_prefix {
+            true => format!("a key behind `{first}:`, and its type, as in `{first}:name: String`"),
+            false => format!("the type of `{first}`, as in `{first}: String`"),
+        };
+        if is_prefix && ahead.peek(Ident) && ahead.peek2(Token![:]) && !ahead.peek2(Token![::]) {
+            let name = ahead.parse::<Ident>().ok()?;
+            ahead.parse::<Token![:]>().ok()?;
+            what = format!("the type of `{first}:{name}`, as in `{first}:{name}: String`");
+        }
+        let next = ahead.fork();
+        let _ = next.call(Attribute::parse_outer);
+        let begins = next.peek(kw::agent) || next.peek(kw::state) || next.peek(Token![let]);
+        let is_next = begins && self.at_item(&ahead);
+        is_next.then(|| {
+            input.advance_to(&ahead);
+            expect::expected(input, &what)
+        })
+    }
+
     /// `agent review::merge;`, and `agent critic;` of one that is declared: a step with a word too much.
     fn runs_agent(&self, input: ParseStream<'_>) -> bool {
         let at = input.fork();
         let path = at.parse::<kw::agent>().and_then(|_| at.parse::<Path>());
         let is_known = |path: Path| path.get_ident().is_none_or(|name| self.declares(name));
-        path.is_ok_and(is_known) && at.peek(Token![;])
+        path.is_ok_and(is_known) && (at.is_empty() || at.peek(Token![;]) || skip::at_close(&at))
     }
 
     /// The word of an item that lacks it: `done: bool = false`, since no step goes on like that, and `user:name: String;`.

@@ -5,12 +5,12 @@ use super::super::names;
 use super::run::ends_step;
 use super::word::{BLOCKS, opens};
 use super::{Parser, skip};
-use crate::twice;
+use crate::{source, twice};
 use proc_macro2::{Delimiter, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::parse::discouraged::Speculative as _;
-use syn::{Ident, LitInt, LitStr, Token};
+use syn::{Ident, LitInt, LitStr, PathSegment, Token};
 
 impl Parser {
     /// `break("rework")` and `break "rework"`: the loop that is meant.
@@ -84,6 +84,30 @@ impl Parser {
         self.report.at(word.span(), text);
         input.advance_to(&ahead);
         Some(name)
+    }
+
+    /// `agents:critic`: whether such a name is that of a module, and not of a block.
+    pub(super) fn is_module(&self, name: &Ident) -> bool {
+        let is_known = |call: source::Call| {
+            let known = call.plain(&names::plain(name));
+            known.in_types || known.imported
+        };
+        !self.declares(name) && !names::is_type(name) && twice::ours().is_some_and(is_known)
+    }
+
+    /// The agent behind a module and one `:`.
+    pub(super) fn path_with_colon(&mut self, input: ParseStream<'_>, module: Ident) -> syn::Result<Node> {
+        let span = input.span();
+        let mut node = self.run(input)?;
+        if let Node::Run(run) = &mut node {
+            run.path.segments.insert(0, PathSegment::from(module));
+            let text = format!(
+                "syntax: the names of a path stand with `::` between them; help: write `{}`",
+                names::path_text(&run.path)
+            );
+            self.report.at(span, text);
+        }
+        Ok(node)
     }
 
     /// `each item in items < ... > as pieces`.

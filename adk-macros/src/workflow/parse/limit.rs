@@ -8,6 +8,7 @@ use proc_macro2::{Span, TokenTree};
 use syn::Ident;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
+use syn::parse::discouraged::Speculative as _;
 use syn::{Expr, Lit, LitBool, Token, UnOp, token};
 
 /// What may stand in the parentheses of a block.
@@ -52,11 +53,13 @@ impl Parser {
         let word = list.call(Ident::parse_any)?;
         let name = word.to_string();
         if !known.contains(&name.as_str()) && !CALLBACKS.contains(&name.as_str()) {
+            value(list);
             rest(list);
             return Err(unknown(&word, block));
         }
         expect::token::<Token![=]>(list, &format!("`=`, as in `{}`", self::example(&name)))?;
         if seen.contains(&name) {
+            let _ = list.fork().parse::<Expr>().is_ok() && list.parse::<Expr>().is_ok();
             rest(list);
             let text =
                 format!("field-unknown: `{name}` is set twice in this block; help: remove one of them");
@@ -137,6 +140,14 @@ fn unknown(word: &Ident, block: &str) -> syn::Error {
 
 pub(super) fn code_list(words: &[&str]) -> String {
     words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" and ")
+}
+
+/// Passes over `= VALUE`: the parameters of a closure have commas between them.
+fn value(list: ParseStream<'_>) {
+    let ahead = list.fork();
+    if ahead.parse::<Token![=]>().is_ok() && ahead.parse::<Expr>().is_ok() {
+        list.advance_to(&ahead);
+    }
 }
 
 /// Passes over the rest of an argument.

@@ -22,12 +22,13 @@ enum Part {
     Writes,
 }
 
-/// `Research::default()`: the type alone; whether it was one.
-fn constructor(path: &mut Path) -> bool {
-    let is_type = |segment: &&PathSegment| is_type(&segment.ident);
-    let of_type = path.segments.iter().rev().nth(1).filter(is_type).is_some();
+/// `Research::default()`, and `critic::new()` of one that is declared: the agent alone; whether it was one.
+fn constructor(path: &mut Path, declares: impl Fn(&Ident) -> bool) -> bool {
+    let length = path.segments.len();
+    let is_agent = |segment: &&PathSegment| length > 2 || is_type(&segment.ident) || declares(&segment.ident);
+    let of_agent = path.segments.iter().rev().nth(1).filter(is_agent).is_some();
     let is_one =
-        of_type && path.segments.last().is_some_and(|last| last.ident == "default" || last.ident == "new");
+        of_agent && path.segments.last().is_some_and(|last| last.ident == "default" || last.ident == "new");
     if is_one {
         path.segments.pop();
         path.segments.pop_punct();
@@ -136,7 +137,7 @@ impl Parser {
         let list;
         syn::parenthesized!(list in input);
         if list.is_empty() {
-            run.vague |= constructor(&mut run.path);
+            run.vague |= constructor(&mut run.path, |name| self.declares(name));
             let agent = path_text(&run.path);
             let text =
                 format!("syntax: an agent is run by its name alone; help: write `{agent}` without `( )`");

@@ -22,11 +22,17 @@ impl Parser {
             || input.peek(Token![::])
             || begins_dashed(input);
         if input.peek(token::Paren) || input.peek(token::Bracket) {
-            let text = "syntax: steps stand in `< >` or `{ }`; help: write `< a; b >`";
+            let text = match skip::within(input, |list| self.holds_agent(list) == Some(true)) {
+                true => "syntax: a step is the name of its agent alone; help: remove its brackets",
+                false => "syntax: steps stand in `< >` or `{ }`; help: write `< a; b >`",
+            };
             return Err(syn::Error::new(input.span(), text));
         }
         if input.peek(Token![as]) && input.peek2(Ident) {
             return self.named_behind(input);
+        }
+        if let Some(fault) = result(input) {
+            return Err(fault);
         }
         if let (span, Some(_)) = (input.span(), self.numbered(input)) {
             skip::to(input, &[';', ',']);
@@ -53,6 +59,9 @@ impl Parser {
             last.ident = self.dashed(input, last.ident.clone())?;
         }
         let span = path.span();
+        if self.value_as_step(input, &path) {
+            return Ok(Node::Unread(span));
+        }
         let mut is_vague = self.braced_reads(input);
         if input.peek(Token![<]) && self.angles > 0 && ends_behind(input) {
             // In the place of the `>` that closes the block.
@@ -139,6 +148,33 @@ impl Parser {
 /// `super::super::x`.
 fn path_goes_on(path: &Path) -> bool {
     path.segments.iter().all(|segment| segment.ident == "super" || segment.ident == "self")
+}
+
+/// Passes over `Ok(())`, as a function of Rust ends that has nothing to say; the fault.
+pub(super) fn does_nothing(input: ParseStream<'_>) -> Option<syn::Error> {
+    let (span, ahead) = (input.span(), input.fork());
+    ahead.parse::<Ident>().ok().filter(|word| word == "Ok")?;
+    let is_unit = ahead.peek(token::Paren)
+        && skip::within(&ahead, |list| list.peek(token::Paren) && skip::within(list, |unit| unit.is_empty()));
+    if !is_unit {
+        return None;
+    }
+    skip::one(input);
+    skip::one(input);
+    let text = "syntax: an arm is a step, and returns no value; help: `()` does nothing: write `_ => ()`";
+    Some(syn::Error::new(span, text))
+}
+
+/// `Ok(())` and `Err(...)`, as a function of Rust ends.
+fn result(input: ParseStream<'_>) -> Option<syn::Error> {
+    let ahead = input.fork();
+    let word = ahead.parse::<Ident>().ok().filter(|_| ahead.peek(token::Paren))?;
+    let help = match word.to_string().as_str() {
+        "Ok" => "a workflow ends behind its last step: remove it",
+        "Err" => "let a function with `#[agent]` return it, and run that",
+        _ => return None,
+    };
+    Some(syn::Error::new(word.span(), format!("syntax: `{word}(...)` is a value, and no step; help: {help}")))
 }
 
 /// A keyword where a step is, as the name of one.

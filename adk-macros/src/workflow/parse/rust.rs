@@ -1,14 +1,19 @@
 //! What is Rust, or looks like it, and has no place in a workflow: what to write instead.
 
-use super::super::names::{is_type, path_text, plain};
+use super::super::names::{is_type, last, path_text, plain};
 use super::block::at_brackets;
 use super::compare::compares_step;
+use super::foreign::ends_arm;
+use super::item::names_block;
+use super::run::ends_step;
 use super::{Parser, expect, skip};
 use crate::twice;
 use proc_macro2::TokenTree;
 use syn::ext::IdentExt;
+use syn::parse::discouraged::Speculative as _;
 use syn::parse::{ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
+use syn::spanned::Spanned as _;
 use syn::{Attribute, Ident, Lit, Path, Token, Visibility, token};
 
 /// Words that begin an item of Rust, and no name of ours.
@@ -25,10 +30,19 @@ impl Parser {
         }
         let span = ahead.span();
         let word = ahead.call(Ident::parse_any).map(|word| word.to_string()).unwrap_or_default();
+        let before_name = ahead.fork();
         // `fn < ... >` and `type;` are a name that is a keyword.
         let follows = ahead.peek(Ident::peek_any) && !ahead.peek(Token![as]) || ahead.peek(token::Brace);
         if !ITEMS.contains(&word.as_str()) || !follows {
             return false;
+        }
+        if let Some(name) = self.step_behind(&before_name, &word) {
+            let text = format!(
+                "syntax: a workflow holds `agent`, `let`, `state` and steps, and no `{word}`; help: a step is the name of its agent alone: write `{name}`"
+            );
+            self.report.at(span, text);
+            input.advance_to(&before_name);
+            return true;
         }
         let text = format!(
             "syntax: a workflow holds `agent`, `let`, `state` and steps, and no `{word}`; help: move it before `workflow!`"
@@ -40,6 +54,31 @@ impl Parser {
         self.partial |= is_value && ahead.parse::<Ident>().is_ok_and(|name| !is_type(&name));
         skip::item(input);
         true
+    }
+
+    /// `fn critic;`: the agent of a step with such a word before it.
+    fn step_behind(&self, input: ParseStream<'_>, word: &str) -> Option<Ident> {
+        let ahead = input.fork();
+        let name = ahead.parse::<Ident>().ok()?;
+        // `fn grade;` is no item at all.
+        let is_step = self.declares(&name) && !["use", "mod", "extern"].contains(&word) || word == "fn";
+        (is_step && ends_step(&ahead)).then_some(name)
+    }
+
+    /// `Writer { n: 1 }` and `Writer::new(1)`, a value in the place of a step; passes over it.
+    pub(super) fn value_as_step(&mut self, input: ParseStream<'_>, path: &Path) -> bool {
+        let mut of = path.clone();
+        let is_new = is_new(&mut of, input);
+        let is_one = is_new || last(path).is_some_and(|name| is_value(name, input));
+        if is_one {
+            let text = format!(
+                "syntax: a step is a type or an agent that is declared, and no value; help: write `agent NAME: {};` before the first step, run `NAME`, and give the value to `new` of the workflow",
+                path_text(&of)
+            );
+            self.report.at(path.span(), text);
+            skip::one(input);
+        }
+        is_one
     }
 
     /// What stands behind an agent and makes an expression of it; passes over it. Whether the agent is run all the same.
@@ -75,11 +114,21 @@ impl Parser {
         } else {
             return true;
         };
-        self.report.at(input.span(), text);
+        // The name of a macro is what is meant by it.
+        let is_macro = input.peek(Token![!]);
+        self.report.at(if is_macro { path.span() } else { input.span() }, text);
         if input.peek(Token![<-]) {
             let _ = input.parse::<Token![<-]>();
         }
-        while !(input.is_empty() || input.peek(Token![;]) || skip::at_close(input) || at_brackets(input)) {
+        if is_macro && input.parse::<Token![!]>().is_ok() && input.peek(token::Brace) {
+            let _ = input.parse::<TokenTree>();
+        }
+        while !(input.is_empty()
+            || input.peek(Token![;])
+            || skip::at_close(input)
+            || at_brackets(input)
+            || ends_arm(input))
+        {
             let _ = input.parse::<TokenTree>();
         }
         runs
@@ -160,6 +209,28 @@ impl Parser {
         }
         Ok(Ident::new(name.trim_start_matches("r#"), first.span()))
     }
+}
+
+/// Whether a type is made here of values, as in `Writer::new(1)`; leaves the type.
+fn is_new(path: &mut Path, behind: ParseStream<'_>) -> bool {
+    let is_renaming =
+        |list: ParseStream<'_>| list.is_empty() || list.peek(Ident::peek_any) && list.peek2(Token![=]);
+    let is_call = behind.peek(token::Paren) && !skip::within(behind, is_renaming);
+    let is_one = is_call && last(path).is_some_and(|name| name == "new") && path.segments.len() > 1;
+    if is_one {
+        path.segments.pop();
+        path.segments.pop_punct();
+    }
+    is_one
+}
+
+/// Whether the fields of a struct stand behind the name of a type, and no steps.
+pub(super) fn is_value(name: &Ident, behind: ParseStream<'_>) -> bool {
+    let holds_values = |list: ParseStream<'_>| {
+        let is_field = list.peek(Ident) && list.peek2(Token![:]) && !list.peek2(Token![::]);
+        is_field && !names_block(list) || list.peek(Token![..])
+    };
+    is_type(name) && behind.peek(token::Brace) && skip::within(behind, holds_values)
 }
 
 /// The type that a key with such a value has, most likely.

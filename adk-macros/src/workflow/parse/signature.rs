@@ -2,16 +2,68 @@
 
 use super::super::ast::Typed;
 use super::super::names::type_text;
+use super::unknown::FIELDS;
 use super::{Parser, skip};
 use proc_macro2::{Group, TokenTree};
 use syn::parse::ParseStream;
-use syn::{Ident, Token, Type, token};
+use syn::{Expr, Ident, Token, Type, token};
 
 /// What is said of reads beside fields.
 const NO_READS: &str =
     "syntax: an agent with `{ }` does not list what it reads; help: remove its `( )`, and write";
 
 impl Parser {
+    /// `agent critic: {` and `agent critic -> criticism: String = {`: passes over the sign.
+    pub(super) fn sign_before_fields(
+        &mut self,
+        input: ParseStream<'_>,
+        name: &Ident,
+        output: Option<&Typed>,
+    ) {
+        let is_colon = input.peek(Token![:]);
+        if !((is_colon || input.peek(Token![=])) && input.peek2(token::Brace)) {
+            return;
+        }
+        let sign = if is_colon { ':' } else { '=' };
+        let (written, or) = match output {
+            Some(typed) => (format!(" -> {}: {}", typed.key.text(), type_text(&typed.ty)), ""),
+            None if is_colon => {
+                (String::new(), &*format!(", or `agent {name} -> KEY: TYPE {{ ... }}` when it writes a key"))
+            }
+            None => (String::new(), ""),
+        };
+        let text = format!(
+            "syntax: no `{sign}` stands between an agent and its fields; help: write `agent {name}{written} {{ ... }}`{or}"
+        );
+        self.report.at(input.span(), text);
+        skip::one(input);
+    }
+
+    /// `critic -> criticism: String, instruction: "..."`: passes over fields without their braces; whether there are any.
+    pub(super) fn bare_fields(
+        &mut self,
+        input: ParseStream<'_>,
+        name: &Ident,
+        output: Option<&Typed>,
+    ) -> bool {
+        let Some(word) = bare_field(input) else { return false };
+        let written = output.map(|typed| format!(" -> {}: {}", typed.key.text(), type_text(&typed.ty)));
+        let text = format!(
+            "syntax: the fields of an agent stand in `{{ }}`; help: write `{name}{} {{ {word}: ... }}`",
+            written.unwrap_or_default()
+        );
+        self.report.at(word.span(), text);
+        while bare_field(input).is_some() {
+            let _ = (input.parse::<Option<Token![,]>>(), input.parse::<Ident>(), input.parse::<Token![:]>());
+            if input.parse::<Expr>().is_err() {
+                skip::to(input, &[',', ';']);
+            }
+        }
+        let _ = input.parse::<Option<Token![,]>>();
+        let _ = input.parse::<Option<Token![;]>>();
+        true
+    }
+
     /// `agent rater: severity: Severity {`: whether a key and its type stand behind this `:`, which is a `->` then.
     pub(super) fn colon_for_arrow(&mut self, input: ParseStream<'_>, name: &Ident) -> bool {
         let ahead = input.fork();
@@ -74,6 +126,14 @@ impl Parser {
         self.report.parse(fault);
         output.map(|typed| Box::new(Typed { ty, ..*typed }))
     }
+}
+
+/// The word of a field that begins here, behind a comma or without one.
+fn bare_field(input: ParseStream<'_>) -> Option<Ident> {
+    let ahead = input.fork();
+    let _ = ahead.parse::<Option<Token![,]>>();
+    let word = ahead.parse::<Ident>().ok().filter(|word| FIELDS.iter().any(|field| word == field))?;
+    (ahead.peek(Token![:]) && !ahead.peek(Token![::])).then_some(word)
 }
 
 /// The first of the names in these parentheses, where they are all that stands there, and fields follow.

@@ -4,6 +4,7 @@ use super::super::ast::{BlockKind, Break, Node};
 use super::super::names;
 use super::awaits::has_angled_arguments;
 use super::block::Begin;
+use super::end::hides_step;
 use super::expect::{self, expected};
 use super::lets::lets_await;
 use super::run::ends_step;
@@ -42,7 +43,10 @@ impl Parser {
             if self.ends_arm(input, closing) {
                 break;
             }
+            let (at, hides_step) = (input.span(), hides_step(input));
             if self.remark(input) {
+                // What it wrote is missed by others.
+                nodes.extend(hides_step.then_some(Node::Unread(at)));
                 continue;
             }
             if self.lost && input.peek(Token![,]) {
@@ -146,9 +150,15 @@ impl Parser {
             return self.awaits(input, attrs, None);
         }
         if let Some(word) = verb(input).filter(|word| !self.declares(word)) {
-            let text = format!(
-                "syntax: `{word}` is no word of a workflow; help: a step is the name of its agent alone"
-            );
+            let text = match word == "agent" {
+                true => {
+                    "syntax: `agent` declares an agent, and runs none; help: a step is the name of its agent alone"
+                        .to_owned()
+                }
+                false => format!(
+                    "syntax: `{word}` is no word of a workflow; help: a step is the name of its agent alone"
+                ),
+            };
             self.report.at(word.span(), text);
             input.call(Ident::parse_any)?;
             return self.run(input);
@@ -222,6 +232,9 @@ impl Parser {
             Begin::Block(head) => return self.block(input, head.named(attrs, name)),
             Begin::Unread => return Ok(Node::Unread(span)),
             Begin::Other => {}
+        }
+        if self.is_module(&name) && input.peek(Ident) {
+            return self.path_with_colon(input, name);
         }
         let error = expected(input, "a block after its name, such as `loop < ... >`");
         if !input.peek(Ident) {

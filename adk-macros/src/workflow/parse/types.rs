@@ -80,7 +80,9 @@ pub(super) fn of(input: ParseStream<'_>, key: &Key) -> syn::Result<(Type, Option
         let _ = (input.parse::<Token![:]>(), input.parse::<Lit>());
         return Ok((ty, Some(fault)));
     }
-    if let (Some(name), true) = (prefixed(&ty, key), input.peek(Token![:]) && !input.peek2(Token![=])) {
+    // Before the fields of an agent a `:` is too much.
+    let goes_on = input.peek(Token![:]) && !input.peek2(Token![=]) && !input.peek2(token::Brace);
+    if let (Some(name), true) = (prefixed(&ty, key), goes_on) {
         let near = nearest(&text, PREFIXES).unwrap_or("user");
         let help = format!("did you mean `{near}:{name}`?");
         let text = format!("syntax: `{text}` is no prefix of a key; help: {help}");

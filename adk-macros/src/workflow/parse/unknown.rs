@@ -81,6 +81,11 @@ fn meant(name: &str) -> Option<&'static str> {
     }
 }
 
+/// Whether a word is a field, or may have been meant as one.
+pub(super) fn is_near_field(word: &str) -> bool {
+    LATER.contains(&word) || elsewhere(word).is_some() || meant(word).is_some()
+}
+
 /// A word that is no field.
 pub(super) fn unknown(word: &Ident) -> syn::Error {
     let name = word.to_string();

@@ -33,3 +33,12 @@ pub mod second {
         pub critic -> opinion: String { instruction: "Review {draft}." }
     }
 }
+
+/// An agent without a description.
+#[allow(missing_docs, reason = "it has none")]
+pub mod untold {
+    adk::llm::agent! {
+        // Reads `draft`, writes `opinion: String`.
+        pub judge -> opinion: String { instruction: "Judge {draft}." }
+    }
+}

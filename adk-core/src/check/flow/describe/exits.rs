@@ -64,12 +64,18 @@ pub(super) const fn outside(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>)
         return m.all(&["; help: put it inside `", fault.key, ": loop(max = 5) < ... >`"]);
     }
     m.push(if count == 1 { "; help: the loop around it is " } else { "; help: the loops around it are " });
+    let mut unnamed = false;
     (count, i) = (0, 0);
     while i < fault.at {
         if matches!(spec.steps[i].kind, StepKind::Loop { .. }) && holds(spec, i, fault.at) {
             listed(m, &mut count, spec.steps[i].name);
+            unnamed = unnamed || !spec.steps[i].named;
         }
         i += 1;
+    }
+    // `loop_1` stands nowhere in the source.
+    if unnamed && !spec.built {
+        m.all(&["; name the one that is meant: `", fault.key, ": loop(...) < ... >`"]);
     }
 }
 

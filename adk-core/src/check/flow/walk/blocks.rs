@@ -85,6 +85,8 @@ impl<'a> Walk<'_, 'a> {
             }
         }
         let key = match target {
+            // The loop may be the block whose bracket is told of.
+            _ if self.spec.misnested => return,
             Some(name) => name,
             None if self.is_by_none(at) => return,
             None => "",
@@ -144,7 +146,9 @@ impl<'a> Walk<'_, 'a> {
             // It is told once, and not of the loops around it: what stands behind it counts as reached.
             if !ends && !self.sets.has(set_of(d, ENTRY), NEVER) {
                 self.sets.remove(set_of(d, AFTER), NEVER);
-                self.push(Fault::new(at, Part::Name, "", Flaw::Endless));
+                if !self.spec.misnested {
+                    self.push(Fault::new(at, Part::Name, "", Flaw::Endless));
+                }
             }
         }
         self.depth = d;
