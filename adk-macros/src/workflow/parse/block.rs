@@ -2,7 +2,7 @@
 
 use super::super::ast::{Block, BlockKind, Callback, Node};
 use super::brackets::Brackets;
-use super::compare::{compares_key, compares_step};
+use super::compare::compares_key;
 use super::expect::expected;
 use super::limit::Arguments;
 use super::rename::begins_braced_reads;
@@ -72,7 +72,7 @@ impl Parser {
             return self.generic(input);
         }
         let holds_arms = !is_known && holds_arms(&behind(input));
-        if !is_known && !holds_arms && compares_step(&behind(input)) {
+        if !is_known && !holds_arms && self.compares_step(&behind(input)) {
             let word = input.call(Ident::parse_any)?;
             self.compared_step(input, &word.into());
             return Ok(Begin::Unread);
@@ -200,7 +200,8 @@ impl Parser {
                 input.parse::<Token![>]>()?;
             }
             if !input.peek(Ident::peek_any) || !self.closes_more(input) {
-                return Err(error);
+                // What is typed as far as its arguments is told of these.
+                return if block.vague { Ok(Node::Unread(span)) } else { Err(error) };
             }
             // Only its `<` is missing.
             self.report.parse(error);

@@ -2,6 +2,7 @@
 
 use super::super::names::path_text;
 use super::block::at_brackets;
+use super::run::ends_step;
 use super::{Parser, skip};
 use proc_macro2::TokenTree;
 use syn::parse::ParseStream;
@@ -50,18 +51,6 @@ pub(super) fn compares_pattern(input: ParseStream<'_>) -> bool {
     operator(input).is_some() && skip::arrow_follows(input)
 }
 
-/// Whether what a step should be is compared behind its first word, or asked as in `good ? writer : critic`.
-pub(super) fn compares_step(input: ParseStream<'_>) -> bool {
-    let asks = input.peek(Token![?]) && (input.peek2(Ident) || input.peek2(token::Paren));
-    // The `>` of a block that is an arm, and the pattern of the next one.
-    let closes = || {
-        let ahead = input.fork();
-        skip::one(&ahead);
-        skip::at_close(input) && skip::arrow_follows(&ahead)
-    };
-    operator(input).is_some() && !closes() || asks
-}
-
 /// Passes over the operator.
 fn pass(input: ParseStream<'_>) {
     let is_joint = operator(input).is_some_and(|operator| operator.len() > 1);
@@ -72,6 +61,24 @@ fn pass(input: ParseStream<'_>) {
 }
 
 impl Parser {
+    /// Whether what a step should be is compared behind its first word, or asked as in `good ? writer : critic`.
+    pub(super) fn compares_step(&mut self, input: ParseStream<'_>) -> bool {
+        let asks = input.peek(Token![?]) && (input.peek2(Ident) || input.peek2(token::Paren));
+        asks || operator(input).is_some() && !self.closes_before_value(input)
+    }
+
+    /// Whether a `>` closes a block, and what stands behind it is the pattern of the next arm, or a value in the place of a step.
+    fn closes_before_value(&mut self, input: ParseStream<'_>) -> bool {
+        if !skip::at_close(input) {
+            return false;
+        }
+        let ahead = input.fork();
+        skip::one(&ahead);
+        let next = ahead.fork();
+        skip::arrow_follows(&ahead)
+            || next.parse::<Lit>().is_ok() && ends_step(&next) && !self.closes_too_many(input)
+    }
+
     /// A comparison in the place of a pattern, which is read as one without its operator; whether there was one.
     pub(super) fn compared_pattern(&mut self, input: ParseStream<'_>) -> bool {
         // Otherwise it is the `>` of a `match` that is an arm, and the pattern of the next one.

@@ -200,6 +200,7 @@ impl Parser {
             }
             // As in a list; one message for several.
             if input.peek(Token![,]) && input.parse::<Token![,]>().is_ok() {
+                let _ = input.parse::<Option<Token![;]>>();
                 return self.separated(error);
             }
             if let Some(open) = self.open {

@@ -2,7 +2,6 @@
 
 use super::super::names::{is_type, last, path_text, plain};
 use super::block::at_brackets;
-use super::compare::compares_step;
 use super::foreign::ends_arm;
 use super::item::names_block;
 use super::run::ends_step;
@@ -83,7 +82,7 @@ impl Parser {
 
     /// What stands behind an agent and makes an expression of it; passes over it. Whether the agent is run all the same.
     pub(super) fn expression(&mut self, input: ParseStream<'_>, path: &Path) -> bool {
-        if compares_step(input) {
+        if self.compares_step(input) {
             self.compared_step(input, path);
             return false;
         }
