@@ -101,6 +101,47 @@ workflow! {
 }
 
 workflow! {
+    pub HalfBlocks(topic: String) -> text: String {
+        agent writer -> text: String { instruction: "Write about {topic}." }
+        agent critic -> criticism: String { instruction: "Review {text}." }
+
+        let
+        loop(max = 2) < writer as first; critic as second -> (criticism) >
+        agent
+        again: loop(max = 2) < critic; writer >
+    }
+}
+
+workflow! {
+    pub HalfLet(topic: String) -> text: String {
+        agent writer -> text: String { instruction: "Write about {topic}." }
+
+        state user:
+        match topic < "x" => writer, _ => writer as other >
+    }
+}
+
+workflow! {
+    pub HalfType(topic: String) -> text: String {
+        agent writer -> text: String { instruction: "Write about {topic}." }
+
+        agent given:
+        match topic < "x" => writer, _ => writer as other >
+        given;
+    }
+}
+
+workflow! {
+    pub HalfLoop(topic: String) -> text: String {
+        agent writer -> text: String { instruction: "Write about {topic}." }
+        agent critic -> criticism: String { instruction: "Review {text}." }
+
+        agent
+        again: loop(max = 2) < writer; critic >
+    }
+}
+
+workflow! {
     pub HalfAwait(topic: String) -> text: String {
         agent writer -> text: String { instruction: "Write about {topic}." }
         agent critic -> text: String { instruction: "Mend {text}. {decision?}" }

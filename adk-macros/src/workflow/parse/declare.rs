@@ -2,7 +2,7 @@
 
 use super::super::ast::{Decl, DeclKind, Fields, Let, Typed};
 use super::expect::{self, expected};
-use super::item::{kw, lacks_agent, misspelt};
+use super::item::{begins_block, kw, lacks_agent, misspelt};
 use super::lets::lets_agent;
 use super::signature::to_fields;
 use super::{Parser, given, skip};
@@ -109,6 +109,9 @@ impl Parser {
         } else if word.is_none() {
             input.parse::<kw::agent>()?;
         }
+        if self.half_agent(input) {
+            return Ok(());
+        }
         self.agent(input, attrs, Visibility::Inherited)
     }
 
@@ -122,7 +125,8 @@ impl Parser {
 
     /// What is still to be written, where the next item begins already: its word is no value and no type.
     fn unwritten(&mut self, input: ParseStream<'_>, what: &str) -> Option<syn::Error> {
-        let is_next = (input.peek(kw::agent) || input.peek(kw::state)) && self.at_item(input);
+        let is_item = (input.peek(kw::agent) || input.peek(kw::state)) && self.at_item(input);
+        let is_next = is_item || begins_block(input);
         is_next.then(|| {
             (self.partial, self.items.torn) = (true, true);
             expected(input, what)

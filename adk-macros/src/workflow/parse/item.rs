@@ -48,8 +48,21 @@ impl Parser {
             || self.lacks_word(&fork).is_some()
     }
 
-    /// Passes over a key whose type is still to be written, where the next item stands in its place; the fault.
+    /// `agent`, whose name is still to be written, before a block; whether it is so.
+    pub(super) fn half_agent(&mut self, input: ParseStream<'_>) -> bool {
+        let is_half = begins_block(input);
+        if is_half {
+            self.report.parse(expect::expected(input, "the name of the agent"));
+            (self.partial, self.items.torn) = (true, true);
+        }
+        is_half
+    }
+
+    /// Passes over a key whose type is still to be written, where the next item or a block stands in its place; the fault.
     pub(super) fn half_key(&self, input: ParseStream<'_>) -> Option<syn::Error> {
+        if begins_block(input) {
+            return Some(expect::expected(input, "a key and its type, as in `draft: String`"));
+        }
         let ahead = input.fork();
         let first = ahead.parse::<Ident>().ok()?;
         ahead.parse::<Token![:]>().ok()?;
@@ -66,7 +79,7 @@ impl Parser {
         let next = ahead.fork();
         let _ = next.call(Attribute::parse_outer);
         let begins = next.peek(kw::agent) || next.peek(kw::state) || next.peek(Token![let]);
-        let is_next = begins && self.at_item(&ahead);
+        let is_next = begins && self.at_item(&ahead) || begins_block(&ahead);
         is_next.then(|| {
             input.advance_to(&ahead);
             expect::expected(input, &what)
@@ -108,6 +121,26 @@ pub(super) fn names_block(input: ParseStream<'_>) -> bool {
     let _ = (at.call(Ident::parse_any), at.parse::<Token![:]>());
     let brackets = at.peek(Token![<]) || at.peek(token::Brace);
     brackets || at.peek(Token![await]) || super::word::opens(&at).is_ok_and(|block| block.is_some())
+}
+
+/// Whether a block begins here in its angled form, named on its own line or not named. An agent may be called like one.
+pub(super) fn begins_block(input: ParseStream<'_>) -> bool {
+    let at = input.fork();
+    if at.peek(Ident) && at.peek2(Token![:]) && !at.peek2(Token![::]) {
+        let _ = (at.parse::<Ident>(), at.parse::<Token![:]>());
+        if expect::line(at.span()) != expect::line(input.span()) {
+            return false;
+        }
+    }
+    let word = at.call(Ident::parse_any).map(|word| word.to_string()).unwrap_or_default();
+    if at.peek(token::Paren) {
+        skip::one(&at);
+    }
+    // `match KEY`, `each item in items`.
+    while at.peek(Ident::peek_any) {
+        skip::one(&at);
+    }
+    super::word::BLOCKS.contains(&word.as_str()) && at.peek(Token![<]) && !at.peek(Token![<-])
 }
 
 /// What other languages and frameworks call an item.
