@@ -4,6 +4,7 @@ mod access;
 mod agent;
 mod blocks;
 mod quiet;
+mod renamed;
 
 use super::effects::{Act, Effects, is_alone};
 use super::keys::{EVERY, Each, Key, Keys, NEVER, NONE, Named, Writer};
