@@ -20,6 +20,7 @@ mod spelling;
 mod tests;
 mod unsaid;
 
+use crate::deep::{self, TooDeep};
 use proc_macro2::{Span, TokenStream};
 
 pub(crate) use check::word;
@@ -41,6 +42,9 @@ const AGENTS: &str = "put the attribute on a `fn`, or on `impl Agent for TYPE`";
 
 pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = report::Report::new("agent-attribute");
+    if is_too_deep(&args, &item, &mut report) {
+        return report.beside(unread(item));
+    }
     if let Some(by_hand) = parse::by_hand(&item) {
         if !check::is_agent(&by_hand, &mut report) {
             return report.beside(item);
@@ -62,6 +66,9 @@ pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
 
 pub(crate) fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = report::Report::new("tool-attribute");
+    if is_too_deep(&args, &item, &mut report) {
+        return report.beside(unread(item));
+    }
     let Some(function) =
         parse::function(item.clone(), &where_to("put the attribute on a `fn`", &item), &mut report)
     else {
@@ -71,6 +78,16 @@ pub(crate) fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
     check::function(&function, &mut report);
     check::tool(&function, &args, &mut report);
     lower::tool(&function, &args, report)
+}
+
+/// Whether something in there cannot be read without end, which is told.
+fn is_too_deep(args: &TokenStream, item: &TokenStream, report: &mut report::Report) -> bool {
+    let found = deep::find_in_value(args.clone()).or_else(|| deep::find_in_head(item.clone()));
+    let is_deep = found.is_some();
+    if let Some(TooDeep { span, fact, help }) = found {
+        report.named("syntax", span, fact, help);
+    }
+    is_deep
 }
 
 /// Where the attribute of a function may stand, and what belongs on a type.

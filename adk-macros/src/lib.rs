@@ -5,6 +5,7 @@ mod attr;
 mod bare;
 mod calls;
 mod code;
+mod deep;
 mod docs;
 mod facade;
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::parts::{self, Copies};
 use super::refused::{self, refused};
 use super::report::Report;
 use super::{borrowed, closed, idle, shut, unsaid};
+use crate::deep::{self, TooDeep};
 use crate::docs;
 use crate::sized::{self, Unsized};
 use crate::twice;
@@ -19,6 +20,10 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     let args = super::args(args);
     if !args.is_empty() {
         report.at(args.span(), "`#[data]` takes nothing", "write `#[data]`, and serde's attributes below it");
+    }
+    if let Some(TooDeep { span, fact, help }) = deep::find_in_value(item.clone()) {
+        report.at(span, fact, help);
+        return refused::torn(item, report);
     }
     let mut input: DeriveInput = match syn::parse2(item.clone()) {
         Ok(input) => input,

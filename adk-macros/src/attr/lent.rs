@@ -83,7 +83,12 @@ fn inside(ty: &mut Type, report: &mut Report) -> bool {
 /// Looks at what is held.
 fn value(ty: &mut Type, report: &mut Report) -> bool {
     let Type::Reference(reference) = ty else { return inside(ty, report) };
-    let owned: Type = match &*reference.elem {
+    let mut held = &*reference.elem;
+    // What is borrowed again and again is one mistake.
+    while let Type::Reference(again) = held {
+        held = &again.elem;
+    }
+    let owned: Type = match held {
         Type::Path(path) if path.path.is_ident("str") => parse_quote!(String),
         Type::Slice(slice) => {
             let elem = &slice.elem;

@@ -15,8 +15,22 @@ pub(super) fn refused(input: &DeriveInput, item: TokenStream, report: Report) ->
     if !input.generics.params.is_empty() || !facade::is_compiled() {
         return report.beside(item);
     }
-    let (vis, name, private) = (&input.vis, &input.ident, facade::private());
-    let conditions = input.attrs.iter().filter(|attr| attr.path().is_ident("cfg"));
+    alias(&input.attrs, &input.vis, &input.ident, report)
+}
+
+/// The same of a type that nobody can read to the end.
+pub(super) fn torn(item: TokenStream, report: Report) -> TokenStream {
+    match syn::parse2::<Head>(item.clone()) {
+        Ok(head) if !head.is_generic && facade::is_compiled() => {
+            alias(&head.attrs, &head.vis, &head.ident, report)
+        }
+        _ => report.beside(item),
+    }
+}
+
+fn alias(attrs: &[Attribute], vis: &Visibility, name: &Ident, report: Report) -> TokenStream {
+    let private = facade::private();
+    let conditions = attrs.iter().filter(|attr| attr.path().is_ident("cfg"));
     let told = report.beside(TokenStream::new());
     quote! {
         #(#conditions)*
@@ -28,6 +42,7 @@ pub(super) fn refused(input: &DeriveInput, item: TokenStream, report: Report) ->
 /// The head of a type, whatever stands in it.
 struct Head {
     attrs: Vec<Attribute>,
+    vis: Visibility,
     ident: Ident,
     is_generic: bool,
 }
@@ -35,11 +50,11 @@ struct Head {
 impl Parse for Head {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let attrs = input.call(Attribute::parse_outer)?;
-        let _: Visibility = input.parse()?;
+        let vis = input.parse()?;
         Ident::parse_any(input)?;
         let (ident, is_generic) = (input.parse()?, input.peek(Token![<]));
         let _: TokenStream = input.parse()?;
-        Ok(Self { attrs, ident, is_generic })
+        Ok(Self { attrs, vis, ident, is_generic })
     }
 }
 

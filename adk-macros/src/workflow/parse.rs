@@ -42,6 +42,7 @@ pub(super) use callback::closure;
 
 use super::ast::{Bounds, Decl, Items, Mention, Typed, Untyped, Workflow};
 use super::report::Report;
+use crate::deep::{self, TooDeep};
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use std::collections::HashSet;
 use syn::Visibility;
@@ -49,9 +50,6 @@ use syn::parse::{ParseStream, Parser as _};
 
 /// Blocks inside blocks: parsing recurses, so there is a limit.
 const DEEPEST: usize = 128;
-
-/// Parentheses inside parentheses of expressions, types and patterns, over which `syn` recurses with large frames.
-const DEEPEST_GROUP: usize = 64;
 
 /// What the functions of this module share.
 #[derive(Default)]
@@ -158,30 +156,14 @@ impl Parser {
             skip::drain(&input);
             result
         };
-        let read = match too_deep(input, 0, 0) {
-            Some(span) => Err(syn::Error::new(
-                span,
-                format!(
-                    "syntax: brackets are nested more than {DEEPEST_GROUP} deep here; help: give a name to what is inside, with a `const` or a function"
-                ),
-            )),
+        let read = match deep::find(input) {
+            Some(TooDeep { span, fact, help }) => {
+                Err(syn::Error::new(span, format!("syntax: {fact}; help: {help}")))
+            }
             None => all.parse2(TokenTree::from(wrapped).into()),
         };
         if let Err(error) = read {
             self.report.parse(error);
         }
     }
-}
-
-/// The first of `( )` and `[ ]` that are too deep. Braces are those of blocks, whose limit is told where they are read.
-fn too_deep(tokens: TokenStream, depth: usize, braces: usize) -> Option<Span> {
-    tokens.into_iter().find_map(|token| match token {
-        TokenTree::Group(group) if depth > DEEPEST_GROUP => Some(group.span_open()),
-        TokenTree::Group(group) => match group.delimiter() {
-            Delimiter::Brace if braces > DEEPEST => None,
-            Delimiter::Brace => too_deep(group.stream(), depth, braces + 1),
-            _ => too_deep(group.stream(), depth + 1, braces),
-        },
-        _ => None,
-    })
 }

@@ -206,6 +206,7 @@ impl Parser {
     }
 
     fn pattern(&mut self, input: ParseStream<'_>) -> syn::Result<Pat> {
+        expect::is_readable(input)?;
         let path = self.pattern_path(input);
         let ahead = input.fork();
         let Err(error) = Pat::parse_multi_with_leading_vert(&ahead) else {

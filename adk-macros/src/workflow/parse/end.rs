@@ -68,7 +68,7 @@ impl Parser {
     /// Whether an agent stands here, and nothing behind it, that is a step nowhere else.
     pub(super) fn is_new_step(&self, input: ParseStream<'_>) -> bool {
         let ahead = input.fork();
-        let Ok(path) = ahead.parse::<Path>() else { return false };
+        let Ok(path) = ahead.call(Path::parse_mod_style) else { return false };
         let is_new = path.get_ident().is_none_or(|name| {
             let again = ahead.fork().parse::<TokenStream>().is_ok_and(|rest| runs(rest, name));
             !again && !self.ran.contains(&name.to_string())
@@ -252,7 +252,7 @@ fn result(input: ParseStream<'_>) -> Option<String> {
         ahead.parse::<Type>().ok()?;
     }
     ahead.parse::<Token![=]>().ok()?;
-    let path = ahead.parse::<Path>().ok()?;
+    let path = ahead.call(Path::parse_mod_style).ok()?;
     let is_agent = !is_typed || names::last(&path)?.to_string().starts_with(char::is_lowercase);
     (is_agent && (!is_typed || ends_step(&ahead))).then(|| names::path_text(&path))
 }

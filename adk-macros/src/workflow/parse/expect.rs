@@ -4,7 +4,8 @@ use super::super::ast::{Key, Typed};
 use super::super::names::{instead_of_keyword, usable};
 use super::super::report::END;
 use super::types;
-use proc_macro2::{Span, TokenTree};
+use crate::deep::{self, TooDeep};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::Ident;
 use syn::ext::IdentExt;
 use syn::parse::discouraged::Speculative as _;
@@ -58,11 +59,35 @@ pub(super) fn is_doc(input: ParseStream<'_>) -> bool {
 
 /// Reads a token or says what was expected.
 pub(super) fn token<T: Parse>(input: ParseStream<'_>, what: &str) -> syn::Result<T> {
+    is_readable(input)?;
     let fork = input.fork();
     match fork.parse::<T>() {
         Ok(_) => input.parse(),
         Err(_) => Err(expected(input, what)),
     }
+}
+
+/// Whether what begins here as a type, an expression or a pattern is not too deep, where it is a block to who looks at the whole.
+pub(super) fn is_readable(input: ParseStream<'_>) -> syn::Result<()> {
+    if !(input.peek(token::Brace) || input.peek(Token![<])) {
+        return Ok(());
+    }
+    match deep::find_in_value(value(&input.fork())) {
+        Some(TooDeep { span, fact, help }) => {
+            Err(syn::Error::new(span, format!("syntax: {fact}; help: {help}")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The tokens of a value: up to the end of the step, the item or the field in which it stands.
+fn value(input: ParseStream<'_>) -> TokenStream {
+    let mut tokens = TokenStream::new();
+    while !(input.is_empty() || input.peek(Token![;]) || input.peek(Token![,])) {
+        let Ok(token) = input.parse::<TokenTree>() else { break };
+        tokens.extend([token]);
+    }
+    tokens
 }
 
 /// A name that the user gives: an identifier, no keyword.

@@ -89,7 +89,7 @@ impl Parser {
     /// `agent review::merge;`, and `agent critic;` of one that is declared: a step with a word too much.
     fn runs_agent(&self, input: ParseStream<'_>) -> bool {
         let at = input.fork();
-        let path = at.parse::<kw::agent>().and_then(|_| at.parse::<Path>());
+        let path = at.parse::<kw::agent>().and_then(|_| at.call(Path::parse_mod_style));
         let is_known = |path: Path| path.get_ident().is_none_or(|name| self.declares(name));
         path.is_ok_and(is_known) && (at.is_empty() || at.peek(Token![;]) || skip::at_close(&at))
     }
@@ -106,7 +106,8 @@ impl Parser {
         if prefixed {
             let _ = (at.parse::<Ident>(), at.parse::<Token![:]>());
         }
-        let ty = at.parse::<Type>().ok()?;
+        // A block has no word either.
+        let ty = (!at.peek(Token![<])).then(|| at.parse::<Type>().ok()).flatten()?;
         if at.peek(Token![=]) && !at.peek(Token![=>]) {
             return Some("let");
         }

@@ -34,7 +34,8 @@ impl Parser {
     pub(super) fn lets_step(&self, input: ParseStream<'_>) -> bool {
         let ahead = input.fork();
         let begins = ahead.parse::<Token![let]>().is_ok() && ahead.parse::<Ident>().is_ok();
-        let path = (begins && ahead.parse::<Token![=]>().is_ok()).then(|| ahead.parse::<Path>().ok());
+        let path =
+            (begins && ahead.parse::<Token![=]>().is_ok()).then(|| ahead.call(Path::parse_mod_style).ok());
         let is_agent = |path: &Path| {
             last(path).is_some_and(|name| name.to_string().starts_with(|c: char| c.is_ascii_lowercase()))
         };

@@ -104,7 +104,7 @@ pub(super) fn verb(input: ParseStream<'_>) -> Option<Ident> {
     if ahead.peek(Token![::]) {
         return None;
     }
-    ahead.parse::<Path>().ok()?;
+    ahead.call(Path::parse_mod_style).ok()?;
     (VERBS.iter().any(|verb| word == verb) && ends_step(&ahead)).then_some(word)
 }
 
