@@ -215,7 +215,10 @@ impl Level {
             }
             let Chains { row, arrows, equals, bars, elses } = chains;
             if row.max(arrows).max(equals) > CHAIN || bars.max(elses) > LONG_CHAIN {
-                let fact = "this goes on for too long".to_owned();
+                let fact = format!(
+                    "more than {} types, expressions or patterns stand inside one another here",
+                    if bars.max(elses) > LONG_CHAIN { LONG_CHAIN } else { CHAIN }
+                );
                 let help = "give a name to a part of it, with a `type`, a `const` or a function";
                 return Some(TooDeep { span, fact, help });
             }
