@@ -24,6 +24,7 @@ use super::ast::{Decl, DeclKind, Typed, Workflow};
 use super::names::plain;
 use super::plan::Plan;
 use super::report::Report;
+use std::collections::HashSet;
 
 /// Looks at a whole workflow and marks the steps whose faults are reported.
 pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut Report) {
@@ -39,7 +40,8 @@ pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut
     if let Some(name) = &tree.name {
         let steps = plan.steps.iter().filter(|step| !step.told).filter_map(names::path);
         // What is declared here is another one than what has its name outside.
-        let is_own = |path: &&syn::Path| tree.items.agents.iter().any(|decl| path.is_ident(&decl.name));
+        let own: HashSet<_> = tree.items.agents.iter().map(|decl| &decl.name).collect();
+        let is_own = |path: &&syn::Path| path.get_ident().is_some_and(|name| own.contains(name));
         let tools = tree.items.agents.iter().flat_map(circles::tools).filter(|path| !is_own(path));
         crate::calls::know(&plain(name), steps.chain(tools));
     }

@@ -56,6 +56,8 @@ const DEEPEST: usize = 128;
 struct Parser {
     report: Report,
     items: Items,
+    /// The names of the agents among them.
+    declared: HashSet<String>,
     mentions: Vec<Mention>,
     /// How many blocks are open.
     depth: usize,

@@ -5,12 +5,12 @@ use super::super::names::{last, nearest, path_text, plain};
 use super::super::plan::{Plan, Step, What};
 use super::super::report::Report;
 use proc_macro2::Span;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use syn::{Ident, Path};
 
 /// Finds the targets of a workflow, without those that cannot be one.
 pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut Report) {
-    let mut targets = Targets { agents: &tree.items.agents, plan: &*plan, parents: HashMap::new() };
+    let mut targets = Targets::new(tree, plan);
     let (mut found, mut transfers) = (Vec::new(), HashMap::new());
     for (number, decl) in tree.items.agents.iter().enumerate() {
         let mut own = Vec::new();
@@ -60,20 +60,36 @@ fn transfer(decl: &Decl) -> &[Path] {
     }
 }
 
-struct Targets<'p, 'a> {
-    agents: &'a [Decl],
-    plan: &'p Plan<'a>,
+struct Targets {
+    names: Vec<String>,
+    /// The first agent of each name.
+    numbers: HashMap<String, usize>,
+    /// Those that are steps under their own names.
+    steps: HashSet<usize>,
     /// Who may transfer to each target found so far.
     parents: HashMap<usize, usize>,
 }
 
-impl Targets<'_, '_> {
-    fn name(&self, number: usize) -> String {
-        self.agents.get(number).map(|decl| plain(&decl.name)).unwrap_or_default()
+impl Targets {
+    fn new(tree: &Workflow, plan: &Plan<'_>) -> Self {
+        let names: Vec<_> = tree.items.agents.iter().map(|decl| plain(&decl.name)).collect();
+        let mut numbers = HashMap::new();
+        for (number, name) in names.iter().enumerate() {
+            numbers.entry(name.clone()).or_insert(number);
+        }
+        let steps = plan.steps.iter().filter_map(|step| match step.what {
+            What::Declared(run, declared) if run.alias.is_none() => Some(declared),
+            _ => None,
+        });
+        Self { names, numbers, steps: steps.collect(), parents: HashMap::new() }
+    }
+
+    fn name(&self, number: usize) -> &str {
+        self.names.get(number).map_or("", String::as_str)
     }
 
     fn declares(&self, name: &Ident) -> bool {
-        self.agents.iter().any(|decl| plain(&decl.name) == plain(name))
+        self.numbers.contains_key(&plain(name))
     }
 
     /// The agent that a path names; why it is no target.
@@ -85,10 +101,9 @@ impl Targets<'_, '_> {
                 "`{text}` is a path, and a target is an agent of this workflow; help: declare it here, as `agent {name} {{ ... }}`, and write `{name}`"
             ));
         };
-        let Some(number) = self.agents.iter().position(|decl| plain(&decl.name) == name) else {
-            let others = self.agents.iter().map(|decl| plain(&decl.name)).filter(|other| *other != by);
-            let others: Vec<String> = others.collect();
-            let help = match nearest(&name, others.iter().map(String::as_str)) {
+        let Some(&number) = self.numbers.get(&name) else {
+            let others = self.names.iter().map(String::as_str).filter(|other| *other != by);
+            let help = match nearest(&name, others) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("declare it, as in `agent {name} {{ ... }}`"),
             };
@@ -113,7 +128,7 @@ impl Targets<'_, '_> {
             }
             None => {}
         }
-        if self.is_step(number) {
+        if self.steps.contains(&number) {
             return Err(format!(
                 "`{name}` is a target of agent `{by}` and a step of this workflow; help: remove the step, or declare a second agent for one of the two"
             ));
@@ -124,12 +139,6 @@ impl Targets<'_, '_> {
             ));
         }
         Ok(number)
-    }
-
-    fn is_step(&self, number: usize) -> bool {
-        self.plan.steps.iter().any(
-            |step| matches!(step.what, What::Declared(run, declared) if declared == number && run.alias.is_none()),
-        )
     }
 
     /// Whether one agent is the parent of another, or a parent of its parent.

@@ -166,6 +166,11 @@ impl Parser {
         Ok(())
     }
 
+    fn declare(&mut self, decl: Decl) {
+        self.declared.insert(decl.name.to_string());
+        self.items.agents.push(decl);
+    }
+
     /// What follows the word `agent`.
     fn agent(&mut self, input: ParseStream<'_>, attrs: Vec<Attribute>, vis: Visibility) -> syn::Result<()> {
         expect::stray(input).into_iter().for_each(|fault| self.report.parse(fault));
@@ -179,11 +184,11 @@ impl Parser {
             input.parse::<Token![:]>()?;
             if let Some(fault) = self.unwritten(input, "the type of the agent") {
                 let kind = self.unknown(fault);
-                self.items.agents.push(Decl { attrs, vis, name, kind });
+                self.declare(Decl { attrs, vis, name, kind });
                 return Ok(());
             }
             let (kind, is_ended) = self.given(input, &name)?;
-            self.items.agents.push(Decl { attrs, vis, name, kind });
+            self.declare(Decl { attrs, vis, name, kind });
             return if is_ended { Ok(()) } else { self.end_of_item(input) };
         }
         let mut reads = None;
@@ -205,7 +210,7 @@ impl Parser {
         let mut output = if arrow { self.output(input) } else { None };
         if self.bare_fields(input, &name, output.as_deref()) {
             let kind = DeclKind::Llm { output, fields: unknown() };
-            self.items.agents.push(Decl { attrs, vis, name, kind });
+            self.declare(Decl { attrs, vis, name, kind });
             return Ok(());
         }
         self.sign_before_fields(input, &name, output.as_deref());
@@ -223,7 +228,7 @@ impl Parser {
                 None => DeclKind::Described { reads: reads.unwrap_or_default(), output, ty },
                 Some(fault) => self.unknown(fault),
             };
-            self.items.agents.push(Decl { attrs, vis, name, kind });
+            self.declare(Decl { attrs, vis, name, kind });
             return self.end_of_item(input);
         }
         let output = self.foreign_list(input, output);
@@ -242,7 +247,7 @@ impl Parser {
             let is_told = arrow && output.is_none();
             // What was read so far is declared, so that the steps that run it are not reported as well.
             let kind = DeclKind::Llm { output, fields: unknown() };
-            self.items.agents.push(Decl { attrs, vis, name, kind });
+            self.declare(Decl { attrs, vis, name, kind });
             if is_told {
                 skip::item(input);
                 return Ok(());
@@ -261,7 +266,7 @@ impl Parser {
         let mut fields: Box<Fields> = Box::new(self.fields(&body));
         fields.vague |= arrow && output.is_none();
         self.of_fields += self.unread() - faults;
-        self.items.agents.push(Decl { attrs, vis, name, kind: DeclKind::Llm { output, fields } });
+        self.declare(Decl { attrs, vis, name, kind: DeclKind::Llm { output, fields } });
         Ok(())
     }
 

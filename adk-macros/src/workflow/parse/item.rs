@@ -35,8 +35,7 @@ impl Parser {
         // An agent whose name is still to be written.
         let nameless = || {
             let at = fork.fork();
-            let declared = self.items.agents.iter().any(|agent| agent.name == "agent");
-            let word = !declared && at.parse::<kw::agent>().is_ok();
+            let word = !self.declared.contains("agent") && at.parse::<kw::agent>().is_ok();
             word && (at.is_empty() || skip::at_close(&at) || at.peek(token::Brace) || at.peek(Token![->]))
         };
         fork.peek(Token![let]) && !fork.peek2(Token![:])

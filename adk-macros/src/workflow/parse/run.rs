@@ -99,7 +99,7 @@ impl Parser {
 
     /// Whether an agent of that name is declared above.
     pub(super) fn declares(&self, name: &Ident) -> bool {
-        self.items.agents.iter().any(|agent| agent.name == *name)
+        self.declared.contains(&name.to_string())
     }
 
     /// A path without generic arguments. Editors are told of it, also when it ends in `::`.
