@@ -18,6 +18,7 @@ mod foreign;
 mod given;
 mod guard;
 mod head;
+mod instance;
 mod item;
 mod label;
 mod lets;

@@ -48,7 +48,8 @@ impl Parser {
             return Ok(Some(Match { key, arms: Vec::new(), whole: true }));
         }
         let arms = || expected(input, &format!("the arms, {example}"));
-        if input.peek(Ident) && self.closes_more(input) {
+        let arms_follow = input.peek(Ident) || skip::arm_follows(input) && skip::closes_first(input);
+        if arms_follow && self.closes_more(input) {
             // Only the `<` is missing.
             self.report.parse(arms());
             return Ok(Some(Match { key, arms: Vec::new(), whole: true }));
@@ -142,10 +143,14 @@ impl Parser {
     }
 
     fn arm(&mut self, input: ParseStream<'_>, behind_semicolon: bool) -> syn::Result<Arm> {
+        // Then the arrow is one inside of a further step.
+        let is_step = behind_semicolon && begins_step(input);
         match self.head_of_arm(input, behind_semicolon) {
             Ok((pattern, guard)) => Ok(Arm { pattern, guard, node: self.arm_step(input)? }),
             Err(error) => {
-                skip::head_of_arm(input);
+                if !is_step {
+                    skip::head_of_arm(input);
+                }
                 Err(error)
             }
         }

@@ -4,10 +4,10 @@ use super::super::ast::{Block, BlockKind, Callback, Node};
 use super::brackets::Brackets;
 use super::compare::compares_key;
 use super::expect::expected;
+use super::instance::{begins_braced_reads, begins_empty};
 use super::limit::Arguments;
-use super::rename::begins_braced_reads;
 use super::rust::is_value;
-use super::word::{is_generic, is_word, opens};
+use super::word::{is_generic, is_no_block, is_word, opens};
 use super::{Parser, parens, skip};
 use proc_macro2::Span;
 use syn::ext::IdentExt;
@@ -64,7 +64,10 @@ impl Parser {
         let Some((word, is_known)) = opens(input)? else {
             return Ok(Begin::Other);
         };
-        let is_step = |behind: ParseStream<'_>| begins_braced_reads(behind) || is_value(&word, behind);
+        let is_step = |behind: ParseStream<'_>| {
+            let is_empty = || is_no_block(&word) && begins_empty(behind);
+            begins_braced_reads(behind) || is_value(&word, behind) || is_empty()
+        };
         if !is_known && (self.declares(&word) || is_step(&behind(input))) {
             return Ok(Begin::Other);
         }

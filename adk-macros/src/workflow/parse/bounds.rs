@@ -25,13 +25,29 @@ impl Parser {
             return self.report.parse(syn::Error::new_spanned(attr.path(), text));
         }
         // Its end is that of the parentheses, and not that of the whole call.
+        let mut own = Bounds::default();
         let read = |input: ParseStream<'_>| {
-            self.list(input, |_, list| bound(list, bounds));
+            self.list(input, |_, list| bound(list, &mut own));
             skip::drain(input);
             Ok(())
         };
         if let Err(error) = list.parse_args_with(read) {
             self.report.parse(error);
+        }
+        let twice = [(&mut bounds.model_calls, own.model_calls), (&mut bounds.rounds, own.rounds)];
+        let twice = twice.into_iter().zip(KNOWN).filter_map(|((before, own), name)| match before {
+            Some(_) => own.map(|_| format!("`{name}`")),
+            None => {
+                *before = own;
+                None
+            }
+        });
+        let twice: Vec<_> = twice.collect();
+        if !twice.is_empty() {
+            let are = if twice.len() > 1 { "are" } else { "is" };
+            let text =
+                format!("field-unknown: {} {are} set twice; help: remove one of them", twice.join(" and "));
+            self.report.parse(syn::Error::new_spanned(attr.path(), text));
         }
     }
 }

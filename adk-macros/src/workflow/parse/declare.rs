@@ -2,14 +2,15 @@
 
 use super::super::ast::{Decl, DeclKind, Fields, Let, Typed};
 use super::expect::{self, expected};
+use super::field::begins_fields;
 use super::item::{begins_block, kw, lacks_agent, misspelt};
 use super::lets::lets_agent;
 use super::signature::to_fields;
-use super::{Parser, given, skip};
+use super::{Parser, given, skip, types};
 use syn::Ident;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Attribute, Expr, Token, Type, Visibility, token};
+use syn::{Attribute, Expr, Token, Visibility, token};
 
 impl Parser {
     /// Reads an item, or passes over it.
@@ -193,6 +194,18 @@ impl Parser {
         }
         let mut reads = None;
         self.bare_reads(input);
+        if input.peek(token::Paren) && skip::within(input, begins_fields) {
+            let text = format!(
+                "syntax: the fields of an agent stand in `{{ }}`; help: write `agent {name} {{ ... }}`"
+            );
+            self.report.at(input.span(), text);
+            let list;
+            syn::parenthesized!(list in input);
+            let fields = Box::new(self.fields(&list));
+            let _ = input.parse::<Option<Token![;]>>();
+            self.declare(Decl { attrs, vis, name, kind: DeclKind::Llm { output: None, fields } });
+            return Ok(());
+        }
         if input.peek(token::Paren) {
             let list;
             syn::parenthesized!(list in input);
@@ -220,7 +233,7 @@ impl Parser {
         }
         if input.peek(Token![as]) {
             input.parse::<Token![as]>()?;
-            let ty = expect::token::<Type>(input, "the type of the agent")?;
+            let ty = types::of_agent(input)?;
             if output.is_none() && input.peek(Token![->]) {
                 output = self.late_output(input, &name, reads.as_deref().unwrap_or_default(), &ty);
             }

@@ -12,7 +12,7 @@ use super::{Parser, skip};
 use proc_macro2::{TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Ident, Path, Token, Type, token};
+use syn::{Ident, Lit, Path, Token, Type, token};
 
 impl Parser {
     /// An item among steps: one message, whatever else is wrong with it, and for those that stand behind it. None in the
@@ -131,7 +131,7 @@ impl Parser {
             Node::Block(block)
                 if input.peek(token::Paren)
                     && !matches!(block.kind, BlockKind::Match(_))
-                    && !skip::within(input, |list| self.holds_agent(list).is_some()) =>
+                    && skip::within(input, holds_arguments) =>
             {
                 let word = block.kind.word();
                 let text = format!(
@@ -233,6 +233,11 @@ impl Parser {
             }
         }
     }
+}
+
+/// Whether these are arguments, and no steps.
+fn holds_arguments(list: ParseStream<'_>) -> bool {
+    list.is_empty() || list.peek2(Token![=]) || list.peek2(Token![:]) || list.peek(Lit)
 }
 
 /// Whether a remark begins here that is a step, as people leave it out for a while: `#critic;`.

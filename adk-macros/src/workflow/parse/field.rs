@@ -191,7 +191,10 @@ impl Parser {
 
     pub(super) fn expr(&mut self, input: ParseStream<'_>, name: &str) -> syn::Result<Expr> {
         let start = input.fork();
-        let expr = expect::token::<Expr>(input, &format!("the value of `{name}`"));
+        let expr = match unread_closure(input) {
+            Some(fault) => Err(fault),
+            None => expect::token::<Expr>(input, &format!("the value of `{name}`")),
+        };
         if matches!(expr, Ok(Expr::Path(_)) | Err(_)) {
             // For editors; a path that ends in `::` is no expression.
             let path = self.path(&start, MentionKind::Value);
@@ -248,6 +251,27 @@ impl Parser {
             false => Err(expected(list, &format!("`,`; {what} is {that}"))),
         }
     }
+}
+
+/// Whether a field stands here, and no key with its type.
+pub(super) fn begins_fields(list: ParseStream<'_>) -> bool {
+    let word = list.fork().call(Ident::parse_any).map(|word| word.to_string());
+    let is_value = list.peek3(Lit) || list.peek3(token::Bracket);
+    word.is_ok_and(|word| FIELDS.contains(&&*word)) && list.peek2(Token![:]) && is_value
+}
+
+/// What cannot be read in a closure that begins here.
+fn unread_closure(input: ParseStream<'_>) -> Option<syn::Error> {
+    if !input.peek(Token![|]) {
+        return None;
+    }
+    let error = input.fork().parse::<Expr>().err()?;
+    let why = error.to_string();
+    // What `syn` lists is all that an expression may begin with.
+    let why = if why.contains("one of") { "expected an expression or a pattern".to_owned() } else { why };
+    let text =
+        format!("syntax: this closure of Rust cannot be read: {why}; help: it is written as in `|cx| ...`");
+    Some(syn::Error::new(error.span(), text))
 }
 
 /// Whether the value of a field holds commas.

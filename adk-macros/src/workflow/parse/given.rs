@@ -5,7 +5,7 @@
 use super::super::ast::{DeclKind, Typed};
 use super::super::names::{is_type, last, path_text, type_text};
 use super::unknown::is_near_field;
-use super::{Parser, expect, skip};
+use super::{Parser, skip, types};
 use crate::attr::word;
 use proc_macro2::Group;
 use syn::parse::ParseStream;
@@ -19,7 +19,7 @@ impl Parser {
         if let Some(read) = self.value_of_agent(input, name) {
             return Ok(read);
         }
-        let ty = expect::token::<Type>(input, "the type of the agent")?;
+        let ty = types::of_agent(input)?;
         let shown = type_text(&ty);
         if input.peek(Token![->]) {
             let arrow = input.span();

@@ -2,6 +2,7 @@
 
 use super::super::ast::{Await, Node, Typed};
 use super::super::names::{last, plain, type_text};
+use super::item::names_block;
 use super::run::ends_step;
 use super::{Parser, skip};
 use crate::twice;
@@ -9,18 +10,19 @@ use proc_macro2::TokenTree;
 use syn::parse::ParseStream;
 use syn::{Attribute, Ident, Path, Token, Type, token};
 
-/// `let sign_off: SignOff = await(...)`.
+/// `let sign_off: SignOff = await(...)`, also without its `let`.
 pub(super) fn lets_await(input: ParseStream<'_>) -> bool {
     fn is_one(ahead: ParseStream<'_>) -> syn::Result<bool> {
         ahead.call(Attribute::parse_outer)?;
-        ahead.parse::<Token![let]>()?;
+        ahead.parse::<Option<Token![let]>>()?;
         ahead.parse::<Ident>()?;
         ahead.parse::<Token![:]>()?;
         ahead.parse::<Type>()?;
         ahead.parse::<Token![=]>()?;
         Ok(ahead.peek(Token![await]))
     }
-    let begins = input.peek(Token![let]) || input.peek(Token![#]);
+    let is_typed = input.peek(Ident) && input.peek2(Token![:]) && !input.peek2(Token![::]);
+    let begins = input.peek(Token![let]) || input.peek(Token![#]) || is_typed && !names_block(input);
     begins && is_one(&input.fork()).unwrap_or(false)
 }
 
@@ -46,7 +48,8 @@ impl Parser {
 
     /// [`lets_await`], behind its doc comments.
     pub(super) fn let_await(&mut self, input: ParseStream<'_>, attrs: Vec<Attribute>) -> syn::Result<Node> {
-        let span = input.parse::<Token![let]>()?.span;
+        let span = input.span();
+        input.parse::<Option<Token![let]>>()?;
         let typed = Typed { attrs, ..self.typed(input)? };
         input.parse::<Token![=]>()?;
         input.parse::<Token![await]>()?;

@@ -1,14 +1,12 @@
 //! The keys of an instance: `critic(draft = essay) as second -> essay_criticism`.
 
 use super::super::ast::{Key, Run};
-use super::super::names::{is_type, last, path_text, plain};
+use super::super::names::{is_type, path_text};
 use super::Parser;
 use super::expect::{self, expected};
 use super::item::names_block;
 use super::limit::rest;
-use super::run::ends_step;
 use super::skip;
-use proc_macro2::{TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Ident, Lit, Path, PathSegment, Token, Type, token};
@@ -34,17 +32,6 @@ fn constructor(path: &mut Path, declares: impl Fn(&Ident) -> bool) -> bool {
         path.segments.pop_punct();
     }
     is_one
-}
-
-/// Whether `{ draft = essay }` stands here.
-pub(super) fn begins_braced_reads(input: ParseStream<'_>) -> bool {
-    let is_end = |token: TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ';');
-    let is_renaming = |list: ParseStream<'_>| {
-        let begins =
-            list.peek(Ident) && list.peek2(Token![=]) && !list.peek2(Token![==]) && !list.peek2(Token![=>]);
-        begins && list.parse::<TokenStream>().is_ok_and(|list| !list.into_iter().any(is_end))
-    };
-    input.peek(token::Brace) && skip::within(input, is_renaming)
 }
 
 impl Parser {
@@ -82,53 +69,6 @@ impl Parser {
                 }
             }
         }
-    }
-
-    /// What people write before a part of an instance that does not belong there.
-    fn before_part(&mut self, input: ParseStream<'_>, run: &mut Run) {
-        if input.peek(Token![,]) && input.peek2(Token![->]) {
-            self.report.at(input.span(), "syntax: no `,` stands before the `->` of a step; help: remove it");
-            let _ = input.parse::<Token![,]>();
-        }
-        let Ok(word) = input.fork().parse::<Ident>() else { return };
-        let text = word.to_string().to_lowercase();
-        let is_as = input.peek2(Ident)
-            && (text == "as" || ["is", "named", "called"].contains(&&*text) && !self.declares(&word));
-        let agent = last(&run.path).map(plain).unwrap_or_default();
-        let named = plain(&word);
-        // `critic second_critic` and `critic(draft = essay) second`, where `critic` is a step already.
-        let lacks_as = || {
-            let is_second = run.path.get_ident().is_some_and(|_| self.ran.contains(&agent));
-            let ahead = input.fork();
-            let _ = ahead.parse::<Ident>();
-            let ends = ends_step(&ahead) || ahead.peek(Token![,]) || ahead.peek(Token![->]);
-            let is_name = named.contains(&agent) || !run.reads.is_empty();
-            is_second && ends && named != agent && is_name && !self.declares(&word)
-        };
-        if run.alias.is_some() || !(is_as || lacks_as()) {
-            return;
-        }
-        let help = match is_as {
-            true => format!("write `as` instead of `{word}`"),
-            false => format!("write `{agent} as {named}`"),
-        };
-        self.report
-            .at(word.span(), format!("syntax: the name of an instance stands behind `as`; help: {help}"));
-        if is_as {
-            let _ = input.parse::<Ident>();
-        }
-        run.alias = input.parse().ok();
-    }
-
-    /// `critic { draft = essay }`: renamed keys in other brackets; whether there were any.
-    pub(super) fn braced_reads(&mut self, input: ParseStream<'_>) -> bool {
-        let is_one = begins_braced_reads(input);
-        if is_one {
-            let text = "syntax: the keys of an instance stand in `( )`; help: write `critic(draft = essay)`";
-            self.report.at(input.span(), text);
-            skip::block(input);
-        }
-        is_one
     }
 
     /// `(draft = essay, tone = user:tone)`.

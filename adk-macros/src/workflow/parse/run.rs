@@ -150,16 +150,17 @@ fn path_goes_on(path: &Path) -> bool {
     path.segments.iter().all(|segment| segment.ident == "super" || segment.ident == "self")
 }
 
-/// Passes over `Ok(())`, as a function of Rust ends that has nothing to say; the fault.
+/// Passes over `Ok(())` and `None`, as a function of Rust ends that has nothing to say; the fault.
 pub(super) fn does_nothing(input: ParseStream<'_>) -> Option<syn::Error> {
     let (span, ahead) = (input.span(), input.fork());
-    ahead.parse::<Ident>().ok().filter(|word| word == "Ok")?;
-    let is_unit = ahead.peek(token::Paren)
-        && skip::within(&ahead, |list| list.peek(token::Paren) && skip::within(list, |unit| unit.is_empty()));
-    if !is_unit {
+    let word = ahead.parse::<Ident>().ok()?;
+    let is_unit =
+        |list: ParseStream<'_>| list.peek(token::Paren) && skip::within(list, |unit| unit.is_empty());
+    if word == "Ok" && ahead.peek(token::Paren) && skip::within(&ahead, is_unit) {
+        skip::one(input);
+    } else if word != "None" || !(ahead.peek(Token![,]) || ends_step(&ahead) && !ahead.peek(Token![as])) {
         return None;
     }
-    skip::one(input);
     skip::one(input);
     let text = "syntax: an arm is a step, and returns no value; help: `()` does nothing: write `_ => ()`";
     Some(syn::Error::new(span, text))

@@ -3,6 +3,7 @@
 use super::super::names::{is_type, last, path_text, plain};
 use super::block::at_brackets;
 use super::foreign::ends_arm;
+use super::instance::begins_braced_reads;
 use super::item::names_block;
 use super::run::ends_step;
 use super::{Parser, expect, skip};
@@ -92,7 +93,7 @@ impl Parser {
             format!(
                 "syntax: a macro, such as `{agent}!`, is no step; help: call it in a function with `#[agent]`, and run that"
             )
-        } else if let Some(name) = dotted(input) {
+        } else if let Some(name) = self.dotted(input, path) {
             runs = false;
             format!("syntax: the names of a path stand with `::` between them; help: write `{agent}::{name}`")
         } else if let Some(agents) = self.handed(input, path) {
@@ -128,7 +129,9 @@ impl Parser {
             || at_brackets(input)
             || ends_arm(input))
         {
-            let _ = input.parse::<TokenTree>();
+            if !skip::arrow(input) {
+                let _ = input.parse::<TokenTree>();
+            }
         }
         runs
     }
@@ -139,6 +142,21 @@ impl Parser {
         let is_await = input.peek(Token![.]) && input.peek2(Token![await]);
         let is_nothing = || twice::ours().is_some_and(|call| call.is_nothing(&plain(name)));
         (is_await && !is_type(name) && is_nothing()).then(|| name.clone())
+    }
+
+    /// The name behind a `.` or `/`, where nothing follows that an agent has, as a call or a field: there is no field of an agent. Behind
+    /// a module anything may follow that follows a step.
+    fn dotted(&self, input: ParseStream<'_>, path: &Path) -> Option<Ident> {
+        let ahead = input.fork();
+        match ahead.peek(Token![/]) {
+            true => drop(ahead.parse::<Token![/]>()),
+            false => drop(ahead.parse::<Token![.]>().ok()?),
+        }
+        let name = ahead.parse::<Ident>().ok()?;
+        let ends = ahead.is_empty() || ahead.peek(Token![;]) || skip::at_close(&ahead);
+        let goes_on = ahead.peek(token::Paren) || ahead.peek(Token![as]) || ahead.peek(Token![->]);
+        let is_module = || path.get_ident().is_none_or(|name| self.is_module(name));
+        (ends || goes_on && is_module()).then_some(name)
     }
 
     /// `graph.add_node(writer)`, as other frameworks are told what to run: the agents that are handed over.
@@ -229,7 +247,8 @@ pub(super) fn is_value(name: &Ident, behind: ParseStream<'_>) -> bool {
         let is_field = list.peek(Ident) && list.peek2(Token![:]) && !list.peek2(Token![::]);
         is_field && !names_block(list) || list.peek(Token![..])
     };
-    is_type(name) && behind.peek(token::Brace) && skip::within(behind, holds_values)
+    let is_type = is_type(name) && behind.peek(token::Brace);
+    is_type && !begins_braced_reads(behind) && skip::within(behind, holds_values)
 }
 
 /// The type that a key with such a value has, most likely.
@@ -257,16 +276,4 @@ pub(super) fn begins_dashed_block(input: ParseStream<'_>) -> bool {
     let _ = ahead.call(Ident::parse_any);
     while ahead.parse::<Token![-]>().is_ok() && ahead.call(Ident::parse_any).is_ok() {}
     ahead.peek(Token![:]) && !ahead.peek(Token![::])
-}
-
-/// The name behind a `.` or `/`, where neither a call nor another of them follows: there is no field of an agent.
-fn dotted(input: ParseStream<'_>) -> Option<Ident> {
-    let ahead = input.fork();
-    match ahead.peek(Token![/]) {
-        true => drop(ahead.parse::<Token![/]>()),
-        false => drop(ahead.parse::<Token![.]>().ok()?),
-    }
-    let name = ahead.parse::<Ident>().ok()?;
-    let ends = ahead.is_empty() || ahead.peek(Token![;]) || skip::at_close(&ahead);
-    ends.then_some(name)
 }

@@ -111,6 +111,20 @@ pub(super) fn unopened(input: ParseStream<'_>) -> usize {
     count
 }
 
+/// Whether the block that we are in, or one whose `<` is missing, is closed before a step ends.
+pub(super) fn closes_first(input: ParseStream<'_>) -> bool {
+    let (ahead, mut depth) = (input.fork(), 0_usize);
+    while !(ahead.is_empty() || depth == 0 && ahead.peek(Token![;])) {
+        match counted(&ahead) {
+            Passed::Opening => depth += 1,
+            Passed::Closing if depth == 0 => return true,
+            Passed::Closing => depth -= 1,
+            Passed::Other => {}
+        }
+    }
+    false
+}
+
 /// Whether another arm follows in the block that we are in.
 pub(super) fn arrow_inside(input: ParseStream<'_>) -> bool {
     let (ahead, mut depth) = (input.fork(), 0_usize);

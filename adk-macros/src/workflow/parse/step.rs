@@ -118,7 +118,8 @@ impl Parser {
         let named = (input.peek(Ident::peek_any) || input.peek(Lifetime) || input.peek(LitInt))
             && input.peek2(Token![:])
             && !input.peek2(Token![::])
-            && !self.agent_and_colon(input);
+            && !self.agent_and_colon(input)
+            && !lets_await(input);
         if named && super::block::has_colon_behind_word(input) {
             return self.colon_behind_word(input);
         }
@@ -143,7 +144,7 @@ impl Parser {
                 }
             };
         }
-        if input.peek(Token![let]) {
+        if input.peek(Token![let]) || lets_await(input) {
             return self.let_await(input, attrs);
         }
         if input.peek(Token![await]) && (has_angled_arguments(input) || !self.awaited_block(input)) {

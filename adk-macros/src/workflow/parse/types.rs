@@ -63,6 +63,11 @@ pub(super) fn of(input: ParseStream<'_>, key: &Key) -> syn::Result<(Type, Option
                 format!("syntax: `{text}` {NAMELESS}; help: write `KEY: {text}`, as in `draft: {text}`"),
             ));
         }
+        if input.peek(Token![::]) && PREFIXES.contains(&&*text) && input.peek3(Ident) {
+            let fault = expected(input, "one `:` behind the prefix of a key");
+            let text = format!("{fault}; help: write `{text}:KEY`");
+            return Err(syn::Error::new(fault.span(), text));
+        }
         let (example, is_certain) = of_value(input).unwrap_or_else(|| (parse_quote!(String), false));
         let shown = type_text(&example);
         let fault = expected(input, &format!("`:` and the type of `{text}`, as in `{text}: {shown}`"));
@@ -83,7 +88,14 @@ pub(super) fn of(input: ParseStream<'_>, key: &Key) -> syn::Result<(Type, Option
     // Before the fields of an agent a `:` is too much.
     let goes_on = input.peek(Token![:]) && !input.peek2(Token![=]) && !input.peek2(token::Brace);
     if let (Some(name), true) = (prefixed(&ty, key), goes_on) {
-        let near = nearest(&text, PREFIXES).unwrap_or("user");
+        let near = nearest(&text, PREFIXES);
+        if near.is_none() && is_named(&name.to_string()) {
+            let text = format!(
+                "syntax: `{text}` has its type already, `{name}`; help: remove the second one, or write `as` before it where it is that of the agent"
+            );
+            return Err(syn::Error::new(input.span(), text));
+        }
+        let near = near.unwrap_or("user");
         let help = format!("did you mean `{near}:{name}`?");
         let text = format!("syntax: `{text}` is no prefix of a key; help: {help}");
         return Err(syn::Error::new(key.name.span(), text));
@@ -91,6 +103,11 @@ pub(super) fn of(input: ParseStream<'_>, key: &Key) -> syn::Result<(Type, Option
     let mut ty = ty;
     let fault = owned(&mut ty)?;
     Ok((ty, fault))
+}
+
+/// The type of an agent that the caller supplies.
+pub(super) fn of_agent(input: ParseStream<'_>) -> syn::Result<Type> {
+    expect::token(input, "the type of the agent").map_err(|error| unclosed(input).unwrap_or(error))
 }
 
 /// `Vec(Headline)`: the type that is meant.

@@ -53,7 +53,12 @@ fn near(word: &str) -> Option<&'static str> {
 
 /// Whether a word that is no block is a type with arguments, as in `Keeper<u8>`.
 pub(super) fn is_generic(word: &Ident, input: ParseStream<'_>) -> bool {
-    is_type(word) && near(&word.to_string()).is_none() && input.peek2(Token![<])
+    is_no_block(word) && input.peek2(Token![<])
+}
+
+/// Whether a word is a type, and not what others call a block.
+pub(super) fn is_no_block(word: &Ident) -> bool {
+    is_type(word) && near(&word.to_string()).is_none()
 }
 
 /// The word of a block that begins here, and whether there is such a block. A step may be called like one.
@@ -112,12 +117,27 @@ pub(super) fn verb(input: ParseStream<'_>) -> Option<Ident> {
 pub(super) fn slip(input: ParseStream<'_>) -> Option<(Ident, &'static str)> {
     let ahead = input.fork();
     let word = ahead.parse::<Ident>().ok()?;
+    if word != "break"
+        && word.to_string().eq_ignore_ascii_case("break")
+        && (ahead.is_empty() || at_end(&ahead))
+    {
+        return Some((word, "break"));
+    }
     let has_arguments = ahead.peek(token::Paren);
     if has_arguments {
         ahead.parse::<TokenTree>().ok()?;
     }
     ahead.parse::<Ident>().ok()?;
     let is_typed = ahead.peek(Token![:]) && !ahead.peek(Token![::]);
+    let behind = ahead.fork();
+    let _ = behind.parse::<Option<Token![:]>>();
+    // The name of a block, and no key with its type.
+    if is_typed
+        && (at_brackets(&behind)
+            || opens(&behind).is_ok_and(|block| block.is_some_and(|(_, is_known)| is_known)))
+    {
+        return None;
+    }
     let meant = match is_typed {
         true => "await",
         false if !has_arguments && (ahead.is_empty() || at_end(&ahead)) => "break",

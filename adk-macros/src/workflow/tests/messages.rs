@@ -407,7 +407,9 @@ fn one_mistake_is_one_message() {
         let checks = check.split(' ').map(ToOwned::to_owned).collect();
         expected.push(((checks, agents, steps), text));
     }
-    assert_eq!(all, expected);
+    let is_other = |(found, expected)| (found != expected).then_some((found, expected));
+    let others: Vec<_> = all.into_iter().zip(expected).filter_map(is_other).collect();
+    assert_eq!(others, []);
 }
 
 #[test]
