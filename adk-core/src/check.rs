@@ -78,7 +78,8 @@ impl fmt::Display for Fault {
     }
 }
 
-/// All faults of a workflow, in the order of its steps.
+/// All faults of a workflow, in the order of its steps, as the compiler tells them: one for each mistake. With what follows from them
+/// too, of [`spec.all()`](Spec::all).
 ///
 /// ```
 /// # use adk_core as adk;

@@ -109,7 +109,7 @@ impl<K: Kind> BlockBuilder<K> {
         self
     }
 
-    /// All that is wrong with the tree, whether it is checked or not.
+    /// All that is wrong with the tree, whether it is checked or not, and what follows from it.
     pub fn check(&self) -> Vec<Fault> {
         self.tree().check()
     }
@@ -197,7 +197,7 @@ macro_rules! block {
                 self.0.spec()
             }
 
-            /// All that is wrong with it, faults of the flow included, whether they were checked or not.
+            /// All that is wrong with it, faults of the flow included, whether they were checked or not, and what follows from it.
             pub fn check(&self) -> Vec<Fault> {
                 self.0.check()
             }

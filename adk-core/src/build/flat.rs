@@ -187,7 +187,8 @@ fn spec_of(at: usize, step: &FlatStep) -> Step<'_> {
                 BlockKind::Sequence => StepKind::Sequence,
                 BlockKind::Parallel { max_concurrency } => StepKind::Parallel { max_concurrency },
             };
-            Step::new(&step.name, kind, step.end).description(&block.description)
+            let spec = Step::new(&step.name, kind, step.end).description(&block.description);
+            if block.callbacks.may_skip() { spec.skippable() } else { spec }
         }
         What::Branch => Step::new("", StepKind::Branch, step.end),
         What::End => Step::new("", StepKind::End, step.end),

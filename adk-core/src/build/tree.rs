@@ -100,7 +100,7 @@ impl Tree {
 
     /// The same of a tree about which something is known to be wrong.
     pub(super) fn accepted_with(self, mut faults: Vec<Fault>) -> Result<Self, BuildError> {
-        faults.extend(self.check());
+        faults.extend(self.faults(self.spec()));
         if !self.0.options.flow_checks {
             faults.retain(|fault| !fault.is_of_flow());
         }
@@ -123,13 +123,18 @@ impl Tree {
         &self.0.described.borrow_dependent().spec
     }
 
-    /// All that is wrong with it, faults of the flow included, whether they were checked or not.
+    /// All that is wrong with it, faults of the flow included, whether they were checked or not, and those that follow from others. For
+    /// people to mend it, [`BuildError`] holds one for each mistake.
     pub fn check(&self) -> Vec<Fault> {
+        self.faults(&self.spec().all())
+    }
+
+    fn faults(&self, spec: &Spec<'_>) -> Vec<Fault> {
         if SubAgent(self.0.root.clone()).depth() > DEEPEST {
             // What was too deep was not kept, so nothing can be said of the rest.
             return vec![too_deep(self.spec().name)];
         }
-        let (flat, mut faults) = (self.flat(), check::faults(self.spec()));
+        let (flat, mut faults) = (self.flat(), check::faults(spec));
         for at in 0..flat.steps.len() {
             let own = flat.placed(at).into_iter().flat_map(|placed| placed.faults.iter().cloned());
             faults.extend(own.map(|mut fault| {

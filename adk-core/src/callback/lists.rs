@@ -46,6 +46,11 @@ impl AgentCallbacks {
         self
     }
 
+    /// Whether one of them may stand in place of the agent.
+    pub(crate) fn may_skip(&self) -> bool {
+        !self.before.is_empty()
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.before.is_empty() && self.after.is_empty()

@@ -139,9 +139,8 @@ impl<'a> Spec<'a> {
         self
     }
 
-    /// Asks for what follows from other faults as well, which is left out for people: for whoever compares what is told with what
-    /// can happen.
-    #[doc(hidden)]
+    /// The same, of which [`check::faults`](crate::check::faults) tells what follows from other faults as well: that is left out for people,
+    /// to whom one mistake is one message, and is wanted by programs that look at all there is.
     #[must_use]
     pub const fn all(mut self) -> Self {
         self.all = true;
@@ -173,6 +172,8 @@ pub struct Step<'a> {
     pub named: bool,
     /// The keys of an instance, where they are not those of the definition.
     pub renames: Renames<'a>,
+    /// Whether a `before_agent` callback of the block may answer in its place, so that nothing inside of it runs.
+    pub skippable: bool,
 }
 
 /// The keys of an instance: `critic(draft = essay) -> essay_criticism`.
@@ -253,7 +254,8 @@ pub enum StepKind<'a> {
 impl<'a> Step<'a> {
     /// A step at `end`, or a block that ends there.
     pub const fn new(name: &'a str, kind: StepKind<'a>, end: usize) -> Self {
-        Self { name, kind, end, description: "", named: !name.is_empty(), renames: Renames::NONE }
+        let named = !name.is_empty();
+        Self { name, kind, end, description: "", named, renames: Renames::NONE, skippable: false }
     }
 
     /// A step that is an agent, as the macros write it: in one call, since each costs time in the user's crate.
@@ -261,7 +263,7 @@ impl<'a> Step<'a> {
     pub const fn agent(name: &'a str, meta: &'a AgentMeta<'a>, instance: bool, at: usize) -> Self {
         let named = matches!(name.as_bytes(), [_, ..]);
         let kind = StepKind::Agent { meta, instance };
-        Self { name, kind, end: at, description: "", named, renames: Renames::NONE }
+        Self { name, kind, end: at, description: "", named, renames: Renames::NONE, skippable: false }
     }
 
     /// What the block is for.
@@ -275,6 +277,13 @@ impl<'a> Step<'a> {
     #[must_use]
     pub const fn renames(mut self, renames: Renames<'a>) -> Self {
         self.renames = renames;
+        self
+    }
+
+    /// Says that a `before_agent` callback of the block may answer in its place: what it writes is not certain then.
+    #[must_use]
+    pub const fn skippable(mut self) -> Self {
+        self.skippable = true;
         self
     }
 

@@ -1,6 +1,7 @@
 //! What is refused, as values.
 
 use crate::support::{said, says};
+use adk_core::callback::CallbackContext;
 use adk_core::llm::LlmAgent;
 use adk_core::tool::FunctionTool;
 use adk_core::tools::exit_loop;
@@ -96,6 +97,39 @@ fn branches_and_rounds_are_checked_too() {
     assert!(
         of(early.build().unwrap_err())
             .contains("it is written later, by agent `late`: run that before agent `reader`")
+    );
+}
+
+#[test]
+fn check_tells_what_may_follow_from_other_faults_and_build_does_not() {
+    let writer = |name| LlmAgent::builder(name).instruction("Write.").output_key("draft");
+    // Either write may have been meant for `review`.
+    let tree = SequentialAgent::builder("root").sub_agents((
+        ParallelAgent::builder("both").sub_agents((writer("one"), writer("two"))),
+        LlmAgent::builder("reader").instruction("Read {review}."),
+    ));
+    let all: Vec<_> = tree.check().into_iter().map(|fault| (fault.node, fault.check)).collect();
+    assert_eq!(all, [("two".to_owned(), "key-race"), ("reader".to_owned(), "key-missing")]);
+    assert_eq!(checks(&tree.build().unwrap_err()), [("two", "key-race")]);
+}
+
+#[test]
+fn a_block_that_a_callback_may_skip_writes_nothing_for_certain() {
+    let tree = |skips: bool| {
+        let writer = LlmAgent::builder("writer").instruction("Write.").output_key("draft");
+        let mut work = LoopAgent::builder("work").max_iterations(2).sub_agent(writer);
+        if skips {
+            work = work.before_agent(|_: &mut CallbackContext| Some("Nothing is to be done."));
+        }
+        SequentialAgent::builder("root")
+            .sub_agents((work, LlmAgent::builder("reader").instruction("Read {draft}.")))
+    };
+    assert!(tree(false).build().is_ok());
+    assert_eq!(
+        tree(true).build().unwrap_err().to_string(),
+        "key-maybe-missing: agent `reader` reads `draft`, but nothing in loop `work` runs where its `before_agent` answers, nor \
+         agent `writer`, which writes it; help: give it a first value, `.initial_state(\"draft\", VALUE)`, or read `{draft?}` \
+         if it may be absent"
     );
 }
 

@@ -124,6 +124,19 @@ impl Grower {
 
     fn node(&mut self, here: &mut Here) -> Node {
         let kind = if here.depth == 0 || self.left <= 1 { 0 } else { self.random.below(20) };
+        let before = (8..=17).contains(&kind).then(|| here.known.clone());
+        let mut node = self.node_of(kind, here);
+        if let (Node::Block(block), Some(before)) = (&mut node, before)
+            && !matches!(block.kind, Kind::Match { .. })
+            && self.random.one_in(12)
+        {
+            block.skippable = true;
+            here.known = before;
+        }
+        node
+    }
+
+    fn node_of(&mut self, kind: u64, here: &mut Here) -> Node {
         match kind {
             8 => self.sequence(here),
             9..=11 => self.parallel(here),
@@ -232,7 +245,7 @@ impl Grower {
     }
 
     fn block(&mut self, kind: Kind, name: &str, inside: Vec<Node>) -> Node {
-        Node::Block(Block { name: self.name(name), kind, inside })
+        Node::Block(Block { name: self.name(name), kind, inside, skippable: false })
     }
 
     fn sequence(&mut self, here: &mut Here) -> Node {

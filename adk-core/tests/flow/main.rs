@@ -136,6 +136,7 @@ fn everything_grows() {
             }
             Node::Nothing => see("an arm that does nothing", true),
             Node::Block(block) => match block.kind {
+                _ if block.skippable => see("a block that a callback may skip", true),
                 Kind::Sequence => see("sequence", true),
                 Kind::Parallel { limit } => see("parallel", limit.is_none()),
                 Kind::Match { .. } => see("match", true),

@@ -96,6 +96,9 @@ fn smaller(node: &Node) -> Vec<Node> {
         Node::Block(block) => {
             let inside = bodies(&block.inside).into_iter().map(|inside| Block { inside, ..block.clone() });
             let mut all: Vec<_> = inside.collect();
+            if block.skippable {
+                all.push(Block { skippable: false, ..block.clone() });
+            }
             let kind = match block.kind {
                 Kind::Parallel { limit: Some(_) } => Some(Kind::Parallel { limit: None }),
                 Kind::Each { item, list, limit: Some(_) } => Some(Kind::Each { item, list, limit: None }),

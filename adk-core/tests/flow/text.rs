@@ -133,7 +133,8 @@ fn block(block: &Block, depth: usize, f: &mut Formatter<'_>) -> fmt::Result {
             format!("loop{}", arguments(max.into_iter().chain(until)))
         }
     };
-    writeln!(f, "{}: {head} <", block.name)?;
+    let skippable = if block.skippable { " /* before_agent */" } else { "" };
+    writeln!(f, "{}: {head}{skippable} <", block.name)?;
     steps(&block.inside, depth + 1, f)?;
     write!(f, "{:1$}>", "", 4 * depth)
 }

@@ -130,6 +130,8 @@ pub struct Block {
     pub kind: Kind,
     /// The steps, the branches of a parallel, or the arms of a match.
     pub inside: Vec<Node>,
+    /// Whether a callback may answer in its place.
+    pub skippable: bool,
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -106,7 +106,7 @@ impl Grower {
         }
         here.loops.pop();
         here.depth += 1;
-        Node::Block(Block { name, kind: Kind::Loop { max, until }, inside })
+        Node::Block(Block { name, kind: Kind::Loop { max, until }, inside, skippable: false })
     }
 }
 

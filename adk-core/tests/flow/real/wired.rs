@@ -7,9 +7,10 @@ use super::stage::Stage;
 use crate::reference::{SESSION, Scope, Storage, Stored};
 use crate::spec::{Store, spec};
 use crate::tree::{Agent, Block, Flow, Key, Kind, Nested, Node};
+use adk_core::callback::{AgentCallbacks, CallbackContext};
 use adk_core::spec::{AgentMeta, Spec, StepKind};
 use adk_core::workflow::{self, Keys, Values, Wired, Workflow};
-use adk_core::{BoxFuture, Context, DynAgent, Flow as Ended, Prepare, Result};
+use adk_core::{BoxFuture, Content, Context, DynAgent, Flow as Ended, Prepare, Result};
 use serde_json::Value;
 
 pub struct Tree<'a> {
@@ -17,6 +18,7 @@ pub struct Tree<'a> {
     spec: Spec<'a>,
     meta: &'a AgentMeta<'a>,
     agents: Vec<Option<Box<dyn DynAgent + 'a>>>,
+    callbacks: Vec<Option<AgentCallbacks>>,
     stage: Stage,
 }
 
@@ -59,8 +61,19 @@ impl<'a> Tree<'a> {
             agents.push(agent);
         }
         let meta = crate::spec::of_flow(flow, store);
-        Self { flow, spec, meta, agents, stage: stage.clone() }
+        let callbacks = spec.steps.iter().map(|step| step.skippable.then(|| skipping(stage))).collect();
+        Self { flow, spec, meta, agents, callbacks, stage: stage.clone() }
     }
+}
+
+/// Callbacks that answer in the place of their block, or do not.
+fn skipping(stage: &Stage) -> AgentCallbacks {
+    let (mut callbacks, stage) = (AgentCallbacks::default(), stage.clone());
+    callbacks.before(move |_: &mut CallbackContext| -> Result<Option<Content>> {
+        let skips = !stage.is_tired() && stage.choose(2) == 1;
+        Ok(skips.then(|| Content::from("skipped")))
+    });
+    callbacks
 }
 
 enum Placed<'a> {
@@ -96,6 +109,9 @@ impl Wired for Tree<'_> {
     }
     fn agent(&self, step: usize) -> Option<&dyn DynAgent> {
         self.agents.get(step)?.as_deref()
+    }
+    fn callbacks(&self, step: usize) -> Option<&AgentCallbacks> {
+        self.callbacks.get(step)?.as_ref()
     }
     /// Called at the end of each round.
     fn max(&self, step: usize) -> Option<u32> {

@@ -1,6 +1,6 @@
 //! The machine: what each step does to all executions at once. Blocks are in [`super::blocks`].
 
-use super::super::tree::{Agent, Flow, Key, Kind, Nested, Node, Read};
+use super::super::tree::{Agent, Block, Flow, Key, Kind, Nested, Node, Read};
 use super::Relaxed;
 use super::cells::{SESSION, Scope, Storage};
 use super::states::{Cell, States};
@@ -141,13 +141,23 @@ impl<'f> Machine<'f> {
                 }
                 ways
             }
-            Node::Block(block) => match block.kind {
-                Kind::Sequence => self.nodes(&block.inside, scope, states),
-                Kind::Parallel { .. } => self.parallel(block, scope, states),
-                Kind::Match { key } => self.arms(block, key, scope, states),
-                Kind::Each { item, list, .. } => self.elements(block, item, list, scope, states),
-                Kind::Loop { max, until } => self.rounds(block, max, until, scope, states),
-            },
+            Node::Block(block) => {
+                let mut ways = self.block(block, scope, states);
+                if block.skippable {
+                    ways.through = ways.through.or(states);
+                }
+                ways
+            }
+        }
+    }
+
+    fn block(&mut self, block: &'f Block, scope: Scope, states: States) -> Ways {
+        match block.kind {
+            Kind::Sequence => self.nodes(&block.inside, scope, states),
+            Kind::Parallel { .. } => self.parallel(block, scope, states),
+            Kind::Match { key } => self.arms(block, key, scope, states),
+            Kind::Each { item, list, .. } => self.elements(block, item, list, scope, states),
+            Kind::Loop { max, until } => self.rounds(block, max, until, scope, states),
         }
     }
 

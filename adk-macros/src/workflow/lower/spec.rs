@@ -186,7 +186,9 @@ impl Lower<'_> {
                 let made = of_kind(self.block(i, step, block, items));
                 let description =
                     crate::docs::description(&block.attrs).map(|text| quote!(.description(#text)));
-                quote!(#made #description)
+                let may_skip = block.callbacks.iter().any(|callback| callback.hook == "before_agent");
+                let skippable = may_skip.then(|| quote!(.skippable()));
+                quote!(#made #description #skippable)
             }
             What::Branch => of_kind(quote!(Branch)),
             What::Arm(arm) => {

@@ -17,6 +17,8 @@ pub(super) enum Cause {
     OtherArm,
     /// This step need not write it.
     Perhaps(usize),
+    /// It stands in this block, which a callback may skip.
+    Skipped(usize),
     /// It stands in one arm of this match.
     Arm(usize),
     /// This loop may end before it.
@@ -36,6 +38,8 @@ pub(super) const fn cause(spec: &Spec<'_>, at: usize, writer: usize, key: &str) 
         Cause::Later
     } else if !writes_surely(spec, writer, key) {
         Cause::Perhaps(writer)
+    } else if let Some(block) = skippable_around(spec, writer, at) {
+        Cause::Skipped(block)
     } else if let Some(block) = around(spec, writer, at, false) {
         match unsure(spec, block, key) {
             Some(step) => Cause::Perhaps(step),
@@ -63,6 +67,13 @@ pub(super) const fn why(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &s
             m.push(" writes it in another arm of the same loop, so it is not there in the first round");
         }
         Cause::Perhaps(step) => perhaps(m, spec, *step, key),
+        Cause::Skipped(block) => {
+            m.push("nothing in ");
+            who(m, spec, *block);
+            m.push(" runs where its `before_agent` answers, nor ");
+            who(m, spec, writer);
+            m.push(if unread(spec, writer) { "" } else { ", which writes it" });
+        }
         Cause::Arm(block) => {
             let (idle, leaving) = (silent_arm(spec, *block, key, false), silent_arm(spec, *block, key, true));
             match (idle, leaving) {
@@ -97,6 +108,18 @@ pub(super) const fn why(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &s
             });
         }
     }
+}
+
+/// The outermost block that a callback may skip with one of two steps in it.
+const fn skippable_around(spec: &Spec<'_>, at: usize, not: usize) -> Option<usize> {
+    let mut i = 0;
+    while i < at && i < spec.steps.len() {
+        if spec.steps[i].skippable && holds(spec, i, at) && !holds(spec, i, not) {
+            return Some(i);
+        }
+        i += 1;
+    }
+    None
 }
 
 /// The pattern of the first arm of a match that does not write a key, and leaves by a `break` or does not.

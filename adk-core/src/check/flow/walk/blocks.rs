@@ -180,6 +180,10 @@ impl<'a> Walk<'_, 'a> {
                 }
             }
         }
+        // A callback may have answered in its place.
+        if self.spec.steps[at].skippable {
+            self.sets.meet(SURE, set_of(d, ENTRY));
+        }
     }
 
     pub(super) const fn close_branch(&mut self) {
