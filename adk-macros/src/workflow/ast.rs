@@ -226,11 +226,6 @@ impl Block {
     pub(super) fn is_each(&self) -> bool {
         matches!(self.kind, BlockKind::Each { .. })
     }
-
-    /// A `match` of which an arm has an `if`.
-    pub(super) fn is_guarded(&self) -> bool {
-        matches!(&self.kind, BlockKind::Match(choice) if choice.arms.iter().any(|arm| arm.guard.is_some()))
-    }
 }
 
 /// What a block does.

@@ -45,8 +45,8 @@ struct Lower<'a> {
     name: Ident,
     /// Only behind an `each` a key is a list of what was written.
     has_each: bool,
-    /// Only a guard needs a type that nothing else says.
-    has_guard: bool,
+    /// Some `match` needs a type that its patterns do not say.
+    has_untyped: bool,
     /// What rustc looks through as a whole for each of its parts stands in several pieces.
     is_large: bool,
 }
@@ -137,10 +137,9 @@ impl<'a> Lower<'a> {
     fn new(tree: &'a Workflow, plan: &'a Plan<'a>, name: &Ident) -> Self {
         let is_each = |step: &Step<'_>| matches!(step.what, What::Block(block) if block.is_each());
         let has_each = plan.steps.iter().any(is_each);
-        let is_guarded = |step: &Step<'_>| matches!(step.what, What::Block(block) if block.is_guarded());
-        let has_guard = plan.steps.iter().any(is_guarded);
+        let has_untyped = plan.steps.iter().any(|step| guards::guarded(step).is_some());
         let is_large = flow::is_large(tree, plan);
-        Self { tree, plan, name: names::unspanned(name), has_each, has_guard, is_large }
+        Self { tree, plan, name: names::unspanned(name), has_each, has_untyped, is_large }
     }
 }
 

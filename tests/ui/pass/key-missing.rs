@@ -34,3 +34,19 @@ workflow! {
         agents::workflows::Reviewing as third
     }
 }
+
+/// Compares.
+#[agent(writes = pair)]
+fn compare(topic: &str) -> (u32, String) {
+    (0, topic.to_owned())
+}
+
+workflow! {
+    /// Patterns that do not say the type of their key.
+    pub Choosing(topic: String, found: Option<String>, tries: Vec<Option<u32>>) {
+        compare;
+        match found < Some(_) => agents::llm::polisher(draft = topic), None => () >
+        match pair < (0, _) => (), (_, text) if text.is_empty() => (), _ => () >
+        each attempt in tries < match attempt < None => (), Some(_) => compare as again -> other > >
+    }
+}

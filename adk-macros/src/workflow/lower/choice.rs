@@ -93,7 +93,7 @@ impl Lower<'_> {
 }
 
 /// Whether a pattern takes a value of any type: `_`, or a name.
-fn takes_all(pattern: &Pat) -> bool {
+pub(super) fn takes_all(pattern: &Pat) -> bool {
     match pattern {
         Pat::Wild(_) => true,
         Pat::Ident(name) => name.subpat.is_none() && !name.ident.to_string().starts_with(char::is_uppercase),

@@ -1,21 +1,23 @@
-//! The type of a key that guards of a `match` may need.
+//! The type of a key that guards of a `match` may need, and patterns that do not say it, as `Some(_)`.
 //!
-//! Where a key is missing nothing says its type, and rustc would ask for it behind a guard (E0282). So what is wrong with
+//! Where a key is missing nothing says its type, and rustc would ask for it (E0282, E0283). So what is wrong with
 //! the key is told on the way to its type, by a const that chooses it: the type is an error then, of which rustc says
 //! nothing more.
 
-use super::super::ast::{Block, BlockKind, Key};
+use super::super::ast::{Arm, Block, BlockKind, Key};
 use super::super::names;
 use super::super::plan::{Step, What};
+use super::choice::takes_all;
 use super::flow::KEY;
 use super::{Lower, call, index, numbered};
 use proc_macro2::TokenStream;
 use quote::quote;
+use syn::{Ident, Pat};
 
 impl Lower<'_> {
     /// The call that raises what is wrong with the key of a block, where the type of the key has to tell it.
     pub(super) fn told_by_type(&self, i: usize) -> Option<TokenStream> {
-        let step = self.plan.steps.get(i).filter(|step| self.has_guard && !step.told)?;
+        let step = self.plan.steps.get(i).filter(|step| self.has_untyped && !step.told)?;
         let is_needed =
             guarded(step).is_some() || (i + 1..self.plan.steps.len()).any(|at| self.is_element(i, at));
         let (span, fits) = self.steering(i, step).filter(|_| is_needed)?;
@@ -50,10 +52,34 @@ impl Lower<'_> {
     }
 }
 
-/// The key of a `match` with guards.
-fn guarded<'a>(step: &Step<'a>) -> Option<&'a Key> {
-    match step.what {
-        What::Block(block) if block.is_guarded() => block.kind.key(),
-        _ => None,
+/// The key of a `match` whose arms need its type.
+pub(super) fn guarded<'a>(step: &Step<'a>) -> Option<&'a Key> {
+    let What::Block(Block { kind: BlockKind::Match(choice), .. }) = step.what else { return None };
+    let (mut arms, is_said) = (choice.arms.iter(), |arm: &Arm| says_type(&arm.pattern));
+    let needs_type = arms.any(|arm| arm.guard.is_some())
+        || !choice.arms.iter().any(is_said) && !choice.arms.iter().all(|arm| takes_all(&arm.pattern));
+    needs_type.then_some(&choice.key)
+}
+
+/// Whether a pattern tells the whole type of what it is compared with, as far as tokens show.
+fn says_type(pattern: &Pat) -> bool {
+    let is_open = |name: &Ident| ["Some", "None", "Ok", "Err"].iter().any(|open| name == open);
+    match pattern {
+        Pat::Lit(_) | Pat::Range(_) | Pat::Struct(_) => true,
+        Pat::Path(path) => names::last(&path.path).is_some_and(|name| !is_open(name)),
+        Pat::Ident(name) => match &name.subpat {
+            Some((_, pattern)) => says_type(pattern),
+            None => names::is_type(&name.ident) && !is_open(&name.ident),
+        },
+        Pat::TupleStruct(of) => names::last(&of.path).is_some_and(|name| match name.to_string().as_str() {
+            "Some" => of.elems.iter().all(says_type),
+            "Ok" | "Err" => false,
+            _ => true,
+        }),
+        Pat::Tuple(of) => of.elems.iter().all(says_type),
+        Pat::Paren(inner) => says_type(&inner.pat),
+        Pat::Reference(inner) => says_type(&inner.pat),
+        Pat::Or(all) => all.cases.iter().any(says_type),
+        _ => false,
     }
 }

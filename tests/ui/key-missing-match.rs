@@ -1,0 +1,40 @@
+use adk::prelude::*;
+
+/// Writes it.
+#[agent(writes = found)]
+fn find(topic: &str) -> String {
+    topic.to_owned()
+}
+
+// Patterns that do not say the type of the key, which nothing writes.
+workflow! {
+    pub Optional(topic: String) {
+        match founds < Some(_) => find, None => () >
+    }
+}
+
+workflow! {
+    pub Fallible(topic: String) {
+        match result < Ok(_) => find, Err(_) => () >
+    }
+}
+
+workflow! {
+    pub Paired(topic: String) {
+        match pair < (0, _) => find, _ => () >
+    }
+}
+
+workflow! {
+    pub Listed(topic: String) {
+        match list < [] => (), [_, ..] => find >
+    }
+}
+
+workflow! {
+    pub Elements(topics: Vec<String>) {
+        each topic in topic_list < match topic < Some(_) => find, _ => () > >
+    }
+}
+
+fn main() {}
