@@ -21,6 +21,7 @@ pub(crate) fn workflow(input: TokenStream) -> TokenStream {
     let (mut tree, mut report) = parse::workflow(input);
     check::functions_as_tools(&mut tree.items.agents, &mut report);
     check::agents_as_tools(&mut tree.items.agents, &mut report);
+    check::misspelt_tools(&mut tree.items.agents, &mut report);
     check::circles(&mut tree.items.agents, tree.name.as_ref(), &mut report);
     check::values(&mut tree, &mut report);
     check::leads(&mut tree, &mut report);

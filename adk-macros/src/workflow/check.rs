@@ -17,7 +17,7 @@ pub(super) use circles::circles;
 pub(super) use functions::tools as functions_as_tools;
 pub(super) use leads::tell as leads;
 pub(super) use reads::tell as reads;
-pub(super) use tools::agents as agents_as_tools;
+pub(super) use tools::{agents as agents_as_tools, misspelt as misspelt_tools};
 pub(super) use values::tell as values;
 
 use super::ast::{Decl, DeclKind, Typed, Workflow};

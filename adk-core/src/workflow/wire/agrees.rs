@@ -5,13 +5,15 @@ use crate::spec::placeholder::{Placeholders, Source};
 use crate::{Error, ErrorKind, Result};
 use std::collections::BTreeSet;
 
+const ENDS: &str = "may end the loops";
+
 /// Refuses an agent that reads or writes other keys than the workflow was checked with.
 pub fn agrees(declared: &AgentMeta<'_>, given: Option<&AgentMeta<'_>>) -> Result<()> {
     let Some(given) = given else { return Ok(()) };
     for (what, checked, has) in [
         ("reads", reads(declared), reads(given)),
         ("writes", keys(declared.writes), keys(given.writes)),
-        ("may end the loops", exits(declared), exits(given)),
+        (ENDS, exits(declared), exits(given)),
     ] {
         if checked != has {
             let list = |all: &BTreeSet<String>| match all.is_empty() {
@@ -24,7 +26,12 @@ pub fn agrees(declared: &AgentMeta<'_>, given: Option<&AgentMeta<'_>>) -> Result
                 list(&has),
                 list(&checked),
             );
-            let help = "declare it with the keys that it has, `agent NAME(reads) -> KEY: TYPE as TYPE;`";
+            let help = match what {
+                ENDS => {
+                    "supply one that may end loops by its own type, `agent NAME: TYPE;`, which says what it ends"
+                }
+                _ => "declare it with the keys that it has, `agent NAME(reads) -> KEY: TYPE as TYPE;`",
+            };
             return Err(Error::new(ErrorKind::Config, message).with_help(help));
         }
     }

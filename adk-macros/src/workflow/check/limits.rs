@@ -2,9 +2,12 @@
 
 use super::super::ast::{BlockKind, Limit, Workflow};
 use super::super::bare;
+use super::super::names::plain;
 use super::super::plan::{Plan, What};
 use super::super::report::Report;
+use crate::twice::ours;
 use quote::ToTokens;
+use syn::Expr;
 use syn::spanned::Spanned;
 
 /// Looks at every block.
@@ -34,11 +37,18 @@ pub(super) fn workflow(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report
             ),
             _ => continue,
         };
-        if is_key(limit, &keys) {
+        if is_key(limit, &keys) || is_nothing(limit) {
             report.at(limit.expr.span(), text);
             step.without_limit = true;
         }
     }
+}
+
+/// Whether it is a name that nothing in sight has, and that is spelled like a key: a function may write that.
+fn is_nothing(limit: &Limit) -> bool {
+    let Expr::Path(path) = &limit.expr else { return false };
+    let name = path.path.get_ident().map(plain).filter(|name| name.starts_with(char::is_lowercase));
+    name.is_some_and(|name| ours().is_some_and(|call| !call.may_have_value(&name)))
 }
 
 /// Whether the expression reads a key, which no const evaluation can know.

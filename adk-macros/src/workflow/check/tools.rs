@@ -1,7 +1,7 @@
 //! Agents as tools: they are written `agent(NAME)`, and a workflow makes them itself, so none can be what a caller supplies.
 
 use super::super::ast::{Decl, DeclKind};
-use super::super::names::plain;
+use super::super::names::{nearest, plain};
 use super::super::report::Report;
 use crate::source::{Plain, Scope};
 use crate::twice::ours;
@@ -34,6 +34,30 @@ pub(in super::super) fn agents(agents: &mut [Decl], report: &mut Report) {
                 false => format!("syntax: `{name}` is an agent of this workflow, and no `#[tool]`; help: an agent as a tool is written `agent({name})`"),
             };
             report.at(ident.span(), text);
+            false
+        });
+        fields.vague |= fields.tools.len() < before;
+    }
+}
+
+/// Reports the tools `agent(NAME)` of which nothing has the name and an agent of this workflow nearly has it, and takes them away. What
+/// they may do to the flow is not known.
+pub(in super::super) fn misspelt(agents: &mut [Decl], report: &mut Report) {
+    let declared: Vec<_> = agents.iter().map(|decl| plain(&decl.name)).collect();
+    for decl in agents {
+        let by = plain(&decl.name);
+        let DeclKind::Llm { fields, .. } = &mut decl.kind else { continue };
+        let before = fields.tools.len();
+        fields.tools.retain(|tool| {
+            let Some(ident) = tool.path.get_ident().filter(|_| tool.is_agent) else { return true };
+            let name = plain(ident);
+            let others = declared.iter().map(String::as_str).filter(|other| *other != by);
+            let is_nothing = !declared.contains(&name) && ours().is_some_and(|call| call.is_nothing(&name));
+            let Some(near) = nearest(&name, others).filter(|_| is_nothing) else { return true };
+            report.at(
+                ident.span(),
+                format!("syntax: there is no agent `{name}`; help: did you mean `{near}`?"),
+            );
             false
         });
         fields.vague |= fields.tools.len() < before;

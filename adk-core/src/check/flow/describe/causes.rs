@@ -214,6 +214,10 @@ pub(super) const fn remedy(
     let each = each_around(spec, writer, at);
     match cause {
         Cause::Arm(_) => m.push("write it in every arm"),
+        Cause::Perhaps(step) if is_workflow(spec, *step) => {
+            m.all(&["let `", key, "` be an output of "]);
+            who(m, spec, *step);
+        }
         Cause::Broken(_, each) => {
             m.push("end the loop after ");
             who(m, spec, *each);
@@ -267,6 +271,11 @@ pub(super) const fn first_value(m: &mut Message, spec: &Spec<'_>, key: &str, ty:
             m.push(" = ...;`");
         }
     }
+}
+
+/// Whether a step is a workflow, whose outputs alone are certain.
+const fn is_workflow(spec: &Spec<'_>, at: usize) -> bool {
+    matches!(spec.steps[at].kind, StepKind::Agent { meta, .. } if matches!(meta.kind, AgentKind::Workflow))
 }
 
 /// The outermost `each` that holds one step and not the other.
