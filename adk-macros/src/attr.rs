@@ -47,7 +47,7 @@ pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
     }
     if let Some(by_hand) = parse::by_hand(&item) {
         if !check::is_agent(&by_hand, &mut report) {
-            return report.beside(item);
+            return lower::no_agent(&by_hand, &item, report);
         }
         let args = parse::by_hand_args(self::args(args), &mut report);
         check::by_hand(&args, &mut report);

@@ -3,11 +3,12 @@
 //! rustc says that of each place where such a type is used, and expansions use it often. As far as tokens tell it, the
 //! macros say it, once and with what to write; they go on as if that had been written.
 
-use crate::workflow::type_text;
+use crate::twice;
+use crate::workflow::{type_text, unraw};
 use proc_macro2::Span;
 use quote::quote;
 use syn::spanned::Spanned as _;
-use syn::{GenericArgument, PathArguments, Type, parse_quote};
+use syn::{GenericArgument, PathArguments, Type, TypePath, parse_quote};
 
 /// What takes values alone. Of other types only rustc knows.
 pub(crate) const OF_VALUES: [&str; 10] = [
@@ -22,6 +23,10 @@ pub(crate) const OF_VALUES: [&str; 10] = [
     "HashSet",
     "BTreeSet",
 ];
+
+/// Texts of the standard library that have no size, the modules that they are imported from, and what owns them.
+const OWNERS: [(&str, &str, &str); 3] =
+    [("Path", "path", "PathBuf"), ("OsStr", "ffi", "OsString"), ("CStr", "ffi", "CString")];
 
 /// A type without a size.
 pub(crate) struct Unsized {
@@ -47,6 +52,11 @@ fn value(ty: &mut Type, found: &mut Vec<Unsized>) {
         Type::Path(path) if path.qself.is_none() && path.path.is_ident("str") => {
             ("write `String`".to_owned(), parse_quote!(String))
         }
+        Type::Path(path) if let Some(owner) = owner(path) => {
+            // A mention of its name, so that no import of it is unused.
+            let owned = parse_quote!(<#path as ::std::borrow::ToOwned>::Owned);
+            (format!("write `{}`", type_text(&owner)), owned)
+        }
         Type::Slice(slice) => {
             // What is to be written says both.
             value(&mut slice.elem, &mut Vec::new());
@@ -64,6 +74,17 @@ fn value(ty: &mut Type, found: &mut Vec<Unsized>) {
     };
     found.push(Unsized { span, shown: type_text(&shown), help });
     *ty = owned;
+}
+
+/// What owns a text of the standard library that has no size.
+pub(crate) fn owner(path: &TypePath) -> Option<Type> {
+    let segments = &path.path.segments;
+    let owner = OWNERS.iter().find(|(name, ..)| segments.last().is_some_and(|last| last.ident == name));
+    let (name, module, owner) = owner.filter(|_| path.qself.is_none())?;
+    let names: Vec<_> = segments.iter().map(|segment| unraw(&segment.ident)).collect();
+    let whole = twice::ours()?.outside(&names)?;
+    let owner = format!("std::{module}::{owner}");
+    syn::parse_str(&owner).ok().filter(|_| whole == ["std", module, name])
 }
 
 /// Looks at what a type is made of.

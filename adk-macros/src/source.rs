@@ -7,6 +7,7 @@ mod items;
 mod lexer;
 mod lost;
 mod made;
+mod outside;
 mod paths;
 #[cfg(test)]
 mod tests;

@@ -68,4 +68,11 @@ async fn compare() -> adk::Result<()> {
     Ok(())
 }
 
+workflow! {
+    pub Telling(topic = String) -> told: String {
+        agent teller -> told: String { instruction: "Tell of {topic}." }
+        teller
+    }
+}
+
 fn main() {}

@@ -104,6 +104,31 @@ mod brought {
     }
 }
 
+// No derive has the name of an attribute.
+mod derived {
+    use adk::prelude::*;
+
+    #[derive(Debug, data)]
+    pub struct Chapter {
+        pub title: String,
+    }
+
+    #[data]
+    pub struct Outline {
+        pub chapters: Vec<Chapter>,
+    }
+
+    #[agent(writes = chapters)]
+    fn split(outline: &Outline) -> Vec<Chapter> {
+        outline.chapters.clone()
+    }
+
+    #[agent(writes = book)]
+    fn bind(chapters: &[Chapter]) -> String {
+        chapters.iter().map(|chapter| chapter.title.as_str()).collect()
+    }
+}
+
 fn main() {
     let page = Page { text: String::new() };
     println!("{}", page.clone() == page);

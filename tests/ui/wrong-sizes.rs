@@ -36,4 +36,30 @@ workflow! {
     }
 }
 
+mod paths {
+    use adk::prelude::*;
+    use std::ffi::OsStr;
+    use std::path::Path;
+
+    /// Reads a file.
+    #[tool]
+    fn read_file(path: Path) -> String {
+        path.display().to_string()
+    }
+
+    #[agent(writes = name)]
+    fn name(path: Path, other: Option<OsStr>) -> String {
+        format!("{path:?} {other:?}")
+    }
+
+    #[data]
+    pub struct File {
+        pub path: std::path::Path,
+    }
+
+    workflow! {
+        pub Naming(path: Path) -> name: String { name }
+    }
+}
+
 fn main() {}

@@ -17,4 +17,21 @@ workflow! {
     }
 }
 
+// A trait without `dyn`, by whatever path. What is meant is checked.
+mod traits {
+    use adk::prelude::*;
+    use adk::DynAgent;
+
+    workflow! {
+        pub Open(text: String) -> found: u8 {
+            agent a: Agent;
+            agent b: adk::prelude::Agent;
+            agent c(text: String) -> found: u8 as DynAgent;
+            agent d(text: String) -> more: String as adk::DynAgent;
+
+            a; b; c; d
+        }
+    }
+}
+
 fn main() {}

@@ -9,7 +9,7 @@ mod typed;
 mod types;
 
 pub(crate) use agent::agent;
-pub(crate) use by_hand::by_hand;
+pub(crate) use by_hand::{by_hand, no_agent};
 pub(crate) use tool::tool;
 pub(crate) use types::{caret, fixed};
 

@@ -13,6 +13,8 @@ pub(super) struct Lost {
     /// Its name; `None` for one with a `!`, which rustc takes for one of the module.
     pub(super) attribute: Option<String>,
     pub(super) is_function: bool,
+    /// It is derived, as none of ours can be.
+    pub(super) is_derived: bool,
     /// What is derived all the same.
     pub(super) derives: Derives,
 }
@@ -88,7 +90,7 @@ fn is_lost(items: &Items, bracket: Place, lost: &Lost) -> bool {
         None => attribute,
     };
     let is_known = |name: &str| items.names.get(&bracket).is_some_and(|names| names.contains_key(name));
-    let is_ours = OURS.contains(&attribute);
+    let is_ours = OURS.contains(&attribute) && !lost.is_derived;
     let by_prelude = items.preludes.get(&bracket).is_some_and(|are_known| is_ours || !are_known);
     let by_macro = items.importers.contains(&bracket);
     let may_be_global = || At::root().is_none_or(|root| root.uses_macros());

@@ -18,11 +18,15 @@ impl Call {
     /// What a path leads to from here, if something of ours has one of these names.
     pub(crate) fn lead(&self, path: &[String]) -> Vec<Definition> {
         let at = At { path: self.file.clone(), file: self.read.clone(), bracket: self.around.bracket };
-        let import = path.split_first().and_then(|(first, rest)| {
-            let imported = self.read.items.imports.get(&(at.bracket, first.clone()))?;
-            Some(imported.iter().chain(rest).cloned().collect::<Vec<_>>())
-        });
+        let import = self.import(path);
         [Some(path), import.as_deref()].into_iter().flatten().filter_map(|path| at.find(path)).collect()
+    }
+
+    /// A path with that of the import by which it begins.
+    pub(super) fn import(&self, path: &[String]) -> Option<Vec<String>> {
+        let (first, rest) = path.split_first()?;
+        let imported = self.read.items.imports.get(&(self.around.bracket, first.clone()))?;
+        Some(imported.iter().chain(rest).cloned().collect())
     }
 
     /// The function to which a path leads from here, if certainly nothing else has its name, and no attribute may make more of it.

@@ -53,3 +53,58 @@ workflow! {
         by_a_macro
     }
 }
+
+/// Types of one's own that are called as those of the standard library without a size, and as traits of ours.
+pub mod named {
+    use adk::prelude::*;
+    use adk::{AgentMeta, DynAgent as Any};
+
+    #[data]
+    pub struct Path {
+        pub nodes: Vec<u32>,
+    }
+
+    #[derive(Default)]
+    pub struct Agent;
+
+    pub type DynAgent = Agent;
+
+    type Meta = AgentMeta<'static>;
+
+    #[agent(reads(path: Path), writes(length: u32))]
+    impl adk::Agent for Agent {
+        const META: Meta = {
+            const fn meta() -> Meta {
+                AgentMeta::custom("agent")
+            }
+            meta()
+        };
+
+        async fn run(&self, cx: &mut Context) -> Result<Flow> {
+            cx.state().set("length", 1_u32)?;
+            Ok(Flow::Continue)
+        }
+    }
+
+    /// Counts.
+    #[tool]
+    pub fn count(path: Path) -> usize {
+        path.nodes.len()
+    }
+
+    #[agent(writes = same)]
+    pub fn same(path: Path) -> Path {
+        path
+    }
+
+    workflow! {
+        pub Going(path: Path) -> (length: u32, same: Path) {
+            agent first: Agent;
+            agent second: DynAgent;
+            agent any(path: Path) -> length: u32 as std::sync::Arc<dyn Any>;
+            agent teller { instruction: "Tell {path}.", tools: [count] }
+
+            first; second; any; same; teller
+        }
+    }
+}

@@ -1,11 +1,11 @@
 //! `#[agent]` on an `impl Agent`: its keys as data for `META`, and as types for `key-type`.
 
 use super::typed::Key;
-use super::{block, types, whole};
+use super::{agent, block, types, whole};
 use crate::attr::parse::{ByHand, ByHandArgs, TypedKey};
 use crate::attr::report::Report;
 use crate::twice;
-use crate::typed::{Made, OPENED, READS, WRITES, implement, places};
+use crate::typed::{Made, OPENED, READS, WRITES, implement, is_plain, places};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -14,7 +14,7 @@ use syn::{GenericParam, Type};
 /// The impl, whose `META` gets the keys, and what is known of their types.
 pub(crate) fn by_hand(item: &ByHand, args: &ByHandArgs, report: Report) -> TokenStream {
     let Some(written) = written(item, !report.is_empty()) else {
-        // rustc says that `META` is missing.
+        // rustc says that `META` is missing, or is none.
         let (head, body) = (&item.head, &item.body);
         return report.beside(quote!(#head #body));
     };
@@ -70,6 +70,19 @@ pub(crate) fn by_hand(item: &ByHand, args: &ByHandArgs, report: Report) -> Token
     report.beside(quote!(#written #block))
 }
 
+/// An `impl` that makes no agent, which is told. Where it was meant to, its type is one of which nothing is known.
+pub(crate) fn no_agent(by_hand: &ByHand, item: &TokenStream, report: Report) -> TokenStream {
+    let meant = match &by_hand.ty {
+        Type::Path(path) if by_hand.of.is_none() && by_hand.constant("META").is_some() => {
+            path.path.get_ident()
+        }
+        _ => None,
+    };
+    let meant = meant.filter(|_| by_hand.generics.params.is_empty());
+    let inert = meant.map(|name| block(&by_hand.attrs, &agent::inert(name, &TokenStream::new())));
+    report.beside(quote!(#item #inert))
+}
+
 fn made<'a>(all: &[Known<'a>], reads: bool) -> Made<'a> {
     let ty = |of: &Key| if reads { of.read.clone() } else { of.ty.clone() };
     all.iter().map(|one| (&one.key.ty, ty(&one.of))).collect()
@@ -77,7 +90,9 @@ fn made<'a>(all: &[Known<'a>], reads: bool) -> Made<'a> {
 
 /// The impl as it was written, but for the value of its `META`; where its keys could not be read nothing is known of it.
 fn written(item: &ByHand, faulty: bool) -> Option<TokenStream> {
-    let meta = item.constant("META")?;
+    // Of one that is spelled as another type rustc says that it is no description.
+    let is_other = |ty: &Type| matches!(ty, Type::Reference(_)) || is_plain(ty);
+    let meta = item.constant("META").filter(|meta| !meta.ty.as_ref().is_some_and(is_other))?;
     let (head, before, value, after) = (&item.head, &meta.before, &meta.value, &meta.after);
     let (from, to) = whole(value);
     // As in `refuse`: the caret goes from the first token of the value to its last.

@@ -87,7 +87,8 @@ impl<'a> Reader<'a> {
                     true => self.attribute(word),
                     false => self.bare &= DERIVES.contains(&word),
                 }
-                if let Some(Lost { derives, .. }) = &mut self.meant {
+                if let Some(Lost { derives, is_derived, .. }) = &mut self.meant {
+                    *is_derived |= word.eq_ignore_ascii_case("data");
                     derives.clone |= word == "Clone";
                     derives.debug |= word == "Debug";
                 }

@@ -192,7 +192,7 @@ fn typed(closure: &mut ExprClosure) {
 }
 
 /// The places of the first and the last token.
-fn edges(tokens: &impl ToTokens) -> (Span, Span) {
+pub(super) fn edges(tokens: &impl ToTokens) -> (Span, Span) {
     let mut all = tokens.to_token_stream().into_iter();
     let first = all.next();
     let last = all.last().or_else(|| first.clone());

@@ -2,9 +2,10 @@
 
 use super::super::names;
 use super::super::text::code;
+use super::closure::edges;
 use crate::twice;
 use proc_macro2::{TokenStream, TokenTree};
-use quote::{ToTokens, quote};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, LitStr};
 
@@ -53,14 +54,22 @@ impl<'a> Prompt<'a> {
     pub(super) fn make(&self, make: TokenStream) -> Option<TokenStream> {
         let written = self.written;
         match written {
-            Expr::Closure(_) => Some(quote!(.#make(|| __wire::Instruction::function(#written)))),
+            Expr::Closure(_) => {
+                let (from, to) = edges(written);
+                let function = quote_spanned!(from=> __wire::Instruction::function);
+                let given = quote_spanned!(to=> (#written));
+                Some(quote!(.#make(|| #function #given)))
+            }
             // The const is the mention that editors follow; rustc says once what it does not find at both.
-            _ if self.by_type => Some(quote!(.#make(|| {
+            _ if self.by_type => {
+                let method = proc_macro2::Ident::new("__make", written.span());
+                Some(quote!(.#make(|| {
                 #[cfg(not(rust_analyzer))]
-                { __wire::InstructionOf(#written).__make() }
+                { __wire::InstructionOf(#written).#method() }
                 #[cfg(rust_analyzer)]
                 { __wire::InstructionOf("").__make() }
-            }))),
+                })))
+            }
             _ => None,
         }
     }

@@ -110,15 +110,18 @@ fn arity(hook: &Ident, closure: &ExprClosure) -> Option<syn::Error> {
         "on_tool_error" => ("`&mut CallbackContext`, `&FunctionCall` and `&Error`", "cx, call, error"),
         _ => ("`&mut CallbackContext`", "cx"),
     };
+    misfit(closure, &format!("`{hook}` gives its callback {types}"), names)
+}
+
+/// What is wrong with a closure that is to have these parameters, and has another number of them.
+pub(super) fn misfit(closure: &ExprClosure, gives: &str, names: &str) -> Option<syn::Error> {
     let takes = match closure.inputs.len() {
         count if count == names.split(", ").count() => return None,
         0 => "nothing".to_owned(),
         1 => "one value".to_owned(),
         count => format!("{count} values"),
     };
-    let text = format!(
-        "syntax: `{hook}` gives its callback {types}, and this closure takes {takes}; help: write `|{names}| ...`"
-    );
+    let text = format!("syntax: {gives}, and this closure takes {takes}; help: write `|{names}| ...`");
     let (begin, end) = (&closure.inputs_begin, &closure.inputs_end);
     Some(syn::Error::new_spanned(quote!(#begin #end), text))
 }

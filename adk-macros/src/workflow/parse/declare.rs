@@ -237,9 +237,11 @@ impl Parser {
             if output.is_none() && input.peek(Token![->]) {
                 output = self.late_output(input, &name, reads.as_deref().unwrap_or_default(), &ty);
             }
-            let kind = match given::held(&ty) {
-                None => DeclKind::Described { reads: reads.unwrap_or_default(), output, ty },
-                Some(fault) => self.unknown(fault),
+            let (fault, ty) = given::held(ty);
+            fault.into_iter().for_each(|fault| self.report.parse(fault));
+            let kind = match ty {
+                Some(ty) => DeclKind::Described { reads: reads.unwrap_or_default(), output, ty },
+                None => DeclKind::Llm { output: None, fields: unknown() },
             };
             self.declare(Decl { attrs, vis, name, kind });
             return self.end_of_item(input);

@@ -3,10 +3,11 @@
 //! Of one that can be none rustc speaks wherever the expansion uses it: as far as tokens tell it, we say it.
 
 use super::super::ast::{DeclKind, Typed};
-use super::super::names::{is_type, last, path_text, type_text};
+use super::super::names::{is_type, last, path_text, plain, type_text};
 use super::unknown::is_near_field;
 use super::{Parser, skip, types};
 use crate::attr::word;
+use crate::{facade, twice};
 use proc_macro2::Group;
 use syn::parse::ParseStream;
 use syn::parse::discouraged::Speculative as _;
@@ -144,9 +145,26 @@ pub(super) fn named(ty: &Type, name: &Ident) -> Option<syn::Error> {
     Some(fault(ty, &help))
 }
 
-/// What is wrong with the type in `agent NAME(...) -> ... as TYPE;`.
-pub(super) fn held(ty: &Type) -> Option<syn::Error> {
-    wrong(ty).map(|_| fault(ty, "write `Arc<dyn DynAgent>`, or a type that implements `Agent`"))
+/// What is wrong with the type in `agent NAME(...) -> ... as TYPE;`, and the type by which reading goes on.
+pub(super) fn held(ty: Type) -> (Option<syn::Error>, Option<Type>) {
+    if wrong(&ty).is_none() {
+        return (None, Some(ty));
+    }
+    let fault = fault(&ty, "write `Arc<dyn DynAgent>`, or a type that implements `Agent`");
+    let meant = of_trait(&ty).filter(|of| last(of).is_some_and(|name| name == "DynAgent"));
+    (Some(fault), meant.map(|of| syn::parse_quote!(::std::sync::Arc<dyn #of>)))
+}
+
+/// The trait that stands in the place of a type, with its `dyn` or without.
+fn of_trait(ty: &Type) -> Option<&Path> {
+    match ty {
+        Type::Path(path) => Some(&path.path),
+        Type::TraitObject(object) => match object.bounds.first() {
+            Some(TypeParamBound::Trait(of)) if object.bounds.len() == 1 => Some(&of.path),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 fn fault(ty: &Type, help: &str) -> syn::Error {
@@ -170,6 +188,7 @@ fn wrong(ty: &Type) -> Option<Wrong> {
         Type::Path(path) if path.path.is_ident("str") => Some(Wrong::Value),
         Type::TraitObject(_) | Type::ImplTrait(_) | Type::Infer(_) => Some(Wrong::Open),
         ty if word(ty, "impl").is_some() => Some(Wrong::Open),
+        Type::Path(path) if path.qself.is_none() && is_trait(&path.path) => Some(Wrong::Open),
         // `Agent` says by consts what an agent reads and writes, so it is no trait of a value.
         Type::Path(path) => {
             let PathArguments::AngleBracketed(list) = &path.path.segments.last()?.arguments else {
@@ -179,6 +198,16 @@ fn wrong(ty: &Type) -> Option<Wrong> {
         }
         _ => None,
     }
+}
+
+/// Our traits of agents, by their paths.
+const TRAITS: [&str; 3] = ["adk::Agent", "adk::DynAgent", "adk::prelude::Agent"];
+
+/// Whether that certainly is one of our traits, which rustc says of each place where it stands as a type.
+fn is_trait(path: &Path) -> bool {
+    let names: Vec<_> = path.segments.iter().map(|segment| plain(&segment.ident)).collect();
+    let whole = twice::ours().and_then(|call| call.outside(&names));
+    whole.is_some_and(|whole| TRAITS.contains(&whole.join("::").as_str())) && facade::is_called("adk")
 }
 
 /// Whether it is `dyn Agent`.

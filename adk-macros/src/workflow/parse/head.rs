@@ -61,7 +61,10 @@ impl Parser {
             self.list(&list, |parser, list| {
                 let read = parser.input(list);
                 if let (Err(_), Some(typed)) = (&read, parser.untyped.take()) {
-                    let default = list.peek(Token![=]).then(|| syn::parse_quote!(loop {}));
+                    // Never computed, and nothing of which rustc says that what follows is not reached.
+                    let any =
+                        || syn::parse_quote!(::core::option::Option::unwrap(::core::option::Option::None));
+                    let default = list.peek(Token![=]).then(any);
                     tree.untyped.inputs.push((tree.inputs.len(), Input { typed, default }));
                 }
                 tree.inputs.push(read?);

@@ -2,9 +2,11 @@
 
 use super::super::ast::Fields;
 use super::super::text::code;
+use super::callback::misfit;
 use super::unknown::FIELDS;
 use super::{Parser, skip};
-use proc_macro2::TokenTree;
+use crate::twice;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
@@ -25,16 +27,34 @@ pub(super) fn has_prefix(fields: &Fields, input: ParseStream<'_>) -> bool {
     }
 }
 
-/// `format!` and `+` are what a newcomer writes to put a prompt together: rustc would speak of constants, and of `String`.
+/// `format!` and `+` are what a newcomer writes to put a prompt together, and `String::from` to have a text: rustc would speak of
+/// constants, and of `String`.
 pub(super) fn constant(expr: Expr) -> syn::Result<Expr> {
-    match &expr {
+    let value = match &expr {
+        Expr::Reference(reference) => &*reference.expr,
+        value => value,
+    };
+    if let Some((maker, text)) = owned(value) {
+        let (shown, name) = (code(text.to_token_stream()), code(maker.clone()));
+        let help = match shown.len() <= SHORT {
+            true => format!("write `{shown}` alone"),
+            false => "write the text alone".to_owned(),
+        };
+        let text = format!(
+            "syntax: an instruction is known when the workflow is compiled, so `{name}` cannot make it; help: {help}"
+        );
+        return Err(syn::Error::new_spanned(maker, text));
+    }
+    let gives = "a function that makes an instruction is given a `ReadonlyContext`";
+    match value {
+        Expr::Closure(closure) => misfit(closure, gives, "cx").map_or(Ok(expr.clone()), Err),
         Expr::Macro(call) if call.mac.path.is_ident("format") => Err(syn::Error::new_spanned(
             &call.mac.path,
             "syntax: an instruction is known when the workflow is compiled, so `format!` cannot make it; help: write the text itself: `{topic}` in it is filled in from the key `topic`; or a function that makes it: `|cx: ReadonlyContext| format!(...)`",
         )),
         Expr::Binary(ExprBinary { op: BinOp::Add(plus), .. }) => {
             let mut parts = Vec::new();
-            let is_literal = added(&expr, &mut parts);
+            let is_literal = added(value, &mut parts);
             let whole = format!("concat!({})", parts.join(", "));
             let help = match is_literal && whole.len() <= SHORT {
                 true => format!("write `{whole}`"),
@@ -47,6 +67,29 @@ pub(super) fn constant(expr: Expr) -> syn::Result<Expr> {
         }
         _ => Ok(expr),
     }
+}
+
+/// What makes a `String` of a text, and the text.
+fn owned(expr: &Expr) -> Option<(TokenStream, &Expr)> {
+    let (maker, text) = match expr {
+        Expr::Call(call)
+            if code(call.func.to_token_stream()) == "String::from" && !twice::is_type("String") =>
+        {
+            (call.func.to_token_stream(), call.args.first()?)
+        }
+        Expr::MethodCall(call)
+            if ["to_string", "to_owned", "into"].iter().any(|name| call.method == name) =>
+        {
+            (call.method.to_token_stream(), &*call.receiver)
+        }
+        _ => return None,
+    };
+    let is_text = match text {
+        Expr::Lit(ExprLit { lit: Lit::Str(_), .. }) => true,
+        Expr::Macro(call) => !call.mac.path.is_ident("format"),
+        _ => false,
+    };
+    is_text.then_some((maker, text))
 }
 
 /// The parts of a sum; whether all are literals.

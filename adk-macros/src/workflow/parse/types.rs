@@ -172,6 +172,9 @@ fn owned(ty: &mut Type) -> syn::Result<Option<syn::Error>> {
         Type::Path(path) if path.path.is_ident("str") => {
             (format!("`{shown}` has no size"), Some(parse_quote!(String)))
         }
+        Type::Path(path) if let Some(owner) = sized::owner(path) => {
+            (format!("`{shown}` has no size"), Some(owner))
+        }
         Type::Slice(slice) => (format!("`{shown}` has no size"), Some(of_elements(slice))),
         _ if word(ty, "Self").is_some() => ("`Self` says no type".to_owned(), None),
         Type::ImplTrait(_) | Type::Infer(_) => (format!("`{shown}` says no type"), None),
