@@ -77,6 +77,18 @@ const fn unread(spec: &Spec<'_>, at: usize) -> bool {
     matches!(spec.steps[at].kind, StepKind::Agent { meta, .. } if meta.unknown)
 }
 
+/// Whether there is such a step.
+pub(super) const fn any_unread(spec: &Spec<'_>) -> bool {
+    let mut at = 0;
+    while at < spec.steps.len() {
+        if unread(spec, at) {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
 /// Whether the agent of a step writes a key, perhaps, or something inside of it does.
 const fn writes(spec: &Spec<'_>, at: usize, key: &str) -> bool {
     let StepKind::Agent { meta, .. } = spec.steps[at].kind else { return false };
