@@ -12,7 +12,7 @@ mod named;
 mod races;
 mod types;
 
-pub(super) use exits::is_by_none;
+pub(super) use exits::{exit_behind, is_by_none};
 pub(super) use meant::is_written;
 pub(super) use missing::nearest;
 pub(super) use races::{sibling, sibling_writes};
