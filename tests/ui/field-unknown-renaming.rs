@@ -18,4 +18,15 @@ workflow! {
     }
 }
 
+workflow! {
+    /// It reads the key under a misspelt name.
+    pub Translating(topic: String) -> (translation: String, other: String) {
+        agent translator -> translation: String { instruction: "Translate {txt}." }
+
+        translator(text = topic);
+        translator(text = topic) as second -> other;
+        translator(text = topic) as third
+    }
+}
+
 fn main() {}

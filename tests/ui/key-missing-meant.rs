@@ -35,4 +35,27 @@ workflow! {
     }
 }
 
+// It is written, under another name.
+workflow! {
+    /// Grades a text.
+    Grading(topic: String) -> mark: u32 {
+        agent grader -> mark: u32 { instruction: "Grade {topic}." }
+
+        grader
+    }
+}
+
+/// Sums up.
+#[agent(writes = text)]
+fn sum_up(mark: u32) -> String {
+    mark.to_string()
+}
+
+workflow! {
+    pub Summing(topic: String) -> text: String {
+        Grading as first -> first_mark;
+        sum_up
+    }
+}
+
 fn main() {}

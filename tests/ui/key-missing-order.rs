@@ -12,4 +12,20 @@ workflow! {
     }
 }
 
+/// Whether it is good.
+#[agent(writes = good)]
+fn is_good(text: &str) -> bool {
+    text.len() > 9
+}
+
+// It was to stand in the loop.
+workflow! {
+    pub Refining(topic: String) -> text: String {
+        agent editor -> text: String { instruction: "Write about {topic}." }
+
+        loop(max = 3, until = good) < editor >
+        is_good
+    }
+}
+
 fn main() {}

@@ -41,7 +41,7 @@ impl Spec<'_> {
     /// | `placeholder-text` | `{}`, `{usr:name}` or `{topic.len}` in a prompt, which is text to ADK and to us |
     /// | `agent-unplaced` | an agent that is declared and never placed |
     ///
-    /// Placeholders of prompts are reads, and so are outputs, `until`, `match`, `each`, renamed keys and the inputs of a
+    /// A renamed key that nobody writes is a fault, and none of these. Placeholders of prompts are reads, and so are outputs, `until`, `match`, `each`, renamed keys and the inputs of a
     /// nested workflow. Keys with a prefix belong to the session, and keys of tools to the tools: neither counts.
     /// What stands in a nested workflow is looked at where that is defined.
     ///

@@ -211,7 +211,9 @@ impl Grower {
             if free.is_empty() && is_missing && !self.careless() {
                 return Node::Run(self.agent(here));
             }
-            if !free.is_empty() && (is_missing || self.random.one_in(4)) {
+            if default && self.random.one_in(16) && self.careless() {
+                nested.reads.push((key, self.like(key, here)));
+            } else if !free.is_empty() && (is_missing || self.random.one_in(4)) {
                 nested.reads.push((key, self.random.of::<Key>(&free)));
             }
         }

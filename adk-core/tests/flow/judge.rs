@@ -45,9 +45,11 @@ const RULES: &[(&str, Relaxed)] = &[
         "what a nested workflow writes to the session is written perhaps",
         Relaxed { session_perhaps: true, ..EXACT },
     ),
+    ("a renaming says that the key is there, so that something in the workflow has to write it", RENAMINGS),
     ("rounds are not counted", Relaxed { more_rounds: true, ..EXACT }),
     ("several of these together", ALL),
 ];
+const RENAMINGS: Relaxed = Relaxed { renamings_count: true, ..EXACT };
 const ALL: Relaxed = Relaxed {
     early_exits: true,
     dead_code: true,
@@ -55,6 +57,7 @@ const ALL: Relaxed = Relaxed {
     outputs_are_written: true,
     states_inside: true,
     session_perhaps: true,
+    renamings_count: true,
     more_rounds: true,
 };
 
@@ -89,6 +92,8 @@ pub fn judge(flow: &Flow) -> Result<Verdict, String> {
         }
     }
     missed(&found, &told)?;
+    // What is refused by this rule is so wherever it applies.
+    missed(&look(flow, RENAMINGS), &told)?;
     let (is_accepted, is_sound) = (told.is_empty(), found == Found::default());
     let mut verdict = Verdict { is_accepted, is_sound, quiet, ..Verdict::default() };
     let relaxed: Vec<_> = RULES.iter().map(|_| OnceCell::new()).collect();

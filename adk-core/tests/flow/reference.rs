@@ -32,6 +32,8 @@ pub struct Relaxed {
     pub states_inside: bool,
     /// What a nested workflow writes to the session is written perhaps.
     pub session_perhaps: bool,
+    /// A renaming says that the key is there: where nothing in the workflow writes it, an optional read of it fails as any other.
+    pub renamings_count: bool,
     /// `max` is not counted: there may be one more round.
     pub more_rounds: bool,
 }
@@ -44,5 +46,6 @@ pub const EXACT: Relaxed = Relaxed {
     outputs_are_written: false,
     states_inside: false,
     session_perhaps: false,
+    renamings_count: false,
     more_rounds: false,
 };

@@ -1,5 +1,6 @@
 //! Workflows as data, from which everything else in this test is made: the text, the spec, the two executions.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// A key; all keys come from [`KEYS`].
@@ -173,6 +174,18 @@ impl Flow {
     /// Each node, those of nested workflows not included.
     pub fn each<'a>(&'a self, look: &mut impl FnMut(&'a Node)) {
         each(&self.body, look);
+    }
+
+    /// The keys with a prefix, those that it declares, and those that something in it may write.
+    pub fn written(&self) -> BTreeSet<Key> {
+        let declared = self.inputs.iter().map(|(key, _)| key).chain(&self.lets).chain(&self.states);
+        let mut keys: BTreeSet<_> = declared.chain(PREFIXED).copied().collect();
+        keys.extend(written(&self.body));
+        // What a nested workflow writes to the session.
+        for inner in self.definitions() {
+            keys.extend(written(&inner.body).iter().filter(|key| inner.states.contains(key)));
+        }
+        keys
     }
 
     /// How many agents it has, those of nested workflows included.

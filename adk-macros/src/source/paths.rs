@@ -99,6 +99,20 @@ impl Call {
         !self.lead(path).iter().any(|one| plain(one).is_some()) && path.last().is_some_and(has)
     }
 
+    /// Whether a path leads out of the crate by `super`.
+    pub(crate) fn leads_out(&self, path: &[String]) -> bool {
+        let here = At { path: self.file.clone(), file: self.read.clone(), bracket: self.around.bracket };
+        let mut at = here.module();
+        for _ in path.iter().skip_while(|name| *name == "self").take_while(|name| *name == "super") {
+            let Some(module) = at else { return false };
+            if module.bracket == (0, 0) && module.is_root() {
+                return true;
+            }
+            at = module.outer();
+        }
+        false
+    }
+
     /// The type to which a path leads from here, if it is one without parameters that no attribute makes data.
     pub(crate) fn bare(&self, path: &[String]) -> Option<Definition> {
         let only = Plain { in_types: true, is_bare: true, ..Plain::default() };

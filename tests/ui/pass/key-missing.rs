@@ -13,6 +13,38 @@ fn approve(score: f64) -> bool {
     score > 0.5
 }
 
+/// Says it.
+#[agent]
+fn say(note: Option<String>, tone: Option<String>) {
+    println!("{note:?} {tone:?}");
+}
+
+workflow! {
+    /// Polishes a text.
+    Polishing(text: String, tone: String = "plain") -> text: String {
+        agent editor -> text: String { instruction: "Say this in a {tone} tone: {text}" }
+
+        editor
+    }
+}
+
+// What is renamed and read optionally is written later, on some paths, or held by the session.
+workflow! {
+    pub Polished(text: String, severity: String, tones: Vec<String>) -> text: String {
+        state mood: String;
+        agent judge -> verdict: String { instruction: "Judge {text}." }
+        agent critic -> remark: String { instruction: "Criticise {text}." }
+        agent teller { instruction: "Tell a {kind?} story of {text}." }
+
+        loop(max = 2) < say(note = verdict, tone = user:tone); judge >
+        match severity < "high" => critic, _ => () >
+        say(note = remark, tone = mood) as again;
+        teller(kind = mood);
+        each tone in tones < say(note = tone) as each_said >
+        Polishing(tone = remark) as first -> text
+    }
+}
+
 workflow! {
     pub Writing(topic: String, items: Vec<String>, severity: String) -> draft: String {
         let done: String = "No issues.";

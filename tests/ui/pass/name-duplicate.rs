@@ -15,3 +15,55 @@ workflow! {
         agents::llm::critic as third
     }
 }
+
+/// Steps whose names are like those of declared agents that no step runs, or that other steps run.
+mod alike {
+    use adk::prelude::*;
+
+    mod agents {
+        adk::llm::agent! {
+            /// Reviews it.
+            pub critics { instruction: "Review it." }
+        }
+    }
+    use agents::critics;
+
+    workflow! {
+        pub Reviewing(topic: String) {
+            /// Criticises.
+            agent critic { instruction: "Criticise it." }
+            agent author { instruction: "Write about {topic}.", name: "writer", tools: [agent(critic)], max_turns: 3 }
+
+            author;
+            critics;
+            super::alike::agents::critics as last
+        }
+    }
+
+    fn fields() {
+        let mut reviewing = Reviewing::default();
+        reviewing.author.set_model("a");
+        reviewing.critics.set_model("a");
+        reviewing.last.set_model("a");
+    }
+}
+
+mod one_field {
+    use adk::prelude::*;
+
+    mod agents {
+        adk::llm::agent! {
+            /// Reviews it.
+            pub critics { instruction: "Review it." }
+        }
+    }
+    use agents::critics;
+
+    workflow! {
+        pub Reviewing(topic: String) {
+            agent critic { instruction: "Criticise {topic}." }
+
+            critics as critic
+        }
+    }
+}

@@ -12,7 +12,7 @@ mod named;
 mod races;
 mod types;
 
-pub(super) use exits::is_by_none;
+pub(super) use exits::{exit_behind, is_by_none};
 pub(super) use meant::is_written;
 pub(super) use missing::nearest;
 pub(super) use races::{sibling, sibling_writes};
@@ -75,6 +75,18 @@ const fn who(m: &mut Message, spec: &Spec<'_>, at: usize) {
 /// Whether nothing is known of a step, which may have done anything: it could not be read.
 const fn unread(spec: &Spec<'_>, at: usize) -> bool {
     matches!(spec.steps[at].kind, StepKind::Agent { meta, .. } if meta.unknown)
+}
+
+/// Whether there is such a step.
+pub(super) const fn any_unread(spec: &Spec<'_>) -> bool {
+    let mut at = 0;
+    while at < spec.steps.len() {
+        if unread(spec, at) {
+            return true;
+        }
+        at += 1;
+    }
+    false
 }
 
 /// Whether the agent of a step writes a key, perhaps, or something inside of it does.

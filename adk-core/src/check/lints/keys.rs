@@ -41,6 +41,8 @@ pub(super) fn of_agent<'a>(
 ) {
     let mut add = |key: &'a str, optional| {
         let renamed = renames.reads.iter().find(|(of_definition, _)| *of_definition == key);
+        // That one which is renamed is written is for the checker to ask.
+        let optional = optional && renamed.is_none();
         all.push(Read { reader, key: renamed.map_or(key, |(_, key)| key), optional });
     };
     // An input of a workflow that has a default may be absent, and is no slip.

@@ -299,6 +299,35 @@ fn instances_with_other_keys() {
 }
 
 #[test]
+fn a_renaming_says_that_its_key_is_there() {
+    let look = |key: &'static str| {
+        let meta = AgentMeta::new(AgentKind::Function, "look").reads(keys("tone?"));
+        Tree::Agent("look", meta, Renames::new(leak([("tone", key)]), &[]))
+    };
+    assert_eq!(told(vec![look("mood")], ""), ["key-missing look"]);
+    assert_eq!(told(vec![f("a", "mood?", ""), look("topic")], ""), NOTHING);
+    assert_eq!(told(vec![look("user:mood")], ""), NOTHING);
+    // Written later, by one that may stand for any, on some paths.
+    assert_eq!(told(vec![look("mood"), f("a", "", "mood")], ""), NOTHING);
+    assert_eq!(
+        told(vec![look("mood"), Tree::Agent("b", AgentMeta::custom("b").unknown(), Renames::NONE)], ""),
+        NOTHING
+    );
+    assert_eq!(told(vec![f("a", "", "mood?"), look("mood")], ""), NOTHING);
+    // In a prompt, and as the input of a workflow.
+    let llm = AgentMeta::new(AgentKind::Llm, "a").prompts(&["In {tone?}."]);
+    assert_eq!(
+        told(vec![Tree::Agent("a", llm, Renames::new(&[("tone", "mood")], &[]))], ""),
+        ["key-missing a"]
+    );
+    let inner = AgentMeta::new(AgentKind::Workflow, "w").reads(keys("tone?"));
+    assert_eq!(
+        told(vec![Tree::Agent("w", inner, Renames::new(&[("tone", "mood")], &[]))], ""),
+        ["key-missing w"]
+    );
+}
+
+#[test]
 fn tools_and_transfer_write_perhaps() {
     const TOOLS: &[ToolMeta<'static>] =
         &[ToolMeta::new("note", "").writes(&[KeySpec::new("note", "String")])];

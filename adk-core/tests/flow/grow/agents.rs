@@ -33,7 +33,7 @@ impl Grower {
             agent.targets.push(target);
         }
         if self.random.one_in(6) {
-            self.rename(&mut agent);
+            self.rename(&mut agent, here);
             let own: Vec<_> = agent.writes.iter().map(Write::own).collect();
             for target in agent.targets.iter_mut().filter(|target| target.writes.len() == own.len()) {
                 if self.random.one_in(3) {
@@ -89,14 +89,15 @@ impl Grower {
     }
 
     /// Gives the definition other keys than the instance: some that nobody else has, and some that others have.
-    fn rename(&mut self, agent: &mut Agent) {
+    fn rename(&mut self, agent: &mut Agent, here: &Here) {
         let reads = agent.reads.iter().map(|read| read.key);
         let used: Vec<_> =
             reads.chain(agent.writes.iter().map(|write| write.key)).chain(agent.tools.clone()).collect();
         let pool = if self.random.one_in(2) { OWN } else { PLAIN };
         let mut own = pool.iter().filter(|key| !used.contains(key));
         for read in &mut agent.reads {
-            if self.random.one_in(2) {
+            let is_there = !read.optional || here.known.contains(&read.key) || self.careless();
+            if is_there && self.random.one_in(2) {
                 read.own = own.next().copied();
             }
         }

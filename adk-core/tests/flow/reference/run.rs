@@ -1,6 +1,6 @@
 //! The machine: what each step does to all executions at once. Blocks are in [`super::blocks`].
 
-use super::super::tree::{Agent, Block, Flow, Key, Kind, Nested, Node, Read};
+use super::super::tree::{Agent, Block, Flow, Key, Kind, Nested, Node};
 use super::Relaxed;
 use super::cells::{SESSION, Scope, Storage};
 use super::states::{Cell, States};
@@ -36,6 +36,7 @@ pub fn look(flow: &Flow, relaxed: Relaxed) -> Found {
         loops: Vec::new(),
         ended: BTreeMap::new(),
         step: None,
+        written: flow.written(),
     };
     let mut start = States::START;
     machine.begin(flow, SESSION, &mut start);
@@ -80,6 +81,8 @@ pub(super) struct Machine<'f> {
     pub(super) ended: BTreeMap<&'f str, bool>,
     /// The step of the workflow that is looked at, inside of a nested one.
     pub(super) step: Option<&'f str>,
+    /// The keys that the workflow declares and that something in it writes.
+    written: BTreeSet<Key>,
 }
 
 impl<'f> Machine<'f> {
@@ -202,12 +205,17 @@ impl<'f> Machine<'f> {
         }
     }
 
+    /// Whether a key that nothing in the workflow writes is said to be there by a renaming.
+    fn is_claimed(&mut self, scope: Scope, key: Key, renamed: bool) -> bool {
+        let counts = self.relaxed.renamings_count && self.step.is_none() && renamed;
+        counts && !self.written.contains(key) && self.storage.stored(scope, key).inside.is_empty()
+    }
+
     fn agent(&mut self, agent: &'f Agent, scope: Scope, states: States) -> Ways {
-        let reads = |of: &'f Agent| of.reads.iter().map(|Read { key, optional, .. }| (*key, *optional));
-        for (key, optional) in reads(agent).chain(agent.targets.iter().flat_map(reads)) {
-            match optional {
-                true => drop(self.touch(&agent.name, scope, key, false)),
-                false => self.read(&agent.name, scope, key, &states),
+        for read in agent.reads.iter().chain(agent.targets.iter().flat_map(|target| &target.reads)) {
+            match read.optional && !self.is_claimed(scope, read.key, read.own.is_some()) {
+                true => drop(self.touch(&agent.name, scope, read.key, false)),
+                false => self.read(&agent.name, scope, read.key, &states),
             }
         }
         // It answers itself, or one of its targets does.
@@ -255,7 +263,8 @@ impl<'f> Machine<'f> {
         let (before, loops) = (states, std::mem::take(&mut self.loops));
         for (own, default) in &flow.inputs {
             let key = nested.read(own);
-            match default {
+            let renamed = nested.reads.iter().any(|(inside, _)| inside == own);
+            match *default && !self.is_claimed(scope, key, renamed) {
                 true => drop(self.touch(&nested.name, scope, key, false)),
                 false => self.read(&nested.name, scope, key, &states),
             }

@@ -15,7 +15,9 @@ pub(super) fn steps(plan: &mut Plan<'_>, report: &mut Report) {
     let call = ours();
     for step in &mut plan.steps {
         let names = super::names::path(step).map(names).filter(|names| names.len() > 1);
-        step.astray = names.zip(call.as_ref()).is_some_and(|(names, call)| call.may_be_proposed(&names));
+        step.astray = names
+            .zip(call.as_ref())
+            .is_some_and(|(names, call)| call.may_be_proposed(&names) || call.leads_out(&names));
     }
     for step in plan.steps.iter_mut().filter(|step| step.named) {
         if let Some((path, function)) =

@@ -7,7 +7,7 @@ use super::super::report::Report;
 use super::taken::{Taken, written};
 use crate::calls;
 use proc_macro2::Span;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use syn::Path;
 
 /// Names of the protocol, and words that open a block.
@@ -92,6 +92,7 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report) {
         }
     }
     let (back, fields_of) = (back(tree, plan), written(&tree.items.agents));
+    let mut used: HashSet<String> = HashSet::new();
     for step in &mut plan.steps {
         if step.name.is_empty() || !step.named {
             continue;
@@ -115,6 +116,7 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report) {
             continue;
         }
         let now = Taken::by(step);
+        let is_new = step.field.as_ref().is_none_or(|field| used.insert(plain(field)));
         match names.get(&step.name) {
             None => {
                 names.insert(step.name.clone(), now);
@@ -127,14 +129,17 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report) {
                 let name = &step.name;
                 let other = taken.describe(name);
                 // Of two agents, the one whose `name` is a field is to be named anew.
-                let field = || fields_of.get(name).filter(|_| taken.is_agent() && now.is_agent());
-                let (span, help) = match field() {
+                let field = fields_of.get(name).filter(|_| taken.is_agent() && now.is_agent());
+                let (span, help) = match field {
                     Some(span) => (*span, "write another `name`".to_owned()),
                     None => (step.span, now.remedy(name)),
                 };
                 report.at(span, format!("name-duplicate: {other}; help: {help}"));
                 plan.torn |= matches!(taken, Taken::Workflow | Taken::Unnamed);
+                // It has the field by which it was declared all the same.
+                let kept = step.field.take().filter(|_| field.is_some() && is_new);
                 nameless(step);
+                step.field = kept;
             }
         }
     }

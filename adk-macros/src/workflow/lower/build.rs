@@ -1,6 +1,7 @@
 //! How a workflow is made: `Default`, and `new` where the caller supplies agents.
 
 use super::super::ast::DeclKind;
+use super::super::names::unspanned;
 use super::super::plan::What;
 use super::fields::callbacks;
 use super::{Lower, numbered};
@@ -57,7 +58,19 @@ impl Lower<'_> {
             given.push(quote!(#field: #value));
             made.push(quote!(#field: #value));
         }
-        parameters.extend(self.misspelt());
+        for (number, decl) in self.misspelt() {
+            match &decl.kind {
+                DeclKind::Given { ty } | DeclKind::Described { ty, .. } => {
+                    parameters.push((number, quote!(_: #ty)));
+                }
+                DeclKind::Llm { .. } => {
+                    let field = unspanned(&decl.name);
+                    let value = quote!(#field: ::core::default::Default::default());
+                    given.push(value.clone());
+                    made.push(value);
+                }
+            }
+        }
         // As they are declared: moving a step must not exchange two agents of one type.
         parameters.sort_by_key(|(number, _)| *number);
         let parameters: Vec<_> = parameters.into_iter().map(|(_, parameter)| parameter).collect();
@@ -103,20 +116,5 @@ impl Lower<'_> {
                 }
             }
         }
-    }
-
-    /// The supplied agents that only steps with a slip in their name were to run, which is told there: whoever supplies them is told
-    /// nothing.
-    fn misspelt(&self) -> Vec<(usize, TokenStream)> {
-        let mut numbers: Vec<_> = self.plan.steps.iter().filter_map(|step| step.near).collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        let runs = |number| self.plan.all().any(|(_, step)| step.declared() == Some(number));
-        let unused = numbers.into_iter().filter(|number| !runs(*number));
-        let supplied = unused.filter_map(|number| match &self.tree.items.agents.get(number)?.kind {
-            DeclKind::Given { ty } | DeclKind::Described { ty, .. } => Some((number, quote!(_: #ty))),
-            DeclKind::Llm { .. } => None,
-        });
-        supplied.collect()
     }
 }

@@ -70,6 +70,12 @@ impl Lower<'_> {
                 pub #field: #ty,
             });
         }
+        for (number, decl) in self.misspelt() {
+            if let DeclKind::Llm { .. } = decl.kind {
+                let (field, n) = (&decl.name, index(number));
+                fields.extend(quote!(#[doc(hidden)] pub #field: #adk::llm::Declared<#name, #n>,));
+            }
+        }
         let separator = attrs.iter().any(|attr| attr.path().is_ident("doc")).then(|| quote!(#[doc = ""]));
         let tree = format!("```text\n{}```", tree::text(self.tree, self.plan));
         let allow = super::allow();

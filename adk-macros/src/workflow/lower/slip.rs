@@ -1,6 +1,7 @@
 //! A step that is not declared here and whose name is near to one that is: whether it is a slip, only rustc knows. And a
 //! step that is looked up in one place, since rustc would say something else of it in another.
 
+use super::super::ast::{Decl, DeclKind};
 use super::super::plan::{Step, What};
 use super::{Lower, index, numbered};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -11,6 +12,20 @@ impl Lower<'_> {
     pub(super) fn slip(&self, step: &Step<'_>) -> Option<&Ident> {
         let near = step.near.filter(|_| !step.told)?;
         self.tree.items.agents.get(near).map(|decl| &decl.name)
+    }
+
+    /// The agents that only steps with a slip in their name were to run, which is told there: whoever supplies them, or uses their
+    /// fields, is told nothing.
+    pub(super) fn misspelt(&self) -> Vec<(usize, &Decl)> {
+        let mut numbers: Vec<_> = self.plan.steps.iter().filter_map(|step| step.near).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let runs = |number| self.plan.all().any(|(_, step)| step.declared() == Some(number));
+        let unused = numbers.into_iter().filter(|number| !runs(*number));
+        let decls = unused.filter_map(|number| Some((number, self.tree.items.agents.get(number)?)));
+        // A declared agent is a field, which another step may have.
+        let is_field = |decl: &Decl| self.plan.all().any(|(_, step)| step.field.as_ref() == Some(&decl.name));
+        decls.filter(|(_, decl)| !matches!(decl.kind, DeclKind::Llm { .. }) || !is_field(decl)).collect()
     }
 
     /// Whether its path is mentioned in one place alone, behind which the type is asked for.

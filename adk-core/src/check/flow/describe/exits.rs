@@ -4,7 +4,7 @@ use super::super::Fault;
 use super::super::closest::Closest;
 use super::super::effects::{DEEPEST, may_exit};
 use super::meant::is_written;
-use super::{Act, Effects, holds, listed, same, who};
+use super::{Act, Effects, apart, common_loop, holds, listed, same, who};
 use crate::check::message::Message;
 use crate::spec::{AgentKind, AgentMeta, Renames, Spec, StepKind};
 
@@ -13,11 +13,41 @@ pub(super) const fn endless(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>)
     m.push("loop-endless: ");
     who(m, spec, fault.at);
     m.push(match spec.built {
-        true => " has no `max_iterations`, and nothing inside can end it; help: set it, or put an agent that can end a \
-                 loop into it",
-        false => " has no `max`, no `until`, and nothing inside can end it; help: write `loop(max = 5)`, or put a \
-                  `break` or an agent that can end a loop into it",
+        true => " has no `max_iterations`",
+        false => " has no `max`, no `until`",
     });
+    m.push(", and nothing inside can end it; help: ");
+    if let Some(exit) = exit_behind(spec, fault.at) {
+        match spec.steps[exit].kind {
+            StepKind::Agent { .. } => {
+                who(m, spec, exit);
+                m.push(", which may end a loop,");
+            }
+            _ => m.push("a `break`"),
+        }
+        return m.push(" stands behind it: put that into it");
+    }
+    m.push(match spec.built {
+        true => "set it, or put an agent that can end a loop into it",
+        false => "write `loop(max = 5)`, or put a `break` or an agent that can end a loop into it",
+    });
+}
+
+/// The first step behind a loop that may end one, and stands in none.
+pub(in crate::check::flow) const fn exit_behind(spec: &Spec<'_>, endless: usize) -> Option<usize> {
+    let mut i = spec.steps[endless].end;
+    while i < spec.steps.len() {
+        let exits = match spec.steps[i].kind {
+            StepKind::Agent { meta, .. } => may_exit(meta, DEEPEST) && !is_by_none(meta),
+            StepKind::Break { target: None } => true,
+            _ => false,
+        };
+        if exits && !apart(spec, endless, i) && common_loop(spec, i, i).is_none() {
+            return Some(i);
+        }
+        i += 1;
+    }
+    None
 }
 
 /// An exit in no loop, or in none of that name.

@@ -1,5 +1,7 @@
 //! What was written in the place of a key, and where a key is that nobody can see.
 
+use super::super::effects::contains;
+use super::super::{Fault, Part, Reader};
 use super::{apart, same, who, writes_itself, written_as};
 use crate::check::message::Message;
 use crate::spec::{AgentKind, Renames, Spec, StepKind};
@@ -26,6 +28,43 @@ pub(super) const fn meant(m: &mut Message, spec: &Spec<'_>, at: usize, key: &str
     false
 }
 
+/// The same for a key that an instance before that step calls otherwise; whether there is one.
+pub(super) const fn renamed(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, reader: Reader<'_>) -> bool {
+    let (mut i, key) = (fault.at, fault.key);
+    while i > 0 {
+        i -= 1;
+        if let Some(other) = other_name(spec, i, key)
+            && !apart(spec, i, fault.at)
+        {
+            m.push("; help: ");
+            who(m, spec, i);
+            m.all(&[" writes it as `", other, "`: "]);
+            match (reader, fault.part) {
+                (Reader::Parameter { target: None } | Reader::Prompt { target: None, .. }, Part::Name) => {
+                    let reader = spec.steps[fault.at].name;
+                    m.all(&["let `", reader, "` read that by `(", key, " = ", other, ")` behind its name"]);
+                }
+                _ => m.push("read that"),
+            }
+            return true;
+        }
+    }
+    false
+}
+
+/// What a step calls a key that its agent writes, where that is another name.
+const fn other_name<'a>(spec: &Spec<'a>, at: usize, key: &str) -> Option<&'a str> {
+    let StepKind::Agent { meta, .. } = spec.steps[at].kind else { return None };
+    let (mut i, writes) = (0, spec.steps[at].renames.writes);
+    while i < writes.len() && i < meta.writes.len() {
+        if same(meta.writes[i].name, key) {
+            return Some(writes[i]);
+        }
+        i += 1;
+    }
+    None
+}
+
 /// A step that is called like the key, and what it writes.
 const fn step_of_name<'a>(spec: &Spec<'a>, key: &str) -> Option<(usize, &'a str)> {
     let mut i = 0;
@@ -50,6 +89,7 @@ const fn shut_in<'a>(spec: &Spec<'a>, at: usize, key: &str) -> Option<(usize, &'
     while i < at && i < spec.steps.len() {
         if let StepKind::Agent { meta, .. } = spec.steps[i].kind
             && matches!(meta.kind, AgentKind::Workflow)
+            && !contains(meta.writes, key)
             && !apart(spec, i, at)
         {
             let inner = Spec::new("", "", meta.steps);

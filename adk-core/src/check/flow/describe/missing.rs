@@ -5,7 +5,7 @@ use super::super::effects::has_prefix;
 use super::super::{Fault, Part, Reader};
 use super::causes::{Cause, cause, first_value, remedy, to_take, why};
 use super::known::Known;
-use super::meant::meant;
+use super::meant::{meant, renamed};
 use super::{apart, below, common_loop, element, holds, listed, reads, same, unread, who, writes};
 use crate::check::message::Message;
 use crate::spec::{AgentKind, Spec, StepKind};
@@ -42,11 +42,14 @@ pub(super) const fn unwritten(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_
     if let Some(writer) = later {
         m.push("; help: it is written later, by ");
         who(m, spec, writer);
-        m.push(": run that before ");
+        m.push(match reader {
+            Reader::Until => ": put that into ",
+            _ => ": run that before ",
+        });
         who(m, spec, fault.at);
         return if_absent(m, spec, fault, reader);
     }
-    if meant(m, spec, at, key) {
+    if meant(m, spec, at, key) || renamed(m, spec, fault, reader) {
         return known(m, spec, at);
     }
     let near = nearest(spec, at, key);
@@ -79,7 +82,11 @@ pub(super) const fn unwritten(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_
         if let (Reader::Parameter { target: None }, Part::Name) = (reader, fault.part) {
             m.all(&[", let it read another key by `(", key, " = KEY)` behind its name"]);
         }
-        if_absent(m, spec, fault, reader);
+        match fault.part {
+            // It says that the key is there, so that it may not be absent everywhere.
+            Part::Renaming(_) => m.push(", or as a `state` if the session holds it"),
+            _ => if_absent(m, spec, fault, reader),
+        }
     }
     known(m, spec, at);
 }

@@ -22,7 +22,7 @@ impl<'a> Walk<'_, 'a> {
         reader: Reader<'a>,
     ) -> u32 {
         let Some(key) = self.keys.resolve(name) else {
-            if !optional && !self.sets.has(SURE, EVERY) {
+            if (!optional || self.is_claimed(part, name)) && !self.sets.has(SURE, EVERY) {
                 self.unwritten(at, part, name.text(), None, reader);
             }
             return 0;
@@ -36,6 +36,12 @@ impl<'a> Walk<'_, 'a> {
             self.unwritten(at, part, name.text(), Some(writer), reader);
         }
         key as u32
+    }
+
+    /// Whether a key that nothing writes is said to be there: a renaming names one of this workflow. The session may hold one
+    /// with a prefix, and a step of which nothing is known may write any.
+    const fn is_claimed(&self, part: Part, name: &Named<'_>) -> bool {
+        matches!(part, Part::Renaming(_)) && !name.prefix && !describe::any_unread(&self.spec)
     }
 
     /// Whether it is a race.

@@ -88,7 +88,7 @@ impl<'a> Walk<'_, 'a> {
             // The loop may be the block whose bracket is told of.
             _ if self.spec.misnested => return,
             Some(name) => name,
-            None if self.is_by_none(at) => return,
+            None if self.is_by_none(at) || self.is_of_endless(at) => return,
             None => "",
         };
         // An agent and its transfer targets may have the same exits, and who ends a loop of a name ends a loop: what is told

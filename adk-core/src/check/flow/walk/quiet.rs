@@ -123,6 +123,21 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
+    /// Whether it is told of a loop that nothing ends that this step was to end it.
+    pub(super) const fn is_of_endless(&self, at: usize) -> bool {
+        let mut i = 0;
+        while i < self.found && !self.spec.all {
+            if let Fault { at: endless, flaw: Flaw::Endless, .. } = self.faults[i]
+                && let Some(exit) = describe::exit_behind(&self.spec, endless)
+                && exit == at
+            {
+                return true;
+            }
+            i += 1;
+        }
+        false
+    }
+
     /// Where a key is written that is read at a step.
     pub(super) const fn written(&self, at: usize, writer: Option<usize>) -> Written {
         let Some(writer) = writer else { return Written::Nowhere };

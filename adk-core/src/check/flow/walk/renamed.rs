@@ -27,10 +27,11 @@ impl<'a> Walk<'_, 'a> {
                 if describe::is_written(&self.spec, at, key) {
                     self.any_written();
                 }
-                match self.meant(at, key, from) {
-                    Some(missing) => self.faults[missing] = fault,
-                    None if self.is_told_of(meta, key) => {}
-                    None => self.push(fault),
+                match (self.meant(at, key, from), self.is_told_of(meta, key)) {
+                    (Some(missing), true) => self.faults[missing].flaw = Flaw::Quiet { meant: false },
+                    (Some(missing), false) => self.faults[missing] = fault,
+                    (None, true) => {}
+                    (None, false) => self.push(fault),
                 }
             }
             i += 1;
