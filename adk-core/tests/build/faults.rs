@@ -30,10 +30,10 @@ fn all_faults_at_once() {
     let tree = SequentialAgent::builder("root").sub_agents((
         agent,
         LoopAgent::builder("never").max_iterations(0).sub_agent(says("user")),
+        LlmAgent::builder("leaves").tool(exit_loop::default()),
         LoopAgent::builder("endless").sub_agent(says("")),
         ParallelAgent::builder("empty"),
         says("root"),
-        LlmAgent::builder("leaves").tool(exit_loop::default()),
     ));
     let all = tree.check();
     let error = tree.build().unwrap_err();
@@ -49,11 +49,11 @@ key-missing: agent `1st` reads `topic`, but nothing before it writes that key; h
 tool-argument: tool `list` of agent `1st` takes arguments that are no object; help: take a struct, whose fields the model fills in
 loop-max: `max_iterations` of block `never` is 0; help: it is the largest number of rounds, 1 or more
 name-reserved: `user` cannot be the name of a step: events of the user and of models carry it; help: choose another name
+exit-outside-loop: agent `leaves` may end a loop by its tool `exit_loop`, but stands in none; help: put it into a `LoopAgent`
 loop-endless: loop `endless` has no `max_iterations`, and nothing inside can end it; help: set it, or put an agent that can end a loop into it
 name-invalid: `` is no name; help: use letters, digits and `_`, not beginning with a digit
 block-empty: block `empty` has no steps; help: remove it, or put an agent into it
-name-duplicate: `root` has the name of the tree itself; help: give one of them another name
-exit-outside-loop: agent `leaves` may end a loop by its tool `exit_loop`, but stands in none; help: put it into a `LoopAgent`"
+name-duplicate: `root` has the name of the tree itself; help: give one of them another name"
     );
 }
 

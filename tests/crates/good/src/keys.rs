@@ -45,6 +45,7 @@ workflow! {
     /// Keys that are an `Option`, of every writer.
     pub Hinted(hint: Option<String>, hints: Vec<Option<String>>) -> (found: bool, all: Vec<bool>) {
         let count: Option<u8> = None;
+        let nothing: Option<Plan> = None;
         agent planner -> plan: Option<Plan> { instruction: "Plan it, or not." }
 
         planner;
