@@ -293,12 +293,12 @@ impl<'f> Machine<'f> {
         (self.step, self.loops) = (outer, loops);
         for own in &flow.outputs {
             let (from, key) = (self.storage.cell(inside, own), nested.written(own));
-            if from != self.storage.cell(scope, key) {
+            if self.relaxed.outputs_are_written {
+                self.write(&nested.name, scope, key, false, &mut ways.through);
+            } else if from != self.storage.cell(scope, key) {
                 // It is a key of the session in there, and an output as well.
                 let to = self.touch(&nested.name, scope, key, true);
                 ways.through.copy(from, to);
-            } else if self.relaxed.outputs_are_written {
-                self.write(&nested.name, scope, key, false, &mut ways.through);
             }
         }
         ways
