@@ -157,7 +157,7 @@ fn everything_grows() {
 fn what_the_checker_accepts_runs() {
     let (seeds, begin) = (seeds(), Instant::now());
     let (mut accepted, mut executions, mut turns, mut wrong) = (0, 0, 0, 0);
-    let (mut answered, mut expired, mut whole) = (0, 0, 0);
+    let (mut answered, mut expired, mut whole, mut by_elements) = (0, 0, 0, 0);
     let times = number("ADK_EXECUTIONS").unwrap_or(5);
     let mut failures = Failures::default();
     for seed in seeds.clone() {
@@ -172,6 +172,7 @@ fn what_the_checker_accepts_runs() {
                 expired += seen.expired;
                 whole += usize::from(seen.is_whole);
                 wrong += usize::from(!seen.wrong.is_empty());
+                by_elements += seen.by_elements;
             }
             Err(why) => failures.add(flow, why, seed, |flow| real::run(flow, seed, times).err()),
         }
@@ -183,6 +184,8 @@ fn what_the_checker_accepts_runs() {
     )
     .unwrap();
     writeln!(text, "  {answered} times an `await` was answered, {expired} times nobody did so in time")
+        .unwrap();
+    writeln!(text, "  {by_elements} loops went on since no list that was to end them ever had an element")
         .unwrap();
     writeln!(text, "  something went wrong in {wrong} rejected trees, as the reference had foreseen")
         .unwrap();

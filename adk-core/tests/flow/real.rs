@@ -11,7 +11,7 @@ mod wired;
 
 use crate::judge::accepts;
 use crate::reference::{EXACT, Found, look};
-use crate::tree::{Flow, Node};
+use crate::tree::{Flow, Kind, Node};
 use choices::Choices;
 use drive::play;
 use std::collections::BTreeSet;
@@ -43,6 +43,8 @@ pub struct Seen {
     /// Loops that were given up, and those that ended.
     given_up: BTreeSet<String>,
     ended: BTreeSet<String>,
+    /// How many of them may only have had no element to end them.
+    pub by_elements: usize,
     pub executions: usize,
     /// How many turns of agents there were.
     pub turns: usize,
@@ -66,7 +68,10 @@ pub fn run(flow: &Flow, seed: u64, times: u64) -> Result<Seen, String> {
             return Ok(seen);
         }
         let more = play(flow, seed + 1, 300);
-        return match more.given_up.difference(&more.ended).next() {
+        let (by_elements, endless): (Vec<_>, Vec<_>) =
+            more.given_up.difference(&more.ended).partition(|name| ends_by_elements(&flow.body, name));
+        seen.by_elements = by_elements.len();
+        return match endless.first() {
             Some(name) => Err(format!("it is accepted, but `{name}` never ends")),
             None => Ok(seen),
         };
@@ -76,6 +81,30 @@ pub fn run(flow: &Flow, seed: u64, times: u64) -> Result<Seen, String> {
         Some(wrong) => Err(format!("the reference has not foreseen `{wrong:?}`")),
         None => Ok(seen),
     }
+}
+
+/// Whether nothing ends a loop but what stands in an `each`: how many elements a list has is nothing that the checker knows, and a
+/// list that is always empty ends no loop.
+fn ends_by_elements(nodes: &[Node], name: &str) -> bool {
+    nodes.iter().any(|node| match node {
+        Node::Block(block) if block.name == name => !ends(&block.inside, name, true),
+        Node::Block(block) => ends_by_elements(&block.inside, name),
+        _ => false,
+    })
+}
+
+/// Whether something outside of any `each` may end the loop of that name, which is the innermost one or not.
+fn ends(nodes: &[Node], name: &str, innermost: bool) -> bool {
+    nodes.iter().any(|node| match node {
+        Node::Run(agent) => agent.exit && innermost || agent.leaves.iter().any(|left| left == name),
+        Node::Break(target) => target.as_ref().map_or(innermost, |target| target == name),
+        Node::Block(block) => match block.kind {
+            Kind::Each { .. } => false,
+            Kind::Loop { .. } => ends(&block.inside, name, false),
+            _ => ends(&block.inside, name, innermost),
+        },
+        Node::Nested(_) | Node::Nothing => false,
+    })
 }
 
 /// Whether the reference knows that it can happen.
