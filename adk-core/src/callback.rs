@@ -19,6 +19,8 @@ mod lists;
 mod plugin;
 mod setters;
 
+#[doc(hidden)]
+pub use accept::may_stand;
 pub use accept::{
     AfterAgent, AfterModel, AfterTool, Answer, Asked, BeforeAgent, BeforeModel, BeforeTool, Call, Later, Now,
     OnModelError, OnToolError, Said,

@@ -188,7 +188,7 @@ fn spec_of(at: usize, step: &FlatStep) -> Step<'_> {
                 BlockKind::Parallel { max_concurrency } => StepKind::Parallel { max_concurrency },
             };
             let spec = Step::new(&step.name, kind, step.end).description(&block.description);
-            if block.callbacks.may_skip() { spec.skippable() } else { spec }
+            spec.skippable(block.callbacks.may_skip())
         }
         What::Branch => Step::new("", StepKind::Branch, step.end),
         What::End => Step::new("", StepKind::End, step.end),

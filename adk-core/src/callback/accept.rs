@@ -12,6 +12,9 @@ use std::marker::PhantomData;
 /// What a callback may return: `()` for nothing, an `Option` of what is to stand in place of the real thing, or a
 /// `Result` of these with any error.
 pub trait Answer<T> {
+    /// Whether it may be something that stands in place: `()` never is.
+    const MAY_STAND: bool = true;
+
     /// What is to stand in place; `None` to go on.
     ///
     /// # Errors
@@ -20,6 +23,8 @@ pub trait Answer<T> {
 }
 
 impl<T> Answer<T> for () {
+    const MAY_STAND: bool = false;
+
     fn answer(self) -> Result<Option<T>> {
         Ok(None)
     }
@@ -32,6 +37,8 @@ impl<T, U: Into<T>> Answer<T> for Option<U> {
 }
 
 impl<T, A: Answer<T>, E: Into<BoxError>> Answer<T> for Result<A, E> {
+    const MAY_STAND: bool = A::MAY_STAND;
+
     fn answer(self) -> Result<Option<T>> {
         match self {
             Ok(answer) => answer.answer(),
@@ -70,17 +77,24 @@ pub struct Later;
 
 /// What the call of a callback gives: an answer, or a future of one.
 pub trait Asked<'a, T, M> {
+    /// See [`Answer`].
+    const MAY_STAND: bool;
+
     /// As a future.
     fn asked(self) -> BoxFuture<'a, Result<Option<T>>>;
 }
 
 impl<'a, T: Send + 'a, A: Answer<T>> Asked<'a, T, Call<Now>> for A {
+    const MAY_STAND: bool = A::MAY_STAND;
+
     fn asked(self) -> BoxFuture<'a, Result<Option<T>>> {
         Box::pin(std::future::ready(self.answer()))
     }
 }
 
 impl<'a, T: Send + 'a, F: Future<Output: Answer<T>> + Send + 'a> Asked<'a, T, Call<Later>> for F {
+    const MAY_STAND: bool = <F::Output as Answer<T>>::MAY_STAND;
+
     fn asked(self) -> BoxFuture<'a, Result<Option<T>>> {
         Box::pin(async move { self.await.answer() })
     }
@@ -133,6 +147,12 @@ impl<F: Never> Makes<NoCall> for F {
     fn made(self) -> Self {
         self.never()
     }
+}
+
+/// Whether a callback before an agent or a block may stand in its place, which its type tells.
+#[doc(hidden)]
+pub const fn may_stand<M, F: BeforeAgent<M>>(_: &F) -> bool {
+    <<F as BeforeAgentForm<'static, M>>::Given as Asked<'static, Said, M>>::MAY_STAND
 }
 
 /// What a callback of an agent says: text of it is the model's, a [`Content`] is taken as it is.

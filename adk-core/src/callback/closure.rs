@@ -143,6 +143,7 @@ impl AgentCallbacks {
         &mut self,
         callback: impl for<'a> Fn(&'a mut CallbackContext) -> Asked<'a, Said> + Send + Sync + 'static,
     ) {
+        self.may_stand = true;
         self.before.push(Arc::new(callback));
     }
 

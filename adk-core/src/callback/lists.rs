@@ -3,7 +3,7 @@
 use super::CallbackContext;
 use super::accept::{
     AfterAgent, AfterModel, AfterTool, Asked, BeforeAgent, BeforeModel, BeforeTool, OnModelError,
-    OnToolError, Said,
+    OnToolError, Said, may_stand,
 };
 use crate::model::{ModelRequest, ModelResponse};
 use crate::{BoxFuture, Error, FunctionCall, Result};
@@ -31,11 +31,14 @@ type Changing<A, B, T> =
 pub struct AgentCallbacks {
     pub(super) before: Vec<Of1<Said>>,
     pub(super) after: Vec<Of1<Said>>,
+    /// One of those before may stand in place of the agent.
+    pub(super) may_stand: bool,
 }
 
 impl AgentCallbacks {
     /// Adds one that is called before the agent. Content of it stands in place of the agent, which does not run.
     pub fn before<M>(&mut self, callback: impl BeforeAgent<M>) -> &mut Self {
+        self.may_stand |= may_stand(&callback);
         self.before.push(Arc::new(move |cx| callback(cx).asked()));
         self
     }
@@ -48,7 +51,7 @@ impl AgentCallbacks {
 
     /// Whether one of them may stand in place of the agent.
     pub(crate) fn may_skip(&self) -> bool {
-        !self.before.is_empty()
+        self.may_stand
     }
 
     /// Whether there are none.
@@ -58,6 +61,7 @@ impl AgentCallbacks {
 
     /// Adds those of another list that are called before the agent; whether there are any.
     pub(crate) fn add_before(&mut self, other: &Self) -> bool {
+        self.may_stand |= other.may_stand;
         self.before.extend_from_slice(&other.before);
         !other.before.is_empty()
     }

@@ -282,8 +282,8 @@ impl<'a> Step<'a> {
 
     /// Says that a `before_agent` callback of the block may answer in its place: what it writes is not certain then.
     #[must_use]
-    pub const fn skippable(mut self) -> Self {
-        self.skippable = true;
+    pub const fn skippable(mut self, yes: bool) -> Self {
+        self.skippable = yes;
         self
     }
 

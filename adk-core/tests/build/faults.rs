@@ -125,6 +125,11 @@ fn a_block_that_a_callback_may_skip_writes_nothing_for_certain() {
             .sub_agents((work, LlmAgent::builder("reader").instruction("Read {draft}.")))
     };
     assert!(tree(false).build().is_ok());
+    // One that gives nothing skips nothing.
+    let writer = LlmAgent::builder("writer").instruction("Write.").output_key("draft");
+    let told = SequentialAgent::builder("told").sub_agent(writer).before_agent(|_: &mut CallbackContext| ());
+    let reader = LlmAgent::builder("reader").instruction("Read {draft}.");
+    assert!(SequentialAgent::builder("root").sub_agents((told, reader)).build().is_ok());
     assert_eq!(
         tree(true).build().unwrap_err().to_string(),
         "key-maybe-missing: agent `reader` reads `draft`, but nothing in loop `work` runs where its `before_agent` answers, nor \

@@ -104,7 +104,7 @@ fn lay<'a>(nodes: &'a [Node], steps: &mut Vec<Step<'a>>, store: &'a Store<'a>) {
                     Kind::Loop { max, until } => (StepKind::Loop { max, until }, None),
                 };
                 let step = Step::new(&block.name, kind, at);
-                steps.push(if block.skippable { step.skippable() } else { step });
+                steps.push(step.skippable(block.skippable));
                 match part {
                     None => lay(&block.inside, steps, store),
                     Some(part) => block.inside.iter().for_each(|node| {

@@ -17,6 +17,7 @@ mod guards;
 mod instruction;
 mod keys;
 mod prompt;
+mod skips;
 mod slip;
 mod spec;
 mod told;

@@ -27,3 +27,25 @@ workflow! {
         report
     }
 }
+
+/// Says that it begins.
+fn begins(cx: &mut CallbackContext) {
+    println!("{}", cx.agent_name());
+}
+
+/// The same, later.
+async fn begins_later(cx: &mut CallbackContext) -> Result<()> {
+    println!("{}", cx.agent_name());
+    Ok(())
+}
+
+workflow! {
+    /// Callbacks that never answer skip nothing.
+    pub Told(topic: String) -> (draft: String, note: String) {
+        agent teller -> draft: String { instruction: "Tell of {topic}." }
+        agent noter -> note: String { instruction: "Note {draft}." }
+
+        telling: sequence(before_agent = [begins, begins_later]) < teller >
+        noting: loop(max = 2, before_agent = |cx| { println!("{}", cx.agent_name()); }) < noter >
+    }
+}

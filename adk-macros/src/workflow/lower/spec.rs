@@ -3,6 +3,7 @@
 use super::super::ast::{Block, BlockKind, DeclKind, Limit, Run};
 use super::super::names;
 use super::super::plan::{Step, What};
+use super::skips::may_skip;
 use super::{Lower, docs, index, key_spec, number, numbered, raise, reading_spec};
 use crate::code::{code, read};
 use proc_macro2::{Literal, TokenStream};
@@ -186,8 +187,7 @@ impl Lower<'_> {
                 let made = of_kind(self.block(i, step, block, items));
                 let description =
                     crate::docs::description(&block.attrs).map(|text| quote!(.description(#text)));
-                let may_skip = block.callbacks.iter().any(|callback| callback.hook == "before_agent");
-                let skippable = may_skip.then(|| quote!(.skippable()));
+                let skippable = may_skip(&block.callbacks).map(|yes| quote!(.skippable(#yes)));
                 quote!(#made #description #skippable)
             }
             What::Branch => of_kind(quote!(Branch)),

@@ -1,0 +1,35 @@
+//! Blocks that a `before_agent` may skip.
+
+use super::super::ast::Callback;
+use proc_macro2::{TokenStream, TokenTree};
+use quote::{ToTokens as _, quote, quote_spanned};
+use syn::spanned::Spanned as _;
+use syn::{Expr, ExprClosure, Stmt};
+
+/// Whether a callback may answer in the place of its block: the type of a function tells, of a closure its tokens do.
+pub(super) fn may_skip(all: &[Callback]) -> Option<TokenStream> {
+    let before = all.iter().filter(|callback| callback.hook == "before_agent");
+    let each = before.filter_map(|Callback { value, .. }| match value {
+        // Under the user's word, where rustc shows that it is no callback.
+        Expr::Path(path) => Some(quote_spanned!(path.span()=> __adk::callback::may_stand(&#path))),
+        Expr::Closure(closure) if says_nothing(closure) => None,
+        _ => Some(quote!(true)),
+    });
+    let each: Vec<_> = each.collect();
+    (!each.is_empty()).then(|| quote!(#(#each)||*))
+}
+
+/// Whether the body of a closure ends with a statement, and returns nothing before.
+fn says_nothing(closure: &ExprClosure) -> bool {
+    let Expr::Block(body) = &*closure.body else { return false };
+    let ends = body.block.stmts.last().is_none_or(|last| !matches!(last, Stmt::Expr(_, None)));
+    ends && !mentions_return(body.to_token_stream())
+}
+
+fn mentions_return(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(word) => word == "return",
+        TokenTree::Group(group) => mentions_return(group.stream()),
+        _ => false,
+    })
+}
