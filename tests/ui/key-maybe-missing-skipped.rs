@@ -39,6 +39,22 @@ workflow! {
     }
 }
 
+/// A macro that gives a value.
+macro_rules! never {
+    () => {
+        Some("never")
+    };
+}
+
+workflow! {
+    pub Guarded(topic: String) {
+        agent writer -> draft: String { instruction: "Write about {topic}." }
+
+        work: loop(max = 2, before_agent = |_| { never! {} }) < writer >
+        publish
+    }
+}
+
 // Nor are there lists behind an `each` that is.
 workflow! {
     pub Listing(topics: Vec<String>) -> draft: Vec<String> {

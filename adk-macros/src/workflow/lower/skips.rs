@@ -22,7 +22,12 @@ pub(super) fn may_skip(all: &[Callback]) -> Option<TokenStream> {
 /// Whether the body of a closure ends with a statement, and returns nothing before.
 fn says_nothing(closure: &ExprClosure) -> bool {
     let Expr::Block(body) = &*closure.body else { return false };
-    let ends = body.block.stmts.last().is_none_or(|last| !matches!(last, Stmt::Expr(_, None)));
+    let ends = body.block.stmts.last().is_none_or(|last| match last {
+        Stmt::Expr(_, semicolon) => semicolon.is_some(),
+        // Without a `;` it is a value.
+        Stmt::Macro(call) => call.semi_token.is_some(),
+        Stmt::Local(_) | Stmt::Item(_) => true,
+    });
     ends && !mentions_return(body.to_token_stream())
 }
 

@@ -111,35 +111,31 @@ pub(super) fn unopened(input: ParseStream<'_>) -> usize {
     count
 }
 
-/// Whether the block that we are in, or one whose `<` is missing, is closed before a step ends.
-pub(super) fn closes_first(input: ParseStream<'_>) -> bool {
+/// What comes first in the block that we are in: that (true), or its `>` (false).
+fn first_of(input: ParseStream<'_>, is_that: impl Fn(ParseStream<'_>) -> bool) -> Option<bool> {
     let (ahead, mut depth) = (input.fork(), 0_usize);
-    while !(ahead.is_empty() || depth == 0 && ahead.peek(Token![;])) {
+    while !ahead.is_empty() {
+        if depth == 0 && is_that(&ahead) {
+            return Some(true);
+        }
         match counted(&ahead) {
             Passed::Opening => depth += 1,
-            Passed::Closing if depth == 0 => return true,
+            Passed::Closing if depth == 0 => return Some(false),
             Passed::Closing => depth -= 1,
             Passed::Other => {}
         }
     }
-    false
+    None
+}
+
+/// Whether the block that we are in, or one whose `<` is missing, is closed before a step ends.
+pub(super) fn closes_first(input: ParseStream<'_>) -> bool {
+    first_of(input, |ahead| ahead.peek(Token![;])) == Some(false)
 }
 
 /// Whether another arm follows in the block that we are in.
 pub(super) fn arrow_inside(input: ParseStream<'_>) -> bool {
-    let (ahead, mut depth) = (input.fork(), 0_usize);
-    while !ahead.is_empty() {
-        if depth == 0 && ahead.peek(Token![=>]) {
-            return true;
-        }
-        match counted(&ahead) {
-            Passed::Opening => depth += 1,
-            Passed::Closing if depth == 0 => return false,
-            Passed::Closing => depth -= 1,
-            Passed::Other => {}
-        }
-    }
-    false
+    first_of(input, |ahead| ahead.peek(Token![=>])) == Some(true)
 }
 
 /// Whether brackets begin here, and that holds of what stands in them.
