@@ -11,6 +11,8 @@
 
 mod accept;
 #[doc(hidden)]
+pub mod block;
+#[doc(hidden)]
 pub mod closure;
 mod context;
 mod ends;
@@ -19,8 +21,6 @@ mod lists;
 mod plugin;
 mod setters;
 
-#[doc(hidden)]
-pub use accept::may_stand;
 pub use accept::{
     AfterAgent, AfterModel, AfterTool, Answer, Asked, BeforeAgent, BeforeModel, BeforeTool, Call, Later, Now,
     OnModelError, OnToolError, Said,

@@ -1,7 +1,7 @@
 //! Mutated tokens of what is right, for the fuzz tests of the macros: nothing panics, and what comes out is Rust.
 //!
-//! The full run; Cargo does not optimise a crate of macros, also in release, unless it is told so:
-//! `ADK_FUZZ=100000 CARGO_PROFILE_RELEASE_BUILD_OVERRIDE_OPT_LEVEL=3 cargo test --release -p adk-workflow-macros --lib fuzz`
+//! The full run, in a profile in which the macros are optimised, and panic where a number overflows, as in any debug build:
+//! `ADK_FUZZ=100000 cargo test --profile fuzz -p adk-workflow-macros --lib fuzz`
 
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used)]
 

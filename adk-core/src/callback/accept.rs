@@ -149,12 +149,6 @@ impl<F: Never> Makes<NoCall> for F {
     }
 }
 
-/// Whether a callback before an agent or a block may stand in its place, which its type tells.
-#[doc(hidden)]
-pub const fn may_stand<M, F: BeforeAgent<M>>(_: &F) -> bool {
-    <<F as BeforeAgentForm<'static, M>>::Given as Asked<'static, Said, M>>::MAY_STAND
-}
-
 /// What a callback of an agent says: text of it is the model's, a [`Content`] is taken as it is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Said(pub Content);

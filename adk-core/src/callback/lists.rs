@@ -3,8 +3,9 @@
 use super::CallbackContext;
 use super::accept::{
     AfterAgent, AfterModel, AfterTool, Asked, BeforeAgent, BeforeModel, BeforeTool, OnModelError,
-    OnToolError, Said, may_stand,
+    OnToolError, Said,
 };
+use super::block::may_stand;
 use crate::model::{ModelRequest, ModelResponse};
 use crate::{BoxFuture, Error, FunctionCall, Result};
 use serde_json::Value;

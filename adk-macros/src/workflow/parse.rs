@@ -22,6 +22,7 @@ mod instance;
 mod item;
 mod label;
 mod lets;
+mod like_struct;
 mod limit;
 mod outputs;
 mod pairs;
@@ -34,6 +35,7 @@ mod signature;
 mod skip;
 mod step;
 mod timeout;
+mod turned;
 mod typed;
 mod types;
 mod unknown;
@@ -48,6 +50,7 @@ use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use std::collections::HashSet;
 use syn::Visibility;
 use syn::parse::{ParseStream, Parser as _};
+use turned::Turned;
 
 /// Blocks inside blocks: parsing recurses, so there is a limit.
 const DEEPEST: usize = 128;
@@ -92,10 +95,6 @@ struct Parser {
     displaced: usize,
     /// The key that was read last, if its type could not be read: that is the fault.
     untyped: Option<Typed>,
-    /// How many faults were read as what was meant.
-    mended: usize,
-    /// How many stand in the fields of an agent, which is the agent it is all the same.
-    of_fields: usize,
     /// Names of agents that cannot be names, which is told.
     told: Vec<String>,
     /// The keys that the workflow gives out.
@@ -106,7 +105,23 @@ struct Parser {
 
 /// The input of `workflow!`.
 pub(super) fn workflow(input: TokenStream) -> (Workflow, Report) {
+    let (tree, report) = read(input.clone(), Vec::new());
+    if report.len() == 0 {
+        return (tree, report);
+    }
+    match turned::straight(input) {
+        Some((input, faults)) => read(input, faults),
+        None => (tree, report),
+    }
+}
+
+/// Reads what has brackets of which something is said already.
+fn read(input: TokenStream, turned: Vec<Turned>) -> (Workflow, Report) {
     let mut parser = Parser::default();
+    for (span, text) in turned {
+        parser.report.at(span, text);
+        parser.report.mended();
+    }
     let mut tree = Workflow {
         attrs: Vec::new(),
         vis: Visibility::Inherited,

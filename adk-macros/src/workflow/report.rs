@@ -7,11 +7,24 @@ use std::fmt::Display;
 /// How a fault ends that misses something where the input ends.
 pub(super) const END: &str = "found the end";
 
+/// What a fault leaves unknown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Leaves {
+    /// What stood there could not be read.
+    Unread,
+    /// The same in the fields of an agent, which is the agent it is all the same.
+    UnreadField,
+    /// Nothing: it was read as what was meant.
+    Nothing,
+}
+
 /// The faults found so far. The last phase takes it by value and emits them, so that none is lost.
 #[derive(Debug, Default)]
 #[must_use]
 pub(super) struct Report {
     faults: Vec<syn::Error>,
+    /// What each of them leaves unknown.
+    leaves: Vec<Leaves>,
     /// Those that const evaluation tells: behind an error of a macro rustc tells of no name that it does not find.
     late: Vec<syn::Error>,
     /// Those that a lint tells, where nothing else is told at all.
@@ -21,7 +34,36 @@ pub(super) struct Report {
 impl Report {
     /// Records a fault under a token; `text` begins with the name of its check.
     pub(super) fn at(&mut self, span: Span, text: impl Display) {
-        self.faults.push(syn::Error::new(span, text));
+        self.push(syn::Error::new(span, text));
+    }
+
+    fn push(&mut self, fault: syn::Error) {
+        self.faults.push(fault);
+        self.leaves.push(Leaves::Unread);
+    }
+
+    /// The last fault is of something that was read as what was meant.
+    pub(super) fn mended(&mut self) {
+        if let Some(last) = self.leaves.last_mut() {
+            *last = Leaves::Nothing;
+        }
+    }
+
+    /// The faults from that on are of the fields of an agent.
+    pub(super) fn of_fields(&mut self, from: usize) {
+        for leaves in self.leaves.iter_mut().skip(from).filter(|leaves| **leaves == Leaves::Unread) {
+            *leaves = Leaves::UnreadField;
+        }
+    }
+
+    /// How many faults there are behind which something is not known.
+    pub(super) fn unread(&self) -> usize {
+        self.leaves.iter().filter(|leaves| **leaves != Leaves::Nothing).count()
+    }
+
+    /// The same without those in the fields of agents.
+    pub(super) fn unread_outside_fields(&self) -> usize {
+        self.leaves.iter().filter(|leaves| **leaves == Leaves::Unread).count()
     }
 
     /// The same, told by const evaluation.
@@ -42,7 +84,7 @@ impl Report {
                 .iter()
                 .any(|check| text.strip_prefix(check).is_some_and(|rest| rest.starts_with(": ")));
             match named {
-                true => self.faults.push(one),
+                true => self.push(one),
                 false => self.at(one.span(), format!("syntax: {text}")),
             }
         }
@@ -56,12 +98,14 @@ impl Report {
     /// Forgets all but the first `len` faults.
     pub(super) fn shorten(&mut self, len: usize) {
         self.faults.truncate(len);
+        self.leaves.truncate(len);
     }
 
     /// Forgets one fault.
     pub(super) fn forget(&mut self, fault: usize) {
         if fault < self.faults.len() {
             self.faults.remove(fault);
+            self.leaves.remove(fault);
         }
     }
 

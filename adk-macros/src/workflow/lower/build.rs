@@ -4,10 +4,12 @@ use super::super::ast::DeclKind;
 use super::super::names::unspanned;
 use super::super::plan::What;
 use super::fields::callbacks;
+use super::skips;
 use super::{Lower, numbered};
 use crate::code::code;
 use proc_macro2::TokenStream;
 use quote::quote;
+use std::slice;
 
 impl Lower<'_> {
     pub(super) fn build(&self) -> TokenStream {
@@ -45,8 +47,11 @@ impl Lower<'_> {
             }
             let value = match step.what {
                 What::Block(block) if !block.callbacks.is_empty() => {
-                    let declare = callbacks(quote!(&mut *__of), &block.callbacks);
-                    quote!(__wire::block(|__of: &mut __wire::Declaring<'_>| { #declare }))
+                    let declare = block.callbacks.iter().map(|callback| {
+                        skips::added(callback)
+                            .unwrap_or_else(|| callbacks(quote!(&mut *__of), slice::from_ref(callback)))
+                    });
+                    quote!(__wire::block(|__of: &mut __wire::Declaring<'_>| { #(#declare)* }))
                 }
                 What::Path(_) => {
                     let (path, make) =

@@ -11,12 +11,24 @@ pub(super) fn may_skip(all: &[Callback]) -> Option<TokenStream> {
     let before = all.iter().filter(|callback| callback.hook == "before_agent");
     let each = before.filter_map(|Callback { value, .. }| match value {
         // Under the user's word, where rustc shows that it is no callback.
-        Expr::Path(path) => Some(quote_spanned!(path.span()=> __adk::callback::may_stand(&#path))),
+        Expr::Path(path) => Some(quote_spanned!(path.span()=> __adk::callback::block::may_stand(&#path))),
         Expr::Closure(closure) if says_nothing(closure) => None,
         _ => Some(quote!(true)),
     });
     let each: Vec<_> = each.collect();
     (!each.is_empty()).then(|| quote!(#(#each)||*))
+}
+
+/// Adds a callback to those of a block. One whose type was asked for above is told there if it is none.
+pub(super) fn added(Callback { hook, value }: &Callback) -> Option<TokenStream> {
+    let asked = hook == "before_agent" && matches!(value, Expr::Path(_));
+    asked.then(|| {
+        quote! {{
+            #[allow(unused_imports)]
+            use __adk::callback::block::Refused as _;
+            __adk::callback::block::BeforeBlock::new(#value).add_to(&mut *__of.callbacks);
+        }}
+    })
 }
 
 /// Whether the body of a closure ends with a statement, and returns nothing before.

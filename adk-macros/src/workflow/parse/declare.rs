@@ -277,10 +277,10 @@ impl Parser {
         self.no_reads(reads.as_deref());
         let body;
         syn::braced!(body in input);
-        let faults = self.unread();
+        let faults = self.report.len();
         let mut fields: Box<Fields> = Box::new(self.fields(&body));
         fields.vague |= arrow && output.is_none();
-        self.of_fields += self.unread() - faults;
+        self.report.of_fields(faults);
         self.declare(Decl { attrs, vis, name, kind: DeclKind::Llm { output, fields } });
         Ok(())
     }

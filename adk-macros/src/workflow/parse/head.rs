@@ -32,7 +32,11 @@ impl Parser {
         })?;
         tree.attrs = self.attributes(inner.into_iter().flatten().chain(attrs).collect(), tree);
         tree.vis = input.parse()?;
-        expect::stray(input).into_iter().for_each(|fault| self.report.parse(fault));
+        let stray = expect::stray(input).map(|fault| {
+            let told = (self.report.len(), fault.span());
+            self.report.parse(fault);
+            told
+        });
         let what = "the name of the workflow, as in `pub Writing(topic: String)`";
         if input.peek(Ident) && input.peek2(Ident) {
             let word = input.fork().parse::<Ident>()?;
@@ -57,7 +61,7 @@ impl Parser {
         if input.peek(token::Paren) {
             let list;
             syn::parenthesized!(list in input);
-            let faults = self.unread();
+            let faults = self.report.unread();
             self.list(&list, |parser, list| {
                 let read = parser.input(list);
                 if let (Err(_), Some(typed)) = (&read, parser.untyped.take()) {
@@ -70,17 +74,17 @@ impl Parser {
                 tree.inputs.push(read?);
                 Ok(())
             });
-            self.partial |= self.unread() > faults;
+            self.partial |= self.report.unread() > faults;
         }
         if input.peek(Token![=>]) {
             self.report.at(
                 input.span(),
                 "syntax: the outputs of a workflow stand behind `->`; help: write `->` instead of `=>`",
             );
-            self.mended += 1;
+            self.report.mended();
         }
         if input.peek(Token![->]) || input.peek(Token![=>]) {
-            let (arrow, faults) = (self.arrow(input)?, self.unread());
+            let (arrow, faults) = (self.arrow(input)?, self.report.unread());
             if let Err(error) = self.outputs(input, tree) {
                 let error = match input.is_empty() {
                     true => syn::Error::new_spanned(arrow, error.to_string()),
@@ -95,7 +99,7 @@ impl Parser {
                     let _ = input.parse::<proc_macro2::TokenTree>();
                 }
             }
-            self.partial |= self.unread() > faults;
+            self.partial |= self.report.unread() > faults;
         }
         if !input.peek(token::Brace) {
             (self.partial, tree.torn) = (true, true);
@@ -115,14 +119,14 @@ impl Parser {
         }
         let body;
         let brace = syn::braced!(body in input);
-        let faults = self.report.len();
-        let unread = self.unread() - self.of_fields;
         self.outputs = tree.outputs.iter().map(|typed| typed.key.text()).collect();
+        let is_struct = self.inputs_in_body(&body, tree, stray)?;
+        let (faults, unread) = (self.report.len(), self.report.unread_outside_fields());
         tree.body = self.body(&body);
-        tree.torn = self.unread() - self.of_fields > unread;
+        tree.torn = self.report.unread_outside_fields() > unread;
         if tree.body.is_empty() {
             self.partial = true;
-            if self.report.len() == faults {
+            if self.report.len() == faults && !is_struct {
                 self.empty(tree, brace.span.open());
             }
         }
@@ -192,12 +196,12 @@ impl Parser {
             if read.is_ok() && goes_on {
                 // Only the comma is missing.
                 self.report.parse(expected(list, "`,`"));
-                self.mended += 1;
+                self.report.mended();
                 continue;
             }
             if read.is_ok() && list.peek(Token![;]) {
                 self.report.parse(expected(list, "`,`"));
-                self.mended += 1;
+                self.report.mended();
                 let _ = list.parse::<Token![;]>();
                 continue;
             }
@@ -227,12 +231,7 @@ impl Parser {
         })
     }
 
-    /// How many faults there are behind which something is not known.
-    pub(super) fn unread(&self) -> usize {
-        self.report.len().saturating_sub(self.mended)
-    }
-
-    fn input(&mut self, list: ParseStream<'_>) -> syn::Result<Input> {
+    pub(super) fn input(&mut self, list: ParseStream<'_>) -> syn::Result<Input> {
         let typed = self.typed(list)?;
         let default = match list.peek(Token![=]) {
             true => {

@@ -63,13 +63,6 @@ impl Parser {
             return Ok(Node::Unread(span));
         }
         let mut is_vague = self.braced_reads(input);
-        if input.peek(Token![<]) && self.angles > 0 && ends_behind(input) {
-            // In the place of the `>` that closes the block.
-            let error = expected(input, "the `>` that closes the block");
-            self.report.parse(error);
-            input.parse::<Token![<]>()?;
-            self.unclosed = true;
-        }
         if at_brackets(input) {
             // `Research<subject = topic>` renames a key.
             is_vague |= input.peek(Token![<]) && input.peek2(Ident) && input.peek3(Token![=]);
@@ -195,11 +188,4 @@ pub(super) fn ends_step(input: ParseStream<'_>) -> bool {
 fn keyword_segment(input: ParseStream<'_>) -> syn::Result<Option<Ident>> {
     let is_start = input.peek(Token![crate]) || input.peek(Token![self]) || input.peek(Token![super]);
     is_start.then(|| input.call(Ident::parse_any)).transpose()
-}
-
-/// Whether nothing stands behind the next token.
-fn ends_behind(input: ParseStream<'_>) -> bool {
-    let ahead = input.fork();
-    skip::one(&ahead);
-    ahead.is_empty()
 }

@@ -19,7 +19,7 @@ impl Parser {
         })?;
         if let Some(fault) = fault {
             self.report.parse(fault);
-            self.mended += 1;
+            self.report.mended();
         }
         Ok(typed)
     }
@@ -38,7 +38,7 @@ impl Parser {
         let shown = type_text(&ty);
         let text = format!("syntax: a key stands before its type; help: write `{name}: {shown}`");
         self.report.at(first.span(), text);
-        self.mended += 1;
+        self.report.mended();
         while input.cursor() != ahead.cursor() {
             input.parse::<TokenTree>().ok()?;
         }

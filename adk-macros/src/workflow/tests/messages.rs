@@ -41,6 +41,17 @@ fn one_mistake_is_one_message() {
         ("W() { let x: u8; agent a {} a }", "syntax", 1, 1),
         ("W() { let x: u8 = ; agent a {} a }", "syntax", 1, 1),
         ("W() { state x; agent a {} a }", "syntax", 1, 1),
+        // brackets the wrong way round
+        ("W() { a; parallel > b; c <; d }", "syntax", 0, 4),
+        ("W() { a; x: loop(max = 5) > b; c < d }", "syntax", 0, 4),
+        ("W() { each x in xs > b; c < }", "syntax", 0, 2),
+        ("W() { match k > A => b, B if n > 3 => c < }", "syntax", 0, 2),
+        ("W() { a; parallel < b; c < }", "syntax", 0, 3),
+        ("W() { sequence < parallel > b; c < >; d }", "syntax", 0, 3),
+        // inputs as fields
+        ("struct W { x: String, y: u8 }", "syntax", 0, 0),
+        ("struct W { pub x: String; a }", "syntax", 0, 1),
+        ("W { x: Vec<String>, a }", "syntax", 0, 1),
         // await
         ("W() { await; d }", "syntax", 0, 1),
         ("W() { await x; d }", "syntax", 0, 1),
@@ -410,6 +421,13 @@ fn one_mistake_is_one_message() {
     let is_other = |(found, expected)| (found != expected).then_some((found, expected));
     let others: Vec<_> = all.into_iter().zip(expected).filter_map(is_other).collect();
     assert_eq!(others, []);
+}
+
+/// What is said of the fields of an agent that stands behind a step is taken back with the rest of its item.
+#[test]
+fn an_item_behind_a_step_may_have_any_number_of_faults() {
+    let (said, ..) = checks("W() { a; agent b { bad: 1, worse: 2, worst: 3 } c }");
+    assert_eq!(said, ["syntax"]);
 }
 
 #[test]
