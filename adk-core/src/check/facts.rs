@@ -91,6 +91,11 @@ impl<'a, const N: usize, const PAIRS: usize, const BLOCKS: usize> Facts<'a, N, P
         !self.clean && (self.flow.misdeclares(false) || self.repeats())
     }
 
+    /// Whether it is told that a key has a wrong type.
+    pub const fn mistypes(&self, key: &str) -> bool {
+        !self.clean && self.flow.mistypes(key)
+    }
+
     const fn repeats(&self) -> bool {
         let mut i = 0;
         while i < N {

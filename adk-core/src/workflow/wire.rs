@@ -9,7 +9,7 @@ mod value;
 pub use agrees::agrees;
 pub use instruction::{InstructionOf, IsInstruction, NoInstruction, Right, TextWhere};
 pub use limit::{Bound, Max, MaxConcurrency, bound, max, max_concurrency};
-pub use select::{Matched, ReadNothing, ReadPlain, Reader};
+pub use select::{Compared, Matched, ReadNothing, ReadPlain, Reader};
 pub use value::*;
 
 pub use super::BlockField;

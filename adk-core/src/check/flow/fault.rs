@@ -1,7 +1,7 @@
 //! What may be wrong with a key, as data.
 
 use super::keys;
-use super::spelled::alike;
+use super::spelled::{alike, certain};
 use crate::check::text::same;
 
 /// Where in a step a fault is shown.
@@ -55,10 +55,11 @@ impl<'a> Fault<'a> {
     }
 
     /// Takes in what another place says of the type of the key, if this one says the same: it reads or writes it as that
-    /// type, borrowed or not. Behind that many steps come the outputs.
+    /// type, borrowed or not, and perhaps absent or not. Behind that many steps come the outputs.
     pub(super) const fn takes_in(&mut self, other: &Self, steps: usize) -> bool {
         let (Some(own), Some(others)) = (self.flaw.said(), other.flaw.said()) else { return false };
-        let is_same = own.known == others.known && alike(own.ty, others.ty, 0) && same(self.key, other.key);
+        let is_alike = alike(own.ty, others.ty, 0) || alike(certain(own.ty), certain(others.ty), 0);
+        let is_same = own.known == others.known && is_alike && same(self.key, other.key);
         // A step that reads two keys of its own as one says two things of it.
         if !is_same || self.at == other.at && own.reads == others.reads {
             return false;

@@ -7,6 +7,7 @@ use super::sets::NO_KEYS;
 use super::types::{self, Asked, Pair, Row};
 use super::walk::{self, Block, Room};
 use crate::check::message::Message;
+use crate::check::text::same;
 use crate::spec::Spec;
 
 /// The most faults that const evaluation tells at once.
@@ -104,6 +105,18 @@ impl<'a, const PAIRS: usize, const BLOCKS: usize> Flow<'a, PAIRS, BLOCKS> {
         while i < self.found {
             let flaw = self.faults[i].flaw;
             if flaw.is_of_types() || keys && flaw.is_of_declaring() {
+                return true;
+            }
+            i += 1;
+        }
+        false
+    }
+
+    /// Whether something is told of the type of that key.
+    pub(in crate::check) const fn mistypes(&self, key: &str) -> bool {
+        let mut i = 0;
+        while i < self.found {
+            if self.faults[i].flaw.is_of_types() && same(self.faults[i].key, key) {
                 return true;
             }
             i += 1;

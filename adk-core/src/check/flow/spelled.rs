@@ -40,6 +40,11 @@ pub(super) const fn alike(read: &str, written: &str, lists: usize) -> bool {
     same(read.0, written.0) && read.1 == written.1 + lists
 }
 
+/// The type of what may be absent.
+pub(super) const fn certain(ty: &str) -> &str {
+    if is_option(ty) { part(ty, 7, ty.len() - 1) } else { ty }
+}
+
 const fn is_known(ty: &str) -> bool {
     let mut i = 0;
     while i < KNOWN.len() {

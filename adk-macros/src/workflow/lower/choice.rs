@@ -2,6 +2,7 @@
 
 use super::super::ast::{BlockKind, Match};
 use super::super::plan::What;
+use super::guards::is_compared;
 use super::{Lower, index, numbered};
 use crate::bare;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
@@ -59,7 +60,7 @@ impl Lower<'_> {
     fn choice(&self, i: usize, choice: &Match, declared: &[&Type]) -> TokenStream {
         let (function, ty, key) = (numbered("select", i), numbered("Key", i), choice.key.text());
         let key_type =
-            declared.iter().fold(self.key_to_match(i), |ty, declared| bare::declared(ty, declared));
+            declared.iter().fold(self.key_to_match(i, choice), |ty, declared| bare::declared(ty, declared));
         let key_type = choice.arms.iter().fold(key_type, |ty, arm| bare::matched(ty, &arm.pattern));
         // Brackets at the user's key, since rustc points at what is matched. A name there would be a definition to
         // editors.
@@ -79,13 +80,24 @@ impl Lower<'_> {
         let first = (last == 0).then(|| quote!(_ if false => 0,));
         // Where nothing gives the value a type, rustc would ask for one.
         let untyped = choice.arms.iter().all(|arm| arm.guard.is_none() && takes_all(&arm.pattern));
-        let read = Ident::new(if untyped { "__any" } else { "__read" }, crate::code::place(&choice.key.name));
+        let place = crate::code::place(&choice.key.name);
         let value = Ident::new("__value", Span::mixed_site());
+        let value_of = match is_compared(choice) {
+            true => {
+                // rustc points at the type before the `as`.
+                let at = Ident::new(&ty.to_string(), place);
+                quote_spanned!(place=> <#at as __wire::Compared<_, _>>::compared)
+            }
+            false => {
+                let read = Ident::new(if untyped { "__any" } else { "__read" }, place);
+                quote!((&__wire::Reader::<#ty>::NEW).#read)
+            }
+        };
         quote! {
             type #ty = #key_type;
             #[allow(unused_variables, unused_mut)]
             fn #function(#value: &__adk::serde_json::Value) -> __adk::Result<usize> {
-                let #name = (&__wire::Reader::<#ty>::NEW).#read(#key, #value)?;
+                let #name = #value_of(#key, #value)?;
                 ::core::result::Result::Ok(match #subject { #first #(#arms),* })
             }
         }

@@ -4,7 +4,7 @@
 //! the key is told on the way to its type, by a const that chooses it: the type is an error then, of which rustc says
 //! nothing more.
 
-use super::super::ast::{Arm, Block, BlockKind, Key};
+use super::super::ast::{Arm, Block, BlockKind, Key, Match};
 use super::super::names;
 use super::super::plan::{Step, What};
 use super::choice::takes_all;
@@ -12,7 +12,7 @@ use super::flow::KEY;
 use super::{Lower, call, index, numbered};
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Ident, Pat};
+use syn::{Ident, Pat, Path};
 
 impl Lower<'_> {
     /// The call that raises what is wrong with the key of a block, where the type of the key has to tell it.
@@ -26,10 +26,21 @@ impl Lower<'_> {
     }
 
     /// The type of the key of a `match`.
-    pub(super) fn key_to_match(&self, i: usize) -> TokenStream {
+    pub(super) fn key_to_match(&self, i: usize, choice: &Match) -> TokenStream {
         let key = self.key_itself(i);
-        let Some(told) = self.told_by_type(i) else { return key };
-        let key = quote!(<#key as __typed::OfValue<{ #told; false }>>::Value);
+        // Of a key whose type is told to be wrong nothing more is said under the patterns.
+        let mistyped = is_compared(choice).then(|| {
+            let key = choice.key.text();
+            quote!(__FACTS.mistypes(#key))
+        });
+        let Some(told) = self.told_by_type(i) else {
+            return match mistyped {
+                Some(mistyped) => quote!(<#key as __typed::OfValue<{ #mistyped }>>::Value),
+                None => key,
+            };
+        };
+        let mistyped = mistyped.unwrap_or_else(|| quote!(false));
+        let key = quote!(<#key as __typed::OfValue<{ #told; #mistyped }>>::Value);
         // Of an element nothing is known where its list is missing, which is told by its own type.
         match (0..i).rev().find(|each| self.is_element(*each, i)) {
             Some(each) => {
@@ -59,6 +70,39 @@ pub(super) fn guarded<'a>(step: &Step<'a>) -> Option<&'a Key> {
     let needs_type = arms.any(|arm| arm.guard.is_some())
         || !choice.arms.iter().any(is_said) && !choice.arms.iter().all(|arm| takes_all(&arm.pattern));
     needs_type.then_some(&choice.key)
+}
+
+/// Whether the patterns say all of their type: rustc finds it out without the type of the key.
+pub(super) fn is_compared(choice: &Match) -> bool {
+    let mut patterns = choice.arms.iter().map(|arm| &arm.pattern);
+    patterns.clone().all(|pattern| is_of_any(pattern) || is_of_its_own(pattern))
+        && patterns.any(is_of_its_own)
+}
+
+/// Whether a pattern is of one type, whatever stands around it. A name alone may be one that it gives, where a `use` is missing.
+fn is_of_its_own(pattern: &Pat) -> bool {
+    let of_path = |path: &Path| path.segments.len() > 1;
+    match pattern {
+        Pat::Lit(_) | Pat::Range(_) => true,
+        Pat::Path(path) => path.qself.is_none() && of_path(&path.path),
+        Pat::Struct(of) => of.qself.is_none() && of_path(&of.path),
+        Pat::TupleStruct(of) if of.path.is_ident("Some") => of.elems.iter().all(is_of_its_own),
+        Pat::TupleStruct(of) => of.qself.is_none() && of_path(&of.path),
+        Pat::Ident(name) => name.subpat.as_ref().is_some_and(|(_, pattern)| is_of_its_own(pattern)),
+        Pat::Paren(inner) => is_of_its_own(&inner.pat),
+        Pat::Or(all) => all.cases.iter().all(is_of_its_own),
+        _ => false,
+    }
+}
+
+/// Whether a pattern fits many types, one of which others say.
+fn is_of_any(pattern: &Pat) -> bool {
+    match pattern {
+        Pat::Ident(name) if name.ident == "None" => true,
+        Pat::TupleStruct(of) if of.path.is_ident("Some") => of.elems.iter().all(is_of_any),
+        Pat::Or(all) => all.cases.iter().all(|case| is_of_any(case) || is_of_its_own(case)),
+        _ => takes_all(pattern),
+    }
 }
 
 /// Whether a pattern tells the whole type of what it is compared with, as far as tokens show.
