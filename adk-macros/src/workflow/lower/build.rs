@@ -64,16 +64,27 @@ impl Lower<'_> {
             made.push(quote!(#field: #value));
         }
         for (number, decl) in self.misspelt() {
+            let field = unspanned(&decl.name);
+            let default = quote!(#field: ::core::default::Default::default());
             match &decl.kind {
-                DeclKind::Given { ty } | DeclKind::Described { ty, .. } => {
+                DeclKind::Given { ty } | DeclKind::Described { ty, .. } if self.has_field(&decl.name) => {
                     parameters.push((number, quote!(_: #ty)));
                 }
-                DeclKind::Llm { .. } => {
-                    let field = unspanned(&decl.name);
-                    let value = quote!(#field: ::core::default::Default::default());
-                    given.push(value.clone());
-                    made.push(value);
+                DeclKind::Given { ty } | DeclKind::Described { ty, .. } => {
+                    let parameter = crate::twice::binding(&decl.name);
+                    parameters.push((number, quote!(#parameter: #ty)));
+                    given.push(quote!(#field: #parameter));
+                    bounds.push(quote!(for<'__any> #ty: ::core::default::Default));
+                    made.push(default);
                 }
+                DeclKind::Llm { .. } => {
+                    given.push(default.clone());
+                    made.push(default);
+                }
+            }
+            if let DeclKind::Described { .. } = decl.kind {
+                // It is asked for a `Result`, without anything to compare.
+                agree.push(TokenStream::new());
             }
         }
         // As they are declared: moving a step must not exchange two agents of one type.

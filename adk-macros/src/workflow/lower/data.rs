@@ -71,10 +71,13 @@ impl Lower<'_> {
             });
         }
         for (number, decl) in self.misspelt() {
-            if let DeclKind::Llm { .. } = decl.kind {
-                let (field, n) = (&decl.name, index(number));
-                fields.extend(quote!(#[doc(hidden)] pub #field: #adk::llm::Declared<#name, #n>,));
-            }
+            let (field, n) = (&decl.name, index(number));
+            let ty = match &decl.kind {
+                DeclKind::Llm { .. } => quote!(#adk::llm::Declared<#name, #n>),
+                _ if self.has_field(field) => continue,
+                DeclKind::Given { ty } | DeclKind::Described { ty, .. } => quote!(#ty),
+            };
+            fields.extend(quote!(#[doc(hidden)] pub #field: #ty,));
         }
         let separator = attrs.iter().any(|attr| attr.path().is_ident("doc")).then(|| quote!(#[doc = ""]));
         let tree = format!("```text\n{}```", tree::text(self.tree, self.plan));

@@ -23,9 +23,13 @@ impl Lower<'_> {
         let runs = |number| self.plan.all().any(|(_, step)| step.declared() == Some(number));
         let unused = numbers.into_iter().filter(|number| !runs(*number));
         let decls = unused.filter_map(|number| Some((number, self.tree.items.agents.get(number)?)));
-        // A declared agent is a field, which another step may have.
-        let is_field = |decl: &Decl| self.plan.all().any(|(_, step)| step.field.as_ref() == Some(&decl.name));
-        decls.filter(|(_, decl)| !matches!(decl.kind, DeclKind::Llm { .. }) || !is_field(decl)).collect()
+        let is_llm = |decl: &Decl| matches!(decl.kind, DeclKind::Llm { .. });
+        decls.filter(|(_, decl)| !is_llm(decl) || !self.has_field(&decl.name)).collect()
+    }
+
+    /// Whether a step has a field of that name, which a declared agent with a slip may have otherwise.
+    pub(super) fn has_field(&self, name: &Ident) -> bool {
+        self.plan.all().any(|(_, step)| step.field.as_ref() == Some(name))
     }
 
     /// Whether its path is mentioned in one place alone, behind which the type is asked for.
