@@ -81,6 +81,9 @@ impl<T: DeserializeOwned> ReadPlain for Reader<T> {
     label = "cannot be read from the state"
 )]
 pub trait Matched: Sized {
+    /// It may.
+    const YES: bool = true;
+
     /// The value of a key.
     ///
     /// # Errors
