@@ -176,4 +176,29 @@ fn turn(page: &mut Page) {
     page.0 += 1;
 }
 
+/// One that is written by hand, in a module.
+pub mod types {
+    pub struct Length(pub usize);
+
+    impl serde::Serialize for Length {
+        fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            self.0.serialize(serializer)
+        }
+    }
+}
+
+#[agent(writes = length)]
+fn measure(text: &str) -> types::Length {
+    types::Length(text.len())
+}
+
+#[agent]
+fn show(length: &types::Length) {
+    println!("{}", length.0);
+}
+
+workflow! {
+    pub Showing(text: String) -> length: types::Length { measure; show }
+}
+
 fn main() {}

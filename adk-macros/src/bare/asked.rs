@@ -94,8 +94,21 @@ fn has_all(path: &TokenStream, place: Place, traits: Traits, before: Option<Iden
         let all = traits.consts();
         return quote!(<#path as __bare::#of<{ #before #(__bare::Probe::<#path>::#all)&&* }>>::YES);
     };
-    let ty = before.map_or_else(|| path.clone(), |before| chosen(path, path, &before));
+    let ty = before.map_or_else(|| path.clone(), |before| in_place_of(path, chosen(path, path, &before)));
     quote!(<#ty as __adk::#of>::YES)
+}
+
+/// A type that rustc shows where the path stands: from the first of its tokens to the last.
+fn in_place_of(path: &TokenStream, ty: TokenStream) -> TokenStream {
+    let mut tokens: Vec<_> = ty.into_iter().collect();
+    let mut ends = path.clone().into_iter().map(|token| token.span());
+    let first = ends.next().unwrap_or_else(Span::call_site);
+    let last = ends.last().unwrap_or(first);
+    if let [open, .., end] = tokens.as_mut_slice() {
+        open.set_span(first);
+        end.set_span(last);
+    }
+    tokens.into_iter().collect()
 }
 
 /// A type where that const of the other one is no error.

@@ -97,10 +97,7 @@ mod tests {
             ("(a::Id<Vec<fn() -> Verdict>>, Box<Verdict>)", "(a::Id<Vec<fn()->Verdict>>,Box<X>)"),
             ("String", "String"),
             // Patterns as well.
-            (
-                "Some(Flow::Stop(Verdict)) | (Verdict, Held { a: Verdict })",
-                "Some(X(Verdict))|(X,X{a:Verdict})",
-            ),
+            ("Some(Flow::Stop(Verdict)) | (Verdict, Held { a: Verdict })", "X(X(Verdict))|(X,X{a:Verdict})"),
         ] {
             let made = each(ty.parse().unwrap(), &mut |_, _| Some(quote::quote!(X)));
             assert_eq!(made.to_string().replace(' ', ""), expected, "{ty}");
