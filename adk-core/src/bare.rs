@@ -1,7 +1,9 @@
 //! Types that no attribute makes data, as the macros ask about them: once each, by a const that they give to the type.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::fmt::Debug;
 use std::marker::PhantomData;
 
 /// Asks about a type, with [`Otherwise`] in scope.
@@ -14,6 +16,12 @@ pub trait Otherwise {
     const READ: bool = false;
     /// It can be written.
     const WRITTEN: bool = false;
+    /// Models can be told what it is.
+    const SCHEMA: bool = false;
+    /// It has `Clone`.
+    const CLONE: bool = false;
+    /// It has `Debug`.
+    const DEBUG: bool = false;
 }
 
 impl<T> Otherwise for Probe<T> {}
@@ -26,6 +34,21 @@ impl<T: DeserializeOwned> Probe<T> {
 impl<T: Serialize> Probe<T> {
     /// It can be written.
     pub const WRITTEN: bool = true;
+}
+
+impl<T: JsonSchema> Probe<T> {
+    /// Models can be told what it is.
+    pub const SCHEMA: bool = true;
+}
+
+impl<T: Clone> Probe<T> {
+    /// It has `Clone`.
+    pub const CLONE: bool = true;
+}
+
+impl<T: Debug> Probe<T> {
+    /// It has `Debug`.
+    pub const DEBUG: bool = true;
 }
 
 /// The type itself, where it is data.
@@ -43,7 +66,7 @@ impl<T> Same<true> for T {
 #[derive(Debug)]
 pub struct Torn<const REFUSED: usize>;
 
-/// What an agent reads or writes. One that is data in one way is asked for more where that is needed.
+/// What an agent reads or writes. One that is data in one way is asked for more by the traits of its uses.
 #[diagnostic::on_unimplemented(
     message = "key-type: `{Self}` cannot be held by a state key; help: put `#[adk::data]` on it, or derive `serde::Serialize` and `serde::Deserialize`",
     label = "has no form in JSON",
@@ -57,7 +80,7 @@ pub trait OfAgent<const DATA: bool> {
 /// A part of `#[data]`.
 #[diagnostic::on_unimplemented(
     message = "syntax: `{Self}` cannot be a part of data; help: put `#[adk::data]` on it, or derive `Clone`, `Debug`, `serde::Serialize`, `serde::Deserialize` and `schemars::JsonSchema`",
-    label = "no model knows what this is"
+    label = "lacks one of these traits"
 )]
 pub trait OfData<const DATA: bool> {
     /// It is.

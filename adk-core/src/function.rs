@@ -27,6 +27,9 @@ use std::sync::Arc;
     note = "a parameter is `T`, `&T`, `&str`, `&[T]`, an `Option` of these or any JSON value, where `T` owns what it holds; the context of the run is `cx: &mut Context`"
 )]
 pub trait StateRead: Sized {
+    /// It may.
+    const YES: bool = true;
+
     /// Reads a parameter. The one place where its type has to be one.
     ///
     /// # Errors
@@ -93,6 +96,9 @@ impl<T: DeserializeOwned + Send + 'static> ContextRead for T {
     label = "has no form in JSON"
 )]
 pub trait StateWrite: Sized {
+    /// It may.
+    const YES: bool = true;
+
     /// What is written, if anything is.
     ///
     /// # Errors

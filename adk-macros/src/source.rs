@@ -11,9 +11,11 @@ mod outside;
 mod paths;
 #[cfg(test)]
 mod tests;
+mod traits;
 
 pub(crate) use items::Plain;
 pub(crate) use paths::Definition;
+pub(crate) use traits::Traits;
 
 use items::{Items, Reader};
 use lexer::{Lexer, Token};

@@ -68,6 +68,8 @@ impl AwaitDecl {
     note = "put `#[adk::data]` on `{Self}`, or implement `Serialize`, `Deserialize` and `JsonSchema`"
 )]
 pub trait Awaitable {
+    /// It may.
+    const YES: bool = true;
     /// How it is asked for and read, under a key without a name.
     const JSON: OutputKey;
 

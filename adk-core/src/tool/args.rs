@@ -27,6 +27,9 @@ use serde_json::{Map, Value};
     note = "state, artifacts and the call itself come with a `cx: &mut ToolContext` parameter"
 )]
 pub trait ToolArg: Sized {
+    /// It may.
+    const YES: bool = true;
+
     /// How such an argument is declared and read. The one place where a type has to be one.
     fn arg<H>(slot: Slot<Self, H>) -> H;
 }

@@ -221,6 +221,8 @@ pub const fn max_turns(is_short: bool, declared: Option<u32>) -> Option<u32> {
     note = "put `#[adk::data]` on `{Self}`, or implement `Serialize` and `Deserialize`"
 )]
 pub trait KeyValue: Sized {
+    /// It may.
+    const YES: bool = true;
     /// Adds it as an input.
     fn input(&self, keys: &mut Keys, key: &'static str) -> Result<()>;
     /// Adds it as the initial value of a key.
@@ -251,6 +253,8 @@ impl<T: Serialize + DeserializeOwned> KeyValue for T {
     note = "put `#[adk::data]` on `{Self}`, or implement `Serialize`, `Deserialize` and `JsonSchema`"
 )]
 pub trait Answer {
+    /// It may.
+    const YES: bool = true;
     /// How it is asked for and read, under a key without a name.
     const JSON: OutputKey;
 }

@@ -4,10 +4,11 @@
 //! not: in one copy a condition, in the other types that a const chooses. Where a field is no data the const is an error,
 //! which is told, and of what has to do with an error rustc tells nothing.
 
-use super::data::fields;
+use super::data::{derived, fields};
 use super::lower::caret;
-use crate::bare::{self, By};
+use crate::bare::{self, Place};
 use crate::docs;
+use crate::source::Traits;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{
@@ -41,13 +42,24 @@ pub(super) struct Copies {
     pub(super) asked: TokenStream,
 }
 
+/// The traits that a type derives by us, which its parts need. A derive of its own may ask for nothing.
+pub(super) fn derived_by_us(input: &DeriveInput) -> Traits {
+    Traits::ALL.without(Traits::of(input.attrs.iter().flat_map(derived)))
+}
+
+/// What stands in a field of that type: what is shared is not cloned.
+pub(super) fn place(ty: &Type, derived: Traits) -> Place {
+    let is_shared = mentions(ty.to_token_stream(), &["Arc", "Rc"]);
+    Place::Part(if is_shared { derived.without(Traits::CLONE) } else { derived })
+}
+
 /// `None` where there is nothing to ask: tokens tell that each field is data, or not whether it is.
 pub(super) fn copies(input: &DeriveInput) -> Option<Copies> {
     let is_apart = |data: &DataEnum| data.variants.iter().any(|variant| stands_apart(&variant.attrs));
     if stands_apart(&input.attrs) || matches!(&input.data, Data::Enum(data) if is_apart(data)) {
         return None;
     }
-    let (own, mut asked) = (names(input), Asked::default());
+    let (own, mut asked) = (names(input), Asked::new(derived_by_us(input)));
     let (mut of_values, mut of_types) = (input.clone(), input.clone());
     for (value, ty) in fields(&mut of_values).into_iter().zip(fields(&mut of_types)) {
         let parts = if stands_apart(&value.attrs) { Vec::new() } else { parts(value, &own) };
@@ -88,18 +100,24 @@ fn undocumented(input: &mut DeriveInput) {
 }
 
 /// Each type is written once beside the struct: of what is wrong with it rustc says something else where it stands in code.
-#[derive(Default)]
 struct Asked {
+    derived: Traits,
     aliases: TokenStream,
     questions: TokenStream,
     count: usize,
 }
 
 impl Asked {
+    fn new(derived: Traits) -> Self {
+        Self { derived, aliases: TokenStream::new(), questions: TokenStream::new(), count: 0 }
+    }
+
     fn alias(&mut self, ty: &Type) -> Ident {
         let name = Ident::new(&format!("__Part_{}", self.count), Span::call_site());
         self.count += 1;
-        let (kept, ask) = (bare::kept(ty), bare::ask(std::iter::once(ty), By::Data));
+        let place = place(ty, self.derived);
+        let ask = bare::ask([ty], place);
+        let kept = bare::kept(ty, place);
         self.aliases.extend(quote!(type #name<> = #kept; #ask));
         name
     }

@@ -2,6 +2,7 @@
 
 use super::data::derived;
 use super::report::Report;
+use crate::source::Traits;
 use crate::{bare, facade};
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -70,7 +71,7 @@ pub(super) fn mistaken(item: TokenStream) -> TokenStream {
                 .attrs
                 .iter()
                 .any(|attr| attr.path().segments.last().is_some_and(|last| last.ident == "data"));
-        (!is_ours).then(|| bare::given(&input.ident, is_own("Clone"), is_own("Debug")))
+        (!is_ours).then(|| bare::given(&input.ident, Traits::of(own)))
     });
     let given = given.flatten();
     quote!(#item #given)

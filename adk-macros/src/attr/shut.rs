@@ -5,8 +5,9 @@
 //! itself has a type that a const chooses, which asks; where that is an error, nothing more is said of the field and its type.
 
 use super::data::fields;
-use super::parts::{mentions, names, parts, stands_apart};
-use crate::bare::{self, By};
+use super::parts::{derived_by_us, mentions, names, parts, place, stands_apart};
+use crate::bare;
+use crate::source::Traits;
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote};
 use syn::{Data, DeriveInput, Type};
@@ -18,7 +19,7 @@ pub(super) fn choose(input: &mut DeriveInput, private: &TokenStream) -> Option<T
     if stands_apart(&input.attrs) || matches!(&input.data, Data::Enum(data) if is_apart(data)) {
         return None;
     }
-    let mut asked = None;
+    let (mut asked, derived) = (None, derived_by_us(input));
     for field in fields(input) {
         let is_apart = stands_apart(&field.attrs);
         let all = parts(field, &own);
@@ -26,9 +27,10 @@ pub(super) fn choose(input: &mut DeriveInput, private: &TokenStream) -> Option<T
         if !all.iter().any(is_shut) {
             continue;
         }
-        let questions: TokenStream = all.iter().map(|ty| question(ty, is_apart, private)).collect();
         let asked = asked.get_or_insert_with(TokenStream::new);
-        asked.extend(bare::ask(all.into_iter().filter(|_| !is_apart), By::Data));
+        let parts = all.iter().filter(|_| !is_apart);
+        asked.extend(parts.map(|ty| bare::ask([*ty], place(ty, derived))));
+        let questions: TokenStream = all.iter().map(|ty| question(ty, is_apart, derived, private)).collect();
         let ty = &field.ty;
         field.ty = Type::Verbatim(chosen(&questions, ty, private));
     }
@@ -40,7 +42,7 @@ fn chosen(questions: &TokenStream, ty: &Type, private: &TokenStream) -> TokenStr
     quote!(<#private::parts::Fits<{ #questions true }> as #private::parts::Pick<#ty>>::Field)
 }
 
-fn question(ty: &Type, is_apart: bool, private: &TokenStream) -> TokenStream {
+fn question(ty: &Type, is_apart: bool, derived: Traits, private: &TokenStream) -> TokenStream {
     let parts = quote!(#private::parts);
     let form = |ty: TokenStream| match is_apart {
         true => TokenStream::new(),
@@ -56,7 +58,7 @@ fn question(ty: &Type, is_apart: bool, private: &TokenStream) -> TokenStream {
     }
     match is_formless(ty) && !is_apart {
         true => quote!(let () = <#ty as #parts::Formed>::YES;),
-        false => form(bare::kept(ty).to_token_stream()),
+        false => form(bare::kept(ty, place(ty, derived))),
     }
 }
 

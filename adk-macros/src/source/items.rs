@@ -9,8 +9,8 @@ mod tests;
 
 pub(super) use reader::Reader;
 
-use super::Place;
 use super::lost::Lost;
+use super::{Place, Traits};
 use std::collections::{HashMap, HashSet};
 
 /// What has a name that no macro of ours gave it.
@@ -26,8 +26,10 @@ pub(crate) struct Plain {
     pub(crate) is_unclear: bool,
     /// By a `use`, which does not say among which.
     pub(crate) imported: bool,
-    /// It is a `struct` or an `enum` without parameters, and no attribute makes it data.
+    /// It is a `struct` or an `enum` without parameters, and is as it is written: no `#[data]`.
     pub(crate) is_bare: bool,
+    /// What its derives give it.
+    pub(crate) derives: Traits,
 }
 
 /// A module that is written in the file.
@@ -78,6 +80,7 @@ const NOTHING: Plain = Plain {
     is_unclear: false,
     imported: false,
     is_bare: false,
+    derives: Traits::NONE,
 };
 const TYPE: Plain = Plain { in_types: true, ..NOTHING };
 const BARE: Plain = Plain { is_bare: true, ..TYPE };

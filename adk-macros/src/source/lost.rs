@@ -5,7 +5,7 @@
 
 use super::items::{ALL, Items};
 use super::paths::{At, Definition, plain};
-use super::{Call, Place, Plain, Scope};
+use super::{Call, Place, Plain, Scope, Traits};
 
 /// What stands before an item whose attribute may be lost.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,13 +16,7 @@ pub(super) struct Lost {
     /// It is derived, as none of ours can be.
     pub(super) is_derived: bool,
     /// What is derived all the same.
-    pub(super) derives: Derives,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Derives {
-    pub(crate) clone: bool,
-    pub(crate) debug: bool,
+    pub(super) derives: Traits,
 }
 
 const OURS: [&str; 3] = ["agent", "tool", "data"];
@@ -59,7 +53,7 @@ impl Call {
     }
 
     /// The type without parameters to which a path leads, whose attribute is lost.
-    pub(crate) fn lost_type(&self, path: &[String]) -> Option<(Definition, Derives)> {
+    pub(crate) fn lost_type(&self, path: &[String]) -> Option<(Definition, Traits)> {
         self.lost(path)
             .filter(|(_, lost)| !lost.is_function)
             .map(|(definition, lost)| (definition, lost.derives))

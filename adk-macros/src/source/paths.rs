@@ -2,7 +2,7 @@
 //! in those that `mod name;` loads from the root of the crate on. Nothing is guessed of what stands elsewhere.
 
 use super::items::{ALL, Child};
-use super::{Call, File, Place, Plain, Scope, look};
+use super::{Call, File, Place, Plain, Scope, Traits, look};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -113,11 +113,14 @@ impl Call {
         false
     }
 
-    /// The type to which a path leads from here, if it is one without parameters that no attribute makes data.
-    pub(crate) fn bare(&self, path: &[String]) -> Option<Definition> {
-        let only = Plain { in_types: true, is_bare: true, ..Plain::default() };
-        let all = self.lead(path).into_iter().chain(self.glob(path));
-        all.into_iter().find(|one| plain(one) == Some(only))
+    /// The type to which a path leads from here, if it is one without parameters and without `#[data]`, and what it derives.
+    pub(crate) fn bare(&self, path: &[String]) -> Option<(Definition, Traits)> {
+        let mut all = self.lead(path).into_iter().chain(self.glob(path));
+        all.find_map(|one| {
+            let Plain { derives, .. } = plain(&one)?;
+            let only = Plain { in_types: true, is_bare: true, derives, ..Plain::default() };
+            (plain(&one) == Some(only)).then_some((one, derives))
+        })
     }
 
     /// What a name is imported from, and what it is there if no macro makes it.

@@ -61,8 +61,8 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> Toke
         return errors;
     };
     let lower = Lower::new(tree, plan, name);
-    let asked = bare::ask(lower.all_declared().map(|typed| &typed.ty), bare::By::Workflow);
-    let asked_by_patterns: TokenStream = lower.patterns().map(bare::ask_matched).collect();
+    let asked = lower.all_declared().map(|(typed, place)| bare::ask([&typed.ty], place));
+    let asked: TokenStream = asked.chain(lower.patterns().map(bare::ask_matched)).collect();
     let editor = lower.editor();
     let structs = lower.structs();
     let keys = lower.key_structs();
@@ -87,7 +87,6 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> Toke
         const _: () = {
             #names
             #asked
-            #asked_by_patterns
             #declared
             #awaits
             #placed

@@ -34,6 +34,8 @@ mod key_missing;
 mod key_race;
 #[path = "key-type.rs"]
 mod key_type;
+#[path = "key-type-half.rs"]
+mod key_type_half;
 #[path = "live-loop.rs"]
 mod live_loop;
 #[path = "loop-endless.rs"]

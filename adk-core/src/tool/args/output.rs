@@ -15,6 +15,9 @@ use std::marker::PhantomData;
     label = "has no form in JSON"
 )]
 pub trait ToolOutput {
+    /// It may.
+    const YES: bool = true;
+
     /// Its form in JSON.
     ///
     /// # Errors

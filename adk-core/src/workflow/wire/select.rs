@@ -130,6 +130,9 @@ impl<T: DeserializeOwned> ReadPlain for Reader<T> {
     label = "cannot be read from the state"
 )]
 pub trait Matched<'v, T = Self> {
+    /// It may.
+    const YES: bool = true;
+
     /// The value of a key.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use crate::attr::check;
 use crate::attr::parse::{AgentArgs, Function, plain};
 use crate::attr::parts::mentions;
 use crate::attr::report::Report;
-use crate::bare::{self, By, kept, kept_otherwise};
+use crate::bare::{self, Place, kept, kept_otherwise};
 use crate::code::{code, read};
 use crate::twice;
 use crate::typed::{OPENED, is_plain};
@@ -189,7 +189,7 @@ fn run(function: &Function, args: &AgentArgs, names: &Names, keys: &Keys) -> Tok
         let (arg, rest) = (read("__adk::function::Arg"), code!("NEW.__slot(), __adk_cx, {key:?}"));
         let ty = match super::is_context_by_value(&param.ty) {
             true => super::no_context(&param.ty, super::AGENT),
-            false => kept(&ty),
+            false => kept(&ty, Place::Parameter),
         };
         quote!(#start <#place #load(#arg::<#ty>::#rest)?;)
     });
@@ -205,7 +205,8 @@ fn run(function: &Function, args: &AgentArgs, names: &Names, keys: &Keys) -> Tok
     let error = quote_spanned!(error=> _);
     let value = match args.writes {
         Some(_) => {
-            let place = types::returned(&function.sig.output).and_then(kept_otherwise);
+            let place =
+                types::returned(&function.sig.output).and_then(|ty| kept_otherwise(ty, Place::Written));
             let place = place.unwrap_or_else(|| quote_spanned!(value=> _));
             let of = if may_be_formless(function) { "PlainWrite" } else { "StateWrite" };
             let write = code!(
@@ -242,5 +243,6 @@ fn run(function: &Function, args: &AgentArgs, names: &Names, keys: &Keys) -> Tok
 fn asked(function: &Function, args: &AgentArgs) -> TokenStream {
     let read = function.params.iter().map(|param| &param.ty).filter(|ty| !types::is_lent(ty));
     let written = args.writes.as_ref().and_then(|_| types::returned(&function.sig.output));
-    bare::ask(read.chain(written), By::Agent)
+    let (read, written) = (bare::ask(read, Place::Parameter), bare::ask(written, Place::Written));
+    quote!(#read #written)
 }

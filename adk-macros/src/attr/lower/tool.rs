@@ -5,7 +5,7 @@ use super::{Names, block, name_of, output_types, refuse, types, whole};
 use crate::attr::check;
 use crate::attr::parse::{Function, Param, ToolArgs, plain};
 use crate::attr::report::Report;
-use crate::bare::{self, By, kept, kept_otherwise};
+use crate::bare::{self, Place, kept, kept_otherwise};
 use crate::docs;
 use crate::twice;
 use proc_macro2::{Ident, TokenStream};
@@ -26,10 +26,7 @@ pub(crate) fn tool(function: &Function, args: &ToolArgs, report: Report) -> Toke
         let types = output_types(function);
         // One fault, one message: what tokens show to be wrong is not judged by types as well.
         let checks = report.is_empty().then(|| checks(function, args, &report));
-        let asked = {
-            let taken = function.params.iter().map(|param| &param.ty).filter(|ty| !types::is_lent(ty));
-            bare::ask(taken.chain(types::returned(&function.sig.output)), By::Tool)
-        };
+        let asked = asked(function);
         let (meta, declare) = (meta(function, args), declare(function, &names));
         let call = call(function, args, &names);
         quote! {
@@ -157,7 +154,7 @@ fn handle(param: &Param) -> TokenStream {
     };
     let ty = match super::is_context_by_value(&param.ty) {
         true => super::no_context(&param.ty, super::TOOL),
-        false => kept(&ty),
+        false => kept(&ty, Place::Argument),
     };
     quote!(<#place as __adk::args::#of>::arg(__adk::args::Arg::<#ty>::NEW.__slot()))
 }
@@ -203,7 +200,7 @@ fn call(function: &Function, args: &ToolArgs, names: &Names) -> TokenStream {
     // A result that no model can read, and an error without a text, are said where they stand.
     let (place, error) = types::carets(&function.sig);
     let error = quote_spanned!(error=> _);
-    let value = types::returned(&function.sig.output).and_then(kept_otherwise);
+    let value = types::returned(&function.sig.output).and_then(|ty| kept_otherwise(ty, Place::Result));
     let value = value.unwrap_or_else(|| quote_spanned!(place=> _));
     let body = quote! {
         #(#takes)*
@@ -233,6 +230,14 @@ fn call(function: &Function, args: &ToolArgs, names: &Names) -> TokenStream {
         let __adk_done = #done.await?;
         ::core::result::Result::Ok(__adk_done.apply(__adk_cx))
     }
+}
+
+/// Asks of the types of parameters, and of what is returned, whether they are data.
+fn asked(function: &Function) -> TokenStream {
+    let taken = function.params.iter().map(|param| &param.ty).filter(|ty| !types::is_lent(ty));
+    let taken = bare::ask(taken, Place::Argument);
+    let returned = bare::ask(types::returned(&function.sig.output), Place::Result);
+    quote!(#taken #returned)
 }
 
 /// What only types can tell.

@@ -3,9 +3,9 @@
 mod keep;
 mod state;
 
-use super::{ALL, BARE, Child, FUNCTION, IMPORT, Items, Module, TYPE, VALUE, plain};
+use super::{ALL, BARE, Child, FUNCTION, IMPORT, Items, Module, Plain, TYPE, VALUE, plain};
 use crate::source::lost::{self, Lost};
-use crate::source::{self, Around};
+use crate::source::{self, Around, Traits};
 use state::{Outer, Path, State};
 
 /// Macros that make nothing that has a name, and ours whose names are none of a function's.
@@ -22,7 +22,7 @@ const NAMELESS: [&str; 10] = [
     "workflow",
 ];
 
-/// Derives that make nothing data.
+/// Derives that give nothing of what `#[data]` does, but for `Clone` and `Debug`.
 const DERIVES: [&str; 9] =
     ["Clone", "Copy", "Debug", "Default", "Eq", "Hash", "Ord", "PartialEq", "PartialOrd"];
 
@@ -38,8 +38,8 @@ pub(in crate::source) struct Reader<'a> {
     certain: bool,
     /// The same for the item that is read.
     inert: bool,
-    /// Whether no attribute of the item that is read makes it data.
-    bare: bool,
+    /// What derives give it.
+    derives: Traits,
     /// The attribute that may be meant as one of ours; `None` where another may change the item.
     meant: Option<Lost>,
     /// Whether the attribute that is read has a `!`.
@@ -56,7 +56,7 @@ impl<'a> Reader<'a> {
             around: source::NOTHING,
             certain: true,
             inert: true,
-            bare: true,
+            derives: Traits::NONE,
             meant: Some(Lost::default()),
             inner: false,
             state: State::Start,
@@ -65,7 +65,7 @@ impl<'a> Reader<'a> {
     }
 
     fn start(&mut self) {
-        (self.state, self.inert, self.bare) = (State::Start, true, true);
+        (self.state, self.inert, self.derives) = (State::Start, true, Traits::NONE);
         self.path = Path::default();
         self.meant = Some(Lost::default());
     }
@@ -79,19 +79,21 @@ impl<'a> Reader<'a> {
         self.state = match (self.state, nested) {
             (State::Attribute { name: None }, 1) => {
                 self.attribute(word);
-                self.bare &= !matches!(word, "serde" | "schemars");
+                // It is of derives.
+                if matches!(word, "serde" | "schemars") {
+                    self.meant = None;
+                }
                 State::Attribute { name: Some(word) }
             }
             (State::Attribute { name: Some("derive") }, 2) => {
                 match word.eq_ignore_ascii_case("data") {
                     true => self.attribute(word),
-                    false => self.bare &= DERIVES.contains(&word),
+                    false => self.meant = self.meant.take().filter(|_| DERIVES.contains(&word)),
                 }
-                if let Some(Lost { derives, is_derived, .. }) = &mut self.meant {
+                if let Some(Lost { is_derived, .. }) = &mut self.meant {
                     *is_derived |= word.eq_ignore_ascii_case("data");
-                    derives.clone |= word == "Clone";
-                    derives.debug |= word == "Debug";
                 }
+                self.derives = self.derives.and(Traits::derived(word));
                 self.state
             }
             (State::Attribute { name: Some(lost::FACADE) }, 1) => {
@@ -113,7 +115,7 @@ impl<'a> Reader<'a> {
             (State::Start | State::Head | State::Const, _) => match word {
                 "pub" | "unsafe" | "safe" | "async" | "extern" | "auto" => State::Head,
                 "const" => State::Const,
-                "struct" | "enum" => State::Named(if self.bare { BARE } else { TYPE }),
+                "struct" | "enum" => State::Named(BARE),
                 "union" | "trait" | "type" => State::Named(TYPE),
                 "mod" => State::Module(None),
                 "fn" => State::Named(FUNCTION),
@@ -183,7 +185,7 @@ impl<'a> Reader<'a> {
     /// Where no parameters stand behind the name of a type.
     fn bare(&mut self) {
         match self.state {
-            State::Bare(name) if self.inert => self.keep(name, BARE),
+            State::Bare(name) if self.inert => self.keep(name, Plain { derives: self.derives, ..BARE }),
             State::Bare(name) => self.lose(name, false),
             _ => {}
         }

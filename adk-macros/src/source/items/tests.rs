@@ -1,4 +1,4 @@
-use super::super::File;
+use super::super::{File, Traits};
 
 /// The names outside of all brackets, with `t`, `v` and `i` for what they are.
 fn names(text: &str) -> Vec<String> {
@@ -138,29 +138,35 @@ fn modules_have_their_brackets() {
 
 #[test]
 fn a_type_is_bare_that_no_attribute_makes_data() {
-    let is = |text: &str| {
+    let find = |text: &str| {
         let file = File::of(text.to_owned());
-        file.items.names.get(&(0, 0)).and_then(|names| names.get("A")).is_some_and(|plain| plain.is_bare)
+        let plain = file.items.names.get(&(0, 0)).and_then(|names| names.get("A")).copied();
+        plain.filter(|plain| plain.is_bare).map(|plain| plain.derives)
     };
-    for text in [
-        "struct A;",
-        "pub(crate) struct A(u8);",
-        "/// A.\n #[derive(Clone, Debug)] #[non_exhaustive] pub enum A { B, C }",
+    for (text, derives) in [
+        ("struct A;", Traits::NONE),
+        ("pub(crate) struct A(u8);", Traits::NONE),
+        (
+            "/// A.\n #[derive(Clone, Debug)] #[non_exhaustive] pub enum A { B, C }",
+            Traits::CLONE.and(Traits::DEBUG),
+        ),
+        ("#[derive(serde::Serialize, a::B)] struct A;", Traits::WRITTEN),
+        (
+            "#[derive(Deserialize)] #[serde(transparent)] #[derive(JsonSchema)] struct A(u8);",
+            Traits::READ.and(Traits::SCHEMA),
+        ),
     ] {
-        assert!(is(text), "{text}");
+        assert_eq!(find(text), Some(derives), "{text}");
     }
     for text in [
         "struct A<T> { b: T }",
         "enum A<'a> { B(&'a str) }",
         "#[data] struct A;",
-        "#[derive(Clone, serde::Serialize)] struct A;",
-        "#[derive(Deserialize)] #[allow(b)] struct A;",
-        "#[serde(transparent)] struct A(u8);",
         "#[cfg(b)] struct A;",
         "type A = u8; trait B {} union C { d: u8 }",
         "b! { struct A; }",
     ] {
-        assert!(!is(text), "{text}");
+        assert_eq!(find(text), None, "{text}");
     }
 }
 

@@ -4,6 +4,7 @@ use super::super::ast::{Decl, DeclKind, Fields, Typed};
 use super::super::names;
 use super::super::report::Report;
 use super::declared::Declaration;
+use crate::bare::{self, Place};
 use crate::code::code;
 use crate::facade;
 use crate::twice::{self, Stand};
@@ -60,6 +61,7 @@ fn agent(decl: &Decl, output: Option<&Typed>, fields: &Fields) -> (TokenStream, 
     let (attrs, vis, defined) = (&decl.attrs, &decl.vis, &decl.name);
     let (name, text) = (&names::unspanned(defined), names::plain(defined));
     let id = crate::origin::definition(&text);
+    let asked = bare::ask(output.map(|typed| &typed.ty), Place::Answer);
     let own = Declaration { number: 0, decl, output, fields };
     // What a prompt that could not be read reads is not known.
     let declares = own.lower(name, &id, (&[], fields.unprompted), &|_| None);
@@ -82,6 +84,7 @@ fn agent(decl: &Decl, output: Option<&Typed>, fields: &Fields) -> (TokenStream, 
     let block = quote! {
         #deprecated
         const _: () = {
+            #asked
             #declares
             #types
             #impls

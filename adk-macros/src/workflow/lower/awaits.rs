@@ -5,6 +5,7 @@ use super::super::plan::What;
 use super::fields::exactly;
 use super::wired::value_of;
 use super::{Lower, docs, index, key_spec, numbered};
+use crate::bare::{Place, kept};
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
@@ -17,7 +18,7 @@ impl Lower<'_> {
             let What::Await(wait) = step.what else { continue };
             let (n, question, name, typed) = (index(i), numbered("QUESTION", i), &step.name, &wait.typed);
             let (key, ty, spec) = (typed.key.text(), &typed.ty, key_spec(typed, 1));
-            let (kept, text) = (crate::bare::kept(ty), docs::description(&typed.attrs));
+            let (kept, text) = (kept(ty, Place::Awaited), docs::description(&typed.attrs));
             let definition = crate::origin::definition(&format!("{owner}.{name}"));
             let timeout = wait.timeout.as_ref().map(|timeout| match timeout {
                 Timeout::Millis(millis) => {

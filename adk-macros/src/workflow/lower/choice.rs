@@ -14,7 +14,8 @@ impl Lower<'_> {
     /// A function per `match` that tells the arm of a value.
     pub(super) fn choices(&self) -> TokenStream {
         let mut declared: HashMap<String, Vec<&Type>> = HashMap::new();
-        self.all_declared().for_each(|typed| declared.entry(typed.key.text()).or_default().push(&typed.ty));
+        self.all_declared()
+            .for_each(|(typed, _)| declared.entry(typed.key.text()).or_default().push(&typed.ty));
         let types = |choice: &Match| declared.get(&choice.key.text()).map_or(&[][..], Vec::as_slice);
         self.matches().map(|(i, choice)| self.choice(i, choice, types(choice))).collect()
     }

@@ -6,7 +6,7 @@ use super::super::plan::What;
 use super::fields::{OwnAgent, settings, tools};
 use super::instruction::{Prompt, source};
 use super::{Lower, docs, index, key_spec, numbered, prompt};
-use crate::bare::kept;
+use crate::bare::{Place, kept};
 use crate::code::{code, read};
 use crate::typed::{READS, places};
 use proc_macro2::TokenStream;
@@ -168,7 +168,7 @@ impl Declaration<'_> {
         );
         let output = match output {
             Some(Typed { key, ty, .. }) => {
-                let (key, ty) = (key.text(), kept(ty));
+                let (key, ty) = (key.text(), kept(ty, Place::Answer));
                 quote!(::core::option::Option::Some(__wire::output(#key, #text, <#ty as __wire::Answer>::JSON)))
             }
             None => quote!(::core::option::Option::None),

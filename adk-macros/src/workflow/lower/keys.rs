@@ -5,7 +5,7 @@ use super::super::names::{is_string, plain, unspanned};
 use super::super::plan::What;
 use super::wired::value_of;
 use super::{Lower, allow};
-use crate::bare::kept;
+use crate::bare::{Place, kept};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::Type;
@@ -102,20 +102,22 @@ impl Lower<'_> {
         all
     }
 
-    /// All keys that are declared here.
-    pub(super) fn all_declared(&self) -> impl Iterator<Item = &Typed> {
+    /// All keys that are declared here, and as what.
+    pub(super) fn all_declared(&self) -> impl Iterator<Item = (&Typed, Place)> {
         let tree = self.tree;
         let inputs = tree.inputs.iter().map(|input| &input.typed);
         let declared = tree.lets().chain(&tree.items.states);
         let of_agents = tree.items.agents.iter().filter_map(|decl| match &decl.kind {
-            DeclKind::Llm { output, .. } | DeclKind::Described { output, .. } => output.as_deref(),
+            DeclKind::Llm { output, .. } => Some((output.as_deref()?, Place::Answer)),
+            DeclKind::Described { output, .. } => Some((output.as_deref()?, Place::Described)),
             DeclKind::Given { .. } => None,
         });
         let awaited = self.plan.steps.iter().filter_map(|step| match step.what {
-            What::Await(wait) => Some(&wait.typed),
+            What::Await(wait) => Some((&wait.typed, Place::Awaited)),
             _ => None,
         });
-        inputs.chain(&tree.outputs).chain(declared).chain(of_agents).chain(awaited)
+        let keys = inputs.chain(&tree.outputs).chain(declared).map(|typed| (typed, Place::Key));
+        keys.chain(of_agents).chain(awaited)
     }
 
     pub(super) fn input_output(&self) -> TokenStream {
@@ -126,11 +128,12 @@ impl Lower<'_> {
         let input_ty = self.input_type();
         let known = if self.tree.untyped.inputs.is_empty() { inputs.as_slice() } else { &[] };
         let begin = known.iter().map(|input| {
-            let (key, field, ty) = (input.typed.key.text(), input.typed.field_used(), kept(&input.typed.ty));
+            let (key, field, ty) =
+                (input.typed.key.text(), input.typed.field_used(), kept(&input.typed.ty, Place::Key));
             quote!(<#ty as __wire::KeyValue>::input(&__input.#field, __keys, #key)?;)
         });
         let read = |typed: &&Typed| {
-            let (key, ty) = (typed.key.text(), kept(&typed.ty));
+            let (key, ty) = (typed.key.text(), kept(&typed.ty, Place::Key));
             quote!(<#ty as __wire::KeyValue>::get(__values, #key)?)
         };
         let ok = |value: TokenStream| quote!(::core::result::Result::Ok(#value));

@@ -6,7 +6,7 @@ use super::super::names::is_string;
 use super::super::plan::{Step, What};
 use super::flow::NUMBERS;
 use super::{Lower, docs, given, index, key_spec, numbered, reading_spec};
-use crate::bare::kept;
+use crate::bare::{Place, kept};
 use crate::code::code;
 use crate::facade;
 use crate::origin;
@@ -219,7 +219,7 @@ impl Lower<'_> {
     fn lets(&self) -> Option<TokenStream> {
         let lets = self.tree.items.lets.iter().map(|Let { typed, value }| {
             let (key, ty, value) = (typed.key.text(), &typed.ty, value_of(typed, value));
-            let kept = kept(ty);
+            let kept = kept(ty, Place::Key);
             quote! {{
                 fn __value() -> #ty { #value }
                 <#kept as __wire::KeyValue>::set(&__value(), __keys, #key)?;
@@ -242,7 +242,7 @@ impl Lower<'_> {
             .iter()
             .filter_map(|Input { typed, default }| {
                 let (key, ty, value) = (typed.key.text(), &typed.ty, value_of(typed, default.as_ref()?));
-                let kept = kept(ty);
+                let kept = kept(ty, Place::Key);
                 Some(quote! {
                     #key => {
                         fn __value() -> #ty { #value }
@@ -267,7 +267,7 @@ impl Lower<'_> {
     fn states(&self) -> Option<TokenStream> {
         let states = &self.tree.items.states;
         let checks = states.iter().map(|typed| {
-            let (key, ty) = (typed.key.text(), kept(&typed.ty));
+            let (key, ty) = (typed.key.text(), kept(&typed.ty, Place::Key));
             quote!(<#ty as __wire::KeyValue>::get(__values, #key)?;)
         });
         (!states.is_empty()).then(|| {

@@ -110,7 +110,7 @@ impl<'a> Reader<'a> {
         let Around { associated, scope, bracket } = self.around;
         let is_item = self.certain && !self.inert && !associated && scope == Scope::Module;
         if let Some(meant) = self.meant.as_ref().filter(|_| is_item) {
-            let lost = Lost { is_function, ..meant.clone() };
+            let lost = Lost { is_function, derives: self.derives, ..meant.clone() };
             self.found.lost.insert((bracket, plain(name).to_owned()), lost);
         }
     }
@@ -128,5 +128,6 @@ impl<'a> Reader<'a> {
         known.is_unclear |= kind.is_unclear;
         known.imported |= kind.imported;
         known.is_bare |= kind.is_bare;
+        known.derives = known.derives.and(kind.derives);
     }
 }
