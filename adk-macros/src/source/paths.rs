@@ -73,6 +73,12 @@ impl Call {
         is_known && !has(name) && !has(ALL)
     }
 
+    /// The names that stand where the call does.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        let names = self.read.items.names.get(&self.around.bracket).into_iter().flatten();
+        names.map(|(name, _)| name.as_str()).filter(|name| *name != ALL)
+    }
+
     /// Whether something of that name may be a value where the call stands: what is declared there or outside of the block, what an
     /// import with `*` may bring, and what a macro may make.
     pub(crate) fn may_have_value(&self, name: &str) -> bool {

@@ -48,6 +48,8 @@ pub(super) struct Step<'a> {
     pub(super) near: Option<usize>,
     /// Its path leads nowhere, as files tell, and rustc may propose something of its last name.
     pub(super) astray: bool,
+    /// The field that it would have if what certainly is a slip in its name were none: Rust code may use that.
+    pub(super) meant: Option<String>,
 }
 
 impl<'a> Step<'a> {
@@ -64,6 +66,7 @@ impl<'a> Step<'a> {
             torn: false,
             near: None,
             astray: false,
+            meant: None,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Functions without an attribute of ours, as steps and as tools. rustc would say that it expects a type, and propose another.
 
 use super::super::ast::{Decl, DeclKind};
-use super::super::names::plain;
+use super::super::names::{nearest, plain};
 use super::super::plan::Plan;
 use super::super::report::Report;
 use crate::source::{Call, Definition};
@@ -14,10 +14,15 @@ use syn::Path;
 pub(super) fn steps(plan: &mut Plan<'_>, report: &mut Report) {
     let call = ours();
     for step in &mut plan.steps {
-        let names = super::names::path(step).map(names).filter(|names| names.len() > 1);
-        step.astray = names
-            .zip(call.as_ref())
-            .is_some_and(|(names, call)| call.may_be_proposed(&names) || call.leads_out(&names));
+        let Some((names, call)) = super::names::path(step).map(names).zip(call.as_ref()) else { continue };
+        match names.as_slice() {
+            [name] if step.near.is_none() && step.name == *name && call.is_nothing(name) => {
+                step.meant = nearest(name, call.names()).map(str::to_owned);
+                step.astray = step.meant.is_some();
+            }
+            [_] => {}
+            names => step.astray = call.may_be_proposed(names) || call.leads_out(names),
+        }
     }
     for step in plan.steps.iter_mut().filter(|step| step.named) {
         if let Some((path, function)) =

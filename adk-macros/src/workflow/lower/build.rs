@@ -87,6 +87,11 @@ impl Lower<'_> {
                 agree.push(TokenStream::new());
             }
         }
+        for (_, field) in self.meant() {
+            let default = quote!(#field: ::core::default::Default::default());
+            given.push(default.clone());
+            made.push(default);
+        }
         // As they are declared: moving a step must not exchange two agents of one type.
         parameters.sort_by_key(|(number, _)| *number);
         let parameters: Vec<_> = parameters.into_iter().map(|(_, parameter)| parameter).collect();

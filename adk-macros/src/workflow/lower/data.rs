@@ -79,6 +79,10 @@ impl Lower<'_> {
             };
             fields.extend(quote!(#[doc(hidden)] pub #field: #ty,));
         }
+        for (i, field) in self.meant() {
+            let ty = self.plan.steps.get(i).and_then(|step| self.path_type(i, step));
+            fields.extend(ty.map(|ty| quote!(#[doc(hidden)] pub #field: #ty,)));
+        }
         let separator = attrs.iter().any(|attr| attr.path().is_ident("doc")).then(|| quote!(#[doc = ""]));
         let tree = format!("```text\n{}```", tree::text(self.tree, self.plan));
         let allow = super::allow();

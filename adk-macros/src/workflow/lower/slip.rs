@@ -32,6 +32,19 @@ impl Lower<'_> {
         self.plan.all().any(|(_, step)| step.field.as_ref() == Some(name))
     }
 
+    /// The fields that steps would have whose paths certainly lead nowhere, if what may have been meant stood there.
+    pub(super) fn meant(&self) -> Vec<(usize, Ident)> {
+        let mut all: Vec<(usize, Ident)> = Vec::new();
+        for (i, step) in self.plan.all().filter(|(_, step)| !step.told) {
+            let Some(Ok(field)) = step.meant.as_deref().map(syn::parse_str::<Ident>) else { continue };
+            let is_declared = self.tree.items.agents.iter().any(|decl| decl.name == field);
+            if !is_declared && !self.has_field(&field) && all.iter().all(|(_, other)| *other != field) {
+                all.push((i, field));
+            }
+        }
+        all
+    }
+
     /// Whether its path is mentioned in one place alone, behind which the type is asked for.
     pub(super) fn is_held(&self, step: &Step<'_>) -> bool {
         self.slip(step).is_some() || self.is_global(step)
