@@ -10,9 +10,9 @@ use super::super::plan::{Step, What};
 use super::choice::takes_all;
 use super::flow::KEY;
 use super::{Lower, call, index, numbered};
-use proc_macro2::TokenStream;
-use quote::quote;
-use syn::{Ident, Pat, Path};
+use proc_macro2::{TokenStream, TokenTree};
+use quote::{ToTokens as _, quote};
+use syn::{Ident, Lit, Pat, Path};
 
 impl Lower<'_> {
     /// The call that raises what is wrong with the key of a block, where the type of the key has to tell it.
@@ -75,8 +75,46 @@ pub(super) fn guarded<'a>(step: &Step<'a>) -> Option<&'a Key> {
 /// Whether the patterns say all of their type: rustc finds it out without the type of the key.
 pub(super) fn is_compared(choice: &Match) -> bool {
     let mut patterns = choice.arms.iter().map(|arm| &arm.pattern);
-    patterns.clone().all(|pattern| is_of_any(pattern) || is_of_its_own(pattern))
+    // Of a number rustc asks for the very type where a guard calls something of it, and finds it by the key alone.
+    let asks = |arm: &Arm| match (&arm.pattern, &arm.guard) {
+        (Pat::Ident(name), Some(guard)) => has_dot(guard.to_token_stream(), &name.ident),
+        _ => false,
+    };
+    let is_open = choice.arms.iter().any(asks)
+        && patterns.clone().all(|pattern| is_of_any(pattern) || is_number(pattern));
+    !is_open
+        && patterns.clone().all(|pattern| is_of_any(pattern) || is_of_its_own(pattern))
         && patterns.any(is_of_its_own)
+}
+
+/// Whether a `.` stands behind that name somewhere.
+fn has_dot(tokens: TokenStream, name: &Ident) -> bool {
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        let is_it = match token {
+            TokenTree::Ident(word) => {
+                let next = tokens.peek();
+                word == *name && matches!(next, Some(TokenTree::Punct(sign)) if sign.as_char() == '.')
+            }
+            TokenTree::Group(group) => has_dot(group.stream(), name),
+            _ => false,
+        };
+        if is_it {
+            return true;
+        }
+    }
+    false
+}
+
+fn is_number(pattern: &Pat) -> bool {
+    match pattern {
+        Pat::Lit(of) => matches!(of.lit, Lit::Int(_) | Lit::Float(_)),
+        Pat::Range(_) => true,
+        Pat::Ident(name) => name.subpat.as_ref().is_some_and(|(_, pattern)| is_number(pattern)),
+        Pat::Paren(inner) => is_number(&inner.pat),
+        Pat::Or(all) => all.cases.iter().all(is_number),
+        _ => false,
+    }
 }
 
 /// Whether a pattern is of one type, whatever stands around it. A name alone may be one that it gives, where a `use` is missing.
