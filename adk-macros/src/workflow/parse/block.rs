@@ -4,7 +4,7 @@ use super::super::ast::{Block, BlockKind, Callback, Node};
 use super::brackets::Brackets;
 use super::compare::compares_key;
 use super::expect::expected;
-use super::instance::{begins_braced_reads, begins_empty};
+use super::instance::{begins_braced_reads, begins_empty, begins_qualified};
 use super::limit::Arguments;
 use super::rust::is_value;
 use super::word::{is_generic, is_no_block, is_word, opens};
@@ -58,6 +58,13 @@ impl Parser {
     pub(super) fn head(&mut self, input: ParseStream<'_>) -> syn::Result<Begin> {
         let span = input.span();
         let head = |kind, callbacks, vague| Begin::Block(Box::new(Head::new(kind, span, callbacks, vague)));
+        if begins_qualified(input) {
+            let text = "syntax: a step is a path without `< >`; help: give the type a name, as in `type Mine = <...>::...;`, and run that";
+            self.report.at(span, text);
+            skip::block(input);
+            skip::step(input);
+            return Ok(Begin::Unread);
+        }
         if at_brackets(input) {
             return Ok(head(BlockKind::Sequence, Vec::new(), false));
         }

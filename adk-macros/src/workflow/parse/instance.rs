@@ -6,7 +6,7 @@ use super::run::ends_step;
 use super::{Parser, skip};
 use proc_macro2::{TokenStream, TokenTree};
 use syn::parse::ParseStream;
-use syn::{Ident, Token, token};
+use syn::{Ident, Path, Token, token};
 
 impl Parser {
     /// What people write before a part of an instance that does not belong there.
@@ -87,6 +87,21 @@ impl Parser {
         }
         is_one
     }
+}
+
+/// Whether the type of a trait begins here, `<writer as Agent>::Output`, and no block: no step is named like a trait.
+pub(super) fn begins_qualified(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    let is_trait = |ahead: ParseStream<'_>| {
+        ahead.parse::<Token![<]>()?;
+        ahead.call(Path::parse_mod_style)?;
+        ahead.parse::<Token![as]>()?;
+        let of = ahead.call(Path::parse_mod_style)?;
+        ahead.parse::<Token![>]>()?;
+        ahead.parse::<Token![::]>()?;
+        Ok::<_, syn::Error>(last(&of).is_some_and(is_type))
+    };
+    is_trait(&ahead).unwrap_or(false)
 }
 
 /// Whether `{ draft = essay }` or `{ draft: essay }` stands here.

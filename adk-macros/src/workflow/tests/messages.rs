@@ -48,6 +48,7 @@ fn one_mistake_is_one_message() {
         ("W() { match k > A => b, B if n > 3 => c < }", "syntax", 0, 2),
         ("W() { a; parallel < b; c < }", "syntax", 0, 3),
         ("W() { sequence < parallel > b; c < >; d }", "syntax", 0, 3),
+        ("W() { a; <b as Agent>::Output; c }", "syntax", 0, 2),
         // inputs as fields
         ("struct W { x: String, y: u8 }", "syntax", 0, 0),
         ("struct W { pub x: String; a }", "syntax", 0, 1),
