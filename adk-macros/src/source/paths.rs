@@ -70,7 +70,9 @@ impl Call {
         // A macro may make something of that name.
         let is_known =
             self.around.scope == Scope::Module && self.given == (0, 0) && !items.calls.contains(&own);
-        is_known && !has(name) && !has(ALL)
+        // Of preludes those of the facade and of the standard library alone are known, which have no agents.
+        let may_bring = items.preludes.get(&own) == Some(&false);
+        is_known && !has(name) && !has(ALL) && !may_bring
     }
 
     /// The names that stand where the call does.

@@ -16,6 +16,7 @@ mod flow;
 mod guards;
 mod instruction;
 mod keys;
+mod patterns;
 mod prompt;
 mod skips;
 mod slip;

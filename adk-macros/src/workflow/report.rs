@@ -22,9 +22,8 @@ enum Leaves {
 #[derive(Debug, Default)]
 #[must_use]
 pub(super) struct Report {
-    faults: Vec<syn::Error>,
-    /// What each of them leaves unknown.
-    leaves: Vec<Leaves>,
+    /// Each with what it leaves unknown.
+    faults: Vec<(syn::Error, Leaves)>,
     /// Those that const evaluation tells: behind an error of a macro rustc tells of no name that it does not find.
     late: Vec<syn::Error>,
     /// Those that a lint tells, where nothing else is told at all.
@@ -38,32 +37,33 @@ impl Report {
     }
 
     fn push(&mut self, fault: syn::Error) {
-        self.faults.push(fault);
-        self.leaves.push(Leaves::Unread);
+        self.faults.push((fault, Leaves::Unread));
     }
 
     /// The last fault is of something that was read as what was meant.
     pub(super) fn mended(&mut self) {
-        if let Some(last) = self.leaves.last_mut() {
-            *last = Leaves::Nothing;
+        if let Some((_, leaves)) = self.faults.last_mut() {
+            *leaves = Leaves::Nothing;
         }
     }
 
     /// The faults from that on are of the fields of an agent.
     pub(super) fn of_fields(&mut self, from: usize) {
-        for leaves in self.leaves.iter_mut().skip(from).filter(|leaves| **leaves == Leaves::Unread) {
-            *leaves = Leaves::UnreadField;
+        for (_, leaves) in self.faults.iter_mut().skip(from) {
+            if *leaves == Leaves::Unread {
+                *leaves = Leaves::UnreadField;
+            }
         }
     }
 
     /// How many faults there are behind which something is not known.
     pub(super) fn unread(&self) -> usize {
-        self.leaves.iter().filter(|leaves| **leaves != Leaves::Nothing).count()
+        self.faults.iter().filter(|(_, leaves)| *leaves != Leaves::Nothing).count()
     }
 
     /// The same without those in the fields of agents.
     pub(super) fn unread_outside_fields(&self) -> usize {
-        self.leaves.iter().filter(|leaves| **leaves == Leaves::Unread).count()
+        self.faults.iter().filter(|(_, leaves)| *leaves == Leaves::Unread).count()
     }
 
     /// The same, told by const evaluation.
@@ -90,6 +90,10 @@ impl Report {
         }
     }
 
+    fn told(&self) -> impl DoubleEndedIterator<Item = &syn::Error> {
+        self.faults.iter().map(|(fault, _)| fault)
+    }
+
     /// How many faults there are so far.
     pub(super) fn len(&self) -> usize {
         self.faults.len()
@@ -98,20 +102,18 @@ impl Report {
     /// Forgets all but the first `len` faults.
     pub(super) fn shorten(&mut self, len: usize) {
         self.faults.truncate(len);
-        self.leaves.truncate(len);
     }
 
     /// Forgets one fault.
     pub(super) fn forget(&mut self, fault: usize) {
         if fault < self.faults.len() {
             self.faults.remove(fault);
-            self.leaves.remove(fault);
         }
     }
 
     /// Whether the last fault says that the input has ended too early, so that what should follow is not asked for as well.
     pub(super) fn ended(&self) -> bool {
-        self.faults.last().is_some_and(|fault| {
+        self.told().next_back().is_some_and(|fault| {
             let text = fault.to_string();
             text.ends_with(END) || text.contains("is never closed")
         })
@@ -119,7 +121,7 @@ impl Report {
 
     /// The first fault, as tokens that rustc reports.
     pub(super) fn first(&self) -> Option<TokenStream> {
-        self.faults.first().map(syn::Error::to_compile_error)
+        self.told().next().map(syn::Error::to_compile_error)
     }
 
     /// The faults as tokens that rustc reports.
@@ -131,11 +133,11 @@ impl Report {
             quote!(const _: () = #call;)
         });
         let last = self.last.iter().map(|fault| crate::code::last(fault.span(), &fault.to_string()));
-        self.faults.iter().map(syn::Error::to_compile_error).chain(late).chain(last).collect()
+        self.told().map(syn::Error::to_compile_error).chain(late).chain(last).collect()
     }
 
     #[cfg(test)]
     pub(super) fn texts(&self) -> Vec<String> {
-        self.faults.iter().chain(&self.late).map(ToString::to_string).collect()
+        self.told().chain(&self.late).map(ToString::to_string).collect()
     }
 }

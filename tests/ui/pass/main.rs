@@ -68,6 +68,8 @@ mod tool_undocumented;
 mod transfer_target;
 #[path = "unmarked.rs"]
 mod unmarked;
+#[path = "wrong-slip-field.rs"]
+mod wrong_slip_field;
 #[path = "wrong-twice.rs"]
 mod wrong_twice;
 #[path = "wrong-values.rs"]

@@ -2,7 +2,7 @@
 
 use super::super::ast::{BlockKind, Match};
 use super::super::plan::What;
-use super::guards::is_compared;
+use super::patterns::{is_compared, takes_all};
 use super::{Lower, index, numbered};
 use crate::bare;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
@@ -102,16 +102,5 @@ impl Lower<'_> {
                 ::core::result::Result::Ok(match #subject { #first #(#arms),* })
             }
         }
-    }
-}
-
-/// Whether a pattern takes a value of any type: `_`, or a name.
-pub(super) fn takes_all(pattern: &Pat) -> bool {
-    match pattern {
-        Pat::Wild(_) => true,
-        Pat::Ident(name) => name.subpat.is_none() && !name.ident.to_string().starts_with(char::is_uppercase),
-        Pat::Paren(inner) => takes_all(&inner.pat),
-        Pat::Or(all) => all.cases.iter().all(takes_all),
-        _ => false,
     }
 }

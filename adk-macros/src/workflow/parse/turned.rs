@@ -32,58 +32,99 @@ fn turned(input: TokenStream, depth: usize, faults: &mut Vec<Turned>) -> Option<
         return None;
     }
     let mut all: Vec<_> = input.into_iter().collect();
-    let (mut open, mut is_changed, mut at) = (Vec::new(), false, 0);
-    while let Some(token) = all.get(at) {
-        let span = token.span();
-        match token {
-            TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
-                if let Some(inside) = turned(group.stream(), depth + 1, faults) {
-                    let mut group = Group::new(Delimiter::Brace, inside);
-                    group.set_span(span);
-                    replace(&mut all, at, group.into());
-                    is_changed = true;
-                }
-            }
-            TokenTree::Ident(word) if word == "if" => at += guard(&all, at),
-            TokenTree::Punct(_) if is_bracket(&all, at, '<') => match open.last() {
-                Some(Open::Turned(first))
-                    if !follows_head(&all, at)
-                        && (ends(&all, at, true) || closing(&all, at) < open.len()) =>
-                {
-                    let first = *first;
-                    faults.push((turn(&mut all, first, '<'), OPENED));
-                    turn(&mut all, at, '>');
-                    open.pop();
-                    is_changed = true;
-                }
-                Some(Open::Block) if !follows_head(&all, at) && ends(&all, at, false) => {
-                    faults.push((turn(&mut all, at, '>'), CLOSED));
-                    open.pop();
-                    is_changed = true;
-                }
-                _ if follows_head(&all, at) || follows_step(&all, at) => open.push(Open::Block),
-                _ => open.push(Open::Other),
-            },
-            TokenTree::Punct(_) if is_bracket(&all, at, '>') => match follows_head(&all, at) {
-                true => open.push(Open::Turned(at)),
-                false => drop(open.pop()),
-            },
-            _ => {}
+    let signs = signs(&all);
+    let closing = closing(&signs);
+    let (mut open, mut is_changed) = (Vec::new(), false);
+    for (at, sign) in signs.iter().enumerate() {
+        if let Some(TokenTree::Group(group)) = all.get(at)
+            && let (Delimiter::Brace, span) = (group.delimiter(), group.span())
+            && let Some(inside) = turned(group.stream(), depth + 1, faults)
+        {
+            let mut group = Group::new(Delimiter::Brace, inside);
+            group.set_span(span);
+            replace(&mut all, at, group.into());
+            is_changed = true;
         }
-        at += 1;
+        let follows_head = sign.is_some() && follows_head(&all, at);
+        match (sign, open.last()) {
+            (Some(Sign::Opens), Some(Open::Turned(first)))
+                if !follows_head
+                    && (ends(&all, at, true) || closing.get(at).is_none_or(|more| *more < open.len())) =>
+            {
+                let first = *first;
+                faults.push((turn(&mut all, first, '<'), OPENED));
+                turn(&mut all, at, '>');
+                open.pop();
+                is_changed = true;
+            }
+            (Some(Sign::Opens), Some(Open::Block)) if !follows_head && ends(&all, at, false) => {
+                faults.push((turn(&mut all, at, '>'), CLOSED));
+                open.pop();
+                is_changed = true;
+            }
+            (Some(Sign::Opens), _) if follows_head || follows_step(&all, at) => open.push(Open::Block),
+            (Some(Sign::Opens), _) => open.push(Open::Other),
+            (Some(Sign::Closes), _) if follows_head => open.push(Open::Turned(at)),
+            (Some(Sign::Closes), _) => drop(open.pop()),
+            (None, _) => {}
+        }
     }
     is_changed.then(|| all.into_iter().collect())
 }
 
-/// Whether this bracket stands here, and no part of an arrow.
-fn is_bracket(all: &[TokenTree], at: usize, bracket: char) -> bool {
+/// What an angle bracket does as it is written.
+#[derive(Clone, Copy, PartialEq)]
+enum Sign {
+    Opens,
+    Closes,
+}
+
+/// Which of the tokens are angle brackets: no arrows, and none of a guard, which compares.
+fn signs(all: &[TokenTree]) -> Vec<Option<Sign>> {
     let joins =
         |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.spacing() == Spacing::Joint);
-    let is_line = |token: &&TokenTree| is(token, '-') || is(token, '=');
-    let here = all.get(at).filter(|token| is(token, bracket));
-    let before = at.checked_sub(1).and_then(|at| all.get(at)).filter(is_line);
-    here.is_some_and(|here| !(joins(here) && all.get(at + 1).filter(is_line).is_some()))
-        && !before.is_some_and(joins)
+    let is_line = |token: &TokenTree| is(token, '-') || is(token, '=');
+    let (mut signs, mut guarded) = (Vec::with_capacity(all.len()), None);
+    for (at, token) in all.iter().enumerate() {
+        let joins_next = joins(token) && all.get(at + 1).is_some_and(is_line);
+        let joins_last =
+            at.checked_sub(1).and_then(|at| all.get(at)).is_some_and(|last| is_line(last) && joins(last));
+        let sign = match token {
+            _ if joins_next || joins_last => None,
+            token if is(token, '<') => Some(Sign::Opens),
+            token if is(token, '>') => Some(Sign::Closes),
+            _ => None,
+        };
+        match token {
+            TokenTree::Ident(word) if word == "if" => guarded = Some(at),
+            token if is(token, ';') || is(token, ',') => guarded = None,
+            // The arrow behind a guard.
+            token if is(token, '=') && joins(token) && all.get(at + 1).is_some_and(|next| is(next, '>')) => {
+                if let Some(start) = guarded.take() {
+                    signs.iter_mut().skip(start).for_each(|sign| *sign = None);
+                }
+            }
+            _ => {}
+        }
+        signs.push(sign);
+    }
+    signs
+}
+
+/// How many brackets behind each one close what is opened before it.
+fn closing(signs: &[Option<Sign>]) -> Vec<usize> {
+    let mut counts = Vec::with_capacity(signs.len());
+    let mut count = 0_usize;
+    for sign in signs.iter().rev() {
+        counts.push(count);
+        count = match sign {
+            Some(Sign::Opens) => count.saturating_sub(1),
+            Some(Sign::Closes) => count + 1,
+            None => count,
+        };
+    }
+    counts.reverse();
+    counts
 }
 
 /// Whether the word of a block stands before, with all that belongs to it.
@@ -118,37 +159,13 @@ fn follows_step(all: &[TokenTree], at: usize) -> bool {
 
 /// Whether no step follows a bracket, nor anything else that it may open: further ones like it, and the end of a step.
 fn ends(all: &[TokenTree], at: usize, closes: bool) -> bool {
-    let next = all.iter().skip(at).find(|token| !is(token, '<'));
-    next.is_none_or(|token| is(token, ';') || is(token, ',') || closes && is(token, '>'))
-}
-
-/// How many `>` follow whose `<` stands before.
-fn closing(all: &[TokenTree], at: usize) -> usize {
-    let (mut depth, mut count, mut next) = (0_usize, 0, at + 1);
-    while let Some(token) = all.get(next) {
-        match token {
-            TokenTree::Ident(word) if word == "if" => next += guard(all, next),
-            _ if is_bracket(all, next, '<') => depth += 1,
-            _ if is_bracket(all, next, '>') && depth == 0 => count += 1,
-            _ if is_bracket(all, next, '>') => depth -= 1,
-            _ => {}
-        }
-        next += 1;
-    }
-    count
+    let mut behind = all.iter().skip(at).take(DEEPEST).skip_while(|token| is(token, '<'));
+    let is_long = at + DEEPEST < all.len();
+    behind.next().map_or(!is_long, |token| is(token, ';') || is(token, ',') || closes && is(token, '>'))
 }
 
 fn is(token: &TokenTree, char: char) -> bool {
     matches!(token, TokenTree::Punct(punct) if punct.as_char() == char)
-}
-
-/// How long a guard is, `if n > 3`, whose brackets compare.
-fn guard(all: &[TokenTree], at: usize) -> usize {
-    let rest = all.get(at..).unwrap_or_default();
-    let length =
-        rest.iter().take_while(|token| !(is(token, ';') || is(token, ',') || is(token, '='))).count();
-    let arrow = rest.get(length).is_some_and(|token| is(token, '='));
-    if arrow { length } else { 0 }
 }
 
 /// Writes another bracket, where the wrong one stood.
