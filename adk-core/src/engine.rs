@@ -1,7 +1,7 @@
-//! Where a run meets what outlives it: commits of events, recorded calls, answers from outside.
+//! The [`Engine`] trait: durable storage for runs (event commits, recorded calls, external answers) and their registry.
 //!
-//! An [`Engine`] makes runs survive. It is asked for four things while a run goes on, and each has a key that is the same
-//! when the run is executed once more:
+//! An [`Engine`] makes runs survive. A run asks it for four things, and each has a key that is the same when the run is
+//! executed once more:
 //!
 //! | what | key | record |
 //! |---|---|---|
@@ -10,29 +10,38 @@
 //! | [`answer`](Engine::answer) | a [`StepKey`] | the value given from outside |
 //! | marks of finished agents | the path | they ride in [`Slot::done`], so they cost no commit of their own; the last come with [`finished`](Engine::finished) |
 //!
-//! A run is taken up again by executing it once more, from the state it began with. An engine that keeps a journal hands
-//! it over in [`take`](Engine::take), and the runtime answers everything from it that is in there; the engine is asked
+//! A run is resumed by executing it once more, from the state it began with. An engine that keeps a journal hands
+//! it over in [`claim`](Engine::claim), and the runtime answers everything from it that is in there; the engine is asked
 //! only for what is new. An engine that re-executes by itself (a distributed one) gives none
-//! ([`Taken::starting_over`]), is asked for everything again, and answers from its own.
+//! ([`ClaimedRun::starting_over`]), is asked for everything again, and answers from its own.
 //!
-//! Nothing that is handed to an engine borrows from the run, so that an engine may post it to whoever owns the means to
-//! do it: a thread that writes, or the handler of a distributed engine.
+//! **One process drives a run.** Each claim of a run has a number, [`ClaimId`], that every write carries. A store refuses
+//! the writes of a claim that is not the current one ([`refuse::fenced`]), and a [`Claim`] that is dropped gives back
+//! itself and no later one.
+//!
+//! Nothing that is handed to an engine borrows from the run, so that an engine may post it to the thread or the handler
+//! that does the work.
 
-mod book;
+mod claim;
 mod clock;
+mod filter;
 mod fork;
 mod journal;
 mod memory;
 pub(crate) mod record;
 pub mod refuse;
+mod registry;
 mod rows;
 mod slot;
 mod within;
 
-pub use book::{Done, RunInfo, RunRecord, RunStatus, Taken, Wait, Waiting};
+pub use claim::{Claim, ClaimCheck, ClaimId};
+pub use filter::{RunFilter, RunState};
 pub use fork::{BranchEnd, Fork, Joined};
 pub use journal::MemoryJournal;
 pub use memory::MemoryEngine;
+pub use record::is_failure;
+pub use registry::{ClaimedRun, Done, DueWaits, RunInfo, RunRecord, RunStatus, Wait, Waiting};
 pub use rows::{Pairs, RunRows, from_text, to_text};
 pub use slot::{Body, Draft, Slot, Stored};
 
@@ -44,7 +53,6 @@ use crate::{BoxFuture, Error, ErrorKind, Name, Path, Result, RunId};
 use serde_json::Value;
 use std::fmt;
 use std::future::ready;
-use std::sync::Arc;
 
 /// An answer that is there, or one that comes later. An engine in memory never waits, so it never allocates.
 #[allow(missing_debug_implementations)]
@@ -82,13 +90,10 @@ impl fmt::Display for StepKey {
     }
 }
 
-/// Whether a run may be taken up here, by what it was begun with. An engine may ask it more than once.
-pub type Fits = Arc<dyn Fn(&RunRecord) -> Result<()> + Send + Sync>;
-
 /// Makes a run survive, or not: each event, each side effect and each wait goes through it.
 ///
-/// The first four methods are what a run needs; the rest is the book of runs, which a store keeps. Without it runs can
-/// be neither resumed nor answered, and the defaults say so.
+/// The first four methods are what a run needs; the rest is the registry of runs, which a store keeps. Without it runs
+/// can be neither resumed nor answered, and the defaults say so.
 pub trait Engine: Send + Sync + 'static {
     /// Stores the event of a slot once, and gives it id, time and place; the event of an earlier attempt wins.
     ///
@@ -97,24 +102,31 @@ pub trait Engine: Send + Sync + 'static {
     /// stored already: then the event is the record of the call.
     ///
     /// The slot is told of what is stored with [`Slot::append`] or [`Slot::deliver`], in the order of the log, also
-    /// when whoever asked has been cancelled in the meantime: what is committed is delivered.
+    /// when the caller has been cancelled in the meantime: what is committed is delivered.
     ///
     /// # Errors
-    /// When the store fails, when somebody else drives the run by now, or those of the call. An error is not recorded.
+    /// When the store fails; [`refuse::fenced`] when [`Slot::claim`] is not the current one; those of the call. An
+    /// error is not recorded.
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>>;
 
-    /// Answers from the record, or does the work and records the result. The first record wins.
+    /// Answers from the record, or does the work and records the result. The first record wins, except that a record of
+    /// a failed call ([`is_failure`]) is no answer: the work is done again, and what it gives takes its place.
     ///
     /// # Errors
-    /// Those of the work, which are not recorded: errors that are final come as values.
-    fn step(&self, key: StepKey, work: BoxFuture<'static, Result<Value>>) -> BoxFuture<'_, Result<Value>>;
+    /// Those of the work, which are not recorded; [`refuse::fenced`].
+    fn step(
+        &self,
+        claim: ClaimId,
+        key: StepKey,
+        work: BoxFuture<'static, Result<Value>>,
+    ) -> BoxFuture<'_, Result<Value>>;
 
     /// The value given from outside. `None`: the wait is now [open](Engine::waiting), the runtime parks, and the run
     /// comes back by re-execution. An engine that suspends runs by itself keeps the future pending instead.
     ///
     /// # Errors
-    /// When the store fails.
-    fn answer(&self, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>>;
+    /// When the store fails; [`refuse::fenced`].
+    fn answer(&self, claim: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>>;
 
     /// Whether branches may run elsewhere: only then is it put together what [`fork`](Self::fork) is given.
     fn forks(&self) -> bool {
@@ -135,46 +147,58 @@ pub trait Engine: Send + Sync + 'static {
         None
     }
 
-    /// Whether records are kept. Where they are not, no result is turned into JSON, no run is begun in a book, and no
-    /// agent is marked as finished.
+    /// Whether records are kept. Where they are not, no result is turned into JSON, no run is entered in a registry, and
+    /// no agent is marked as finished.
     fn records(&self) -> bool {
         true
     }
 
-    /// Makes this process the only one that drives a run, and gives what was recorded of it. Asks first whether it
-    /// `fits`: what is refused is as it was, one that waits still waits.
+    /// Claims a run for this process, and gives what is stored of it. Runs `check` on its record first: a run that is
+    /// refused is left as it was, and one that waits still waits.
+    ///
+    /// The [`Claim`] is made together with the stored claim, so that it is given back also when the caller is gone
+    /// before it reads this answer.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownRun`]; that of `fits`; [`ErrorKind::RunBusy`] when somebody drives it.
-    fn take(&self, run: RunId, fits: Fits) -> BoxFuture<'_, Result<Taken>> {
-        let _ = fits;
-        Box::pin(ready(Err(no_book(&format!("take up run `{run}`")))))
+    /// [`ErrorKind::UnknownRun`]; that of `check`; [`ErrorKind::RunBusy`] when another claim of it is held.
+    fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
+        let _ = check;
+        Box::pin(ready(Err(no_registry(&format!("take up run `{run}`")))))
     }
 
     /// Agents that have finished since the last commit of a run, which waits now or has failed: what would ride in
     /// [`Slot::done`] of the next. Called before [`close`](Self::close); losing this costs a re-execution and no call.
     ///
     /// # Errors
-    /// When the store fails.
-    fn finished(&self, run: RunId, done: Vec<Done>) -> BoxFuture<'_, Result<()>> {
-        let _ = (run, done);
+    /// When the store fails; [`refuse::fenced`].
+    fn finished(&self, claim: ClaimId, done: Vec<Done>) -> BoxFuture<'_, Result<()>> {
+        let _ = (claim, done);
         Box::pin(ready(Ok(())))
     }
 
-    /// A run has ended, or waits. Losing this costs a re-execution and no call, so it may be written late. It gives up
-    /// the right to drive.
+    /// A run has ended, or waits; its claim is given back. Losing this costs a re-execution and no call, so it may be
+    /// written late.
+    ///
+    /// # Errors
+    /// When the store fails; [`refuse::fenced`].
+    fn close(&self, claim: ClaimId, status: RunStatus) -> BoxFuture<'_, Result<()>> {
+        let _ = (claim, status);
+        Box::pin(ready(Ok(())))
+    }
+
+    /// Gives a claim back without an end of its run: its stream was dropped, or its store failed. Does nothing for a
+    /// claim that is not the current one. Called from `Drop`, so it must not block.
+    fn release(&self, claim: ClaimId) {
+        let _ = claim;
+    }
+
+    /// The runs of an app that a filter selects, oldest first.
     ///
     /// # Errors
     /// When the store fails.
-    fn close(&self, run: RunId, status: RunStatus) -> BoxFuture<'_, Result<()>> {
-        let _ = (run, status);
-        Box::pin(ready(Ok(())))
-    }
-
-    /// The run is not driven here any more, and has not ended: its stream was dropped. Called from `Drop`, so it cannot
-    /// wait.
-    fn release(&self, run: RunId) {
-        let _ = run;
+    fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+        let _ = (app, filter);
+        Box::pin(ready(Ok(Vec::new())))
     }
 
     /// The runs of an app that have not ended, oldest first.
@@ -182,25 +206,43 @@ pub trait Engine: Send + Sync + 'static {
     /// # Errors
     /// When the store fails.
     fn unfinished<'a>(&'a self, app: &'a str) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+        Box::pin(async move { self.runs(app, &RunFilter::unfinished()).await })
+    }
+
+    /// The open waits of the runs that a filter selects, in the order in which they began.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn waiting<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<Waiting>>> {
+        let _ = (app, filter);
+        Box::pin(ready(Ok(Vec::new())))
+    }
+
+    /// An open wait of an app by its id.
+    ///
+    /// # Errors
+    /// [`refuse::unknown_wait`], also for a wait of another app; [`refuse::answered`] when it has an answer.
+    fn open_wait<'a>(&'a self, app: &'a str, wait: &'a str) -> BoxFuture<'a, Result<Waiting>> {
         let _ = app;
-        Box::pin(ready(Ok(Vec::new())))
+        Box::pin(ready(Err(no_registry(&format!("answer `{wait}`")))))
     }
 
-    /// The open waits of an app, or of one run, in the order in which they began.
+    /// At most `most` open waits of an app whose deadline is not after `now`, in microseconds since 1970, and the next
+    /// deadline.
     ///
     /// # Errors
     /// When the store fails.
-    fn waiting<'a>(&'a self, app: &'a str, run: Option<RunId>) -> BoxFuture<'a, Result<Vec<Waiting>>> {
-        let _ = (app, run);
-        Box::pin(ready(Ok(Vec::new())))
+    fn due<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
+        let _ = (app, now, most);
+        Box::pin(ready(Ok(DueWaits::default())))
     }
 
-    /// Nobody waits for these any more: their branches were cancelled. Those without an answer are no longer open.
+    /// Removes waits of branches that were cancelled. Those with an answer stay.
     ///
     /// # Errors
-    /// When the store fails.
-    fn withdraw(&self, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
-        let _ = waits;
+    /// When the store fails; [`refuse::fenced`].
+    fn withdraw(&self, claim: ClaimId, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
+        let _ = (claim, waits);
         Box::pin(ready(Ok(())))
     }
 
@@ -211,11 +253,11 @@ pub trait Engine: Send + Sync + 'static {
     /// has changed then.
     fn resolve<'a>(&'a self, app: &'a str, wait: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
         let _ = (app, answer);
-        Box::pin(ready(Err(no_book(&format!("answer `{wait}`")))))
+        Box::pin(ready(Err(no_registry(&format!("answer `{wait}`")))))
     }
 }
 
-fn no_book(what: &str) -> Error {
+fn no_registry(what: &str) -> Error {
     Error::new(ErrorKind::Config, format!("cannot {what}: the engine of this runner keeps no runs"))
         .with_help("give the runner one that does, such as `Runner::builder().engine(MemoryJournal::new())`")
 }

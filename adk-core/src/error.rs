@@ -189,6 +189,12 @@ impl Error {
         self.0.path.as_ref()
     }
 
+    /// Whether the store failed, and not the run: then the run is left as it is, and goes on when it is resumed.
+    pub(crate) fn is_of_store(&self) -> bool {
+        use StoreErrorKind::{Corrupt, Fenced, Full, Locked, ReadOnly, Unavailable};
+        matches!(self.0.kind, ErrorKind::Store(Corrupt | Fenced | Full | Locked | ReadOnly | Unavailable))
+    }
+
     /// Whether the same run may succeed later without a change.
     pub fn is_retryable(&self) -> bool {
         use ModelErrorKind::*;

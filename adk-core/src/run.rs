@@ -6,6 +6,7 @@ mod apart;
 mod artifacts;
 mod config;
 mod context;
+mod failures;
 mod history;
 mod lifecycle;
 mod outcome;
@@ -39,7 +40,7 @@ pub(crate) use seat::{Seat, Target};
 pub(crate) use state::{Overlay, decode, encode, stored};
 
 use crate::callback::Plugins;
-use crate::engine::{Delivery, Done, Engine, RunRecord, Slot, StepKey, Taken, Within};
+use crate::engine::{Claim, ClaimId, ClaimedRun, Delivery, Done, Engine, RunRecord, Slot, StepKey, Within};
 use crate::event::StateDelta;
 use crate::id::IdSeed;
 use crate::live::LiveInput;
@@ -58,6 +59,8 @@ use std::sync::{Arc, Mutex, RwLock};
 /// What all contexts of a run share.
 pub(crate) struct Run {
     pub(crate) id: RunId,
+    /// The claim that its writes carry.
+    pub(crate) claim: ClaimId,
     pub(crate) delivery: Arc<Delivery>,
     pub(crate) engine: Arc<dyn Engine>,
     pub(crate) config: RunConfig,
@@ -83,6 +86,7 @@ pub(crate) struct Run {
     within: Option<Arc<Within>>,
     /// Agents that have finished since the last commit.
     done: Mutex<Vec<Done>>,
+    failures: failures::Failures,
 }
 
 /// What all runs of a runner share.
@@ -100,8 +104,10 @@ impl Run {
         services: Arc<Services>,
     ) -> Self {
         let seed = IdSeed::new();
+        let id = seed.run(now_micros());
         Self {
-            id: seed.run(now_micros()),
+            id,
+            claim: ClaimId::first(id),
             delivery: Arc::new(Delivery { session, seed, outbox: Outbox::default() }),
             engine,
             config,
@@ -119,6 +125,7 @@ impl Run {
             outer: None,
             within: None,
             done: Mutex::default(),
+            failures: failures::Failures::default(),
         }
     }
 
@@ -129,7 +136,7 @@ impl Run {
         let session = outer.session().copy_with(delta);
         let mut config = outer.config.clone();
         config.streaming = false;
-        let within = call.map(|call| Arc::new(Within::new(outer.engine.clone(), outer.id, call)));
+        let within = call.map(|call| Arc::new(Within::new(outer.engine.clone(), outer.claim, call)));
         let engine: Arc<dyn Engine> = match &within {
             Some(within) => within.clone(),
             None => Arc::new(crate::engine::MemoryEngine),
@@ -170,10 +177,16 @@ impl Run {
         self.begins = Mutex::new(Some(Arc::new(record)));
     }
 
-    /// A run that is taken up again.
-    pub(crate) fn goes_on_with(&mut self, taken: Taken) {
-        self.id = taken.record.run_id;
-        self.replay = (!taken.starts_over).then(|| Box::new(Replay::new(taken, &self.delivery.session)));
+    /// A run that is resumed; gives back the right to drive it.
+    pub(crate) fn goes_on_with(&mut self, claimed: ClaimedRun) -> Claim {
+        self.id = claimed.record.run_id;
+        self.claim = claimed.claim.id();
+        if claimed.starts_over {
+            return claimed.claim;
+        }
+        let (replay, claim) = Replay::new(claimed, &self.delivery.session);
+        self.replay = Some(Box::new(replay));
+        claim
     }
 
     /// The slot to the consumer.
@@ -242,7 +255,7 @@ impl Run {
 
     /// The slot of an event; the agents that have finished ride along.
     pub(crate) fn slot(&self, path: Path, nth: u32) -> Slot {
-        let mut slot = Slot::new(self.id, path, nth, self.delivery.clone());
+        let mut slot = Slot::new(self.claim, path, nth, self.delivery.clone());
         if self.engine.records() {
             slot.done = std::mem::take(&mut *lock(&self.done));
             slot.begins = lock(&self.begins).take();
@@ -253,6 +266,7 @@ impl Run {
     /// An agent has finished: told with the next commit.
     pub(crate) fn finished(&self, path: &Path, flow: &Flow, usage: Option<&Usage>) {
         if self.engine.records() {
+            self.forget_failures(path);
             lock(&self.done).push(Done::new(path.clone(), flow.clone(), usage.copied().unwrap_or_default()));
         }
     }

@@ -4,7 +4,7 @@
 
 mod support;
 
-use adk_core::engine::{Body, Engine, Reply, Slot, StepKey, Stored, Wait};
+use adk_core::engine::{Body, ClaimId, Engine, Reply, Slot, StepKey, Stored, Wait};
 use adk_core::{BoxFuture, Error, Event, Flow, Result, Runner};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -38,7 +38,12 @@ impl Engine for Journal {
         }))
     }
 
-    fn step(&self, key: StepKey, work: BoxFuture<'static, Result<Value>>) -> BoxFuture<'_, Result<Value>> {
+    fn step(
+        &self,
+        _: ClaimId,
+        key: StepKey,
+        work: BoxFuture<'static, Result<Value>>,
+    ) -> BoxFuture<'_, Result<Value>> {
         Box::pin(async move {
             let value = work.await?;
             self.record(key.to_string(), value.to_string());
@@ -46,7 +51,7 @@ impl Engine for Journal {
         })
     }
 
-    fn answer(&self, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
+    fn answer(&self, _: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
         let known = (&*wait.key.name == "decision").then(|| Value::from(true));
         Box::pin(std::future::ready(Ok(known)))
     }

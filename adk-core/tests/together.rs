@@ -3,7 +3,7 @@
 
 mod support;
 
-use adk_core::engine::{Body, Engine, Reply, Slot, StepKey, Stored, Wait};
+use adk_core::engine::{Body, ClaimId, Engine, Reply, Slot, StepKey, Stored, Wait};
 use adk_core::session::{EventFilter, MemoryStore, Session, SessionKey, SessionSnapshot, SessionStore};
 use adk_core::spec::KeySpec;
 use adk_core::{BoxFuture, ErrorKind, Event, Flow, Result, RunEnd, Runner, StateDelta};
@@ -131,10 +131,15 @@ impl Engine for Shuffles {
             Ok(stored)
         }))
     }
-    fn step(&self, _: StepKey, work: BoxFuture<'static, Result<Value>>) -> BoxFuture<'_, Result<Value>> {
+    fn step(
+        &self,
+        _: ClaimId,
+        _: StepKey,
+        work: BoxFuture<'static, Result<Value>>,
+    ) -> BoxFuture<'_, Result<Value>> {
         work
     }
-    fn answer(&self, _: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
+    fn answer(&self, _: ClaimId, _: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
         Box::pin(std::future::ready(Ok(None)))
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::support::{Tree, repeat, run};
 use adk::BoxFuture;
-use adk::engine::{Body, Engine, Reply, Slot, StepKey, Stored, Wait};
+use adk::engine::{Body, ClaimId, Engine, Reply, Slot, StepKey, Stored, Wait};
 use adk::{
     Agent, AgentKind, AgentMeta, Context as Cx, ErrorKind, Event, Flow, KeySpec, Result, Runner, agent, data,
 };
@@ -349,7 +349,12 @@ impl Engine for Journal {
         Reply::Later(Box::pin(async move { Ok(slot.append(body.draft().await?)) }))
     }
 
-    fn step(&self, key: StepKey, work: BoxFuture<'static, Result<Value>>) -> BoxFuture<'_, Result<Value>> {
+    fn step(
+        &self,
+        _: ClaimId,
+        key: StepKey,
+        work: BoxFuture<'static, Result<Value>>,
+    ) -> BoxFuture<'_, Result<Value>> {
         Box::pin(async move {
             let key = format!("{}:{}@{}", key.path, key.name, key.index);
             let known = self.0.lock().expect("a lock").get(&key).cloned();
@@ -362,7 +367,7 @@ impl Engine for Journal {
         })
     }
 
-    fn answer(&self, _: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
+    fn answer(&self, _: ClaimId, _: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
         Box::pin(std::future::ready(Ok(None)))
     }
 }

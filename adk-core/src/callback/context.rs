@@ -114,7 +114,7 @@ impl CallbackContext {
     /// a tool, which is recorded as a whole, the work is simply done.
     ///
     /// # Errors
-    /// The error of the work; that is recorded as well.
+    /// The error of the work; see [`Context::step`](crate::Context::step).
     pub async fn step<T, W>(&mut self, name: impl Into<Name> + Send, work: W) -> Result<T>
     where
         T: Serialize + DeserializeOwned + Send + 'static,

@@ -17,6 +17,9 @@ use std::sync::Arc;
 pub struct Fork {
     /// The run.
     pub run_id: RunId,
+    /// The number of the claim that drives it, see [`ClaimId`](super::ClaimId).
+    #[serde(default)]
+    pub epoch: u64,
     /// Its session.
     pub session: SessionKey,
     /// The name of the workflow at its root.
@@ -104,7 +107,7 @@ impl Joined {
     /// Never for what [`Runner::branch`](crate::Runner::branch) has given.
     pub fn to_value(&self) -> Result<Value> {
         let end = match &self.end {
-            Ok(end) => record::of(Ok(end))?,
+            Ok(end) => record::of(end)?,
             Err(error) => record::failed(error),
         };
         let told = Told { end, loops: self.loops.clone(), usage: self.usage };

@@ -1,15 +1,15 @@
 //! An engine that keeps runs in memory: they survive their streams, and not the process.
 
 use super::{
-    Body, Done, Engine, Fits, Reply, RunInfo, RunRecord, RunStatus, Slot, StepKey, Stored, Taken, Wait,
-    Waiting, refuse,
+    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DueWaits, Engine, Reply, RunFilter, RunInfo,
+    RunRecord, RunState, RunStatus, Slot, StepKey, Stored, Wait, Waiting, is_failure, refuse,
 };
 use crate::event::{Event, StateDelta};
 use crate::session::Session;
 use crate::sync::lock;
 use crate::{BoxFuture, Result, RunId};
 use serde_json::Value;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::future::ready;
 use std::sync::{Arc, Mutex};
 
@@ -27,10 +27,22 @@ use std::sync::{Arc, Mutex};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct MemoryJournal {
-    runs: Arc<Mutex<BTreeMap<RunId, Kept>>>,
+    runs: Arc<Mutex<Runs>>,
 }
 
-/// What is kept of a run. Ids sort by time, so runs are in the order in which they began.
+/// All runs, and indexes of those that somebody looks for. Ids sort by time, so runs are in the order in which they began.
+#[derive(Debug, Default)]
+struct Runs {
+    all: BTreeMap<RunId, Kept>,
+    /// Runs that could go on and that nobody drives.
+    ready: BTreeSet<RunId>,
+    /// Runs that have not ended.
+    open: BTreeSet<RunId>,
+    /// Deadlines of open waits, with the app and the wait.
+    deadlines: BTreeSet<(String, u64, String)>,
+}
+
+/// What is kept of a run.
 #[derive(Debug)]
 struct Kept {
     record: Arc<RunRecord>,
@@ -38,18 +50,78 @@ struct Kept {
     slots: HashMap<String, Stored>,
     steps: HashMap<String, Value>,
     done: Vec<Done>,
-    waits: Vec<Open>,
+    waits: Vec<KeptWait>,
     status: RunStatus,
+    /// The number of the latest claim.
+    epoch: u64,
     is_driven: bool,
 }
 
 /// A wait, and its answer.
 #[derive(Debug)]
-struct Open {
+struct KeptWait {
     waiting: Waiting,
     answer: Option<Value>,
     /// Whether the run has been driven with the answer.
     is_seen: bool,
+}
+
+impl Runs {
+    /// The run of a claim, if that is the current one.
+    fn claimed(&mut self, claim: ClaimId) -> Result<&mut Kept> {
+        let run = self.all.get_mut(&claim.run_id).ok_or_else(|| refuse::unknown_run(claim.run_id))?;
+        match run.is_driven && run.epoch == claim.epoch {
+            true => Ok(run),
+            false => Err(refuse::fenced(claim.run_id)),
+        }
+    }
+
+    /// Brings the indexes up to date after a change of a run.
+    fn index(&mut self, id: RunId) {
+        let Some(run) = self.all.get(&id) else { return };
+        put(&mut self.ready, id, run.is_ready());
+        put(&mut self.open, id, run.is_open());
+    }
+
+    /// The run that a wait belongs to: its id begins with that of the run.
+    fn wait(&mut self, app: &str, id: &str) -> Result<(RunId, &mut KeptWait)> {
+        let unknown = || refuse::unknown_wait(id);
+        let run_id = id.split('/').next().and_then(|run| run.parse::<RunId>().ok()).ok_or_else(unknown)?;
+        let run = self.all.get_mut(&run_id).filter(|run| run.record.session.app == app);
+        let wait = run.and_then(|run| run.waits.iter_mut().find(|wait| wait.waiting.id == id));
+        match wait {
+            None => Err(unknown()),
+            Some(KeptWait { answer: Some(_), .. }) => Err(refuse::answered(id)),
+            Some(wait) => Ok((run_id, wait)),
+        }
+    }
+
+    /// The runs that a filter selects.
+    fn select(&self, app: &str, filter: &RunFilter) -> impl Iterator<Item = &Kept> {
+        let ids: Box<dyn Iterator<Item = &RunId>> = match (filter.run, filter.state) {
+            (Some(run), _) => Box::new(self.all.get_key_value(&run).map(|(id, _)| id).into_iter()),
+            (None, RunState::Ready) => Box::new(self.ready.iter()),
+            (None, RunState::Unfinished) => Box::new(self.open.iter()),
+            (None, RunState::Failed | RunState::Any) => Box::new(self.all.keys()),
+        };
+        let of_state = move |run: &&Kept| match filter.state {
+            RunState::Ready => run.is_ready(),
+            RunState::Unfinished => run.is_open(),
+            RunState::Failed => matches!(run.status, RunStatus::Failed(_)),
+            RunState::Any => true,
+        };
+        let runs = ids.filter_map(|id| self.all.get(id)).filter(of_state);
+        let runs = runs.filter(move |run| run.record.session.app == app && filter.selects(&run.record));
+        runs.take(filter.limit.unwrap_or(usize::MAX))
+    }
+}
+
+fn put(set: &mut BTreeSet<RunId>, id: RunId, is_in: bool) {
+    if is_in {
+        set.insert(id);
+    } else {
+        set.remove(&id);
+    }
 }
 
 impl MemoryJournal {
@@ -58,20 +130,26 @@ impl MemoryJournal {
         Self::default()
     }
 
-    fn stored(&self, slot: &Slot) -> Option<Stored> {
-        let runs = lock(&self.runs);
-        let found = runs.get(&slot.run_id)?.slots.get(&slot.to_string())?;
-        Some(Stored::earlier(found.place, found.event.clone(), found.temp.clone()))
+    /// The event of an earlier attempt, if the slot is filled.
+    fn stored(&self, slot: &Slot) -> Result<Option<Stored>> {
+        let mut runs = lock(&self.runs);
+        if !runs.all.contains_key(&slot.run_id) {
+            return Ok(None);
+        }
+        let run = runs.claimed(slot.claim())?;
+        let found = run.slots.get(&slot.to_string());
+        Ok(found.map(|found| Stored::earlier(found.place, found.event.clone(), found.temp.clone())))
     }
 
-    fn store(&self, mut slot: Slot, draft: super::Draft) -> Result<Stored> {
+    fn store(&self, mut slot: Slot, draft: Draft) -> Result<Stored> {
         let mut runs = lock(&self.runs);
         let id = slot.run_id;
         if let Some(record) = slot.begins.take() {
             let session = slot.session().clone();
-            runs.entry(id).or_insert_with(|| Kept::new(record, session));
+            runs.all.entry(id).or_insert_with(|| Kept::new(record, session));
+            runs.index(id);
         }
-        let run = runs.get_mut(&id).ok_or_else(|| refuse::unknown_run(id))?;
+        let run = runs.claimed(slot.claim())?;
         run.done.append(&mut slot.done);
         let key = slot.to_string();
         let stored = slot.append(draft);
@@ -91,12 +169,14 @@ impl Kept {
             done: Vec::new(),
             waits: Vec::new(),
             status: RunStatus::Running,
+            epoch: 1,
             is_driven: true,
         }
     }
 
-    /// It is driven from now on: what was recorded of it.
-    fn taken(&mut self) -> Taken {
+    /// Makes the next claim, and gives it with what is stored.
+    fn claim(&mut self, release: impl FnOnce(ClaimId) + Send + Sync + 'static) -> ClaimedRun {
+        self.epoch += 1;
         self.is_driven = true;
         self.status = RunStatus::Running;
         self.waits.iter_mut().for_each(|wait| wait.is_seen = wait.answer.is_some());
@@ -106,25 +186,41 @@ impl Kept {
         let temps = self.slots.iter().filter(|(_, stored)| !stored.temp.is_empty());
         let temp: HashMap<String, StateDelta> =
             temps.map(|(key, stored)| (key.clone(), stored.temp.clone())).collect();
-        let (steps, done) = (self.steps.clone(), self.done.clone());
-        Taken { events, temp, steps, done, ..Taken::new(RunRecord::clone(&self.record)) }
+        let id = ClaimId { run_id: self.record.run_id, epoch: self.epoch };
+        let mut claimed = ClaimedRun::new(Claim::new(id, release), RunRecord::clone(&self.record));
+        claimed.events = events;
+        claimed.temp = temp;
+        claimed.steps = self.steps.clone();
+        claimed.done = self.done.clone();
+        claimed
+    }
+
+    fn is_open(&self) -> bool {
+        matches!(self.status, RunStatus::Running | RunStatus::Paused)
+    }
+
+    fn is_ready(&self) -> bool {
+        let answered = || self.waits.iter().any(|wait| wait.answer.is_some() && !wait.is_seen);
+        let could = match self.status {
+            RunStatus::Running => true,
+            RunStatus::Paused => answered(),
+            RunStatus::Finished | RunStatus::Failed(_) => false,
+        };
+        could && !self.is_driven
     }
 
     fn info(&self) -> RunInfo {
-        let answered = self.waits.iter().any(|wait| wait.answer.is_some() && !wait.is_seen);
-        let could = match self.status {
-            RunStatus::Running => true,
-            RunStatus::Paused => answered,
-            RunStatus::Finished | RunStatus::Failed(_) => false,
-        };
-        RunInfo::of(&self.record, self.status.clone(), could && !self.is_driven)
+        let RunRecord { run_id, session, workflow, .. } = &*self.record;
+        RunInfo::new(*run_id, session.clone(), workflow.clone(), self.status.clone(), self.is_ready())
     }
 }
 
 impl Engine for MemoryJournal {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
-        if let Some(stored) = self.stored(&slot) {
-            return Reply::Ready(Ok(stored));
+        match self.stored(&slot) {
+            Ok(Some(stored)) => return Reply::Ready(Ok(stored)),
+            Ok(None) => {}
+            Err(error) => return Reply::Ready(Err(error)),
         }
         match body {
             Body::Ready(draft) => Reply::Ready(self.store(slot, draft)),
@@ -135,115 +231,168 @@ impl Engine for MemoryJournal {
         }
     }
 
-    fn step(&self, key: StepKey, work: BoxFuture<'static, Result<Value>>) -> BoxFuture<'_, Result<Value>> {
+    fn step(
+        &self,
+        claim: ClaimId,
+        key: StepKey,
+        work: BoxFuture<'static, Result<Value>>,
+    ) -> BoxFuture<'_, Result<Value>> {
         Box::pin(async move {
             let text = key.to_string();
-            let known = lock(&self.runs).get(&key.run_id).and_then(|run| run.steps.get(&text).cloned());
-            if let Some(value) = known {
+            let known = lock(&self.runs).all.get(&key.run_id).and_then(|run| run.steps.get(&text).cloned());
+            if let Some(value) = known.filter(|value| !is_failure(value)) {
                 return Ok(value);
             }
             let value = work.await?;
             let mut runs = lock(&self.runs);
             // A run without an event has no record yet, and nothing that could be taken up again.
-            match runs.get_mut(&key.run_id) {
-                Some(run) => Ok(run.steps.entry(text).or_insert(value).clone()),
-                None => Ok(value),
+            if !runs.all.contains_key(&key.run_id) {
+                return Ok(value);
             }
+            let steps = &mut runs.claimed(claim)?.steps;
+            if let Some(earlier) = steps.get(&text).filter(|earlier| !is_failure(earlier)) {
+                return Ok(earlier.clone());
+            }
+            steps.insert(text, value.clone());
+            Ok(value)
         })
     }
 
-    fn answer(&self, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
+    fn answer(&self, claim: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
         let mut runs = lock(&self.runs);
-        let Some(run) = runs.get_mut(&wait.key.run_id) else {
-            return Box::pin(ready(Err(refuse::unknown_run(wait.key.run_id))));
+        let run = match runs.claimed(claim) {
+            Ok(run) => run,
+            Err(error) => return Box::pin(ready(Err(error))),
         };
-        let known = run.waits.iter_mut().find(|open| open.waiting.id == wait.waiting.id);
-        let answer = match known {
-            Some(open) => {
-                open.is_seen = open.answer.is_some();
-                open.answer.clone()
-            }
-            None => {
-                run.waits.push(Open { waiting: wait.waiting, answer: None, is_seen: false });
-                None
-            }
-        };
-        Box::pin(ready(Ok(answer)))
+        if let Some(known) = run.waits.iter_mut().find(|known| known.waiting.id == wait.waiting.id) {
+            known.is_seen = known.answer.is_some();
+            return Box::pin(ready(Ok(known.answer.clone())));
+        }
+        let deadline = wait.waiting.deadline;
+        let entry = (run.record.session.app.clone(), wait.waiting.id.clone());
+        run.waits.push(KeptWait { waiting: wait.waiting, answer: None, is_seen: false });
+        if let Some(deadline) = deadline {
+            runs.deadlines.insert((entry.0, deadline, entry.1));
+        }
+        Box::pin(ready(Ok(None)))
     }
 
-    fn take(&self, id: RunId, fits: Fits) -> BoxFuture<'_, Result<Taken>> {
+    fn claim(&self, id: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
         let mut runs = lock(&self.runs);
-        let taken = match runs.get_mut(&id) {
+        let this = self.clone();
+        let claimed = match runs.all.get_mut(&id) {
             None => Err(refuse::unknown_run(id)),
-            Some(run) => fits(&run.record).and_then(|()| match run.is_driven {
+            Some(run) => check(&run.record).and_then(|()| match run.is_driven {
                 true => Err(refuse::run_busy(id)),
-                false => Ok(run.taken()),
+                false => Ok(run.claim(move |claim| this.release(claim))),
             }),
         };
-        Box::pin(ready(taken))
+        runs.index(id);
+        Box::pin(ready(claimed))
     }
 
-    fn finished(&self, id: RunId, mut done: Vec<Done>) -> BoxFuture<'_, Result<()>> {
-        if let Some(run) = lock(&self.runs).get_mut(&id) {
-            run.done.append(&mut done);
-        }
-        Box::pin(ready(Ok(())))
-    }
-
-    fn close(&self, id: RunId, status: RunStatus) -> BoxFuture<'_, Result<()>> {
-        if let Some(run) = lock(&self.runs).get_mut(&id) {
-            run.is_driven = false;
-            if matches!(status, RunStatus::Finished | RunStatus::Failed(_)) {
-                run.waits.retain(|wait| wait.answer.is_some());
+    fn finished(&self, claim: ClaimId, mut done: Vec<Done>) -> BoxFuture<'_, Result<()>> {
+        let written = match lock(&self.runs).claimed(claim) {
+            Ok(run) => {
+                run.done.append(&mut done);
+                Ok(())
             }
-            run.status = status;
-        }
-        Box::pin(ready(Ok(())))
+            Err(error) => known_only(error),
+        };
+        Box::pin(ready(written))
     }
 
-    fn release(&self, id: RunId) {
-        if let Some(run) = lock(&self.runs).get_mut(&id) {
+    fn close(&self, claim: ClaimId, status: RunStatus) -> BoxFuture<'_, Result<()>> {
+        let mut runs = lock(&self.runs);
+        let closed = match runs.claimed(claim) {
+            Ok(run) => {
+                run.is_driven = false;
+                if matches!(status, RunStatus::Finished | RunStatus::Failed(_)) {
+                    run.waits.retain(|wait| wait.answer.is_some());
+                }
+                run.status = status;
+                Ok(())
+            }
+            Err(error) => known_only(error),
+        };
+        runs.index(claim.run_id);
+        Box::pin(ready(closed))
+    }
+
+    fn release(&self, claim: ClaimId) {
+        let mut runs = lock(&self.runs);
+        if let Ok(run) = runs.claimed(claim) {
             run.is_driven = false;
         }
+        runs.index(claim.run_id);
     }
 
-    fn unfinished<'a>(&'a self, app: &'a str) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+    fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
         let runs = lock(&self.runs);
-        let open = runs.values().filter(|run| {
-            run.record.session.app == app && matches!(run.status, RunStatus::Running | RunStatus::Paused)
-        });
-        Box::pin(ready(Ok(open.map(Kept::info).collect())))
+        Box::pin(ready(Ok(runs.select(app, filter).map(Kept::info).collect())))
     }
 
-    fn waiting<'a>(&'a self, app: &'a str, run: Option<RunId>) -> BoxFuture<'a, Result<Vec<Waiting>>> {
+    fn waiting<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<Waiting>>> {
         let runs = lock(&self.runs);
-        let of = runs
-            .values()
-            .filter(|kept| kept.record.session.app == app && run.is_none_or(|run| run == kept.record.run_id));
-        let open = of.flat_map(|kept| &kept.waits).filter(|wait| wait.answer.is_none());
+        let waits = runs.select(app, filter).flat_map(|run| &run.waits);
+        let open = waits.filter(|wait| wait.answer.is_none());
         Box::pin(ready(Ok(open.map(|wait| wait.waiting.clone()).collect())))
     }
 
-    fn withdraw(&self, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
+    fn open_wait<'a>(&'a self, app: &'a str, id: &'a str) -> BoxFuture<'a, Result<Waiting>> {
         let mut runs = lock(&self.runs);
-        for run in runs.values_mut() {
-            run.waits.retain(|wait| wait.answer.is_some() || !waits.contains(&wait.waiting.id));
+        Box::pin(ready(runs.wait(app, id).map(|(_, wait)| wait.waiting.clone())))
+    }
+
+    fn due<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
+        let mut runs = lock(&self.runs);
+        let mut due = DueWaits::default();
+        let mut gone = Vec::new();
+        let deadlines: Vec<_> =
+            runs.deadlines.range((app.to_owned(), 0, String::new())..).take(most + 1).cloned().collect();
+        for entry in deadlines {
+            let (of, deadline, id) = &entry;
+            if of != app {
+                break;
+            }
+            match runs.wait(app, id) {
+                // Answered, withdrawn, or its run has ended.
+                Err(_) => gone.push(entry),
+                Ok(_) if *deadline > now || due.waits.len() == most => {
+                    due.next = Some(*deadline);
+                    break;
+                }
+                Ok((_, wait)) => due.waits.push(wait.waiting.clone()),
+            }
         }
-        Box::pin(ready(Ok(())))
+        for entry in gone {
+            runs.deadlines.remove(&entry);
+        }
+        Box::pin(ready(Ok(due)))
+    }
+
+    fn withdraw(&self, claim: ClaimId, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
+        let withdrawn = lock(&self.runs).claimed(claim).map(|run| {
+            run.waits.retain(|wait| wait.answer.is_some() || !waits.contains(&wait.waiting.id));
+        });
+        Box::pin(ready(withdrawn))
     }
 
     fn resolve<'a>(&'a self, app: &'a str, id: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
         let mut runs = lock(&self.runs);
-        let of = runs.values_mut().filter(|kept| kept.record.session.app == app);
-        let wait = of.flat_map(|kept| &mut kept.waits).find(|wait| wait.waiting.id == id);
-        let resolved = match wait {
-            None => Err(refuse::unknown_wait(id)),
-            Some(Open { answer: Some(_), .. }) => Err(refuse::answered(id)),
-            Some(wait) => {
-                wait.answer = Some(answer);
-                Ok(())
-            }
-        };
+        let resolved = runs.wait(app, id).map(|(run, wait)| {
+            wait.answer = Some(answer);
+            run
+        });
+        let resolved = resolved.map(|run| runs.index(run));
         Box::pin(ready(resolved))
+    }
+}
+
+/// A run that never stored an event is in no registry, and there is nothing to say of it.
+fn known_only(error: crate::Error) -> Result<()> {
+    match error.kind() {
+        crate::ErrorKind::UnknownRun => Ok(()),
+        _ => Err(error),
     }
 }

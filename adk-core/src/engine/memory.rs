@@ -1,6 +1,6 @@
 //! The engine of runs that end with their process.
 
-use super::{Body, Engine, Reply, Slot, StepKey, Stored, Wait};
+use super::{Body, ClaimId, Engine, Reply, Slot, StepKey, Stored, Wait};
 use crate::{BoxFuture, Result};
 use serde_json::Value;
 use std::future::ready;
@@ -17,11 +17,16 @@ impl Engine for MemoryEngine {
         }
     }
 
-    fn step(&self, _: StepKey, work: BoxFuture<'static, Result<Value>>) -> BoxFuture<'_, Result<Value>> {
+    fn step(
+        &self,
+        _: ClaimId,
+        _: StepKey,
+        work: BoxFuture<'static, Result<Value>>,
+    ) -> BoxFuture<'_, Result<Value>> {
         work
     }
 
-    fn answer(&self, _: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
+    fn answer(&self, _: ClaimId, _: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
         Box::pin(ready(Ok(None)))
     }
 

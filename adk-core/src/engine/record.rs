@@ -1,13 +1,15 @@
-//! What is recorded of a step or given as an answer: a value, or an error that is final.
+//! Records of steps and answers: a value, an error that is a result, or a call that has failed.
 
 use crate::{Error, ErrorKind, Path, Result, StoreErrorKind};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The key of an error that is recorded in place of a value.
+/// The key of an error that is a result: the run has gone on with it.
 const ERROR: &str = "$error";
-/// The key of a value that would be taken for an error.
+/// The key of a call that has failed: it is there to be read, and the call is made again.
+const FAILED: &str = "$failed";
+/// The key of a value that would be taken for one of these.
 const VALUE: &str = "$value";
 
 #[derive(Serialize, Deserialize)]
@@ -18,37 +20,78 @@ struct Failed {
     help: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     path: Option<Path>,
+    /// How often the call was made until it failed like this, over all resumes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    attempt: Option<u32>,
 }
 
-/// The record of what work gave. An error that may pass is none: the work is done again then.
+/// The record of the value that work gave.
 ///
 /// # Errors
-/// An error that may pass, or a value without a form in JSON.
-pub(crate) fn of<T: Serialize>(result: Result<T>) -> Result<Value> {
-    match result {
-        Ok(value) => serde_json::to_value(value).map(escaped).map_err(|error| {
-            let message = format!("the result of this step cannot be recorded: {error}");
-            Error::new(ErrorKind::Store(StoreErrorKind::Other), message).with_source(error)
-        }),
-        Err(error) if error.is_retryable() => Err(error),
-        Err(error) => Ok(failed(&error)),
-    }
+/// A value without a form in JSON.
+pub(crate) fn of<T: Serialize>(value: T) -> Result<Value> {
+    serde_json::to_value(value).map(escaped).map_err(|error| {
+        let message = format!("the result of this step cannot be recorded: {error}");
+        Error::new(ErrorKind::Store(StoreErrorKind::Other), message).with_source(error)
+    })
 }
 
-/// The record of an error.
+/// The record of an error that is a result.
 pub(crate) fn failed(error: &Error) -> Value {
-    let (kind, message, help) = (error.kind(), error.message().to_owned(), error.help().map(str::to_owned));
-    let path = error.path().cloned();
-    let failed = serde_json::to_value(Failed { kind, message, help, path }).unwrap_or_default();
-    Value::Object(Map::from_iter([(ERROR.to_owned(), failed)]))
+    written(ERROR, error, None)
+}
+
+/// The record of a call that has failed.
+pub(crate) fn failure(error: &Error, attempt: u32) -> Value {
+    written(FAILED, error, Some(attempt))
+}
+
+fn written(key: &str, error: &Error, attempt: Option<u32>) -> Value {
+    let failed = Failed {
+        kind: error.kind(),
+        message: error.message().to_owned(),
+        help: error.help().map(str::to_owned),
+        path: error.path().cloned(),
+        attempt,
+    };
+    let failed = serde_json::to_value(failed).unwrap_or_default();
+    Value::Object(Map::from_iter([(key.to_owned(), failed)]))
+}
+
+/// Whether this is the record of a call that has failed. It answers nothing: the call is made again when the run is
+/// resumed, and the record of that takes its place. As JSON text it begins with `{"$failed":`.
+pub fn is_failure(record: &Value) -> bool {
+    failure_of(record).is_some()
+}
+
+fn failure_of(record: &Value) -> Option<&Value> {
+    record.as_object().filter(|map| map.len() == 1)?.get(FAILED)
+}
+
+/// The number of the attempt that has failed; 0 for any other record.
+pub(crate) fn attempt(record: &Value) -> u32 {
+    let attempt = failure_of(record).and_then(|failed| failed.get("attempt")?.as_u64());
+    attempt.map_or(0, |attempt| u32::try_from(attempt).unwrap_or(u32::MAX))
+}
+
+/// A failed call whose run has gone on: its error is the result.
+pub(crate) fn settled(failure: Value) -> Value {
+    match failure {
+        Value::Object(mut map) if map.len() == 1 => match map.shift_remove(FAILED) {
+            Some(failed) => Value::Object(Map::from_iter([(ERROR.to_owned(), failed)])),
+            None => Value::Object(map),
+        },
+        other => other,
+    }
 }
 
 /// The record of a value that is JSON already.
 pub(crate) fn escaped(value: Value) -> Value {
-    let is_taken = value.as_object().is_some_and(|map| map.contains_key(ERROR) || map.contains_key(VALUE));
-    match is_taken {
-        true => Value::Object(Map::from_iter([(VALUE.to_owned(), value)])),
-        false => value,
+    let is_taken = |map: &Map<String, Value>| [ERROR, FAILED, VALUE].iter().any(|key| map.contains_key(*key));
+    if value.as_object().is_some_and(is_taken) {
+        Value::Object(Map::from_iter([(VALUE.to_owned(), value)]))
+    } else {
+        value
     }
 }
 
@@ -63,9 +106,10 @@ pub(crate) fn read<T: DeserializeOwned>(record: Value) -> Result<T> {
     };
     let value = match record {
         Value::Object(mut map) if map.len() == 1 => {
-            match (map.shift_remove(ERROR), map.shift_remove(VALUE)) {
+            let error = map.shift_remove(ERROR).or_else(|| map.shift_remove(FAILED));
+            match (error, map.shift_remove(VALUE)) {
                 (Some(failed), _) => {
-                    let Failed { kind, message, help, path } =
+                    let Failed { kind, message, help, path, .. } =
                         serde_json::from_value(failed).map_err(other_type)?;
                     let mut error = Error::new(kind, message);
                     if let Some(help) = help {
@@ -91,18 +135,31 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_value_and_a_final_error_come_back_as_they_were() {
-        for value in
-            [json!(null), json!(2), json!({"a": 1}), json!({"$error": 1}), json!({"$value": {"$error": 2}})]
-        {
-            assert_eq!(read::<Value>(of(Ok(&value)).unwrap()).unwrap(), value);
+    fn a_value_and_an_error_come_back_as_they_were() {
+        for value in [
+            json!(null),
+            json!(2),
+            json!({"a": 1}),
+            json!({"$error": 1}),
+            json!({"$failed": 1}),
+            json!({"$value": {"$error": 2}}),
+        ] {
+            let record = of(&value).unwrap();
+            assert!(!is_failure(&record), "{record}");
+            assert_eq!(read::<Value>(record).unwrap(), value);
         }
         let error = Error::new(ErrorKind::KeyMissing, "no key").with_help("write it");
-        let again = read::<Value>(of::<()>(Err(error)).unwrap()).unwrap_err();
-        assert_eq!(
-            (again.kind(), again.to_string()),
-            (ErrorKind::KeyMissing, "no key; help: write it".to_owned())
-        );
-        of::<()>(Err(Error::new(ErrorKind::Timeout, "late"))).unwrap_err();
+        let failure = failure(&error, 3);
+        assert!(is_failure(&failure) && failure.to_string().starts_with("{\"$failed\":"));
+        assert_eq!((attempt(&failure), attempt(&json!(1))), (3, 0));
+        let result = settled(failure.clone());
+        assert!(!is_failure(&result));
+        for record in [failure, result] {
+            let again = read::<Value>(record).unwrap_err();
+            assert_eq!(
+                (again.kind(), again.to_string()),
+                (ErrorKind::KeyMissing, "no key; help: write it".to_owned())
+            );
+        }
     }
 }

@@ -1,6 +1,7 @@
-//! The book of runs as rows of text, for engines that keep it in a database.
+//! The registry of runs as rows of text, for engines that keep it in a database.
 
-use super::book::{Done, RunRecord, RunStatus, Taken};
+use super::claim::Claim;
+use super::registry::{ClaimedRun, Done, RunRecord, RunStatus};
 use crate::event::StateDelta;
 use crate::{Error, ErrorKind, Event, Result, StoreErrorKind};
 use serde::Serialize;
@@ -9,10 +10,10 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Anything of the book as JSON text.
+/// Anything of the registry as JSON text.
 ///
 /// # Errors
-/// Never in practice: all of the book has a form in JSON.
+/// Never in practice: all of the registry has a form in JSON.
 pub fn to_text<T: Serialize + ?Sized>(value: &T) -> Result<String> {
     serde_json::to_string(value).map_err(|error| corrupt(format!("it has no form in JSON: {error}")))
 }
@@ -44,16 +45,21 @@ pub struct RunRows {
     pub done: Pairs,
 }
 
-impl Taken {
-    /// What was recorded of a run, from its rows.
+impl ClaimedRun {
+    /// A run that was claimed, from its rows.
     ///
     /// # Errors
     /// Of kind [`StoreErrorKind::Corrupt`], when a row cannot be read.
-    pub fn from_rows(record: RunRecord, events: Vec<Arc<Event>>, rows: &RunRows) -> Result<Self> {
+    pub fn from_rows(
+        claim: Claim,
+        record: RunRecord,
+        events: Vec<Arc<Event>>,
+        rows: &RunRows,
+    ) -> Result<Self> {
         let done: HashMap<_, Done> = map(&rows.done)?;
         let temp: HashMap<_, StateDelta> = map(&rows.temps)?;
         let steps: HashMap<_, Value> = map(&rows.steps)?;
-        Ok(Self { events, temp, steps, done: done.into_values().collect(), ..Self::new(record) })
+        Ok(Self { events, temp, steps, done: done.into_values().collect(), ..Self::new(claim, record) })
     }
 }
 

@@ -1,6 +1,7 @@
 //! The slot of an event, what goes into it, and how what is stored reaches the session and the consumer.
 
-use super::book::{Done, RunRecord};
+use super::claim::ClaimId;
+use super::registry::{Done, RunRecord};
 use crate::event::{Event, StateDelta};
 use crate::id::IdSeed;
 use crate::outbox::Outbox;
@@ -41,6 +42,8 @@ impl Drop for Committing {
 pub struct Slot {
     /// The run.
     pub run_id: RunId,
+    /// The number of the claim that writes, see [`ClaimId`].
+    pub epoch: u64,
     /// The path of the agent that emits.
     pub path: Path,
     /// How many events this agent has emitted before in this turn.
@@ -94,9 +97,22 @@ impl Stored {
 }
 
 impl Slot {
-    pub(crate) fn new(run_id: RunId, path: Path, nth: u32, delivery: Arc<Delivery>) -> Self {
+    pub(crate) fn new(claim: ClaimId, path: Path, nth: u32, delivery: Arc<Delivery>) -> Self {
         delivery.outbox.commits();
-        Self { run_id, path, nth, done: Vec::new(), begins: None, delivery: Committing(delivery) }
+        Self {
+            run_id: claim.run_id,
+            epoch: claim.epoch,
+            path,
+            nth,
+            done: Vec::new(),
+            begins: None,
+            delivery: Committing(delivery),
+        }
+    }
+
+    /// The claim that writes.
+    pub fn claim(&self) -> ClaimId {
+        ClaimId { run_id: self.run_id, epoch: self.epoch }
     }
 
     /// The session that the event belongs to.

@@ -1,7 +1,7 @@
 //! The engine of a run inside of another: that of an agent that is used as a tool.
 
-use super::{Body, Engine, Reply, Slot, StepKey, Stored, Wait};
-use crate::{BoxFuture, Name, Result, RunId};
+use super::{Body, ClaimId, Engine, Reply, Slot, StepKey, Stored, Wait};
+use crate::{BoxFuture, Name, Result};
 use serde_json::Value;
 use std::future::ready;
 use std::sync::Arc;
@@ -10,20 +10,20 @@ use std::sync::Arc;
 /// under the call that it is: `desk/clerk/reviewer:reviewer@1/model@0`.
 pub(crate) struct Within {
     outer: Arc<dyn Engine>,
-    run: RunId,
+    claim: ClaimId,
     call: Name,
 }
 
 impl Within {
     /// The run inside of that call of that run.
-    pub(crate) fn new(outer: Arc<dyn Engine>, run: RunId, call: Name) -> Self {
-        Self { outer, run, call }
+    pub(crate) fn new(outer: Arc<dyn Engine>, claim: ClaimId, call: Name) -> Self {
+        Self { outer, claim, call }
     }
 
     /// The key in the run around it.
     pub(crate) fn key(&self, key: &StepKey) -> StepKey {
         let (path, name) = (key.path.clone(), Name::from(format!("{}/{}", self.call, key.name)));
-        StepKey { run_id: self.run, path, name, index: key.index }
+        StepKey { run_id: self.claim.run_id, path, name, index: key.index }
     }
 }
 
@@ -35,11 +35,16 @@ impl Engine for Within {
         }
     }
 
-    fn step(&self, key: StepKey, work: BoxFuture<'static, Result<Value>>) -> BoxFuture<'_, Result<Value>> {
-        self.outer.step(self.key(&key), work)
+    fn step(
+        &self,
+        _: ClaimId,
+        key: StepKey,
+        work: BoxFuture<'static, Result<Value>>,
+    ) -> BoxFuture<'_, Result<Value>> {
+        self.outer.step(self.claim, self.key(&key), work)
     }
 
-    fn answer(&self, _: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
+    fn answer(&self, _: ClaimId, _: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
         Box::pin(ready(Ok(None)))
     }
 }

@@ -1,7 +1,7 @@
 //! A run of which parts go on elsewhere, and such a part.
 
 use super::{KeyScope, Run, RunConfig, Services};
-use crate::engine::{Engine, Fork, Stored};
+use crate::engine::{ClaimId, Engine, Fork, Stored};
 use crate::session::Session;
 use crate::sync::read;
 use crate::{Name, Path};
@@ -21,6 +21,7 @@ impl Run {
         let session = Arc::new(live.as_it_was(&fork.state, upto));
         let mut run = Self::new(session, engine, config, services);
         run.id = fork.run_id;
+        run.claim = ClaimId { run_id: fork.run_id, epoch: fork.epoch };
         run.is_branch = true;
         run.places = fork.upto.into();
         run.llm_calls = fork.calls.into();
@@ -35,6 +36,7 @@ impl Run {
         let session = self.session();
         Fork {
             run_id: self.id,
+            epoch: self.claim.epoch,
             session: session.key().clone(),
             workflow,
             path,

@@ -1,7 +1,7 @@
 //! A run that is taken up again: what was recorded of it, given back in the order of the log.
 
 use super::Run;
-use crate::engine::{Body, Done, Reply, Stored, Taken};
+use crate::engine::{Body, Claim, ClaimedRun, Done, Reply, Stored};
 use crate::event::{Event, StateDelta};
 use crate::outbox::Counted;
 use crate::session::Session;
@@ -50,8 +50,8 @@ struct Cursor {
 
 impl Replay {
     /// `live` is the session as it is now.
-    pub(crate) fn new(taken: Taken, live: &Arc<Session>) -> Self {
-        let Taken { record, events, temp, steps, done, starts_over: _ } = taken;
+    pub(crate) fn new(claimed: ClaimedRun, live: &Arc<Session>) -> (Self, Claim) {
+        let ClaimedRun { claim, record, events, temp, steps, done, starts_over: _ } = claimed;
         let before = usize::try_from(record.begins).unwrap_or(usize::MAX);
         let session = Arc::new(live.as_it_was(&record.state, before));
         let (mut counts, mut slots) = (HashMap::<String, u32>::new(), HashMap::new());
@@ -70,7 +70,7 @@ impl Replay {
         let done = done.into_iter().map(|done| (done.path.to_string(), done)).collect();
         let is_over = AtomicBool::new(events.is_empty());
         let (begins, seen, cursor) = (record.begins, Mutex::default(), Mutex::default());
-        Self { session, events, slots, temp, steps, done, begins, seen, cursor, is_over }
+        (Self { session, events, slots, temp, steps, done, begins, seen, cursor, is_over }, claim)
     }
 
     /// The session as far as the record is given back; `None` when all of it is.

@@ -1,7 +1,6 @@
 //! Whether an answer is of the type that is waited for.
 
 use super::Shared;
-use super::watch::root;
 use crate::engine::Waiting;
 use crate::spec::{AgentMeta, Spec};
 use crate::tool::decode;
@@ -28,6 +27,15 @@ impl Shared {
                 .at(&waiting.path)
         })
     }
+}
+
+/// The name of the workflow that a wait belongs to: the first of its path.
+fn root(waiting: &Waiting) -> &str {
+    let mut path = &waiting.path;
+    while let Some(parent) = path.parent() {
+        path = parent;
+    }
+    path.name()
 }
 
 /// Says what is wrong with a value.

@@ -2,7 +2,7 @@
 
 use super::Shared;
 use super::root::Start;
-use crate::engine::{Engine, Fork, RunRecord, Taken, refuse};
+use crate::engine::{Claim, ClaimedRun, Fork, RunRecord, refuse};
 use crate::event::StateDelta;
 use crate::run::Run;
 use crate::session::{Session, SessionKey};
@@ -26,34 +26,16 @@ async fn found(shared: &Shared, key: &SessionKey, run: RunId) -> Result<Arc<Sess
     })
 }
 
-/// Takes a run, when the workflow is still of the shape that the run was begun with.
-pub(super) async fn taken_up(
+/// Claims a run, when the workflow is still of the shape that the run was begun with.
+pub(super) async fn claimed(
     shared: &Shared,
     id: RunId,
     shape: Option<(String, Topology)>,
-) -> Result<(Arc<Run>, Start)> {
+) -> Result<(Arc<Run>, Claim, Start)> {
     let app = shared.app.clone();
-    let fits = move |record: &RunRecord| fits(&app, shape.as_ref(), record);
-    let taken = shared.engine.take(id, Arc::new(fits)).await?;
-    let mut held = Held { engine: &*shared.engine, run: Some(id) };
-    let made = make_again(shared, taken).await?;
-    // From here on its stream gives it back.
-    held.run = None;
-    Ok(made)
-}
-
-/// A run that was taken and is not driven yet: given back when nothing comes of it, also when nobody waits any more.
-struct Held<'a> {
-    engine: &'a dyn Engine,
-    run: Option<RunId>,
-}
-
-impl Drop for Held<'_> {
-    fn drop(&mut self) {
-        if let Some(run) = self.run {
-            self.engine.release(run);
-        }
-    }
+    let check = move |record: &RunRecord| fits(&app, shape.as_ref(), record);
+    let claimed = shared.engine.claim(id, Arc::new(check)).await?;
+    make_again(shared, claimed).await
 }
 
 /// Whether a run is one of this app and of this workflow.
@@ -84,21 +66,21 @@ fn fits(app: &str, shape: Option<&(String, Topology)>, record: &RunRecord) -> Re
     Ok(())
 }
 
-async fn make_again(shared: &Shared, taken: Taken) -> Result<(Arc<Run>, Start)> {
-    let record = &taken.record;
+async fn make_again(shared: &Shared, claimed: ClaimedRun) -> Result<(Arc<Run>, Claim, Start)> {
+    let record = &claimed.record;
     let session = found(shared, &record.session, record.run_id).await?;
     let begins = usize::try_from(record.begins).unwrap_or(usize::MAX);
     session.load_newest(begins).await?;
     let config = serde_json::from_value(record.config.clone()).unwrap_or_else(|_| shared.config.clone());
     let start = Start { message: record.message.clone(), delta: record.delta.clone() };
     // What an engine tells again comes on top of what there was.
-    let session = match taken.starts_over {
+    let session = match claimed.starts_over {
         true => Arc::new(session.as_it_was(&record.state, begins)),
         false => session,
     };
     let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
-    run.goes_on_with(taken);
-    Ok((Arc::new(run), start))
+    let claim = run.goes_on_with(claimed);
+    Ok((Arc::new(run), claim, start))
 }
 
 pub(super) async fn open_session(shared: &Shared, key: SessionKey) -> Result<Arc<Session>> {

@@ -2,16 +2,24 @@
 
 use super::request::RunRequest;
 use super::{RunEnd, Runner, Shared, accept};
-use crate::engine::Waiting;
+use crate::engine::{DueWaits, RunFilter, RunInfo, Waiting, now_micros, refuse};
 use crate::run::record;
+use crate::session::SessionKey;
 use crate::workflow::Workflow;
 use crate::{BoxFuture, Error, ErrorKind, Path, Result, RunId};
-use futures_util::future::join_all;
+use futures_util::StreamExt;
+use futures_util::stream::{self, FuturesUnordered};
 use serde::Serialize;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// A run that [`Runner::recover`] has taken up again.
+/// How many waits that are due, or runs that are ready, are asked for at a time.
+pub(super) const PAGE: usize = 256;
+
+/// How many of them are written or driven at the same time.
+const AT_ONCE: usize = 64;
+
+/// What became of a run that [`Runner::recover`] or [`Runner::retry`] has resumed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Recovered {
@@ -19,7 +27,8 @@ pub struct Recovered {
     pub run_id: RunId,
     /// The name of its workflow.
     pub workflow: String,
-    /// How it went on: it has ended well, or waits for these values by now.
+    /// The values that it waits for now, none if it has ended well; or the error that it has failed with, or because of
+    /// which it was not resumed. A run is still there to be resumed when [`Error::is_retryable`] says so.
     pub result: Result<Vec<Waiting>>,
 }
 
@@ -78,65 +87,161 @@ impl<P> Runner<P> {
         RunRequest::resume(self.shared.clone(), workflow, run)
     }
 
-    /// Takes up all runs of this app that could go on and that nobody drives: those whose process has ended, and those
+    /// Resumes all runs of this app that could go on and that nobody drives: those whose process has ended, and those
     /// that have an answer by now. What has waited past its deadline is answered before, with its default or an error.
     /// The workflows are those of [`RunnerBuilder::workflow`](super::RunnerBuilder::workflow). All run at the same time,
-    /// to their end or their next wait.
+    /// to their end or their next wait. Runs that have failed are left alone, see [`retry`](Self::retry).
     ///
     /// # Errors
     /// When the store fails. What becomes of each run is in the list.
     pub async fn recover(&self) -> Result<Vec<Recovered>> {
-        self.shared.expire(|_| true).await?;
-        let runs = self.shared.engine.unfinished(&self.shared.app).await?;
-        let all = runs.into_iter().filter(|run| run.is_ready).map(async |run| {
-            let result = match self.shared.known(&run.workflow) {
-                Some(known) => known.go_on(self.shared.clone(), run.run_id).await,
-                None => Err(self.unknown_workflow(&run.workflow)),
-            };
-            Recovered { run_id: run.run_id, workflow: run.workflow, result }
-        });
-        let mut all = join_all(all).await;
+        while self.shared.expire().await?.is_full {}
+        let mut all = Vec::new();
+        let mut driven = FuturesUnordered::new();
+        let mut filter = RunFilter::ready().limit(PAGE);
+        loop {
+            let page = self.shared.engine.runs(&self.shared.app, &filter).await?;
+            let Some(last) = page.last() else { break };
+            filter = filter.after(last.run_id);
+            driven.extend(page.into_iter().map(|run| self.shared.clone().drive(run)));
+        }
+        while let Some(run) = driven.next().await {
+            all.push(run);
+        }
         // Another process was faster.
         all.retain(|run| !run.result.as_ref().is_err_and(|error| error.kind() == ErrorKind::RunBusy));
+        all.sort_by_key(|run| run.run_id);
         Ok(all)
     }
 
-    /// Who waits for values from outside, in the order in which they began to.
+    /// Resumes a run that has failed, after its cause was mended: the call that failed is made again, and nothing that
+    /// was recorded before. The workflow is one of [`RunnerBuilder::workflow`](super::RunnerBuilder::workflow);
+    /// [`runs`](Self::runs) lists what has failed.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownRun`], [`ErrorKind::RunBusy`], or when the store fails. What becomes of the run is in the
+    /// [`Recovered`].
+    pub async fn retry(&self, run: RunId) -> Result<Recovered> {
+        let found = self.shared.engine.runs(&self.shared.app, &RunFilter::of_run(run)).await?;
+        let found = found.into_iter().next().ok_or_else(|| refuse::unknown_run(run))?;
+        let retried = self.shared.clone().drive(found).await;
+        match retried.result {
+            Err(error) if error.kind() == ErrorKind::RunBusy => Err(error),
+            result => Ok(Recovered { result, ..retried }),
+        }
+    }
+
+    /// The runs of this app that a filter selects, oldest first: those that have failed with their error, those that wait,
+    /// those that somebody drives.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunInfo>> {
+        self.shared.engine.runs(&self.shared.app, filter).await
+    }
+
+    /// All open waits of this app, of all users, in the order in which they began. Those of one user are
+    /// [`SessionHandle::waiting`](super::SessionHandle::waiting), or [`waiting_of`](Self::waiting_of) a filter.
     ///
     /// # Errors
     /// When the store fails.
     pub async fn waiting(&self) -> Result<Vec<Waiting>> {
-        self.shared.engine.waiting(&self.shared.app, None).await
+        self.waiting_of(&RunFilter::unfinished()).await
     }
 
-    /// Answers a wait by its id. The run goes on when it is [resumed](Self::resume) or [recovered](Self::recover), in
-    /// this process or another, and by itself where somebody [watches](Self::watch). The first answer wins.
+    /// The open waits of the runs that a filter selects, such as those of one user.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn waiting_of(&self, filter: &RunFilter) -> Result<Vec<Waiting>> {
+        self.shared.engine.waiting(&self.shared.app, filter).await
+    }
+
+    /// Answers a wait by its id, of any user: whoever may answer is for the caller to decide, and
+    /// [`SessionHandle::answer`](super::SessionHandle::answer) refuses the waits of other sessions. The run goes on when it
+    /// is [resumed](Self::resume) or [recovered](Self::recover), in this process or another, and by itself where a
+    /// [`watch`](Self::watch) runs. The first answer wins.
     ///
     /// The answer to an `await` is read as its type where its workflow is one of
     /// [`RunnerBuilder::workflow`](super::RunnerBuilder::workflow), and held against the stored schema otherwise.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownWait`]; [`ErrorKind::Answered`] for a second answer; [`ErrorKind::AnswerInvalid`] for one of
-    /// another type. Nothing has changed then.
+    /// [`ErrorKind::UnknownWait`]; [`ErrorKind::Answered`] for a second answer; [`ErrorKind::Expired`] after its deadline;
+    /// [`ErrorKind::AnswerInvalid`] for one of another type. Nothing has changed then.
     pub async fn answer(&self, wait: &str, value: impl Serialize) -> Result<()> {
+        self.shared.answer(None, wait, value).await
+    }
+}
+
+impl Shared {
+    /// Answers a wait, which has to be one of this session if one is given.
+    pub(super) async fn answer(
+        &self,
+        of: Option<&SessionKey>,
+        wait: &str,
+        value: impl Serialize,
+    ) -> Result<()> {
         let value = serde_json::to_value(value).map_err(|error| {
             let message = format!("the answer to `{wait}` has no form in JSON: {error}");
             Error::new(ErrorKind::AnswerInvalid, message).with_source(error)
         })?;
-        let engine = &self.shared.engine;
-        let open = engine.waiting(&self.shared.app, None).await?;
-        if let Some(waiting) = open.iter().find(|waiting| waiting.id == wait) {
-            self.shared.fits(waiting, &value)?;
+        let waiting = self.engine.open_wait(&self.app, wait).await?;
+        if of.is_some_and(|key| key.user != waiting.user || key.id != waiting.session) {
+            return Err(refuse::unknown_wait(wait));
         }
-        engine.resolve(&self.shared.app, wait, record::escaped(value)).await
+        if waiting.deadline.is_some_and(|deadline| deadline <= now_micros()) {
+            let message = format!("the answer to `{wait}` comes after its deadline");
+            return Err(Error::new(ErrorKind::Expired, message)
+                .with_help("the run goes on with the default of the wait, or has failed without one"));
+        }
+        self.fits(&waiting, &value)?;
+        self.engine.resolve(&self.app, wait, record::escaped(value)).await
+    }
+
+    /// Answers a page of waits whose deadline has passed, with their defaults or an error.
+    pub(super) async fn expire(&self) -> Result<Expiry> {
+        let DueWaits { waits, next } = self.engine.due(&self.app, now_micros(), PAGE).await?;
+        let is_full = waits.len() == PAGE;
+        let resolved = waits.into_iter().map(|waiting| async move {
+            match self.engine.resolve(&self.app, &waiting.id, too_late(&waiting)).await {
+                // Somebody has answered in the meantime.
+                Err(error) if matches!(error.kind(), ErrorKind::Answered | ErrorKind::UnknownWait) => Ok(()),
+                other => other,
+            }
+        });
+        let resolved: Vec<Result<()>> = stream::iter(resolved).buffer_unordered(AT_ONCE).collect().await;
+        resolved.into_iter().collect::<Result<()>>()?;
+        Ok(Expiry { next, is_full })
+    }
+
+    /// Resumes a run whose workflow is known here, to its end or its next wait.
+    pub(super) async fn drive(self: Arc<Self>, run: RunInfo) -> Recovered {
+        let result = match self.known(&run.workflow).cloned() {
+            Some(known) => known.go_on(self, run.run_id).await,
+            None => Err(self.unknown_workflow(&run.workflow)),
+        };
+        Recovered { run_id: run.run_id, workflow: run.workflow, result }
+    }
+
+    /// The workflow of that name, if it was given to the runner.
+    pub(super) fn known(&self, name: &str) -> Option<&Arc<dyn Known>> {
+        self.workflows.iter().find(|known| known.name() == name)
     }
 
     fn unknown_workflow(&self, name: &str) -> Error {
-        let known: Vec<_> = self.shared.workflows.iter().map(|known| format!("`{}`", known.name())).collect();
+        let known: Vec<_> = self.workflows.iter().map(|known| format!("`{}`", known.name())).collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
         let message = format!("no workflow `{name}` is known to this runner; known: {known}");
         Error::new(ErrorKind::Config, message).with_help("give it to `Runner::builder().workflow(...)`")
     }
+}
+
+/// What is known of deadlines after a page of waits was answered.
+pub(super) struct Expiry {
+    /// The next deadline, in microseconds since 1970.
+    pub(super) next: Option<u64>,
+    /// Whether more waits may be due.
+    pub(super) is_full: bool,
 }
 
 /// What a wait is answered with whose deadline has passed.

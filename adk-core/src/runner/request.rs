@@ -1,11 +1,11 @@
 //! A run that is asked for and not begun yet.
 
 use super::Shared;
-use super::open::{forked, open_session, taken_up};
+use super::open::{claimed, forked, open_session};
 use super::root::{Start, branch, root};
-use super::stream::RunStream;
+use super::stream::{Opened, RunStream};
 use crate::check::{LIVE_HELP, describe_live};
-use crate::engine::{BranchEnd, Fork, RunRecord};
+use crate::engine::{BranchEnd, Claim, Fork, RunRecord};
 use crate::event::StateDelta;
 use crate::live::{LiveInput, LiveQueue};
 use crate::run::{Outcome, Run, RunConfig};
@@ -187,7 +187,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
     }
 
     /// Finds or makes the session; what runs in it comes back unpolled.
-    async fn open(self) -> Result<(Arc<Run>, BoxFuture<'a, Result<T>>)> {
+    async fn open(self) -> Result<Opened<'a, T>> {
         let Self {
             shared,
             key,
@@ -210,12 +210,12 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         if let Some(fork) = fork {
             let run = Arc::new(forked(&shared, &fork).await?);
             let future = body(run.clone(), Start::default());
-            return Ok((run, future));
+            return Ok(Opened { run, claim: None, future });
         }
         if let Some(run) = resume {
-            let (run, start) = taken_up(&shared, run, shape).await?;
+            let (run, claim, start) = claimed(&shared, run, shape).await?;
             let future = body(run.clone(), start);
-            return Ok((run, future));
+            return Ok(Opened { run, claim: Some(claim), future });
         }
         let session = match private && shape.is_none() {
             true => shared.sessions.create_private(key).await?,
@@ -230,6 +230,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         run.live = live;
         let mut delta = keys.into_delta();
         delta.extend(state);
+        let mut claim = None;
         if let Some((workflow, topology)) = shape {
             let begins = run.delivery.session.len() as u64;
             let state = run.delivery.session.state().into_iter().collect();
@@ -237,10 +238,12 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
             let (message, delta) = (message.clone(), delta.clone());
             let new = RunRecord::new(run.id, run.delivery.session.key().clone(), workflow, topology);
             run.begins_with(RunRecord { message, delta, state, begins, config, ..new });
+            let engine = shared.engine.clone();
+            claim = Some(Claim::new(run.claim, move |claim| engine.release(claim)));
         }
         let run = Arc::new(run);
         let future = body(run.clone(), Start { message, delta });
-        Ok((run, future))
+        Ok(Opened { run, claim, future })
     }
 }
 

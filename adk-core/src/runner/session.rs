@@ -3,11 +3,13 @@
 use super::open::open_session;
 use super::request::RunRequest;
 use super::{IntoInput, Shared};
+use crate::engine::{RunFilter, Waiting};
 use crate::event::StateDelta;
 use crate::live::LiveQueue;
 use crate::session::{EventFilter, Session, SessionKey, SessionSnapshot};
 use crate::workflow::{Live, Workflow};
 use crate::{Part, Result};
+use serde::Serialize;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -50,6 +52,26 @@ impl SessionHandle {
         W: Workflow + Live + ?Sized,
     {
         RunRequest::live(self.shared.clone(), self.key.clone(), false, workflow, input.into_input(), queue)
+    }
+
+    /// The open waits of the runs of this session, in the order in which they began. Those of all sessions of its user are
+    /// [`Runner::waiting_of`](super::Runner::waiting_of) `RunFilter::unfinished().user(...)`.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn waiting(&self) -> Result<Vec<Waiting>> {
+        let filter = RunFilter::unfinished().session(&self.key);
+        self.shared.engine.waiting(&self.shared.app, &filter).await
+    }
+
+    /// Answers a wait of a run of this session, see [`Runner::answer`](super::Runner::answer). The waits of other sessions
+    /// and users are not there to it.
+    ///
+    /// # Errors
+    /// As [`Runner::answer`](super::Runner::answer); [`ErrorKind::UnknownWait`](crate::ErrorKind::UnknownWait) for a wait
+    /// of another session.
+    pub async fn answer(&self, wait: &str, value: impl Serialize) -> Result<()> {
+        self.shared.answer(Some(&self.key), wait, value).await
     }
 
     /// Makes the session with an initial state, which is split by the prefixes of its keys: those of the app and of the

@@ -1,6 +1,6 @@
 //! The events of a run, as they are committed.
 
-use crate::engine::RunStatus;
+use crate::engine::{Claim, RunFilter, RunStatus};
 use crate::outbox::Polled;
 use crate::run::{Outcome, Run, Waiting};
 use crate::{BoxFuture, Error, ErrorKind, Event, Result};
@@ -29,7 +29,10 @@ use std::task::{Context, Poll, ready};
 pub struct RunStream<'a, T> {
     opening: Option<Opening<'a, T>>,
     run: Option<Arc<Run>>,
+    // Dropped in this order: nothing of the run goes on when its claim is given back.
     future: Option<BoxFuture<'a, Result<T>>>,
+    /// The right to drive the run, where runs are kept.
+    claim: Option<Claim>,
     ended: Option<Result<T>>,
     /// The end that is written into the book of runs before it is told.
     closing: Option<Closing<T>>,
@@ -39,7 +42,14 @@ pub struct RunStream<'a, T> {
 /// An end that is being written, and what is told then.
 type Closing<T> = (BoxFuture<'static, Result<Vec<Waiting>>>, Result<RunEnd<T>>);
 
-type Opening<'a, T> = BoxFuture<'a, Result<(Arc<Run>, BoxFuture<'a, Result<T>>)>>;
+type Opening<'a, T> = BoxFuture<'a, Result<Opened<'a, T>>>;
+
+/// A run that has not been polled yet.
+pub(super) struct Opened<'a, T> {
+    pub(super) run: Arc<Run>,
+    pub(super) claim: Option<Claim>,
+    pub(super) future: BoxFuture<'a, Result<T>>,
+}
 
 /// How a run ended.
 #[derive(Debug)]
@@ -56,8 +66,15 @@ pub enum RunEnd<T> {
 
 impl<'a, T: Send + 'static> RunStream<'a, T> {
     pub(super) fn new(opening: Opening<'a, T>) -> Self {
-        let (run, future, ended, closing) = (None, None, None, None);
-        Self { opening: Some(opening), run, future, ended, closing, end: RunEnd::Running }
+        Self {
+            opening: Some(opening),
+            run: None,
+            future: None,
+            claim: None,
+            ended: None,
+            closing: None,
+            end: RunEnd::Running,
+        }
     }
 
     /// The next event; `None` at the end of the run. An error is the last item.
@@ -99,7 +116,11 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
             let opened = ready!(opening.as_mut().poll(task));
             self.opening = None;
             match opened {
-                Ok((run, future)) => (self.run, self.future) = (Some(run), Some(future)),
+                Ok(Opened { run, claim, future }) => {
+                    self.run = Some(run);
+                    self.claim = claim;
+                    self.future = Some(future);
+                }
                 Err(error) => return self.fail(error),
             }
         }
@@ -144,8 +165,11 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
 
     /// Writes how the run has ended, where that is kept, and tells it.
     fn close(&mut self, end: Result<RunEnd<T>>, task: &mut Context<'_>) -> Poll<Option<Result<Arc<Event>>>> {
-        let run = self.run.as_ref().filter(|run| run.engine.records() && !run.is_branch);
-        let Some(run) = run.cloned() else {
+        let claim = self.claim.take();
+        // Where the store has failed, the run has not: it stays as it is and can be resumed. Dropping the claim gives it
+        // back.
+        let is_stored = !end.as_ref().is_err_and(Error::is_of_store);
+        let (Some(run), Some(claim), true) = (self.run.clone(), claim, is_stored) else {
             return match end {
                 Ok(end) => {
                     self.end = end;
@@ -163,25 +187,17 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
             Ok(RunEnd::Paused(waiting)) => waiting.clone(),
             _ => Vec::new(),
         };
-        let done = match status {
-            RunStatus::Finished => Vec::new(),
-            _ => run.last_finished(),
-        };
         let closing = async move {
-            let last = async {
+            let open = as_stored(&run, open).await?;
+            if status != RunStatus::Finished {
+                let done = run.last_finished();
                 if !done.is_empty() {
-                    run.engine.finished(run.id, done).await?;
-                }
-                as_stored(&run, open).await
-            };
-            match last.await {
-                Ok(open) => run.engine.close(run.id, status).await.map(|()| open),
-                Err(error) => {
-                    // How far it is cannot be said; nobody drives it any more all the same.
-                    run.engine.release(run.id);
-                    Err(error)
+                    run.engine.finished(run.claim, done).await?;
                 }
             }
+            run.engine.close(run.claim, status).await?;
+            claim.closed();
+            Ok(open)
         };
         self.closing = Some((Box::pin(closing), end));
         self.poll_event(task)
@@ -199,11 +215,11 @@ async fn as_stored(run: &Run, mut open: Vec<Waiting>) -> Result<Vec<Waiting>> {
     if open.is_empty() {
         return Ok(open);
     }
-    let stored = run.engine.waiting(&run.session().key().app, Some(run.id)).await?;
+    let stored = run.engine.waiting(&run.session().key().app, &RunFilter::of_run(run.id)).await?;
     let (kept, gone): (Vec<_>, Vec<_>) =
         stored.into_iter().partition(|stored| open.iter().any(|waiting| waiting.id == stored.id));
     if !gone.is_empty() {
-        run.engine.withdraw(gone.into_iter().map(|waiting| waiting.id).collect()).await?;
+        run.engine.withdraw(run.claim, gone.into_iter().map(|waiting| waiting.id).collect()).await?;
     }
     // One that is not among them was answered in the meantime.
     for stored in kept {
@@ -212,18 +228,6 @@ async fn as_stored(run: &Run, mut open: Vec<Waiting>) -> Result<Vec<Waiting>> {
             .for_each(|waiting| *waiting = stored.clone());
     }
     Ok(open)
-}
-
-/// A run whose stream is dropped before its end may be taken up again at once.
-impl<T> Drop for RunStream<'_, T> {
-    fn drop(&mut self) {
-        self.future = None;
-        if let Some(run) = self.run.as_ref().filter(|run| run.engine.records() && !run.is_branch)
-            && (matches!(self.end, RunEnd::Running) || self.closing.is_some())
-        {
-            run.engine.release(run.id);
-        }
-    }
 }
 
 impl Run {

@@ -2,7 +2,7 @@
 
 use super::support::*;
 use super::*;
-use adk_core::engine::{Body, Engine, Reply, Slot, StepKey, Stored, Wait};
+use adk_core::engine::{Body, ClaimId, Engine, Reply, Slot, StepKey, Stored, Wait};
 use adk_core::model::ModelRequest;
 use adk_core::{FunctionCall, Result, WithCallbacks};
 
@@ -20,7 +20,12 @@ impl Engine for Journal {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
         Reply::Later(Box::pin(async move { Ok(slot.append(body.draft().await?)) }))
     }
-    fn step(&self, key: StepKey, work: BoxFuture<'static, Result<Value>>) -> BoxFuture<'_, Result<Value>> {
+    fn step(
+        &self,
+        _: ClaimId,
+        key: StepKey,
+        work: BoxFuture<'static, Result<Value>>,
+    ) -> BoxFuture<'_, Result<Value>> {
         Box::pin(async move {
             let key = key.to_string();
             let known = self
@@ -40,7 +45,7 @@ impl Engine for Journal {
             }
         })
     }
-    fn answer(&self, _: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
+    fn answer(&self, _: ClaimId, _: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
         Box::pin(async { Ok(None) })
     }
 }

@@ -3,7 +3,7 @@
 use super::engine::Crashing;
 use super::people;
 use crate::support::*;
-use adk_core::engine::{Engine as _, MemoryJournal};
+use adk_core::engine::{Engine as _, MemoryJournal, RunFilter};
 use adk_core::session::{MemoryStore, SessionStore};
 use adk_core::{Event, RunConfig, RunId, RunStream, Runner};
 use serde_json::{Value, json};
@@ -150,7 +150,7 @@ pub async fn with_kills(tree: fn() -> Tree, kills: &[usize], parallel: bool) -> 
             let session = world.sessions.get(&keys[0].key).await.unwrap().unwrap();
             id = id.or_else(|| session.event(0).map(|event| event.invocation_id));
             // A person answers one question at a time, whatever happens to the processes.
-            let open = world.journal.waiting("app", None).await.unwrap();
+            let open = world.journal.waiting("app", &RunFilter::unfinished()).await.unwrap();
             let went_on = match (ended, open.last()) {
                 (Ended::Through, Some(waiting)) if waiting.deadline.is_some() => {
                     tokio::time::advance(2 * people::PATIENCE).await;

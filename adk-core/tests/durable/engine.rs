@@ -1,7 +1,8 @@
 //! An engine that stops at a point that is chosen, as a process that is killed there.
 
 use adk_core::engine::{
-    Body, Engine, Fits, MemoryJournal, Reply, RunInfo, RunStatus, Slot, StepKey, Stored, Taken, Wait, Waiting,
+    Body, ClaimCheck, ClaimId, ClaimedRun, DueWaits, Engine, MemoryJournal, Reply, RunFilter, RunInfo,
+    RunStatus, Slot, StepKey, Stored, Wait, Waiting, is_failure,
 };
 use adk_core::{BoxFuture, Result, RunId};
 use serde_json::Value;
@@ -73,7 +74,12 @@ impl Engine for Crashing {
         }))
     }
 
-    fn step(&self, key: StepKey, work: BoxFuture<'static, Result<Value>>) -> BoxFuture<'_, Result<Value>> {
+    fn step(
+        &self,
+        claim: ClaimId,
+        key: StepKey,
+        work: BoxFuture<'static, Result<Value>>,
+    ) -> BoxFuture<'_, Result<Value>> {
         Box::pin(async move {
             self.point().await;
             let name = key.id();
@@ -84,47 +90,56 @@ impl Engine for Crashing {
                 own.point().await;
                 value
             });
-            let value = self.inner.step(key, work).await;
-            self.recorded.lock().unwrap().insert(name);
+            let value = self.inner.step(claim, key, work).await;
+            // A failed call is made again, and a call whose error was handled has a result.
+            if value.as_ref().is_ok_and(|value| !is_failure(value)) {
+                self.recorded.lock().unwrap().insert(name);
+            }
             self.point().await;
             value
         })
     }
 
-    fn answer(&self, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
+    fn answer(&self, claim: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
         Box::pin(async move {
             self.point().await;
-            let answer = self.inner.answer(wait).await;
+            let answer = self.inner.answer(claim, wait).await;
             self.point().await;
             answer
         })
     }
-    fn withdraw(&self, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
+    fn withdraw(&self, claim: ClaimId, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
             self.point().await;
-            self.inner.withdraw(waits).await
+            self.inner.withdraw(claim, waits).await
         })
     }
-    fn take(&self, run: RunId, fits: Fits) -> BoxFuture<'_, Result<Taken>> {
+    fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
         Box::pin(async move {
             self.point().await;
-            self.inner.take(run, fits).await
+            self.inner.claim(run, check).await
         })
     }
-    fn close(&self, run: RunId, status: RunStatus) -> BoxFuture<'_, Result<()>> {
+    fn close(&self, claim: ClaimId, status: RunStatus) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
             self.point().await;
-            self.inner.close(run, status).await
+            self.inner.close(claim, status).await
         })
     }
-    fn release(&self, run: RunId) {
-        self.inner.release(run);
+    fn release(&self, claim: ClaimId) {
+        self.inner.release(claim);
     }
-    fn unfinished<'a>(&'a self, app: &'a str) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
-        self.inner.unfinished(app)
+    fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+        self.inner.runs(app, filter)
     }
-    fn waiting<'a>(&'a self, app: &'a str, run: Option<RunId>) -> BoxFuture<'a, Result<Vec<Waiting>>> {
-        self.inner.waiting(app, run)
+    fn waiting<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<Waiting>>> {
+        self.inner.waiting(app, filter)
+    }
+    fn open_wait<'a>(&'a self, app: &'a str, wait: &'a str) -> BoxFuture<'a, Result<Waiting>> {
+        self.inner.open_wait(app, wait)
+    }
+    fn due<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
+        self.inner.due(app, now, most)
     }
     fn resolve<'a>(&'a self, app: &'a str, wait: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {

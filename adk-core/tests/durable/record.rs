@@ -49,7 +49,7 @@ async fn the_record_holds_the_input_the_shape_and_the_state_that_the_run_began_w
     let error = handle.run(&tree, "go").state("k", 3).config(config.clone()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Paused);
     let id = runner.waiting().await.unwrap()[0].run_id;
-    let record = world.journal.take(id, Arc::new(|_| Ok(()))).await.unwrap().record;
+    let record = world.journal.claim(id, Arc::new(|_| Ok(()))).await.unwrap().record.clone();
     assert_eq!((&*record.workflow, &record.session, record.begins), ("w", handle.key(), 2));
     assert_eq!(record.message.text(), "go");
     let of = |delta: &adk_core::StateDelta| serde_json::to_value(delta).unwrap();

@@ -2,7 +2,8 @@
 
 use super::log::Log;
 use adk_core::engine::{
-    Body, Engine, Fits, Fork, Joined, Reply, RunStatus, Slot, StepKey, Stored, Taken, Wait,
+    Body, ClaimCheck, ClaimId, ClaimedRun, Engine, Fork, Joined, Reply, RunStatus, Slot, StepKey, Stored,
+    Wait,
 };
 use adk_core::{BoxFuture, Error, ErrorKind, Result, RunId};
 use serde_json::Value;
@@ -16,7 +17,7 @@ pub enum Effect {
     Wait(Wait, Answer<Option<Value>>),
     /// As JSON, which is all that another process gets.
     Fork(Value, BoxFuture<'static, ()>, Answer<Joined>),
-    Take(RunId, Fits, Answer<Taken>),
+    Claim(RunId, ClaimCheck, Answer<ClaimedRun>),
 }
 
 pub struct Posted {
@@ -50,10 +51,15 @@ impl Engine for Posted {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
         Reply::Later(self.post(|reply| Effect::Commit(slot, body, reply)))
     }
-    fn step(&self, key: StepKey, work: BoxFuture<'static, Result<Value>>) -> BoxFuture<'_, Result<Value>> {
+    fn step(
+        &self,
+        _: ClaimId,
+        key: StepKey,
+        work: BoxFuture<'static, Result<Value>>,
+    ) -> BoxFuture<'_, Result<Value>> {
         self.post(|reply| Effect::Step(key, work, reply))
     }
-    fn answer(&self, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
+    fn answer(&self, _: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
         self.post(|reply| Effect::Wait(wait, reply))
     }
     fn forks(&self) -> bool {
@@ -67,10 +73,10 @@ impl Engine for Posted {
         let fork = serde_json::to_value(fork).unwrap();
         Some(self.post(|reply| Effect::Fork(fork, cancelled, reply)))
     }
-    fn take(&self, run: RunId, fits: Fits) -> BoxFuture<'_, Result<Taken>> {
-        self.post(|reply| Effect::Take(run, fits, reply))
+    fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
+        self.post(|reply| Effect::Claim(run, check, reply))
     }
-    fn close(&self, _: RunId, _: RunStatus) -> BoxFuture<'_, Result<()>> {
+    fn close(&self, _: ClaimId, _: RunStatus) -> BoxFuture<'_, Result<()>> {
         Box::pin(async { Ok(()) })
     }
 }

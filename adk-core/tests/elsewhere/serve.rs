@@ -3,7 +3,7 @@
 use super::log::Log;
 use super::posted::{Effect, Posted, unknown};
 use crate::support::Tree;
-use adk_core::engine::{Body, Fork, Joined, Stored, Taken};
+use adk_core::engine::{Body, ClaimedRun, Fork, Joined, Stored};
 use adk_core::{Outcome, Result, RunRequest, Runner};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -132,13 +132,13 @@ impl Process {
                         let _ = reply.send(joined);
                     });
                 }
-                Effect::Take(run, fits, reply) => {
+                Effect::Claim(run, check, reply) => {
                     let record = own.log.record_of_run().ok_or_else(|| unknown(run));
-                    let taken = record.and_then(|record| {
-                        fits(&record)?;
-                        Ok(Taken::starting_over((*record).clone()))
+                    let claimed = record.and_then(|record| {
+                        check(&record)?;
+                        Ok(ClaimedRun::starting_over((*record).clone()))
                     });
-                    let _ = reply.send(taken);
+                    let _ = reply.send(claimed);
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use super::support::{Tree, repeat, run};
 use super::*;
-use adk_core::engine::{Body, Engine, Reply as Later, Slot, StepKey, Stored, Wait};
+use adk_core::engine::{Body, ClaimId, Engine, Reply as Later, Slot, StepKey, Stored, Wait};
 use adk_core::llm::OutputKey;
 use adk_core::testing::Reply as Answer;
 use adk_core::{KeySpec, MemoryArtifacts, Part};
@@ -19,7 +19,12 @@ impl Engine for Journal {
         Later::Later(Box::pin(async move { Ok(slot.append(body.draft().await?)) }))
     }
 
-    fn step(&self, key: StepKey, work: BoxFuture<'static, Result<Value>>) -> BoxFuture<'_, Result<Value>> {
+    fn step(
+        &self,
+        _: ClaimId,
+        key: StepKey,
+        work: BoxFuture<'static, Result<Value>>,
+    ) -> BoxFuture<'_, Result<Value>> {
         Box::pin(async move {
             let known = self.0.lock().unwrap().get(&key.to_string()).cloned();
             if let Some(text) = known {
@@ -31,7 +36,7 @@ impl Engine for Journal {
         })
     }
 
-    fn answer(&self, _: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
+    fn answer(&self, _: ClaimId, _: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
         Box::pin(std::future::ready(Ok(None)))
     }
 }

@@ -17,6 +17,11 @@ impl Context {
     /// # Errors
     /// When the store fails.
     pub async fn emit(&mut self, event: Event) -> Result<EventId> {
+        if !event.partial
+            && let Some(settled) = self.run.settle(&self.frame.path)
+        {
+            settled.await?;
+        }
         // The event is moved on before anything is awaited, so that no agent's future holds one.
         let stored = if self.run.services.plugins.is_empty() {
             self.start(event).settled().await?
@@ -90,6 +95,9 @@ impl Context {
             // Plugins see an event before it is committed; one of a run inside of another is not stored.
             let event = self.step("event", work).await?;
             return self.emit(event).await;
+        }
+        if let Some(settled) = self.run.settle(&self.frame.path) {
+            settled.await?;
         }
         let placing = self.placing();
         let pending = std::mem::take(&mut self.overlay);

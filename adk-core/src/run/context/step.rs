@@ -1,21 +1,25 @@
 //! Side effects: what is done once, and answered from the record when the run is taken up again.
 
 use super::Context;
-use crate::engine::StepKey;
+use crate::engine::{StepKey, is_failure};
 use crate::outbox::Counted;
 use crate::run::{Run, record};
+use crate::sync::lock;
 use crate::{BoxFuture, Flow, Name, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 impl Context {
     /// A side effect: done once, recorded, and answered from the record when the run is taken up again.
     ///
     /// It is numbered where it is called, so several can be joined. The work owns what it needs.
     ///
+    /// A call that fails is made again when the run is resumed. If the agent handles the error and goes on, that error is
+    /// the result from then on.
+    ///
     /// # Errors
-    /// The error of the work; that is recorded as well.
+    /// The error of the work.
     pub fn step<T, W, N>(&mut self, name: N, work: W) -> impl Future<Output = Result<T>> + Send + use<T, W, N>
     where
         N: Into<Name>,
@@ -59,7 +63,7 @@ impl Context {
         let work = work(Name::from(format!("{}@{}", key.name, key.index)));
         async move {
             let _busy = Counted::new(&run.outbox().in_flight);
-            if let Some(record) = run.recorded(&key) {
+            if let Some(record) = run.recorded(&key).filter(|record| !is_failure(record)) {
                 return record::read(record);
             }
             let given = work.await;
@@ -83,7 +87,8 @@ impl Context {
     }
 }
 
-/// Does the work of a step, or takes its result from the record.
+/// Does the work of a step, or takes its result from the record. The record of a call that has failed is no result: the
+/// work is done again.
 pub(crate) async fn perform<T, W>(run: Arc<Run>, key: StepKey, work: W) -> Result<T>
 where
     T: Serialize + DeserializeOwned + Send + 'static,
@@ -93,9 +98,32 @@ where
     if !run.engine.records() {
         return work.await;
     }
-    let record = match run.recorded(&key) {
-        Some(record) => record,
-        None => run.engine.step(key, Box::pin(async move { record::of(work.await) })).await?,
+    if let Some(settled) = run.settle(&key.path) {
+        settled.await?;
+    }
+    let attempt = match run.recorded(&key) {
+        Some(record) if !is_failure(&record) => return record::read(record),
+        failed => failed.as_ref().map_or(0, record::attempt) + 1,
     };
+    // A record has no source of an error. Who makes the call gets the error as it is.
+    let failed = Arc::new(Mutex::new(None));
+    let kept = failed.clone();
+    let work = Box::pin(async move {
+        match work.await {
+            Ok(value) => record::of(value),
+            Err(error) => {
+                let failure = record::failure(&error, attempt);
+                *lock(&kept) = Some(error);
+                Ok(failure)
+            }
+        }
+    });
+    let record = run.engine.step(run.claim, key.clone(), work).await?;
+    if is_failure(&record) {
+        run.failed(key, record.clone());
+        if let Some(error) = lock(&failed).take() {
+            return Err(error);
+        }
+    }
     record::read(record)
 }

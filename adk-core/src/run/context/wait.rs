@@ -52,9 +52,24 @@ impl Context {
             now_micros().saturating_add(u64::try_from(timeout.as_micros()).unwrap_or(u64::MAX))
         });
         let otherwise = otherwise.map(record::escaped);
-        let waiting = Waiting { id, run_id, path, question, schema, deadline, call_id, otherwise };
-        let wait = Wait { key, session: self.run.session().key().clone(), waiting: waiting.clone() };
-        Ok(match self.run.engine.answer(wait).await? {
+        let session = self.run.session().key().clone();
+        let waiting = Waiting {
+            id,
+            run_id,
+            user: session.user.clone(),
+            session: session.id.clone(),
+            path,
+            question,
+            schema,
+            deadline,
+            call_id,
+            otherwise,
+        };
+        if let Some(settled) = self.run.settle(&waiting.path) {
+            settled.await?;
+        }
+        let wait = Wait { key, session, waiting: waiting.clone() };
+        Ok(match self.run.engine.answer(self.run.claim, wait).await? {
             Some(answer) => Answer::There(record::read(answer)?),
             None => Answer::Open(waiting),
         })

@@ -5,7 +5,7 @@ use super::stage::Stage;
 use crate::reference::Stored;
 use crate::tree::{Agent, Patience, type_of};
 use adk_core::engine::{
-    Body, Engine, MemoryEngine, Reply, Slot, StepKey, Stored as Committed, Wait, Waiting,
+    Body, ClaimId, Engine, MemoryEngine, Reply, Slot, StepKey, Stored as Committed, Wait, Waiting,
 };
 use adk_core::spec::AgentMeta;
 use adk_core::{Await, BoxFuture, Context, DynAgent, Error, ErrorKind, Flow, Prepare, Result};
@@ -86,10 +86,15 @@ impl Engine for Answering {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Committed>> {
         MemoryEngine.commit(slot, body)
     }
-    fn step(&self, _: StepKey, work: BoxFuture<'static, Result<Value>>) -> BoxFuture<'_, Result<Value>> {
+    fn step(
+        &self,
+        _: ClaimId,
+        _: StepKey,
+        work: BoxFuture<'static, Result<Value>>,
+    ) -> BoxFuture<'_, Result<Value>> {
         work
     }
-    fn answer(&self, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
+    fn answer(&self, _: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
         Box::pin(async move {
             self.0.pass().await;
             let Waiting { schema, deadline, otherwise, .. } = wait.waiting;

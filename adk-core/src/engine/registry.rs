@@ -1,5 +1,6 @@
-//! What is kept of a run beside its events.
+//! The registry of runs: their records, states and waits.
 
+use super::claim::Claim;
 use crate::event::{Event, StateDelta};
 use crate::model::Usage;
 use crate::session::SessionKey;
@@ -70,7 +71,7 @@ pub enum RunStatus {
     Failed(String),
 }
 
-/// A run that has not ended.
+/// A run of the registry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunInfo {
@@ -80,25 +81,32 @@ pub struct RunInfo {
     pub session: SessionKey,
     /// The name of its workflow.
     pub workflow: String,
-    /// How far it is.
+    /// How far it is; the error of a run that has failed.
     pub status: RunStatus,
     /// Whether it could go on and nobody drives it: its process has ended, or one of its waits has an answer that was given
-    /// since the run was last taken.
+    /// since the run was last claimed.
     pub is_ready: bool,
 }
 
 impl RunInfo {
-    /// What is known of a run.
-    pub fn of(record: &RunRecord, status: RunStatus, is_ready: bool) -> Self {
-        let (session, workflow) = (record.session.clone(), record.workflow.clone());
-        Self { run_id: record.run_id, session, workflow, status, is_ready }
+    /// A run of the registry.
+    pub fn new(
+        run_id: RunId,
+        session: SessionKey,
+        workflow: impl Into<String>,
+        status: RunStatus,
+        is_ready: bool,
+    ) -> Self {
+        Self { run_id, session, workflow: workflow.into(), status, is_ready }
     }
 }
 
-/// What was recorded of a run that is taken up again.
-#[derive(Clone, Debug)]
+/// A run that was claimed, and what is stored of it.
+#[derive(Debug)]
 #[non_exhaustive]
-pub struct Taken {
+pub struct ClaimedRun {
+    /// The right to drive it.
+    pub claim: Claim,
     /// What it was begun with.
     pub record: RunRecord,
     /// All events of the session from [`RunRecord::begins`] on, in the order of the log, those of other runs too.
@@ -111,21 +119,6 @@ pub struct Taken {
     pub done: Vec<Done>,
     /// The engine is asked for everything again and answers from a record of its own, events that are stored too.
     pub starts_over: bool,
-}
-
-impl Taken {
-    /// A run of which nothing is recorded but how it began.
-    pub fn new(record: RunRecord) -> Self {
-        let (temp, steps) = (HashMap::new(), HashMap::new());
-        Self { record, events: Vec::new(), temp, steps, done: Vec::new(), starts_over: false }
-    }
-
-    /// A run that an engine executes once more by itself: it begins with the state that it began with, and is told
-    /// everything again by [`Slot::deliver`](super::Slot::deliver), [`step`](super::Engine::step) and
-    /// [`answer`](super::Engine::answer).
-    pub fn starting_over(record: RunRecord) -> Self {
-        Self { starts_over: true, ..Self::new(record) }
-    }
 }
 
 /// An agent that has finished. It is not executed again: its events are in the log.
@@ -168,6 +161,12 @@ pub struct Waiting {
     pub id: String,
     /// The run.
     pub run_id: RunId,
+    /// The user whose run it is.
+    #[serde(default)]
+    pub user: String,
+    /// The session of the run.
+    #[serde(default)]
+    pub session: String,
     /// Who waits.
     pub path: Path,
     /// What is asked; empty when nothing was said.
@@ -185,4 +184,21 @@ pub struct Waiting {
     /// What it is answered with when the deadline has passed, in the form in which answers are recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub otherwise: Option<Value>,
+}
+
+/// Waits whose deadline has passed.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct DueWaits {
+    /// Open waits of which the deadline has passed, earliest first.
+    pub waits: Vec<Waiting>,
+    /// The earliest deadline of the open waits that are not among these, in microseconds since 1970.
+    pub next: Option<u64>,
+}
+
+impl DueWaits {
+    /// Waits whose deadline has passed, and the next deadline.
+    pub fn new(waits: Vec<Waiting>, next: Option<u64>) -> Self {
+        Self { waits, next }
+    }
 }
