@@ -29,8 +29,8 @@ pub(crate) struct Known {
 pub(crate) struct Cache {
     version: i64,
     pub(crate) sessions: HashMap<SessionKey, Known>,
-    /// Runs that this process drives, with their numbers.
-    pub(crate) runs: HashMap<RunId, i64>,
+    /// Runs that this process drives, with their numbers and those of their claims.
+    pub(crate) runs: HashMap<RunId, (i64, u64)>,
     /// What of the log is still to be moved.
     pub(crate) tail: Tail,
     /// Whether one job has the transaction for itself.

@@ -101,7 +101,7 @@ impl Job for Commit {
             // It was deleted, and made again.
             return Err(key.missing());
         }
-        let run = journal::drives(db, slot.run_id, number, slot.begins.as_deref())?;
+        let run = journal::drives(db, slot.claim(), number, slot.begins.as_deref())?;
         let run = run.ok_or_else(|| refuse::unknown_run(slot.run_id))?;
         slot.stamp(&mut self.draft.event, latest);
         let (data, entry) = (self.data()?, &self.entry);

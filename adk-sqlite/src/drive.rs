@@ -1,92 +1,97 @@
-//! The right of a process to drive a run, taken and given up: also where its end cannot be written down, as on a full disk.
+//! Claims of runs, made and given back: also where that cannot be written, as on a full disk.
 
 use crate::error::closed;
 use crate::journal;
 use crate::writer::{Db, Job, Writer};
-use adk_core::engine::{Fits, RunStatus, Taken};
+use crate::{Shared, SqliteStore};
+use adk_core::engine::{Claim, ClaimCheck, ClaimId, ClaimedRun, RunStatus, refuse};
 use adk_core::{Result, RunId};
+use std::sync::{Arc, Weak};
 use tokio::sync::oneshot;
 
-/// Takes the right to drive, and what was recorded.
-struct Take {
+/// Claims a run, and reads what is stored of it.
+struct MakeClaim {
     run: RunId,
-    fits: Fits,
-    taken: Option<Taken>,
-    reply: oneshot::Sender<Result<Taken>>,
+    check: ClaimCheck,
+    store: Weak<Shared>,
+    claimed: Option<ClaimedRun>,
+    reply: oneshot::Sender<Result<ClaimedRun>>,
 }
 
-impl Job for Take {
+impl Job for MakeClaim {
     fn run(&mut self, db: &mut Db) -> Result<()> {
-        // For nobody nothing is taken.
-        self.taken = match self.reply.is_closed() {
-            true => None,
-            false => Some(journal::take(db, self.run, &self.fits)?),
-        };
+        self.claimed =
+            if self.reply.is_closed() { None } else { Some(journal::claim(db, self.run, &self.check)?) };
         Ok(())
     }
 
-    fn done(self: Box<Self>, result: Result<()>, db: &mut Db) {
-        let Self { run, taken, reply, .. } = *self;
-        let is_taken = result.is_ok() && taken.is_some();
-        if is_taken {
-            db.owner.is_written(run);
-        }
-        let unread = reply.send(result.and_then(|()| taken.ok_or_else(closed))).is_err();
-        // Whoever asked may be gone by now: then nobody drives it.
-        if unread && is_taken {
-            let closed = journal::close(db, run, None);
-            gave_up(db, run, closed.is_ok());
-        }
+    /// Here and not before: what was rolled back may be done again under the same number, and gives nothing back. A claim
+    /// that nobody reads is dropped, which gives it back.
+    fn done(self: Box<Self>, result: Result<()>, _: &mut Db) {
+        let Self { claimed, store, reply, .. } = *self;
+        let claimed = result.and_then(|()| claimed.ok_or_else(closed)).map(|mut claimed| {
+            claimed.claim = Claim::new(claimed.claim.id(), move |id| {
+                if let Some(store) = store.upgrade() {
+                    store.writer.release(id);
+                }
+            });
+            claimed
+        });
+        let _ = reply.send(claimed);
     }
 }
 
-/// Gives up the right to drive, and says how far the run is when that is known.
+/// Gives a claim back, and says how far the run is when that is known.
 struct Close {
-    run: RunId,
+    claim: ClaimId,
     status: Option<RunStatus>,
+    is_ours: bool,
     reply: Option<oneshot::Sender<Result<()>>>,
 }
 
 impl Job for Close {
     fn run(&mut self, db: &mut Db) -> Result<()> {
-        journal::close(db, self.run, self.status.as_ref())
+        self.is_ours = journal::close(db, self.claim, self.status.as_ref())?;
+        Ok(())
     }
 
     fn done(self: Box<Self>, result: Result<()>, db: &mut Db) {
-        gave_up(db, self.run, result.is_ok());
-        if let Some(reply) = self.reply {
-            let _ = reply.send(result);
+        let Self { claim, is_ours, reply, .. } = *self;
+        if result.is_ok() {
+            db.owner.is_written(claim);
+        } else {
+            // The table goes on to show it, and the run may be claimed again all the same, once there is room.
+            db.owner.gave_up(claim);
+        }
+        if let Some(reply) = reply {
+            let fenced = || if is_ours { Ok(()) } else { Err(refuse::fenced(claim.run_id)) };
+            let _ = reply.send(result.and_then(|()| fenced()));
         }
     }
 }
 
-/// Nobody drives a run of this process any more. Where that is not written the table says otherwise, and the run may be
-/// taken up again all the same, once there is room.
-fn gave_up(db: &Db, run: RunId, is_written: bool) {
-    match is_written {
-        true => db.owner.is_written(run),
-        false => db.owner.gave_up(run),
+impl SqliteStore {
+    pub(crate) async fn make_claim(&self, run: RunId, check: ClaimCheck) -> Result<ClaimedRun> {
+        let (reply, result) = oneshot::channel();
+        let store = Arc::downgrade(&self.0);
+        let job = MakeClaim { run, check, store, claimed: None, reply };
+        self.0.writer.post(Box::new(job)).map_err(|_| closed())?;
+        result.await.map_err(|_| closed())?
     }
 }
 
 impl Writer {
-    pub(crate) async fn take(&self, run: RunId, fits: Fits) -> Result<Taken> {
+    pub(crate) async fn close(&self, claim: ClaimId, status: RunStatus) -> Result<()> {
         let (reply, result) = oneshot::channel();
-        self.post(Box::new(Take { run, fits, taken: None, reply })).map_err(|_| closed())?;
-        result.await.map_err(|_| closed())?
-    }
-
-    pub(crate) async fn close(&self, run: RunId, status: RunStatus) -> Result<()> {
-        let (reply, result) = oneshot::channel();
-        let job = Close { run, status: Some(status), reply: Some(reply) };
+        let job = Close { claim, status: Some(status), is_ours: false, reply: Some(reply) };
         self.post(Box::new(job)).map_err(|_| closed())?;
         result.await.map_err(|_| closed())?
     }
 
-    /// The same without an end, for those who cannot wait. Whoever lists the runs from now on sees it.
-    pub(crate) fn release(&self, run: RunId) {
-        self.owner.gave_up(run);
+    /// The same without an end, for callers that cannot wait. Lists of runs show it from now on.
+    pub(crate) fn release(&self, claim: ClaimId) {
+        self.owner.gave_up(claim);
         // When the thread has ended nobody is told any more.
-        let _ = self.post(Box::new(Close { run, status: None, reply: None }));
+        let _ = self.post(Box::new(Close { claim, status: None, is_ours: false, reply: None }));
     }
 }

@@ -4,7 +4,8 @@ use crate::commit::Commit;
 use crate::error::closed;
 use crate::{SqliteStore, journal};
 use adk_core::engine::{
-    Body, Done, Engine, Fits, Reply, RunInfo, RunStatus, Slot, StepKey, Stored, Taken, Wait, Waiting,
+    Body, ClaimCheck, ClaimId, ClaimedRun, Done, DueWaits, Engine, Reply, RunFilter, RunInfo, RunStatus,
+    Slot, StepKey, Stored, Wait, Waiting,
 };
 use adk_core::{BoxFuture, Result, RunId};
 use rusqlite::Connection;
@@ -30,49 +31,64 @@ impl Engine for SqliteStore {
         }
     }
 
-    fn step(&self, key: StepKey, work: BoxFuture<'static, Result<Value>>) -> BoxFuture<'_, Result<Value>> {
+    fn step(
+        &self,
+        claim: ClaimId,
+        key: StepKey,
+        work: BoxFuture<'static, Result<Value>>,
+    ) -> BoxFuture<'_, Result<Value>> {
         Box::pin(async move {
             let value = work.await?;
-            let (run, key, of) = (key.run_id, key.to_string(), value.clone());
-            let earlier = self.0.writer.write(move |db| journal::step(db, run, &key, &of)).await?;
+            let (key, of) = (key.to_string(), value.clone());
+            let earlier = self.0.writer.write(move |db| journal::step(db, claim, &key, &of)).await?;
             Ok(earlier.unwrap_or(value))
         })
     }
 
-    fn answer(&self, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
-        Box::pin(self.0.writer.write(move |db| journal::answer(db, &wait)))
+    fn answer(&self, claim: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
+        Box::pin(self.0.writer.write(move |db| journal::answer(db, claim, &wait)))
     }
 
-    fn take(&self, run: RunId, fits: Fits) -> BoxFuture<'_, Result<Taken>> {
-        Box::pin(self.0.writer.take(run, fits))
+    fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
+        Box::pin(self.make_claim(run, check))
     }
 
-    fn finished(&self, run: RunId, done: Vec<Done>) -> BoxFuture<'_, Result<()>> {
-        Box::pin(self.0.writer.write(move |db| journal::last_finished(db, run, &done)))
+    fn finished(&self, claim: ClaimId, done: Vec<Done>) -> BoxFuture<'_, Result<()>> {
+        Box::pin(self.0.writer.write(move |db| journal::last_finished(db, claim, &done)))
     }
 
-    fn close(&self, run: RunId, status: RunStatus) -> BoxFuture<'_, Result<()>> {
-        Box::pin(self.0.writer.close(run, status))
+    fn close(&self, claim: ClaimId, status: RunStatus) -> BoxFuture<'_, Result<()>> {
+        Box::pin(self.0.writer.close(claim, status))
     }
 
-    fn release(&self, run: RunId) {
-        self.0.writer.release(run);
+    fn release(&self, claim: ClaimId) {
+        self.0.writer.release(claim);
     }
 
-    fn unfinished<'a>(&'a self, app: &'a str) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
-        let (app, owner) = (app.to_owned(), self.0.writer.owner.clone());
+    fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+        let (app, filter, owner) = (app.to_owned(), filter.clone(), self.0.writer.owner.clone());
         let given_up = owner.given_up();
-        let list = move |connection: &Connection| journal::unfinished(connection, &app, &owner, &given_up);
+        let list = move |connection: &Connection| journal::runs(connection, &app, &filter, &owner, &given_up);
         Box::pin(self.0.reader.read(list))
     }
 
-    fn waiting<'a>(&'a self, app: &'a str, run: Option<RunId>) -> BoxFuture<'a, Result<Vec<Waiting>>> {
-        let app = app.to_owned();
-        Box::pin(self.0.reader.read(move |connection| journal::waiting(connection, &app, run)))
+    fn waiting<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<Waiting>>> {
+        let (app, filter) = (app.to_owned(), filter.clone());
+        Box::pin(self.0.reader.read(move |connection| journal::waiting(connection, &app, &filter)))
     }
 
-    fn withdraw(&self, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
-        Box::pin(self.0.writer.write(move |db| journal::withdraw(db, &waits)))
+    fn open_wait<'a>(&'a self, app: &'a str, wait: &'a str) -> BoxFuture<'a, Result<Waiting>> {
+        let (app, wait) = (app.to_owned(), wait.to_owned());
+        Box::pin(self.0.reader.read(move |connection| journal::open_wait(connection, &app, &wait)))
+    }
+
+    fn due<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
+        let app = app.to_owned();
+        Box::pin(self.0.reader.read(move |connection| journal::due(connection, &app, now, most)))
+    }
+
+    fn withdraw(&self, claim: ClaimId, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
+        Box::pin(self.0.writer.write(move |db| journal::withdraw(db, claim, &waits)))
     }
 
     fn resolve<'a>(&'a self, app: &'a str, wait: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {

@@ -1,47 +1,63 @@
-//! The book of runs and their journals, as rows.
+//! The registry of runs and their journals, as rows.
 
 use crate::append::{Entry, known};
-use crate::error::Doing;
+use crate::error::{Doing, corrupt};
 use crate::owner::Owner;
 use crate::reader;
 use crate::writer::Db;
 use adk_core::engine::{
-    Done, Fits, Pairs, RunInfo, RunRecord, RunRows, RunStatus, Taken, Wait, Waiting, from_text, refuse,
-    to_text,
+    Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DueWaits, Pairs, RunFilter, RunInfo, RunRecord, RunRows,
+    RunState, RunStatus, Wait, Waiting, from_text, refuse, to_text,
 };
+use adk_core::session::SessionKey;
 use adk_core::{Result, RunId, StateDelta};
-use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
+use rusqlite::{Connection, OptionalExtension, Row, Rows, Statement, ToSql, params};
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// Makes sure that this process drives the run, and enters it in the book when it begins; gives its number there. `None`
-/// when it is in no book: it has not begun.
+/// Makes sure that this is the current claim of the run, and enters the run in the registry when it begins; gives its
+/// number there. `None` when it is not in the registry: it has not begun.
 pub(crate) fn drives(
     db: &mut Db,
-    run: RunId,
+    claim: ClaimId,
     session: i64,
     begins: Option<&RunRecord>,
 ) -> Result<Option<i64>> {
     let what = "enter a run";
+    let run = claim.run_id;
     if let Some(record) = begins {
-        let sql = "INSERT OR IGNORE INTO adkw_runs (id, session, status, owner, record)
-            VALUES (?1, ?2, 'running', ?3, ?4)";
+        let sql = "INSERT OR IGNORE INTO adkw_runs (id, session, status, owner, record, app, workflow, epoch)
+            VALUES (?1, ?2, 'running', ?3, ?4, ?5, ?6, ?7)";
         let mut statement = db.connection.prepare_cached(sql).doing(what)?;
-        statement.execute(params![run.to_string(), session, db.owner.name, to_text(record)?]).doing(what)?;
+        let (record, of) = (to_text(record)?, record);
+        let row = params![
+            run.to_string(),
+            session,
+            db.owner.name,
+            record,
+            of.session.app,
+            of.workflow,
+            claim.epoch
+        ];
+        statement.execute(row).doing(what)?;
     }
-    if let Some(number) = db.cache.runs.get(&run) {
-        return Ok(Some(*number));
+    if let Some((number, epoch)) = db.cache.runs.get(&run) {
+        return if *epoch == claim.epoch { Ok(Some(*number)) } else { Err(refuse::fenced(run)) };
     }
-    let sql = "SELECT number, owner FROM adkw_runs WHERE id = ?1";
+    let sql = "SELECT number, owner, epoch FROM adkw_runs WHERE id = ?1";
     let found = db.connection.prepare_cached(sql).and_then(|mut statement| {
-        let row = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, Option<String>>(1)?));
+        let row = |row: &Row<'_>| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, Option<String>>(1)?, row.get::<_, u64>(2)?))
+        };
         statement.query_row([run.to_string()], row).optional()
     });
     match found.doing(what)? {
         None => Ok(None),
-        Some((_, owner)) if owner.as_deref() != Some(&db.owner.name) => Err(refuse::fenced(run)),
-        Some((number, _)) => {
-            db.cache.runs.insert(run, number);
+        Some((number, owner, epoch)) => {
+            if owner.as_deref() != Some(&db.owner.name) || epoch != claim.epoch {
+                return Err(refuse::fenced(run));
+            }
+            db.cache.runs.insert(run, (number, epoch));
             Ok(Some(number))
         }
     }
@@ -75,19 +91,20 @@ pub(crate) fn finished(connection: &Connection, run: &str, done: &[Done]) -> Res
 }
 
 /// The same of a run that makes no more commits, as long as it is driven here.
-pub(crate) fn last_finished(db: &mut Db, run: RunId, done: &[Done]) -> Result<()> {
-    drives(db, run, 0, None)?;
-    finished(&db.connection, &run.to_string(), done)
+pub(crate) fn last_finished(db: &mut Db, claim: ClaimId, done: &[Done]) -> Result<()> {
+    drives(db, claim, 0, None)?;
+    finished(&db.connection, &claim.run_id.to_string(), done)
 }
 
-/// Records the result of a step; gives that of an earlier attempt when there is one.
-pub(crate) fn step(db: &mut Db, run: RunId, key: &str, value: &Value) -> Result<Option<Value>> {
+/// Records the result of a step; gives that of an earlier attempt when there is one. The record of a failed call gives way.
+pub(crate) fn step(db: &mut Db, claim: ClaimId, key: &str, value: &Value) -> Result<Option<Value>> {
     let what = "record a step";
-    drives(db, run, 0, None)?;
-    let sql = "INSERT OR IGNORE INTO adkw_steps (run, key, value)
-        SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM adkw_runs WHERE id = ?1)";
+    drives(db, claim, 0, None)?;
+    let sql = r#"INSERT INTO adkw_steps (run, key, value)
+        SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM adkw_runs WHERE id = ?1)
+        ON CONFLICT DO UPDATE SET value = excluded.value WHERE value LIKE '{"$failed":%'"#;
     let mut statement = db.connection.prepare_cached(sql).doing(what)?;
-    let run = run.to_string();
+    let run = claim.run_id.to_string();
     if statement.execute(params![run, key, value.to_string()]).doing(what)? > 0 {
         return Ok(None);
     }
@@ -97,9 +114,9 @@ pub(crate) fn step(db: &mut Db, run: RunId, key: &str, value: &Value) -> Result<
 }
 
 /// The answer to a wait, which is open from now on.
-pub(crate) fn answer(db: &mut Db, wait: &Wait) -> Result<Option<Value>> {
+pub(crate) fn answer(db: &mut Db, claim: ClaimId, wait: &Wait) -> Result<Option<Value>> {
     let what = "open a wait";
-    drives(db, wait.key.run_id, 0, None)?;
+    drives(db, claim, 0, None)?;
     let id = wait.key.id();
     let sql = "SELECT answer FROM adkw_waits WHERE id = ?1";
     let answer = db.connection.query_row(sql, [&id], |row| row.get::<_, Option<String>>(0)).optional();
@@ -110,16 +127,18 @@ pub(crate) fn answer(db: &mut Db, wait: &Wait) -> Result<Option<Value>> {
         }
         return answer.map(|text| from_text(&text, "an answer")).transpose();
     }
-    let sql = "INSERT INTO adkw_waits (id, run, key, waiting)
-        SELECT ?1, ?2, ?3, ?4 WHERE EXISTS (SELECT 1 FROM adkw_runs WHERE id = ?2)";
-    let row = params![id, wait.key.run_id.to_string(), wait.key.to_string(), to_text(&wait.waiting)?];
+    let sql = "INSERT INTO adkw_waits (id, run, key, waiting, app, deadline)
+        SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE EXISTS (SELECT 1 FROM adkw_runs WHERE id = ?2)";
+    let (run, waiting) = (wait.key.run_id.to_string(), to_text(&wait.waiting)?);
+    let row = params![id, run, wait.key.to_string(), waiting, wait.session.app, wait.waiting.deadline];
     db.connection.execute(sql, row).doing(what)?;
     Ok(None)
 }
 
-/// Nobody waits for these any more.
-pub(crate) fn withdraw(db: &Db, waits: &[String]) -> Result<()> {
+/// Removes waits of branches that were cancelled.
+pub(crate) fn withdraw(db: &mut Db, claim: ClaimId, waits: &[String]) -> Result<()> {
     let what = "withdraw a wait";
+    drives(db, claim, 0, None)?;
     for id in waits {
         let sql = "DELETE FROM adkw_waits WHERE id = ?1 AND answer IS NULL";
         db.connection.execute(sql, [id]).doing(what)?;
@@ -130,36 +149,63 @@ pub(crate) fn withdraw(db: &Db, waits: &[String]) -> Result<()> {
 /// Answers a wait that is open.
 pub(crate) fn resolve(db: &Db, app: &str, id: &str, answer: &Value) -> Result<()> {
     let what = "answer a wait";
-    let sql = "UPDATE adkw_waits SET answer = ?3 WHERE id = ?2 AND answer IS NULL
-        AND run IN (SELECT r.id FROM adkw_runs r JOIN adkw_sessions s ON s.number = r.session
-            WHERE s.app_name = ?1 AND r.status IN ('running', 'paused'))";
-    if db.connection.execute(sql, params![app, id, answer.to_string()]).doing(what)? > 0 {
-        return Ok(());
-    }
-    let sql = "SELECT w.answer IS NOT NULL FROM adkw_waits w JOIN adkw_runs r ON r.id = w.run
-        JOIN adkw_sessions s ON s.number = r.session WHERE s.app_name = ?1 AND w.id = ?2";
-    match db.connection.query_row(sql, [app, id], |row| row.get(0)).optional().doing(what)? {
-        Some(true) => Err(refuse::answered(id)),
-        _ => Err(refuse::unknown_wait(id)),
+    let (run, _) = open_row(&db.connection, app, id)?;
+    let answered = "UPDATE adkw_waits SET answer = ?2 WHERE id = ?1";
+    let mut answered = db.connection.prepare_cached(answered).doing(what)?;
+    answered.execute(params![id, answer.to_string()]).doing(what)?;
+    let wakes = "UPDATE adkw_runs SET status = 'answered' WHERE id = ?1 AND status = 'paused'";
+    db.connection.prepare_cached(wakes).doing(what)?.execute([run]).doing(what).map(drop)
+}
+
+/// The run of an open wait of an app, and the wait as it is stored.
+fn open_row(connection: &Connection, app: &str, id: &str) -> Result<(String, String)> {
+    let what = "look for a wait";
+    let mut statement = connection.prepare_cached(OPEN_WAIT).doing(what)?;
+    let row = statement.query_row([app, id], |row| {
+        Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, bool>(2)?))
+    });
+    match row.optional().doing(what)? {
+        Some((run, waiting, false)) => Ok((run, waiting)),
+        Some((.., true)) => Err(refuse::answered(id)),
+        None => Err(refuse::unknown_wait(id)),
     }
 }
 
-/// Makes this process the one that drives a run, and reads what was recorded of it.
-pub(crate) fn take(db: &mut Db, run: RunId, fits: &Fits) -> Result<Taken> {
-    let what = "take up a run";
+/// An open wait of an app by its id.
+pub(crate) fn open_wait(connection: &Connection, app: &str, id: &str) -> Result<Waiting> {
+    let (run, text) = open_row(connection, app, id)?;
+    let what = "look for a wait";
+    let sql = "SELECT s.user_id, s.id FROM adkw_runs r JOIN adkw_sessions s ON s.number = r.session WHERE r.id = ?1";
+    let of = connection.query_row(sql, [run], |row| Ok((row.get(0)?, row.get(1)?)));
+    let (user, session) = of.doing(what)?;
+    read_wait(&text, user, session)
+}
+
+/// A wait as it is stored. Those of earlier versions do not say whose they are.
+fn read_wait(text: &str, user: String, session: String) -> Result<Waiting> {
+    let waiting: Waiting = from_text(text, "a wait")?;
+    Ok(waiting.of(user, session))
+}
+
+/// Claims a run for this process, and reads what is stored of it. Dropping this claim gives nothing back.
+pub(crate) fn claim(db: &mut Db, run: RunId, check: &ClaimCheck) -> Result<ClaimedRun> {
+    let what = "claim a run";
     let id = run.to_string();
-    let sql = "SELECT owner, record, number FROM adkw_runs WHERE id = ?1";
-    let row = |row: &Row<'_>| Ok((row.get(0)?, row.get::<_, String>(1)?, row.get::<_, i64>(2)?));
-    let row: Option<(Option<String>, _, _)> =
+    let sql = "SELECT owner, record, number, epoch FROM adkw_runs WHERE id = ?1";
+    let row = |row: &Row<'_>| Ok((row.get(0)?, row.get::<_, String>(1)?, row.get::<_, i64>(2)?, row.get(3)?));
+    let row: Option<(Option<String>, _, _, u64)> =
         db.connection.query_row(sql, [&id], row).optional().doing(what)?;
-    let Some((owner, record, of)) = row else { return Err(refuse::unknown_run(run)) };
-    let record: RunRecord = from_text(&record, "the record of a run")?;
-    fits(&record)?;
-    if owner.is_some_and(|owner| db.owner.drives(run, &owner, &db.owner.given_up())) {
+    let Some((owner, record, of, epoch)) = row else { return Err(refuse::unknown_run(run)) };
+    let record: RunRecord = from_text(&record, &format!("the record of run `{run}`"))?;
+    check(&record)?;
+    let held = ClaimId { run_id: run, epoch };
+    if owner.is_some_and(|owner| db.owner.drives(held, &owner, &db.owner.given_up())) {
         return Err(refuse::run_busy(run));
     }
-    let sql = "UPDATE adkw_runs SET owner = ?2, status = 'running', error = NULL WHERE id = ?1";
-    db.connection.execute(sql, [&id, &db.owner.name]).doing(what)?;
+    let claim = ClaimId { run_id: run, epoch: epoch + 1 };
+    let sql = "UPDATE adkw_runs SET owner = ?2, epoch = ?3, status = 'running', error = NULL WHERE id = ?1";
+    db.connection.execute(sql, params![id, db.owner.name, claim.epoch]).doing(what)?;
+    db.cache.runs.remove(&run);
     let sql = "UPDATE adkw_waits SET seen = 1 WHERE run = ?1 AND answer IS NOT NULL";
     db.connection.execute(sql, [&id]).doing(what)?;
     let key = record.session.clone();
@@ -184,7 +230,7 @@ pub(crate) fn take(db: &mut Db, run: RunId, fits: &Fits) -> Result<Taken> {
             params![of, id],
         )?,
     };
-    Taken::from_rows(record, events, &rows)
+    ClaimedRun::from_rows(Claim::new(claim, drop), record, events, &rows)
 }
 
 /// Keys and JSON of a run.
@@ -195,75 +241,222 @@ fn pairs(connection: &Connection, sql: &str, run: &[&dyn ToSql]) -> Result<Pairs
     rows.collect::<rusqlite::Result<_>>().doing(what)
 }
 
-/// Gives up the right to drive, and says how far the run is when that is known.
-pub(crate) fn close(db: &mut Db, run: RunId, status: Option<&RunStatus>) -> Result<()> {
+/// Gives a claim back, and says how far the run is when that is known. `false` when the run has another claim by now.
+pub(crate) fn close(db: &mut Db, claim: ClaimId, status: Option<&RunStatus>) -> Result<bool> {
+    let what = "close a run";
     let (status, error) = status.map_or((None, None), |status| (Some(status.to_row().0), status.to_row().1));
-    db.cache.runs.remove(&run);
-    let sql = "UPDATE adkw_runs SET owner = NULL, status = coalesce(?3, status), error = coalesce(?4, error)
-        WHERE id = ?1 AND owner = ?2";
-    let row = params![run.to_string(), db.owner.name, status, error];
-    db.connection.execute(sql, row).doing("close a run").map(drop)
+    let run = claim.run_id.to_string();
+    if db.cache.runs.get(&claim.run_id).is_some_and(|(_, epoch)| *epoch == claim.epoch) {
+        db.cache.runs.remove(&claim.run_id);
+    }
+    let sql = "UPDATE adkw_runs SET owner = NULL, error = coalesce(?5, error), status = CASE
+            WHEN ?4 = 'paused' AND EXISTS
+                (SELECT 1 FROM adkw_waits WHERE run = ?1 AND answer IS NOT NULL AND NOT seen) THEN 'answered'
+            ELSE coalesce(?4, status) END
+        WHERE id = ?1 AND owner = ?2 AND epoch = ?3";
+    let mut statement = db.connection.prepare_cached(sql).doing(what)?;
+    let row = params![run, db.owner.name, claim.epoch, status, error];
+    if statement.execute(row).doing(what)? > 0 {
+        if matches!(status, Some("finished" | "failed")) {
+            let sql = "DELETE FROM adkw_waits WHERE run = ?1 AND answer IS NULL";
+            db.connection.prepare_cached(sql).doing(what)?.execute([&run]).doing(what)?;
+        }
+        return Ok(true);
+    }
+    let sql = "SELECT EXISTS (SELECT 1 FROM adkw_runs WHERE id = ?1)";
+    let is_known: bool = db.connection.query_row(sql, [&run], |row| row.get(0)).doing(what)?;
+    Ok(!is_known)
 }
 
 /// Who drives a run, or did when it ended without a word.
 pub(crate) fn drivers(connection: &Connection) -> Result<HashSet<String>> {
     let what = "list the runs";
-    let sql =
-        "SELECT DISTINCT owner FROM adkw_runs WHERE status IN ('running', 'paused') AND owner IS NOT NULL";
-    let mut statement = connection.prepare(sql).doing(what)?;
+    let mut statement = connection.prepare_cached(DRIVERS).doing(what)?;
     let rows = statement.query_map([], |row| row.get(0)).doing(what)?;
     rows.collect::<rusqlite::Result<_>>().doing(what)
 }
 
-/// The runs of an app that have not ended, oldest first: their ids begin with the time. Those that were `given_up` before
-/// are free whatever their rows say.
-pub(crate) fn unfinished(
+/// Each owner is found by the index, however many runs it drives.
+const DRIVERS: &str = "WITH RECURSIVE owners (owner) AS (
+        SELECT min(owner) FROM adkw_runs WHERE owner IS NOT NULL
+        UNION ALL SELECT (SELECT min(r.owner) FROM adkw_runs r WHERE r.owner IS NOT NULL AND r.owner > owners.owner)
+            FROM owners WHERE owners.owner IS NOT NULL)
+    SELECT owner FROM owners WHERE owner IS NOT NULL";
+
+/// An open wait of an app, found by its id.
+const OPEN_WAIT: &str = "SELECT w.run, w.waiting, w.answer IS NOT NULL FROM adkw_waits w
+    JOIN adkw_runs r ON r.id = w.run
+    WHERE w.id = ?2 AND w.app = ?1 AND (w.answer IS NOT NULL OR r.status IN ('running', 'paused', 'answered'))";
+
+/// Which runs are selected, as SQL: its conditions name the app `?1`, then run, user, session, the run before the page,
+/// the workflows as a JSON list, and the owner.
+fn selected(filter: &RunFilter) -> String {
+    let states = match filter.state {
+        RunState::Unfinished => "r.status IN ('running', 'paused', 'answered')",
+        RunState::Ready => "r.status IN ('running', 'answered')",
+        RunState::Failed => "r.status = 'failed'",
+        RunState::Any => "TRUE",
+    };
+    let mut sql = format!("r.app = ?1 AND {states}");
+    // A condition for both cases would go through all runs of the app.
+    for (is_given, condition) in [
+        (filter.run.is_some(), " AND r.id = ?2"),
+        (filter.user.is_some(), " AND s.user_id = ?3"),
+        (filter.session.is_some(), " AND s.id = ?4"),
+        (filter.after.is_some(), " AND r.id > ?5"),
+        (filter.workflows.is_some(), " AND r.workflow IN (SELECT value FROM json_each(?6))"),
+    ] {
+        if is_given {
+            sql.push_str(condition);
+        }
+    }
+    sql
+}
+
+type Parameters = [Option<String>; 7];
+
+/// The parameters of [`selected`], in its order.
+fn parameters(app: &str, filter: &RunFilter, owner: Option<&str>) -> Result<Parameters> {
+    let workflows = filter.workflows.as_ref().map(to_text).transpose()?;
+    let of = |run: Option<RunId>| run.map(|run| run.to_string());
+    let RunFilter { run, user, session, after, .. } = filter;
+    Ok([
+        Some(app.to_owned()),
+        of(*run),
+        user.clone(),
+        session.clone(),
+        of(*after),
+        workflows,
+        owner.map(str::to_owned),
+    ])
+}
+
+/// Binds the parameters that a statement has.
+fn bind<'s>(statement: &'s mut Statement<'_>, parameters: &Parameters) -> rusqlite::Result<Rows<'s>> {
+    let count = statement.parameter_count();
+    for (index, value) in (1..=count).zip(parameters) {
+        statement.raw_bind_parameter(index, value)?;
+    }
+    Ok(statement.raw_query())
+}
+
+/// The tables, in the order in which they are to be searched: those of a user are found by their sessions.
+fn tables(filter: &RunFilter) -> &'static str {
+    if filter.user.is_some() {
+        "adkw_sessions s CROSS JOIN adkw_runs r ON r.session = s.number AND s.app_name = ?1"
+    } else {
+        "adkw_runs r JOIN adkw_sessions s ON s.number = r.session"
+    }
+}
+
+const COLUMNS: &str =
+    "SELECT r.id, s.app_name, s.user_id, s.id, r.workflow, r.status, r.error, r.owner, r.epoch FROM";
+
+/// The runs that a filter selects, oldest first: their ids begin with the time. Claims that were `given_up` are free
+/// whatever their rows say.
+pub(crate) fn runs(
     connection: &Connection,
     app: &str,
+    filter: &RunFilter,
     owner: &Owner,
-    given_up: &HashSet<RunId>,
+    given_up: &HashSet<ClaimId>,
 ) -> Result<Vec<RunInfo>> {
+    let limit = filter.limit.unwrap_or(usize::MAX);
+    let list = |condition: &str, of: Option<&str>| {
+        let sql = format!("{COLUMNS} {} WHERE {condition}{} ORDER BY r.id", tables(filter), selected(filter));
+        let what = "list the runs";
+        let mut statement = connection.prepare_cached(&sql).doing(what)?;
+        let mut rows = bind(&mut statement, &parameters(app, filter, of)?).doing(what)?;
+        let mut all = Vec::new();
+        while all.len() < limit
+            && let Some(row) = rows.next().doing(what)?
+        {
+            let run = info(row, owner, given_up)?;
+            if run.is_ready || filter.state != RunState::Ready {
+                all.push(run);
+            }
+        }
+        Ok(all)
+    };
+    if filter.state != RunState::Ready {
+        return list("", None);
+    }
+    // Those that nobody has are found by an index, and those of dead processes by their owners.
+    let mut all = list("r.owner IS NULL AND ", None)?;
+    for name in drivers(connection)? {
+        let is_dead = if name == owner.name { !given_up.is_empty() } else { !owner.lives(&name) };
+        if is_dead {
+            all.extend(list("r.owner = ?7 AND ", Some(&name))?);
+        }
+    }
+    all.sort_by_key(|run| run.run_id);
+    all.truncate(limit);
+    Ok(all)
+}
+
+/// A row of [`COLUMNS`].
+fn info(row: &Row<'_>, owner: &Owner, given_up: &HashSet<ClaimId>) -> Result<RunInfo> {
     let what = "list the runs";
-    let sql = "SELECT r.status, r.owner, r.record,
-        EXISTS (SELECT 1 FROM adkw_waits w WHERE w.run = r.id AND w.answer IS NOT NULL AND NOT w.seen)
-        FROM adkw_runs r JOIN adkw_sessions s ON s.number = r.session
-        WHERE s.app_name = ?1 AND r.status IN ('running', 'paused') ORDER BY r.id";
-    let mut statement = connection.prepare_cached(sql).doing(what)?;
-    let rows = statement.query_map([app], |row| {
-        let (status, driver): (String, Option<String>) = (row.get(0)?, row.get(1)?);
-        Ok((status, driver, row.get::<_, String>(2)?, row.get::<_, bool>(3)?))
-    });
+    let text = |column| row.get::<_, String>(column).doing(what);
+    let id = text(0)?;
+    let run_id: RunId = id.parse().map_err(|_| corrupt(format!("`{id}` is no id of a run")))?;
+    let (status, error) = (text(5)?, row.get::<_, Option<String>>(6).doing(what)?);
+    let driver = row.get::<_, Option<String>>(7).doing(what)?;
+    let claim = ClaimId { run_id, epoch: row.get(8).doing(what)? };
+    let is_free = !driver.is_some_and(|driver| owner.drives(claim, &driver, given_up));
+    let is_ready = is_free && matches!(&*status, "running" | "answered");
+    let session = SessionKey::new(text(1)?, text(2)?, text(3)?);
+    Ok(RunInfo::new(run_id, session, text(4)?, RunStatus::from_row(&status, error), is_ready))
+}
+
+/// The open waits of the runs that a filter selects.
+fn waiting_sql(filter: &RunFilter) -> String {
+    format!(
+        "SELECT w.waiting, s.user_id, s.id FROM {} CROSS JOIN adkw_waits w ON w.run = r.id
+        WHERE w.answer IS NULL AND {} ORDER BY w.number",
+        tables(filter),
+        selected(filter)
+    )
+}
+
+/// The waits that are open, in the order in which they began. One that cannot be read is left out: it is reported when
+/// its run is claimed.
+pub(crate) fn waiting(connection: &Connection, app: &str, filter: &RunFilter) -> Result<Vec<Waiting>> {
+    let what = "list the waits";
+    let mut statement = connection.prepare_cached(&waiting_sql(filter)).doing(what)?;
+    let mut rows = bind(&mut statement, &parameters(app, filter, None)?).doing(what)?;
     let mut all = Vec::new();
-    for row in rows.doing(what)? {
-        let (status, driver, record, answered) = row.doing(what)?;
-        let status = RunStatus::from_row(&status, None);
-        let record: RunRecord = from_text(&record, "the record of a run")?;
-        let free = !driver.is_some_and(|driver| owner.drives(record.run_id, &driver, given_up));
-        let ready = free && (status != RunStatus::Paused || answered);
-        all.push(RunInfo::of(&record, status, ready));
+    while all.len() < filter.limit.unwrap_or(usize::MAX)
+        && let Some(row) = rows.next().doing(what)?
+    {
+        let text: String = row.get(0).doing(what)?;
+        all.extend(read_wait(&text, row.get(1).doing(what)?, row.get(2).doing(what)?).ok());
     }
     Ok(all)
 }
 
-/// The open waits of an app, or of one of its runs. Those of one run are found by it: a condition for both cases would
-/// go through all sessions of the app at each pause.
-fn waiting_sql(of_one_run: bool) -> String {
-    let of = if of_one_run { "w.run = ?2" } else { "?2 IS NULL" };
-    format!(
-        "SELECT w.waiting FROM adkw_waits w JOIN adkw_runs r ON r.id = w.run
-        JOIN adkw_sessions s ON s.number = r.session
-        WHERE s.app_name = ?1 AND {of} AND w.answer IS NULL
-        AND r.status IN ('running', 'paused') ORDER BY w.number"
-    )
-}
+/// Open waits of an app by their deadline.
+const DUE: &str =
+    "SELECT w.waiting, s.user_id, s.id, w.deadline FROM adkw_waits w JOIN adkw_runs r ON r.id = w.run
+    JOIN adkw_sessions s ON s.number = r.session
+    WHERE w.app = ?1 AND w.answer IS NULL AND w.deadline IS NOT NULL ORDER BY w.deadline";
 
-/// The waits that are open, in the order in which they began.
-pub(crate) fn waiting(connection: &Connection, app: &str, run: Option<RunId>) -> Result<Vec<Waiting>> {
-    let what = "list the waits";
-    let mut statement = connection.prepare_cached(&waiting_sql(run.is_some())).doing(what)?;
-    let run = run.map(|run| run.to_string());
-    let rows = statement.query_map(params![app, run], |row| row.get::<_, String>(0)).doing(what)?;
-    rows.map(|row| from_text(&row.doing(what)?, "a wait")).collect()
+/// Waits whose deadline has passed, and the next deadline.
+pub(crate) fn due(connection: &Connection, app: &str, now: u64, most: usize) -> Result<DueWaits> {
+    let what = "look for deadlines";
+    let mut statement = connection.prepare_cached(DUE).doing(what)?;
+    let mut rows = statement.query([app]).doing(what)?;
+    let mut due = DueWaits::default();
+    while let Some(row) = rows.next().doing(what)? {
+        let deadline: u64 = row.get(3).doing(what)?;
+        if deadline > now || due.waits.len() == most {
+            due.next = Some(deadline);
+            break;
+        }
+        let text: String = row.get(0).doing(what)?;
+        due.waits.extend(read_wait(&text, row.get(1).doing(what)?, row.get(2).doing(what)?).ok());
+    }
+    Ok(due)
 }
 
 #[cfg(test)]
@@ -272,16 +465,51 @@ mod tests {
 
     use super::*;
 
+    fn plan(connection: &Connection, sql: &str) -> Vec<String> {
+        let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let mut rows = bind(&mut statement, &[const { None }; 7]).unwrap();
+        let mut steps = Vec::new();
+        while let Some(row) = rows.next().unwrap() {
+            steps.push(row.get::<_, String>(3).unwrap());
+        }
+        steps
+    }
+
     #[test]
-    fn a_pause_looks_at_the_waits_of_its_run_alone() {
+    fn what_is_looked_for_is_found_by_an_index() {
         let connection = Connection::open_in_memory().unwrap();
         crate::schema::prepare(&connection).unwrap();
-        let plan = format!("EXPLAIN QUERY PLAN {}", waiting_sql(true));
-        let mut statement = connection.prepare(&plan).unwrap();
-        let steps = statement.query_map(params!["app", "run"], |row| row.get::<_, String>(3)).unwrap();
-        let steps: Vec<_> = steps.map(Result::unwrap).collect();
-        // A condition that allows for no run begins with all sessions of the app.
-        assert!(steps[0].starts_with("SEARCH r ") && steps[0].ends_with("(id=?)"), "{steps:?}");
-        assert!(steps.iter().any(|step| step.ends_with("adkw_waits_run (run=?)")), "{steps:?}");
+        let run: RunId = "e-01890000-0000-7000-8000-000000000000".parse().unwrap();
+        let of_run = RunFilter::of_run(run);
+        let ready = RunFilter::ready().workflows(["w"]).after(run);
+        let free = format!(
+            "{COLUMNS} {} WHERE r.owner IS NULL AND {} ORDER BY r.id",
+            tables(&ready),
+            selected(&ready)
+        );
+        let dead =
+            format!("{COLUMNS} {} WHERE r.owner = ?7 AND {} ORDER BY r.id", tables(&ready), selected(&ready));
+        let failed = RunFilter::failed();
+        let failed = format!("{COLUMNS} {} WHERE {} ORDER BY r.id", tables(&failed), selected(&failed));
+        let user = waiting_sql(&RunFilter::unfinished().user("u"));
+        for (sql, first) in [
+            (waiting_sql(&of_run), "(id=?)"),
+            (user, "(app_name=? AND user_id=?)"),
+            (free, "adkw_runs_free (app=? AND id>?)"),
+            (dead, "adkw_runs_driven (owner=?)"),
+            (failed, "adkw_runs_failed (app=?)"),
+            (OPEN_WAIT.to_owned(), "(id=?)"),
+            (DUE.to_owned(), "adkw_waits_due (app=? AND deadline>?)"),
+        ] {
+            let steps = plan(&connection, &sql);
+            assert!(
+                steps.iter().all(|step| !step.starts_with("SCAN ") || step.contains("json_each")),
+                "{sql}: {steps:#?}"
+            );
+            assert!(
+                steps.iter().any(|step| step.starts_with("SEARCH ") && step.contains(first)),
+                "{sql}: {steps:#?}"
+            );
+        }
     }
 }

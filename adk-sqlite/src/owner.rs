@@ -1,6 +1,7 @@
 //! Who drives a run: a process that lives. It holds the lock of a file, and the system takes it away with the process.
 
-use adk_core::{Error, ErrorKind, Result, RunId, StoreErrorKind};
+use adk_core::engine::ClaimId;
+use adk_core::{Error, ErrorKind, Result, StoreErrorKind};
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -13,8 +14,8 @@ pub(crate) struct Owner {
     path: PathBuf,
     database: PathBuf,
     _lock: File,
-    /// Runs that this process does not drive any more, where that is not written down yet, or could not be.
-    given_up: Mutex<HashSet<RunId>>,
+    /// Claims that this process has given back, where that is not written down yet, or could not be.
+    given_up: Mutex<HashSet<ClaimId>>,
 }
 
 fn beside(database: &Path, name: &str) -> PathBuf {
@@ -61,32 +62,29 @@ impl Owner {
         }
     }
 
-    fn set(&self) -> MutexGuard<'_, HashSet<RunId>> {
+    fn set(&self) -> MutexGuard<'_, HashSet<ClaimId>> {
         self.given_up.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Nobody drives a run of this process any more, whatever the table says: it may be taken up again.
-    pub(crate) fn gave_up(&self, run: RunId) {
-        self.set().insert(run);
+    /// A claim was given back, whatever the table says: its run may be claimed again.
+    pub(crate) fn gave_up(&self, claim: ClaimId) {
+        self.set().insert(claim);
     }
 
-    /// The table says about a run what is so.
-    pub(crate) fn is_written(&self, run: RunId) {
-        self.set().remove(&run);
+    /// The table says so as well.
+    pub(crate) fn is_written(&self, claim: ClaimId) {
+        self.set().remove(&claim);
     }
 
-    /// The runs of which the table may say that this process drives them, and it does not. Whoever reads the table asks
-    /// for these before: what is not among them any more is in the table by then.
-    pub(crate) fn given_up(&self) -> HashSet<RunId> {
+    /// The claims that the table may still show, and that were given back. They are asked for before the table is read:
+    /// what is not among them any more is in the table by then.
+    pub(crate) fn given_up(&self) -> HashSet<ClaimId> {
         self.set().clone()
     }
 
-    /// Whether somebody drives a run that has that owner in the table.
-    pub(crate) fn drives(&self, run: RunId, owner: &str, given_up: &HashSet<RunId>) -> bool {
-        match owner == self.name {
-            true => !given_up.contains(&run),
-            false => self.lives(owner),
-        }
+    /// Whether a claim is held that has that owner in the table.
+    pub(crate) fn drives(&self, claim: ClaimId, owner: &str, given_up: &HashSet<ClaimId>) -> bool {
+        if owner == self.name { !given_up.contains(&claim) } else { self.lives(owner) }
     }
 
     /// Removes the files of processes that have ended, but for those that are `named` by runs: they are asked about one by
@@ -106,7 +104,7 @@ impl Owner {
     }
 
     /// Whether another process lives. The file of one that does not is removed.
-    fn lives(&self, other: &str) -> bool {
+    pub(crate) fn lives(&self, other: &str) -> bool {
         let path = beside(&self.database, other);
         let Ok(file) = OpenOptions::new().write(true).open(&path) else { return path.exists() };
         match file.try_lock() {

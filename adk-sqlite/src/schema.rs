@@ -28,17 +28,39 @@ INSERT OR IGNORE INTO adk_internal_metadata VALUES ('schema_version', '1');
 ";
 
 /// The version of our tables.
-const VERSION: &str = "4";
+const VERSION: &str = "5";
 
-/// The version before, which had no `adkw_tail`: all of its log is in `adkw_log`.
-const BEFORE: &str = "3";
+/// What brings the tables of an earlier version to the next one. Tables that are not there are made besides.
+const UPGRADES: [(&str, &str); 2] = [
+    // It had no `adkw_tail`: all of its log is in `adkw_log`.
+    ("3", ""),
+    // Nothing of its runs and waits could be found by what it is looked for.
+    (
+        "4",
+        "ALTER TABLE adkw_runs ADD COLUMN app TEXT NOT NULL DEFAULT '';
+         ALTER TABLE adkw_runs ADD COLUMN workflow TEXT NOT NULL DEFAULT '';
+         ALTER TABLE adkw_runs ADD COLUMN epoch INTEGER NOT NULL DEFAULT 1;
+         ALTER TABLE adkw_waits ADD COLUMN app TEXT NOT NULL DEFAULT '';
+         ALTER TABLE adkw_waits ADD COLUMN deadline INTEGER;
+         UPDATE adkw_runs SET app = (SELECT s.app_name FROM adkw_sessions s WHERE s.number = session),
+            workflow = iif(json_valid(record), record ->> 'workflow', '');
+         UPDATE adkw_waits SET app = coalesce((SELECT r.app FROM adkw_runs r WHERE r.id = run), ''),
+            deadline = iif(json_valid(waiting), waiting ->> 'deadline', NULL);
+         DELETE FROM adkw_waits WHERE answer IS NULL
+            AND run IN (SELECT id FROM adkw_runs WHERE status NOT IN ('running', 'paused'));
+         UPDATE adkw_runs SET status = 'answered' WHERE status = 'paused' AND id IN
+            (SELECT run FROM adkw_waits WHERE answer IS NOT NULL AND NOT seen);
+         DROP INDEX IF EXISTS adkw_runs_open;",
+    ),
+];
 
 /// Ours. A session that ADK deletes takes its rows here along.
 ///
 /// * `adkw_log`: the order of the events of a session, which slot of which run (by its number) an event fills, and which
 ///   agents had finished by then. `adkw_tail`: its newest rows, of all sessions together (see `tail.rs`).
-/// * `adkw_runs`, `adkw_steps`, `adkw_waits`: the book of runs and their journals. `adkw_done`: agents that have finished
-///   after the last event of their run.
+/// * `adkw_runs`, `adkw_steps`, `adkw_waits`: the registry of runs and their journals. `epoch` is the number of the latest
+///   claim of a run; `status` is `answered` for a run that waits and has an answer that it has not seen. `adkw_done`: agents
+///   that have finished after the last event of their run.
 ///
 /// All that an event writes beside ADK's rows is its row in the log, since each page that is touched is written whole.
 const OURS: &str = "
@@ -61,8 +83,14 @@ CREATE UNIQUE INDEX IF NOT EXISTS adkw_tail_slot ON adkw_tail (run, slot) WHERE 
 CREATE TABLE IF NOT EXISTS adkw_runs (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
     session INTEGER NOT NULL REFERENCES adkw_sessions (number) ON DELETE CASCADE,
-    status TEXT NOT NULL, error TEXT, owner TEXT, record TEXT NOT NULL);
-CREATE INDEX IF NOT EXISTS adkw_runs_open ON adkw_runs (id) WHERE status IN ('running', 'paused');
+    status TEXT NOT NULL, error TEXT, owner TEXT, record TEXT NOT NULL, app TEXT NOT NULL DEFAULT '',
+    workflow TEXT NOT NULL DEFAULT '', epoch INTEGER NOT NULL DEFAULT 1);
+CREATE INDEX IF NOT EXISTS adkw_runs_unfinished ON adkw_runs (app, id)
+    WHERE status IN ('running', 'paused', 'answered');
+CREATE INDEX IF NOT EXISTS adkw_runs_free ON adkw_runs (app, id)
+    WHERE owner IS NULL AND status IN ('running', 'answered');
+CREATE INDEX IF NOT EXISTS adkw_runs_driven ON adkw_runs (owner) WHERE owner IS NOT NULL;
+CREATE INDEX IF NOT EXISTS adkw_runs_failed ON adkw_runs (app, id) WHERE status = 'failed';
 CREATE INDEX IF NOT EXISTS adkw_runs_session ON adkw_runs (session);
 CREATE TABLE IF NOT EXISTS adkw_steps (
     run TEXT NOT NULL REFERENCES adkw_runs (id) ON DELETE CASCADE, key TEXT NOT NULL, value TEXT NOT NULL,
@@ -73,8 +101,10 @@ CREATE TABLE IF NOT EXISTS adkw_done (
 CREATE TABLE IF NOT EXISTS adkw_waits (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
     run TEXT NOT NULL REFERENCES adkw_runs (id) ON DELETE CASCADE, key TEXT NOT NULL, waiting TEXT NOT NULL, answer TEXT,
-    seen INTEGER NOT NULL DEFAULT 0);
+    seen INTEGER NOT NULL DEFAULT 0, app TEXT NOT NULL DEFAULT '', deadline INTEGER);
 CREATE INDEX IF NOT EXISTS adkw_waits_run ON adkw_waits (run);
+CREATE INDEX IF NOT EXISTS adkw_waits_due ON adkw_waits (app, deadline)
+    WHERE answer IS NULL AND deadline IS NOT NULL;
 ";
 
 /// Makes the tables that are not there.
@@ -101,9 +131,10 @@ pub(crate) fn prepare(connection: &Connection) -> Result<()> {
     if has("adkw_meta")?.is_some() {
         let sql = "SELECT value FROM adkw_meta WHERE key = 'version'";
         let own: String = connection.query_row(sql, [], |row| row.get(0)).doing("read its version")?;
-        if own == BEFORE {
+        if let Some(from) = UPGRADES.iter().position(|(version, _)| *version == own) {
+            let steps: String = UPGRADES[from..].iter().map(|(_, step)| *step).collect();
             let version = format!("UPDATE adkw_meta SET value = '{VERSION}' WHERE key = 'version';");
-            return whole(connection, &format!("{OURS}{version}"));
+            return whole(connection, &format!("{steps}{OURS}{version}"));
         }
         if own != VERSION {
             let message = format!(

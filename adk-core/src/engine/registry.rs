@@ -186,6 +186,16 @@ pub struct Waiting {
     pub otherwise: Option<Value>,
 }
 
+impl Waiting {
+    /// Says whose it is, for a store that keeps that in columns.
+    #[must_use]
+    pub fn of(mut self, user: impl Into<String>, session: impl Into<String>) -> Self {
+        self.user = user.into();
+        self.session = session.into();
+        self
+    }
+}
+
 /// Waits whose deadline has passed.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]

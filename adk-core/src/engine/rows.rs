@@ -84,7 +84,8 @@ impl RunStatus {
     /// The reverse. What is not known is taken for a run that goes on, so that it is looked at again.
     pub fn from_row(status: &str, error: Option<String>) -> Self {
         match status {
-            "paused" => Self::Paused,
+            // It waits, and has an answer that it has not seen.
+            "paused" | "answered" => Self::Paused,
             "finished" => Self::Finished,
             "failed" => Self::Failed(error.unwrap_or_default()),
             _ => Self::Running,
