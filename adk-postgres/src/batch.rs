@@ -115,12 +115,11 @@ async fn together(
     let mut rows = Rows::default();
     let mut outcomes = Vec::with_capacity(jobs.len());
     for job in jobs {
+        if let Some(claim) = job.claim().filter(|claim| fenced.contains(claim)) {
+            outcomes.push(Err(refuse::fenced(claim.run_id)));
+            continue;
+        }
         let outcome = match job {
-            Job::Commit { slot, .. } if fenced.contains(&slot.run_id) => Err(refuse::fenced(slot.run_id)),
-            Job::Step { run, .. } if fenced.contains(run) => Err(refuse::fenced(*run)),
-            Job::Wait { wait, .. } if fenced.contains(&wait.key.run_id) => {
-                Err(refuse::fenced(wait.key.run_id))
-            }
             Job::Commit { slot, draft, tried, .. } => {
                 let entry = Entry {
                     run: slot.run_id.to_string(),
@@ -155,18 +154,21 @@ async fn together(
                 }
                 Ok(Outcome::Done(true))
             }
-            Job::Step { run, key, value, .. } => {
-                Ok(Outcome::Value(journal::step(connection, *run, key, value).await?))
+            Job::Step { claim, key, value, .. } => {
+                Ok(Outcome::Value(journal::step(connection, claim.run_id, key, value).await?))
             }
             Job::Wait { wait, .. } => Ok(Outcome::Value(journal::wait(connection, wait).await?)),
-            Job::Finished { run, .. } if fenced.contains(run) => Err(refuse::fenced(*run)),
-            Job::Finished { run, done, .. } => {
-                journal::finished(connection, *run, done).await?;
+            Job::Withdraw { waits, .. } => {
+                journal::withdraw(connection, waits).await?;
                 Ok(Outcome::Done(true))
             }
-            Job::Close { run, status, epoch, .. } => {
+            Job::Finished { claim, done, .. } => {
+                journal::finished(connection, claim.run_id, done).await?;
+                Ok(Outcome::Done(true))
+            }
+            Job::Close { claim, status, .. } => {
                 let owner = &shared.drives.owner;
-                Ok(Outcome::Done(journal::close(connection, *run, owner, *epoch, status.as_ref()).await?))
+                Ok(Outcome::Done(journal::close(connection, *claim, owner, status.as_ref()).await?))
             }
             Job::Look { .. } => Ok(Outcome::Done(true)),
             Job::Open { .. } => Ok(Outcome::Row(reader::row(connection, key).await?)),
@@ -183,7 +185,7 @@ fn without_session(key: &SessionKey, job: &Job) -> Result<Outcome> {
         Job::Look { .. } => Ok(Outcome::Done(false)),
         Job::Open { .. } => Ok(Outcome::Row(None)),
         // Its run has gone with it.
-        Job::Close { .. } | Job::Finished { .. } => Ok(Outcome::Done(true)),
+        Job::Close { .. } | Job::Finished { .. } | Job::Withdraw { .. } => Ok(Outcome::Done(true)),
         _ => Err(key.missing()),
     }
 }
@@ -220,21 +222,20 @@ fn deliver(shared: &Arc<Shared>, key: &SessionKey, jobs: Vec<Job>, written: Writ
                 let _ = reply.send(Ok(earlier.unwrap_or(value)));
             }
             (Job::Wait { reply, .. }, Ok(Outcome::Value(answer))) => drop(reply.send(Ok(answer))),
-            (Job::Close { run, status, reply, .. }, Ok(Outcome::Done(is_ours))) => {
-                // Who only gives it up does not mind that somebody has it.
-                let closed = match is_ours || status.is_none() {
-                    true => Ok(()),
-                    false => Err(refuse::fenced(run)),
-                };
-                let _ = reply.map(|reply| reply.send(closed));
+            (Job::Close { claim, reply, .. }, Ok(Outcome::Done(is_ours))) => {
+                let closed = || if is_ours { Ok(()) } else { Err(refuse::fenced(claim.run_id)) };
+                let _ = reply.map(|reply| reply.send(closed()));
             }
-            (Job::Finished { reply, .. }, Ok(Outcome::Done(_))) => drop(reply.send(Ok(()))),
+            (Job::Finished { reply, .. } | Job::Withdraw { reply, .. }, Ok(Outcome::Done(_))) => {
+                let _ = reply.send(Ok(()));
+            }
             (Job::Append { reply, .. }, Ok(Outcome::Done(_))) => drop(reply.send(Ok(()))),
             (Job::Look { reply }, Ok(Outcome::Done(is_there))) => drop(reply.send(Ok(is_there))),
             (Job::Open { reply }, Ok(Outcome::Row(row))) => {
                 let opened = row.map(|row| {
                     catch_up(row.len as u64);
-                    let shelf = Shelf { pool: shared.pool.clone(), key: key.clone(), number: row.number };
+                    let shelf =
+                        Shelf { shared: Arc::downgrade(shared), key: key.clone(), number: row.number };
                     shared.live.open(key, row, Arc::new(shelf))
                 });
                 let _ = reply.send(Ok(opened));
@@ -247,32 +248,24 @@ fn deliver(shared: &Arc<Shared>, key: &SessionKey, jobs: Vec<Job>, written: Writ
 }
 
 fn refused(shared: &Shared, job: Job, error: Error) {
-    let is_fenced = error.kind() == ErrorKind::Store(StoreErrorKind::Fenced);
-    let not_ours = |run| {
-        if is_fenced {
-            shared.drives.end(run);
-        }
-    };
+    if let Some(claim) = job.claim().filter(|_| error.kind() == ErrorKind::Store(StoreErrorKind::Fenced)) {
+        shared.drives.end(claim);
+    }
     match job {
         Job::Commit { slot, reply, .. } => {
-            not_ours(slot.run_id);
             drop(slot);
             let _ = reply.send(Err(error));
         }
-        Job::Step { run, reply, .. } => {
-            not_ours(run);
+        Job::Step { reply, .. } => drop(reply.send(Err(error))),
+        Job::Wait { reply, .. } => drop(reply.send(Err(error))),
+        Job::Withdraw { reply, .. } | Job::Finished { reply, .. } | Job::Append { reply, .. } => {
             let _ = reply.send(Err(error));
         }
-        Job::Wait { wait, reply, .. } => {
-            not_ours(wait.key.run_id);
-            let _ = reply.send(Err(error));
+        Job::Close { claim, reply, .. } => {
+            // Others have to know that nobody drives it: it is written when the server is there again.
+            shared.drives.give_back_later(claim);
+            let _ = reply.map(|reply| reply.send(Err(error)));
         }
-        Job::Finished { run, reply, .. } => {
-            not_ours(run);
-            let _ = reply.send(Err(error));
-        }
-        Job::Close { reply, .. } => drop(reply.map(|reply| reply.send(Err(error)))),
-        Job::Append { reply, .. } => drop(reply.send(Err(error))),
         Job::Look { reply } => drop(reply.send(Err(error))),
         Job::Open { reply } => drop(reply.send(Err(error))),
     }

@@ -1,36 +1,43 @@
 //! The store as the engine of runs.
 
-use crate::error::{Doing, closed};
+use crate::error::closed;
 use crate::lane::Job;
+use crate::transact::OwnWork;
 use crate::{PostgresStore, Shared, journal};
 use adk_core::engine::{
-    Body, Done, Engine, Fits, Reply, RunInfo, RunStatus, Slot, StepKey, Stored, Taken, Wait, Waiting, refuse,
+    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DueWaits, Engine, Reply, RunFilter, RunInfo,
+    RunStatus, Slot, StepKey, Stored, Wait, Waiting, refuse,
 };
 use adk_core::{BoxFuture, Result, RunId};
 use serde_json::Value;
 use std::sync::Arc;
-use tokio::sync::oneshot;
-
-/// A number that no taking of a run has.
-const NOT_DRIVEN: i64 = -1;
 
 impl Shared {
-    fn epoch(&self, run: RunId) -> i64 {
-        self.drives.held(run).map_or(NOT_DRIVEN, |held| held.epoch)
-    }
-
-    async fn take(self: &Arc<Self>, run: RunId, fits: Fits) -> Result<Taken> {
-        let Some(_taking) = self.drives.taking(run) else { return Err(refuse::run_busy(run)) };
+    async fn make_claim(self: &Arc<Self>, run: RunId, check: ClaimCheck) -> Result<ClaimedRun> {
+        let Some(_claiming) = self.drives.claiming(run) else { return Err(refuse::run_busy(run)) };
         self.lease().await?;
-        let owner = &self.drives.owner;
-        let (epoch, taken) = self
+        let this = self.clone();
+        let mut claimed = self
             .transact(&mut |connection| {
-                let (owner, fits) = (owner.clone(), fits.clone());
-                Box::pin(async move { journal::take(connection, run, &owner, &fits).await })
+                let (this, check) = (this.clone(), check.clone());
+                Box::pin(async move { journal::claim(connection, run, &this.drives, &check).await })
             })
             .await?;
-        self.drives.begin(run, &taken.record.session, epoch);
-        Ok(taken)
+        let claim = claimed.claim.id();
+        self.drives.begin(claim, &claimed.record.session);
+        let store = Arc::downgrade(self);
+        claimed.claim = Claim::new(claim, move |claim| {
+            if let Some(store) = store.upgrade() {
+                store.release(claim);
+            }
+        });
+        Ok(claimed)
+    }
+
+    fn release(self: &Arc<Self>, claim: ClaimId) {
+        if let Some(held) = self.drives.end(claim) {
+            self.post(held.session, Job::Close { claim, status: None, reply: None });
+        }
     }
 }
 
@@ -38,98 +45,119 @@ impl Engine for PostgresStore {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
         Reply::Later(Box::pin(async move {
             let draft = body.draft().await?;
-            let (run, key) = (slot.run_id, slot.session_key().clone());
+            let key = slot.session_key().clone();
             if slot.begins.is_some() {
                 self.0.lease().await?;
-                self.0.drives.begin(run, &key, 1);
+                self.0.drives.begin(slot.claim(), &key);
             }
-            let (epoch, tried) = (self.0.epoch(run), Vec::new());
-            self.0.ask(&key, |reply| Job::Commit { slot, draft, epoch, tried, reply }).await
+            let tried = Vec::new();
+            self.0.ask(&key, |reply| Job::Commit { slot, draft, tried, reply }).await
         }))
     }
 
-    fn step(&self, key: StepKey, work: BoxFuture<'static, Result<Value>>) -> BoxFuture<'_, Result<Value>> {
+    fn step(
+        &self,
+        claim: ClaimId,
+        key: StepKey,
+        work: BoxFuture<'static, Result<Value>>,
+    ) -> BoxFuture<'_, Result<Value>> {
         Box::pin(async move {
             let value = work.await?;
-            let run = key.run_id;
-            // A run without an event has no record yet, and nothing that could be taken up again.
-            let Some(held) = self.0.drives.held(run) else { return Ok(value) };
-            let (key, epoch) = (key.to_string(), held.epoch);
-            self.0.ask(&held.session, |reply| Job::Step { run, key, value, epoch, reply }).await
+            let Some(session) = self.0.drives.session(claim) else {
+                // A run without an event has no record yet, and nothing that could be resumed.
+                let has_begun = claim != ClaimId::first(claim.run_id);
+                return if has_begun { Err(refuse::fenced(claim.run_id)) } else { Ok(value) };
+            };
+            let key = key.to_string();
+            self.0.ask(&session, |reply| Job::Step { claim, key, value, reply }).await
         })
     }
 
-    fn answer(&self, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
+    fn answer(&self, claim: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
         Box::pin(async move {
-            let (key, epoch) = (wait.session.clone(), self.0.epoch(wait.key.run_id));
-            self.0.ask(&key, |reply| Job::Wait { wait, epoch, reply }).await
+            let key = wait.session.clone();
+            self.0.ask(&key, |reply| Job::Wait { claim, wait, reply }).await
         })
     }
 
-    fn take(&self, run: RunId, fits: Fits) -> BoxFuture<'_, Result<Taken>> {
+    fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
         let this = self.0.clone();
         Box::pin(async move {
-            // In a task of its own: what was taken is given back when nobody waits for it any more.
-            let (reply, result) = oneshot::channel();
-            let (runtime, own) = (this.runtime.clone(), PostgresStore(this));
-            runtime.spawn(async move {
-                if let Err(Ok(_)) = reply.send(own.0.take(run, fits).await) {
-                    own.release(run);
-                }
-            });
-            result.await.map_err(|_| closed())?
+            // In a task of its own: a claim that nobody waits for any more is dropped there, which gives it back.
+            let own = this.clone();
+            let task = this.runtime.spawn(async move { own.make_claim(run, check).await });
+            task.await.map_err(|_| closed())?
         })
     }
 
-    fn finished(&self, run: RunId, done: Vec<Done>) -> BoxFuture<'_, Result<()>> {
+    fn finished(&self, claim: ClaimId, done: Vec<Done>) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
-            let Some(held) = self.0.drives.held(run) else { return Ok(()) };
-            let epoch = held.epoch;
-            self.0.ask(&held.session, |reply| Job::Finished { run, done, epoch, reply }).await
+            let Some(session) = self.0.drives.session(claim) else { return Ok(()) };
+            self.0.ask(&session, |reply| Job::Finished { claim, done, reply }).await
         })
     }
 
-    fn close(&self, run: RunId, status: RunStatus) -> BoxFuture<'_, Result<()>> {
+    fn close(&self, claim: ClaimId, status: RunStatus) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
-            let Some(held) = self.0.drives.end(run) else { return Ok(()) };
-            let (status, epoch) = (Some(status), held.epoch);
-            let close = |reply| Job::Close { run, status, epoch, reply: Some(reply) };
+            let Some(held) = self.0.drives.end(claim) else { return Ok(()) };
+            let close = |reply| Job::Close { claim, status: Some(status), reply: Some(reply) };
             self.0.ask(&held.session, close).await
         })
     }
 
-    fn release(&self, run: RunId) {
-        if let Some(held) = self.0.drives.end(run) {
-            let job = Job::Close { run, status: None, epoch: held.epoch, reply: None };
-            self.0.post(held.session, job);
-        }
+    fn release(&self, claim: ClaimId) {
+        self.0.release(claim);
     }
 
-    fn unfinished<'a>(&'a self, app: &'a str) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
-        Box::pin(async move {
-            let mut connection = self.0.pool.acquire().await.doing("list the runs")?;
-            journal::unfinished(&self.0, &mut connection, app).await
-        })
+    fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+        let (app, filter, this) = (app.to_owned(), filter.clone(), self.0.clone());
+        let list: OwnWork<_> = Box::new(move |connection| {
+            let (app, filter, this) = (app.clone(), filter.clone(), this.clone());
+            Box::pin(async move { journal::runs(connection, &app, &filter, &this.drives).await })
+        });
+        Box::pin(self.0.call(list))
     }
 
-    fn waiting<'a>(&'a self, app: &'a str, run: Option<RunId>) -> BoxFuture<'a, Result<Vec<Waiting>>> {
-        Box::pin(async move {
-            let mut connection = self.0.pool.acquire().await.doing("list the waits")?;
-            journal::waiting(&mut connection, app, run).await
-        })
+    fn waiting<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<Waiting>>> {
+        let (app, filter) = (app.to_owned(), filter.clone());
+        let list: OwnWork<_> = Box::new(move |connection| {
+            let (app, filter) = (app.clone(), filter.clone());
+            Box::pin(async move { journal::waiting(connection, &app, &filter).await })
+        });
+        Box::pin(self.0.call(list))
     }
 
-    fn withdraw(&self, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
+    fn open_wait<'a>(&'a self, app: &'a str, wait: &'a str) -> BoxFuture<'a, Result<Waiting>> {
+        let (app, wait) = (app.to_owned(), wait.to_owned());
+        let look: OwnWork<_> = Box::new(move |connection| {
+            let (app, wait) = (app.clone(), wait.clone());
+            Box::pin(async move { journal::open_wait(connection, &app, &wait).await })
+        });
+        Box::pin(self.0.call(look))
+    }
+
+    fn due<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
+        let app = app.to_owned();
+        let look: OwnWork<_> = Box::new(move |connection| {
+            let app = app.clone();
+            Box::pin(async move { journal::due(connection, &app, now, most).await })
+        });
+        Box::pin(self.0.call(look))
+    }
+
+    fn withdraw(&self, claim: ClaimId, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
-            let mut connection = self.0.pool.acquire().await.doing("withdraw a wait")?;
-            journal::withdraw(&mut connection, &waits).await
+            let Some(session) = self.0.drives.session(claim) else { return Ok(()) };
+            self.0.ask(&session, |reply| Job::Withdraw { claim, waits, reply }).await
         })
     }
 
     fn resolve<'a>(&'a self, app: &'a str, wait: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
-            let mut connection = self.0.pool.acquire().await.doing("answer a wait")?;
-            journal::resolve(&mut connection, app, wait, &answer).await
-        })
+        let (app, wait) = (app.to_owned(), wait.to_owned());
+        let resolve: OwnWork<_> = Box::new(move |connection| {
+            let (app, wait, answer) = (app.clone(), wait.clone(), answer.clone());
+            Box::pin(async move { journal::resolve(connection, &app, &wait, &answer).await })
+        });
+        Box::pin(self.0.call_in_transaction(resolve))
     }
 }

@@ -38,7 +38,8 @@ fn kind(error: &Sql) -> (StoreErrorKind, &'static str) {
                 "the user needs `SELECT, INSERT, UPDATE, DELETE` on the tables and `USAGE` on \
                 their sequences; to make the tables it needs `CREATE` on the schema",
             ),
-            "25006" => (Kind::ReadOnly, "the server, or the user, is read-only: connect to the primary"),
+            // After a failover the server that was the primary says so for a moment.
+            "25006" => (Kind::Unavailable, "the server, or the user, is read-only: connect to the primary"),
             "28000" | "28P01" => {
                 (Kind::Other, "check user and password of the URL, and `pg_hba.conf` of the server")
             }

@@ -1,20 +1,21 @@
-//! The book of runs and their journals, as rows.
+//! The registry of runs and their journals, as rows.
 
 use crate::Shared;
 use crate::batch::There;
 use crate::error::{Doing, corrupt};
 use crate::lane::Job;
+use crate::lease::Drives;
 use crate::log::{self, Entry, Head};
 use crate::reader;
 use adk_core::engine::{
-    Done, Fits, Pairs, RunInfo, RunRecord, RunRows, RunStatus, Taken, Wait, Waiting, from_text, refuse,
-    to_text,
+    Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DueWaits, Pairs, RunFilter, RunInfo, RunRecord, RunRows,
+    RunState, RunStatus, Wait, Waiting, from_text, refuse, to_text,
 };
 use adk_core::session::SessionKey;
 use adk_core::{Result, RunId, StateDelta};
 use serde_json::Value;
 use sqlx::postgres::PgRow;
-use sqlx::{PgConnection, Row as _};
+use sqlx::{PgConnection, Postgres, QueryBuilder, Row as _};
 use std::collections::HashSet;
 
 /// Whether the process that has a run lives.
@@ -24,7 +25,7 @@ macro_rules! is_alive {
     };
 }
 
-/// Enters the runs that begin here in the book.
+/// Enters the runs that begin here in the registry.
 pub(crate) async fn begin(
     shared: &Shared,
     connection: &mut PgConnection,
@@ -34,45 +35,48 @@ pub(crate) async fn begin(
     for job in jobs {
         let Job::Commit { slot, .. } = job else { continue };
         let Some(record) = &slot.begins else { continue };
-        let sql = "INSERT INTO adkw_runs (id, session, status, owner, epoch, record) VALUES ($1, $2, 'running', $3, 1, $4)
-            ON CONFLICT DO NOTHING";
+        let sql = "INSERT INTO adkw_runs (id, session, status, owner, epoch, record, app, workflow)
+            VALUES ($1, $2, 'running', $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING";
         let of = sqlx::query(sql).bind(slot.run_id.to_string()).bind(session).bind(&shared.drives.owner);
-        of.bind(to_text(&**record)?).execute(&mut *connection).await.doing("enter a run")?;
+        let of = of.bind(epoch_of(slot.claim())).bind(to_text(&**record)?);
+        let of = of.bind(&record.session.app).bind(&record.workflow);
+        of.execute(&mut *connection).await.doing("enter a run")?;
     }
     Ok(())
 }
 
-/// The runs among these that somebody else has taken. The row of their session is locked, so nobody takes one now; and as
-/// long as nobody has taken any run of it since the last look, all are as they were.
+/// The number of a claim, as Postgres counts.
+fn epoch_of(claim: ClaimId) -> i64 {
+    i64::try_from(claim.epoch).unwrap_or(i64::MAX)
+}
+
+/// The claims among these that are not the current ones of their runs. The row of their session is locked, so no run of it
+/// is claimed now; and as long as no run of it was claimed since the last look, all are as they were.
 pub(crate) async fn fenced(
     shared: &Shared,
     connection: &mut PgConnection,
     head: &Head,
     jobs: &[Job],
-) -> Result<HashSet<RunId>> {
-    let of = |job: &Job| match job {
-        Job::Commit { slot, epoch, .. } => Some((slot.run_id, *epoch)),
-        Job::Step { run, epoch, .. } => Some((*run, *epoch)),
-        Job::Wait { wait, epoch, .. } => Some((wait.key.run_id, *epoch)),
-        Job::Finished { run, epoch, .. } => Some((*run, *epoch)),
-        Job::Close { .. } | Job::Append { .. } | Job::Look { .. } | Job::Open { .. } => None,
-    };
+) -> Result<HashSet<ClaimId>> {
     let mut fenced = HashSet::new();
-    for (run, epoch) in jobs.iter().filter_map(of) {
-        if fenced.contains(&run) || shared.drives.is_checked(run, epoch, head.takes) {
+    for claim in jobs.iter().filter_map(Job::claim) {
+        if fenced.contains(&claim) || shared.drives.is_checked(claim, head.takes) {
             continue;
         }
         let sql = "SELECT owner, epoch FROM adkw_runs WHERE id = $1";
-        let row = sqlx::query(sql).bind(run.to_string()).fetch_optional(&mut *connection).await;
+        let row = sqlx::query(sql).bind(claim.run_id.to_string()).fetch_optional(&mut *connection).await;
         let row = row.doing("look who drives a run")?;
         let read =
             |row: PgRow| -> sqlx::Result<(Option<String>, i64)> { Ok((row.try_get(0)?, row.try_get(1)?)) };
         match row.map(read).transpose().doing("look who drives a run")? {
-            Some((owner, number)) if owner.as_ref() != Some(&shared.drives.owner) || number != epoch => {
-                fenced.insert(run);
+            Some((owner, epoch)) => {
+                if owner.as_ref() == Some(&shared.drives.owner) && epoch == epoch_of(claim) {
+                    shared.drives.check(claim, head.takes);
+                } else {
+                    fenced.insert(claim);
+                }
             }
-            Some(_) => shared.drives.check(run, epoch, head.takes),
-            // Of a run that is in no book nothing is kept.
+            // Of a run that is not in the registry nothing is kept.
             None => {}
         }
     }
@@ -108,8 +112,10 @@ pub(crate) async fn step(
 ) -> Result<Option<Value>> {
     let what = "record a step";
     let run = run.to_string();
-    let sql = "INSERT INTO adkw_steps (run, key, value)
-        SELECT $1, $2, $3 WHERE EXISTS (SELECT 1 FROM adkw_runs WHERE id = $1) ON CONFLICT DO NOTHING";
+    // The record of a failed call gives way.
+    let sql = r#"INSERT INTO adkw_steps AS s (run, key, value)
+        SELECT $1, $2, $3 WHERE EXISTS (SELECT 1 FROM adkw_runs WHERE id = $1)
+        ON CONFLICT (run, key) DO UPDATE SET value = excluded.value WHERE s.value LIKE '{"$failed":%'"#;
     let of = sqlx::query(sql).bind(&run).bind(key).bind(value.to_string());
     if of.execute(&mut *connection).await.doing(what)?.rows_affected() > 0 {
         return Ok(None);
@@ -120,7 +126,7 @@ pub(crate) async fn step(
     earlier.map(|text| from_text(&text, "the record of a step")).transpose()
 }
 
-/// Agents that have finished. Of a run that is in no book nothing is kept.
+/// Agents that have finished. Of a run that is not in the registry nothing is kept.
 pub(crate) async fn finished(connection: &mut PgConnection, run: RunId, done: &[Done]) -> Result<()> {
     let sql = "INSERT INTO adkw_done (run, path, done)
         SELECT $1, d.path, d.done FROM unnest($2::text[], $3::text[]) d (path, done)
@@ -135,10 +141,12 @@ pub(crate) async fn finished(connection: &mut PgConnection, run: RunId, done: &[
 pub(crate) async fn wait(connection: &mut PgConnection, wait: &Wait) -> Result<Option<Value>> {
     let what = "open a wait";
     let id = wait.key.id();
-    let sql = "INSERT INTO adkw_waits (id, run, key, waiting)
-        SELECT $1, $2, $3, $4 WHERE EXISTS (SELECT 1 FROM adkw_runs WHERE id = $2) ON CONFLICT DO NOTHING";
+    let sql = "INSERT INTO adkw_waits (id, run, key, waiting, app, deadline)
+        SELECT $1, $2, $3, $4, $5, $6 WHERE EXISTS (SELECT 1 FROM adkw_runs WHERE id = $2) ON CONFLICT DO NOTHING";
+    let deadline = wait.waiting.deadline.map(|deadline| i64::try_from(deadline).unwrap_or(i64::MAX));
     let of = sqlx::query(sql).bind(&id).bind(wait.key.run_id.to_string()).bind(wait.key.to_string());
-    of.bind(to_text(&wait.waiting)?).execute(&mut *connection).await.doing(what)?;
+    let of = of.bind(to_text(&wait.waiting)?).bind(&wait.session.app).bind(deadline);
+    of.execute(&mut *connection).await.doing(what)?;
     let sql = "SELECT answer FROM adkw_waits WHERE id = $1";
     let of = sqlx::query_scalar::<_, Option<String>>(sql).bind(&id);
     let answer = of.fetch_optional(&mut *connection).await.doing(what)?.flatten();
@@ -149,36 +157,53 @@ pub(crate) async fn wait(connection: &mut PgConnection, wait: &Wait) -> Result<O
     answer.map(|text| from_text(&text, "an answer")).transpose()
 }
 
-/// Gives up the right to drive, and says how far the run is when that is known. `false`: somebody else has it.
+/// Gives a claim back, and says how far the run is when that is known. `false`: the run has another claim by now.
 pub(crate) async fn close(
     connection: &mut PgConnection,
-    run: RunId,
+    claim: ClaimId,
     owner: &str,
-    epoch: i64,
     status: Option<&RunStatus>,
 ) -> Result<bool> {
     let what = "close a run";
     let (status, error) = status.map_or((None, None), |status| (Some(status.to_row().0), status.to_row().1));
-    let sql = "UPDATE adkw_runs SET owner = NULL, status = coalesce($4, status), error = coalesce($5, error)
+    let run = claim.run_id.to_string();
+    let sql = "UPDATE adkw_runs SET owner = NULL, error = coalesce($5, error), status = CASE
+            WHEN $4 = 'paused' AND EXISTS
+                (SELECT 1 FROM adkw_waits WHERE run = $1 AND answer IS NOT NULL AND NOT seen) THEN 'answered'
+            ELSE coalesce($4, status) END
         WHERE id = $1 AND owner = $2 AND epoch = $3";
-    let of = sqlx::query(sql).bind(run.to_string()).bind(owner).bind(epoch).bind(status).bind(error);
+    let of = sqlx::query(sql).bind(&run).bind(owner).bind(epoch_of(claim)).bind(status).bind(error);
     if of.execute(&mut *connection).await.doing(what)?.rows_affected() > 0 {
+        if matches!(status, Some("finished" | "failed")) {
+            let sql = "DELETE FROM adkw_waits WHERE run = $1 AND answer IS NULL";
+            sqlx::query(sql).bind(&run).execute(connection).await.doing(what)?;
+        }
         return Ok(true);
     }
-    // It may be in no book, or closed by an attempt that was cut off in its commit.
+    // It may be in no registry, or closed by an attempt that was cut off in its commit.
     let sql = "SELECT EXISTS (SELECT 1 FROM adkw_runs WHERE id = $1 AND epoch <> $2)";
-    let is_taken = sqlx::query_scalar::<_, bool>(sql).bind(run.to_string()).bind(epoch);
-    Ok(!is_taken.fetch_one(connection).await.doing(what)?)
+    let is_claimed = sqlx::query_scalar::<_, bool>(sql).bind(&run).bind(epoch_of(claim));
+    Ok(!is_claimed.fetch_one(connection).await.doing(what)?)
 }
 
-/// Makes this process the one that drives a run, and reads what was recorded of it.
-pub(crate) async fn take(
+/// Gives claims back that could not be written before.
+pub(crate) async fn give_back(connection: &mut PgConnection, claims: &[ClaimId], owner: &str) -> Result<()> {
+    let (runs, epochs): (Vec<_>, Vec<_>) =
+        claims.iter().map(|claim| (claim.run_id.to_string(), epoch_of(*claim))).unzip();
+    let sql = "UPDATE adkw_runs r SET owner = NULL FROM unnest($1::text[], $2::bigint[]) c (run, epoch)
+        WHERE r.id = c.run AND r.epoch = c.epoch AND r.owner = $3";
+    let of = sqlx::query(sql).bind(runs).bind(epochs).bind(owner);
+    of.execute(connection).await.doing("give runs back").map(drop)
+}
+
+/// Claims a run for this process, and reads what is stored of it. Dropping this claim gives nothing back.
+pub(crate) async fn claim(
     connection: &mut PgConnection,
     run: RunId,
-    owner: &str,
-    fits: &Fits,
-) -> Result<(i64, Taken)> {
-    let what = "take up a run";
+    drives: &Drives,
+    check: &ClaimCheck,
+) -> Result<ClaimedRun> {
+    let what = "claim a run";
     let id = run.to_string();
     let sql = "SELECT s.app_name, s.user_id, s.id, r.record FROM adkw_runs r
         JOIN adkw_sessions s ON s.number = r.session WHERE r.id = $1";
@@ -186,19 +211,27 @@ pub(crate) async fn take(
     let Some(row) = row else { return Err(refuse::unknown_run(run)) };
     let of = |column| row.try_get::<String, _>(column).doing(what);
     let (key, record) = (SessionKey::new(of(0)?, of(1)?, of(2)?), of(3)?);
-    let record: RunRecord = from_text(&record, "the record of a run")?;
-    fits(&record)?;
-    // Whoever drives it so far has either committed by now, or will see that it was taken.
+    let record: RunRecord = from_text(&record, &format!("the record of run `{run}`"))?;
+    check(&record)?;
+    // Whoever drives it so far has either committed by now, or will see that it was claimed.
     let Some(head) = log::lock(connection, &key).await? else { return Err(refuse::unknown_run(run)) };
-    let sql = concat!(
-        "UPDATE adkw_runs r SET owner = $2, epoch = epoch + 1, status = 'running', error = NULL
-        WHERE id = $1 AND (owner IS NULL OR owner = $2 OR NOT ",
-        is_alive!(),
-        ") RETURNING epoch"
-    );
-    let row = sqlx::query(sql).bind(&id).bind(owner).fetch_optional(&mut *connection).await.doing(what)?;
-    let Some(row) = row else { return Err(refuse::run_busy(run)) };
-    let epoch: i64 = row.try_get(0).doing(what)?;
+    let sql = concat!("SELECT r.owner, r.epoch, ", is_alive!(), " FROM adkw_runs r WHERE r.id = $1");
+    let row = sqlx::query(sql).bind(&id).fetch_one(&mut *connection).await.doing(what)?;
+    let owner: Option<String> = row.try_get(0).doing(what)?;
+    let epoch = row.try_get::<i64, _>(1).doing(what)?.unsigned_abs();
+    let is_held = match owner {
+        None => false,
+        // What this process has given back is free, also where that is not written yet.
+        Some(owner) if owner == drives.owner => drives.held(ClaimId { run_id: run, epoch }).is_some(),
+        Some(_) => row.try_get(2).doing(what)?,
+    };
+    if is_held {
+        return Err(refuse::run_busy(run));
+    }
+    let claim = ClaimId { run_id: run, epoch: epoch + 1 };
+    let sql = "UPDATE adkw_runs SET owner = $2, epoch = $3, status = 'running', error = NULL WHERE id = $1";
+    let of = sqlx::query(sql).bind(&id).bind(&drives.owner).bind(epoch_of(claim));
+    of.execute(&mut *connection).await.doing(what)?;
     let sql = "UPDATE adkw_sessions SET takes = takes + 1 WHERE number = $1";
     sqlx::query(sql).bind(head.number).execute(&mut *connection).await.doing(what)?;
     let sql = "UPDATE adkw_waits SET seen = TRUE WHERE run = $1 AND answer IS NOT NULL";
@@ -210,7 +243,7 @@ pub(crate) async fn take(
         steps: pairs(connection, "SELECT key, value FROM adkw_steps WHERE run = $1", &id).await?,
         done: pairs(connection, "SELECT path, done FROM adkw_done WHERE run = $1", &id).await?,
     };
-    Ok((epoch, Taken::from_rows(record, events, &rows)?))
+    ClaimedRun::from_rows(Claim::new(claim, drop), record, events, &rows)
 }
 
 /// Keys and JSON of a run.
@@ -219,64 +252,158 @@ async fn pairs(connection: &mut PgConnection, sql: &'static str, run: &str) -> R
     of.fetch_all(connection).await.doing("read the journal of a run")
 }
 
-/// The runs of an app that have not ended, oldest first: their ids begin with the time.
-pub(crate) async fn unfinished(
-    shared: &Shared,
+/// Adds what a filter selects: which runs, then whether it is one of these.
+fn select(query: &mut QueryBuilder<Postgres>, app: &str, filter: &RunFilter) {
+    query.push("r.app = ").push_bind(app.to_owned()).push(match filter.state {
+        RunState::Unfinished => " AND r.status IN ('running', 'paused', 'answered')",
+        RunState::Ready => " AND r.status IN ('running', 'answered')",
+        RunState::Failed => " AND r.status = 'failed'",
+        RunState::Any => "",
+    });
+    if let Some(run) = filter.run {
+        query.push(" AND r.id = ").push_bind(run.to_string());
+    }
+    if let Some(user) = &filter.user {
+        query.push(" AND s.app_name = ").push_bind(app.to_owned());
+        query.push(" AND s.user_id = ").push_bind(user.clone());
+    }
+    if let Some(session) = &filter.session {
+        query.push(" AND s.id = ").push_bind(session.clone());
+    }
+    if let Some(after) = filter.after {
+        query.push(" AND r.id > ").push_bind(after.to_string());
+    }
+    if let Some(workflows) = &filter.workflows {
+        query.push(" AND r.workflow = ANY(").push_bind(workflows.clone()).push(")");
+    }
+}
+
+/// The runs that a filter selects, oldest first: their ids begin with the time.
+pub(crate) async fn runs(
     connection: &mut PgConnection,
     app: &str,
+    filter: &RunFilter,
+    drives: &Drives,
 ) -> Result<Vec<RunInfo>> {
-    let what = "list the runs";
-    let sql = concat!(
-        "SELECT r.status, r.owner, r.record, r.owner IS NULL OR NOT ",
-        is_alive!(),
-        ", EXISTS (SELECT 1 FROM adkw_waits w WHERE w.run = r.id AND w.answer IS NOT NULL AND NOT w.seen)
-        FROM adkw_runs r JOIN adkw_sessions s ON s.number = r.session
-        WHERE s.app_name = $1 AND r.status IN ('running', 'paused') ORDER BY r.id"
-    );
-    let rows = sqlx::query_as::<_, (String, Option<String>, String, bool, bool)>(sql).bind(app);
     let mut all = Vec::new();
-    for (status, owner, record, is_free, is_answered) in rows.fetch_all(connection).await.doing(what)? {
-        let record: RunRecord = from_text(&record, "the record of a run")?;
-        // What this process has given up is free, also when that is not written yet.
-        let is_given_up =
-            owner.as_ref() == Some(&shared.drives.owner) && shared.drives.held(record.run_id).is_none();
-        let status = RunStatus::from_row(&status, None);
-        let is_ready = (is_free || is_given_up) && (status != RunStatus::Paused || is_answered);
-        all.push(RunInfo::of(&record, status, is_ready));
+    // Those that nobody has are found by one index, and those that somebody has by another.
+    let parts: &[&str] = match filter.state {
+        RunState::Ready => &["r.owner IS NULL AND ", "r.owner IS NOT NULL AND "],
+        _ => &[""],
+    };
+    for part in parts {
+        let columns = concat!(
+            "SELECT r.id, s.app_name, s.user_id, s.id, r.workflow, r.status, r.error, r.owner, r.epoch, ",
+            is_alive!(),
+            " FROM adkw_runs r JOIN adkw_sessions s ON s.number = r.session WHERE "
+        );
+        let mut query = QueryBuilder::new(columns);
+        query.push(*part);
+        select(&mut query, app, filter);
+        query.push(" ORDER BY r.id");
+        if let Some(limit) = filter.limit.filter(|_| !part.contains("NOT NULL")) {
+            query.push(" LIMIT ").push_bind(i64::try_from(limit).unwrap_or(i64::MAX));
+        }
+        let rows = query.build().fetch_all(&mut *connection).await.doing("list the runs")?;
+        for row in rows {
+            let run = info(&row, drives)?;
+            if run.is_ready || filter.state != RunState::Ready {
+                all.push(run);
+            }
+        }
     }
+    all.sort_by_key(|run| run.run_id);
+    all.truncate(filter.limit.unwrap_or(usize::MAX));
     Ok(all)
 }
 
-/// The waits that are open, in the order in which they began.
+fn info(row: &PgRow, drives: &Drives) -> Result<RunInfo> {
+    let what = "list the runs";
+    let text = |column| row.try_get::<String, _>(column).doing(what);
+    let id = text(0)?;
+    let run_id: RunId = id.parse().map_err(|_| corrupt(format!("`{id}` is no id of a run")))?;
+    let (status, error) = (text(5)?, row.try_get::<Option<String>, _>(6).doing(what)?);
+    let epoch = row.try_get::<i64, _>(8).doing(what)?.unsigned_abs();
+    let is_free = match row.try_get::<Option<String>, _>(7).doing(what)? {
+        None => true,
+        // What this process has given back is free, also where that is not written yet.
+        Some(owner) if owner == drives.owner => drives.held(ClaimId { run_id, epoch }).is_none(),
+        Some(_) => !row.try_get::<bool, _>(9).doing(what)?,
+    };
+    let is_ready = is_free && matches!(&*status, "running" | "answered");
+    let session = SessionKey::new(text(1)?, text(2)?, text(3)?);
+    Ok(RunInfo::new(run_id, session, text(4)?, RunStatus::from_row(&status, error), is_ready))
+}
+
+/// The waits that are open, in the order in which they began. One that cannot be read is left out: it is reported when
+/// its run is claimed.
 pub(crate) async fn waiting(
     connection: &mut PgConnection,
     app: &str,
-    run: Option<RunId>,
+    filter: &RunFilter,
 ) -> Result<Vec<Waiting>> {
-    let what = "list the waits";
-    // Those of one run are found by it: a condition for both cases may go through all sessions of the app at
-    // each pause.
-    let all = "SELECT w.waiting FROM adkw_waits w JOIN adkw_runs r ON r.id = w.run
-        JOIN adkw_sessions s ON s.number = r.session
-        WHERE s.app_name = $1 AND $2::text IS NULL AND w.answer IS NULL
-        AND r.status IN ('running', 'paused') ORDER BY w.number";
-    let of_one = "SELECT w.waiting FROM adkw_waits w JOIN adkw_runs r ON r.id = w.run
-        JOIN adkw_sessions s ON s.number = r.session
-        WHERE s.app_name = $1 AND w.run = $2 AND w.answer IS NULL
-        AND r.status IN ('running', 'paused') ORDER BY w.number";
-    let sql = if run.is_some() { of_one } else { all };
-    let of = sqlx::query_scalar::<_, String>(sql).bind(app).bind(run.map(|run| run.to_string()));
-    let rows = of.fetch_all(connection).await.doing(what)?;
-    rows.iter().map(|text| from_text(text, "a wait")).collect()
+    let mut query = QueryBuilder::new(
+        "SELECT w.waiting, s.user_id, s.id FROM adkw_waits w JOIN adkw_runs r ON r.id = w.run
+        JOIN adkw_sessions s ON s.number = r.session WHERE w.answer IS NULL AND ",
+    );
+    select(&mut query, app, filter);
+    query.push(" ORDER BY w.number");
+    if let Some(limit) = filter.limit {
+        query.push(" LIMIT ").push_bind(i64::try_from(limit).unwrap_or(i64::MAX));
+    }
+    let rows = query.build().fetch_all(connection).await.doing("list the waits")?;
+    Ok(rows.iter().filter_map(|row| read_wait(row).ok()).collect())
 }
 
-/// Nobody waits for these any more.
+/// A wait with its user and session. Those of earlier versions do not say whose they are.
+fn read_wait(row: &PgRow) -> Result<Waiting> {
+    let text = |column| row.try_get::<String, _>(column).doing("read a wait");
+    let waiting: Waiting = from_text(&text(0)?, "a wait")?;
+    Ok(waiting.of(text(1)?, text(2)?))
+}
+
+/// Waits whose deadline has passed, and the next deadline.
+pub(crate) async fn due(connection: &mut PgConnection, app: &str, now: u64, most: usize) -> Result<DueWaits> {
+    let what = "look for deadlines";
+    let sql =
+        "SELECT w.waiting, s.user_id, s.id, w.deadline FROM adkw_waits w JOIN adkw_runs r ON r.id = w.run
+        JOIN adkw_sessions s ON s.number = r.session
+        WHERE w.app = $1 AND w.answer IS NULL AND w.deadline IS NOT NULL ORDER BY w.deadline LIMIT $2";
+    let of = sqlx::query(sql).bind(app).bind(i64::try_from(most).unwrap_or(i64::MAX).saturating_add(1));
+    let mut due = DueWaits::default();
+    for row in of.fetch_all(connection).await.doing(what)? {
+        let deadline = row.try_get::<i64, _>(3).doing(what)?.unsigned_abs();
+        if deadline > now || due.waits.len() == most {
+            due.next = Some(deadline);
+            break;
+        }
+        due.waits.extend(read_wait(&row).ok());
+    }
+    Ok(due)
+}
+
+/// Removes waits of branches that were cancelled.
 pub(crate) async fn withdraw(connection: &mut PgConnection, waits: &[String]) -> Result<()> {
     let sql = "DELETE FROM adkw_waits WHERE id = ANY($1) AND answer IS NULL";
     sqlx::query(sql).bind(waits).execute(connection).await.doing("withdraw a wait").map(drop)
 }
 
-/// Answers a wait that is open.
+/// An open wait of an app by its id.
+pub(crate) async fn open_wait(connection: &mut PgConnection, app: &str, id: &str) -> Result<Waiting> {
+    let what = "look for a wait";
+    let sql = "SELECT w.waiting, s.user_id, s.id, w.answer IS NOT NULL FROM adkw_waits w
+        JOIN adkw_runs r ON r.id = w.run JOIN adkw_sessions s ON s.number = r.session
+        WHERE w.id = $2 AND w.app = $1
+        AND (w.answer IS NOT NULL OR r.status IN ('running', 'paused', 'answered'))";
+    let row = sqlx::query(sql).bind(app).bind(id).fetch_optional(connection).await.doing(what)?;
+    let row = row.ok_or_else(|| refuse::unknown_wait(id))?;
+    match row.try_get::<bool, _>(3).doing(what)? {
+        true => Err(refuse::answered(id)),
+        false => read_wait(&row),
+    }
+}
+
+/// Answers a wait that is open. The row of its session is locked, so its run is neither claimed nor closed meanwhile.
 pub(crate) async fn resolve(
     connection: &mut PgConnection,
     app: &str,
@@ -284,18 +411,14 @@ pub(crate) async fn resolve(
     answer: &Value,
 ) -> Result<()> {
     let what = "answer a wait";
-    let sql = "UPDATE adkw_waits SET answer = $3 WHERE id = $2 AND answer IS NULL
-        AND run IN (SELECT r.id FROM adkw_runs r JOIN adkw_sessions s ON s.number = r.session
-            WHERE s.app_name = $1 AND r.status IN ('running', 'paused'))";
-    let of = sqlx::query(sql).bind(app).bind(id).bind(answer.to_string());
-    if of.execute(&mut *connection).await.doing(what)?.rows_affected() > 0 {
-        return Ok(());
-    }
-    let sql = "SELECT w.answer IS NOT NULL FROM adkw_waits w JOIN adkw_runs r ON r.id = w.run
-        JOIN adkw_sessions s ON s.number = r.session WHERE s.app_name = $1 AND w.id = $2";
-    let known = sqlx::query_scalar::<_, bool>(sql).bind(app).bind(id).fetch_optional(connection).await;
-    match known.doing(what)? {
-        Some(true) => Err(refuse::answered(id)),
-        _ => Err(refuse::unknown_wait(id)),
-    }
+    let sql = "SELECT 1 FROM sessions s JOIN adkw_sessions n
+            ON n.app_name = s.app_name AND n.user_id = s.user_id AND n.id = s.id
+        JOIN adkw_runs r ON r.session = n.number JOIN adkw_waits w ON w.run = r.id
+        WHERE w.id = $2 AND w.app = $1 FOR NO KEY UPDATE OF s";
+    sqlx::query(sql).bind(app).bind(id).execute(&mut *connection).await.doing(what)?;
+    open_wait(&mut *connection, app, id).await?;
+    let sql = "WITH answered AS (UPDATE adkw_waits SET answer = $2 WHERE id = $1 RETURNING run)
+        UPDATE adkw_runs r SET status = 'answered' FROM answered a WHERE r.id = a.run AND r.status = 'paused'";
+    let of = sqlx::query(sql).bind(id).bind(answer.to_string());
+    of.execute(connection).await.doing(what).map(drop)
 }

@@ -2,9 +2,9 @@
 
 use crate::Shared;
 use crate::batch::batch;
-use adk_core::engine::{Done, Draft, RunStatus, Slot, Stored, Wait};
+use adk_core::engine::{ClaimId, Done, Draft, RunStatus, Slot, Stored, Wait};
 use adk_core::session::{Session, SessionKey};
-use adk_core::{Event, EventId, Result, RunId};
+use adk_core::{Event, EventId, Result};
 use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,15 +19,17 @@ pub(crate) type Reply<T> = oneshot::Sender<Result<T>>;
 /// Something to be done in a session whose row is locked, in this order.
 pub(crate) enum Job {
     /// An event of a run.
-    Commit { slot: Slot, draft: Draft, epoch: i64, tried: Vec<EventId>, reply: Reply<Stored> },
+    Commit { slot: Slot, draft: Draft, tried: Vec<EventId>, reply: Reply<Stored> },
     /// The record of a step.
-    Step { run: RunId, key: String, value: Value, epoch: i64, reply: Reply<Value> },
+    Step { claim: ClaimId, key: String, value: Value, reply: Reply<Value> },
     /// A value that is waited for.
-    Wait { wait: Wait, epoch: i64, reply: Reply<Option<Value>> },
+    Wait { claim: ClaimId, wait: Wait, reply: Reply<Option<Value>> },
+    /// Waits of branches that were cancelled.
+    Withdraw { claim: ClaimId, waits: Vec<String>, reply: Reply<()> },
     /// Agents that have finished, of a run that makes no more commits.
-    Finished { run: RunId, done: Vec<Done>, epoch: i64, reply: Reply<()> },
+    Finished { claim: ClaimId, done: Vec<Done>, reply: Reply<()> },
     /// The end of a run, or of driving it.
-    Close { run: RunId, status: Option<RunStatus>, epoch: i64, reply: Option<Reply<()>> },
+    Close { claim: ClaimId, status: Option<RunStatus>, reply: Option<Reply<()>> },
     /// Events that have id and time.
     Append { events: Vec<Event>, reply: Reply<()> },
     /// Nothing but what comes with the lock: events of other programs get their places.
@@ -37,6 +39,18 @@ pub(crate) enum Job {
 }
 
 impl Job {
+    /// The claim that has to be the current one of its run.
+    pub(crate) fn claim(&self) -> Option<ClaimId> {
+        match self {
+            Self::Commit { slot, .. } => Some(slot.claim()),
+            Self::Step { claim, .. }
+            | Self::Wait { claim, .. }
+            | Self::Withdraw { claim, .. }
+            | Self::Finished { claim, .. } => Some(*claim),
+            Self::Close { .. } | Self::Append { .. } | Self::Look { .. } | Self::Open { .. } => None,
+        }
+    }
+
     /// Whether it belongs to a run, and goes together with others of the kind.
     fn is_of_run(&self) -> bool {
         !matches!(self, Self::Append { .. } | Self::Look { .. } | Self::Open { .. })

@@ -1,33 +1,40 @@
-//! Who drives a run: a process that renews its lease, and the number under which it has taken the run.
+//! Which runs this process drives, and the lease that says that it is alive.
 
 use crate::Shared;
 use crate::error::Doing;
+use crate::journal;
+use adk_core::engine::ClaimId;
 use adk_core::session::SessionKey;
 use adk_core::{Result, RunId};
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{ConnectOptions as _, PgConnection};
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, oneshot};
 
 /// What this process drives.
 pub(crate) struct Drives {
     /// The name of this process, or rather of this store in it.
     pub(crate) owner: String,
-    begun: OnceCell<()>,
+    lease: OnceCell<Lease>,
     runs: Mutex<HashMap<RunId, Held>>,
-    /// Runs that are being taken at this moment.
-    taken: Mutex<HashSet<RunId>>,
+    /// Runs that are being claimed at this moment.
+    claiming: Mutex<HashSet<RunId>>,
+    /// Claims that were given back while the server was away.
+    unwritten: Mutex<HashSet<ClaimId>>,
 }
 
-pub(crate) struct Taking<'a> {
+/// The right to claim a run, for as long as this lives.
+pub(crate) struct Claiming<'a> {
     drives: &'a Drives,
     run: RunId,
 }
 
-impl Drop for Taking<'_> {
+impl Drop for Claiming<'_> {
     fn drop(&mut self) {
-        self.drives.taken.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.run);
+        lock(&self.drives.claiming).remove(&self.run);
     }
 }
 
@@ -35,110 +42,202 @@ impl Drop for Taking<'_> {
 #[derive(Clone, Debug)]
 pub(crate) struct Held {
     pub(crate) session: SessionKey,
-    /// The fencing token.
-    pub(crate) epoch: i64,
-    /// What `takes` of its session was when the token was last compared.
+    epoch: u64,
+    /// What `takes` of its session was when the claim was last compared.
     checked: Option<i64>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drives {
     pub(crate) fn new() -> Self {
         // Random, twice 64 bits.
         let random = || RandomState::new().hash_one(std::process::id());
-        let owner = format!("{}-{:016x}{:016x}", std::process::id(), random(), random());
-        Self { owner, begun: OnceCell::new(), runs: Mutex::default(), taken: Mutex::default() }
+        Self {
+            owner: format!("{}-{:016x}{:016x}", std::process::id(), random(), random()),
+            lease: OnceCell::new(),
+            runs: Mutex::default(),
+            claiming: Mutex::default(),
+            unwritten: Mutex::default(),
+        }
     }
 
-    fn runs(&self) -> MutexGuard<'_, HashMap<RunId, Held>> {
-        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    /// A run is driven here from now on.
+    pub(crate) fn begin(&self, claim: ClaimId, session: &SessionKey) {
+        let held = Held { session: session.clone(), epoch: claim.epoch, checked: None };
+        lock(&self.runs).insert(claim.run_id, held);
     }
 
-    /// It is driven here from now on.
-    pub(crate) fn begin(&self, run: RunId, session: &SessionKey, epoch: i64) {
-        self.runs().insert(run, Held { session: session.clone(), epoch, checked: None });
+    /// Whether nobody here is about to claim it.
+    pub(crate) fn claiming(&self, run: RunId) -> Option<Claiming<'_>> {
+        let is_first = lock(&self.claiming).insert(run);
+        is_first.then(|| Claiming { drives: self, run })
     }
 
-    /// The right to take it, for as long as this lives; `None` when it is driven here, or somebody is about to take it.
-    pub(crate) fn taking(&self, run: RunId) -> Option<Taking<'_>> {
-        let is_driven = self.runs().contains_key(&run);
-        let is_first = !is_driven && self.taken.lock().unwrap_or_else(PoisonError::into_inner).insert(run);
-        is_first.then(|| Taking { drives: self, run })
+    pub(crate) fn held(&self, claim: ClaimId) -> Option<Held> {
+        lock(&self.runs).get(&claim.run_id).filter(|held| held.epoch == claim.epoch).cloned()
     }
 
-    pub(crate) fn held(&self, run: RunId) -> Option<Held> {
-        self.runs().get(&run).cloned()
+    /// The session of a run that is driven here.
+    pub(crate) fn session(&self, claim: ClaimId) -> Option<SessionKey> {
+        self.held(claim).map(|held| held.session)
     }
 
-    pub(crate) fn end(&self, run: RunId) -> Option<Held> {
-        self.runs().remove(&run)
+    /// This claim is not held any more; a later one of its run is.
+    pub(crate) fn end(&self, claim: ClaimId) -> Option<Held> {
+        let mut runs = lock(&self.runs);
+        runs.get(&claim.run_id).filter(|held| held.epoch == claim.epoch)?;
+        runs.remove(&claim.run_id)
     }
 
-    pub(crate) fn is_checked(&self, run: RunId, epoch: i64, takes: i64) -> bool {
-        self.runs().get(&run).is_some_and(|held| held.epoch == epoch && held.checked == Some(takes))
+    pub(crate) fn is_checked(&self, claim: ClaimId, takes: i64) -> bool {
+        self.held(claim).is_some_and(|held| held.checked == Some(takes))
     }
 
-    pub(crate) fn check(&self, run: RunId, epoch: i64, takes: i64) {
-        if let Some(held) = self.runs().get_mut(&run).filter(|held| held.epoch == epoch) {
+    pub(crate) fn check(&self, claim: ClaimId, takes: i64) {
+        if let Some(held) = lock(&self.runs).get_mut(&claim.run_id).filter(|held| held.epoch == claim.epoch) {
             held.checked = Some(takes);
         }
     }
+
+    /// A claim was given back, and that could not be written.
+    pub(crate) fn give_back_later(&self, claim: ClaimId) {
+        lock(&self.unwritten).insert(claim);
+    }
+}
+
+/// The lease of this process. A thread of its own renews it, over a connection of its own: neither a runtime that is
+/// blocked nor a pool without a free connection keeps it from that.
+struct Lease {
+    /// Ends it when it is sent, or dropped.
+    stop: Mutex<Option<oneshot::Sender<oneshot::Sender<Result<()>>>>>,
+}
+
+/// What the thread works with.
+struct Renewal {
+    to: PgConnectOptions,
+    lease: Duration,
+    drives: std::sync::Weak<Shared>,
+    owner: String,
 }
 
 impl Shared {
     /// Makes sure that this process counts as alive, from now on for as long as it lives.
     pub(crate) async fn lease(self: &Arc<Self>) -> Result<()> {
-        let begin = || async {
-            self.renew().await?;
-            self.sweep().await?;
-            let every = (self.options.lease / 3).max(Duration::from_millis(10));
-            let this = Arc::downgrade(self);
-            self.runtime.spawn(async move {
-                loop {
-                    tokio::time::sleep(every).await;
-                    let Some(this) = this.upgrade() else { break };
-                    if this.pool.is_closed() {
-                        break;
-                    }
-                    // When the server is away, the next time will do; the lease says how long that may go on.
-                    let _ = this.renew().await;
-                }
-            });
-            Ok(())
+        self.drives.lease.get_or_try_init(|| self.begin_lease()).await.map(drop)
+    }
+
+    async fn begin_lease(self: &Arc<Self>) -> Result<Lease> {
+        let (owner, lease) = (self.drives.owner.clone(), self.options.lease);
+        self.call(Box::new(move |connection| {
+            let owner = owner.clone();
+            Box::pin(async move {
+                renew(connection, &owner, lease).await?;
+                sweep(connection).await
+            })
+        }))
+        .await?;
+        let renewal = Renewal {
+            to: (*self.pool.connect_options()).clone(),
+            lease,
+            drives: Arc::downgrade(self),
+            owner: self.drives.owner.clone(),
         };
-        self.drives.begun.get_or_try_init(begin).await.map(drop)
+        let (stop, stopped) = oneshot::channel();
+        let run = move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            if let Ok(runtime) = runtime {
+                runtime.block_on(renewal.run(stopped));
+            }
+        };
+        let thread = std::thread::Builder::new().name("adk-postgres-lease".to_owned()).spawn(run);
+        thread.map_err(|error| crate::error::closed().with_source(error))?;
+        Ok(Lease { stop: Mutex::new(Some(stop)) })
     }
 
-    async fn renew(&self) -> Result<()> {
-        let sql = "INSERT INTO adkw_owners (id, expires) VALUES ($1, clock_timestamp() + $2 * interval '1 microsecond')
-            ON CONFLICT (id) DO UPDATE SET expires = excluded.expires";
-        let lease = i64::try_from(self.options.lease.as_micros()).unwrap_or(i64::MAX / 2);
-        let renewed = sqlx::query(sql).bind(&self.drives.owner).bind(lease).execute(&self.pool).await;
-        renewed.doing("renew the lease of this process").map(drop)
-    }
-
-    /// Forgets processes that have died long ago and drive nothing.
-    async fn sweep(&self) -> Result<()> {
-        let sql = "DELETE FROM adkw_owners o WHERE o.expires < clock_timestamp() - interval '1 day'
-            AND NOT EXISTS (SELECT 1 FROM adkw_runs r WHERE r.owner = o.id AND r.status IN ('running', 'paused'))";
-        sqlx::query(sql).execute(&self.pool).await.doing("forget dead processes").map(drop)
-    }
-
-    /// Gives up the lease: what is driven here may be taken at once.
+    /// Gives up the lease: what is driven here may be claimed at once.
     pub(crate) async fn end_lease(&self) -> Result<()> {
-        match self.ending() {
-            Some(end) => end.await,
-            None => Ok(()),
+        let stop = self.drives.lease.get().and_then(|lease| lock(&lease.stop).take());
+        let Some(stop) = stop else { return Ok(()) };
+        let (reply, ended) = oneshot::channel();
+        if stop.send(reply).is_err() {
+            return Ok(());
+        }
+        ended.await.unwrap_or(Ok(()))
+    }
+}
+
+impl Renewal {
+    async fn run(self, mut stopped: oneshot::Receiver<oneshot::Sender<Result<()>>>) {
+        let every = (self.lease / 3).max(Duration::from_millis(10));
+        // A connection that does not answer is given up, in time for another.
+        let patience = every;
+        let mut connection = None;
+        let mut pause = every;
+        loop {
+            if let Ok(stop) = tokio::time::timeout(pause, &mut stopped).await {
+                let ended = tokio::time::timeout(patience, self.end(&mut connection)).await;
+                let ended = ended.unwrap_or_else(|_| Err(crate::error::closed()));
+                if let Ok(reply) = stop {
+                    let _ = reply.send(ended);
+                }
+                return;
+            }
+            let renewed = tokio::time::timeout(patience, self.renew(&mut connection)).await;
+            if let Ok(Ok(())) = renewed {
+                pause = every;
+            } else {
+                // The lease says how long that may go on.
+                connection = None;
+                pause = (every / 8).max(Duration::from_millis(10));
+            }
         }
     }
 
-    pub(crate) fn ending(&self) -> Option<impl Future<Output = Result<()>> + Send + 'static> {
-        self.drives.begun.initialized().then(|| {
-            let (pool, owner) = (self.pool.clone(), self.drives.owner.clone());
-            async move {
-                let ended =
-                    sqlx::query("DELETE FROM adkw_owners WHERE id = $1").bind(owner).execute(&pool).await;
-                ended.doing("give up the lease of this process").map(drop)
-            }
-        })
+    /// The connection, made anew when there is none.
+    async fn connection<'c>(&self, connection: &'c mut Option<PgConnection>) -> Result<&'c mut PgConnection> {
+        let there = match connection.take() {
+            Some(there) => there,
+            None => self.to.connect().await.doing("connect for the lease")?,
+        };
+        Ok(connection.insert(there))
     }
+
+    async fn renew(&self, connection: &mut Option<PgConnection>) -> Result<()> {
+        let connection = self.connection(connection).await?;
+        renew(connection, &self.owner, self.lease).await?;
+        let Some(shared) = self.drives.upgrade() else { return Ok(()) };
+        let claims: Vec<_> = lock(&shared.drives.unwritten).iter().copied().collect();
+        if claims.is_empty() {
+            return Ok(());
+        }
+        journal::give_back(connection, &claims, &self.owner).await?;
+        let mut unwritten = lock(&shared.drives.unwritten);
+        unwritten.retain(|claim| !claims.contains(claim));
+        Ok(())
+    }
+
+    async fn end(&self, connection: &mut Option<PgConnection>) -> Result<()> {
+        let connection = self.connection(connection).await?;
+        let ended = sqlx::query("DELETE FROM adkw_owners WHERE id = $1").bind(&self.owner);
+        ended.execute(connection).await.doing("give up the lease of this process").map(drop)
+    }
+}
+
+async fn renew(connection: &mut PgConnection, owner: &str, lease: Duration) -> Result<()> {
+    let sql =
+        "INSERT INTO adkw_owners (id, expires) VALUES ($1, clock_timestamp() + $2 * interval '1 microsecond')
+        ON CONFLICT (id) DO UPDATE SET expires = excluded.expires";
+    let lease = i64::try_from(lease.as_micros()).unwrap_or(i64::MAX / 2);
+    let renewed = sqlx::query(sql).bind(owner).bind(lease).execute(connection).await;
+    renewed.doing("renew the lease of this process").map(drop)
+}
+
+/// Forgets processes that have died long ago and drive nothing.
+async fn sweep(connection: &mut PgConnection) -> Result<()> {
+    let sql = "DELETE FROM adkw_owners o WHERE o.expires < clock_timestamp() - interval '1 day'
+        AND NOT EXISTS (SELECT 1 FROM adkw_runs r WHERE r.owner = o.id)";
+    sqlx::query(sql).execute(connection).await.doing("forget dead processes").map(drop)
 }

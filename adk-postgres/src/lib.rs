@@ -21,11 +21,13 @@
 //! **A run is driven by one process at a time.** Whoever drives runs holds a [lease](Options::lease), which it renews. When its
 //! process has died, the lease expires and [`Runner::recover`](adk_core::Runner::recover) of any other process takes the
 //! runs up. Should the first one live after all (it was stopped, or cut off), then what it writes is refused with an error
-//! of kind [`StoreErrorKind::Fenced`](adk_core::StoreErrorKind::Fenced): each taking of a run has a number, and each
+//! of kind [`StoreErrorKind::Fenced`](adk_core::StoreErrorKind::Fenced): each claim of a run has a number, and each
 //! transaction compares it.
 //!
-//! **A server that is away for a moment** is waited for ([`Options::patience`]); then the run ends with an error that is
-//! [retryable](adk_core::Error::is_retryable), and can be resumed.
+//! The lease is renewed by a thread of its own, so a tool that blocks the runtime does not lose it.
+//!
+//! **A server that is away for a moment** is waited for ([`Options::patience`]); then the run stays as it is, its stream
+//! ends with an error that is [retryable](adk_core::Error::is_retryable), and it can be resumed by any process.
 
 mod batch;
 mod engine;
@@ -157,14 +159,6 @@ impl PostgresStore {
         let ended = self.0.end_lease().await;
         self.0.pool.close().await;
         ended
-    }
-}
-
-impl Drop for Shared {
-    fn drop(&mut self) {
-        if let Some(end) = self.ending() {
-            self.runtime.spawn(end);
-        }
     }
 }
 

@@ -1,16 +1,18 @@
 //! Reading: rows of sessions with the state that they share, and events by their places.
 
-use crate::error::Doing;
+use crate::Shared;
+use crate::error::{Doing, closed};
 use crate::exact;
 use crate::log::places;
+use crate::transact::OwnWork;
 use crate::types::{Jsonb, Micros};
 use adk_core::session::{EventFilter, Pages, SessionKey, SessionRow, SessionSnapshot};
 use adk_core::{BoxFuture, Event, Result};
 use serde_json::{Map, Value};
-use sqlx::postgres::{PgPool, PgRow};
+use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row as _};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// A session with all that belongs to its state.
 macro_rules! rows {
@@ -160,7 +162,7 @@ async fn select(
 
 /// The log of a session that is open.
 pub(crate) struct Shelf {
-    pub(crate) pool: PgPool,
+    pub(crate) shared: Weak<Shared>,
     pub(crate) key: SessionKey,
     pub(crate) number: i64,
 }
@@ -169,8 +171,13 @@ impl Pages for Shelf {
     fn load(&self, places: Range<usize>) -> BoxFuture<'_, Result<Vec<Arc<Event>>>> {
         let places = places.start as u64..places.end as u64;
         Box::pin(async move {
-            let mut connection = self.pool.acquire().await.doing("read the events of a session")?;
-            events(&mut connection, &self.key, self.number, places).await
+            let shared = self.shared.upgrade().ok_or_else(closed)?;
+            let (key, number) = (self.key.clone(), self.number);
+            let read: OwnWork<_> = Box::new(move |connection| {
+                let (key, places) = (key.clone(), places.clone());
+                Box::pin(async move { events(connection, &key, number, places).await })
+            });
+            shared.call(read).await
         })
     }
 }

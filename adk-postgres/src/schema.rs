@@ -34,12 +34,12 @@ INSERT INTO adk_internal_metadata VALUES ('schema_version', '1') ON CONFLICT DO 
 ///   to it since when its `update_time` is another. `takes` counts how often a run of it was taken up.
 /// * `adkw_log`: the order of the events of a session, and which slot of which run an event fills.
 /// * `adkw_owners`: processes, with the time until which they count as alive.
-/// * `adkw_runs`, `adkw_steps`, `adkw_done`, `adkw_waits`: the book of runs and their journals. `epoch` is the fencing
-///   token: it grows with every process that takes the run.
+/// * `adkw_runs`, `adkw_steps`, `adkw_done`, `adkw_waits`: the registry of runs and their journals. `epoch` is the number of
+///   the latest claim of a run; `status` is `answered` for a run that waits and has an answer that it has not seen.
 /// * `exact`, `adkw_shared`: what `jsonb` would not give back as it was.
 const OURS: &str = "
 CREATE TABLE adkw_meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-INSERT INTO adkw_meta VALUES ('version', '1');
+INSERT INTO adkw_meta VALUES ('version', '2');
 CREATE TABLE adkw_sessions (
     number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, app_name VARCHAR(128) NOT NULL,
     user_id VARCHAR(128) NOT NULL, id VARCHAR(128) NOT NULL, len BIGINT NOT NULL DEFAULT 0,
@@ -57,8 +57,8 @@ CREATE UNIQUE INDEX adkw_log_slot ON adkw_log (run, slot) WHERE run IS NOT NULL;
 CREATE TABLE adkw_owners (id TEXT PRIMARY KEY, expires TIMESTAMP WITH TIME ZONE NOT NULL);
 CREATE TABLE adkw_runs (
     id TEXT PRIMARY KEY, session BIGINT NOT NULL REFERENCES adkw_sessions (number) ON DELETE CASCADE,
-    status TEXT NOT NULL, error TEXT, owner TEXT, epoch BIGINT NOT NULL, record TEXT NOT NULL);
-CREATE INDEX adkw_runs_open ON adkw_runs (id) WHERE status IN ('running', 'paused');
+    status TEXT NOT NULL, error TEXT, owner TEXT, epoch BIGINT NOT NULL, record TEXT NOT NULL,
+    app TEXT NOT NULL DEFAULT '', workflow TEXT NOT NULL DEFAULT '');
 CREATE INDEX adkw_runs_session ON adkw_runs (session);
 CREATE TABLE adkw_steps (
     run TEXT NOT NULL REFERENCES adkw_runs (id) ON DELETE CASCADE, key TEXT NOT NULL, value TEXT NOT NULL,
@@ -69,8 +69,33 @@ CREATE TABLE adkw_done (
 CREATE TABLE adkw_waits (
     number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id TEXT NOT NULL UNIQUE,
     run TEXT NOT NULL REFERENCES adkw_runs (id) ON DELETE CASCADE, key TEXT NOT NULL, waiting TEXT NOT NULL, answer TEXT,
-    seen BOOLEAN NOT NULL DEFAULT FALSE);
+    seen BOOLEAN NOT NULL DEFAULT FALSE, app TEXT NOT NULL DEFAULT '', deadline BIGINT);
 CREATE INDEX adkw_waits_run ON adkw_waits (run);
+";
+
+/// What finds runs and waits by what they are looked for.
+const INDEXES: &str = "
+CREATE INDEX adkw_runs_unfinished ON adkw_runs (app, id) WHERE status IN ('running', 'paused', 'answered');
+CREATE INDEX adkw_runs_free ON adkw_runs (app, id) WHERE owner IS NULL AND status IN ('running', 'answered');
+CREATE INDEX adkw_runs_driven ON adkw_runs (owner) WHERE owner IS NOT NULL;
+CREATE INDEX adkw_runs_failed ON adkw_runs (app, id) WHERE status = 'failed';
+CREATE INDEX adkw_waits_due ON adkw_waits (app, deadline) WHERE answer IS NULL AND deadline IS NOT NULL;
+";
+
+/// What brings tables of version 1 to version 2, before [`INDEXES`] are made.
+const FROM_1: &str = "
+ALTER TABLE adkw_runs ADD COLUMN app TEXT NOT NULL DEFAULT '', ADD COLUMN workflow TEXT NOT NULL DEFAULT '';
+ALTER TABLE adkw_waits ADD COLUMN app TEXT NOT NULL DEFAULT '', ADD COLUMN deadline BIGINT;
+UPDATE adkw_runs r SET app = s.app_name, workflow = coalesce(r.record::json ->> 'workflow', '')
+    FROM adkw_sessions s WHERE s.number = r.session;
+UPDATE adkw_waits w SET app = r.app, deadline = (w.waiting::json ->> 'deadline')::bigint
+    FROM adkw_runs r WHERE r.id = w.run;
+DELETE FROM adkw_waits w USING adkw_runs r
+    WHERE r.id = w.run AND w.answer IS NULL AND r.status NOT IN ('running', 'paused');
+UPDATE adkw_runs r SET status = 'answered' WHERE status = 'paused' AND EXISTS
+    (SELECT 1 FROM adkw_waits w WHERE w.run = r.id AND w.answer IS NOT NULL AND NOT w.seen);
+DROP INDEX IF EXISTS adkw_runs_open;
+UPDATE adkw_meta SET value = '2' WHERE key = 'version';
 ";
 
 /// Our lock of the database while tables are made: any number that nobody else takes.
@@ -79,9 +104,7 @@ const LOCK: i64 = 0x61_64_6b_77;
 /// Makes the tables that are not there, and makes sure that they can be written.
 pub(crate) async fn prepare(connection: &mut PgConnection) -> Result<()> {
     let what = "look for its tables";
-    if has(connection, "adkw_meta").await.doing(what)? {
-        check(connection).await?;
-    } else {
+    if !has(connection, "adkw_meta").await.doing(what)? || check(connection).await? == Some(Version::First) {
         make(connection).await?;
     }
     writable(connection).await
@@ -91,8 +114,15 @@ async fn has(connection: &mut PgConnection, table: &str) -> sqlx::Result<bool> {
     sqlx::query_scalar("SELECT to_regclass($1) IS NOT NULL").bind(table).fetch_one(connection).await
 }
 
-/// ADK's version, and ours; and that the columns are of the types that ADK gives them.
-async fn check(connection: &mut PgConnection) -> Result<()> {
+/// A version of our tables that this crate knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Version {
+    First,
+    Current,
+}
+
+/// ADK's version, and ours if there are tables of ours; and that the columns are of the types that ADK gives them.
+async fn check(connection: &mut PgConnection) -> Result<Option<Version>> {
     let what = "read the version of its tables";
     if has(connection, "sessions").await.doing(what)? {
         let version: Option<String> = match has(connection, "adk_internal_metadata").await.doing(what)? {
@@ -123,12 +153,16 @@ async fn check(connection: &mut PgConnection) -> Result<()> {
     if has(connection, "adkw_meta").await.doing(what)? {
         let sql = "SELECT value FROM adkw_meta WHERE key = 'version'";
         let own: Option<String> = sqlx::query_scalar(sql).fetch_optional(connection).await.doing(what)?;
-        if own.as_deref() != Some("1") {
-            let own = own.unwrap_or_default();
-            return Err(other_tables(&format!("was written by another version of this crate ({own})")));
-        }
+        return match own.as_deref() {
+            Some("1") => Ok(Some(Version::First)),
+            Some("2") => Ok(Some(Version::Current)),
+            own => {
+                let own = own.unwrap_or_default();
+                Err(other_tables(&format!("was written by another version of this crate ({own})")))
+            }
+        };
     }
-    Ok(())
+    Ok(None)
 }
 
 fn other_tables(what: &str) -> Error {
@@ -145,10 +179,13 @@ async fn make(connection: &mut PgConnection) -> Result<()> {
         .execute(&mut *transaction)
         .await
         .doing(what)?;
-    check(&mut transaction).await?;
-    if !has(&mut transaction, "adkw_meta").await.doing(what)? {
-        sqlx::raw_sql(ADK).execute(&mut *transaction).await.doing(what)?;
-        sqlx::raw_sql(OURS).execute(&mut *transaction).await.doing(what)?;
+    let statements: &[&'static str] = match check(&mut transaction).await? {
+        None => &[ADK, OURS, INDEXES],
+        Some(Version::First) => &[FROM_1, INDEXES],
+        Some(Version::Current) => &[],
+    };
+    for statement in statements {
+        sqlx::raw_sql(*statement).execute(&mut *transaction).await.doing(what)?;
     }
     transaction.commit().await.doing(what)
 }

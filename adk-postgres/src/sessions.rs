@@ -2,11 +2,13 @@
 
 use crate::error::{Doing, closed};
 use crate::lane::{Job, Reply};
+use crate::transact::OwnWork;
 use crate::{PostgresStore, Shared, log, reader};
 use adk_core::session::{
     EventFilter, Session, SessionKey, SessionSnapshot, SessionStore, forget_temp, now_micros,
 };
 use adk_core::{BoxFuture, Event, Result, StateDelta};
+use sqlx::Connection as _;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
@@ -27,26 +29,37 @@ impl Shared {
     }
 
     /// `false` when there is one already.
-    async fn create(&self, key: &SessionKey, state: &StateDelta) -> Result<bool> {
-        self.transact_once(&mut |connection| {
-            let (key, state) = (key.clone(), state.clone());
-            Box::pin(async move { log::create(connection, &key, &state, now_micros()).await })
-        })
-        .await
+    async fn create(self: &Arc<Self>, key: &SessionKey, state: &StateDelta) -> Result<bool> {
+        let (this, key, state) = (self.clone(), key.clone(), state.clone());
+        let created = self.runtime.spawn(async move {
+            this.transact_once(&mut |connection| {
+                let (key, state) = (key.clone(), state.clone());
+                Box::pin(async move { log::create(connection, &key, &state, now_micros()).await })
+            })
+            .await
+        });
+        created.await.map_err(|_| closed())?
     }
 
     async fn snapshot(
-        &self,
+        self: &Arc<Self>,
         key: &SessionKey,
         filter: &EventFilter,
     ) -> Result<Option<Option<SessionSnapshot>>> {
-        let what = "read a session";
-        // All of it as it was at one moment.
-        let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
-        let mut transaction = self.pool.begin_with(begin).await.doing(what)?;
-        let snapshot = reader::snapshot(&mut transaction, key, filter).await?;
-        transaction.commit().await.doing(what)?;
-        Ok(snapshot)
+        let (key, filter) = (key.clone(), filter.clone());
+        let read: OwnWork<_> = Box::new(move |connection| {
+            let (key, filter) = (key.clone(), filter.clone());
+            Box::pin(async move {
+                let what = "read a session";
+                // All of it as it was at one moment.
+                let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
+                let mut transaction = connection.begin_with(begin).await.doing(what)?;
+                let snapshot = reader::snapshot(&mut transaction, &key, &filter).await?;
+                transaction.commit().await.doing(what)?;
+                Ok(snapshot)
+            })
+        });
+        self.call(read).await
     }
 }
 
@@ -106,18 +119,26 @@ impl SessionStore for PostgresStore {
         app: &'a str,
         user: Option<&'a str>,
     ) -> BoxFuture<'a, Result<Vec<SessionSnapshot>>> {
-        Box::pin(async move {
-            let mut connection = self.0.pool.acquire().await.doing("list the sessions")?;
-            reader::list(&mut connection, app, user).await
-        })
+        let (app, user) = (app.to_owned(), user.map(str::to_owned));
+        Box::pin(self.0.call(Box::new(move |connection| {
+            let (app, user) = (app.clone(), user.clone());
+            Box::pin(async move { reader::list(connection, &app, user.as_deref()).await })
+        })))
     }
 
     fn delete<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<bool>> {
         Box::pin(async move {
             self.0.live.remove(key);
-            let sql = "DELETE FROM sessions WHERE app_name = $1 AND user_id = $2 AND id = $3";
-            let row = sqlx::query(sql).bind(&key.app).bind(&key.user).bind(&key.id);
-            Ok(row.execute(&self.0.pool).await.doing("delete a session")?.rows_affected() > 0)
+            let key = key.clone();
+            let delete: OwnWork<_> = Box::new(move |connection| {
+                let key = key.clone();
+                Box::pin(async move {
+                    let sql = "DELETE FROM sessions WHERE app_name = $1 AND user_id = $2 AND id = $3";
+                    let row = sqlx::query(sql).bind(&key.app).bind(&key.user).bind(&key.id);
+                    Ok(row.execute(connection).await.doing("delete a session")?.rows_affected() > 0)
+                })
+            });
+            self.0.call(delete).await
         })
     }
 }

@@ -1,9 +1,10 @@
 //! Transactions, tried again while the server is away for a moment.
 
 use crate::Shared;
-use crate::error::{Doing, failed, passes};
+use crate::error::{Doing, closed, failed, passes};
 use adk_core::{BoxFuture, Error, Result};
 use sqlx::{PgConnection, Postgres, Transaction};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -22,6 +23,9 @@ impl From<Error> for Lost {
 
 /// What is done in a transaction. It may be asked again.
 pub(crate) type Work<'w, T> = dyn for<'c> FnMut(&'c mut PgConnection) -> BoxFuture<'c, Result<T>> + Send + 'w;
+
+/// The same, that owns what it needs.
+pub(crate) type OwnWork<T> = Box<dyn for<'c> FnMut(&'c mut PgConnection) -> BoxFuture<'c, Result<T>> + Send>;
 
 /// Tells how long to wait before the next attempt, until the patience is over.
 pub(crate) struct Patience {
@@ -75,6 +79,38 @@ impl Shared {
         self.end(transaction, done).await
     }
 
+    /// Reads something, or does one statement that may be done twice, tried until the patience is over.
+    ///
+    /// In a task of its own: a connection is never held by a future that somebody else has to poll, and so never kept
+    /// from those that wait for one.
+    pub(crate) async fn call<T: Send + 'static>(self: &Arc<Self>, mut work: OwnWork<T>) -> Result<T> {
+        let this = self.clone();
+        let task = self.runtime.spawn(async move {
+            let mut patience = Patience::new(this.options.patience);
+            loop {
+                let done = match this.pool.acquire().await.doing("reach the server") {
+                    Ok(mut connection) => work(&mut connection).await,
+                    Err(error) => Err(error),
+                };
+                match done {
+                    Err(error) if passes(&error) && !this.pool.is_closed() && patience.wait().await => {}
+                    done => return done,
+                }
+            }
+        });
+        task.await.map_err(|_| closed())?
+    }
+
+    /// The same in a transaction.
+    pub(crate) async fn call_in_transaction<T: Send + 'static>(
+        self: &Arc<Self>,
+        mut work: OwnWork<T>,
+    ) -> Result<T> {
+        let this = self.clone();
+        let task = self.runtime.spawn(async move { this.transact(&mut work).await });
+        task.await.map_err(|_| closed())?
+    }
+
     /// A transaction that may be done twice, tried until the patience is over.
     pub(crate) async fn transact<T: Send>(&self, work: &mut Work<'_, T>) -> Result<T> {
         self.tried(true, work).await
@@ -91,7 +127,10 @@ impl Shared {
             match self.attempt(work).await {
                 Ok(value) => return Ok(value),
                 Err(Lost { error, is_sent })
-                    if passes(&error) && (is_repeatable || !is_sent) && patience.wait().await =>
+                    if passes(&error)
+                        && !self.pool.is_closed()
+                        && (is_repeatable || !is_sent)
+                        && patience.wait().await =>
                 {
                     drop(error);
                 }

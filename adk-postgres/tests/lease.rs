@@ -9,7 +9,7 @@ mod trees;
 
 mod support;
 
-use adk_core::engine::{Engine, Fits};
+use adk_core::engine::{ClaimCheck, ClaimId, Engine};
 use adk_core::session::{EventFilter, SessionKey, SessionStore};
 use adk_core::{Await, ErrorKind, Event, Flow, RunEnd, Runner, StoreErrorKind};
 use adk_postgres::{Options, PostgresStore};
@@ -92,7 +92,7 @@ async fn a_process_that_was_taken_for_dead_writes_nothing_more() {
 }
 
 /// Whatever it was begun with.
-fn any() -> Fits {
+fn any() -> ClaimCheck {
     Arc::new(|_| Ok(()))
 }
 
@@ -106,8 +106,10 @@ async fn each_write_of_a_run_that_was_taken_is_refused() {
     let mut stream = runner(&first).session("u", "s").run(&workflow, "go").stream();
     let id = stream.next().await.unwrap().unwrap().invocation_id;
     database.execute("DELETE FROM adkw_owners").await;
-    second.take(id, any()).await.unwrap();
-    assert_eq!(second.take(id, any()).await.unwrap_err().kind(), ErrorKind::RunBusy, "by its own as well");
+    let claimed = second.claim(id, any()).await.unwrap();
+    assert_eq!(second.claim(id, any()).await.unwrap_err().kind(), ErrorKind::RunBusy, "by its own as well");
+    let (old, new) = (ClaimId::first(id), claimed.claim.id());
+    assert_eq!(new.epoch, 2);
 
     let fenced = ErrorKind::Store(StoreErrorKind::Fenced);
     let step = |n: u32| adk_core::engine::StepKey {
@@ -116,16 +118,16 @@ async fn each_write_of_a_run_that_was_taken_is_refused() {
         name: "late".into(),
         index: n,
     };
-    let late = first.step(step(0), Box::pin(async { Ok(json!(1)) })).await.unwrap_err();
+    let late = first.step(old, step(0), Box::pin(async { Ok(json!(1)) })).await.unwrap_err();
     assert_eq!(late.kind(), fenced, "{late}");
-    let closed = first.close(id, adk_core::engine::RunStatus::Finished).await;
+    let closed = first.close(old, adk_core::engine::RunStatus::Finished).await;
     // It does not drive it any more, so there is nothing to close.
     closed.unwrap();
     let sql =
         "SELECT (SELECT count(*) FROM adkw_steps WHERE key LIKE '%late%')::text || status FROM adkw_runs";
     let row: String = sqlx::query_scalar(sql).fetch_one(&mut database.connect().await).await.unwrap();
     assert_eq!(row, "0running");
-    assert_eq!(second.step(step(1), Box::pin(async { Ok(json!(2)) })).await.unwrap(), json!(2));
+    assert_eq!(second.step(new, step(1), Box::pin(async { Ok(json!(2)) })).await.unwrap(), json!(2));
 }
 
 #[tokio::test]
@@ -146,6 +148,42 @@ async fn a_lease_is_renewed_while_a_run_is_driven_and_given_up_at_the_end() {
     first.shut_down().await.unwrap();
     let recovered = other.recover().await.unwrap();
     assert!(recovered.len() == 1 && recovered[0].result.is_ok(), "{recovered:?}");
+}
+
+/// A tool that blocks the only thread of its runtime: the process lives all the same.
+#[test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+fn a_blocked_runtime_loses_no_lease() {
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let other = runtime();
+    let database = other.block_on(Database::new());
+    let (begun, id) = std::sync::mpsc::channel();
+    let (go_on, blocked) = std::sync::mpsc::channel::<()>();
+    let url = database.url.clone();
+    let driver = std::thread::spawn(move || {
+        runtime().block_on(async {
+            let options = Options::default().lease(Duration::from_millis(300));
+            let store = PostgresStore::connect_with(&url, options).await.unwrap();
+            let workflow = tree();
+            let mut stream = runner(&store).session("u", "s").run(&workflow, "go").stream();
+            begun.send(stream.next().await.unwrap().unwrap().invocation_id).unwrap();
+            blocked.recv().unwrap();
+            while let Some(event) = stream.next().await {
+                event.unwrap();
+            }
+        });
+    });
+    let id = id.recv().unwrap();
+    other.block_on(async {
+        let store = process(&database, Duration::from_millis(300)).await;
+        // The clock is that of the server: four times as long as the lease.
+        sqlx::query("SELECT pg_sleep(1.2)").execute(&mut database.connect().await).await.unwrap();
+        let workflow = tree();
+        let refused = runner(&store).resume(&workflow, id).await.unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::RunBusy, "{refused}");
+    });
+    go_on.send(()).unwrap();
+    driver.join().unwrap();
 }
 
 /// Many processes take up what a dead one has left: each run is taken by one.
