@@ -60,13 +60,23 @@ impl Job for Close {
         if result.is_ok() {
             db.owner.is_written(claim);
         } else {
-            // The table goes on to show it, and the run may be claimed again all the same, once there is room.
+            // This process may claim the run again all the same. Others can when it is written: once there is room.
             db.owner.gave_up(claim);
+            db.unwritten.push(claim);
         }
         if let Some(reply) = reply {
             let fenced = || if is_ours { Ok(()) } else { Err(refuse::fenced(claim.run_id)) };
             let _ = reply.send(result.and_then(|()| fenced()));
         }
+    }
+}
+
+impl Db {
+    /// Jobs that write what could not be written before.
+    pub(crate) fn unwritten(&mut self) -> impl Iterator<Item = Box<dyn Job>> + use<> {
+        let claims = std::mem::take(&mut self.unwritten).into_iter();
+        claims
+            .map(|claim| Box::new(Close { claim, status: None, is_ours: false, reply: None }) as Box<dyn Job>)
     }
 }
 

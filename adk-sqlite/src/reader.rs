@@ -36,18 +36,24 @@ impl Reader {
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let this = self.clone();
-        // Held by the work and not by whoever waits for it, who may be gone before it has ended.
-        let turn = this.turns.clone().acquire_owned().await.map_err(|error| closed().with_source(error))?;
-        let read = move || {
-            let _turn = turn;
-            let connection = this.connection()?;
-            let moment = connection.unchecked_transaction().doing("begin to read")?;
-            let result = work(&moment);
-            drop(moment);
-            this.free.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
-            result
-        };
-        let read = tokio::task::spawn_blocking(read).await.map_err(|error| closed().with_source(error))?;
+        // In a task of its own: a turn is never held by a future that somebody else has to poll, and so never kept from
+        // those that wait for one.
+        let task = tokio::spawn(async move {
+            let turn = this.turns.clone().acquire_owned().await;
+            let turn = turn.map_err(|error| closed().with_source(error))?;
+            // Held by the work and not by its caller, who may be gone before it has ended.
+            let read = move || {
+                let _turn = turn;
+                let connection = this.connection()?;
+                let moment = connection.unchecked_transaction().doing("begin to read")?;
+                let result = work(&moment);
+                drop(moment);
+                this.free.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+                result
+            };
+            tokio::task::spawn_blocking(read).await.map_err(|error| closed().with_source(error))?
+        });
+        let read = task.await.map_err(|error| closed().with_source(error))?;
         read.map_err(|error| of_file(&self.path, error))
     }
 

@@ -5,11 +5,12 @@ use crate::cache::Cache;
 use crate::error::{Doing, closed, copy, failed, of_file, read_only};
 use crate::owner::Owner;
 use crate::{Durability, journal, schema, tail};
+use adk_core::engine::ClaimId;
 use adk_core::{Error, Result};
 use rusqlite::Connection;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
@@ -32,12 +33,17 @@ const CACHE: u32 = 32_768;
 /// events goes there once.
 const CHECKPOINT: u32 = 8_000;
 
+/// How long it is until what could not be written is tried again.
+const AGAIN: Duration = Duration::from_millis(500);
+
 /// What a job works with.
 pub(crate) struct Db {
     pub(crate) connection: Connection,
     pub(crate) cache: Cache,
     pub(crate) owner: Arc<Owner>,
     pub(crate) path: PathBuf,
+    /// Claims that were given back while nothing could be written.
+    pub(crate) unwritten: Vec<ClaimId>,
 }
 
 /// Something to be written.
@@ -157,13 +163,18 @@ impl Db {
         schema::prepare(&connection)?;
         let owner = Arc::new(Owner::new(&path)?);
         owner.sweep(&journal::drivers(&connection)?);
-        Ok(Self { connection, cache: Cache::default(), owner, path })
+        Ok(Self { connection, cache: Cache::default(), owner, path, unwritten: Vec::new() })
     }
 
     fn serve(&mut self, incoming: &Receiver<Box<dyn Job>>) {
         let mut last = 0;
-        while let Some(first) = next(incoming, last > 0) {
-            let mut jobs = vec![first];
+        loop {
+            let first = match next(incoming, last > 0, !self.unwritten.is_empty()) {
+                Next::Job(job) => Some(job),
+                Next::Idle => None,
+                Next::End => break,
+            };
+            let mut jobs: Vec<_> = first.into_iter().chain(self.unwritten()).collect();
             jobs.extend(incoming.try_iter().take(MOST - 1));
             // Those who were answered together come back one after the other. A single run never waits.
             let began = Instant::now();
@@ -257,18 +268,34 @@ impl Db {
     }
 }
 
-/// The next job; `None` when there will be none. Who was just answered asks again soon as a rule, and to be woken takes
-/// longer than to stay awake that long.
-fn next(incoming: &Receiver<Box<dyn Job>>, answered: bool) -> Option<Box<dyn Job>> {
+/// What the thread does next.
+enum Next {
+    Job(Box<dyn Job>),
+    /// Nobody has asked for a while.
+    Idle,
+    /// Nobody will ask any more.
+    End,
+}
+
+/// The next job. A caller that was just answered asks again soon as a rule, and to be woken takes longer than to stay awake
+/// that long. With something left to write the wait is a short one.
+fn next(incoming: &Receiver<Box<dyn Job>>, answered: bool, is_unwritten: bool) -> Next {
     let began = Instant::now();
     while answered && began.elapsed() < AWAKE {
         match incoming.try_recv() {
-            Ok(job) => return Some(job),
+            Ok(job) => return Next::Job(job),
             Err(TryRecvError::Empty) => std::thread::yield_now(),
-            Err(TryRecvError::Disconnected) => return None,
+            Err(TryRecvError::Disconnected) => return Next::End,
         }
     }
-    incoming.recv().ok()
+    if !is_unwritten {
+        return incoming.recv().map_or(Next::End, Next::Job);
+    }
+    match incoming.recv_timeout(AGAIN) {
+        Ok(job) => Next::Job(job),
+        Err(RecvTimeoutError::Timeout) => Next::Idle,
+        Err(RecvTimeoutError::Disconnected) => Next::End,
+    }
 }
 
 /// A transaction that did not come about.

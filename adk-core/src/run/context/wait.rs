@@ -30,7 +30,7 @@ impl Context {
         for asked in asked {
             match self.ask(asked).await? {
                 Answer::There(value) => values.push(value),
-                Answer::Open(waiting) => open.push(waiting),
+                Answer::Open(waiting) => open.push(*waiting),
             }
         }
         match open.is_empty() {
@@ -71,7 +71,7 @@ impl Context {
         let wait = Wait { key, session, waiting: waiting.clone() };
         Ok(match self.run.engine.answer(self.run.claim, wait).await? {
             Some(answer) => Answer::There(record::read(answer)?),
-            None => Answer::Open(waiting),
+            None => Answer::Open(Box::new(waiting)),
         })
     }
 
@@ -88,7 +88,7 @@ pub(crate) enum Answer {
     /// It is there.
     There(Value),
     /// It is still to come.
-    Open(Waiting),
+    Open(Box<Waiting>),
 }
 
 /// What is asked from outside.
