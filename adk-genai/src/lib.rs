@@ -87,6 +87,7 @@
 //! Nothing is retried: the agent that asks does that. Dropping a stream closes its connection.
 
 mod adapter;
+mod depth;
 mod endpoint;
 mod error;
 mod frames;
@@ -94,6 +95,7 @@ mod model;
 mod names;
 mod plan;
 mod provider;
+mod relay;
 mod repair;
 mod request;
 mod response;
