@@ -287,7 +287,9 @@ impl GenaiBuilder {
             web = web.with_all_proxy_url(url).map_err(|error| error.to_string())?;
         }
         let http = web.apply_to_builder(reqwest::Client::builder()).redirect(Policy::none()).build();
+        // It trusts no server, so that a request which an adapter sends past the relay fails.
         let local = reqwest::Client::builder()
+            .tls_certs_only([])
             .no_proxy()
             .no_gzip()
             .redirect(Policy::none())
