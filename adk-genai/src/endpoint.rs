@@ -1,6 +1,9 @@
 //! Base URLs: from the environment, and made whole.
 
+use crate::relay::is_secret;
 use adk_core::model::{ModelError, ModelErrorKind};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use genai::adapter::AdapterKind;
 
 /// The environment variable that holds another base URL, as the provider's own SDK names it.
@@ -14,11 +17,22 @@ pub(crate) fn base_url_variable(kind: AdapterKind) -> Option<&'static str> {
     }
 }
 
+/// Where a model of this namespace is served. genai knows the address, but does not tell it.
+pub(crate) fn namespace_base_url(model: &str) -> Option<&'static str> {
+    match model.split_once("::")?.0 {
+        "zai_coding" => Some("https://api.z.ai/api/coding/paas/v4/"),
+        "baidu-coding-openai" => Some("https://qianfan.baidubce.com/v2/coding/"),
+        "baidu-coding-anthropic" => Some("https://qianfan.baidubce.com/anthropic/coding/"),
+        _ => None,
+    }
+}
+
 /// The base URL as genai wants it: with the version in its path, and a slash at its end.
 ///
 /// # Errors
-/// When it is no `http` or `https` URL.
-pub(crate) fn complete(kind: AdapterKind, given: &str) -> Result<String, ModelError> {
+/// When it is no `http` or `https` URL. The error names where it stands and not what it is, since it may hold
+/// credentials.
+pub(crate) fn complete(kind: AdapterKind, given: &str, from: &str) -> Result<String, ModelError> {
     let given = given.trim();
     let (url, query) = given.split_once('?').map_or((given, None), |(url, query)| (url, Some(query)));
     let mut url = url.trim_end_matches('/').to_owned();
@@ -27,8 +41,8 @@ pub(crate) fn complete(kind: AdapterKind, given: &str) -> Result<String, ModelEr
     }
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://")).unwrap_or_default();
     if rest.is_empty() || rest.starts_with('/') || rest.contains(char::is_whitespace) {
-        let error =
-            ModelError::new(ModelErrorKind::InvalidRequest, format!("the base URL `{given}` is none"));
+        let message = format!("the base URL in `{from}` is no `http` or `https` URL");
+        let error = ModelError::new(ModelErrorKind::InvalidRequest, message);
         return Err(error.with_help("write one such as `http://127.0.0.1:8000/v1`"));
     }
     let path = rest.split_once('/').map(|(_, path)| path);
@@ -80,14 +94,73 @@ fn ollama_host(given: &str) -> String {
 
 /// Whether it points to this machine, where no key is needed.
 pub(crate) fn is_local(url: &str) -> bool {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let authority = rest.split('/').next().unwrap_or_default();
+    let authority = split(url).1;
+    let authority = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
     let host = match authority.strip_prefix('[') {
         Some(v6) => v6.split(']').next().unwrap_or_default(),
         None => authority.split(':').next().unwrap_or_default(),
     };
     host == "localhost"
         || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback() || ip.is_unspecified())
+}
+
+/// Scheme with `://`, authority, and the rest.
+fn split(url: &str) -> (&str, &str, &str) {
+    let start = url.find("://").map_or(0, |at| at + 3);
+    let end = url[start..].find(['/', '?', '#']).map_or(url.len(), |at| start + at);
+    (&url[..start], &url[start..end], &url[end..])
+}
+
+/// A URL as it may be printed: without credentials and query.
+pub(crate) fn shown(url: &str) -> String {
+    let (scheme, authority, rest) = split(url);
+    let authority = match authority.rsplit_once('@') {
+        Some((_, host)) => format!("***@{host}"),
+        None => authority.to_owned(),
+    };
+    match rest.split_once('?') {
+        Some((path, _)) => format!("{scheme}{authority}{path}?***"),
+        None => format!("{scheme}{authority}{rest}"),
+    }
+}
+
+/// What of a URL must not be printed, in each form in which a server can repeat it.
+pub(crate) fn secrets(url: &str) -> Vec<String> {
+    let (_, authority, rest) = split(url);
+    let mut secrets = Vec::new();
+    if let Some((user, _)) = authority.rsplit_once('@') {
+        // Without a password the name is the key.
+        secrets.push(user.split_once(':').map_or(user, |(_, password)| password).to_owned());
+        let pair = if user.contains(':') { user.to_owned() } else { format!("{user}:") };
+        // The header that is made of it.
+        secrets.push(STANDARD.encode(unescape(&pair)));
+    }
+    let query = rest.split_once('?').map_or("", |(_, query)| query);
+    let parameters = query.split('&').filter_map(|parameter| parameter.split_once('='));
+    secrets.extend(parameters.filter(|(name, _)| is_secret(name)).map(|(_, value)| value.to_owned()));
+    let unescaped: Vec<_> = secrets.iter().map(|secret| unescape(secret)).collect();
+    secrets.extend(unescaped);
+    secrets
+}
+
+/// Resolves `%40` and the like.
+fn unescape(text: &str) -> String {
+    let mut out = Vec::new();
+    let mut rest = text.as_bytes();
+    while let [byte, tail @ ..] = rest {
+        let hex = tail.get(..2).filter(|_| *byte == b'%').and_then(|hex| std::str::from_utf8(hex).ok());
+        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            Some(escaped) => {
+                out.push(escaped);
+                rest = &tail[2..];
+            }
+            None => {
+                out.push(*byte);
+                rest = tail;
+            }
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
 }
 
 #[cfg(test)]
@@ -116,16 +189,33 @@ mod tests {
             (Ollama, "http://127.0.0.1:4010/v1", "http://127.0.0.1:4010/"),
             (Ollama, "https://box.example", "https://box.example/"),
         ] {
-            assert_eq!(complete(kind, given).unwrap(), whole, "{kind} {given}");
+            assert_eq!(complete(kind, given, "here").unwrap(), whole, "{kind} {given}");
         }
     }
 
     #[test]
     fn what_is_no_url_is_refused() {
         for given in ["", "127.0.0.1:4010", "ftp://x", "http://", "http:///v1", "http://a b"] {
-            let error = complete(OpenAI, given).unwrap_err();
+            let error = complete(OpenAI, given, "here").unwrap_err();
             assert_eq!(error.kind(), ModelErrorKind::InvalidRequest, "{given}");
         }
+    }
+
+    #[test]
+    fn what_is_shown_of_a_url_holds_no_credentials() {
+        for (url, text) in [
+            ("https://api.example/v1/", "https://api.example/v1/"),
+            ("https://me:pass@api.example:81/v1/?key=x", "https://***@api.example:81/v1/?***"),
+            ("http://a:b@c@host", "http://***@host"),
+            ("me:pass@proxy", "***@proxy"),
+        ] {
+            assert_eq!(shown(url), text);
+        }
+        let found = secrets("http://me:p%40ss@host/?api_key=k%2B1&version=2");
+        for secret in ["p%40ss", "p@ss", "k%2B1", "k+1", "bWU6cEBzcw=="] {
+            assert!(found.iter().any(|found| found == secret), "{found:?}");
+        }
+        assert!(!found.iter().any(|found| found == "2" || found == "me"), "{found:?}");
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! From genai's errors to ours.
 //!
-//! A failed streamed request opens fine and reports its status later, wrapped in `WebStream` where neither
-//! `status()` nor `headers()` finds it; this is where it is dug out.
+//! What goes wrong before an answer comes from the relay; from genai come answers that cannot be read.
 
+use crate::depth::MAX_DEPTH;
+use crate::relay::Failure;
 use crate::retry_after::retry_after;
 use adk_core::model::{ModelError, ModelErrorKind as Kind};
 use genai::Error as GenaiError;
@@ -27,15 +28,59 @@ const LONGEST: usize = 400;
 impl Asked<'_> {
     /// An error that names provider and model.
     pub(crate) fn error(&self, kind: Kind, what: &str, detail: &str) -> ModelError {
-        let mut message = format!("{} (model `{}`): {what}", self.provider, self.model);
-        let detail = short(detail);
+        let mut message = format!("{} (model `{}`): {}", self.provider, self.model, self.clean(what));
+        // A key that is cut would not be found any more.
+        let detail = short(&self.clean(detail));
         if !detail.is_empty() {
             let _ = write!(message, ": {detail}");
         }
-        for secret in self.secrets.iter().filter(|secret| secret.len() >= 6) {
-            message = message.replace(secret.as_str(), "***");
-        }
         ModelError::new(kind, message)
+    }
+
+    fn clean(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for secret in self.secrets.iter().filter(|secret| secret.len() >= 6) {
+            text = text.replace(secret.as_str(), "***");
+        }
+        text
+    }
+
+    /// A call that has no answer.
+    pub(crate) fn failure(&self, failure: Failure) -> ModelError {
+        match failure {
+            Failure::Local(error) => {
+                let what = "no connection within this machine (127.0.0.1), over which the answer comes";
+                self.error(Kind::Connection, what, &error.to_string())
+            }
+            Failure::Transport(error) => self.transport(error),
+            Failure::Redirect { status, host } => {
+                let what = match host {
+                    Some(host) => format!(
+                        "the provider, or a proxy before it, answered with a redirect ({status}) to `{host}`, \
+                         which is not followed, since key and prompt would go there"
+                    ),
+                    None => format!(
+                        "the provider, or a proxy before it, answered with a redirect ({status}) to no address"
+                    ),
+                };
+                let help = "check the base URL; if the provider has moved, set the new address with \
+                            `Genai::builder().base_url(...)`";
+                self.error(Kind::InvalidResponse, &what, "").with_help(help)
+            }
+            Failure::Status { status, body, headers } => self.status(status, &body, &headers),
+            Failure::TooLong { what, limit } => {
+                let what = format!("the provider sent too much: {what} is longer than {limit} bytes");
+                let help = "if such answers are expected, raise `Genai::builder().answer_limit(...)`";
+                self.error(Kind::InvalidResponse, &what, "").with_help(help)
+            }
+        }
+    }
+
+    /// A value in the answer is nested deeper than the framework takes.
+    pub(crate) fn too_deep(&self, what: &str) -> ModelError {
+        let what = format!("the model answered with {what} nested deeper than {MAX_DEPTH}");
+        let help = "ask for a flatter value, in the instruction or by the schema";
+        self.error(Kind::InvalidResponse, &what, "").with_help(help)
     }
 
     /// The answer ended before it was complete.
@@ -57,9 +102,6 @@ impl Asked<'_> {
                     Err(_) => self.error(Kind::InvalidResponse, "the stream cannot be read", &cause),
                 },
             },
-            GenaiError::HttpError { status, body, headers, .. } => {
-                self.status(status.as_u16(), &body, &headers)
-            }
             GenaiError::WebModelCall { webc_error, .. } | GenaiError::WebAdapterCall { webc_error, .. } => {
                 self.web(webc_error)
             }
@@ -102,10 +144,11 @@ impl Asked<'_> {
 
     fn web(&self, error: WebError) -> ModelError {
         match error {
-            WebError::ResponseFailedStatus { status, body, headers } => {
-                self.status(status.as_u16(), &body, &headers)
-            }
             WebError::Reqwest(error) => self.transport(error),
+            // The relay answers with a success.
+            error @ WebError::ResponseFailedStatus { .. } => {
+                self.error(Kind::Other, "the call failed", &error.to_string())
+            }
             WebError::ResponseFailedNotJson { content_type, body } => {
                 let what = format!("the answer is `{content_type}` and not JSON");
                 self.error(Kind::InvalidResponse, &what, &body)
@@ -120,6 +163,8 @@ impl Asked<'_> {
     }
 
     fn transport(&self, error: reqwest::Error) -> ModelError {
+        // The base URL may hold credentials.
+        let error = error.without_url();
         let detail = chain(&error);
         if error.is_builder() {
             self.error(Kind::InvalidRequest, "the request cannot be built", &detail)

@@ -79,6 +79,19 @@
 //!   not the connection was closed in good order; after the first words it is not to be retried.
 //! - **Images and files** that a provider cannot be given are an error before the call, and never left out.
 //!
+//! # What it does not trust
+//!
+//! - **Redirects** are not followed, since key and prompt would go to another host. One is an error of kind
+//!   `InvalidResponse` that names the host.
+//! - **Long answers** are refused with the same kind: more than 64 MiB after decompression, or a quarter of that in
+//!   one event of a stream; [`GenaiBuilder::answer_limit`] sets another limit. Of the body of an error 64 KiB are read.
+//! - **Deep values**, that is arguments of calls and answers with a schema nested deeper than 100, are refused with
+//!   the same kind.
+//! - **Credentials** in base URLs and proxies are in no `Debug` and in no message.
+//!
+//! The `genai` crate has no place for such limits. So it sends each request to a socket on `127.0.0.1` that takes this
+//! one request, and from there it goes to the provider. A sandbox must allow connections within the machine.
+//!
 //! # What it cannot mend
 //!
 //! These are limits of the `genai` crate: Gemini gets the results of tools as the text of their JSON, and images that
@@ -87,6 +100,7 @@
 //! Nothing is retried: the agent that asks does that. Dropping a stream closes its connection.
 
 mod adapter;
+mod depth;
 mod endpoint;
 mod error;
 mod frames;
@@ -94,6 +108,7 @@ mod model;
 mod names;
 mod plan;
 mod provider;
+mod relay;
 mod repair;
 mod request;
 mod response;

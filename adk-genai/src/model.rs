@@ -1,13 +1,16 @@
 //! One model, and its two ways of answering.
 
 use crate::adapter::{Family, SchemaMode};
+use crate::endpoint::shown;
 use crate::error::Asked;
-use crate::frames::{Frames, Refusal, refusal, version};
+use crate::frames::{Frames, refusal, version};
 use crate::plan::Plan;
+use crate::relay::{Failure, Http, Relay, TOKEN};
 use crate::repair;
 use crate::request;
 use crate::response::Answer;
 use adk_core::model::{Model, ModelChunk, ModelError, ModelErrorKind, ModelRequest, ModelStream};
+use futures_util::future::BoxFuture;
 use futures_util::{StreamExt as _, stream};
 use genai::adapter::AdapterKind;
 use genai::chat::{ChatOptions, ChatRequest, ChatStream, ChatStreamEvent, ContentPart, StreamEnd};
@@ -16,7 +19,9 @@ use genai::{Client, Error as GenaiError, Headers, ModelIden, ServiceTarget};
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::fmt;
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::Poll;
 
 /// A model of a provider, made by [`Genai`](crate::Genai).
 ///
@@ -29,6 +34,9 @@ pub struct GenaiModel {
 
 pub(crate) struct Inner {
     pub(crate) client: Client,
+    pub(crate) http: Http,
+    /// genai sends these to an address of its own, whatever base URL it is given.
+    pub(crate) sends_elsewhere: bool,
     /// As the user wrote it.
     pub(crate) name: String,
     pub(crate) kind: AdapterKind,
@@ -36,7 +44,7 @@ pub(crate) struct Inner {
     pub(crate) key: Option<String>,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) thoughts: bool,
-    /// The key, and headers that look like one, for messages to leave out.
+    /// Keys, headers that look like one, and credentials of addresses, for messages to leave out.
     pub(crate) secrets: Vec<String>,
 }
 
@@ -50,7 +58,7 @@ impl GenaiModel {
         crate::Adapter::from_kind(self.inner.kind)
     }
 
-    /// Where requests go, such as `https://api.openai.com/v1/`.
+    /// Where requests go, such as `https://api.openai.com/v1/`, with any credentials that it was given.
     pub fn base_url(&self) -> &str {
         &self.inner.base_url
     }
@@ -61,7 +69,7 @@ impl fmt::Debug for GenaiModel {
         f.debug_struct("GenaiModel")
             .field("name", &self.inner.name)
             .field("adapter", &self.adapter())
-            .field("base_url", &self.inner.base_url)
+            .field("base_url", &shown(&self.inner.base_url))
             .finish_non_exhaustive()
     }
 }
@@ -90,6 +98,7 @@ impl Model for GenaiModel {
 
 /// A request in genai's types.
 struct Prepared {
+    relay: Relay,
     plan: Plan,
     target: ServiceTarget,
     chat: ChatRequest,
@@ -102,7 +111,7 @@ impl Inner {
         Asked { provider, model: &self.name, secrets: &self.secrets, spoke }
     }
 
-    fn prepare(&self, request: &ModelRequest) -> Result<Prepared, ModelError> {
+    async fn prepare(&self, request: &ModelRequest) -> Result<Prepared, ModelError> {
         let (mut kind, mut base_url) = (self.kind, self.base_url.clone());
         // In Ollama's own format genai knows no schemas; the same server speaks OpenAI's, which has them.
         if kind == AdapterKind::Ollama && request.response_schema.is_some() {
@@ -112,24 +121,44 @@ impl Inner {
         let plan = Plan::new(kind, &self.name, request);
         let chat = request::translate(request, &plan, &self.asked(false))?;
         let mut options = plan.options(request, self.thoughts, &self.asked(false))?;
-        if !self.headers.is_empty() {
-            options.extra_headers = Some(Headers::from(self.headers.clone()));
-        }
-        let auth = match &self.key {
-            Some(key) => AuthData::from_single(key),
-            // Servers on this machine want a header and do not look at it.
-            None => AuthData::from_single("none"),
+        let relay = Relay::new(&self.http, &base_url, plan.framing(request.stream)).await;
+        let relay = relay.map_err(|failure| self.asked(false).failure(failure))?;
+        let mut headers = self.headers.clone();
+        headers.push((TOKEN.to_owned(), relay.token.clone()));
+        // Servers on this machine want a key and do not look at it.
+        let key = self.key.as_deref().unwrap_or("none");
+        let auth = if self.sends_elsewhere {
+            override_address(&plan, &relay.url, key, &headers)
+        } else {
+            AuthData::from_single(key)
         };
+        options.extra_headers = Some(Headers::from(headers));
         let model = ModelIden::new(kind, self.name.as_str());
-        let target = ServiceTarget { model, auth, endpoint: Endpoint::from_owned(base_url) };
-        Ok(Prepared { plan, target, chat, options })
+        let target = ServiceTarget { model, auth, endpoint: Endpoint::from_owned(relay.url.clone()) };
+        Ok(Prepared { relay, plan, target, chat, options })
     }
+}
+
+/// The address of the relay for adapters that take none, with the headers that genai then leaves out.
+fn override_address(plan: &Plan, url: &str, key: &str, headers: &[(String, String)]) -> AuthData {
+    let header = |name: &str, value: String| (name.to_owned(), value);
+    let (path, mut all) = match plan.family {
+        Family::Anthropic => (
+            "messages",
+            vec![header("x-api-key", key.to_owned()), header("anthropic-version", "2023-06-01".to_owned())],
+        ),
+        _ => ("chat/completions", vec![header("Authorization", format!("Bearer {key}"))]),
+    };
+    all.extend_from_slice(headers);
+    AuthData::RequestOverride { url: format!("{url}{path}"), headers: Headers::from(all) }
 }
 
 /// The whole answer at once.
 async fn whole(inner: &Inner, request: &ModelRequest) -> Result<ModelChunk, ModelError> {
-    let Prepared { plan, target, chat, options } = inner.prepare(request)?;
-    let answer = match inner.client.exec_chat(target, chat, Some(&options)).await {
+    let Prepared { relay, plan, target, chat, options } = inner.prepare(request).await?;
+    let asked = inner.asked(false);
+    let called = relay.serve(inner.client.exec_chat(target, chat, Some(&options))).await;
+    let answer = match called.map_err(|failure| asked.failure(failure))? {
         Ok(response) => {
             let raw = response.captured_raw_body.unwrap_or_default();
             // genai takes any JSON at all for an empty answer in these formats.
@@ -138,7 +167,7 @@ async fn whole(inner: &Inner, request: &ModelRequest) -> Result<ModelChunk, Mode
                 _ => plan.family != Family::OpenAiChat || raw.pointer("/choices/0/message").is_some(),
             };
             if !holds_one {
-                return Err(inner.asked(false).no_answer(&raw));
+                return Err(asked.no_answer(&raw));
             }
             Answer {
                 parts: untrimmed(response.content.into_parts(), &raw),
@@ -155,12 +184,12 @@ async fn whole(inner: &Inner, request: &ModelRequest) -> Result<ModelChunk, Mode
                 (None, Some(refusal)) => {
                     Answer { refusal: Some(refusal), version: version(&response_body), ..Answer::default() }
                 }
-                (None, None) => return Err(inner.asked(false).no_answer(&response_body)),
+                (None, None) => return Err(asked.no_answer(&response_body)),
             }
         }
-        Err(error) => return Err(inner.asked(false).sort(error)),
+        Err(error) => return Err(asked.sort(error)),
     };
-    Ok(ModelChunk::Done(answer.finish(&plan)))
+    Ok(ModelChunk::Done(answer.finish(&plan, &asked)?))
 }
 
 /// genai trims the text of a chat completion that is not streamed; the same answer streamed keeps its white space.
@@ -188,6 +217,10 @@ struct Reading {
     inner: Arc<Inner>,
     plan: Plan,
     stream: ChatStream,
+    /// Feeds the stream, until it has ended.
+    relay: Option<BoxFuture<'static, Result<(), Failure>>>,
+    /// Why the relay ended before the answer.
+    failure: Option<Failure>,
     frames: Arc<Frames>,
     /// Gemini's calls as they came, each with its own signature; the end of genai's stream mixes them up.
     calls: Vec<ContentPart>,
@@ -206,7 +239,7 @@ async fn advance(state: State) -> Next {
         State::Ending(mut rest) => return rest.pop_front().map(|item| (item, State::Ending(rest))),
     };
     loop {
-        let chunk = match reading.stream.next().await {
+        let chunk = match reading.next().await {
             Some(Ok(ChatStreamEvent::Chunk(chunk))) if !reading.plan.holds_text() => {
                 ModelChunk::Text(chunk.content)
             }
@@ -222,7 +255,7 @@ async fn advance(state: State) -> Next {
             Some(Ok(_)) => continue,
             Some(Err(error)) => return pop(reading.failed(error)),
             None => {
-                let error = reading.inner.asked(reading.spoke).broken("the stream ended early");
+                let error = reading.ended_early();
                 return Some((Err(error), State::Ending(VecDeque::new())));
             }
         };
@@ -237,20 +270,43 @@ fn pop(mut rest: VecDeque<Result<ModelChunk, ModelError>>) -> Next {
 
 impl Reading {
     async fn open(inner: Arc<Inner>, request: &ModelRequest) -> Result<Self, ModelError> {
-        let Prepared { plan, target, chat, options } = inner.prepare(request)?;
+        let Prepared { relay, plan, target, chat, options } = inner.prepare(request).await?;
         let frames = Arc::new(Frames::default());
         let options = options.with_raw_frame_sink_arc(frames.clone());
         let opened = inner.client.exec_chat_stream(target, chat, Some(&options)).await;
         let stream = opened.map_err(|error| inner.asked(false).sort(error))?.stream;
-        Ok(Self { inner, plan, stream, frames, calls: Vec::new(), spoke: false })
+        let relay: BoxFuture<'static, _> = Box::pin(relay.run());
+        let calls = Vec::new();
+        Ok(Self { inner, plan, stream, relay: Some(relay), failure: None, frames, calls, spoke: false })
     }
 
-    fn end(self, end: StreamEnd) -> VecDeque<Result<ModelChunk, ModelError>> {
-        let seen = self.frames.seen();
+    /// The next event. What the relay handed on before it failed comes first.
+    async fn next(&mut self) -> Option<Result<ChatStreamEvent, GenaiError>> {
+        poll_fn(|task| {
+            if let Some(relay) = &mut self.relay
+                && let Poll::Ready(result) = relay.as_mut().poll(task)
+            {
+                self.relay = None;
+                self.failure = result.err();
+            }
+            self.stream.poll_next_unpin(task)
+        })
+        .await
+    }
+
+    fn ended_early(&mut self) -> ModelError {
         let asked = self.inner.asked(self.spoke);
+        match self.failure.take() {
+            Some(failure) => asked.failure(failure),
+            None => asked.broken("the stream ended early"),
+        }
+    }
+
+    fn end(mut self, end: StreamEnd) -> VecDeque<Result<ModelChunk, ModelError>> {
+        let seen = self.frames.seen();
         // Of a stream that just stops genai makes an end, in some formats; it has no reason.
         if end.captured_stop_reason.is_none() && !seen.finished && seen.refusal.is_none() {
-            return [Err(asked.broken("the stream ended early"))].into();
+            return [Err(self.ended_early())].into();
         }
         let mut parts = end.captured_content.map(genai::chat::MessageContent::into_parts).unwrap_or_default();
         if self.plan.family == Family::Gemini {
@@ -265,7 +321,10 @@ impl Reading {
             version: seen.version,
             refusal: seen.refusal,
         };
-        let response = answer.finish(&self.plan);
+        let response = match answer.finish(&self.plan, &self.inner.asked(self.spoke)) {
+            Ok(response) => response,
+            Err(error) => return [Err(error)].into(),
+        };
         let mut out = VecDeque::new();
         let text = response.content.text();
         if self.plan.holds_text() && !text.is_empty() {
@@ -275,13 +334,17 @@ impl Reading {
         out
     }
 
-    fn failed(self, error: GenaiError) -> VecDeque<Result<ModelChunk, ModelError>> {
+    fn failed(mut self, error: GenaiError) -> VecDeque<Result<ModelChunk, ModelError>> {
+        if self.failure.is_some() {
+            return [Err(self.ended_early())].into();
+        }
         let seen = self.frames.seen();
         let asked = self.inner.asked(self.spoke);
         let error = match (error, seen.refusal, seen.error) {
             // genai takes a blocked prompt for an error without words.
             (GenaiError::ChatResponse { .. }, Some(refusal), _) => {
-                return [Ok(blocked(refusal, seen.version, &self.plan))].into();
+                let answer = Answer { refusal: Some(refusal), version: seen.version, ..Answer::default() };
+                return [answer.finish(&self.plan, &asked).map(ModelChunk::Done)].into();
             }
             (GenaiError::StreamParse { .. }, _, Some(error)) => {
                 asked.in_band(&Value::from_iter([("error", error)]))
@@ -294,8 +357,4 @@ impl Reading {
         };
         [Err(error)].into()
     }
-}
-
-fn blocked(refusal: Refusal, version: Option<String>, plan: &Plan) -> ModelChunk {
-    ModelChunk::Done(Answer { refusal: Some(refusal), version, ..Answer::default() }.finish(plan))
 }

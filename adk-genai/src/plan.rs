@@ -2,6 +2,7 @@
 
 use crate::adapter::{Family, SchemaMode};
 use crate::error::Asked;
+use crate::relay::Framing;
 use crate::schema;
 use adk_core::model::{ModelError, ModelErrorKind, ModelRequest};
 use genai::adapter::AdapterKind;
@@ -77,6 +78,23 @@ impl Plan {
             SchemaMode::Prompt => (false, false, Sent::Prompt),
         };
         Answer::Schema { canonical: canonical.clone(), wrapped, nulls, sent }
+    }
+
+    /// What ends an event of the answer.
+    pub(crate) fn framing(&self, stream: bool) -> Framing {
+        match self.kind {
+            _ if !stream => Framing::Whole,
+            // Its events are binary.
+            AdapterKind::BedrockApi => Framing::Whole,
+            AdapterKind::Cohere => Framing::Lines,
+            _ if self.family == Family::Ollama => Framing::Lines,
+            _ => Framing::Blocks,
+        }
+    }
+
+    /// Whether the answer is a value, written as JSON.
+    pub(crate) fn has_schema(&self) -> bool {
+        matches!(self.answer, Answer::Schema { .. })
     }
 
     /// The schema of a tool's arguments, and what to say about its strictness.

@@ -1,13 +1,15 @@
 //! The provider of models, and its settings.
 
 use crate::adapter::Adapter;
-use crate::endpoint::{base_url_variable, complete, is_local};
+use crate::endpoint::{base_url_variable, complete, is_local, namespace_base_url, secrets, shown};
 use crate::model::{GenaiModel, Inner};
 use crate::names;
+use crate::relay::{Http, is_secret};
 use adk_core::model::{Model, ModelError, ModelErrorKind, ModelProvider};
 use futures_util::FutureExt as _;
 use genai::adapter::AdapterKind;
 use genai::{Client, ModelIden, WebConfig};
+use reqwest::redirect::Policy;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +27,15 @@ type Environment = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 pub struct Genai {
     settings: Arc<GenaiBuilder>,
     /// Only a broken TLS set-up fails here; `Default` cannot say so, [`model`](ModelProvider::model) does.
-    client: Result<Client, String>,
+    clients: Result<Clients, String>,
+}
+
+#[derive(Clone)]
+struct Clients {
+    /// Writes requests and reads answers, and speaks to the relay alone.
+    genai: Client,
+    /// Speaks to the providers.
+    http: Http,
 }
 
 /// Settings of a [`Genai`]; made by [`Genai::builder`].
@@ -39,6 +49,7 @@ pub struct GenaiBuilder {
     read_timeout: Option<Duration>,
     proxy: Option<String>,
     thoughts: bool,
+    answer_limit: usize,
     environment: Environment,
 }
 
@@ -46,8 +57,8 @@ impl Genai {
     /// All providers, with the settings of the environment.
     pub fn new() -> Self {
         let settings = Self::builder();
-        let client = settings.client();
-        Self { settings: Arc::new(settings), client }
+        let clients = settings.clients();
+        Self { settings: Arc::new(settings), clients }
     }
 
     /// Starts from the defaults of [`Genai::new`].
@@ -61,6 +72,7 @@ impl Genai {
             read_timeout: None,
             proxy: None,
             thoughts: false,
+            answer_limit: 64 * 1024 * 1024,
             environment: Arc::new(|name| std::env::var(name).ok()),
         }
     }
@@ -90,26 +102,29 @@ impl Genai {
     /// a base URL that is none. Nothing is sent.
     pub fn get(&self, name: &str) -> Result<GenaiModel, ModelError> {
         let settings = &self.settings;
-        let client = self.client.clone().map_err(|cause| ModelError::new(ModelErrorKind::Other, cause))?;
+        let clients = self.clients.clone().map_err(|cause| ModelError::new(ModelErrorKind::Other, cause))?;
         let mut kind = match settings.adapter {
             Some(adapter) if !name.is_empty() => adapter.kind(),
             _ => names::resolve(name)?,
         };
         let key = settings.key(kind);
-        let own = settings.base_url.clone();
-        let given = own.clone().or_else(|| match kind {
-            AdapterKind::Custom(n) => settings.variable(&format!("GENAI_{n}_ENDPOINT")),
-            _ => settings.variable(base_url_variable(kind)?),
+        let own = settings.base_url.clone().map(|url| ("base_url".to_owned(), url));
+        let given = own.clone().or_else(|| {
+            let variable = match kind {
+                AdapterKind::Custom(n) => format!("GENAI_{n}_ENDPOINT"),
+                _ => base_url_variable(kind)?.to_owned(),
+            };
+            settings.variable(&variable).map(|url| (variable, url))
         });
         let base_url = match &given {
-            Some(given) => {
+            Some((from, given)) => {
                 // genai sends these to the provider's own address whatever it is told. They speak OpenAI's format.
                 if matches!(kind, AdapterKind::Zai | AdapterKind::Baidu) {
                     kind = AdapterKind::OpenAI;
                 }
-                complete(kind, given)?
+                complete(kind, given, from)?
             }
-            None => default_base_url(&client, kind, name)?,
+            None => default_base_url(&clients.genai, kind, name)?,
         };
         // Servers on this machine, and those that the program names itself, may need none.
         let optional = own.is_some() || is_local(&base_url);
@@ -126,15 +141,17 @@ impl Genai {
                 ModelError::new(ModelErrorKind::MissingKey, message).with_help(format!("set `{first}`"))
             );
         }
-        let secret = |name: &str| {
-            let name = name.to_lowercase();
-            ["auth", "key", "token", "secret", "cookie"].iter().any(|word| name.contains(word))
-        };
         let headers =
-            settings.headers.iter().filter(|(name, _)| secret(name)).map(|(_, value)| value.clone());
-        let secrets = key.iter().cloned().chain(headers).collect();
+            settings.headers.iter().filter(|(name, _)| is_secret(name)).map(|(_, value)| value.clone());
+        let proxies = settings.proxy.iter().cloned().chain(system_proxies());
+        let mut secrets: Vec<String> = key.iter().cloned().chain(headers).collect();
+        secrets.extend(proxies.chain([base_url.clone()]).flat_map(|url| self::secrets(&url)));
+        // One may be a part of another.
+        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         Ok(GenaiModel::new(Inner {
-            client,
+            client: clients.genai,
+            http: clients.http,
+            sends_elsewhere: given.is_none() && matches!(kind, AdapterKind::Zai | AdapterKind::Baidu),
             name: name.to_owned(),
             kind,
             base_url,
@@ -212,6 +229,14 @@ impl GenaiBuilder {
         self
     }
 
+    /// The most bytes of an answer, counted after decompression; 64 MiB by default. One event of a stream may
+    /// take a quarter of it. A longer answer is an error of kind [`ModelErrorKind::InvalidResponse`].
+    #[must_use]
+    pub fn answer_limit(mut self, bytes: usize) -> Self {
+        self.answer_limit = bytes;
+        self
+    }
+
     /// A proxy for all requests, such as `http://127.0.0.1:3128`; by default that of the system.
     #[must_use]
     pub fn proxy(mut self, url: impl Into<String>) -> Self {
@@ -242,25 +267,40 @@ impl GenaiBuilder {
     /// when TLS cannot be set up.
     pub fn build(self) -> Result<Genai, ModelError> {
         if let Some(url) = &self.base_url {
-            complete(self.adapter.map_or(AdapterKind::OpenAI, Adapter::kind), url)?;
+            complete(self.adapter.map_or(AdapterKind::OpenAI, Adapter::kind), url, "base_url")?;
         }
         if let Some(url) = &self.proxy {
+            // It may hold a password, so it is not shown.
             WebConfig::default().with_all_proxy_url(url).map_err(|_| {
-                ModelError::new(ModelErrorKind::InvalidRequest, format!("the proxy `{url}` is no URL"))
+                ModelError::new(ModelErrorKind::InvalidRequest, "the address in `proxy` is no URL")
                     .with_help("write one such as `http://127.0.0.1:3128`")
             })?;
         }
-        let client = self.client().map_err(|cause| ModelError::new(ModelErrorKind::Other, cause))?;
-        Ok(Genai { settings: Arc::new(self), client: Ok(client) })
+        let clients = self.clients().map_err(|cause| ModelError::new(ModelErrorKind::Other, cause))?;
+        Ok(Genai { settings: Arc::new(self), clients: Ok(clients) })
     }
 
-    fn client(&self) -> Result<Client, String> {
+    fn clients(&self) -> Result<Clients, String> {
         let mut web = WebConfig::default().with_connect_timeout(self.connect_timeout);
         web.read_timeout = self.read_timeout;
         if let Some(url) = &self.proxy {
             web = web.with_all_proxy_url(url).map_err(|error| error.to_string())?;
         }
-        Client::builder().with_web_config(web).build().map_err(|error| error.to_string())
+        let http = web.apply_to_builder(reqwest::Client::builder()).redirect(Policy::none()).build();
+        // It trusts no server, so that a request which an adapter sends past the relay fails.
+        let local = reqwest::Client::builder()
+            .tls_certs_only([])
+            .no_proxy()
+            .no_gzip()
+            .redirect(Policy::none())
+            .pool_max_idle_per_host(0)
+            .build();
+        let genai = Client::builder()
+            .with_reqwest(local.map_err(|error| error.to_string())?)
+            .build()
+            .map_err(|error| error.to_string())?;
+        let client = http.map_err(|error| error.to_string())?;
+        Ok(Clients { genai, http: Http { client, limit: self.answer_limit } })
     }
 
     fn variable(&self, name: &str) -> Option<String> {
@@ -279,13 +319,15 @@ impl GenaiBuilder {
 }
 
 impl fmt::Debug for GenaiBuilder {
-    /// Without keys and headers.
+    /// Without keys, headers, and the credentials of addresses.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("GenaiBuilder")
             .field("adapter", &self.adapter)
-            .field("base_url", &self.base_url)
+            .field("base_url", &self.base_url.as_deref().map(shown))
             .field("connect_timeout", &self.connect_timeout)
             .field("read_timeout", &self.read_timeout)
+            .field("answer_limit", &self.answer_limit)
+            .field("proxy", &self.proxy.as_deref().map(shown))
             .field("thoughts", &self.thoughts)
             .finish_non_exhaustive()
     }
@@ -311,8 +353,18 @@ fn all_keys() -> Vec<Vec<&'static str>> {
     AdapterKind::all().iter().map(|kind| kind.default_key_env_name().into_iter().collect()).collect()
 }
 
+/// The proxies that reqwest finds in the environment of the process.
+fn system_proxies() -> impl Iterator<Item = String> {
+    ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"]
+        .into_iter()
+        .filter_map(|name| std::env::var(name).ok())
+}
+
 /// genai's own address of the provider. Its method is async for the sake of resolvers, of which there are none.
 fn default_base_url(client: &Client, kind: AdapterKind, name: &str) -> Result<String, ModelError> {
+    if let Some(url) = namespace_base_url(name) {
+        return Ok(url.to_owned());
+    }
     let target = client.resolve_service_target(ModelIden::new(kind, name)).now_or_never();
     let url = match &target {
         Some(Ok(target)) => target.endpoint.base_url(),

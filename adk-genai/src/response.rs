@@ -1,9 +1,11 @@
 //! From genai's answer to ours.
 
 use crate::adapter::Family;
+use crate::depth::{is_text_too_deep, is_too_deep};
+use crate::error::Asked;
 use crate::frames::Refusal;
 use crate::plan::Plan;
-use adk_core::model::{FinishReason, ModelResponse, Usage};
+use adk_core::model::{FinishReason, ModelError, ModelResponse, Usage};
 use adk_core::{Content, FunctionCall, Part, Role, Thought};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -25,7 +27,28 @@ pub(crate) struct Answer {
 
 impl Answer {
     /// Ours.
-    pub(crate) fn finish(self, plan: &Plan) -> ModelResponse {
+    ///
+    /// # Errors
+    /// When a value in it is nested too deep.
+    pub(crate) fn finish(self, plan: &Plan, asked: &Asked<'_>) -> Result<ModelResponse, ModelError> {
+        if let Some(what) = self.too_deep(plan) {
+            return Err(asked.too_deep(&what));
+        }
+        Ok(self.convert(plan))
+    }
+
+    /// The value that is nested too deep.
+    fn too_deep(&self, plan: &Plan) -> Option<String> {
+        let texts = self.parts.iter().filter(|_| plan.has_schema()).filter_map(ContentPart::as_text);
+        if is_text_too_deep(&texts.collect::<String>()) {
+            return Some("a value".to_owned());
+        }
+        let mut calls = self.parts.iter().filter_map(ContentPart::as_tool_call);
+        let deep = calls.find(|call| is_too_deep(&call.fn_arguments))?;
+        Some(format!("arguments of `{}`", deep.fn_name))
+    }
+
+    fn convert(self, plan: &Plan) -> ModelResponse {
         let Self { parts, reasoning, stop, usage, version, refusal } = self;
         let content = Content::new(Role::Model, convert(parts, reasoning, plan));
         let mut response = ModelResponse::new(content).with_usage(count(&usage));
@@ -234,7 +257,7 @@ mod tests {
 
     fn calls(parts: Vec<ContentPart>, kind: AdapterKind) -> Vec<FunctionCall> {
         let answer = Answer { parts, ..Answer::default() };
-        answer.finish(&plan(kind)).content.function_calls().cloned().collect()
+        answer.convert(&plan(kind)).content.function_calls().cloned().collect()
     }
 
     #[test]
@@ -283,7 +306,7 @@ mod tests {
             tool("call#f#0", json!({}), Some(vec!["s1"])),
         ];
         let answer = Answer { parts, reasoning: Some("I think".into()), ..Answer::default() };
-        let parts = answer.finish(&plan(AdapterKind::Gemini)).content.parts;
+        let parts = answer.convert(&plan(AdapterKind::Gemini)).content.parts;
         let thought = |text: &str, signature: Option<&str>| {
             Part::Thought(Thought { text: text.into(), signature: signature.map(str::to_owned) })
         };
@@ -298,7 +321,7 @@ mod tests {
             tool("t1", json!({}), Some(vec!["a"])),
         ];
         let answer = Answer { parts, reasoning: Some("first".into()), ..Answer::default() };
-        let parts = answer.finish(&plan(AdapterKind::Anthropic)).content.parts;
+        let parts = answer.convert(&plan(AdapterKind::Anthropic)).content.parts;
         let block = r#"{"type":"redacted_thinking","data":"x"}"#;
         assert_eq!(parts[..2], [thought("first", Some("a")), thought("", Some(block))]);
         assert!(matches!(&parts[2], Part::FunctionCall(call) if call.signature.is_none()));
@@ -310,9 +333,9 @@ mod tests {
             stop: Some(StopReason::from("MALFORMED_FUNCTION_CALL".to_owned())),
             ..Answer::default()
         };
-        let response = answer.finish(&plan(AdapterKind::Gemini));
+        let response = answer.convert(&plan(AdapterKind::Gemini));
         assert_eq!(response.error_code.as_deref(), Some("MALFORMED_FUNCTION_CALL"));
         let answer = Answer { stop: Some(StopReason::from("stop".to_owned())), ..Answer::default() };
-        assert_eq!(answer.finish(&plan(AdapterKind::OpenAI)).error_code, None);
+        assert_eq!(answer.convert(&plan(AdapterKind::OpenAI)).error_code, None);
     }
 }

@@ -16,7 +16,8 @@ use std::task::Poll;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
-use tokio::time::Instant;
+use tokio::task::coop::consume_budget;
+use tokio::time::{Instant, timeout_at};
 
 /// The key of [`Event::custom_metadata`] on a partial event that tells that a failed call is made again. Its
 /// value is an object: `attempt` (the one that failed, from 1), `waitMs` and `error`.
@@ -146,20 +147,19 @@ impl Call {
         handed: &mut bool,
     ) -> Result<ModelResponse, ModelError> {
         let mut stream = self.model.generate(self.request.clone());
-        let mut left = self.timeout;
+        // A timeout that is too long for the clock is none.
+        let mut deadline = self.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         loop {
-            let next = match left {
+            // A stream that is always ready would keep the thread, and with it all timers.
+            consume_budget().await;
+            let next = match deadline {
                 None => stream.next().await,
-                Some(budget) => {
-                    let since = Instant::now();
-                    match tokio::time::timeout(budget, stream.next()).await {
-                        Ok(next) => {
-                            left = Some(budget.saturating_sub(since.elapsed()));
-                            next
-                        }
-                        Err(_) => return Err(self.timed_out()),
-                    }
-                }
+                // `timeout_at` polls the stream first: it never ends one that is always ready.
+                Some(deadline) if Instant::now() >= deadline => return Err(self.timed_out()),
+                Some(deadline) => match timeout_at(deadline, stream.next()).await {
+                    Ok(next) => next,
+                    Err(_) => return Err(self.timed_out()),
+                },
             };
             let piece = match next {
                 Some(Ok(ModelChunk::Done(response))) => return Ok(response),
@@ -174,7 +174,10 @@ impl Call {
             };
             if !piece.is_empty() {
                 *handed = true;
+                let since = Instant::now();
                 drop(send.send(piece).await);
+                // The consumer's time is not the model's.
+                deadline = deadline.and_then(|deadline| deadline.checked_add(since.elapsed()));
             }
         }
     }

@@ -7,7 +7,7 @@ use adk_core::llm::{RETRY_KEY, Retry};
 use adk_core::model::{Model, ModelChunk, ModelErrorKind, ModelRequest, ModelResponse, ModelStream};
 use adk_core::testing::Reply;
 use adk_core::{Content, Part};
-use futures_util::{StreamExt, stream};
+use futures_util::{FutureExt, StreamExt, stream};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
@@ -250,6 +250,56 @@ async fn the_timeout_counts_the_models_time_and_not_the_consumers() {
         sleep(60 * SECOND).await;
     }
     assert_eq!(texts, ["go", "a", "b", "c", "abc"]);
+}
+
+/// Always has a piece ready, and each takes a second. So it never yields to the runtime.
+struct NeverPending;
+
+impl Model for NeverPending {
+    fn name(&self) -> &str {
+        "never-pending"
+    }
+    fn generate(&self, _: Arc<ModelRequest>) -> ModelStream {
+        let piece = || {
+            // The clock moves at the first poll.
+            let _ = tokio::time::advance(SECOND).now_or_never();
+            Ok(ModelChunk::Text("x".into()))
+        };
+        // It ends, so that a lost timeout fails the test and does not hang it.
+        let done = Ok(ModelChunk::Done(ModelResponse::new(Content::model("done"))));
+        Box::pin(stream::repeat_with(piece).take(10_000).chain(stream::iter([done])))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_timeout_holds_against_a_stream_that_is_always_ready() {
+    for streams in [false, true] {
+        let config = RunConfig::new().streaming(streams);
+        let runner: Runner = Runner::builder().model(NeverPending).config(config).build().unwrap();
+        let tree = tree(|agent| {
+            agent.set_timeout(10 * SECOND).set_retry(Retry::new(0));
+        });
+        let since = Instant::now();
+        let (_, error) = collect(&mut runner.run(&tree, "go").stream()).await;
+        let error = error.expect("the timeout is over");
+        assert_eq!(error.kind(), ErrorKind::Model(ModelErrorKind::Timeout));
+        assert_eq!(since.elapsed().as_secs(), 10, "streaming: {streams}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_is_always_ready_lets_others_run() {
+    for timeout in [None, Some(100_000 * SECOND)] {
+        let runner: Runner = Runner::builder().model(NeverPending).build().unwrap();
+        let tree = tree(|agent| {
+            if let Some(timeout) = timeout {
+                agent.set_timeout(timeout);
+            }
+        });
+        let mut stream = runner.run(&tree, "go").stream();
+        let run = collect(&mut stream);
+        assert!(tokio::time::timeout(10 * SECOND, run).await.is_err(), "agent timeout: {timeout:?}");
+    }
 }
 
 /// Panics while it is read.

@@ -154,6 +154,38 @@ async fn every_adapter_can_be_sent_elsewhere() {
     }
 }
 
+#[tokio::test]
+async fn every_adapter_sends_its_requests_through_the_settings() {
+    // The settings' proxy sees them all, also those to an address that genai has built in.
+    let proxy = WireServer::start([Reply::status(502).forever()]).await;
+    let key = |name: &str| name.ends_with("KEY").then(|| KEY.to_owned());
+    let genai = Genai::builder().proxy(proxy.url()).environment(key).build().unwrap();
+    let special = ["zai_coding", "baidu-coding-openai", "baidu-coding-anthropic"];
+    let names = Adapter::all().map(Adapter::name).filter(|name| *name != "custom").chain(special);
+    let mut seen = 0;
+    for name in names {
+        // Some need more settings to have an address at all.
+        let Ok(model) = genai.model(&format!("{name}::claude-x")) else { continue };
+        for stream in [true, false] {
+            fail(&model, request("hi", stream)).await;
+            seen += 1;
+            assert_eq!(proxy.requests().len(), seen, "{name} {stream}");
+        }
+    }
+    assert!(seen > 40, "{seen}");
+}
+
+#[tokio::test]
+async fn the_query_of_an_address_is_sent_with_every_request() {
+    let server = WireServer::start([Reply::text("ok").forever()]).await;
+    let genai = Genai::builder().base_url(format!("{}/v1?api-version=2", server.url())).build().unwrap();
+    for (name, stream) in everywhere() {
+        let (_, response) = ask(&genai.model(name).unwrap(), request("hi", stream)).await;
+        assert_eq!(response.content.text(), "ok", "{name} {stream}");
+        assert!(server.last().path.ends_with("api-version=2"), "{name}: {}", server.last().path);
+    }
+}
+
 #[test]
 fn nothing_shows_a_key() {
     let genai = Genai::builder().api_key(KEY).header("x-secret", KEY).build().unwrap();

@@ -92,28 +92,40 @@ async fn write(
     for (name, value) in &reply.headers {
         head.push_str(&format!("{name}: {value}\r\n"));
     }
+    let padding = " ".repeat(reply.padding);
     let (content_type, whole) = match (&reply.raw, &rendered.body) {
         (Some((content_type, body)), _) => (content_type.as_str(), Some(body.clone())),
         (None, Body::Whole(body)) => (rendered.content_type, Some(body.to_string())),
-        (None, Body::Events(_)) => (rendered.content_type, None),
+        (None, Body::Events(events)) => {
+            // Events that are compressed go as one body.
+            let events = reply.encode.map(|_| pad(events, rendered.content_type, &padding).concat());
+            (rendered.content_type, events)
+        }
     };
     head.push_str(&format!("content-type: {content_type}\r\n"));
     if let Some(body) = whole {
+        let mut body = body.into_bytes();
+        if matches!(rendered.body, Body::Whole(_)) {
+            body.extend_from_slice(padding.as_bytes());
+        }
+        if let Some(encode) = reply.encode {
+            body = encode(&body);
+        }
         head.push_str(&format!("content-length: {}\r\n\r\n", body.len()));
         socket.write_all(head.as_bytes()).await?;
         if reply.break_after.is_some() {
-            socket.write_all(&body.as_bytes()[..body.len() / 2]).await?;
+            socket.write_all(&body[..body.len() / 2]).await?;
             socket.flush().await?;
             return Ok(false);
         }
-        socket.write_all(body.as_bytes()).await?;
+        socket.write_all(&body).await?;
         socket.flush().await?;
         return Ok(true);
     }
     let Body::Events(events) = rendered.body else { return Ok(true) };
     head.push_str("transfer-encoding: chunked\r\n\r\n");
     socket.write_all(head.as_bytes()).await?;
-    for (at, event) in events.iter().enumerate() {
+    for (at, event) in pad(&events, rendered.content_type, &padding).iter().enumerate() {
         if reply.break_after == Some(at) {
             socket.flush().await?;
             return Ok(false);
@@ -135,6 +147,17 @@ async fn write(
     socket.write_all(b"0\r\n\r\n").await?;
     socket.flush().await?;
     Ok(true)
+}
+
+/// Pads each event after the first with a comment, or a line of JSON with white space.
+fn pad(events: &[String], content_type: &str, padding: &str) -> Vec<String> {
+    let colon = if content_type == "text/event-stream" { ":" } else { "" };
+    let end = if colon.is_empty() { "" } else { "\n" };
+    let pad = |(at, event): (usize, &String)| match (at, padding) {
+        (0, _) | (_, "") => event.clone(),
+        _ => format!("{colon}{padding}{end}{event}"),
+    };
+    events.iter().enumerate().map(pad).collect()
 }
 
 /// Waits for the test, or for the client to go away, which is an error.

@@ -25,7 +25,12 @@ pub struct Reply {
     pub(super) shredded: bool,
     pub(super) when: Option<String>,
     pub(super) forever: bool,
+    pub(super) padding: usize,
+    pub(super) encode: Option<Encode>,
 }
+
+/// Compresses a body.
+pub type Encode = fn(&[u8]) -> Vec<u8>;
 
 /// A part of an answer.
 #[derive(Clone, Debug)]
@@ -58,6 +63,8 @@ impl Default for Reply {
             shredded: false,
             when: None,
             forever: false,
+            padding: 0,
+            encode: None,
         }
     }
 }
@@ -191,6 +198,18 @@ impl Reply {
     pub fn shredded(mut self) -> Self {
         self.shredded = true;
         self
+    }
+
+    /// Adds that many bytes which mean nothing: to a whole answer, or to each event after the first.
+    pub fn padding(mut self, bytes: usize) -> Self {
+        self.padding = bytes;
+        self
+    }
+
+    /// Sends the body through this function and says `content-encoding: gzip`.
+    pub fn gzip(mut self, encode: Encode) -> Self {
+        self.encode = Some(encode);
+        self.header("content-encoding", "gzip")
     }
 
     /// Serves only a request whose body has this text in it.

@@ -1,0 +1,331 @@
+//! The HTTP of a call: [`Http`], which follows no redirect and reads an answer up to a limit.
+//!
+//! genai reads bodies whole, and neither it nor reqwest has a limit or a place for one. So genai is given an
+//! address of the loopback interface, where a [`Relay`] serves this one call: it sends the request on to the
+//! provider and hands the answer back, counted. All bodies of all providers pass here.
+
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
+use reqwest::{Client, Response, Url};
+use std::future::poll_fn;
+use std::hash::{BuildHasher as _, RandomState};
+use std::io;
+use std::pin::pin;
+use std::task::Poll;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+/// The most bytes that are read of the body of an error.
+const ERROR_LIMIT: usize = 64 * 1024;
+
+/// The header that tells genai's request from one of another program on this machine.
+pub(crate) const TOKEN: &str = "x-adk-relay";
+
+/// How requests are sent to providers.
+#[derive(Clone)]
+pub(crate) struct Http {
+    /// Follows no redirects.
+    pub(crate) client: Client,
+    /// The most bytes of an answer, after decompression.
+    pub(crate) limit: usize,
+}
+
+/// What ends an event of a streamed answer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Framing {
+    /// The answer has no events, or they are not text.
+    Whole,
+    /// A newline.
+    Lines,
+    /// An empty line, as in server-sent events.
+    Blocks,
+}
+
+/// Why a call has no answer.
+pub(crate) enum Failure {
+    /// There is no loopback interface to receive the answer on.
+    Local(io::Error),
+    Transport(reqwest::Error),
+    /// The host that it leads to, without path and credentials; `None` when it names none.
+    Redirect {
+        status: u16,
+        host: Option<String>,
+    },
+    Status {
+        status: u16,
+        body: String,
+        headers: HeaderMap,
+    },
+    TooLong {
+        what: &'static str,
+        limit: usize,
+    },
+}
+
+/// Serves one call of genai.
+pub(crate) struct Relay {
+    http: Http,
+    framing: Framing,
+    listener: TcpListener,
+    /// The base URL for genai.
+    pub(crate) url: String,
+    /// The value of the header [`TOKEN`].
+    pub(crate) token: String,
+    /// Scheme and authority of the provider, with credentials.
+    origin: String,
+    /// The query of the base URL, for every request.
+    query: Option<String>,
+}
+
+/// A request of genai.
+struct Request {
+    target: String,
+    headers: HeaderMap,
+    body: Vec<u8>,
+}
+
+impl Relay {
+    /// Listens for the call that is to go to this base URL.
+    pub(crate) async fn new(http: &Http, base_url: &str, framing: Framing) -> Result<Self, Failure> {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.map_err(Failure::Local)?;
+        let address = listener.local_addr().map_err(Failure::Local)?;
+        let (base, query) = match base_url.split_once('?') {
+            Some((base, query)) => (base, Some(query.to_owned())),
+            None => (base_url, None),
+        };
+        let authority = base.find("://").map_or(0, |at| at + 3);
+        let path = base[authority..].find('/').map_or(base.len(), |at| authority + at);
+        // The keys of `RandomState` come from the operating system.
+        let random = || RandomState::new().hash_one(address);
+        Ok(Self {
+            http: http.clone(),
+            framing,
+            url: format!("http://{address}{}", &base[path..]),
+            token: format!("{:016x}{:016x}", random(), random()),
+            origin: base[..path].to_owned(),
+            query,
+            listener,
+        })
+    }
+
+    /// Serves a call of genai until it ends.
+    pub(crate) async fn serve<T>(self, call: impl Future<Output = T>) -> Result<T, Failure> {
+        let mut relay = pin!(self.run());
+        let mut call = pin!(call);
+        let mut ended = false;
+        poll_fn(|task| {
+            if !ended && let Poll::Ready(result) = relay.as_mut().poll(task) {
+                ended = true;
+                if let Err(failure) = result {
+                    return Poll::Ready(Err(failure));
+                }
+            }
+            call.as_mut().poll(task).map(Ok)
+        })
+        .await
+    }
+
+    /// Takes the request, sends it on and hands the answer back. genai sees no error: its connection just ends.
+    pub(crate) async fn run(self) -> Result<(), Failure> {
+        let (mut socket, request) = self.accept().await?;
+        let mut response = self.send(request).await?;
+        let mut head = b"HTTP/1.1 200 OK\r\nconnection: close\r\ntransfer-encoding: chunked\r\n".to_vec();
+        if let Some(content_type) = response.headers().get(CONTENT_TYPE) {
+            head.extend_from_slice(&[b"content-type: ", content_type.as_bytes(), b"\r\n"].concat());
+        }
+        head.extend_from_slice(b"\r\n");
+        // genai hangs up when it has what it wants.
+        if socket.write_all(&head).await.is_err() {
+            return Ok(());
+        }
+        let mut meter = Meter::new(self.http.limit, self.framing);
+        while let Some(bytes) = response.chunk().await.map_err(Failure::Transport)? {
+            meter.count(&bytes)?;
+            let size = format!("{:x}\r\n", bytes.len());
+            if !bytes.is_empty()
+                && socket.write_all(&[size.as_bytes(), &bytes, b"\r\n"].concat()).await.is_err()
+            {
+                return Ok(());
+            }
+        }
+        let _ = socket.write_all(b"0\r\n\r\n").await;
+        Ok(())
+    }
+
+    /// The connection of genai; those of other programs are closed.
+    async fn accept(&self) -> Result<(TcpStream, Request), Failure> {
+        loop {
+            let (mut socket, _) = self.listener.accept().await.map_err(Failure::Local)?;
+            if let Some(request) = read(&mut socket, &self.token).await {
+                return Ok((socket, request));
+            }
+        }
+    }
+
+    /// The answer, when it is a success.
+    async fn send(&self, request: Request) -> Result<Response, Failure> {
+        let mut url = format!("{}{}", self.origin, request.target);
+        if let Some(query) = &self.query {
+            url.push(if url.contains('?') { '&' } else { '?' });
+            url.push_str(query);
+        }
+        let sent = self.http.client.post(&url).headers(request.headers).body(request.body).send();
+        let mut response = sent.await.map_err(Failure::Transport)?;
+        let status = response.status();
+        if status.is_success() {
+            return Ok(response);
+        }
+        if status.is_redirection() {
+            let location = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
+            let host = location.and_then(|location| host(&url, location));
+            return Err(Failure::Redirect { status: status.as_u16(), host });
+        }
+        let mut body = Vec::new();
+        // The status says enough if the body breaks off.
+        while body.len() < ERROR_LIMIT
+            && let Ok(Some(bytes)) = response.chunk().await
+        {
+            body.extend_from_slice(&bytes);
+        }
+        body.truncate(ERROR_LIMIT);
+        let body = String::from_utf8_lossy(&body).into_owned();
+        Err(Failure::Status { status: status.as_u16(), body, headers: response.headers().clone() })
+    }
+}
+
+/// Scheme, host and port that a redirect leads to.
+fn host(url: &str, location: &str) -> Option<String> {
+    let target = Url::parse(url).ok()?.join(location).ok()?;
+    target.has_host().then(|| target.origin().ascii_serialization())
+}
+
+/// Reads a request as reqwest writes it. `None` when it lacks the token.
+async fn read(socket: &mut TcpStream, token: &str) -> Option<Request> {
+    let mut bytes = Vec::new();
+    let end = loop {
+        if socket.read_buf(&mut bytes).await.ok()? == 0 {
+            return None;
+        }
+        if let Some(at) = bytes.windows(4).position(|end| end == b"\r\n\r\n") {
+            break at;
+        }
+    };
+    let mut body = bytes.split_off(end + 4);
+    let head = &bytes[..end];
+    let mut lines = head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let first = std::str::from_utf8(lines.next()?).ok()?;
+    let target = first.split(' ').nth(1)?.to_owned();
+    let mut headers = HeaderMap::new();
+    for line in lines {
+        let colon = line.iter().position(|byte| *byte == b':')?;
+        let name = HeaderName::from_bytes(&line[..colon]).ok()?;
+        let mut value = HeaderValue::from_bytes(line[colon + 1..].trim_ascii()).ok()?;
+        // Nothing that prints headers shows these.
+        value.set_sensitive(is_secret(name.as_str()));
+        headers.append(name, value);
+    }
+    if headers.remove(TOKEN)? != token {
+        return None;
+    }
+    let length: usize = headers.remove("content-length")?.to_str().ok()?.parse().ok()?;
+    while body.len() < length {
+        if socket.read_buf(&mut body).await.ok()? == 0 {
+            return None;
+        }
+    }
+    headers.remove("host");
+    headers.remove("connection");
+    Some(Request { target, headers, body })
+}
+
+/// Whether a header or parameter of that name holds a key.
+pub(crate) fn is_secret(name: &str) -> bool {
+    let name = name.to_lowercase();
+    ["auth", "key", "token", "secret", "cookie", "pass", "sig"].iter().any(|word| name.contains(word))
+}
+
+/// Counts the bytes of an answer.
+struct Meter {
+    limit: usize,
+    framing: Framing,
+    total: usize,
+    /// Bytes since the last event ended.
+    event: usize,
+    /// Whether nothing but the end of a line came last.
+    empty_line: bool,
+    last: u8,
+}
+
+impl Meter {
+    fn new(limit: usize, framing: Framing) -> Self {
+        Self { limit, framing, total: 0, event: 0, empty_line: true, last: 0 }
+    }
+
+    fn count(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.total = self.total.saturating_add(bytes.len());
+        if self.total > self.limit {
+            return Err(Failure::TooLong { what: "the answer", limit: self.limit });
+        }
+        if self.framing == Framing::Whole {
+            return Ok(());
+        }
+        // genai copies an unfinished event with each piece of it, so it has to be shorter.
+        let limit = self.limit / 4;
+        for byte in bytes {
+            self.event += 1;
+            match byte {
+                // The second half of one line end.
+                b'\n' if self.last == b'\r' => {}
+                b'\n' | b'\r' => {
+                    if self.empty_line || self.framing == Framing::Lines {
+                        self.event = 0;
+                    }
+                    self.empty_line = true;
+                }
+                _ => self.empty_line = false,
+            }
+            self.last = *byte;
+            if self.event > limit {
+                return Err(Failure::TooLong { what: "one event of the stream", limit });
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_counted_by_any_end_of_line() {
+        let fits = |framing, text: &str| {
+            let whole = Meter::new(40, framing).count(text.as_bytes()).is_ok();
+            let mut meter = Meter::new(40, framing);
+            let pieces = text.as_bytes().chunks(1).all(|piece| meter.count(piece).is_ok());
+            assert_eq!(whole, pieces, "{text:?}");
+            whole
+        };
+        for end in ["\n", "\r\n", "\r"] {
+            let text = |lines: &[&str]| lines.join(end);
+            assert!(fits(Framing::Blocks, &text(&["12345", "", "12345", "", "12345"])), "{end:?}");
+            assert!(!fits(Framing::Blocks, &text(&["12345", "12345", "12345"])), "{end:?}");
+            assert!(fits(Framing::Lines, &text(&["12345", "12345", "12345"])), "{end:?}");
+        }
+        assert!(!fits(Framing::Lines, "12345678901"));
+        assert!(fits(Framing::Whole, &"x".repeat(40)) && !fits(Framing::Whole, &"x".repeat(41)));
+    }
+
+    #[test]
+    fn a_redirect_names_its_host_alone() {
+        let url = "https://me:secret@gate.example/v1/chat";
+        for (location, found) in [
+            ("http://other.example:81/x?key=secret", Some("http://other.example:81")),
+            ("//me:secret@other.example/x", Some("https://other.example")),
+            ("/v2", Some("https://gate.example")),
+            ("http://[", None),
+            ("data:text/plain,secret", None),
+        ] {
+            assert_eq!(host(url, location).as_deref(), found, "{location}");
+        }
+    }
+}
