@@ -50,9 +50,20 @@ impl Shared {
     }
 }
 
+/// Whether there can be a session of that key. Postgres takes no NUL, not even to look for it.
+fn can_be(key: &SessionKey) -> bool {
+    ![&key.app, &key.user, &key.id].into_iter().any(|id| has_nul(id))
+}
+
+fn has_nul(id: &str) -> bool {
+    id.contains('\0')
+}
+
 impl SessionStore for PostgresStore {
     fn create(&self, key: SessionKey, state: StateDelta) -> BoxFuture<'_, Result<Arc<Session>>> {
         Box::pin(async move {
+            key.check()?;
+            state.check_depth()?;
             if !self.0.create(&key, &state).await? {
                 return Err(key.exists());
             }
@@ -62,6 +73,9 @@ impl SessionStore for PostgresStore {
 
     fn get<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<Option<Arc<Session>>>> {
         Box::pin(async move {
+            if !can_be(key) {
+                return Ok(None);
+            }
             let Some(session) = self.0.open(key).await? else { return Ok(None) };
             session.load_newest(session.len()).await?;
             Ok(Some(session))
@@ -74,7 +88,7 @@ impl SessionStore for PostgresStore {
         filter: &'a EventFilter,
     ) -> BoxFuture<'a, Result<Option<SessionSnapshot>>> {
         Box::pin(async move {
-            loop {
+            while can_be(key) {
                 match self.0.snapshot(key, filter).await? {
                     None => return Ok(None),
                     Some(Some(snapshot)) => return Ok(Some(snapshot)),
@@ -86,11 +100,16 @@ impl SessionStore for PostgresStore {
                     }
                 }
             }
+            Ok(None)
         })
     }
 
     fn append<'a>(&'a self, key: &'a SessionKey, mut events: Vec<Event>) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
+            events.iter().try_for_each(Event::check_depth)?;
+            if !can_be(key) {
+                return Err(key.missing());
+            }
             forget_temp(&mut events);
             self.0.ask(key, |reply| Job::Append { events, reply }).await?;
             // Whoever has the session open sees them.
@@ -107,6 +126,9 @@ impl SessionStore for PostgresStore {
         user: Option<&'a str>,
     ) -> BoxFuture<'a, Result<Vec<SessionSnapshot>>> {
         Box::pin(async move {
+            if [Some(app), user].into_iter().flatten().any(has_nul) {
+                return Ok(Vec::new());
+            }
             let mut connection = self.0.pool.acquire().await.doing("list the sessions")?;
             reader::list(&mut connection, app, user).await
         })
@@ -114,6 +136,9 @@ impl SessionStore for PostgresStore {
 
     fn delete<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<bool>> {
         Box::pin(async move {
+            if !can_be(key) {
+                return Ok(false);
+            }
             self.0.live.remove(key);
             let sql = "DELETE FROM sessions WHERE app_name = $1 AND user_id = $2 AND id = $3";
             let row = sqlx::query(sql).bind(&key.app).bind(&key.user).bind(&key.id);

@@ -17,7 +17,11 @@ use tokio::sync::oneshot;
 
 impl SessionStore for SqliteStore {
     fn create(&self, key: SessionKey, state: StateDelta) -> BoxFuture<'_, Result<Arc<Session>>> {
-        Box::pin(async move { self.open_session(key, Some(state)).await?.ok_or_else(closed) })
+        Box::pin(async move {
+            key.check()?;
+            state.check_depth()?;
+            self.open_session(key, Some(state)).await?.ok_or_else(closed)
+        })
     }
 
     fn get<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<Option<Arc<Session>>>> {
@@ -56,6 +60,7 @@ impl SessionStore for SqliteStore {
 
     fn append<'a>(&'a self, key: &'a SessionKey, mut events: Vec<Event>) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
+            events.iter().try_for_each(Event::check_depth)?;
             forget_temp(&mut events);
             let of = key.clone();
             let write = move |db: &mut Db| {

@@ -102,6 +102,7 @@ async fn make_again(shared: &Shared, taken: Taken) -> Result<(Arc<Run>, Start)> 
 }
 
 pub(super) async fn open_session(shared: &Shared, key: SessionKey) -> Result<Arc<Session>> {
+    key.check()?;
     match shared.sessions.get(&key).await? {
         Some(session) => Ok(session),
         None => match shared.sessions.create(key.clone(), StateDelta::default()).await {

@@ -42,6 +42,9 @@ impl Tables {
 
 impl SessionStore for MemoryStore {
     fn create(&self, key: SessionKey, state: StateDelta) -> BoxFuture<'_, Result<Arc<Session>>> {
+        if let Err(error) = key.check().and_then(|()| state.check_depth()) {
+            return Box::pin(ready(Err(error)));
+        }
         let mut tables = lock(&self.tables);
         if tables.sessions.contains_key(&key) {
             return Box::pin(ready(Err(key.exists())));
@@ -70,6 +73,9 @@ impl SessionStore for MemoryStore {
 
     fn append<'a>(&'a self, key: &'a SessionKey, mut events: Vec<Event>) -> BoxFuture<'a, Result<()>> {
         let Some(session) = self.find(key) else { return Box::pin(ready(Err(key.missing()))) };
+        if let Err(error) = events.iter().try_for_each(Event::check_depth) {
+            return Box::pin(ready(Err(error)));
+        }
         let mut ids: HashSet<EventId> = session.events().map(|event| event.id).collect();
         let twice = events.iter().find(|event| !ids.insert(event.id));
         let result = match twice {

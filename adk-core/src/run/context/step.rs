@@ -1,12 +1,14 @@
 //! Side effects: what is done once, and answered from the record when the run is taken up again.
 
 use super::Context;
+use crate::depth::{self, TooDeep};
 use crate::engine::StepKey;
 use crate::outbox::Counted;
 use crate::run::{Run, record};
 use crate::{BoxFuture, Flow, Name, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use std::sync::Arc;
 
 impl Context {
@@ -15,7 +17,8 @@ impl Context {
     /// It is numbered where it is called, so several can be joined. The work owns what it needs.
     ///
     /// # Errors
-    /// The error of the work; that is recorded as well.
+    /// The error of the work; that is recorded as well. A result that is recorded may not be nested deeper than
+    /// [`MAX_DEPTH`](crate::MAX_DEPTH).
     pub fn step<T, W, N>(&mut self, name: N, work: W) -> impl Future<Output = Result<T>> + Send + use<T, W, N>
     where
         N: Into<Name>,
@@ -24,7 +27,21 @@ impl Context {
     {
         let key = self.step_key(name.into());
         let run = self.run.clone();
-        perform(run, key, work)
+        perform(run, key, depth::check, work)
+    }
+
+    /// The same for a record of values that were looked at one by one, such as a call with what it left.
+    pub(crate) fn recorded_call<T, W>(
+        &mut self,
+        name: Name,
+        work: W,
+    ) -> impl Future<Output = Result<T>> + Send + use<T, W>
+    where
+        T: Serialize + DeserializeOwned + Send + 'static,
+        W: Future<Output = Result<T>> + Send + 'static,
+    {
+        let key = self.step_key(name);
+        perform(self.run.clone(), key, depth::check_record, work)
     }
 
     /// Whether the agent that stands here has finished before, and how it ended then. What it had to say is applied, and
@@ -63,7 +80,7 @@ impl Context {
                 return record::read(record);
             }
             let given = work.await;
-            perform(run.clone(), key, std::future::ready(given)).await
+            perform(run.clone(), key, depth::check_record, std::future::ready(given)).await
         }
     }
 
@@ -83,8 +100,13 @@ impl Context {
     }
 }
 
-/// Does the work of a step, or takes its result from the record.
-pub(crate) async fn perform<T, W>(run: Arc<Run>, key: StepKey, work: W) -> Result<T>
+/// Does the work of a step, or takes its result from the record. What `check` refuses is not recorded.
+pub(crate) async fn perform<T, W>(
+    run: Arc<Run>,
+    key: StepKey,
+    check: fn(&Value) -> Result<(), TooDeep>,
+    work: W,
+) -> Result<T>
 where
     T: Serialize + DeserializeOwned + Send + 'static,
     W: Future<Output = Result<T>> + Send + 'static,
@@ -95,7 +117,15 @@ where
     }
     let record = match run.recorded(&key) {
         Some(record) => record,
-        None => run.engine.step(key, Box::pin(async move { record::of(work.await) })).await?,
+        None => {
+            let name = key.name.clone();
+            let work = async move {
+                let record = record::of(work.await)?;
+                check(&record).map_err(|deep| deep.error(format_args!("the result of step `{name}`")))?;
+                Ok(record)
+            };
+            run.engine.step(key, Box::pin(work)).await?
+        }
     };
     record::read(record)
 }
