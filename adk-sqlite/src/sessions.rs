@@ -2,7 +2,7 @@
 
 use crate::append::{Row, append, known, share};
 use crate::error::{Doing, closed};
-use crate::reader::{self, Reader, Shelf, row, snapshot};
+use crate::reader::{self, Reader, Shelf, listed, row, snapshot};
 use crate::writer::{Db, Job};
 use crate::{SqliteStore, time};
 use adk_core::session::{
@@ -95,10 +95,9 @@ impl SessionStore for SqliteStore {
             let rows = statement.query_map(params![app, user], |row| {
                 Ok(SessionKey::new(app.clone(), row.get::<_, String>(0)?, row.get::<_, String>(1)?))
             });
-            let none = EventFilter::new().last(0);
             let mut all = Vec::new();
             for row in rows.doing(what)? {
-                all.extend(snapshot(connection, row.doing(what)?, &none)?.map(|(found, _)| found));
+                all.extend(listed(connection, row.doing(what)?)?);
             }
             Ok(all)
         }))

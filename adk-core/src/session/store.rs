@@ -104,7 +104,8 @@ pub trait SessionStore: Send + Sync + 'static {
     fn append<'a>(&'a self, key: &'a SessionKey, events: Vec<Event>) -> BoxFuture<'a, Result<()>>;
 
     /// The sessions of a user, or of all users, with their state and without events: ADK's `list_sessions`. Sorted by
-    /// the time of their last change, then by user and id.
+    /// the time of their last change, then by user and id. One whose state cannot be read is in the list, and
+    /// [says so](SessionSnapshot::unreadable).
     ///
     /// # Errors
     /// When the store fails.

@@ -350,3 +350,98 @@ pub async fn ids(store: &dyn SessionStore) {
     store.create(key.clone(), delta(json!({"k": 1}))).await.unwrap();
     assert_eq!(read(store, &key, EventFilter::new()).await.key, key);
 }
+
+/// A row that another program, or an earlier version of this crate, has left in a form that cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Broken {
+    /// The state of the session `broken/u/bad`.
+    Session,
+    /// The second of its three events.
+    Event,
+    /// The state of the user `u` of the app `broken`.
+    User,
+    /// The state of the app `broken`.
+    App,
+}
+
+/// One row that cannot be read is told of by itself, and the rest is there: sessions of other users and apps, the list with
+/// all that can be read, the other events of a session. `break_row` makes a value of that row one of 200 levels, by
+/// another connection. What is deleted and made again works.
+pub async fn unreadable<S: SessionStore>(
+    open: impl AsyncFn() -> S,
+    broken: Broken,
+    break_row: impl AsyncFnOnce(),
+) {
+    let key = |app: &str, user: &str, id: &str| SessionKey::new(app, user, id);
+    let bad = key("broken", "u", "bad");
+    let others = [key("broken", "u", "good"), key("broken", "v", "other"), key("elsewhere", "u", "far")];
+    let store = open().await;
+    for (n, key) in [&bad].into_iter().chain(&others).enumerate() {
+        let state = json!({"k": n, "user:n": key.user, "app:a": key.app});
+        store.create(key.clone(), delta(state)).await.unwrap();
+        let events = (0..3).map(|at| stored(10 * n as u64 + at, &at.to_string()));
+        store.append(key, events.collect()).await.unwrap();
+    }
+    drop(store);
+    break_row().await;
+    let store = open().await;
+    let row = match broken {
+        Broken::Session => "the state of session `broken/u/bad`",
+        Broken::Event => {
+            "the event 01890000-0000-7000-8000-000000000002 at place 1 of session `broken/u/bad`"
+        }
+        Broken::User => "the state of user `u` of app `broken`",
+        Broken::App => "the state of app `broken`",
+    };
+    let is_hit = |key: &SessionKey| match broken {
+        Broken::Session | Broken::Event => *key == bad,
+        Broken::User => key.app == "broken" && key.user == "u",
+        Broken::App => key.app == "broken",
+    };
+    let told = |error: Error| {
+        assert_eq!(error.kind(), ErrorKind::Store(StoreErrorKind::Corrupt), "{error}");
+        assert!(error.message().contains(row) && error.help().is_some(), "{error}");
+    };
+    for key in [&bad].into_iter().chain(&others) {
+        if is_hit(key) {
+            told(store.read(key, &EventFilter::new()).await.unwrap_err());
+            told(store.get(key).await.unwrap_err());
+        } else {
+            assert_eq!(read(&store, key, EventFilter::new()).await.events.len(), 3, "{key}");
+            store.get(key).await.unwrap().unwrap();
+        }
+    }
+    // The list has all of them, with what can be read, and says what cannot.
+    let mut all = store.list("broken", None).await.unwrap();
+    all.sort_by(|a, b| a.key.cmp(&b.key));
+    assert_eq!(all.iter().map(|one| &*one.key.id).collect::<Vec<_>>(), ["bad", "good", "other"]);
+    for (n, one) in all.iter().enumerate() {
+        let is_told = is_hit(&one.key) && broken != Broken::Event;
+        assert_eq!(one.unreadable.is_some(), is_told, "{:?}", one.unreadable);
+        assert!(one.unreadable.iter().all(|why| why.contains(row)), "{:?}", one.unreadable);
+        let mut wanted = json!({"k": n, "user:n": one.key.user, "app:a": "broken"});
+        let gone = match broken {
+            Broken::Session => "k",
+            Broken::User => "user:n",
+            Broken::App => "app:a",
+            Broken::Event => "",
+        };
+        if is_told {
+            wanted.as_object_mut().unwrap().shift_remove(gone);
+        }
+        assert_eq!((state(one), one.len), (wanted, 3), "{}", one.key);
+    }
+    assert_eq!(store.list("elsewhere", None).await.unwrap()[0].unreadable, None);
+    if broken == Broken::Event {
+        // Those around it can be had, and exported from a session without it.
+        let around = |places| EventFilter::new().places(places);
+        assert_eq!(texts(&read(&store, &bad, around(0..1)).await), ["0"]);
+        assert_eq!(texts(&read(&store, &bad, around(2..3)).await), ["2"]);
+        told(store.read(&bad, &around(1..2)).await.unwrap_err());
+    }
+    if matches!(broken, Broken::Session | Broken::Event) {
+        assert!(store.delete(&bad).await.unwrap());
+        store.create(bad.clone(), delta(json!({"k": 0}))).await.unwrap();
+        assert_eq!(state(&read(&store, &bad, EventFilter::new()).await)["k"], 0);
+    }
+}
