@@ -145,7 +145,7 @@ pub async fn answers_are_held_to_it(opens: &impl Opens) {
         let said = error.to_string();
         assert!(said.contains(&format!("nested {depth} levels deep, and 100 are the most")), "{said}");
         assert!(error.help().is_some_and(|help| help.contains("still open")), "{said}");
-        assert_eq!(runner.waiting().await.unwrap()[..], [waiting.clone()]);
+        assert!(runner.waiting().await.unwrap().contains(&waiting));
     }
     runner.answer(&waiting.id, nested(MAX_DEPTH)).await.unwrap();
     let runner = opens.runner(no_model()).await;
@@ -278,4 +278,8 @@ pub async fn ids_are_held_to_it(opens: &impl Opens) {
         assert!(runner.sessions(None).await.unwrap().is_empty());
     }
     still_works(opens, &"\u{1F408}".repeat(128)).await;
+    for app in ["x".repeat(129), "a\0b".to_owned()] {
+        let error = Runner::<adk_core::model::NoProvider>::builder().app_name(app).build().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::IdInvalid, "{error}");
+    }
 }
