@@ -83,9 +83,10 @@ pub struct FunctionCall {
     /// What the provider wants to get back with the call.
     #[serde(skip)]
     pub signature: Option<String>,
-    /// The arguments as the model wrote them, when they were no JSON object. Such a call must not be run: it
-    /// is answered with an error result that tells the model so. It is part of the JSON (which is then not
-    /// quite ADK's), since a resumed run must not take the call for one without arguments.
+    /// The arguments as the model wrote them, when they were no JSON object; what they were, when they were nested deeper
+    /// than [`MAX_DEPTH`](crate::MAX_DEPTH). Such a call must not be run: it is answered with an error result that tells the
+    /// model so. It is part of the JSON (which is then not quite ADK's), since a resumed run must not take the call for one
+    /// without arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub malformed: Option<String>,
 }

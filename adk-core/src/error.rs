@@ -58,6 +58,11 @@ pub enum ErrorKind {
     ArtifactMissing,
     /// An artifact is asked for, and the runner keeps none ([`NoArtifacts`](crate::NoArtifacts)).
     NoArtifactStore,
+    /// A value is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH).
+    TooDeep,
+    /// An app, a user or a session has an id that not every store can keep; see
+    /// [`SessionKey::check`](crate::session::SessionKey::check).
+    IdInvalid,
     /// An agent ended without having written its declared key.
     KeyNotWritten,
     /// The answer of a model does not fit the agent's output type.

@@ -7,7 +7,7 @@ mod stored;
 pub use stored::Unstamped;
 
 use crate::model::{FinishReason, Usage};
-use crate::{Content, EventId, FunctionCall, FunctionResponse, Name, Path, RunId};
+use crate::{Content, EventId, FunctionCall, FunctionResponse, Name, Part, Path, Result, RunId, depth};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -144,6 +144,17 @@ impl StateDelta {
         self.0.into_iter()
     }
 
+    /// Refuses a value that is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH). A store asks for it before it writes what
+    /// comes from outside of a run.
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooDeep`](crate::ErrorKind::TooDeep), with the key.
+    pub fn check_depth(&self) -> Result<()> {
+        self.iter().try_for_each(|(key, value)| {
+            depth::check(value).map_err(|deep| deep.error(format_args!("the value of state key `{key}`")))
+        })
+    }
+
     /// Keeps the keys that are wanted.
     pub fn retain(&mut self, keep: impl Fn(&str) -> bool) {
         self.0.retain(|(name, _)| keep(name));
@@ -221,6 +232,36 @@ impl Event {
     /// When it was committed.
     pub fn time(&self) -> SystemTime {
         UNIX_EPOCH + Duration::from_micros(self.timestamp)
+    }
+
+    /// Refuses a value that is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH). Each commit asks for it, and a store before
+    /// it appends what comes from outside of a run.
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooDeep`](crate::ErrorKind::TooDeep), with the key or the tool.
+    pub fn check_depth(&self) -> Result<()> {
+        self.actions.state_delta.check_depth()?;
+        for part in self.content.iter().flat_map(|content| &content.parts) {
+            match part {
+                Part::FunctionCall(call) => depth::check_object(&call.args)
+                    .map_err(|deep| deep.error(format_args!("an argument in the call of `{}`", call.name)))?,
+                Part::FunctionResponse(answer) => depth::check_response(&answer.response)
+                    .map_err(|deep| deep.error(format_args!("the answer to a call of `{}`", answer.name)))?,
+                Part::Other(part) => {
+                    depth::check_object(part).map_err(|deep| deep.error("a part of the content"))?;
+                }
+                _ => {}
+            }
+        }
+        if let Some(state) = &self.actions.agent_state {
+            depth::check(state).map_err(|deep| deep.error("the agent state"))?;
+        }
+        let Some(details) = &self.details else { return Ok(()) };
+        for (key, value) in &details.custom_metadata {
+            depth::check(value).map_err(|deep| deep.error(format_args!("the metadata `{key}`")))?;
+        }
+        depth::check_record(&details.unknown)
+            .map_err(|deep| deep.error("what another program has stored with the event"))
     }
 
     /// The text of the content, without thoughts; empty when there is none.

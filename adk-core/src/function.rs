@@ -14,7 +14,7 @@ pub use param::{
 
 use crate::spec::hash::hash;
 use crate::spec::{AgentKind, AgentMeta, KeySpec};
-use crate::{BoxError, BoxFuture, Context, Error, ErrorKind, Flow, Result};
+use crate::{BoxError, BoxFuture, Context, Error, ErrorKind, Flow, Name, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -263,8 +263,10 @@ pub(crate) fn run<'a>(cx: &'a mut Context, key: &'static str, begin: Begin) -> B
         };
         let done = match done {
             Ok(done) => done,
-            Err(Step::Call(work)) => cx.step("call", guarded(async move { work() })).await,
-            Err(Step::Wait(work)) => cx.step("call", guarded(work)).await,
+            Err(Step::Call(work)) => {
+                cx.recorded_call(Name::literal("call"), guarded(async move { work() })).await
+            }
+            Err(Step::Wait(work)) => cx.recorded_call(Name::literal("call"), guarded(work)).await,
         };
         let done = done.map_err(|error| error.at(cx.path()))?;
         done.commit(cx, key).await

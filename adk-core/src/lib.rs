@@ -9,6 +9,7 @@ pub mod build;
 pub mod callback;
 pub mod check;
 mod content;
+mod depth;
 pub mod engine;
 mod error;
 mod event;
@@ -53,6 +54,7 @@ pub use build::{
 };
 pub use callback::{CallbackContext, Plugin};
 pub use content::{Blob, Content, FileData, FunctionCall, FunctionResponse, Part, Role, Thought};
+pub use depth::MAX_DEPTH;
 pub use error::{BoxError, Error, ErrorKind, Result, StoreErrorKind};
 pub use event::{Actions, Details, Event, LOOP_ITERATION_KEY, StateDelta, Unstamped};
 pub use flow::Flow;

@@ -14,7 +14,8 @@ pub use memory::MemoryStore;
 pub use open::{OpenSessions, SessionRow};
 pub use pages::{PAGE, Pages};
 pub use state::{Scope, SharedState, StateMap, forget_temp, split};
-pub use store::{SessionKey, SessionStore};
+pub(crate) use store::check_id;
+pub use store::{MAX_ID, SessionKey, SessionStore};
 pub use transfer::{export, import};
 
 use crate::event::{Event, StateDelta};

@@ -11,6 +11,7 @@ const LAYERS: &[&[&str]] = &[
     &["check"],
     &["model"],
     &["error"],
+    &["depth"],
     &["event"],
     &["session", "outbox", "live"],
     &["engine"],

@@ -3,10 +3,15 @@
 
 mod support;
 
+use adk_core::engine::MemoryJournal;
 use adk_core::model::{FinishReason, Usage};
+use adk_core::session::{MemoryStore, SessionStore};
 use adk_core::spec::InputSpec;
-use adk_core::{At, Content, ErrorKind, Event, Part, Path, Runner, StateDelta};
+use adk_core::testing::ScriptedModel;
+use adk_core::{At, Content, ErrorKind, Event, MAX_DEPTH, Part, Path, Runner, StateDelta};
 use serde_json::json;
+use std::sync::Arc;
+use support::store::with_room;
 use support::*;
 
 fn runner() -> Runner {
@@ -39,16 +44,22 @@ async fn blocks_may_be_nested_as_deep_as_the_language_allows() {
     assert_eq!(outcome.loops.len(), 26);
 }
 
+/// What they write is a list at each level, so values set the limit before the language does.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn elements_may_be_nested_as_deep_as_the_language_allows() {
-    let one = run(put("a", "note", |_| 1));
-    let nested = (0..128)
-        .fold(one, |inside, n| each(leak(format!("e{n}")), leak(format!("i{n}")), "one", vec![inside]));
-    let tree = std::sync::Arc::new(Tree::new("w", vec![nested]).lets("one", json!([0])));
-    let run = tokio::spawn(runner().run(tree, "go").into_future());
-    let outcome = run.await.unwrap().unwrap();
-    let mut list = outcome.session().get("note").unwrap().to_string();
-    assert_eq!((list.matches('[').count(), list.pop()), (128, Some(']')));
+async fn elements_may_be_nested_as_deep_as_values() {
+    for (blocks, fits) in [(MAX_DEPTH, true), (128, false)] {
+        let one = run(put("a", "note", |_| 1));
+        let nested = (0..blocks)
+            .fold(one, |inside, n| each(leak(format!("e{n}")), leak(format!("i{n}")), "one", vec![inside]));
+        let tree = std::sync::Arc::new(Tree::new("w", vec![nested]).lets("one", json!([0])));
+        match tokio::spawn(runner().run(tree, "go").into_future()).await.unwrap() {
+            Ok(outcome) => {
+                let mut list = outcome.session().get("note").unwrap().to_string();
+                assert_eq!((list.matches('[').count(), list.pop(), fits), (blocks, Some(']'), true));
+            }
+            Err(error) => assert!(!fits && error.kind() == ErrorKind::TooDeep, "{error}"),
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -133,4 +144,51 @@ async fn a_panic_in_a_let_is_an_error_of_the_run() {
     let error = runner().run(&tree, "go").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Panic);
     assert!(error.to_string().starts_with("agent `w` (at w): "), "{error}");
+}
+
+/// Sessions and a journal in memory.
+#[derive(Default)]
+struct Memory(Arc<MemoryStore>, MemoryJournal);
+
+impl limits::Opens for Memory {
+    async fn runner(&self, model: ScriptedModel) -> Runner {
+        let sessions: Arc<dyn SessionStore> = self.0.clone();
+        Runner::builder()
+            .app_name("app")
+            .model(model)
+            .session_store(sessions)
+            .engine(self.1.clone())
+            .build()
+            .unwrap()
+    }
+}
+
+#[test]
+fn values_that_agents_write_are_held_to_the_limit() {
+    with_room(async || limits::agents_are_held_to_it(&Memory::default()).await);
+}
+
+#[test]
+fn values_that_runs_begin_with_are_held_to_the_limit() {
+    with_room(async || limits::beginnings_are_held_to_it(&Memory::default()).await);
+}
+
+#[test]
+fn answers_of_people_are_held_to_the_limit() {
+    with_room(async || limits::answers_are_held_to_it(&Memory::default()).await);
+}
+
+#[test]
+fn calls_and_results_of_tools_are_held_to_the_limit() {
+    with_room(async || limits::tools_are_held_to_it(&Memory::default()).await);
+}
+
+#[test]
+fn outputs_of_models_are_held_to_the_limit() {
+    with_room(async || limits::outputs_are_held_to_it(&Memory::default()).await);
+}
+
+#[test]
+fn ids_that_no_store_can_keep_are_refused() {
+    with_room(async || limits::ids_are_held_to_it(&Memory::default()).await);
 }

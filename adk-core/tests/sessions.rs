@@ -20,6 +20,12 @@ async fn the_store_in_memory_does_what_every_store_does() {
     store::events(&memory).await;
     store::lists(&memory).await;
     store::transfer(&memory).await;
+    store::ids(&memory).await;
+}
+
+#[test]
+fn the_store_in_memory_refuses_what_is_nested_too_deep() {
+    store::with_room(async || store::depth(&MemoryStore::new()).await);
 }
 
 /// Tells what it sees of these keys, one event each.

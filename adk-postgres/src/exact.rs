@@ -158,11 +158,11 @@ impl Keys {
 }
 
 /// A state as it was, of what ADK reads and the exact texts beside.
-pub(crate) fn state(shown: &str, exact: Option<&str>, what: &str) -> Result<Map<String, Value>> {
-    let mut state: Map<String, Value> = from_text(shown, what)?;
-    let exact: Map<String, Value> = exact.map_or(Ok(Map::new()), |exact| from_text(exact, what))?;
+pub(crate) fn state(shown: &str, exact: Option<&str>) -> serde_json::Result<Map<String, Value>> {
+    let mut state: Map<String, Value> = serde_json::from_str(shown)?;
+    let exact: Map<String, Value> = exact.map_or(Ok(Map::new()), serde_json::from_str)?;
     for (key, text) in exact {
-        let kept: Value = from_text(text.as_str().unwrap_or("null"), what)?;
+        let kept: Value = serde_json::from_str(text.as_str().unwrap_or("null"))?;
         if let Some(value) = state.get_mut(&key).filter(|value| is_of(value, &kept)) {
             *value = kept;
         }
@@ -196,12 +196,11 @@ mod tests {
             keys.insert("k", &value).expect("it can be stored");
             let shown: Map<_, _> = [("k".to_owned(), stored(&keys.shown["k"]))].into_iter().collect();
             let (shown, exact) = (Value::Object(shown), Value::Object(keys.exact.clone()));
-            let back = state(&shown.to_string(), Some(&exact.to_string()), "it").expect("it is JSON");
+            let back = state(&shown.to_string(), Some(&exact.to_string())).expect("it is JSON");
             assert_eq!(back["k"].to_string(), value.to_string());
             assert_eq!(keys.exact.is_empty(), fits(&value), "{value}");
             // Another program has written it since.
-            let back =
-                state(r#"{"k": {"a": 2, "b": 1}}"#, Some(&exact.to_string()), "it").expect("it is JSON");
+            let back = state(r#"{"k": {"a": 2, "b": 1}}"#, Some(&exact.to_string())).expect("it is JSON");
             assert_eq!(back["k"], json!({"a": 2, "b": 1}));
         }
     }

@@ -68,16 +68,13 @@ pub(crate) async fn fenced(
         let row = row.doing("look who drives a run")?;
         let read =
             |row: PgRow| -> sqlx::Result<(Option<String>, i64)> { Ok((row.try_get(0)?, row.try_get(1)?)) };
-        match row.map(read).transpose().doing("look who drives a run")? {
-            Some((owner, epoch)) => {
-                if owner.as_ref() == Some(&shared.drives.owner) && epoch == epoch_of(claim) {
-                    shared.drives.check(claim, head.takes);
-                } else {
-                    fenced.insert(claim);
-                }
+        // Of a run that is not in the registry nothing is kept.
+        if let Some((owner, epoch)) = row.map(read).transpose().doing("look who drives a run")? {
+            if owner.as_ref() == Some(&shared.drives.owner) && epoch == epoch_of(claim) {
+                shared.drives.check(claim, head.takes);
+            } else {
+                fenced.insert(claim);
             }
-            // Of a run that is not in the registry nothing is kept.
-            None => {}
         }
     }
     Ok(fenced)

@@ -6,7 +6,7 @@ use crate::exact;
 use crate::log::places;
 use crate::transact::OwnWork;
 use crate::types::{Jsonb, Micros};
-use adk_core::session::{EventFilter, Pages, SessionKey, SessionRow, SessionSnapshot};
+use adk_core::session::{EventFilter, Pages, Scope, SessionKey, SessionRow, SessionSnapshot};
 use adk_core::{BoxFuture, Event, Result};
 use serde_json::{Map, Value};
 use sqlx::postgres::PgRow;
@@ -42,29 +42,37 @@ pub(crate) async fn seen(
     connection: &mut PgConnection,
     key: &SessionKey,
 ) -> Result<Option<(SessionRow, bool)>> {
+    let what = "read a session";
     let of = sqlx::query(rows!("s.user_id = $2 AND s.id = $3")).bind(&key.app).bind(&key.user).bind(&key.id);
-    let found = of.fetch_optional(connection).await.doing("read a session")?;
-    found.map(|row| read(&row, key)).transpose()
+    let found = of.fetch_optional(connection).await.doing(what)?;
+    let Some(row) = found else { return Ok(None) };
+    let [own, user, app] = states(&row, key)?;
+    Ok(Some((SessionRow { own: own?, user: user?, app: app?, ..head(&row)? }, row.try_get(11).doing(what)?)))
 }
 
-fn read(row: &PgRow, key: &SessionKey) -> Result<(SessionRow, bool)> {
+/// All but the state.
+fn head(row: &PgRow) -> Result<SessionRow> {
     let what = "read a session";
-    let state = |at: usize, of: &str, name: &str| -> Result<Map<String, Value>> {
-        let shown: Option<Jsonb> = row.try_get(at).doing(what)?;
-        let exact: Option<Jsonb> = row.try_get(at + 1).doing(what)?;
-        let Some(shown) = shown else { return Ok(Map::new()) };
-        exact::state(&shown.0, exact.as_ref().map(|exact| &*exact.0), &format!("the state of {of} `{name}`"))
-    };
     let len = row.try_get::<Option<i64>, _>(3).doing(what)?.unwrap_or(0);
-    let read = SessionRow {
+    Ok(SessionRow {
         number: row.try_get::<Option<i64>, _>(2).doing(what)?.unwrap_or(-1),
         len: usize::try_from(len).unwrap_or(0),
         updated: row.try_get::<Micros, _>(4).doing(what)?.0,
-        own: state(5, "session", &key.to_string())?,
-        user: state(7, "user", &key.user)?,
-        app: state(9, "app", &key.app)?,
+        ..SessionRow::default()
+    })
+}
+
+/// The state of the session, of its user and of its app. The inner errors are those of rows that cannot be read.
+fn states(row: &PgRow, key: &SessionKey) -> Result<[Result<Map<String, Value>>; 3]> {
+    let what = "read a session";
+    let state = |at: usize, scope: Scope| -> Result<Result<Map<String, Value>>> {
+        let shown: Option<Jsonb> = row.try_get(at).doing(what)?;
+        let exact: Option<Jsonb> = row.try_get(at + 1).doing(what)?;
+        let Some(shown) = shown else { return Ok(Ok(Map::new())) };
+        let state = exact::state(&shown.0, exact.as_ref().map(|exact| &*exact.0));
+        Ok(state.map_err(|error| key.unreadable_state(scope, error)))
     };
-    Ok((read, row.try_get(11).doing(what)?))
+    Ok([state(5, Scope::Session)?, state(7, Scope::User)?, state(9, Scope::App)?])
 }
 
 /// The sessions of an app, or of one user, in the order of their last change.
@@ -81,9 +89,8 @@ pub(crate) async fn list(
     let read = |row: &PgRow| {
         let (user, id): (String, String) = (row.try_get(0).doing(what)?, row.try_get(1).doing(what)?);
         let key = SessionKey::new(app, user, id);
-        let (row, _) = read(row, &key)?;
-        let (len, updated) = (row.len, row.updated);
-        Ok(SessionSnapshot::new(key, row.into_state(), len, updated))
+        let (states, head) = (states(row, &key)?, head(row)?);
+        Ok(SessionSnapshot::listed(key, states, head.len, head.updated))
     };
     found.iter().map(read).collect()
 }
@@ -145,12 +152,14 @@ async fn select(
     let mut all = Vec::with_capacity(rows.len());
     for row in rows.iter().rev() {
         let place = u64::try_from(row.try_get::<i64, _>(0).doing(what)?).unwrap_or(0);
+        let id = row.try_get::<String, _>(1).doing(what)?;
         let (data, exact) = (row.try_get::<Option<Jsonb>, _>(4), row.try_get::<Option<String>, _>(5));
         let event = match data.doing(what)? {
-            Some(data) => exact::event(&data.0, exact.doing(what)?.as_deref())?,
+            Some(data) => exact::event(&data.0, exact.doing(what)?.as_deref())
+                .map_err(|error| key.unreadable_event(&id, place, error.message()))?,
             // ADK allows a row without the event.
             None => Event::from_columns(
-                &row.try_get::<String, _>(1).doing(what)?,
+                &id,
                 &row.try_get::<String, _>(2).doing(what)?,
                 row.try_get::<Micros, _>(3).doing(what)?.0,
             )?,

@@ -63,9 +63,20 @@ impl Shared {
     }
 }
 
+/// Whether there can be a session of that key. Postgres takes no NUL, not even to look for it.
+fn can_be(key: &SessionKey) -> bool {
+    ![&key.app, &key.user, &key.id].into_iter().any(|id| has_nul(id))
+}
+
+fn has_nul(id: &str) -> bool {
+    id.contains('\0')
+}
+
 impl SessionStore for PostgresStore {
     fn create(&self, key: SessionKey, state: StateDelta) -> BoxFuture<'_, Result<Arc<Session>>> {
         Box::pin(async move {
+            key.check()?;
+            state.check_depth()?;
             if !self.0.create(&key, &state).await? {
                 return Err(key.exists());
             }
@@ -75,6 +86,9 @@ impl SessionStore for PostgresStore {
 
     fn get<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<Option<Arc<Session>>>> {
         Box::pin(async move {
+            if !can_be(key) {
+                return Ok(None);
+            }
             let Some(session) = self.0.open(key).await? else { return Ok(None) };
             session.load_newest(session.len()).await?;
             Ok(Some(session))
@@ -87,7 +101,7 @@ impl SessionStore for PostgresStore {
         filter: &'a EventFilter,
     ) -> BoxFuture<'a, Result<Option<SessionSnapshot>>> {
         Box::pin(async move {
-            loop {
+            while can_be(key) {
                 match self.0.snapshot(key, filter).await? {
                     None => return Ok(None),
                     Some(Some(snapshot)) => return Ok(Some(snapshot)),
@@ -99,11 +113,16 @@ impl SessionStore for PostgresStore {
                     }
                 }
             }
+            Ok(None)
         })
     }
 
     fn append<'a>(&'a self, key: &'a SessionKey, mut events: Vec<Event>) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
+            events.iter().try_for_each(Event::check_depth)?;
+            if !can_be(key) {
+                return Err(key.missing());
+            }
             forget_temp(&mut events);
             self.0.ask(key, |reply| Job::Append { events, reply }).await?;
             // Whoever has the session open sees them.
@@ -120,6 +139,9 @@ impl SessionStore for PostgresStore {
         user: Option<&'a str>,
     ) -> BoxFuture<'a, Result<Vec<SessionSnapshot>>> {
         let (app, user) = (app.to_owned(), user.map(str::to_owned));
+        if [Some(&app), user.as_ref()].into_iter().flatten().any(|id| has_nul(id)) {
+            return Box::pin(std::future::ready(Ok(Vec::new())));
+        }
         Box::pin(self.0.call(Box::new(move |connection| {
             let (app, user) = (app.clone(), user.clone());
             Box::pin(async move { reader::list(connection, &app, user.as_deref()).await })
@@ -128,6 +150,9 @@ impl SessionStore for PostgresStore {
 
     fn delete<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<bool>> {
         Box::pin(async move {
+            if !can_be(key) {
+                return Ok(false);
+            }
             self.0.live.remove(key);
             let key = key.clone();
             let delete: OwnWork<_> = Box::new(move |connection| {

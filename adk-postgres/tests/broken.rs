@@ -14,6 +14,7 @@ use adk_core::{Error, StateDelta, StoreErrorKind};
 use adk_postgres::{Options, PostgresStore};
 use std::time::Duration;
 use support::{Database, quick, server};
+use trees::store::{self, Broken};
 use trees::survival::{key, kind, runner};
 use trees::{Tree, run, say};
 
@@ -143,4 +144,47 @@ async fn tables_that_are_dropped_while_it_is_open_are_an_error() {
         runner(&store).session("u", "s").run(&Tree::new("w", vec![run(say("a"))]), "go").await.unwrap_err();
     assert_eq!(kind(&error), StoreErrorKind::Corrupt, "{error}");
     assert!(error.help().is_some(), "{error}");
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn a_row_that_cannot_be_read_is_told_of_by_itself() {
+    let deep = format!(r#"{{"n":{}{}}}"#, "[".repeat(200), "]".repeat(200));
+    for value in [&*deep, r#""no object""#, "[1]"] {
+        for broken in [Broken::Session, Broken::Event, Broken::User, Broken::App] {
+            let database = Database::new().await;
+            let open = async || PostgresStore::connect_with(&database.url, quick()).await.unwrap();
+            let break_row = async || {
+                let row = match broken {
+                    Broken::Session => ("sessions", "state", "id = 'bad'"),
+                    Broken::Event => ("events", "event_data", "id LIKE '%2' AND session_id = 'bad'"),
+                    Broken::User => ("user_states", "state", "app_name = 'broken' AND user_id = 'u'"),
+                    Broken::App => ("app_states", "state", "app_name = 'broken'"),
+                };
+                let (table, column, which) = row;
+                database.execute(&format!("UPDATE {table} SET {column} = '{value}' WHERE {which}")).await;
+            };
+            store::unreadable(open, broken, break_row).await;
+        }
+    }
+}
+
+/// The exact text of a value is kept beside what ADK reads.
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn an_exact_text_that_cannot_be_read_is_told_of_by_itself() {
+    let database = Database::new().await;
+    let open = async || PostgresStore::connect_with(&database.url, quick()).await.unwrap();
+    let break_row = async || {
+        database.execute(r#"UPDATE adkw_sessions SET exact = '{"k": "no JSON"}' WHERE id = 'bad'"#).await;
+    };
+    store::unreadable(open, Broken::Session, break_row).await;
+    let database = Database::new().await;
+    let open = async || PostgresStore::connect_with(&database.url, quick()).await.unwrap();
+    let break_row = async || {
+        let sql = "UPDATE adkw_log SET exact = 'no JSON' WHERE event_id LIKE '%2' AND place = 1
+            AND session = (SELECT number FROM adkw_sessions WHERE id = 'bad')";
+        database.execute(sql).await;
+    };
+    store::unreadable(open, Broken::Event, break_row).await;
 }

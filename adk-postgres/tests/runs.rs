@@ -12,7 +12,8 @@ mod support;
 
 use adk_postgres::PostgresStore;
 use support::{Database, quick};
-use trees::{killed, survival};
+use trees::store::with_room;
+use trees::{killed, limits, survival};
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
@@ -51,4 +52,40 @@ async fn a_kill_loses_nothing_that_was_seen_and_doubles_nothing() {
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn a_run_that_is_killed_ends_as_one_that_is_not() {
     killed::ends_the_same(&Database::new().await, survival::kills(6)).await;
+}
+
+#[test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+fn values_that_agents_write_are_held_to_the_limit() {
+    with_room(async || limits::agents_are_held_to_it(&Database::new().await).await);
+}
+
+#[test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+fn values_that_runs_begin_with_are_held_to_the_limit() {
+    with_room(async || limits::beginnings_are_held_to_it(&Database::new().await).await);
+}
+
+#[test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+fn answers_of_people_are_held_to_the_limit() {
+    with_room(async || limits::answers_are_held_to_it(&Database::new().await).await);
+}
+
+#[test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+fn calls_and_results_of_tools_are_held_to_the_limit() {
+    with_room(async || limits::tools_are_held_to_it(&Database::new().await).await);
+}
+
+#[test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+fn outputs_of_models_are_held_to_the_limit() {
+    with_room(async || limits::outputs_are_held_to_it(&Database::new().await).await);
+}
+
+#[test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+fn ids_that_no_store_can_keep_are_refused() {
+    with_room(async || limits::ids_are_held_to_it(&Database::new().await).await);
 }

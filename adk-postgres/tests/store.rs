@@ -30,6 +30,16 @@ async fn it_does_what_every_store_does() {
     store::events(&postgres).await;
     store::lists(&postgres).await;
     store::transfer(&postgres).await;
+    store::ids(&postgres).await;
+}
+
+#[test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+fn it_refuses_what_is_nested_too_deep() {
+    store::with_room(async || {
+        let database = Database::new().await;
+        store::depth(&open(&database).await).await;
+    });
 }
 
 #[tokio::test]

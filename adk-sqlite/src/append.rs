@@ -6,8 +6,9 @@ use crate::tail::{Place, TABLES};
 use crate::time;
 use crate::writer::Db;
 use adk_core::engine::to_text;
-use adk_core::session::{SessionKey, split};
+use adk_core::session::{Scope, SessionKey, split};
 use adk_core::{Event, Result};
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
@@ -33,8 +34,10 @@ pub(crate) struct Row<'a> {
     pub(crate) entry: Option<(i64, &'a Entry)>,
 }
 
-pub(crate) fn object(text: &str, what: &str) -> Result<Map<String, Value>> {
-    serde_json::from_str(text).map_err(|error| corrupt(format!("{what} is no JSON object: {error}")))
+/// The state in a row of a session, its user or its app.
+pub(crate) fn state_of(row: ValueRef<'_>, key: &SessionKey, scope: Scope) -> Result<Map<String, Value>> {
+    let text = row.as_bytes().map_err(|error| key.unreadable_state(scope, error))?;
+    serde_json::from_slice(text).map_err(|error| key.unreadable_state(scope, error))
 }
 
 /// The rows of a session; `None` when there is none.
@@ -56,11 +59,12 @@ fn look(connection: &Connection, cache: &mut Cache, key: &SessionKey) -> Result<
         .doing(what)?;
     let row = |row: &rusqlite::Row<'_>| {
         let text = |column| row.get::<_, String>(column);
-        Ok((text(0)?, text(1)?, text(2)?, row.get::<_, i64>(3)?))
+        let own = state_of(row.get_ref(0)?, key, Scope::Session);
+        Ok((own, text(1)?, text(2)?, row.get::<_, i64>(3)?))
     };
     let found = statement.query_row([&key.app, &key.user, &key.id], row).optional().doing(what)?;
-    let Some((state, created, updated, row)) = found else { return Ok(None) };
-    let own = object(&state, &format!("the state of session `{key}`"))?;
+    let Some((own, created, updated, row)) = found else { return Ok(None) };
+    let own = own?;
     let (number, last) = numbered(connection, key)?;
     let micros = |text: &str| {
         time::from_text(text).ok_or_else(|| corrupt(format!("`{text}` of session `{key}` is no time")))
@@ -250,14 +254,14 @@ pub(crate) fn share(
 ) -> Result<()> {
     let what = "write the state of a user or an app";
     if !user.is_empty() {
-        let old = user_state(connection, key)?.unwrap_or_default();
+        let old = user_state(connection, key)??;
         let sql = "INSERT INTO user_states (app_name, user_id, state, update_time) VALUES (?1, ?2, ?3, ?4)
             ON CONFLICT DO UPDATE SET state = excluded.state, update_time = excluded.update_time";
         let mut statement = connection.prepare_cached(sql).doing(what)?;
         statement.execute(params![key.app, key.user, merged(old, user), time]).doing(what)?;
     }
     if !app.is_empty() {
-        let old = app_state(connection, key)?.unwrap_or_default();
+        let old = app_state(connection, key)??;
         let sql = "INSERT INTO app_states (app_name, state, update_time) VALUES (?1, ?2, ?3)
             ON CONFLICT DO UPDATE SET state = excluded.state, update_time = excluded.update_time";
         connection
@@ -276,20 +280,20 @@ fn merged(mut old: Map<String, Value>, new: &Part<'_>) -> String {
     Value::Object(old).to_string()
 }
 
-/// The state of the user, without prefix.
-pub(crate) fn user_state(connection: &Connection, key: &SessionKey) -> Result<Option<Map<String, Value>>> {
+/// The state of the user, without prefix. The inner error is that of a row that cannot be read.
+pub(crate) fn user_state(connection: &Connection, key: &SessionKey) -> Result<Result<Map<String, Value>>> {
     let sql = "SELECT state FROM user_states WHERE app_name = ?1 AND user_id = ?2";
     let mut statement = connection.prepare_cached(sql).doing("read the state of a user")?;
-    let found = statement.query_row([&key.app, &key.user], |row| row.get::<_, String>(0));
-    let found = found.optional().doing("read the state of a user")?;
-    found.map(|text| object(&text, &format!("the state of user `{}`", key.user))).transpose()
+    let row = |row: &rusqlite::Row<'_>| Ok(state_of(row.get_ref(0)?, key, Scope::User));
+    let found = statement.query_row([&key.app, &key.user], row).optional();
+    Ok(found.doing("read the state of a user")?.unwrap_or_else(|| Ok(Map::new())))
 }
 
-/// The state of the app, without prefix.
-pub(crate) fn app_state(connection: &Connection, key: &SessionKey) -> Result<Option<Map<String, Value>>> {
+/// The same of the app.
+pub(crate) fn app_state(connection: &Connection, key: &SessionKey) -> Result<Result<Map<String, Value>>> {
     let sql = "SELECT state FROM app_states WHERE app_name = ?1";
     let mut statement = connection.prepare_cached(sql).doing("read the state of an app")?;
-    let found = statement.query_row([&key.app], |row| row.get::<_, String>(0));
-    let found = found.optional().doing("read the state of an app")?;
-    found.map(|text| object(&text, &format!("the state of app `{}`", key.app))).transpose()
+    let row = |row: &rusqlite::Row<'_>| Ok(state_of(row.get_ref(0)?, key, Scope::App));
+    let found = statement.query_row([&key.app], row).optional();
+    Ok(found.doing("read the state of an app")?.unwrap_or_else(|| Ok(Map::new())))
 }

@@ -1,12 +1,13 @@
 //! Reading beside the thread that writes: connections of their own, on the pool for work that blocks.
 
 use crate::Options;
-use crate::append::{app_state, object, user_state};
+use crate::append::{app_state, state_of, user_state};
 use crate::error::{Doing, closed, corrupt, of_file};
 use crate::tail::TABLES;
 use crate::time;
-use adk_core::session::{EventFilter, Pages, SessionKey, SessionRow, SessionSnapshot};
+use adk_core::session::{EventFilter, Pages, Scope, SessionKey, SessionRow, SessionSnapshot};
 use adk_core::{BoxFuture, Event, Result};
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, ToSql, params};
 use serde_json::{Map, Value};
 use std::ops::Range;
@@ -108,7 +109,7 @@ fn placed(connection: &Connection, key: &SessionKey, number: i64, part: &Part) -
             break;
         }
         let wanted = params![number, key.app, key.user, key.id, start, end, since, most];
-        all.extend(select(connection, &sql, wanted)?);
+        all.extend(select(connection, key, &sql, wanted)?);
         // A row that another program moves meanwhile is not read twice.
         end = all.last().map_or(end, |(place, _)| *place);
     }
@@ -130,22 +131,31 @@ fn unplaced(connection: &Connection, key: &SessionKey, number: i64, len: u64, pa
         WHERE place >= ?5 AND place < ?6 AND timestamp >= ?7 ORDER BY place DESC LIMIT ?8";
     let Range { start, end } = part.places;
     let since = time::to_text(part.since);
-    select(connection, sql, params![number, key.app, key.user, key.id, start, end, since, part.most, len])
+    select(
+        connection,
+        key,
+        sql,
+        params![number, key.app, key.user, key.id, start, end, since, part.most, len],
+    )
 }
 
-fn select(connection: &Connection, sql: &str, wanted: &[&dyn ToSql]) -> Result<Newest> {
+fn select(connection: &Connection, key: &SessionKey, sql: &str, wanted: &[&dyn ToSql]) -> Result<Newest> {
     let what = "read the events of a session";
     let mut statement = connection.prepare_cached(sql).doing(what)?;
     let mut rows = statement.query(wanted).doing(what)?;
     let mut all = Vec::new();
     while let Some(row) = rows.next().doing(what)? {
         let of = |column| row.get::<_, String>(column).doing(what);
-        let data = row.get::<_, Option<String>>(4).doing(what)?;
-        let event = match data {
-            Some(data) => Event::from_stored(&data)?,
-            None => bare(&of(1)?, &of(2)?, &of(3)?)?,
+        let place = row.get(0).doing(what)?;
+        let event = match row.get_ref(4).doing(what)? {
+            ValueRef::Null => bare(&of(1)?, &of(2)?, &of(3)?)?,
+            data => {
+                let id = of(1)?;
+                let data = data.as_str().map_err(|error| key.unreadable_event(&id, place, error))?;
+                Event::from_stored(data).map_err(|error| key.unreadable_event(&id, place, error.message()))?
+            }
         };
-        all.push((row.get(0).doing(what)?, Arc::new(event)));
+        all.push((place, Arc::new(event)));
     }
     Ok(all)
 }
@@ -165,7 +175,8 @@ struct Head {
     /// So many of other programs have none yet.
     unplaced: u64,
     updated: u64,
-    own: Map<String, Value>,
+    /// The error is that of a row that cannot be read.
+    own: Result<Map<String, Value>>,
 }
 
 fn head(connection: &Connection, key: &SessionKey) -> Result<Option<Head>> {
@@ -182,7 +193,7 @@ fn head(connection: &Connection, key: &SessionKey) -> Result<Option<Head>> {
     let mut found = found.query([&key.app, &key.user, &key.id]).doing(what)?;
     let Some(row) = found.next().doing(what)? else { return Ok(None) };
     let text = |column| row.get::<_, String>(column).doing(what);
-    let own = object(&text(0)?, &format!("the state of session `{key}`"))?;
+    let own = state_of(row.get_ref(0).doing(what)?, key, Scope::Session);
     let (created, updated) = (time::from_text(&text(1)?), time::from_text(&text(2)?));
     let number = row.get(3).doing(what)?;
     let last = row.get::<_, Option<u64>>(4).doing(what)?;
@@ -213,7 +224,7 @@ pub(crate) fn snapshot(
     filter: &EventFilter,
 ) -> Result<Option<(SessionSnapshot, bool)>> {
     let Some(Head { number, len, unplaced, updated, own }) = head(connection, &key)? else { return Ok(None) };
-    let all = row(connection, &key, number, len, updated, own)?.into_state();
+    let all = row(connection, &key, number, len, updated, own?)?.into_state();
     let whole = usize::try_from(len + unplaced).unwrap_or(usize::MAX);
     let places = filter.places_of(whole);
     let most = filter.most().and_then(|most| i64::try_from(most).ok()).unwrap_or(-1);
@@ -234,6 +245,14 @@ pub(crate) fn snapshot(
     Ok(Some((snapshot, unplaced == 0)))
 }
 
+/// A session as it is in a list: with what can be read of its state.
+pub(crate) fn listed(connection: &Connection, key: SessionKey) -> Result<Option<SessionSnapshot>> {
+    let Some(Head { len, unplaced, updated, own, .. }) = head(connection, &key)? else { return Ok(None) };
+    let states = [own, user_state(connection, &key)?, app_state(connection, &key)?];
+    let len = usize::try_from(len + unplaced).unwrap_or(usize::MAX);
+    Ok(Some(SessionSnapshot::listed(key, states, len, updated)))
+}
+
 /// The rows of a session, with those that it shares.
 pub(crate) fn row(
     connection: &Connection,
@@ -243,8 +262,8 @@ pub(crate) fn row(
     updated: u64,
     own: Map<String, Value>,
 ) -> Result<SessionRow> {
-    let user = user_state(connection, key)?.unwrap_or_default();
-    let app = app_state(connection, key)?.unwrap_or_default();
+    let user = user_state(connection, key)??;
+    let app = app_state(connection, key)??;
     let len = usize::try_from(len).unwrap_or(usize::MAX);
     Ok(SessionRow { number, len, updated, own, user, app })
 }

@@ -2,7 +2,7 @@
 
 use crate::append::{Row, append, known, share};
 use crate::error::{Doing, closed};
-use crate::reader::{self, Reader, Shelf, row, snapshot};
+use crate::reader::{self, Reader, Shelf, listed, row, snapshot};
 use crate::writer::{Db, Job};
 use crate::{SqliteStore, time};
 use adk_core::session::{
@@ -17,7 +17,11 @@ use tokio::sync::oneshot;
 
 impl SessionStore for SqliteStore {
     fn create(&self, key: SessionKey, state: StateDelta) -> BoxFuture<'_, Result<Arc<Session>>> {
-        Box::pin(async move { self.open_session(key, Some(state)).await?.ok_or_else(closed) })
+        Box::pin(async move {
+            key.check()?;
+            state.check_depth()?;
+            self.open_session(key, Some(state)).await?.ok_or_else(closed)
+        })
     }
 
     fn get<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<Option<Arc<Session>>>> {
@@ -56,6 +60,7 @@ impl SessionStore for SqliteStore {
 
     fn append<'a>(&'a self, key: &'a SessionKey, mut events: Vec<Event>) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
+            events.iter().try_for_each(Event::check_depth)?;
             forget_temp(&mut events);
             let of = key.clone();
             let write = move |db: &mut Db| {
@@ -90,10 +95,9 @@ impl SessionStore for SqliteStore {
             let rows = statement.query_map(params![app, user], |row| {
                 Ok(SessionKey::new(app.clone(), row.get::<_, String>(0)?, row.get::<_, String>(1)?))
             });
-            let none = EventFilter::new().last(0);
             let mut all = Vec::new();
             for row in rows.doing(what)? {
-                all.extend(snapshot(connection, row.doing(what)?, &none)?.map(|(found, _)| found));
+                all.extend(listed(connection, row.doing(what)?)?);
             }
             Ok(all)
         }))

@@ -16,7 +16,7 @@ use serde_json::json;
 use std::io::{Seek, SeekFrom, Write};
 use std::time::Duration;
 use support::Folder;
-use trees::store::{delta, state, stored};
+use trees::store::{self, Broken, delta, state, stored};
 use trees::survival::{key, kind, runner};
 use trees::{Tree, by, repeat, run, say};
 
@@ -309,4 +309,30 @@ async fn a_run_that_could_not_be_given_up_can_be_taken_up_after_an_attempt_that_
     other.execute("DELETE FROM adkw_steps", []).unwrap();
     runner.resume(&tree, id).await.unwrap();
     assert_eq!(len(&store).await, 3);
+}
+
+#[tokio::test]
+async fn a_row_that_cannot_be_read_is_told_of_by_itself() {
+    let deep = format!(r#"{{"n":{}{}}}"#, "[".repeat(200), "]".repeat(200));
+    for value in [deep.as_bytes(), b"no JSON", b"{\"n\":\"\xff\"}", b"[1]"] {
+        for broken in [Broken::Session, Broken::Event, Broken::User, Broken::App] {
+            let folder = Folder::new();
+            let open = async || SqliteStore::open(folder.file()).await.unwrap();
+            let break_row = async || {
+                let other = Connection::open(folder.file()).unwrap();
+                let sql = match broken {
+                    Broken::Session => "UPDATE sessions SET state = CAST(?1 AS TEXT) WHERE id = 'bad'",
+                    Broken::Event => {
+                        "UPDATE events SET event_data = CAST(?1 AS TEXT) WHERE id LIKE '%2' AND session_id = 'bad'"
+                    }
+                    Broken::User => {
+                        "UPDATE user_states SET state = CAST(?1 AS TEXT) WHERE app_name = 'broken' AND user_id = 'u'"
+                    }
+                    Broken::App => "UPDATE app_states SET state = CAST(?1 AS TEXT) WHERE app_name = 'broken'",
+                };
+                assert_eq!(other.execute(sql, [value]).unwrap(), 1, "{broken:?}");
+            };
+            store::unreadable(open, broken, break_row).await;
+        }
+    }
 }

@@ -11,7 +11,8 @@ mod support;
 use adk_sqlite::SqliteStore;
 use rusqlite::Connection;
 use support::Folder;
-use trees::{killed, survival};
+use trees::store::with_room;
+use trees::{killed, limits, survival};
 
 #[tokio::test]
 async fn what_is_delivered_is_stored_in_that_order() {
@@ -53,4 +54,34 @@ async fn a_kill_loses_nothing_that_was_seen_and_doubles_nothing() {
 #[tokio::test]
 async fn a_run_that_is_killed_ends_as_one_that_is_not() {
     killed::ends_the_same(&Folder::new(), survival::kills(10)).await;
+}
+
+#[test]
+fn values_that_agents_write_are_held_to_the_limit() {
+    with_room(async || limits::agents_are_held_to_it(&Folder::new()).await);
+}
+
+#[test]
+fn values_that_runs_begin_with_are_held_to_the_limit() {
+    with_room(async || limits::beginnings_are_held_to_it(&Folder::new()).await);
+}
+
+#[test]
+fn answers_of_people_are_held_to_the_limit() {
+    with_room(async || limits::answers_are_held_to_it(&Folder::new()).await);
+}
+
+#[test]
+fn calls_and_results_of_tools_are_held_to_the_limit() {
+    with_room(async || limits::tools_are_held_to_it(&Folder::new()).await);
+}
+
+#[test]
+fn outputs_of_models_are_held_to_the_limit() {
+    with_room(async || limits::outputs_are_held_to_it(&Folder::new()).await);
+}
+
+#[test]
+fn ids_that_no_store_can_keep_are_refused() {
+    with_room(async || limits::ids_are_held_to_it(&Folder::new()).await);
 }

@@ -25,6 +25,16 @@ async fn it_does_what_every_store_does() {
     store::events(&sqlite).await;
     store::lists(&sqlite).await;
     store::transfer(&sqlite).await;
+    store::ids(&sqlite).await;
+}
+
+#[test]
+fn it_refuses_what_is_nested_too_deep() {
+    store::with_room(async || {
+        let folder = Folder::new();
+        let sqlite = SqliteStore::open(folder.file()).await.unwrap();
+        store::depth(&sqlite).await;
+    });
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use crate::agent::{Agent, DynAgent};
 use crate::llm::OutputKey;
 use crate::run::Context;
 use crate::spec::AgentMeta;
-use crate::{BoxFuture, Error, ErrorKind, Flow, Name, Result};
+use crate::{BoxFuture, Error, ErrorKind, Flow, Name, Result, depth};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -88,10 +88,12 @@ impl<T: Serialize + DeserializeOwned + schemars::JsonSchema> Awaitable for T {
 
 /// A default as it is recorded.
 pub(super) fn value_of(value: &impl Serialize) -> Result<Value> {
-    serde_json::to_value(value).map_err(|error| {
+    let value = serde_json::to_value(value).map_err(|error| {
         let message = format!("its default has no form in JSON: {error}");
         Error::new(ErrorKind::KeyType, message).with_source(error)
-    })
+    })?;
+    depth::check(&value).map_err(|deep| deep.error("its default"))?;
+    Ok(value)
 }
 
 /// The `await` of a step of `W`. It has no state, so it has no field.

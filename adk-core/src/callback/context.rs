@@ -2,7 +2,7 @@
 
 use crate::engine::StepKey;
 use crate::run::{Artifacts, KeyScope, Overlay, Run, State, ToolActions, perform};
-use crate::{Name, Path, Result, RunId};
+use crate::{Name, Path, Result, RunId, depth};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt;
@@ -123,7 +123,7 @@ impl CallbackContext {
         let Steps::Numbered(index) = self.steps else { return work.await };
         self.steps = Steps::Numbered(index + 1);
         let key = StepKey { run_id: self.run.id, path: self.path.clone(), name: name.into(), index };
-        perform(self.run.clone(), key, work).await
+        perform(self.run.clone(), key, depth::check, work).await
     }
 }
 

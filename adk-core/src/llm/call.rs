@@ -1,11 +1,12 @@
 //! One call of a model: a recorded step that holds the attempts, their waits and the timeout.
 
 use super::Retry;
+use super::calls::without_deep_arguments;
 use crate::content::{Content, Part, Role, Thought};
 use crate::event::Event;
 use crate::model::{Model, ModelChunk, ModelError, ModelErrorKind, ModelRequest, ModelResponse};
 use crate::run::Context;
-use crate::{Error, Result};
+use crate::{Error, Name, Result};
 use backon::BackoffBuilder;
 use futures_util::StreamExt;
 use serde_json::json;
@@ -51,9 +52,9 @@ pub(super) async fn make(call: Call, cx: &mut Context) -> Result<ModelResponse> 
             Some(_) => apart(call.attempts(send)).await,
             None => call.attempts(send).await,
         };
-        answer.map_err(Error::from)
+        answer.map(without_deep_arguments).map_err(Error::from)
     };
-    let mut step = pin!(cx.step("model", work));
+    let mut step = pin!(cx.recorded_call(Name::literal("model"), work));
     let mut ended = None;
     loop {
         let piece = poll_fn(|task| {

@@ -5,10 +5,11 @@ use super::hooks::ToolHooks;
 use super::merge::add;
 use super::toolbox::Toolbox;
 use crate::content::{Content, FunctionCall, FunctionResponse, Part, Role};
+use crate::model::ModelResponse;
 use crate::panic::caught;
 use crate::run::{Context, Run};
 use crate::tool::{DynTool, ToolActions, ToolContext, ToolError, ToolRecord};
-use crate::{BoxFuture, Error, ErrorKind, Name, Result};
+use crate::{BoxFuture, Error, ErrorKind, MAX_DEPTH, Name, Result, depth};
 use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -101,11 +102,12 @@ fn start(
         }
         let (own, call) = (ToolContext::new(cx, call.id.clone()), call.clone());
         let name = Name::shared(&call.name);
-        return Box::pin(cx.step(name, not_there(call, why, own, hooks)));
+        return Box::pin(cx.recorded_call(name, not_there(call, why, own, hooks)));
     };
     if let Some(text) = &call.malformed {
         return refuse(format!(
-            "The arguments of `{}` are no JSON object. Call it again with one; this came: {text}",
+            "The arguments of `{}` are no JSON object of at most {MAX_DEPTH} levels. Call it again with one; this came: \
+             {text}",
             call.name
         ));
     }
@@ -119,7 +121,7 @@ fn start(
         return Box::pin(made.clone().counted(cx.run.clone(), cx.step_of_steps(name, work)));
     }
     let work = made.clone().by(run(tool, call, before, own, hooks));
-    Box::pin(made.counted(cx.run.clone(), cx.step(name, work)))
+    Box::pin(made.counted(cx.run.clone(), cx.recorded_call(name, work)))
 }
 
 /// Whether a call was made now, and not answered from the record: then what it used is counted already.
@@ -161,7 +163,7 @@ async fn run(
         None => {
             let mark = own.mark();
             let result = match caught(tool.call_dyn(call.args.clone(), &mut own)).await {
-                Ok(result) => result,
+                Ok(result) => result.and_then(|value| checked(&call.name, value)),
                 Err(panic) => Err(ToolError::panicked(format!("the tool panicked: {panic}"))),
             };
             match result {
@@ -174,8 +176,32 @@ async fn run(
             }
         }
     };
-    let result = hooks.after(&call, result, &mut own).await?;
+    let mut result = hooks.after(&call, result, &mut own).await?;
+    if hooks.is_watched() {
+        // It may be one that a callback gave.
+        result = result.and_then(|value| checked(&call.name, value).map_err(|error| error.to_string()));
+    }
     Ok(Called { result, left: own.into_record() })
+}
+
+/// Refuses a result that is nested too deep.
+fn checked(tool: &str, value: Value) -> Result<Value, ToolError> {
+    let Err(deep) = depth::check(&value) else { return Ok(value) };
+    depth::discard(value);
+    Err(ToolError::failed(format!("the result of `{tool}` is {deep}")))
+}
+
+/// Takes out arguments that are nested too deep: the call is answered with an error result.
+pub(super) fn without_deep_arguments(mut response: ModelResponse) -> ModelResponse {
+    for part in &mut response.content.parts {
+        if let Part::FunctionCall(call) = part
+            && let Err(deep) = depth::check_object(&call.args)
+        {
+            depth::discard(Value::Object(std::mem::take(&mut call.args)));
+            call.malformed = Some(format!("an object {deep}"));
+        }
+    }
+    response
 }
 
 /// The answer to a call of a tool that is not there, where callbacks may give one.

@@ -45,7 +45,7 @@ pub(super) async fn ask(tools: &Toolbox<'_>, call: &FunctionCall, cx: &mut Conte
     let hooks = ToolHooks::new(tools.agent(), cx);
     if hooks.is_watched() {
         let own = ToolContext::new(cx, call.id.clone());
-        before = cx.step("before_tool", begin(call.clone(), own, hooks)).await?;
+        before = cx.recorded_call(Name::literal("before_tool"), begin(call.clone(), own, hooks)).await?;
     }
     if before.given.is_some() {
         return Ok(Confirmed::Begun(before));
@@ -54,7 +54,7 @@ pub(super) async fn ask(tools: &Toolbox<'_>, call: &FunctionCall, cx: &mut Conte
     let schema = json!({"type": "boolean"});
     let asked = Asked { question, schema, ..Asked::new(Name::literal("confirm")) };
     Ok(match cx.ask(asked).await? {
-        Answer::Open(waiting) => Confirmed::Open(waiting),
+        Answer::Open(waiting) => Confirmed::Open(*waiting),
         Answer::There(Value::Bool(true)) => Confirmed::Begun(before),
         Answer::There(_) => Confirmed::Refused(Before { given: Some(Err(REJECTED.to_owned())), ..before }),
     })

@@ -28,7 +28,8 @@ pub(super) async fn run(agent: &LlmAgent, input: LiveInput, cx: &mut Context) ->
     loop {
         if !spoken_to {
             let next = input.clone().next();
-            let message: Option<Content> = cx.step("live", async move { Ok(next.await) }).await?;
+            let message: Option<Content> =
+                cx.recorded_call(Name::literal("live"), async move { Ok(next.await) }).await?;
             let Some(message) = message else {
                 let why = "the queue of the live run was closed before anything was said to it";
                 cx.frame.silent.get_or_insert_with(|| why.to_owned());

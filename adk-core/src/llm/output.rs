@@ -2,7 +2,7 @@
 
 use super::OutputKey;
 use crate::model::FinishReason;
-use crate::{Content, Error, ErrorKind, Name, Result};
+use crate::{Content, Error, ErrorKind, Name, Result, depth};
 use serde_json::Value;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -104,7 +104,10 @@ pub(super) fn value(
         return Ok(None);
     }
     let value = match serde_json::from_str::<Value>(json) {
-        Ok(value) => output.check(&value).map(|()| value),
+        Ok(value) => match depth::check(&value) {
+            Ok(()) => output.check(&value).map(|()| value),
+            Err(deep) => Err(format!("it is {deep}")),
+        },
         Err(error) => Err(format!("it is no JSON ({error})")),
     };
     value.map(|value| Some((key.clone(), value))).map_err(|why| invalid(key, &text, &why, finish))

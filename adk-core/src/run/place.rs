@@ -4,7 +4,7 @@ use super::{KeyScope, Overlay};
 use crate::engine::Draft;
 use crate::event::{Event, StateDelta};
 use crate::session::Scope;
-use crate::{Name, Path, RunId};
+use crate::{Name, Path, Result, RunId};
 use std::sync::Arc;
 
 /// Who emits, and where. It owns what it needs, so that the event of a call can be placed where the call is made.
@@ -31,7 +31,11 @@ impl Placing {
     }
 
     /// The same, turns its keys into stored keys, and adds what was set since the last event.
-    pub(super) fn draft(self, mut event: Event, pending: Overlay) -> Draft {
+    ///
+    /// # Errors
+    /// When a value of the event is nested too deep. What was set was looked at when it was set.
+    pub(super) fn draft(self, mut event: Event, pending: Overlay) -> Result<Draft> {
+        event.check_depth()?;
         let delta = &mut event.actions.state_delta;
         if let Some(scope) = &self.scope
             && !delta.is_empty()
@@ -46,7 +50,7 @@ impl Placing {
             event.actions.artifact_delta.splice(0..0, pending.artifact_delta);
         }
         let temp = take_temp(delta);
-        Draft { temp, ..Draft::new(self.place(event)) }
+        Ok(Draft { temp, ..Draft::new(self.place(event)) })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{KeyScope, Run};
 use crate::event::Actions;
-use crate::{Error, ErrorKind, Name, Result};
+use crate::{Error, ErrorKind, Name, Result, depth};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -42,7 +42,7 @@ impl State<'_> {
     /// Sets a key.
     ///
     /// # Errors
-    /// When the value has no form in JSON.
+    /// When the value has no form in JSON, or is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH).
     pub fn set(&mut self, key: impl Into<Name>, value: impl Serialize) -> Result<()> {
         let key = key.into();
         let value = encode(&key, value)?;
@@ -85,8 +85,10 @@ pub(crate) fn decode<'v, T: Deserialize<'v>>(key: &str, value: &'v Value) -> Res
 }
 
 pub(crate) fn encode(key: &str, value: impl Serialize) -> Result<Arc<Value>> {
-    serde_json::to_value(value).map(Arc::new).map_err(|error| {
+    let value = serde_json::to_value(value).map_err(|error| {
         let message = format!("the value for state key `{key}` has no form in JSON: {error}");
         Error::new(ErrorKind::KeyType, message).with_source(error)
-    })
+    })?;
+    depth::check(&value).map_err(|deep| deep.error(format_args!("the value for state key `{key}`")))?;
+    Ok(Arc::new(value))
 }

@@ -4,7 +4,7 @@ use super::Shared;
 use crate::engine::Waiting;
 use crate::spec::{AgentMeta, Spec};
 use crate::tool::decode;
-use crate::{Error, ErrorKind, Path, Result};
+use crate::{Error, ErrorKind, Path, Result, depth};
 use serde_json::Value;
 
 impl Shared {
@@ -13,6 +13,12 @@ impl Shared {
     /// # Errors
     /// [`ErrorKind::AnswerInvalid`].
     pub(super) fn fits(&self, waiting: &Waiting, value: &Value) -> Result<()> {
+        depth::check(value).map_err(|deep| {
+            let message = format!("the answer to `{}` is {deep}", waiting.id);
+            Error::new(ErrorKind::AnswerInvalid, message)
+                .with_help(format!("{}; the wait is still open", depth::HELP))
+                .at(&waiting.path)
+        })?;
         let by_schema = || decode::check(value, &waiting.schema);
         let by_type = self.known(root(waiting)).and_then(|known| known.accepts(&waiting.path));
         let fits = match by_type {

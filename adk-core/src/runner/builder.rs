@@ -6,7 +6,7 @@ use crate::callback::{Plugin, Plugins};
 use crate::engine::{Engine, MemoryEngine};
 use crate::model::{ModelProvider, ModelRef};
 use crate::run::{ArtifactStore, MemoryArtifacts, Models, RunConfig, Services};
-use crate::session::{MemoryStore, SessionStore};
+use crate::session::{MemoryStore, SessionStore, check_id};
 use crate::workflow::Workflow;
 use crate::{Error, ErrorKind, Result};
 use std::fmt;
@@ -111,7 +111,8 @@ impl<P: ModelProvider + Default> RunnerBuilder<P> {
     ///
     /// # Errors
     /// When the model's name is unknown, its provider's key is missing, or the crate was built without a
-    /// feature that knows model names; when the app is called `user` or not at all; when two plugins have one name.
+    /// feature that knows model names; when the app is called `user`, or by a name that [cannot be
+    /// kept](crate::session::SessionKey::check); when two plugins have one name.
     pub fn build(self) -> Result<Runner<P>> {
         if self.app.is_empty() || self.app == "user" {
             let message = format!("`{}` cannot be the name of an app", self.app);
@@ -119,6 +120,7 @@ impl<P: ModelProvider + Default> RunnerBuilder<P> {
                 Error::new(ErrorKind::Config, message).with_help("choose another with `.app_name(...)`")
             );
         }
+        check_id("app name", &self.app)?;
         if let Some(name) = self.plugins.repeated() {
             let message = format!("two plugins are called `{name}`");
             return Err(Error::new(ErrorKind::Config, message)

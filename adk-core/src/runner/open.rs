@@ -84,6 +84,7 @@ async fn make_again(shared: &Shared, claimed: ClaimedRun) -> Result<(Arc<Run>, C
 }
 
 pub(super) async fn open_session(shared: &Shared, key: SessionKey) -> Result<Arc<Session>> {
+    key.check()?;
     match shared.sessions.get(&key).await? {
         Some(session) => Ok(session),
         None => match shared.sessions.create(key.clone(), StateDelta::default()).await {

@@ -78,8 +78,9 @@ impl SessionHandle {
     /// user are set for all their sessions, `temp:` keys are dropped, as no run has begun.
     ///
     /// # Errors
-    /// When there is one already, or the store fails.
+    /// When there is one already, its ids or the state [cannot be kept](SessionKey::check), or the store fails.
     pub async fn create(&self, state: StateDelta) -> Result<Arc<Session>> {
+        self.key.check()?;
         self.shared.sessions.create(self.key.clone(), state).await
     }
 

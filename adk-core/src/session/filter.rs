@@ -1,7 +1,9 @@
 //! Which events of a session are wanted, and what comes back.
 
-use super::{SessionKey, StateMap};
+use super::{SessionKey, SessionRow, StateMap};
+use crate::Result;
 use crate::event::Event;
+use serde_json::{Map, Value};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -86,12 +88,34 @@ pub struct SessionSnapshot {
     pub len: usize,
     /// When it was last written, in microseconds since 1970.
     pub updated: u64,
+    /// In a list, why the state is not all here: rows of the session, its user or its app that cannot be read. To read or
+    /// open such a session is an error that says the same.
+    pub unreadable: Option<String>,
 }
 
 impl SessionSnapshot {
     /// A session without events that were asked for.
     pub fn new(key: SessionKey, state: StateMap, len: usize, updated: u64) -> Self {
-        Self { key, state, events: Vec::new(), first: len, len, updated }
+        Self { key, state, events: Vec::new(), first: len, len, updated, unreadable: None }
+    }
+
+    /// A session of a list, with what can be read of its own state, that of its user and that of its app.
+    pub fn listed(
+        key: SessionKey,
+        states: [Result<Map<String, Value>>; 3],
+        len: usize,
+        updated: u64,
+    ) -> Self {
+        let mut unreadable = Vec::new();
+        let [own, user, app] = states.map(|state| {
+            state.unwrap_or_else(|error| {
+                unreadable.push(error.message().to_owned());
+                Map::new()
+            })
+        });
+        let state = SessionRow { own, user, app, ..SessionRow::default() }.into_state();
+        let unreadable = (!unreadable.is_empty()).then(|| unreadable.join("; "));
+        Self { unreadable, ..Self::new(key, state, len, updated) }
     }
 
     /// With these events, of which the first stands at that place.

@@ -1,10 +1,13 @@
 //! Sessions in memory, for as long as the process lives.
 
-use super::{EventFilter, Session, SessionKey, SessionSnapshot, SessionStore, SharedState, forget_temp};
+use super::{
+    EventFilter, Scope, Session, SessionKey, SessionSnapshot, SessionStore, SharedState, forget_temp,
+};
 use crate::event::{Event, StateDelta};
 use crate::sync::lock;
 use crate::{BoxFuture, Error, ErrorKind, EventId, Result, StoreErrorKind};
 use std::collections::{BTreeMap, HashSet};
+use std::fmt::Display;
 use std::future::ready;
 use std::sync::{Arc, Mutex};
 
@@ -42,6 +45,9 @@ impl Tables {
 
 impl SessionStore for MemoryStore {
     fn create(&self, key: SessionKey, state: StateDelta) -> BoxFuture<'_, Result<Arc<Session>>> {
+        if let Err(error) = key.check().and_then(|()| state.check_depth()) {
+            return Box::pin(ready(Err(error)));
+        }
         let mut tables = lock(&self.tables);
         if tables.sessions.contains_key(&key) {
             return Box::pin(ready(Err(key.exists())));
@@ -70,6 +76,9 @@ impl SessionStore for MemoryStore {
 
     fn append<'a>(&'a self, key: &'a SessionKey, mut events: Vec<Event>) -> BoxFuture<'a, Result<()>> {
         let Some(session) = self.find(key) else { return Box::pin(ready(Err(key.missing()))) };
+        if let Err(error) = events.iter().try_for_each(Event::check_depth) {
+            return Box::pin(ready(Err(error)));
+        }
         let mut ids: HashSet<EventId> = session.events().map(|event| event.id).collect();
         let twice = events.iter().find(|event| !ids.insert(event.id));
         let result = match twice {
@@ -116,6 +125,26 @@ impl SessionKey {
         let message = format!("there is no session `{self}`");
         Error::new(ErrorKind::Store(StoreErrorKind::Missing), message)
             .with_help("create it first; was it deleted in the meantime?")
+    }
+
+    /// What a store says of a row of state that it cannot read: that of the session, of its user, or of its app.
+    pub fn unreadable_state(&self, scope: Scope, why: impl Display) -> Error {
+        let row = match scope {
+            Scope::User => format!("user `{}` of app `{}`", self.user, self.app),
+            Scope::App => format!("app `{}`", self.app),
+            Scope::Session | Scope::Temp => format!("session `{self}`"),
+        };
+        let message = format!("the state of {row} cannot be read: {why}");
+        Error::new(ErrorKind::Store(StoreErrorKind::Corrupt), message)
+            .with_help("mend its row, or delete it; was it written by another program?")
+    }
+
+    /// What a store says of an event in its log that it cannot read.
+    pub fn unreadable_event(&self, id: &str, place: u64, why: impl Display) -> Error {
+        let message = format!("the event {id} at place {place} of session `{self}` cannot be read: {why}");
+        Error::new(ErrorKind::Store(StoreErrorKind::Corrupt), message).with_help(
+            "mend its row; `EventFilter::places` reads those around it; was it written by another program?",
+        )
     }
 
     /// What a store says when an event is to be appended that the session holds already.

@@ -2,8 +2,11 @@
 
 use super::{EventFilter, Session, SessionSnapshot};
 use crate::event::{Event, StateDelta};
-use crate::{BoxFuture, Result};
+use crate::{BoxFuture, Error, ErrorKind, Result};
 use std::sync::Arc;
+
+/// The most characters of the name of an app and of the id of a user or a session: what the tables of ADK hold.
+pub const MAX_ID: usize = 128;
 
 /// What a session is found by.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
@@ -21,6 +24,35 @@ impl SessionKey {
     pub fn new(app: impl Into<String>, user: impl Into<String>, id: impl Into<String>) -> Self {
         Self { app: app.into(), user: user.into(), id: id.into() }
     }
+
+    /// Refuses ids that not every store can keep: empty ones, those of more than [`MAX_ID`] characters, and those with a
+    /// NUL. It is asked before a run begins, and by stores before they make a session; nothing of such a key is anywhere.
+    ///
+    /// # Errors
+    /// [`ErrorKind::IdInvalid`].
+    pub fn check(&self) -> Result<()> {
+        check_id("app name", &self.app)?;
+        check_id("user id", &self.user)?;
+        check_id("session id", &self.id)
+    }
+}
+
+/// Refuses an id as [`SessionKey::check`] does.
+pub(crate) fn check_id(what: &str, id: &str) -> Result<()> {
+    let count = || id.chars().count();
+    let why = if id.is_empty() {
+        "is empty".to_owned()
+    } else if id.contains('\0') {
+        "holds a NUL character".to_owned()
+    } else if id.len() > MAX_ID && count() > MAX_ID {
+        format!("has {} characters, and {MAX_ID} are the most", count())
+    } else {
+        return Ok(());
+    };
+    let shown: String = id.chars().take(32).collect();
+    let more = if shown.len() < id.len() { "..." } else { "" };
+    Err(Error::new(ErrorKind::IdInvalid, format!("the {what} {shown:?}{more} {why}"))
+        .with_help(format!("take one of 1 to {MAX_ID} characters without NUL")))
 }
 
 impl std::fmt::Display for SessionKey {
@@ -34,7 +66,8 @@ pub trait SessionStore: Send + Sync + 'static {
     /// Makes a session with an initial state, which is split by the prefixes of its keys.
     ///
     /// # Errors
-    /// When there is one of that key already, or the store fails.
+    /// When there is one of that key already, or the store fails; when [the key](SessionKey::check) or [the
+    /// state](StateDelta::check_depth) cannot be kept.
     fn create(&self, key: SessionKey, state: StateDelta) -> BoxFuture<'_, Result<Arc<Session>>>;
 
     /// Makes the session of a run that was given none. Nobody can ask for it by its key, so a store that dies with
@@ -66,12 +99,13 @@ pub trait SessionStore: Send + Sync + 'static {
     /// writes a conversation of its own. What they change is applied.
     ///
     /// # Errors
-    /// When there is no such session, when it holds an event of one of these ids, or the store fails. Then none of
-    /// them is appended.
+    /// When there is no such session, when it holds an event of one of these ids, when [a value](Event::check_depth) cannot
+    /// be kept, or the store fails. Then none of them is appended.
     fn append<'a>(&'a self, key: &'a SessionKey, events: Vec<Event>) -> BoxFuture<'a, Result<()>>;
 
     /// The sessions of a user, or of all users, with their state and without events: ADK's `list_sessions`. Sorted by
-    /// the time of their last change, then by user and id.
+    /// the time of their last change, then by user and id. One whose state cannot be read is in the list, and
+    /// [says so](SessionSnapshot::unreadable).
     ///
     /// # Errors
     /// When the store fails.

@@ -53,6 +53,7 @@ where
     let mut lines = lines.into_iter();
     let head = lines.next().transpose()?.unwrap_or_default();
     let head: Head = serde_json::from_str(&head).map_err(|error| at(1, &error.to_string()))?;
+    head.state.check_depth().map_err(|error| too_deep(1, &error))?;
     store.create(key.clone(), head.state.clone()).await?;
     let imported = append(store, &key, lines).await;
     if imported.is_err() {
@@ -69,6 +70,7 @@ async fn append(
     let (mut page, mut last) = (Vec::with_capacity(MANY), 1);
     for (number, line) in lines.enumerate() {
         let event = Event::from_stored(&line?).map_err(|error| at(number + 2, error.message()))?;
+        event.check_depth().map_err(|error| too_deep(number + 2, &error))?;
         page.push(event);
         if page.len() == MANY {
             store
@@ -96,6 +98,11 @@ fn of_page(last: usize, many: usize, error: Error) -> Error {
         }
         _ => error,
     }
+}
+
+fn too_deep(line: usize, error: &Error) -> Error {
+    let message = format!("line {line} of the import cannot be kept: {}", error.message());
+    Error::new(error.kind(), message).with_help(error.help().unwrap_or_default())
 }
 
 fn at(line: usize, why: &str) -> Error {

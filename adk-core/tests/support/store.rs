@@ -2,8 +2,11 @@
 #![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part, and fails by it")]
 
 use adk_core::session::{EventFilter, SessionKey, SessionSnapshot, SessionStore};
-use adk_core::{Content, ErrorKind, Event, RunId, StateDelta, StoreErrorKind};
-use serde_json::{Value, json};
+use adk_core::{
+    Content, Error, ErrorKind, Event, FunctionCall, FunctionResponse, MAX_DEPTH, Part, Role, RunId,
+    StateDelta, StoreErrorKind,
+};
+use serde_json::{Map, Value, json};
 use std::time::{Duration, UNIX_EPOCH};
 
 pub fn delta(state: Value) -> StateDelta {
@@ -199,4 +202,246 @@ pub async fn transfer(store: &dyn SessionStore) {
     let nothing = adk_core::session::import(store, key("v"), Vec::new()).await.unwrap_err();
     assert!(nothing.to_string().contains("line 1 "), "{nothing}");
     assert!(store.get(&key("v")).await.unwrap().is_none(), "all of it or nothing");
+}
+
+/// So many lists inside each other.
+pub fn nested(depth: usize) -> Value {
+    (0..depth).fold(json!(1), |value, _| Value::Array(vec![value]))
+}
+
+/// An object that is so deep.
+pub fn nested_object(depth: usize) -> Map<String, Value> {
+    Map::from_iter([("x".to_owned(), nested(depth - 1))])
+}
+
+/// Runs a test where values of some thousand levels may be copied and dropped, which recurses.
+pub fn with_room<F: Future<Output = ()>>(test: impl FnOnce() -> F + Send) {
+    let run = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(test());
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(256 << 20).spawn_scoped(scope, run);
+        thread.unwrap().join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    });
+}
+
+/// Events that hold a value so deep, with what an error calls the place.
+pub fn deep_events(depth: usize) -> Vec<(&'static str, Event)> {
+    let of = |part| stored(1, "").with_content(Content::new(Role::User, vec![part]));
+    let (value, object) = (|| nested(depth), || nested_object(depth));
+    let call =
+        FunctionCall { id: "c".into(), name: "tool".into(), args: object(), ..FunctionCall::default() };
+    let answer = |response| FunctionResponse { id: "c".into(), name: "tool".into(), response };
+    let mut checkpoint = stored(1, "");
+    checkpoint.actions.agent_state = Some(value().into());
+    vec![
+        ("state key `k`", stored(1, "").with_state("k", value())),
+        ("state key `user:k`", stored(1, "").with_state("user:k", value())),
+        ("state key `app:k`", stored(1, "").with_state("app:k", value())),
+        ("state key `temp:k`", stored(1, "").with_state("temp:k", value())),
+        ("call of `tool`", of(Part::FunctionCall(call))),
+        // A result that is no object stands in one.
+        ("answer to a call of `tool`", of(Part::FunctionResponse(answer(nested_object(depth + 1))))),
+        ("part", of(Part::Other(object()))),
+        ("metadata `m`", stored(1, "").with_metadata("m", value())),
+        ("agent state", checkpoint),
+    ]
+}
+
+/// Sees that a value was refused, and how deep it is said to be.
+pub fn is_too_deep(error: &Error, what: &str) {
+    assert_eq!(error.kind(), ErrorKind::TooDeep, "{error}");
+    let said = error.to_string();
+    assert!(said.contains(what) && said.contains("levels deep, and 100 are the most"), "{what}: {said}");
+    assert!(error.help().is_some_and(|help| help.contains("flatter")), "{said}");
+}
+
+/// What is nested as deep as it may be comes back, also by an export. What is deeper is refused, and nothing is written.
+pub async fn depth(store: &dyn SessionStore) {
+    let key = |id: &str| SessionKey::new("depth", "u", id);
+    let states = |depth| ["k", "user:k", "app:k"].map(|key| (key, nested(depth)));
+    let all: StateDelta = states(MAX_DEPTH).into_iter().collect();
+    store.create(key("s"), all.clone()).await.unwrap();
+    let events = deep_events(MAX_DEPTH).into_iter().enumerate().map(|(n, (_, mut event))| {
+        (event.id, event.timestamp) = (stored(n as u64, "").id, START + n as u64);
+        event
+    });
+    let mut events: Vec<_> = events.collect();
+    store.append(&key("s"), events.clone()).await.unwrap();
+    adk_core::session::forget_temp(&mut events);
+    let found = read(store, &key("s"), EventFilter::new()).await;
+    assert!(found.events.iter().map(|event| &**event).eq(&events));
+    assert!(all.iter().all(|(key, value)| found.state[&**key] == *value));
+    let mut lines = Vec::new();
+    let push = |line: &str| {
+        lines.push(line.to_owned());
+        Ok(())
+    };
+    adk_core::session::export(store, &key("s"), push).await.unwrap();
+    let import = async |lines: &[String]| {
+        let lines: Vec<_> = lines.iter().cloned().map(Ok).collect();
+        adk_core::session::import(store, key("t"), lines).await
+    };
+    import(&lines).await.unwrap();
+    assert_eq!(read(store, &key("t"), EventFilter::new()).await.events, found.events);
+    store.delete(&key("t")).await.unwrap();
+
+    let (deepest, deeper) = (nested(MAX_DEPTH).to_string(), nested(MAX_DEPTH + 1).to_string());
+    for line in [0, 1, 2] {
+        let mut lines = lines.clone();
+        assert!(lines[line].contains(&deepest));
+        lines[line] = lines[line].replace(&deepest, &deeper);
+        let error = import(&lines).await.unwrap_err();
+        is_too_deep(&error, &format!("line {} of the import", line + 1));
+        assert!(store.get(&key("t")).await.unwrap().is_none(), "all of it or nothing");
+    }
+    for depth in [MAX_DEPTH + 1, 5_000] {
+        for (name, value) in states(depth) {
+            let error = store.create(key("t"), [(name, value)].into_iter().collect()).await.unwrap_err();
+            is_too_deep(&error, &format!("`{name}`"));
+            assert!(store.get(&key("t")).await.unwrap().is_none(), "{name}");
+        }
+        for (what, mut event) in deep_events(depth) {
+            event.id = stored(999, "").id;
+            is_too_deep(&store.append(&key("s"), vec![stored(998, ""), event]).await.unwrap_err(), what);
+            let now = read(store, &key("s"), EventFilter::new()).await;
+            assert_eq!((now.events, now.state), (found.events.clone(), found.state.clone()), "{what}");
+        }
+    }
+}
+
+/// Keys that no store can keep, with what an error says of each.
+pub fn impossible_keys(app: &str) -> Vec<(SessionKey, &'static str)> {
+    let long = |letter: &str| letter.repeat(129);
+    vec![
+        (SessionKey::new(app, "u", ""), "session id \"\" is empty"),
+        (SessionKey::new(app, "", "s"), "user id \"\" is empty"),
+        (SessionKey::new(app, "u", "a\0b"), "session id \"a\\0b\" holds a NUL"),
+        (SessionKey::new(app, "a\0b", "s"), "user id \"a\\0b\" holds a NUL"),
+        (SessionKey::new(app, "u", long("x")), "has 129 characters, and 128 are the most"),
+        (SessionKey::new(app, long("\u{1F408}"), "s"), "has 129 characters, and 128 are the most"),
+    ]
+}
+
+/// Ids that not every store can keep are refused in the same words by all, before anything is written.
+pub async fn ids(store: &dyn SessionStore) {
+    let mut keys = impossible_keys("ids");
+    keys.push((SessionKey::new("", "u", "s"), "app name \"\" is empty"));
+    keys.push((SessionKey::new("a\0b", "u", "s"), "app name \"a\\0b\" holds a NUL"));
+    keys.push((SessionKey::new("x".repeat(129), "u", "s"), "has 129 characters, and 128 are the most"));
+    for (key, said) in keys {
+        let error = store.create(key.clone(), delta(json!({"app:k": 1}))).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::IdInvalid, "{error}");
+        assert!(error.to_string().contains(said) && error.to_string().len() < 250, "{error}");
+        assert!(error.help().is_some_and(|help| help.contains("128")), "{error}");
+        // Such a session is not there, whatever it is asked for.
+        assert!(store.get(&key).await.unwrap().is_none());
+        assert!(store.read(&key, &EventFilter::new()).await.unwrap().is_none());
+        assert!(!store.delete(&key).await.unwrap());
+        assert!(store.list(&key.app, Some(&key.user)).await.unwrap().is_empty());
+        let error = store.append(&key, vec![stored(1, "a")]).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Store(StoreErrorKind::Missing), "{error}");
+        let lines = vec![Ok(r#"{"session":{"app":"a","user":"u","id":"s"},"state":{}}"#.to_owned())];
+        let error = adk_core::session::import(store, key, lines).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::IdInvalid, "{error}");
+    }
+    assert!(store.list("ids", None).await.unwrap().is_empty());
+    // The longest that may be, counted in characters.
+    let longest = "\u{1F408}".repeat(128);
+    let key = SessionKey::new(&*longest, &*longest, &*longest);
+    store.create(key.clone(), delta(json!({"k": 1}))).await.unwrap();
+    assert_eq!(read(store, &key, EventFilter::new()).await.key, key);
+}
+
+/// A row that another program, or an earlier version of this crate, has left in a form that cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Broken {
+    /// The state of the session `broken/u/bad`.
+    Session,
+    /// The second of its three events.
+    Event,
+    /// The state of the user `u` of the app `broken`.
+    User,
+    /// The state of the app `broken`.
+    App,
+}
+
+/// One row that cannot be read is told of by itself, and the rest is there: sessions of other users and apps, the list with
+/// all that can be read, the other events of a session. `break_row` makes a value of that row one of 200 levels, by
+/// another connection. What is deleted and made again works.
+pub async fn unreadable<S: SessionStore>(
+    open: impl AsyncFn() -> S,
+    broken: Broken,
+    break_row: impl AsyncFnOnce(),
+) {
+    let key = |app: &str, user: &str, id: &str| SessionKey::new(app, user, id);
+    let bad = key("broken", "u", "bad");
+    let others = [key("broken", "u", "good"), key("broken", "v", "other"), key("elsewhere", "u", "far")];
+    let store = open().await;
+    for (n, key) in [&bad].into_iter().chain(&others).enumerate() {
+        let state = json!({"k": n, "user:n": key.user, "app:a": key.app});
+        store.create(key.clone(), delta(state)).await.unwrap();
+        let events = (0..3).map(|at| stored(10 * n as u64 + at, &at.to_string()));
+        store.append(key, events.collect()).await.unwrap();
+    }
+    drop(store);
+    break_row().await;
+    let store = open().await;
+    let row = match broken {
+        Broken::Session => "the state of session `broken/u/bad`",
+        Broken::Event => {
+            "the event 01890000-0000-7000-8000-000000000002 at place 1 of session `broken/u/bad`"
+        }
+        Broken::User => "the state of user `u` of app `broken`",
+        Broken::App => "the state of app `broken`",
+    };
+    let is_hit = |key: &SessionKey| match broken {
+        Broken::Session | Broken::Event => *key == bad,
+        Broken::User => key.app == "broken" && key.user == "u",
+        Broken::App => key.app == "broken",
+    };
+    let told = |error: Error| {
+        assert_eq!(error.kind(), ErrorKind::Store(StoreErrorKind::Corrupt), "{error}");
+        assert!(error.message().contains(row) && error.help().is_some(), "{error}");
+    };
+    for key in [&bad].into_iter().chain(&others) {
+        if is_hit(key) {
+            told(store.read(key, &EventFilter::new()).await.unwrap_err());
+            told(store.get(key).await.unwrap_err());
+        } else {
+            assert_eq!(read(&store, key, EventFilter::new()).await.events.len(), 3, "{key}");
+            store.get(key).await.unwrap().unwrap();
+        }
+    }
+    // The list has all of them, with what can be read, and says what cannot.
+    let mut all = store.list("broken", None).await.unwrap();
+    all.sort_by(|a, b| a.key.cmp(&b.key));
+    assert_eq!(all.iter().map(|one| &*one.key.id).collect::<Vec<_>>(), ["bad", "good", "other"]);
+    for (n, one) in all.iter().enumerate() {
+        let is_told = is_hit(&one.key) && broken != Broken::Event;
+        assert_eq!(one.unreadable.is_some(), is_told, "{:?}", one.unreadable);
+        assert!(one.unreadable.iter().all(|why| why.contains(row)), "{:?}", one.unreadable);
+        let mut wanted = json!({"k": n, "user:n": one.key.user, "app:a": "broken"});
+        let gone = match broken {
+            Broken::Session => "k",
+            Broken::User => "user:n",
+            Broken::App => "app:a",
+            Broken::Event => "",
+        };
+        if is_told {
+            wanted.as_object_mut().unwrap().shift_remove(gone);
+        }
+        assert_eq!((state(one), one.len), (wanted, 3), "{}", one.key);
+    }
+    assert_eq!(store.list("elsewhere", None).await.unwrap()[0].unreadable, None);
+    if broken == Broken::Event {
+        // Those around it can be had, and exported from a session without it.
+        let around = |places| EventFilter::new().places(places);
+        assert_eq!(texts(&read(&store, &bad, around(0..1)).await), ["0"]);
+        assert_eq!(texts(&read(&store, &bad, around(2..3)).await), ["2"]);
+        told(store.read(&bad, &around(1..2)).await.unwrap_err());
+    }
+    if matches!(broken, Broken::Session | Broken::Event) {
+        assert!(store.delete(&bad).await.unwrap());
+        store.create(bad.clone(), delta(json!({"k": 0}))).await.unwrap();
+        assert_eq!(state(&read(&store, &bad, EventFilter::new()).await)["k"], 0);
+    }
 }

@@ -15,7 +15,7 @@ impl Context {
     /// cancels it here. A partial event is handed on and not stored.
     ///
     /// # Errors
-    /// When the store fails.
+    /// When the store fails, or a value of the event is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH).
     pub async fn emit(&mut self, event: Event) -> Result<EventId> {
         if !event.partial
             && let Some(settled) = self.run.settle(&self.frame.path)
@@ -44,7 +44,7 @@ impl Context {
     /// They see what the event writes, and what they set is written by it. A piece of a reply is not shown again when the
     /// run is taken up again, so nothing of what they do there may stay.
     async fn shown(&mut self, event: Event) -> Result<Box<Draft>> {
-        let mut draft = Box::new(self.draft(event));
+        let mut draft = Box::new(self.draft(event)?);
         if draft.event.author == "user" && self.frame.path.parent().is_none() {
             return Ok(draft);
         }
@@ -70,7 +70,7 @@ impl Context {
             let Draft { event: Event { id, timestamp, partial, .. }, .. } = *draft;
             // Its keys are stored keys already.
             let placing = Placing { scope: None, ..self.placing() };
-            let given = placing.draft(Event { id, timestamp, partial, ..event }, Overlay::default());
+            let given = placing.draft(Event { id, timestamp, partial, ..event }, Overlay::default())?;
             draft.event = given.event;
             draft.temp.extend(given.temp);
             if is_last {
@@ -93,7 +93,7 @@ impl Context {
     {
         if !self.run.services.plugins.is_empty() || self.run.is_inside() {
             // Plugins see an event before it is committed; one of a run inside of another is not stored.
-            let event = self.step("event", work).await?;
+            let event = self.recorded_call(Name::literal("event"), work).await?;
             return self.emit(event).await;
         }
         if let Some(settled) = self.run.settle(&self.frame.path) {
@@ -101,7 +101,7 @@ impl Context {
         }
         let placing = self.placing();
         let pending = std::mem::take(&mut self.overlay);
-        let work = async move { Ok(placing.draft(work.await?, pending)) };
+        let work = async move { placing.draft(work.await?, pending) };
         let stored = self.commit(Body::Call(Box::pin(work))).settled().await?;
         let (id, ticket) = stored.map_or_else(|handed| handed, |stored| self.handed(stored));
         if let Some(ticket) = ticket {
@@ -116,8 +116,10 @@ impl Context {
     /// Hands a partial event on, or begins a commit. Not a part of the future: that would be as large as an event.
     #[inline(never)]
     fn start(&mut self, event: Event) -> Starting<'_> {
-        let draft = self.draft(event);
-        self.begin(draft)
+        match self.draft(event) {
+            Ok(draft) => self.begin(draft),
+            Err(error) => Starting::Ready(Err(error)),
+        }
     }
 
     #[inline(never)]
@@ -159,11 +161,12 @@ impl Context {
     }
 
     /// Says in an event who made it and where, and adds what was set since the last event.
-    fn draft(&mut self, event: Event) -> Draft {
+    fn draft(&mut self, event: Event) -> Result<Draft> {
         if event.partial {
+            event.check_depth()?;
             let mut event = self.placing().place(event);
             self.run.session().stamp(&mut event, self.run.delivery.seed);
-            return Draft::new(event);
+            return Ok(Draft::new(event));
         }
         let pending = std::mem::take(&mut self.overlay);
         self.placing().draft(event, pending)

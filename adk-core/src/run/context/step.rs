@@ -1,6 +1,7 @@
 //! Side effects: what is done once, and answered from the record when the run is taken up again.
 
 use super::Context;
+use crate::depth::{self, TooDeep};
 use crate::engine::{StepKey, is_failure};
 use crate::outbox::Counted;
 use crate::run::{Run, record};
@@ -8,6 +9,7 @@ use crate::sync::lock;
 use crate::{BoxFuture, Flow, Name, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use std::sync::{Arc, Mutex};
 
 impl Context {
@@ -19,7 +21,7 @@ impl Context {
     /// the result from then on.
     ///
     /// # Errors
-    /// The error of the work.
+    /// The error of the work. A result that is recorded may not be nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH).
     pub fn step<T, W, N>(&mut self, name: N, work: W) -> impl Future<Output = Result<T>> + Send + use<T, W, N>
     where
         N: Into<Name>,
@@ -28,7 +30,21 @@ impl Context {
     {
         let key = self.step_key(name.into());
         let run = self.run.clone();
-        perform(run, key, work)
+        perform(run, key, depth::check, work)
+    }
+
+    /// The same for a record of values that were looked at one by one, such as a call with what it left.
+    pub(crate) fn recorded_call<T, W>(
+        &mut self,
+        name: Name,
+        work: W,
+    ) -> impl Future<Output = Result<T>> + Send + use<T, W>
+    where
+        T: Serialize + DeserializeOwned + Send + 'static,
+        W: Future<Output = Result<T>> + Send + 'static,
+    {
+        let key = self.step_key(name);
+        perform(self.run.clone(), key, depth::check_record, work)
     }
 
     /// Whether the agent that stands here has finished before, and how it ended then. What it had to say is applied, and
@@ -67,7 +83,7 @@ impl Context {
                 return record::read(record);
             }
             let given = work.await;
-            perform(run.clone(), key, std::future::ready(given)).await
+            perform(run.clone(), key, depth::check_record, std::future::ready(given)).await
         }
     }
 
@@ -88,8 +104,13 @@ impl Context {
 }
 
 /// Does the work of a step, or takes its result from the record. The record of a call that has failed is no result: the
-/// work is done again.
-pub(crate) async fn perform<T, W>(run: Arc<Run>, key: StepKey, work: W) -> Result<T>
+/// work is done again. What `check` refuses is a failure.
+pub(crate) async fn perform<T, W>(
+    run: Arc<Run>,
+    key: StepKey,
+    check: fn(&Value) -> Result<(), TooDeep>,
+    work: W,
+) -> Result<T>
 where
     T: Serialize + DeserializeOwned + Send + 'static,
     W: Future<Output = Result<T>> + Send + 'static,
@@ -108,9 +129,15 @@ where
     // A record has no source of an error. Who makes the call gets the error as it is.
     let failed = Arc::new(Mutex::new(None));
     let kept = failed.clone();
+    let name = key.name.clone();
     let work = Box::pin(async move {
-        match work.await {
-            Ok(value) => record::of(value),
+        let given = async {
+            let record = record::of(work.await?)?;
+            check(&record).map_err(|deep| deep.error(format_args!("the result of step `{name}`")))?;
+            Ok(record)
+        };
+        match given.await {
+            Ok(record) => Ok(record),
             Err(error) => {
                 let failure = record::failure(&error, attempt);
                 *lock(&kept) = Some(error);

@@ -1,0 +1,285 @@
+//! The limits of what a run takes: values that are nested too deep, at each place where one comes in, and ids that no store
+//! can keep. They are refused there, and the session can still be read and run in by a store that is opened afterwards.
+//! The stores of other crates are asked the same.
+
+use super::store::{deep_events, impossible_keys, is_too_deep, nested, nested_object};
+use super::survival::Place;
+use super::{By, Tree, by, run, say};
+use adk_core::llm::LlmAgent;
+use adk_core::session::{EventFilter, SessionStore};
+use adk_core::testing::{Reply, ScriptedModel};
+use adk_core::tool::FunctionTool;
+use adk_core::{Await, Content, Error, ErrorKind, Event, Flow, MAX_DEPTH, Part, Role, Runner};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Opens what the runs are kept in once more, with that model.
+pub trait Opens: Sync {
+    fn runner(&self, model: ScriptedModel) -> impl Future<Output = Runner>;
+}
+
+impl<P: Place> Opens for P {
+    async fn runner(&self, model: ScriptedModel) -> Runner {
+        let store = self.open().await;
+        let sessions: Arc<dyn SessionStore> = Arc::new(store.clone());
+        Runner::builder().app_name("app").model(model).session_store(sessions).engine(store).build().unwrap()
+    }
+}
+
+fn no_model() -> ScriptedModel {
+    ScriptedModel::new()
+}
+
+/// Runs in the session of that id.
+async fn go(opens: &impl Opens, id: &str, tree: &Tree) -> Result<(), Error> {
+    opens.runner(no_model()).await.session("u", id).run(tree, "go").await.map(drop)
+}
+
+/// Sees that a session can be read from the beginning, and run in. Gives the texts and the answers to calls.
+async fn still_works(opens: &impl Opens, id: &str) -> Vec<Arc<Event>> {
+    go(opens, id, &Tree::new("after", vec![run(say("after"))])).await.unwrap();
+    let found =
+        opens.runner(no_model()).await.session("u", id).get(&EventFilter::new()).await.unwrap().unwrap();
+    assert_eq!((found.events.len(), found.first), (found.len, 0));
+    assert_eq!(found.events.last().unwrap().text(), "after");
+    found.events
+}
+
+/// Does something with a value, which fails where it is too deep.
+macro_rules! agent {
+    ($value:ident, |$cx:ident| $work:expr) => {
+        by("a", move |$cx| {
+            let $value = $value.clone();
+            Box::pin(async move {
+                $work;
+                Ok(Flow::Continue)
+            })
+        })
+    };
+}
+
+/// What an agent may do with a value so deep, with what an error calls it.
+fn agents(depth: usize) -> Vec<(&'static str, By)> {
+    let value = || nested(depth);
+    let (set, call, step) = (value(), value(), value());
+    let mut all = vec![
+        ("state key `k`", agent!(set, |cx| cx.state().set("k", set)?)),
+        (
+            "state key `k`",
+            agent!(call, |cx| cx.emit_call(async move { Ok(Event::new().with_state("k", call)) }).await?),
+        ),
+        ("step `s`", agent!(step, |cx| cx.step("s", async move { Ok(step) }).await?)),
+    ];
+    for (what, event) in deep_events(depth) {
+        let event = Event { author: "".into(), id: Default::default(), ..event };
+        all.push((what, agent!(event, |cx| cx.emit(event).await?)));
+    }
+    all
+}
+
+/// What agents write and record.
+pub async fn agents_are_held_to_it(opens: &impl Opens) {
+    for (n, (what, agent)) in agents(MAX_DEPTH).into_iter().enumerate() {
+        let id = format!("fits{n}");
+        go(opens, &id, &Tree::new("w", vec![run(agent)]))
+            .await
+            .unwrap_or_else(|error| panic!("{what}: {error}"));
+        still_works(opens, &id).await;
+    }
+    for depth in [MAX_DEPTH + 1, 5_000] {
+        for (n, (what, agent)) in agents(depth).into_iter().enumerate() {
+            let id = format!("deep{depth}-{n}");
+            let error = go(opens, &id, &Tree::new("w", vec![run(agent)])).await.unwrap_err();
+            is_too_deep(&error, what);
+            assert_eq!(error.path().unwrap().to_string(), "w/a", "{error}");
+            let events = still_works(opens, &id).await;
+            assert_eq!(events.len(), 3, "{what}: what was refused is not stored");
+        }
+    }
+}
+
+/// What a run begins with.
+pub async fn beginnings_are_held_to_it(opens: &impl Opens) {
+    let tree = Tree::new("w", vec![run(say("a"))]);
+    for (depth, fits) in [(MAX_DEPTH, true), (MAX_DEPTH + 1, false), (5_000, false)] {
+        let runner = opens.runner(no_model()).await;
+        let of = |what: &str| runner.session("u", format!("{what}{depth}"));
+        let message = Content::new(Role::User, vec![Part::text("go"), Part::Other(nested_object(depth))]);
+        let said = of("message").run(&tree, "go").message(message).await.map(drop);
+        let set = of("state").run(&tree, "go").state("user:k", nested(depth)).await.map(drop);
+        let created = of("create").create([("app:k", nested(depth))].into_iter().collect()).await.map(drop);
+        let lets = Tree::new("w", vec![run(say("a"))]).lets("k", nested(depth));
+        let begun = of("let").run(&lets, "go").await.map(drop);
+        for (what, result) in [
+            ("part", said),
+            ("state key `user:k`", set),
+            ("state key `app:k`", created),
+            ("state key `k`", begun),
+        ] {
+            match result {
+                Err(error) if !fits => is_too_deep(&error, what),
+                result => assert!(result.is_ok() && fits, "{what} of {depth}: {result:?}"),
+            }
+        }
+        let sessions = opens.runner(no_model()).await.sessions(Some("u")).await.unwrap();
+        assert!(
+            sessions
+                .iter()
+                .filter(|one| one.key.id.ends_with(&depth.to_string()))
+                .all(|one| fits || one.len == 0)
+        );
+        still_works(opens, &format!("message{depth}")).await;
+    }
+}
+
+/// What a person answers: refused, and the question is still open.
+pub async fn answers_are_held_to_it(opens: &impl Opens) {
+    let tree = || Tree::new("w", vec![run(Await::builder::<Value>("k").question("What?").build())]);
+    let runner = opens.runner(no_model()).await;
+    assert_eq!(go(opens, "s", &tree()).await.unwrap_err().kind(), ErrorKind::Paused);
+    let waiting = runner.waiting().await.unwrap().remove(0);
+    for depth in [MAX_DEPTH + 1, 5_000] {
+        let error = runner.answer(&waiting.id, nested(depth)).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::AnswerInvalid, "{error}");
+        let said = error.to_string();
+        assert!(said.contains(&format!("nested {depth} levels deep, and 100 are the most")), "{said}");
+        assert!(error.help().is_some_and(|help| help.contains("still open")), "{said}");
+        assert!(runner.waiting().await.unwrap().contains(&waiting));
+    }
+    runner.answer(&waiting.id, nested(MAX_DEPTH)).await.unwrap();
+    let runner = opens.runner(no_model()).await;
+    let outcome = runner.resume(&tree(), waiting.run_id).await.unwrap();
+    assert_eq!(outcome.get::<Value>("k").unwrap(), Some(nested(MAX_DEPTH)));
+    still_works(opens, "s").await;
+}
+
+/// A tool that gives back a value so deep.
+fn gives(depth: usize) -> FunctionTool {
+    FunctionTool::new("gives", "Gives a value.", move |(), cx| {
+        cx.state().set("seen", true)?;
+        Ok::<_, Error>(nested(depth))
+    })
+}
+
+/// A tool that takes anything, and sets it where it is asked to.
+fn takes() -> FunctionTool {
+    FunctionTool::new("takes", "Takes a value.", |args: BTreeMap<String, Value>, cx| {
+        cx.state().set("taken", &args["x"])?;
+        Ok::<_, Error>("taken")
+    })
+}
+
+/// Runs an agent with these tools by a script of one call, and gives what the model was answered to it.
+async fn answered(
+    opens: &impl Opens,
+    id: &str,
+    tool: FunctionTool,
+    call: (&str, Value),
+) -> (Value, Vec<Arc<Event>>) {
+    let model = ScriptedModel::new().call(call.0, call.1).text("done");
+    let agent = LlmAgent::builder("m").instruction("Go.").tool(tool).build().unwrap();
+    let tree = Tree::new("w", vec![run(agent)]);
+    opens.runner(model.clone()).await.session("u", id).run(&tree, "go").await.unwrap();
+    assert_eq!(model.left("m"), 0, "the model was told, and went on");
+    let events = still_works(opens, id).await;
+    let response = events.iter().find_map(|event| event.function_responses().next()).unwrap();
+    (Value::Object(response.response.clone()), events)
+}
+
+/// What a model calls a tool with, and what the tool gives: an error result, and the model goes on.
+pub async fn tools_are_held_to_it(opens: &impl Opens) {
+    let object = |depth| Value::Object(nested_object(depth));
+    let (answer, events) = answered(opens, "fits", gives(MAX_DEPTH), ("gives", json!({}))).await;
+    assert_eq!(answer, json!({"result": nested(MAX_DEPTH)}));
+    assert!(events.iter().any(|event| event.actions.state_delta.get("seen").is_some()));
+    let (answer, _) = answered(opens, "fitting", takes(), ("takes", object(MAX_DEPTH))).await;
+    assert_eq!(answer, json!({"result": "taken"}));
+    for depth in [MAX_DEPTH + 1, 5_000] {
+        let (answer, events) =
+            answered(opens, &format!("gives{depth}"), gives(depth), ("gives", json!({}))).await;
+        let said = answer["error"].as_str().unwrap();
+        assert!(
+            said.contains("the result of `gives`") && said.contains(&format!("nested {depth} levels")),
+            "{said}"
+        );
+        assert!(events.iter().all(|event| event.actions.state_delta.get("seen").is_none()), "it has failed");
+
+        let (answer, events) =
+            answered(opens, &format!("takes{depth}"), takes(), ("takes", object(depth))).await;
+        let said = answer["error"].as_str().unwrap();
+        assert!(
+            said.contains("`takes`") && said.contains("100") && said.contains(&format!("{depth} levels")),
+            "{said}"
+        );
+        assert!(
+            events.iter().all(|event| event.actions.state_delta.get("taken").is_none()),
+            "it did not run"
+        );
+        let call = events.iter().find_map(|event| event.function_calls().next()).unwrap();
+        assert!(
+            call.args.is_empty() && call.malformed.is_some(),
+            "it is not taken for a call without arguments"
+        );
+    }
+}
+
+/// The output of a model, as text and by its tool.
+pub async fn outputs_are_held_to_it(opens: &impl Opens) {
+    let agent = |tool: Option<FunctionTool>| {
+        let agent = LlmAgent::builder("m").instruction("Go.").output_key("out").output_type::<Value>();
+        Tree::new(
+            "w",
+            vec![run(tool.into_iter().fold(agent, |agent, tool| agent.tool(tool)).build().unwrap())],
+        )
+    };
+    for (depth, fits) in [(MAX_DEPTH, true), (MAX_DEPTH + 1, false), (125, false)] {
+        let id = format!("text{depth}");
+        let runner = opens.runner(ScriptedModel::new().json(nested(depth))).await;
+        match runner.session("u", &*id).run(&agent(None), "go").await {
+            Ok(outcome) => assert!(fits && outcome.get::<Value>("out").unwrap() == Some(nested(depth))),
+            Err(error) => {
+                assert!(error.kind() == ErrorKind::OutputInvalid && !fits, "{error}");
+                let said = error.to_string();
+                assert!(said.contains("`out`") && said.contains(&format!("nested {depth} levels")), "{said}");
+            }
+        }
+        still_works(opens, &id).await;
+    }
+    // The answer is the argument `response` of the tool.
+    let given = |depth| Reply::new().call("set_model_response", json!({"response": nested(depth)}));
+    let model = ScriptedModel::new().reply(given(MAX_DEPTH)).reply(given(110)).reply(given(MAX_DEPTH - 1));
+    let runner = opens.runner(model.clone()).await;
+    let tree = agent(Some(gives(1)));
+    let outcome = runner.session("u", "tool").run(&tree, "go").await.unwrap();
+    assert_eq!(outcome.get::<Value>("out").unwrap(), Some(nested(MAX_DEPTH - 1)));
+    assert_eq!(model.left("m"), 0);
+    still_works(opens, "tool").await;
+}
+
+/// A session of an id that no store can keep is refused before its run begins, and before anything is asked of a model.
+pub async fn ids_are_held_to_it(opens: &impl Opens) {
+    for (key, said) in impossible_keys("app") {
+        let model = ScriptedModel::new().text("paid");
+        let runner = opens.runner(model.clone()).await;
+        let agent = LlmAgent::builder("m").instruction("Go.").build().unwrap();
+        let tree = Tree::new("w", vec![run(agent)]);
+        let handle = runner.session(&*key.user, &*key.id);
+        let ran = handle.run(&tree, "go").await.map(drop);
+        let opened = handle.open().await.map(drop);
+        let created = handle.create([("app:k", json!(1))].into_iter().collect()).await.map(drop);
+        for result in [ran, opened, created] {
+            let error = result.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::IdInvalid, "{error}");
+            assert!(error.to_string().contains(said), "{error}");
+        }
+        assert_eq!(model.left("m"), 1, "nothing was paid for");
+        assert!(handle.get(&EventFilter::new()).await.unwrap().is_none() && !handle.delete().await.unwrap());
+        assert!(runner.sessions(None).await.unwrap().is_empty());
+    }
+    still_works(opens, &"\u{1F408}".repeat(128)).await;
+    for app in ["x".repeat(129), "a\0b".to_owned()] {
+        let error = Runner::<adk_core::model::NoProvider>::builder().app_name(app).build().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::IdInvalid, "{error}");
+    }
+}
