@@ -141,6 +141,12 @@ pub trait Engine: Send + Sync + 'static {
         true
     }
 
+    /// Whether records outlive the process. Then a runner that was given no store for artifacts refuses to save any. The
+    /// default is `true`: an engine in memory that forgets to say so costs an error and loses nothing.
+    fn is_durable(&self) -> bool {
+        true
+    }
+
     /// Makes this process the only one that drives a run, and gives what was recorded of it. Asks first whether it
     /// `fits`: what is refused is as it was, one that waits still waits.
     ///

@@ -73,15 +73,30 @@ CREATE TABLE adkw_waits (
 CREATE INDEX adkw_waits_run ON adkw_waits (run);
 ";
 
+/// Versions of artifacts. Those of a user have no session; those of a session go with it, also when ADK deletes it.
+const ARTIFACTS: &str = "
+CREATE TABLE adkw_artifacts (
+    app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL, session_id VARCHAR(128), name TEXT NOT NULL,
+    version BIGINT NOT NULL, part TEXT NOT NULL, data BYTEA,
+    CONSTRAINT adkw_artifacts_session FOREIGN KEY (app_name, user_id, session_id)
+        REFERENCES sessions (app_name, user_id, id) ON DELETE CASCADE);
+CREATE UNIQUE INDEX adkw_artifacts_version
+    ON adkw_artifacts (app_name, user_id, COALESCE(session_id, ''), name, version);
+UPDATE adkw_meta SET value = '2' WHERE key = 'version';
+";
+
+/// The version of our tables.
+const VERSION: &str = "2";
+
+/// Earlier versions, oldest first, each with what makes the next of it. New tables are those of the first, upgraded.
+const UPGRADES: &[(&str, &str)] = &[("1", ARTIFACTS)];
+
 /// Our lock of the database while tables are made: any number that nobody else takes.
 const LOCK: i64 = 0x61_64_6b_77;
 
 /// Makes the tables that are not there, and makes sure that they can be written.
 pub(crate) async fn prepare(connection: &mut PgConnection) -> Result<()> {
-    let what = "look for its tables";
-    if has(connection, "adkw_meta").await.doing(what)? {
-        check(connection).await?;
-    } else {
+    if check(connection).await?.as_deref() != Some(VERSION) {
         make(connection).await?;
     }
     writable(connection).await
@@ -91,8 +106,8 @@ async fn has(connection: &mut PgConnection, table: &str) -> sqlx::Result<bool> {
     sqlx::query_scalar("SELECT to_regclass($1) IS NOT NULL").bind(table).fetch_one(connection).await
 }
 
-/// ADK's version, and ours; and that the columns are of the types that ADK gives them.
-async fn check(connection: &mut PgConnection) -> Result<()> {
+/// ADK's version, and that the columns are of the types that ADK gives them. Gives ours, when our tables are there.
+async fn check(connection: &mut PgConnection) -> Result<Option<String>> {
     let what = "read the version of its tables";
     if has(connection, "sessions").await.doing(what)? {
         let version: Option<String> = match has(connection, "adk_internal_metadata").await.doing(what)? {
@@ -120,15 +135,16 @@ async fn check(connection: &mut PgConnection) -> Result<()> {
             return Err(other_tables(&format!("has a column `{column}` of another type than ADK's")));
         }
     }
-    if has(connection, "adkw_meta").await.doing(what)? {
-        let sql = "SELECT value FROM adkw_meta WHERE key = 'version'";
-        let own: Option<String> = sqlx::query_scalar(sql).fetch_optional(connection).await.doing(what)?;
-        if own.as_deref() != Some("1") {
-            let own = own.unwrap_or_default();
-            return Err(other_tables(&format!("was written by another version of this crate ({own})")));
-        }
+    if !has(connection, "adkw_meta").await.doing(what)? {
+        return Ok(None);
     }
-    Ok(())
+    let sql = "SELECT value FROM adkw_meta WHERE key = 'version'";
+    let own: Option<String> = sqlx::query_scalar(sql).fetch_optional(connection).await.doing(what)?;
+    let own = own.unwrap_or_default();
+    if own != VERSION && UPGRADES.iter().all(|(version, _)| *version != own) {
+        return Err(other_tables(&format!("was written by another version of this crate ({own})")));
+    }
+    Ok(Some(own))
 }
 
 fn other_tables(what: &str) -> Error {
@@ -136,6 +152,7 @@ fn other_tables(what: &str) -> Error {
         .with_help("use another database, or another schema with `?options[search_path]=NAME` in the URL")
 }
 
+/// Makes the tables, or what is new in this version.
 async fn make(connection: &mut PgConnection) -> Result<()> {
     let what = "make its tables";
     let mut transaction = connection.begin().await.doing(what)?;
@@ -145,10 +162,14 @@ async fn make(connection: &mut PgConnection) -> Result<()> {
         .execute(&mut *transaction)
         .await
         .doing(what)?;
-    check(&mut transaction).await?;
-    if !has(&mut transaction, "adkw_meta").await.doing(what)? {
+    let own = check(&mut transaction).await?;
+    if own.is_none() {
         sqlx::raw_sql(ADK).execute(&mut *transaction).await.doing(what)?;
         sqlx::raw_sql(OURS).execute(&mut *transaction).await.doing(what)?;
+    }
+    let own = own.as_deref().unwrap_or(UPGRADES[0].0);
+    for (_, change) in UPGRADES.iter().skip_while(|(version, _)| *version != own) {
+        sqlx::raw_sql(*change).execute(&mut *transaction).await.doing(what)?;
     }
     transaction.commit().await.doing(what)
 }
@@ -158,7 +179,8 @@ async fn writable(connection: &mut PgConnection) -> Result<()> {
     let what = "look at its rights";
     let sql = "SELECT current_setting('transaction_read_only') = 'on', current_user::text,
         (SELECT string_agg(t, ', ') FROM unnest(ARRAY['sessions', 'events', 'app_states', 'user_states', 'adkw_sessions',
-            'adkw_shared', 'adkw_log', 'adkw_owners', 'adkw_runs', 'adkw_steps', 'adkw_done', 'adkw_waits']) t
+            'adkw_shared', 'adkw_log', 'adkw_owners', 'adkw_runs', 'adkw_steps', 'adkw_done', 'adkw_waits',
+            'adkw_artifacts']) t
          WHERE NOT (has_table_privilege(t, 'SELECT') AND has_table_privilege(t, 'INSERT')
             AND has_table_privilege(t, 'UPDATE') AND has_table_privilege(t, 'DELETE')))";
     let row = sqlx::query(sql).fetch_one(connection).await.map_err(|error| failed(what, error))?;

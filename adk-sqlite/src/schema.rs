@@ -28,10 +28,13 @@ INSERT OR IGNORE INTO adk_internal_metadata VALUES ('schema_version', '1');
 ";
 
 /// The version of our tables.
-const VERSION: &str = "4";
+const VERSION: &str = "5";
 
-/// The version before, which had no `adkw_tail`: all of its log is in `adkw_log`.
-const BEFORE: &str = "3";
+/// Earlier versions, oldest first, each with what makes the next of it.
+///
+/// * 3 had no `adkw_tail`: all of its log is in `adkw_log`.
+/// * 4 had no `adkw_artifacts`.
+const UPGRADES: &[(&str, &str)] = &[("3", OURS), ("4", ARTIFACTS)];
 
 /// Ours. A session that ADK deletes takes its rows here along.
 ///
@@ -77,6 +80,16 @@ CREATE TABLE IF NOT EXISTS adkw_waits (
 CREATE INDEX IF NOT EXISTS adkw_waits_run ON adkw_waits (run);
 ";
 
+/// Versions of artifacts. Those of a user have no session; those of a session go with it, also when ADK deletes it.
+const ARTIFACTS: &str = "
+CREATE TABLE IF NOT EXISTS adkw_artifacts (
+    app_name TEXT NOT NULL, user_id TEXT NOT NULL, session_id TEXT, name TEXT NOT NULL, version INTEGER NOT NULL,
+    part TEXT NOT NULL, data BLOB,
+    FOREIGN KEY (app_name, user_id, session_id) REFERENCES sessions (app_name, user_id, id) ON DELETE CASCADE);
+CREATE UNIQUE INDEX IF NOT EXISTS adkw_artifacts_version
+    ON adkw_artifacts (app_name, user_id, ifnull(session_id, ''), name, version);
+";
+
 /// Makes the tables that are not there.
 pub(crate) fn prepare(connection: &Connection) -> Result<()> {
     let has = |table: &str| {
@@ -99,11 +112,16 @@ pub(crate) fn prepare(connection: &Connection) -> Result<()> {
         return Err(corrupt(format!("the file has ADK's tables of {found}, and this crate knows version 1")));
     }
     if has("adkw_meta")?.is_some() {
-        let sql = "SELECT value FROM adkw_meta WHERE key = 'version'";
-        let own: String = connection.query_row(sql, [], |row| row.get(0)).doing("read its version")?;
-        if own == BEFORE {
-            let version = format!("UPDATE adkw_meta SET value = '{VERSION}' WHERE key = 'version';");
-            return whole(connection, &format!("{OURS}{version}"));
+        let own = own_version(connection)?;
+        if UPGRADES.iter().any(|(version, _)| *version == own) {
+            return whole(connection, || {
+                // Another process may have done it meanwhile.
+                let own = own_version(connection)?;
+                let first =
+                    UPGRADES.iter().position(|(version, _)| *version == own).unwrap_or(UPGRADES.len());
+                let changes: String = UPGRADES[first..].iter().map(|(_, change)| *change).collect();
+                Ok(format!("{changes}UPDATE adkw_meta SET value = '{VERSION}' WHERE key = 'version';"))
+            });
         }
         if own != VERSION {
             let message = format!(
@@ -116,14 +134,21 @@ pub(crate) fn prepare(connection: &Connection) -> Result<()> {
         return Ok(());
     }
     let version = format!("INSERT OR IGNORE INTO adkw_meta VALUES ('version', '{VERSION}');");
-    whole(connection, &format!("{ADK}{OURS}{version}"))
+    whole(connection, || Ok(format!("{ADK}{OURS}{ARTIFACTS}{version}")))
 }
 
-/// Makes tables all together or not at all.
-fn whole(connection: &Connection, tables: &str) -> Result<()> {
-    let made = connection.execute_batch(&format!("BEGIN IMMEDIATE;{tables}COMMIT;"));
+fn own_version(connection: &Connection) -> Result<String> {
+    let sql = "SELECT value FROM adkw_meta WHERE key = 'version'";
+    connection.query_row(sql, [], |row| row.get(0)).doing("read its version")
+}
+
+/// Makes tables all together or not at all. Which, is asked when no other process can change them any more.
+fn whole(connection: &Connection, tables: impl FnOnce() -> Result<String>) -> Result<()> {
+    let what = "make its tables";
+    connection.execute_batch("BEGIN IMMEDIATE").doing(what)?;
+    let made = tables().and_then(|tables| connection.execute_batch(&format!("{tables}COMMIT;")).doing(what));
     if made.is_err() && !connection.is_autocommit() {
         let _ = connection.execute_batch("ROLLBACK");
     }
-    made.doing("make its tables")
+    made
 }

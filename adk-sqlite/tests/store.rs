@@ -173,7 +173,7 @@ async fn a_file_of_the_format_before_is_taken_over() {
     let version = rusqlite::Connection::open(folder.file()).unwrap();
     let version: String =
         version.query_row("SELECT value FROM adkw_meta WHERE key = 'version'", [], |row| row.get(0)).unwrap();
-    assert_eq!(version, "4");
+    assert_eq!(version, "5");
 }
 
 #[tokio::test]

@@ -122,6 +122,10 @@ impl Kept {
 }
 
 impl Engine for MemoryJournal {
+    fn is_durable(&self) -> bool {
+        false
+    }
+
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
         if let Some(stored) = self.stored(&slot) {
             return Reply::Ready(Ok(stored));

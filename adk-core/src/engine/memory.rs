@@ -28,4 +28,8 @@ impl Engine for MemoryEngine {
     fn records(&self) -> bool {
         false
     }
+
+    fn is_durable(&self) -> bool {
+        false
+    }
 }
