@@ -153,6 +153,12 @@ pub trait Engine: Send + Sync + 'static {
         true
     }
 
+    /// Whether records outlive the process. Then a runner that was given no store for artifacts refuses to save any. The
+    /// default is `true`: an engine in memory that forgets to say so costs an error and loses nothing.
+    fn is_durable(&self) -> bool {
+        true
+    }
+
     /// Claims a run for this process, and gives what is stored of it. Runs `check` on its record first: a run that is
     /// refused is left as it was, and one that waits still waits.
     ///

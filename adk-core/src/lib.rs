@@ -65,9 +65,9 @@ pub use name::Name;
 pub use path::{At, Path, PathError};
 pub use rehearsal::Rehearsal;
 pub use run::{
-    AGENT_LIFECYCLE_KEY, ArtifactStore, Artifacts, Context, History, LIFECYCLE_KEY, Lifecycle,
-    LifecycleOutcome, LifecyclePhase, LoopEnd, LoopEndReason, MemoryArtifacts, NoArtifacts, Outcome, Prepare,
-    ReadonlyContext, RunConfig, State, Waiting,
+    AGENT_LIFECYCLE_KEY, ArtifactStore, Artifacts, Context, FolderArtifacts, History, LIFECYCLE_KEY,
+    Lifecycle, LifecycleOutcome, LifecyclePhase, LoopEnd, LoopEndReason, MemoryArtifacts, NoArtifacts,
+    Outcome, Prepare, ReadonlyContext, RunConfig, State, StoredPart, Waiting,
 };
 pub use runner::{IntoInput, RunEnd, RunRequest, RunStream, Runner, Watch};
 pub use spec::{AgentKind, AgentMeta, KeySpec, Spec, ToolMeta};

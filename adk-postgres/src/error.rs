@@ -76,6 +76,11 @@ pub(crate) fn is_taken(error: &Sql, constraint: &str) -> bool {
         .is_some_and(|error| error.is_unique_violation() && error.constraint() == Some(constraint))
 }
 
+/// Whether the session that a row belongs to is not there.
+pub(crate) fn is_without_session(error: &Sql) -> bool {
+    error.as_database_error().is_some_and(|error| error.is_foreign_key_violation())
+}
+
 /// Whether an event is in its slot already.
 pub(crate) fn is_slot_taken(error: &Error) -> bool {
     let source = std::error::Error::source(error).and_then(|source| source.downcast_ref::<Sql>());

@@ -1,6 +1,6 @@
-//! Durable sessions and runs in a Postgres database that many processes share.
+//! Durable sessions, runs and artifacts in a Postgres database that many processes share.
 //!
-//! [`PostgresStore`] keeps sessions and is the engine of their runs: an event, the state that it changes and its entry in the
+//! [`PostgresStore`] keeps sessions with their artifacts and is the engine of their runs: an event, the state that it changes and its entry in the
 //! journal are one transaction, which is on the disk of the server before the agent goes on and before anybody sees the
 //! event.
 //!
@@ -8,7 +8,11 @@
 //! # use adk_core as adk;
 //! # async fn example() -> adk::Result<()> {
 //! let store = adk_postgres::PostgresStore::connect("postgres://agents:secret@db/agents").await?;
-//! let runner: adk::Runner = adk::Runner::builder().session_store(store.clone()).engine(store).build()?;
+//! let runner: adk::Runner = adk::Runner::builder()
+//!     .session_store(store.clone())
+//!     .artifact_store(store.clone())
+//!     .engine(store)
+//!     .build()?;
 //! # let _ = runner;
 //! # Ok(())
 //! # }
@@ -29,6 +33,7 @@
 //! **A server that is away for a moment** is waited for ([`Options::patience`]); then the run stays as it is, its stream
 //! ends with an error that is [retryable](adk_core::Error::is_retryable), and it can be resumed by any process.
 
+mod artifacts;
 mod batch;
 mod engine;
 mod error;
@@ -95,8 +100,29 @@ impl Options {
     }
 }
 
-/// Sessions and runs in a Postgres database. Clones share its connections; it works as long as the runtime lives in which it
-/// was opened.
+/// Sessions, runs and artifacts in a Postgres database. Clones share its connections; it works as long as the runtime lives
+/// in which it was opened.
+///
+/// It is three things to a runner, and a run that is to survive the process needs all of them:
+///
+/// ```no_run
+/// # use adk_core as adk;
+/// # use adk_postgres::PostgresStore;
+/// # fn example(store: PostgresStore) -> adk::Result<()> {
+/// let runner: adk::Runner = adk::Runner::builder()
+///     .session_store(store.clone())
+///     .artifact_store(store.clone())
+///     .engine(store)
+///     .build()?;
+/// # let _ = runner;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// **Artifacts** are rows, each version with its bytes as they are, up to 500,000,000 bytes. Their names are at most 1,024
+/// bytes long and hold no NUL. The file of a session needs the session to be in this database, and is deleted with it, by
+/// whatever program. Files whose names begin with `user:` need none, and stay until they are deleted. A save whose answer is
+/// lost with the connection is tried again, and may leave a version more.
 #[derive(Clone)]
 pub struct PostgresStore(Arc<Shared>);
 
@@ -163,6 +189,12 @@ impl PostgresStore {
 }
 
 impl From<PostgresStore> for Arc<dyn adk_core::session::SessionStore> {
+    fn from(store: PostgresStore) -> Self {
+        Arc::new(store)
+    }
+}
+
+impl From<PostgresStore> for Arc<dyn adk_core::ArtifactStore> {
     fn from(store: PostgresStore) -> Self {
         Arc::new(store)
     }

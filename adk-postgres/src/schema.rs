@@ -39,7 +39,7 @@ INSERT INTO adk_internal_metadata VALUES ('schema_version', '1') ON CONFLICT DO 
 /// * `exact`, `adkw_shared`: what `jsonb` would not give back as it was.
 const OURS: &str = "
 CREATE TABLE adkw_meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-INSERT INTO adkw_meta VALUES ('version', '2');
+INSERT INTO adkw_meta VALUES ('version', '1');
 CREATE TABLE adkw_sessions (
     number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, app_name VARCHAR(128) NOT NULL,
     user_id VARCHAR(128) NOT NULL, id VARCHAR(128) NOT NULL, len BIGINT NOT NULL DEFAULT 0,
@@ -57,8 +57,8 @@ CREATE UNIQUE INDEX adkw_log_slot ON adkw_log (run, slot) WHERE run IS NOT NULL;
 CREATE TABLE adkw_owners (id TEXT PRIMARY KEY, expires TIMESTAMP WITH TIME ZONE NOT NULL);
 CREATE TABLE adkw_runs (
     id TEXT PRIMARY KEY, session BIGINT NOT NULL REFERENCES adkw_sessions (number) ON DELETE CASCADE,
-    status TEXT NOT NULL, error TEXT, owner TEXT, epoch BIGINT NOT NULL, record TEXT NOT NULL,
-    app TEXT NOT NULL DEFAULT '', workflow TEXT NOT NULL DEFAULT '');
+    status TEXT NOT NULL, error TEXT, owner TEXT, epoch BIGINT NOT NULL, record TEXT NOT NULL);
+CREATE INDEX adkw_runs_open ON adkw_runs (id) WHERE status IN ('running', 'paused');
 CREATE INDEX adkw_runs_session ON adkw_runs (session);
 CREATE TABLE adkw_steps (
     run TEXT NOT NULL REFERENCES adkw_runs (id) ON DELETE CASCADE, key TEXT NOT NULL, value TEXT NOT NULL,
@@ -69,20 +69,12 @@ CREATE TABLE adkw_done (
 CREATE TABLE adkw_waits (
     number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id TEXT NOT NULL UNIQUE,
     run TEXT NOT NULL REFERENCES adkw_runs (id) ON DELETE CASCADE, key TEXT NOT NULL, waiting TEXT NOT NULL, answer TEXT,
-    seen BOOLEAN NOT NULL DEFAULT FALSE, app TEXT NOT NULL DEFAULT '', deadline BIGINT);
+    seen BOOLEAN NOT NULL DEFAULT FALSE);
 CREATE INDEX adkw_waits_run ON adkw_waits (run);
 ";
 
-/// What finds runs and waits by what they are looked for.
-const INDEXES: &str = "
-CREATE INDEX adkw_runs_unfinished ON adkw_runs (app, id) WHERE status IN ('running', 'paused', 'answered');
-CREATE INDEX adkw_runs_free ON adkw_runs (app, id) WHERE owner IS NULL AND status IN ('running', 'answered');
-CREATE INDEX adkw_runs_driven ON adkw_runs (owner) WHERE owner IS NOT NULL;
-CREATE INDEX adkw_runs_failed ON adkw_runs (app, id) WHERE status = 'failed';
-CREATE INDEX adkw_waits_due ON adkw_waits (app, deadline) WHERE answer IS NULL AND deadline IS NOT NULL;
-";
-
-/// What brings tables of version 1 to version 2, before [`INDEXES`] are made.
+/// What makes tables of version 1 those of version 2: runs and waits are found by what they are looked for, and there are
+/// artifacts. Those of a user have no session; those of a session go with it, also when ADK deletes it.
 const FROM_1: &str = "
 ALTER TABLE adkw_runs ADD COLUMN app TEXT NOT NULL DEFAULT '', ADD COLUMN workflow TEXT NOT NULL DEFAULT '';
 ALTER TABLE adkw_waits ADD COLUMN app TEXT NOT NULL DEFAULT '', ADD COLUMN deadline BIGINT;
@@ -95,16 +87,33 @@ DELETE FROM adkw_waits w USING adkw_runs r
 UPDATE adkw_runs r SET status = 'answered' WHERE status = 'paused' AND EXISTS
     (SELECT 1 FROM adkw_waits w WHERE w.run = r.id AND w.answer IS NOT NULL AND NOT w.seen);
 DROP INDEX IF EXISTS adkw_runs_open;
+CREATE INDEX adkw_runs_unfinished ON adkw_runs (app, id) WHERE status IN ('running', 'paused', 'answered');
+CREATE INDEX adkw_runs_free ON adkw_runs (app, id) WHERE owner IS NULL AND status IN ('running', 'answered');
+CREATE INDEX adkw_runs_driven ON adkw_runs (owner) WHERE owner IS NOT NULL;
+CREATE INDEX adkw_runs_failed ON adkw_runs (app, id) WHERE status = 'failed';
+CREATE INDEX adkw_waits_due ON adkw_waits (app, deadline) WHERE answer IS NULL AND deadline IS NOT NULL;
+CREATE TABLE adkw_artifacts (
+    app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL, session_id VARCHAR(128), name TEXT NOT NULL,
+    version BIGINT NOT NULL, part TEXT NOT NULL, data BYTEA,
+    CONSTRAINT adkw_artifacts_session FOREIGN KEY (app_name, user_id, session_id)
+        REFERENCES sessions (app_name, user_id, id) ON DELETE CASCADE);
+CREATE UNIQUE INDEX adkw_artifacts_version
+    ON adkw_artifacts (app_name, user_id, COALESCE(session_id, ''), name, version);
 UPDATE adkw_meta SET value = '2' WHERE key = 'version';
 ";
+
+/// The version of our tables.
+const VERSION: &str = "2";
+
+/// Earlier versions, oldest first, each with what makes the next of it. New tables are those of the first, upgraded.
+const UPGRADES: &[(&str, &str)] = &[("1", FROM_1)];
 
 /// Our lock of the database while tables are made: any number that nobody else takes.
 const LOCK: i64 = 0x61_64_6b_77;
 
 /// Makes the tables that are not there, and makes sure that they can be written.
 pub(crate) async fn prepare(connection: &mut PgConnection) -> Result<()> {
-    let what = "look for its tables";
-    if !has(connection, "adkw_meta").await.doing(what)? || check(connection).await? == Some(Version::First) {
+    if check(connection).await?.as_deref() != Some(VERSION) {
         make(connection).await?;
     }
     writable(connection).await
@@ -114,15 +123,8 @@ async fn has(connection: &mut PgConnection, table: &str) -> sqlx::Result<bool> {
     sqlx::query_scalar("SELECT to_regclass($1) IS NOT NULL").bind(table).fetch_one(connection).await
 }
 
-/// A version of our tables that this crate knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Version {
-    First,
-    Current,
-}
-
-/// ADK's version, and ours if there are tables of ours; and that the columns are of the types that ADK gives them.
-async fn check(connection: &mut PgConnection) -> Result<Option<Version>> {
+/// ADK's version, and that the columns are of the types that ADK gives them. Gives ours, when our tables are there.
+async fn check(connection: &mut PgConnection) -> Result<Option<String>> {
     let what = "read the version of its tables";
     if has(connection, "sessions").await.doing(what)? {
         let version: Option<String> = match has(connection, "adk_internal_metadata").await.doing(what)? {
@@ -150,19 +152,16 @@ async fn check(connection: &mut PgConnection) -> Result<Option<Version>> {
             return Err(other_tables(&format!("has a column `{column}` of another type than ADK's")));
         }
     }
-    if has(connection, "adkw_meta").await.doing(what)? {
-        let sql = "SELECT value FROM adkw_meta WHERE key = 'version'";
-        let own: Option<String> = sqlx::query_scalar(sql).fetch_optional(connection).await.doing(what)?;
-        return match own.as_deref() {
-            Some("1") => Ok(Some(Version::First)),
-            Some("2") => Ok(Some(Version::Current)),
-            own => {
-                let own = own.unwrap_or_default();
-                Err(other_tables(&format!("was written by another version of this crate ({own})")))
-            }
-        };
+    if !has(connection, "adkw_meta").await.doing(what)? {
+        return Ok(None);
     }
-    Ok(None)
+    let sql = "SELECT value FROM adkw_meta WHERE key = 'version'";
+    let own: Option<String> = sqlx::query_scalar(sql).fetch_optional(connection).await.doing(what)?;
+    let own = own.unwrap_or_default();
+    if own != VERSION && UPGRADES.iter().all(|(version, _)| *version != own) {
+        return Err(other_tables(&format!("was written by another version of this crate ({own})")));
+    }
+    Ok(Some(own))
 }
 
 fn other_tables(what: &str) -> Error {
@@ -170,6 +169,7 @@ fn other_tables(what: &str) -> Error {
         .with_help("use another database, or another schema with `?options[search_path]=NAME` in the URL")
 }
 
+/// Makes the tables, or what is new in this version.
 async fn make(connection: &mut PgConnection) -> Result<()> {
     let what = "make its tables";
     let mut transaction = connection.begin().await.doing(what)?;
@@ -179,13 +179,14 @@ async fn make(connection: &mut PgConnection) -> Result<()> {
         .execute(&mut *transaction)
         .await
         .doing(what)?;
-    let statements: &[&'static str] = match check(&mut transaction).await? {
-        None => &[ADK, OURS, INDEXES],
-        Some(Version::First) => &[FROM_1, INDEXES],
-        Some(Version::Current) => &[],
-    };
-    for statement in statements {
-        sqlx::raw_sql(*statement).execute(&mut *transaction).await.doing(what)?;
+    let own = check(&mut transaction).await?;
+    if own.is_none() {
+        sqlx::raw_sql(ADK).execute(&mut *transaction).await.doing(what)?;
+        sqlx::raw_sql(OURS).execute(&mut *transaction).await.doing(what)?;
+    }
+    let own = own.as_deref().unwrap_or(UPGRADES[0].0);
+    for (_, change) in UPGRADES.iter().skip_while(|(version, _)| *version != own) {
+        sqlx::raw_sql(*change).execute(&mut *transaction).await.doing(what)?;
     }
     transaction.commit().await.doing(what)
 }
@@ -195,7 +196,8 @@ async fn writable(connection: &mut PgConnection) -> Result<()> {
     let what = "look at its rights";
     let sql = "SELECT current_setting('transaction_read_only') = 'on', current_user::text,
         (SELECT string_agg(t, ', ') FROM unnest(ARRAY['sessions', 'events', 'app_states', 'user_states', 'adkw_sessions',
-            'adkw_shared', 'adkw_log', 'adkw_owners', 'adkw_runs', 'adkw_steps', 'adkw_done', 'adkw_waits']) t
+            'adkw_shared', 'adkw_log', 'adkw_owners', 'adkw_runs', 'adkw_steps', 'adkw_done', 'adkw_waits',
+            'adkw_artifacts']) t
          WHERE NOT (has_table_privilege(t, 'SELECT') AND has_table_privilege(t, 'INSERT')
             AND has_table_privilege(t, 'UPDATE') AND has_table_privilege(t, 'DELETE')))";
     let row = sqlx::query(sql).fetch_one(connection).await.map_err(|error| failed(what, error))?;

@@ -1,13 +1,17 @@
-//! Durable sessions and runs in one SQLite file.
+//! Durable sessions, runs and artifacts in one SQLite file.
 //!
-//! [`SqliteStore`] keeps sessions and is the engine of their runs: an event, the state that it changes and its entry in the
+//! [`SqliteStore`] keeps sessions with their artifacts and is the engine of their runs: an event, the state that it changes and its entry in the
 //! journal are one transaction, which is on the disk before the agent goes on and before anybody sees the event.
 //!
 //! ```no_run
 //! # use adk_core as adk;
 //! # async fn example() -> adk::Result<()> {
 //! let store = adk_sqlite::SqliteStore::open("agents.db").await?;
-//! let runner: adk::Runner = adk::Runner::builder().session_store(store.clone()).engine(store).build()?;
+//! let runner: adk::Runner = adk::Runner::builder()
+//!     .session_store(store.clone())
+//!     .artifact_store(store.clone())
+//!     .engine(store)
+//!     .build()?;
 //! # let _ = runner;
 //! # Ok(())
 //! # }
@@ -21,6 +25,7 @@
 //! the next transaction.
 
 mod append;
+mod artifacts;
 mod cache;
 mod commit;
 mod drive;
@@ -97,7 +102,28 @@ impl Options {
     }
 }
 
-/// Sessions and runs in a SQLite file. Clones share it; the last one that is dropped closes it.
+/// Sessions, runs and artifacts in a SQLite file. Clones share it; the last one that is dropped closes it.
+///
+/// It is three things to a runner, and a run that is to survive the process needs all of them:
+///
+/// ```no_run
+/// # use adk_core as adk;
+/// # use adk_sqlite::SqliteStore;
+/// # fn example(store: SqliteStore) -> adk::Result<()> {
+/// let runner: adk::Runner = adk::Runner::builder()
+///     .session_store(store.clone())
+///     .artifact_store(store.clone())
+///     .engine(store)
+///     .build()?;
+/// # let _ = runner;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// **Artifacts** are rows, each version with its bytes as they are, up to SQLite's limit of 1,000,000,000 bytes. A save is on
+/// the disk when it returns; meanwhile other writes wait, as there is one writer. The file of a session needs the session to
+/// be in this store, and is deleted with it, by whatever program. Files whose names begin with `user:` need none, and stay
+/// until they are deleted.
 #[derive(Clone)]
 pub struct SqliteStore(Arc<Shared>);
 
@@ -138,6 +164,12 @@ impl SqliteStore {
 }
 
 impl From<SqliteStore> for Arc<dyn adk_core::session::SessionStore> {
+    fn from(store: SqliteStore) -> Self {
+        Arc::new(store)
+    }
+}
+
+impl From<SqliteStore> for Arc<dyn adk_core::ArtifactStore> {
     fn from(store: SqliteStore) -> Self {
         Arc::new(store)
     }

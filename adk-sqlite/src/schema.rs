@@ -31,7 +31,7 @@ INSERT OR IGNORE INTO adk_internal_metadata VALUES ('schema_version', '1');
 const VERSION: &str = "5";
 
 /// What brings the tables of an earlier version to the next one. Tables that are not there are made besides.
-const UPGRADES: [(&str, &str); 2] = [
+const UPGRADES: &[(&str, &str)] = &[
     // It had no `adkw_tail`: all of its log is in `adkw_log`.
     ("3", ""),
     // Nothing of its runs and waits could be found by what it is looked for.
@@ -107,6 +107,16 @@ CREATE INDEX IF NOT EXISTS adkw_waits_due ON adkw_waits (app, deadline)
     WHERE answer IS NULL AND deadline IS NOT NULL;
 ";
 
+/// Versions of artifacts. Those of a user have no session; those of a session go with it, also when ADK deletes it.
+const ARTIFACTS: &str = "
+CREATE TABLE IF NOT EXISTS adkw_artifacts (
+    app_name TEXT NOT NULL, user_id TEXT NOT NULL, session_id TEXT, name TEXT NOT NULL, version INTEGER NOT NULL,
+    part TEXT NOT NULL, data BLOB,
+    FOREIGN KEY (app_name, user_id, session_id) REFERENCES sessions (app_name, user_id, id) ON DELETE CASCADE);
+CREATE UNIQUE INDEX IF NOT EXISTS adkw_artifacts_version
+    ON adkw_artifacts (app_name, user_id, ifnull(session_id, ''), name, version);
+";
+
 /// Makes the tables that are not there.
 pub(crate) fn prepare(connection: &Connection) -> Result<()> {
     let has = |table: &str| {
@@ -129,12 +139,18 @@ pub(crate) fn prepare(connection: &Connection) -> Result<()> {
         return Err(corrupt(format!("the file has ADK's tables of {found}, and this crate knows version 1")));
     }
     if has("adkw_meta")?.is_some() {
-        let sql = "SELECT value FROM adkw_meta WHERE key = 'version'";
-        let own: String = connection.query_row(sql, [], |row| row.get(0)).doing("read its version")?;
-        if let Some(from) = UPGRADES.iter().position(|(version, _)| *version == own) {
-            let steps: String = UPGRADES[from..].iter().map(|(_, step)| *step).collect();
-            let version = format!("UPDATE adkw_meta SET value = '{VERSION}' WHERE key = 'version';");
-            return whole(connection, &format!("{steps}{OURS}{version}"));
+        let own = own_version(connection)?;
+        if UPGRADES.iter().any(|(version, _)| *version == own) {
+            return whole(connection, || {
+                // Another process may have done it meanwhile.
+                let own = own_version(connection)?;
+                let first =
+                    UPGRADES.iter().position(|(version, _)| *version == own).unwrap_or(UPGRADES.len());
+                let changes: String = UPGRADES[first..].iter().map(|(_, change)| *change).collect();
+                Ok(format!(
+                    "{changes}{OURS}{ARTIFACTS}UPDATE adkw_meta SET value = '{VERSION}' WHERE key = 'version';"
+                ))
+            });
         }
         if own != VERSION {
             let message = format!(
@@ -147,14 +163,21 @@ pub(crate) fn prepare(connection: &Connection) -> Result<()> {
         return Ok(());
     }
     let version = format!("INSERT OR IGNORE INTO adkw_meta VALUES ('version', '{VERSION}');");
-    whole(connection, &format!("{ADK}{OURS}{version}"))
+    whole(connection, || Ok(format!("{ADK}{OURS}{ARTIFACTS}{version}")))
 }
 
-/// Makes tables all together or not at all.
-fn whole(connection: &Connection, tables: &str) -> Result<()> {
-    let made = connection.execute_batch(&format!("BEGIN IMMEDIATE;{tables}COMMIT;"));
+fn own_version(connection: &Connection) -> Result<String> {
+    let sql = "SELECT value FROM adkw_meta WHERE key = 'version'";
+    connection.query_row(sql, [], |row| row.get(0)).doing("read its version")
+}
+
+/// Makes tables all together or not at all. Which, is asked when no other process can change them any more.
+fn whole(connection: &Connection, tables: impl FnOnce() -> Result<String>) -> Result<()> {
+    let what = "make its tables";
+    connection.execute_batch("BEGIN IMMEDIATE").doing(what)?;
+    let made = tables().and_then(|tables| connection.execute_batch(&format!("{tables}COMMIT;")).doing(what));
     if made.is_err() && !connection.is_autocommit() {
         let _ = connection.execute_batch("ROLLBACK");
     }
-    made.doing("make its tables")
+    made
 }

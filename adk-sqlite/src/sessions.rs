@@ -202,6 +202,9 @@ fn delete(connection: &Connection, key: &SessionKey) -> Result<bool> {
         }
     }
     let row = [&key.app, &key.user, &key.id];
+    let artifacts = "DELETE FROM adkw_artifacts
+        WHERE app_name = ?1 AND user_id = ?2 AND ifnull(session_id, '') = ?3 AND session_id IS NOT NULL";
+    connection.execute(artifacts, row).doing(what)?;
     let events = "DELETE FROM events WHERE app_name = ?1 AND user_id = ?2 AND session_id = ?3";
     connection.execute(events, row).doing(what)?;
     let session = "DELETE FROM sessions WHERE app_name = ?1 AND user_id = ?2 AND id = ?3";

@@ -10,6 +10,7 @@ mod support;
 
 use adk_core::RunEnd;
 use support::Folder;
+use trees::mended;
 use trees::people::{self, pause, process, two};
 
 #[tokio::test]
@@ -52,4 +53,52 @@ async fn a_resume_that_is_dropped_leaves_no_driver() {
 #[tokio::test]
 async fn a_run_that_is_refused_is_as_it_was() {
     people::refusals(&Folder::new()).await;
+}
+
+#[tokio::test]
+async fn waits_belong_to_a_user_and_a_session() {
+    people::neighbours(&Folder::new()).await;
+}
+
+#[tokio::test]
+async fn more_runs_go_on_than_the_store_has_connections() {
+    people::many(&Folder::new(), 200).await;
+}
+
+#[tokio::test]
+async fn a_failed_run_is_listed_and_goes_on_once_its_cause_is_mended() {
+    mended::mended(&Folder::new()).await;
+}
+
+/// What makes a file of today one of format 4, which knew less of runs and waits and had no artifacts.
+const FORMAT_4: &str = "
+    DROP TABLE adkw_artifacts;
+    DROP INDEX adkw_runs_unfinished; DROP INDEX adkw_runs_free; DROP INDEX adkw_runs_driven; DROP INDEX adkw_runs_failed;
+    DROP INDEX adkw_waits_due;
+    UPDATE adkw_runs SET status = 'paused' WHERE status = 'answered';
+    ALTER TABLE adkw_runs DROP COLUMN app; ALTER TABLE adkw_runs DROP COLUMN workflow;
+    ALTER TABLE adkw_runs DROP COLUMN epoch;
+    ALTER TABLE adkw_waits DROP COLUMN app; ALTER TABLE adkw_waits DROP COLUMN deadline;
+    UPDATE adkw_meta SET value = '4' WHERE key = 'version';";
+
+/// And one of format 3, which had no tail.
+const FORMAT_3: &str = "
+    INSERT INTO adkw_log (session, place, event_id, micros, run, slot, temp, done)
+        SELECT session, place, event_id, micros, run, slot, temp, done FROM adkw_tail;
+    DROP TABLE adkw_tail; UPDATE adkw_meta SET value = '3' WHERE key = 'version';";
+
+#[tokio::test]
+async fn a_file_of_an_earlier_format_is_taken_over() {
+    for to in [FORMAT_4.to_owned(), format!("{FORMAT_4}{FORMAT_3}")] {
+        for is_answered in [false, true] {
+            let folder = Folder::new();
+            let earlier = async || {
+                rusqlite::Connection::open(folder.file()).unwrap().execute_batch(&to).unwrap();
+            };
+            people::earlier_format(&folder, is_answered, earlier).await;
+            let file = rusqlite::Connection::open(folder.file()).unwrap();
+            let sql = "SELECT value FROM adkw_meta WHERE key = 'version'";
+            assert_eq!(file.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap(), "5");
+        }
+    }
 }

@@ -216,6 +216,10 @@ impl Kept {
 }
 
 impl Engine for MemoryJournal {
+    fn is_durable(&self) -> bool {
+        false
+    }
+
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
         match self.stored(&slot) {
             Ok(Some(stored)) => return Reply::Ready(Ok(stored)),

@@ -33,4 +33,8 @@ impl Engine for MemoryEngine {
     fn records(&self) -> bool {
         false
     }
+
+    fn is_durable(&self) -> bool {
+        false
+    }
 }

@@ -191,7 +191,7 @@ impl<P: ModelProvider + Default> AgentBuilder<P> {
         self
     }
 
-    /// Where artifacts are kept. Default: in memory.
+    /// Where artifacts are kept. Default: as of [`RunnerBuilder::artifact_store`](crate::runner::RunnerBuilder::artifact_store).
     #[must_use]
     pub fn with_artifact_store(mut self, store: impl Into<Arc<dyn ArtifactStore>>) -> Self {
         self.runner = self.runner.artifact_store(store);

@@ -1,15 +1,25 @@
 //! Files that belong to a session or a user, in versions.
 
+mod folder;
+mod folder_names;
+mod stored;
+
+pub use folder::FolderArtifacts;
+pub use stored::StoredPart;
+
 use super::{Overlay, Run};
 use crate::session::SessionKey;
 use crate::sync::lock;
 use crate::{BoxFuture, Error, ErrorKind, Name, Part, Result};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// Keeps artifacts: ADK's artifact service. A file whose name begins with `user:` belongs to the user, any other to
-/// the session; versions of a file count from 0.
+/// the session; versions of a file count from 0. Two that are saved at the same time have different versions.
+///
+/// What a run has saved has to last as long as the run: with an engine that [is durable](crate::engine::Engine::is_durable)
+/// give the runner a store that is as durable, such as the same SQLite or Postgres store, or [`FolderArtifacts`].
 pub trait ArtifactStore: Send + Sync + 'static {
     /// Stores the next version of a file and returns its number.
     ///
@@ -41,7 +51,12 @@ pub trait ArtifactStore: Send + Sync + 'static {
     fn delete<'a>(&'a self, session: &'a SessionKey, name: &'a str) -> BoxFuture<'a, Result<()>>;
 }
 
-/// Artifacts in memory, for as long as the process lives.
+/// Whether a file belongs to the user, and so to all of the user's sessions.
+fn is_of_user(name: &str) -> bool {
+    name.starts_with("user:")
+}
+
+/// Artifacts in memory, for as long as the process lives. The default of a runner whose runs end with the process too.
 #[derive(Debug, Default)]
 pub struct MemoryArtifacts {
     files: Mutex<BTreeMap<(SessionKey, String), Vec<Part>>>,
@@ -55,7 +70,7 @@ impl MemoryArtifacts {
 
     fn place(session: &SessionKey, name: &str) -> (SessionKey, String) {
         let mut session = session.clone();
-        if name.starts_with("user:") {
+        if is_of_user(name) {
             session.id.clear();
         }
         (session, name.to_owned())
@@ -87,9 +102,9 @@ impl ArtifactStore for MemoryArtifacts {
 
     fn list<'a>(&'a self, session: &'a SessionKey) -> BoxFuture<'a, Result<Vec<String>>> {
         let files = lock(&self.files);
-        let own = |key: &SessionKey| key == session || *key == Self::place(session, "user:").0;
+        let own = |key: &SessionKey, name: &str| *key == Self::place(session, name).0;
         let mut names: Vec<_> =
-            files.keys().filter(|(key, _)| own(key)).map(|(_, name)| name.clone()).collect();
+            files.keys().filter(|(key, name)| own(key, name)).map(|(_, name)| name.clone()).collect();
         names.sort();
         Box::pin(std::future::ready(Ok(names)))
     }
@@ -136,6 +151,59 @@ impl ArtifactStore for NoArtifacts {
         Self::refuse(name)
     }
 }
+
+/// The artifacts of a runner with a durable engine that was given no store: in memory they would be lost with the process,
+/// and their run would go on without them. It refuses what [`NoArtifacts`] refuses, for the same reason.
+pub(crate) struct MissingArtifactStore;
+
+impl MissingArtifactStore {
+    fn refuse<T: Send + 'static>(what: &str, name: &str) -> BoxFuture<'static, Result<T>> {
+        let message = format!(
+            "cannot {what} artifact `{name}`: runs of this runner are durable, and it has no store for artifacts, which would \
+            be lost with the process"
+        );
+        let error = Error::new(ErrorKind::NoArtifactStore, message).with_help(
+            "give it one that lasts: `.artifact_store(store.clone())` with the store of the runs, or \
+            `.artifact_store(FolderArtifacts::open(path)?)`",
+        );
+        Box::pin(std::future::ready(Err(error)))
+    }
+}
+
+impl ArtifactStore for MissingArtifactStore {
+    fn save<'a>(&'a self, _: &'a SessionKey, name: &'a str, _: Part) -> BoxFuture<'a, Result<u32>> {
+        Self::refuse("save", name)
+    }
+
+    fn load<'a>(
+        &'a self,
+        _: &'a SessionKey,
+        name: &'a str,
+        _: Option<u32>,
+    ) -> BoxFuture<'a, Result<Option<Part>>> {
+        Self::refuse("load", name)
+    }
+
+    fn list<'a>(&'a self, _: &'a SessionKey) -> BoxFuture<'a, Result<Vec<String>>> {
+        Box::pin(std::future::ready(Ok(Vec::new())))
+    }
+
+    fn delete<'a>(&'a self, _: &'a SessionKey, name: &'a str) -> BoxFuture<'a, Result<()>> {
+        Self::refuse("delete", name)
+    }
+}
+
+macro_rules! in_arc {
+    ($($store:ty),*) => {
+        $(impl From<$store> for Arc<dyn ArtifactStore> {
+            fn from(store: $store) -> Self {
+                Arc::new(store)
+            }
+        })*
+    };
+}
+
+in_arc!(MemoryArtifacts, NoArtifacts, MissingArtifactStore, FolderArtifacts);
 
 /// The artifacts of an agent's or a tool's session. What is saved is told by the next event.
 pub struct Artifacts<'a> {

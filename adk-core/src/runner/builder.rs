@@ -5,7 +5,7 @@ use super::{Runner, Shared};
 use crate::callback::{Plugin, Plugins};
 use crate::engine::{Engine, MemoryEngine};
 use crate::model::{ModelProvider, ModelRef};
-use crate::run::{ArtifactStore, MemoryArtifacts, Models, RunConfig, Services};
+use crate::run::{ArtifactStore, MemoryArtifacts, MissingArtifactStore, Models, RunConfig, Services};
 use crate::session::{MemoryStore, SessionStore, check_id};
 use crate::workflow::Workflow;
 use crate::{Error, ErrorKind, Result};
@@ -71,7 +71,10 @@ impl<P: ModelProvider + Default> RunnerBuilder<P> {
         self
     }
 
-    /// Where artifacts are kept. Default: in memory.
+    /// Where artifacts are kept. Default: in memory, when runs are in memory as well. With an engine that
+    /// [is durable](Engine::is_durable) they would not last as long as the runs that saved them, so without a store each
+    /// save is refused with an error of kind [`ErrorKind::NoArtifactStore`]. `MemoryArtifacts::new()` given here is taken
+    /// as it is: then artifacts are lost with the process, by choice.
     #[must_use]
     pub fn artifact_store(mut self, store: impl Into<Arc<dyn ArtifactStore>>) -> Self {
         self.artifacts = Some(store.into());
@@ -129,8 +132,12 @@ impl<P: ModelProvider + Default> RunnerBuilder<P> {
         let provider = self.provider.unwrap_or_else(|| Arc::new(P::default()));
         let mut models = Models { provider, default: None, named: Mutex::default() };
         models.default = models.resolve(self.model.as_ref())?;
-        let artifacts = self.artifacts.unwrap_or_else(|| Arc::new(MemoryArtifacts::new()));
         let engine = self.engine.unwrap_or_else(|| Arc::new(MemoryEngine));
+        let artifacts = match self.artifacts {
+            Some(store) => store,
+            None if engine.is_durable() => MissingArtifactStore.into(),
+            None => MemoryArtifacts::new().into(),
+        };
         let shared = Shared {
             app: self.app,
             sessions: self.sessions.unwrap_or_else(|| Arc::new(MemoryStore::new())),

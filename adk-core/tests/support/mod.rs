@@ -1,9 +1,11 @@
 //! Trees wired by hand, as `workflow!` wires them, so that the runtime is tested without the macros.
 #![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part, and fails by it")]
 
+pub mod artifacts;
 pub mod killed;
 pub mod limits;
 pub mod measured;
+pub mod mended;
 pub mod people;
 pub mod python;
 pub mod store;

@@ -3,10 +3,14 @@
 
 use super::survival::{Place, knows, runner, runner_of};
 use super::{By, Tree, by, exit, parallel, repeat, run, say};
-use adk_core::engine::{Engine as _, RunStatus};
-use adk_core::{Await, Error, ErrorKind, RunEnd, Runner, Waiting};
+use adk_core::engine::{Engine as _, RunFilter, RunStatus};
+use adk_core::session::{EventFilter, SessionKey, SessionStore as _};
+use adk_core::{ArtifactStore, Await, Error, ErrorKind, Part, RunEnd, Runner, Waiting};
 use serde_json::json;
+use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::task::JoinSet;
 
 /// A runner of a process of its own.
 pub async fn process(place: &impl Place, tree: fn() -> Tree) -> Runner {
@@ -156,4 +160,118 @@ pub async fn watches(place: &impl Place) {
     let tree = soon();
     let outcome = person.resume(&tree, waiting[0].run_id).await.unwrap();
     assert_eq!((outcome.get::<u32>("now").unwrap(), outcome.get::<u32>("late").unwrap()), (Some(5), Some(7)));
+}
+
+/// A run that waits in tables of an earlier format goes on, also where its answer was not seen yet.
+pub async fn earlier_format<P: Place>(place: &P, is_answered: bool, earlier: impl AsyncFn())
+where
+    P::Store: ArtifactStore,
+{
+    let waiting = pause(place, two).await;
+    if is_answered {
+        let runner = process(place, two).await;
+        runner.answer(&waiting[0].id, true).await.unwrap();
+        runner.answer(&waiting[1].id, true).await.unwrap();
+    }
+    earlier().await;
+    // Two open it at the same moment.
+    let (one, two_) = tokio::join!(place.open(), place.open());
+    let runner = knows(&one, two());
+    if !is_answered {
+        let again = runner.waiting().await.unwrap();
+        assert_eq!(again, waiting);
+        assert_eq!((&*again[0].user, &*again[0].session), ("u", "s"));
+        for wait in &waiting {
+            runner.answer(&wait.id, true).await.unwrap();
+        }
+    }
+    let recovered = runner.recover().await.unwrap();
+    assert_eq!(recovered.len(), 1, "{recovered:?}");
+    assert!(recovered[0].result.as_ref().unwrap().is_empty());
+    let key = SessionKey::new("app", "u", "s");
+    let all = two_.read(&key, &EventFilter::new()).await.unwrap().unwrap();
+    assert_eq!(all.events.last().unwrap().text(), "end");
+    assert_eq!(one.save(&key, "a", Part::text("x")).await.unwrap(), 0);
+    assert_eq!(two_.save(&key, "a", Part::text("y")).await.unwrap(), 1);
+}
+
+/// A user sees and answers his own questions, and an app those of all.
+pub async fn neighbours(place: &impl Place) {
+    let runner = process(place, two).await;
+    for (user, session) in [("ann", "s1"), ("ann", "s2"), ("bob", "s1")] {
+        let error = runner.session(user, session).run(&two(), "go").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Paused);
+    }
+    let of = |waits: Vec<Waiting>| -> Vec<String> {
+        waits.into_iter().map(|wait| format!("{}/{}", wait.user, wait.session)).collect()
+    };
+    let all = runner.waiting().await.unwrap();
+    assert_eq!(of(all.clone()), ["ann/s1", "ann/s1", "ann/s2", "ann/s2", "bob/s1", "bob/s1"]);
+    let ann = runner.waiting_of(&RunFilter::unfinished().user("ann")).await.unwrap();
+    assert_eq!(of(ann), ["ann/s1", "ann/s1", "ann/s2", "ann/s2"]);
+    let bob = runner.session("bob", "s1");
+    assert_eq!(of(bob.waiting().await.unwrap()), ["bob/s1", "bob/s1"]);
+    for wait in &all {
+        let answered = bob.answer(&wait.id, true).await;
+        match &*wait.user {
+            "bob" => answered.unwrap(),
+            _ => assert_eq!(kind(answered), ErrorKind::UnknownWait),
+        }
+    }
+    assert_eq!(of(runner.waiting().await.unwrap()), ["ann/s1", "ann/s1", "ann/s2", "ann/s2"]);
+    let ready = runner.runs(&RunFilter::ready()).await.unwrap();
+    assert_eq!(ready.len(), 1);
+    assert_eq!((&*ready[0].session.user, &*ready[0].workflow, ready[0].is_ready), ("bob", "w", true));
+    let of_ann = runner.runs(&RunFilter::unfinished().user("ann").limit(1)).await.unwrap();
+    assert_eq!(of_ann.len(), 1);
+    let after = RunFilter::unfinished().user("ann").after(of_ann[0].run_id);
+    let rest = runner.runs(&after).await.unwrap();
+    assert_eq!(rest.len(), 1);
+    assert_eq!(rest[0].session.id, "s2");
+    assert!(runner.runs(&RunFilter::unfinished().workflows(["v"])).await.unwrap().is_empty());
+    assert!(runner_of("elsewhere", &place.open().await).runs(&RunFilter::any()).await.unwrap().is_empty());
+}
+
+/// Asks, then makes calls that all have to be stored, so that each run needs the store over and over.
+fn busy() -> Tree {
+    let ask = run(Await::builder::<bool>("yes").question("Go on?").build());
+    Tree::new("w", vec![ask, repeat("l", Some(5), vec![run(say("a"))]), run(say("end"))])
+}
+
+/// Runs that are answered all at once go on, however many they are, while others look at the store.
+pub async fn many(place: &impl Place, runs: usize) {
+    let store = place.open().await;
+    let runner = knows(&store, busy());
+    let tree = Arc::new(busy());
+    let mut asked = JoinSet::new();
+    for n in 0..runs {
+        asked.spawn(runner.session("u", format!("s{n}")).run(tree.clone(), "go").into_future());
+    }
+    for paused in asked.join_all().await {
+        assert_eq!(kind(paused), ErrorKind::Paused);
+    }
+    let (told, mut driven) = tokio::sync::mpsc::unbounded_channel();
+    let watch = runner.watch().every(Duration::from_millis(20)).inspect(move |run| {
+        let _ = told.send(run);
+    });
+    let watch = tokio::spawn(watch.into_future());
+    let waits = runner.waiting().await.unwrap();
+    assert_eq!(waits.len(), runs);
+    let mut answers = JoinSet::new();
+    for wait in waits {
+        let runner = runner.clone();
+        answers.spawn(async move { runner.answer(&wait.id, true).await.unwrap() });
+    }
+    answers.join_all().await;
+    let mut ended = BTreeSet::new();
+    while ended.len() < runs {
+        let run = driven.recv().await.expect("the watch goes on");
+        assert!(run.result.unwrap().is_empty());
+        assert!(ended.insert(run.run_id), "a run ends once");
+        if ended.len() % 50 == 0 {
+            assert!(runner.waiting().await.unwrap().is_empty());
+        }
+    }
+    watch.abort();
+    assert!(runner.runs(&RunFilter::unfinished()).await.unwrap().is_empty());
 }

@@ -1,0 +1,365 @@
+//! What every artifact store has to do, asked of one through its trait, and what a run on a durable engine may expect of
+//! its artifacts. The stores of other crates are asked the same.
+#![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part, and fails by it")]
+
+use super::survival::Place;
+use super::{By, Tree, by, run};
+use adk_core::engine::Engine;
+use adk_core::model::NoProvider;
+use adk_core::runner::RunnerBuilder;
+use adk_core::session::{SessionKey, SessionStore};
+use adk_core::{
+    ArtifactStore, Await, Blob, ErrorKind, Event, FileData, Flow, FunctionCall, FunctionResponse,
+    MemoryArtifacts, Part, RunEnd, Runner, StateDelta, Thought,
+};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// A store, and the sessions that its files belong to.
+#[derive(Clone)]
+pub struct Stores {
+    pub artifacts: Arc<dyn ArtifactStore>,
+    pub sessions: Arc<dyn SessionStore>,
+}
+
+impl Stores {
+    /// Of a store that is both.
+    pub fn of<S: SessionStore + ArtifactStore + Clone>(store: &S) -> Self {
+        Self { artifacts: Arc::new(store.clone()), sessions: Arc::new(store.clone()) }
+    }
+
+    async fn session(&self, user: &str, id: &str) -> SessionKey {
+        let key = SessionKey::new("artifacts", user, id);
+        self.sessions.create(key.clone(), StateDelta::default()).await.unwrap();
+        key
+    }
+
+    async fn save(&self, key: &SessionKey, name: &str, text: &str) -> u32 {
+        self.artifacts.save(key, name, Part::text(text)).await.unwrap()
+    }
+
+    async fn text(&self, key: &SessionKey, name: &str, version: Option<u32>) -> Option<String> {
+        let part = self.artifacts.load(key, name, version).await.unwrap();
+        part.map(|part| part.as_text().unwrap().to_owned())
+    }
+
+    async fn list(&self, key: &SessionKey) -> Vec<String> {
+        self.artifacts.list(key).await.unwrap()
+    }
+}
+
+/// All that is asked of a store alone. `has_nul`: whether a name may hold a NUL.
+pub async fn keeps(stores: &Stores, has_nul: bool) {
+    versions(stores).await;
+    scopes(stores).await;
+    names(stores, has_nul).await;
+    parts(stores).await;
+}
+
+/// Versions count from 0 in each file; a file that was deleted begins anew.
+async fn versions(stores: &Stores) {
+    let key = stores.session("versions", "s").await;
+    assert_eq!(stores.list(&key).await, [""; 0]);
+    assert_eq!(stores.text(&key, "a", None).await, None);
+    for (version, text) in ["zero", "one", "two"].into_iter().enumerate() {
+        assert_eq!(stores.save(&key, "a", text).await as usize, version);
+        assert_eq!(stores.text(&key, "a", None).await.as_deref(), Some(text));
+    }
+    assert_eq!(stores.save(&key, "b", "other").await, 0);
+    assert_eq!(stores.text(&key, "a", Some(0)).await.as_deref(), Some("zero"));
+    for version in [3, u32::MAX] {
+        assert_eq!(stores.text(&key, "a", Some(version)).await, None);
+    }
+    // The tenth is later than the second.
+    for version in 3..12 {
+        assert_eq!(stores.save(&key, "a", &version.to_string()).await, version);
+    }
+    assert_eq!(stores.text(&key, "a", None).await.as_deref(), Some("11"));
+    for _ in 0..2 {
+        stores.artifacts.delete(&key, "a").await.unwrap();
+        assert_eq!(stores.list(&key).await, ["b"]);
+        assert_eq!(stores.text(&key, "a", Some(0)).await, None);
+    }
+    assert_eq!(stores.save(&key, "a", "again").await, 0);
+    assert_eq!(stores.list(&key).await, ["a", "b"]);
+}
+
+/// Files of a user are in all of the user's sessions, and need none; others are in one session alone.
+async fn scopes(stores: &Stores) {
+    let early = SessionKey::new("artifacts", "scopes", "none");
+    assert_eq!(stores.save(&early, "user:photo", "of the user").await, 0);
+    let (one, two) = (stores.session("scopes", "one").await, stores.session("scopes", "two").await);
+    let other = stores.session("scopes2", "one").await;
+    // An empty id is one as well.
+    let empty = stores.session("scopes", "").await;
+    assert_eq!(stores.save(&one, "user:photo", "again").await, 1);
+    for (key, text) in [(&one, "one"), (&two, "two"), (&other, "other"), (&empty, "empty")] {
+        assert_eq!(stores.save(key, text, text).await, 0);
+        assert_eq!(stores.save(key, "notes", text).await, 0);
+    }
+    for (key, text) in [(&one, "one"), (&two, "two"), (&empty, "empty")] {
+        let mut all = ["notes", text, "user:photo"];
+        all.sort_unstable();
+        assert_eq!(stores.list(key).await, all);
+        assert_eq!(stores.text(key, "notes", None).await.as_deref(), Some(text));
+        assert_eq!(stores.text(key, "user:photo", None).await.as_deref(), Some("again"));
+    }
+    assert_eq!(stores.list(&other).await, ["notes", "other"]);
+    assert_eq!(stores.text(&other, "user:photo", None).await, None);
+    assert_eq!(stores.list(&early).await, ["user:photo"]);
+    stores.artifacts.delete(&two, "user:photo").await.unwrap();
+    assert_eq!(stores.list(&one).await, ["notes", "one"]);
+}
+
+/// Names are only names.
+async fn names(stores: &Stores, has_nul: bool) {
+    let key = stores.session("names/../o'neil; --", "a/b \u{1F408} \"q\" \\").await;
+    let long = "long/".repeat(200);
+    let mut all = vec![
+        "",
+        ".",
+        "..",
+        "/",
+        "../x",
+        "/etc/x",
+        "a",
+        "A",
+        "a.",
+        "a ",
+        "a/b",
+        "a\\b",
+        "\u{e9}",
+        "e\u{301}",
+        "con",
+        "%41",
+        "it's",
+        "100%",
+        "_",
+        "user",
+        "user:",
+        "user:a",
+        "User:a",
+        "\u{1F408}",
+        "0",
+        "\n",
+        &long,
+    ];
+    match has_nul {
+        true => all.push("a\0b"),
+        false => {
+            let error = stores.artifacts.save(&key, "a\0b", Part::text("x")).await.unwrap_err();
+            assert!(error.message().contains("NUL") && error.help().is_some(), "{error}");
+        }
+    }
+    for name in &all {
+        assert_eq!(stores.save(&key, name, name).await, 0, "{name:?}");
+    }
+    all.sort_unstable();
+    assert_eq!(stores.list(&key).await, all);
+    for name in all {
+        assert_eq!(stores.text(&key, name, None).await.as_deref(), Some(name));
+    }
+}
+
+/// Parts of every kind come back as they were: text, bytes, signatures, the order of keys.
+async fn parts(stores: &Stores) {
+    let key = stores.session("parts", "s").await;
+    let mut random = Random(7);
+    let all: Vec<_> = (0..105).map(|n| random.part(n)).collect();
+    for (n, part) in all.iter().enumerate() {
+        assert_eq!(stores.artifacts.save(&key, "part", part.clone()).await.unwrap() as usize, n);
+    }
+    for (n, part) in all.iter().enumerate() {
+        let found = stores.artifacts.load(&key, "part", u32::try_from(n).ok()).await.unwrap().unwrap();
+        assert_eq!(found, *part);
+        assert_eq!(format!("{found:?}"), format!("{part:?}"), "keys in their order");
+    }
+    let large = Part::inline_data("image/png", vec![0xa5; 4 << 20]);
+    stores.artifacts.save(&key, "large", large.clone()).await.unwrap();
+    assert_eq!(stores.artifacts.load(&key, "large", None).await.unwrap(), Some(large));
+}
+
+/// Values nested deeper than can be read are refused before anything is written.
+pub async fn refuses_depth(stores: &Stores) {
+    let key = stores.session("depth", "s").await;
+    let deep = (0..200).fold(json!(1), |inside, _| json!([inside]));
+    let part = Part::Other(Map::from_iter([("deep".to_owned(), deep)]));
+    let error = stores.artifacts.save(&key, "deep", part).await.unwrap_err();
+    assert!(error.help().is_some_and(|help| help.contains("less deep")), "{error}");
+    assert_eq!(stores.list(&key).await, [""; 0]);
+}
+
+/// Saves at the same time, through several stores of one place, each have a version of their own.
+pub async fn together(stores: Vec<Stores>) {
+    let key = stores[0].session("together", "s").await;
+    let (each, rounds) = (stores.len(), 8);
+    let tasks: Vec<_> = (0..each * rounds)
+        .map(|n| {
+            let (stores, key) = (stores[n % each].clone(), key.clone());
+            tokio::spawn(async move { (stores.save(&key, "a", &n.to_string()).await, n) })
+        })
+        .collect();
+    let mut saved = Vec::new();
+    for task in tasks {
+        saved.push(task.await.unwrap());
+    }
+    saved.sort_unstable();
+    for (version, (found, n)) in saved.into_iter().enumerate() {
+        assert_eq!(found as usize, version, "each number is given once, and none is left out");
+        assert_eq!(stores[0].text(&key, "a", Some(found)).await, Some(n.to_string()));
+    }
+}
+
+/// Files go with their session, except those of the user; a session that is not there has none.
+pub async fn goes_with_the_session(stores: &Stores) {
+    let (key, other) = (stores.session("goes", "s").await, stores.session("goes", "t").await);
+    for key in [&key, &other] {
+        stores.save(key, "a", "of the session").await;
+    }
+    stores.save(&key, "user:a", "of the user").await;
+    assert!(stores.sessions.delete(&key).await.unwrap());
+    assert_eq!(stores.list(&key).await, ["user:a"]);
+    assert_eq!(stores.list(&other).await, ["a", "user:a"]);
+    let error = stores.artifacts.save(&key, "a", Part::text("late")).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Store(adk_core::StoreErrorKind::Missing), "{error}");
+    stores.session("goes", "s").await;
+    assert_eq!(stores.list(&key).await, ["user:a"]);
+    assert_eq!(stores.save(&key, "a", "anew").await, 0);
+}
+
+/// The same numbers on every machine.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % end
+    }
+
+    fn text(&mut self) -> String {
+        let pieces =
+            ["", "a", "\0", "\n", "\"", "\\", "\u{1F408}", "e\u{301}", "{", "\u{feff}", "\u{2028}", "\r"];
+        (0..self.below(6)).map(|_| pieces[self.below(12) as usize]).collect()
+    }
+
+    fn maybe(&mut self) -> Option<String> {
+        (self.below(2) == 0).then(|| self.text())
+    }
+
+    fn value(&mut self, depth: u64) -> Value {
+        match self.below(if depth == 0 { 7 } else { 9 }) {
+            0 => Value::Null,
+            1 => json!(self.below(2) == 0),
+            2 => json!(i64::MIN + self.below(9) as i64),
+            3 => json!(u64::MAX - self.below(9)),
+            4 => json!([0.1, -0.0, 1e16, 1e300, 5e-324, 1.5][self.below(6) as usize]),
+            5 => json!(self.text()),
+            // Any float; those that JSON has no text for are null.
+            6 => json!(f64::from_bits(self.below(1 << 31) << 33 | self.below(1 << 31))),
+            7 => (0..self.below(4)).map(|_| self.value(depth - 1)).collect(),
+            _ => Value::Object(self.fields(depth - 1)),
+        }
+    }
+
+    /// Also with names that parts of other kinds have.
+    fn fields(&mut self, depth: u64) -> Map<String, Value> {
+        let names = ["z", "a", "text", "thought", "inlineData", "functionCall", "file_data", "other", "\0"];
+        (0..self.below(4)).map(|_| (names[self.below(9) as usize].to_owned(), self.value(depth))).collect()
+    }
+
+    /// Each kind in turn.
+    fn part(&mut self, n: usize) -> Part {
+        match n % 7 {
+            0 => Part::Text(self.text()),
+            1 => Part::Thought(Thought { text: self.text(), signature: self.maybe() }),
+            2 => Part::FunctionCall(FunctionCall {
+                id: self.text(),
+                name: self.text(),
+                args: self.fields(3),
+                signature: self.maybe(),
+                malformed: self.maybe(),
+            }),
+            3 => Part::FunctionResponse(FunctionResponse {
+                id: self.text(),
+                name: self.text(),
+                response: self.fields(3),
+            }),
+            4 => Part::InlineData(Blob {
+                mime_type: self.text(),
+                data: (0..self.below(300)).map(|_| self.below(256) as u8).collect(),
+                display_name: self.maybe(),
+            }),
+            5 => Part::FileData(FileData { file_uri: self.text(), mime_type: self.text() }),
+            _ => Part::Other(self.fields(3)),
+        }
+    }
+}
+
+/// Saves a text as `draft.txt`.
+fn saves() -> By {
+    by("saves", |cx| {
+        Box::pin(async move {
+            cx.artifacts().save("draft.txt", Part::text("kept")).await?;
+            cx.emit(Event::new().with_text("saved")).await.map(|_| Flow::Continue)
+        })
+    })
+}
+
+/// Says what `draft.txt` holds.
+fn loads() -> By {
+    by("loads", |cx| {
+        Box::pin(async move {
+            let part = cx.artifacts().load("draft.txt").await?;
+            let text = part.and_then(|part| part.as_text().map(str::to_owned)).unwrap_or_default();
+            cx.emit(Event::new().with_text(text)).await.map(|_| Flow::Continue)
+        })
+    })
+}
+
+/// Waits for a person between the two.
+fn drafting() -> Tree {
+    Tree::new("w", vec![run(saves()), run(Await::builder::<bool>("approved").build()), run(loads())])
+}
+
+/// A durable engine without an artifact store refuses to save, and says what is missing.
+pub async fn refuses<S: SessionStore + Engine + Clone>(store: S) {
+    let runner = super::survival::runner(&store);
+    let error = runner.session("u", "s").run(&drafting(), "go").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NoArtifactStore, "{error}");
+    assert!(error.message().contains("`draft.txt`") && error.message().contains("durable"), "{error}");
+    assert!(error.help().is_some_and(|help| help.contains(".artifact_store(store.clone())")), "{error}");
+    let session = runner.session("u", "s");
+    assert_eq!(session.artifacts().await.unwrap(), [""; 0]);
+    let error = session.load_artifact("draft.txt").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NoArtifactStore, "nobody can tell whether it is there: {error}");
+    // Whoever asks for memory gets it.
+    let runner = builder(&store).artifact_store(MemoryArtifacts::new()).build().unwrap();
+    let error = runner.session("u", "t").run(&drafting(), "go").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Paused, "{error}");
+}
+
+fn builder<S: SessionStore + Engine + Clone>(store: &S) -> RunnerBuilder<NoProvider> {
+    let sessions: Arc<dyn SessionStore> = Arc::new(store.clone());
+    Runner::builder().app_name("app").session_store(sessions).engine(store.clone())
+}
+
+/// What a run has saved is there when another process takes it up. `artifacts` opens the store that is beside that of the run, or is it.
+pub async fn lasts<P: Place>(place: &P, artifacts: impl Fn(P::Store) -> Arc<dyn ArtifactStore>) {
+    let open = async || {
+        let store = place.open().await;
+        builder(&store).artifact_store(artifacts(store)).build().unwrap()
+    };
+    let (runner, tree) = (open().await, drafting());
+    let mut stream = runner.session("u", "s").run(&tree, "go").stream();
+    while let Some(event) = stream.next().await {
+        event.unwrap();
+    }
+    let RunEnd::Paused(waiting) = stream.end() else { panic!("it does not wait") };
+    drop(runner);
+
+    let runner = open().await;
+    runner.answer(&waiting[0].id, true).await.unwrap();
+    let outcome = runner.resume(&tree, waiting[0].run_id).await.unwrap();
+    assert_eq!(outcome.session().events().last().unwrap().text(), "kept");
+    assert_eq!(runner.session("u", "s").artifacts().await.unwrap(), ["draft.txt"]);
+}

@@ -1,0 +1,145 @@
+//! Runs that fail, and go on once the cause was mended: the work before is kept, the call that failed is made again.
+
+use super::survival::{Place, runner_of};
+use super::{By, Tree, by, run};
+use adk_core::engine::{Engine, RunFilter, RunStatus};
+use adk_core::model::ModelErrorKind;
+use adk_core::session::{EventFilter, SessionKey, SessionStore};
+use adk_core::{Error, ErrorKind, Event, Flow, Runner};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+
+/// The world that an operator mends, and how often it was called.
+#[derive(Clone, Default)]
+struct World {
+    mended: Arc<AtomicBool>,
+    paid: Arc<AtomicUsize>,
+    tried: Arc<AtomicUsize>,
+}
+
+/// Pays once, then makes a call that fails until it is mended.
+fn pays(world: &World, failure: ErrorKind) -> By {
+    let world = world.clone();
+    by("pays", move |cx| {
+        let world = world.clone();
+        Box::pin(async move {
+            let own = world.clone();
+            cx.step("pay", async move {
+                own.paid.fetch_add(1, SeqCst);
+                Ok(1)
+            })
+            .await?;
+            cx.emit(Event::new().with_text("paid")).await?;
+            let own = world.clone();
+            cx.step("call", async move {
+                own.tried.fetch_add(1, SeqCst);
+                if own.mended.load(SeqCst) {
+                    return Ok(2);
+                }
+                assert!(failure != ErrorKind::Panic, "what an operator has to mend");
+                Err(Error::new(failure, "what an operator has to mend"))
+            })
+            .await?;
+            cx.emit(Event::new().with_text("called")).await?;
+            Ok(Flow::Continue)
+        })
+    })
+}
+
+/// Makes a call that fails, handles that, and makes another that fails until it is mended.
+fn handles(world: &World) -> By {
+    let world = world.clone();
+    by("handles", move |cx| {
+        let world = world.clone();
+        Box::pin(async move {
+            let own = world.clone();
+            let first = cx.step("first", async move {
+                own.paid.fetch_add(1, SeqCst);
+                if own.mended.load(SeqCst) { Ok(1) } else { Err(Error::other("no first")) }
+            });
+            let took = if first.await.is_ok() { "the first" } else { "the second" };
+            cx.emit(Event::new().with_text(took)).await?;
+            let own = world.clone();
+            let second = cx.step("second", async move {
+                own.tried.fetch_add(1, SeqCst);
+                if own.mended.load(SeqCst) { Ok(2) } else { Err(Error::other("no second")) }
+            });
+            second.await?;
+            cx.emit(Event::new().with_text("ended")).await?;
+            Ok(Flow::Continue)
+        })
+    })
+}
+
+async fn texts<S: SessionStore>(store: &S, session: &str) -> Vec<String> {
+    let key = SessionKey::new("app", "u", session);
+    let all = store.read(&key, &EventFilter::new()).await.unwrap().unwrap();
+    all.events.iter().map(|event| event.text()).collect()
+}
+
+fn knows<S: SessionStore + Engine + Clone>(store: &S, tree: Tree) -> Runner {
+    let sessions: Arc<dyn SessionStore> = Arc::new(store.clone());
+    let builder = Runner::builder().app_name("app").session_store(sessions).engine(store.clone());
+    builder.workflow::<Tree>(tree).build().unwrap()
+}
+
+pub async fn mended(place: &impl Place) {
+    let kinds = [
+        ErrorKind::Agent,
+        ErrorKind::Panic,
+        ErrorKind::NoModel,
+        ErrorKind::Timeout,
+        ErrorKind::Model(ModelErrorKind::Unauthorized),
+        ErrorKind::Model(ModelErrorKind::MissingKey),
+        ErrorKind::Model(ModelErrorKind::UnknownModel),
+        ErrorKind::Model(ModelErrorKind::InvalidRequest),
+        ErrorKind::Model(ModelErrorKind::InvalidResponse),
+        ErrorKind::Model(ModelErrorKind::RateLimited),
+    ];
+    for kind in kinds {
+        for by_retry in [false, true] {
+            let world = World::default();
+            let tree = || Tree::new("w", vec![run(pays(&world, kind))]);
+            let store = place.open().await;
+            let runner = knows(&store, tree());
+            let session = format!("{kind:?}-{by_retry}");
+            let handle = runner.session("u", session.clone());
+            let error = handle.run(&tree(), "go").await.unwrap_err();
+            assert_eq!(error.kind(), kind, "{error}");
+            // It is listed, with its error; nothing takes it up by itself.
+            let failed = runner.runs(&RunFilter::failed().session(handle.key())).await.unwrap();
+            assert_eq!(failed.len(), 1);
+            assert!(!failed[0].is_ready);
+            let RunStatus::Failed(why) = &failed[0].status else { panic!("{failed:?}") };
+            assert!(why.contains("what an operator has to mend"), "{why}");
+            assert!(runner.recover().await.unwrap().is_empty());
+            let id = failed[0].run_id;
+            // Not mended yet: it is tried again, and fails again.
+            let again = runner.retry(id).await.unwrap().result.unwrap_err();
+            assert_eq!((again.kind(), world.tried.load(SeqCst)), (kind, 2), "{again}");
+            world.mended.store(true, SeqCst);
+            if by_retry {
+                assert!(runner.retry(id).await.unwrap().result.unwrap().is_empty());
+            } else {
+                runner.resume(&tree(), id).await.unwrap();
+            }
+            assert_eq!((world.paid.load(SeqCst), world.tried.load(SeqCst)), (1, 3));
+            assert_eq!(texts(&store, &session).await, ["go", "paid", "called"]);
+            assert!(runner.runs(&RunFilter::failed().session(handle.key())).await.unwrap().is_empty());
+        }
+    }
+    // An error that was handled is a result: the run goes the same way again.
+    let world = World::default();
+    let tree = || Tree::new("w", vec![run(handles(&world))]);
+    let store = place.open().await;
+    let runner = knows(&store, tree());
+    runner.session("u", "handled").run(&tree(), "go").await.unwrap_err();
+    let id = runner.runs(&RunFilter::failed()).await.unwrap()[0].run_id;
+    world.mended.store(true, SeqCst);
+    runner.resume(&tree(), id).await.unwrap();
+    assert_eq!((world.paid.load(SeqCst), world.tried.load(SeqCst)), (1, 2));
+    assert_eq!(texts(&store, "handled").await, ["go", "the second", "ended"]);
+    let unknown = runner.retry("e-01890000-0000-7000-8000-000000000000".parse().unwrap());
+    assert_eq!(unknown.await.unwrap_err().kind(), ErrorKind::UnknownRun);
+    assert!(runner_of("elsewhere", &store).retry(id).await.is_err(), "it is not there to another app");
+}

@@ -1,0 +1,165 @@
+//! The store as ADK's artifact service.
+
+use crate::PostgresStore;
+use crate::error::{Doing, failed, is_without_session};
+use adk_core::session::SessionKey;
+use adk_core::{ArtifactStore, BoxFuture, Error, ErrorKind, Part, Result, StoreErrorKind, StoredPart};
+use sqlx::postgres::{PgArguments, PgRow};
+use sqlx::query::Query;
+use sqlx::{AssertSqlSafe, PgConnection, Postgres, Row as _};
+use std::sync::Arc;
+
+/// The longest name, in bytes: an entry of an index takes 2,704, of which the ids of app, user and session may take 1,536.
+const LONGEST: usize = 1_024;
+
+/// The most bytes of a version. The server takes messages of up to 1 GiB, and ends the connection of who sends more.
+const MOST: usize = 500_000_000;
+
+/// What a file is found by. The session of a user's file is none.
+struct FileKey {
+    session: SessionKey,
+    owner: Option<String>,
+    name: String,
+}
+
+impl FileKey {
+    fn new(session: &SessionKey, name: &str) -> Result<Arc<Self>> {
+        let refused = |fact: &str, help: &str| {
+            let message = format!("Postgres cannot keep an artifact by the name {name:.64?}: {fact}");
+            Err(Error::new(ErrorKind::Store(StoreErrorKind::Other), message).with_help(help))
+        };
+        if name.contains('\0') {
+            return refused("it holds a NUL", "take another name");
+        }
+        if name.len() > LONGEST {
+            let fact = format!("it has {} bytes, and the most is {LONGEST}", name.len());
+            return refused(&fact, "take a shorter name");
+        }
+        let owner = (!name.starts_with("user:")).then(|| session.id.clone());
+        Ok(Arc::new(Self { session: session.clone(), owner, name: name.to_owned() }))
+    }
+
+    /// A statement whose parameters 1 to 4 are this.
+    fn query(&self, sql: String) -> Query<'_, Postgres, PgArguments> {
+        let query = sqlx::query(AssertSqlSafe(sql));
+        query.bind(&self.session.app).bind(&self.session.user).bind(&self.owner).bind(&self.name)
+    }
+}
+
+/// Which versions are those of a file. It is written as the index has it.
+const OF_FILE: &str =
+    "app_name = $1 AND user_id = $2 AND COALESCE(session_id, '') = COALESCE($3, '') AND name = $4";
+
+impl ArtifactStore for PostgresStore {
+    fn save<'a>(&'a self, session: &'a SessionKey, name: &'a str, part: Part) -> BoxFuture<'a, Result<u32>> {
+        Box::pin(async move {
+            let (file, part) = (FileKey::new(session, name)?, Arc::new(StoredPart::new(&part)?));
+            let bytes = part.json.len() + part.data.as_ref().map_or(0, |data| data.len());
+            if bytes > MOST {
+                let message = format!("the artifact `{name}` has {bytes} bytes, and the most is {MOST}");
+                return Err(Error::new(ErrorKind::Store(StoreErrorKind::Other), message)
+                    .with_help("keep it elsewhere, and save its address as `Part::file_data`"));
+            }
+            self.0
+                .transact(&mut |connection| {
+                    let (file, part) = (file.clone(), part.clone());
+                    Box::pin(async move { save(connection, &file, &part).await })
+                })
+                .await
+        })
+    }
+
+    fn load<'a>(
+        &'a self,
+        session: &'a SessionKey,
+        name: &'a str,
+        version: Option<u32>,
+    ) -> BoxFuture<'a, Result<Option<Part>>> {
+        Box::pin(async move {
+            let file = FileKey::new(session, name)?;
+            self.0
+                .transact(&mut |connection| {
+                    let file = file.clone();
+                    Box::pin(async move { load(connection, &file, version).await })
+                })
+                .await
+        })
+    }
+
+    fn list<'a>(&'a self, session: &'a SessionKey) -> BoxFuture<'a, Result<Vec<String>>> {
+        Box::pin(async move {
+            self.0
+                .transact(&mut |connection| {
+                    let key = session.clone();
+                    Box::pin(async move { list(connection, &key).await })
+                })
+                .await
+        })
+    }
+
+    fn delete<'a>(&'a self, session: &'a SessionKey, name: &'a str) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let file = FileKey::new(session, name)?;
+            self.0
+                .transact(&mut |connection| {
+                    let file = file.clone();
+                    Box::pin(async move {
+                        let delete = file.query(format!("DELETE FROM adkw_artifacts WHERE {OF_FILE}"));
+                        delete.execute(connection).await.map(drop).doing("delete an artifact")
+                    })
+                })
+                .await
+        })
+    }
+}
+
+async fn save(connection: &mut PgConnection, file: &FileKey, part: &StoredPart) -> Result<u32> {
+    let what = "save an artifact";
+    loop {
+        let insert = file.query(format!(
+            "INSERT INTO adkw_artifacts (app_name, user_id, session_id, name, version, part, data)
+            SELECT $1, $2, $3, $4, COALESCE(max(version) + 1, 0), $5, $6 FROM adkw_artifacts WHERE {OF_FILE}
+            ON CONFLICT DO NOTHING RETURNING version"
+        ));
+        let saved = insert.bind(&part.json).bind(part.data.as_deref()).fetch_optional(&mut *connection).await;
+        match saved {
+            Ok(Some(row)) => return version(&row),
+            // Somebody else has taken the number, and is seen by the next statement.
+            Ok(None) => {}
+            Err(error) if is_without_session(&error) => {
+                return Err(file.session.missing().with_source(error));
+            }
+            Err(error) => return Err(failed(what, error)),
+        }
+    }
+}
+
+fn version(row: &PgRow) -> Result<u32> {
+    let what = "save an artifact";
+    let version: i64 = row.try_get(0).doing(what)?;
+    u32::try_from(version).map_err(|error| {
+        Error::new(ErrorKind::Store(StoreErrorKind::Other), "there are too many versions").with_source(error)
+    })
+}
+
+async fn load(connection: &mut PgConnection, file: &FileKey, version: Option<u32>) -> Result<Option<Part>> {
+    let what = "load an artifact";
+    let select = file.query(format!(
+        "SELECT part, data FROM adkw_artifacts WHERE {OF_FILE} AND ($5::bigint IS NULL OR version = $5)
+        ORDER BY version DESC LIMIT 1"
+    ));
+    let row = select.bind(version.map(i64::from)).fetch_optional(connection).await.doing(what)?;
+    let Some(row) = row else { return Ok(None) };
+    let data: Option<Vec<u8>> = row.try_get(1).doing(what)?;
+    StoredPart { json: row.try_get(0).doing(what)?, data: data.map(Into::into) }.into_part().map(Some)
+}
+
+async fn list(connection: &mut PgConnection, key: &SessionKey) -> Result<Vec<String>> {
+    let what = "list artifacts";
+    let sql = r#"SELECT DISTINCT name COLLATE "C" AS name FROM adkw_artifacts
+        WHERE app_name = $1 AND user_id = $2 AND COALESCE(session_id, '') IN ($3, '')
+            AND (session_id = $3 OR session_id IS NULL)
+        ORDER BY name"#;
+    let names = sqlx::query_scalar(sql).bind(&key.app).bind(&key.user).bind(&key.id);
+    names.fetch_all(connection).await.doing(what)
+}
