@@ -7,6 +7,7 @@ use adk::engine::MemoryJournal;
 use adk::prelude::*;
 use adk::session::{MemoryStore, SessionStore};
 use adk::{ErrorKind, RunId, Runner, Workflow};
+use serde::Serialize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -99,15 +100,73 @@ pub mod stated {
     }
 }
 
+/// A workflow that asks for a verdict, with other types of keys.
+macro_rules! version {
+    ($name:ident: $topic:ty, $awaited:ty, $plan:ident { $($field:tt)* }, { $($variant:tt)* }) => {
+        /// A version of the program.
+        #[allow(missing_docs)]
+        pub mod $name {
+            use super::*;
+            /// What is to be done.
+            #[data]
+            pub struct $plan {
+                /// What for.
+                pub aim: String,
+                $($field)*
+            }
+            /// What a person says.
+            #[data]
+            pub enum Verdict {
+                /// It is fine.
+                Fine,
+                $($variant)*
+            }
+            /// Makes a plan.
+            #[agent(writes = plan)]
+            fn planner(topic: $topic) -> Result<$plan> {
+                serde_json::from_value(serde_json::json!({"aim": topic.to_string(), "steps": 3})).map_err(Error::other)
+            }
+            /// Says what came of it.
+            #[agent(writes = line)]
+            fn tell(plan: &$plan, verdict: &$awaited) -> String {
+                format!("{}: {verdict:?}", plan.aim)
+            }
+            workflow! {
+                /// Asks.
+                pub Planning(topic: $topic) -> line: String {
+                    planner;
+                    /// Is it fine?
+                    await verdict: $awaited;
+                    tell
+                }
+            }
+        }
+    };
+}
+
+version!(first: u8, Verdict, Plan {}, { #[doc = "It is not."] Poor });
+version!(reworded: u8, Verdict, Plan {}, { Poor });
+version!(wider_input: u16, Verdict, Plan {}, { Poor });
+version!(yes_or_no: u8, bool, Plan {}, { Poor });
+version!(one_more: u8, Verdict, Plan {}, { Poor, Late });
+version!(other_plan: u8, Verdict, Outline {}, { Poor });
+version!(plan_awaited: u8, Plan, Plan {}, { Poor });
+version!(more_awaited: u8, Plan, Plan { pub steps: u32 }, { Poor });
+
 /// Begins a run, which waits for its answer, and gives the answer.
 async fn waiting<W: Workflow>(workflow: &W, input: W::Input) -> (Runner, RunId) {
+    answered(workflow, input, true).await
+}
+
+/// The same with another answer.
+async fn answered<W: Workflow>(workflow: &W, input: W::Input, answer: impl Serialize) -> (Runner, RunId) {
     let sessions: Arc<dyn SessionStore> = Arc::new(MemoryStore::default());
     let runner: Runner =
         Runner::builder().engine(MemoryJournal::new()).session_store(sessions).build().unwrap();
     let Err(error) = runner.run(workflow, input).await else { panic!("it asks") };
     assert_eq!(error.kind(), ErrorKind::Paused, "{error}");
     let [waiting] = &runner.waiting().await.unwrap()[..] else { panic!("one question") };
-    runner.answer(&waiting.id, true).await.unwrap();
+    runner.answer(&waiting.id, answer).await.unwrap();
     (runner, waiting.run_id)
 }
 
@@ -163,4 +222,25 @@ async fn a_new_key_of_the_session_has_to_have_been_there() {
     let Err(error) = then.0.resume(&stated::Greeting::default(), then.1).await else { panic!("no tone") };
     assert_eq!(error.kind(), ErrorKind::KeyMissing, "{error}");
     assert!(error.to_string().contains("`tone`"), "{error}");
+}
+
+#[tokio::test]
+async fn a_type_that_has_changed_is_refused_with_what_is_different() {
+    let begin = || first::PlanningInput::new(7);
+    let then = answered(&first::Planning::default(), begin(), "Poor").await;
+    refused(&then, &wider_input::Planning::default(), "~ topic: u8 -> u16").await;
+    refused(&then, &yes_or_no::Planning::default(), "~ verdict: Verdict -> bool").await;
+    let diff = "~ verdict: Verdict, which has other fields or variants now";
+    refused(&then, &one_more::Planning::default(), diff).await;
+    refused(&then, &other_plan::Planning::default(), "~ plan: Plan -> Outline").await;
+    // What a type says to people may change.
+    let outcome = then.0.resume(&reworded::Planning::default(), then.1).await.unwrap();
+    assert_eq!(outcome.output, "7: Poor");
+
+    let answer = serde_json::json!({"aim": "cats"});
+    let then =
+        answered(&plan_awaited::Planning::default(), plan_awaited::PlanningInput::new(7), answer).await;
+    let diff = "~ verdict: Plan, which has other fields or variants now";
+    refused(&then, &more_awaited::Planning::default(), diff).await;
+    then.0.resume(&plan_awaited::Planning::default(), then.1).await.unwrap();
 }

@@ -50,6 +50,7 @@ use crate::outbox::Outbox;
 use crate::session::{Scope, Session, SharedState, StateMap, now_micros};
 use crate::sync::{lock, read, write};
 use crate::{Error, ErrorKind, Flow, Name, Path, Result, RunId};
+pub(crate) use replay::DIVERGED_HELP;
 use replay::Replay;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};

@@ -10,6 +10,7 @@ mod key;
 pub(crate) mod number;
 pub mod placeholder;
 mod render;
+pub(crate) mod schema;
 #[cfg(test)]
 pub(crate) mod sketch;
 mod step;
@@ -24,6 +25,8 @@ pub use agent::{AgentKind, AgentMeta, PromptKey};
 pub use input::InputSpec;
 pub use key::KeySpec;
 pub(crate) use key::has_prefix;
+#[doc(hidden)]
+pub use schema::ValueSchema;
 pub use step::{Limits, Renames, Spec, Step, StepKind};
 pub use tool::ToolMeta;
 pub use topology::Topology;

@@ -2,7 +2,7 @@
 //! it borrows from.
 
 use super::DynAgent;
-use crate::spec::{AgentKind, AgentMeta, KeySpec, ToolMeta};
+use crate::spec::{AgentKind, AgentMeta, KeySpec, ToolMeta, ValueSchema};
 use crate::tool::DynTool;
 use self_cell::self_cell;
 use std::any::TypeId;
@@ -60,6 +60,8 @@ pub(crate) struct Parts {
     pub(crate) unknown: bool,
     /// Says what is wrong with a value that an `await` is answered with.
     pub(crate) accepts: Option<Check>,
+    /// The schema of the value that a model or a person gives, which it writes.
+    pub(crate) schema: Option<ValueSchema>,
 }
 
 /// Says what is wrong with a value.
@@ -83,6 +85,7 @@ impl Parts {
             max_turns: None,
             unknown: false,
             accepts: None,
+            schema: None,
         }
     }
 }
@@ -150,7 +153,7 @@ impl About {
                 .tools(&lists.tools)
                 .transfer(&lists.transfer);
             let meta = meta.max_turns(parts.max_turns.or(meta.max_turns));
-            let meta = AgentMeta { accepts: parts.accepts, ..meta };
+            let meta = AgentMeta { accepts: parts.accepts, schema: parts.schema, ..meta };
             if parts.unknown { meta.unknown() } else { meta }
         });
         Self(Repr::Made(Box::new(made)))

@@ -5,7 +5,7 @@ use super::{Form, Question};
 use crate::agent::{About, DynAgent, Key, Parts};
 use crate::llm::OutputKey;
 use crate::run::{Context, Prepare};
-use crate::spec::{AgentKind, AgentMeta};
+use crate::spec::{AgentKind, AgentMeta, ValueSchema};
 use crate::{BoxFuture, Error, ErrorKind, Flow, Name, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -58,10 +58,10 @@ impl Await {
         let mut parts = Parts::new(AgentKind::Await, name);
         parts.description.clone_from(&question);
         parts.prompts = vec![question.clone()];
-        parts.accepts = match &form {
-            Form::Type(output) => Some(output.check),
+        (parts.accepts, parts.schema) = match &form {
+            Form::Type(output) => (Some(output.check), output.value_schema()),
             // An answer is held against the schema that is stored with the wait.
-            Form::Schema(_) => None,
+            Form::Schema(schema) => (None, Some(ValueSchema::of(schema))),
         };
         let name = Name::shared(&key.name);
         parts.writes = vec![key];

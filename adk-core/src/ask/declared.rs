@@ -42,7 +42,9 @@ impl AwaitDecl {
             [] => "",
         };
         let form = OutputKey { key, ..form };
-        Self { meta: meta.accepts(form.check), question, form, timeout: None, otherwise: None }
+        let mut meta = meta.accepts(form.check);
+        meta.schema = form.value_schema();
+        Self { meta, question, form, timeout: None, otherwise: None }
     }
 
     /// How long it waits.

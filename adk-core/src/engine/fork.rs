@@ -119,8 +119,8 @@ impl Joined {
     /// # Errors
     /// When it is not what [`to_value`](Self::to_value) gave.
     pub fn from_value(value: Value, events: Vec<Stored>) -> Result<Self> {
-        let Told { end, loops, usage } = record::read(value)?;
-        Ok(Self { end: record::read(end), events, loops, usage })
+        let Told { end, loops, usage } = record::read(value, record::RecordOf::Branch)?;
+        Ok(Self { end: record::read(end, record::RecordOf::Branch), events, loops, usage })
     }
 }
 

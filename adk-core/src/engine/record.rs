@@ -1,6 +1,6 @@
 //! Records of steps and answers: a value, an error that is a result, or a call that has failed.
 
-use crate::{Error, ErrorKind, Path, Result, StoreErrorKind};
+use crate::{Error, ErrorKind, Name, Path, Result, StoreErrorKind};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -95,15 +95,46 @@ pub(crate) fn escaped(value: Value) -> Value {
     }
 }
 
+/// What a record is of.
+#[derive(Clone, Copy)]
+pub(crate) enum RecordOf<'a> {
+    /// The step of that name.
+    Step(&'a Name),
+    /// The wait of that name.
+    Wait(&'a Name),
+    /// A branch that another process has run.
+    Branch,
+}
+
+impl RecordOf<'_> {
+    fn other_type(self, error: serde_json::Error) -> Error {
+        let (what, help) = match self {
+            Self::Step(name) => (
+                format!("the recorded result of step `{name}`"),
+                "resume the run with the program that recorded it, or give the step another name, so that it is done \
+                 again; its type has to read what it writes",
+            ),
+            Self::Wait(name) => (
+                format!("the answer to wait `{name}`"),
+                "resume the run with a program that reads it; an `await` has its type held against each answer before it \
+                 is taken",
+            ),
+            Self::Branch => (
+                "the recorded end of a branch".to_owned(),
+                "run the branches of a run with the program that it was begun with",
+            ),
+        };
+        let message = format!("{what} is of another type: {error}");
+        Error::new(ErrorKind::Diverged, message).with_help(help).with_source(error)
+    }
+}
+
 /// What a record says.
 ///
 /// # Errors
 /// The error that was recorded, or that the value is of another type.
-pub(crate) fn read<T: DeserializeOwned>(record: Value) -> Result<T> {
-    let other_type = |error: serde_json::Error| {
-        let message = format!("the recorded result of this step is of another type: {error}");
-        Error::new(ErrorKind::Diverged, message).with_source(error)
-    };
+pub(crate) fn read<T: DeserializeOwned>(record: Value, of: RecordOf<'_>) -> Result<T> {
+    let other_type = |error| of.other_type(error);
     let value = match record {
         Value::Object(mut map) if map.len() == 1 => {
             let error = map.shift_remove(ERROR).or_else(|| map.shift_remove(FAILED));
@@ -146,7 +177,7 @@ mod tests {
         ] {
             let record = of(&value).unwrap();
             assert!(!is_failure(&record), "{record}");
-            assert_eq!(read::<Value>(record).unwrap(), value);
+            assert_eq!(read::<Value>(record, RecordOf::Branch).unwrap(), value);
         }
         let error = Error::new(ErrorKind::KeyMissing, "no key").with_help("write it");
         let failure = failure(&error, 3);
@@ -155,11 +186,32 @@ mod tests {
         let result = settled(failure.clone());
         assert!(!is_failure(&result));
         for record in [failure, result] {
-            let again = read::<Value>(record).unwrap_err();
+            let again = read::<Value>(record, RecordOf::Branch).unwrap_err();
             assert_eq!(
                 (again.kind(), again.to_string()),
                 (ErrorKind::KeyMissing, "no key; help: write it".to_owned())
             );
+        }
+    }
+
+    #[test]
+    fn a_record_of_another_type_says_of_what_and_what_to_do() {
+        let name = Name::literal("model");
+        for (of, wanted) in [
+            (RecordOf::Step(&name), "step `model`"),
+            (RecordOf::Wait(&name), "wait `model`"),
+            (RecordOf::Branch, "branch"),
+        ] {
+            for record in [json!("text"), json!({"$error": 1})] {
+                let error = read::<u32>(record, of).unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::Diverged);
+                assert!(error.message().contains(wanted), "{error}");
+                assert!(
+                    error.help().is_some_and(
+                        |help| help.contains("the program that") || help.contains("a program that")
+                    )
+                );
+            }
         }
     }
 }

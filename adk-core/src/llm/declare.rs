@@ -3,7 +3,7 @@
 use super::Instruction;
 use crate::callback::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
 use crate::model::{GenerationConfig, ModelRef};
-use crate::spec::{AgentMeta, KeySpec, PromptKey, ToolMeta};
+use crate::spec::{AgentMeta, KeySpec, PromptKey, ToolMeta, ValueSchema};
 use crate::tool::DynTool;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -77,7 +77,7 @@ impl LlmDecl {
         max_turns: Option<u32>,
         output: Option<OutputKey>,
     ) -> Self {
-        let meta = AgentMeta::llm(
+        let mut meta = AgentMeta::llm(
             name,
             definition,
             origin,
@@ -88,6 +88,10 @@ impl LlmDecl {
             writes,
             max_turns,
         );
+        meta.schema = match output {
+            Some(output) => output.value_schema(),
+            None => None,
+        };
         Self {
             meta,
             instruction,
@@ -168,6 +172,7 @@ impl LlmDecl {
     #[must_use]
     pub const fn output(mut self, output: OutputKey) -> Self {
         self.output = Some(output);
+        self.meta.schema = output.value_schema();
         self
     }
 
@@ -227,6 +232,14 @@ impl OutputKey {
     /// JSON that fits a type.
     pub const fn json<T: schemars::JsonSchema + Serialize + DeserializeOwned>(key: &'static str) -> Self {
         Self { key, schema: Some(schema::<T>), check: fits::<T> }
+    }
+
+    /// The schema, as a description has it.
+    pub(crate) const fn value_schema(&self) -> Option<ValueSchema> {
+        match self.schema {
+            Some(make) => Some(ValueSchema::Type(make)),
+            None => None,
+        }
     }
 }
 

@@ -274,6 +274,10 @@ async fn new(run: &Run, path: Path, nth: u32, body: Body) -> Result<Stored> {
     }
 }
 
+/// What to do about an agent that does not do what its record says.
+pub(crate) const DIVERGED_HELP: &str = "resume the run with the program that recorded it; an agent does the same for the same \
+    record: clocks, randomness and I/O stand inside of `cx.step(...)`";
+
 /// A run that is executed once more says what it said.
 fn same(now: &Event, then: &Event) -> Result<()> {
     if now.author == then.author && now.content == then.content && now.actions == then.actions {
@@ -291,7 +295,5 @@ fn same(now: &Event, then: &Event) -> Result<()> {
         return Ok(());
     }
     let message = format!("it was to emit what its record says, {then}, and emits {now}");
-    Err(Error::new(ErrorKind::Diverged, message).with_help(
-        "an agent does the same for the same record: clocks, randomness and I/O stand inside of `cx.step(...)`",
-    ))
+    Err(Error::new(ErrorKind::Diverged, message).with_help(DIVERGED_HELP))
 }

@@ -2,13 +2,14 @@
 
 use super::Shared;
 use crate::engine::Waiting;
-use crate::spec::{AgentMeta, Spec};
+use crate::spec::{Accepts, AgentMeta, Spec, ValueSchema, schema};
 use crate::tool::decode;
 use crate::{Error, ErrorKind, Path, Result, depth};
 use serde_json::Value;
 
 impl Shared {
     /// Reads an answer as the type of the `await` where the workflow is known, and holds it against the schema otherwise.
+    /// So it does where the type is another than that which asked: the run goes on with the program that has that.
     ///
     /// # Errors
     /// [`ErrorKind::AnswerInvalid`].
@@ -21,9 +22,11 @@ impl Shared {
         })?;
         let by_schema = || decode::check(value, &waiting.schema);
         let by_type = self.known(root(waiting)).and_then(|known| known.accepts(&waiting.path));
+        let by_type =
+            by_type.filter(|(_, own)| own.is_none_or(|own| own.hash() == schema::hash(&waiting.schema)));
         let fits = match by_type {
             // The schema says where in the value the fault is.
-            Some(check) => check(value).map_err(|why| by_schema().err().unwrap_or(why)),
+            Some((check, _)) => check(value).map_err(|why| by_schema().err().unwrap_or(why)),
             None => by_schema(),
         };
         fits.map_err(|why| {
@@ -44,13 +47,14 @@ fn root(waiting: &Waiting) -> &str {
     path.name()
 }
 
-/// Says what is wrong with a value.
-pub(crate) type Check = fn(&Value) -> Result<(), String>;
+/// Says what is wrong with a value, beside the schema of the type that it is read as.
+pub(crate) type Check = (Accepts, Option<ValueSchema>);
 
 /// The check of the `await` that stands at a path in a workflow, if one does.
 pub(super) fn at(workflow: &AgentMeta<'_>, path: &Path) -> Option<Check> {
     let nodes = Spec::new(workflow.name, "", workflow.steps).nodes();
-    nodes.iter().filter(|node| node.accepts.is_some()).find_map(|node| {
+    nodes.iter().find_map(|node| {
+        let check = node.accepts?;
         let mut names = Vec::new();
         let mut around = Some(node);
         while let Some(node) = around {
@@ -61,7 +65,7 @@ pub(super) fn at(workflow: &AgentMeta<'_>, path: &Path) -> Option<Check> {
             }
             around = node.parent.and_then(|parent| nodes.get(parent));
         }
-        is_at(&names, path).then_some(node.accepts).flatten()
+        is_at(&names, path).then_some((check, node.schema))
     })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::engine::{Claim, RunFilter, RunStatus};
 use crate::outbox::Polled;
-use crate::run::{Outcome, Run, Waiting};
+use crate::run::{DIVERGED_HELP, Outcome, Run, Waiting};
 use crate::{BoxFuture, Error, ErrorKind, Event, Result};
 use futures_core::Stream;
 use std::fmt;
@@ -236,9 +236,7 @@ impl Run {
         let next = self.replay.as_ref().filter(|replay| !replay.is_over())?.next()?;
         let message =
             format!("nobody emits the event `{next}`, which the record of run `{}` goes on with", self.id);
-        Some(Error::new(ErrorKind::Diverged, message).with_help(
-            "an agent does the same for the same record: clocks, randomness and I/O stand inside of `cx.step(...)`",
-        ))
+        Some(Error::new(ErrorKind::Diverged, message).with_help(DIVERGED_HELP))
     }
 
     fn outcome<T>(&self, output: T) -> Outcome<T> {

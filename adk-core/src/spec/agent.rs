@@ -1,7 +1,7 @@
 //! What an agent reads, writes and may do.
 
 use super::hash::{hash, same};
-use super::{KeySpec, Step, ToolMeta};
+use super::{KeySpec, Step, ToolMeta, ValueSchema};
 use serde_json::Value;
 
 /// Says what is wrong with a value that an `await` is answered with.
@@ -86,6 +86,10 @@ pub struct AgentMeta<'a> {
     #[serde(skip)]
     #[doc(hidden)]
     pub accepts: Option<Accepts>,
+    /// The schema of the value that a model or a person gives, which it writes.
+    #[serde(skip)]
+    #[doc(hidden)]
+    pub schema: Option<ValueSchema>,
     /// The definition as a number; 0 when it is the name alone, which two definitions may share.
     #[serde(skip)]
     pub(crate) identity: u64,
@@ -123,6 +127,7 @@ impl<'a> AgentMeta<'a> {
             lets: &[],
             steps: &[],
             accepts: None,
+            schema: None,
             identity: 0,
             prompt_keys: None,
             unknown: false,
@@ -161,6 +166,7 @@ impl<'a> AgentMeta<'a> {
             lets: &[],
             steps: &[],
             accepts: None,
+            schema: None,
             identity: hash(definition),
             prompt_keys,
             unknown: false,

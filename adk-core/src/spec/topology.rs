@@ -2,47 +2,67 @@
 
 use super::{AgentKind, AgentMeta, KeySpec, Node, NodeKind, Spec};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::any::TypeId;
 
-/// The shape of a workflow: its nodes in source order, one line each, indented by their depth.
+/// The shape of a workflow: its nodes in source order, one line each, indented by their depth, and the types of their keys.
 ///
 /// In it are kinds, names, the keys that workflows begin with (inputs and `let`), that nodes write and choose by, and what
 /// stands in what. Not in it are prompts, descriptions, models, settings, tools, the values of `let` and of defaults, and the
 /// most rounds and branches: those may change while a run waits.
+///
+/// The types are those of inputs, of `let` and `state` keys, of what nodes write, and of what functions and agents by hand
+/// read. A type is compared as it is written (a built tree has the full name that the compiler gives it). An awaited value,
+/// and the answer of a model, has to have the same JSON schema as well, apart from its descriptions and its order: so a
+/// field or a variant more is a change. Of a type that only functions write, such a change is not seen.
+///
+/// A type may become wider: `Option<T>` takes what was `T`, and `serde_json::Value` what was anything, but not the other way
+/// round. Keys that are read have to have the same type where they were read before. They may come and go, since prompts may
+/// change. What was recorded without types fits any types.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Topology(Vec<String>);
+pub struct Topology(Vec<TopologyLine>);
 
 impl Topology {
     /// The shape of an agent: for a workflow all that is in it.
     pub fn of(root: &AgentMeta<'_>) -> Self {
         let mut nodes = Spec::new(root.name, "", root.steps).nodes();
-        nodes[0].begins = begins(root);
-        Self(nodes.iter().map(line).collect())
+        let own = &mut nodes[0];
+        own.begins = begins(root);
+        own.states = root.states;
+        own.writes = root.writes.into();
+        own.schema = root.schema;
+        Self(nodes.iter().map(TopologyLine::of).collect())
     }
 
     /// A hash of it that is the same in every build and on every machine (FNV-1a, 64 bits).
     pub fn hash(&self) -> u64 {
-        let bytes = self.0.iter().flat_map(|line| line.bytes().chain([b'\n']));
-        bytes
+        let texts = self.0.iter().map(|line| {
+            let keys: Vec<_> = line.keys().iter().map(|key| format!("{key:?}")).collect();
+            format!("{}\n{}", line.text(), keys.concat())
+        });
+        texts
+            .flat_map(String::into_bytes)
             .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
     }
 
-    /// Whether a run of this shape can go on with one of the other: they are equal, or the other has more steps at the
-    /// end of the workflow's body, which may be one sequence, as in trees that were built at run time.
+    /// Whether a run of this shape can go on with one of the other: they are equal and their types fit, or the other has
+    /// more steps at the end of the workflow's body, which may be one sequence, as in trees that were built at run time.
     pub fn fits(&self, now: &Self) -> bool {
-        let Some(added) = now.0.strip_prefix(&self.0[..]) else { return false };
-        added.first().is_none_or(|line| depth(line) <= now.body())
+        let Some((own, added)) = now.0.split_at_checked(self.0.len()) else { return false };
+        self.0.iter().zip(own).all(|(then, now)| then.fits(now))
+            && added.first().is_none_or(|line| depth(line.text()) <= now.body())
     }
 
     /// How deep the steps of the body stand.
     fn body(&self) -> usize {
-        let mut top = self.0.iter().filter(|line| depth(line) == 1);
+        let mut top = self.0.iter().map(TopologyLine::text).filter(|line| depth(line) == 1);
         let is_sequence = top.next().is_some_and(|line| line.trim_start().starts_with("sequence "));
         if is_sequence && top.next().is_none() { 2 } else { 1 }
     }
 
     /// What is different: lines that are gone begin with `-`, new ones with `+`. They are indented as they stand in each
-    /// other, so that a node that has moved into a block shows it.
+    /// other, so that a node that has moved into a block shows it. Keys whose types do not fit begin with `~`.
     ///
     /// ```
     /// # use adk_core as adk;
@@ -55,15 +75,26 @@ impl Topology {
     /// assert_eq!(shape(&then).diff(&shape(&now)), "- custom critic\n+ custom judge");
     /// ```
     pub fn diff(&self, now: &Self) -> String {
-        let same = self.0.iter().zip(&now.0).take_while(|(a, b)| a == b).count();
-        let (then, now) = (&self.0[same..], &now.0[same..]);
-        let tail = then.iter().rev().zip(now.iter().rev()).take_while(|(a, b)| a == b).count();
-        let (then, now) = (&then[..then.len() - tail], &now[..now.len() - tail]);
-        let kept = kept(then, now);
+        let (then, now) = (&self.0[..], &now.0[..]);
+        let is_same = |(a, b): &(&TopologyLine, &TopologyLine)| a.text() == b.text();
+        let head = then.iter().zip(now).take_while(is_same).count();
+        let rest = then[head..].iter().rev().zip(now[head..].iter().rev());
+        let tail = rest.take_while(is_same).count();
+        let kept = kept(&then[head..then.len() - tail], &now[head..now.len() - tail]);
+        let kept = (0..head).map(|at| (at, at)).chain(kept.into_iter().map(|(a, b)| (head + a, head + b)));
+        let tail = (0..=tail).rev().map(|back| (then.len() - back, now.len() - back));
         let (mut lines, mut from) = (Vec::new(), (0, 0));
-        for (a, b) in kept.into_iter().chain([(then.len(), now.len())]) {
-            lines.extend(then[from.0..a].iter().map(|line| shown('-', line)));
-            lines.extend(now[from.1..b].iter().map(|line| shown('+', line)));
+        for (a, b) in kept.chain(tail) {
+            lines.extend(then[from.0..a].iter().map(|line| shown('-', line.text())));
+            lines.extend(now[from.1..b].iter().map(|line| shown('+', line.text())));
+            if let (Some(then), Some(now)) = (then.get(a), now.get(b)) {
+                for changed in then.changed(now) {
+                    // A key that several agents write has changed once.
+                    if !lines.contains(&changed) {
+                        lines.push(changed);
+                    }
+                }
+            }
             from = (a + 1, b + 1);
         }
         lines.join("\n")
@@ -71,24 +102,163 @@ impl Topology {
 }
 
 /// The keys that a workflow begins with: a run that was begun without one of them has no value for it.
-pub(super) fn begins<'a>(meta: &AgentMeta<'a>) -> Vec<&'a str> {
+pub(super) fn begins<'a>(meta: &AgentMeta<'a>) -> Vec<KeySpec<'a>> {
     if meta.kind != AgentKind::Workflow {
         return Vec::new();
     }
     // A tree that was built at run time reads what it needs of the session, and has no inputs.
     let is_state = |key: &KeySpec<'_>| meta.states.iter().any(|state| state.name == key.name);
     let inputs = meta.reads.iter().filter(|key| !is_state(key));
-    let mut keys: Vec<_> = inputs.chain(meta.lets).map(|key| key.name).collect();
+    let mut keys: Vec<_> = inputs.chain(meta.lets).copied().collect();
     // Their order is that of the source, and means nothing.
-    keys.sort_unstable();
+    keys.sort_unstable_by_key(|key| key.name);
     keys
+}
+
+/// A node as one line, and the types of its keys.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+enum TopologyLine {
+    /// Without keys, or recorded before their types were.
+    Plain(String),
+    Typed {
+        line: String,
+        keys: Vec<TopologyKey>,
+    },
+}
+
+impl TopologyLine {
+    fn of(node: &Node<'_>) -> Self {
+        let (line, keys) = (line(node), keys(node));
+        if keys.is_empty() { Self::Plain(line) } else { Self::Typed { line, keys } }
+    }
+
+    fn text(&self) -> &str {
+        match self {
+            Self::Plain(line) | Self::Typed { line, .. } => line,
+        }
+    }
+
+    fn keys(&self) -> &[TopologyKey] {
+        match self {
+            Self::Plain(_) => &[],
+            Self::Typed { keys, .. } => keys,
+        }
+    }
+
+    /// The keys of both whose types do not fit.
+    fn unfit<'a>(&'a self, now: &'a Self) -> impl Iterator<Item = (&'a TopologyKey, &'a TopologyKey)> {
+        let both = self.keys().iter().filter_map(|then| {
+            let is_same = |now: &&TopologyKey| now.role == then.role && now.name == then.name;
+            Some((then, now.keys().iter().find(is_same)?))
+        });
+        both.filter(|(then, now)| !then.fits(now))
+    }
+
+    fn fits(&self, now: &Self) -> bool {
+        self.text() == now.text() && self.unfit(now).next().is_none()
+    }
+
+    /// What has changed of the types of its keys, one line each.
+    fn changed(&self, now: &Self) -> Vec<String> {
+        let told = self.unfit(now).map(|(then, now)| match (then.shown(), now.shown()) {
+            (then_type, now_type) if then_type == now_type => {
+                format!("~ {}: {now_type}, which has other fields or variants now", now.name)
+            }
+            (then_type, now_type) => format!("~ {}: {then_type} -> {now_type}", now.name),
+        });
+        told.collect()
+    }
+}
+
+/// A key of a node with its type.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct TopologyKey {
+    #[serde(rename = "as")]
+    role: KeyRole,
+    #[serde(rename = "key")]
+    name: String,
+    /// As it is written, without references and without the `Option` around it.
+    #[serde(rename = "type")]
+    ty: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    optional: bool,
+    /// The hash of its JSON schema, of a value that a model or a person gives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    schema: Option<u64>,
+}
+
+/// What a node does with a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum KeyRole {
+    Begins,
+    Needs,
+    Reads,
+    Writes,
+}
+
+/// The type that takes any value.
+const ANY: &str = "serde_json::Value";
+
+impl TopologyKey {
+    fn new(role: KeyRole, key: &KeySpec<'_>, schema: Option<u64>) -> Self {
+        let (ty, is_option) = plain(key.ty);
+        let is_any = key.any || key.type_id() == Some(TypeId::of::<Value>());
+        let ty = if is_any { ANY.to_owned() } else { ty };
+        // An input with a default has had a value when the run began.
+        let optional = is_option || key.optional && role != KeyRole::Begins;
+        Self { role, name: key.name.to_owned(), ty, optional, schema }
+    }
+
+    fn fits(&self, now: &Self) -> bool {
+        let is_wider = now.ty == ANY || now.ty == self.ty && (now.optional || !self.optional);
+        is_wider && self.schema.zip(now.schema).is_none_or(|(then, now)| then == now)
+    }
+
+    fn shown(&self) -> String {
+        if self.optional { format!("Option<{}>", self.ty) } else { self.ty.clone() }
+    }
+}
+
+/// The type of the key that is read or written as a type, and whether that is an `Option`.
+fn plain(ty: &str) -> (String, bool) {
+    let ty = ty.trim_start_matches('&');
+    let options = ["Option<", "std::option::Option<", "core::option::Option<"];
+    let inside = options.iter().find_map(|option| ty.strip_prefix(option)?.strip_suffix('>'));
+    let own = inside.unwrap_or(ty).trim_start_matches('&');
+    let own = match own.strip_prefix('[').and_then(|list| list.strip_suffix(']')) {
+        _ if own == "str" => "String".to_owned(),
+        // `[T; N]` owns what it holds.
+        Some(element) if !element.contains(';') => format!("Vec<{element}>"),
+        _ => own.to_owned(),
+    };
+    (own, inside.is_some())
+}
+
+/// The keys of a node. What prompts read may change with them.
+fn keys(node: &Node<'_>) -> Vec<TopologyKey> {
+    let reads = match node.kind {
+        NodeKind::Function | NodeKind::Custom => &node.reads[..],
+        _ => &[],
+    };
+    let schema = node.schema.map(super::ValueSchema::hash);
+    let roles = [
+        (KeyRole::Begins, &node.begins[..]),
+        (KeyRole::Needs, node.states),
+        (KeyRole::Reads, reads),
+        (KeyRole::Writes, &node.writes[..]),
+    ];
+    let all = roles.into_iter().flat_map(|(role, keys)| keys.iter().map(move |key| (role, key)));
+    all.map(|(role, key)| TopologyKey::new(role, key, schema.filter(|_| role == KeyRole::Writes))).collect()
 }
 
 /// More pairs of lines than these are not compared: all of them are told.
 const MOST: usize = 4_000_000;
 
 /// The places of the longest list of lines that are in both, in this order.
-fn kept(then: &[String], now: &[String]) -> Vec<(usize, usize)> {
+fn kept(then: &[TopologyLine], now: &[TopologyLine]) -> Vec<(usize, usize)> {
+    let is_same = |a: usize, b: usize| then[a].text() == now[b].text();
     let width = now.len() + 1;
     if then.len().saturating_mul(now.len()) > MOST {
         return Vec::new();
@@ -97,7 +267,7 @@ fn kept(then: &[String], now: &[String]) -> Vec<(usize, usize)> {
     let mut common = vec![0_u32; (then.len() + 1) * width];
     for a in (0..then.len()).rev() {
         for b in (0..now.len()).rev() {
-            common[a * width + b] = match then[a] == now[b] {
+            common[a * width + b] = match is_same(a, b) {
                 true => common[(a + 1) * width + b + 1] + 1,
                 false => common[(a + 1) * width + b].max(common[a * width + b + 1]),
             };
@@ -105,7 +275,7 @@ fn kept(then: &[String], now: &[String]) -> Vec<(usize, usize)> {
     }
     let (mut a, mut b, mut places) = (0, 0, Vec::new());
     while a < then.len() && b < now.len() {
-        if then[a] == now[b] {
+        if is_same(a, b) {
             places.push((a, b));
             (a, b) = (a + 1, b + 1);
         } else if common[(a + 1) * width + b] >= common[a * width + b + 1] {
@@ -152,7 +322,7 @@ fn line(node: &Node<'_>) -> String {
     }
     for key in &node.begins {
         line.push_str(" <- ");
-        line.push_str(key);
+        line.push_str(key.name);
     }
     // The outputs of the root are what its agents write.
     if node.depth > 0 {
@@ -169,7 +339,7 @@ mod tests {
     use super::*;
 
     fn shape(lines: &[&str]) -> Topology {
-        Topology(lines.iter().map(|line| (*line).to_owned()).collect())
+        Topology(lines.iter().map(|line| TopologyLine::Plain((*line).to_owned())).collect())
     }
 
     #[test]
@@ -189,6 +359,68 @@ mod tests {
         assert!(
             !old.fits(&then(&["      custom b"])) && !old.fits(&then(&["      custom b", "    custom c"]))
         );
+    }
+
+    /// A workflow whose agent reads and writes these.
+    fn typed(reads: KeySpec<'static>, writes: KeySpec<'static>) -> Topology {
+        use crate::spec::sketch::{function, leak, run, workflow};
+        let agent = function("a").reads(leak([reads])).writes(leak([writes]));
+        Topology::of(&workflow("w", [run(agent)]))
+    }
+
+    #[test]
+    fn a_type_may_become_wider_and_nothing_else() {
+        let key = |ty| KeySpec::new("k", ty);
+        let any = key("Value").of::<Value>();
+        for (then, now, is_fit) in [
+            (key("String"), key("String"), true),
+            (key("String"), key("&str"), true),
+            (key("Vec<Plan>"), key("&[Plan]"), true),
+            (key("Option<&str>").optional(true), key("core::option::Option<String>"), true),
+            (key("bool"), key("Decision"), false),
+            (key("v1::Plan"), key("v2::Plan"), false),
+            (key("Plan"), key("Option<Plan>"), true),
+            (key("Plan"), key("Plan").optional(true), true),
+            (key("Option<Plan>"), key("Plan"), false),
+            (key("Plan"), any, true),
+            (key("Plan"), key("Plan").any(true), true),
+            (any, key("Plan"), false),
+            (any, any, true),
+        ] {
+            let fixed = key("u8");
+            assert_eq!(typed(then, fixed).fits(&typed(now, fixed)), is_fit, "reads {then:?}, then {now:?}");
+            assert_eq!(typed(fixed, then).fits(&typed(fixed, now)), is_fit, "writes {then:?}, then {now:?}");
+        }
+        // What is read may be another key.
+        assert!(typed(KeySpec::new("j", "bool"), key("u8")).fits(&typed(KeySpec::new("k", "u8"), key("u8"))));
+        let diff = typed(key("Option<Plan>"), key("bool")).diff(&typed(key("Plan"), key("Decision")));
+        assert_eq!(diff, "~ k: Option<Plan> -> Plan\n~ k: bool -> Decision");
+    }
+
+    #[test]
+    fn a_schema_is_a_part_of_the_type() {
+        use crate::spec::sketch::{leak, run, workflow};
+        let asks = |schema: Value| {
+            let mut meta = AgentMeta::new(AgentKind::Await, "a").writes(leak([KeySpec::new("k", "Plan")]));
+            meta.schema = Some(crate::spec::ValueSchema::of(&schema));
+            Topology::of(&workflow("w", [run(meta)]))
+        };
+        let (then, now) = (asks(serde_json::json!({"type": "string"})), asks(serde_json::json!(true)));
+        assert!(then.fits(&then) && !then.fits(&now) && then.hash() != now.hash());
+        assert_eq!(then.diff(&now), "~ k: Plan, which has other fields or variants now");
+    }
+
+    #[test]
+    fn a_record_without_types_fits_any_and_one_with_types_is_read_again() {
+        let now = typed(KeySpec::new("j", "bool"), KeySpec::new("k", "u8"));
+        let old: Topology = serde_json::from_str(r#"["workflow w", "  function a -> k"]"#).unwrap();
+        assert!(old.fits(&now));
+        assert_eq!(old.diff(&now), "");
+        let old: Topology = serde_json::from_str(r#"["workflow w", "  function a -> j"]"#).unwrap();
+        assert!(!old.fits(&now));
+        assert_eq!(old.diff(&now), "- function a -> j\n+ function a -> k");
+        let again: Topology = serde_json::from_str(&serde_json::to_string(&now).unwrap()).unwrap();
+        assert_eq!(again, now);
     }
 
     #[test]

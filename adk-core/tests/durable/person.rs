@@ -134,6 +134,46 @@ async fn the_type_is_asked_where_the_workflow_is_known_and_the_schema_elsewhere(
 }
 
 #[tokio::test]
+async fn an_answer_is_of_the_type_that_asked() {
+    let world = World::new();
+    let (then, now) = (
+        || asking(vec![run(asks("decision"))]),
+        || asking(vec![run(Await::builder::<bool>("decision").build())]),
+    );
+    let waiting = pause(&world, &then()).await;
+    // The new program knows the workflow, and its question is of another type by now.
+    let newer = runner(&world, Some(now()));
+    let error = newer.answer(&waiting[0].id, true).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::AnswerInvalid, "{error}");
+    newer.answer(&waiting[0].id, Decision::Publish).await.unwrap();
+    let error = newer.recover().await.unwrap().remove(0).result.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::TopologyChanged, "{error}");
+    let recovered = runner(&world, Some(then())).recover().await.unwrap();
+    assert!(recovered[0].result.as_ref().unwrap().is_empty(), "{recovered:?}");
+    assert_eq!(value(&world, waiting[0].run_id, "decision").await, Some(json!("Publish")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_late_answer_is_refused_also_where_nobody_has_looked() {
+    let world = World::new();
+    let tree = || {
+        let late = Await::builder::<Decision>("decision").timeout(72 * HOUR).default(Decision::Publish);
+        asking(vec![run(late.build())])
+    };
+    let waiting = pause(&world, &tree()).await;
+    tokio::time::advance(72 * HOUR + Duration::from_secs(1)).await;
+    for known in [None, Some(tree())] {
+        let error =
+            runner(&world, known).answer(&waiting[0].id, Decision::Revise("no".into())).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Expired, "{error}");
+        assert!(error.help().is_some_and(|help| help.contains("default")), "{error}");
+    }
+    let recovered = runner(&world, Some(tree())).recover().await.unwrap();
+    assert!(recovered[0].result.as_ref().unwrap().is_empty(), "{recovered:?}");
+    assert_eq!(value(&world, waiting[0].run_id, "decision").await, Some(json!("Publish")));
+}
+
+#[tokio::test]
 async fn branches_and_elements_wait_each_for_its_own_answer() {
     let world = World::new();
     let tree = || {

@@ -1,9 +1,14 @@
 //! Runs that cannot be taken up: a typed error, and nothing has changed.
 
 use super::crash::{World, drive};
+use super::talks::llm;
 use super::trees::works;
 use crate::support::*;
-use adk_core::{ErrorKind, Event, Flow, RunId, Runner};
+use adk_core::engine::Engine as _;
+use adk_core::llm::LlmAgent;
+use adk_core::testing::Reply;
+use adk_core::{Await, ErrorKind, Event, Flow, KeySpec, RunId, Runner};
+use serde::{Deserialize, Serialize};
 
 /// A run that was killed in its second agent.
 async fn killed(world: &World, tree: &Tree) -> RunId {
@@ -38,6 +43,98 @@ async fn another_shape_is_refused_with_what_is_different() {
     // More steps at the end are no other shape, and the run was released.
     let longer = Tree::new("w", vec![run(works("a")), run(works("b")), run(say("z"))]);
     runner.resume(&longer, id).await.unwrap();
+}
+
+/// What a person decides, and what that is in a later program.
+mod then {
+    use super::*;
+    #[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+    #[schemars(crate = "adk_core::__private::schemars")]
+    pub enum Decision {
+        Publish,
+        Revise,
+    }
+}
+
+mod now {
+    use super::*;
+    #[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+    #[schemars(crate = "adk_core::__private::schemars")]
+    pub enum Decision {
+        Publish,
+        Revise,
+        Reject,
+    }
+}
+
+/// Builds an agent that writes a key of a type.
+fn writes(ty: &'static str) -> Tree {
+    let mut agent = works("b");
+    agent.meta = agent.meta.writes(Box::leak(Box::new([KeySpec::new("b", ty)])));
+    Tree::new("w", vec![run(works("a")), run(agent)])
+}
+
+/// It is refused with this difference, and nothing has changed.
+async fn retyped(world: &World, id: RunId, tree: &Tree, diff: &str) {
+    let before = (length(world).await, world.journal.unfinished("app").await.unwrap());
+    let error = world.process(usize::MAX).0.resume(tree, id).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::TopologyChanged, "{error}");
+    assert!(error.message().ends_with(&format!(":\n{diff}")), "{error}");
+    assert_eq!((length(world).await, world.journal.unfinished("app").await.unwrap()), before);
+}
+
+#[tokio::test]
+async fn a_key_of_another_type_is_another_shape() {
+    let world = World::new();
+    let id = killed(&world, &writes("u64")).await;
+    retyped(&world, id, &writes("String"), "~ b: u64 -> String").await;
+    let longer = Tree::new("w", vec![run(works("a")), run(works("b")), run(say("z"))]);
+    retyped(&world, id, &longer, "~ b: u64 -> Value\n+ custom z").await;
+    world.process(usize::MAX).0.resume(&writes("u64"), id).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_awaited_value_of_another_type_is_another_shape() {
+    let world = World::new();
+    let asks = |ask: Await| Tree::new("w", vec![run(works("a")), run(ask)]);
+    let decision = || asks(Await::builder::<then::Decision>("d").question("Publish?").build());
+    let runner = world.process(usize::MAX).0;
+    assert_eq!(runner.run(&decision(), "go").await.unwrap_err().kind(), ErrorKind::Paused);
+    let [waiting] = &runner.waiting().await.unwrap()[..] else { panic!("one question") };
+    for answered in [false, true] {
+        let other = asks(Await::builder::<bool>("d").build());
+        let own = std::any::type_name::<then::Decision>();
+        retyped(&world, waiting.run_id, &other, &format!("~ d: {own} -> bool")).await;
+        let other = asks(Await::builder::<now::Decision>("d").build());
+        let diff = format!("~ d: {own} -> {}", std::any::type_name::<now::Decision>());
+        retyped(&world, waiting.run_id, &other, &diff).await;
+        if !answered {
+            assert_eq!(runner.waiting().await.unwrap()[..], [waiting.clone()]);
+            runner.answer(&waiting.id, "Revise").await.unwrap();
+        }
+    }
+    // What is asked, and for how long, may change.
+    let later = asks(Await::builder::<then::Decision>("d").question("And now?").build());
+    let outcome = runner.resume(&later, waiting.run_id).await.unwrap();
+    assert_eq!(outcome.get::<String>("d").unwrap().as_deref(), Some("Revise"));
+}
+
+#[tokio::test]
+async fn an_answer_of_a_model_of_another_type_is_another_shape() {
+    let world = World::new();
+    let tree = |agent: LlmAgent| Tree::new("w", vec![run(agent), run(Await::builder::<bool>("yes").build())]);
+    let judge = || llm("judge", |_| Reply::new().json("Publish")).output_key("d");
+    let own = || tree(judge().output_type::<then::Decision>().instruction("Judge.").build().unwrap());
+    let runner = world.process(usize::MAX).0;
+    assert_eq!(runner.run(&own(), "go").await.unwrap_err().kind(), ErrorKind::Paused);
+    let [waiting] = &runner.waiting().await.unwrap()[..] else { panic!("one question") };
+    let name = std::any::type_name::<then::Decision>();
+    let text = tree(judge().build().unwrap());
+    retyped(&world, waiting.run_id, &text, &format!("~ d: {name} -> String")).await;
+    runner.answer(&waiting.id, true).await.unwrap();
+    let later =
+        tree(judge().output_type::<then::Decision>().instruction("Judge it, please.").build().unwrap());
+    runner.resume(&later, waiting.run_id).await.unwrap();
 }
 
 #[tokio::test]
@@ -86,6 +183,39 @@ async fn an_agent_that_does_something_else_is_an_error_that_says_so() {
         let error = runner.resume(&tree, id).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Diverged, "{error}");
         assert!(error.message().contains(wanted), "{error}");
+        assert!(
+            error.help().is_some_and(|help| help.starts_with("resume the run with the program")),
+            "{error}"
+        );
         assert_eq!(length(&world).await, 2);
+    }
+}
+
+#[tokio::test]
+async fn a_record_of_another_type_says_of_what_and_what_to_do() {
+    let steps = |ty: &'static str| {
+        let agent = by("a", move |cx| {
+            Box::pin(async move {
+                match ty {
+                    "text" => drop(cx.step("x", async { Ok("text".to_owned()) }).await?),
+                    _ => drop(cx.step("x", async { Ok(1) }).await?),
+                }
+                cx.wait::<u8>("y").await?;
+                Ok(Flow::Continue)
+            })
+        });
+        Tree::new("w", vec![run(agent)])
+    };
+    let world = World::new();
+    let runner = world.process(usize::MAX).0;
+    assert_eq!(runner.run(&steps("text"), "go").await.unwrap_err().kind(), ErrorKind::Paused);
+    let waiting = runner.waiting().await.unwrap().remove(0);
+    runner.answer(&waiting.id, "no number").await.unwrap();
+    for (ty, wanted) in [("number", "step `x`"), ("text", "wait `y`")] {
+        let error = runner.resume(&steps(ty), waiting.run_id).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Diverged, "{error}");
+        assert!(error.message().contains(wanted), "{error}");
+        assert!(error.help().is_some_and(|help| help.starts_with("resume the run with")), "{error}");
+        assert_eq!(error.path().map(ToString::to_string).as_deref(), Some("w/a"));
     }
 }

@@ -296,7 +296,8 @@ fn copied(own: &AgentMeta<'_>) -> &'static AgentMeta<'static> {
     }
     let tools = own.tools.iter().map(|tool| ToolMeta::new(text(tool.name), "").writes(keys(tool.writes)));
     let meta = AgentMeta::new(own.kind, text(own.name)).reads(keys(own.reads)).writes(keys(own.writes));
-    let meta = own.accepts.into_iter().fold(meta, AgentMeta::accepts);
+    let mut meta = own.accepts.into_iter().fold(meta, AgentMeta::accepts);
+    meta.schema = own.schema;
     Box::leak(Box::new(meta.tools(Box::leak(tools.collect()))))
 }
 

@@ -127,6 +127,7 @@ pub async fn deadlines(place: &impl Place) {
     let waiting = pause(place, late).await;
     assert!(waiting[0].deadline.is_some());
     let other = process(place, late).await;
+    assert_eq!(kind(other.answer(&waiting[0].id, 8).await), ErrorKind::Expired, "nobody has looked yet");
     let open = other.recover().await.unwrap().remove(0).result.unwrap();
     assert_eq!(open[0].path.to_string(), "w/second");
     let error = other.recover().await.unwrap().remove(0).result.unwrap_err();

@@ -7,9 +7,9 @@ use crate::build::item::{DEEPEST, Item, Placed, SubAgent};
 use crate::build::tree::{OUTPUT_KEY, SUB_AGENTS, Tree};
 use crate::check::Fault;
 use crate::llm::{Instruction, LlmAgent, LlmParts, Output};
-use crate::spec::AgentKind;
 use crate::spec::ident::is_identifier;
 use crate::spec::placeholder::is_key;
+use crate::spec::{AgentKind, ValueSchema};
 use std::sync::Arc;
 
 impl LlmAgentBuilder {
@@ -102,6 +102,11 @@ impl LlmAgentBuilder {
         parts.max_turns = self.settings.max_turns.or((short && is_text).then_some(1));
         parts.may_exit = self.tools.iter().any(|tool| tool.meta().may_exit);
         parts.tools = self.tools;
+        parts.schema = match &self.output {
+            Some(OutputType::Type { output, .. }) => output.value_schema(),
+            Some(OutputType::Schema(schema)) => Some(ValueSchema::of(schema)),
+            None => None,
+        };
         let name = self.output_key;
         let key = name.as_deref();
         let (output, key) = match self.output {

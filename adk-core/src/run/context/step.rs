@@ -4,7 +4,8 @@ use super::Context;
 use crate::depth::{self, TooDeep};
 use crate::engine::{StepKey, is_failure};
 use crate::outbox::Counted;
-use crate::run::{Run, record};
+use crate::run::Run;
+use crate::run::record::{self, RecordOf};
 use crate::sync::lock;
 use crate::{BoxFuture, Flow, Name, Result};
 use serde::Serialize;
@@ -80,7 +81,7 @@ impl Context {
         async move {
             let _busy = Counted::new(&run.outbox().in_flight);
             if let Some(record) = run.recorded(&key).filter(|record| !is_failure(record)) {
-                return record::read(record);
+                return record::read(record, RecordOf::Step(&key.name));
             }
             let given = work.await;
             perform(run.clone(), key, depth::check_record, std::future::ready(given)).await
@@ -123,7 +124,7 @@ where
         settled.await?;
     }
     let attempt = match run.recorded(&key) {
-        Some(record) if !is_failure(&record) => return record::read(record),
+        Some(record) if !is_failure(&record) => return record::read(record, RecordOf::Step(&key.name)),
         failed => failed.as_ref().map_or(0, record::attempt) + 1,
     };
     // A record has no source of an error. Who makes the call gets the error as it is.
@@ -147,10 +148,10 @@ where
     });
     let record = run.engine.step(run.claim, key.clone(), work).await?;
     if is_failure(&record) {
-        run.failed(key, record.clone());
+        run.failed(key.clone(), record.clone());
         if let Some(error) = lock(&failed).take() {
             return Err(error);
         }
     }
-    record::read(record)
+    record::read(record, RecordOf::Step(&key.name))
 }

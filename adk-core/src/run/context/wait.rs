@@ -3,7 +3,7 @@
 use super::Context;
 use crate::engine::{Wait, Waiting, now_micros};
 use crate::outbox::Counted;
-use crate::run::record;
+use crate::run::record::{self, RecordOf};
 use crate::{Name, Result};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -20,8 +20,9 @@ impl Context {
     /// # Errors
     /// When the answer is not of that type.
     pub async fn wait<T: DeserializeOwned>(&mut self, name: impl Into<Name>) -> Result<T> {
-        let mut values = self.wait_for_all(vec![Asked::new(name.into())]).await?;
-        record::read(record::escaped(values.pop().unwrap_or_default()))
+        let name = name.into();
+        let mut values = self.wait_for_all(vec![Asked::new(name.clone())]).await?;
+        record::read(record::escaped(values.pop().unwrap_or_default()), RecordOf::Wait(&name))
     }
 
     /// Values from outside, in the order in which they are asked for; the agent waits until all are there.
@@ -68,9 +69,10 @@ impl Context {
         if let Some(settled) = self.run.settle(&waiting.path) {
             settled.await?;
         }
+        let name = key.name.clone();
         let wait = Wait { key, session, waiting: waiting.clone() };
         Ok(match self.run.engine.answer(self.run.claim, wait).await? {
-            Some(answer) => Answer::There(record::read(answer)?),
+            Some(answer) => Answer::There(record::read(answer, RecordOf::Wait(&name))?),
             None => Answer::Open(Box::new(waiting)),
         })
     }

@@ -2,7 +2,7 @@
 
 use super::reads;
 use crate::spec::topology;
-use crate::spec::{Accepts, AgentKind, AgentMeta, KeySpec, Renames, Step, StepKind, ToolMeta};
+use crate::spec::{Accepts, AgentKind, AgentMeta, KeySpec, Renames, Step, StepKind, ToolMeta, ValueSchema};
 use std::borrow::Cow;
 
 /// A node of a workflow: the workflow itself, an agent, or a block.
@@ -61,10 +61,16 @@ pub struct Node<'a> {
     pub named: bool,
     /// The keys to which a workflow gives a value when it starts, inputs among them.
     #[serde(skip)]
-    pub(crate) begins: Vec<&'a str>,
+    pub(crate) begins: Vec<KeySpec<'a>>,
+    /// The keys of the session that a workflow needs.
+    #[serde(skip)]
+    pub(crate) states: &'a [KeySpec<'a>],
     /// Says what is wrong with a value that an `await` is answered with.
     #[serde(skip)]
     pub(crate) accepts: Option<Accepts>,
+    /// The schema of the value that a model or a person gives.
+    #[serde(skip)]
+    pub(crate) schema: Option<ValueSchema>,
 }
 
 /// What a [`Node`] is.
@@ -139,7 +145,9 @@ impl<'a> Node<'a> {
             transfer: false,
             named: true,
             begins: Vec::new(),
+            states: &[],
             accepts: None,
+            schema: None,
         }
     }
 
@@ -156,7 +164,9 @@ impl<'a> Node<'a> {
             may_exit: meta.may_exit,
             exits: Cow::Borrowed(meta.exits),
             begins: topology::begins(meta),
+            states: meta.states,
             accepts: meta.accepts,
+            schema: meta.schema,
             ..Self::new(meta.kind.into(), name)
         }
     }

@@ -1,0 +1,173 @@
+//! The identity of a JSON schema over builds: a hash of what it lets in.
+//!
+//! A type that gets a field keeps its name, and its schema changes.
+
+use super::hash::{hash as of_text, mixed};
+use crate::sync::lock;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+/// The schema of a value that a model or a person gives.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum ValueSchema {
+    /// That of a type, which makes it.
+    Type(fn() -> Arc<Value>),
+    /// The hash of one that came from outside.
+    Hash(u64),
+}
+
+impl ValueSchema {
+    /// One that came from outside.
+    pub(crate) fn of(schema: &Value) -> Self {
+        Self::Hash(hash(schema))
+    }
+
+    /// Its [`hash`].
+    pub(crate) fn hash(self) -> u64 {
+        // Each run asks, and to make a schema costs more than all the rest of a topology.
+        static KNOWN: Mutex<BTreeMap<fn() -> Arc<Value>, u64>> = Mutex::new(BTreeMap::new());
+        match self {
+            Self::Hash(hash) => hash,
+            Self::Type(make) => {
+                let known = lock(&KNOWN).get(&make).copied();
+                known.unwrap_or_else(|| {
+                    let hash = hash(&make());
+                    lock(&KNOWN).insert(make, hash);
+                    hash
+                })
+            }
+        }
+    }
+}
+
+/// What a schema says to people, and what counts where nothing was given.
+const WORDS: [&str; 9] = [
+    "$schema",
+    "$comment",
+    "title",
+    "description",
+    "default",
+    "examples",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+];
+
+/// The same for two schemas that differ in words or in order alone.
+pub(crate) fn hash(schema: &Value) -> u64 {
+    unordered(alternatives(schema))
+}
+
+/// The hashes of the values that it lets in. An `enum` is one with a `oneOf` of its members: a doc comment on a variant
+/// makes the one of the other.
+fn alternatives(schema: &Value) -> Vec<u64> {
+    let Value::Object(map) = schema else { return vec![of_data(schema)] };
+    let mut rest: Map<String, Value> = map.clone();
+    rest.retain(|key, _| !WORDS.contains(&&**key));
+    if rest.len() == 1
+        && let Some(Value::Array(all)) = rest.get("oneOf").or(rest.get("anyOf"))
+    {
+        return all.iter().flat_map(alternatives).collect();
+    }
+    let members = match (rest.shift_remove("enum"), rest.shift_remove("const")) {
+        (Some(Value::Array(members)), None) => members,
+        (None, Some(member)) => vec![member],
+        (members, member) => {
+            let both = [("enum", members), ("const", member)];
+            rest.extend(both.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
+            Vec::new()
+        }
+    };
+    let rest = unordered(rest.iter().map(|(key, value)| mixed(of_text(key), of_keyword(key, value))));
+    match members.is_empty() {
+        true => vec![rest],
+        false => members.iter().map(|member| mixed(rest, of_data(member))).collect(),
+    }
+}
+
+fn of_keyword(key: &str, value: &Value) -> u64 {
+    match (key, value) {
+        (
+            "properties" | "patternProperties" | "dependentSchemas" | "$defs" | "definitions",
+            Value::Object(all),
+        ) => unordered(all.iter().map(|(name, schema)| mixed(of_text(name), hash(schema)))),
+        ("required" | "type", Value::Array(all)) => unordered(all.iter().map(of_data)),
+        ("oneOf" | "anyOf" | "allOf", Value::Array(all)) => unordered(all.iter().map(hash)),
+        ("prefixItems" | "items", Value::Array(all)) => ordered(all.iter().map(hash)),
+        (_, Value::Object(_)) => hash(value),
+        _ => of_data(value),
+    }
+}
+
+fn of_data(value: &Value) -> u64 {
+    match value {
+        Value::Object(map) => unordered(map.iter().map(|(key, value)| mixed(of_text(key), of_data(value)))),
+        Value::Array(all) => ordered(all.iter().map(of_data)),
+        plain => of_text(&plain.to_string()),
+    }
+}
+
+fn unordered(hashes: impl IntoIterator<Item = u64>) -> u64 {
+    let mut hashes: Vec<_> = hashes.into_iter().collect();
+    hashes.sort_unstable();
+    ordered(hashes)
+}
+
+fn ordered(hashes: impl IntoIterator<Item = u64>) -> u64 {
+    hashes.into_iter().fold(1, mixed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hash;
+    use serde_json::{Value, json};
+
+    fn object(properties: &Value, required: &[&str]) -> Value {
+        json!({"type": "object", "properties": properties, "required": required})
+    }
+
+    #[test]
+    fn words_and_order_are_no_part_of_it() {
+        let ab = object(&json!({"a": {"type": "string"}, "b": {"type": "integer"}}), &["a", "b"]);
+        let ba = object(
+            &json!({"b": {"description": "How many.", "type": "integer"}, "a": {"type": "string", "default": ""}}),
+            &["b", "a"],
+        );
+        assert_eq!(hash(&ab), hash(&ba));
+        let plain = json!({"type": "string", "enum": ["yes", "no"]});
+        let told = json!({"title": "Answer", "oneOf": [
+            {"type": "string", "enum": ["no"]},
+            {"type": "string", "const": "yes", "description": "It is fine."},
+        ]});
+        assert_eq!(hash(&plain), hash(&told));
+    }
+
+    #[test]
+    fn what_lets_in_other_values_has_another() {
+        let text = json!({"type": "string"});
+        let all = [
+            json!(true),
+            text.clone(),
+            json!({"type": ["string", "null"]}),
+            json!({"type": "integer", "format": "uint8", "minimum": 0}),
+            json!({"type": "integer", "format": "uint16", "minimum": 0}),
+            json!({"type": "string", "enum": ["yes", "no"]}),
+            json!({"type": "string", "enum": ["yes", "no", "perhaps"]}),
+            object(&json!({"a": text}), &["a"]),
+            object(&json!({"a": text}), &[]),
+            object(&json!({"a": text, "b": text}), &["a"]),
+            // A property that is called as a word is one.
+            object(&json!({"a": text, "description": text}), &["a"]),
+            json!({"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}]}),
+            json!({"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}]}),
+        ];
+        for (i, a) in all.iter().enumerate() {
+            for b in &all[i + 1..] {
+                assert_ne!(hash(a), hash(b), "{a} {b}");
+            }
+        }
+    }
+}
