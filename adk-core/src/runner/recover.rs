@@ -163,7 +163,8 @@ impl<P> Runner<P> {
     /// [`watch`](Self::watch) runs. The first answer wins.
     ///
     /// The answer to an `await` is read as its type where its workflow is one of
-    /// [`RunnerBuilder::workflow`](super::RunnerBuilder::workflow), and held against the stored schema otherwise.
+    /// [`RunnerBuilder::workflow`](super::RunnerBuilder::workflow) and its type is still the one that asked, and held
+    /// against the stored schema otherwise.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownWait`]; [`ErrorKind::Answered`] for a second answer; [`ErrorKind::Expired`] after its deadline;

@@ -14,10 +14,12 @@ use std::sync::{Arc, Mutex};
 #[non_exhaustive]
 pub enum ValueSchema {
     /// That of a type, which makes it.
-    Type(fn() -> Arc<Value>),
+    Type(MakeSchema),
     /// The hash of one that came from outside.
     Hash(u64),
 }
+
+type MakeSchema = fn() -> Arc<Value>;
 
 impl ValueSchema {
     /// One that came from outside.
@@ -28,7 +30,7 @@ impl ValueSchema {
     /// Its [`hash`].
     pub(crate) fn hash(self) -> u64 {
         // Each run asks, and to make a schema costs more than all the rest of a topology.
-        static KNOWN: Mutex<BTreeMap<fn() -> Arc<Value>, u64>> = Mutex::new(BTreeMap::new());
+        static KNOWN: Mutex<BTreeMap<MakeSchema, u64>> = Mutex::new(BTreeMap::new());
         match self {
             Self::Hash(hash) => hash,
             Self::Type(make) => {
