@@ -109,7 +109,7 @@ async fn an_awaited_value_of_another_type_is_another_shape() {
         let diff = format!("~ d: {own} -> {}", std::any::type_name::<now::Decision>());
         retyped(&world, waiting.run_id, &other, &diff).await;
         if !answered {
-            assert_eq!(runner.waiting().await.unwrap()[..], [waiting.clone()]);
+            assert_eq!(runner.waiting().await.unwrap(), std::slice::from_ref(waiting));
             runner.answer(&waiting.id, "Revise").await.unwrap();
         }
     }
