@@ -37,7 +37,7 @@ impl Reader {
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let this = self.clone();
-        // In a task of its own: a turn is never held by a future that somebody else has to poll, and so never kept from
+        // In a task of its own: a turn is never held by a future that its caller has to poll, and so never kept from
         // those that wait for one.
         let task = tokio::spawn(async move {
             let turn = this.turns.clone().acquire_owned().await;

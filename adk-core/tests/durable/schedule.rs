@@ -28,7 +28,7 @@ struct Later {
     inner: MemoryJournal,
     ops: Ops,
     seen: Arc<Mutex<Seen>>,
-    /// Whether a release frees its run whoever has it now, as it once did.
+    /// Whether a release frees its run from any claim, as it once did.
     by_run: bool,
 }
 

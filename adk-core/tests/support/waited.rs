@@ -59,8 +59,8 @@ pub async fn answers<S: SessionStore + Engine + Clone>(name: &str, store: &S, am
     }
 }
 
-/// How long it takes until a watch has driven runs of which all deadlines have passed, and the longest that one with a
-/// later deadline is behind it.
+/// How long it takes until a watch has driven runs that are past their deadlines, and how late one with a
+/// later deadline is at most.
 pub async fn deadlines<S: SessionStore + Engine + Clone>(name: &str, store: &S, runs: usize) {
     let sessions: Arc<dyn SessionStore> = Arc::new(store.clone());
     let builder = Runner::builder().app_name("due").session_store(sessions).engine(store.clone());
