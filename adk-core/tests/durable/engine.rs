@@ -154,7 +154,9 @@ impl Engine for Crashing {
 
 /// What a store was asked for and has not done yet.
 #[derive(Clone, Default)]
-pub struct Ops(Arc<Mutex<VecDeque<Box<dyn FnOnce() + Send>>>>);
+pub struct Ops(Arc<Mutex<VecDeque<Op>>>);
+
+type Op = Box<dyn FnOnce() + Send>;
 
 impl Ops {
     pub fn push(&self, op: impl FnOnce() + Send + 'static) {
