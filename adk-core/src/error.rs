@@ -126,6 +126,9 @@ pub enum StoreErrorKind {
     Corrupt,
     /// The store cannot be reached, or was shut down in the middle. Later it may work.
     Unavailable,
+    /// The file of the store is not where it has to be: it was deleted, renamed or replaced while the store was open, or it
+    /// has a second name by a hard link. The store writes nothing more.
+    Misplaced,
     /// The run belongs to another process by now: this one must not write for it any more.
     Fenced,
     /// Anything else.
@@ -196,8 +199,11 @@ impl Error {
 
     /// Whether the store failed, and not the run: then the run is left as it is, and goes on when it is resumed.
     pub(crate) fn is_of_store(&self) -> bool {
-        use StoreErrorKind::{Corrupt, Fenced, Full, Locked, ReadOnly, Unavailable};
-        matches!(self.0.kind, ErrorKind::Store(Corrupt | Fenced | Full | Locked | ReadOnly | Unavailable))
+        use StoreErrorKind::{Corrupt, Fenced, Full, Locked, Misplaced, ReadOnly, Unavailable};
+        matches!(
+            self.0.kind,
+            ErrorKind::Store(Corrupt | Fenced | Full | Locked | Misplaced | ReadOnly | Unavailable)
+        )
     }
 
     /// Whether the same run may succeed later without a change.

@@ -1,6 +1,6 @@
 //! Durable appends through the Runner: `tests/peers/run-postgres.sh cargo bench -p adk-workflow-postgres --bench appends`. Prints
-//! events per second and the time from `emit` to the next one, at 1, 8 and 64 runs at once; then what a session of 100,000
-//! events costs. The server is one of its own on this machine, with `fsync` and `synchronous_commit` on.
+//! events per second and the time from `emit` to the next one, at 1, 8 and 64 runs at once; then waits and deadlines, and what
+//! a session of 100,000 events costs. The server is one of its own on this machine, with `fsync` and `synchronous_commit` on.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark fails by a panic")]
 
@@ -12,14 +12,14 @@ mod support;
 
 use adk_postgres::PostgresStore;
 use support::Database;
-use trees::measured;
+use trees::{measured, waited};
 
 async fn fresh() -> PostgresStore {
     PostgresStore::connect(&Database::new().await.url).await.unwrap()
 }
 
 fn main() {
-    // `-- 64` measures that one alone, `-- long` the session.
+    // `-- 64` measures that one alone, `-- waits` the waits, `-- long` the session.
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
     let is_asked = |what: &str| args.is_empty() || args.iter().any(|arg| arg == what);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
@@ -28,6 +28,10 @@ fn main() {
             if is_asked(&runs.to_string()) {
                 measured::appends("Postgres", &fresh().await, runs, 8_000).await;
             }
+        }
+        if is_asked("waits") {
+            waited::answers("Postgres", &fresh().await, &[100, 10_000, 100_000]).await;
+            waited::deadlines("Postgres", &fresh().await, 10_000).await;
         }
         if is_asked("long") {
             measured::session(&fresh().await, 100_000).await;

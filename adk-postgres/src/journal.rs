@@ -283,7 +283,7 @@ pub(crate) async fn runs(
     drives: &Drives,
 ) -> Result<Vec<RunInfo>> {
     let mut all = Vec::new();
-    // Those that nobody has are found by one index, and those that somebody has by another.
+    // Runs that are free are found by one index, and runs that a process drives by another.
     let parts: &[&str] = match filter.state {
         RunState::Ready => &["r.owner IS NULL AND ", "r.owner IS NOT NULL AND "],
         _ => &[""],

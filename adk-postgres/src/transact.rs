@@ -81,7 +81,7 @@ impl Shared {
 
     /// Reads something, or does one statement that may be done twice, tried until the patience is over.
     ///
-    /// In a task of its own: a connection is never held by a future that somebody else has to poll, and so never kept
+    /// In a task of its own: a connection is never held by a future that its caller has to poll, and so never kept
     /// from those that wait for one.
     pub(crate) async fn call<T: Send + 'static>(self: &Arc<Self>, mut work: OwnWork<T>) -> Result<T> {
         let this = self.clone();

@@ -9,14 +9,17 @@ mod trees;
 
 mod support;
 
+use adk_core::engine::{RunFilter, RunStatus};
 use adk_core::session::{EventFilter, SessionStore};
-use adk_core::{Error, StateDelta, StoreErrorKind};
+use adk_core::{Await, Error, Event, Flow, Runner, StateDelta, StoreErrorKind};
 use adk_postgres::{Options, PostgresStore};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 use support::{Database, quick, server};
 use trees::store::{self, Broken};
 use trees::survival::{key, kind, runner};
-use trees::{Tree, run, say};
+use trees::{Tree, by, repeat, run, say};
 
 async fn refused(url: &str) -> Error {
     PostgresStore::connect_with(url, quick().patience(Duration::from_secs(1))).await.unwrap_err()
@@ -187,4 +190,111 @@ async fn an_exact_text_that_cannot_be_read_is_told_of_by_itself() {
         database.execute(sql).await;
     };
     store::unreadable(open, Broken::Event, break_row).await;
+}
+
+/// Ends all connections to a database, and says what new ones may do.
+async fn read_only(database: &Database, yes: bool) {
+    let mut own = database.connect().await;
+    let (on, name) = (if yes { "on" } else { "off" }, &database.name);
+    for sql in [
+        "SET default_transaction_read_only = off".to_owned(),
+        format!("ALTER DATABASE {name} SET default_transaction_read_only = {on}"),
+        format!(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+             WHERE datname = '{name}' AND pid <> pg_backend_pid()"
+        ),
+    ] {
+        sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(&mut own).await.unwrap();
+    }
+}
+
+/// A run that notes its rounds until `go_on` says that it may end.
+fn rounds(go_on: &Arc<AtomicBool>) -> Tree {
+    let go_on = go_on.clone();
+    let round = by("a", move |cx| {
+        let go_on = go_on.clone();
+        Box::pin(async move {
+            let ends = cx.step("look", async move { Ok(go_on.load(SeqCst)) }).await?;
+            cx.emit(Event::new().with_text("round")).await?;
+            Ok(if ends { Flow::Exit } else { Flow::Continue })
+        })
+    });
+    Tree::new("w", vec![repeat("l", Some(1_000_000), vec![run(round)])])
+}
+
+fn knows(store: &PostgresStore, tree: Tree) -> Runner {
+    let builder = Runner::builder().app_name("app").session_store(store.clone()).engine(store.clone());
+    builder.workflow::<Tree>(tree).build().unwrap()
+}
+
+/// After a failover, for longer than the patience: no run has failed, and another process takes it up although the first
+/// one lives.
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn a_server_that_is_read_only_for_a_while_fails_no_run() {
+    let database = Database::new().await;
+    let options = Options::default().patience(Duration::from_millis(200)).lease(Duration::from_secs(1));
+    let store = PostgresStore::connect_with(&database.url, options).await.unwrap();
+    let go_on = Arc::new(AtomicBool::new(false));
+    let (runner, tree) = (knows(&store, rounds(&go_on)), rounds(&go_on));
+    let mut stream = runner.session("u", "s").run(&tree, "go").stream();
+    for _ in 0..3 {
+        stream.next().await.unwrap().unwrap();
+    }
+    read_only(&database, true).await;
+    let error = loop {
+        if let Err(error) = stream.next().await.unwrap() {
+            break error;
+        }
+    };
+    assert!(error.is_retryable(), "{error}");
+    drop(stream);
+    let left = &runner.runs(&RunFilter::any()).await.unwrap()[0];
+    assert_eq!((&left.status, left.is_ready), (&RunStatus::Running, true));
+    read_only(&database, false).await;
+    go_on.store(true, SeqCst);
+    let other = PostgresStore::connect_with(&database.url, options).await.unwrap();
+    let other = knows(&other, rounds(&go_on));
+    // The claim is given back by the thread of the lease, as soon as it can be written.
+    let recovered = loop {
+        let mut all = other.recover().await.unwrap();
+        if let Some(run) = all.pop() {
+            break run;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
+    assert!(recovered.result.unwrap().is_empty());
+    let ended = &runner.runs(&RunFilter::any()).await.unwrap()[0];
+    assert_eq!(ended.status, RunStatus::Finished);
+}
+
+/// Every call of the store, the first on connections that have died in the pool.
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn connections_that_have_died_are_no_error_of_any_call() {
+    let database = Database::new().await;
+    let store = PostgresStore::connect_with(&database.url, quick()).await.unwrap();
+    let ask = || Tree::new("w", vec![run(Await::builder::<bool>("yes").question("?").build())]);
+    let (runner, tree) = (knows(&store, ask()), ask());
+    let cut = async || read_only(&database, false).await;
+    cut().await;
+    store.create(key(), StateDelta::default()).await.unwrap();
+    cut().await;
+    runner.session("u", "s").run(&tree, "go").await.unwrap_err();
+    cut().await;
+    let wait = runner.waiting().await.unwrap().remove(0);
+    cut().await;
+    assert_eq!(runner.runs(&RunFilter::unfinished()).await.unwrap().len(), 1);
+    cut().await;
+    assert_eq!(store.list("app", None).await.unwrap().len(), 1);
+    cut().await;
+    assert_eq!(store.read(&key(), &EventFilter::new()).await.unwrap().unwrap().len, 1);
+    cut().await;
+    runner.answer(&wait.id, true).await.unwrap();
+    cut().await;
+    assert_eq!(runner.recover().await.unwrap().len(), 1);
+    cut().await;
+    assert!(store.get(&key()).await.unwrap().is_some());
+    cut().await;
+    assert!(store.delete(&key()).await.unwrap());
 }

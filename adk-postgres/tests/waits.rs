@@ -10,6 +10,7 @@ mod trees;
 mod place;
 mod support;
 
+use adk_core::engine::{Engine as _, RunFilter};
 use support::Database;
 use trees::{mended, people};
 
@@ -72,4 +73,46 @@ async fn a_database_of_an_earlier_format_is_taken_over() {
         let earlier = async || database.execute(FORMAT_1).await;
         people::earlier_format(&database, is_answered, earlier).await;
     }
+}
+
+/// What is asked for each answer and by each look of a watch is found by an index: the server counts the rows that it went
+/// through otherwise.
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn what_is_looked_for_is_found_by_an_index() {
+    let database = Database::new().await;
+    let waiting = people::pause(&database, people::two).await;
+    // Beside it 20,000 more that wait, and a deadline for each.
+    let (run, many) = (waiting[0].run_id, "generate_series(1, 20000)");
+    database
+        .execute(&format!(
+            "INSERT INTO adkw_runs (id, session, status, owner, epoch, record, app, workflow)
+                SELECT 'e-' || gen_random_uuid(), r.session, r.status, NULL, 1, r.record, r.app, r.workflow
+                FROM adkw_runs r, {many} WHERE r.id = '{run}';
+             INSERT INTO adkw_waits (id, run, key, waiting, app, deadline)
+                SELECT r.id || '/w/q/a:await@0', r.id, 'w/q/a:await@0', w.waiting, w.app, 4000000000000000
+                FROM adkw_runs r, (SELECT * FROM adkw_waits LIMIT 1) w WHERE r.id <> '{run}';
+             ANALYZE"
+        ))
+        .await;
+    let read = async || -> i64 {
+        let sql = "SELECT coalesce(sum(seq_tup_read), 0)::bigint FROM pg_stat_user_tables
+            WHERE relname IN ('adkw_runs', 'adkw_waits', 'adkw_steps', 'adkw_sessions', 'sessions')";
+        sqlx::query_scalar(sql).fetch_one(&mut database.connect().await).await.unwrap()
+    };
+    let before = read().await;
+    let store = trees::survival::Place::open(&database).await;
+    let runner = trees::survival::runner(&store);
+    for wait in &waiting {
+        runner.answer(&wait.id, true).await.unwrap();
+    }
+    assert_eq!(runner.runs(&RunFilter::ready()).await.unwrap().len(), 1);
+    assert_eq!(runner.runs(&RunFilter::of_run(run)).await.unwrap().len(), 1);
+    assert!(runner.runs(&RunFilter::failed()).await.unwrap().is_empty());
+    let due = store.due("app", 1, 100).await.unwrap();
+    assert!(due.waits.is_empty() && due.next == Some(4_000_000_000_000_000));
+    runner.resume(&people::two(), run).await.unwrap();
+    // Connections that end tell what they have done.
+    store.shut_down().await.unwrap();
+    assert!(read().await - before < 1_000, "{} rows", read().await - before);
 }

@@ -1,6 +1,6 @@
 //! Many runs at once: `cargo bench -p adk-workflow-sqlite --bench runs`. Prints the memory of the process for each run
 //! that waits for a person and for each that waits for a slow model, and how long it takes to take up 1,000 runs that
-//! were cut off. `-- paused 40000` shows that runs that wait for a person add nothing once the store's caches are full.
+//! were cut off; an answer among 100,000 waits, and 10,000 deadlines at once. `-- paused 40000` shows that runs that wait for a person add nothing once the store's caches are full.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark fails by a panic")]
 
@@ -11,7 +11,7 @@ use adk_core::{Event, Flow, RunEnd, Runner};
 use adk_sqlite::SqliteStore;
 use std::sync::Arc;
 use std::time::Instant;
-use trees::{By, Tree, by, run, say};
+use trees::{By, Tree, by, run, say, waited};
 
 fn runner(store: &SqliteStore, tree: &Arc<Tree>) -> Runner {
     let runner = Runner::builder().app_name("app").session_store(store.clone()).engine(store.clone());
@@ -145,6 +145,13 @@ fn main() {
         }
         if is_asked("recovered") {
             recovered(&folder, many.unwrap_or(1_000)).await;
+        }
+        if is_asked("waits") {
+            let most = many.unwrap_or(100_000);
+            let store = SqliteStore::open(folder.join("waits.db")).await.unwrap();
+            waited::answers("SQLite", &store, &[100, most / 10, most]).await;
+            let store = SqliteStore::open(folder.join("due.db")).await.unwrap();
+            waited::deadlines("SQLite", &store, most / 10).await;
         }
     });
     let _ = std::fs::remove_dir_all(&folder);

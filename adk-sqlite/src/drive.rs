@@ -62,7 +62,9 @@ impl Job for Close {
         } else {
             // This process may claim the run again all the same. Others can when it is written: once there is room.
             db.owner.gave_up(claim);
-            db.unwritten.push(claim);
+            if !db.file.is_lost() {
+                db.unwritten.push(claim);
+            }
         }
         if let Some(reply) = reply {
             let fenced = || if is_ours { Ok(()) } else { Err(refuse::fenced(claim.run_id)) };

@@ -55,6 +55,17 @@ pub(crate) fn of_file(path: &Path, error: Error) -> Error {
     }
 }
 
+/// What kind of failure of the store an error of its folder is.
+pub(crate) fn kind_of_io(error: &std::io::Error) -> StoreErrorKind {
+    match error.kind() {
+        std::io::ErrorKind::StorageFull => StoreErrorKind::Full,
+        std::io::ErrorKind::ReadOnlyFilesystem | std::io::ErrorKind::PermissionDenied => {
+            StoreErrorKind::ReadOnly
+        }
+        _ => StoreErrorKind::Unavailable,
+    }
+}
+
 /// The same error for somebody else.
 pub(crate) fn copy(error: &Error) -> Error {
     helped(Error::new(error.kind(), error.message()), error)

@@ -31,6 +31,7 @@ mod commit;
 mod drive;
 mod engine;
 mod error;
+mod file;
 mod journal;
 mod owner;
 mod reader;
@@ -44,7 +45,7 @@ use adk_core::Result;
 use adk_core::session::OpenSessions;
 use reader::Reader;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use writer::Writer;
@@ -104,6 +105,10 @@ impl Options {
 
 /// Sessions, runs and artifacts in a SQLite file. Clones share it; the last one that is dropped closes it.
 ///
+/// The file is one database under any path that leads to it. When it is deleted, renamed or replaced while the store is open,
+/// the store stops: from then on all that it is asked for is an error of kind
+/// [`Misplaced`](adk_core::StoreErrorKind::Misplaced).
+///
 /// It is three things to a runner, and a run that is to survive the process needs all of them:
 ///
 /// ```no_run
@@ -128,7 +133,6 @@ impl Options {
 pub struct SqliteStore(Arc<Shared>);
 
 struct Shared {
-    path: PathBuf,
     /// Closed before the connection that writes, which tidies up as the last.
     reader: Arc<Reader>,
     writer: Writer,
@@ -140,8 +144,8 @@ impl SqliteStore {
     ///
     /// # Errors
     /// Of kind [`ErrorKind::Store`](adk_core::ErrorKind::Store), with a kind of its own for a file that cannot be
-    /// written, that is locked, that is damaged or no database, and for a disk that is full; also when the file has
-    /// tables of another version of ADK.
+    /// written, that is locked, that is damaged or no database, that has several names by hard links, and for a disk that is full;
+    /// also when the file has tables of another version of ADK.
     pub async fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_with(path, Options::default()).await
     }
@@ -151,15 +155,14 @@ impl SqliteStore {
     /// # Errors
     /// As [`open`](Self::open).
     pub async fn open_with(path: impl AsRef<Path>, options: Options) -> Result<Self> {
-        let path = path.as_ref().to_owned();
-        let writer = Writer::open(path.clone(), options).await?;
-        let reader = Arc::new(Reader::new(path.clone(), options));
-        Ok(Self(Arc::new(Shared { path, writer, reader, live: OpenSessions::default() })))
+        let writer = Writer::open(path.as_ref().to_owned(), options).await?;
+        let reader = Arc::new(Reader::new(writer.file.clone(), options));
+        Ok(Self(Arc::new(Shared { writer, reader, live: OpenSessions::default() })))
     }
 
-    /// The file.
+    /// The file: an absolute path without symlinks, whatever path it was opened by.
     pub fn path(&self) -> &Path {
-        &self.0.path
+        self.0.writer.file.path()
     }
 }
 
@@ -177,6 +180,6 @@ impl From<SqliteStore> for Arc<dyn adk_core::ArtifactStore> {
 
 impl fmt::Debug for SqliteStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "SqliteStore({})", self.0.path.display())
+        write!(f, "SqliteStore({})", self.path().display())
     }
 }

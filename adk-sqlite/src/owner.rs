@@ -1,7 +1,8 @@
 //! Who drives a run: a process that lives. It holds the lock of a file, and the system takes it away with the process.
 
+use crate::error::kind_of_io;
 use adk_core::engine::ClaimId;
-use adk_core::{Error, ErrorKind, Result, StoreErrorKind};
+use adk_core::{Error, ErrorKind, Result};
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -37,6 +38,7 @@ fn held(path: &Path) -> std::io::Result<File> {
 }
 
 impl Owner {
+    /// The path is that of a [`DatabaseFile`](crate::file::DatabaseFile), so that all find the lock beside it.
     pub(crate) fn new(database: &Path) -> Result<Self> {
         // Of this process and this moment, and random.
         let random = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), std::process::id());
@@ -49,14 +51,7 @@ impl Owner {
             }
             Err(error) => {
                 let message = format!("cannot make `{}`: {error}", path.display());
-                let kind = match error.kind() {
-                    std::io::ErrorKind::StorageFull => StoreErrorKind::Full,
-                    std::io::ErrorKind::ReadOnlyFilesystem | std::io::ErrorKind::PermissionDenied => {
-                        StoreErrorKind::ReadOnly
-                    }
-                    _ => StoreErrorKind::Unavailable,
-                };
-                Err(Error::new(ErrorKind::Store(kind), message)
+                Err(Error::new(ErrorKind::Store(kind_of_io(&error)), message)
                     .with_help("the folder of the database has to be writable"))
             }
         }

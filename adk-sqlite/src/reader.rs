@@ -3,6 +3,7 @@
 use crate::Options;
 use crate::append::{app_state, state_of, user_state};
 use crate::error::{Doing, closed, corrupt, of_file};
+use crate::file::DatabaseFile;
 use crate::tail::TABLES;
 use crate::time;
 use adk_core::session::{EventFilter, Pages, Scope, SessionKey, SessionRow, SessionSnapshot};
@@ -11,7 +12,6 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, ToSql, params};
 use serde_json::{Map, Value};
 use std::ops::Range;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Semaphore;
 
@@ -20,15 +20,15 @@ use tokio::sync::Semaphore;
 const MOST: usize = 8;
 
 pub(crate) struct Reader {
-    path: PathBuf,
+    file: Arc<DatabaseFile>,
     options: Options,
     turns: Arc<Semaphore>,
     free: Mutex<Vec<Connection>>,
 }
 
 impl Reader {
-    pub(crate) fn new(path: PathBuf, options: Options) -> Self {
-        Self { path, options, turns: Arc::new(Semaphore::new(MOST)), free: Mutex::default() }
+    pub(crate) fn new(file: Arc<DatabaseFile>, options: Options) -> Self {
+        Self { file, options, turns: Arc::new(Semaphore::new(MOST)), free: Mutex::default() }
     }
 
     /// Reads all of it as it is at one moment. No lock of who writes is waited for.
@@ -37,7 +37,7 @@ impl Reader {
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let this = self.clone();
-        // In a task of its own: a turn is never held by a future that somebody else has to poll, and so never kept from
+        // In a task of its own: a turn is never held by a future that its caller has to poll, and so never kept from
         // those that wait for one.
         let task = tokio::spawn(async move {
             let turn = this.turns.clone().acquire_owned().await;
@@ -55,17 +55,20 @@ impl Reader {
             tokio::task::spawn_blocking(read).await.map_err(|error| closed().with_source(error))?
         });
         let read = task.await.map_err(|error| closed().with_source(error))?;
-        read.map_err(|error| of_file(&self.path, error))
+        read.map_err(|error| of_file(self.file.path(), error))
     }
 
     fn connection(&self) -> Result<Connection> {
+        self.file.check()?;
         if let Some(connection) = self.free.lock().unwrap_or_else(PoisonError::into_inner).pop() {
             return Ok(connection);
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(&self.path, flags);
+        let connection = Connection::open_with_flags(self.file.path(), flags);
         let connection = connection.doing("open the file to read")?;
         connection.busy_timeout(self.options.busy_timeout).doing("open the file to read")?;
+        // It has opened what is there now.
+        self.file.check()?;
         Ok(connection)
     }
 }
@@ -295,8 +298,10 @@ mod tests {
     async fn many_who_read_share_a_few_connections() {
         let name = format!("adk-sqlite-reader-{}.db", std::process::id());
         let path = std::env::temp_dir().join(name);
-        crate::schema::prepare(&Connection::open(&path).unwrap()).unwrap();
-        let reader = Arc::new(Reader::new(path.clone(), Options::default()));
+        let connection = Connection::open(&path).unwrap();
+        crate::schema::prepare(&connection).unwrap();
+        let file = Arc::new(DatabaseFile::of(&connection, &path).unwrap());
+        let reader = Arc::new(Reader::new(file, Options::default()));
         // Each waits until as many as there may be are in it.
         let (together, inside, peak) =
             (Arc::new(Barrier::new(MOST)), AtomicUsize::new(0), AtomicUsize::new(0));

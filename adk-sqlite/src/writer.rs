@@ -3,12 +3,13 @@
 use crate::Options;
 use crate::cache::Cache;
 use crate::error::{Doing, closed, copy, failed, of_file, read_only};
+use crate::file::{DatabaseFile, check_before_open, resolve};
 use crate::owner::Owner;
 use crate::{Durability, journal, schema, tail};
 use adk_core::engine::ClaimId;
-use adk_core::{Error, Result};
+use adk_core::{Error, ErrorKind, Result, StoreErrorKind};
 use rusqlite::Connection;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
@@ -41,7 +42,7 @@ pub(crate) struct Db {
     pub(crate) connection: Connection,
     pub(crate) cache: Cache,
     pub(crate) owner: Arc<Owner>,
-    pub(crate) path: PathBuf,
+    pub(crate) file: Arc<DatabaseFile>,
     /// Claims that were given back while nothing could be written.
     pub(crate) unwritten: Vec<ClaimId>,
 }
@@ -58,6 +59,7 @@ pub(crate) trait Job: Send {
 pub(crate) struct Writer {
     /// As whom it writes.
     pub(crate) owner: Arc<Owner>,
+    pub(crate) file: Arc<DatabaseFile>,
     jobs: Option<Sender<Box<dyn Job>>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -66,17 +68,17 @@ impl Writer {
     pub(crate) async fn open(path: PathBuf, options: Options) -> Result<Self> {
         let (jobs, incoming) = channel();
         let (opened, result) = oneshot::channel();
-        let run = move || match Db::open(path.clone(), options).map_err(|error| of_file(&path, error)) {
+        let run = move || match Db::open(&resolve(&path), options).map_err(|error| of_file(&path, error)) {
             Ok(mut db) => {
-                let _ = opened.send(Ok(db.owner.clone()));
+                let _ = opened.send(Ok((db.owner.clone(), db.file.clone())));
                 db.serve(&incoming);
             }
             Err(error) => drop(opened.send(Err(error))),
         };
         let thread = std::thread::Builder::new().name("adk-sqlite".to_owned()).spawn(run);
         let thread = thread.map_err(|error| closed().with_source(error))?;
-        let owner = result.await.map_err(|_| closed())??;
-        Ok(Self { owner, jobs: Some(jobs), thread: Some(thread) })
+        let (owner, file) = result.await.map_err(|_| closed())??;
+        Ok(Self { owner, file, jobs: Some(jobs), thread: Some(thread) })
     }
 
     /// Gives the job back when the thread has ended.
@@ -132,8 +134,9 @@ impl<T: Send, F: FnMut(&mut Db) -> Result<T> + Send> Job for Call<F, T> {
 }
 
 impl Db {
-    fn open(path: PathBuf, options: Options) -> Result<Self> {
-        let connection = Connection::open(&path).doing("open the file")?;
+    fn open(path: &Path, options: Options) -> Result<Self> {
+        check_before_open(path)?;
+        let connection = Connection::open(path).doing("open the file")?;
         let synchronous = match options.durability {
             Durability::Power => "FULL",
             Durability::Process => "NORMAL",
@@ -161,9 +164,10 @@ impl Db {
             return Err(read_only());
         }
         schema::prepare(&connection)?;
-        let owner = Arc::new(Owner::new(&path)?);
+        let file = Arc::new(DatabaseFile::of(&connection, path)?);
+        let owner = Arc::new(Owner::new(file.path())?);
         owner.sweep(&journal::drivers(&connection)?);
-        Ok(Self { connection, cache: Cache::default(), owner, path, unwritten: Vec::new() })
+        Ok(Self { connection, cache: Cache::default(), owner, file, unwritten: Vec::new() })
     }
 
     fn serve(&mut self, incoming: &Receiver<Box<dyn Job>>) {
@@ -194,7 +198,7 @@ impl Db {
     fn merge(&mut self) {
         let merged = self.execute("BEGIN IMMEDIATE").and_then(|()| {
             tail::merge(&self.connection)?;
-            self.execute("COMMIT")
+            self.commit()
         });
         if merged.is_err() && !self.connection.is_autocommit() {
             let _ = self.connection.execute_batch("ROLLBACK");
@@ -206,7 +210,7 @@ impl Db {
         match self.together(&mut jobs) {
             Ok(results) => {
                 for (job, result) in jobs.into_iter().zip(results) {
-                    job.done(result.map_err(|error| of_file(&self.path, error)), self);
+                    job.done(result.map_err(|error| of_file(self.file.path(), error)), self);
                 }
             }
             Err(Lost { error, alone: true }) if jobs.len() > 1 => {
@@ -216,7 +220,7 @@ impl Db {
             }
             Err(Lost { error, .. }) => {
                 for job in jobs {
-                    job.done(Err(of_file(&self.path, copy(&error))), self);
+                    job.done(Err(of_file(self.file.path(), copy(&error))), self);
                 }
             }
         }
@@ -225,14 +229,22 @@ impl Db {
     fn together(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<Vec<Result<()>>, Lost> {
         self.execute("BEGIN IMMEDIATE").map_err(|error| Lost { error, alone: false })?;
         let results = self.inside(jobs);
-        let committed = results.and_then(|results| self.execute("COMMIT").map(|()| results));
+        let committed = results.and_then(|results| self.commit().map(|()| results));
         committed.map_err(|error| {
             self.cache.clear();
             if !self.connection.is_autocommit() {
                 let _ = self.connection.execute_batch("ROLLBACK");
             }
-            Lost { error, alone: true }
+            let alone = error.kind() != ErrorKind::Store(StoreErrorKind::Misplaced);
+            Lost { error, alone }
         })
+    }
+
+    /// The file is looked at last: what is acknowledged was in the file that others find, and a log that may be that of
+    /// another file by now gets nothing.
+    fn commit(&self) -> Result<()> {
+        self.file.check()?;
+        self.execute("COMMIT")
     }
 
     /// The error of a job that has written nothing is its own; any other ends the transaction. A savepoint for each would

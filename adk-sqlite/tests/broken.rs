@@ -7,7 +7,7 @@ mod trees;
 
 mod support;
 
-use adk_core::engine::Engine;
+use adk_core::engine::{Engine, RunFilter, RunStatus};
 use adk_core::session::{EventFilter, SessionStore};
 use adk_core::{ErrorKind, Flow, Runner, StateDelta, StoreErrorKind};
 use adk_sqlite::{Options, SqliteStore};
@@ -334,5 +334,54 @@ async fn a_row_that_cannot_be_read_is_told_of_by_itself() {
             };
             store::unreadable(open, broken, break_row).await;
         }
+    }
+}
+
+/// For longer than the file's `busy_timeout`, in the middle of runs: none has failed, a watch takes them up again, and
+/// another process may as well.
+#[tokio::test]
+async fn a_lock_that_lasts_fails_no_run() {
+    for by_another in [false, true] {
+        let folder = Folder::new();
+        let options = Options::default().busy_timeout(Duration::from_millis(20));
+        let store = SqliteStore::open_with(folder.file(), options).await.unwrap();
+        let tree = || Tree::new("w", vec![run(say("a")), run(say("b"))]);
+        let knows = |store: &SqliteStore| -> Runner {
+            let builder =
+                Runner::builder().app_name("app").session_store(store.clone()).engine(store.clone());
+            builder.workflow::<Tree>(tree()).build().unwrap()
+        };
+        let (first, workflow) = (knows(&store), tree());
+        let mut stream = first.session("u", "s").run(&workflow, "go").stream();
+        stream.next().await.unwrap().unwrap();
+        let other = Connection::open(folder.file()).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let error = stream.next().await.unwrap().unwrap_err();
+        assert_eq!(kind(&error), StoreErrorKind::Locked, "{error}");
+        drop(stream);
+        let left = &first.runs(&RunFilter::any()).await.unwrap()[0];
+        assert_eq!((&left.status, left.is_ready), (&RunStatus::Running, true));
+        if by_another {
+            other.execute_batch("ROLLBACK").unwrap();
+            // The process that had it lives, and writes that it gave it back as soon as it can.
+            let second = knows(&SqliteStore::open(folder.file()).await.unwrap());
+            while second.runs(&RunFilter::ready()).await.unwrap().is_empty() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            assert!(second.recover().await.unwrap()[0].result.is_ok());
+        } else {
+            let (told, mut ended) = tokio::sync::mpsc::unbounded_channel();
+            let watch =
+                first.watch().every(Duration::from_millis(10)).inspect(move |run| drop(told.send(run)));
+            let watch = tokio::spawn(watch.into_future());
+            let locked = ended.recv().await.unwrap().result.unwrap_err();
+            assert_eq!(kind(&locked), StoreErrorKind::Locked, "{locked}");
+            other.execute_batch("ROLLBACK").unwrap();
+            while ended.recv().await.unwrap().result.is_err() {}
+            watch.abort();
+        }
+        let ended = &first.runs(&RunFilter::any()).await.unwrap()[0];
+        assert_eq!(ended.status, RunStatus::Finished);
+        assert_eq!(len(&store).await, 3);
     }
 }

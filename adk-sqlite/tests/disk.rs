@@ -12,7 +12,7 @@ mod trees;
 mod support;
 
 use adk_core::session::{EventFilter, SessionStore};
-use adk_core::{Error, ErrorKind, Event, EventId, Flow, StateDelta, StoreErrorKind};
+use adk_core::{Error, ErrorKind, Event, EventId, Flow, Runner, StateDelta, StoreErrorKind};
 use adk_sqlite::{Options, SqliteStore};
 use rusqlite::Connection;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -149,10 +149,25 @@ async fn fill(disk: &Path) {
             is_about(&error, StoreErrorKind::Full, &file);
             refused += 1;
         }
+        let run = there.events[0].invocation_id;
+        // A watch that runs meanwhile is told, and tries again.
+        let builder = Runner::builder().app_name("app").session_store(store.clone()).engine(store.clone());
+        let knows: Runner = builder.workflow::<Tree>(counting(300)).build().unwrap();
+        let (told, mut went_on) = tokio::sync::mpsc::unbounded_channel();
+        let watch = knows.watch().every(Duration::from_millis(10)).inspect(move |run| drop(told.send(run)));
+        let watch = (number == 0).then(|| tokio::spawn(watch.into_future()));
+        if watch.is_some() {
+            let full = went_on.recv().await.unwrap().result.unwrap_err();
+            is_about(&full, StoreErrorKind::Full, &file);
+        }
         // There is room again: the same store goes on, and so does the run, where it was.
         std::fs::remove_file(ballast).unwrap();
-        let run = there.events[0].invocation_id;
-        runner(&store).resume(&tree, run).await.unwrap();
+        if let Some(watch) = watch {
+            while went_on.recv().await.unwrap().result.is_err() {}
+            watch.abort();
+        } else {
+            runner(&store).resume(&tree, run).await.unwrap();
+        }
         let expected: Vec<_> =
             ["go".to_owned()].into_iter().chain((1..=300).map(|n| n.to_string())).collect();
         let all = store.read(&key(), &EventFilter::new()).await.unwrap().unwrap().events;

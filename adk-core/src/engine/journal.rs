@@ -30,7 +30,7 @@ pub struct MemoryJournal {
     runs: Arc<Mutex<Runs>>,
 }
 
-/// All runs, and indexes of those that somebody looks for. Ids sort by time, so runs are in the order in which they began.
+/// All runs, and indexes for what is looked for. Ids sort by time, so runs are in the order in which they began.
 #[derive(Debug, Default)]
 struct Runs {
     all: BTreeMap<RunId, Kept>,

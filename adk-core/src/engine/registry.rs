@@ -200,7 +200,7 @@ impl Waiting {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct DueWaits {
-    /// Open waits of which the deadline has passed, earliest first.
+    /// Open waits that are past their deadline, earliest first.
     pub waits: Vec<Waiting>,
     /// The earliest deadline of the open waits that are not among these, in microseconds since 1970.
     pub next: Option<u64>,

@@ -132,7 +132,7 @@ impl<P> Runner<P> {
     }
 
     /// The runs of this app that a filter selects, oldest first: those that have failed with their error, those that wait,
-    /// those that somebody drives.
+    /// those that a process drives.
     ///
     /// # Errors
     /// When the store fails.
@@ -157,7 +157,7 @@ impl<P> Runner<P> {
         self.shared.engine.waiting(&self.shared.app, filter).await
     }
 
-    /// Answers a wait by its id, of any user: whoever may answer is for the caller to decide, and
+    /// Answers a wait by its id, of any user: the caller decides who may answer, and
     /// [`SessionHandle::answer`](super::SessionHandle::answer) refuses the waits of other sessions. The run goes on when it
     /// is [resumed](Self::resume) or [recovered](Self::recover), in this process or another, and by itself where a
     /// [`watch`](Self::watch) runs. The first answer wins.

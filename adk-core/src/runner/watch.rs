@@ -3,7 +3,7 @@
 use super::recover::{PAGE, Recovered};
 use super::{Runner, Shared};
 use crate::engine::{RunFilter, RunInfo, now_micros};
-use crate::{BoxFuture, Error, ErrorKind, Result, RunId};
+use crate::{BoxFuture, Error, ErrorKind, Result, RunId, StoreErrorKind};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use std::collections::{HashMap, HashSet};
@@ -38,8 +38,8 @@ impl<P> Runner<P> {
     /// [`RunnerBuilder::workflow`](super::RunnerBuilder::workflow); other runs are left to others.
     ///
     /// It is a future of its own; drop it to end it, for example at the end of a `tokio::select!`. What it drives then stays
-    /// where it is and can be resumed. A store that is away is waited for. It ends by itself only when the store fails
-    /// for good, with that error.
+    /// where it is and can be resumed. A store that is away, locked, full or read-only is waited for. It ends by itself only
+    /// when the store fails for good, with that error.
     ///
     /// ```no_run
     /// # use adk_core as adk;
@@ -117,8 +117,7 @@ impl Watch {
                                 }
                             }
                         }
-                        // A file that is locked, a server that starts again.
-                        Err(error) if error.is_retryable() => {}
+                        Err(error) if is_mended(&error) => {}
                         Err(error) => return error,
                     }
                     pause.as_mut().reset(Instant::now() + wait);
@@ -131,6 +130,13 @@ impl Watch {
             }
         }
     }
+}
+
+/// Whether an operator mends what the store has failed with, or it passes: a file that is locked, a disk that is full, a
+/// server that starts again.
+fn is_mended(error: &Error) -> bool {
+    use StoreErrorKind::{Full, Locked, ReadOnly, Unavailable};
+    matches!(error.kind(), ErrorKind::Store(Full | Locked | ReadOnly | Unavailable))
 }
 
 /// What comes next to a watch.

@@ -6,9 +6,10 @@ use adk_core::engine::{
 };
 use adk_core::{BoxFuture, Result, RunId};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
+use std::task::Poll;
 use tokio::sync::Notify;
 
 /// Counts points (before and after each commit, before a call, between a call and its record, after it; before and after
@@ -148,5 +149,50 @@ impl Engine for Crashing {
             self.point().await;
             answered
         })
+    }
+}
+
+/// What a store was asked for and has not done yet.
+#[derive(Clone, Default)]
+pub struct Ops(Arc<Mutex<VecDeque<Op>>>);
+
+type Op = Box<dyn FnOnce() + Send>;
+
+impl Ops {
+    pub fn push(&self, op: impl FnOnce() + Send + 'static) {
+        self.0.lock().unwrap().push_back(Box::new(op));
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.lock().unwrap().is_empty()
+    }
+
+    /// Does the next one.
+    pub fn next(&self) {
+        let op = self.0.lock().unwrap().pop_front();
+        if let Some(op) = op {
+            op();
+        }
+    }
+
+    /// Does all, and what comes of them.
+    pub fn all(&self) {
+        while !self.is_empty() {
+            self.next();
+        }
+    }
+
+    /// Polls a future to its end, with a store that does everything at once.
+    pub async fn through<T>(&self, future: impl Future<Output = T>) -> T {
+        let mut future = std::pin::pin!(future);
+        loop {
+            let polled = std::future::poll_fn(|task| Poll::Ready(future.as_mut().poll(task))).await;
+            if let Poll::Ready(done) = polled {
+                self.all();
+                return done;
+            }
+            self.all();
+            tokio::task::yield_now().await;
+        }
     }
 }

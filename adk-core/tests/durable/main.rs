@@ -15,6 +15,7 @@ mod people;
 mod person;
 mod record;
 mod refused;
+mod schedule;
 mod talks;
 mod trees;
 mod untouched;

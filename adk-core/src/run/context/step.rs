@@ -120,6 +120,20 @@ where
     if !run.engine.records() {
         return work.await;
     }
+    // In a box: most of it is not needed where nothing is recorded, and there may be many calls at a time.
+    Box::pin(recorded(&run, key, check, work)).await
+}
+
+async fn recorded<T, W>(
+    run: &Run,
+    key: StepKey,
+    check: fn(&Value) -> Result<(), TooDeep>,
+    work: W,
+) -> Result<T>
+where
+    T: Serialize + DeserializeOwned + Send + 'static,
+    W: Future<Output = Result<T>> + Send + 'static,
+{
     if let Some(settled) = run.settle(&key.path) {
         settled.await?;
     }

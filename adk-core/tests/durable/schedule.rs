@@ -1,0 +1,425 @@
+//! One driver, whatever is dropped when: a scheduler that tries the orders in which two and three tasks and a store get on
+//! with one run.
+//!
+//! The tasks begin a run, resume, recover and watch it; each may be dropped between any two of its polls. The store does
+//! what it is asked for later, one thing after the other, as a thread that writes does, and an answer may be there long
+//! before it is read. A schedule is the default order with a few deviations, and all schedules with so many deviations are
+//! tried: two, or `ADK_SCHEDULES`.
+
+use super::engine::Ops;
+use crate::support::*;
+use adk_core::engine::{
+    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, DueWaits, Engine, MemoryJournal, Reply, RunFilter, RunInfo,
+    RunStatus, Slot, StepKey, Stored, Wait, Waiting,
+};
+use adk_core::session::{MemoryStore, SessionStore};
+use adk_core::{BoxFuture, ErrorKind, Event, Flow, Result, RunId, Runner};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+use std::task::{Context as Task, Poll, Wake, Waker};
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+/// A store that does what it is asked for when the scheduler says so, and looks who drives a run.
+#[derive(Clone)]
+struct Later {
+    inner: MemoryJournal,
+    ops: Ops,
+    seen: Arc<Mutex<Seen>>,
+    /// Whether a release frees its run from any claim, as it once did.
+    by_run: bool,
+}
+
+#[derive(Default)]
+struct Seen {
+    /// The latest claim of the run.
+    held: Option<ClaimId>,
+    /// Claims that were given back, by their holder.
+    ended: BTreeSet<ClaimId>,
+    wrong: Vec<String>,
+}
+
+impl Seen {
+    fn granted(&mut self, claim: ClaimId) {
+        if let Some(held) = self.held.filter(|held| *held != claim && !self.ended.contains(held)) {
+            self.wrong.push(format!("{claim:?} was granted while {held:?} is held"));
+        }
+        self.held = Some(claim);
+    }
+
+    fn written(&mut self, claim: ClaimId) {
+        if self.held.is_some_and(|held| held.epoch > claim.epoch) {
+            self.wrong.push(format!("{claim:?} has written, and {:?} drives", self.held));
+        }
+    }
+}
+
+impl Later {
+    fn new(by_run: bool) -> Self {
+        Self { inner: MemoryJournal::new(), ops: Ops::default(), seen: Arc::default(), by_run }
+    }
+
+    /// Asks for something; the future is what is read of it.
+    fn ask<T: Send + 'static>(
+        &self,
+        op: impl FnOnce(&Self) -> BoxFuture<'_, Result<T>> + Send + 'static,
+    ) -> BoxFuture<'static, Result<T>> {
+        let (reply, answer) = oneshot::channel();
+        let own = self.clone();
+        self.ops.push(move || {
+            // In memory all is there at once.
+            let done = ready_now(op(&own));
+            let _ = reply.send(done);
+        });
+        Box::pin(async move { answer.await.expect("the store lives") })
+    }
+
+    fn noted<T>(&self, claim: ClaimId, done: Result<T>) -> Result<T> {
+        if done.is_ok() {
+            self.seen.lock().unwrap().written(claim);
+        }
+        done
+    }
+
+    fn give_back(&self, claim: ClaimId) {
+        let own = self.clone();
+        self.ops.push(move || {
+            own.seen.lock().unwrap().ended.insert(claim);
+            let held = own.seen.lock().unwrap().held;
+            own.inner.release(if own.by_run { held.unwrap_or(claim) } else { claim });
+        });
+    }
+}
+
+fn ready_now<T>(future: BoxFuture<'_, T>) -> T {
+    let mut future = future;
+    match future.as_mut().poll(&mut Task::from_waker(Waker::noop())) {
+        Poll::Ready(done) => done,
+        Poll::Pending => panic!("memory has it at once"),
+    }
+}
+
+impl Engine for Later {
+    fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
+        Reply::Later(Box::pin(async move {
+            let draft = body.draft().await?;
+            let claim = slot.claim();
+            self.ask(move |own| {
+                if slot.begins.is_some() {
+                    own.seen.lock().unwrap().granted(claim);
+                }
+                let stored = match own.inner.commit(slot, Body::Ready(draft)) {
+                    Reply::Ready(stored) => stored,
+                    Reply::Later(stored) => ready_now(stored),
+                };
+                let stored = own.noted(claim, stored);
+                Box::pin(async { stored })
+            })
+            .await
+        }))
+    }
+
+    fn step(
+        &self,
+        claim: ClaimId,
+        key: StepKey,
+        work: BoxFuture<'static, Result<Value>>,
+    ) -> BoxFuture<'_, Result<Value>> {
+        Box::pin(async move {
+            let value = work.await?;
+            self.ask(move |own| {
+                let done = ready_now(own.inner.step(claim, key, Box::pin(async { Ok(value) })));
+                let done = own.noted(claim, done);
+                Box::pin(async { done })
+            })
+            .await
+        })
+    }
+
+    fn answer(&self, claim: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
+        self.ask(move |own| own.inner.answer(claim, wait))
+    }
+
+    fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
+        self.ask(move |own| {
+            let claimed = ready_now(own.inner.claim(run, check)).map(|mut claimed| {
+                let id = claimed.claim.id();
+                own.seen.lock().unwrap().granted(id);
+                let own = own.clone();
+                let later = Claim::new(id, move |id| own.give_back(id));
+                std::mem::forget(std::mem::replace(&mut claimed.claim, later));
+                claimed
+            });
+            Box::pin(async { claimed })
+        })
+    }
+
+    fn close(&self, claim: ClaimId, status: RunStatus) -> BoxFuture<'_, Result<()>> {
+        self.ask(move |own| {
+            let closed = own.noted(claim, ready_now(own.inner.close(claim, status)));
+            own.seen.lock().unwrap().ended.insert(claim);
+            Box::pin(async { closed })
+        })
+    }
+
+    fn release(&self, claim: ClaimId) {
+        self.give_back(claim);
+    }
+
+    fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+        let (app, filter) = (app.to_owned(), filter.clone());
+        self.ask(move |own| {
+            let runs = ready_now(own.inner.runs(&app, &filter));
+            Box::pin(async { runs })
+        })
+    }
+
+    fn waiting<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<Waiting>>> {
+        self.inner.waiting(app, filter)
+    }
+
+    fn open_wait<'a>(&'a self, app: &'a str, wait: &'a str) -> BoxFuture<'a, Result<Waiting>> {
+        self.inner.open_wait(app, wait)
+    }
+
+    fn due<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
+        self.inner.due(app, now, most)
+    }
+
+    fn resolve<'a>(&'a self, app: &'a str, wait: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
+        self.inner.resolve(app, wait, answer)
+    }
+}
+
+/// What a task does with the run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Does {
+    Runs,
+    Resumes,
+    Recovers,
+    Watches,
+}
+
+/// What may come next in a schedule.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Next {
+    Poll(usize),
+    Store,
+    Drop(usize),
+}
+
+struct Flag(AtomicBool);
+
+impl Wake for Flag {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, SeqCst);
+    }
+}
+
+struct Running {
+    future: Option<BoxFuture<'static, ()>>,
+    woken: Arc<Flag>,
+    /// A watch does not end.
+    ends: bool,
+}
+
+/// Asks if it is to, pays in a step that takes a while, and says so.
+fn pays(asks: bool, paid: &Arc<AtomicUsize>) -> Tree {
+    let paid = paid.clone();
+    let pays = by("pays", move |cx| {
+        let paid = paid.clone();
+        Box::pin(async move {
+            if asks {
+                cx.wait::<bool>("answer").await?;
+            }
+            cx.step("pay", async move {
+                paid.fetch_add(1, SeqCst);
+                tokio::task::yield_now().await;
+                Ok(())
+            })
+            .await?;
+            cx.emit(Event::new().with_text("paid")).await?;
+            Ok(Flow::Continue)
+        })
+    });
+    Tree::new("w", vec![run(pays)])
+}
+
+/// One schedule: what was chosen among how many at each point, and what was wrong.
+struct Played {
+    choices: Vec<(usize, usize)>,
+    trace: Vec<Next>,
+    wrong: Vec<String>,
+}
+
+/// Plays the default order but for these deviations: at a point, another than the first of what may come next.
+async fn play(tasks: &[Does], turns: bool, by_run: bool, deviations: &BTreeMap<usize, usize>) -> Played {
+    let store = Later::new(by_run);
+    let sessions: Arc<dyn SessionStore> = Arc::new(MemoryStore::new());
+    let paid = Arc::new(AtomicUsize::new(0));
+    let asks = !tasks.contains(&Does::Runs);
+    let tree = || pays(asks, &paid);
+    let runner = || -> Runner {
+        let builder = Runner::builder().session_store(sessions.clone()).engine(store.clone());
+        builder.workflow::<Tree>(tree()).build().unwrap()
+    };
+    let mut id = None;
+    if asks {
+        let paused = store.ops.through(runner().session("u", "s").run(&tree(), "go").into_future()).await;
+        assert_eq!(paused.unwrap_err().kind(), ErrorKind::Paused);
+        let waits = runner().waiting().await.unwrap();
+        runner().answer(&waits[0].id, true).await.unwrap();
+        id = Some(waits[0].run_id);
+    }
+    let mut running: Vec<Running> = tasks
+        .iter()
+        .map(|does| {
+            let (runner, tree) = (runner(), Arc::new(tree()));
+            let does = *does;
+            let future: BoxFuture<'static, ()> = Box::pin(async move {
+                match does {
+                    Does::Runs => drop(runner.session("u", "s").run(tree, "go").await),
+                    Does::Resumes => drop(runner.resume(tree, id.expect("it has begun")).await),
+                    Does::Recovers => drop(runner.recover().await),
+                    Does::Watches => drop(runner.watch().every(Duration::from_millis(2)).await),
+                }
+            });
+            let woken = Arc::new(Flag(AtomicBool::new(true)));
+            Running { future: Some(future), woken, ends: does != Does::Watches }
+        })
+        .collect();
+    let mut played = Played { choices: Vec::new(), trace: Vec::new(), wrong: Vec::new() };
+    let (mut last, mut drops) = (0, 0);
+    loop {
+        tokio::time::advance(Duration::from_millis(1)).await;
+        let alive = |task: &Running| task.future.is_some();
+        if !running.iter().any(|task| alive(task) && task.ends) || played.choices.len() > 400 {
+            break;
+        }
+        let count = running.len();
+        let order = (0..count).map(|n| if turns { (last + 1 + n) % count } else { n });
+        let mut next: Vec<_> = order
+            .filter(|n| alive(&running[*n]) && running[*n].woken.0.load(SeqCst))
+            .map(Next::Poll)
+            .collect();
+        if !store.ops.is_empty() {
+            next.insert(0, Next::Store);
+        }
+        next.extend((0..count).filter(|n| alive(&running[*n])).map(Next::Drop));
+        let chosen = deviations.get(&played.choices.len()).copied().unwrap_or(0);
+        let default_is_a_drop = matches!(next.first(), Some(Next::Drop(_)));
+        // Nobody can go on: what is left waits for time to pass.
+        if default_is_a_drop && chosen == 0 {
+            played.choices.push((0, 1));
+            continue;
+        }
+        played.choices.push((chosen, next.len()));
+        let Some(next) = next.get(chosen).copied() else { break };
+        played.trace.push(next);
+        match next {
+            Next::Store => store.ops.next(),
+            Next::Drop(n) => {
+                running[n].future = None;
+                drops += 1;
+            }
+            Next::Poll(n) => {
+                last = n;
+                let task = &mut running[n];
+                task.woken.0.store(false, SeqCst);
+                let waker = Waker::from(task.woken.clone());
+                let future = task.future.as_mut().expect("it lives");
+                if future.as_mut().poll(&mut Task::from_waker(&waker)).is_ready() {
+                    task.future = None;
+                }
+            }
+        }
+    }
+    if played.choices.len() > 400 {
+        played.wrong.push("it does not come to an end".to_owned());
+    }
+    // A watch is dropped at the end.
+    drops += running.iter().filter(|task| task.future.is_some()).count();
+    drop(running);
+    store.ops.all();
+    // Nobody drives it any more: it can be resumed, and ends.
+    let id = id.or(store.seen.lock().unwrap().held.map(|held| held.run_id));
+    if let Some(id) = id {
+        let ended = store.ops.through(runner().resume(&tree(), id).into_future()).await;
+        if let Err(error) = ended {
+            played.wrong.push(format!("the run is left locked: {error}"));
+        }
+        // Each drop may cost a call in flight.
+        let paid = paid.load(SeqCst);
+        if paid == 0 || paid > 1 + drops {
+            played.wrong.push(format!("it was paid {paid} times with {drops} drops"));
+        }
+    }
+    played.wrong.append(&mut store.seen.lock().unwrap().wrong);
+    played
+}
+
+/// Plays all schedules with at most so many deviations, each after the last of those before; how many there were.
+fn explore(tasks: &[Does], most: usize, by_run: bool) -> Result<usize, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    let runtime = runtime.unwrap();
+    let mut count = 0;
+    for turns in [false, true] {
+        let mut open = vec![BTreeMap::new()];
+        while let Some(deviations) = open.pop() {
+            let played = runtime.block_on(play(tasks, turns, by_run, &deviations));
+            count += 1;
+            if let Some(wrong) = played.wrong.first() {
+                return Err(format!("{tasks:?}, {deviations:?}: {wrong}\n{:?}", played.trace));
+            }
+            if deviations.len() == most {
+                continue;
+            }
+            let first = deviations.last_key_value().map_or(0, |(at, _)| at + 1);
+            for (at, (_, among)) in played.choices.iter().enumerate().skip(first) {
+                open.extend((1..*among).map(|other| {
+                    let mut more = deviations.clone();
+                    more.insert(at, other);
+                    more
+                }));
+            }
+        }
+    }
+    Ok(count)
+}
+
+#[test]
+fn one_drives_a_run_whatever_is_dropped_when() {
+    use Does::*;
+    let most = std::env::var("ADK_SCHEDULES").map_or(2, |text| text.parse().unwrap());
+    let two: [&[Does]; 5] = [
+        &[Resumes, Resumes],
+        &[Resumes, Recovers],
+        &[Resumes, Watches],
+        &[Runs, Recovers],
+        &[Recovers, Watches],
+    ];
+    let three: [&[Does]; 4] = [
+        &[Resumes, Resumes, Resumes],
+        &[Resumes, Recovers, Watches],
+        &[Runs, Recovers, Watches],
+        &[Recovers, Resumes, Recovers],
+    ];
+    let mut count = 0;
+    for tasks in two.iter().chain(&three) {
+        match explore(tasks, most, false) {
+            Ok(played) => count += played,
+            Err(wrong) => panic!("{wrong}"),
+        }
+    }
+    println!("{count} schedules with up to {most} deviations");
+    assert!(count > 10_000, "only {count}");
+}
+
+/// What once was: a stream that is dropped while its end is being written frees the run of its successor.
+#[test]
+fn the_scheduler_finds_a_release_that_frees_the_run_of_another() {
+    let wrong = explore(&[Does::Resumes, Does::Resumes, Does::Resumes], 3, true);
+    assert!(wrong.is_err_and(|wrong| wrong.contains("was granted while")));
+}

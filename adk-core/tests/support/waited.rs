@@ -1,0 +1,87 @@
+//! What the benchmarks of all stores measure of waits: an answer and the run that it wakes among many that wait, and many
+//! deadlines that have passed.
+
+use super::survival::runner_of;
+use super::{Tree, run, say};
+use adk_core::engine::Engine;
+use adk_core::session::SessionStore;
+use adk_core::{Await, Runner};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::task::JoinSet;
+
+fn asks(timeout: Option<Duration>) -> Tree {
+    let mut ask = Await::builder::<bool>("yes").question("Go on?");
+    if let Some(timeout) = timeout {
+        ask = ask.timeout(timeout).default(false);
+    }
+    Tree::new("w", vec![run(ask.build()), run(say("end"))])
+}
+
+/// Begins runs that wait.
+async fn pause(runner: &Runner, tree: &Arc<Tree>, runs: std::ops::Range<usize>) {
+    let mut begun = JoinSet::new();
+    for n in runs {
+        if begun.len() >= 256 {
+            begun.join_next().await.unwrap().unwrap();
+        }
+        let request = runner.session("u", format!("s{n}")).run(tree.clone(), "go").into_future();
+        begun.spawn(async move { request.await.unwrap_err() });
+    }
+    begun.join_all().await;
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort();
+    times[times.len() / 2]
+}
+
+/// The median of an answer, and of the resume of a run that is answered, one after the other, among so many that wait.
+pub async fn answers<S: SessionStore + Engine + Clone>(name: &str, store: &S, among: &[usize]) {
+    let runner = runner_of("app", store);
+    let tree = Arc::new(asks(None));
+    let mut there = 0;
+    for among in among {
+        pause(&runner, &tree, there..*among).await;
+        there = *among;
+        let ids: Vec<_> = runner.waiting().await.unwrap().into_iter().take(50).collect();
+        let (mut answered, mut driven) = (Vec::new(), Vec::new());
+        for wait in ids {
+            let begin = Instant::now();
+            runner.answer(&wait.id, true).await.unwrap();
+            answered.push(begin.elapsed());
+            let begin = Instant::now();
+            runner.resume(tree.clone(), wait.run_id).await.unwrap();
+            driven.push(begin.elapsed());
+        }
+        let (answer, resume) = (median(answered), median(driven));
+        println!("{name}: among {among} waits: an answer {answer:.1?}, a resume to the end {resume:.1?}");
+    }
+}
+
+/// How long it takes until a watch has driven runs that are past their deadlines, and how late one with a
+/// later deadline is at most.
+pub async fn deadlines<S: SessionStore + Engine + Clone>(name: &str, store: &S, runs: usize) {
+    let sessions: Arc<dyn SessionStore> = Arc::new(store.clone());
+    let builder = Runner::builder().app_name("due").session_store(sessions).engine(store.clone());
+    let runner: Runner = builder.workflow(asks(Some(Duration::from_millis(1)))).build().unwrap();
+    pause(&runner, &Arc::new(asks(Some(Duration::from_millis(1)))), 0..runs).await;
+    let (told, mut driven) = tokio::sync::mpsc::unbounded_channel();
+    let begin = Instant::now();
+    let watch = runner.watch().inspect(move |run| drop(told.send(run)));
+    let watch = tokio::spawn(watch.into_future());
+    for _ in 0..runs {
+        assert!(driven.recv().await.unwrap().result.unwrap().is_empty());
+    }
+    println!("{name}: {runs} runs past their deadline are driven in {:.1?}", begin.elapsed());
+    let mut late = Duration::ZERO;
+    for n in 0..20 {
+        let later = Arc::new(asks(Some(Duration::from_millis(300))));
+        let begin = Instant::now();
+        pause(&runner, &later, runs + n..runs + n + 1).await;
+        driven.recv().await.unwrap().result.unwrap();
+        late = late.max(begin.elapsed().saturating_sub(Duration::from_millis(300)));
+    }
+    println!("{name}: one that becomes due is driven at most {late:.1?} after its deadline");
+    watch.abort();
+}

@@ -1,0 +1,147 @@
+//! [`DatabaseFile`]: the file of an open store, under one name, and whether it is still there.
+
+use crate::error::{copy, kind_of_io};
+use adk_core::{Error, ErrorKind, Result, StoreErrorKind};
+use rusqlite::Connection;
+use std::fs::Metadata;
+use std::io::ErrorKind as IoErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// The file of an open store. It is looked at and never opened: closing any descriptor of it would drop the locks that
+/// SQLite holds on it in this process.
+#[derive(Debug)]
+pub(crate) struct DatabaseFile {
+    path: PathBuf,
+    id: FileId,
+    /// The write-ahead log, which keeps its file for as long as a connection is open.
+    wal: Option<(PathBuf, FileId)>,
+    /// Set once one of them was found deleted or replaced: the store stays stopped.
+    lost: OnceLock<Error>,
+}
+
+/// Device and inode, which no other file has while this one is open.
+#[derive(Debug, PartialEq)]
+struct FileId(u64, u64);
+
+impl DatabaseFile {
+    /// The file that a connection has opened by this path, once it has its write-ahead log.
+    pub(crate) fn of(connection: &Connection, path: &Path) -> Result<Self> {
+        // SQLite resolves symlinks when it opens a file, also one that led nowhere before.
+        let path = connection.path().map_or_else(|| path.to_owned(), PathBuf::from);
+        let Some(found) = look(&path)? else { return Err(gone()) };
+        check_links(&found)?;
+        let mut wal = path.clone().into_os_string();
+        wal.push("-wal");
+        let wal = look(wal.as_ref())?.map(|found| (PathBuf::from(wal), id(&found)));
+        Ok(Self { path, id: id(&found), wal, lost: OnceLock::new() })
+    }
+
+    /// Absolute, and without symlinks: lock files are beside it.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether the store has stopped for good.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.lost.get().is_some()
+    }
+
+    /// An error unless the open file is the one that others find at its path.
+    pub(crate) fn check(&self) -> Result<()> {
+        if let Some(error) = self.lost.get() {
+            return Err(copy(error));
+        }
+        let found = look(&self.path)?;
+        let error = match &found {
+            None => Some(gone()),
+            Some(found) if id(found) != self.id => {
+                Some(lost("the file was replaced by another while the store was open"))
+            }
+            Some(_) => self.check_wal()?,
+        };
+        if let Some(error) = error {
+            return Err(copy(self.lost.get_or_init(|| error)));
+        }
+        found.as_ref().map_or(Ok(()), check_links)
+    }
+
+    fn check_wal(&self) -> Result<Option<Error>> {
+        let Some((path, expected)) = &self.wal else { return Ok(None) };
+        let is_same = look(path)?.is_some_and(|found| id(&found) == *expected);
+        Ok((!is_same).then(|| lost("its `-wal` file was deleted or replaced while the store was open")))
+    }
+}
+
+/// The path to open a file by: its folder, and the file where it exists, without symlinks. SQLite says what is wrong with
+/// one that cannot be resolved.
+pub(crate) fn resolve(path: &Path) -> PathBuf {
+    let by_folder = || {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
+        Some(folder.join(path.file_name()?))
+    };
+    path.canonicalize().ok().or_else(by_folder).unwrap_or_else(|| path.to_owned())
+}
+
+/// Refuses a file with several names before SQLite makes a log for this one.
+pub(crate) fn check_before_open(path: &Path) -> Result<()> {
+    look(path)?.as_ref().map_or(Ok(()), check_links)
+}
+
+/// What is at a path. A symlink that has taken the place of the file is not the file.
+fn look(path: &Path) -> Result<Option<Metadata>> {
+    match path.symlink_metadata() {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if matches!(error.kind(), IoErrorKind::NotFound | IoErrorKind::NotADirectory) => Ok(None),
+        Err(error) => {
+            let message = format!("cannot see whether the file is still there: {error}");
+            Err(Error::new(ErrorKind::Store(kind_of_io(&error)), message)
+                .with_help("the folder of the database has to be there, readable and writable"))
+        }
+    }
+}
+
+#[cfg(unix)]
+fn id(found: &Metadata) -> FileId {
+    use std::os::unix::fs::MetadataExt;
+    FileId(found.dev(), found.ino())
+}
+
+/// Other systems keep a file that is open under its name.
+#[cfg(not(unix))]
+fn id(_: &Metadata) -> FileId {
+    FileId(0, 0)
+}
+
+#[cfg(unix)]
+fn check_links(found: &Metadata) -> Result<()> {
+    use std::os::unix::fs::MetadataExt;
+    match found.nlink() {
+        // Of a folder they are those of its subfolders.
+        names if names > 1 && found.is_file() => {
+            let message = format!("the file has {names} names (hard links), and SQLite keeps a log for each");
+            Err(misplaced(message).with_help(
+                "two logs damage a database: remove the other names, or make a symlink or a copy instead",
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(not(unix))]
+fn check_links(_: &Metadata) -> Result<()> {
+    Ok(())
+}
+
+fn misplaced(message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Store(StoreErrorKind::Misplaced), message)
+}
+
+fn lost(message: &str) -> Error {
+    misplaced(message).with_help("the store has stopped: put the file in its place and open it again")
+}
+
+fn gone() -> Error {
+    lost("the file was deleted or renamed while the store was open")
+}
