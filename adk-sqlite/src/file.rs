@@ -56,7 +56,7 @@ impl DatabaseFile {
         let error = match &found {
             None => Some(gone()),
             Some(found) if id(found) != self.id => {
-                Some(lost("the file was replaced by another while the store was open"))
+                Some(lost("the file was replaced by another while the store was open", BACK))
             }
             Some(_) => self.check_wal()?,
         };
@@ -69,7 +69,8 @@ impl DatabaseFile {
     fn check_wal(&self) -> Result<Option<Error>> {
         let Some((path, expected)) = &self.wal else { return Ok(None) };
         let is_same = look(path)?.is_some_and(|found| id(&found) == *expected);
-        Ok((!is_same).then(|| lost("its `-wal` file was deleted or replaced while the store was open")))
+        Ok((!is_same)
+            .then(|| lost("its `-wal` file was deleted or replaced while the store was open", CLOSE)))
     }
 }
 
@@ -138,10 +139,17 @@ fn misplaced(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::Store(StoreErrorKind::Misplaced), message)
 }
 
-fn lost(message: &str) -> Error {
-    misplaced(message).with_help("the store has stopped: put the file in its place and open it again")
+/// A log of another file would be written into this one.
+const BACK: &str = "the store has stopped: open it again once the right file is in its place, with no other `-wal` beside it";
+
+/// SQLite still has the log: the last connection that is closed brings it into the file.
+const CLOSE: &str =
+    "the store has stopped: close it, which brings what was acknowledged into the file, and open it again";
+
+fn lost(message: &str, help: &str) -> Error {
+    misplaced(message).with_help(help)
 }
 
 fn gone() -> Error {
-    lost("the file was deleted or renamed while the store was open")
+    lost("the file was deleted or renamed while the store was open", BACK)
 }

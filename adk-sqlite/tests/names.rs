@@ -401,6 +401,20 @@ async fn a_file_that_has_taken_the_place_is_left_alone() {
 }
 
 #[tokio::test]
+async fn what_was_acknowledged_is_there_though_the_log_was_deleted() {
+    let folder = Folder::new();
+    let store = SqliteStore::open(folder.file()).await.unwrap();
+    store.create(key(), StateDelta::default()).await.unwrap();
+    store.append(&key(), vec![stored(1, "one")]).await.unwrap();
+    Damage::LogDeleted.happens(&folder.file()).await;
+    let error = store.append(&key(), vec![stored(2, "two")]).await.unwrap_err();
+    assert!(error.help().is_some_and(|help| help.contains("close it")), "{error}");
+    drop(store);
+    let store = SqliteStore::open(folder.file()).await.unwrap();
+    assert_eq!(store.read(&key(), &EventFilter::new()).await.unwrap().unwrap().len, 1);
+}
+
+#[tokio::test]
 async fn whoever_watches_is_told_that_the_file_is_gone() {
     for damage in DAMAGES {
         let folder = Folder::new();
