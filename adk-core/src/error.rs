@@ -127,7 +127,7 @@ pub enum StoreErrorKind {
     /// The store cannot be reached, or was shut down in the middle. Later it may work.
     Unavailable,
     /// The file of the store is not where it has to be: it was deleted, renamed or replaced while the store was open, or it
-    /// has a second name by a hard link. The store writes nothing more.
+    /// has a second name by a hard link. Nothing is read or written.
     Misplaced,
     /// The run belongs to another process by now: this one must not write for it any more.
     Fenced,

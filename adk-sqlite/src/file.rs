@@ -47,29 +47,35 @@ impl DatabaseFile {
         self.lost.get().is_some()
     }
 
-    /// An error unless the open file is the one that others find at its path.
+    /// An error unless the open file is the one that others find at its path: one look, before each commit.
     pub(crate) fn check(&self) -> Result<()> {
         if let Some(error) = self.lost.get() {
             return Err(copy(error));
         }
-        let found = look(&self.path)?;
-        let error = match &found {
-            None => Some(gone()),
-            Some(found) if id(found) != self.id => {
-                Some(lost("the file was replaced by another while the store was open"))
+        match look(&self.path)? {
+            None => Err(self.stop(gone())),
+            Some(found) if id(&found) != self.id => {
+                Err(self.stop(lost("the file was replaced by another while the store was open", BACK)))
             }
-            Some(_) => self.check_wal()?,
-        };
-        if let Some(error) = error {
-            return Err(copy(self.lost.get_or_init(|| error)));
+            Some(found) => check_links(&found),
         }
-        found.as_ref().map_or(Ok(()), check_links)
     }
 
-    fn check_wal(&self) -> Result<Option<Error>> {
-        let Some((path, expected)) = &self.wal else { return Ok(None) };
-        let is_same = look(path)?.is_some_and(|found| id(&found) == *expected);
-        Ok((!is_same).then(|| lost("its `-wal` file was deleted or replaced while the store was open")))
+    /// The same, and of the write-ahead log: a second look, for reads and for some of the commits.
+    pub(crate) fn check_with_log(&self) -> Result<()> {
+        self.check()?;
+        let Some((path, expected)) = &self.wal else { return Ok(()) };
+        match look(path)? {
+            Some(found) if id(&found) == *expected => Ok(()),
+            _ => {
+                let message = "its `-wal` file was deleted or replaced while the store was open";
+                Err(self.stop(lost(message, CLOSE)))
+            }
+        }
+    }
+
+    fn stop(&self, error: Error) -> Error {
+        copy(self.lost.get_or_init(|| error))
     }
 }
 
@@ -138,10 +144,17 @@ fn misplaced(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::Store(StoreErrorKind::Misplaced), message)
 }
 
-fn lost(message: &str) -> Error {
-    misplaced(message).with_help("the store has stopped: put the file in its place and open it again")
+/// A log of another file would be written into this one.
+const BACK: &str = "the store has stopped: open it again once the right file is in its place, with no other `-wal` beside it";
+
+/// SQLite still has the log: the last connection that is closed brings it into the file.
+const CLOSE: &str =
+    "the store has stopped: close it, which brings what was acknowledged into the file, and open it again";
+
+fn lost(message: &str, help: &str) -> Error {
+    misplaced(message).with_help(help)
 }
 
 fn gone() -> Error {
-    lost("the file was deleted or renamed while the store was open")
+    lost("the file was deleted or renamed while the store was open", BACK)
 }

@@ -107,7 +107,9 @@ impl Options {
 ///
 /// The file is one database under any path that leads to it. When it is deleted, renamed or replaced while the store is open,
 /// the store stops: from then on all that it is asked for is an error of kind
-/// [`Misplaced`](adk_core::StoreErrorKind::Misplaced).
+/// [`Misplaced`](adk_core::StoreErrorKind::Misplaced). That its `-wal` file was deleted is noticed by the next read, or within
+/// 16 transactions; what is acknowledged until then is in the file once the store is closed, and lost when the process
+/// is killed before.
 ///
 /// It is three things to a runner, and a run that is to survive the process needs all of them:
 ///

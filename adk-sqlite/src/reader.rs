@@ -59,7 +59,7 @@ impl Reader {
     }
 
     fn connection(&self) -> Result<Connection> {
-        self.file.check()?;
+        self.file.check_with_log()?;
         if let Some(connection) = self.free.lock().unwrap_or_else(PoisonError::into_inner).pop() {
             return Ok(connection);
         }

@@ -37,12 +37,17 @@ const CHECKPOINT: u32 = 8_000;
 /// How long it is until what could not be written is tried again.
 const AGAIN: Duration = Duration::from_millis(500);
 
+/// At every so many commits it is looked whether the write-ahead log is still there. A single run would feel it at each, and
+/// SQLite, which holds the log, brings it into the file at the end.
+const LOG_EVERY: u32 = 16;
+
 /// What a job works with.
 pub(crate) struct Db {
     pub(crate) connection: Connection,
     pub(crate) cache: Cache,
     pub(crate) owner: Arc<Owner>,
     pub(crate) file: Arc<DatabaseFile>,
+    commits: u32,
     /// Claims that were given back while nothing could be written.
     pub(crate) unwritten: Vec<ClaimId>,
 }
@@ -167,7 +172,7 @@ impl Db {
         let file = Arc::new(DatabaseFile::of(&connection, path)?);
         let owner = Arc::new(Owner::new(file.path())?);
         owner.sweep(&journal::drivers(&connection)?);
-        Ok(Self { connection, cache: Cache::default(), owner, file, unwritten: Vec::new() })
+        Ok(Self { connection, cache: Cache::default(), owner, file, commits: 0, unwritten: Vec::new() })
     }
 
     fn serve(&mut self, incoming: &Receiver<Box<dyn Job>>) {
@@ -242,8 +247,13 @@ impl Db {
 
     /// The file is looked at last: what is acknowledged was in the file that others find, and a log that may be that of
     /// another file by now gets nothing.
-    fn commit(&self) -> Result<()> {
-        self.file.check()?;
+    fn commit(&mut self) -> Result<()> {
+        self.commits = self.commits.wrapping_add(1);
+        if self.commits.is_multiple_of(LOG_EVERY) {
+            self.file.check_with_log()?
+        } else {
+            self.file.check()?
+        }
         self.execute("COMMIT")
     }
 

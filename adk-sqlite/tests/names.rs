@@ -220,6 +220,12 @@ const DAMAGES: [Damage; 6] = [
 ];
 
 impl Damage {
+    /// A log that is gone is noticed by what reads.
+    fn is_noticed_by(self, first: First) -> bool {
+        let reads = matches!(first, First::Answer | First::Read | First::List | First::Runs | First::Load);
+        reads || !matches!(self, Self::LogDeleted)
+    }
+
     async fn happens(self, file: &Path) {
         let aside = file.with_file_name("aside.db");
         match self {
@@ -334,7 +340,7 @@ impl First {
 async fn a_file_that_is_not_there_any_more_stops_whatever_is_asked_for() {
     let mut passed = Vec::new();
     for damage in DAMAGES {
-        for first in FIRSTS {
+        for first in FIRSTS.into_iter().filter(|first| damage.is_noticed_by(*first)) {
             let folder = Folder::new();
             let file = folder.path().join("a/agents.db");
             std::fs::create_dir(file.parent().unwrap()).unwrap();
@@ -398,6 +404,36 @@ async fn a_file_that_has_taken_the_place_is_left_alone() {
     let new = SqliteStore::open(folder.file()).await.unwrap();
     let sessions = SessionStore::list(&new, "app", None).await.unwrap();
     assert_eq!((sessions.len(), sessions[0].len), (1, 2));
+}
+
+/// Reads look for the log, and every 16th commit.
+#[tokio::test]
+async fn a_log_that_was_deleted_is_noticed_soon_and_loses_nothing() {
+    for is_read in [false, true] {
+        let folder = Folder::new();
+        let store = SqliteStore::open(folder.file()).await.unwrap();
+        store.create(key(), StateDelta::default()).await.unwrap();
+        Damage::LogDeleted.happens(&folder.file()).await;
+        let mut written = 0;
+        let error = loop {
+            if is_read && written == 3 {
+                break store.read(&key(), &EventFilter::new()).await.unwrap_err();
+            }
+            match store.append(&key(), vec![stored(written, "x")]).await {
+                Ok(()) => written += 1,
+                Err(error) => break error,
+            }
+            assert!(written < 16, "it is noticed");
+        };
+        is_misplaced(&error, &folder.file(), "log");
+        assert!(error.help().is_some_and(|help| help.contains("close it")), "{error}");
+        let error = store.append(&key(), vec![stored(written, "x")]).await.unwrap_err();
+        is_misplaced(&error, &folder.file(), "again");
+        drop(store);
+        let store = SqliteStore::open(folder.file()).await.unwrap();
+        let there = store.read(&key(), &EventFilter::new()).await.unwrap().unwrap();
+        assert_eq!(there.len as u64, written);
+    }
 }
 
 #[tokio::test]
