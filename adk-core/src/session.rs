@@ -18,6 +18,7 @@ pub(crate) use store::check_id;
 pub use store::{MAX_ID, SessionKey, SessionStore};
 pub use transfer::{export, import};
 
+use crate::engine::Update;
 use crate::event::{Event, StateDelta};
 use crate::id::{IdSeed, MOST};
 use crate::sync::{lock, read, write};
@@ -107,7 +108,7 @@ impl Session {
         copy
     }
 
-    /// Sets a key, before anything is said.
+    /// Sets a key without an event.
     pub(crate) fn preset(&self, key: Name, value: Arc<Value>) {
         match Scope::of(&key) {
             Scope::Session => drop(write(&self.own).insert(key, value)),
@@ -197,11 +198,16 @@ impl Session {
     }
 
     pub(crate) fn apply(&self, delta: &StateDelta) {
+        self.apply_but(None, delta);
+    }
+
+    /// Applies all but a key that is written already.
+    fn apply_but(&self, written: Option<&Name>, delta: &StateDelta) {
         if delta.is_empty() {
             return;
         }
         let mut own = write(&self.own);
-        for (key, value) in delta.iter() {
+        for (key, value) in delta.iter().filter(|(key, _)| Some(*key) != written) {
             let (key, value) = (key.clone(), value.clone());
             match Scope::of(&key) {
                 Scope::Session => drop(own.insert(key, value)),
@@ -228,6 +234,43 @@ impl Session {
         self.log.push(event.clone());
         put(&event);
         (place, event)
+    }
+
+    /// The same for an event that is made from the value of a key: nobody else writes the key in between. Holding the
+    /// clock keeps others from the session's own keys; those of user and app are held by themselves, since other sessions
+    /// write them too.
+    pub(crate) fn append_update(
+        &self,
+        update: &mut Update,
+        seed: IdSeed,
+        put: impl FnOnce(&Arc<Event>),
+    ) -> Result<(u64, Arc<Event>, StateDelta)> {
+        let key = update.key().clone();
+        let mut clock = lock(&self.clock);
+        let mut make = |current: Option<&Value>| {
+            let draft = update.apply(current)?;
+            let value = draft.event.actions.state_delta.get(&key).cloned();
+            Ok((draft, value))
+        };
+        let draft = match Scope::of(&key) {
+            Scope::User => self.user.replace_one(&key, make)?,
+            Scope::App => self.app.replace_one(&key, make)?,
+            Scope::Session | Scope::Temp => {
+                let current = self.get(&key);
+                let (draft, value) = make(current.as_deref())?;
+                if let Some(value) = value {
+                    self.preset(key.clone(), value);
+                }
+                draft
+            }
+        };
+        let mut event = draft.event;
+        clock.stamp(&mut event, seed);
+        let (event, place) = (Arc::new(event), self.len() as u64);
+        self.apply_but(Some(&key), &event.actions.state_delta);
+        self.log.push(event.clone());
+        put(&event);
+        Ok((place, event, draft.temp))
     }
 
     /// Appends an event that a store has given id and time, and applies what it changes.

@@ -65,6 +65,7 @@ pub(super) async fn answer(
     let mut actions = ToolActions::default();
     for (call, called) in calls.into_iter().zip(join_all(started).await) {
         let Called { result, left } = called?;
+        cx.updated_in_call(&left.updated);
         if !left.usage.is_nothing() {
             **cx.frame.usage.get_or_insert_default() += left.usage;
         }
@@ -100,9 +101,11 @@ fn start(
         if !hooks.is_watched() {
             return refuse(why);
         }
-        let (own, call) = (ToolContext::new(cx, call.id.clone()), call.clone());
         let name = Name::shared(&call.name);
-        return Box::pin(cx.recorded_call(name, not_there(call, why, own, hooks)));
+        let (own, call) = (ToolContext::new(cx, call.id.clone(), name.clone()), call.clone());
+        return until_ended(cx, name.clone(), |cx| {
+            Box::pin(cx.recorded_call(name, not_there(call, why, own, hooks)))
+        });
     };
     if let Some(text) = &call.malformed {
         return refuse(format!(
@@ -111,17 +114,39 @@ fn start(
             call.name
         ));
     }
-    let own = ToolContext::new(cx, call.id.clone());
-    let call = call.clone();
     let name = Name::shared(&call.name);
+    let own = ToolContext::new(cx, call.id.clone(), name.clone());
+    let call = call.clone();
     // An agent does what it did, for the same record. Callbacks need not, so a call with some is recorded as a whole.
     let made = Made::default();
     if tool.agent_dyn().is_some() && !hooks.is_watched() && cx.run.engine.records() {
         let work = |under| made.clone().by(run(tool, call, before, own.recording_under(under), hooks));
-        return Box::pin(made.clone().counted(cx.run.clone(), cx.step_of_steps(name, work)));
+        return until_ended(cx, name.clone(), |cx| {
+            Box::pin(made.clone().counted(cx.run.clone(), cx.step_of_steps(name, work)))
+        });
     }
     let work = made.clone().by(run(tool, call, before, own, hooks));
-    Box::pin(made.counted(cx.run.clone(), cx.recorded_call(name, work)))
+    until_ended(cx, name.clone(), |cx| Box::pin(made.counted(cx.run.clone(), cx.recorded_call(name, work))))
+}
+
+/// The step of a call. When it has ended, nobody asks for the updates of state any more that it has in the record.
+fn until_ended(
+    cx: &mut Context,
+    tool: Name,
+    step: impl FnOnce(&mut Context) -> BoxFuture<'static, Result<Called>>,
+) -> BoxFuture<'static, Result<Called>> {
+    if cx.run.replay.is_none() {
+        return step(cx);
+    }
+    let (run, path, index) = (cx.run.clone(), cx.path().clone(), cx.next_step());
+    let step = step(cx);
+    Box::pin(async move {
+        let called = step.await;
+        if let Some(replay) = &run.replay {
+            replay.call_ended(&run, || format!("{path}:{tool}@{index}"));
+        }
+        called
+    })
 }
 
 /// Whether a call was made now, and not answered from the record: then what it used is counted already.

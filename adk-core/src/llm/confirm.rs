@@ -44,8 +44,9 @@ pub(super) async fn ask(tools: &Toolbox<'_>, call: &FunctionCall, cx: &mut Conte
     let mut before = Before { args: call.args.clone(), ..Before::default() };
     let hooks = ToolHooks::new(tools.agent(), cx);
     if hooks.is_watched() {
-        let own = ToolContext::new(cx, call.id.clone());
-        before = cx.recorded_call(Name::literal("before_tool"), begin(call.clone(), own, hooks)).await?;
+        let name = Name::literal("before_tool");
+        let own = ToolContext::new(cx, call.id.clone(), name.clone());
+        before = cx.recorded_call(name, begin(call.clone(), own, hooks)).await?;
     }
     if before.given.is_some() {
         return Ok(Confirmed::Begun(before));

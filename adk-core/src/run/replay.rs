@@ -1,14 +1,14 @@
 //! A run that is taken up again: what was recorded of it, given back in the order of the log.
 
-use super::Run;
-use crate::engine::{Body, Claim, ClaimedRun, Done, Reply, Stored};
-use crate::event::{Event, StateDelta};
+use super::{Run, is_of_call};
+use crate::engine::{Body, Claim, ClaimedRun, Done, Reply, Stored, is_failure};
+use crate::event::{CALL_UPDATE_KEY, Event, StateDelta};
 use crate::outbox::Counted;
 use crate::session::Session;
 use crate::sync::lock;
 use crate::{Error, ErrorKind, Name, Path, Result};
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::future::poll_fn;
 use std::sync::atomic::{
     AtomicBool,
@@ -38,6 +38,8 @@ struct Recorded {
     event: Arc<Event>,
     /// Its slot and its path as text; `None` for an event of another run.
     own: Option<(String, String)>,
+    /// The step of the tool call that has made this update; `None` for other events.
+    call: Option<String>,
 }
 
 #[derive(Default)]
@@ -45,6 +47,8 @@ struct Cursor {
     at: usize,
     /// How the paths begin of branches that were cancelled: nobody will emit what they still have in the log.
     gone: Vec<String>,
+    /// Updates in tool calls that were asked for, or whose call has ended without asking: they apply when it is their turn.
+    released: HashSet<usize>,
     waiting: Vec<Waker>,
 }
 
@@ -57,14 +61,19 @@ impl Replay {
         let (mut counts, mut slots) = (HashMap::<String, u32>::new(), HashMap::new());
         let recorded = events.into_iter().enumerate().map(|(index, event)| {
             if event.invocation_id != record.run_id {
-                return Recorded { event, own: None };
+                return Recorded { event, own: None, call: None };
             }
             let path = event.path.to_string();
+            if is_of_call(&event) {
+                let (call, slot) = in_call(&event, &path);
+                slots.insert(slot.clone(), index);
+                return Recorded { event, own: Some((slot, path)), call: Some(call) };
+            }
             let nth = counts.entry(path.clone()).or_default();
             let slot = format!("{path}!{nth}");
             *nth += 1;
             slots.insert(slot.clone(), index);
-            Recorded { event, own: Some((slot, path)) }
+            Recorded { event, own: Some((slot, path)), call: None }
         });
         let events: Vec<_> = recorded.collect();
         let done = done.into_iter().map(|done| (done.path.to_string(), done)).collect();
@@ -130,9 +139,11 @@ impl Replay {
     /// cancelled.
     fn pass(&self, run: &Run, cursor: &mut Cursor) {
         let from = cursor.at;
-        while let Some(Recorded { event, own }) = self.events.get(cursor.at) {
+        while let Some(Recorded { event, own, call }) = self.events.get(cursor.at) {
             if let Some((slot, path)) = own {
-                let is_gone = cursor.gone.iter().any(|gone| path.starts_with(gone));
+                let is_gone = cursor.gone.iter().any(|gone| path.starts_with(gone))
+                    || call.as_ref().is_some_and(|call| self.is_recorded(call))
+                    || cursor.released.contains(&cursor.at);
                 if !is_gone && !self.has_finished(path) {
                     break;
                 }
@@ -171,10 +182,44 @@ impl Replay {
         self.pass(run, &mut cursor);
     }
 
+    /// Whether a call is answered from the record, and not made again.
+    fn is_recorded(&self, call: &str) -> bool {
+        self.steps.get(call).is_some_and(|record| !is_failure(record))
+    }
+
+    /// The update in a tool call that fills a slot. A call need not do the same again, so it does not wait for its turn.
+    pub(super) fn updated(&self, run: &Run, slot: &str) -> Option<Stored> {
+        let index = *self.slots.get(slot)?;
+        let event = self.events.get(index)?.event.clone();
+        self.release(run, |at, _| at == index);
+        let temp = self.temp.get(slot).cloned().unwrap_or_default();
+        Some(Stored::earlier(self.begins + index as u64, event, temp))
+    }
+
+    /// A tool call has ended: nobody will ask for what it still has in the log.
+    pub(crate) fn call_ended(&self, run: &Run, call: impl Fn() -> String) {
+        if !self.is_over() && self.events.iter().any(|event| event.call.is_some()) {
+            let call = call();
+            self.release(run, |_, of| of == call);
+        }
+    }
+
+    fn release(&self, run: &Run, is_meant: impl Fn(usize, &str) -> bool) {
+        if self.is_over() {
+            return;
+        }
+        let mut cursor = lock(&self.cursor);
+        let calls =
+            self.events.iter().enumerate().filter_map(|(at, event)| Some((at, event.call.as_deref()?)));
+        cursor.released.extend(calls.filter(|(at, call)| is_meant(*at, call)).map(|(at, _)| at));
+        self.pass(run, &mut cursor);
+    }
+
     /// How many events of this place are in the record.
     pub(crate) fn recorded(&self, path: &Path) -> u32 {
         let path = path.to_string();
-        let own = self.events.iter().filter(|event| event.own.as_ref().is_some_and(|own| own.1 == path));
+        let is_own = |event: &Recorded| event.own.as_ref().is_some_and(|own| own.1 == path);
+        let own = self.events.iter().filter(|event| event.call.is_none() && is_own(event));
         own.fold(0, |count, _| count.saturating_add(1))
     }
 
@@ -198,7 +243,8 @@ impl Replay {
                 own.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
             }
         };
-        let own = self.events.iter().filter_map(|Recorded { event, own }| Some((event, &own.as_ref()?.1)));
+        let own =
+            self.events.iter().filter_map(|Recorded { event, own, .. }| Some((event, &own.as_ref()?.1)));
         let mut after = own.skip_while(|(_, path)| !is_inside(path));
         after.any(|(event, path)| !is_inside(path) && is_around(event))
     }
@@ -214,7 +260,7 @@ impl Replay {
         let is_inside = |own: &(String, String)| is_of(&path, &own.1);
         let mut keys = Vec::new();
         let mut behind = 0;
-        for (index, Recorded { event, own }) in self.events.iter().enumerate() {
+        for (index, Recorded { event, own, .. }) in self.events.iter().enumerate() {
             let Some((slot, _)) = own.as_ref().filter(|own| is_inside(own)) else { continue };
             behind = index + 1;
             let temp = self.temp.get(slot).into_iter().flat_map(StateDelta::iter);
@@ -223,6 +269,43 @@ impl Replay {
         self.turn(run, behind).await;
         Some((done.clone(), keys))
     }
+
+    /// Answers the next event of a path from the record when it is its turn. `None`: all of the record is given back, and
+    /// it is not in there.
+    pub(super) async fn emitted(
+        &self,
+        run: &Run,
+        path: &Path,
+        nth: u32,
+        check: impl FnOnce(&Event, &StateDelta) -> Result<()>,
+    ) -> Result<Option<Stored>> {
+        let index = self.next_at(path);
+        let target = index.unwrap_or(self.events.len());
+        self.turn(run, target).await;
+        let Some(Recorded { event, own, .. }) = index.and_then(|index| self.events.get(index)) else {
+            return Ok(None);
+        };
+        let slot = own.as_ref().map(|(slot, _)| &**slot);
+        let temp = slot.and_then(|slot| self.temp.get(slot));
+        check(event, temp.unwrap_or(&StateDelta::default()))?;
+        let mut cursor = lock(&self.cursor);
+        if cursor.at == target {
+            self.apply(run, event, slot);
+            cursor.at += 1;
+            self.pass(run, &mut cursor);
+            self.wake(&mut cursor);
+        }
+        // A turn goes through several paths where its rounds do, and numbers its events over all of them.
+        let temp = self.temp.get(&format!("{path}!{nth}")).cloned().unwrap_or_default();
+        Ok(Some(Stored::earlier(self.begins + target as u64, event.clone(), temp)))
+    }
+}
+
+/// The step of the call that has made an update, and the slot of the update.
+fn in_call(event: &Event, path: &str) -> (String, String) {
+    let told = event.details.as_ref().and_then(|details| details.custom_metadata.get(CALL_UPDATE_KEY));
+    let of = |key: &str| told.and_then(|told| told.get(key)?.as_str()).unwrap_or_default();
+    (format!("{path}:{}", of("call")), format!("{path}!{}/{}", of("call"), of("update")))
 }
 
 /// The path of the first turn of what stands at this one: who is handed back to stands beside itself (`w/triage@2`), and
@@ -245,26 +328,15 @@ fn is_of(own: &str, path: &str) -> bool {
 /// Answers a commit from the record when it is its turn, or makes it once the record is given back.
 pub(super) async fn commit(run: Arc<Run>, path: Path, nth: u32, body: Body) -> Result<Stored> {
     let Some(replay) = &run.replay else { return new(&run, path, nth, body).await };
-    let index = replay.next_at(&path);
-    let target = index.unwrap_or(replay.events.len());
-    replay.turn(&run, target).await;
-    let Some(Recorded { event, own }) = index.and_then(|index| replay.events.get(index)) else {
-        return new(&run, path, nth, body).await;
+    let now = match &body {
+        Body::Ready(draft) => Some(&draft.event),
+        Body::Call(_) | Body::Update(_) => None,
     };
-    if let Body::Ready(draft) = &body {
-        same(&draft.event, event).map_err(|error| error.at(&path))?;
+    let is_same = |event: &Event, _: &StateDelta| now.map_or(Ok(()), |now| same(now, event));
+    match replay.emitted(&run, &path, nth, is_same).await.map_err(|error| error.at(&path))? {
+        Some(stored) => Ok(stored),
+        None => new(&run, path, nth, body).await,
     }
-    let mut cursor = lock(&replay.cursor);
-    let slot = own.as_ref().map(|(slot, _)| &**slot);
-    if cursor.at == target {
-        replay.apply(&run, event, slot);
-        cursor.at += 1;
-        replay.pass(&run, &mut cursor);
-        replay.wake(&mut cursor);
-    }
-    // A turn goes through several paths where its rounds do, and numbers its events over all of them.
-    let temp = replay.temp.get(&format!("{path}!{nth}")).cloned().unwrap_or_default();
-    Ok(Stored::earlier(replay.begins + target as u64, event.clone(), temp))
 }
 
 async fn new(run: &Run, path: Path, nth: u32, body: Body) -> Result<Stored> {

@@ -1,12 +1,13 @@
 //! State as an agent or a tool sees it: its own writes first, then what is committed.
 
-use super::{KeyScope, Run};
+use super::{KeyScope, Run, Updates};
 use crate::event::Actions;
 use crate::{Error, ErrorKind, Name, Result, depth};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::borrow::Cow;
+use std::fmt;
 use std::sync::Arc;
 
 /// What was written and is not committed yet. Keys are stored keys.
@@ -15,11 +16,11 @@ pub(crate) type Overlay = Actions;
 /// The state of the session, and of the run for `temp:` keys.
 ///
 /// What is set is seen here at once, and by others once the next event of the agent is committed, or when it ends.
-#[derive(Debug)]
 pub struct State<'a> {
-    pub(crate) run: &'a Run,
+    pub(crate) run: &'a Arc<Run>,
     pub(crate) scope: Option<&'a KeyScope>,
     pub(crate) overlay: &'a mut Overlay,
+    pub(crate) updates: Updates<'a>,
 }
 
 impl State<'_> {
@@ -52,6 +53,12 @@ impl State<'_> {
         };
         self.overlay.state_delta.insert(key, value);
         Ok(())
+    }
+}
+
+impl fmt::Debug for State<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "State({:?}, not committed: {:?})", self.run, self.overlay)
     }
 }
 

@@ -1,0 +1,399 @@
+//! Atomic reads and writes of state: [`State::update`], and how it is recorded.
+//!
+//! An agent's update is an event in a slot of its own, so it is made once and replayed in the order of the log. A tool
+//! call need not do the same again when it is made again, so its updates are not numbered with the events of its agent:
+//! each is recorded under the call, the key and how often the call has updated that key. They take effect at once, while
+//! what the call sets waits for its response.
+
+use super::place::Placing;
+use super::{KeyScope, Overlay, Run, State, decode, encode, perform, record};
+use crate::engine::{Body, Change, Draft, Reply, StepKey, Stored, Update, is_failure};
+use crate::event::{CALL_UPDATE_KEY, Event, StateDelta};
+use crate::session::Scope;
+use crate::{BoxFuture, Error, ErrorKind, Name, Path, Result, depth};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::future::ready;
+use std::sync::Arc;
+
+/// How the updates of a context are recorded.
+pub(crate) enum Updates<'a> {
+    /// As events of the agent.
+    Agent { by: Caller<'a>, numbers: Numbers<'a>, written: Written<'a> },
+    /// Under a tool call.
+    Call { by: Caller<'a>, tool: &'a Name, index: u32, updated: &'a mut Vec<Name> },
+    /// Not at all, for this reason.
+    Refused(&'static str),
+}
+
+/// Who makes an update.
+#[derive(Clone, Copy)]
+pub(crate) struct Caller<'a> {
+    pub(crate) agent: &'a Name,
+    pub(crate) path: &'a Path,
+    pub(crate) branch: &'a Option<Arc<str>>,
+}
+
+/// The numbers of the next event and of the next step of an agent.
+pub(crate) struct Numbers<'a> {
+    pub(crate) emits: &'a mut u32,
+    pub(crate) steps: &'a mut u32,
+}
+
+/// The stored keys that were written in a turn.
+pub(crate) struct Written<'a> {
+    pub(crate) keys: &'a mut Vec<Name>,
+    /// Where those of this turn begin.
+    pub(crate) first: usize,
+}
+
+impl Written<'_> {
+    pub(crate) fn add(&mut self, key: &Name) {
+        if !self.keys.get(self.first..).unwrap_or_default().contains(key) {
+            self.keys.push(key.clone());
+        }
+    }
+}
+
+/// A tool call that a run inside of it belongs to.
+pub(crate) struct CallPlace {
+    pub(crate) agent: Name,
+    pub(crate) path: Path,
+    pub(crate) branch: Option<Arc<str>>,
+    pub(crate) tool: Name,
+    pub(crate) index: u32,
+    /// Keys that the call had set before: the run inside sees them, and the store does not yet.
+    pub(crate) set: Vec<Name>,
+}
+
+/// The slot of an update.
+enum At {
+    /// That of an event of an agent.
+    Event { path: Path, nth: u32 },
+    /// That of an update in a tool call, by its text behind the path.
+    Call { path: Path, call: Name },
+}
+
+/// An update by the name that the key has where it is made.
+struct Named<'a> {
+    name: &'a str,
+    scope: Option<&'a KeyScope>,
+    update: Update,
+}
+
+impl State<'_> {
+    /// Reads a key and writes what `f` makes of its value, as one step: no write of that key by anyone comes in between,
+    /// also not by other sessions and other processes for `user:` and `app:` keys. Gives the new value.
+    ///
+    /// `f` gets the value that the store holds now, or `None` when nothing has written the key. It may be called more than
+    /// once, so it does nothing but make the new value. When a run is resumed, the recorded value is given back, and the
+    /// update is not made again.
+    ///
+    /// ```
+    /// # use adk_core as adk;
+    /// use adk::{Context, Result};
+    /// async fn count(cx: &mut Context) -> Result<u64> {
+    ///     cx.state().update("user:visits", |n: Option<u64>| n.unwrap_or(0) + 1).await
+    /// }
+    /// ```
+    ///
+    /// **In an agent and its callbacks** an update is an event of its own, which takes along what was set before. Plugins are
+    /// not shown it before it is committed, since its value is not known then. An update of a key that was set before and
+    /// not committed starts from what was set.
+    ///
+    /// **In a tool** and the callbacks of its call an update takes effect at once. It does not wait for the response, and
+    /// stays when the call fails. When the call is made again after a crash, an update of the same key is answered from its
+    /// record: go on with the value that this gives back. A key that the call has set cannot be updated, since what is set
+    /// is written with the response and would undo the update.
+    ///
+    /// **`temp:` keys** belong to one run, so an update is atomic among its parallel branches. A branch that an engine takes
+    /// elsewhere and an agent that is used as a tool have a copy of their own.
+    ///
+    /// # Errors
+    /// [`ErrorKind::KeyType`] when the value is not of type `T`, or the new one has no form in JSON;
+    /// [`ErrorKind::TooDeep`] when the new one is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH);
+    /// [`ErrorKind::Panic`] when `f` panics; [`ErrorKind::Config`] where there is nothing to record it under, as in
+    /// `Plugin::event`, and for a key that this tool call has set; when the store fails. The key keeps its value then.
+    pub async fn update<T, R>(
+        &mut self,
+        key: impl Into<Name>,
+        mut f: impl FnMut(Option<T>) -> R + Send + 'static,
+    ) -> Result<R>
+    where
+        T: DeserializeOwned,
+        R: Serialize + DeserializeOwned,
+    {
+        let name = key.into();
+        let of = name.clone();
+        let change: Change = Box::new(move |current| {
+            let current = current.map(|value| decode(&of, value)).transpose()?;
+            encode(&of, f(current))
+        });
+        let value = self.change(&name, change).await?;
+        decode(&name, &value)
+    }
+
+    /// Makes an update, and gives the new value.
+    fn change<'a>(&'a mut self, name: &'a Name, change: Change) -> BoxFuture<'a, Result<Arc<Value>>> {
+        let Self { run, scope, overlay, updates } = self;
+        let key = match scope {
+            Some(scope) => scope.write(name),
+            None => name.clone(),
+        };
+        match updates {
+            Updates::Refused(why) => {
+                let message = format!("state key `{name}` cannot be updated {why}");
+                let help = "update it in a callback of an agent, or in the agent";
+                Box::pin(ready(Err(Error::new(ErrorKind::Config, message).with_help(help))))
+            }
+            Updates::Agent { by, numbers, written } => {
+                let of = OfAgent { run, scope: *scope, by: *by, name, key };
+                Box::pin(of.make(overlay, numbers, written, change))
+            }
+            Updates::Call { by, tool, index, updated } => {
+                let nth = updated.iter().filter(|other| **other == key).count();
+                let (run, call, update) = (*run, format!("{tool}@{index}"), format!("{key}@{nth}"));
+                if overlay.state_delta.get(&key).is_some() || run.has_set(&key) {
+                    return Box::pin(ready(Err(set_before(name))));
+                }
+                let (by, scope) = (*by, *scope);
+                Box::pin(async move {
+                    let draft = of_call(run, by, &call, &update);
+                    let call = Name::from(format!("{call}/{update}"));
+                    let at = At::Call { path: by.path.clone(), call };
+                    let update = Named { name, scope, update: Update::new(key.clone(), draft, change) };
+                    let stored = run.commit_update(at, update).await?;
+                    updated.push(key.clone());
+                    written_by(&stored, &key)
+                })
+            }
+        }
+    }
+}
+
+/// An update that an agent or one of its callbacks makes.
+struct OfAgent<'a> {
+    run: &'a Arc<Run>,
+    scope: Option<&'a KeyScope>,
+    by: Caller<'a>,
+    name: &'a Name,
+    key: Name,
+}
+
+impl OfAgent<'_> {
+    async fn make(
+        self,
+        overlay: &mut Overlay,
+        numbers: &mut Numbers<'_>,
+        written: &mut Written<'_>,
+        change: Change,
+    ) -> Result<Arc<Value>> {
+        let Self { run, scope, by, name, key } = self;
+        if let Some(settled) = run.settle(by.path) {
+            settled.await?;
+        }
+        let step = Name::from(format!("update {key}"));
+        let step = StepKey { run_id: run.id, path: by.path.clone(), name: step, index: *numbers.steps };
+        *numbers.steps += 1;
+        // Only an update that has failed has a record here, and its agent has gone on if this is a result.
+        if let Some(failed) = run.recorded(&step).filter(|record| !is_failure(record)) {
+            return record::read(failed);
+        }
+        let is_inside = run.is_outside(&key);
+        if is_inside && (overlay.state_delta.get(&key).is_some() || run.has_set(&key)) {
+            return Err(set_before(name));
+        }
+        // What an agent in a tool call sets is not written here: its call does that.
+        let pending = if is_inside { Overlay::default() } else { std::mem::take(overlay) };
+        let base = pending.state_delta.get(&key).cloned();
+        let before = pending.clone();
+        let draft = placing(run, by).draft(Event::new(), pending)?;
+        let mut update = Update::new(key.clone(), draft, change);
+        if base.is_some() {
+            update.starts_from(base);
+        }
+        let at = At::Event { path: by.path.clone(), nth: *numbers.emits };
+        *numbers.emits += 1;
+        match run.commit_update(at, Named { name, scope, update }).await {
+            Ok(stored) => {
+                let keys = stored.event.actions.state_delta.iter().chain(stored.temp.iter());
+                keys.for_each(|(key, _)| written.add(key));
+                let value = written_by(&stored, &key);
+                if let Some(ticket) = stored.ticket {
+                    run.outbox().taken(ticket).await;
+                }
+                value
+            }
+            Err(error) => {
+                // Nothing was stored: what was set waits on, and the next event takes this slot.
+                *numbers.emits -= 1;
+                if !is_inside {
+                    *overlay = before;
+                }
+                match error.kind() {
+                    ErrorKind::Store(_) | ErrorKind::Diverged => Err(error),
+                    // As that of a step: it is tried again, or is the result once the agent has gone on.
+                    _ => perform(run.clone(), step, depth::check, ready(Err::<Value, _>(error)))
+                        .await
+                        .map(Arc::new),
+                }
+            }
+        }
+    }
+}
+
+impl Run {
+    /// Whether the key is that of a run around this one: all but `temp:` keys of an agent that is used as a tool.
+    fn is_outside(&self, key: &str) -> bool {
+        self.is_inside() && Scope::of(key) != Scope::Temp
+    }
+
+    /// Whether the tool call that this run belongs to has set a key, which the store does not know yet.
+    fn has_set(&self, key: &str) -> bool {
+        let Some(call) = &self.within_call else { return false };
+        let sets = |event: &Arc<Event>| !is_of_call(event) && event.actions.state_delta.get(key).is_some();
+        call.set.iter().any(|set| **set == *key) || self.session().events().any(sets)
+    }
+
+    fn commit_update<'a>(self: &'a Arc<Self>, at: At, named: Named<'a>) -> BoxFuture<'a, Result<Stored>> {
+        Box::pin(async move {
+            let Named { name, scope, update } = named;
+            let key = update.key().clone();
+            if let Some((outer, call)) = self.outer.as_ref().zip(self.within_call.as_ref())
+                && self.is_outside(&key)
+            {
+                let (tool, own) = (format!("{}@{}", call.tool, call.index), format!("{at}:{key}"));
+                let by = Caller { agent: &call.agent, path: &call.path, branch: &call.branch };
+                let around = At::Call { path: call.path.clone(), call: Name::from(format!("{tool}/{own}")) };
+                let (mut draft, update) = update.replaced(of_call(outer, by, &tool, &own));
+                let stored = outer.commit_update(around, Named { name, scope, update }).await?;
+                // The run in here sees it as well, and so does its call.
+                draft.event.actions.state_delta.insert(key.clone(), written_by(&stored, &key)?);
+                let update = json!({"call": tool, "update": own});
+                draft.event.details_mut().custom_metadata.insert(CALL_UPDATE_KEY.to_owned(), update);
+                let stored = commit(self, at, Body::Ready(draft)).await?;
+                return Ok(self.updated(scope, stored));
+            }
+            if let Some(stored) = self.replayed(&at, &key).await? {
+                return Ok(self.updated(scope, stored));
+            }
+            self.make_update(at, Named { name, scope, update }).await
+        })
+    }
+
+    /// The event of an update that is in the record.
+    async fn replayed(&self, at: &At, key: &str) -> Result<Option<Stored>> {
+        let Some(replay) = &self.replay else { return Ok(None) };
+        match at {
+            At::Event { path, nth } if !replay.is_over() => {
+                let writes = |event: &Event, temp: &StateDelta| {
+                    let delta = &event.actions.state_delta;
+                    let is_of_key = delta.get(key).or_else(|| temp.get(key)).is_some();
+                    if is_of_key { Ok(()) } else { Err(diverged(key)) }
+                };
+                let recorded = replay.emitted(self, path, *nth, writes).await;
+                recorded.map_err(|error| error.at(path))
+            }
+            At::Event { .. } => Ok(None),
+            At::Call { .. } => Ok(replay.updated(self, &at.to_string())),
+        }
+    }
+
+    /// Makes an update that is not in the record.
+    async fn make_update(self: &Arc<Self>, at: At, named: Named<'_>) -> Result<Stored> {
+        let Named { name, scope, mut update } = named;
+        let key = update.key().clone();
+        let is_temp = Scope::of(&key) == Scope::Temp;
+        let is_read_elsewhere = || scope.is_some_and(|scope| scope.read_key(name).as_deref() != Some(&*key));
+        // What no store can keep others from is kept here: branches of a run are in one process.
+        let _alone = match is_temp || is_read_elsewhere() {
+            true => Some(self.updating.lock().await),
+            false => None,
+        };
+        if !update.has_base() && (is_temp || is_read_elsewhere()) {
+            // Nothing was written here yet under that name: what the key holds is not what the name stands for.
+            update.starts_from(self.value(scope, name));
+        }
+        let body = match is_temp {
+            true => Body::Ready(update.apply(None)?),
+            false => Body::Update(Box::new(update)),
+        };
+        let stored = commit(self, at, body).await?;
+        Ok(self.updated(scope, stored))
+    }
+
+    /// Takes over what is stored of an update.
+    fn updated(&self, scope: Option<&KeyScope>, stored: Stored) -> Stored {
+        self.saw(stored.place);
+        for (key, _) in stored.event.actions.state_delta.iter().chain(stored.temp.iter()) {
+            if let Some(scope) = scope {
+                scope.wrote(key);
+            }
+        }
+        for (key, value) in stored.temp.iter() {
+            self.set_temp(key.clone(), value.clone());
+        }
+        stored
+    }
+}
+
+async fn commit(run: &Run, at: At, body: Body) -> Result<Stored> {
+    let slot = match at {
+        At::Event { path, nth } => run.slot(path, nth),
+        At::Call { path, call } => run.slot(path, 0).of_call(call),
+    };
+    match run.engine.commit(slot, body) {
+        Reply::Ready(stored) => stored,
+        Reply::Later(stored) => stored.await,
+    }
+}
+
+fn placing(run: &Run, by: Caller<'_>) -> Placing {
+    Placing {
+        author: by.agent.clone(),
+        branch: by.branch.clone(),
+        path: by.path.clone(),
+        run_id: run.id,
+        scope: None,
+    }
+}
+
+/// The event of an update in a tool call.
+fn of_call(run: &Run, by: Caller<'_>, call: &str, update: &str) -> Draft {
+    let event = Event::new().with_metadata(CALL_UPDATE_KEY, json!({"call": call, "update": update}));
+    Draft::new(placing(run, by).place(event))
+}
+
+/// Whether an event is an update in a tool call.
+pub(crate) fn is_of_call(event: &Event) -> bool {
+    event.details.as_ref().is_some_and(|details| details.custom_metadata.contains_key(CALL_UPDATE_KEY))
+}
+
+/// The new value of a key.
+fn written_by(stored: &Stored, key: &str) -> Result<Arc<Value>> {
+    let delta = &stored.event.actions.state_delta;
+    let value = delta.get(key).or_else(|| stored.temp.get(key)).cloned();
+    value.ok_or_else(|| diverged(key))
+}
+
+fn diverged(key: &str) -> Error {
+    let message = format!("it updates state key `{key}`, and its record holds another event there");
+    Error::new(ErrorKind::Diverged, message)
+        .with_help("an agent does the same for the same record: clocks, randomness and I/O stand inside of `cx.step(...)`")
+}
+
+fn set_before(name: &str) -> Error {
+    let message = format!("state key `{name}` was set in this tool call, and is written with its response");
+    Error::new(ErrorKind::Config, message)
+        .with_help("use `update` for the key in the whole call, and `set` for others")
+}
+
+impl std::fmt::Display for At {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Event { path, nth } => write!(f, "{path}!{nth}"),
+            Self::Call { path, call } => write!(f, "{path}!{call}"),
+        }
+    }
+}
