@@ -10,6 +10,7 @@ pub mod people;
 pub mod python;
 pub mod store;
 pub mod survival;
+pub mod updates;
 
 use adk_core::callback::AgentCallbacks;
 use adk_core::spec::{AgentKind, AgentMeta, InputSpec, KeySpec, Renames, Spec, Step, StepKind, ToolMeta};
