@@ -107,3 +107,9 @@ async fn an_update_is_made_once_wherever_its_run_is_dropped() {
 async fn an_update_that_fails_changes_nothing() {
     updates::changes_nothing(&Database::new().await).await;
 }
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn shared_keys_are_read_as_this_program_knows_them() {
+    updates::are_read_as_known(&Database::new().await, false).await;
+}

@@ -100,3 +100,8 @@ async fn an_update_is_made_once_wherever_its_run_is_dropped() {
 async fn an_update_that_fails_changes_nothing() {
     updates::changes_nothing(&Folder::new()).await;
 }
+
+#[tokio::test]
+async fn shared_keys_are_read_as_this_program_knows_them() {
+    updates::are_read_as_known(&Folder::new(), false).await;
+}

@@ -15,7 +15,8 @@ pub(crate) type Overlay = Actions;
 
 /// The state of the session, and of the run for `temp:` keys.
 ///
-/// What is set is seen here at once, and by others once the next event of the agent is committed, or when it ends.
+/// What is set is seen here at once, and by others once the next event of the agent is committed, or when it ends. What is
+/// [updated](Self::update) is committed at once.
 pub struct State<'a> {
     pub(crate) run: &'a Arc<Run>,
     pub(crate) scope: Option<&'a KeyScope>,
@@ -25,6 +26,18 @@ pub struct State<'a> {
 
 impl State<'_> {
     /// The value of a key; `None` when nothing has written it.
+    ///
+    /// **`user:` and `app:` keys** are shared by sessions, and a plain read gives what this process knows of them: what the
+    /// store held when a session of the user or the app was last opened here, which every run begins with, and what runs in
+    /// this process have written since, in any session. A running agent sees such a write once it is committed. It sees a
+    /// write of another process when the next session of the user or the app is opened here. With sessions in memory there
+    /// is no other process. On Postgres, sessions commit side by side: of two writes at the same moment this process may
+    /// know the earlier one until then.
+    ///
+    /// Another session may write between a `get` and a `set`, and the `set` would undo that:
+    /// [`update`](Self::update) does both in one step, on what the store holds. A run that is resumed reads the values with
+    /// which it began and those of its own session until its record is given back, so what an agent does next must not
+    /// depend on a plain read of what others write; the value of an `update` is recorded.
     ///
     /// # Errors
     /// When the value is not of that type.

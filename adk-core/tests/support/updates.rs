@@ -1,10 +1,10 @@
 //! What `State::update` promises, asked of every store: it is atomic among all sessions and all programs that have the
 //! store open, it is made once however often its run is dropped, and an update that fails changes nothing.
 
-use super::survival::Place;
-use super::{By, Tree, by, parallel, run};
-use adk_core::engine::Engine;
-use adk_core::session::{EventFilter, SessionKey, SessionStore};
+use super::limits::Opens;
+use super::{By, Tree, by, parallel, run, say};
+use adk_core::session::EventFilter;
+use adk_core::testing::ScriptedModel;
 use adk_core::{Context, Error, ErrorKind, Event, Flow, MAX_DEPTH, RunId, Runner};
 use serde_json::{Value, json};
 use std::future::poll_fn;
@@ -14,11 +14,6 @@ use std::task::Poll;
 use std::time::Duration;
 
 const KEYS: [&str; 3] = ["user:n", "app:n", "n"];
-
-pub fn runner<S: SessionStore + Engine + Clone>(store: &S) -> Runner {
-    let sessions: Arc<dyn SessionStore> = Arc::new(store.clone());
-    Runner::builder().app_name("app").session_store(sessions).engine(store.clone()).build().unwrap()
-}
 
 /// Adds 1 to each of these keys.
 pub fn adds(name: &'static str, keys: &'static [&'static str]) -> By {
@@ -32,17 +27,18 @@ pub fn adds(name: &'static str, keys: &'static [&'static str]) -> By {
     })
 }
 
-/// The value of a key as a store has it, asked of a session.
-async fn stored(store: &impl SessionStore, id: &str, key: &str) -> Value {
-    let session = store.read(&SessionKey::new("app", "u", id), &EventFilter::new()).await.unwrap().unwrap();
+/// The value of a key as the store has it, asked of a session.
+async fn stored(runner: &Runner, id: &str, key: &str) -> Value {
+    let session = runner.session("u", id).get(&EventFilter::new()).await.unwrap().unwrap();
     session.state.get(key).map_or(Value::Null, |value| (**value).clone())
 }
 
 /// Forty sessions, in two programs that have the store open, each add 1; so do forty runs of one session, and the branches
 /// of one run.
-pub async fn adds_all(place: &impl Place) {
-    let (store, other) = (place.open().await, place.open().await);
-    let runners = [runner(&store), runner(&other)];
+pub async fn adds_all(place: &impl Opens) {
+    let model = ScriptedModel::new();
+    let runners = [place.runner(model.clone()).await, place.runner(model).await];
+    let [here, there] = &runners;
     let alone = Arc::new(Tree::new("w", vec![run(adds("a", &KEYS))]));
     let of_each = async |session: fn(usize) -> String| {
         let tasks: Vec<_> = (0..40)
@@ -55,9 +51,9 @@ pub async fn adds_all(place: &impl Place) {
         }
     };
     of_each(|n| format!("s{n}")).await;
-    assert_eq!(stored(&store, "s0", "user:n").await, json!(40));
-    assert_eq!(stored(&other, "s1", "app:n").await, json!(40));
-    assert_eq!(stored(&other, "s1", "n").await, json!(1));
+    assert_eq!(stored(here, "s0", "user:n").await, json!(40));
+    assert_eq!(stored(there, "s1", "app:n").await, json!(40));
+    assert_eq!(stored(there, "s1", "n").await, json!(1));
     // A program opens a session once: what others write to it is not seen in the middle, and is not undone.
     for (n, runner) in runners.iter().enumerate() {
         for _ in 0..20 {
@@ -68,11 +64,11 @@ pub async fn adds_all(place: &impl Place) {
     for (session, key, wanted) in
         [("one0", "n", 40), ("one1", "n", 40), ("one0", "user:n", 120), ("s3", "app:n", 120)]
     {
-        assert_eq!(stored(&store, session, key).await, json!(wanted), "{session} {key}");
+        assert_eq!(stored(here, session, key).await, json!(wanted), "{session} {key}");
     }
-    const SIXTEEN: &[&str] = &["user:n", "app:n", "n", "temp:n"];
+    const ALL: &[&str] = &["user:n", "app:n", "n", "temp:n"];
     let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
-    let branches = names.iter().map(|name| run(adds(name, SIXTEEN))).collect();
+    let branches = names.iter().map(|name| run(adds(name, ALL))).collect();
     let tells = by("z", |cx| {
         Box::pin(async move {
             let n: Option<u64> = cx.state().get("temp:n")?;
@@ -81,16 +77,15 @@ pub async fn adds_all(place: &impl Place) {
         })
     });
     let branches = Tree::new("w", vec![parallel("p", branches), run(tells)]);
-    runners[0].session("u", "branches").run(&branches, "go").await.unwrap();
+    here.session("u", "branches").run(&branches, "go").await.unwrap();
     for (key, wanted) in [("n", 8), ("told", 8), ("user:n", 128), ("app:n", 128)] {
-        assert_eq!(stored(&other, "branches", key).await, json!(wanted), "{key}");
+        assert_eq!(stored(there, "branches", key).await, json!(wanted), "{key}");
     }
 }
 
 /// A stream that is dropped at any poll: the run is taken up until it ends, and has added once.
-pub async fn adds_once(place: &impl Place) {
-    let store = place.open().await;
-    let runner = runner(&store);
+pub async fn adds_once(place: &impl Opens) {
+    let runner = place.runner(ScriptedModel::new()).await;
     let tree = || {
         let says = by("b", |cx| {
             Box::pin(async move {
@@ -123,11 +118,11 @@ pub async fn adds_once(place: &impl Place) {
         let Some(run) = there.and_then(|there| Some(there.events.first()?.invocation_id)) else { continue };
         begun(runner.resume(&tree, run).stream()).await;
         resumed(&runner, &tree, run).await;
-        let added = stored(&store, &id, "n").await;
+        let added = stored(&runner, &id, "n").await;
         assert_eq!(added, json!(1), "after {polls} polls");
         assert_eq!(
-            stored(&store, &id, "seen").await,
-            stored(&store, &id, "user:n").await,
+            stored(&runner, &id, "seen").await,
+            stored(&runner, &id, "user:n").await,
             "after {polls} polls"
         );
     }
@@ -148,9 +143,8 @@ async fn resumed(runner: &Runner, tree: &Tree, run: RunId) {
 }
 
 /// An update that fails changes nothing, and the agent may go on; an update starts from what was set before.
-pub async fn changes_nothing(place: &impl Place) {
-    let store = place.open().await;
-    let runner = runner(&store);
+pub async fn changes_nothing(place: &impl Opens) {
+    let runner = place.runner(ScriptedModel::new()).await;
     async fn fails(cx: &mut Context) -> Vec<ErrorKind> {
         let kind = |result: Result<Value, Error>| result.map(|_| ()).unwrap_err().kind();
         let deep = |_: Option<Value>| (0..=MAX_DEPTH).fold(json!(1), |value, _| json!([value]));
@@ -193,14 +187,64 @@ pub async fn changes_nothing(place: &impl Place) {
         "{error}"
     );
     for key in KEYS {
-        assert_eq!(stored(&store, "s", key).await, json!(1), "{key}");
+        assert_eq!(stored(&runner, "s", key).await, json!(1), "{key}");
     }
-    let session = store.read(&SessionKey::new("app", "u", "s"), &EventFilter::new()).await.unwrap().unwrap();
+    let session = runner.session("u", "s").get(&EventFilter::new()).await.unwrap().unwrap();
     let by = |name: &str| session.events.iter().filter(|event| event.author == *name).count();
     assert_eq!((by("a"), by("b"), by("c")), (3, 1, 0));
     // The run is resumed as it went: what b handled is answered as it was.
     let run = session.events[0].invocation_id;
     let error = runner.resume(&tree, run).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Panic, "{error}");
-    assert_eq!(stored(&store, "s", "waits").await, json!(8));
+    assert_eq!(stored(&runner, "s", "waits").await, json!(8));
+}
+
+/// A plain read gives what this program knows: what it has written itself for any session, and what others had written
+/// when a session of the user was last opened here. Between a read and a write others may write.
+pub async fn are_read_as_known(place: &impl Opens, is_one_program: bool) {
+    let model = ScriptedModel::new();
+    let (here, there) = (place.runner(model.clone()).await, place.runner(model).await);
+    let reads = by("reads", |cx| {
+        Box::pin(async move {
+            let mut n = None;
+            for _ in 0..5 {
+                n = cx.state().get::<u64>("user:n")?;
+                cx.emit(Event::new().with_text(format!("{n:?}"))).await?;
+            }
+            cx.state().set("user:n", n.unwrap_or_default() + 1)?;
+            Ok(Flow::Continue)
+        })
+    });
+    let tree = Tree::new("w", vec![run(reads)]);
+    let mut stream = here.session("u", "reads").run(&tree, "go").stream();
+    let mut next = async || stream.next().await.unwrap().unwrap().text();
+    assert_eq!((next().await, next().await), ("go".to_owned(), "None".to_owned()));
+    let sets = |n: u64| {
+        let sets = by("sets", move |cx| {
+            Box::pin(async move {
+                cx.state().set("user:n", n)?;
+                Ok(Flow::Continue)
+            })
+        });
+        Tree::new("w", vec![run(sets)])
+    };
+    here.session("u", "other").run(&sets(1), "go").await.unwrap();
+    assert_eq!(next().await, "Some(1)", "a write of this program is seen at once");
+    there.session("u", "third").run(&sets(7), "go").await.unwrap();
+    let known = if is_one_program { "Some(7)" } else { "Some(1)" };
+    assert_eq!(next().await, known, "one of another program is not");
+    here.session("u", "other").run(&Tree::new("w", vec![run(say("a"))]), "go").await.unwrap();
+    assert_eq!(next().await, "Some(7)", "until a session of the user is opened here");
+    // Between the last read of the agent and what it writes.
+    let ten = by("ten", |cx| {
+        Box::pin(async move {
+            let n = cx.state().update("user:n", |n: Option<u64>| n.unwrap_or(0) + 10).await?;
+            assert_eq!(n, 17, "an update starts from what the store holds");
+            Ok(Flow::Continue)
+        })
+    });
+    assert_eq!(next().await, "Some(7)");
+    there.session("u", "third").run(&Tree::new("w", vec![run(ten)]), "go").await.unwrap();
+    stream.finish().await.unwrap();
+    assert_eq!(stored(&there, "third", "user:n").await, json!(8), "what others have written is lost");
 }
