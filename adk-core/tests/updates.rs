@@ -12,7 +12,7 @@ use adk_core::spec::KeySpec;
 use adk_core::testing::ScriptedModel;
 use adk_core::tool::FunctionTool;
 use adk_core::{
-    AgentTool, CALL_UPDATE_KEY, Content, ErrorKind, Event, Flow, FunctionCall, Result, Runner, ToolContext,
+    AgentTool, Content, ErrorKind, Event, Flow, FunctionCall, Result, Runner, STATE_UPDATE_KEY, ToolContext,
 };
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -92,7 +92,7 @@ async fn an_update_in_a_tool_takes_effect_at_once_and_stays() {
         assert_eq!(event.actions.state_delta.get("n"), None, "no event overwrites an update");
     }
     let told =
-        |event: &Arc<Event>| Some(event.details.as_ref()?.custom_metadata.get(CALL_UPDATE_KEY)?.clone());
+        |event: &Arc<Event>| Some(event.details.as_ref()?.custom_metadata.get(STATE_UPDATE_KEY)?.clone());
     let told: Vec<_> = outcome.session().events().filter_map(told).collect();
     assert_eq!(told.len(), 12);
     assert_eq!(

@@ -1,9 +1,7 @@
 //! What a callback works with.
 
 use crate::engine::StepKey;
-use crate::run::{
-    Artifacts, Caller, KeyScope, Numbers, Overlay, Run, State, ToolActions, Updates, Written, perform,
-};
+use crate::run::{Artifacts, Caller, KeyScope, Overlay, Run, State, ToolActions, Updates, Written, perform};
 use crate::{Name, Path, Result, RunId, depth};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -38,8 +36,8 @@ pub struct CallbackContext {
 /// How side effects of a callback are recorded.
 #[derive(Clone, Debug)]
 pub(crate) enum Steps {
-    /// As steps of the agent, numbered from here, and updates of state as its events.
-    Numbered { steps: u32, emits: u32 },
+    /// As steps of the agent, numbered from here.
+    Numbered(u32),
     /// Together with the call that the callback is a part of.
     Within { tool: Name, index: u32 },
 }
@@ -113,11 +111,9 @@ impl CallbackContext {
         let by = Caller { agent: &self.agent, path: &self.path, branch: &self.branch };
         let updates = match (&mut self.steps, self.refuses) {
             (_, Some(why)) => Updates::Refused(why),
-            (Steps::Numbered { steps, emits }, None) => Updates::Agent {
-                by,
-                numbers: Numbers { emits, steps },
-                written: Written { keys: &mut self.updated, first: 0 },
-            },
+            (Steps::Numbered(steps), None) => {
+                Updates::Agent { by, steps, written: Written { keys: &mut self.updated, first: 0 } }
+            }
             (Steps::Within { tool, index }, None) => {
                 Updates::Call { by, tool, index: *index, updated: &mut self.updated }
             }
@@ -140,7 +136,7 @@ impl CallbackContext {
         T: Serialize + DeserializeOwned + Send + 'static,
         W: Future<Output = Result<T>> + Send + 'static,
     {
-        let Steps::Numbered { steps, .. } = &mut self.steps else { return work.await };
+        let Steps::Numbered(steps) = &mut self.steps else { return work.await };
         let index = *steps;
         *steps += 1;
         let key = StepKey { run_id: self.run.id, path: self.path.clone(), name: name.into(), index };

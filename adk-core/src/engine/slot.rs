@@ -36,8 +36,9 @@ impl Drop for Committing {
     }
 }
 
-/// The slot of an event; its key is (run, path with rounds, nth). As text, which is what it is stored by, it also tells
-/// the updates of state that a tool call makes from the events of its agent: `writing/clerk!add@2/user:n@0`.
+/// The slot of an event; its key is (run, path with rounds, nth). An update of state is not numbered with the other events
+/// of its agent. It is known by the text of the slot, which is what the slot is stored by: `writing/clerk!update/user:n@3`,
+/// or `writing/clerk!add@2/user:n@0` in a tool call.
 ///
 /// It owns what it needs and may be sent anywhere. The run does not end while a slot of it lives, so an engine drops it
 /// as soon as it knows how the commit ended.
@@ -54,8 +55,8 @@ pub struct Slot {
     pub done: Vec<Done>,
     /// The record of the run, with its first event.
     pub begins: Option<Arc<RunRecord>>,
-    /// What stands in place of `nth` for an update in a tool call, which is not numbered with the events of its agent.
-    call: Option<Name>,
+    /// What stands in place of `nth` for an update of state.
+    update: Option<Name>,
     delivery: Committing,
 }
 
@@ -112,14 +113,14 @@ impl Slot {
             nth,
             done: Vec::new(),
             begins: None,
-            call: None,
+            update: None,
             delivery: Committing(delivery),
         }
     }
 
-    /// The slot of an update in a tool call.
-    pub(crate) fn of_call(mut self, call: Name) -> Self {
-        self.call = Some(call);
+    /// The slot of an update of state.
+    pub(crate) fn of_update(mut self, update: Name) -> Self {
+        self.update = Some(update);
         self
     }
 
@@ -206,8 +207,8 @@ impl Body {
 /// `writing/critic!0`: the key within its run, as it is stored.
 impl fmt::Display for Slot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.call {
-            Some(call) => write!(f, "{}!{call}", self.path),
+        match &self.update {
+            Some(update) => write!(f, "{}!{update}", self.path),
             None => write!(f, "{}!{}", self.path, self.nth),
         }
     }

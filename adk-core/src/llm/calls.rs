@@ -9,7 +9,7 @@ use crate::model::ModelResponse;
 use crate::panic::caught;
 use crate::run::{Context, Run};
 use crate::tool::{DynTool, ToolActions, ToolContext, ToolError, ToolRecord};
-use crate::{BoxFuture, Error, ErrorKind, MAX_DEPTH, Name, Result, depth};
+use crate::{BoxFuture, Error, ErrorKind, MAX_DEPTH, Name, Path, Result, depth};
 use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -103,9 +103,9 @@ fn start(
         }
         let name = Name::shared(&call.name);
         let (own, call) = (ToolContext::new(cx, call.id.clone(), name.clone()), call.clone());
-        return until_ended(cx, name.clone(), |cx| {
-            Box::pin(cx.recorded_call(name, not_there(call, why, own, hooks)))
-        });
+        let step = CallStep::new(cx, &name);
+        let work = step.clone().by(not_there(call, why, own, hooks));
+        return Box::pin(step.ended(cx.recorded_call(name, work), |called| &called.left));
     };
     if let Some(text) = &call.malformed {
         return refuse(format!(
@@ -118,53 +118,58 @@ fn start(
     let own = ToolContext::new(cx, call.id.clone(), name.clone());
     let call = call.clone();
     // An agent does what it did, for the same record. Callbacks need not, so a call with some is recorded as a whole.
-    let made = Made::default();
+    let step = CallStep::new(cx, &name);
     if tool.agent_dyn().is_some() && !hooks.is_watched() && cx.run.engine.records() {
-        let work = |under| made.clone().by(run(tool, call, before, own.recording_under(under), hooks));
-        return until_ended(cx, name.clone(), |cx| {
-            Box::pin(made.clone().counted(cx.run.clone(), cx.step_of_steps(name, work)))
-        });
+        let work = |under| step.clone().by(run(tool, call, before, own.recording_under(under), hooks));
+        return Box::pin(step.clone().ended(cx.step_of_steps(name, work), |called| &called.left));
     }
-    let work = made.clone().by(run(tool, call, before, own, hooks));
-    until_ended(cx, name.clone(), |cx| Box::pin(made.counted(cx.run.clone(), cx.recorded_call(name, work))))
+    let work = step.clone().by(run(tool, call, before, own, hooks));
+    Box::pin(step.ended(cx.recorded_call(name, work), |called| &called.left))
 }
 
-/// The step of a call. When it has ended, nobody asks for the updates of state any more that it has in the record.
-fn until_ended(
-    cx: &mut Context,
+/// The step of a call: whether it was made now, or answered from the record.
+#[derive(Clone)]
+pub(super) struct CallStep {
+    run: Arc<Run>,
+    path: Path,
     tool: Name,
-    step: impl FnOnce(&mut Context) -> BoxFuture<'static, Result<Called>>,
-) -> BoxFuture<'static, Result<Called>> {
-    if cx.run.replay.is_none() {
-        return step(cx);
-    }
-    let (run, path, index) = (cx.run.clone(), cx.path().clone(), cx.next_step());
-    let step = step(cx);
-    Box::pin(async move {
-        let called = step.await;
-        if let Some(replay) = &run.replay {
-            replay.call_ended(&run, || format!("{path}:{tool}@{index}"));
-        }
-        called
-    })
+    index: u32,
+    is_made: Arc<AtomicBool>,
 }
 
-/// Whether a call was made now, and not answered from the record: then what it used is counted already.
-#[derive(Clone, Default)]
-struct Made(Arc<AtomicBool>);
+impl CallStep {
+    /// The next step of the agent that runs.
+    pub(super) fn new(cx: &Context, tool: &Name) -> Self {
+        let (path, tool, index) = (cx.path().clone(), tool.clone(), cx.next_step());
+        Self { run: cx.run.clone(), path, tool, index, is_made: Arc::default() }
+    }
 
-impl Made {
-    async fn by<T>(self, work: impl Future<Output = T>) -> T {
-        self.0.store(true, Ordering::Relaxed);
+    /// Makes the call.
+    pub(super) async fn by<T>(self, work: impl Future<Output = T>) -> T {
+        self.is_made.store(true, Ordering::Relaxed);
         work.await
     }
 
-    async fn counted(self, on: Arc<Run>, step: impl Future<Output = Result<Called>>) -> Result<Called> {
-        let called = step.await?;
-        if !self.0.load(Ordering::Relaxed) {
-            on.skipped(called.left.usage);
+    /// What is left of a call that was answered from the record counts all the same.
+    pub(super) async fn ended<T>(
+        self,
+        step: impl Future<Output = Result<T>>,
+        left: fn(&T) -> &ToolRecord,
+    ) -> Result<T> {
+        let Self { run, path, tool, index, is_made } = self;
+        let ended = step.await;
+        if let Some(replay) = &run.replay {
+            replay.call_ended(&run, || format!("{path}:{tool}@{index}"));
         }
-        Ok(called)
+        let ended = ended?;
+        if !is_made.load(Ordering::Relaxed) {
+            let left = left(&ended);
+            run.skipped(left.usage);
+            if !left.updated.is_empty() {
+                run.updates_again(&path, &format!("{tool}@{index}"), &left.updated).await?;
+            }
+        }
+        Ok(ended)
     }
 }
 

@@ -1,5 +1,6 @@
 //! `#[tool(confirm)]`: a person has to agree to a call before the tool runs.
 
+use super::calls::CallStep;
 use super::hooks::ToolHooks;
 use super::toolbox::Toolbox;
 use crate::content::FunctionCall;
@@ -46,7 +47,10 @@ pub(super) async fn ask(tools: &Toolbox<'_>, call: &FunctionCall, cx: &mut Conte
     if hooks.is_watched() {
         let name = Name::literal("before_tool");
         let own = ToolContext::new(cx, call.id.clone(), name.clone());
-        before = cx.recorded_call(name, begin(call.clone(), own, hooks)).await?;
+        let step = CallStep::new(cx, &name);
+        let work = step.clone().by(begin(call.clone(), own, hooks));
+        before = step.ended(cx.recorded_call(name, work), |before: &Before| &before.left).await?;
+        cx.updated_in_call(&before.left.updated);
     }
     if before.given.is_some() {
         return Ok(Confirmed::Begun(before));

@@ -13,8 +13,8 @@ pub(crate) use step::perform;
 pub(crate) use wait::{Answer, Asked};
 
 use super::{
-    Above, Artifacts, Caller, History, KeyScope, Numbers, Overlay, Run, RunConfig, State, ToolActions,
-    Updates, Written,
+    Above, Artifacts, Caller, History, KeyScope, Overlay, Run, RunConfig, State, ToolActions, Updates,
+    Written,
 };
 use crate::callback::{CallbackContext, Place, Steps};
 use crate::{Name, Path, RunId};
@@ -93,14 +93,14 @@ impl Context {
             call_id: None,
             overlay,
             actions: ToolActions::default(),
-            steps: Steps::Numbered { steps: self.frame.steps, emits: self.frame.emits },
+            steps: Steps::Numbered(self.frame.steps),
         })
     }
 
     /// Takes over what a callback has done; returns what it asks for.
     pub(crate) fn give_back(&mut self, cx: CallbackContext) -> ToolActions {
-        if let Steps::Numbered { steps, emits } = cx.steps {
-            (self.frame.steps, self.frame.emits) = (steps, emits);
+        if let Steps::Numbered(next) = cx.steps {
+            self.frame.steps = next;
         }
         let mut written = Written { keys: &mut self.written, first: self.frame.first_written };
         cx.updated.iter().for_each(|key| written.add(key));
@@ -181,7 +181,7 @@ impl Context {
 
     /// The state; what is set here is committed with the next event, or when the agent ends.
     pub fn state(&mut self) -> State<'_> {
-        let Frame { path, author, emits, steps, first_written, .. } = &mut self.frame;
+        let Frame { path, author, steps, first_written, .. } = &mut self.frame;
         let agent = author.as_ref().unwrap_or_else(|| path.name());
         State {
             run: &self.run,
@@ -189,7 +189,7 @@ impl Context {
             overlay: &mut self.overlay,
             updates: Updates::Agent {
                 by: Caller { agent, path, branch: &self.branch },
-                numbers: Numbers { emits, steps },
+                steps,
                 written: Written { keys: &mut self.written, first: *first_written },
             },
         }

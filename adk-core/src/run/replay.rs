@@ -1,8 +1,8 @@
 //! A run that is taken up again: what was recorded of it, given back in the order of the log.
 
-use super::{Run, is_of_call};
+use super::{Run, is_update};
 use crate::engine::{Body, Claim, ClaimedRun, Done, Reply, Stored, is_failure};
-use crate::event::{CALL_UPDATE_KEY, Event, StateDelta};
+use crate::event::{Event, STATE_UPDATE_KEY, StateDelta};
 use crate::outbox::Counted;
 use crate::session::Session;
 use crate::sync::lock;
@@ -38,7 +38,9 @@ struct Recorded {
     event: Arc<Event>,
     /// Its slot and its path as text; `None` for an event of another run.
     own: Option<(String, String)>,
-    /// The step of the tool call that has made this update; `None` for other events.
+    /// Whether it is an update of state, which is not numbered with other events.
+    is_update: bool,
+    /// The step of the tool call that has made it.
     call: Option<String>,
 }
 
@@ -61,19 +63,19 @@ impl Replay {
         let (mut counts, mut slots) = (HashMap::<String, u32>::new(), HashMap::new());
         let recorded = events.into_iter().enumerate().map(|(index, event)| {
             if event.invocation_id != record.run_id {
-                return Recorded { event, own: None, call: None };
+                return Recorded { event, own: None, is_update: false, call: None };
             }
             let path = event.path.to_string();
-            if is_of_call(&event) {
-                let (call, slot) = in_call(&event, &path);
+            if is_update(&event) {
+                let (slot, call) = of_update(&event, &path);
                 slots.insert(slot.clone(), index);
-                return Recorded { event, own: Some((slot, path)), call: Some(call) };
+                return Recorded { event, own: Some((slot, path)), is_update: true, call };
             }
             let nth = counts.entry(path.clone()).or_default();
             let slot = format!("{path}!{nth}");
             *nth += 1;
             slots.insert(slot.clone(), index);
-            Recorded { event, own: Some((slot, path)), call: None }
+            Recorded { event, own: Some((slot, path)), is_update: false, call: None }
         });
         let events: Vec<_> = recorded.collect();
         let done = done.into_iter().map(|done| (done.path.to_string(), done)).collect();
@@ -91,13 +93,13 @@ impl Replay {
         self.is_over.load(Acquire)
     }
 
-    /// Where the next event of this path stands in the record: events of one path are emitted in the order of the log.
-    fn next_at(&self, path: &Path) -> Option<usize> {
+    /// The slot of the next event of this path: events of one path are emitted in the order of the log.
+    fn slot_of(&self, path: &Path) -> String {
         let path = path.to_string();
         let mut seen = lock(&self.seen);
         let nth = seen.entry(path.clone()).or_default();
         *nth += 1;
-        self.slots.get(&format!("{path}!{}", *nth - 1)).copied()
+        format!("{path}!{}", *nth - 1)
     }
 
     /// What a step gave.
@@ -139,7 +141,7 @@ impl Replay {
     /// cancelled.
     fn pass(&self, run: &Run, cursor: &mut Cursor) {
         let from = cursor.at;
-        while let Some(Recorded { event, own, call }) = self.events.get(cursor.at) {
+        while let Some(Recorded { event, own, call, .. }) = self.events.get(cursor.at) {
             if let Some((slot, path)) = own {
                 let is_gone = cursor.gone.iter().any(|gone| path.starts_with(gone))
                     || call.as_ref().is_some_and(|call| self.is_recorded(call))
@@ -219,7 +221,7 @@ impl Replay {
     pub(crate) fn recorded(&self, path: &Path) -> u32 {
         let path = path.to_string();
         let is_own = |event: &Recorded| event.own.as_ref().is_some_and(|own| own.1 == path);
-        let own = self.events.iter().filter(|event| event.call.is_none() && is_own(event));
+        let own = self.events.iter().filter(|event| !event.is_update && is_own(event));
         own.fold(0, |count, _| count.saturating_add(1))
     }
 
@@ -270,42 +272,43 @@ impl Replay {
         Some((done.clone(), keys))
     }
 
-    /// Answers the next event of a path from the record when it is its turn. `None`: all of the record is given back, and
-    /// it is not in there.
-    pub(super) async fn emitted(
+    /// Answers the event of a slot from the record when it is its turn. `None`: all of the record is given back, and it is
+    /// not in there.
+    pub(super) async fn turn_of(
         &self,
         run: &Run,
-        path: &Path,
-        nth: u32,
-        check: impl FnOnce(&Event, &StateDelta) -> Result<()>,
+        slot: &str,
+        check: impl FnOnce(&Event) -> Result<()>,
     ) -> Result<Option<Stored>> {
-        let index = self.next_at(path);
+        let index = self.slots.get(slot).copied();
         let target = index.unwrap_or(self.events.len());
         self.turn(run, target).await;
         let Some(Recorded { event, own, .. }) = index.and_then(|index| self.events.get(index)) else {
             return Ok(None);
         };
-        let slot = own.as_ref().map(|(slot, _)| &**slot);
-        let temp = slot.and_then(|slot| self.temp.get(slot));
-        check(event, temp.unwrap_or(&StateDelta::default()))?;
+        check(event)?;
         let mut cursor = lock(&self.cursor);
+        let own = own.as_ref().map(|(slot, _)| &**slot);
         if cursor.at == target {
-            self.apply(run, event, slot);
+            self.apply(run, event, own);
             cursor.at += 1;
             self.pass(run, &mut cursor);
             self.wake(&mut cursor);
         }
-        // A turn goes through several paths where its rounds do, and numbers its events over all of them.
-        let temp = self.temp.get(&format!("{path}!{nth}")).cloned().unwrap_or_default();
+        let temp = self.temp.get(slot).cloned().unwrap_or_default();
         Ok(Some(Stored::earlier(self.begins + target as u64, event.clone(), temp)))
     }
 }
 
-/// The step of the call that has made an update, and the slot of the update.
-fn in_call(event: &Event, path: &str) -> (String, String) {
-    let told = event.details.as_ref().and_then(|details| details.custom_metadata.get(CALL_UPDATE_KEY));
-    let of = |key: &str| told.and_then(|told| told.get(key)?.as_str()).unwrap_or_default();
-    (format!("{path}:{}", of("call")), format!("{path}!{}/{}", of("call"), of("update")))
+/// The slot of an update, and the step of the tool call that has made it.
+fn of_update(event: &Event, path: &str) -> (String, Option<String>) {
+    let told = event.details.as_ref().and_then(|details| details.custom_metadata.get(STATE_UPDATE_KEY));
+    let of = |key: &str| told.and_then(|told| told.get(key)?.as_str());
+    let update = of("update").unwrap_or_default();
+    match of("call") {
+        Some(call) => (format!("{path}!{call}/{update}"), Some(format!("{path}:{call}"))),
+        None => (format!("{path}!update/{update}"), None),
+    }
 }
 
 /// The path of the first turn of what stands at this one: who is handed back to stands beside itself (`w/triage@2`), and
@@ -332,11 +335,14 @@ pub(super) async fn commit(run: Arc<Run>, path: Path, nth: u32, body: Body) -> R
         Body::Ready(draft) => Some(&draft.event),
         Body::Call(_) | Body::Update(_) => None,
     };
-    let is_same = |event: &Event, _: &StateDelta| now.map_or(Ok(()), |now| same(now, event));
-    match replay.emitted(&run, &path, nth, is_same).await.map_err(|error| error.at(&path))? {
-        Some(stored) => Ok(stored),
-        None => new(&run, path, nth, body).await,
-    }
+    let is_same = |event: &Event| now.map_or(Ok(()), |now| same(now, event));
+    let slot = replay.slot_of(&path);
+    let Some(stored) = replay.turn_of(&run, &slot, is_same).await.map_err(|error| error.at(&path))? else {
+        return new(&run, path, nth, body).await;
+    };
+    // A turn goes through several paths where its rounds do, and numbers its events over all of them.
+    let temp = replay.temp.get(&format!("{path}!{nth}")).cloned().unwrap_or_default();
+    Ok(Stored { temp, ..stored })
 }
 
 async fn new(run: &Run, path: Path, nth: u32, body: Body) -> Result<Stored> {

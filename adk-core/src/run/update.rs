@@ -1,14 +1,14 @@
 //! Atomic reads and writes of state: [`State::update`], and how it is recorded.
 //!
-//! An agent's update is an event in a slot of its own, so it is made once and replayed in the order of the log. A tool
-//! call need not do the same again when it is made again, so its updates are not numbered with the events of its agent:
-//! each is recorded under the call, the key and how often the call has updated that key. They take effect at once, while
-//! what the call sets waits for its response.
+//! An update is an event in a slot of its own, so it is made once. It is not numbered with the events of its agent: one that
+//! fails leaves no event and no gap. That of an agent has the number of a step, and is replayed in the order of the log.
+//! A tool call need not do the same again when it is made again, so its updates are recorded under the call, the key and how
+//! often the call has updated that key. They take effect at once, while what the call sets waits for its response.
 
 use super::place::Placing;
 use super::{KeyScope, Overlay, Run, State, decode, encode, perform, record};
 use crate::engine::{Body, Change, Draft, Reply, StepKey, Stored, Update, is_failure};
-use crate::event::{CALL_UPDATE_KEY, Event, StateDelta};
+use crate::event::{Event, STATE_UPDATE_KEY};
 use crate::session::Scope;
 use crate::{BoxFuture, Error, ErrorKind, Name, Path, Result, depth};
 use serde::Serialize;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// How the updates of a context are recorded.
 pub(crate) enum Updates<'a> {
     /// As events of the agent.
-    Agent { by: Caller<'a>, numbers: Numbers<'a>, written: Written<'a> },
+    Agent { by: Caller<'a>, steps: &'a mut u32, written: Written<'a> },
     /// Under a tool call.
     Call { by: Caller<'a>, tool: &'a Name, index: u32, updated: &'a mut Vec<Name> },
     /// Not at all, for this reason.
@@ -33,12 +33,6 @@ pub(crate) struct Caller<'a> {
     pub(crate) agent: &'a Name,
     pub(crate) path: &'a Path,
     pub(crate) branch: &'a Option<Arc<str>>,
-}
-
-/// The numbers of the next event and of the next step of an agent.
-pub(crate) struct Numbers<'a> {
-    pub(crate) emits: &'a mut u32,
-    pub(crate) steps: &'a mut u32,
 }
 
 /// The stored keys that were written in a turn.
@@ -68,11 +62,12 @@ pub(crate) struct CallPlace {
 }
 
 /// The slot of an update.
-enum At {
-    /// That of an event of an agent.
-    Event { path: Path, nth: u32 },
-    /// That of an update in a tool call, by its text behind the path.
-    Call { path: Path, call: Name },
+struct At {
+    path: Path,
+    /// The text of the slot behind the path.
+    text: Name,
+    /// Whether a tool call makes it.
+    is_in_call: bool,
 }
 
 /// An update by the name that the key has where it is made.
@@ -147,9 +142,9 @@ impl State<'_> {
                 let help = "update it in a callback of an agent, or in the agent";
                 Box::pin(ready(Err(Error::new(ErrorKind::Config, message).with_help(help))))
             }
-            Updates::Agent { by, numbers, written } => {
+            Updates::Agent { by, steps, written } => {
                 let of = OfAgent { run, scope: *scope, by: *by, name, key };
-                Box::pin(of.make(overlay, numbers, written, change))
+                Box::pin(of.make(overlay, steps, written, change))
             }
             Updates::Call { by, tool, index, updated } => {
                 let nth = updated.iter().filter(|other| **other == key).count();
@@ -160,8 +155,8 @@ impl State<'_> {
                 let (by, scope) = (*by, *scope);
                 Box::pin(async move {
                     let draft = of_call(run, by, &call, &update);
-                    let call = Name::from(format!("{call}/{update}"));
-                    let at = At::Call { path: by.path.clone(), call };
+                    let text = Name::from(format!("{call}/{update}"));
+                    let at = At { path: by.path.clone(), text, is_in_call: true };
                     let update = Named { name, scope, update: Update::new(key.clone(), draft, change) };
                     let stored = run.commit_update(at, update).await?;
                     updated.push(key.clone());
@@ -185,7 +180,7 @@ impl OfAgent<'_> {
     async fn make(
         self,
         overlay: &mut Overlay,
-        numbers: &mut Numbers<'_>,
+        steps: &mut u32,
         written: &mut Written<'_>,
         change: Change,
     ) -> Result<Arc<Value>> {
@@ -193,9 +188,9 @@ impl OfAgent<'_> {
         if let Some(settled) = run.settle(by.path) {
             settled.await?;
         }
-        let step = Name::from(format!("update {key}"));
-        let step = StepKey { run_id: run.id, path: by.path.clone(), name: step, index: *numbers.steps };
-        *numbers.steps += 1;
+        let name_of_step = Name::from(format!("update/{key}"));
+        let step = StepKey { run_id: run.id, path: by.path.clone(), name: name_of_step, index: *steps };
+        *steps += 1;
         // Only an update that has failed has a record here, and its agent has gone on if this is a result.
         if let Some(failed) = run.recorded(&step).filter(|record| !is_failure(record)) {
             return record::read(failed);
@@ -208,13 +203,14 @@ impl OfAgent<'_> {
         let pending = if is_inside { Overlay::default() } else { std::mem::take(overlay) };
         let base = pending.state_delta.get(&key).cloned();
         let before = pending.clone();
-        let draft = placing(run, by).draft(Event::new(), pending)?;
+        let marked = marked(json!({"update": format!("{key}@{}", step.index)}));
+        let draft = placing(run, by).draft(marked, pending)?;
         let mut update = Update::new(key.clone(), draft, change);
         if base.is_some() {
             update.starts_from(base);
         }
-        let at = At::Event { path: by.path.clone(), nth: *numbers.emits };
-        *numbers.emits += 1;
+        let text = Name::from(format!("{}@{}", step.name, step.index));
+        let at = At { path: by.path.clone(), text, is_in_call: false };
         match run.commit_update(at, Named { name, scope, update }).await {
             Ok(stored) => {
                 let keys = stored.event.actions.state_delta.iter().chain(stored.temp.iter());
@@ -226,8 +222,7 @@ impl OfAgent<'_> {
                 value
             }
             Err(error) => {
-                // Nothing was stored: what was set waits on, and the next event takes this slot.
-                *numbers.emits -= 1;
+                // Nothing was stored: what was set waits on.
                 if !is_inside {
                     *overlay = before;
                 }
@@ -252,7 +247,7 @@ impl Run {
     /// Whether the tool call that this run belongs to has set a key, which the store does not know yet.
     fn has_set(&self, key: &str) -> bool {
         let Some(call) = &self.within_call else { return false };
-        let sets = |event: &Arc<Event>| !is_of_call(event) && event.actions.state_delta.get(key).is_some();
+        let sets = |event: &Arc<Event>| !is_update(event) && event.actions.state_delta.get(key).is_some();
         call.set.iter().any(|set| **set == *key) || self.session().events().any(sets)
     }
 
@@ -263,19 +258,18 @@ impl Run {
             if let Some((outer, call)) = self.outer.as_ref().zip(self.within_call.as_ref())
                 && self.is_outside(&key)
             {
-                let (tool, own) = (format!("{}@{}", call.tool, call.index), format!("{at}:{key}"));
+                let (tool, own) = (format!("{}@{}", call.tool, call.index), at.to_string());
                 let by = Caller { agent: &call.agent, path: &call.path, branch: &call.branch };
-                let around = At::Call { path: call.path.clone(), call: Name::from(format!("{tool}/{own}")) };
+                let text = Name::from(format!("{tool}/{own}"));
+                let around = At { path: call.path.clone(), text, is_in_call: true };
                 let (mut draft, update) = update.replaced(of_call(outer, by, &tool, &own));
                 let stored = outer.commit_update(around, Named { name, scope, update }).await?;
                 // The run in here sees it as well, and so does its call.
                 draft.event.actions.state_delta.insert(key.clone(), written_by(&stored, &key)?);
-                let update = json!({"call": tool, "update": own});
-                draft.event.details_mut().custom_metadata.insert(CALL_UPDATE_KEY.to_owned(), update);
                 let stored = commit(self, at, Body::Ready(draft)).await?;
                 return Ok(self.updated(scope, stored));
             }
-            if let Some(stored) = self.replayed(&at, &key).await? {
+            if let Some(stored) = self.replayed(&at).await? {
                 return Ok(self.updated(scope, stored));
             }
             self.make_update(at, Named { name, scope, update }).await
@@ -283,21 +277,17 @@ impl Run {
     }
 
     /// The event of an update that is in the record.
-    async fn replayed(&self, at: &At, key: &str) -> Result<Option<Stored>> {
+    async fn replayed(&self, at: &At) -> Result<Option<Stored>> {
         let Some(replay) = &self.replay else { return Ok(None) };
-        match at {
-            At::Event { path, nth } if !replay.is_over() => {
-                let writes = |event: &Event, temp: &StateDelta| {
-                    let delta = &event.actions.state_delta;
-                    let is_of_key = delta.get(key).or_else(|| temp.get(key)).is_some();
-                    if is_of_key { Ok(()) } else { Err(diverged(key)) }
-                };
-                let recorded = replay.emitted(self, path, *nth, writes).await;
-                recorded.map_err(|error| error.at(path))
-            }
-            At::Event { .. } => Ok(None),
-            At::Call { .. } => Ok(replay.updated(self, &at.to_string())),
+        if at.is_in_call {
+            return Ok(replay.updated(self, &at.to_string()));
         }
+        if replay.is_over() {
+            return Ok(None);
+        }
+        let slot = at.to_string();
+        let stored = replay.turn_of(self, &slot, |_| Ok(())).await;
+        stored.map_err(|error| error.at(&at.path))
     }
 
     /// Makes an update that is not in the record.
@@ -323,6 +313,31 @@ impl Run {
         Ok(self.updated(scope, stored))
     }
 
+    /// Asks once more for the updates of a tool call that was answered from the record. Where the engine has handed over
+    /// its record, they are given back with that; an engine that executes a run once more, and the session of an agent in a
+    /// tool call, have not seen them.
+    pub(crate) async fn updates_again(
+        self: &Arc<Self>,
+        path: &Path,
+        call: &str,
+        keys: &[Name],
+    ) -> Result<()> {
+        if self.replay.is_some() {
+            return Ok(());
+        }
+        for (at, key) in keys.iter().enumerate() {
+            let nth = keys[..at].iter().filter(|other| *other == key).count();
+            let (of, update) = (key.clone(), format!("{key}@{nth}"));
+            let by = Caller { agent: path.name(), path, branch: &None };
+            let draft = of_call(self, by, call, &update);
+            let update = Update::new(key.clone(), draft, Box::new(move |_| Err(diverged(&of))));
+            let text = Name::from(format!("{call}/{}@{nth}", key));
+            let at = At { path: path.clone(), text, is_in_call: true };
+            self.commit_update(at, Named { name: key, scope: None, update }).await?;
+        }
+        Ok(())
+    }
+
     /// Takes over what is stored of an update.
     fn updated(&self, scope: Option<&KeyScope>, stored: Stored) -> Stored {
         self.saw(stored.place);
@@ -339,10 +354,7 @@ impl Run {
 }
 
 async fn commit(run: &Run, at: At, body: Body) -> Result<Stored> {
-    let slot = match at {
-        At::Event { path, nth } => run.slot(path, nth),
-        At::Call { path, call } => run.slot(path, 0).of_call(call),
-    };
+    let slot = run.slot(at.path, 0).of_update(at.text);
     match run.engine.commit(slot, body) {
         Reply::Ready(stored) => stored,
         Reply::Later(stored) => stored.await,
@@ -361,13 +373,16 @@ fn placing(run: &Run, by: Caller<'_>) -> Placing {
 
 /// The event of an update in a tool call.
 fn of_call(run: &Run, by: Caller<'_>, call: &str, update: &str) -> Draft {
-    let event = Event::new().with_metadata(CALL_UPDATE_KEY, json!({"call": call, "update": update}));
-    Draft::new(placing(run, by).place(event))
+    Draft::new(placing(run, by).place(marked(json!({"call": call, "update": update}))))
 }
 
-/// Whether an event is an update in a tool call.
-pub(crate) fn is_of_call(event: &Event) -> bool {
-    event.details.as_ref().is_some_and(|details| details.custom_metadata.contains_key(CALL_UPDATE_KEY))
+fn marked(update: Value) -> Event {
+    Event::new().with_metadata(STATE_UPDATE_KEY, update)
+}
+
+/// Whether an event is an update of state.
+pub(crate) fn is_update(event: &Event) -> bool {
+    event.details.as_ref().is_some_and(|details| details.custom_metadata.contains_key(STATE_UPDATE_KEY))
 }
 
 /// The new value of a key.
@@ -391,9 +406,6 @@ fn set_before(name: &str) -> Error {
 
 impl std::fmt::Display for At {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Event { path, nth } => write!(f, "{path}!{nth}"),
-            Self::Call { path, call } => write!(f, "{path}!{call}"),
-        }
+        write!(f, "{}!{}", self.path, self.text)
     }
 }

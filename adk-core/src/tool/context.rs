@@ -4,7 +4,7 @@ use crate::callback::{CallbackContext, Place, Steps};
 use crate::event::{Actions, Event, StateDelta};
 use crate::model::Usage;
 use crate::run::{
-    Artifacts, CallPlace, Caller, Context, KeyScope, Overlay, Run, State, ToolActions, Updates, is_of_call,
+    Artifacts, CallPlace, Caller, Context, KeyScope, Overlay, Run, State, ToolActions, Updates, is_update,
 };
 use crate::{At, Name, Path, RunId};
 use std::fmt;
@@ -89,8 +89,9 @@ impl ToolContext {
 
     /// Goes on with what a part of the call has left that came before.
     pub(crate) fn resume(&mut self, left: ToolRecord) {
-        let ToolRecord { actions, state_delta, updated, artifact_delta, usage } = left;
-        (self.actions, self.usage, self.updated) = (actions, usage, updated);
+        // What it updated is recorded under the other part, and written already.
+        let ToolRecord { actions, state_delta, updated: _, artifact_delta, usage } = left;
+        (self.actions, self.usage) = (actions, usage);
         (self.overlay.state_delta, self.overlay.artifact_delta) = (state_delta, artifact_delta);
     }
 
@@ -133,7 +134,7 @@ impl ToolContext {
 
     /// Takes over what an event of such an agent has changed. Its keys are stored keys.
     pub(crate) fn forward(&mut self, event: &Event) {
-        if is_of_call(event) {
+        if is_update(event) {
             // It is written already.
             self.updated.extend(event.actions.state_delta.iter().map(|(key, _)| key.clone()));
             return;

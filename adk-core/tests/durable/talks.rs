@@ -101,7 +101,7 @@ fn updates_in_calls() -> LlmAgent {
     };
     let reviewer = AgentTool::new(llm("reviewer", says).tool(updates("reviews")).build().unwrap());
     let says = |request: &ModelRequest| match request.info.turn {
-        0 => Reply::new().call("add", json!({"n": 1})).call("add", json!({"n": 20})),
+        0 => Reply::new().call("add", json!({"n": 1})),
         turn @ 1..=2 => Reply::new().call("reviewer", json!({"request": format!("number {turn}")})),
         _ => tells(request),
     };
