@@ -88,7 +88,7 @@ pub(crate) struct Run {
     /// How its steps are recorded in that one.
     within: Option<Arc<Within>>,
     /// The call of that one that it is.
-    within_call: Option<CallPlace>,
+    within_call: Option<Box<CallPlace>>,
     /// Held by an update that no store can keep from others.
     updating: tokio::sync::Mutex<()>,
     /// Agents that have finished since the last commit.
@@ -157,7 +157,7 @@ impl Run {
         };
         let mut run = Self::new(Arc::new(session), engine, config, outer.services.clone());
         run.within = within;
-        run.within_call = Some(within_call);
+        run.within_call = Some(Box::new(within_call));
         run.temp = RwLock::new(read(&outer.temp).clone());
         for (key, value) in delta.iter().filter(|(key, _)| Scope::of(key) == Scope::Temp) {
             run.set_temp(key.clone(), value.clone());

@@ -2,9 +2,11 @@
 
 use crate::engine::StepKey;
 use crate::run::{Artifacts, Caller, KeyScope, Overlay, Run, State, ToolActions, Updates, Written, perform};
+use crate::tool::CallStep;
 use crate::{Name, Path, Result, RunId, depth};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
 
@@ -27,10 +29,8 @@ pub struct CallbackContext {
     call_id: Option<String>,
     pub(crate) overlay: Overlay,
     pub(crate) steps: Steps,
-    /// The stored keys that were updated.
-    pub(crate) updated: Vec<Name>,
-    /// Why state cannot be updated.
-    refuses: Option<&'static str>,
+    /// The stored keys that were updated, and for a tool call what came of it.
+    pub(crate) updated: Vec<(Name, Value)>,
 }
 
 /// How side effects of a callback are recorded.
@@ -38,8 +38,10 @@ pub struct CallbackContext {
 pub(crate) enum Steps {
     /// As steps of the agent, numbered from here.
     Numbered(u32),
+    /// The same, and updates of state are refused for this reason: there is no slot for them.
+    Unslotted(u32, &'static str),
     /// Together with the call that the callback is a part of.
-    Within { tool: Name, index: u32 },
+    Within(Arc<CallStep>),
 }
 
 /// Where a callback is called: what its context is made of.
@@ -68,13 +70,22 @@ impl CallbackContext {
             overlay: place.overlay,
             steps: place.steps,
             updated: Vec::new(),
-            refuses: None,
         }
     }
 
     /// Refuses updates of state, since there is nothing that they could be recorded under.
-    pub(crate) fn without_updates(self, why: &'static str) -> Self {
-        Self { refuses: Some(why), ..self }
+    pub(crate) fn refuse_updates(&mut self, why: &'static str) {
+        if let Steps::Numbered(next) = self.steps {
+            self.steps = Steps::Unslotted(next, why);
+        }
+    }
+
+    /// The number of the next step of the agent.
+    pub(crate) fn steps_taken(&self) -> Option<u32> {
+        match self.steps {
+            Steps::Numbered(next) | Steps::Unslotted(next, _) => Some(next),
+            Steps::Within(_) => None,
+        }
     }
 
     pub(crate) fn services(&self) -> Arc<crate::run::Services> {
@@ -109,14 +120,12 @@ impl CallbackContext {
     /// The state.
     pub fn state(&mut self) -> State<'_> {
         let by = Caller { agent: &self.agent, path: &self.path, branch: &self.branch };
-        let updates = match (&mut self.steps, self.refuses) {
-            (_, Some(why)) => Updates::Refused(why),
-            (Steps::Numbered(steps), None) => {
-                Updates::Agent { by, steps, written: Written { keys: &mut self.updated, first: 0 } }
+        let updates = match &mut self.steps {
+            Steps::Unslotted(_, why) => Updates::Refused(why),
+            Steps::Numbered(steps) => {
+                Updates::Agent { by, steps, written: Written::ByCallback(&mut self.updated) }
             }
-            (Steps::Within { tool, index }, None) => {
-                Updates::Call { by, tool, index: *index, updated: &mut self.updated }
-            }
+            Steps::Within(step) => Updates::Call { by, step, updated: &mut self.updated },
         };
         State { run: &self.run, scope: self.scope.as_deref(), overlay: &mut self.overlay, updates }
     }
@@ -136,7 +145,9 @@ impl CallbackContext {
         T: Serialize + DeserializeOwned + Send + 'static,
         W: Future<Output = Result<T>> + Send + 'static,
     {
-        let Steps::Numbered(steps) = &mut self.steps else { return work.await };
+        let (Steps::Numbered(steps) | Steps::Unslotted(steps, _)) = &mut self.steps else {
+            return work.await;
+        };
         let index = *steps;
         *steps += 1;
         let key = StepKey { run_id: self.run.id, path: self.path.clone(), name: name.into(), index };

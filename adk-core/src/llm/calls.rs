@@ -8,13 +8,12 @@ use crate::content::{Content, FunctionCall, FunctionResponse, Part, Role};
 use crate::model::ModelResponse;
 use crate::panic::caught;
 use crate::run::{Context, Run};
-use crate::tool::{DynTool, ToolActions, ToolContext, ToolError, ToolRecord};
+use crate::tool::{CallStep, DynTool, ToolActions, ToolContext, ToolError, ToolRecord};
 use crate::{BoxFuture, Error, ErrorKind, MAX_DEPTH, Name, Path, Result, depth};
 use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What is recorded of a call.
 #[derive(Debug, Serialize, Deserialize)]
@@ -102,10 +101,10 @@ fn start(
             return refuse(why);
         }
         let name = Name::shared(&call.name);
-        let (own, call) = (ToolContext::new(cx, call.id.clone(), name.clone()), call.clone());
-        let step = CallStep::new(cx, &name);
-        let work = step.clone().by(not_there(call, why, own, hooks));
-        return Box::pin(step.ended(cx.recorded_call(name, work), |called| &called.left));
+        let (of, run, path) = (CallStep::next(cx, &name), cx.run.clone(), cx.path().clone());
+        let (own, call) = (ToolContext::new(cx, call.id.clone(), of.clone()), call.clone());
+        let work = of.clone().by(not_there(call, why, own, hooks));
+        return Box::pin(ended(of, run, path, cx.recorded_call(name, work), |called| &called.left));
     };
     if let Some(text) = &call.malformed {
         return refuse(format!(
@@ -115,62 +114,40 @@ fn start(
         ));
     }
     let name = Name::shared(&call.name);
-    let own = ToolContext::new(cx, call.id.clone(), name.clone());
+    let (of, path, on) = (CallStep::next(cx, &name), cx.path().clone(), cx.run.clone());
+    let own = ToolContext::new(cx, call.id.clone(), of.clone());
     let call = call.clone();
+    let made = of.clone();
     // An agent does what it did, for the same record. Callbacks need not, so a call with some is recorded as a whole.
-    let step = CallStep::new(cx, &name);
     if tool.agent_dyn().is_some() && !hooks.is_watched() && cx.run.engine.records() {
-        let work = |under| step.clone().by(run(tool, call, before, own.recording_under(under), hooks));
-        return Box::pin(step.clone().ended(cx.step_of_steps(name, work), |called| &called.left));
+        let work = |under| made.by(run(tool, call, before, own.recording_under(under), hooks));
+        return Box::pin(ended(of, on, path, cx.step_of_steps(name, work), |called| &called.left));
     }
-    let work = step.clone().by(run(tool, call, before, own, hooks));
-    Box::pin(step.ended(cx.recorded_call(name, work), |called| &called.left))
+    let work = made.by(run(tool, call, before, own, hooks));
+    Box::pin(ended(of, on, path, cx.recorded_call(name, work), |called| &called.left))
 }
 
-/// The step of a call: whether it was made now, or answered from the record.
-#[derive(Clone)]
-pub(super) struct CallStep {
+/// A call, made now or answered from the record. What is left of one from the record counts all the same.
+pub(super) async fn ended<T>(
+    of: Arc<CallStep>,
     run: Arc<Run>,
     path: Path,
-    tool: Name,
-    index: u32,
-    is_made: Arc<AtomicBool>,
-}
-
-impl CallStep {
-    /// The next step of the agent that runs.
-    pub(super) fn new(cx: &Context, tool: &Name) -> Self {
-        let (path, tool, index) = (cx.path().clone(), tool.clone(), cx.next_step());
-        Self { run: cx.run.clone(), path, tool, index, is_made: Arc::default() }
+    step: impl Future<Output = Result<T>>,
+    left: fn(&T) -> &ToolRecord,
+) -> Result<T> {
+    let ended = step.await;
+    if let Some(replay) = &run.replay {
+        replay.call_ended(&run, || format!("{path}:{of}"));
     }
-
-    /// Makes the call.
-    pub(super) async fn by<T>(self, work: impl Future<Output = T>) -> T {
-        self.is_made.store(true, Ordering::Relaxed);
-        work.await
-    }
-
-    /// What is left of a call that was answered from the record counts all the same.
-    pub(super) async fn ended<T>(
-        self,
-        step: impl Future<Output = Result<T>>,
-        left: fn(&T) -> &ToolRecord,
-    ) -> Result<T> {
-        let Self { run, path, tool, index, is_made } = self;
-        let ended = step.await;
-        if let Some(replay) = &run.replay {
-            replay.call_ended(&run, || format!("{path}:{tool}@{index}"));
+    let ended = ended?;
+    if !of.is_made() {
+        let left = left(&ended);
+        run.skipped(left.usage);
+        if !left.updated.is_empty() {
+            run.updates_again(&path, &of.to_string(), &left.updated).await?;
         }
-        let ended = ended?;
-        if !is_made.load(Ordering::Relaxed) {
-            let left = left(&ended);
-            run.skipped(left.usage);
-            if !left.updated.is_empty() {
-                run.updates_again(&path, &format!("{tool}@{index}"), &left.updated).await?;
-            }
-        }
-        Ok(ended)
     }
+    Ok(ended)
 }
 
 async fn run(

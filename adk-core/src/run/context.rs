@@ -99,11 +99,9 @@ impl Context {
 
     /// Takes over what a callback has done; returns what it asks for.
     pub(crate) fn give_back(&mut self, cx: CallbackContext) -> ToolActions {
-        if let Steps::Numbered(next) = cx.steps {
-            self.frame.steps = next;
-        }
-        let mut written = Written { keys: &mut self.written, first: self.frame.first_written };
-        cx.updated.iter().for_each(|key| written.add(key));
+        self.frame.steps = cx.steps_taken().unwrap_or(self.frame.steps);
+        let mut written = Written::InTurn { keys: &mut self.written, first: self.frame.first_written };
+        cx.updated.iter().for_each(|(key, _)| written.add(key));
         self.overlay = cx.overlay;
         cx.actions
     }
@@ -139,9 +137,9 @@ impl Context {
     }
 
     /// A tool call has updated these keys, now or before it was answered from its record.
-    pub(crate) fn updated_in_call(&mut self, keys: &[Name]) {
-        let mut written = Written { keys: &mut self.written, first: self.frame.first_written };
-        for key in keys {
+    pub(crate) fn updated_in_call(&mut self, updated: &[(Name, Value)]) {
+        let mut written = Written::InTurn { keys: &mut self.written, first: self.frame.first_written };
+        for (key, _) in updated {
             written.add(key);
             if let Some(scope) = &self.scope {
                 scope.wrote(key);
@@ -190,7 +188,7 @@ impl Context {
             updates: Updates::Agent {
                 by: Caller { agent, path, branch: &self.branch },
                 steps,
-                written: Written { keys: &mut self.written, first: *first_written },
+                written: Written::InTurn { keys: &mut self.written, first: *first_written },
             },
         }
     }

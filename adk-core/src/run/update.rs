@@ -10,6 +10,7 @@ use super::{KeyScope, Overlay, Run, State, decode, encode, perform, record};
 use crate::engine::{Body, Change, Draft, Reply, StepKey, Stored, Update, is_failure};
 use crate::event::{Event, STATE_UPDATE_KEY};
 use crate::session::Scope;
+use crate::tool::CallStep;
 use crate::{BoxFuture, Error, ErrorKind, Name, Path, Result, depth};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -22,7 +23,7 @@ pub(crate) enum Updates<'a> {
     /// As events of the agent.
     Agent { by: Caller<'a>, steps: &'a mut u32, written: Written<'a> },
     /// Under a tool call.
-    Call { by: Caller<'a>, tool: &'a Name, index: u32, updated: &'a mut Vec<Name> },
+    Call { by: Caller<'a>, step: &'a CallStep, updated: &'a mut Vec<(Name, Value)> },
     /// Not at all, for this reason.
     Refused(&'static str),
 }
@@ -35,17 +36,23 @@ pub(crate) struct Caller<'a> {
     pub(crate) branch: &'a Option<Arc<str>>,
 }
 
-/// The stored keys that were written in a turn.
-pub(crate) struct Written<'a> {
-    pub(crate) keys: &'a mut Vec<Name>,
-    /// Where those of this turn begin.
-    pub(crate) first: usize,
+/// Where the stored keys go that were written.
+pub(crate) enum Written<'a> {
+    /// To those of the turns that are open; `first` says where those of this turn begin.
+    InTurn { keys: &'a mut Vec<Name>, first: usize },
+    /// To those of a callback, which gives them to its agent when it ends.
+    ByCallback(&'a mut Vec<(Name, Value)>),
 }
 
 impl Written<'_> {
     pub(crate) fn add(&mut self, key: &Name) {
-        if !self.keys.get(self.first..).unwrap_or_default().contains(key) {
-            self.keys.push(key.clone());
+        match self {
+            Self::InTurn { keys, first } => {
+                if !keys.get(*first..).unwrap_or_default().contains(key) {
+                    keys.push(key.clone());
+                }
+            }
+            Self::ByCallback(updated) => updated.push((key.clone(), Value::Null)),
         }
     }
 }
@@ -55,8 +62,7 @@ pub(crate) struct CallPlace {
     pub(crate) agent: Name,
     pub(crate) path: Path,
     pub(crate) branch: Option<Arc<str>>,
-    pub(crate) tool: Name,
-    pub(crate) index: u32,
+    pub(crate) step: Arc<CallStep>,
     /// Keys that the call had set before: the run inside sees them, and the store does not yet.
     pub(crate) set: Vec<Name>,
 }
@@ -146,9 +152,9 @@ impl State<'_> {
                 let of = OfAgent { run, scope: *scope, by: *by, name, key };
                 Box::pin(of.make(overlay, steps, written, change))
             }
-            Updates::Call { by, tool, index, updated } => {
-                let nth = updated.iter().filter(|other| **other == key).count();
-                let (run, call, update) = (*run, format!("{tool}@{index}"), format!("{key}@{nth}"));
+            Updates::Call { by, step, updated } => {
+                let nth = updated.iter().filter(|(other, _)| *other == key).count();
+                let (run, call, update) = (*run, step.to_string(), format!("{key}@{nth}"));
                 if overlay.state_delta.get(&key).is_some() || run.has_set(&key) {
                     return Box::pin(ready(Err(set_before(name))));
                 }
@@ -159,8 +165,9 @@ impl State<'_> {
                     let at = At { path: by.path.clone(), text, is_in_call: true };
                     let update = Named { name, scope, update: Update::new(key.clone(), draft, change) };
                     let stored = run.commit_update(at, update).await?;
-                    updated.push(key.clone());
-                    written_by(&stored, &key)
+                    let value = written_by(&stored, &key)?;
+                    updated.push((key, Value::clone(&value)));
+                    Ok(value)
                 })
             }
         }
@@ -258,7 +265,7 @@ impl Run {
             if let Some((outer, call)) = self.outer.as_ref().zip(self.within_call.as_ref())
                 && self.is_outside(&key)
             {
-                let (tool, own) = (format!("{}@{}", call.tool, call.index), at.to_string());
+                let (tool, own) = (call.step.to_string(), at.to_string());
                 let by = Caller { agent: &call.agent, path: &call.path, branch: &call.branch };
                 let text = Name::from(format!("{tool}/{own}"));
                 let around = At { path: call.path.clone(), text, is_in_call: true };
@@ -320,18 +327,18 @@ impl Run {
         self: &Arc<Self>,
         path: &Path,
         call: &str,
-        keys: &[Name],
+        updated: &[(Name, Value)],
     ) -> Result<()> {
         if self.replay.is_some() {
             return Ok(());
         }
-        for (at, key) in keys.iter().enumerate() {
-            let nth = keys[..at].iter().filter(|other| *other == key).count();
-            let (of, update) = (key.clone(), format!("{key}@{nth}"));
+        for (at, (key, value)) in updated.iter().enumerate() {
+            let nth = updated[..at].iter().filter(|(other, _)| other == key).count();
+            let (value, update) = (Arc::new(value.clone()), format!("{key}@{nth}"));
             let by = Caller { agent: path.name(), path, branch: &None };
             let draft = of_call(self, by, call, &update);
-            let update = Update::new(key.clone(), draft, Box::new(move |_| Err(diverged(&of))));
-            let text = Name::from(format!("{call}/{}@{nth}", key));
+            let text = Name::from(format!("{call}/{update}"));
+            let update = Update::new(key.clone(), draft, Box::new(move |_| Ok(value.clone())));
             let at = At { path: path.clone(), text, is_in_call: true };
             self.commit_update(at, Named { name: key, scope: None, update }).await?;
         }

@@ -9,7 +9,8 @@ pub(super) async fn user_message(message: Content, cx: &mut Context) -> Result<C
     if cx.run.services.plugins.is_empty() {
         return Ok(message);
     }
-    let mut own = cx.callback().without_updates("before the message of the user is committed");
+    let mut own = cx.callback();
+    own.refuse_updates("before the message of the user is committed");
     let given = callback::on_user_message(&mut own, &message).await;
     cx.give_back(own);
     Ok(given?.unwrap_or(message))

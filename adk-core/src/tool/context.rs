@@ -7,8 +7,11 @@ use crate::run::{
     Artifacts, CallPlace, Caller, Context, KeyScope, Overlay, Run, State, ToolActions, Updates, is_update,
 };
 use crate::{At, Name, Path, RunId};
+use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// What a tool works with. It owns what it needs, so that a call may run anywhere; it reads its own writes and
 /// not those of tools that run beside it.
@@ -21,16 +24,46 @@ pub struct ToolContext {
     path: Path,
     branch: Option<Arc<str>>,
     call_id: String,
-    /// What the call is recorded under as a step of the agent: the name of the tool, and its number.
-    tool: Name,
-    index: u32,
+    step: Arc<CallStep>,
     overlay: Overlay,
-    /// The stored keys that were updated, each as often as it was.
-    updated: Vec<Name>,
+    /// The stored keys that were updated, each as often as it was, and what came of it.
+    updated: Vec<(Name, Value)>,
     /// What the model calls of agents in it used.
     usage: Usage,
     /// What the calls of an agent in it are recorded under, where they are recorded one by one.
     records_under: Option<Name>,
+}
+
+/// The step of its agent that a call is recorded as: `add@2`.
+#[derive(Debug)]
+pub(crate) struct CallStep {
+    name: Name,
+    index: u32,
+    /// It was made, and not answered from the record.
+    is_made: AtomicBool,
+}
+
+impl CallStep {
+    /// The next step of the agent that runs.
+    pub(crate) fn next(cx: &Context, name: &Name) -> Arc<Self> {
+        Arc::new(Self { name: name.clone(), index: cx.next_step(), is_made: AtomicBool::new(false) })
+    }
+
+    /// Makes the call.
+    pub(crate) async fn by<T>(self: Arc<Self>, work: impl Future<Output = T>) -> T {
+        self.is_made.store(true, Relaxed);
+        work.await
+    }
+
+    pub(crate) fn is_made(&self) -> bool {
+        self.is_made.load(Relaxed)
+    }
+}
+
+impl fmt::Display for CallStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@{}", self.name, self.index)
+    }
 }
 
 /// What is left of a call when it has ended: recorded with its result.
@@ -41,9 +74,9 @@ pub struct ToolRecord {
     pub actions: ToolActions,
     /// The keys that it wrote, as stored keys.
     pub state_delta: crate::StateDelta,
-    /// The stored keys that it updated, each as often as it did. They are written already.
+    /// The stored keys that it updated, each as often as it did, and what came of it. They are written already.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub updated: Vec<Name>,
+    pub updated: Vec<(Name, Value)>,
     /// The files that it saved.
     pub artifact_delta: Vec<(Name, u32)>,
     /// What the model calls of an agent used that is the tool.
@@ -52,8 +85,8 @@ pub struct ToolRecord {
 }
 
 impl ToolContext {
-    /// A context for a call by the agent that runs, which is about to be recorded as its next step.
-    pub(crate) fn new(cx: &Context, call_id: String, tool: Name) -> Self {
+    /// A context for a call by the agent that runs.
+    pub(crate) fn new(cx: &Context, call_id: String, step: Arc<CallStep>) -> Self {
         Self {
             actions: ToolActions::default(),
             run: cx.run.clone(),
@@ -62,8 +95,7 @@ impl ToolContext {
             path: cx.path().clone(),
             branch: cx.branch_shared().clone(),
             call_id,
-            tool,
-            index: cx.next_step(),
+            step,
             overlay: Overlay::default(),
             updated: Vec::new(),
             usage: Usage::default(),
@@ -107,7 +139,7 @@ impl ToolContext {
     /// ```
     pub fn for_tests() -> Self {
         let cx = Context::root(Arc::new(Run::for_tests()), "test".into());
-        Self::new(&cx, "call_1".to_owned(), "test".into())
+        Self::new(&cx, "call_1".to_owned(), CallStep::next(&cx, &"test".into()))
     }
 
     /// A context for an agent that is used as a tool: below who calls it, in a run of its own that begins with the state
@@ -118,8 +150,7 @@ impl ToolContext {
             agent: self.agent.clone(),
             path: self.path.clone(),
             branch: self.branch.clone(),
-            tool: self.tool.clone(),
-            index: self.index,
+            step: self.step.clone(),
             set: delta.iter().map(|(key, _)| key.clone()).collect(),
         };
         let run = Run::inside(&self.run, delta, self.records_under.clone(), call);
@@ -136,7 +167,8 @@ impl ToolContext {
     pub(crate) fn forward(&mut self, event: &Event) {
         if is_update(event) {
             // It is written already.
-            self.updated.extend(event.actions.state_delta.iter().map(|(key, _)| key.clone()));
+            let delta = event.actions.state_delta.iter();
+            self.updated.extend(delta.map(|(key, value)| (key.clone(), Value::clone(value))));
             return;
         }
         self.overlay.state_delta.extend(event.actions.state_delta.clone());
@@ -158,7 +190,7 @@ impl ToolContext {
             call_id: Some(&self.call_id),
             overlay: std::mem::take(&mut self.overlay),
             actions: std::mem::take(&mut self.actions),
-            steps: Steps::Within { tool: self.tool.clone(), index: self.index },
+            steps: Steps::Within(self.step.clone()),
         });
         cx.updated = std::mem::take(&mut self.updated);
         cx
@@ -189,8 +221,7 @@ impl ToolContext {
             path: self.path.clone(),
             branch: self.branch.clone(),
             call_id: self.call_id.clone(),
-            tool: self.tool.clone(),
-            index: self.index,
+            step: self.step.clone(),
             overlay: Overlay::default(),
             updated: Vec::new(),
             usage: Usage::default(),
@@ -227,7 +258,7 @@ impl ToolContext {
     /// The state; what is set here is committed with the response event.
     pub fn state(&mut self) -> State<'_> {
         let by = Caller { agent: &self.agent, path: &self.path, branch: &self.branch };
-        let updates = Updates::Call { by, tool: &self.tool, index: self.index, updated: &mut self.updated };
+        let updates = Updates::Call { by, step: &self.step, updated: &mut self.updated };
         State { run: &self.run, scope: self.scope.as_deref(), overlay: &mut self.overlay, updates }
     }
 

@@ -86,7 +86,7 @@ fn updates(key: &'static str) -> FunctionTool {
             let add = move |sum: Option<u32>| sum.unwrap_or(0) + n;
             let sum: u32 = cx.state().update(key, add).await?;
             cx.state().update(format!("user:{key}"), add).await?;
-            let twice: u32 = cx.state().update(key, add).await?;
+            let twice: u32 = cx.state().update(format!("temp:{key}"), add).await?;
             cx.state().set(format!("{key} {n}"), sum)?;
             Ok::<_, adk_core::Error>(json!([sum, twice]))
         })
@@ -96,7 +96,7 @@ fn updates(key: &'static str) -> FunctionTool {
 /// Its tool updates state, and so does that of the agent that it asks.
 fn updates_in_calls() -> LlmAgent {
     let says = |request: &ModelRequest| match request.info.turn {
-        0 => Reply::new().call("add", json!({"n": 4})),
+        turn @ 0..=1 => Reply::new().call("add", json!({"n": 4 + turn})),
         _ => tells(request),
     };
     let reviewer = AgentTool::new(llm("reviewer", says).tool(updates("reviews")).build().unwrap());
