@@ -40,7 +40,7 @@ pub(crate) use lifecycle::Watch;
 pub(crate) use scope::KeyScope;
 pub(crate) use seat::{Seat, Target};
 pub(crate) use state::{Overlay, decode, encode, stored};
-pub(crate) use update::{CallPlace, Caller, Updates, Written, is_update};
+pub(crate) use update::{CallPlace, CallStep, Caller, Updates, Written, is_update};
 
 use crate::callback::Plugins;
 use crate::engine::{Claim, ClaimId, ClaimedRun, Delivery, Done, Engine, RunRecord, Slot, StepKey, Within};

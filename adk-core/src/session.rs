@@ -18,7 +18,6 @@ pub(crate) use store::check_id;
 pub use store::{MAX_ID, SessionKey, SessionStore};
 pub use transfer::{export, import};
 
-use crate::engine::Update;
 use crate::event::{Event, StateDelta};
 use crate::id::{IdSeed, MOST};
 use crate::sync::{lock, read, write};
@@ -241,36 +240,34 @@ impl Session {
     /// write them too.
     pub(crate) fn append_update(
         &self,
-        update: &mut Update,
+        key: &Name,
+        mut make: impl FnMut(Option<&Value>) -> Result<Event>,
         seed: IdSeed,
         put: impl FnOnce(&Arc<Event>),
-    ) -> Result<(u64, Arc<Event>, StateDelta)> {
-        let key = update.key().clone();
+    ) -> Result<(u64, Arc<Event>)> {
         let mut clock = lock(&self.clock);
-        let mut make = |current: Option<&Value>| {
-            let draft = update.apply(current)?;
-            let value = draft.event.actions.state_delta.get(&key).cloned();
-            Ok((draft, value))
+        let mut made = |current: Option<&Value>| {
+            let event = make(current)?;
+            let value = event.actions.state_delta.get(key).cloned();
+            Ok((event, value))
         };
-        let draft = match Scope::of(&key) {
-            Scope::User => self.user.replace_one(&key, make)?,
-            Scope::App => self.app.replace_one(&key, make)?,
+        let mut event = match Scope::of(key) {
+            Scope::User => self.user.replace_one(key, made)?,
+            Scope::App => self.app.replace_one(key, made)?,
             Scope::Session | Scope::Temp => {
-                let current = self.get(&key);
-                let (draft, value) = make(current.as_deref())?;
+                let (event, value) = made(self.get(key).as_deref())?;
                 if let Some(value) = value {
                     self.preset(key.clone(), value);
                 }
-                draft
+                event
             }
         };
-        let mut event = draft.event;
         clock.stamp(&mut event, seed);
         let (event, place) = (Arc::new(event), self.len() as u64);
-        self.apply_but(Some(&key), &event.actions.state_delta);
+        self.apply_but(Some(key), &event.actions.state_delta);
         self.log.push(event.clone());
         put(&event);
-        Ok((place, event, draft.temp))
+        Ok((place, event))
     }
 
     /// Appends an event that a store has given id and time, and applies what it changes.

@@ -8,7 +8,6 @@ mod function;
 pub(crate) mod schema;
 
 pub use crate::run::ToolActions;
-pub(crate) use context::CallStep;
 pub use context::{ToolContext, ToolRecord};
 pub use function::{FunctionTool, Json, ToolReturn};
 

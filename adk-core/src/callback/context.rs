@@ -1,8 +1,9 @@
 //! What a callback works with.
 
 use crate::engine::StepKey;
-use crate::run::{Artifacts, Caller, KeyScope, Overlay, Run, State, ToolActions, Updates, Written, perform};
-use crate::tool::CallStep;
+use crate::run::{
+    Artifacts, CallStep, Caller, KeyScope, Overlay, Run, State, ToolActions, Updates, Written, perform,
+};
 use crate::{Name, Path, Result, RunId, depth};
 use serde::Serialize;
 use serde::de::DeserializeOwned;

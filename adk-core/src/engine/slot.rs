@@ -8,6 +8,7 @@ use crate::id::IdSeed;
 use crate::outbox::Outbox;
 use crate::session::{Session, SessionKey};
 use crate::{BoxFuture, Error, ErrorKind, Name, Path, Result, RunId};
+use serde_json::Value;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -164,7 +165,13 @@ impl Slot {
         let delivery = &self.delivery;
         let mut ticket = 0;
         let put = |event: &Arc<Event>| ticket = delivery.outbox.push(event.clone());
-        let (place, event, temp) = delivery.session.append_update(&mut update, delivery.seed, put)?;
+        let (key, mut temp) = (update.key().clone(), StateDelta::default());
+        let make = |current: Option<&Value>| {
+            let draft = update.apply(current)?;
+            temp = draft.temp;
+            Ok(draft.event)
+        };
+        let (place, event) = delivery.session.append_update(&key, make, delivery.seed, put)?;
         Ok(Stored { place, event, temp, ticket: Some(ticket) })
     }
 

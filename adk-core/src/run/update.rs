@@ -6,17 +6,19 @@
 //! often the call has updated that key. They take effect at once, while what the call sets waits for its response.
 
 use super::place::Placing;
-use super::{KeyScope, Overlay, Run, State, decode, encode, perform, record};
+use super::{Context, KeyScope, Overlay, Run, State, decode, encode, perform, record};
 use crate::engine::{Body, Change, Draft, Reply, StepKey, Stored, Update, is_failure};
 use crate::event::{Event, STATE_UPDATE_KEY};
 use crate::session::Scope;
-use crate::tool::CallStep;
 use crate::{BoxFuture, Error, ErrorKind, Name, Path, Result, depth};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use std::fmt;
 use std::future::ready;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// How the updates of a context are recorded.
 pub(crate) enum Updates<'a> {
@@ -54,6 +56,38 @@ impl Written<'_> {
             }
             Self::ByCallback(updated) => updated.push((key.clone(), Value::Null)),
         }
+    }
+}
+
+/// The step of its agent that a call is recorded as: `add@2`.
+#[derive(Debug)]
+pub(crate) struct CallStep {
+    name: Name,
+    index: u32,
+    /// It was made, and not answered from the record.
+    is_made: AtomicBool,
+}
+
+impl CallStep {
+    /// The next step of the agent that runs.
+    pub(crate) fn next(cx: &Context, name: &Name) -> Arc<Self> {
+        Arc::new(Self { name: name.clone(), index: cx.next_step(), is_made: AtomicBool::new(false) })
+    }
+
+    /// Makes the call.
+    pub(crate) async fn by<T>(self: Arc<Self>, work: impl Future<Output = T>) -> T {
+        self.is_made.store(true, Relaxed);
+        work.await
+    }
+
+    pub(crate) fn is_made(&self) -> bool {
+        self.is_made.load(Relaxed)
+    }
+}
+
+impl fmt::Display for CallStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@{}", self.name, self.index)
     }
 }
 
@@ -114,8 +148,9 @@ impl State<'_> {
     /// # Errors
     /// [`ErrorKind::KeyType`] when the value is not of type `T`, or the new one has no form in JSON;
     /// [`ErrorKind::TooDeep`] when the new one is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH);
-    /// [`ErrorKind::Panic`] when `f` panics; [`ErrorKind::Config`] where there is nothing to record it under, as in
-    /// `Plugin::event`, and for a key that this tool call has set; when the store fails. The key keeps its value then.
+    /// [`ErrorKind::Panic`] when `f` panics; [`ErrorKind::Config`] where there is nothing to record it under, in
+    /// [`Plugin::on_event`](crate::callback::Plugin::on_event) and
+    /// [`Plugin::on_user_message`](crate::callback::Plugin::on_user_message), and for a key that this tool call has set; when the store fails. The key keeps its value then.
     pub async fn update<T, R>(
         &mut self,
         key: impl Into<Name>,
@@ -202,12 +237,12 @@ impl OfAgent<'_> {
         if let Some(failed) = run.recorded(&step).filter(|record| !is_failure(record)) {
             return record::read(failed);
         }
-        let is_inside = run.is_outside(&key);
-        if is_inside && (overlay.state_delta.get(&key).is_some() || run.has_set(&key)) {
+        let is_in_call = run.is_shared_with_call(&key);
+        if is_in_call && (overlay.state_delta.get(&key).is_some() || run.has_set(&key)) {
             return Err(set_before(name));
         }
         // What an agent in a tool call sets is not written here: its call does that.
-        let pending = if is_inside { Overlay::default() } else { std::mem::take(overlay) };
+        let pending = if is_in_call { Overlay::default() } else { std::mem::take(overlay) };
         let base = pending.state_delta.get(&key).cloned();
         let before = pending.clone();
         let marked = marked(json!({"update": format!("{key}@{}", step.index)}));
@@ -230,7 +265,7 @@ impl OfAgent<'_> {
             }
             Err(error) => {
                 // Nothing was stored: what was set waits on.
-                if !is_inside {
+                if !is_in_call {
                     *overlay = before;
                 }
                 match error.kind() {
@@ -246,8 +281,9 @@ impl OfAgent<'_> {
 }
 
 impl Run {
-    /// Whether the key is that of a run around this one: all but `temp:` keys of an agent that is used as a tool.
-    fn is_outside(&self, key: &str) -> bool {
+    /// Whether the store of the key is that of a run around this one: all but `temp:` keys of an agent that is used as a
+    /// tool.
+    fn is_shared_with_call(&self, key: &str) -> bool {
         self.is_inside() && Scope::of(key) != Scope::Temp
     }
 
@@ -263,7 +299,7 @@ impl Run {
             let Named { name, scope, update } = named;
             let key = update.key().clone();
             if let Some((outer, call)) = self.outer.as_ref().zip(self.within_call.as_ref())
-                && self.is_outside(&key)
+                && self.is_shared_with_call(&key)
             {
                 let (tool, own) = (call.step.to_string(), at.to_string());
                 let by = Caller { agent: &call.agent, path: &call.path, branch: &call.branch };
@@ -411,8 +447,8 @@ fn set_before(name: &str) -> Error {
         .with_help("use `update` for the key in the whole call, and `set` for others")
 }
 
-impl std::fmt::Display for At {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}!{}", self.path, self.text)
     }
 }

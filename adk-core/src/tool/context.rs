@@ -4,14 +4,13 @@ use crate::callback::{CallbackContext, Place, Steps};
 use crate::event::{Actions, Event, StateDelta};
 use crate::model::Usage;
 use crate::run::{
-    Artifacts, CallPlace, Caller, Context, KeyScope, Overlay, Run, State, ToolActions, Updates, is_update,
+    Artifacts, CallPlace, CallStep, Caller, Context, KeyScope, Overlay, Run, State, ToolActions, Updates,
+    is_update,
 };
 use crate::{At, Name, Path, RunId};
 use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
 
 /// What a tool works with. It owns what it needs, so that a call may run anywhere; it reads its own writes and
 /// not those of tools that run beside it.
@@ -32,38 +31,6 @@ pub struct ToolContext {
     usage: Usage,
     /// What the calls of an agent in it are recorded under, where they are recorded one by one.
     records_under: Option<Name>,
-}
-
-/// The step of its agent that a call is recorded as: `add@2`.
-#[derive(Debug)]
-pub(crate) struct CallStep {
-    name: Name,
-    index: u32,
-    /// It was made, and not answered from the record.
-    is_made: AtomicBool,
-}
-
-impl CallStep {
-    /// The next step of the agent that runs.
-    pub(crate) fn next(cx: &Context, name: &Name) -> Arc<Self> {
-        Arc::new(Self { name: name.clone(), index: cx.next_step(), is_made: AtomicBool::new(false) })
-    }
-
-    /// Makes the call.
-    pub(crate) async fn by<T>(self: Arc<Self>, work: impl Future<Output = T>) -> T {
-        self.is_made.store(true, Relaxed);
-        work.await
-    }
-
-    pub(crate) fn is_made(&self) -> bool {
-        self.is_made.load(Relaxed)
-    }
-}
-
-impl fmt::Display for CallStep {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}@{}", self.name, self.index)
-    }
 }
 
 /// What is left of a call when it has ended: recorded with its result.

@@ -158,7 +158,7 @@ pub fn all() -> Vec<Named> {
             "updates in branches",
             || {
                 let branches = vec![run(counts("a")), run(counts("b")), run(works("c"))];
-                Tree::new("w", vec![repeat("l", Some(2), vec![parallel("p", branches)]), run(counts("a"))])
+                Tree::new("w", vec![parallel("p", branches), run(counts("a"))])
             },
             true,
         ),
