@@ -33,6 +33,7 @@ pub mod refuse;
 mod registry;
 mod rows;
 mod slot;
+mod update;
 mod within;
 
 pub use claim::{Claim, ClaimCheck, ClaimId};
@@ -44,9 +45,11 @@ pub use record::is_failure;
 pub use registry::{ClaimedRun, Done, DueWaits, RunInfo, RunRecord, RunStatus, Wait, Waiting};
 pub use rows::{Pairs, RunRows, from_text, to_text};
 pub use slot::{Body, Draft, Slot, Stored};
+pub use update::Update;
 
 pub(crate) use clock::now_micros;
 pub(crate) use slot::Delivery;
+pub(crate) use update::Change;
 pub(crate) use within::Within;
 
 use crate::{BoxFuture, Error, ErrorKind, Name, Path, Result, RunId};
@@ -100,6 +103,10 @@ pub trait Engine: Send + Sync + 'static {
     /// In one transaction: the event, the state that it changes, [`Draft::temp`], [`Slot::done`], and for the first
     /// event of a run its record, [`Slot::begins`]. For a [`Body::Call`] the work is done first, unless the slot is
     /// stored already: then the event is the record of the call.
+    ///
+    /// For a [`Body::Update`] the event is made in the transaction, from the value that the store holds. No other write of
+    /// that key, of any session and any process, may come in between. When the slot is stored already, nothing is made.
+    /// When [`Update::apply`] fails, nothing is stored, and its error is the answer.
     ///
     /// The slot is told of what is stored with [`Slot::append`] or [`Slot::deliver`], in the order of the log, also
     /// when the caller has been cancelled in the meantime: what is committed is delivered.

@@ -16,6 +16,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// (adk-python, pull request 6268).
 pub const LOOP_ITERATION_KEY: &str = "loop_iteration";
 
+/// The key of [`Event::custom_metadata`] by which an update of state is known ([`State::update`](crate::State::update)): an
+/// object with `update`, such as `user:n@0`, and for a tool call with `call`, such as `add@2`.
+pub const STATE_UPDATE_KEY: &str = "state_update";
+
 /// One thing that happened in a run.
 ///
 /// An agent builds an event and hands it to [`Context::emit`](crate::Context::emit); commit gives it its id, time and

@@ -17,6 +17,7 @@ mod replay;
 mod scope;
 mod seat;
 mod state;
+mod update;
 
 pub use crate::engine::Waiting;
 pub(crate) use crate::engine::record;
@@ -39,6 +40,7 @@ pub(crate) use lifecycle::Watch;
 pub(crate) use scope::KeyScope;
 pub(crate) use seat::{Seat, Target};
 pub(crate) use state::{Overlay, decode, encode, stored};
+pub(crate) use update::{CallPlace, CallStep, Caller, Updates, Written, is_update};
 
 use crate::callback::Plugins;
 use crate::engine::{Claim, ClaimId, ClaimedRun, Delivery, Done, Engine, RunRecord, Slot, StepKey, Within};
@@ -86,6 +88,10 @@ pub(crate) struct Run {
     outer: Option<Arc<Run>>,
     /// How its steps are recorded in that one.
     within: Option<Arc<Within>>,
+    /// The call of that one that it is.
+    within_call: Option<Box<CallPlace>>,
+    /// Held by an update that no store can keep from others.
+    updating: tokio::sync::Mutex<()>,
     /// Agents that have finished since the last commit.
     done: Mutex<Vec<Done>>,
     failures: failures::Failures,
@@ -126,6 +132,8 @@ impl Run {
             waiting: Mutex::default(),
             outer: None,
             within: None,
+            within_call: None,
+            updating: tokio::sync::Mutex::const_new(()),
             done: Mutex::default(),
             failures: failures::Failures::default(),
         }
@@ -134,7 +142,12 @@ impl Run {
     /// A run inside of another: it works on a copy of the state, with `delta` on top, and on the artifacts of the session
     /// itself. Its events are not stored. Its steps are recorded under the `call` that it is; without one, that is recorded
     /// as a whole.
-    pub(crate) fn inside(outer: &Arc<Run>, delta: &StateDelta, call: Option<Name>) -> Self {
+    pub(crate) fn inside(
+        outer: &Arc<Run>,
+        delta: &StateDelta,
+        call: Option<Name>,
+        within_call: CallPlace,
+    ) -> Self {
         let session = outer.session().copy_with(delta);
         let mut config = outer.config.clone();
         config.streaming = false;
@@ -145,6 +158,7 @@ impl Run {
         };
         let mut run = Self::new(Arc::new(session), engine, config, outer.services.clone());
         run.within = within;
+        run.within_call = Some(Box::new(within_call));
         run.temp = RwLock::new(read(&outer.temp).clone());
         for (key, value) in delta.iter().filter(|(key, _)| Scope::of(key) == Scope::Temp) {
             run.set_temp(key.clone(), value.clone());

@@ -107,7 +107,7 @@ impl Session {
         copy
     }
 
-    /// Sets a key, before anything is said.
+    /// Sets a key without an event.
     pub(crate) fn preset(&self, key: Name, value: Arc<Value>) {
         match Scope::of(&key) {
             Scope::Session => drop(write(&self.own).insert(key, value)),
@@ -197,11 +197,16 @@ impl Session {
     }
 
     pub(crate) fn apply(&self, delta: &StateDelta) {
+        self.apply_but(None, delta);
+    }
+
+    /// Applies all but a key that is written already.
+    fn apply_but(&self, written: Option<&Name>, delta: &StateDelta) {
         if delta.is_empty() {
             return;
         }
         let mut own = write(&self.own);
-        for (key, value) in delta.iter() {
+        for (key, value) in delta.iter().filter(|(key, _)| Some(*key) != written) {
             let (key, value) = (key.clone(), value.clone());
             match Scope::of(&key) {
                 Scope::Session => drop(own.insert(key, value)),
@@ -228,6 +233,41 @@ impl Session {
         self.log.push(event.clone());
         put(&event);
         (place, event)
+    }
+
+    /// The same for an event that is made from the value of a key: nobody else writes the key in between. Holding the
+    /// clock keeps others from the session's own keys; those of user and app are held by themselves, since other sessions
+    /// write them too.
+    pub(crate) fn append_update(
+        &self,
+        key: &Name,
+        mut make: impl FnMut(Option<&Value>) -> Result<Event>,
+        seed: IdSeed,
+        put: impl FnOnce(&Arc<Event>),
+    ) -> Result<(u64, Arc<Event>)> {
+        let mut clock = lock(&self.clock);
+        let mut made = |current: Option<&Value>| {
+            let event = make(current)?;
+            let value = event.actions.state_delta.get(key).cloned();
+            Ok((event, value))
+        };
+        let mut event = match Scope::of(key) {
+            Scope::User => self.user.replace_one(key, made)?,
+            Scope::App => self.app.replace_one(key, made)?,
+            Scope::Session | Scope::Temp => {
+                let (event, value) = made(self.get(key).as_deref())?;
+                if let Some(value) = value {
+                    self.preset(key.clone(), value);
+                }
+                event
+            }
+        };
+        clock.stamp(&mut event, seed);
+        let (event, place) = (Arc::new(event), self.len() as u64);
+        self.apply_but(Some(key), &event.actions.state_delta);
+        self.log.push(event.clone());
+        put(&event);
+        Ok((place, event))
     }
 
     /// Appends an event that a store has given id and time, and applies what it changes.

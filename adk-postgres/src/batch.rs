@@ -8,7 +8,7 @@ use crate::log::{self, Entry, Rows};
 use crate::reader::{self, Shelf};
 use crate::transact::{Lost, Patience};
 use adk_core::engine::{Stored, refuse, to_text};
-use adk_core::session::{Session, SessionKey, SessionRow};
+use adk_core::session::{Scope, Session, SessionKey, SessionRow, split};
 use adk_core::{Error, ErrorKind, Event, Result, StateDelta, StoreErrorKind};
 use serde_json::Value;
 use sqlx::PgConnection;
@@ -112,6 +112,7 @@ async fn together(
     };
     journal::begin(shared, connection, head.number, jobs).await?;
     let fenced = journal::fenced(shared, connection, &head, jobs).await?;
+    let mut current = Current::of(connection, key, jobs).await?;
     let mut rows = Rows::default();
     let mut outcomes = Vec::with_capacity(jobs.len());
     for job in jobs {
@@ -120,13 +121,13 @@ async fn together(
             continue;
         }
         let outcome = match job {
-            Job::Commit { slot, draft, tried, .. } => {
-                let entry = Entry {
+            Job::Commit { slot, draft, update, tried, .. } => {
+                let mut entry = Entry {
                     run: slot.run_id.to_string(),
                     slot: slot.to_string(),
                     temp: (!draft.temp.is_empty()).then(|| to_text(&draft.temp)).transpose()?,
                 };
-                let there = match is_careful {
+                let there = match is_careful || update.is_some() {
                     true => journal::there(connection, key, head.number, &entry).await?,
                     false => None,
                 };
@@ -136,6 +137,20 @@ async fn together(
                     // It was deleted, and perhaps made again.
                     None if !is_open => Err(key.missing()),
                     None => {
+                        if let (Some(update), Some(current)) = (update, &current) {
+                            match update.apply(current.get(update.key())) {
+                                Ok(made) => *draft = made,
+                                Err(error) => {
+                                    outcomes.push(Err(error));
+                                    continue;
+                                }
+                            }
+                            entry.temp =
+                                (!draft.temp.is_empty()).then(|| to_text(&draft.temp)).transpose()?;
+                        }
+                        if let Some(current) = &mut current {
+                            current.apply(&draft.event.actions.state_delta);
+                        }
                         slot.stamp(&mut draft.event, head.latest);
                         tried.push(draft.event.id);
                         for done in &slot.done {
@@ -177,6 +192,54 @@ async fn together(
     }
     rows.write(connection, key, &head).await?;
     Ok(Written { session, missing, outcomes })
+}
+
+/// The state that updates of a transaction start from: as nobody else can change it until the end of the transaction,
+/// with what its earlier jobs change.
+struct Current(SessionRow);
+
+impl Current {
+    /// `None` where nothing is updated: then no row is held before it is written.
+    async fn of(connection: &mut PgConnection, key: &SessionKey, jobs: &[Job]) -> Result<Option<Self>> {
+        let commits = jobs.iter().filter_map(|job| match job {
+            Job::Commit { draft, update, .. } => Some((draft, update.as_ref())),
+            _ => None,
+        });
+        let updates = commits.clone().filter_map(|(_, update)| update);
+        let updated: Vec<Scope> = updates.map(|update| Scope::of(update.key())).collect();
+        if updated.is_empty() {
+            return Ok(None);
+        }
+        // Rows are held in the order in which `log::share` writes them, or two transactions wait for each other.
+        let writes = |delta: &StateDelta| delta.iter().any(|(key, _)| Scope::of(key) == Scope::App);
+        let mut commits = commits.map(|(draft, update)| match update {
+            Some(update) => update.also_writes(),
+            None => &draft.event.actions.state_delta,
+        });
+        if updated.contains(&Scope::App) || commits.any(writes) {
+            log::hold(connection, key, Scope::App).await?;
+        }
+        if updated.contains(&Scope::User) {
+            log::hold(connection, key, Scope::User).await?;
+        }
+        Ok(reader::row(connection, key).await?.map(Self))
+    }
+
+    fn get(&self, key: &str) -> Option<&Value> {
+        let (of, prefix) = match Scope::of(key) {
+            Scope::User => (&self.0.user, "user:"),
+            Scope::App => (&self.0.app, "app:"),
+            Scope::Session | Scope::Temp => (&self.0.own, ""),
+        };
+        of.get(key.strip_prefix(prefix).unwrap_or(key))
+    }
+
+    fn apply(&mut self, delta: &StateDelta) {
+        let parts = [&mut self.0.own, &mut self.0.user, &mut self.0.app];
+        for (state, part) in parts.into_iter().zip(split(delta)) {
+            state.extend(part.into_iter().map(|(key, value)| (key.to_owned(), Value::clone(value))));
+        }
+    }
 }
 
 /// What becomes of what is asked of a session that is not there.

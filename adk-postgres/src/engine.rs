@@ -5,7 +5,7 @@ use crate::lane::Job;
 use crate::transact::OwnWork;
 use crate::{PostgresStore, Shared, journal};
 use adk_core::engine::{
-    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DueWaits, Engine, Reply, RunFilter, RunInfo,
+    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DueWaits, Engine, Reply, RunFilter, RunInfo,
     RunStatus, Slot, StepKey, Stored, Wait, Waiting, refuse,
 };
 use adk_core::{BoxFuture, Result, RunId};
@@ -44,14 +44,17 @@ impl Shared {
 impl Engine for PostgresStore {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
         Reply::Later(Box::pin(async move {
-            let draft = body.draft().await?;
+            let (draft, update) = match body {
+                Body::Update(update) => (Draft::default(), Some(update)),
+                body => (body.draft().await?, None),
+            };
             let key = slot.session_key().clone();
             if slot.begins.is_some() {
                 self.0.lease().await?;
                 self.0.drives.begin(slot.claim(), &key);
             }
             let tried = Vec::new();
-            self.0.ask(&key, |reply| Job::Commit { slot, draft, tried, reply }).await
+            self.0.ask(&key, |reply| Job::Commit { slot, draft, update, tried, reply }).await
         }))
     }
 

@@ -2,7 +2,7 @@
 
 use crate::Shared;
 use crate::batch::batch;
-use adk_core::engine::{ClaimId, Done, Draft, RunStatus, Slot, Stored, Wait};
+use adk_core::engine::{ClaimId, Done, Draft, RunStatus, Slot, Stored, Update, Wait};
 use adk_core::session::{Session, SessionKey};
 use adk_core::{Event, EventId, Result};
 use serde_json::Value;
@@ -18,8 +18,14 @@ pub(crate) type Reply<T> = oneshot::Sender<Result<T>>;
 
 /// Something to be done in a session whose row is locked, in this order.
 pub(crate) enum Job {
-    /// An event of a run.
-    Commit { slot: Slot, draft: Draft, tried: Vec<EventId>, reply: Reply<Stored> },
+    /// An event of a run. An update makes the draft in the transaction.
+    Commit {
+        slot: Slot,
+        draft: Draft,
+        update: Option<Box<Update>>,
+        tried: Vec<EventId>,
+        reply: Reply<Stored>,
+    },
     /// The record of a step.
     Step { claim: ClaimId, key: String, value: Value, reply: Reply<Value> },
     /// A value that is waited for.

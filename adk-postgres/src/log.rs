@@ -3,7 +3,7 @@
 use crate::error::{Doing, failed, is_taken};
 use crate::exact::{self, Keys};
 use crate::types::{Jsonb, Micros};
-use adk_core::session::{SessionKey, split};
+use adk_core::session::{Scope, SessionKey, split};
 use adk_core::{Event, Result, StateDelta};
 use serde_json::Value;
 use sqlx::postgres::PgRow;
@@ -244,6 +244,26 @@ async fn share(
         share_exact(connection, key, "user", &key.user, user).await?;
     }
     Ok(())
+}
+
+/// Keeps others from the state of the app or of the user until the end of the transaction.
+pub(crate) async fn hold(connection: &mut PgConnection, key: &SessionKey, scope: Scope) -> Result<()> {
+    let what = "lock the state of a user or an app";
+    // Writes nothing into a row that is there. One that is not there is made, since there would be nothing to lock.
+    let sql = match scope {
+        Scope::App => {
+            "INSERT INTO app_states (app_name, state, update_time) VALUES ($1, '{}', now() AT TIME ZONE 'UTC')
+            ON CONFLICT (app_name) DO UPDATE SET state = excluded.state WHERE false"
+        }
+        _ => {
+            "INSERT INTO user_states (app_name, user_id, state, update_time)
+            VALUES ($1, $2, '{}', now() AT TIME ZONE 'UTC')
+            ON CONFLICT (app_name, user_id) DO UPDATE SET state = excluded.state WHERE false"
+        }
+    };
+    let of = sqlx::query(sql).bind(&key.app);
+    let of = if scope == Scope::App { of } else { of.bind(&key.user) };
+    of.execute(connection).await.doing(what).map(drop)
 }
 
 async fn share_exact(

@@ -13,7 +13,7 @@ mod support;
 use adk_postgres::PostgresStore;
 use support::{Database, quick};
 use trees::store::with_room;
-use trees::{killed, limits, survival};
+use trees::{killed, limits, survival, updates};
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
@@ -88,4 +88,28 @@ fn outputs_of_models_are_held_to_the_limit() {
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 fn ids_that_no_store_can_keep_are_refused() {
     with_room(async || limits::ids_are_held_to_it(&Database::new().await).await);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn updates_of_many_sessions_and_programs_all_count() {
+    updates::adds_all(&Database::new().await).await;
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn an_update_is_made_once_wherever_its_run_is_dropped() {
+    updates::adds_once(&Database::new().await).await;
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn an_update_that_fails_changes_nothing() {
+    updates::changes_nothing(&Database::new().await).await;
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn shared_keys_are_read_as_this_program_knows_them() {
+    updates::are_read_as_known(&Database::new().await, false).await;
 }

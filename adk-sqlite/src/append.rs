@@ -240,6 +240,16 @@ pub(crate) fn append(db: &mut Db, key: &SessionKey, new: &Row<'_>) -> Result<Opt
     Ok(Some(place))
 }
 
+/// What a key of a session that is there holds, in the transaction that is open.
+pub(crate) fn value(db: &mut Db, key: &SessionKey, name: &str) -> Result<Option<Value>> {
+    let in_scope = |prefix| name.strip_prefix(prefix).unwrap_or(name);
+    Ok(match Scope::of(name) {
+        Scope::User => user_state(&db.connection, key)??.shift_remove(in_scope("user:")),
+        Scope::App => app_state(&db.connection, key)??.shift_remove(in_scope("app:")),
+        Scope::Session | Scope::Temp => known(db, key)?.and_then(|known| known.own.get(name).cloned()),
+    })
+}
+
 /// Keys and values without a prefix.
 type Part<'a> = [(&'a str, &'a std::sync::Arc<Value>)];
 

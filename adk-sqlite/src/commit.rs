@@ -1,12 +1,12 @@
 //! A commit: the event, what it changes, its slot, and what else the run has to say, in one transaction.
 
-use crate::append::{Entry, Row, append, known};
+use crate::append::{Entry, Row, append, known, value};
 use crate::error::corrupt;
 use crate::journal;
 use crate::reader;
 use crate::sessions::catch_up;
 use crate::writer::{Db, Job};
-use adk_core::engine::{Done, Draft, Slot, Stored, refuse, to_text};
+use adk_core::engine::{Done, Draft, Slot, Stored, Update, refuse, to_text};
 use adk_core::{Error, Event, Path, Result, StateDelta, Unstamped};
 use std::sync::Arc;
 use tokio::sync::oneshot;
@@ -20,6 +20,8 @@ pub(crate) struct Commit {
     /// So that the slot does not drop it.
     _path: Path,
     draft: Draft,
+    /// Makes the draft in the transaction.
+    update: Option<Box<Update>>,
     entry: Entry,
     data: Data,
     written: Option<Written>,
@@ -44,19 +46,27 @@ enum Written {
 
 impl Commit {
     /// The answer is the commit itself; [`stored`](Self::stored) tells what it has come to.
-    pub(crate) fn new(mut slot: Slot, draft: Draft) -> Result<(Box<Self>, oneshot::Receiver<Box<Self>>)> {
+    pub(crate) fn new(
+        mut slot: Slot,
+        draft: Draft,
+        update: Option<Box<Update>>,
+    ) -> Result<(Box<Self>, oneshot::Receiver<Box<Self>>)> {
         let (reply, answer) = oneshot::channel();
         let temp = (!draft.temp.is_empty()).then(|| to_text(&draft.temp)).transpose()?;
         let done = std::mem::take(&mut slot.done);
         let marks = (!done.is_empty()).then(|| to_text(&done)).transpose()?;
         let entry = Entry { slot: slot.to_string(), temp, done: marks };
-        let data = draft.event.to_unstamped()?.map_or(Data::Later, Data::Unstamped);
+        let data = match update {
+            Some(_) => Data::Later,
+            None => draft.event.to_unstamped()?.map_or(Data::Later, Data::Unstamped),
+        };
         let path = slot.path.clone();
         let commit = Self {
             slot: Some(slot),
             done,
             _path: path,
             draft,
+            update,
             entry,
             data,
             written: None,
@@ -103,16 +113,24 @@ impl Job for Commit {
         }
         let run = journal::drives(db, slot.claim(), number, slot.begins.as_deref())?;
         let run = run.ok_or_else(|| refuse::unknown_run(slot.run_id))?;
+        if let Some(update) = &mut self.update
+            && journal::slot(&db.connection, run, &self.entry)?.is_none()
+        {
+            let current = value(db, key, update.key())?;
+            self.draft = update.apply(current.as_ref())?;
+            let temp = &self.draft.temp;
+            self.entry.temp = (!temp.is_empty()).then(|| to_text(temp)).transpose()?;
+        }
         slot.stamp(&mut self.draft.event, latest);
         let (data, entry) = (self.data()?, &self.entry);
         let row = Row { event: &self.draft.event, data: &data, entry: Some((run, entry)) };
         self.written = Some(match append(db, key, &row)? {
             Some(place) => Written::New { number, place },
             None => {
-                let (place, temp) = journal::slot(&db.connection, run, entry)?;
+                let is_gone = || corrupt(format!("the event of {} is gone", entry.slot));
+                let (place, temp) = journal::slot(&db.connection, run, entry)?.ok_or_else(is_gone)?;
                 let mut events = reader::events(&db.connection, key, number, place..place + 1)?;
-                let event =
-                    events.pop().ok_or_else(|| corrupt(format!("the event of {} is gone", entry.slot)))?;
+                let event = events.pop().ok_or_else(is_gone)?;
                 journal::finished(&db.connection, &slot.run_id.to_string(), &self.done)?;
                 Written::Earlier { place, event, temp }
             }

@@ -4,8 +4,8 @@ use crate::commit::Commit;
 use crate::error::closed;
 use crate::{SqliteStore, journal};
 use adk_core::engine::{
-    Body, ClaimCheck, ClaimId, ClaimedRun, Done, DueWaits, Engine, Reply, RunFilter, RunInfo, RunStatus,
-    Slot, StepKey, Stored, Wait, Waiting,
+    Body, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DueWaits, Engine, Reply, RunFilter, RunInfo,
+    RunStatus, Slot, StepKey, Stored, Wait, Waiting,
 };
 use adk_core::{BoxFuture, Result, RunId};
 use rusqlite::Connection;
@@ -13,21 +13,25 @@ use serde_json::Value;
 
 impl Engine for SqliteStore {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
-        let post = |slot, draft| {
-            let (commit, answer) = Commit::new(slot, draft)?;
+        let post = |slot, draft, update| {
+            let (commit, answer) = Commit::new(slot, draft, update)?;
             self.0.writer.post(commit).map_err(|_| closed())?;
             Ok(answer)
         };
-        match body {
+        let (draft, update) = match body {
+            Body::Ready(draft) => (draft, None),
+            Body::Update(update) => (Draft::default(), Some(update)),
+            Body::Call(work) => {
+                return Reply::Later(Box::pin(async move {
+                    let draft = work.await?;
+                    post(slot, draft, None)?.await.map_err(|_| closed())?.stored()
+                }));
+            }
+        };
+        match post(slot, draft, update) {
             // What waits holds the answer alone: there may be many.
-            Body::Ready(draft) => match post(slot, draft) {
-                Ok(answer) => Reply::Later(Box::pin(async { answer.await.map_err(|_| closed())?.stored() })),
-                Err(error) => Reply::Ready(Err(error)),
-            },
-            Body::Call(work) => Reply::Later(Box::pin(async move {
-                let draft = work.await?;
-                post(slot, draft)?.await.map_err(|_| closed())?.stored()
-            })),
+            Ok(answer) => Reply::Later(Box::pin(async { answer.await.map_err(|_| closed())?.stored() })),
+            Err(error) => Reply::Ready(Err(error)),
         }
     }
 

@@ -64,14 +64,14 @@ pub(crate) fn drives(
 }
 
 /// Place and `temp:` keys of the event that fills a slot.
-pub(crate) fn slot(connection: &Connection, run: i64, entry: &Entry) -> Result<(u64, StateDelta)> {
+pub(crate) fn slot(connection: &Connection, run: i64, entry: &Entry) -> Result<Option<(u64, StateDelta)>> {
     let sql = "SELECT place, temp FROM adkw_tail WHERE run = ?1 AND slot = ?2
         UNION ALL SELECT place, temp FROM adkw_log WHERE run = ?1 AND slot = ?2";
     let row = connection.query_row(sql, params![run, entry.slot], |row| {
         Ok((row.get::<_, u64>(0)?, row.get::<_, Option<String>>(1)?))
     });
-    let (place, temp) = row.doing("look for the event of an earlier attempt")?;
-    Ok((place, temp_of(temp)?))
+    let row = row.optional().doing("look for the event of an earlier attempt")?;
+    row.map(|(place, temp)| Ok((place, temp_of(temp)?))).transpose()
 }
 
 fn temp_of(text: Option<String>) -> Result<StateDelta> {

@@ -12,7 +12,7 @@ use adk_sqlite::SqliteStore;
 use rusqlite::Connection;
 use support::Folder;
 use trees::store::with_room;
-use trees::{killed, limits, survival};
+use trees::{killed, limits, survival, updates};
 
 #[tokio::test]
 async fn what_is_delivered_is_stored_in_that_order() {
@@ -84,4 +84,24 @@ fn outputs_of_models_are_held_to_the_limit() {
 #[test]
 fn ids_that_no_store_can_keep_are_refused() {
     with_room(async || limits::ids_are_held_to_it(&Folder::new()).await);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn updates_of_many_sessions_and_programs_all_count() {
+    updates::adds_all(&Folder::new()).await;
+}
+
+#[tokio::test]
+async fn an_update_is_made_once_wherever_its_run_is_dropped() {
+    updates::adds_once(&Folder::new()).await;
+}
+
+#[tokio::test]
+async fn an_update_that_fails_changes_nothing() {
+    updates::changes_nothing(&Folder::new()).await;
+}
+
+#[tokio::test]
+async fn shared_keys_are_read_as_this_program_knows_them() {
+    updates::are_read_as_known(&Folder::new(), false).await;
 }

@@ -1,10 +1,13 @@
 //! What a callback works with.
 
 use crate::engine::StepKey;
-use crate::run::{Artifacts, KeyScope, Overlay, Run, State, ToolActions, perform};
+use crate::run::{
+    Artifacts, CallStep, Caller, KeyScope, Overlay, Run, State, ToolActions, Updates, Written, perform,
+};
 use crate::{Name, Path, Result, RunId, depth};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
 
@@ -23,18 +26,23 @@ pub struct CallbackContext {
     scope: Option<Arc<KeyScope>>,
     agent: Name,
     path: Path,
+    branch: Option<Arc<str>>,
     call_id: Option<String>,
     pub(crate) overlay: Overlay,
-    steps: Steps,
+    pub(crate) steps: Steps,
+    /// The stored keys that were updated, and for a tool call what came of it.
+    pub(crate) updated: Vec<(Name, Value)>,
 }
 
 /// How side effects of a callback are recorded.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Steps {
     /// As steps of the agent, numbered from here.
     Numbered(u32),
+    /// The same, and updates of state are refused for this reason: there is no slot for them.
+    Unslotted(u32, &'static str),
     /// Together with the call that the callback is a part of.
-    Within,
+    Within(Arc<CallStep>),
 }
 
 /// Where a callback is called: what its context is made of.
@@ -43,6 +51,7 @@ pub(crate) struct Place<'a> {
     pub(crate) scope: &'a Option<Arc<KeyScope>>,
     pub(crate) agent: &'a Name,
     pub(crate) path: &'a Path,
+    pub(crate) branch: &'a Option<Arc<str>>,
     pub(crate) call_id: Option<&'a str>,
     pub(crate) overlay: Overlay,
     pub(crate) actions: ToolActions,
@@ -57,22 +66,31 @@ impl CallbackContext {
             scope: place.scope.clone(),
             agent: place.agent.clone(),
             path: place.path.clone(),
+            branch: place.branch.clone(),
             call_id: place.call_id.map(str::to_owned),
             overlay: place.overlay,
             steps: place.steps,
+            updated: Vec::new(),
         }
     }
 
-    pub(crate) fn services(&self) -> Arc<crate::run::Services> {
-        self.run.services.clone()
+    /// Refuses updates of state, since there is nothing that they could be recorded under.
+    pub(crate) fn refuse_updates(&mut self, why: &'static str) {
+        if let Steps::Numbered(next) = self.steps {
+            self.steps = Steps::Unslotted(next, why);
+        }
     }
 
     /// The number of the next step of the agent.
     pub(crate) fn steps_taken(&self) -> Option<u32> {
         match self.steps {
-            Steps::Numbered(next) => Some(next),
-            Steps::Within => None,
+            Steps::Numbered(next) | Steps::Unslotted(next, _) => Some(next),
+            Steps::Within(_) => None,
         }
+    }
+
+    pub(crate) fn services(&self) -> Arc<crate::run::Services> {
+        self.run.services.clone()
     }
 
     /// The name of the agent or block that it is called for: the author of its events.
@@ -102,7 +120,15 @@ impl CallbackContext {
 
     /// The state.
     pub fn state(&mut self) -> State<'_> {
-        State { run: &self.run, scope: self.scope.as_deref(), overlay: &mut self.overlay }
+        let by = Caller { agent: &self.agent, path: &self.path, branch: &self.branch };
+        let updates = match &mut self.steps {
+            Steps::Unslotted(_, why) => Updates::Refused(why),
+            Steps::Numbered(steps) => {
+                Updates::Agent { by, steps, written: Written::ByCallback(&mut self.updated) }
+            }
+            Steps::Within(step) => Updates::Call { by, step, updated: &mut self.updated },
+        };
+        State { run: &self.run, scope: self.scope.as_deref(), overlay: &mut self.overlay, updates }
     }
 
     /// The artifacts of the session.
@@ -120,8 +146,11 @@ impl CallbackContext {
         T: Serialize + DeserializeOwned + Send + 'static,
         W: Future<Output = Result<T>> + Send + 'static,
     {
-        let Steps::Numbered(index) = self.steps else { return work.await };
-        self.steps = Steps::Numbered(index + 1);
+        let (Steps::Numbered(steps) | Steps::Unslotted(steps, _)) = &mut self.steps else {
+            return work.await;
+        };
+        let index = *steps;
+        *steps += 1;
         let key = StepKey { run_id: self.run.id, path: self.path.clone(), name: name.into(), index };
         perform(self.run.clone(), key, depth::check, work).await
     }

@@ -1,7 +1,7 @@
 //! An engine that keeps runs in memory: they survive their streams, and not the process.
 
 use super::{
-    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DueWaits, Engine, Reply, RunFilter, RunInfo,
+    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DueWaits, Engine, Reply, RunFilter, RunInfo,
     RunRecord, RunState, RunStatus, Slot, StepKey, Stored, Wait, Waiting, is_failure, refuse,
 };
 use crate::event::{Event, StateDelta};
@@ -141,7 +141,7 @@ impl MemoryJournal {
         Ok(found.map(|found| Stored::earlier(found.place, found.event.clone(), found.temp.clone())))
     }
 
-    fn store(&self, mut slot: Slot, draft: Draft) -> Result<Stored> {
+    fn store(&self, mut slot: Slot, append: impl FnOnce(Slot) -> Result<Stored>) -> Result<Stored> {
         let mut runs = lock(&self.runs);
         let id = slot.run_id;
         if let Some(record) = slot.begins.take() {
@@ -152,7 +152,7 @@ impl MemoryJournal {
         let run = runs.claimed(slot.claim())?;
         run.done.append(&mut slot.done);
         let key = slot.to_string();
-        let stored = slot.append(draft);
+        let stored = append(slot)?;
         let kept = Stored::earlier(stored.place, stored.event.clone(), stored.temp.clone());
         run.slots.insert(key, kept);
         Ok(stored)
@@ -227,10 +227,11 @@ impl Engine for MemoryJournal {
             Err(error) => return Reply::Ready(Err(error)),
         }
         match body {
-            Body::Ready(draft) => Reply::Ready(self.store(slot, draft)),
+            Body::Ready(draft) => Reply::Ready(self.store(slot, |slot| Ok(slot.append(draft)))),
+            Body::Update(update) => Reply::Ready(self.store(slot, |slot| slot.append_update(*update))),
             Body::Call(work) => Reply::Later(Box::pin(async move {
                 let draft = work.await?;
-                self.store(slot, draft)
+                self.store(slot, |slot| Ok(slot.append(draft)))
             })),
         }
     }

@@ -13,6 +13,7 @@ impl Engine for MemoryEngine {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
         match body {
             Body::Ready(draft) => Reply::Ready(Ok(slot.append(draft))),
+            Body::Update(update) => Reply::Ready(slot.append_update(*update)),
             Body::Call(work) => Reply::Later(Box::pin(async move { Ok(slot.append(work.await?)) })),
         }
     }

@@ -2,11 +2,13 @@
 
 use super::claim::ClaimId;
 use super::registry::{Done, RunRecord};
+use super::update::Update;
 use crate::event::{Event, StateDelta};
 use crate::id::IdSeed;
 use crate::outbox::Outbox;
 use crate::session::{Session, SessionKey};
-use crate::{BoxFuture, Path, Result, RunId};
+use crate::{BoxFuture, Error, ErrorKind, Name, Path, Result, RunId};
+use serde_json::Value;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -35,7 +37,9 @@ impl Drop for Committing {
     }
 }
 
-/// The slot of an event; its key is (run, path with rounds, nth).
+/// The slot of an event; its key is (run, path with rounds, nth). An update of state is not numbered with the other events
+/// of its agent. It is known by the text of the slot, which is what the slot is stored by: `writing/clerk!update/user:n@3`,
+/// or `writing/clerk!add@2/user:n@0` in a tool call.
 ///
 /// It owns what it needs and may be sent anywhere. The run does not end while a slot of it lives, so an engine drops it
 /// as soon as it knows how the commit ended.
@@ -52,6 +56,8 @@ pub struct Slot {
     pub done: Vec<Done>,
     /// The record of the run, with its first event.
     pub begins: Option<Arc<RunRecord>>,
+    /// What stands in place of `nth` for an update of state.
+    update: Option<Name>,
     delivery: Committing,
 }
 
@@ -73,6 +79,8 @@ pub enum Body {
     Ready(Draft),
     /// It is what this call gives. Its error is not recorded.
     Call(BoxFuture<'static, Result<Draft>>),
+    /// It is made in the transaction, from the value that the store holds of a key: an atomic read and write.
+    Update(Box<Update>),
 }
 
 /// An event that is stored.
@@ -106,8 +114,15 @@ impl Slot {
             nth,
             done: Vec::new(),
             begins: None,
+            update: None,
             delivery: Committing(delivery),
         }
+    }
+
+    /// The slot of an update of state.
+    pub(crate) fn of_update(mut self, update: Name) -> Self {
+        self.update = Some(update);
+        self
     }
 
     /// The claim that writes.
@@ -142,6 +157,24 @@ impl Slot {
         Stored { place, event, temp, ticket: Some(ticket) }
     }
 
+    /// The same for a [`Body::Update`]: the value is read, changed and written in one step.
+    ///
+    /// # Errors
+    /// That of [`Update::apply`]. Nothing has changed then.
+    pub fn append_update(self, mut update: Update) -> Result<Stored> {
+        let delivery = &self.delivery;
+        let mut ticket = 0;
+        let put = |event: &Arc<Event>| ticket = delivery.outbox.push(event.clone());
+        let (key, mut temp) = (update.key().clone(), StateDelta::default());
+        let make = |current: Option<&Value>| {
+            let draft = update.apply(current)?;
+            temp = draft.temp;
+            Ok(draft.event)
+        };
+        let (place, event) = delivery.session.append_update(&key, make, delivery.seed, put)?;
+        Ok(Stored { place, event, temp, ticket: Some(ticket) })
+    }
+
     /// For an engine whose log is elsewhere: the event is stored there, at this place, with its id and time. Applies it
     /// to the session in memory and puts it on its way to the consumer. To be called in the order of the log.
     pub fn deliver(self, place: u64, event: Arc<Event>, temp: StateDelta) -> Stored {
@@ -163,11 +196,17 @@ impl Body {
     /// The draft, after the call if there is one.
     ///
     /// # Errors
-    /// Those of the call.
+    /// Those of the call. A [`Body::Update`] has no draft before its transaction: an engine matches it first.
     pub async fn draft(self) -> Result<Draft> {
         match self {
             Self::Ready(draft) => Ok(draft),
             Self::Call(work) => work.await,
+            Self::Update(update) => {
+                let message = format!("the engine of this runner cannot update state key `{}`", update.key());
+                Err(Error::new(ErrorKind::Config, message).with_help(
+                    "its `Engine::commit` has to handle `Body::Update`; or read the key and set it",
+                ))
+            }
         }
     }
 }
@@ -175,7 +214,10 @@ impl Body {
 /// `writing/critic!0`: the key within its run, as it is stored.
 impl fmt::Display for Slot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}!{}", self.path, self.nth)
+        match &self.update {
+            Some(update) => write!(f, "{}!{update}", self.path),
+            None => write!(f, "{}!{}", self.path, self.nth),
+        }
     }
 }
 

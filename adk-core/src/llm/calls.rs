@@ -7,14 +7,13 @@ use super::toolbox::Toolbox;
 use crate::content::{Content, FunctionCall, FunctionResponse, Part, Role};
 use crate::model::ModelResponse;
 use crate::panic::caught;
-use crate::run::{Context, Run};
+use crate::run::{CallStep, Context, Run};
 use crate::tool::{DynTool, ToolActions, ToolContext, ToolError, ToolRecord};
-use crate::{BoxFuture, Error, ErrorKind, MAX_DEPTH, Name, Result, depth};
+use crate::{BoxFuture, Error, ErrorKind, MAX_DEPTH, Name, Path, Result, depth};
 use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What is recorded of a call.
 #[derive(Debug, Serialize, Deserialize)]
@@ -65,6 +64,7 @@ pub(super) async fn answer(
     let mut actions = ToolActions::default();
     for (call, called) in calls.into_iter().zip(join_all(started).await) {
         let Called { result, left } = called?;
+        cx.updated_in_call(&left.updated);
         if !left.usage.is_nothing() {
             **cx.frame.usage.get_or_insert_default() += left.usage;
         }
@@ -100,9 +100,11 @@ fn start(
         if !hooks.is_watched() {
             return refuse(why);
         }
-        let (own, call) = (ToolContext::new(cx, call.id.clone()), call.clone());
         let name = Name::shared(&call.name);
-        return Box::pin(cx.recorded_call(name, not_there(call, why, own, hooks)));
+        let (of, run, path) = (CallStep::next(cx, &name), cx.run.clone(), cx.path().clone());
+        let (own, call) = (ToolContext::new(cx, call.id.clone(), of.clone()), call.clone());
+        let work = of.clone().by(not_there(call, why, own, hooks));
+        return Box::pin(ended(of, run, path, cx.recorded_call(name, work), |called| &called.left));
     };
     if let Some(text) = &call.malformed {
         return refuse(format!(
@@ -111,36 +113,41 @@ fn start(
             call.name
         ));
     }
-    let own = ToolContext::new(cx, call.id.clone());
-    let call = call.clone();
     let name = Name::shared(&call.name);
+    let (of, path, on) = (CallStep::next(cx, &name), cx.path().clone(), cx.run.clone());
+    let own = ToolContext::new(cx, call.id.clone(), of.clone());
+    let call = call.clone();
+    let made = of.clone();
     // An agent does what it did, for the same record. Callbacks need not, so a call with some is recorded as a whole.
-    let made = Made::default();
     if tool.agent_dyn().is_some() && !hooks.is_watched() && cx.run.engine.records() {
-        let work = |under| made.clone().by(run(tool, call, before, own.recording_under(under), hooks));
-        return Box::pin(made.clone().counted(cx.run.clone(), cx.step_of_steps(name, work)));
+        let work = |under| made.by(run(tool, call, before, own.recording_under(under), hooks));
+        return Box::pin(ended(of, on, path, cx.step_of_steps(name, work), |called| &called.left));
     }
-    let work = made.clone().by(run(tool, call, before, own, hooks));
-    Box::pin(made.counted(cx.run.clone(), cx.recorded_call(name, work)))
+    let work = made.by(run(tool, call, before, own, hooks));
+    Box::pin(ended(of, on, path, cx.recorded_call(name, work), |called| &called.left))
 }
 
-/// Whether a call was made now, and not answered from the record: then what it used is counted already.
-#[derive(Clone, Default)]
-struct Made(Arc<AtomicBool>);
-
-impl Made {
-    async fn by<T>(self, work: impl Future<Output = T>) -> T {
-        self.0.store(true, Ordering::Relaxed);
-        work.await
+/// A call, made now or answered from the record. What is left of one from the record counts all the same.
+pub(super) async fn ended<T>(
+    of: Arc<CallStep>,
+    run: Arc<Run>,
+    path: Path,
+    step: impl Future<Output = Result<T>>,
+    left: fn(&T) -> &ToolRecord,
+) -> Result<T> {
+    let ended = step.await;
+    if let Some(replay) = &run.replay {
+        replay.call_ended(&run, || format!("{path}:{of}"));
     }
-
-    async fn counted(self, on: Arc<Run>, step: impl Future<Output = Result<Called>>) -> Result<Called> {
-        let called = step.await?;
-        if !self.0.load(Ordering::Relaxed) {
-            on.skipped(called.left.usage);
+    let ended = ended?;
+    if !of.is_made() {
+        let left = left(&ended);
+        run.skipped(left.usage);
+        if !left.updated.is_empty() {
+            run.updates_again(&path, &of.to_string(), &left.updated).await?;
         }
-        Ok(called)
     }
+    Ok(ended)
 }
 
 async fn run(

@@ -1,12 +1,13 @@
 //! `#[tool(confirm)]`: a person has to agree to a call before the tool runs.
 
+use super::calls::ended;
 use super::hooks::ToolHooks;
 use super::toolbox::Toolbox;
 use crate::content::FunctionCall;
 use crate::engine::Waiting;
-use crate::run::{Answer, Asked, Context};
+use crate::run::{Answer, Asked, CallStep, Context};
 use crate::tool::{ToolArgs, ToolContext, ToolRecord};
-use crate::{Name, Result};
+use crate::{BoxFuture, Name, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -44,8 +45,8 @@ pub(super) async fn ask(tools: &Toolbox<'_>, call: &FunctionCall, cx: &mut Conte
     let mut before = Before { args: call.args.clone(), ..Before::default() };
     let hooks = ToolHooks::new(tools.agent(), cx);
     if hooks.is_watched() {
-        let own = ToolContext::new(cx, call.id.clone());
-        before = cx.recorded_call(Name::literal("before_tool"), begin(call.clone(), own, hooks)).await?;
+        before = first_part(call, hooks, cx).await?;
+        cx.updated_in_call(&before.left.updated);
     }
     if before.given.is_some() {
         return Ok(Confirmed::Begun(before));
@@ -58,6 +59,15 @@ pub(super) async fn ask(tools: &Toolbox<'_>, call: &FunctionCall, cx: &mut Conte
         Answer::There(Value::Bool(true)) => Confirmed::Begun(before),
         Answer::There(_) => Confirmed::Refused(Before { given: Some(Err(REJECTED.to_owned())), ..before }),
     })
+}
+
+/// The recorded part of a call that comes before the question. In a box: few calls have one, and all would hold it.
+fn first_part(call: &FunctionCall, hooks: ToolHooks, cx: &mut Context) -> BoxFuture<'static, Result<Before>> {
+    let name = Name::literal("before_tool");
+    let (of, run, path) = (CallStep::next(cx, &name), cx.run.clone(), cx.path().clone());
+    let own = ToolContext::new(cx, call.id.clone(), of.clone());
+    let work = of.clone().by(begin(call.clone(), own, hooks));
+    Box::pin(ended(of, run, path, cx.recorded_call(name, work), |before: &Before| &before.left))
 }
 
 async fn begin(mut call: FunctionCall, mut own: ToolContext, hooks: ToolHooks) -> Result<Before> {

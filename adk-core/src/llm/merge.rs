@@ -13,8 +13,8 @@ pub(super) fn add(
     actions: &mut ToolActions,
     before: impl Fn(&str) -> Option<Arc<Value>>,
 ) {
-    // What it used counts for the agent, not for the event.
-    let ToolRecord { actions: asked, state_delta, artifact_delta, usage: _ } = record;
+    // What it used and updated counts for the agent, not for the event.
+    let ToolRecord { actions: asked, state_delta, artifact_delta, updated: _, usage: _ } = record;
     merge_state(&mut overlay.state_delta, state_delta, before);
     for (name, version) in artifact_delta {
         overlay.artifact_delta.retain(|(other, _)| *other != name);

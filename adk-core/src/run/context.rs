@@ -12,7 +12,10 @@ pub(crate) use frame::Frame;
 pub(crate) use step::perform;
 pub(crate) use wait::{Answer, Asked};
 
-use super::{Above, Artifacts, History, KeyScope, Overlay, Run, RunConfig, State, ToolActions};
+use super::{
+    Above, Artifacts, Caller, History, KeyScope, Overlay, Run, RunConfig, State, ToolActions, Updates,
+    Written,
+};
 use crate::callback::{CallbackContext, Place, Steps};
 use crate::{Name, Path, RunId};
 use serde_json::Value;
@@ -86,6 +89,7 @@ impl Context {
             scope: &self.scope,
             agent: self.author(),
             path: &self.frame.path,
+            branch: &self.branch,
             call_id: None,
             overlay,
             actions: ToolActions::default(),
@@ -96,6 +100,8 @@ impl Context {
     /// Takes over what a callback has done; returns what it asks for.
     pub(crate) fn give_back(&mut self, cx: CallbackContext) -> ToolActions {
         self.frame.steps = cx.steps_taken().unwrap_or(self.frame.steps);
+        let mut written = Written::InTurn { keys: &mut self.written, first: self.frame.first_written };
+        cx.updated.iter().for_each(|(key, _)| written.add(key));
         self.overlay = cx.overlay;
         cx.actions
     }
@@ -130,6 +136,26 @@ impl Context {
         self.branch.as_deref()
     }
 
+    /// A tool call has updated these keys, now or before it was answered from its record.
+    pub(crate) fn updated_in_call(&mut self, updated: &[(Name, Value)]) {
+        let mut written = Written::InTurn { keys: &mut self.written, first: self.frame.first_written };
+        for (key, _) in updated {
+            written.add(key);
+            if let Some(scope) = &self.scope {
+                scope.wrote(key);
+            }
+        }
+    }
+
+    pub(crate) fn branch_shared(&self) -> &Option<Arc<str>> {
+        &self.branch
+    }
+
+    /// The number of the next step.
+    pub(crate) fn next_step(&self) -> u32 {
+        self.frame.steps
+    }
+
     /// The round of the innermost loop, counted from 0; `None` outside of loops.
     pub fn iteration(&self) -> Option<u32> {
         self.frame.path.iteration()
@@ -153,7 +179,18 @@ impl Context {
 
     /// The state; what is set here is committed with the next event, or when the agent ends.
     pub fn state(&mut self) -> State<'_> {
-        State { run: &self.run, scope: self.scope.as_deref(), overlay: &mut self.overlay }
+        let Frame { path, author, steps, first_written, .. } = &mut self.frame;
+        let agent = author.as_ref().unwrap_or_else(|| path.name());
+        State {
+            run: &self.run,
+            scope: self.scope.as_deref(),
+            overlay: &mut self.overlay,
+            updates: Updates::Agent {
+                by: Caller { agent, path, branch: &self.branch },
+                steps,
+                written: Written::InTurn { keys: &mut self.written, first: *first_written },
+            },
+        }
     }
 
     /// The committed value of a key.

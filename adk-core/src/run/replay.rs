@@ -1,14 +1,14 @@
 //! A run that is taken up again: what was recorded of it, given back in the order of the log.
 
-use super::Run;
-use crate::engine::{Body, Claim, ClaimedRun, Done, Reply, Stored};
-use crate::event::{Event, StateDelta};
+use super::{Run, is_update};
+use crate::engine::{Body, Claim, ClaimedRun, Done, Reply, Stored, is_failure};
+use crate::event::{Event, STATE_UPDATE_KEY, StateDelta};
 use crate::outbox::Counted;
 use crate::session::Session;
 use crate::sync::lock;
 use crate::{Error, ErrorKind, Name, Path, Result};
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::future::poll_fn;
 use std::sync::atomic::{
     AtomicBool,
@@ -38,6 +38,10 @@ struct Recorded {
     event: Arc<Event>,
     /// Its slot and its path as text; `None` for an event of another run.
     own: Option<(String, String)>,
+    /// Whether it is an update of state, which is not numbered with other events.
+    is_update: bool,
+    /// The step of the tool call that has made it.
+    call: Option<String>,
 }
 
 #[derive(Default)]
@@ -45,6 +49,8 @@ struct Cursor {
     at: usize,
     /// How the paths begin of branches that were cancelled: nobody will emit what they still have in the log.
     gone: Vec<String>,
+    /// Updates in tool calls that were asked for, or whose call has ended without asking: they apply when it is their turn.
+    released: HashSet<usize>,
     waiting: Vec<Waker>,
 }
 
@@ -57,14 +63,19 @@ impl Replay {
         let (mut counts, mut slots) = (HashMap::<String, u32>::new(), HashMap::new());
         let recorded = events.into_iter().enumerate().map(|(index, event)| {
             if event.invocation_id != record.run_id {
-                return Recorded { event, own: None };
+                return Recorded { event, own: None, is_update: false, call: None };
             }
             let path = event.path.to_string();
+            if is_update(&event) {
+                let (slot, call) = of_update(&event, &path);
+                slots.insert(slot.clone(), index);
+                return Recorded { event, own: Some((slot, path)), is_update: true, call };
+            }
             let nth = counts.entry(path.clone()).or_default();
             let slot = format!("{path}!{nth}");
             *nth += 1;
             slots.insert(slot.clone(), index);
-            Recorded { event, own: Some((slot, path)) }
+            Recorded { event, own: Some((slot, path)), is_update: false, call: None }
         });
         let events: Vec<_> = recorded.collect();
         let done = done.into_iter().map(|done| (done.path.to_string(), done)).collect();
@@ -82,13 +93,13 @@ impl Replay {
         self.is_over.load(Acquire)
     }
 
-    /// Where the next event of this path stands in the record: events of one path are emitted in the order of the log.
-    fn next_at(&self, path: &Path) -> Option<usize> {
+    /// The slot of the next event of this path: events of one path are emitted in the order of the log.
+    fn slot_of(&self, path: &Path) -> String {
         let path = path.to_string();
         let mut seen = lock(&self.seen);
         let nth = seen.entry(path.clone()).or_default();
         *nth += 1;
-        self.slots.get(&format!("{path}!{}", *nth - 1)).copied()
+        format!("{path}!{}", *nth - 1)
     }
 
     /// What a step gave.
@@ -130,9 +141,11 @@ impl Replay {
     /// cancelled.
     fn pass(&self, run: &Run, cursor: &mut Cursor) {
         let from = cursor.at;
-        while let Some(Recorded { event, own }) = self.events.get(cursor.at) {
+        while let Some(Recorded { event, own, call, .. }) = self.events.get(cursor.at) {
             if let Some((slot, path)) = own {
-                let is_gone = cursor.gone.iter().any(|gone| path.starts_with(gone));
+                let is_gone = cursor.gone.iter().any(|gone| path.starts_with(gone))
+                    || call.as_ref().is_some_and(|call| self.is_recorded(call))
+                    || cursor.released.contains(&cursor.at);
                 if !is_gone && !self.has_finished(path) {
                     break;
                 }
@@ -171,10 +184,44 @@ impl Replay {
         self.pass(run, &mut cursor);
     }
 
+    /// Whether a call is answered from the record, and not made again.
+    fn is_recorded(&self, call: &str) -> bool {
+        self.steps.get(call).is_some_and(|record| !is_failure(record))
+    }
+
+    /// The update in a tool call that fills a slot. A call need not do the same again, so it does not wait for its turn.
+    pub(super) fn updated(&self, run: &Run, slot: &str) -> Option<Stored> {
+        let index = *self.slots.get(slot)?;
+        let event = self.events.get(index)?.event.clone();
+        self.release(run, |at, _| at == index);
+        let temp = self.temp.get(slot).cloned().unwrap_or_default();
+        Some(Stored::earlier(self.begins + index as u64, event, temp))
+    }
+
+    /// A tool call has ended: nobody will ask for what it still has in the log.
+    pub(crate) fn call_ended(&self, run: &Run, call: impl Fn() -> String) {
+        if !self.is_over() && self.events.iter().any(|event| event.call.is_some()) {
+            let call = call();
+            self.release(run, |_, of| of == call);
+        }
+    }
+
+    fn release(&self, run: &Run, is_meant: impl Fn(usize, &str) -> bool) {
+        if self.is_over() {
+            return;
+        }
+        let mut cursor = lock(&self.cursor);
+        let calls =
+            self.events.iter().enumerate().filter_map(|(at, event)| Some((at, event.call.as_deref()?)));
+        cursor.released.extend(calls.filter(|(at, call)| is_meant(*at, call)).map(|(at, _)| at));
+        self.pass(run, &mut cursor);
+    }
+
     /// How many events of this place are in the record.
     pub(crate) fn recorded(&self, path: &Path) -> u32 {
         let path = path.to_string();
-        let own = self.events.iter().filter(|event| event.own.as_ref().is_some_and(|own| own.1 == path));
+        let is_own = |event: &Recorded| event.own.as_ref().is_some_and(|own| own.1 == path);
+        let own = self.events.iter().filter(|event| !event.is_update && is_own(event));
         own.fold(0, |count, _| count.saturating_add(1))
     }
 
@@ -198,7 +245,8 @@ impl Replay {
                 own.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
             }
         };
-        let own = self.events.iter().filter_map(|Recorded { event, own }| Some((event, &own.as_ref()?.1)));
+        let own =
+            self.events.iter().filter_map(|Recorded { event, own, .. }| Some((event, &own.as_ref()?.1)));
         let mut after = own.skip_while(|(_, path)| !is_inside(path));
         after.any(|(event, path)| !is_inside(path) && is_around(event))
     }
@@ -214,7 +262,7 @@ impl Replay {
         let is_inside = |own: &(String, String)| is_of(&path, &own.1);
         let mut keys = Vec::new();
         let mut behind = 0;
-        for (index, Recorded { event, own }) in self.events.iter().enumerate() {
+        for (index, Recorded { event, own, .. }) in self.events.iter().enumerate() {
             let Some((slot, _)) = own.as_ref().filter(|own| is_inside(own)) else { continue };
             behind = index + 1;
             let temp = self.temp.get(slot).into_iter().flat_map(StateDelta::iter);
@@ -222,6 +270,44 @@ impl Replay {
         }
         self.turn(run, behind).await;
         Some((done.clone(), keys))
+    }
+
+    /// Answers the event of a slot from the record when it is its turn. `None`: all of the record is given back, and it is
+    /// not in there.
+    pub(super) async fn turn_of(
+        &self,
+        run: &Run,
+        slot: &str,
+        check: impl FnOnce(&Event) -> Result<()>,
+    ) -> Result<Option<Stored>> {
+        let index = self.slots.get(slot).copied();
+        let target = index.unwrap_or(self.events.len());
+        self.turn(run, target).await;
+        let Some(Recorded { event, own, .. }) = index.and_then(|index| self.events.get(index)) else {
+            return Ok(None);
+        };
+        check(event)?;
+        let mut cursor = lock(&self.cursor);
+        let own = own.as_ref().map(|(slot, _)| &**slot);
+        if cursor.at == target {
+            self.apply(run, event, own);
+            cursor.at += 1;
+            self.pass(run, &mut cursor);
+            self.wake(&mut cursor);
+        }
+        let temp = self.temp.get(slot).cloned().unwrap_or_default();
+        Ok(Some(Stored::earlier(self.begins + target as u64, event.clone(), temp)))
+    }
+}
+
+/// The slot of an update, and the step of the tool call that has made it.
+fn of_update(event: &Event, path: &str) -> (String, Option<String>) {
+    let told = event.details.as_ref().and_then(|details| details.custom_metadata.get(STATE_UPDATE_KEY));
+    let of = |key: &str| told.and_then(|told| told.get(key)?.as_str());
+    let update = of("update").unwrap_or_default();
+    match of("call") {
+        Some(call) => (format!("{path}!{call}/{update}"), Some(format!("{path}:{call}"))),
+        None => (format!("{path}!update/{update}"), None),
     }
 }
 
@@ -245,26 +331,18 @@ fn is_of(own: &str, path: &str) -> bool {
 /// Answers a commit from the record when it is its turn, or makes it once the record is given back.
 pub(super) async fn commit(run: Arc<Run>, path: Path, nth: u32, body: Body) -> Result<Stored> {
     let Some(replay) = &run.replay else { return new(&run, path, nth, body).await };
-    let index = replay.next_at(&path);
-    let target = index.unwrap_or(replay.events.len());
-    replay.turn(&run, target).await;
-    let Some(Recorded { event, own }) = index.and_then(|index| replay.events.get(index)) else {
+    let now = match &body {
+        Body::Ready(draft) => Some(&draft.event),
+        Body::Call(_) | Body::Update(_) => None,
+    };
+    let is_same = |event: &Event| now.map_or(Ok(()), |now| same(now, event));
+    let slot = replay.slot_of(&path);
+    let Some(stored) = replay.turn_of(&run, &slot, is_same).await.map_err(|error| error.at(&path))? else {
         return new(&run, path, nth, body).await;
     };
-    if let Body::Ready(draft) = &body {
-        same(&draft.event, event).map_err(|error| error.at(&path))?;
-    }
-    let mut cursor = lock(&replay.cursor);
-    let slot = own.as_ref().map(|(slot, _)| &**slot);
-    if cursor.at == target {
-        replay.apply(&run, event, slot);
-        cursor.at += 1;
-        replay.pass(&run, &mut cursor);
-        replay.wake(&mut cursor);
-    }
     // A turn goes through several paths where its rounds do, and numbers its events over all of them.
     let temp = replay.temp.get(&format!("{path}!{nth}")).cloned().unwrap_or_default();
-    Ok(Stored::earlier(replay.begins + target as u64, event.clone(), temp))
+    Ok(Stored { temp, ..stored })
 }
 
 async fn new(run: &Run, path: Path, nth: u32, body: Body) -> Result<Stored> {

@@ -1,12 +1,13 @@
 //! State as an agent or a tool sees it: its own writes first, then what is committed.
 
-use super::{KeyScope, Run};
+use super::{KeyScope, Run, Updates};
 use crate::event::Actions;
 use crate::{Error, ErrorKind, Name, Result, depth};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::borrow::Cow;
+use std::fmt;
 use std::sync::Arc;
 
 /// What was written and is not committed yet. Keys are stored keys.
@@ -14,16 +15,29 @@ pub(crate) type Overlay = Actions;
 
 /// The state of the session, and of the run for `temp:` keys.
 ///
-/// What is set is seen here at once, and by others once the next event of the agent is committed, or when it ends.
-#[derive(Debug)]
+/// What is set is seen here at once, and by others once the next event of the agent is committed, or when it ends. What is
+/// [updated](Self::update) is committed at once.
 pub struct State<'a> {
-    pub(crate) run: &'a Run,
+    pub(crate) run: &'a Arc<Run>,
     pub(crate) scope: Option<&'a KeyScope>,
     pub(crate) overlay: &'a mut Overlay,
+    pub(crate) updates: Updates<'a>,
 }
 
 impl State<'_> {
     /// The value of a key; `None` when nothing has written it.
+    ///
+    /// **`user:` and `app:` keys** are shared by sessions, and a plain read gives what this process knows of them: what the
+    /// store held when a session of the user or the app was last opened here, which every run begins with, and what runs in
+    /// this process have written since, in any session. A running agent sees such a write once it is committed. It sees a
+    /// write of another process when the next session of the user or the app is opened here. With sessions in memory there
+    /// is no other process. On Postgres, sessions commit side by side: of two writes at the same moment this process may
+    /// know the earlier one until then.
+    ///
+    /// Another session may write between a `get` and a `set`, and the `set` would undo that:
+    /// [`update`](Self::update) does both in one step, on what the store holds. A run that is resumed reads the values with
+    /// which it began and those of its own session until its record is given back, so what an agent does next must not
+    /// depend on a plain read of what others write; the value of an `update` is recorded.
     ///
     /// # Errors
     /// When the value is not of that type.
@@ -52,6 +66,12 @@ impl State<'_> {
         };
         self.overlay.state_delta.insert(key, value);
         Ok(())
+    }
+}
+
+impl fmt::Debug for State<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "State({:?}, not committed: {:?})", self.run, self.overlay)
     }
 }
 

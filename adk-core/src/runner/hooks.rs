@@ -10,6 +10,7 @@ pub(super) async fn user_message(message: Content, cx: &mut Context) -> Result<C
         return Ok(message);
     }
     let mut own = cx.callback();
+    own.refuse_updates("before the message of the user is committed");
     let given = callback::on_user_message(&mut own, &message).await;
     cx.give_back(own);
     Ok(given?.unwrap_or(message))

@@ -1,8 +1,8 @@
 //! The scopes of state: a key's prefix says how long it lives and who shares it.
 
-use crate::Name;
 use crate::event::{Event, StateDelta};
 use crate::sync::{read, write};
+use crate::{Name, Result};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, RwLock};
@@ -68,6 +68,20 @@ impl SharedState {
     /// Replaces all of it by what a store has by now. Keys have their prefix.
     pub fn replace(&self, state: StateMap) {
         *write(&self.0) = state;
+    }
+
+    /// Reads a key and writes what is made of it, and no other write comes in between.
+    pub(super) fn replace_one<T>(
+        &self,
+        key: &Name,
+        make: impl FnOnce(Option<&Value>) -> Result<(T, Option<Arc<Value>>)>,
+    ) -> Result<T> {
+        let mut all = write(&self.0);
+        let (made, value) = make(all.get(key).map(|value| &**value))?;
+        if let Some(value) = value {
+            all.insert(key.clone(), value);
+        }
+        Ok(made)
     }
 
     pub(super) fn insert(&self, key: Name, value: Arc<Value>) {

@@ -3,8 +3,12 @@
 use crate::callback::{CallbackContext, Place, Steps};
 use crate::event::{Actions, Event, StateDelta};
 use crate::model::Usage;
-use crate::run::{Artifacts, Context, KeyScope, Overlay, Run, State, ToolActions};
+use crate::run::{
+    Artifacts, CallPlace, CallStep, Caller, Context, KeyScope, Overlay, Run, State, ToolActions, Updates,
+    is_update,
+};
 use crate::{At, Name, Path, RunId};
+use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
 
@@ -17,8 +21,12 @@ pub struct ToolContext {
     scope: Option<Arc<KeyScope>>,
     agent: Name,
     path: Path,
+    branch: Option<Arc<str>>,
     call_id: String,
+    step: Arc<CallStep>,
     overlay: Overlay,
+    /// The stored keys that were updated, each as often as it was, and what came of it.
+    updated: Vec<(Name, Value)>,
     /// What the model calls of agents in it used.
     usage: Usage,
     /// What the calls of an agent in it are recorded under, where they are recorded one by one.
@@ -33,6 +41,9 @@ pub struct ToolRecord {
     pub actions: ToolActions,
     /// The keys that it wrote, as stored keys.
     pub state_delta: crate::StateDelta,
+    /// The stored keys that it updated, each as often as it did, and what came of it. They are written already.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub updated: Vec<(Name, Value)>,
     /// The files that it saved.
     pub artifact_delta: Vec<(Name, u32)>,
     /// What the model calls of an agent used that is the tool.
@@ -42,15 +53,18 @@ pub struct ToolRecord {
 
 impl ToolContext {
     /// A context for a call by the agent that runs.
-    pub(crate) fn new(cx: &Context, call_id: String) -> Self {
+    pub(crate) fn new(cx: &Context, call_id: String, step: Arc<CallStep>) -> Self {
         Self {
             actions: ToolActions::default(),
             run: cx.run.clone(),
             scope: cx.scope.clone(),
             agent: cx.author().clone(),
             path: cx.path().clone(),
+            branch: cx.branch_shared().clone(),
             call_id,
+            step,
             overlay: Overlay::default(),
+            updated: Vec::new(),
             usage: Usage::default(),
             records_under: None,
         }
@@ -63,12 +77,19 @@ impl ToolContext {
 
     pub(crate) fn into_record(self) -> ToolRecord {
         let Actions { state_delta, artifact_delta, .. } = self.overlay;
-        ToolRecord { actions: self.actions, state_delta, artifact_delta, usage: self.usage }
+        ToolRecord {
+            actions: self.actions,
+            state_delta,
+            updated: self.updated,
+            artifact_delta,
+            usage: self.usage,
+        }
     }
 
     /// Goes on with what a part of the call has left that came before.
     pub(crate) fn resume(&mut self, left: ToolRecord) {
-        let ToolRecord { actions, state_delta, artifact_delta, usage } = left;
+        // What it updated is recorded under the other part, and written already.
+        let ToolRecord { actions, state_delta, updated: _, artifact_delta, usage } = left;
         (self.actions, self.usage) = (actions, usage);
         (self.overlay.state_delta, self.overlay.artifact_delta) = (state_delta, artifact_delta);
     }
@@ -84,13 +105,22 @@ impl ToolContext {
     /// # Ok::<(), adk::Error>(())
     /// ```
     pub fn for_tests() -> Self {
-        Self::new(&Context::root(Arc::new(Run::for_tests()), "test".into()), "call_1".to_owned())
+        let cx = Context::root(Arc::new(Run::for_tests()), "test".into());
+        Self::new(&cx, "call_1".to_owned(), CallStep::next(&cx, &"test".into()))
     }
 
     /// A context for an agent that is used as a tool: below who calls it, in a run of its own that begins with the state
     /// that this call sees.
     pub(crate) fn inner(&self, name: Name) -> Context {
-        let run = Run::inside(&self.run, &self.overlay.state_delta, self.records_under.clone());
+        let delta = &self.overlay.state_delta;
+        let call = CallPlace {
+            agent: self.agent.clone(),
+            path: self.path.clone(),
+            branch: self.branch.clone(),
+            step: self.step.clone(),
+            set: delta.iter().map(|(key, _)| key.clone()).collect(),
+        };
+        let run = Run::inside(&self.run, delta, self.records_under.clone(), call);
         Context::inside(Arc::new(run), self.path.child(name, At::Once), self.scope.clone())
     }
 
@@ -102,6 +132,12 @@ impl ToolContext {
 
     /// Takes over what an event of such an agent has changed. Its keys are stored keys.
     pub(crate) fn forward(&mut self, event: &Event) {
+        if is_update(event) {
+            // It is written already.
+            let delta = event.actions.state_delta.iter();
+            self.updated.extend(delta.map(|(key, value)| (key.clone(), Value::clone(value))));
+            return;
+        }
         self.overlay.state_delta.extend(event.actions.state_delta.clone());
         for (name, version) in &event.actions.artifact_delta {
             self.overlay.artifact_delta.retain(|(other, _)| other != name);
@@ -112,21 +148,24 @@ impl ToolContext {
     /// The context of a callback of this call, which takes what the call has done so far with it; it comes back with
     /// [`give_back`](Self::give_back).
     pub(crate) fn callback(&mut self) -> CallbackContext {
-        CallbackContext::new(Place {
+        let mut cx = CallbackContext::new(Place {
             run: &self.run,
             scope: &self.scope,
             agent: &self.agent,
             path: &self.path,
+            branch: &self.branch,
             call_id: Some(&self.call_id),
             overlay: std::mem::take(&mut self.overlay),
             actions: std::mem::take(&mut self.actions),
-            steps: Steps::Within,
-        })
+            steps: Steps::Within(self.step.clone()),
+        });
+        cx.updated = std::mem::take(&mut self.updated);
+        cx
     }
 
     /// Takes over what a callback of this call has done.
     pub(crate) fn give_back(&mut self, cx: CallbackContext) {
-        (self.overlay, self.actions) = (cx.overlay, cx.actions);
+        (self.overlay, self.actions, self.updated) = (cx.overlay, cx.actions, cx.updated);
     }
 
     /// What the call has written and asked for so far, to [go back](Self::rewind) to.
@@ -147,8 +186,11 @@ impl ToolContext {
             scope: self.scope.clone(),
             agent: self.agent.clone(),
             path: self.path.clone(),
+            branch: self.branch.clone(),
             call_id: self.call_id.clone(),
+            step: self.step.clone(),
             overlay: Overlay::default(),
+            updated: Vec::new(),
             usage: Usage::default(),
             records_under: self.records_under.clone(),
         };
@@ -182,7 +224,9 @@ impl ToolContext {
 
     /// The state; what is set here is committed with the response event.
     pub fn state(&mut self) -> State<'_> {
-        State { run: &self.run, scope: self.scope.as_deref(), overlay: &mut self.overlay }
+        let by = Caller { agent: &self.agent, path: &self.path, branch: &self.branch };
+        let updates = Updates::Call { by, step: &self.step, updated: &mut self.updated };
+        State { run: &self.run, scope: self.scope.as_deref(), overlay: &mut self.overlay, updates }
     }
 
     /// The artifacts of the session.

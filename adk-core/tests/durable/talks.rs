@@ -79,6 +79,35 @@ fn desk() -> LlmAgent {
     triage.sub_agents([billing, tech]).build().unwrap()
 }
 
+/// Counts under a key what was added, at once.
+fn updates(key: &'static str) -> FunctionTool {
+    FunctionTool::new_async("add", "Adds.", move |Number { n }: Number, cx: &mut ToolContext| {
+        Box::pin(async move {
+            let add = move |sum: Option<u32>| sum.unwrap_or(0) + n;
+            let sum: u32 = cx.state().update(key, add).await?;
+            cx.state().update(format!("user:{key}"), add).await?;
+            let twice: u32 = cx.state().update(format!("temp:{key}"), add).await?;
+            cx.state().set(format!("{key} {n}"), sum)?;
+            Ok::<_, adk_core::Error>(json!([sum, twice]))
+        })
+    })
+}
+
+/// Its tool updates state, and so does that of the agent that it asks.
+fn updates_in_calls() -> LlmAgent {
+    let says = |request: &ModelRequest| match request.info.turn {
+        turn @ 0..=1 => Reply::new().call("add", json!({"n": 4 + turn})),
+        _ => tells(request),
+    };
+    let reviewer = AgentTool::new(llm("reviewer", says).tool(updates("reviews")).build().unwrap());
+    let says = |request: &ModelRequest| match request.info.turn {
+        0 => Reply::new().call("add", json!({"n": 1})),
+        1 => Reply::new().call("reviewer", json!({"request": "number 1"})),
+        _ => tells(request),
+    };
+    llm("updater", says).tool(reviewer).tool(updates("sum")).build().unwrap()
+}
+
 fn writer(name: &'static str) -> LlmAgent {
     llm(name, tells).output_key(name).build().unwrap()
 }
@@ -115,6 +144,19 @@ pub fn all() -> Vec<Named> {
             false,
         ),
         ("an agent as a tool", || Tree::new("w", vec![run(asks_another()), run(works("a"))]), false),
+        (
+            "tools that update",
+            || Tree::new("w", vec![run(works("a")), run(updates_in_calls()), run(works("b"))]),
+            false,
+        ),
+        (
+            "tools that update in branches",
+            || {
+                let both = parallel("p", vec![run(updates_in_calls()), run(works("a"))]);
+                Tree::new("w", vec![both])
+            },
+            true,
+        ),
         (
             "all of it in branches",
             || {

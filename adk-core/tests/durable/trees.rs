@@ -46,6 +46,27 @@ fn both(name: &'static str) -> By {
     })
 }
 
+/// Updates of keys that only this agent writes, around something that was set and something that fails.
+fn counts(name: &'static str) -> By {
+    by(name, move |cx| {
+        Box::pin(async move {
+            let before: Option<u64> = cx.state().get(&format!("user:{name}"))?;
+            cx.state().set("waits", before)?;
+            let mut all = Vec::new();
+            for scope in ["user:", "app:", "temp:", ""] {
+                let key = format!("{scope}{name}");
+                let n: u64 = cx.state().update(key.clone(), |n: Option<u64>| n.unwrap_or(0) + 1).await?;
+                assert_eq!(cx.state().get(&key)?, Some(n));
+                all.push(n);
+            }
+            let failed = cx.state().update("waits", |_: Option<String>| 1).await.is_err();
+            cx.emit(Event::new().with_text(format!("{name} {before:?} {all:?} {failed}"))).await?;
+            cx.state().update(name, |n: Option<u64>| n.unwrap_or(0) * 10).await?;
+            Ok(Flow::Continue)
+        })
+    })
+}
+
 pub fn item(name: &'static str) -> By {
     let mut agent = by(name, |cx| {
         Box::pin(async move {
@@ -122,6 +143,22 @@ pub fn all() -> Vec<Named> {
             || {
                 let inside = vec![each("e", "item", "items", vec![run(item("n"))]), run(works("z"))];
                 Tree::new("w", inside).lets("items", json!([3, 1, 2]))
+            },
+            true,
+        ),
+        (
+            "updates",
+            || {
+                let round = vec![run(counts("a")), run(works("b")), run(counts("c"))];
+                Tree::new("w", vec![repeat("l", Some(2), round), run(works("d"))])
+            },
+            false,
+        ),
+        (
+            "updates in branches",
+            || {
+                let branches = vec![run(counts("a")), run(counts("b")), run(works("c"))];
+                Tree::new("w", vec![parallel("p", branches), run(counts("a"))])
             },
             true,
         ),

@@ -1,6 +1,6 @@
 //! What outlives every process: the log of events with their slots, the records of calls, answers.
 
-use adk_core::engine::{RunRecord, Slot, Stored};
+use adk_core::engine::{RunRecord, Slot, Stored, Update};
 use adk_core::session::{EventFilter, Opening, Session, SessionKey, SessionSnapshot, SessionStore, StateMap};
 use adk_core::{BoxFuture, Event, Result, StateDelta};
 use serde_json::Value;
@@ -31,8 +31,21 @@ impl Log {
         Some(Stored::earlier(*place as u64, kept.events[*place].clone(), temp.clone()))
     }
 
-    pub fn append(&self, slot: &mut Slot, mut event: Event, temp: StateDelta) -> Stored {
+    /// Nobody else writes between the read and the write: the log is locked.
+    pub fn update(&self, slot: &mut Slot, update: &mut Update) -> Result<Stored> {
         let mut kept = self.0.lock().unwrap();
+        let deltas = kept.events.iter().rev().map(|event| &event.actions.state_delta);
+        let initial = kept.sessions.get(slot.session_key());
+        let current = deltas.chain(initial).find_map(|delta| delta.get(update.key()).cloned());
+        let draft = update.apply(current.as_deref())?;
+        Ok(Self::put(&mut kept, slot, draft.event, draft.temp))
+    }
+
+    pub fn append(&self, slot: &mut Slot, event: Event, temp: StateDelta) -> Stored {
+        Self::put(&mut self.0.lock().unwrap(), slot, event, temp)
+    }
+
+    fn put(kept: &mut Kept, slot: &mut Slot, mut event: Event, temp: StateDelta) -> Stored {
         if let Some(record) = slot.begins.take() {
             kept.record = Some(record);
         }

@@ -81,6 +81,15 @@ impl Process {
                     own.point().await;
                     let _ = reply.send(Ok(slot.deliver(stored.place, stored.event, stored.temp)));
                 }
+                Effect::Commit(mut slot, Body::Update(mut update), reply) => {
+                    let stored =
+                        own.log.stored(&slot).map_or_else(|| own.log.update(&mut slot, &mut update), Ok);
+                    own.point().await;
+                    let _ = reply.send(stored.map(|stored| {
+                        places.lock().unwrap().push(stored.place);
+                        slot.deliver(stored.place, stored.event, stored.temp)
+                    }));
+                }
                 Effect::Commit(mut slot, Body::Call(work), reply) => {
                     tokio::spawn(async move {
                         let stored = match own.log.stored(&slot) {

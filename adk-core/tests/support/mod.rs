@@ -10,6 +10,7 @@ pub mod people;
 pub mod python;
 pub mod store;
 pub mod survival;
+pub mod updates;
 pub mod waited;
 
 use adk_core::callback::AgentCallbacks;
