@@ -6,7 +6,8 @@
 //! often the call has updated that key. They take effect at once, while what the call sets waits for its response.
 
 use super::place::Placing;
-use super::{Context, KeyScope, Overlay, Run, State, decode, encode, perform, record};
+use super::record::{self, RecordOf};
+use super::{Context, KeyScope, Overlay, Run, State, decode, encode, perform};
 use crate::engine::{Body, Change, Draft, Reply, StepKey, Stored, Update, is_failure};
 use crate::event::{Event, STATE_UPDATE_KEY};
 use crate::session::Scope;
@@ -150,7 +151,8 @@ impl State<'_> {
     /// [`ErrorKind::TooDeep`] when the new one is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH);
     /// [`ErrorKind::Panic`] when `f` panics; [`ErrorKind::Config`] where there is nothing to record it under, in
     /// [`Plugin::on_event`](crate::callback::Plugin::on_event) and
-    /// [`Plugin::on_user_message`](crate::callback::Plugin::on_user_message), and for a key that this tool call has set; when the store fails. The key keeps its value then.
+    /// [`Plugin::on_user_message`](crate::callback::Plugin::on_user_message), and for a key that this tool call has set;
+    /// when the store fails. The key keeps its value then.
     pub async fn update<T, R>(
         &mut self,
         key: impl Into<Name>,
@@ -235,7 +237,7 @@ impl OfAgent<'_> {
         *steps += 1;
         // Only an update that has failed has a record here, and its agent has gone on if this is a result.
         if let Some(failed) = run.recorded(&step).filter(|record| !is_failure(record)) {
-            return record::read(failed);
+            return record::read(failed, RecordOf::Step(&step.name));
         }
         let is_in_call = run.is_shared_with_call(&key);
         if is_in_call && (overlay.state_delta.get(&key).is_some() || run.has_set(&key)) {
