@@ -6,7 +6,7 @@ use crate::model::ToolDeclaration;
 use crate::outbox::Polled;
 use crate::run::{Context, Prepare, Run, stored};
 use crate::spec::ToolMeta;
-use crate::tool::{DynTool, ToolArgs, ToolContext, ToolError};
+use crate::tool::{DynTool, ToolArgs, ToolContext, ToolError, text};
 use crate::workflow::{prepare_root, run_root};
 use crate::{BoxFuture, Content, Event, Name, Result};
 use self_cell::self_cell;
@@ -215,10 +215,8 @@ impl Last {
         let text = if texts.is_empty() { self.error.unwrap_or_default() } else { texts.join("\n") };
         let is_json =
             agent.as_any().and_then(|any| any.downcast_ref::<LlmAgent>()).is_some_and(LlmAgent::answers_json);
-        match serde_json::from_str(&text) {
-            Ok(json) if is_json => json,
-            _ => Value::String(text),
-        }
+        let json = if is_json { text::read(&text, |_| Ok(())).ok() } else { None };
+        json.unwrap_or(Value::String(text))
     }
 }
 

@@ -65,6 +65,8 @@ pub enum ErrorKind {
     IdInvalid,
     /// An agent ended without having written its declared key.
     KeyNotWritten,
+    /// An agent ended without its declared key, since its model gave no answer.
+    NoAnswer(NoAnswerKind),
     /// The answer of a model does not fit the agent's output type.
     OutputInvalid,
     /// A loop was to be ended by an agent that had not announced it, or outside of any loop.
@@ -105,6 +107,29 @@ pub enum ErrorKind {
     AnswerInvalid,
     /// Nobody has answered a wait in time, and it has no default.
     Expired,
+}
+
+/// Why a model gave no answer. It or its provider decided so, and the call itself was successful.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum NoAnswerKind {
+    /// A safety filter of the provider withheld it.
+    Safety,
+    /// The model refused.
+    Refused,
+    /// The provider prohibits such content: blocked words, personal data.
+    Prohibited,
+    /// It repeated a text that is protected.
+    Recitation,
+    /// The model called a tool in a form that the provider could not read.
+    MalformedCall,
+    /// The reply is empty.
+    Empty,
+    /// The limit of output tokens was reached before the answer, or in the middle of calls of tools.
+    CutOff,
+    /// Another reason; the message has the provider's word for it.
+    Other,
 }
 
 /// Why a store failed.

@@ -55,7 +55,7 @@ pub use build::{
 pub use callback::{CallbackContext, Plugin};
 pub use content::{Blob, Content, FileData, FunctionCall, FunctionResponse, Part, Role, Thought};
 pub use depth::MAX_DEPTH;
-pub use error::{BoxError, Error, ErrorKind, Result, StoreErrorKind};
+pub use error::{BoxError, Error, ErrorKind, NoAnswerKind, Result, StoreErrorKind};
 pub use event::{Actions, Details, Event, LOOP_ITERATION_KEY, STATE_UPDATE_KEY, StateDelta, Unstamped};
 pub use flow::Flow;
 pub use fluent::AgentBuilder;

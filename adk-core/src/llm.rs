@@ -11,6 +11,7 @@ mod instruction;
 mod later;
 mod live;
 mod merge;
+mod no_answer;
 mod output;
 mod request;
 mod respond;

@@ -35,7 +35,7 @@ pub use readonly::ReadonlyContext;
 pub use state::State;
 
 pub(crate) use above::{Above, Global, Prompt};
-pub(crate) use context::{Answer, Asked, Cut, Frame, perform};
+pub(crate) use context::{Answer, Asked, Cut, Frame, NothingWritten, perform};
 pub(crate) use lifecycle::Watch;
 pub(crate) use scope::KeyScope;
 pub(crate) use seat::{Seat, Target};

@@ -6,6 +6,7 @@ mod context;
 pub(crate) mod decode;
 mod function;
 pub(crate) mod schema;
+pub(crate) mod text;
 
 pub use crate::run::ToolActions;
 pub use context::{ToolContext, ToolRecord};

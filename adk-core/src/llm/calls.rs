@@ -223,6 +223,14 @@ async fn not_there(
     Ok(Called { result: given.ok_or(why), left: own.into_record() })
 }
 
+/// The same error result for each of these calls.
+pub(super) fn not_run(calls: Vec<FunctionCall>, why: &str) -> Content {
+    let parts = calls.into_iter().map(|FunctionCall { id, name, .. }| {
+        Part::FunctionResponse(FunctionResponse { id, name, response: response(Err(why.to_owned())) })
+    });
+    Content::new(Role::User, parts.collect())
+}
+
 /// The result as an object, as models want it.
 fn response(result: Result<Value, String>) -> Map<String, Value> {
     match result {

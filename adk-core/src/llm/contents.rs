@@ -1,13 +1,12 @@
 //! What a model is told of the conversation so far.
 
-mod late;
+mod exchanges;
 
+use self::exchanges::Exchanges;
 use super::IncludeContents;
-use super::turn::OWN_ID;
 use crate::content::{Content, Part, Role};
 use crate::event::Event;
 use crate::run::History;
-use std::collections::HashSet;
 use std::fmt::Display;
 use std::sync::Arc;
 
@@ -32,31 +31,24 @@ pub(super) fn contents(history: &History, agent: &str, include: IncludeContents)
             break;
         }
     }
-    let answered: HashSet<&str> =
-        events.iter().flat_map(|event| event.function_responses()).map(|response| &*response.id).collect();
+    events.reverse();
+    let exchanges = Exchanges::of(&events, agent);
     let mut contents = Vec::with_capacity(events.len());
     let mut explained = false;
-    events.reverse();
-    let late = late::Late::of(&events, agent);
-    for (place, event) in events.into_iter().enumerate() {
+    for (at, event) in events.into_iter().enumerate() {
         let Some(content) = &event.content else { continue };
-        let placed = late.as_ref().map(|late| late.placed(place, event, content));
-        let content = match &placed {
-            Some(None) => continue,
-            Some(Some(content)) => content,
-            None => content,
-        };
-        let content = if event.author == "user" || *event.author == *agent {
-            own(content, &answered)
-        } else {
-            report(&event.author, content, &mut explained)
-        };
-        if !content.parts.is_empty() {
-            contents.push(content);
+        if exchanges.is_skipped(at) {
+            continue;
         }
-        if let Some(answers) = late.as_ref().and_then(|late| late.behind(place)) {
-            contents.push(own(answers, &answered));
+        if event.author != "user" && *event.author != *agent {
+            contents.push(report(&event.author, content, &mut explained));
+            continue;
         }
+        let content_of_agent = own(at, content, &exchanges);
+        if !content_of_agent.parts.is_empty() {
+            contents.push(content_of_agent);
+        }
+        contents.extend(exchanges.answers(at, content));
     }
     contents
 }
@@ -73,23 +65,12 @@ fn is_silent(part: &Part) -> bool {
     }
 }
 
-/// As it was said, with two exceptions: an id of our own making is unknown to the model, and a call that was
-/// never answered, since its run failed, is refused by providers.
-fn own(content: &Content, answered: &HashSet<&str>) -> Content {
-    let without_own_id = |id: &str| if id.starts_with(OWN_ID) { String::new() } else { id.to_owned() };
-    let parts = content.parts.iter().filter_map(|part| match part {
+/// As it was said, without calls that were never answered, since their run failed. The answers are placed apart.
+fn own(at: usize, content: &Content, exchanges: &Exchanges<'_>) -> Content {
+    let parts = content.parts.iter().enumerate().filter_map(|(index, part)| match part {
         Part::Text(text) if text.is_empty() => None,
-        Part::FunctionCall(call) if !answered.contains(&*call.id) => None,
-        Part::FunctionCall(call) => {
-            let mut call = call.clone();
-            call.id = without_own_id(&call.id);
-            Some(Part::FunctionCall(call))
-        }
-        Part::FunctionResponse(response) => {
-            let mut response = response.clone();
-            response.id = without_own_id(&response.id);
-            Some(Part::FunctionResponse(response))
-        }
+        Part::FunctionCall(call) => exchanges.call((at, index), call),
+        Part::FunctionResponse(_) => None,
         other => Some(other.clone()),
     });
     let parts: Vec<_> = parts.collect();

@@ -5,10 +5,10 @@ use crate::event::Event;
 use crate::flow::Flow;
 use crate::live::LiveInput;
 use crate::model::ToolDeclaration;
-use crate::run::Context;
+use crate::run::{Context, NothingWritten};
 use crate::spec::ToolMeta;
 use crate::tool::{DynTool, Tool, ToolArgs, ToolContext, ToolError, args};
-use crate::{Content, Name, Result};
+use crate::{Content, ErrorKind, Name, Result};
 use serde_json::Value;
 use std::sync::{Arc, LazyLock};
 
@@ -31,8 +31,11 @@ pub(super) async fn run(agent: &LlmAgent, input: LiveInput, cx: &mut Context) ->
             let message: Option<Content> =
                 cx.recorded_call(Name::literal("live"), async move { Ok(next.await) }).await?;
             let Some(message) = message else {
-                let why = "the queue of the live run was closed before anything was said to it";
-                cx.frame.silent.get_or_insert_with(|| why.to_owned());
+                cx.frame.unwritten.get_or_insert_with(|| NothingWritten {
+                    kind: ErrorKind::KeyNotWritten,
+                    why: "the queue of the live run was closed before anything was said to it".into(),
+                    help: "send it a message before the queue is closed",
+                });
                 return Ok(Flow::Continue);
             };
             let author = Name::literal("user");

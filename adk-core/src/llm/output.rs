@@ -1,8 +1,9 @@
 //! What an agent's answer writes to its key.
 
-use super::OutputKey;
+use super::{OutputKey, no_answer};
 use crate::model::FinishReason;
-use crate::{Content, Error, ErrorKind, Name, Result, depth};
+use crate::tool::decode;
+use crate::{Content, Error, ErrorKind, Name, Result};
 use serde_json::Value;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -69,7 +70,7 @@ impl Output {
         match &self.form {
             Form::Text => Ok(()),
             Form::Type { check, .. } => check(value),
-            Form::Schema(schema) => crate::tool::decode::check(value, schema),
+            Form::Schema(schema) => decode::check(value, schema),
         }
     }
 }
@@ -99,28 +100,12 @@ pub(super) fn value(
     if matches!(output.form, Form::Text) {
         return Ok((!text.is_empty()).then(|| (key.clone(), Value::String(text))));
     }
-    let json = unfenced(&text);
-    if json.is_empty() {
+    if text.trim().is_empty() {
         return Ok(None);
     }
-    let value = match serde_json::from_str::<Value>(json) {
-        Ok(value) => match depth::check(&value) {
-            Ok(()) => output.check(&value).map(|()| value),
-            Err(deep) => Err(format!("it is {deep}")),
-        },
-        Err(error) => Err(format!("it is no JSON ({error})")),
-    };
+    let schema = output.schema().unwrap_or_default();
+    let value = decode::read(&text, &schema, |value| output.check(value));
     value.map(|value| Some((key.clone(), value))).map_err(|why| invalid(key, &text, &why, finish))
-}
-
-/// Models put JSON into a Markdown fence now and then, above all where the provider does not enforce the schema.
-fn unfenced(text: &str) -> &str {
-    let text = text.trim();
-    let inner = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
-    match inner {
-        Some(inner) => inner.strip_prefix("json").or(inner.strip_prefix("JSON")).unwrap_or(inner).trim(),
-        None => text,
-    }
 }
 
 fn invalid(key: &str, text: &str, why: &str, finish: Option<&FinishReason>) -> Error {
@@ -128,9 +113,9 @@ fn invalid(key: &str, text: &str, why: &str, finish: Option<&FinishReason>) -> E
     let more = if shown.len() < text.len() { "..." } else { "" };
     let message =
         format!("the model's answer does not fit the type of `{key}`: {why}; it was: {shown}{more}");
-    let help = match finish {
-        Some(FinishReason::MaxTokens) => "the answer was cut off: give the agent more `max_output_tokens`",
-        _ => "say in the instruction what to answer, or choose a model that keeps to a schema",
+    let (message, help) = match no_answer::ended_early(finish) {
+        Some((reason, help)) => (format!("{message}; {reason}"), help),
+        None => (message, "say in the instruction what to answer, or choose a model that keeps to a schema"),
     };
     Error::new(ErrorKind::OutputInvalid, message).with_help(help)
 }

@@ -4,21 +4,19 @@ use super::call::{self, Call};
 use super::calls::Answers;
 use super::hooks::{self, Asked};
 use super::toolbox::Toolbox;
-use super::{LlmAgent, calls, later, output, request, respond, transfer};
+use super::{LlmAgent, calls, later, no_answer, output, request, respond, transfer};
 use crate::event::{Actions, Event};
 use crate::flow::Flow;
 use crate::model::{FinishReason, Model, ModelResponse, Usage};
 use crate::run::Context;
-use crate::tool::ToolActions;
-use crate::{Error, ErrorKind, FunctionCall, Part, Result};
+use crate::tool::{ToolActions, text};
+use crate::{Error, ErrorKind, FunctionCall, Part, Result, depth};
 use serde_json::Value;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// How ids of calls begin that the model gave none. They are removed before it is asked again.
 pub(super) const OWN_ID: &str = "adk-";
-
-/// ADK's code for an answer that says that it is complete and holds nothing.
-const NO_CONTENT: &str = "MODEL_RETURNED_NO_CONTENT";
 
 /// Runs a turn.
 ///
@@ -34,6 +32,8 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
     // Where agents hand over to each other, the calls of an agent are counted over all its turns at this place.
     let counted = cx.frame.seat.as_ref().filter(|_| cx.config().limit_handovers);
     let mut turn = counted.map_or(0, |seat| seat.calls);
+    let mut call_ids = HashSet::new();
+    let mut was_cut_off = false;
     loop {
         let mut asked = ToolActions::default();
         let response = ask(agent, &tools, &model, turn, &mut asked, cx).await?;
@@ -41,12 +41,23 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
         if let Some(seat) = &mut cx.frame.seat {
             seat.calls = turn;
         }
-        let (mut event, calls) = answer_event(agent, response, turn - 1, cx)?;
+        let is_cut_off = response.finish_reason == Some(FinishReason::MaxTokens);
+        let (mut event, calls) = answer_event(agent, response, turn - 1, &mut call_ids, cx)?;
         event.actions = Actions { state_delta: event.actions.state_delta, ..actions_of(&asked) };
         if let Some(name) = asked.exit_to {
             flow = Flow::ExitTo(name);
         }
-        cx.frame.silent = reason(&event).or_else(|| Some("the model's last answer has no text".into()));
+        cx.frame.unwritten = Some(no_answer::reason(&event));
+        if is_cut_off && !calls.is_empty() {
+            // Arguments that were cut off may parse all the same, and say something else than was meant.
+            cx.emit(event).await?;
+            if std::mem::replace(&mut was_cut_off, true) {
+                return Err(no_answer::calls_cut_off());
+            }
+            let content = calls::not_run(calls, no_answer::NOT_RUN);
+            cx.emit(Event::new().with_content(content)).await?;
+            continue;
+        }
         open.extend(later::mark(&mut event, &calls, |name| tools.runs_on(name)));
         cx.emit(event).await?;
         if calls.is_empty() {
@@ -147,7 +158,7 @@ async fn ask(
     };
     let empty = response.content.parts.is_empty() && response.finish_reason == Some(FinishReason::Stop);
     if empty && response.error_code.is_none() {
-        response.error_code = Some(NO_CONTENT.into());
+        response.error_code = Some(no_answer::NO_CONTENT.into());
         response.error_message =
             Some("The model returned no content (finish_reason=STOP with empty parts).".into());
     }
@@ -159,6 +170,7 @@ fn answer_event(
     agent: &LlmAgent,
     response: ModelResponse,
     turn: u32,
+    call_ids: &mut HashSet<String>,
     cx: &Context,
 ) -> Result<(Event, Vec<FunctionCall>)> {
     let ModelResponse { mut content, finish_reason, usage, model_version, error_code, error_message } =
@@ -166,11 +178,13 @@ fn answer_event(
     let mut calls = Vec::new();
     for part in &mut content.parts {
         if let Part::FunctionCall(call) = part {
-            if call.id.is_empty() {
+            // Some providers give all calls of a reply one id, or those of all replies.
+            if call.id.is_empty() || !call_ids.insert(call.id.clone()) {
                 // Made of the place, so that a run that is taken up again makes the same.
                 let number = calls.len();
                 call.id = format!("{OWN_ID}{:x}-{}-{turn}.{number}", cx.run_id().as_u128(), cx.path());
             }
+            read_arguments(call);
             calls.push(call.clone());
         }
     }
@@ -180,7 +194,11 @@ fn answer_event(
         }
         _ => None,
     };
-    let mut event = Event::new().with_content(content);
+    let mut event = Event::new();
+    // As in ADK, an event that only says why there is no answer has no content.
+    if error_code.is_none() || !content.parts.is_empty() {
+        event = event.with_content(content);
+    }
     if let Some((key, value)) = value {
         event = event.with_state(key, value);
     }
@@ -200,6 +218,21 @@ fn answer_event(
     Ok((event, calls))
 }
 
+/// Reads arguments that came as another text than JSON alone.
+fn read_arguments(call: &mut FunctionCall) {
+    let is_object = |args: &mut Value| {
+        if args.is_object() && depth::check(args).is_ok() {
+            return Ok(());
+        }
+        Err("it is no object".to_owned())
+    };
+    let read = call.malformed.as_deref().map(|text| text::read(text, is_object));
+    if let Some(Ok(Value::Object(args))) = read {
+        call.args = args;
+        call.malformed = None;
+    }
+}
+
 fn response_event(actions: &ToolActions) -> Event {
     let mut event = Event::new();
     event.actions = actions_of(actions);
@@ -213,13 +246,4 @@ fn actions_of(asked: &ToolActions) -> Actions {
         transfer_to_agent: asked.transfer_to_agent.clone(),
         ..Actions::default()
     }
-}
-
-/// Why an answer said nothing, where the provider gave a reason.
-fn reason(event: &Event) -> Option<String> {
-    let details = event.details.as_deref()?;
-    let code = details.error_code.as_deref()?;
-    let message = details.error_message.as_deref().unwrap_or_default();
-    let separator = if message.is_empty() { "" } else { ": " };
-    Some(format!("the model answered with an error, {code}{separator}{message}"))
 }

@@ -8,7 +8,7 @@ mod step;
 mod wait;
 
 pub(crate) use branch::Cut;
-pub(crate) use frame::Frame;
+pub(crate) use frame::{Frame, NothingWritten};
 pub(crate) use step::perform;
 pub(crate) use wait::{Answer, Asked};
 

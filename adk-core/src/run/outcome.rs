@@ -1,8 +1,9 @@
 //! How a run ended.
 
 use crate::engine::{BranchEnd, Joined, Stored};
+use crate::event::Event;
 use crate::flow::LoopEnd;
-use crate::model::Usage;
+use crate::model::{FinishReason, Usage};
 use crate::session::Session;
 use crate::{Error, ErrorKind, Result, RunId};
 use serde::de::DeserializeOwned;
@@ -44,6 +45,16 @@ impl<T> Outcome<T> {
             let message = format!("state key `{key}` holds a value of another type: {error}");
             Error::new(ErrorKind::KeyType, message)
         })
+    }
+
+    /// The replies of models that were cut off at the limit of output tokens, in the order of the log. Text that was cut
+    /// off is written to its key as it came; `max_output_tokens` of the agent raises the limit.
+    pub fn cut_off(&self) -> impl Iterator<Item = &Arc<Event>> {
+        let is_cut_off = |event: &&Arc<Event>| {
+            let finish = event.details.as_deref().and_then(|details| details.finish_reason.as_ref());
+            event.invocation_id == self.run_id && finish == Some(&FinishReason::MaxTokens)
+        };
+        self.session.events().filter(is_cut_off)
     }
 
     /// The session that the run worked on.

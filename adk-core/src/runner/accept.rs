@@ -8,28 +8,26 @@ use crate::{Error, ErrorKind, Path, Result, depth};
 use serde_json::Value;
 
 impl Shared {
-    /// Reads an answer as the type of the `await` where the workflow is known, and holds it against the schema otherwise.
-    /// So it does where the type is another than that which asked: the run goes on with the program that has that.
+    /// The answer as the type of the `await` reads it where the workflow is known, and as the schema says otherwise. So it is
+    /// where the type is another than that which asked: the run goes on with the program that has that.
     ///
     /// # Errors
     /// [`ErrorKind::AnswerInvalid`].
-    pub(super) fn fits(&self, waiting: &Waiting, value: &Value) -> Result<()> {
-        depth::check(value).map_err(|deep| {
+    pub(super) fn fits(&self, waiting: &Waiting, mut value: Value) -> Result<Value> {
+        depth::check(&value).map_err(|deep| {
             let message = format!("the answer to `{}` is {deep}", waiting.id);
             Error::new(ErrorKind::AnswerInvalid, message)
                 .with_help(format!("{}; the wait is still open", depth::HELP))
                 .at(&waiting.path)
         })?;
-        let by_schema = || decode::check(value, &waiting.schema);
         let by_type = self.known(root(waiting)).and_then(|known| known.accepts(&waiting.path));
         let by_type =
             by_type.filter(|(_, own)| own.is_none_or(|own| own.hash() == schema::hash(&waiting.schema)));
-        let fits = match by_type {
-            // The schema says where in the value the fault is.
-            Some((check, _)) => check(value).map_err(|why| by_schema().err().unwrap_or(why)),
-            None => by_schema(),
-        };
-        fits.map_err(|why| {
+        let fits = decode::settle(&mut value, &waiting.schema, |value| match by_type {
+            Some((check, _)) => check(value),
+            None => decode::check(value, &waiting.schema),
+        });
+        fits.map(|()| value).map_err(|why| {
             let message = format!("the answer to `{}` is of another type: {why}", waiting.id);
             Error::new(ErrorKind::AnswerInvalid, message)
                 .with_help("`Waiting::schema` says what is waited for; the wait is still open")

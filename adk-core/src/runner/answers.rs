@@ -1,8 +1,7 @@
 //! Answers to calls in a message of the user.
 
 use crate::run::Context;
-use crate::{Content, Error, ErrorKind, Event, Result};
-use std::sync::Arc;
+use crate::{Content, Error, ErrorKind, Result};
 
 /// Looks whether each answer in a message is one to a call that somebody has made in this session, and the only one.
 ///
@@ -18,8 +17,13 @@ pub(super) async fn check(message: &Content, cx: &Context) -> Result<()> {
     history.load().await?;
     for (at, answer) in answers.iter().enumerate() {
         let id = &*answer.id;
-        let made = |event: &&Arc<Event>| event.function_calls().any(|call| call.id == *id);
-        let Some(call) = history.iter().rev().find(made) else {
+        // The nearest call before it: an id may be used again.
+        let mut before = Vec::new();
+        let call = history.iter().rev().find(|event| {
+            before.extend(event.function_responses().filter(|other| other.id == id).map(|_| &event.author));
+            event.function_calls().any(|call| call.id == *id)
+        });
+        let Some(call) = call else {
             let message =
                 format!("the message answers the call `{id}` of `{}`, which nobody has made", answer.name);
             return Err(Error::new(ErrorKind::UnknownWait, message).with_help(
@@ -28,9 +32,9 @@ pub(super) async fn check(message: &Content, cx: &Context) -> Result<()> {
         };
         // What a tool says while it runs on is no answer yet.
         let runs_on = call.long_running_tool_ids().iter().any(|call| call == id);
-        let is_answer = |event: &&Arc<Event>| !runs_on || event.author == "user";
-        let mut before = history.iter().filter(is_answer).flat_map(|event| event.function_responses());
-        if before.any(|other| other.id == id) || answers[..at].iter().any(|other| other.id == id) {
+        if before.iter().any(|author| !runs_on || **author == "user")
+            || answers[..at].iter().any(|other| other.id == id)
+        {
             let message = format!("the call `{id}` of `{}` was answered before", answer.name);
             return Err(Error::new(ErrorKind::Answered, message).with_help("the first answer stands"));
         }

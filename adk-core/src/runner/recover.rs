@@ -195,7 +195,7 @@ impl Shared {
             return Err(Error::new(ErrorKind::Expired, message)
                 .with_help("the run goes on with the default of the wait, or has failed without one"));
         }
-        self.fits(&waiting, &value)?;
+        let value = self.fits(&waiting, value)?;
         self.engine.resolve(&self.app, wait, record::escaped(value)).await
     }
 

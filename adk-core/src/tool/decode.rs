@@ -2,7 +2,8 @@
 //! what came.
 
 use super::schema::{allowed, expected, kind, shown};
-use super::{ToolArgs, ToolError};
+use super::{ToolArgs, ToolError, text};
+use crate::depth;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -25,6 +26,18 @@ pub(super) fn arg<T>(
     Err(explain(name, &value, schema, &error.to_string()))
 }
 
+/// Reads a text as the whole answer.
+pub(crate) fn read(
+    text: &str,
+    schema: &Value,
+    check: impl Fn(&Value) -> Result<(), String>,
+) -> Result<Value, String> {
+    text::read(text, |value| {
+        depth::check(value).map_err(|deep| format!("it is {deep}"))?;
+        settle(value, schema, &check)
+    })
+}
+
 /// Sees that a whole answer fits, as [`arg`] does for an argument; why it does not, with the place.
 pub(crate) fn settle(
     value: &mut Value,
@@ -32,7 +45,7 @@ pub(crate) fn settle(
     check: impl Fn(&Value) -> Result<(), String>,
 ) -> Result<(), String> {
     let Err(error) = check(value) else { return Ok(()) };
-    if repair(value, schema) && check(value).is_ok() {
+    if repair(value, schema) && check(value).is_ok() && depth::check(value).is_ok() {
         return Ok(());
     }
     let mut path = String::new();
@@ -75,14 +88,28 @@ pub(super) fn missing(name: &str, schema: &Value) -> ToolError {
     ToolError::argument(format!("argument `{name}` is missing: expected {}", expected(schema)))
 }
 
-/// Undoes what providers do to values that were right: null for a field that is absent, `3.0` for 3. Says whether
-/// anything changed.
+/// Undoes what providers and forms do to values that were right: null for a field that is absent, `3.0` for 3, JSON as
+/// text. Says whether anything changed.
 fn repair(value: &mut Value, schema: &Value) -> bool {
     let mut changed = false;
     match value {
         Value::Number(number) if kind(schema) == "integer" => {
             if let Some(integer) = whole(number) {
                 *value = integer;
+                changed = true;
+            }
+        }
+        Value::String(text)
+            if matches!(kind(schema), "object" | "array" | "integer" | "number" | "boolean") =>
+        {
+            let fits = |value: &mut Value| {
+                if !value.is_string() {
+                    repair(value, schema);
+                }
+                check(value, schema)
+            };
+            if let Ok(read) = text::read(text, fits) {
+                *value = read;
                 changed = true;
             }
         }

@@ -7,7 +7,7 @@ use super::{again, checkpoint, scopes};
 use crate::agent::DynAgent;
 use crate::flow::Flow;
 use crate::panic::caught;
-use crate::run::{Context, Frame, KeyScope, Watch, stored};
+use crate::run::{Context, Frame, KeyScope, NothingWritten, Watch, stored};
 use crate::spec::{AgentKind, AgentMeta, Renames, Step, StepKind};
 use crate::{Error, ErrorKind, Name, Path, Result};
 use std::sync::Arc;
@@ -179,12 +179,14 @@ fn wrote(meta: &AgentMeta<'_>, cx: &Context) -> Result<()> {
     for key in meta.writes.iter().filter(|key| !key.optional) {
         let stored = stored(cx.scope.as_deref(), key.name);
         if !cx.written().iter().any(|written| **written == *stored) {
-            let why = cx.frame.silent.as_ref().map_or(String::new(), |why| format!(": {why}"));
-            let message = format!("it ended without having written its key `{}`{why}", key.name);
-            return Err(Error::new(ErrorKind::KeyNotWritten, message).with_help(match meta.kind {
-                AgentKind::Llm => "say in the instruction what to answer in every case",
-                _ => "write it on every path, or declare it as perhaps written",
-            }));
+            let message = format!("it ended without having written its key `{}`", key.name);
+            return Err(match &cx.frame.unwritten {
+                Some(NothingWritten { kind, why, help }) => {
+                    Error::new(*kind, format!("{message}: {why}")).with_help(*help)
+                }
+                None => Error::new(ErrorKind::KeyNotWritten, message)
+                    .with_help("write it on every path, or declare it as perhaps written"),
+            });
         }
     }
     Ok(())

@@ -147,7 +147,7 @@ async fn an_empty_answer_is_an_event_and_then_the_missing_key_fails_the_run() {
     assert_eq!(details.error_code.as_deref(), Some("MODEL_RETURNED_NO_CONTENT"));
     assert!(events[0].is_final_response() && delta(&events[0]) == json!({}));
     let error = error.unwrap();
-    assert_eq!(error.kind(), ErrorKind::KeyNotWritten);
+    assert_eq!(error.kind(), ErrorKind::NoAnswer(adk_core::NoAnswerKind::Empty));
     assert!(error.to_string().contains("`draft`") && error.to_string().contains("MODEL_RETURNED_NO_CONTENT"));
 
     // Without the reason to stop it is no error, and without a key nothing is missing.

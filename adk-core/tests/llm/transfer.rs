@@ -197,7 +197,7 @@ async fn the_key_is_written_by_who_goes_on() {
     assert!(drive(&runner(&model), &tree()).await.1.is_none());
     let model = ScriptedModel::new().on("triage").call("transfer_to_agent", to("billing"));
     let error = failure(&model.on("billing").reply(adk_core::testing::Reply::new()), &tree()).await;
-    assert_eq!(error.kind(), ErrorKind::KeyNotWritten);
+    assert_eq!(error.kind(), ErrorKind::NoAnswer(adk_core::NoAnswerKind::Empty));
     assert_eq!(error.path().unwrap().to_string(), "desk/triage/billing");
 }
 

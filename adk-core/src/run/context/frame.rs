@@ -3,7 +3,7 @@
 use super::Context;
 use crate::model::Usage;
 use crate::run::Seat;
-use crate::{At, Name, Path};
+use crate::{At, ErrorKind, Name, Path};
 
 /// What belongs to one turn of one agent or one round of one loop.
 pub(crate) struct Frame {
@@ -22,12 +22,18 @@ pub(crate) struct Frame {
     pub(crate) exit_to: Option<Name>,
     /// Where in [`Context::written`] this turn's keys begin.
     pub(super) first_written: usize,
-    /// Why the agent has written nothing, where it knows.
-    pub(crate) silent: Option<String>,
+    pub(crate) unwritten: Option<NothingWritten>,
     /// Whom the agent may hand over to.
     pub(crate) seat: Option<Box<Seat>>,
     /// What the model calls of this turn used; boxed, since many frames stand on the stack.
     pub(crate) usage: Option<Box<Usage>>,
+}
+
+/// Why an agent has written nothing, where it knows.
+pub(crate) struct NothingWritten {
+    pub(crate) kind: ErrorKind,
+    pub(crate) why: String,
+    pub(crate) help: &'static str,
 }
 
 impl Frame {
@@ -42,7 +48,7 @@ impl Frame {
             ends_unasked: false,
             exit_to: None,
             first_written,
-            silent: None,
+            unwritten: None,
             seat: None,
             usage: None,
         }

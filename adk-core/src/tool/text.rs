@@ -1,0 +1,114 @@
+//! JSON in text, as models and people write it: after a byte order mark, in a Markdown fence, in prose.
+
+use serde_json::{Deserializer, Value};
+
+/// The most places of a text in which a value is looked for.
+const MOST: usize = 64;
+
+/// Reads a text as the JSON value that fits.
+///
+/// A text that is no JSON as a whole may hold the value: then it is the only array or object in it that fits.
+///
+/// # Errors
+/// Why there is none.
+pub(crate) fn read(
+    text: &str,
+    mut fits: impl FnMut(&mut Value) -> Result<(), String>,
+) -> Result<Value, String> {
+    let text = unfenced(text);
+    let error = match serde_json::from_str(text) {
+        Ok(mut value) => return fits(&mut value).map(|()| value),
+        Err(error) => error,
+    };
+    let mut misfit = None;
+    let mut found = None;
+    let mut rest = text;
+    for _ in 0..MOST {
+        let Some(start) = rest.find(['{', '[']) else { break };
+        rest = &rest[start..];
+        let mut values = Deserializer::from_str(rest).into_iter::<Value>();
+        match values.next() {
+            Some(Ok(mut value)) => {
+                rest = &rest[values.byte_offset()..];
+                match fits(&mut value) {
+                    Ok(()) if found.is_some() => return Err("it holds more than one value that fits".into()),
+                    Ok(()) => found = Some(value),
+                    Err(why) => misfit = Some(why),
+                }
+            }
+            // What was cut off is not the value, and neither is a part of it.
+            Some(Err(error)) if error.is_eof() => break,
+            Some(Err(error)) => rest = after(rest, &error),
+            None => break,
+        }
+    }
+    found.ok_or_else(|| misfit.unwrap_or_else(|| format!("it is no JSON ({error})")))
+}
+
+/// Without a byte order mark, and without the fence around all of it.
+fn unfenced(text: &str) -> &str {
+    let text = text.trim().trim_start_matches('\u{feff}').trim();
+    let inner = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
+    match inner {
+        Some(inner) => inner.strip_prefix("json").or(inner.strip_prefix("JSON")).unwrap_or(inner).trim(),
+        None => text,
+    }
+}
+
+/// What follows the place of an error.
+fn after<'a>(text: &'a str, error: &serde_json::Error) -> &'a str {
+    let before: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+    let mut at = (before + error.column()).clamp(1, text.len());
+    while !text.is_char_boundary(at) {
+        at += 1;
+    }
+    &text[at..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn counts(text: &str) -> Result<Value, String> {
+        read(text, |value| Vec::<u8>::deserialize(&*value).map(drop).map_err(|error| error.to_string()))
+    }
+
+    use serde::Deserialize as _;
+
+    #[test]
+    fn the_value_is_found_wherever_it_is() {
+        for text in [
+            "[1, 2]",
+            "\u{feff}[1, 2]\n",
+            "```json\n[1, 2]\n```",
+            "```\n[1, 2]```",
+            "Here you are: [1, 2]. Anything else?",
+            "See [the docs] and {this}:\n\n```json\n[1, 2]\n```\nDone.",
+            "ünïcode [ä] [1, 2]",
+            r#"{"not": "it"} but [1, 2]"#,
+        ] {
+            assert_eq!(counts(text), Ok(json!([1, 2])), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_sure_is_not_read() {
+        for (text, why) in [
+            ("[1, [2, 3], ", "no JSON"),
+            ("Sure: {\"a\": [1, 2]", "no JSON"),
+            ("{\"a\": [1, 2], oops}", "no JSON"),
+            ("[1] or [2]", "more than one"),
+            ("[1, 300]", "300"),
+            ("I think [1, 300]", "300"),
+            ("nothing", "no JSON"),
+            ("", "no JSON"),
+            ("[", "no JSON"),
+            ("[ü", "no JSON"),
+        ] {
+            let error = counts(text).unwrap_err();
+            assert!(error.contains(why), "{text}: {error}");
+        }
+        assert!(counts(&"[[x".repeat(100_000)).is_err());
+    }
+}
