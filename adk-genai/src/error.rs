@@ -68,6 +68,11 @@ impl Asked<'_> {
                 self.error(Kind::InvalidResponse, &what, "").with_help(help)
             }
             Failure::Status { status, body, headers } => self.status(status, &body, &headers),
+            Failure::Page { body } => {
+                let what = "the provider, or a proxy before it, answered with a web page in place of a model's answer";
+                let help = "check the base URL, and whether a proxy or a page to log in is on the way to it";
+                self.error(Kind::InvalidResponse, what, page(&body).unwrap_or(&body)).with_help(help)
+            }
             Failure::TooLong { what, limit } => {
                 let what = format!("the provider sent too much: {what} is longer than {limit} bytes");
                 let help = "if such answers are expected, raise `Genai::builder().answer_limit(...)`";
@@ -83,7 +88,18 @@ impl Asked<'_> {
         self.error(Kind::InvalidResponse, &what, "").with_help(help)
     }
 
-    /// The answer ended before it was complete.
+    /// The provider ended its answer in good order, and it is not complete.
+    pub(crate) fn incomplete(&self) -> ModelError {
+        if self.spoke {
+            self.error(Kind::BrokenStream, "the provider ended its answer before it was complete", "")
+        } else {
+            let what = "the provider ended its answer before it said anything";
+            self.error(Kind::Connection, what, "")
+                .with_help("try again later, or give the agent more `retry`")
+        }
+    }
+
+    /// The connection ended before the answer was complete.
     pub(crate) fn broken(&self, detail: &str) -> ModelError {
         if self.spoke {
             self.error(Kind::BrokenStream, "the connection broke in the middle of the answer", detail)
@@ -181,6 +197,7 @@ impl Asked<'_> {
     fn status(&self, status: u16, body: &str, headers: &HeaderMap) -> ModelError {
         let json: Value = serde_json::from_str(body).unwrap_or_default();
         let detail = words(&json).unwrap_or_else(|| body.to_owned());
+        let detail = page(&detail).unwrap_or(&detail);
         let (kind, what) = match status {
             401 | 403 => (Kind::Unauthorized, "the key was refused"),
             // Google says this with a 400.
@@ -192,7 +209,7 @@ impl Asked<'_> {
             400..=499 => (Kind::InvalidRequest, "the request was refused"),
             _ => (Kind::InvalidResponse, "an unexpected status"),
         };
-        let error = self.error(kind, &format!("{what} ({status})"), &detail);
+        let error = self.error(kind, &format!("{what} ({status})"), detail);
         match retry_after(headers, &json) {
             Some(wait) => error.with_retry_after(wait),
             None => error,
@@ -224,7 +241,7 @@ impl Asked<'_> {
             Kind::Unavailable
         };
         if self.spoke {
-            self.broken(&detail)
+            self.error(Kind::BrokenStream, "the provider broke off its answer with an error", &detail)
         } else {
             self.error(kind, "the provider answered with an error", &detail)
         }
@@ -238,6 +255,12 @@ fn words(body: &Value) -> Option<String> {
         .iter()
         .find_map(|path| body.pointer(path)?.as_str())
         .map(str::to_owned)
+}
+
+/// The title of a web page.
+fn page(body: &str) -> Option<&str> {
+    let (_, rest) = body.split_once("<title>")?;
+    rest.split_once("</title>").map(|(title, _)| title.trim()).filter(|title| !title.is_empty())
 }
 
 /// One line, not too long.

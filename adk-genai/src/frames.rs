@@ -1,5 +1,6 @@
 //! What genai leaves out of a stream's events, read from its frames as they pass.
 
+use crate::deltas::CallDeltas;
 use genai::chat::{ChatFrameSink, FrameCtx, RawFrameRef};
 use serde_json::Value;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub(crate) struct Frames(Mutex<Seen>);
 
 /// What was seen.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Seen {
     /// The version of the model, as the provider calls it.
     pub(crate) version: Option<String>,
@@ -17,6 +18,8 @@ pub(crate) struct Seen {
     pub(crate) refusal: Option<Refusal>,
     /// An error that genai only reports as unreadable.
     pub(crate) error: Option<Value>,
+    /// The calls of a chat completion, which genai puts together wrongly.
+    pub(crate) calls: CallDeltas,
     /// Whether the provider said that it was done; genai makes an end of its own where a stream just stops.
     pub(crate) finished: bool,
 }
@@ -35,9 +38,9 @@ impl Frames {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was seen so far.
-    pub(crate) fn seen(&self) -> Seen {
-        self.lock().clone()
+    /// What was seen.
+    pub(crate) fn take(&self) -> Seen {
+        std::mem::take(&mut self.lock())
     }
 }
 
@@ -48,7 +51,7 @@ impl ChatFrameSink for Frames {
         // Ollama's last line; `[DONE]` and the others have an event of genai.
         seen.finished |= data.contains("\"done\":true");
         // Every frame passes here: only those that may say something are parsed.
-        let telling = ["blockReason", "finishMessage", "\"refusal\":\"", "response.failed"];
+        let telling = ["blockReason", "finishMessage", "\"refusal\":\"", "response.failed", "\"tool_calls\""];
         if seen.version.is_some() && !telling.iter().any(|word| data.contains(word)) {
             return;
         }
@@ -56,6 +59,7 @@ impl ChatFrameSink for Frames {
         if seen.version.is_none() {
             seen.version = version(&json);
         }
+        seen.calls.add(&json);
         if let Some(more) = json.pointer("/choices/0/delta/refusal").and_then(Value::as_str) {
             let refusal = seen.refusal.get_or_insert_with(|| Refusal::said(String::new()));
             refusal.message.push_str(more);

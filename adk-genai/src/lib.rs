@@ -100,6 +100,7 @@
 //! Nothing is retried: the agent that asks does that. Dropping a stream closes its connection.
 
 mod adapter;
+mod deltas;
 mod depth;
 mod endpoint;
 mod error;

@@ -121,7 +121,9 @@ impl Inner {
         let plan = Plan::new(kind, &self.name, request);
         let chat = request::translate(request, &plan, &self.asked(false))?;
         let mut options = plan.options(request, self.thoughts, &self.asked(false))?;
-        let relay = Relay::new(&self.http, &base_url, plan.framing(request.stream)).await;
+        let relay =
+            Relay::new(&self.http, &base_url, plan.framing(request.stream), plan.end_mark(request.stream))
+                .await;
         let relay = relay.map_err(|failure| self.asked(false).failure(failure))?;
         let mut headers = self.headers.clone();
         headers.push((TOKEN.to_owned(), relay.token.clone()));
@@ -298,12 +300,12 @@ impl Reading {
         let asked = self.inner.asked(self.spoke);
         match self.failure.take() {
             Some(failure) => asked.failure(failure),
-            None => asked.broken("the stream ended early"),
+            None => asked.incomplete(),
         }
     }
 
     fn end(mut self, end: StreamEnd) -> VecDeque<Result<ModelChunk, ModelError>> {
-        let seen = self.frames.seen();
+        let seen = self.frames.take();
         // Of a stream that just stops genai makes an end, in some formats; it has no reason.
         if end.captured_stop_reason.is_none() && !seen.finished && seen.refusal.is_none() {
             return [Err(self.ended_early())].into();
@@ -313,6 +315,7 @@ impl Reading {
             parts.retain(|part| !part.is_tool_call());
             parts.extend(self.calls);
         }
+        parts.extend(seen.calls.finish().map(ContentPart::ToolCall));
         let answer = Answer {
             parts,
             reasoning: end.captured_reasoning_content,
@@ -338,7 +341,7 @@ impl Reading {
         if self.failure.is_some() {
             return [Err(self.ended_early())].into();
         }
-        let seen = self.frames.seen();
+        let seen = self.frames.take();
         let asked = self.inner.asked(self.spoke);
         let error = match (error, seen.refusal, seen.error) {
             // genai takes a blocked prompt for an error without words.

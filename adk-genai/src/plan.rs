@@ -92,6 +92,12 @@ impl Plan {
         }
     }
 
+    /// What ends a stream, for servers that leave it out once they have said why the model stopped. Without that reason the
+    /// answer counts as broken all the same.
+    pub(crate) fn end_mark(&self, stream: bool) -> &'static str {
+        if stream && self.family == Family::OpenAiChat { "\n\ndata: [DONE]\n\n" } else { "" }
+    }
+
     /// Whether the answer is a value, written as JSON.
     pub(crate) fn has_schema(&self) -> bool {
         matches!(self.answer, Answer::Schema { .. })
@@ -137,8 +143,8 @@ impl Plan {
     /// The text of the answer as the canonical schema wants it. Text that is no such JSON stays as it is, so
     /// that the caller's error can show it.
     pub(crate) fn settle_text(&self, text: String) -> String {
-        let Answer::Schema { canonical, wrapped, nulls, sent } = &self.answer else { return text };
-        let inner = if matches!(sent, Sent::Prompt) { unfence(&text) } else { text.trim() };
+        let Answer::Schema { canonical, wrapped, nulls, .. } = &self.answer else { return text };
+        let inner = unfence(&text);
         let Ok(mut value) = serde_json::from_str::<Value>(inner) else { return text };
         let mut changed = inner.len() != text.len();
         if *wrapped
@@ -172,7 +178,7 @@ impl Plan {
         let mut options = ChatOptions::default()
             .with_capture_usage(true)
             .with_capture_content(true)
-            .with_capture_tool_calls(true)
+            .with_capture_tool_calls(!(request.stream && self.family == Family::OpenAiChat))
             .with_capture_raw_body(true);
         // On these two it is a request parameter that some models refuse; on the others it costs nothing.
         let asks = matches!(self.family, Family::Gemini | Family::OpenAiResponses);
@@ -212,9 +218,9 @@ impl Plan {
     }
 }
 
-/// The JSON inside of a Markdown fence, which models like to put around it.
+/// Without a byte order mark and the Markdown fence around all of it.
 fn unfence(text: &str) -> &str {
-    let text = text.trim();
+    let text = text.trim().trim_start_matches('\u{feff}').trim();
     let Some(inner) = text.strip_prefix("```").and_then(|text| text.strip_suffix("```")) else { return text };
     inner.strip_prefix("json").unwrap_or(inner).trim()
 }

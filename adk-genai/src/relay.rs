@@ -55,6 +55,10 @@ pub(crate) enum Failure {
         body: String,
         headers: HeaderMap,
     },
+    /// A success with a web page in the place of an answer.
+    Page {
+        body: String,
+    },
     TooLong {
         what: &'static str,
         limit: usize,
@@ -65,6 +69,8 @@ pub(crate) enum Failure {
 pub(crate) struct Relay {
     http: Http,
     framing: Framing,
+    /// What is added to the end of an answer.
+    end_mark: &'static str,
     listener: TcpListener,
     /// The base URL for genai.
     pub(crate) url: String,
@@ -85,7 +91,12 @@ struct Request {
 
 impl Relay {
     /// Listens for the call that is to go to this base URL.
-    pub(crate) async fn new(http: &Http, base_url: &str, framing: Framing) -> Result<Self, Failure> {
+    pub(crate) async fn new(
+        http: &Http,
+        base_url: &str,
+        framing: Framing,
+        end_mark: &'static str,
+    ) -> Result<Self, Failure> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.map_err(Failure::Local)?;
         let address = listener.local_addr().map_err(Failure::Local)?;
         let (base, query) = match base_url.split_once('?') {
@@ -99,6 +110,7 @@ impl Relay {
         Ok(Self {
             http: http.clone(),
             framing,
+            end_mark,
             url: format!("http://{address}{}", &base[path..]),
             token: format!("{:016x}{:016x}", random(), random()),
             origin: base[..path].to_owned(),
@@ -128,6 +140,11 @@ impl Relay {
     pub(crate) async fn run(self) -> Result<(), Failure> {
         let (mut socket, request) = self.accept().await?;
         let mut response = self.send(request).await?;
+        let mut next = response.chunk().await.map_err(Failure::Transport)?;
+        if is_page(response.headers(), next.as_deref()) {
+            let body = start_of(&mut response, next.unwrap_or_default().into()).await;
+            return Err(Failure::Page { body });
+        }
         let mut head = b"HTTP/1.1 200 OK\r\nconnection: close\r\ntransfer-encoding: chunked\r\n".to_vec();
         if let Some(content_type) = response.headers().get(CONTENT_TYPE) {
             head.extend_from_slice(&[b"content-type: ", content_type.as_bytes(), b"\r\n"].concat());
@@ -138,16 +155,16 @@ impl Relay {
             return Ok(());
         }
         let mut meter = Meter::new(self.http.limit, self.framing);
-        while let Some(bytes) = response.chunk().await.map_err(Failure::Transport)? {
+        while let Some(bytes) = next {
             meter.count(&bytes)?;
-            let size = format!("{:x}\r\n", bytes.len());
-            if !bytes.is_empty()
-                && socket.write_all(&[size.as_bytes(), &bytes, b"\r\n"].concat()).await.is_err()
-            {
+            if send_chunk(&mut socket, &bytes).await.is_err() {
                 return Ok(());
             }
+            next = response.chunk().await.map_err(Failure::Transport)?;
         }
-        let _ = socket.write_all(b"0\r\n\r\n").await;
+        if send_chunk(&mut socket, self.end_mark.as_bytes()).await.is_ok() {
+            let _ = socket.write_all(b"0\r\n\r\n").await;
+        }
         Ok(())
     }
 
@@ -179,17 +196,36 @@ impl Relay {
             let host = location.and_then(|location| host(&url, location));
             return Err(Failure::Redirect { status: status.as_u16(), host });
         }
-        let mut body = Vec::new();
-        // The status says enough if the body breaks off.
-        while body.len() < ERROR_LIMIT
-            && let Ok(Some(bytes)) = response.chunk().await
-        {
-            body.extend_from_slice(&bytes);
-        }
-        body.truncate(ERROR_LIMIT);
-        let body = String::from_utf8_lossy(&body).into_owned();
+        let body = start_of(&mut response, Vec::new()).await;
         Err(Failure::Status { status: status.as_u16(), body, headers: response.headers().clone() })
     }
+}
+
+/// The text of a body that is shown, after what was read of it. What is there says enough if it breaks off.
+async fn start_of(response: &mut Response, mut body: Vec<u8>) -> String {
+    while body.len() < ERROR_LIMIT
+        && let Ok(Some(bytes)) = response.chunk().await
+    {
+        body.extend_from_slice(&bytes);
+    }
+    body.truncate(ERROR_LIMIT);
+    String::from_utf8_lossy(&body).into_owned()
+}
+
+/// Whether an answer that begins so is a web page: no format of a provider begins with a `<`.
+fn is_page(headers: &HeaderMap, start: Option<&[u8]>) -> bool {
+    let content_type = headers.get(CONTENT_TYPE).map_or(&[][..], HeaderValue::as_bytes);
+    content_type.to_ascii_lowercase().starts_with(b"text/html")
+        || start.is_some_and(|start| start.trim_ascii_start().starts_with(b"<"))
+}
+
+/// Sends a chunk; one of no bytes would be the end.
+async fn send_chunk(socket: &mut TcpStream, bytes: &[u8]) -> io::Result<()> {
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    let size = format!("{:x}\r\n", bytes.len());
+    socket.write_all(&[size.as_bytes(), bytes, b"\r\n"].concat()).await
 }
 
 /// Scheme, host and port that a redirect leads to.

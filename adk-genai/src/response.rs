@@ -92,7 +92,7 @@ fn convert(parts: Vec<ContentPart>, reasoning: Option<String>, plan: &Plan) -> V
     {
         out.push(Part::Thought(Thought { text: reasoning, signature: None }));
     }
-    for part in one_per_id(parts) {
+    for part in parts {
         match part {
             ContentPart::Text(more) => {
                 text.push_str(&more);
@@ -150,18 +150,6 @@ fn flush(text: &mut String, out: &mut Vec<Part>, plan: &Plan, part: &ContentPart
         }
         ContentPart::Text(_) | ContentPart::ToolResponse(_) => {}
     }
-}
-
-/// genai fills a gap in the indices of streamed calls with copies of the first piece; the last one is whole.
-fn one_per_id(parts: Vec<ContentPart>) -> Vec<ContentPart> {
-    let id = |part: &ContentPart| {
-        part.as_tool_call()
-            .map(|call| call.call_id.clone())
-            .filter(|id| !id.is_empty() && !id.starts_with("call#"))
-    };
-    let ids: Vec<Option<String>> = parts.iter().map(id).collect();
-    let later = |at: usize| ids[at].is_some() && ids[at + 1..].contains(&ids[at]);
-    parts.into_iter().enumerate().filter(|(at, _)| !later(*at)).map(|(_, part)| part).collect()
 }
 
 fn function_call(call: &ToolCall, plan: &Plan) -> FunctionCall {
@@ -287,14 +275,6 @@ mod tests {
         .map(|call| call.id)
         .collect();
         assert_eq!(ids, ["", "call_abc"]);
-    }
-
-    #[test]
-    fn copies_that_fill_gaps_are_dropped() {
-        let parts = vec![tool("x1", json!("{\"a\""), None), tool("x1", json!({"a": 1}), None)];
-        let calls = calls(parts, AdapterKind::OpenAI);
-        assert_eq!(calls.len(), 1);
-        assert_eq!(calls[0].args["a"], 1);
     }
 
     #[test]

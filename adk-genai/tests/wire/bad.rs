@@ -149,7 +149,6 @@ async fn half_of_a_call_is_no_call() {
 async fn what_is_no_answer_cannot_be_read() {
     for name in ALL {
         for (content_type, body) in [
-            ("text/html", "<html>Welcome to the proxy</html>"),
             ("application/json", "{\"choices\": ["),
             ("application/json", "[]"),
             ("application/json", "{\"candidates\": 7, \"choices\": 7}"),
@@ -164,6 +163,27 @@ async fn what_is_no_answer_cannot_be_read() {
         let (_, error) = fail(&model(&server, name), request("hi", true)).await;
         assert_eq!(error.kind(), Kind::InvalidResponse, "{name}: {error}");
     }
+}
+
+#[tokio::test]
+async fn a_web_page_is_told_as_that_streamed_or_not() {
+    for (name, stream) in everywhere() {
+        for (content_type, body, shown) in [
+            ("text/html", "Welcome to the proxy", "Welcome to the proxy"),
+            ("text/event-stream", "<!doctype html><title>Log in</title><p>...", ": Log in;"),
+            ("application/json", "\n <html><body>Hello", "<html><body>Hello"),
+        ] {
+            let server = WireServer::start([Reply::raw(content_type, body)]).await;
+            let (_, error) = fail(&model(&server, name), request("hi", stream)).await;
+            assert_eq!(error.kind(), Kind::InvalidResponse, "{name} {stream} {body}: {error}");
+            assert!(error.to_string().contains("a web page"), "{error}");
+            assert!(error.to_string().contains(shown), "{error}");
+        }
+    }
+    let page = "<html><head><title>502 Bad Gateway</title></head></html>";
+    let server = WireServer::start([Reply::status(502).message(page)]).await;
+    let (_, error) = fail(&model(&server, OPENAI), request("hi", true)).await;
+    assert!(error.to_string().contains("(502): 502 Bad Gateway"), "{error}");
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ mod wire_server;
 
 mod answers;
 mod bad;
+mod calls;
 mod dialects;
 mod limits;
 mod redirects;

@@ -1,0 +1,186 @@
+//! The tool calls of a streamed chat completion, put together from their pieces.
+//!
+//! OpenAI numbers the calls of a reply, gives each an id, and sends id and name with its first piece. Servers that copied the
+//! format send index 0 for all calls, no index or a text, one id for all calls or a new one with each piece, or the name with
+//! each piece. genai trusts the index alone: it mixes calls up, and makes room for as many as a server says.
+
+use genai::chat::ToolCall;
+use serde_json::Value;
+
+/// The calls so far.
+#[derive(Debug, Default)]
+pub(crate) struct CallDeltas(Vec<CallDelta>);
+
+#[derive(Debug, Default)]
+struct CallDelta {
+    index: Option<u64>,
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+impl CallDeltas {
+    /// Adds the pieces in one chunk of the stream.
+    pub(crate) fn add(&mut self, chunk: &Value) {
+        let pieces = chunk.pointer("/choices/0/delta/tool_calls").and_then(Value::as_array);
+        for piece in pieces.into_iter().flatten() {
+            self.add_piece(CallDelta::of(piece));
+        }
+    }
+
+    fn add_piece(&mut self, piece: CallDelta) {
+        match self.continued_by(&piece).and_then(|at| self.0.get_mut(at)) {
+            Some(call) => {
+                if call.id.is_empty() {
+                    call.id = piece.id;
+                }
+                if call.name.is_empty() {
+                    call.name = piece.name;
+                }
+                call.arguments.push_str(&piece.arguments);
+            }
+            None => self.0.push(piece),
+        }
+    }
+
+    /// The call that a piece continues; `None` when it begins one.
+    fn continued_by(&self, piece: &CallDelta) -> Option<usize> {
+        let last = |is_it: &dyn Fn(&CallDelta) -> bool| self.0.iter().rposition(is_it);
+        let at = match piece.index {
+            Some(_) => last(&|call| call.index == piece.index),
+            None => last(&|call| !piece.id.is_empty() && call.id == piece.id)
+                .or_else(|| last(&|_| piece.id.is_empty() || piece.name.is_empty())),
+        }?;
+        let call = &self.0[at];
+        if piece.name.is_empty() || call.name.is_empty() {
+            return Some(at);
+        }
+        let is_other_id = !piece.id.is_empty() && !call.id.is_empty() && piece.id != call.id;
+        let begins = piece.name != call.name
+            || is_whole(&call.arguments)
+            || (is_other_id && call.arguments.is_empty());
+        (!begins).then_some(at)
+    }
+
+    /// The calls as genai has them.
+    pub(crate) fn finish(self) -> impl Iterator<Item = ToolCall> {
+        self.0.into_iter().map(|CallDelta { id, name, arguments, .. }| ToolCall {
+            call_id: id,
+            fn_name: name,
+            fn_arguments: serde_json::from_str(&arguments).unwrap_or(Value::String(arguments)),
+            thought_signatures: None,
+        })
+    }
+}
+
+impl CallDelta {
+    fn of(piece: &Value) -> Self {
+        let text = |value: Option<&Value>| match value {
+            Some(Value::String(text)) => text.clone(),
+            None | Some(Value::Null) => String::new(),
+            Some(other) => other.to_string(),
+        };
+        let index = piece.get("index");
+        let function = piece.get("function");
+        Self {
+            index: index.and_then(|index| index.as_u64().or_else(|| index.as_str()?.parse().ok())),
+            id: text(piece.get("id")),
+            name: text(function.and_then(|function| function.get("name"))),
+            arguments: text(function.and_then(|function| function.get("arguments"))),
+        }
+    }
+}
+
+/// Whether arguments are complete, so that more of them would be those of another call.
+fn is_whole(arguments: &str) -> bool {
+    serde_json::from_str::<Value>(arguments).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// The calls of a stream, as `id name arguments`.
+    fn calls(pieces: &[Value]) -> Vec<String> {
+        let mut deltas = CallDeltas::default();
+        for piece in pieces {
+            deltas.add(&json!({"choices": [{"delta": {"tool_calls": [piece]}}]}));
+        }
+        deltas
+            .finish()
+            .map(|call| format!("{} {} {}", call.call_id, call.fn_name, call.fn_arguments))
+            .collect()
+    }
+
+    fn piece(index: &Value, id: Option<&str>, name: Option<&str>, arguments: &str) -> Value {
+        json!({"index": index, "id": id, "type": "function", "function": {"name": name, "arguments": arguments}})
+    }
+
+    #[test]
+    fn two_calls_are_two_however_they_are_numbered() {
+        for indices in [
+            [json!(0), json!(1)],
+            [json!(0), json!(0)],
+            [json!(null), json!(null)],
+            [json!("0"), json!("1")],
+            [json!("a"), json!("b")],
+            [json!(7), json!(4_000_000_000_u32)],
+        ] {
+            for ids in [["x", "y"], ["x", "x"], ["", ""]] {
+                // The first piece alone has a name; all have; the first has all.
+                let streams = [
+                    vec![(true, ""), (false, "{\"a\""), (false, ": 1}")],
+                    vec![(true, "{\"a\""), (true, ": 1}")],
+                    vec![(true, "{\"a\": 1}")],
+                ];
+                for stream in streams {
+                    let mut pieces = Vec::new();
+                    for (index, id) in indices.iter().zip(ids) {
+                        for (has_name, arguments) in &stream {
+                            pieces.push(piece(
+                                index,
+                                has_name.then_some(id),
+                                has_name.then_some("f"),
+                                arguments,
+                            ));
+                        }
+                    }
+                    let wanted = ids.map(|id| format!("{id} f {{\"a\":1}}"));
+                    assert_eq!(calls(&pieces), wanted, "{pieces:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn pieces_of_two_calls_may_alternate() {
+        let (a, b) = (json!(0), json!(1));
+        let by_index = [
+            piece(&a, Some("x"), Some("f"), ""),
+            piece(&b, Some("y"), Some("f"), ""),
+            piece(&a, None, None, "{}"),
+            piece(&b, None, None, "{\"b\": 1}"),
+        ];
+        assert_eq!(calls(&by_index), ["x f {}", "y f {\"b\":1}"]);
+        let none = json!(null);
+        let by_id = [
+            piece(&none, Some("x"), Some("f"), ""),
+            piece(&none, Some("y"), Some("f"), ""),
+            piece(&none, Some("x"), None, "{}"),
+            piece(&none, Some("y"), None, "{\"b\": 1}"),
+        ];
+        assert_eq!(calls(&by_id), ["x f {}", "y f {\"b\":1}"]);
+    }
+
+    #[test]
+    fn an_id_of_each_piece_and_arguments_that_are_an_object() {
+        let zero = json!(0);
+        let pieces = [piece(&zero, Some("x"), Some("f"), "{\"a\""), piece(&zero, Some("y"), None, ": 1}")];
+        assert_eq!(calls(&pieces), ["x f {\"a\":1}"]);
+        let object = json!({"id": "x", "function": {"name": "f", "arguments": {"a": 1}}});
+        assert_eq!(calls(&[object]), ["x f {\"a\":1}"]);
+        let cut = [piece(&zero, Some("x"), Some("f"), "{\"a\"")];
+        assert_eq!(calls(&cut), ["x f \"{\\\"a\\\"\""]);
+    }
+}

@@ -1,0 +1,115 @@
+//! Calls as servers really send them: ids that are used twice, indices that are none, streams without an end mark.
+
+use super::*;
+
+/// Two calls of one id, for any format that has ids.
+fn bodies() -> [(&'static str, Value); 4] {
+    let cities = ["Paris", "Rome"];
+    let openai = cities.map(|city| {
+        let arguments = json!({"city": city}).to_string();
+        json!({"id": "c", "type": "function", "function": {"name": "get_weather", "arguments": arguments}})
+    });
+    let message = json!({"role": "assistant", "content": null, "tool_calls": openai});
+    let responses = cities.map(|city| {
+        let arguments = json!({"city": city}).to_string();
+        json!({"type": "function_call", "id": "f", "call_id": "c", "name": "get_weather", "arguments": arguments})
+    });
+    let anthropic = cities
+        .map(|city| json!({"type": "tool_use", "id": "c", "name": "get_weather", "input": {"city": city}}));
+    let gemini = cities
+        .map(|city| json!({"functionCall": {"id": "c", "name": "get_weather", "args": {"city": city}}}));
+    [
+        (OPENAI, json!({"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]})),
+        (
+            RESPONSES,
+            json!({"id": "r", "object": "response", "status": "completed", "model": "m", "output": responses}),
+        ),
+        (
+            ANTHROPIC,
+            json!({"id": "m", "type": "message", "role": "assistant", "model": "m", "content": anthropic,
+            "stop_reason": "tool_use", "usage": {"input_tokens": 1, "output_tokens": 1}}),
+        ),
+        (
+            GEMINI,
+            json!({"candidates": [{"content": {"role": "model", "parts": gemini}, "finishReason": "STOP"}]}),
+        ),
+    ]
+}
+
+fn cities(response: &ModelResponse) -> Vec<String> {
+    called(response).iter().map(|call| call.args["city"].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn two_calls_of_one_id_are_two() {
+    for (name, body) in bodies() {
+        let server = WireServer::start([Reply::raw("application/json", &body.to_string())]).await;
+        let (_, response) = ask(&model(&server, name), request("hi", false)).await;
+        assert_eq!(cities(&response), ["Paris", "Rome"], "{name}");
+    }
+}
+
+/// The events of a stream with two calls, in two pieces each.
+fn stream(indices: &[Value; 2], ids: [&str; 2]) -> Vec<String> {
+    let chunk = |delta: Value, finish: Value| {
+        format!("data: {}", json!({"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}))
+    };
+    let mut events = vec![chunk(json!({"role": "assistant", "content": "Hm."}), Value::Null)];
+    for ((index, id), city) in indices.iter().zip(ids).zip(["Paris", "Rome"]) {
+        for (id, name, arguments) in
+            [(Some(id), Some("get_weather"), "{\"city\":".to_owned()), (None, None, format!(" \"{city}\"}}"))]
+        {
+            let mut piece = json!({"id": id, "function": {"name": name, "arguments": arguments}});
+            if index != "none" {
+                piece["index"] = index.clone();
+            }
+            events.push(chunk(json!({"tool_calls": [piece]}), Value::Null));
+        }
+    }
+    events.push(chunk(json!({}), json!("tool_calls")));
+    events.push(
+        "data: {\"choices\": [], \"usage\": {\"prompt_tokens\": 7, \"completion_tokens\": 9}}".to_owned(),
+    );
+    events
+}
+
+#[tokio::test]
+async fn a_stream_of_calls_is_read_however_a_server_numbers_and_ends_it() {
+    for indices in [
+        [json!(0), json!(1)],
+        [json!(0), json!(0)],
+        [json!("none"), json!("none")],
+        [json!(null), json!(null)],
+        [json!("0"), json!("1")],
+        [json!(4_000_000_000_u32), json!(4_000_000_001_u32)],
+    ] {
+        for ids in [["x", "y"], ["x", "x"]] {
+            for ends in [true, false] {
+                let mut events = stream(&indices, ids);
+                if ends {
+                    events.push("data: [DONE]".to_owned());
+                }
+                let server = WireServer::start([Reply::events(events)]).await;
+                let (pieces, response) = ask(&model(&server, OPENAI), request("hi", true)).await;
+                let at = format!("{indices:?} {ids:?} {ends}");
+                assert_eq!(cities(&response), ["Paris", "Rome"], "{at}");
+                assert_eq!(
+                    (said(&pieces).as_str(), response.content.text().as_str()),
+                    ("Hm.", "Hm."),
+                    "{at}"
+                );
+                assert_eq!((response.usage.input_tokens, response.usage.output_tokens), (7, 9), "{at}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_stops_without_a_reason_is_broken() {
+    let mut events = stream(&[json!(0), json!(1)], ["x", "y"]);
+    events.truncate(3);
+    let server = WireServer::start([Reply::events(events)]).await;
+    let (_, error) = fail(&model(&server, OPENAI), request("hi", true)).await;
+    assert_eq!(error.kind(), adk_core::model::ModelErrorKind::BrokenStream, "{error}");
+    assert!(error.to_string().contains("before it was complete"), "{error}");
+}
