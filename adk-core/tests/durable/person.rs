@@ -134,6 +134,33 @@ async fn the_type_is_asked_where_the_workflow_is_known_and_the_schema_elsewhere(
 }
 
 #[tokio::test]
+async fn an_answer_is_read_as_that_of_a_model_is() {
+    #[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+    #[schemars(crate = "adk_core::__private::schemars")]
+    struct Grade {
+        score: u8,
+    }
+    let grade = || asking(vec![run(Await::builder::<Grade>("grade").question("How good?").build())]);
+    for answer in [
+        json!({"score": 3}),
+        json!({"score": 3.0}),
+        json!("\u{feff}{\"score\": 3}"),
+        json!("```json\n{\"score\": 3.0}\n```"),
+        json!("I say {\"score\": 3}."),
+    ] {
+        for is_known in [true, false] {
+            let world = World::new();
+            let waiting = pause(&world, &grade()).await;
+            let other = runner(&world, is_known.then(grade));
+            other.answer(&waiting[0].id, &answer).await.unwrap_or_else(|error| panic!("{answer}: {error}"));
+            runner(&world, Some(grade())).recover().await.unwrap();
+            let kept = value(&world, waiting[0].run_id, "grade").await;
+            assert_eq!(kept, Some(json!({"score": 3})), "{answer}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn an_answer_is_of_the_type_that_asked() {
     let world = World::new();
     let (then, now) = (
