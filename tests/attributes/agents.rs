@@ -340,10 +340,10 @@ async fn a_key_that_is_missing_or_of_another_type_is_named() {
     );
 }
 
-/// Divides by nothing, in a context.
+/// Returns no number, in a context.
 #[agent(writes = r#type)]
 fn mean(cx: &mut Cx) -> Option<Vec<f64>> {
-    cx.state().value("score").is_none().then(|| vec![1.0, 0.0 / 0.0])
+    cx.state().value("score").is_none().then(|| vec![1.0, f64::NAN])
 }
 
 /// Returns more than 64 bits.

@@ -309,6 +309,21 @@ pub async fn are_read_as_their_types(opens: &impl Opens) {
     assert_eq!(kept(opens, "integers", integers()).await, integers());
     let keys = || HashMap::from([(i64::MIN, 0.1), (i64::MAX, -0.0)]);
     assert_eq!(kept(opens, "keys", keys()).await, keys());
+
+    // The shape of a workflow is recorded with its types, which a resumed run is held to.
+    let typed = LlmAgent::builder("typed").instruction("Go.").output_key("out").output_type::<f64>();
+    let asks = Await::builder::<(f64, u64)>("answer").question("What?").build();
+    let tree = Tree::new("w", vec![run(typed.build().unwrap()), run(asks)]);
+    let runner = opens.runner(ScriptedModel::new().json(0.1 + 0.2)).await;
+    let begun = runner.session("u", "typed").run(&tree, "go").await;
+    assert_eq!(begun.unwrap_err().kind(), ErrorKind::Paused);
+    let runner = opens.runner(ScriptedModel::new()).await;
+    let waiting = runner.session("u", "typed").waiting().await.unwrap().remove(0);
+    runner.answer(&waiting.id, (f64::MIN_POSITIVE, u64::MAX)).await.unwrap();
+    let runner = opens.runner(ScriptedModel::new()).await;
+    let outcome = runner.resume(&tree, waiting.run_id).await.unwrap();
+    assert_eq!(outcome.get::<f64>("out").unwrap(), Some(0.1 + 0.2));
+    assert_eq!(outcome.get::<(f64, u64)>("answer").unwrap(), Some((f64::MIN_POSITIVE, u64::MAX)));
 }
 
 /// Values of 50 MB and keys of 100 kB.
@@ -444,7 +459,7 @@ pub async fn are_refused_without_a_form(opens: &impl Opens) {
             assert!(error.path().is_some(), "{error}");
             assert_eq!(error.kind(), ErrorKind::NotJson, "{error}");
             let found = snapshot(&opens.runner(ScriptedModel::new()).await, &id).await;
-            assert!(found.state.get("score").is_none() && found.state.get("user:score").is_none());
+            assert!(!found.state.contains_key("score") && !found.state.contains_key("user:score"));
         }
 
         let runner = opens.runner(ScriptedModel::new()).await;
@@ -468,7 +483,7 @@ pub async fn are_refused_without_a_form(opens: &impl Opens) {
         let answer = found.events.iter().find_map(|event| event.function_responses().next()).unwrap();
         let said = answer.response["error"].as_str().unwrap();
         assert!(said.contains("result") && said.contains(Unsayable::ALL[n].1), "{said}");
-        assert!(found.state.get("graded").is_none(), "it has failed");
+        assert!(!found.state.contains_key("graded"), "it has failed");
 
         let asks = Await::builder::<Value>("answer").question("What?").build();
         let session = opens.runner(ScriptedModel::new()).await.session("u", format!("wait{n}"));

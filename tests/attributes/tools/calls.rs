@@ -1,8 +1,8 @@
 //! What a call does.
 
 use super::{Cx, attributes, call, decide, exit_loop, verdict};
-use adk::{Flow, tool};
 use adk::tool::ToolErrorKind;
+use adk::{Flow, tool};
 use serde_json::{Value, json};
 
 #[tokio::test]
