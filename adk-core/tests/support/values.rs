@@ -4,6 +4,7 @@
 
 use super::limits::Opens;
 use super::{By, Tree, by, run};
+use adk_core::__private::schemars::{JsonSchema, Schema, SchemaGenerator};
 use adk_core::__private::{MadeByMacro, Making};
 use adk_core::function::{Done, Recorded, StateWrite, Work};
 use adk_core::llm::LlmAgent;
@@ -20,6 +21,7 @@ use serde::ser::{Serialize, Serializer};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Numbers that look random, the same in each run.
 fn random(count: usize) -> impl Iterator<Item = u64> {
@@ -393,6 +395,15 @@ impl Serialize for Unsayable {
     }
 }
 
+impl JsonSchema for Unsayable {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Unsayable".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        true.into()
+    }
+}
+
 impl<'de> Deserialize<'de> for Unsayable {
     fn deserialize<D: Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
         panic!("nothing was written that could be read")
@@ -484,6 +495,12 @@ pub async fn are_refused_without_a_form(opens: &impl Opens) {
         let said = answer.response["error"].as_str().unwrap();
         assert!(said.contains("result") && said.contains(Unsayable::ALL[n].1), "{said}");
         assert!(!found.state.contains_key("graded"), "it has failed");
+
+        let session = opens.runner(ScriptedModel::new()).await.session("u", format!("default{n}"));
+        let asks = Await::builder::<Unsayable>("answer").timeout(Duration::MAX).default(value).build();
+        let error = session.run(&Tree::new("w", vec![run(asks)]), "go").await.unwrap_err();
+        says("agent `answer` (at w/answer): its default", &error.to_string(), value);
+        assert_eq!(error.kind(), ErrorKind::NotJson, "{error}");
 
         let asks = Await::builder::<Value>("answer").question("What?").build();
         let session = opens.runner(ScriptedModel::new()).await.session("u", format!("wait{n}"));
