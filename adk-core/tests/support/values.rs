@@ -436,6 +436,8 @@ fn says(what: &str, said: &str, value: Unsayable) {
 
 /// What JSON has no form for is refused at each door, which is named, and the session can be read.
 pub async fn are_refused_without_a_form(opens: &impl Opens) {
+    let runner = opens.runner(ScriptedModel::new()).await;
+    let mut refused = Vec::new();
     for (n, (value, ..)) in Unsayable::ALL.into_iter().enumerate() {
         let agent = |write: fn(&mut Context, Unsayable) -> adk_core::BoxFuture<'_, Result<()>>| {
             run(by("a", move |cx| Box::pin(async move { write(cx, value).await.map(|()| Flow::Continue) })))
@@ -464,16 +466,14 @@ pub async fn are_refused_without_a_form(opens: &impl Opens) {
         ];
         for (at, (what, agent)) in agents.into_iter().enumerate() {
             let id = format!("agent{n}-{at}");
-            let session = opens.runner(ScriptedModel::new()).await.session("u", &*id);
+            let session = runner.session("u", &*id);
             let error = session.run(&Takes::<usize>::new(Tree::new("w", vec![agent])), n).await.unwrap_err();
             says(what, &error.to_string(), value);
             assert!(error.path().is_some(), "{error}");
             assert_eq!(error.kind(), ErrorKind::NotJson, "{error}");
-            let found = snapshot(&opens.runner(ScriptedModel::new()).await, &id).await;
-            assert!(!found.state.contains_key("score") && !found.state.contains_key("user:score"));
+            refused.push(id);
         }
 
-        let runner = opens.runner(ScriptedModel::new()).await;
         let session = runner.session("u", format!("begin{n}"));
         let tree = || Tree::new("w", vec![run(super::say("a"))]);
         let error = session.run(&Takes::<Unsayable>::new(tree()), value).await.unwrap_err();
@@ -496,14 +496,14 @@ pub async fn are_refused_without_a_form(opens: &impl Opens) {
         assert!(said.contains("result") && said.contains(Unsayable::ALL[n].1), "{said}");
         assert!(!found.state.contains_key("graded"), "it has failed");
 
-        let session = opens.runner(ScriptedModel::new()).await.session("u", format!("default{n}"));
+        let session = runner.session("u", format!("default{n}"));
         let asks = Await::builder::<Unsayable>("answer").timeout(Duration::MAX).default(value).build();
         let error = session.run(&Tree::new("w", vec![run(asks)]), "go").await.unwrap_err();
         says("agent `answer` (at w/answer): its default", &error.to_string(), value);
         assert_eq!(error.kind(), ErrorKind::NotJson, "{error}");
 
         let asks = Await::builder::<Value>("answer").question("What?").build();
-        let session = opens.runner(ScriptedModel::new()).await.session("u", format!("wait{n}"));
+        let session = runner.session("u", format!("wait{n}"));
         let paused = session.run(&Tree::new("w", vec![run(asks)]), "go").await.unwrap_err();
         assert_eq!(paused.kind(), ErrorKind::Paused);
         let waiting = session.waiting().await.unwrap().remove(0);
@@ -512,5 +512,10 @@ pub async fn are_refused_without_a_form(opens: &impl Opens) {
         says("the answer to `", &error.to_string(), value);
         assert!(error.to_string().contains("still open"), "{error}");
         assert_eq!(session.waiting().await.unwrap(), [waiting]);
+    }
+    let runner = opens.runner(ScriptedModel::new()).await;
+    for id in refused {
+        let found = snapshot(&runner, &id).await;
+        assert!(!found.state.contains_key("score") && !found.state.contains_key("user:score"));
     }
 }
