@@ -60,6 +60,8 @@ pub enum ErrorKind {
     NoArtifactStore,
     /// A value is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH).
     TooDeep,
+    /// A value that was to be kept has no form in JSON, such as NaN, an infinity or an integer of more than 64 bits.
+    NotJson,
     /// An app, a user or a session has an id that not every store can keep; see
     /// [`SessionKey::check`](crate::session::SessionKey::check).
     IdInvalid,

@@ -206,7 +206,8 @@ impl Event {
         self
     }
 
-    /// Sets a state key.
+    /// Sets a state key. The value is JSON already: `f64::NAN` was made null by its conversion, and
+    /// [`State::set`](crate::State::set) refuses it.
     #[must_use]
     pub fn with_state(mut self, key: impl Into<Name>, value: impl Into<Value>) -> Self {
         self.actions.state_delta.insert(key, Arc::new(value.into()));

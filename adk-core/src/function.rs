@@ -99,17 +99,17 @@ pub trait StateWrite: Sized {
     /// It may.
     const YES: bool = true;
 
-    /// What is written, if anything is.
+    /// The JSON of the value that is written to `key`, if one is.
     ///
     /// # Errors
     /// When the value has no form in JSON.
-    fn json(value: Option<Self>) -> Result<Option<Arc<Value>>>;
+    fn json(value: Option<Self>, key: &'static str) -> Result<Option<Arc<Value>>>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: Serialize> StateWrite for T {
-    fn json(value: Option<Self>) -> Result<Option<Arc<Value>>> {
-        value.map(|value| crate::run::encode("the written key", value)).transpose()
+    fn json(value: Option<Self>, key: &'static str) -> Result<Option<Arc<Value>>> {
+        value.map(|value| crate::run::encode(key, value)).transpose()
     }
 }
 
@@ -123,13 +123,13 @@ pub trait PlainWrite: Sized {
     ///
     /// # Errors
     /// When the value has no form in JSON.
-    fn json(value: Option<Self>) -> Result<Option<Arc<Value>>>;
+    fn json(value: Option<Self>, key: &'static str) -> Result<Option<Arc<Value>>>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: Serialize> PlainWrite for T {
-    fn json(value: Option<Self>) -> Result<Option<Arc<Value>>> {
-        <T as StateWrite>::json(value)
+    fn json(value: Option<Self>, key: &'static str) -> Result<Option<Arc<Value>>> {
+        <T as StateWrite>::json(value, key)
     }
 }
 

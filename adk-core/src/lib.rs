@@ -10,6 +10,7 @@ pub mod callback;
 pub mod check;
 mod content;
 mod depth;
+mod encode;
 pub mod engine;
 mod error;
 mod event;

@@ -13,6 +13,7 @@ pub use context::{ToolContext, ToolRecord};
 pub use function::{FunctionTool, Json, ToolReturn};
 
 use crate::agent::DynAgent;
+use crate::encode::EncodeError;
 use crate::model::ToolDeclaration;
 use crate::spec::ToolMeta;
 use crate::{BoxError, BoxFuture};
@@ -120,6 +121,12 @@ impl ToolError {
     /// A panic with its message.
     pub fn panicked(message: impl Into<String>) -> Self {
         Self { kind: ToolErrorKind::Panic, message: message.into(), source: None }
+    }
+
+    /// A result that has no form in JSON.
+    pub(crate) fn unencodable(error: EncodeError) -> Self {
+        let message = format!("the result {error}; help: {}", error.help());
+        Self { source: Some(error.into()), ..Self::failed(message) }
     }
 
     /// What kind of failure.

@@ -11,7 +11,7 @@ const LAYERS: &[&[&str]] = &[
     &["check"],
     &["model"],
     &["error"],
-    &["depth"],
+    &["depth", "encode"],
     &["event"],
     &["session", "outbox", "live"],
     &["engine"],

@@ -19,17 +19,28 @@ pub(crate) fn fits(value: &Value) -> bool {
     }
 }
 
-/// A float that comes back as an integer, or without its sign.
+/// Whether `jsonb` writes another text: it has no exponents and no sign of zero, so that a float may come back as an
+/// integer. With `arbitrary_precision`, the text is the number.
 fn is_bent(number: &Number) -> bool {
-    let float = number.as_f64().filter(|_| number.is_f64());
-    float.is_some_and(|float| float.abs() >= 1e16 || (float == 0.0 && float.is_sign_negative()))
+    if number.is_u64() || number.as_i64().is_some_and(|integer| integer != 0) {
+        return false;
+    }
+    let text = number.to_string();
+    text.contains(['e', 'E']) || (text.starts_with('-') && number.as_f64() == Some(0.0))
 }
 
-/// What ADK is given to read: `jsonb` knows no NUL, so there is the sign for what cannot be shown.
+/// Whether it may be beyond the numbers of `jsonb`, as with `arbitrary_precision` those that no float is near to.
+fn is_extreme(number: &Number) -> bool {
+    number.as_f64().is_none_or(|float| float == 0.0 && number.to_string().contains(['e', 'E']))
+}
+
+/// What ADK is given to read: `jsonb` knows no NUL, so there is the sign for what cannot be shown. Numbers that it does not
+/// know are text.
 pub(crate) fn shown(value: &Value) -> Value {
     let text = |text: &str| text.replace('\0', "\u{fffd}");
     match value {
         Value::String(string) => text(string).into(),
+        Value::Number(number) if is_extreme(number) => number.to_string().into(),
         Value::Array(all) => all.iter().map(shown).collect(),
         Value::Object(all) => all.iter().map(|(key, value)| (text(key), shown(value))).collect(),
         other => other.clone(),
@@ -43,6 +54,7 @@ fn is_of(shown: &Value, exact: &Value) -> bool {
         false => shown == exact,
     };
     match (shown, exact) {
+        (Value::String(shown), Value::Number(exact)) => is_extreme(exact) && *shown == exact.to_string(),
         (Value::Number(shown), Value::Number(exact)) => shown == exact || shown.as_f64() == exact.as_f64(),
         (Value::String(shown), Value::String(exact)) => text(shown, exact),
         (Value::Array(shown), Value::Array(exact)) => {

@@ -340,6 +340,40 @@ async fn a_key_that_is_missing_or_of_another_type_is_named() {
     );
 }
 
+/// Returns no number, in a context.
+#[agent(writes = r#type)]
+fn mean(cx: &mut Cx) -> Option<Vec<f64>> {
+    cx.state().value("score").is_none().then(|| vec![1.0, f64::NAN])
+}
+
+/// Returns more than 64 bits.
+#[agent(writes = user:total)]
+async fn big(topic: String) -> Result<u128> {
+    Ok(u128::MAX - topic.len() as u128)
+}
+
+#[tokio::test]
+async fn a_value_without_a_form_in_json_is_refused_with_its_key() {
+    let agents = [
+        (
+            run(mean::default()),
+            "agent `mean` (at writing/mean): state key `type` holds NaN at `[1]`, which JSON has no form for; help: use \
+             an `Option<f64>` that is `None` where there is no number",
+        ),
+        (
+            run(big::default()),
+            "agent `big` (at writing/big): state key `user:total` holds 340282366920938463463374607431768211454, and \
+             integers are kept from -9223372036854775808 to 18446744073709551615; help: keep it as text",
+        ),
+    ];
+    for (agent, text) in agents {
+        let (all, failed) = events(&Tree::new("writing", vec![agent]), "x").await;
+        let failed = failed.expect("an error");
+        assert_eq!((failed.kind(), failed.to_string()), (ErrorKind::NotJson, text.to_owned()));
+        assert!(all.is_empty());
+    }
+}
+
 /// Keeps steps as JSON, and answers from them.
 #[derive(Clone, Default)]
 struct Journal(Arc<Mutex<BTreeMap<String, Value>>>);

@@ -6,12 +6,13 @@ use crate::agent::{About, DynAgent, Key, Parts};
 use crate::llm::OutputKey;
 use crate::run::{Context, Prepare};
 use crate::spec::{AgentKind, AgentMeta, ValueSchema};
-use crate::{BoxFuture, Error, ErrorKind, Flow, Name, Result};
+use crate::{BoxFuture, Error, Flow, Name, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A step that waits for a value from outside, mostly a person's decision, and writes it to a key: `await` in a
@@ -40,7 +41,7 @@ pub struct Await {
     form: Form,
     timeout: Option<Duration>,
     /// What counts when nobody has answered in time, or why it has no form in JSON.
-    otherwise: Option<Result<Value, String>>,
+    otherwise: Option<Result<Value, Arc<Error>>>,
 }
 
 impl Await {
@@ -81,7 +82,7 @@ pub struct AwaitBuilder<T> {
     name: Option<String>,
     question: String,
     timeout: Option<Duration>,
-    otherwise: Option<Result<Value, String>>,
+    otherwise: Option<Result<Value, Arc<Error>>>,
     value: PhantomData<fn() -> T>,
 }
 
@@ -102,7 +103,7 @@ where
     }
 
     /// How long it waits. Default: for ever. When nobody has answered by then, the [default](Self::default) counts, and
-    /// without one the run fails with [`ErrorKind::Expired`].
+    /// without one the run fails with [`ErrorKind::Expired`](crate::ErrorKind::Expired).
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
@@ -110,7 +111,7 @@ where
 
     /// What counts when nobody has answered in time. It says nothing without a [timeout](Self::timeout).
     pub fn default(mut self, value: T) -> Self {
-        self.otherwise = Some(value_of(&value).map_err(|error| error.to_string()));
+        self.otherwise = Some(value_of(&value).map_err(Arc::new));
         self
     }
 
@@ -121,6 +122,15 @@ where
         let name = name.unwrap_or_else(|| own.to_owned());
         let form = Form::Type(OutputKey::json::<T>(""));
         Await { timeout, otherwise, ..Await::of(name, Key::of::<T>(&*key), question, form) }
+    }
+}
+
+/// The error of a default, which each run fails with.
+fn copy_of(error: &Error) -> Error {
+    let copy = Error::new(error.kind(), error.message());
+    match error.help() {
+        Some(help) => copy.with_help(help),
+        None => copy,
     }
 }
 
@@ -137,15 +147,15 @@ impl DynAgent for Await {
                 text: &self.question,
                 form: self.form.clone(),
                 timeout: self.timeout,
-                otherwise: otherwise.map_err(|why| Error::new(ErrorKind::KeyType, why))?,
+                otherwise: otherwise.map_err(|error| copy_of(&error))?,
             };
             question.ask(cx).await
         })
     }
 
     fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
-        if let Some(Err(why)) = &self.otherwise {
-            prepare.fail(Error::new(ErrorKind::KeyType, why.clone()));
+        if let Some(Err(error)) = &self.otherwise {
+            prepare.fail(copy_of(error));
         }
     }
 }

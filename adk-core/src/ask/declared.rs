@@ -2,10 +2,11 @@
 
 use super::{Form, Question};
 use crate::agent::{Agent, DynAgent};
+use crate::encode::to_json;
 use crate::llm::OutputKey;
 use crate::run::Context;
 use crate::spec::AgentMeta;
-use crate::{BoxFuture, Error, ErrorKind, Flow, Name, Result, depth};
+use crate::{BoxFuture, ErrorKind, Flow, Name, Result, depth};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -90,10 +91,7 @@ impl<T: Serialize + DeserializeOwned + schemars::JsonSchema> Awaitable for T {
 
 /// A default as it is recorded.
 pub(super) fn value_of(value: &impl Serialize) -> Result<Value> {
-    let value = serde_json::to_value(value).map_err(|error| {
-        let message = format!("its default has no form in JSON: {error}");
-        Error::new(ErrorKind::KeyType, message).with_source(error)
-    })?;
+    let value = to_json(value).map_err(|error| error.named(ErrorKind::NotJson, "its default"))?;
     depth::check(&value).map_err(|deep| deep.error("its default"))?;
     Ok(value)
 }

@@ -6,12 +6,14 @@ use super::tree::{Tree, TreeOptions};
 use crate::agent::{DynAgent, Key};
 use crate::callback::{AfterAgent, AgentCallbacks, BeforeAgent, setters};
 use crate::check::Fault;
+use crate::encode::to_json;
 use crate::run::{Context, Prepare};
 use crate::spec::{AgentMeta, Spec};
 use crate::workflow::wire::LiveIf;
 use crate::workflow::{Keys, Values, Workflow};
 use crate::{BoxFuture, Content, Flow, Name, Result};
 use serde::Serialize;
+use serde_json::Value;
 use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
@@ -100,12 +102,18 @@ impl<K: Kind> BlockBuilder<K> {
         self
     }
 
-    /// A key with its initial value at the start of each run; for the tree whose root this is. A value that has no form
-    /// in JSON is null.
+    /// A key with its initial value at the start of each run; for the tree whose root this is. A tree with a value that
+    /// has no form in JSON is refused.
     #[must_use]
     pub fn initial_state<T: Serialize + 'static>(mut self, key: impl Into<String>, value: T) -> Self {
-        let value = serde_json::to_value(value).unwrap_or_default();
-        self.common.options.lets.push((Key::of::<T>(key), Arc::new(value)));
+        let key = key.into();
+        let options = &mut self.common.options;
+        let value = to_json(&value).unwrap_or_else(|error| {
+            let fact = format!("the initial value of state key `{key}` {error}; help: {}", error.help());
+            options.faults.push(Fault::new("syntax", &*self.common.name, fact));
+            Value::Null
+        });
+        options.lets.push((Key::of::<T>(key), Arc::new(value)));
         self
     }
 

@@ -55,11 +55,13 @@ pub(super) struct TreeOptions {
     pub(super) states: Vec<Key>,
     /// Keys with an initial value.
     pub(super) lets: Vec<(Key, Arc<Value>)>,
+    /// Faults of initial values.
+    pub(super) faults: Vec<Fault>,
 }
 
 impl Default for TreeOptions {
     fn default() -> Self {
-        Self { flow_checks: true, states: Vec::new(), lets: Vec::new() }
+        Self { flow_checks: true, states: Vec::new(), lets: Vec::new(), faults: Vec::new() }
     }
 }
 
@@ -135,6 +137,7 @@ impl Tree {
             return vec![too_deep(self.spec().name)];
         }
         let (flat, mut faults) = (self.flat(), check::faults(spec));
+        faults.extend(self.0.options.faults.iter().cloned());
         for at in 0..flat.steps.len() {
             let own = flat.placed(at).into_iter().flat_map(|placed| placed.faults.iter().cloned());
             faults.extend(own.map(|mut fault| {

@@ -107,7 +107,7 @@ impl Joined {
     /// Never for what [`Runner::branch`](crate::Runner::branch) has given.
     pub fn to_value(&self) -> Result<Value> {
         let end = match &self.end {
-            Ok(end) => record::of(end)?,
+            Ok(end) => record::of(end).map_err(Error::other)?,
             Err(error) => record::failed(error),
         };
         let told = Told { end, loops: self.loops.clone(), usage: self.usage };

@@ -1,6 +1,7 @@
 //! Records of steps and answers: a value, an error that is a result, or a call that has failed.
 
-use crate::{Error, ErrorKind, Name, Path, Result, StoreErrorKind};
+use crate::encode::{EncodeError, to_json};
+use crate::{Error, ErrorKind, Name, Path, Result};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -29,11 +30,8 @@ struct Failed {
 ///
 /// # Errors
 /// A value without a form in JSON.
-pub(crate) fn of<T: Serialize>(value: T) -> Result<Value> {
-    serde_json::to_value(value).map(escaped).map_err(|error| {
-        let message = format!("the result of this step cannot be recorded: {error}");
-        Error::new(ErrorKind::Store(StoreErrorKind::Other), message).with_source(error)
-    })
+pub(crate) fn of<T: Serialize>(value: &T) -> Result<Value, EncodeError> {
+    to_json(value).map(escaped)
 }
 
 /// The record of an error that is a result.

@@ -1,7 +1,8 @@
 //! A serializer around another one that writes the fields of structs in snake case. Keys of maps are data, and stay.
 
+use crate::encode::PRIVATE_STRUCT;
 use serde::Serialize;
-use serde::ser::{self, Serializer};
+use serde::ser::{self, SerializeMap as _, Serializer};
 use std::borrow::Cow;
 use std::fmt::Display;
 
@@ -47,7 +48,7 @@ impl<S: Serializer> Serializer for Inner<S> {
     type SerializeTupleStruct = Inner<S::SerializeTupleStruct>;
     type SerializeTupleVariant = Inner<S::SerializeTupleVariant>;
     type SerializeMap = Inner<S::SerializeMap>;
-    type SerializeStruct = Fields<S::SerializeMap>;
+    type SerializeStruct = Fields<S>;
     type SerializeStructVariant = Inner<S::SerializeStructVariant>;
 
     as_they_are! {
@@ -112,8 +113,12 @@ impl<S: Serializer> Serializer for Inner<S> {
     fn serialize_map(self, len: Option<usize>) -> Result<Self::SerializeMap, S::Error> {
         self.0.serialize_map(len).map(Inner)
     }
-    fn serialize_struct(self, _: &'static str, len: usize) -> Result<Self::SerializeStruct, S::Error> {
-        self.0.serialize_map(Some(len)).map(Fields)
+    fn serialize_struct(self, name: &'static str, len: usize) -> Result<Self::SerializeStruct, S::Error> {
+        if name.starts_with(PRIVATE_STRUCT) {
+            self.0.serialize_struct(name, len).map(Fields::Private)
+        } else {
+            self.0.serialize_map(Some(len)).map(Fields::Named)
+        }
     }
     fn serialize_struct_variant(
         self,
@@ -129,21 +134,32 @@ impl<S: Serializer> Serializer for Inner<S> {
     }
 }
 
-/// The fields of a struct, as entries of a map: their names are made here.
-struct Fields<M>(M);
+/// The fields of a struct.
+enum Fields<S: Serializer> {
+    /// Entries of a map, since their names are made here.
+    Named(S::SerializeMap),
+    /// A number of `serde_json`, as it is.
+    Private(S::SerializeStruct),
+}
 
-impl<M: ser::SerializeMap> ser::SerializeStruct for Fields<M> {
-    type Ok = M::Ok;
-    type Error = M::Error;
+impl<S: Serializer> ser::SerializeStruct for Fields<S> {
+    type Ok = S::Ok;
+    type Error = S::Error;
     fn serialize_field<T: Serialize + ?Sized>(
         &mut self,
         key: &'static str,
         value: &T,
-    ) -> Result<(), M::Error> {
-        self.0.serialize_entry(&*snake(key), &Snake(value))
+    ) -> Result<(), S::Error> {
+        match self {
+            Self::Named(map) => map.serialize_entry(&*snake(key), &Snake(value)),
+            Self::Private(inner) => inner.serialize_field(key, value),
+        }
     }
-    fn end(self) -> Result<M::Ok, M::Error> {
-        self.0.end()
+    fn end(self) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Named(map) => map.end(),
+            Self::Private(inner) => inner.end(),
+        }
     }
 }
 

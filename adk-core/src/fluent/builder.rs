@@ -6,6 +6,7 @@ use crate::build::{
     Tree, key_of,
 };
 use crate::check::Fault;
+use crate::encode::to_json;
 use crate::id::IdSeed;
 use crate::llm::LlmAgent;
 use crate::model::{ModelProvider, ModelRef, NoProvider};
@@ -54,7 +55,7 @@ pub struct AgentBuilder<P = NoProvider> {
     shape: Shape,
     model: Option<ModelRef>,
     runner: RunnerBuilder<P>,
-    state: Option<Value>,
+    state: Option<Result<Value>>,
     flow_checks: bool,
 }
 
@@ -180,7 +181,9 @@ impl<P: ModelProvider + Default> AgentBuilder<P> {
     /// The state that its session begins with: an object, `json!({"draft": ""})`, or a struct. Prompts may read its keys.
     #[must_use]
     pub fn with_quick_session(mut self, state: impl Serialize) -> Self {
-        self.state = Some(serde_json::to_value(state).unwrap_or_default());
+        let state = to_json(&state);
+        self.state =
+            Some(state.map_err(|error| error.named(ErrorKind::NotJson, "the state of the quick session")));
         self
     }
 
@@ -238,7 +241,7 @@ impl<P: ModelProvider + Default> AgentBuilder<P> {
     }
 
     fn take_state(&mut self) -> Result<StateDelta> {
-        match self.state.take() {
+        match self.state.take().transpose()? {
             None => Ok(StateDelta::default()),
             Some(Value::Object(state)) => Ok(state.into_iter().collect()),
             Some(_) => Err(Error::new(ErrorKind::Config, "the state of the quick session is no object")

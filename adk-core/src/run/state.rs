@@ -1,6 +1,7 @@
 //! State as an agent or a tool sees it: its own writes first, then what is committed.
 
 use super::{KeyScope, Run, Updates};
+use crate::encode::to_json;
 use crate::event::Actions;
 use crate::{Error, ErrorKind, Name, Result, depth};
 use serde::de::DeserializeOwned;
@@ -56,7 +57,9 @@ impl State<'_> {
     /// Sets a key.
     ///
     /// # Errors
-    /// When the value has no form in JSON, or is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH).
+    /// When the value has no form in JSON, or is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH). JSON has none for NaN
+    /// and infinities, for integers that are neither `i64` nor `u64`, and for maps whose keys are neither text nor numbers.
+    /// All else comes back bit for bit from every store.
     pub fn set(&mut self, key: impl Into<Name>, value: impl Serialize) -> Result<()> {
         let key = key.into();
         let value = encode(&key, value)?;
@@ -105,10 +108,8 @@ pub(crate) fn decode<'v, T: Deserialize<'v>>(key: &str, value: &'v Value) -> Res
 }
 
 pub(crate) fn encode(key: &str, value: impl Serialize) -> Result<Arc<Value>> {
-    let value = serde_json::to_value(value).map_err(|error| {
-        let message = format!("the value for state key `{key}` has no form in JSON: {error}");
-        Error::new(ErrorKind::KeyType, message).with_source(error)
-    })?;
+    let value = to_json(&value)
+        .map_err(|error| error.named(ErrorKind::NotJson, format_args!("state key `{key}`")))?;
     depth::check(&value).map_err(|deep| deep.error(format_args!("the value for state key `{key}`")))?;
     Ok(Arc::new(value))
 }

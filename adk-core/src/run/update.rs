@@ -147,7 +147,7 @@ impl State<'_> {
     /// elsewhere and an agent that is used as a tool have a copy of their own.
     ///
     /// # Errors
-    /// [`ErrorKind::KeyType`] when the value is not of type `T`, or the new one has no form in JSON;
+    /// [`ErrorKind::KeyType`] when the value is not of type `T`; [`ErrorKind::NotJson`] when the new one has no form in JSON;
     /// [`ErrorKind::TooDeep`] when the new one is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH);
     /// [`ErrorKind::Panic`] when `f` panics; [`ErrorKind::Config`] where there is nothing to record it under, in
     /// [`Plugin::on_event`](crate::callback::Plugin::on_event) and

@@ -2,6 +2,7 @@
 
 use super::request::RunRequest;
 use super::{RunEnd, Runner, Shared, accept};
+use crate::encode::to_json;
 use crate::engine::{DueWaits, RunFilter, RunInfo, Waiting, now_micros, refuse};
 use crate::run::record;
 use crate::session::SessionKey;
@@ -182,9 +183,9 @@ impl Shared {
         wait: &str,
         value: impl Serialize,
     ) -> Result<()> {
-        let value = serde_json::to_value(value).map_err(|error| {
-            let message = format!("the answer to `{wait}` has no form in JSON: {error}");
-            Error::new(ErrorKind::AnswerInvalid, message).with_source(error)
+        let value = to_json(&value).map_err(|error| {
+            let help = format!("{}; the wait is still open", error.help());
+            error.named(ErrorKind::AnswerInvalid, format_args!("the answer to `{wait}`")).with_help(help)
         })?;
         let waiting = self.engine.open_wait(&self.app, wait).await?;
         if of.is_some_and(|key| key.user != waiting.user || key.id != waiting.session) {

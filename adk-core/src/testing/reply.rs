@@ -1,6 +1,7 @@
 //! One answer of a script.
 
 use crate::content::{Content, FunctionCall, Part, Role, Thought};
+use crate::encode::to_json;
 use crate::model::{FinishReason, ModelChunk, ModelError, ModelErrorKind, ModelResponse, ModelStream, Usage};
 use futures_util::{StreamExt, stream};
 use serde::Serialize;
@@ -49,9 +50,9 @@ impl Reply {
         self.part(Part::Text(text.into()))
     }
 
-    /// Adds a value as JSON text. A value without a form in JSON, which none of `serde_json` is, becomes `null`.
+    /// Adds a value as JSON text. A value without a form in JSON, such as NaN, becomes `null`.
     pub fn json(self, value: impl Serialize) -> Self {
-        let value = serde_json::to_value(value).unwrap_or_default();
+        let value = to_json(&value).unwrap_or_default();
         self.text(value.to_string())
     }
 

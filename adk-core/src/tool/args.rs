@@ -13,6 +13,7 @@ pub use param::{
 };
 
 use super::{ToolArgs, ToolContext, ToolError, schema};
+use crate::encode::to_json;
 use crate::model::ToolDeclaration;
 use crate::spec::ToolMeta;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -135,7 +136,7 @@ impl Declare {
     {
         if let Some((schema, _)) = arg.declared() {
             self.add(name, description, schema);
-            let default = serde_json::to_value(default());
+            let default = to_json(&default());
             if let (Some(Value::Object(schema)), Ok(default)) = (self.properties.get_mut(name), default) {
                 schema.insert("default".to_owned(), default);
             }

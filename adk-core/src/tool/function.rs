@@ -262,8 +262,7 @@ pub trait ToolReturn: Send {
 pub struct Json<T>(pub T);
 
 fn to_json(value: impl Serialize) -> Result<Value, ToolError> {
-    serde_json::to_value(value)
-        .map_err(|error| ToolError::failed(format!("the result has no form in JSON: {error}")))
+    crate::encode::to_json(&value).map_err(ToolError::unencodable)
 }
 
 impl<T: Serialize + Send> ToolReturn for Json<T> {

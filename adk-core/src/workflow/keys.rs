@@ -21,7 +21,7 @@ impl Keys {
     /// Adds an input.
     ///
     /// # Errors
-    /// When the value has no form in JSON.
+    /// When the value has no form in JSON, as with [`State::set`](crate::State::set).
     pub fn input(&mut self, key: &'static str, value: &(impl Serialize + ?Sized)) -> Result<()> {
         self.inputs.push((key.into(), crate::run::encode(key, value)?));
         Ok(())

@@ -301,6 +301,11 @@ fn a_first_value_that_is_a_text_may_be_given_as_str() {
     let tree = || SequentialAgent::builder("root").sub_agent(Reads);
     assert!(tree().initial_state("text", "a").build().is_ok());
     assert_eq!(
+        tree().flow_checks(false).initial_state("means", [f32::NAN]).build().unwrap_err().to_string(),
+        "syntax: the initial value of state key `means` holds NaN at `[0]`, which JSON has no form for; help: use an \
+         `Option<f64>` that is `None` where there is no number"
+    );
+    assert_eq!(
         tree().initial_state("text", 1_u8).build().unwrap_err().to_string(),
         "key-type: agent `reads` reads `text` as `String`, but `.initial_state` gives it as `u8`; help: read it as `u8`, \
          or read another key"

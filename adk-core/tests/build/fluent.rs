@@ -94,4 +94,11 @@ fn what_a_block_does_not_have_is_refused() {
     let error =
         Builder::create("app").as_sequential([says("a")]).with_quick_session("text").build().unwrap_err();
     assert_eq!(error.message(), "the state of the quick session is no object");
+    let state = std::collections::BTreeMap::from([("score", f64::INFINITY)]);
+    let error =
+        Builder::create("app").as_sequential([says("a")]).with_quick_session(state).build().unwrap_err();
+    assert_eq!(
+        error.message(),
+        "the state of the quick session holds inf at `score`, which JSON has no form for"
+    );
 }

@@ -11,6 +11,7 @@ pub mod python;
 pub mod store;
 pub mod survival;
 pub mod updates;
+pub mod values;
 pub mod waited;
 
 use adk_core::callback::AgentCallbacks;

@@ -1,8 +1,8 @@
 //! What a call does.
 
 use super::{Cx, attributes, call, decide, exit_loop, verdict};
-use adk::Flow;
 use adk::tool::ToolErrorKind;
+use adk::{Flow, tool};
 use serde_json::{Value, json};
 
 #[tokio::test]
@@ -36,6 +36,28 @@ async fn a_panic_is_an_error() {
     let error = call(&attributes::default(), json!({ "panic": true })).await.0.expect_err("an error");
     assert_eq!(error.kind(), ToolErrorKind::Panic);
     assert_eq!(error.to_string(), "the tool panicked: as asked");
+}
+
+/// Divides.
+#[tool]
+fn ratio(#[default(f64::NAN)] by: f64) -> f64 {
+    1.0 / by
+}
+
+#[tokio::test]
+async fn a_result_without_a_form_in_json_is_an_error() {
+    let error = call(&ratio::default(), json!({ "by": 0 })).await.0.expect_err("an error");
+    assert_eq!(error.kind(), ToolErrorKind::Failed);
+    let text =
+        "the result holds inf, which JSON has no form for; help: keep it as text, or use an `Option<f64>`";
+    assert_eq!(error.to_string(), text);
+    let tool = ratio::default();
+    let schema = &adk::DynTool::declaration_dyn(&tool).parameters;
+    assert_eq!(
+        schema["properties"]["by"].get("default"),
+        None,
+        "a default that cannot be shown is not shown as null"
+    );
 }
 
 #[tokio::test]

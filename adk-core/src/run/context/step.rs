@@ -7,7 +7,7 @@ use crate::outbox::Counted;
 use crate::run::Run;
 use crate::run::record::{self, RecordOf};
 use crate::sync::lock;
-use crate::{BoxFuture, Flow, Name, Result};
+use crate::{BoxFuture, ErrorKind, Flow, Name, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -22,7 +22,8 @@ impl Context {
     /// the result from then on.
     ///
     /// # Errors
-    /// The error of the work. A result that is recorded may not be nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH).
+    /// The error of the work. A result that is recorded has to have a form in JSON, as with [`State::set`](crate::State::set),
+    /// and may not be nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH).
     pub fn step<T, W, N>(&mut self, name: N, work: W) -> impl Future<Output = Result<T>> + Send + use<T, W, N>
     where
         N: Into<Name>,
@@ -147,8 +148,10 @@ where
     let name = key.name.clone();
     let work = Box::pin(async move {
         let given = async {
-            let record = record::of(work.await?)?;
-            check(&record).map_err(|deep| deep.error(format_args!("the result of step `{name}`")))?;
+            let value = work.await?;
+            let what = format_args!("the result of step `{name}`");
+            let record = record::of(&value).map_err(|error| error.named(ErrorKind::NotJson, what))?;
+            check(&record).map_err(|deep| deep.error(what))?;
             Ok(record)
         };
         match given.await {

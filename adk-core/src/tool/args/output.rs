@@ -28,8 +28,7 @@ pub trait ToolOutput {
 #[diagnostic::do_not_recommend]
 impl<T: Serialize> ToolOutput for T {
     fn json(self) -> Result<Value, ToolError> {
-        serde_json::to_value(self)
-            .map_err(|error| ToolError::failed(format!("the result has no form in JSON: {error}")))
+        crate::encode::to_json(&self).map_err(ToolError::unencodable)
     }
 }
 

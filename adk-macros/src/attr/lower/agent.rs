@@ -203,14 +203,16 @@ fn run(function: &Function, args: &AgentArgs, names: &Names, keys: &Keys) -> Tok
     // So are one that none can be written with, and what is no error.
     let (value, error) = types::carets(&function.sig);
     let error = quote_spanned!(error=> _);
-    let value = match args.writes {
-        Some(_) => {
+    let value = match &args.writes {
+        Some(key) => {
             let place =
                 types::returned(&function.sig.output).and_then(|ty| kept_otherwise(ty, Place::Written));
             let place = place.unwrap_or_else(|| quote_spanned!(value=> _));
             let of = if may_be_formless(function) { "PlainWrite" } else { "StateWrite" };
+            let key = &key.text;
             let write = code!(
-                "as __adk::function::{of}>::json(__adk::function::tag(&__adk_out).__value(__adk_out))?"
+                "as __adk::function::{of}>::json(
+                    __adk::function::tag(&__adk_out).__value(__adk_out), {key:?})?"
             );
             quote!(<#place #write)
         }

@@ -1,0 +1,563 @@
+//! Encoding of values as JSON: [`to_json`] makes the [`Value`] that is kept of a value of the program.
+//!
+//! `serde_json::to_value` turns NaN and infinities into null, and takes integers of 128 bits only where its feature
+//! `arbitrary_precision` is on. Both are errors here, which name the place inside of the value.
+
+use crate::{Error, ErrorKind};
+use serde::ser::{self, Error as _, Serialize, Serializer};
+use serde_json::value::Serializer as JsonSerializer;
+use serde_json::{Map, Value};
+use std::fmt::{self, Display, Write as _};
+
+/// The prefix of struct names that `serde_json` keeps for itself. With `arbitrary_precision` its numbers are structs of
+/// such a name, and with `raw_value` its `RawValue` is one. Other serializers have to pass them on as they are.
+pub(crate) const PRIVATE_STRUCT: &str = "$serde_json::private::";
+
+/// The JSON of a value.
+///
+/// # Errors
+/// When some part of the value has no form in JSON.
+pub(crate) fn to_json<T: Serialize + ?Sized>(value: &T) -> Result<Value, EncodeError> {
+    value.serialize(Encoder)
+}
+
+/// Why a value has no form in JSON, and which part of it. Its text continues the name of the value, as in "state key
+/// `score`" + " holds NaN, which JSON has no form for".
+#[derive(Debug)]
+pub(crate) struct EncodeError(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    reason: Reason,
+    /// The way to the part, innermost step first.
+    steps: Vec<PathStep>,
+}
+
+#[derive(Debug)]
+enum Reason {
+    NotFinite(f64),
+    /// The digits of an integer that is neither an `i64` nor a `u64`.
+    TooLarge(String),
+    /// A map has keys that are no text.
+    Key,
+    /// The type refuses to be serialized.
+    Other(String),
+}
+
+#[derive(Debug)]
+enum PathStep {
+    Field(String),
+    Item(usize),
+}
+
+impl EncodeError {
+    fn new(reason: Reason) -> Self {
+        Self(Box::new(Inner { reason, steps: Vec::new() }))
+    }
+
+    /// The error of a run that names the value.
+    pub(crate) fn named(self, kind: ErrorKind, what: impl Display) -> Error {
+        Error::new(kind, format!("{what} {self}")).with_help(self.help()).with_source(self)
+    }
+
+    /// What to do about it.
+    pub(crate) fn help(&self) -> &'static str {
+        match self.0.reason {
+            Reason::NotFinite(float) if float.is_nan() => {
+                "use an `Option<f64>` that is `None` where there is no number"
+            }
+            Reason::NotFinite(_) => "keep it as text, or use an `Option<f64>`",
+            Reason::TooLarge(_) => "keep it as text",
+            Reason::Key => "take a type of keys that is text or a number, or keep a list of pairs",
+            Reason::Other(_) => "see `Serialize` of its type",
+        }
+    }
+
+    fn inside(mut self, step: PathStep) -> Self {
+        self.0.steps.push(step);
+        self
+    }
+
+    fn in_field(self, name: &str) -> Self {
+        self.inside(PathStep::Field(name.to_owned()))
+    }
+
+    /// The way to the part, as in `rows[3].mean`.
+    fn place(&self) -> String {
+        let mut place = String::new();
+        for step in self.0.steps.iter().rev() {
+            // Writing to a string never fails.
+            let _ = match step {
+                PathStep::Field(name) if place.is_empty() => write!(place, "{name}"),
+                PathStep::Field(name) => write!(place, ".{name}"),
+                PathStep::Item(at) => write!(place, "[{at}]"),
+            };
+        }
+        place
+    }
+}
+
+impl Display for EncodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = match self.place() {
+            place if place.is_empty() => place,
+            place => format!(" at `{place}`"),
+        };
+        match &self.0.reason {
+            Reason::NotFinite(float) => write!(f, "holds {float}{place}, which JSON has no form for"),
+            Reason::TooLarge(digits) => {
+                let (least, most) = (i64::MIN, u64::MAX);
+                write!(f, "holds {digits}{place}, and integers are kept from {least} to {most}")
+            }
+            Reason::Key => write!(f, "holds a map{place} whose keys are neither text nor numbers"),
+            Reason::Other(why) => write!(f, "has no form in JSON{place}: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for EncodeError {}
+
+impl ser::Error for EncodeError {
+    fn custom<T: Display>(message: T) -> Self {
+        Self::new(Reason::Other(message.to_string()))
+    }
+}
+
+impl From<serde_json::Error> for EncodeError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::new(Reason::Other(error.to_string()))
+    }
+}
+
+/// Builds a [`Value`] as `serde_json`'s own serializer does, but refuses numbers that would be lost.
+struct Encoder;
+
+macro_rules! delegate {
+    ($($method:ident($type:ty))*) => {$(
+        fn $method(self, value: $type) -> Result<Value, EncodeError> {
+            Ok(JsonSerializer.$method(value)?)
+        }
+    )*};
+}
+
+impl Serializer for Encoder {
+    type Ok = Value;
+    type Error = EncodeError;
+    type SerializeSeq = ListEncoder;
+    type SerializeTuple = ListEncoder;
+    type SerializeTupleStruct = ListEncoder;
+    type SerializeTupleVariant = ListEncoder;
+    type SerializeMap = ObjectEncoder;
+    type SerializeStruct = StructEncoder;
+    type SerializeStructVariant = ObjectEncoder;
+
+    delegate! {
+        serialize_bool(bool)
+        serialize_i8(i8) serialize_i16(i16) serialize_i32(i32) serialize_i64(i64)
+        serialize_u8(u8) serialize_u16(u16) serialize_u32(u32) serialize_u64(u64)
+        serialize_char(char) serialize_str(&str) serialize_bytes(&[u8])
+        serialize_unit_struct(&'static str)
+    }
+
+    fn serialize_i128(self, value: i128) -> Result<Value, EncodeError> {
+        let small = u64::try_from(value).map(Value::from).or_else(|_| i64::try_from(value).map(Value::from));
+        small.map_err(|_| EncodeError::new(Reason::TooLarge(value.to_string())))
+    }
+    fn serialize_u128(self, value: u128) -> Result<Value, EncodeError> {
+        let small = u64::try_from(value).map(Value::from);
+        small.map_err(|_| EncodeError::new(Reason::TooLarge(value.to_string())))
+    }
+    fn serialize_f32(self, value: f32) -> Result<Value, EncodeError> {
+        if value.is_finite() {
+            Ok(Value::from(value))
+        } else {
+            Err(EncodeError::new(Reason::NotFinite(value.into())))
+        }
+    }
+    fn serialize_f64(self, value: f64) -> Result<Value, EncodeError> {
+        if value.is_finite() {
+            Ok(Value::from(value))
+        } else {
+            Err(EncodeError::new(Reason::NotFinite(value)))
+        }
+    }
+    fn serialize_none(self) -> Result<Value, EncodeError> {
+        Ok(Value::Null)
+    }
+    fn serialize_unit(self) -> Result<Value, EncodeError> {
+        Ok(Value::Null)
+    }
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<Value, EncodeError> {
+        value.serialize(self)
+    }
+    fn serialize_unit_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+    ) -> Result<Value, EncodeError> {
+        Ok(Value::from(variant))
+    }
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        value: &T,
+    ) -> Result<Value, EncodeError> {
+        value.serialize(self)
+    }
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        value: &T,
+    ) -> Result<Value, EncodeError> {
+        let value = to_json(value).map_err(|error| error.in_field(variant))?;
+        Ok(of_variant(variant, value))
+    }
+    fn serialize_seq(self, len: Option<usize>) -> Result<ListEncoder, EncodeError> {
+        Ok(ListEncoder { items: Vec::with_capacity(len.unwrap_or(0)), variant: None })
+    }
+    fn serialize_tuple(self, len: usize) -> Result<ListEncoder, EncodeError> {
+        self.serialize_seq(Some(len))
+    }
+    fn serialize_tuple_struct(self, _: &'static str, len: usize) -> Result<ListEncoder, EncodeError> {
+        self.serialize_seq(Some(len))
+    }
+    fn serialize_tuple_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        len: usize,
+    ) -> Result<ListEncoder, EncodeError> {
+        Ok(ListEncoder { items: Vec::with_capacity(len), variant: Some(variant) })
+    }
+    fn serialize_map(self, len: Option<usize>) -> Result<ObjectEncoder, EncodeError> {
+        let fields = Map::with_capacity(len.unwrap_or(0));
+        Ok(ObjectEncoder { fields, next_key: None, variant: None })
+    }
+    fn serialize_struct(self, name: &'static str, len: usize) -> Result<StructEncoder, EncodeError> {
+        if name.starts_with(PRIVATE_STRUCT) {
+            Ok(StructEncoder::Private(JsonSerializer.serialize_struct(name, len)?))
+        } else {
+            self.serialize_map(Some(len)).map(StructEncoder::Object)
+        }
+    }
+    fn serialize_struct_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        len: usize,
+    ) -> Result<ObjectEncoder, EncodeError> {
+        Ok(ObjectEncoder { fields: Map::with_capacity(len), next_key: None, variant: Some(variant) })
+    }
+    fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<Value, EncodeError> {
+        Ok(Value::String(value.to_string()))
+    }
+}
+
+/// The value of an enum, as an object with the name of its variant.
+fn of_variant(variant: &'static str, value: Value) -> Value {
+    Value::Object(Map::from_iter([(variant.to_owned(), value)]))
+}
+
+struct ListEncoder {
+    items: Vec<Value>,
+    variant: Option<&'static str>,
+}
+
+impl ListEncoder {
+    fn push<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), EncodeError> {
+        let value = to_json(value).map_err(|error| error.inside(PathStep::Item(self.items.len())))?;
+        self.items.push(value);
+        Ok(())
+    }
+
+    fn finish(self) -> Value {
+        let list = Value::Array(self.items);
+        match self.variant {
+            Some(variant) => of_variant(variant, list),
+            None => list,
+        }
+    }
+}
+
+macro_rules! elements {
+    ($($trait:ident::$method:ident)*) => {$(
+        impl ser::$trait for ListEncoder {
+            type Ok = Value;
+            type Error = EncodeError;
+            fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), EncodeError> {
+                self.push(value)
+            }
+            fn end(self) -> Result<Value, EncodeError> {
+                Ok(self.finish())
+            }
+        }
+    )*};
+}
+elements! {
+    SerializeSeq::serialize_element
+    SerializeTuple::serialize_element
+    SerializeTupleStruct::serialize_field
+    SerializeTupleVariant::serialize_field
+}
+
+struct ObjectEncoder {
+    fields: Map<String, Value>,
+    next_key: Option<String>,
+    variant: Option<&'static str>,
+}
+
+impl ObjectEncoder {
+    fn insert<T: Serialize + ?Sized>(&mut self, key: String, value: &T) -> Result<(), EncodeError> {
+        match to_json(value) {
+            Ok(value) => drop(self.fields.insert(key, value)),
+            Err(error) => return Err(error.inside(PathStep::Field(key))),
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Value {
+        let object = Value::Object(self.fields);
+        match self.variant {
+            Some(variant) => of_variant(variant, object),
+            None => object,
+        }
+    }
+}
+
+impl ser::SerializeMap for ObjectEncoder {
+    type Ok = Value;
+    type Error = EncodeError;
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), EncodeError> {
+        self.next_key = Some(key.serialize(KeyEncoder)?);
+        Ok(())
+    }
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), EncodeError> {
+        let key = self
+            .next_key
+            .take()
+            .ok_or_else(|| EncodeError::custom("a value of a map comes before its key"))?;
+        self.insert(key, value)
+    }
+    fn end(self) -> Result<Value, EncodeError> {
+        Ok(self.finish())
+    }
+}
+
+impl ser::SerializeStructVariant for ObjectEncoder {
+    type Ok = Value;
+    type Error = EncodeError;
+    fn serialize_field<T: Serialize + ?Sized>(
+        &mut self,
+        key: &'static str,
+        value: &T,
+    ) -> Result<(), EncodeError> {
+        self.insert(key.to_owned(), value)
+    }
+    fn end(self) -> Result<Value, EncodeError> {
+        Ok(self.finish())
+    }
+}
+
+enum StructEncoder {
+    Object(ObjectEncoder),
+    /// A number or a raw value of `serde_json`.
+    Private(<JsonSerializer as Serializer>::SerializeStruct),
+}
+
+impl ser::SerializeStruct for StructEncoder {
+    type Ok = Value;
+    type Error = EncodeError;
+    fn serialize_field<T: Serialize + ?Sized>(
+        &mut self,
+        key: &'static str,
+        value: &T,
+    ) -> Result<(), EncodeError> {
+        match self {
+            Self::Object(object) => object.insert(key.to_owned(), value),
+            Self::Private(inner) => Ok(ser::SerializeStruct::serialize_field(inner, key, value)?),
+        }
+    }
+    fn end(self) -> Result<Value, EncodeError> {
+        match self {
+            Self::Object(object) => Ok(object.finish()),
+            Self::Private(inner) => Ok(ser::SerializeStruct::end(inner)?),
+        }
+    }
+}
+
+/// Makes the text of a map's key, as `serde_json` does.
+struct KeyEncoder;
+
+type NoKey = ser::Impossible<String, EncodeError>;
+
+fn no_key<T>() -> Result<T, EncodeError> {
+    Err(EncodeError::new(Reason::Key))
+}
+
+fn float_key(is_finite: bool, value: impl Serialize) -> Result<String, EncodeError> {
+    if is_finite { Ok(serde_json::to_string(&value)?) } else { no_key() }
+}
+
+macro_rules! display {
+    ($($method:ident($type:ty))*) => {$(
+        fn $method(self, value: $type) -> Result<String, EncodeError> {
+            Ok(value.to_string())
+        }
+    )*};
+}
+
+macro_rules! refuse {
+    ($($method:ident($($type:ty),*) -> $out:ty;)*) => {$(
+        fn $method(self, $(_: $type),*) -> Result<$out, EncodeError> {
+            no_key()
+        }
+    )*};
+}
+
+impl Serializer for KeyEncoder {
+    type Ok = String;
+    type Error = EncodeError;
+    type SerializeSeq = NoKey;
+    type SerializeTuple = NoKey;
+    type SerializeTupleStruct = NoKey;
+    type SerializeTupleVariant = NoKey;
+    type SerializeMap = NoKey;
+    type SerializeStruct = NoKey;
+    type SerializeStructVariant = NoKey;
+
+    display! {
+        serialize_bool(bool)
+        serialize_i8(i8) serialize_i16(i16) serialize_i32(i32) serialize_i64(i64) serialize_i128(i128)
+        serialize_u8(u8) serialize_u16(u16) serialize_u32(u32) serialize_u64(u64) serialize_u128(u128)
+        serialize_char(char)
+    }
+
+    fn serialize_str(self, value: &str) -> Result<String, EncodeError> {
+        Ok(value.to_owned())
+    }
+    fn serialize_f32(self, value: f32) -> Result<String, EncodeError> {
+        float_key(value.is_finite(), value)
+    }
+    fn serialize_f64(self, value: f64) -> Result<String, EncodeError> {
+        float_key(value.is_finite(), value)
+    }
+    fn serialize_unit_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+    ) -> Result<String, EncodeError> {
+        Ok(variant.to_owned())
+    }
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        value: &T,
+    ) -> Result<String, EncodeError> {
+        value.serialize(self)
+    }
+    fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<String, EncodeError> {
+        Ok(value.to_string())
+    }
+
+    refuse! {
+        serialize_bytes(&[u8]) -> String;
+        serialize_none() -> String;
+        serialize_unit() -> String;
+        serialize_unit_struct(&'static str) -> String;
+        serialize_seq(Option<usize>) -> NoKey;
+        serialize_tuple(usize) -> NoKey;
+        serialize_tuple_struct(&'static str, usize) -> NoKey;
+        serialize_tuple_variant(&'static str, u32, &'static str, usize) -> NoKey;
+        serialize_map(Option<usize>) -> NoKey;
+        serialize_struct(&'static str, usize) -> NoKey;
+        serialize_struct_variant(&'static str, u32, &'static str, usize) -> NoKey;
+    }
+
+    fn serialize_some<T: Serialize + ?Sized>(self, _: &T) -> Result<String, EncodeError> {
+        no_key()
+    }
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        _: u32,
+        _: &'static str,
+        _: &T,
+    ) -> Result<String, EncodeError> {
+        no_key()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Serialize;
+    use serde_json::json;
+    use std::collections::BTreeMap;
+
+    #[derive(Serialize)]
+    enum Kind {
+        Unit,
+        Newtype(u8),
+        Tuple(u8, f32),
+        Struct { a: Option<u8>, b: () },
+    }
+
+    #[derive(Serialize)]
+    struct Wrapped(f64);
+
+    #[derive(Serialize)]
+    struct Outer {
+        kinds: Vec<Kind>,
+        #[serde(flatten)]
+        rest: BTreeMap<char, Wrapped>,
+        tuple: (i8, char, &'static str),
+        json: Value,
+    }
+
+    #[test]
+    fn what_has_a_form_gets_that_of_serde_json() {
+        let kinds =
+            || vec![Kind::Unit, Kind::Newtype(1), Kind::Tuple(2, 0.1), Kind::Struct { a: None, b: () }];
+        let rest = BTreeMap::from([('x', Wrapped(-0.0)), ('y', Wrapped(f64::MAX))]);
+        let json = json!({"b": [1, -2, 3.5, null, true], "a": {"": u64::MAX}});
+        let outer = Outer { kinds: kinds(), rest, tuple: (-1, 'c', "d"), json };
+        let (own, theirs) = (to_json(&outer).unwrap(), serde_json::to_value(&outer).unwrap());
+        assert_eq!(own.to_string(), theirs.to_string());
+        for (own, theirs) in [
+            (to_json(&BTreeMap::from([(-1, 2)])).unwrap(), json!({"-1": 2})),
+            (to_json(&BTreeMap::from([(true, 2)])).unwrap(), json!({"true": 2})),
+            (to_json(&i128::from(u64::MAX)).unwrap(), json!(u64::MAX)),
+            (to_json(&i128::from(i64::MIN)).unwrap(), json!(i64::MIN)),
+            (to_json(&std::net::Ipv4Addr::LOCALHOST).unwrap(), json!("127.0.0.1")),
+        ] {
+            assert_eq!(own.to_string(), theirs.to_string());
+        }
+    }
+
+    #[test]
+    fn what_has_none_is_told_with_its_place() {
+        let of_kind = |value: f32| BTreeMap::from([("k", vec![Kind::Unit, Kind::Tuple(1, value)])]);
+        for (error, said) in [
+            (to_json(&f64::NAN), "holds NaN, which JSON has no form for"),
+            (to_json(&Wrapped(f64::NEG_INFINITY)), "holds -inf, which JSON has no form for"),
+            (to_json(&of_kind(f32::INFINITY)), "holds inf at `k[1][1]`, which JSON has no form for"),
+            (
+                to_json(&[u128::MAX]),
+                "holds 340282366920938463463374607431768211455 at `[0]`, and integers are kept from \
+                 -9223372036854775808 to 18446744073709551615",
+            ),
+            (
+                to_json(&BTreeMap::from([("a", BTreeMap::from([(Some(1), 2)]))])),
+                "holds a map at `a` whose keys are neither text nor numbers",
+            ),
+        ] {
+            assert_eq!(error.unwrap_err().to_string(), said);
+        }
+    }
+}

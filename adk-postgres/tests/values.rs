@@ -1,0 +1,38 @@
+//! What a run keeps comes back bit for bit. Run once more with `--features serde_json/arbitrary_precision`.
+//!
+//! Run by `tests/peers/run-postgres.sh cargo test -p adk-workflow-postgres --test values -- --ignored`.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+
+#[path = "../../adk-core/tests/support/mod.rs"]
+mod trees;
+
+mod place;
+mod support;
+
+use support::Database;
+use trees::values;
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn what_is_written_comes_back_bit_for_bit() {
+    values::come_back(&Database::new().await).await;
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn types_read_what_they_wrote() {
+    values::are_read_as_their_types(&Database::new().await).await;
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn values_and_keys_may_be_large() {
+    values::may_be_large(&Database::new().await).await;
+}
+
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn what_json_has_no_form_for_is_refused_where_it_is_written() {
+    values::are_refused_without_a_form(&Database::new().await).await;
+}

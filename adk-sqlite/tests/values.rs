@@ -1,0 +1,32 @@
+//! What a run keeps comes back bit for bit. Run once more with `--features serde_json/arbitrary_precision`.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+
+#[path = "../../adk-core/tests/support/mod.rs"]
+mod trees;
+
+mod place;
+mod support;
+
+use support::Folder;
+use trees::values;
+
+#[tokio::test]
+async fn what_is_written_comes_back_bit_for_bit() {
+    values::come_back(&Folder::new()).await;
+}
+
+#[tokio::test]
+async fn types_read_what_they_wrote() {
+    values::are_read_as_their_types(&Folder::new()).await;
+}
+
+#[tokio::test]
+async fn values_and_keys_may_be_large() {
+    values::may_be_large(&Folder::new()).await;
+}
+
+#[tokio::test]
+async fn what_json_has_no_form_for_is_refused_where_it_is_written() {
+    values::are_refused_without_a_form(&Folder::new()).await;
+}
