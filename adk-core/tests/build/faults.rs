@@ -6,8 +6,8 @@ use adk_core::llm::LlmAgent;
 use adk_core::tool::FunctionTool;
 use adk_core::tools::exit_loop;
 use adk_core::{
-    AgentMeta, BoxFuture, BuildError, Context, DynAgent, Error, ErrorKind, Flow, KeySpec, LoopAgent,
-    ParallelAgent, Prepare, Result, SequentialAgent, Tree,
+    AgentMeta, AgentTool, BoxFuture, BuildError, Context, DynAgent, Error, ErrorKind, Flow, KeySpec,
+    LoopAgent, ParallelAgent, Prepare, Result, SequentialAgent, Tree,
 };
 use std::sync::Arc;
 
@@ -364,4 +364,13 @@ fn a_key_is_a_name_that_prompts_can_read() {
     let error = Tree::from_config(&json, &adk_core::Registry::default()).unwrap_err();
     let places: Vec<_> = error.faults().iter().map(|fault| &*fault.place).collect();
     assert_eq!(places, ["sub_agents[0].output_key", "sub_agents[1].sub_agents"]);
+}
+
+#[test]
+fn an_agent_that_waits_is_no_tool() {
+    let pay = FunctionTool::new("pay", "Pays.", |(), _| ()).confirm(true);
+    let payer = LlmAgent::builder("payer").description("Pays.").tool(pay).build().unwrap();
+    let clerk = LlmAgent::builder("clerk").description("Hands over.").sub_agent(payer).build().unwrap();
+    let error = LlmAgent::builder("boss").tool(AgentTool::new(clerk)).build().unwrap_err();
+    assert_eq!(checks(&error), [("boss", "wait-in-tool")]);
 }
