@@ -8,7 +8,7 @@ use crate::deep::{self, TooDeep};
 use crate::docs;
 use crate::sized::{self, Unsized};
 use crate::twice;
-use crate::workflow::type_text;
+use crate::workflow::{type_text, unspanned};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::punctuated::Punctuated;
@@ -246,8 +246,7 @@ fn numbered(input: &DeriveInput, private: &TokenStream) -> TokenStream {
     }
     let (ident, origin) = (&input.ident, crate::origin::unique());
     // As it stands in the item, its name would be one more target for editors.
-    let (mut name, text) = (ident.clone(), ident.to_string());
-    name.set_span(Span::call_site());
+    let (name, text) = (unspanned(ident), ident.to_string());
     let parameters: Vec<_> = generics.type_params().map(|parameter| &parameter.ident).collect();
     let (with_bounds, arguments, conditions) = generics.split_for_impl();
     quote! {
