@@ -7,4 +7,5 @@ mod support;
 
 mod agents;
 mod data;
+mod docs;
 mod tools;

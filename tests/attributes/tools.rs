@@ -126,7 +126,7 @@ async fn refused(tool: &impl DynTool, with: Value) -> String {
 fn the_description_is_what_the_function_says() {
     let meta = weather::META;
     assert_eq!(meta.name, "weather");
-    assert_eq!(meta.description, "Says how warm it will be.\n\nSecond paragraph.");
+    assert_eq!(meta.description, "Says how warm it\nwill be.\n\nSecond paragraph.");
     assert!(!meta.may_exit && exit_loop::META.may_exit && decide::META.may_exit && verdict::META.may_exit);
     const { assert!(helper::META.may_exit) };
     let meta = attributes::META;

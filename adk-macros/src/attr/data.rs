@@ -45,6 +45,7 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     let is_own = |name: &str| own.iter().any(|own| own == name);
     let mut mended = once(&mut input, &mut report) | own_fields(&mut input, &mut report);
     mended |= idle::tell(&mut input, &mut report);
+    mended |= without_blocks(&mut input);
     let told = if is_own("Deserialize") { None } else { borrowed::tell(&mut input, &private) };
     // To editors the type itself has its derives, and its fields as they are.
     let asks = !is_own("JsonSchema") && crate::facade::is_compiled();
@@ -115,6 +116,16 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
         }
     };
     report.beside(twice::data(&input, all))
+}
+
+/// Takes the stars off doc comments that are blocks: schemars would put them into the schema. Whether there were any.
+fn without_blocks(input: &mut DeriveInput) -> bool {
+    let mut any = docs::without_blocks(&mut input.attrs);
+    if let Data::Enum(data) = &mut input.data {
+        data.variants.iter_mut().for_each(|variant| any |= docs::without_blocks(&mut variant.attrs));
+    }
+    fields(input).into_iter().for_each(|field| any |= docs::without_blocks(&mut field.attrs));
+    any
 }
 
 /// Tells what stands there twice, of which derives would say it as well, and goes on with the first; whether there is any.
