@@ -110,7 +110,7 @@ fn args(value: &Value) -> Map<String, Value> {
     value.as_object().cloned().unwrap_or_default()
 }
 
-async fn call(tool: &impl DynTool, with: Value) -> (Result<Value, ToolError>, Cx) {
+pub(crate) async fn call(tool: &impl DynTool, with: Value) -> (Result<Value, ToolError>, Cx) {
     let mut cx = Cx::for_tests();
     let result = tool.call_dyn(args(&with), &mut cx).await;
     (result, cx)
