@@ -62,26 +62,23 @@ fn plain(docs: &[String]) -> String {
 }
 
 fn indent(line: &str) -> usize {
-    line.len() - line.trim_start().len()
+    line.len() - line.trim_start_matches([' ', '\t']).len()
 }
 
 /// The text of one comment without the stars of a block, if all lines have one in one column. The first line may have text instead.
 fn without_stars(doc: &str) -> String {
-    let column = |line: &str| line.trim_start().starts_with('*').then(|| indent(line));
+    let star = |line: &str| line.trim_start().starts_with('*').then(|| indent(line));
     let mut lines: Vec<&str> = doc.split('\n').collect();
-    let begins = lines.first().is_some_and(|first| column(first).is_none());
-    let skipped = usize::from(begins);
-    let mut columns =
-        lines.iter().skip(skipped).filter(|line| !line.trim().is_empty()).map(|line| column(line));
-    let first = columns.next().flatten();
-    match first.filter(|_| lines.len() > 1 && columns.all(|other| other == first)) {
-        Some(star) => {
-            let starred = lines.iter_mut().skip(skipped);
-            starred.for_each(|line| *line = line.get(star + 1..).unwrap_or_default());
-            lines.join("\n")
-        }
-        None => doc.to_owned(),
+    let skipped = usize::from(lines.first().and_then(|first| star(first)).is_none());
+    let starred = lines.iter().skip(skipped).filter(|line| !line.trim().is_empty());
+    let columns: Vec<Option<usize>> = starred.map(|line| star(line)).collect();
+    if let [Some(first), others @ ..] = &columns[..]
+        && lines.len() > 1
+        && others.iter().all(|other| *other == Some(*first))
+    {
+        lines.iter_mut().skip(skipped).for_each(|line| *line = line.get(first + 1..).unwrap_or_default());
     }
+    lines.join("\n")
 }
 
 #[cfg(test)]

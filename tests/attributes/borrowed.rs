@@ -1,4 +1,5 @@
 //! Parameters that borrow.
+#![allow(clippy::ptr_arg, clippy::unnecessary_debug_formatting)]
 
 use adk::prelude::*;
 use adk::testing::ScriptedModel;

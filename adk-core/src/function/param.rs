@@ -31,7 +31,7 @@ pub struct Borrowed<T>(T);
 #[derive(Debug)]
 pub struct Maybe<T>(Option<T>);
 
-/// A `T` of which the target is lent, perhaps: a list, a path.
+/// A `T` whose target is lent, perhaps: a list, a path.
 #[derive(Debug)]
 pub struct MaybeDeref<T>(Option<T>);
 

@@ -45,7 +45,7 @@ name-invalid: `1st` is no name; help: use letters, digits and `_`, not beginning
 tool-duplicate: agent `1st` has two tools of the name `search`; help: remove one of them, or give it another name, `#[tool(name = \"...\")]`
 tool-undocumented: agent `1st` has a tool `loud` without a description; help: say when and how to call it: models see nothing else of it
 tool-reserved: agent `1st` has a tool of the name `transfer_to_agent`, which the runtime gives to a tool of its own; help: give it another name, `#[tool(name = \"...\")]`
-key-missing: agent `1st` reads `topic`, but nothing before it writes that key; help: say that the session holds it, `.state_key::<TYPE>(\"topic\")`, or give it a first value, `.initial_state(\"topic\", VALUE)`, or read `{topic?}` if it may be absent
+key-missing: agent `1st` reads `topic`, but nothing before it writes that key; help: say that the session holds it, `.state_key::<TYPE>(\"topic\")`, or give it a first value, `.initial_state(\"topic\", VALUE)`, or read `{topic?}` if it may be absent, or write `\\\\{topic}` if the braces are text
 tool-argument: tool `list` of agent `1st` takes arguments that are no object; help: take a struct, whose fields the model fills in
 loop-max: `max_iterations` of block `never` is 0; help: it is the largest number of rounds, 1 or more
 name-reserved: `user` cannot be the name of a step: events of the user and of models carry it; help: choose another name

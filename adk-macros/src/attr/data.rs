@@ -44,8 +44,7 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     let own: Vec<String> = input.attrs.iter().flat_map(derived).collect();
     let is_own = |name: &str| own.iter().any(|own| own == name);
     let mut mended = once(&mut input, &mut report) | own_fields(&mut input, &mut report);
-    mended |= idle::tell(&mut input, &mut report);
-    mended |= without_blocks(&mut input);
+    mended |= idle::tell(&mut input, &mut report) | without_blocks(&mut input);
     let told = if is_own("Deserialize") { None } else { borrowed::tell(&mut input, &private) };
     // To editors the type itself has its derives, and its fields as they are.
     let asks = !is_own("JsonSchema") && crate::facade::is_compiled();

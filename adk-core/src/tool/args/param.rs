@@ -138,7 +138,7 @@ pub struct Borrowed<T>(T);
 #[derive(Debug)]
 pub struct Maybe<T>(Option<T>);
 
-/// A `T` of which the target is lent, perhaps.
+/// A `T` whose target is lent, perhaps.
 #[derive(Debug)]
 pub struct MaybeDeref<T>(Option<T>);
 

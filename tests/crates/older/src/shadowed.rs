@@ -47,8 +47,6 @@ pub trait Iterator {}
 /// Not that crate.
 pub mod core {}
 /// Not that crate.
-pub mod std_ {}
-/// Not that crate.
 pub mod serde {}
 /// Not that crate.
 pub mod schemars {}
