@@ -1,5 +1,6 @@
 //! Crates of users, compiled with their own lints, and a workflow over the agents of both.
 
+use adk::DynTool as _;
 use adk::prelude::*;
 
 workflow! {
@@ -26,4 +27,19 @@ everything(topic: String) -> criticism: String
    └─ review::critic -> criticism"
     );
     assert_eq!(Everything::SPEC.find("drafting").unwrap().description, "Drafts a story in two steps.");
+}
+
+#[test]
+fn names_that_are_keywords_of_a_later_edition() {
+    let _ = older::named::make();
+    let all = [older::named::Declared::SPEC, older::named::Blocks::SPEC, older::named::Placed::SPEC];
+    assert_eq!(
+        all.map(|spec| spec.to_string()),
+        [
+            "declared(gen: String) -> gen: String\n└─ gen -> gen",
+            "blocks(topic: String) -> out: String\n└─ gen: loop(max = 2)\n   └─ writer -> out",
+            "placed(seed: u8) -> gen: u8\n├─ gen -> gen\n├─ gen as second -> gen\n└─ again: await gen",
+        ]
+    );
+    assert_eq!(older::named::paths::r#gen::default().meta().name, "gen");
 }

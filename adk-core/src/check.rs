@@ -28,6 +28,7 @@ pub use live::is_live;
 pub(crate) use live::{LIVE_HELP, describe_live, describe_live_block};
 pub use table::{CHECKS, Check};
 pub use tools::raise_tool;
+pub(crate) use tools::wait_in_tool;
 
 use crate::spec::{AgentMeta, Spec, Step, StepKind};
 pub(crate) use flow::closest::Closest;

@@ -2,7 +2,8 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Attribute, Expr, ExprLit, Lit, Meta};
+use syn::spanned::Spanned;
+use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta};
 
 /// The description in doc comments. It is an expression, since a doc may be `include_str!`; `None` without words.
 pub(crate) fn description(attrs: &[Attribute]) -> Option<TokenStream> {
@@ -10,11 +11,25 @@ pub(crate) fn description(attrs: &[Attribute]) -> Option<TokenStream> {
     let texts: Option<Vec<String>> = docs.iter().map(|doc| literal(doc)).collect();
     match texts {
         Some(texts) => {
-            let text = folded(&texts.join("\n"));
+            let text = plain(&texts);
             (!text.is_empty()).then(|| quote!(#text))
         }
         None => Some(quote!(::core::concat!(#(#docs, "\n"),*))),
     }
+}
+
+/// Takes the stars off the blocks among the doc comments, for derives that read these as they are; whether there were any.
+pub(crate) fn without_blocks(attrs: &mut [Attribute]) -> bool {
+    let mut any = false;
+    for attr in attrs {
+        let Some(text) = doc(attr).and_then(literal).filter(|text| text.contains('\n')) else { continue };
+        let (text, span) = (plain(&[text]), attr.span());
+        if let Meta::NameValue(meta) = &mut attr.meta {
+            meta.value = Expr::Lit(ExprLit { attrs: Vec::new(), lit: Lit::Str(LitStr::new(&text, span)) });
+            any = true;
+        }
+    }
+    any
 }
 
 /// Whether an attribute is a doc comment.
@@ -36,53 +51,66 @@ fn literal(doc: &Expr) -> Option<String> {
     }
 }
 
-/// Lines of one paragraph become one line; blank lines, list items and code keep their lines.
-fn folded(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut code = false;
-    let mut fresh = true;
-    for line in text.lines() {
-        let line = if code { line.strip_prefix(' ').unwrap_or(line).trim_end() } else { line.trim() };
-        let fence = line.trim_start().starts_with("```");
-        let own = code || fence || is_item(line);
-        if line.is_empty() && !code {
-            if !fresh {
-                out.push_str("\n\n");
-            }
-            fresh = true;
-            continue;
-        }
-        if !fresh {
-            out.push(if own { '\n' } else { ' ' });
-        }
-        out.push_str(line);
-        code ^= fence;
-        // Nothing is joined to the end of code.
-        fresh = false;
-        if fence && !code {
-            out.push('\n');
-            fresh = true;
-        }
-    }
-    out.truncate(out.trim_end().len());
-    out
+/// The text as rustdoc reads it: without the stars of a block and the indentation of all lines, and else as it was written.
+fn plain(docs: &[String]) -> String {
+    let docs: Vec<String> = docs.iter().map(|doc| without_stars(doc)).collect();
+    let lines = || docs.iter().flat_map(|doc| doc.split('\n'));
+    let indents = lines().filter(|line| !line.trim().is_empty()).map(indent);
+    let least = indents.min().unwrap_or_default();
+    let lines: Vec<&str> = lines().map(|line| line.get(least..).unwrap_or_default()).collect();
+    lines.join("\n").trim_matches('\n').trim_end().to_owned()
 }
 
-fn is_item(line: &str) -> bool {
-    let number = line.trim_start_matches(|letter: char| letter.is_ascii_digit());
-    line.starts_with("- ") || line.starts_with("* ") || number != line && number.starts_with(". ")
+fn indent(line: &str) -> usize {
+    line.len() - line.trim_start_matches([' ', '\t']).len()
+}
+
+/// The text of one comment without the stars of a block, if all lines have one in one column. The first line may have text instead.
+fn without_stars(doc: &str) -> String {
+    let star = |line: &str| line.trim_start().starts_with('*').then(|| indent(line));
+    let mut lines: Vec<&str> = doc.split('\n').collect();
+    let skipped = usize::from(lines.first().and_then(|first| star(first)).is_none());
+    let starred = lines.iter().skip(skipped).filter(|line| !line.trim().is_empty());
+    let columns: Vec<Option<usize>> = starred.map(|line| star(line)).collect();
+    if let [Some(first), others @ ..] = &columns[..]
+        && lines.len() > 1
+        && others.iter().all(|other| *other == Some(*first))
+    {
+        lines.iter_mut().skip(skipped).for_each(|line| *line = line.get(first + 1..).unwrap_or_default());
+    }
+    lines.join("\n")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::folded;
+    use super::plain;
+
+    fn of(docs: &[&str]) -> String {
+        plain(&docs.iter().map(|doc| (*doc).to_owned()).collect::<Vec<_>>())
+    }
 
     #[test]
-    fn paragraphs_are_folded() {
-        assert_eq!(folded(" Grades the\n draft."), "Grades the draft.");
-        assert_eq!(folded(" One.\n\n\n Two\n goes on.\n"), "One.\n\nTwo goes on.");
-        assert_eq!(folded(" Either:\n - this\n   goes on\n - that"), "Either:\n- this goes on\n- that");
-        assert_eq!(folded(" So:\n ```\n a\n   b\n ```\n and"), "So:\n```\na\n  b\n```\nand");
-        assert_eq!(folded("  \n "), "");
+    fn text_stays_as_it_was_written() {
+        assert_eq!(of(&[" Grades the", " draft."]), "Grades the\ndraft.");
+        assert_eq!(of(&["", " One.", "", "", " Two", " goes on.", ""]), "One.\n\n\nTwo\ngoes on.");
+        assert_eq!(
+            of(&[" | a |", " |---|", "", " - a", "   - b", "", " > c", "", "     code"]),
+            "| a |\n|---|\n\n- a\n  - b\n\n> c\n\n    code"
+        );
+        assert_eq!(
+            of(&[" So:", " ```", " a", "   b", " ```", "", " and  ", " on"]),
+            "So:\n```\na\n  b\n```\n\nand  \non"
+        );
+        assert_eq!(of(&["None.", " One."]), "None.\n One.");
+        assert_eq!(of(&["  ", " "]), "");
+    }
+
+    #[test]
+    fn blocks_lose_their_stars() {
+        assert_eq!(of(&["\n * Stars.\n *\n * - a\n *   - b\n "]), "Stars.\n\n- a\n  - b");
+        assert_eq!(of(&[" Searches.\n     * Twice.\n     "]), "Searches.\nTwice.");
+        assert_eq!(of(&["\n    Searches.\n\n    * a\n    * b\n"]), "Searches.\n\n* a\n* b");
+        assert_eq!(of(&["\n * One.\n * * a\n ", " Two."]), "One.\n* a\n\nTwo.");
+        assert_eq!(of(&[" * a", " * b"]), "* a\n* b");
     }
 }

@@ -67,8 +67,8 @@ fn place(item: &TokenStream) -> Span {
 fn told(of: &str, span: Span) -> TokenStream {
     let text = format!(
         "`{of}` needs the crate `adk-workflow` itself, which is not among the dependencies of this target; help: run \
-         `cargo add adk-workflow`; where another crate re-exports all of it, `adk = {{ package = \"THAT-CRATE\", ... }}` in Cargo.toml \
-         does as well"
+         `cargo add adk-workflow`; for a build script `cargo add --build adk-workflow`, without another name; where another crate \
+         re-exports all of it, `adk = {{ package = \"THAT-CRATE\", ... }}` in Cargo.toml does as well"
     );
     syn::Error::new(span, text).into_compile_error()
 }

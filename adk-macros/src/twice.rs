@@ -9,7 +9,7 @@
 
 use crate::imported::Renamed;
 use crate::source::{self, Call, Place, Plain, Scope};
-use crate::workflow::unraw;
+use crate::workflow::{unraw, unspanned};
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use std::collections::HashMap;
@@ -217,11 +217,7 @@ pub(crate) fn binding(name: &Ident) -> Ident {
     };
     match ours().is_some_and(is_constant) {
         true => quote::format_ident!("__{}", plain, span = proc_macro2::Span::call_site()),
-        false => {
-            let mut bound = name.clone();
-            bound.set_span(proc_macro2::Span::call_site());
-            bound
-        }
+        false => unspanned(name),
     }
 }
 

@@ -12,7 +12,7 @@ mod report;
 mod tests;
 mod text;
 
-pub(crate) use names::{instead_of_keyword, plain as unraw, type_text};
+pub(crate) use names::{instead_of_keyword, plain as unraw, type_text, unspanned};
 use proc_macro2::{Ident, TokenStream};
 use syn::Visibility;
 

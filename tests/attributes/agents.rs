@@ -160,7 +160,7 @@ fn delta(event: &Event) -> Vec<(String, Value)> {
 fn the_description_is_what_the_types_say() {
     let meta = readability::META;
     assert_eq!(meta.kind, AgentKind::Function);
-    assert_eq!((meta.name, meta.description), ("readability", "Grades the draft for readability."));
+    assert_eq!((meta.name, meta.description), ("readability", "Grades the draft for\nreadability."));
     assert_eq!(meta.definition, "attributes::agents::readability");
     assert_eq!(meta.reads, [KeySpec::new("topic", "&str").of::<String>()]);
     assert_eq!(meta.writes, [KeySpec::new("score", "Grades").of::<f64>()]);

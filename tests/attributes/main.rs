@@ -6,5 +6,7 @@
 mod support;
 
 mod agents;
+mod borrowed;
 mod data;
+mod docs;
 mod tools;

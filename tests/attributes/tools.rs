@@ -110,7 +110,7 @@ fn args(value: &Value) -> Map<String, Value> {
     value.as_object().cloned().unwrap_or_default()
 }
 
-async fn call(tool: &impl DynTool, with: Value) -> (Result<Value, ToolError>, Cx) {
+pub(crate) async fn call(tool: &impl DynTool, with: Value) -> (Result<Value, ToolError>, Cx) {
     let mut cx = Cx::for_tests();
     let result = tool.call_dyn(args(&with), &mut cx).await;
     (result, cx)
@@ -126,7 +126,7 @@ async fn refused(tool: &impl DynTool, with: Value) -> String {
 fn the_description_is_what_the_function_says() {
     let meta = weather::META;
     assert_eq!(meta.name, "weather");
-    assert_eq!(meta.description, "Says how warm it will be.\n\nSecond paragraph.");
+    assert_eq!(meta.description, "Says how warm it\nwill be.\n\nSecond paragraph.");
     assert!(!meta.may_exit && exit_loop::META.may_exit && decide::META.may_exit && verdict::META.may_exit);
     const { assert!(helper::META.may_exit) };
     let meta = attributes::META;

@@ -24,6 +24,11 @@ fn with_default(#[default(3)] days: u8) {
 }
 
 #[agent]
+fn derived(#[serde(default)] days: u8) {
+    let _ = days;
+}
+
+#[agent]
 struct NoFunction;
 
 fn main() {}

@@ -28,6 +28,12 @@ fn generic<T>(value: T) {
     drop(value);
 }
 
+/// Looks it up.
+#[tool]
+fn derived(#[serde(default)] word: String, #[schemars(range(max = 3))] most: u8) {
+    let _ = (word, most);
+}
+
 fn main() {
-    let _ = (slip, two, name, both, contexts);
+    let _ = (slip, two, name, both, contexts, derived);
 }

@@ -54,6 +54,7 @@ checks! {
     "tool-undocumented": "no doc comment on a tool, or on an agent that is used as one",
     "tool-argument": "an argument of a tool whose type has no schema, or says none",
     "tool-attribute": "an unknown or contradictory attribute of `#[tool]`; a function that cannot be a tool",
+    "wait-in-tool": "an `await`, or a tool that is `confirm` or `long_running`, in an agent that is used as a tool",
     "transfer-target": "a transfer to an agent that is not declared (says the nearest), or that is also a step",
     "bounds-exceeded": "a workflow whose worst case is greater than its own `#[bounds(...)]`, or unbounded (says the worst case and which step contributes most)",
     "live-loop": "`run_live` on a workflow that holds a loop or a parallel block anywhere (a trait bound says so; of a tree that is built at run time `run_live` itself, with an error of that name)",

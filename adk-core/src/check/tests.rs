@@ -117,6 +117,45 @@ fn tools() {
 }
 
 #[test]
+fn waits_in_agents_that_are_tools() {
+    let pay = [ToolMeta::new("pay", "Pays.").confirm(true)];
+    let build = [ToolMeta::new("find", "Finds."), ToolMeta::new("build", "Builds.").long_running(true)];
+    let payer = AgentMeta::new(AgentKind::Llm, "payer").tools(&pay);
+    let (builder, clerk) = (AgentMeta::new(AgentKind::Llm, "builder").tools(&build), [&payer]);
+    let clerk = AgentMeta::new(AgentKind::Llm, "clerk").transfer(&clerk);
+    let ok = AgentMeta::new(AgentKind::Await, "ok");
+    let (asking, paying) = ([agent("ok", &ok, 0)], [agent("payer", &payer, 0)]);
+    let asking = AgentMeta::new(AgentKind::Workflow, "asking").steps(&asking);
+    let paying = AgentMeta::new(AgentKind::Workflow, "paying").steps(&paying);
+    let told = |used: &AgentMeta<'_>| {
+        let tools = [ToolMeta::of_agent(used)];
+        let boss = AgentMeta::new(AgentKind::Llm, "boss").tools(&tools);
+        faults(&Spec::new("root", "", &[agent("boss", &boss, 0)])).pop().map(|fault| fault.message)
+    };
+    let says = |text: &str| Some(format!("wait-in-tool: agent `boss` calls {text}"));
+    let step = |used: &str, wait: &str| {
+        format!(
+            "`{used}` as a tool, and in it {wait}; a call of a tool cannot wait; help: make `{used}` a step"
+        )
+    };
+    let agrees = "tool `pay` of `payer` waits until a person agrees (`confirm`)";
+    let hand_over = ", or a sub-agent to which `boss` hands over (`transfer`)";
+    assert_eq!(told(&payer), says(&(step("payer", agrees) + hand_over)));
+    assert_eq!(told(&clerk), says(&(step("clerk", agrees) + hand_over)));
+    assert_eq!(told(&paying), says(&step("paying", agrees)));
+    let result = "tool `build` of `builder` waits for its result (`long_running`)";
+    assert_eq!(told(&builder), says(&(step("builder", result) + hand_over)));
+    let answer = "`await ok` of `asking` waits for an answer from outside";
+    assert_eq!(told(&asking), says(&step("asking", answer)));
+    // As a step it may wait.
+    assert_eq!(found(&[agent("payer", &payer, 0), agent("asking", &asking, 1)]), [""; 0]);
+    // Of two calls the inner one is the mistake.
+    let tools = [ToolMeta::of_agent(&payer)];
+    let middle = AgentMeta::new(AgentKind::Llm, "middle").tools(&tools);
+    assert_eq!(told(&middle), None);
+}
+
+#[test]
 fn limits() {
     let parallel = StepKind::Parallel { max_concurrency: Some(0) };
     let steps = [

@@ -1,8 +1,8 @@
-//! `tool-duplicate` and `tool-reserved`.
+//! `tool-duplicate`, `tool-reserved` and `wait-in-tool`.
 
 use super::message::Message;
 use super::text::same;
-use crate::spec::{AgentKind, AgentMeta, ToolMeta};
+use crate::spec::{AgentKind, AgentMeta, StepKind, ToolMeta};
 
 /// What is wrong with the tool at that place of an agent's list.
 pub(super) const fn describe(agent: &str, tools: &[ToolMeta<'_>], at: usize) -> Option<Message> {
@@ -32,7 +32,73 @@ pub(super) const fn describe(agent: &str, tools: &[ToolMeta<'_>], at: usize) -> 
         }
         i += 1;
     }
+    match tools[at].agent {
+        Some(used) => wait_in_tool(agent, used),
+        None => None,
+    }
+}
+
+/// Something in an agent that waits for an answer from outside.
+#[derive(Clone, Copy)]
+struct Wait<'a> {
+    word: &'static str,
+    /// The tool, or the step.
+    name: &'a str,
+    /// The agent that has the tool, or the workflow with the `await`.
+    agent: &'a str,
+    reason: &'static str,
+}
+
+/// The first wait in an agent, in its sub-agents, or in the steps of a workflow. Agents that are its tools are not searched:
+/// each is reported at the agent that calls it.
+const fn first_wait<'a>(agent: &'a AgentMeta<'a>) -> Option<Wait<'a>> {
+    let mut i = 0;
+    while i < agent.tools.len() {
+        let tool = &agent.tools[i];
+        if tool.confirm || tool.long_running {
+            let reason = if tool.confirm {
+                "waits until a person agrees (`confirm`)"
+            } else {
+                "waits for its result (`long_running`)"
+            };
+            return Some(Wait { word: "tool `", name: tool.name, agent: agent.name, reason });
+        }
+        i += 1;
+    }
+    i = 0;
+    while i < agent.transfer.len() {
+        if let Some(wait) = first_wait(agent.transfer[i]) {
+            return Some(wait);
+        }
+        i += 1;
+    }
+    i = 0;
+    while i < agent.steps.len() {
+        if let StepKind::Agent { meta, .. } = agent.steps[i].kind {
+            if matches!(meta.kind, AgentKind::Await) {
+                let (name, reason) = (agent.steps[i].name, "waits for an answer from outside");
+                return Some(Wait { word: "`await ", name, agent: agent.name, reason });
+            }
+            if let Some(wait) = first_wait(meta) {
+                return Some(wait);
+            }
+        }
+        i += 1;
+    }
     None
+}
+
+/// An agent that is used as a tool and waits: its session ends with the call, so nobody could answer.
+pub(crate) const fn wait_in_tool(agent: &str, used: &AgentMeta<'_>) -> Option<Message> {
+    let Some(wait) = first_wait(used) else { return None };
+    let mut m = Message::new();
+    m.all(&["wait-in-tool: agent `", agent, "` calls `", used.name, "` as a tool, and in it "]);
+    m.all(&[wait.word, wait.name, "` of `", wait.agent, "` ", wait.reason]);
+    m.all(&["; a call of a tool cannot wait; help: make `", used.name, "` a step"]);
+    if !matches!(used.kind, AgentKind::Workflow) {
+        m.all(&[", or a sub-agent to which `", agent, "` hands over (`transfer`)"]);
+    }
+    Some(m)
 }
 
 /// A tool without a description: the macro sees that of a function by its tokens.

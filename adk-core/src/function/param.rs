@@ -6,6 +6,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::convert::Infallible;
 use std::marker::PhantomData;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A parameter of type `P`: `StateRead::load(Arg::<P>::NEW.__slot(), cx, "key")?`, then `.__give()`.
@@ -29,9 +31,9 @@ pub struct Borrowed<T>(T);
 #[derive(Debug)]
 pub struct Maybe<T>(Option<T>);
 
-/// A list to lend, perhaps.
+/// A `T` whose target is lent, perhaps: a list, a path.
 #[derive(Debug)]
-pub struct MaybeList<T>(Option<Vec<T>>);
+pub struct MaybeDeref<T>(Option<T>);
 
 /// A text as it stands in the state, not copied.
 #[derive(Debug)]
@@ -78,9 +80,9 @@ impl<T> Maybe<T> {
     }
 }
 
-impl<T> MaybeList<T> {
+impl<T: Deref> MaybeDeref<T> {
     /// The argument.
-    pub fn __give(&self) -> Option<&[T]> {
+    pub fn __give(&self) -> Option<&T::Target> {
         self.0.as_deref()
     }
 }
@@ -136,7 +138,7 @@ pub trait Held: Sized {
 impl<T> Held for Owned<T> {}
 impl<T> Held for Borrowed<T> {}
 impl<T> Held for Maybe<T> {}
-impl<T> Held for MaybeList<T> {}
+impl<T> Held for MaybeDeref<T> {}
 impl Held for Text {}
 impl Held for MaybeText {}
 impl Held for Json {}
@@ -213,6 +215,26 @@ impl Arg<Option<&str>> {
     }
 }
 
+impl Arg<&Path> {
+    /// Reads a path.
+    pub fn __slot(self) -> Slot<PathBuf, Borrowed<PathBuf>> {
+        Slot(|decode, cx, key| {
+            let value = required(cx, key)?;
+            (decode.one)(cx, key, &value).map(Borrowed)
+        })
+    }
+}
+
+impl Arg<Option<&Path>> {
+    /// Reads a path, if there is one.
+    pub fn __slot(self) -> Slot<PathBuf, MaybeDeref<PathBuf>> {
+        Slot(|decode, cx, key| {
+            let value = optional(cx, key);
+            value.map(|value| (decode.one)(cx, key, &value)).transpose().map(MaybeDeref)
+        })
+    }
+}
+
 impl Arg<&Value> {
     /// Reads any value.
     pub fn __slot(self) -> Slot<Value, Json> {
@@ -232,10 +254,10 @@ impl<T> Arg<&[T]> {
 
 impl<T> Arg<Option<&[T]>> {
     /// Reads a list, if there is one.
-    pub fn __slot(self) -> Slot<T, MaybeList<T>> {
+    pub fn __slot(self) -> Slot<T, MaybeDeref<Vec<T>>> {
         Slot(|decode, cx, key| {
             let value = optional(cx, key);
-            value.map(|value| (decode.many)(cx, key, &value)).transpose().map(MaybeList)
+            value.map(|value| (decode.many)(cx, key, &value)).transpose().map(MaybeDeref)
         })
     }
 }

@@ -3,6 +3,8 @@
 use super::LlmAgent;
 use super::respond::RESPOND;
 use super::transfer::TRANSFER;
+use crate::agent::DynAgent as _;
+use crate::check;
 use crate::tool::DynTool;
 use crate::{Error, ErrorKind, Result};
 use std::sync::Arc;
@@ -33,6 +35,12 @@ impl LlmAgent {
                     .with_help("add it once, or give one of them another name: `#[tool(name = ...)]`"));
             }
             seen.push(name);
+        }
+        let added = self.settings.tools.0.iter().filter_map(|tool| tool.meta().agent);
+        let waits = added.filter_map(|agent| check::wait_in_tool(self.meta().name, agent)).next();
+        if let Some(message) = waits {
+            let (fact, help) = message.as_str().split_once("; help: ").unwrap_or((message.as_str(), ""));
+            return Err(Error::new(ErrorKind::Config, fact).with_help(help));
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ mod param;
 pub use output::{AnyOutput, Done, Failure, ResultOutput, Tag, ToolFailure, ToolOutput, tag};
 pub use param::{
     Arg, ArgMaybe, ArgPlain, Borrowed, BorrowedArg, ContextArg, Declared, Handle, Lent, LentShared,
-    MakeSchema, MaybeText, MaybeTextArg, Owned, OwnedArg, SharedContextArg, Slot,
+    MakeSchema, Maybe, MaybeArg, MaybeDeref, MaybeDerefArg, Owned, OwnedArg, SharedContextArg, Slot,
 };
 
 use super::{ToolArgs, ToolContext, ToolError, schema};

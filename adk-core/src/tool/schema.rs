@@ -23,11 +23,11 @@ pub(crate) fn of<T: JsonSchema + DeserializeOwned>(generator: &mut SchemaGenerat
     schema
 }
 
-/// Closes a schema: no reference is left, no title, and each description is one line.
+/// Closes a schema: no reference is left, and no title.
 pub(crate) fn close(schema: &mut Schema, definitions: &Map<String, Value>) {
     schema.remove("title");
     if let Some(Value::String(text)) = schema.get_mut("description") {
-        *text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        *text = text.trim().to_owned();
     }
     if let Some(Value::String(reference)) = schema.remove("$ref") {
         recursion(schema, &reference, definitions);

@@ -4,6 +4,7 @@ use super::{Absent, Anything, Fits, Is, Nothing, Pair, Perhaps, Typed};
 use crate::spec::number::{NONE, Numbered};
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
 
 /// Asks about a type: `Of::<T>::LIST`, with [`Otherwise`] in scope.
 #[derive(Debug)]
@@ -13,7 +14,7 @@ pub struct Of<T: ?Sized>(PhantomData<T>);
 pub trait Otherwise {
     /// What agents say fits.
     const YES: bool = false;
-    /// 1 for a reference, 2 for one to text, 3 for one to a list.
+    /// 1 for a reference, 2 for one to text or a path, 3 for one to a list.
     const REF: usize = 0;
     /// It is `serde_json::Value`.
     const VALUE: bool = false;
@@ -39,6 +40,11 @@ impl<T> Of<&T> {
 
 impl Of<&str> {
     /// It is text.
+    pub const REF: usize = 2;
+}
+
+impl Of<&Path> {
+    /// It is a path.
     pub const REF: usize = 2;
 }
 
@@ -126,6 +132,10 @@ impl<T> OfRef<1> for &T {
 
 impl OfRef<2> for &str {
     type Value = String;
+}
+
+impl OfRef<2> for &Path {
+    type Value = PathBuf;
 }
 
 impl<T> OfRef<3> for &[T] {

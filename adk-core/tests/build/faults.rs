@@ -6,8 +6,8 @@ use adk_core::llm::LlmAgent;
 use adk_core::tool::FunctionTool;
 use adk_core::tools::exit_loop;
 use adk_core::{
-    AgentMeta, BoxFuture, BuildError, Context, DynAgent, Error, ErrorKind, Flow, KeySpec, LoopAgent,
-    ParallelAgent, Prepare, Result, SequentialAgent, Tree,
+    AgentMeta, AgentTool, BoxFuture, BuildError, Context, DynAgent, Error, ErrorKind, Flow, KeySpec,
+    LoopAgent, ParallelAgent, Prepare, Result, SequentialAgent, Tree,
 };
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ name-invalid: `1st` is no name; help: use letters, digits and `_`, not beginning
 tool-duplicate: agent `1st` has two tools of the name `search`; help: remove one of them, or give it another name, `#[tool(name = \"...\")]`
 tool-undocumented: agent `1st` has a tool `loud` without a description; help: say when and how to call it: models see nothing else of it
 tool-reserved: agent `1st` has a tool of the name `transfer_to_agent`, which the runtime gives to a tool of its own; help: give it another name, `#[tool(name = \"...\")]`
-key-missing: agent `1st` reads `topic`, but nothing before it writes that key; help: say that the session holds it, `.state_key::<TYPE>(\"topic\")`, or give it a first value, `.initial_state(\"topic\", VALUE)`, or read `{topic?}` if it may be absent
+key-missing: agent `1st` reads `topic`, but nothing before it writes that key; help: say that the session holds it, `.state_key::<TYPE>(\"topic\")`, or give it a first value, `.initial_state(\"topic\", VALUE)`, or read `{topic?}` if it may be absent, or write `\\\\{topic}` if the braces are text
 tool-argument: tool `list` of agent `1st` takes arguments that are no object; help: take a struct, whose fields the model fills in
 loop-max: `max_iterations` of block `never` is 0; help: it is the largest number of rounds, 1 or more
 name-reserved: `user` cannot be the name of a step: events of the user and of models carry it; help: choose another name
@@ -369,4 +369,13 @@ fn a_key_is_a_name_that_prompts_can_read() {
     let error = Tree::from_config(&json, &adk_core::Registry::default()).unwrap_err();
     let places: Vec<_> = error.faults().iter().map(|fault| &*fault.place).collect();
     assert_eq!(places, ["sub_agents[0].output_key", "sub_agents[1].sub_agents"]);
+}
+
+#[test]
+fn an_agent_that_waits_is_no_tool() {
+    let pay = FunctionTool::new("pay", "Pays.", |(), _| ()).confirm(true);
+    let payer = LlmAgent::builder("payer").description("Pays.").tool(pay).build().unwrap();
+    let clerk = LlmAgent::builder("clerk").description("Hands over.").sub_agent(payer).build().unwrap();
+    let error = LlmAgent::builder("boss").tool(AgentTool::new(clerk)).build().unwrap_err();
+    assert_eq!(checks(&error), [("boss", "wait-in-tool")]);
 }

@@ -2,7 +2,9 @@
 
 use super::support::{Tree, repeat, run, say};
 use super::*;
-use adk_core::llm::OutputKey;
+use adk_core::AgentTool;
+use adk_core::llm::{LlmAgent, OutputKey};
+use adk_core::tool::FunctionTool;
 use adk_core::{ErrorKind, KeySpec, LoopEndReason};
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::time::Duration;
@@ -240,6 +242,11 @@ async fn what_was_set_wrong_fails_before_the_first_call() {
     assert!(error.to_string().contains("tool-duplicate: two tools are called `f`"), "{error}");
     let error = failure(&model, &refused(with(vec![gives("set_model_response", json!(1))]))).await;
     assert!(error.to_string().contains("tool-reserved"), "{error}");
+    let payer = LlmAgent::builder("payer").tool(FunctionTool::new("pay", "Pays.", |(), _| ()).confirm(true));
+    let mut agent = with(vec![]);
+    agent.add_tool(AgentTool::new(payer.build().unwrap()));
+    let error = failure(&model, &refused(agent)).await;
+    assert!(error.to_string().contains("wait-in-tool: agent `a` calls `payer` as a tool"), "{error}");
     let mut agent = with(vec![]);
     agent.set_max_turns(0);
     assert_eq!(failure(&model, &refused(agent)).await.kind(), ErrorKind::Config);

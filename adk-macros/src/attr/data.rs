@@ -8,7 +8,7 @@ use crate::deep::{self, TooDeep};
 use crate::docs;
 use crate::sized::{self, Unsized};
 use crate::twice;
-use crate::workflow::type_text;
+use crate::workflow::{type_text, unspanned};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::punctuated::Punctuated;
@@ -44,7 +44,7 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     let own: Vec<String> = input.attrs.iter().flat_map(derived).collect();
     let is_own = |name: &str| own.iter().any(|own| own == name);
     let mut mended = once(&mut input, &mut report) | own_fields(&mut input, &mut report);
-    mended |= idle::tell(&mut input, &mut report);
+    mended |= idle::tell(&mut input, &mut report) | without_blocks(&mut input);
     let told = if is_own("Deserialize") { None } else { borrowed::tell(&mut input, &private) };
     // To editors the type itself has its derives, and its fields as they are.
     let asks = !is_own("JsonSchema") && crate::facade::is_compiled();
@@ -115,6 +115,16 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
         }
     };
     report.beside(twice::data(&input, all))
+}
+
+/// Takes the stars off doc comments that are blocks: schemars would put them into the schema. Whether there were any.
+fn without_blocks(input: &mut DeriveInput) -> bool {
+    let mut any = docs::without_blocks(&mut input.attrs);
+    if let Data::Enum(data) = &mut input.data {
+        data.variants.iter_mut().for_each(|variant| any |= docs::without_blocks(&mut variant.attrs));
+    }
+    fields(input).into_iter().for_each(|field| any |= docs::without_blocks(&mut field.attrs));
+    any
 }
 
 /// Tells what stands there twice, of which derives would say it as well, and goes on with the first; whether there is any.
@@ -246,8 +256,7 @@ fn numbered(input: &DeriveInput, private: &TokenStream) -> TokenStream {
     }
     let (ident, origin) = (&input.ident, crate::origin::unique());
     // As it stands in the item, its name would be one more target for editors.
-    let (mut name, text) = (ident.clone(), ident.to_string());
-    name.set_span(Span::call_site());
+    let (name, text) = (unspanned(ident), ident.to_string());
     let parameters: Vec<_> = generics.type_params().map(|parameter| &parameter.ident).collect();
     let (with_bounds, arguments, conditions) = generics.split_for_impl();
     quote! {

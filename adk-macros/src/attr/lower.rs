@@ -16,6 +16,7 @@ pub(crate) use types::{caret, fixed};
 use super::closed;
 use super::parse::{self, Function, Param};
 use crate::code::read;
+use crate::workflow::unspanned;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Attribute, FnArg, Signature, Type};
@@ -35,9 +36,7 @@ struct Names {
 impl Names {
     fn new(function: &Function) -> Self {
         let locals = (0..function.params.len()).map(|at| format_ident!("__adk_{at}")).collect();
-        let mut name = function.sig.ident.clone();
-        name.set_span(Span::call_site());
-        Self { name, locals }
+        Self { name: unspanned(&function.sig.ident), locals }
     }
 }
 

@@ -9,9 +9,15 @@ pub(crate) fn plain(ident: &Ident) -> String {
     ident.unraw().to_string()
 }
 
+/// The name with `r#` if only the user's edition allows it without: what macros emit is of their own edition.
+pub(crate) fn raw(ident: Ident) -> Ident {
+    if ident == "gen" { Ident::new_raw("gen", ident.span()) } else { ident }
+}
+
 /// The name as it can be used in names that are made of it: rustc passes on `W🦀`, and tells by itself that this is no
 /// identifier.
 pub(super) fn usable(ident: Ident) -> Ident {
+    let ident = raw(ident);
     let text = ident.to_string();
     let name = text.strip_prefix("r#").unwrap_or(&text);
     if text.is_ascii() || syn::parse::Parser::parse_str(Ident::parse_any, name).is_ok() {
@@ -25,8 +31,8 @@ pub(super) fn usable(ident: Ident) -> Ident {
 }
 
 /// The name without the user's span, so that editors do not take it for one more definition or use.
-pub(super) fn unspanned(ident: &Ident) -> Ident {
-    let mut ident = ident.clone();
+pub(crate) fn unspanned(ident: &Ident) -> Ident {
+    let mut ident = raw(ident.clone());
     ident.set_span(Span::call_site());
     ident
 }
@@ -110,7 +116,7 @@ pub(crate) fn instead_of_keyword(word: &str) -> String {
 
 /// The field of that name; `None` for a keyword.
 pub(super) fn field(name: &str, span: Span) -> Option<Ident> {
-    let mut ident = syn::parse_str::<Ident>(name).ok()?;
+    let mut ident = raw(syn::parse_str::<Ident>(name).ok()?);
     ident.set_span(span);
     Some(ident)
 }

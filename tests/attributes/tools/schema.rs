@@ -8,7 +8,7 @@ fn the_schema_of_plain_arguments() {
     let expected = json!({
         "type": "object",
         "properties": {
-            "city": { "type": "string", "description": "The city, in words." },
+            "city": { "type": "string", "description": "The city,\nin words." },
             "days": { "type": ["integer", "null"], "format": "uint8", "minimum": 0, "maximum": 255 },
             "unit": {
                 "description": "A unit.",
@@ -42,7 +42,7 @@ fn the_schema_of_all_kinds_of_types() {
         "type": "object",
         "description": "Where it is.",
         "properties": {
-            "lat": { "type": "number", "format": "double", "description": "Degrees north, as a decimal." },
+            "lat": { "type": "number", "format": "double", "description": "Degrees north,\nas a decimal." },
             "lon": { "type": "number", "format": "double" },
             "name": { "type": ["string", "null"] },
             "height": { "type": "integer", "format": "uint16", "minimum": 0, "maximum": 65535, "default": 0 },

@@ -68,6 +68,8 @@ mod tool_undocumented;
 mod transfer_target;
 #[path = "unmarked.rs"]
 mod unmarked;
+#[path = "wait-in-tool.rs"]
+mod wait_in_tool;
 #[path = "wrong-slip-field.rs"]
 mod wrong_slip_field;
 #[path = "wrong-twice.rs"]

@@ -58,7 +58,7 @@ fn a_message_ends_with_a_whole_fault() {
     let [faults @ .., more] = &lines[..] else { panic!("{message}") };
     for (i, fault) in faults.iter().enumerate() {
         assert!(fault.starts_with(&format!("key-missing: agent `agent_0` reads `unknown_{i}`, ")), "{fault}");
-        assert!(fault.ends_with("if it may be absent"), "{fault}");
+        assert!(fault.ends_with("if the braces are text"), "{fault}");
     }
     assert!(faults.len() > 10);
     assert_eq!(*more, format!("help: {} more faults stand here; mend these first", 50 - faults.len()));

@@ -6,6 +6,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::marker::PhantomData;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
 
 /// A parameter of type `P`: `ToolArg::arg(Arg::<P>::NEW.__slot())` says how to declare and how to read it.
 #[derive(Debug)]
@@ -118,8 +120,10 @@ arguments! {
     OwnedArg<T>(T) -> Owned<T>, Owned;
     /// A `T` by reference.
     BorrowedArg<T>(T) -> Borrowed<T>, Borrowed;
-    /// A text, perhaps.
-    MaybeTextArg<>(Option<String>) -> MaybeText, MaybeText;
+    /// A `T` by reference, perhaps.
+    MaybeArg<T>(Option<T>) -> Maybe<T>, Maybe;
+    /// What a `T` dereferences to, perhaps: a text, a list, a path.
+    MaybeDerefArg<T>(Option<T>) -> MaybeDeref<T>, MaybeDeref;
 }
 
 /// The value of `T` itself.
@@ -130,9 +134,13 @@ pub struct Owned<T>(T);
 #[derive(Debug)]
 pub struct Borrowed<T>(T);
 
-/// A text to lend, perhaps.
+/// A `T` to lend, perhaps.
 #[derive(Debug)]
-pub struct MaybeText(Option<String>);
+pub struct Maybe<T>(Option<T>);
+
+/// A `T` whose target is lent, perhaps.
+#[derive(Debug)]
+pub struct MaybeDeref<T>(Option<T>);
 
 impl<T> Owned<T> {
     /// The argument.
@@ -148,9 +156,16 @@ impl<T> Borrowed<T> {
     }
 }
 
-impl MaybeText {
+impl<T> Maybe<T> {
     /// The argument.
-    pub fn __give(&self) -> Option<&str> {
+    pub fn __give(&self) -> Option<&T> {
+        self.0.as_ref()
+    }
+}
+
+impl<T: Deref> MaybeDeref<T> {
+    /// The argument.
+    pub fn __give(&self) -> Option<&T::Target> {
         self.0.as_deref()
     }
 }
@@ -242,11 +257,17 @@ pub struct Handles<T> {
     one: fn() -> Handle<T>,
     maybe: fn() -> Handle<Option<T>>,
     many: fn() -> Handle<Vec<T>>,
+    maybe_many: fn() -> Handle<Option<Vec<T>>>,
 }
 
 impl<T: DeserializeOwned + JsonSchema> Handles<T> {
     pub(super) fn new() -> Self {
-        Self { one: || Handle::new(false), maybe: || Handle::new(true), many: || Handle::new(false) }
+        Self {
+            one: || Handle::new(false),
+            maybe: || Handle::new(true),
+            many: || Handle::new(false),
+            maybe_many: || Handle::new(true),
+        }
     }
 }
 
@@ -273,8 +294,22 @@ impl Arg<&str> {
 
 impl Arg<Option<&str>> {
     /// A text, perhaps.
-    pub fn __slot(self) -> Slot<String, MaybeTextArg> {
-        Slot(|handles| MaybeTextArg((handles.maybe)()))
+    pub fn __slot(self) -> Slot<String, MaybeDerefArg<String>> {
+        Slot(|handles| MaybeDerefArg((handles.maybe)()))
+    }
+}
+
+impl Arg<&Path> {
+    /// A path.
+    pub fn __slot(self) -> Slot<PathBuf, BorrowedArg<PathBuf>> {
+        Slot(|handles| BorrowedArg((handles.one)()))
+    }
+}
+
+impl Arg<Option<&Path>> {
+    /// A path, perhaps.
+    pub fn __slot(self) -> Slot<PathBuf, MaybeDerefArg<PathBuf>> {
+        Slot(|handles| MaybeDerefArg((handles.maybe)()))
     }
 }
 
@@ -282,6 +317,20 @@ impl<T> Arg<&[T]> {
     /// A list.
     pub fn __slot(self) -> Slot<T, BorrowedArg<Vec<T>>> {
         Slot(|handles| BorrowedArg((handles.many)()))
+    }
+}
+
+impl<T> Arg<Option<&[T]>> {
+    /// A list, perhaps.
+    pub fn __slot(self) -> Slot<T, MaybeDerefArg<Vec<T>>> {
+        Slot(|handles| MaybeDerefArg((handles.maybe_many)()))
+    }
+}
+
+impl<T> Arg<Option<&T>> {
+    /// A `T`, perhaps.
+    pub fn __slot(self) -> Slot<T, MaybeArg<T>> {
+        Slot(|handles| MaybeArg((handles.maybe)()))
     }
 }
 

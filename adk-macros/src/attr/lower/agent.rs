@@ -65,7 +65,6 @@ pub(super) fn inert(name: &Ident, refused: &TokenStream) -> TokenStream {
     let text = plain(name);
     quote! {
         #[automatically_derived]
-        #[diagnostic::do_not_recommend]
         impl __adk::Agent for #name {
             const META: __adk::AgentMeta<'static> = {
                 #refused

@@ -40,7 +40,6 @@ pub(crate) fn tool(function: &Function, args: &ToolArgs, report: Report) -> Toke
                 });
 
             #[automatically_derived]
-            #[diagnostic::do_not_recommend]
             impl __adk::Tool for #name {
                 const META: __adk::ToolMeta<'static> = #meta;
 
@@ -78,7 +77,6 @@ pub(super) fn inert(name: &Ident, refused: &TokenStream) -> TokenStream {
             });
 
         #[automatically_derived]
-        #[diagnostic::do_not_recommend]
         impl __adk::Tool for #name {
             const META: __adk::ToolMeta<'static> = {
                 #refused

@@ -287,6 +287,12 @@ fn own(attrs: &mut Vec<Attribute>, report: &mut Report) -> (Vec<Attribute>, Opti
                 "a parameter cannot have a condition, since the attribute does not see what rustc leaves out",
                 "write `#[cfg(...)]` before the function, and one function for each case",
             );
+        } else if attr.path().is_ident("serde") || attr.path().is_ident("schemars") {
+            report.at(
+                attr.path().span(),
+                "a parameter is no field, so no derive reads its attributes",
+                "what may be absent is an `Option`, and a tool has `#[default(VALUE)]`; for all else take a type of `#[data]`, on whose fields such attributes work",
+            );
         } else {
             rest.push(attr);
         }

@@ -121,7 +121,8 @@ pub(super) fn settings(
     (!all.is_empty()).then(|| {
         let name = numbered("settings", number);
         let head = read("-> __adk::llm::LlmSettings");
-        let start = read("let mut __settings = __adk::llm::LlmSettings::default();");
+        let start =
+            read("let mut __settings: __adk::llm::LlmSettings = ::core::default::Default::default();");
         (quote!(fn #name() #head { #start #all __settings }), quote!(.settings(#name)))
     })
 }

@@ -92,7 +92,7 @@ impl Parser {
 
     /// Whether an agent of that name is declared above.
     pub(super) fn declares(&self, name: &Ident) -> bool {
-        self.declared.contains(&name.to_string())
+        self.declared.contains(&usable(name.clone()).to_string())
     }
 
     /// A path without generic arguments. Editors are told of it, also when it ends in `::`.
@@ -108,10 +108,7 @@ impl Parser {
                 false if first || path_goes_on(&path) => keyword_segment(input)?,
                 false => None,
             };
-            let known = |segment: Ident| match usable(segment.clone()) {
-                usable if self.declares(&usable) => usable,
-                _ => segment,
-            };
+            let known = |segment| if self.declares(&segment) { usable(segment) } else { segment };
             let Some(segment) = segment.map(known) else {
                 let mut error = expected(input, "a name after `::`");
                 if !first && input.peek(Token![<]) {

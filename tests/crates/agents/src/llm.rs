@@ -22,6 +22,9 @@ adk::llm::agent! {
     /// Reads `draft` if it is there, writes `summary: String`.
     pub summarizer -> summary: String { instruction: "Summarize {draft?}." }
 
+    /// Reads nothing, writes nothing, waits until a person agrees.
+    pub publisher { instruction: "Publish it.", tools: [crate::tools::publish] }
+
     /// Writes `severity: Severity`.
     pub triage -> severity: crate::data::Severity { instruction: "How bad is it?" }
 }

@@ -14,6 +14,10 @@ pub fn search(query: String) -> String {
     query
 }
 
+/// Publishes, once a person agrees.
+#[tool(confirm)]
+pub fn publish() {}
+
 /// Another tool of the name `search`.
 pub mod archive {
     use adk::tool;

@@ -28,3 +28,11 @@ workflow! {
         talker
     }
 }
+
+workflow! {
+    /// Reads `request`, writes `approval: bool`, waits for a person.
+    pub Approving(request: String) -> approval: bool {
+        /// {request}?
+        await approval: bool
+    }
+}

@@ -69,7 +69,7 @@ pub(super) const fn unwritten(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_
             key,
             "\", VALUE)`",
         ]);
-        if_absent(m, spec, fault, reader);
+        if_absent_or_text(m, spec, fault, reader);
     } else if let Some(silent) = silent(spec, at) {
         m.push("; help: if ");
         who(m, spec, silent);
@@ -85,7 +85,7 @@ pub(super) const fn unwritten(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_
         match fault.part {
             // It says that the key is there, so that it may not be absent everywhere.
             Part::Renaming(_) => m.push(", or as a `state` if the session holds it"),
-            _ => if_absent(m, spec, fault, reader),
+            _ => if_absent_or_text(m, spec, fault, reader),
         }
     }
     known(m, spec, at);
@@ -190,6 +190,15 @@ const fn if_absent(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, reader: 
         }),
         _ => {}
     }
+}
+
+/// Adds how to write braces that are text. The backslash is escaped in a literal, but not in a file or in the question of an `await`.
+const fn if_absent_or_text(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, reader: Reader<'_>) {
+    if_absent(m, spec, fault, reader);
+    let Reader::Prompt { source, .. } = reader else { return };
+    let asks = matches!(spec.steps[fault.at].kind, StepKind::Agent { meta, .. } if matches!(meta.kind, AgentKind::Await));
+    m.push(if source.is_empty() && !asks { ", or write `\\\\{" } else { ", or write `\\{" });
+    m.all(&[fault.key, "}` if the braces are text"]);
 }
 
 /// The key of this workflow that is spelled most like it.

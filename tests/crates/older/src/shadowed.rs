@@ -1,0 +1,156 @@
+//! The names of the prelude, and those of crates, are the user's own.
+#![allow(dead_code, reason = "what they are does not matter")]
+
+use adk::{agent, data, tool, workflow};
+use std::primitive::{bool, str, u8, usize};
+use std::string::String as Text;
+
+/// Not the one of the prelude.
+#[derive(Debug)]
+pub struct Some;
+/// Not the one of the prelude.
+#[derive(Debug)]
+pub struct None;
+/// Not the one of the prelude.
+#[derive(Debug)]
+pub struct Ok;
+/// Not the one of the prelude.
+#[derive(Debug)]
+pub struct Err;
+/// Not the one of the prelude.
+#[derive(Debug)]
+pub struct Vec;
+/// Not the one of the prelude.
+#[derive(Debug)]
+pub struct Option;
+/// Not the one of the prelude.
+#[derive(Debug)]
+pub struct Result;
+/// Not the one of the prelude.
+#[derive(Debug)]
+pub struct String;
+/// Not the one of the prelude.
+#[derive(Debug)]
+pub struct Box;
+/// Not the one of the prelude.
+pub trait Default {}
+/// Not the one of the prelude.
+pub trait Send {}
+/// Not the one of the prelude.
+pub trait Sync {}
+/// Not the one of the prelude.
+pub trait From {}
+/// Not the one of the prelude.
+pub trait Into {}
+/// Not the one of the prelude.
+pub trait Iterator {}
+/// Not that crate.
+pub mod core {}
+/// Not that crate.
+pub mod serde {}
+/// Not that crate.
+pub mod schemars {}
+
+use adk::Flow;
+
+/// A decision.
+#[data]
+pub enum Decision {
+    /// Yes.
+    Yes,
+    /// No.
+    No {
+        /// Why.
+        reason: std::option::Option<Text>,
+    },
+}
+
+/// Data.
+#[data]
+pub struct Draft {
+    /// Its text.
+    pub text: Text,
+    /// What is said of it.
+    pub notes: std::vec::Vec<Text>,
+}
+
+/// Looks it up.
+#[tool(writes(found: u8))]
+pub async fn look_up(
+    cx: &mut ::adk::ToolContext,
+    /// A word.
+    word: &str,
+    #[default(3)] most: usize,
+    other: std::option::Option<std::vec::Vec<Draft>>,
+) -> ::std::result::Result<usize, Text> {
+    let _ = (cx, other);
+    ::std::result::Result::Ok(word.len() + most)
+}
+
+/// Pays.
+#[tool(confirm, blocking)]
+pub fn pay(list: &[Draft], decision: &Decision, note: std::option::Option<&str>) -> bool {
+    list.is_empty() && note.is_none() && matches(decision)
+}
+
+fn matches(decision: &Decision) -> bool {
+    match decision {
+        Decision::Yes => true,
+        Decision::No { .. } => false,
+    }
+}
+
+/// Counts.
+#[agent(writes = count)]
+pub async fn count(draft: &Draft, note: std::option::Option<&str>) -> std::option::Option<usize> {
+    let _ = note;
+    ::std::option::Option::Some(draft.text.len())
+}
+
+/// Ends the loop.
+#[agent(blocking)]
+pub fn done(count: std::option::Option<usize>) -> Flow {
+    if count.is_none() {
+        Flow::Exit
+    } else {
+        Flow::Continue
+    }
+}
+
+fn before(_: &mut ::adk::callback::CallbackContext) -> std::option::Option<::adk::Content> {
+    ::std::option::Option::None
+}
+
+::adk::llm::agent! {
+    /// Writes.
+    pub writer -> draft: Draft { instruction: "Write about {topic}.", tools: [look_up, pay], max_turns: 3, temperature: 0.5, stop: ["x"] }
+}
+
+workflow! {
+    /// Everything.
+    pub Work(
+        /// What it is about.
+        topic: Text,
+        tone: Text = std::convert::Into::into("kind"),
+        drafts: std::vec::Vec<Draft> = ::std::vec::Vec::new(),
+    ) -> (draft: Draft, count: usize) {
+        let count: usize = 0;
+        let tries: u32 = 0;
+        state user:name: std::option::Option<Text>;
+        agent helper -> help: Text { instruction: "Help {topic}, {tries}, {user:name?}, {tone}.", timeout: "3s", retry: 2, before_agent: before }
+        agent given: writer;
+        agent other -> more: std::vec::Vec<Draft> { instruction: ::std::concat!("Other ", "one."), before_model: |_, _| ::std::option::Option::None::<Text> }
+
+        given;
+        every: each one in drafts < noted: sequence < helper > >;
+        count;
+        again: loop(max = 2) < done >;
+        parallel(max_concurrency = 2) < other; two: sequence < writer as second > >;
+        /// {topic}?
+        await(timeout = "72h", default = Decision::Yes) decision: Decision;
+        match decision {
+            Decision::Yes => writer as third,
+            Decision::No { reason } => writer as fourth,
+        }
+    }
+}
