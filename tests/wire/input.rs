@@ -68,7 +68,7 @@ async fn an_agent_that_says_nothing_has_not_written_its_key() {
     for (format, streaming) in everywhere() {
         let server = WireServer::start([Reply::new()]).await;
         let ran = run(&runner(&server, format, streaming), &Looking::default(), "a cat").await;
-        assert_told(ran.error(), ErrorKind::KeyNotWritten, "looking/first", "");
+        assert_told(ran.error(), ErrorKind::NoAnswer(adk::NoAnswerKind::Empty), "looking/first", "");
         assert!(ran.error().message().contains("`note`"), "{}", ran.error());
         assert_eq!(ran.session.len(), 2);
     }

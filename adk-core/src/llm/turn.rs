@@ -195,8 +195,9 @@ fn answer_event(
         _ => None,
     };
     let mut event = Event::new();
-    // As in ADK, an event that only says why there is no answer has no content.
-    if error_code.is_none() || !content.parts.is_empty() {
+    // As in ADK: what the provider withheld has no content at all, and an empty answer has one without parts.
+    let is_withheld = error_code.as_deref().is_some_and(|code| code != no_answer::NO_CONTENT);
+    if !is_withheld || !content.parts.is_empty() {
         event = event.with_content(content);
     }
     if let Some((key, value)) = value {

@@ -88,8 +88,8 @@ pub(super) fn missing(name: &str, schema: &Value) -> ToolError {
     ToolError::argument(format!("argument `{name}` is missing: expected {}", expected(schema)))
 }
 
-/// Undoes what providers and forms do to values that were right: null for a field that is absent, `3.0` for 3, JSON as
-/// text. Says whether anything changed.
+/// Undoes what providers and forms do to values that were right: null for a field that is absent, `3.0` for 3, an
+/// object or a list as text. Says whether anything changed.
 fn repair(value: &mut Value, schema: &Value) -> bool {
     let mut changed = false;
     match value {
@@ -99,13 +99,9 @@ fn repair(value: &mut Value, schema: &Value) -> bool {
                 changed = true;
             }
         }
-        Value::String(text)
-            if matches!(kind(schema), "object" | "array" | "integer" | "number" | "boolean") =>
-        {
+        Value::String(text) if matches!(kind(schema), "object" | "array") => {
             let fits = |value: &mut Value| {
-                if !value.is_string() {
-                    repair(value, schema);
-                }
+                repair(value, schema);
                 check(value, schema)
             };
             if let Ok(read) = text::read(text, fits) {
