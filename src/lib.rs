@@ -116,3 +116,8 @@ pub struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/from-adk.md")]
 pub struct FromAdk;
+
+/// The code of the guide to running workflows, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/running.md")]
+pub struct Running;

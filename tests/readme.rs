@@ -1,13 +1,14 @@
-//! What the README promises. Its Rust code is compiled and run as tests of documentation, see `src/lib.rs`.
+//! Tests what the README and the other pages promise. Their Rust code is compiled and run as documentation tests, see `src/lib.rs`.
 
 use std::path::Path;
 
 const README: &str = include_str!("../README.md");
+const EXAMPLES: &str = include_str!("../docs/examples.md");
 
-/// The blocks of code of that kind.
-fn blocks(kind: &str) -> Vec<&'static str> {
+/// The blocks of code of one kind in a page.
+fn blocks(page: &'static str, kind: &str) -> Vec<&'static str> {
     let fence = format!("\n```{kind}\n");
-    let after = README.split(&*fence).skip(1);
+    let after = page.split(&*fence).skip(1);
     after.map(|rest| rest.split_once("```").expect("the block has an end").0).collect()
 }
 
@@ -15,17 +16,27 @@ fn blocks(kind: &str) -> Vec<&'static str> {
 fn the_error_messages_are_those_of_the_compiler() {
     // `tests/ui.rs` holds these two files together.
     let (code, messages) = (include_str!("ui/readme.rs"), include_str!("ui/readme.stderr"));
-    assert_eq!(blocks("rust,compile_fail"), [code]);
+    assert_eq!(blocks(README, "rust,compile_fail"), [code]);
     let place = |line: &&str| !line.trim_start().starts_with("--> ");
     let messages: String = messages.lines().filter(place).flat_map(|line| [line, "\n"]).collect();
-    let [shown] = &blocks("text")[..] else { panic!("one block of messages") };
+    let [shown] = &blocks(README, "text")[..] else { panic!("one block of messages") };
     assert_eq!(shown.trim(), messages.trim());
 }
 
 #[test]
 fn every_link_leads_somewhere() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for file in ["README.md", "adk-macros/docs/language.md", "docs/checks/README.md", "docs/from-adk.md"] {
+    for file in [
+        "README.md",
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        "adk-macros/docs/language.md",
+        "docs/checks/README.md",
+        "docs/decisions/README.md",
+        "docs/examples.md",
+        "docs/from-adk.md",
+        "docs/running.md",
+    ] {
         let text = std::fs::read_to_string(root.join(file)).expect("it can be read");
         let folder = root.join(file);
         let folder = folder.parent().expect("it stands in a folder");
@@ -54,7 +65,7 @@ fn the_language_names_every_check() {
 
 #[test]
 fn the_commands_are_there() {
-    let commands = blocks("sh").into_iter().flat_map(str::lines);
+    let commands = [README, EXAMPLES].into_iter().flat_map(|page| blocks(page, "sh")).flat_map(str::lines);
     let (tests, examples): (Vec<&str>, Vec<&str>) = commands.partition(|line| line.starts_with("cargo test"));
     let ci = include_str!("../.ci/run");
     let [test] = tests[..] else { panic!("one command runs the tests: {tests:?}") };
@@ -86,7 +97,7 @@ fn every_example_is_named() {
     assert_eq!(names.len(), 23, "{names:?}");
     for name in names {
         assert!(
-            README.contains(&format!("`{name}`")) || README.contains(&format!("--example {name} ")),
+            EXAMPLES.contains(&format!("`{name}`")) || EXAMPLES.contains(&format!("--example {name} ")),
             "{name}"
         );
     }
