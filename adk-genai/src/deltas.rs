@@ -63,7 +63,14 @@ impl CallDeltas {
     }
 
     /// The calls as genai has them.
-    pub(crate) fn finish(self) -> impl Iterator<Item = ToolCall> {
+    pub(crate) fn finish(mut self) -> impl Iterator<Item = ToolCall> {
+        // A last piece that only repeats the name began no call.
+        self.0.dedup_by(|next, call| {
+            next.arguments.is_empty()
+                && next.index == call.index
+                && next.id == call.id
+                && next.name == call.name
+        });
         self.0.into_iter().map(|CallDelta { id, name, arguments, .. }| ToolCall {
             call_id: id,
             fn_name: name,
@@ -150,6 +157,14 @@ mod tests {
                     assert_eq!(calls(&pieces), wanted, "{pieces:?}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_last_piece_that_repeats_the_name_is_no_call() {
+        for id in ["x", ""] {
+            let of = |arguments: &str| piece(&json!(0), Some(id), Some("f"), arguments);
+            assert_eq!(calls(&[of("{\"a\": 1}"), of("")]), [format!("{id} f {{\"a\":1}}")]);
         }
     }
 

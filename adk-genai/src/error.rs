@@ -68,6 +68,7 @@ impl Asked<'_> {
                 self.error(Kind::InvalidResponse, &what, "").with_help(help)
             }
             Failure::Status { status, body, headers } => self.status(status, &body, &headers),
+            Failure::Incomplete => self.incomplete(),
             Failure::Page { body } => {
                 let what = "the provider, or a proxy before it, answered with a web page in place of a model's answer";
                 let help = "check the base URL, and whether a proxy or a page to log in is on the way to it";

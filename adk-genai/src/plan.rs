@@ -95,7 +95,7 @@ impl Plan {
     /// What ends a stream, for servers that leave it out once they have said why the model stopped. Without that reason the
     /// answer counts as broken all the same.
     pub(crate) fn end_mark(&self, stream: bool) -> &'static str {
-        if stream && self.family == Family::OpenAiChat { "\n\ndata: [DONE]\n\n" } else { "" }
+        if stream && self.family == Family::OpenAiChat { "data: [DONE]\n\n" } else { "" }
     }
 
     /// Whether the answer is a value, written as JSON.

@@ -55,6 +55,8 @@ pub(crate) enum Failure {
         body: String,
         headers: HeaderMap,
     },
+    /// The answer ended in the middle of an event.
+    Incomplete,
     /// A success with a web page in the place of an answer.
     Page {
         body: String,
@@ -162,10 +164,14 @@ impl Relay {
             }
             next = response.chunk().await.map_err(Failure::Transport)?;
         }
-        if send_chunk(&mut socket, self.end_mark.as_bytes()).await.is_ok() {
+        let is_in_event = meter.event != 0;
+        // After half an event it would be a part of that.
+        let end_mark = if is_in_event { "" } else { self.end_mark };
+        if send_chunk(&mut socket, end_mark.as_bytes()).await.is_ok() {
             let _ = socket.write_all(b"0\r\n\r\n").await;
         }
-        Ok(())
+        // genai reads a last event without an empty line after it, so this counts only where it cannot.
+        if is_in_event { Err(Failure::Incomplete) } else { Ok(()) }
     }
 
     /// The connection of genai; those of other programs are closed.

@@ -105,6 +105,14 @@ async fn a_stream_of_calls_is_read_however_a_server_numbers_and_ends_it() {
 }
 
 #[tokio::test]
+async fn a_stream_that_stops_in_the_middle_of_an_event_may_be_tried_again() {
+    let server = WireServer::start([Reply::raw("text/event-stream", "data: {\"choices\": [{\"del")]).await;
+    let (_, error) = fail(&model(&server, OPENAI), request("hi", true)).await;
+    assert_eq!(error.kind(), adk_core::model::ModelErrorKind::Connection, "{error}");
+    assert!(error.is_retryable());
+}
+
+#[tokio::test]
 async fn a_stream_that_stops_without_a_reason_is_broken() {
     let mut events = stream(&[json!(0), json!(1)], ["x", "y"]);
     events.truncate(3);
