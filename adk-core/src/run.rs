@@ -212,10 +212,7 @@ impl Run {
 
     /// The value of a stored key, `temp:` included.
     pub(crate) fn get(&self, key: &str) -> Option<Arc<Value>> {
-        match key.starts_with("temp:") {
-            true => read(&self.temp).get(key).cloned(),
-            false => self.session().get(key),
-        }
+        if key.starts_with("temp:") { read(&self.temp).get(key).cloned() } else { self.session().get(key) }
     }
 
     /// The value of a name.

@@ -280,8 +280,5 @@ pub fn prepare(workflow: &(dyn Wired + Sync), prepare: &mut Prepare<'_>) {
 
 /// Goes to a step; the one that is the workflow itself is where it stands already.
 fn step_of(workflow: &(dyn Wired + Sync), at: usize, prepare: &mut Prepare<'_>) -> Path {
-    match workflow.root() == Some(at) {
-        true => prepare.here(),
-        false => prepare.enter(workflow.name(at)),
-    }
+    if workflow.root() == Some(at) { prepare.here() } else { prepare.enter(workflow.name(at)) }
 }

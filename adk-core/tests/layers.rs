@@ -34,10 +34,7 @@ fn layer(module: &str) -> usize {
 fn sources(folder: &Path, into: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("the sources") {
         let path = entry.expect("an entry").path();
-        match path.is_dir() {
-            true => sources(&path, into),
-            false => into.push(path),
-        }
+        if path.is_dir() { sources(&path, into) } else { into.push(path) }
     }
 }
 

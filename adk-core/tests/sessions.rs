@@ -108,9 +108,10 @@ impl Pages for Shelf {
         self.read.lock().unwrap().push(places.clone());
         let missing = places.end > self.len;
         Box::pin(async move {
-            match missing {
-                true => Err(Error::other("past the end")),
-                false => Ok(places.map(|n| Arc::new(stored(n as u64, &n.to_string()))).collect()),
+            if missing {
+                Err(Error::other("past the end"))
+            } else {
+                Ok(places.map(|n| Arc::new(stored(n as u64, &n.to_string()))).collect())
             }
         })
     }

@@ -67,9 +67,10 @@ fn counts() -> FunctionTool {
             cx.state().set("told", &all)?;
             let refused = cx.state().update("told", |_: Option<Value>| 1).await.unwrap_err();
             assert_eq!(refused.kind(), ErrorKind::Config, "{refused}");
-            match args.contains_key("fails") {
-                true => Err(adk_core::Error::new(ErrorKind::Agent, "it failed")),
-                false => Ok(json!(all)),
+            if args.contains_key("fails") {
+                Err(adk_core::Error::new(ErrorKind::Agent, "it failed"))
+            } else {
+                Ok(json!(all))
             }
         })
     })

@@ -92,10 +92,7 @@ fn is_too_deep(args: &TokenStream, item: &TokenStream, report: &mut report::Repo
 
 /// Where the attribute of a function may stand, and what belongs on a type.
 fn where_to(help: &str, item: &TokenStream) -> String {
-    match is_type(item) {
-        true => format!("{help}; a type that is data has `#[data]`"),
-        false => help.to_owned(),
-    }
+    if is_type(item) { format!("{help}; a type that is data has `#[data]`") } else { help.to_owned() }
 }
 
 fn is_type(item: &TokenStream) -> bool {
@@ -104,10 +101,7 @@ fn is_type(item: &TokenStream) -> bool {
 
 /// What is no function, or none that can be read.
 fn unread(item: TokenStream) -> TokenStream {
-    match is_type(&item) {
-        true => refused::mistaken(item),
-        false => lower::unread(item),
-    }
+    if is_type(&item) { refused::mistaken(item) } else { lower::unread(item) }
 }
 
 /// A function without what makes it an agent or a tool. An `impl` is what it was.

@@ -56,9 +56,10 @@ pub(crate) fn back<'p>(own: &str, paths: impl IntoIterator<Item = &'p Path>) -> 
 /// The names of a path; none where it leads to another crate, or has more than names.
 pub(crate) fn names(path: &Path) -> Vec<String> {
     let is_plain = path.segments.iter().all(|segment| segment.arguments.is_none());
-    match path.leading_colon.is_none() && is_plain {
-        true => path.segments.iter().map(|segment| crate::workflow::unraw(&segment.ident)).collect(),
-        false => Vec::new(),
+    if path.leading_colon.is_none() && is_plain {
+        path.segments.iter().map(|segment| crate::workflow::unraw(&segment.ident)).collect()
+    } else {
+        Vec::new()
     }
 }
 

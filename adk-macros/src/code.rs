@@ -21,11 +21,10 @@ pub(crate) use code;
 /// The tokens of a text.
 pub(crate) fn read(text: &str) -> TokenStream {
     // `proc_macro2` would read it by itself before it asks the compiler, and take ten times as long.
-    let read = match proc_macro::is_available() {
-        true => {
-            text.parse().map(|read: proc_macro::TokenStream| read.into()).map_err(|error| error.to_string())
-        }
-        false => text.parse().map_err(|error: proc_macro2::LexError| error.to_string()),
+    let read = if proc_macro::is_available() {
+        text.parse().map(|read: proc_macro::TokenStream| read.into()).map_err(|error| error.to_string())
+    } else {
+        text.parse().map_err(|error: proc_macro2::LexError| error.to_string())
     };
     read.unwrap_or_else(|error| {
         // A mistake of ours, which would be lost in a stream without it.
@@ -69,10 +68,7 @@ pub(crate) fn last(span: Span, text: &str) -> TokenStream {
 /// Where rustc shows the definition of a type of that name: the words around the name have this place. An editor would take
 /// them for the name.
 pub(crate) fn place(name: &Ident) -> Span {
-    match crate::facade::is_compiled() {
-        true => name.span(),
-        false => Span::call_site(),
-    }
+    if crate::facade::is_compiled() { name.span() } else { Span::call_site() }
 }
 
 #[cfg(test)]

@@ -87,9 +87,10 @@ use proc_macro::TokenStream;
 #[proc_macro_attribute]
 pub fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
     origin::enter(&item);
-    match facade::is_missing() {
-        true => missing::function("#[agent]", item.into()),
-        false => attr::agent(args.into(), item.into()),
+    if facade::is_missing() {
+        missing::function("#[agent]", item.into())
+    } else {
+        attr::agent(args.into(), item.into())
     }
     .into()
 }
@@ -124,9 +125,10 @@ pub fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
     origin::enter(&item);
-    match facade::is_missing() {
-        true => missing::function("#[tool]", item.into()),
-        false => attr::tool(args.into(), item.into()),
+    if facade::is_missing() {
+        missing::function("#[tool]", item.into())
+    } else {
+        attr::tool(args.into(), item.into())
     }
     .into()
 }
@@ -150,11 +152,8 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     origin::enter_type(&item);
-    match facade::is_missing() {
-        true => missing::data(item.into()),
-        false => attr::data(args.into(), item.into()),
-    }
-    .into()
+    if facade::is_missing() { missing::data(item.into()) } else { attr::data(args.into(), item.into()) }
+        .into()
 }
 
 /// Takes an item away, which derives before it have read: `#[data]` gives them copies of a type.
@@ -176,11 +175,8 @@ pub fn helpers(_: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn workflow(input: TokenStream) -> TokenStream {
     origin::enter(&input);
-    match facade::is_missing() {
-        true => missing::workflow(input.into()),
-        false => workflow::workflow(input.into()),
-    }
-    .into()
+    if facade::is_missing() { missing::workflow(input.into()) } else { workflow::workflow(input.into()) }
+        .into()
 }
 
 /// Declares an LLM agent outside of a workflow, in the grammar of `workflow!`; workflows use it by its path.
@@ -203,9 +199,6 @@ pub fn workflow(input: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn llm_agent(input: TokenStream) -> TokenStream {
     origin::enter(&input);
-    match facade::is_missing() {
-        true => missing::llm_agent(input.into()),
-        false => workflow::llm_agent(input.into()),
-    }
-    .into()
+    if facade::is_missing() { missing::llm_agent(input.into()) } else { workflow::llm_agent(input.into()) }
+        .into()
 }

@@ -24,10 +24,10 @@ pub(crate) fn enter(item: &TokenStream) {
     static MODULE: OnceLock<u64> = OnceLock::new();
     GIVEN.set(None);
     let number = |scope: &str| hash::hash(&format!("{} {scope}", of_crate()));
-    ORIGIN.set(match crate::facade::is_compiled() {
-        true => of_scope(item).map_or_else(|| *MODULE.get_or_init(|| number("")), |scope| number(&scope)),
-        // An editor shows what it has, and has all of it from one place.
-        false => 0,
+    ORIGIN.set(if crate::facade::is_compiled() {
+        of_scope(item).map_or_else(|| *MODULE.get_or_init(|| number("")), |scope| number(&scope))
+    } else {
+        0
     });
 }
 

@@ -215,9 +215,10 @@ pub(crate) fn binding(name: &Ident) -> Ident {
         let known = call.plain(&plain);
         known.in_values && !known.is_function
     };
-    match ours().is_some_and(is_constant) {
-        true => quote::format_ident!("__{}", plain, span = proc_macro2::Span::call_site()),
-        false => unspanned(name),
+    if ours().is_some_and(is_constant) {
+        quote::format_ident!("__{}", plain, span = proc_macro2::Span::call_site())
+    } else {
+        unspanned(name)
     }
 }
 

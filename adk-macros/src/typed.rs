@@ -65,9 +65,10 @@ pub(crate) fn number(ty: &TokenStream, spelled: &str) -> TokenStream {
     let number = quote!(__typed::Of::<#ty>::NUMBER);
     let shown = spelled.trim_start_matches('&').trim_start_matches("Option<").trim_start_matches('&');
     let inside = shown.trim_start_matches("Vec<").trim_end_matches('>');
-    match shown.starts_with("Vec<") && !PLAIN.contains(&inside) {
-        true => quote!(__typed::listed(#number, __typed::Of::<#ty>::LIST)),
-        false => number,
+    if shown.starts_with("Vec<") && !PLAIN.contains(&inside) {
+        quote!(__typed::listed(#number, __typed::Of::<#ty>::LIST))
+    } else {
+        number
     }
 }
 
@@ -90,10 +91,7 @@ pub(crate) fn list(types: impl DoubleEndedIterator<Item = TokenStream>) -> Token
 /// The key's type of a parameter whose spelling says all.
 pub(crate) fn plain(ty: &Type) -> Option<TokenStream> {
     let path = plain_path(ty)?;
-    Some(match path.is_ident("str") {
-        true => read("::std::string::String"),
-        false => quote!(#path),
-    })
+    Some(if path.is_ident("str") { read("::std::string::String") } else { quote!(#path) })
 }
 
 /// Whether the spelling of a type says all, as that of `&str` does: nobody hides another behind it.

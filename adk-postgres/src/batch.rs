@@ -106,9 +106,10 @@ async fn together(
     };
     let session = shared.live.find(key, head.number);
     let here = session.as_ref().map_or(head.len, |session| session.len() as u64);
-    let missing = match here < head.len {
-        true => (here..).zip(reader::events(connection, key, head.number, here..head.len).await?).collect(),
-        false => VecDeque::new(),
+    let missing = if here < head.len {
+        (here..).zip(reader::events(connection, key, head.number, here..head.len).await?).collect()
+    } else {
+        VecDeque::new()
     };
     journal::begin(shared, connection, head.number, jobs).await?;
     let fenced = journal::fenced(shared, connection, &head, jobs).await?;
@@ -127,9 +128,10 @@ async fn together(
                     slot: slot.to_string(),
                     temp: (!draft.temp.is_empty()).then(|| to_text(&draft.temp)).transpose()?,
                 };
-                let there = match is_careful || update.is_some() {
-                    true => journal::there(connection, key, head.number, &entry).await?,
-                    false => None,
+                let there = if is_careful || update.is_some() {
+                    journal::there(connection, key, head.number, &entry).await?
+                } else {
+                    None
                 };
                 let is_open = session.as_ref().is_some_and(|session| Arc::ptr_eq(session, slot.session()));
                 match there {
@@ -271,13 +273,11 @@ fn deliver(shared: &Arc<Shared>, key: &SessionKey, jobs: Vec<Job>, written: Writ
             (Job::Commit { slot, tried, reply, .. }, Ok(Outcome::There(There { place, event, temp }))) => {
                 catch_up(place);
                 let is_ours = tried.contains(&event.id) && slot.session().len() as u64 == place;
-                let stored = match is_ours {
-                    // Its commit was cut off, and had arrived.
-                    true => slot.deliver(place, event, temp),
-                    false => {
-                        drop(slot);
-                        Stored::earlier(place, event, temp)
-                    }
+                let stored = if is_ours {
+                    slot.deliver(place, event, temp)
+                } else {
+                    drop(slot);
+                    Stored::earlier(place, event, temp)
                 };
                 let _ = reply.send(Ok(stored));
             }

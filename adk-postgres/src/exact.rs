@@ -49,9 +49,8 @@ pub(crate) fn shown(value: &Value) -> Value {
 
 /// Whether that was made of this, and not been written by another program since.
 fn is_of(shown: &Value, exact: &Value) -> bool {
-    let text = |shown: &str, exact: &str| match exact.contains('\0') {
-        true => shown == exact.replace('\0', "\u{fffd}"),
-        false => shown == exact,
+    let text = |shown: &str, exact: &str| {
+        if exact.contains('\0') { shown == exact.replace('\0', "\u{fffd}") } else { shown == exact }
     };
     match (shown, exact) {
         (Value::String(shown), Value::Number(exact)) => is_extreme(exact) && *shown == exact.to_string(),
@@ -87,10 +86,7 @@ pub(crate) fn of_event(event: &Event) -> Result<(String, Option<String>)> {
     // As it will come back: if that makes the same event of it, nothing is lost.
     let again = Event::from_stored(&sorted(&given).to_string()).and_then(|event| event.to_stored());
     let exact = again.is_ok_and(|again| again == text) && numbers_fit(&value);
-    Ok(match exact {
-        true => (text, None),
-        false => (given.to_string(), Some(text)),
-    })
+    Ok(if exact { (text, None) } else { (given.to_string(), Some(text)) })
 }
 
 fn numbers_fit(value: &Value) -> bool {
@@ -124,13 +120,14 @@ pub(crate) fn event(stored: &str, exact: Option<&str>) -> Result<Event> {
 
 /// Postgres has no way to keep such a key.
 pub(crate) fn check(key: &str) -> Result<()> {
-    match key.contains('\0') {
-        false => Ok(()),
-        true => Err(Error::new(
+    if !key.contains('\0') {
+        Ok(())
+    } else {
+        Err(Error::new(
             ErrorKind::Store(StoreErrorKind::Other),
             format!("Postgres cannot keep the key {key:?} of a state: it holds a NUL"),
         )
-        .with_help("take another key; values may hold it")),
+        .with_help("take another key; values may hold it"))
     }
 }
 

@@ -394,10 +394,7 @@ pub(crate) async fn open_wait(connection: &mut PgConnection, app: &str, id: &str
         AND (w.answer IS NOT NULL OR r.status IN ('running', 'paused', 'answered'))";
     let row = sqlx::query(sql).bind(app).bind(id).fetch_optional(connection).await.doing(what)?;
     let row = row.ok_or_else(|| refuse::unknown_wait(id))?;
-    match row.try_get::<bool, _>(3).doing(what)? {
-        true => Err(refuse::answered(id)),
-        false => read_wait(&row),
-    }
+    if row.try_get::<bool, _>(3).doing(what)? { Err(refuse::answered(id)) } else { read_wait(&row) }
 }
 
 /// Answers a wait that is open. The row of its session is locked, so its run is neither claimed nor closed meanwhile.

@@ -206,13 +206,14 @@ impl Rows {
 }
 
 fn failed_to_append(key: &SessionKey, error: sqlx::Error) -> adk_core::Error {
-    match is_taken(&error, "events_pkey") || is_taken(&error, "adkw_log_event") {
-        true => adk_core::Error::new(
+    if is_taken(&error, "events_pkey") || is_taken(&error, "adkw_log_event") {
+        adk_core::Error::new(
             adk_core::ErrorKind::Store(adk_core::StoreErrorKind::Exists),
             format!("the session `{key}` holds one of these events already"),
         )
-        .with_help("append only what is new, or import into a session of another id"),
-        false => failed("append an event", error),
+        .with_help("append only what is new, or import into a session of another id")
+    } else {
+        failed("append an event", error)
     }
 }
 

@@ -127,12 +127,11 @@ async fn has(connection: &mut PgConnection, table: &str) -> sqlx::Result<bool> {
 async fn check(connection: &mut PgConnection) -> Result<Option<String>> {
     let what = "read the version of its tables";
     if has(connection, "sessions").await.doing(what)? {
-        let version: Option<String> = match has(connection, "adk_internal_metadata").await.doing(what)? {
-            false => None,
-            true => {
-                let sql = "SELECT value FROM adk_internal_metadata WHERE key = 'schema_version'";
-                sqlx::query_scalar(sql).fetch_optional(&mut *connection).await.doing(what)?
-            }
+        let version: Option<String> = if !has(connection, "adk_internal_metadata").await.doing(what)? {
+            None
+        } else {
+            let sql = "SELECT value FROM adk_internal_metadata WHERE key = 'schema_version'";
+            sqlx::query_scalar(sql).fetch_optional(&mut *connection).await.doing(what)?
         };
         if version.as_deref() != Some("1") {
             let found = version

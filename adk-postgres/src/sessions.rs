@@ -126,10 +126,7 @@ impl SessionStore for PostgresStore {
             forget_temp(&mut events);
             self.0.ask(key, |reply| Job::Append { events, reply }).await?;
             // Whoever has the session open sees them.
-            match self.0.live.is_open(key) {
-                true => self.0.open(key).await.map(drop),
-                false => Ok(()),
-            }
+            if self.0.live.is_open(key) { self.0.open(key).await.map(drop) } else { Ok(()) }
         })
     }
 

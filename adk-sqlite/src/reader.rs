@@ -202,10 +202,7 @@ fn head(connection: &Connection, key: &SessionKey) -> Result<Option<Head>> {
     let last = row.get::<_, Option<u64>>(4).doing(what)?;
     let micros = row.get::<_, Option<u64>>(5).doing(what)?;
     // Whoever writes an event says so in the row of the session.
-    let unplaced = match micros.or(created) == updated {
-        true => 0,
-        false => count_unplaced(connection, key, number)?,
-    };
+    let unplaced = if micros.or(created) == updated { 0 } else { count_unplaced(connection, key, number)? };
     let updated = updated.unwrap_or_default();
     Ok(Some(Head { number, len: last.map_or(0, |last| last + 1), unplaced, updated, own }))
 }

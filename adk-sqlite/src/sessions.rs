@@ -74,9 +74,10 @@ impl SessionStore for SqliteStore {
             };
             self.0.writer.write(write).await?;
             // Whoever has the session open sees them.
-            match self.0.live.is_open(key) {
-                true => self.open_session(key.clone(), None).await.map(drop),
-                false => Ok(()),
+            if self.0.live.is_open(key) {
+                self.open_session(key.clone(), None).await.map(drop)
+            } else {
+                Ok(())
             }
         })
     }

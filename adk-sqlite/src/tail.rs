@@ -99,9 +99,10 @@ impl Tail {
     /// It was moved, or could not be: then it is longer before the next attempt. Nothing is lost by that.
     pub(crate) fn moved(&mut self, moved: bool) {
         let rows = self.rows.unwrap_or_default();
-        *self = match moved {
-            true => Self { rows: Some(0), ..Self::default() },
-            false => Self { rows: self.rows, again: rows + FEWEST, ..Self::default() },
+        *self = if moved {
+            Self { rows: Some(0), ..Self::default() }
+        } else {
+            Self { rows: self.rows, again: rows + FEWEST, ..Self::default() }
         };
     }
 }

@@ -125,10 +125,8 @@ impl Cli {
     }
 
     fn print(&self, event: &Event) -> Result<()> {
-        let text = match self.json {
-            true => serde_json::to_string(event).map_err(Error::other)? + "\n",
-            false => lines(event),
-        };
+        let text =
+            if self.json { serde_json::to_string(event).map_err(Error::other)? + "\n" } else { lines(event) };
         write(&text)
     }
 

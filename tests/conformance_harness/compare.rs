@@ -124,12 +124,11 @@ impl<'a> Comparison<'a> {
     /// Exact where nothing runs side by side; otherwise the order of what each one did.
     fn trace(&self, diff: &mut Diff, wanted: &[String], got: &[String]) {
         // Where a callback is told of an error, the reference adds the name of a class of its language.
-        let got: Vec<String> = match wanted.len() == got.len() {
-            true => {
-                let pairs = wanted.iter().zip(got);
-                pairs.map(|(wanted, got)| spelled_as(wanted, got).unwrap_or(got).clone()).collect()
-            }
-            false => got.to_vec(),
+        let got: Vec<String> = if wanted.len() == got.len() {
+            let pairs = wanted.iter().zip(got);
+            pairs.map(|(wanted, got)| spelled_as(wanted, got).unwrap_or(got).clone()).collect()
+        } else {
+            got.to_vec()
         };
         if !self.parallel {
             return diff.lists("trace", wanted, &got);

@@ -54,9 +54,10 @@ fn common(one: &[String], other: &[String]) -> Vec<Vec<usize>> {
     let mut table = vec![vec![0; other.len() + 1]; one.len() + 1];
     for at in (0..one.len()).rev() {
         for to in (0..other.len()).rev() {
-            table[at][to] = match one[at] == other[to] {
-                true => table[at + 1][to + 1] + 1,
-                false => table[at + 1][to].max(table[at][to + 1]),
+            table[at][to] = if one[at] == other[to] {
+                table[at + 1][to + 1] + 1
+            } else {
+                table[at + 1][to].max(table[at][to + 1])
             };
         }
     }

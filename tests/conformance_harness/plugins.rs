@@ -57,10 +57,8 @@ impl Plugin for Scripted {
 
     async fn on_event(&self, cx: &mut CallbackContext, event: &Event) -> Result<Option<Event>> {
         // Who emits it is its author where it names none.
-        let author = match event.author.is_empty() {
-            true => cx.agent_name().to_owned(),
-            false => event.author.to_string(),
-        };
+        let author =
+            if event.author.is_empty() { cx.agent_name().to_owned() } else { event.author.to_string() };
         let content = self.at(Hook::OnEvent, Some(&author), cx)?.and_then(HookDef::content);
         Ok(content.map(|content| event.clone().with_content(content)))
     }

@@ -105,10 +105,8 @@ impl Stage {
             config = config.max_llm_calls(u32::try_from(calls).unwrap_or(0));
         }
         config = config.streaming(case.run_config.streaming_mode == Some(StreamingMode::Sse));
-        let artifacts: Arc<dyn ArtifactStore> = match case.no_artifact_service {
-            true => Arc::new(NoArtifacts),
-            false => Arc::new(MemoryArtifacts::new()),
-        };
+        let artifacts: Arc<dyn ArtifactStore> =
+            if case.no_artifact_service { Arc::new(NoArtifacts) } else { Arc::new(MemoryArtifacts::new()) };
         config = config.resumable(case.resumable);
         let mut builder = Runner::builder().app_name(APP).config(config).artifact_store(artifacts.clone());
         if case.resumable {

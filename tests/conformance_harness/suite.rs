@@ -99,9 +99,10 @@ impl Ours {
         let expected = Expect::all(case)?;
         let measured = run::measure(case)?;
         if let Some(check) = self.rejects.get(&case.id) {
-            return match measured.is_refused_by(check) {
-                true => Ok(()),
-                false => Err(format!("should be refused with `{check}`, and {}", measured.fate())),
+            return if measured.is_refused_by(check) {
+                Ok(())
+            } else {
+                Err(format!("should be refused with `{check}`, and {}", measured.fate()))
             };
         }
         let comparison = Comparison::new(case, self.renders.get(&case.id).map(String::as_str));

@@ -103,9 +103,10 @@ impl Placed {
     /// An agent that was described at run time says nothing of its definition: then it is this very value.
     pub(super) fn with_faults(agent: Arc<dyn DynAgent>, faults: Vec<Fault>, depth: usize) -> Self {
         let meta = agent.meta();
-        let definition = match meta.definition == meta.name {
-            true => format!("{} at {:p}", meta.name, inner(&agent)),
-            false => meta.definition.to_owned(),
+        let definition = if meta.definition == meta.name {
+            format!("{} at {:p}", meta.name, inner(&agent))
+        } else {
+            meta.definition.to_owned()
         };
         let owner = Owner { agent: agent.clone(), definition };
         let about = Identified::new(owner, |owner| owner.agent.meta().definition(&owner.definition));

@@ -106,10 +106,7 @@ impl Tree {
         if !self.0.options.flow_checks {
             faults.retain(|fault| !fault.is_of_flow());
         }
-        match faults.is_empty() {
-            true => Ok(self),
-            false => Err(BuildError::new(faults, SubAgent(self.0.root.clone()))),
-        }
+        if faults.is_empty() { Ok(self) } else { Err(BuildError::new(faults, SubAgent(self.0.root.clone()))) }
     }
 
     pub(super) fn item(&self) -> &Item {

@@ -18,9 +18,10 @@ pub(super) fn declared_twice(spec: &Spec<'_>, faults: &mut Vec<Fault>) {
         let Some(first) = declared.insert(key, by) else { continue };
         let mut m = Message::new();
         m.all(&["key-duplicate: `", key, "` is declared twice"]);
-        match first == by {
-            true => m.all(&[" by ", by]),
-            false => m.all(&[": by ", first, " and by ", by]),
+        if first == by {
+            m.all(&[" by ", by])
+        } else {
+            m.all(&[": by ", first, " and by ", by])
         }
         m.push("; help: remove one of them, or choose another name");
         faults.push(fault("", &m));

@@ -70,10 +70,7 @@ impl Runs {
     /// The run of a claim, if that is the current one.
     fn claimed(&mut self, claim: ClaimId) -> Result<&mut Kept> {
         let run = self.all.get_mut(&claim.run_id).ok_or_else(|| refuse::unknown_run(claim.run_id))?;
-        match run.is_driven && run.epoch == claim.epoch {
-            true => Ok(run),
-            false => Err(refuse::fenced(claim.run_id)),
-        }
+        if run.is_driven && run.epoch == claim.epoch { Ok(run) } else { Err(refuse::fenced(claim.run_id)) }
     }
 
     /// Brings the indexes up to date after a change of a run.
@@ -287,9 +284,12 @@ impl Engine for MemoryJournal {
         let this = self.clone();
         let claimed = match runs.all.get_mut(&id) {
             None => Err(refuse::unknown_run(id)),
-            Some(run) => check(&run.record).and_then(|()| match run.is_driven {
-                true => Err(refuse::run_busy(id)),
-                false => Ok(run.claim(move |claim| this.release(claim))),
+            Some(run) => check(&run.record).and_then(|()| {
+                if run.is_driven {
+                    Err(refuse::run_busy(id))
+                } else {
+                    Ok(run.claim(move |claim| this.release(claim)))
+                }
             }),
         };
         runs.index(id);

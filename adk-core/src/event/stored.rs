@@ -54,9 +54,10 @@ impl Event {
         let unknown = self.details.as_ref().map_or(&Value::Null, |details| &details.unknown);
         let parts = self.content.as_ref().map_or(&[][..], |content| &content.parts);
         let plain = unknown.is_null() && !parts.iter().any(needs_care);
-        let text = match plain {
-            true => serde_json::to_string(&Snake(self)),
-            false => self.to_stored_value().and_then(|value| serde_json::to_string(&value)),
+        let text = if plain {
+            serde_json::to_string(&Snake(self))
+        } else {
+            self.to_stored_value().and_then(|value| serde_json::to_string(&value))
         };
         text.map_err(|error| broken("the event has no form in JSON", error))
     }

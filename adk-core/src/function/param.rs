@@ -197,10 +197,7 @@ impl Arg<&str> {
     pub fn __slot(self) -> Slot<String, Text> {
         Slot(|_, cx, key| {
             let value = required(cx, key)?;
-            match value.is_string() {
-                true => Ok(Text(value)),
-                false => Err(not_text(cx, key, &value)),
-            }
+            if value.is_string() { Ok(Text(value)) } else { Err(not_text(cx, key, &value)) }
         })
     }
 }
@@ -337,9 +334,10 @@ fn decode<T: DeserializeOwned>(cx: &Context, key: &str, value: &Value) -> Result
 #[cold]
 fn missing(cx: &Context, key: &str) -> Error {
     let around = cx.name_around(key);
-    let message = match key == around {
-        true => format!("the parameter `{key}` reads a state key that holds no value"),
-        false => format!("the parameter `{key}` reads the state key `{around}`, which holds no value"),
+    let message = if key == around {
+        format!("the parameter `{key}` reads a state key that holds no value")
+    } else {
+        format!("the parameter `{key}` reads the state key `{around}`, which holds no value")
     };
     Error::new(ErrorKind::KeyMissing, message)
         .with_help(format!(

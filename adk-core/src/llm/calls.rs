@@ -251,12 +251,13 @@ pub(super) fn object(value: Value) -> Map<String, Value> {
 fn unknown(tools: &Toolbox<'_>, name: &str) -> String {
     let tools: Vec<_> = tools.iter().map(|tool| tool.declaration_dyn().name.as_str()).collect();
     let failed = format!("Invoking `{name}()` failed as no tool with that name is available.");
-    match tools.is_empty() {
-        true => format!("{failed} There are no tools that you can call."),
-        false => format!(
+    if tools.is_empty() {
+        format!("{failed} There are no tools that you can call.")
+    } else {
+        format!(
             "{failed} The tools you can call are: {}. You could retry, but it is IMPORTANT that you only call a tool \
-             from that list.",
+         from that list.",
             tools.join(", ")
-        ),
+        )
     }
 }

@@ -133,10 +133,7 @@ impl ToolHooks {
         if let Some(value) = self.answered(call, &error, cx).await? {
             return Ok(Ok(value));
         }
-        match self.is_strict {
-            true => Err(error.at(cx.path())),
-            false => Ok(Err(message)),
-        }
+        if self.is_strict { Err(error.at(cx.path())) } else { Ok(Err(message)) }
     }
 
     /// What a callback answers in place of an error.

@@ -57,10 +57,11 @@ pub(super) async fn build(
 
 /// Who the agent is, in ADK's words.
 fn identity(name: &str, description: &str) -> String {
-    match description.is_empty() {
-        true => format!("You are an agent. Your internal name is \"{name}\"."),
-        false => format!(
+    if description.is_empty() {
+        format!("You are an agent. Your internal name is \"{name}\".")
+    } else {
+        format!(
             "You are an agent. Your internal name is \"{name}\". The description about you is \"{description}\"."
-        ),
+        )
     }
 }

@@ -32,13 +32,14 @@ pub(super) struct SetModelResponse {
 impl SetModelResponse {
     pub(super) fn new(output: Output, schema: Arc<Value>) -> Self {
         let wrapped = schema.get("type").and_then(Value::as_str) != Some("object");
-        let parameters = match wrapped {
-            false => schema.clone(),
-            true => Arc::new(json!({
+        let parameters = if !wrapped {
+            schema.clone()
+        } else {
+            Arc::new(json!({
                 "type": "object",
                 "properties": {WRAPPED: Value::clone(&schema)},
                 "required": [WRAPPED],
-            })),
+            }))
         };
         let declaration = ToolDeclaration::new(RESPOND, Self::META.description, parameters);
         Self { declaration, schema, output, wrapped }
@@ -54,11 +55,10 @@ impl Tool for SetModelResponse {
     }
 
     async fn call(&self, args: ToolArgs, cx: &mut ToolContext) -> Result<Value, ToolError> {
-        let mut answer = match self.wrapped {
-            false => Value::Object(args),
-            true => {
-                args.into_iter().find(|(name, _)| name == WRAPPED).map(|(_, value)| value).unwrap_or_default()
-            }
+        let mut answer = if !self.wrapped {
+            Value::Object(args)
+        } else {
+            args.into_iter().find(|(name, _)| name == WRAPPED).map(|(_, value)| value).unwrap_or_default()
         };
         let checked = decode::settle(&mut answer, &self.schema, |answer| self.output.check(answer));
         match checked {

@@ -80,9 +80,10 @@ pub(super) fn instruction(seat: Option<&Seat>) -> Option<String> {
     seat.offered().next()?;
     let mut text = String::from("You can hand the conversation over to another agent:\n");
     for Target { name, description, .. } in seat.offered() {
-        text.push_str(&match description.is_empty() {
-            true => format!("\n- `{name}`"),
-            false => format!("\n- `{name}`: {description}"),
+        text.push_str(&if description.is_empty() {
+            format!("\n- `{name}`")
+        } else {
+            format!("\n- `{name}`: {description}")
         });
     }
     text.push_str(
@@ -123,9 +124,10 @@ pub(super) fn hand_over(name: &Name, cx: &mut Context) -> Result<()> {
         }
         None => {
             let names: Vec<_> = seat.targets.iter().map(|target| target.name.clone()).collect();
-            let message = match *author == **name {
-                true => "it was to hand over to itself".to_owned(),
-                false => format!("it was to hand over to `{name}`, which is none of its targets"),
+            let message = if *author == **name {
+                "it was to hand over to itself".to_owned()
+            } else {
+                format!("it was to hand over to `{name}`, which is none of its targets")
             };
             Err(Error::new(ErrorKind::Transfer, message).with_help(list(&names)))
         }

@@ -209,10 +209,7 @@ impl Sampler {
             let down = (value / step).floor() * step;
             value = if low.is_some_and(|low| down < low) { down + step } else { down };
         }
-        match integer {
-            true => Some(Value::from(value as i64)),
-            false => Number::from_f64(value).map(Value::Number),
-        }
+        if integer { Some(Value::from(value as i64)) } else { Number::from_f64(value).map(Value::Number) }
     }
 
     fn string(&self, schema: &Map<String, Value>, at: &At<'_>) -> Value {

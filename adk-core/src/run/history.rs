@@ -24,10 +24,7 @@ impl History {
     /// # Errors
     /// When the store fails.
     pub async fn load(&self) -> Result<()> {
-        match self.session.is_loaded() {
-            true => Ok(()),
-            false => self.session.load(0..self.len).await,
-        }
+        if self.session.is_loaded() { Ok(()) } else { self.session.load(0..self.len).await }
     }
 
     /// Oldest first: all that are in memory, see [`load`](Self::load).

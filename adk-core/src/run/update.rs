@@ -342,18 +342,12 @@ impl Run {
         let is_temp = Scope::of(&key) == Scope::Temp;
         let is_read_elsewhere = || scope.is_some_and(|scope| scope.read_key(name).as_deref() != Some(&*key));
         // What no store can keep others from is kept here: branches of a run are in one process.
-        let _alone = match is_temp || is_read_elsewhere() {
-            true => Some(self.updating.lock().await),
-            false => None,
-        };
+        let _alone = if is_temp || is_read_elsewhere() { Some(self.updating.lock().await) } else { None };
         if !update.has_base() && (is_temp || is_read_elsewhere()) {
             // Nothing was written here yet under that name: what the key holds is not what the name stands for.
             update.starts_from(self.value(scope, name));
         }
-        let body = match is_temp {
-            true => Body::Ready(update.apply(None)?),
-            false => Body::Update(Box::new(update)),
-        };
+        let body = if is_temp { Body::Ready(update.apply(None)?) } else { Body::Update(Box::new(update)) };
         let stored = commit(self, at, body).await?;
         Ok(self.updated(scope, stored))
     }

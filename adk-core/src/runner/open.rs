@@ -74,10 +74,8 @@ async fn make_again(shared: &Shared, claimed: ClaimedRun) -> Result<(Arc<Run>, C
     let config = serde_json::from_value(record.config.clone()).unwrap_or_else(|_| shared.config.clone());
     let start = Start { message: record.message.clone(), delta: record.delta.clone() };
     // What an engine tells again comes on top of what there was.
-    let session = match claimed.starts_over {
-        true => Arc::new(session.as_it_was(&record.state, begins)),
-        false => session,
-    };
+    let session =
+        if claimed.starts_over { Arc::new(session.as_it_was(&record.state, begins)) } else { session };
     let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
     let claim = run.goes_on_with(claimed);
     Ok((Arc::new(run), claim, start))

@@ -217,9 +217,10 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
             let future = body(run.clone(), start);
             return Ok(Opened { run, claim: Some(claim), future });
         }
-        let session = match private && shape.is_none() {
-            true => shared.sessions.create_private(key).await?,
-            false => open_session(&shared, key).await?,
+        let session = if private && shape.is_none() {
+            shared.sessions.create_private(key).await?
+        } else {
+            open_session(&shared, key).await?
         };
         let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
         // What is said in a live run comes from its queue; its inputs are keys alone.

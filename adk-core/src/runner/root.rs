@@ -28,9 +28,10 @@ pub(super) async fn root<W: Workflow + ?Sized>(
     if is_blank(&start.message) {
         let message = "the message of the user is empty";
         let error = Error::new(ErrorKind::EmptyInput, message).at(&path);
-        return Err(error.with_help(match run.live.is_some() {
-            false => "give the workflow an input with some text, or set it with `.message(...)`",
-            true => "say nothing, `Content::default()`, to begin with the first message of the queue",
+        return Err(error.with_help(if !run.live.is_some() {
+            "give the workflow an input with some text, or set it with `.message(...)`"
+        } else {
+            "say nothing, `Content::default()`, to begin with the first message of the queue"
         }));
     }
     let mut cx = Context::root(run.clone(), name);
@@ -40,10 +41,7 @@ pub(super) async fn root<W: Workflow + ?Sized>(
     prepare_root(agent, &mut prepare);
     prepare.finish()?;
     let is_watched = !run.services.plugins.is_empty();
-    let answered = match is_watched {
-        true => Box::pin(hooks::is_answered(&mut cx)).await,
-        false => Ok(false),
-    };
+    let answered = if is_watched { Box::pin(hooks::is_answered(&mut cx)).await } else { Ok(false) };
     let ran = match answered {
         Ok(true) => Ok(()),
         Ok(false) => run_root(agent, &mut cx).await,

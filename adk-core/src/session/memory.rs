@@ -166,10 +166,7 @@ impl Session {
         let (mut low, mut high) = (first, end);
         while low < high {
             let middle = low + (high - low) / 2;
-            match later(middle) {
-                true => high = middle,
-                false => low = middle + 1,
-            }
+            if later(middle) { high = middle } else { low = middle + 1 }
         }
         first = first.max(low);
         if let Some(most) = filter.most() {

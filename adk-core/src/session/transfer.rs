@@ -81,9 +81,10 @@ async fn append(
         last = number + 2;
     }
     let many = page.len();
-    match page.is_empty() {
-        true => Ok(()),
-        false => store.append(key, page).await.map_err(|error| of_page(last, many, error)),
+    if page.is_empty() {
+        Ok(())
+    } else {
+        store.append(key, page).await.map_err(|error| of_page(last, many, error))
     }
 }
 

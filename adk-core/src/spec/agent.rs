@@ -215,10 +215,8 @@ impl<'a> AgentMeta<'a> {
     pub const fn definition(mut self, definition: &'a str) -> Self {
         self.definition = definition;
         // With a path: by hand it is the name alone.
-        self.identity = match definition.is_empty() || same(definition, self.name) {
-            true => 0,
-            false => hash(definition),
-        };
+        self.identity =
+            if definition.is_empty() || same(definition, self.name) { 0 } else { hash(definition) };
         self
     }
 

@@ -30,10 +30,7 @@ pub const fn is_identifier(text: &str) -> bool {
 const fn class(char: u32) -> u32 {
     if char < 0x80 {
         let byte = char as u8;
-        return match byte.is_ascii_alphabetic() {
-            true => 2,
-            false => (byte.is_ascii_digit() || byte == b'_') as u32,
-        };
+        return if byte.is_ascii_alphabetic() { 2 } else { (byte.is_ascii_digit() || byte == b'_') as u32 };
     }
     let (mut low, mut high) = (0, table::CHANGES.len());
     while low < high {

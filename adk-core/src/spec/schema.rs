@@ -84,9 +84,10 @@ fn alternatives(schema: &Value) -> Vec<u64> {
         }
     };
     let rest = unordered(rest.iter().map(|(key, value)| mixed(of_text(key), of_keyword(key, value))));
-    match members.is_empty() {
-        true => vec![rest],
-        false => members.iter().map(|member| mixed(rest, of_data(member))).collect(),
+    if members.is_empty() {
+        vec![rest]
+    } else {
+        members.iter().map(|member| mixed(rest, of_data(member))).collect()
     }
 }
 

@@ -267,9 +267,10 @@ fn kept(then: &[TopologyLine], now: &[TopologyLine]) -> Vec<(usize, usize)> {
     let mut common = vec![0_u32; (then.len() + 1) * width];
     for a in (0..then.len()).rev() {
         for b in (0..now.len()).rev() {
-            common[a * width + b] = match is_same(a, b) {
-                true => common[(a + 1) * width + b + 1] + 1,
-                false => common[(a + 1) * width + b].max(common[a * width + b + 1]),
+            common[a * width + b] = if is_same(a, b) {
+                common[(a + 1) * width + b + 1] + 1
+            } else {
+                common[(a + 1) * width + b].max(common[a * width + b + 1])
             };
         }
     }

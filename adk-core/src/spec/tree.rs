@@ -110,9 +110,10 @@ impl<'a> List<'a> {
     }
 
     fn prefixed(&self, name: &'a str) -> Cow<'a, str> {
-        match self.prefix.is_empty() || name.is_empty() {
-            true => Cow::Borrowed(name),
-            false => Cow::Owned(format!("{}::{name}", self.prefix)),
+        if self.prefix.is_empty() || name.is_empty() {
+            Cow::Borrowed(name)
+        } else {
+            Cow::Owned(format!("{}::{name}", self.prefix))
         }
     }
 

@@ -40,10 +40,7 @@ impl Walk<'_> {
 
     /// Says that the branches of a parallel block are about to run.
     pub(super) async fn announce_parallel(&self, cx: &mut Context) -> Result<()> {
-        match cx.config().resumable {
-            true => tell(Some(json!({})), cx).await,
-            false => Ok(()),
-        }
+        if cx.config().resumable { tell(Some(json!({})), cx).await } else { Ok(()) }
     }
 
     /// Says that a block has ended. A parallel one says so when all its children do.
@@ -59,10 +56,7 @@ impl Walk<'_> {
             }),
             _ => false,
         };
-        match says {
-            true => tell(None, cx).await,
-            false => Ok(()),
-        }
+        if says { tell(None, cx).await } else { Ok(()) }
     }
 }
 
@@ -74,10 +68,7 @@ pub(super) fn finishes(kind: AgentKind, cx: &Context) -> bool {
 
 /// Says that the agent or workflow at this place has ended.
 pub(super) async fn ended(cx: &mut Context) -> Result<()> {
-    match cx.config().resumable {
-        true => tell(None, cx).await,
-        false => Ok(()),
-    }
+    if cx.config().resumable { tell(None, cx).await } else { Ok(()) }
 }
 
 /// Commits a checkpoint: a state, or the end. Boxed, since blocks stand in each other and an event is large.

@@ -50,18 +50,12 @@ impl<'a> Who<'a> {
 
     /// It begins.
     pub(super) async fn begin(self, cx: &mut Context) -> Result<Begun> {
-        match self.is_watched(cx) {
-            true => Box::pin(self.ask_before(cx)).await,
-            false => Ok(Begun::Runs),
-        }
+        if self.is_watched(cx) { Box::pin(self.ask_before(cx)).await } else { Ok(Begun::Runs) }
     }
 
     /// It has come to its end.
     pub(super) async fn end(self, cx: &mut Context) -> Result<()> {
-        match self.is_watched(cx) {
-            true => Box::pin(self.ask_after(cx)).await,
-            false => Ok(()),
-        }
+        if self.is_watched(cx) { Box::pin(self.ask_after(cx)).await } else { Ok(()) }
     }
 
     /// It has failed.

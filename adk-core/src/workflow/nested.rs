@@ -33,10 +33,10 @@ pub(super) async fn enter(workflow: &(dyn Wired + Sync), cx: &mut Context) -> Re
     if event.actions.state_delta.is_empty() {
         return Ok(());
     }
-    match is_given {
-        true => cx.emit_boxed(event).await?,
-        // Expressions gave these: what they gave first stands, as for the keys that the whole run begins with.
-        false => Box::pin(cx.emit_call(async move { Ok(event) })).await?,
+    if is_given {
+        cx.emit_boxed(event).await?
+    } else {
+        Box::pin(cx.emit_call(async move { Ok(event) })).await?
     };
     Ok(())
 }
@@ -70,19 +70,17 @@ fn may_be_known(input: &InputSpec<'_>, cx: &Context) -> bool {
 fn is_there(spec: &Spec<'_>, input: &InputSpec<'_>, cx: &Context) -> bool {
     let scope = cx.scope.as_deref();
     let is_output = spec.outputs.iter().any(|output| output.name == input.name);
-    let inside = match is_output {
-        true => stored(scope, input.name),
-        false => input.name.into(),
-    };
+    let inside = if is_output { stored(scope, input.name) } else { input.name.into() };
     let from = scope.map_or(Some(input.name.into()), |scope| scope.read_key(input.name));
     (is_output || Scope::of(input.name) != Scope::Session) && from.is_some_and(|from| from == inside)
 }
 
 fn missing(input: &InputSpec<'_>, cx: &Context) -> Error {
     let (name, key) = (input.name, cx.name_around(input.name));
-    let message = match name == key {
-        true => format!("the workflow's input `{name}` reads a key that nothing has written"),
-        false => format!("the workflow's input `{name}` reads the key `{key}`, which nothing has written"),
+    let message = if name == key {
+        format!("the workflow's input `{name}` reads a key that nothing has written")
+    } else {
+        format!("the workflow's input `{name}` reads the key `{key}`, which nothing has written")
     };
     Error::new(ErrorKind::KeyMissing, message)
         .with_help(format!("write `{key}` before it, or give the input a default"))

@@ -25,10 +25,7 @@ pub(super) fn subject(key: &str, cx: &Context) -> Result<Arc<Value>> {
 pub(super) fn list(item: &str, key: &str, cx: &Context) -> Result<Arc<Value>> {
     let what = format_args!("`each {item} in {key}`");
     let list = value(what, key, cx)?;
-    match list.is_array() {
-        true => Ok(list),
-        false => Err(typed(what, key, "a list", &list, cx)),
-    }
+    if list.is_array() { Ok(list) } else { Err(typed(what, key, "a list", &list, cx)) }
 }
 
 /// The value of the key of a `match` is none that an arm could be for.

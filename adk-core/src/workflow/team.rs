@@ -151,10 +151,7 @@ impl<'a> Team<'a> {
     ) -> Result<(Flow, Path)> {
         let base = cx.path().clone();
         // What stands before the names of all members but the first.
-        let inside = match self.is_instance {
-            true => Some(cx.author().clone()),
-            false => cx.instance.clone(),
-        };
+        let inside = if self.is_instance { Some(cx.author().clone()) } else { cx.instance.clone() };
         let mut exit = None;
         loop {
             let seat = self.seat(at, inside.as_ref(), cx);

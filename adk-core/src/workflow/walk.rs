@@ -232,9 +232,10 @@ impl<'a> Walk<'a> {
 
     /// Goes to a step; what comes back is for [`go_back`](Self::go_back).
     fn go_to(&self, at: usize, cx: &mut Context) -> Frame {
-        match self.workflow.root() == Some(at) {
-            true => cx.again(At::Once),
-            false => cx.enter(self.workflow.name(at), At::Once),
+        if self.workflow.root() == Some(at) {
+            cx.again(At::Once)
+        } else {
+            cx.enter(self.workflow.name(at), At::Once)
         }
     }
 

@@ -38,10 +38,7 @@ fn one_ends(element: usize, how: fn() -> adk_core::Result<Flow>) -> By {
     let mut agent = by("ends", move |cx| {
         Box::pin(async move {
             cx.emit(Event::new().with_state("note", index(cx))).await?;
-            match index(cx) == element {
-                true => how(),
-                false => std::future::pending().await,
-            }
+            if index(cx) == element { how() } else { std::future::pending().await }
         })
     });
     agent.meta = agent.meta.exits(&["outer"]).writes(const { &[KeySpec::new("note", "usize")] });

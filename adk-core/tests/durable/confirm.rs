@@ -38,16 +38,17 @@ impl Model for Banker {
             let args = args.as_object().cloned().unwrap_or_default();
             Part::FunctionCall(FunctionCall { name: name.into(), args, ..FunctionCall::default() })
         };
-        let content = match answers.is_empty() {
-            true => Content::new(
+        let content = if answers.is_empty() {
+            Content::new(
                 Role::Model,
                 vec![
                     call("pay", json!({"amount": 1})),
                     call("look", json!({})),
                     call("pay", json!({"amount": 2})),
                 ],
-            ),
-            false => Content::model(Value::from(answers).to_string()),
+            )
+        } else {
+            Content::model(Value::from(answers).to_string())
         };
         let response = ModelResponse::new(content);
         Box::pin(futures_util::stream::iter([Ok(ModelChunk::Done(response))]))

@@ -199,9 +199,10 @@ impl Grower {
     fn nested(&mut self, here: &mut Here) -> Node {
         self.left = self.left.saturating_sub(1);
         let flow = self.random.of(&self.definitions).clone();
-        let name = match self.random.one_in(2) && !self.placed.contains(&flow.name) {
-            true => flow.name.clone(),
-            false => self.name("w"),
+        let name = if self.random.one_in(2) && !self.placed.contains(&flow.name) {
+            flow.name.clone()
+        } else {
+            self.name("w")
         };
         let mut nested = Nested { name, flow, reads: Vec::new(), writes: Vec::new() };
         for (key, default) in nested.flow.inputs.clone() {

@@ -42,9 +42,10 @@ fn with(nodes: &[Node], other: &Flow) -> Vec<Node> {
     let nodes = nodes.iter().map(|node| match node {
         Node::Nested(nested) => {
             let mut nested = nested.clone();
-            nested.flow = match nested.flow.name == other.name {
-                true => Arc::new(other.clone()),
-                false => Arc::new(Flow { body: with(&nested.flow.body, other), ..Flow::clone(&nested.flow) }),
+            nested.flow = if nested.flow.name == other.name {
+                Arc::new(other.clone())
+            } else {
+                Arc::new(Flow { body: with(&nested.flow.body, other), ..Flow::clone(&nested.flow) })
             };
             // Outputs that are renamed cannot be taken away one by one.
             nested.writes.truncate(nested.flow.outputs.len());

@@ -45,10 +45,10 @@ fn declare(agent: &Agent, f: &mut Formatter<'_>) -> fmt::Result {
         (false, true) => format!("{}?", read.own()),
         (false, false) => read.own().to_owned(),
     });
-    let writes = agent.writes.iter().map(|write| match write.perhaps {
-        true => format!("{}?", write.own()),
-        false => write.own().to_owned(),
-    });
+    let writes = agent
+        .writes
+        .iter()
+        .map(|write| if write.perhaps { format!("{}?", write.own()) } else { write.own().to_owned() });
     write!(f, "    // {}({})", agent.name, list(reads))?;
     if !agent.writes.is_empty() {
         write!(f, " -> {}", list(writes))?;
@@ -112,10 +112,7 @@ fn nested(nested: &Nested, f: &mut Formatter<'_>) -> fmt::Result {
     if nested.name != nested.flow.name {
         write!(f, " as {}", nested.name)?;
     }
-    match nested.writes.is_empty() {
-        true => Ok(()),
-        false => write!(f, " -> ({})", nested.writes.join(", ")),
-    }
+    if nested.writes.is_empty() { Ok(()) } else { write!(f, " -> ({})", nested.writes.join(", ")) }
 }
 
 fn block(block: &Block, depth: usize, f: &mut Formatter<'_>) -> fmt::Result {

@@ -197,9 +197,12 @@ impl Grower {
         let name = self.name("p");
         let count = 1 + self.random.below(4);
         let leaves = self.random.below(count);
-        let inside = (0..count).map(|at| match at == leaves {
-            true => self.node(depth, leave, item),
-            false => self.node(depth, &Leave { depth: leave.depth, ..Leave::default() }, item),
+        let inside = (0..count).map(|at| {
+            if at == leaves {
+                self.node(depth, leave, item)
+            } else {
+                self.node(depth, &Leave { depth: leave.depth, ..Leave::default() }, item)
+            }
         });
         let inside = inside.collect();
         Shape::Parallel { name, limit: self.limit(), inside }
@@ -211,10 +214,8 @@ impl Grower {
 
     fn select(&mut self, depth: u32, leave: &Leave, item: Item) -> Shape {
         let (name, key, writer) = (self.name("m"), self.name("key"), self.name("j"));
-        let arms = (0..1 + self.random.below(3)).map(|_| match self.random.one_in(4) {
-            true => Vec::new(),
-            false => self.inside(depth, leave, item),
-        });
+        let arms = (0..1 + self.random.below(3))
+            .map(|_| if self.random.one_in(4) { Vec::new() } else { self.inside(depth, leave, item) });
         let arms: Vec<_> = arms.collect();
         let write = Shape::Write { name: writer, key, what: What::Arm(arms.len()) };
         let inside = vec![write, Shape::Match { name, key, writer, arms }];

@@ -74,10 +74,7 @@ fn agent(name: &'static str, own: Option<&'static str>, seed: u64, leave: Leave)
                 assert_eq!(cx.state().get::<u32>(name)?, Some(n), "the next line sees the state");
             }
             plan.disturb().await;
-            match plan.fails {
-                true => Err(adk_core::Error::other("as planned")),
-                false => Ok::<Flow, _>(plan.flow),
-            }
+            if plan.fails { Err(adk_core::Error::other("as planned")) } else { Ok::<Flow, _>(plan.flow) }
         })
     });
     let writes = Box::leak(Box::new([KeySpec::new(name, "u32").optional(true)]));

@@ -295,9 +295,10 @@ pub async fn loses_nothing(place: &impl Place, kills: usize, check: impl AsyncFn
         are_stored(&store, &all).await;
         if (kill + 1) % SAME == 0 {
             for (session, ids) in all.drain() {
-                match session.ends_with("-0") {
-                    true => drop(kept.insert(session, ids)),
-                    false => assert!(store.delete(&SessionKey::new("app", "u", session)).await.unwrap()),
+                if session.ends_with("-0") {
+                    drop(kept.insert(session, ids))
+                } else {
+                    assert!(store.delete(&SessionKey::new("app", "u", session)).await.unwrap())
                 }
             }
         }

@@ -44,9 +44,10 @@ impl Names {
 /// body that takes a context as if it were its own, rustc would say something else.
 fn written(function: &Function, context: &str) -> TokenStream {
     let Function { attrs, vis, sig, body, .. } = function;
-    let sig = match function.params.iter().any(|param| is_context_by_value(&param.ty)) {
-        true => closed::signature(&with_contexts(sig.clone(), context)),
-        false => closed::signature(sig),
+    let sig = if function.params.iter().any(|param| is_context_by_value(&param.ty)) {
+        closed::signature(&with_contexts(sig.clone(), context))
+    } else {
+        closed::signature(sig)
     };
     // These ask for another signature or for sections in a text that models read.
     let allow = read(
@@ -94,10 +95,7 @@ fn no_context(ty: &Type, context: &str) -> TokenStream {
 /// The function and the struct, of which nothing is known.
 pub(crate) fn alone(function: &Function) -> TokenStream {
     let (written, twin) = (written(function, AGENT), twin(function));
-    match function.associated {
-        true => written,
-        false => quote!(#written #twin),
-    }
+    if function.associated { written } else { quote!(#written #twin) }
 }
 
 /// A function that could not be read: as an agent and as a tool, of which nothing is known.
@@ -167,12 +165,11 @@ fn block(attrs: &[Attribute], inside: &TokenStream) -> TokenStream {
 /// What the function returns, and what is inside of that. Aliases count as what they stand for.
 fn output_types(function: &Function) -> TokenStream {
     let output = types::fixed(function.returns());
-    let inside = match typed::is_plain(function) {
-        true => "type __AdkPlain = __AdkOutput; type __AdkValue = __AdkOutput;",
-        false => {
-            "type __AdkPlain = <__AdkOutput as __adk::OfResult<{ __adk::Probe::<__AdkOutput>::RESULT }>>::Value;
-            type __AdkValue = <__AdkPlain as __adk::OfFlow<{ __adk::Probe::<__AdkPlain>::FLOW }>>::Value;"
-        }
+    let inside = if typed::is_plain(function) {
+        "type __AdkPlain = __AdkOutput; type __AdkValue = __AdkOutput;"
+    } else {
+        "type __AdkPlain = <__AdkOutput as __adk::OfResult<{ __adk::Probe::<__AdkOutput>::RESULT }>>::Value;
+        type __AdkValue = <__AdkPlain as __adk::OfFlow<{ __adk::Probe::<__AdkPlain>::FLOW }>>::Value;"
     };
     let inside = read(inside);
     quote!(type __AdkOutput = #output; #inside)

@@ -44,21 +44,18 @@ fn chosen(questions: &TokenStream, ty: &Type, private: &TokenStream) -> TokenStr
 
 fn question(ty: &Type, is_apart: bool, derived: Traits, private: &TokenStream) -> TokenStream {
     let parts = quote!(#private::parts);
-    let form = |ty: TokenStream| match is_apart {
-        true => TokenStream::new(),
-        false => quote!(let () = <#ty as #parts::Part>::YES;),
+    let form = |ty: TokenStream| {
+        if is_apart { TokenStream::new() } else { quote!(let () = <#ty as #parts::Part>::YES;) }
     };
     if is_kept(ty) {
         let sent = quote!(let () = <#ty as #parts::Sent>::YES;);
         // Of what is told to stay on its thread nothing more is asked.
-        return match is_apart {
-            true => sent,
-            false => form(chosen(&sent, ty, private)),
-        };
+        return if is_apart { sent } else { form(chosen(&sent, ty, private)) };
     }
-    match is_formless(ty) && !is_apart {
-        true => quote!(let () = <#ty as #parts::Formed>::YES;),
-        false => form(bare::kept(ty, place(ty, derived))),
+    if is_formless(ty) && !is_apart {
+        quote!(let () = <#ty as #parts::Formed>::YES;)
+    } else {
+        form(bare::kept(ty, place(ty, derived)))
     }
 }
 

@@ -35,9 +35,10 @@ pub(super) fn each(
                 let has_arguments =
                     matches!(tokens.peek(), Some(TokenTree::Punct(sign)) if sign.as_char() == '<');
                 let is_known = matches!(names.as_slice(), [name] if crate::typed::is_plain_name(name));
-                out.extend(match has_arguments || is_known {
-                    true => path,
-                    false => other(&path, &names).unwrap_or(path),
+                out.extend(if has_arguments || is_known {
+                    path
+                } else {
+                    other(&path, &names).unwrap_or(path)
                 });
                 let holds = names.last().is_some_and(|name| HOLDERS.contains(&name.as_str()));
                 match tokens.peek() {

@@ -235,9 +235,10 @@ impl At {
 
     /// What `mod name;` loads.
     fn load(&self, name: &str) -> Option<Self> {
-        let folder = match self.is_root() || self.path.ends_with("mod.rs") {
-            true => self.path.parent()?.to_owned(),
-            false => self.path.with_extension(""),
+        let folder = if self.is_root() || self.path.ends_with("mod.rs") {
+            self.path.parent()?.to_owned()
+        } else {
+            self.path.with_extension("")
         };
         let both = [folder.join(format!("{name}.rs")), folder.join(name).join("mod.rs")];
         let mut there = both.into_iter().filter(|path| path.is_file());

@@ -113,10 +113,7 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> Toke
 /// The faults before what is made: some types of it are such a fault, and rustc tells it where it stands first. Editors look a
 /// token of the user up where that does.
 fn beside(errors: &TokenStream, all: &TokenStream) -> TokenStream {
-    match facade::is_compiled() {
-        true => quote!(#errors #all),
-        false => quote!(#all #errors),
-    }
+    if facade::is_compiled() { quote!(#errors #all) } else { quote!(#all #errors) }
 }
 
 /// The structs of the keys, and instead of the workflow what is said of its name.

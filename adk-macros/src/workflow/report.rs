@@ -83,10 +83,7 @@ impl Report {
             let named = ["syntax", "name-invalid", "loop-max", "field-unknown", "block-empty"]
                 .iter()
                 .any(|check| text.strip_prefix(check).is_some_and(|rest| rest.starts_with(": ")));
-            match named {
-                true => self.push(one),
-                false => self.at(one.span(), format!("syntax: {text}")),
-            }
+            if named { self.push(one) } else { self.at(one.span(), format!("syntax: {text}")) }
         }
     }
 

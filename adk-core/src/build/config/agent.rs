@@ -131,9 +131,10 @@ impl<'r> Reader<'r> {
 
     /// An agent by its fields.
     pub(super) fn fields(&mut self, mut fields: Fields<'_>, depth: usize) -> SubAgent {
-        let class = match fields.value("agent_class").is_some() {
-            true => fields.text("agent_class", &mut self.faults).unwrap_or_default(),
-            false => "LlmAgent",
+        let class = if fields.value("agent_class").is_some() {
+            fields.text("agent_class", &mut self.faults).unwrap_or_default()
+        } else {
+            "LlmAgent"
         };
         let name = match class {
             "AwaitAgent" => self.name_of_await(&mut fields),

@@ -15,9 +15,10 @@ pub(super) struct Fields<'v> {
 
 /// The place of something below another.
 pub(super) fn below(place: &str, inner: &str) -> String {
-    match place.is_empty() || place.ends_with(' ') || inner.starts_with('[') {
-        true => format!("{place}{inner}"),
-        false => format!("{place}.{inner}"),
+    if place.is_empty() || place.ends_with(' ') || inner.starts_with('[') {
+        format!("{place}{inner}")
+    } else {
+        format!("{place}.{inner}")
     }
 }
 

@@ -27,9 +27,10 @@ impl LlmAgentBuilder {
     pub fn build(self) -> Result<LlmAgent, BuildError> {
         let mut faults = self.check();
         faults.retain(|fault| !fault.is_of_flow());
-        match faults.is_empty() {
-            true => Ok(LlmAgent::made(self.parts())),
-            false => Err(BuildError::new(faults, self.part())),
+        if faults.is_empty() {
+            Ok(LlmAgent::made(self.parts()))
+        } else {
+            Err(BuildError::new(faults, self.part()))
         }
     }
 

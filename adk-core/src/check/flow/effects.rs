@@ -205,9 +205,10 @@ impl<'a> Effects<'a> {
                         if self.depth > 1 {
                             return Some(Effect { key: spec.name, act: Act::May(spec) });
                         }
-                        let key = match slot < self.renames.writes.len() {
-                            true => self.renames.writes[slot],
-                            false => spec.name,
+                        let key = if slot < self.renames.writes.len() {
+                            self.renames.writes[slot]
+                        } else {
+                            spec.name
                         };
                         // A target is no part of the instance, so it has to write the key that the instance has.
                         let sure = !spec.optional && targets_write(meta, key, DEEPEST);

@@ -177,9 +177,10 @@ impl<'a> Walk<'_, 'a> {
                     }
                 }
                 None if !self.sets.has(SURE, EVERY) && !self.spec.partial => {
-                    let flaw = match self.is_meant(self.spec.steps.len(), name) {
-                        true => Flaw::Quiet { meant: true },
-                        false => Flaw::NoOutput,
+                    let flaw = if self.is_meant(self.spec.steps.len(), name) {
+                        Flaw::Quiet { meant: true }
+                    } else {
+                        Flaw::NoOutput
                     };
                     self.fault(at, Part::Name, name, flaw);
                 }

@@ -35,10 +35,7 @@ pub(in crate::check) const fn describe_into(
             subject(m, step, twice);
             m.push(" is the same agent as ");
             first(m, twice);
-            match spec.built {
-                true => m.push("; help: build a second one, with a name of its own"),
-                false => remedy(m, step, twice),
-            }
+            if spec.built { m.push("; help: build a second one, with a name of its own") } else { remedy(m, step, twice) }
         }
         Finding::Duplicate(twice) => {
             m.push("name-duplicate: ");
@@ -49,10 +46,7 @@ pub(in crate::check) const fn describe_into(
                 m.push(" has the same name as ");
                 first(m, twice);
             }
-            match spec.built {
-                true => m.push("; help: give one of them another name"),
-                false => remedy(m, step, twice),
-            }
+            if spec.built { m.push("; help: give one of them another name") } else { remedy(m, step, twice) }
         }
     }
 }

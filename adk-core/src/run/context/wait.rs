@@ -34,10 +34,7 @@ impl Context {
                 Answer::Open(waiting) => open.push(*waiting),
             }
         }
-        match open.is_empty() {
-            true => Ok(values),
-            false => match self.park(open).await {},
-        }
+        if open.is_empty() { Ok(values) } else { match self.park(open).await {} }
     }
 
     /// Asks, and goes on: the answer, or who waits for it from now on.

@@ -80,9 +80,10 @@ fn shape(Point { id, shape, label, description }: &Point) -> String {
             r##"shape=circle, fillcolor="#5f6368", color="#5f6368", height=0.12, width=0.12, margin=0"##
         }
     };
-    let tooltip = match description.is_empty() {
-        true => String::new(),
-        false => format!(", tooltip={}", quoted(description.lines())),
+    let tooltip = if description.is_empty() {
+        String::new()
+    } else {
+        format!(", tooltip={}", quoted(description.lines()))
     };
     format!("{id} [label={}, {look}{tooltip}]", quoted(label))
 }

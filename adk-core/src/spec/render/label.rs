@@ -95,9 +95,10 @@ pub(super) fn limits(node: &Node<'_>) -> String {
 /// Name and head of a block.
 pub(super) fn title(node: &Node<'_>) -> String {
     let is_block = !matches!(node.kind, NodeKind::Break | NodeKind::Arm | NodeKind::Await) && !is_agent(node);
-    match is_block && node.named && !node.name.is_empty() {
-        true => format!("{}: {}", node.name, head(node)),
-        false => head(node),
+    if is_block && node.named && !node.name.is_empty() {
+        format!("{}: {}", node.name, head(node))
+    } else {
+        head(node)
     }
 }
 

@@ -16,9 +16,12 @@ pub fn agrees(declared: &AgentMeta<'_>, given: Option<&AgentMeta<'_>>) -> Result
         (ENDS, exits(declared), exits(given)),
     ] {
         if checked != has {
-            let list = |all: &BTreeSet<String>| match all.is_empty() {
-                true => "nothing".to_owned(),
-                false => all.iter().map(|one| format!("`{one}`")).collect::<Vec<_>>().join(", "),
+            let list = |all: &BTreeSet<String>| {
+                if all.is_empty() {
+                    "nothing".to_owned()
+                } else {
+                    all.iter().map(|one| format!("`{one}`")).collect::<Vec<_>>().join(", ")
+                }
             };
             let message = format!(
                 "the agent given for `{}` {what} {}, but the workflow was checked with one that {what} {}",

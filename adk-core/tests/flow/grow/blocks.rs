@@ -57,9 +57,12 @@ impl Grower {
 
     pub(super) fn elements(&mut self, here: &mut Here) -> Node {
         // What an `each` has written is a list behind it.
-        let is_list = |key: &&Key| match is_note(key) {
-            true => here.eaches == 0 || type_of(key).starts_with("Vec"),
-            false => LISTS.contains(key),
+        let is_list = |key: &&Key| {
+            if is_note(key) {
+                here.eaches == 0 || type_of(key).starts_with("Vec")
+            } else {
+                LISTS.contains(key)
+            }
         };
         let lists: Vec<_> =
             here.known.iter().filter(is_list).filter(|key| !here.taken.contains(key)).collect();
@@ -68,9 +71,10 @@ impl Grower {
             true => *self.random.of(LISTS),
             false => **self.random.of(&lists),
         };
-        let item = match self.careless() {
-            true => from(&mut self.random, &[PLAIN, &["n1", "n2"], STATES]),
-            false => *self.random.of(ITEMS),
+        let item = if self.careless() {
+            from(&mut self.random, &[PLAIN, &["n1", "n2"], STATES])
+        } else {
+            *self.random.of(ITEMS)
         };
         let limit = self.random.one_in(4).then(|| 1 + self.random.below(2) as u32);
         let mut own = Here { depth: here.depth - 1, eaches: here.eaches + 1, ..here.clone() };

@@ -179,9 +179,10 @@ impl Stage {
         let mut state = self.state();
         let tired = state.turns > TIRED;
         let (before, after) = state.rounds.entry(name.to_owned()).or_default();
-        match tired {
-            true => *after += 1,
-            false => *before += 1,
+        if tired {
+            *after += 1
+        } else {
+            *before += 1
         }
         *before >= enough || *after >= ROUNDS.min(enough)
     }
@@ -271,9 +272,10 @@ impl State {
         let (a, b) = (nodes(a), nodes(b));
         let differ = |at: &usize| a[*at].name() != b[*at].name() || a[*at].at() != b[*at].at();
         let Some(at) = (0..a.len().min(b.len())).find(differ) else { return false };
-        match a[at].name() == b[at].name() {
-            true => matches!((a[at].at(), b[at].at()), (At::Item(_), At::Item(_))),
-            false => at > 0 && self.parallels.contains(a[at - 1].name().as_str()),
+        if a[at].name() == b[at].name() {
+            matches!((a[at].at(), b[at].at()), (At::Item(_), At::Item(_)))
+        } else {
+            at > 0 && self.parallels.contains(a[at - 1].name().as_str())
         }
     }
 }

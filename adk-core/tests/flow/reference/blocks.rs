@@ -127,10 +127,7 @@ impl<'f> Machine<'f> {
             ways.between = ways.between.or(body.between);
             for (to, left) in body.exits {
                 ended = true;
-                match to == own {
-                    true => ways.through = ways.through.or(left),
-                    false => ways.exits.push((to, left)),
-                }
+                if to == own { ways.through = ways.through.or(left) } else { ways.exits.push((to, left)) }
             }
             let after = body.through;
             if !after.is_reached() {

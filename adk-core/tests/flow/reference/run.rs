@@ -213,9 +213,10 @@ impl<'f> Machine<'f> {
 
     fn agent(&mut self, agent: &'f Agent, scope: Scope, states: States) -> Ways {
         for read in agent.reads.iter().chain(agent.targets.iter().flat_map(|target| &target.reads)) {
-            match read.optional && !self.is_claimed(scope, read.key, read.own.is_some()) {
-                true => drop(self.touch(&agent.name, scope, read.key, false)),
-                false => self.read(&agent.name, scope, read.key, &states),
+            if read.optional && !self.is_claimed(scope, read.key, read.own.is_some()) {
+                drop(self.touch(&agent.name, scope, read.key, false))
+            } else {
+                self.read(&agent.name, scope, read.key, &states)
             }
         }
         // It answers itself, or one of its targets does.
@@ -251,9 +252,10 @@ impl<'f> Machine<'f> {
     fn write(&mut self, step: &'f str, scope: Scope, key: Key, perhaps: bool, states: &mut States) {
         let cell = self.touch(step, scope, key, true);
         let told_so = self.relaxed.session_perhaps && self.step.is_some();
-        match perhaps || (told_so && self.storage.is_session(scope, key)) {
-            true => states.write_perhaps(cell),
-            false => states.write(cell),
+        if perhaps || (told_so && self.storage.is_session(scope, key)) {
+            states.write_perhaps(cell)
+        } else {
+            states.write(cell)
         }
     }
 
@@ -264,19 +266,20 @@ impl<'f> Machine<'f> {
         for (own, default) in &flow.inputs {
             let key = nested.read(own);
             let renamed = nested.reads.iter().any(|(inside, _)| inside == own);
-            match *default && !self.is_claimed(scope, key, renamed) {
-                true => drop(self.touch(&nested.name, scope, key, false)),
-                false => self.read(&nested.name, scope, key, &states),
+            if *default && !self.is_claimed(scope, key, renamed) {
+                drop(self.touch(&nested.name, scope, key, false))
+            } else {
+                self.read(&nested.name, scope, key, &states)
             }
         }
         let outer = self.step.replace(self.step.unwrap_or(&nested.name));
         for (own, default) in &flow.inputs {
             let from = self.storage.cell(scope, nested.read(own));
             let to = self.storage.cell(inside, own);
-            match from == to && !default {
-                // What is there already is not written again.
-                true => states.assume(to),
-                false => self.write(&nested.name, inside, own, false, &mut states),
+            if from == to && !default {
+                states.assume(to)
+            } else {
+                self.write(&nested.name, inside, own, false, &mut states)
             }
         }
         for key in &flow.lets {

@@ -20,10 +20,7 @@ impl Cells {
     }
     fn put(&mut self, cell: Cell, is_in: bool) {
         let bit = 1 << (cell % 64);
-        match is_in {
-            true => self.0[cell / 64] |= bit,
-            false => self.0[cell / 64] &= !bit,
-        }
+        if is_in { self.0[cell / 64] |= bit } else { self.0[cell / 64] &= !bit }
     }
     fn or(self, other: Self) -> Self {
         Self(std::array::from_fn(|i| self.0[i] | other.0[i]))

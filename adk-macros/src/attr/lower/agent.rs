@@ -97,9 +97,10 @@ fn meta(function: &Function, args: &AgentArgs, keys: &Keys, report: &Report) -> 
         _ => quote!(&[#(#all),*]),
     };
     let returns_plain = super::typed::is_plain(function);
-    let [optional, may_exit] = match returns_plain {
-        true => ["false"; 2],
-        false => ["__adk::Probe::<__AdkValue>::OPTIONAL", "__adk::Probe::<__AdkPlain>::FLOW != 0"],
+    let [optional, may_exit] = if returns_plain {
+        ["false"; 2]
+    } else {
+        ["__adk::Probe::<__AdkValue>::OPTIONAL", "__adk::Probe::<__AdkPlain>::FLOW != 0"]
     };
     let writes = args.writes.iter().map(|key| {
         let (spelled, of) = (types::written(&function.sig.output), keys.of_written());
@@ -110,9 +111,10 @@ fn meta(function: &Function, args: &AgentArgs, keys: &Keys, report: &Report) -> 
         let loops = &exits.loops;
         quote!(.exits(&[#(#loops),*]))
     });
-    let meta = match (0..function.params.len()).all(|at| keys.is_plain(at)) {
-        true => read("__adk::function::meta"),
-        false => read("__adk::function::meta_of_types"),
+    let meta = if (0..function.params.len()).all(|at| keys.is_plain(at)) {
+        read("__adk::function::meta")
+    } else {
+        read("__adk::function::meta_of_types")
     };
     let name =
         code!("{text:?}, ::core::concat!(::core::module_path!(), \"::{text}\"), {},", origin::number());
@@ -186,9 +188,10 @@ fn run(function: &Function, args: &AgentArgs, names: &Names, keys: &Keys) -> Tok
         };
         let (start, load) = (code!("let {local} ="), read(load));
         let (arg, rest) = (read("__adk::function::Arg"), code!("NEW.__slot(), __adk_cx, {key:?}"));
-        let ty = match super::is_context_by_value(&param.ty) {
-            true => super::no_context(&param.ty, super::AGENT),
-            false => kept(&ty, Place::Parameter),
+        let ty = if super::is_context_by_value(&param.ty) {
+            super::no_context(&param.ty, super::AGENT)
+        } else {
+            kept(&ty, Place::Parameter)
         };
         quote!(#start <#place #load(#arg::<#ty>::#rest)?;)
     });

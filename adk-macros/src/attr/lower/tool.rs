@@ -150,9 +150,10 @@ fn handle(param: &Param) -> TokenStream {
         true => quote!(LentArg),
         false => quote!(ToolArg),
     };
-    let ty = match super::is_context_by_value(&param.ty) {
-        true => super::no_context(&param.ty, super::TOOL),
-        false => kept(&ty, Place::Argument),
+    let ty = if super::is_context_by_value(&param.ty) {
+        super::no_context(&param.ty, super::TOOL)
+    } else {
+        kept(&ty, Place::Argument)
     };
     quote!(<#place as __adk::args::#of>::arg(__adk::args::Arg::<#ty>::NEW.__slot()))
 }

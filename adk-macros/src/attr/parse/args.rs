@@ -149,9 +149,10 @@ pub(crate) fn by_hand_args(args: TokenStream, report: &mut Report) -> ByHandArgs
     let mut out = ByHandArgs::default();
     BY_HAND.read(args, report, &mut |name, input, report| {
         let keys = typed_keys(input, report)?;
-        match name == "reads" {
-            true => out.reads.extend(keys),
-            false => out.writes.extend(keys),
+        if name == "reads" {
+            out.reads.extend(keys)
+        } else {
+            out.writes.extend(keys)
         }
         Ok(())
     });

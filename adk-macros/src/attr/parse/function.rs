@@ -191,10 +191,7 @@ pub(crate) fn function(item: TokenStream, help: &str, report: &mut Report) -> Op
             FnArg::Receiver(receiver) => report.at(
                 receiver.self_token.span,
                 "a method is neither an agent nor a tool",
-                match associated && sig.ident == "run" {
-                    true => "put the attribute before `impl Agent for ...`, with the keys as in `#[agent(reads(text: String))]`",
-                    false => "take what it needs as parameters, and write it outside of `impl`",
-                },
+                if associated && sig.ident == "run" { "put the attribute before `impl Agent for ...`, with the keys as in `#[agent(reads(text: String))]`" } else { "take what it needs as parameters, and write it outside of `impl`" },
             ),
             FnArg::Typed(input) => {
                 let (docs, mut own) = own(&mut input.attrs, report);

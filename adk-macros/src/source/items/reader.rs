@@ -86,9 +86,10 @@ impl<'a> Reader<'a> {
                 State::Attribute { name: Some(word) }
             }
             (State::Attribute { name: Some("derive") }, 2) => {
-                match word.eq_ignore_ascii_case("data") {
-                    true => self.attribute(word),
-                    false => self.meant = self.meant.take().filter(|_| DERIVES.contains(&word)),
+                if word.eq_ignore_ascii_case("data") {
+                    self.attribute(word)
+                } else {
+                    self.meant = self.meant.take().filter(|_| DERIVES.contains(&word))
                 }
                 if let Some(Lost { is_derived, .. }) = &mut self.meant {
                     *is_derived |= word.eq_ignore_ascii_case("data");

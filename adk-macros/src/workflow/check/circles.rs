@@ -76,13 +76,12 @@ fn fields(decl: &Decl) -> Option<&Fields> {
 fn told(names: &[String], by: usize, tool: usize) -> String {
     let name = |number: usize| names.get(number).map(String::as_str).unwrap_or_default();
     let (by, tool) = (name(by), name(tool));
-    match by == tool {
-        true => format!(
-            "agent-reused: agent `{by}` is a tool of its own; help: remove `agent({by})` from its tools"
-        ),
-        false => format!(
+    if by == tool {
+        format!("agent-reused: agent `{by}` is a tool of its own; help: remove `agent({by})` from its tools")
+    } else {
+        format!(
             "agent-reused: agent `{by}` has `{tool}` as a tool, from which it is reached itself; help: remove one of the two, or declare a second agent for it"
-        ),
+        )
     }
 }
 

@@ -54,9 +54,10 @@ pub(in super::super) fn tools(agents: &mut [Decl], report: &mut Report) {
                 return false;
             }
             let Some((path, function)) = function(call.as_ref(), &tool.path) else { return true };
-            let missing = match tool.is_agent {
-                true => ("agent", "put `#[agent]` on it"),
-                false => ("tool", "put `#[tool]` on it, below a doc comment that says when to use it"),
+            let missing = if tool.is_agent {
+                ("agent", "put `#[agent]` on it")
+            } else {
+                ("tool", "put `#[tool]` on it, below a doc comment that says when to use it")
             };
             tell(path, function, missing, report);
             false

@@ -105,9 +105,10 @@ fn unique<'a>(
                 let text = format!(
                     "key-duplicate: `{key}` is declared twice: as {first} and as {what}; help: {help}"
                 );
-                let text = match *first == what {
-                    true => format!("key-duplicate: `{key}` is declared twice as {what}; help: {help}"),
-                    false => text,
+                let text = if *first == what {
+                    format!("key-duplicate: `{key}` is declared twice as {what}; help: {help}")
+                } else {
+                    text
                 };
                 report.at(declared.name.span(), text);
             }

@@ -163,13 +163,14 @@ fn fields(plan: &mut Plan<'_>, report: &mut Report) {
             Some(first) => {
                 // The one that is called like the field is the one to rename.
                 let help = Taken::by(step).remedy(&field);
-                let text = match *first == field {
-                    true => format!(
+                let text = if *first == field {
+                    format!(
                         "name-duplicate: step `{first}` is the field `{field}` already, which this one would be as well; help: {help}"
-                    ),
-                    false => format!(
+                    )
+                } else {
+                    format!(
                         "name-duplicate: step `{first}` was declared as `{field}`, which is its field; help: {help}"
-                    ),
+                    )
                 };
                 report.at(step.span, text);
                 nameless(step);

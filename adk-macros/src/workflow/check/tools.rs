@@ -29,10 +29,7 @@ pub(in super::super) fn agents(agents: &mut [Decl], report: &mut Report) {
                 tool.is_agent = true;
                 return true;
             }
-            let text = match name == by {
-                true => format!("agent-reused: agent `{name}` is a tool of its own; help: remove it from its tools"),
-                false => format!("syntax: `{name}` is an agent of this workflow, and no `#[tool]`; help: an agent as a tool is written `agent({name})`"),
-            };
+            let text = if name == by { format!("agent-reused: agent `{name}` is a tool of its own; help: remove it from its tools") } else { format!("syntax: `{name}` is an agent of this workflow, and no `#[tool]`; help: an agent as a tool is written `agent({name})`") };
             report.at(ident.span(), text);
             false
         });

@@ -83,16 +83,13 @@ impl Lower<'_> {
         let untyped = choice.arms.iter().all(|arm| arm.guard.is_none() && takes_all(&arm.pattern));
         let place = crate::code::place(&choice.key.name);
         let value = Ident::new("__value", Span::mixed_site());
-        let value_of = match is_compared(choice) {
-            true => {
-                // rustc points at the type before the `as`.
-                let at = Ident::new(&ty.to_string(), place);
-                quote_spanned!(place=> <#at as __wire::Compared<_, _>>::compared)
-            }
-            false => {
-                let read = Ident::new(if untyped { "__any" } else { "__read" }, place);
-                quote!((&__wire::Reader::<#ty>::NEW).#read)
-            }
+        let value_of = if is_compared(choice) {
+            // rustc points at the type before the `as`.
+            let at = Ident::new(&ty.to_string(), place);
+            quote_spanned!(place=> <#at as __wire::Compared<_, _>>::compared)
+        } else {
+            let read = Ident::new(if untyped { "__any" } else { "__read" }, place);
+            quote!((&__wire::Reader::<#ty>::NEW).#read)
         };
         quote! {
             type #ty = #key_type;

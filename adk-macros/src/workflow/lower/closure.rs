@@ -61,17 +61,15 @@ fn read(closure: &mut ExprClosure, hook: &Ident, is_direct: bool, ends: (Span, S
         *end = reader.later(&end.clone(), None);
         return;
     }
-    let (returned, ty) = match leaves(body.to_token_stream()) {
-        // The answer is read behind all of its ends. What it returns then borrows from nothing.
-        true => {
-            let output = returns.as_ref().map(|ty| quote!(-> #ty));
-            let inside = match &*body {
-                Expr::Block(_) => body.to_token_stream(),
-                _ => in_braces(body.to_token_stream(), ends.1).to_token_stream(),
-            };
-            (quote!((|| #output #inside)()), None)
-        }
-        false => (body.to_token_stream(), returns.as_ref()),
+    let (returned, ty) = if leaves(body.to_token_stream()) {
+        let output = returns.as_ref().map(|ty| quote!(-> #ty));
+        let inside = match &*body {
+            Expr::Block(_) => body.to_token_stream(),
+            _ => in_braces(body.to_token_stream(), ends.1).to_token_stream(),
+        };
+        (quote!((|| #output #inside)()), None)
+    } else {
+        (body.to_token_stream(), returns.as_ref())
     };
     let answer = reader.answer(&returned, ty);
     *closure.body = parse_quote!({ #answer });

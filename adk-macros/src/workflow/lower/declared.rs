@@ -194,9 +194,10 @@ impl Declaration<'_> {
             None => quote!(::core::option::Option::None),
         };
         // The answer is the end of its turn, unless there is more for it to do.
-        let max_turns = match fields.tools.is_empty() && fields.transfer.is_empty() {
-            true => quote!(__wire::max_turns(#text, #turns)),
-            false => turns,
+        let max_turns = if fields.tools.is_empty() && fields.transfer.is_empty() {
+            quote!(__wire::max_turns(#text, #turns))
+        } else {
+            turns
         };
         let (tool_items, tool_metas, tools) = tools(&name, number, fields, agents);
         let transfer = (!targets.is_empty()).then(|| quote!(.transfer(&[#(#targets),*])));

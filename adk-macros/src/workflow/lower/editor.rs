@@ -96,9 +96,8 @@ impl Lower<'_> {
                 steps.insert(field.to_string());
             }
         }
-        let agent = |name: &Ident| match steps.contains(&name.to_string()) {
-            true => quote!(&steps.#name),
-            false => quote!(&agents.#name),
+        let agent = |name: &Ident| {
+            if steps.contains(&name.to_string()) { quote!(&steps.#name) } else { quote!(&agents.#name) }
         };
         for Decl { attrs: docs, name, kind, .. } in &self.tree.items.agents {
             // No step has the name of its declaration: the declaration is no field.

@@ -262,17 +262,15 @@ impl Lower<'_> {
 
     /// On what a number is looked up.
     fn holder(&self, number: usize) -> String {
-        match self.is_large {
-            false => "__Keys".to_owned(),
-            true => format!("__Keys_{}", number / NUMBERS),
-        }
+        if !self.is_large { "__Keys".to_owned() } else { format!("__Keys_{}", number / NUMBERS) }
     }
 
     /// The same of a number that const evaluation finds.
     pub(super) fn holder_of(&self, number: &str) -> String {
-        match self.is_large {
-            false => "__Keys".to_owned(),
-            true => format!("<__Keys as __typed::Chunk<{{ {number} / {NUMBERS} }}>>::Keys"),
+        if !self.is_large {
+            "__Keys".to_owned()
+        } else {
+            format!("<__Keys as __typed::Chunk<{{ {number} / {NUMBERS} }}>>::Keys")
         }
     }
 }

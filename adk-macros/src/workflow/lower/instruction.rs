@@ -30,9 +30,10 @@ impl<'a> Prompt<'a> {
                 // Where it is neither text nor function, this is the token under which that is said. To editors it would be
                 // one more target.
                 let prompt = proc_macro2::Ident::new("__prompt", written.span());
-                let of = match may_be_wrong(written) {
-                    true => quote!(__wire::Right::<{ ::core::mem::forget(#written); true }>::of),
-                    false => quote!(__wire::InstructionOf),
+                let of = if may_be_wrong(written) {
+                    quote!(__wire::Right::<{ ::core::mem::forget(#written); true }>::of)
+                } else {
+                    quote!(__wire::InstructionOf)
                 };
                 quote! {
                     #[cfg(not(rust_analyzer))]

@@ -203,10 +203,7 @@ impl Lower<'_> {
             inputs.iter().filter(|input| input.default.is_none()).map(|one| &one.typed).collect();
         let parameters = required.iter().map(|typed| {
             let (bound, ty) = (crate::twice::binding(&typed.key.name), &typed.ty);
-            match is_string(ty) {
-                true => quote!(#bound: impl ::core::convert::Into<#ty>),
-                false => quote!(#bound: #ty),
-            }
+            if is_string(ty) { quote!(#bound: impl ::core::convert::Into<#ty>) } else { quote!(#bound: #ty) }
         });
         let values = inputs.iter().map(|Input { typed, default }| {
             let (field, bound, ty) = (typed.field_used(), crate::twice::binding(&typed.key.name), &typed.ty);
@@ -236,10 +233,7 @@ impl Lower<'_> {
         };
         let from = from.map(|(typed, whole)| {
             let (field, ty) = (typed.field_used(), &typed.ty);
-            let made = match whole {
-                true => quote!(Self { #field: __value }),
-                false => quote!(Self::new(__value)),
-            };
+            let made = if whole { quote!(Self { #field: __value }) } else { quote!(Self::new(__value)) };
             // One of which the type is not known may be a text.
             let text = (is_string(ty) || matches!(ty, Type::Verbatim(_))).then(|| {
                 quote! {
@@ -276,10 +270,7 @@ impl Lower<'_> {
     }
 
     fn output_impls(&self, outputs: &[&Typed]) -> TokenStream {
-        match self.returns_struct() {
-            true => derives(&self.output_name(), outputs),
-            false => TokenStream::new(),
-        }
+        if self.returns_struct() { derives(&self.output_name(), outputs) } else { TokenStream::new() }
     }
 }
 

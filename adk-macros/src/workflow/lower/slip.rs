@@ -62,14 +62,13 @@ impl Lower<'_> {
         let What::Path(run) = step.what else {
             return None;
         };
-        Some(match self.is_held(step) {
-            false => run.path.to_token_stream(),
-            true => {
-                let (holder, i) = (self.slips(), index(i));
-                // Where the struct is defined, our short names are not known.
-                let adk = crate::facade::private();
-                quote!(<#holder as #adk::workflow::wire::Slip<#i>>::Agent)
-            }
+        Some(if !self.is_held(step) {
+            run.path.to_token_stream()
+        } else {
+            let (holder, i) = (self.slips(), index(i));
+            // Where the struct is defined, our short names are not known.
+            let adk = crate::facade::private();
+            quote!(<#holder as #adk::workflow::wire::Slip<#i>>::Agent)
         })
     }
 

@@ -81,9 +81,10 @@ impl Tree<'_> {
         let reads = listed("(", &reads, ")");
         let alias = run.alias.as_ref().map(|alias| format!(" as {alias}")).unwrap_or_default();
         let renamed: Vec<_> = run.writes.iter().map(Key::text).collect();
-        let writes = match renamed.is_empty() {
-            true => number.and_then(|number| self.decl(number)).map(output).unwrap_or_default(),
-            false => listed(" -> ", &renamed, ""),
+        let writes = if renamed.is_empty() {
+            number.and_then(|number| self.decl(number)).map(output).unwrap_or_default()
+        } else {
+            listed(" -> ", &renamed, "")
         };
         let below = number.map(|number| self.targets(number)).unwrap_or_default();
         Line { text: format!("{path}{reads}{alias}{writes}"), below }

@@ -290,14 +290,15 @@ pub(super) fn value_of(typed: &Typed, value: &Expr) -> TokenStream {
     }
     // What is behind a macro has a type of its own: a text or a `String`, mostly.
     let has_type = matches!(value, Expr::Lit(_) | Expr::Macro(_));
-    let (given, import) = match has_type {
-        true => (value.to_token_stream(), None),
-        false => (
+    let (given, import) = if has_type {
+        (value.to_token_stream(), None)
+    } else {
+        (
             given(value),
             Some(quote!(
                 use __wire::Itself as _;
             )),
-        ),
+        )
     };
     quote!(#import __wire::ValueOf::<#ty>::value(#given))
 }

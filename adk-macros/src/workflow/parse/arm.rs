@@ -165,17 +165,20 @@ impl Parser {
         let attrs = self.node_docs(input);
         self.idle(&attrs);
         self.foreign_word(input);
-        let of_one_step = |error: syn::Error| match behind_semicolon {
-            true => syn::Error::new(
-                error.span(),
-                format!("{error}; help: an arm is one step: several stand in a block, as in `_ => < a; b >`"),
-            ),
-            false => error,
+        let of_one_step = |error: syn::Error| {
+            if behind_semicolon {
+                syn::Error::new(
+                    error.span(),
+                    format!(
+                        "{error}; help: an arm is one step: several stand in a block, as in `_ => < a; b >`"
+                    ),
+                )
+            } else {
+                error
+            }
         };
-        let pattern = match begins_step(input) {
-            true => self.pattern(input).map_err(of_one_step)?,
-            false => self.pattern(input)?,
-        };
+        let pattern =
+            if begins_step(input) { self.pattern(input).map_err(of_one_step)? } else { self.pattern(input)? };
         let is_bare = compares(input) && skip::arrow_follows(input);
         if is_bare {
             let text = "syntax: a condition on an arm begins with `if`; help: write `if` before it";
@@ -189,10 +192,8 @@ impl Parser {
             );
             self.report.at(word.span(), text);
         }
-        let guard = match is_bare || is_other || input.peek(Token![if]) {
-            true => Some(guard(input, is_bare)?),
-            false => None,
-        };
+        let guard =
+            if is_bare || is_other || input.peek(Token![if]) { Some(guard(input, is_bare)?) } else { None };
         if !input.peek(Token![=>]) {
             let error = expected(input, &format!("`=>` and a step behind the pattern, {EXAMPLE}"));
             return Err(of_one_step(error));
@@ -221,14 +222,15 @@ impl Parser {
             return Err(expected(input, "a pattern: that of the arm for all other values is `_`"));
         }
         path?;
-        Err(match ahead.cursor() == input.cursor() {
-            true => expected(input, &format!("a pattern of Rust, {EXAMPLE}")),
-            false => syn::Error::new(
+        Err(if ahead.cursor() == input.cursor() {
+            expected(input, &format!("a pattern of Rust, {EXAMPLE}"))
+        } else {
+            syn::Error::new(
                 error.span(),
                 format!(
                     "syntax: this pattern of Rust cannot be read: {error}; help: an arm is written {EXAMPLE}"
                 ),
-            ),
+            )
         })
     }
 
@@ -236,9 +238,10 @@ impl Parser {
     fn pattern_path(&mut self, input: ParseStream<'_>) -> syn::Result<()> {
         // A name alone is a binding, unless it looks like a type or a constant.
         let name = input.fork().parse::<Ident>().map(|name| name.to_string()).unwrap_or_default();
-        match input.peek2(Token![::]) || name.starts_with(char::is_uppercase) {
-            true => self.path(&input.fork(), MentionKind::Pattern).map(drop),
-            false => Ok(()),
+        if input.peek2(Token![::]) || name.starts_with(char::is_uppercase) {
+            self.path(&input.fork(), MentionKind::Pattern).map(drop)
+        } else {
+            Ok(())
         }
     }
 

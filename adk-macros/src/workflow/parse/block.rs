@@ -88,16 +88,17 @@ impl Parser {
             return Ok(Begin::Unread);
         }
         let text = word.to_string();
-        let meant = match is_known {
-            true => text.as_str(),
-            false => match self.meant(&word, input, holds_arms) {
+        let meant = if is_known {
+            text.as_str()
+        } else {
+            match self.meant(&word, input, holds_arms) {
                 Some(meant) => meant,
                 None => {
                     self.lost = true;
                     self.foreign(input);
                     return Ok(Begin::Unread);
                 }
-            },
+            }
         };
         input.call(Ident::parse_any)?;
         let bare = bare_arguments(input, meant);
@@ -125,10 +126,7 @@ impl Parser {
                 skip::to(input, &[';']);
                 return Ok(Begin::Unread);
             }
-            match is_known {
-                true => arguments = self.arguments(&list, meant),
-                false => skip::drain(&list),
-            }
+            if is_known { arguments = self.arguments(&list, meant) } else { skip::drain(&list) }
         }
         let vague = !is_known || bare || self.report.len() > faults;
         let Arguments { max, until, max_concurrency, callbacks } = arguments;

@@ -29,21 +29,20 @@ impl Parser {
             return Err(syn::Error::new(input.span(), text));
         }
         let mut all = Vec::new();
-        match input.peek(token::Bracket) {
-            true => {
-                self.bracketed(input, &name, |parser, list| {
-                    let is_closure = list.peek(Token![|]);
-                    let value = parser.expr(list, &name);
-                    // The commas of one that cannot be read are none of the list.
-                    let value = value.inspect_err(|_| {
-                        if is_closure {
-                            skip::drain(list)
-                        }
-                    });
-                    value.map(|value| all.push(value))
-                })?;
-            }
-            false => all.push(self.expr(input, &name)?),
+        if input.peek(token::Bracket) {
+            self.bracketed(input, &name, |parser, list| {
+                let is_closure = list.peek(Token![|]);
+                let value = parser.expr(list, &name);
+                // The commas of one that cannot be read are none of the list.
+                let value = value.inspect_err(|_| {
+                    if is_closure {
+                        skip::drain(list)
+                    }
+                });
+                value.map(|value| all.push(value))
+            })?;
+        } else {
+            all.push(self.expr(input, &name)?)
         }
         all.retain(|value| {
             let fault = fault(hook, value);

@@ -140,12 +140,11 @@ impl Parser {
             return input.parse::<Token![;]>().map(drop);
         }
         let error = expected(input, "`;`");
-        match self.at_item(input) {
-            true => {
-                self.report.parse(error);
-                Ok(())
-            }
-            false => Err(error),
+        if self.at_item(input) {
+            self.report.parse(error);
+            Ok(())
+        } else {
+            Err(error)
         }
     }
 
@@ -293,9 +292,10 @@ impl Parser {
 
     /// `KEY: TYPE` of an agent; without it, when it cannot be read.
     pub(super) fn output(&mut self, input: ParseStream<'_>) -> Option<Box<Typed>> {
-        let typed = match input.peek(token::Paren) {
-            true => Err(syn::Error::new(input.span(), ONE_KEY)),
-            false => self.typed(input),
+        let typed = if input.peek(token::Paren) {
+            Err(syn::Error::new(input.span(), ONE_KEY))
+        } else {
+            self.typed(input)
         };
         match typed {
             Ok(typed) => Some(Box::new(typed)),

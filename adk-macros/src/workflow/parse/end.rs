@@ -207,12 +207,13 @@ impl Parser {
                 self.unended.get_or_insert((self.report.len(), open));
             }
             self.report.parse(
-                match input.peek(Token![=>]) || input.peek(Token![=]) && !input.peek(Token![==]) {
-                    true => syn::Error::new(
+                if input.peek(Token![=>]) || input.peek(Token![=]) && !input.peek(Token![==]) {
+                    syn::Error::new(
                         error.span(),
                         format!("{error}; help: the key that an agent writes stands behind `->`"),
-                    ),
-                    false => error,
+                    )
+                } else {
+                    error
                 },
             );
             // In the place of the `;`.

@@ -143,11 +143,10 @@ pub(super) fn docs(input: ParseStream<'_>) -> syn::Result<Vec<Attribute>> {
         return Ok(attrs);
     };
     let is_condition = ["cfg", "cfg_attr"].iter().any(|name| other.path().is_ident(name));
-    let text = match is_condition {
-        true => {
-            "syntax: a part cannot have a condition, since the macro does not see what rustc leaves out; help: write `#[cfg(...)]` before the macro call, and one call for each case"
-        }
-        false => ONLY_DOCS,
+    let text = if is_condition {
+        "syntax: a part cannot have a condition, since the macro does not see what rustc leaves out; help: write `#[cfg(...)]` before the macro call, and one call for each case"
+    } else {
+        ONLY_DOCS
     };
     Err(syn::Error::new_spanned(other.path(), text))
 }
@@ -161,9 +160,10 @@ pub(super) fn inner(input: ParseStream<'_>) -> Option<(Vec<Attribute>, syn::Erro
     }
     let ahead = input.fork();
     let mut attrs = ahead.call(Attribute::parse_inner).ok()?;
-    let text = match attrs.first()?.path().is_ident("doc") {
-        true => "syntax: `//!` describes what is around it; help: write `///`, which describes what follows",
-        false => "syntax: `#![...]` is about what is around it; help: write `#[...]`, without the `!`",
+    let text = if attrs.first()?.path().is_ident("doc") {
+        "syntax: `//!` describes what is around it; help: write `///`, which describes what follows"
+    } else {
+        "syntax: `#![...]` is about what is around it; help: write `#[...]`, without the `!`"
     };
     let fault = syn::Error::new(attrs.first()?.pound_token.span, text);
     input.advance_to(&ahead);

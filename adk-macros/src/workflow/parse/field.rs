@@ -99,19 +99,19 @@ impl Parser {
             return Ok(());
         }
         let mut repeated = Fields::default();
-        let target = match seen.contains(&name) {
-            true => {
-                let text =
-                    format!("field-unknown: `{name}` is set twice in this agent; help: remove one of them");
-                self.report.at(word.span(), text);
-                &mut repeated
-            }
-            false => fields,
+        let target = if seen.contains(&name) {
+            let text =
+                format!("field-unknown: `{name}` is set twice in this agent; help: remove one of them");
+            self.report.at(word.span(), text);
+            &mut repeated
+        } else {
+            fields
         };
         seen.push(name.clone());
-        match is_callback(&name) {
-            true => target.callbacks.extend(self.callbacks(input, &word)?),
-            false => self.value(input, &name, target)?,
+        if is_callback(&name) {
+            target.callbacks.extend(self.callbacks(input, &word)?)
+        } else {
+            self.value(input, &name, target)?
         }
         Ok(())
     }
@@ -237,18 +237,20 @@ impl Parser {
             skip::drain(&inside);
             return Err(error);
         }
-        match list.is_empty() || list.peek(Token![,]) {
-            true => Ok(Tool { path, is_agent }),
-            false => Err(expected(list, "`,` between two tools")),
+        if list.is_empty() || list.peek(Token![,]) {
+            Ok(Tool { path, is_agent })
+        } else {
+            Err(expected(list, "`,` between two tools"))
         }
     }
 
     fn listed(&mut self, list: ParseStream<'_>, what: &str, that: &str) -> syn::Result<Path> {
         let path = self.path(list, MentionKind::Type);
         let path = path.map_err(|_| expected(list, &format!("{what}: {that}")))?;
-        match list.is_empty() || list.peek(Token![,]) {
-            true => Ok(path),
-            false => Err(expected(list, &format!("`,`; {what} is {that}"))),
+        if list.is_empty() || list.peek(Token![,]) {
+            Ok(path)
+        } else {
+            Err(expected(list, &format!("`,`; {what} is {that}")))
         }
     }
 }

@@ -30,13 +30,14 @@ impl Parser {
             };
             let key = typed_text(&output);
             let is_llm = input.peek(token::Brace);
-            let text = match is_llm {
-                true => format!(
+            let text = if is_llm {
+                format!(
                     "syntax: an agent with fields has no type of its own; help: write `agent {name} -> {key} {{ ... }}`"
-                ),
-                false => format!(
+                )
+            } else {
+                format!(
                     "syntax: what an agent reads and writes stands before its type; help: write `agent {name}() -> {key} as {shown};`, with what it reads in the `( )`"
-                ),
+                )
             };
             if is_llm {
                 let kind = self.unknown(syn::Error::new(ty.span(), text));
@@ -79,9 +80,10 @@ impl Parser {
         let is_held = |of: &Ident| ["Arc", "Rc", "Box"].iter().any(|known| of == known);
         let is_agent = last(&path).is_some_and(|of| !is_held(of) && (!is_called || is_new || is_type(of)));
         let shown = if is_agent { path_text(&path) } else { "TYPE".to_owned() };
-        let help = match is_default {
-            true => "which the `Default` of the workflow makes",
-            false => "and give the value to `new` of the workflow",
+        let help = if is_default {
+            "which the `Default` of the workflow makes"
+        } else {
+            "and give the value to `new` of the workflow"
         };
         let text = format!(
             "syntax: the type of an agent that the caller supplies stands behind its `:`, and no value; help: write `agent {name}: {shown};`, {help}"

@@ -26,9 +26,12 @@ impl Parser {
             self.report.parse(fault);
             attrs
         });
-        let attrs = input.call(Attribute::parse_outer).map_err(|error| match input.peek(Token![#]) {
-            true => syn::Error::new(error.span(), format!("syntax: expected an attribute, {BOUNDS}")),
-            false => error,
+        let attrs = input.call(Attribute::parse_outer).map_err(|error| {
+            if input.peek(Token![#]) {
+                syn::Error::new(error.span(), format!("syntax: expected an attribute, {BOUNDS}"))
+            } else {
+                error
+            }
         })?;
         tree.attrs = self.attributes(inner.into_iter().flatten().chain(attrs).collect(), tree);
         tree.vis = input.parse()?;
@@ -86,10 +89,8 @@ impl Parser {
         if input.peek(Token![->]) || input.peek(Token![=>]) {
             let (arrow, faults) = (self.arrow(input)?, self.report.unread());
             if let Err(error) = self.outputs(input, tree) {
-                let error = match input.is_empty() {
-                    true => syn::Error::new_spanned(arrow, error.to_string()),
-                    false => error,
-                };
+                let error =
+                    if input.is_empty() { syn::Error::new_spanned(arrow, error.to_string()) } else { error };
                 if input.is_empty() {
                     tree.untyped.outputs.clear();
                     tree.untyped.output = Some(types::mistaken(&error));
@@ -130,19 +131,19 @@ impl Parser {
                 self.empty(tree, brace.span.open());
             }
         }
-        match input.is_empty() {
-            true => Ok(()),
-            false => {
-                let error = expected(input, "nothing more after the `}` of the workflow");
-                let follows = input.peek(Token![pub]) || input.peek(Ident);
-                Err(match follows {
-                    true => syn::Error::new(
-                        error.span(),
-                        format!("{error}; help: each workflow has a `workflow!` of its own"),
-                    ),
-                    false => error,
-                })
-            }
+        if input.is_empty() {
+            Ok(())
+        } else {
+            let error = expected(input, "nothing more after the `}` of the workflow");
+            let follows = input.peek(Token![pub]) || input.peek(Ident);
+            Err(if follows {
+                syn::Error::new(
+                    error.span(),
+                    format!("{error}; help: each workflow has a `workflow!` of its own"),
+                )
+            } else {
+                error
+            })
         }
     }
 
@@ -170,13 +171,12 @@ impl Parser {
         let (kept, other): (Vec<_>, Vec<_>) =
             attrs.into_iter().partition(|attr| known.iter().any(|name| attr.path().is_ident(name)));
         for attr in other {
-            let text = match attr.path().is_ident("derive") {
-                true => format!(
+            let text = if attr.path().is_ident("derive") {
+                format!(
                     "syntax: nothing can be derived for {what}; help: implement the trait for the struct that it becomes"
-                ),
-                false => {
-                    format!("syntax: this attribute cannot stand on {what}; help: put it before `{call}`")
-                }
+                )
+            } else {
+                format!("syntax: this attribute cannot stand on {what}; help: put it before `{call}`")
             };
             self.report.parse(syn::Error::new_spanned(attr.path(), text));
         }
@@ -205,9 +205,8 @@ impl Parser {
                 let _ = list.parse::<Token![;]>();
                 continue;
             }
-            let result = read.and_then(|()| match list.is_empty() || list.peek(Token![,]) {
-                true => Ok(()),
-                false => Err(expected(list, "`,`")),
+            let result = read.and_then(|()| {
+                if list.is_empty() || list.peek(Token![,]) { Ok(()) } else { Err(expected(list, "`,`")) }
             });
             if let Err(error) = result {
                 // Types alone in the place of keys; one message for several.
@@ -225,20 +224,20 @@ impl Parser {
 
     /// `->`, or what is told to stand in its place.
     fn arrow(&self, input: ParseStream<'_>) -> syn::Result<proc_macro2::TokenStream> {
-        Ok(match input.peek(Token![->]) {
-            true => input.parse::<Token![->]>()?.into_token_stream(),
-            false => input.parse::<Token![=>]>()?.into_token_stream(),
+        Ok(if input.peek(Token![->]) {
+            input.parse::<Token![->]>()?.into_token_stream()
+        } else {
+            input.parse::<Token![=>]>()?.into_token_stream()
         })
     }
 
     pub(super) fn input(&mut self, list: ParseStream<'_>) -> syn::Result<Input> {
         let typed = self.typed(list)?;
-        let default = match list.peek(Token![=]) {
-            true => {
-                list.parse::<Token![=]>()?;
-                Some(expect::token::<Expr>(list, "the default, an expression")?)
-            }
-            false => None,
+        let default = if list.peek(Token![=]) {
+            list.parse::<Token![=]>()?;
+            Some(expect::token::<Expr>(list, "the default, an expression")?)
+        } else {
+            None
         };
         Ok(Input { typed, default })
     }

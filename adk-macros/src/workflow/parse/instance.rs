@@ -61,9 +61,10 @@ impl Parser {
         if run.alias.is_some() || !(is_as || lacks_as()) {
             return;
         }
-        let help = match is_as {
-            true => format!("write `as` instead of `{word}`"),
-            false => format!("write `{agent} as {named}`"),
+        let help = if is_as {
+            format!("write `as` instead of `{word}`")
+        } else {
+            format!("write `{agent} as {named}`")
         };
         self.report
             .at(word.span(), format!("syntax: the name of an instance stands behind `as`; help: {help}"));

@@ -66,9 +66,10 @@ impl Parser {
         let first = ahead.parse::<Ident>().ok()?;
         ahead.parse::<Token![:]>().ok()?;
         let is_prefix = expect::PREFIXES.iter().any(|prefix| first == prefix);
-        let mut what = match is_prefix {
-            true => format!("a key behind `{first}:`, and its type, as in `{first}:name: String`"),
-            false => format!("the type of `{first}`, as in `{first}: String`"),
+        let mut what = if is_prefix {
+            format!("a key behind `{first}:`, and its type, as in `{first}:name: String`")
+        } else {
+            format!("the type of `{first}`, as in `{first}: String`")
         };
         if is_prefix && ahead.peek(Ident) && ahead.peek2(Token![:]) && !ahead.peek2(Token![::]) {
             let name = ahead.parse::<Ident>().ok()?;

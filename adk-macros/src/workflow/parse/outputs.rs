@@ -84,18 +84,20 @@ impl Parser {
             true => format!("{}: {}", key.text(), type_text(ty)),
             false => format!("{}: TYPE", key.text()),
         });
-        let shown = match is_whole && !all.is_empty() {
-            true => shown.collect::<Vec<_>>().join(", "),
-            false => "draft: String, score: f64".into(),
+        let shown = if is_whole && !all.is_empty() {
+            shown.collect::<Vec<_>>().join(", ")
+        } else {
+            "draft: String, score: f64".into()
         };
         let text = format!("syntax: several outputs stand in `( )`; help: write `-> ({shown})`");
         let fault = syn::Error::new(span, text);
         let ty: Type = types::mistaken(&fault);
         self.report.parse(fault);
         for (typed, is_read) in all {
-            match is_read {
-                true => self.put_output(typed, tree),
-                false => tree.untyped.outputs.push((tree.outputs.len(), Typed { ty: ty.clone(), ..typed })),
+            if is_read {
+                self.put_output(typed, tree)
+            } else {
+                tree.untyped.outputs.push((tree.outputs.len(), Typed { ty: ty.clone(), ..typed }))
             }
         }
         // What is returned may have been used as the first one.

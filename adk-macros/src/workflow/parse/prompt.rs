@@ -36,9 +36,10 @@ pub(super) fn constant(expr: Expr) -> syn::Result<Expr> {
     };
     if let Some((maker, text)) = owned(value) {
         let (shown, name) = (code(text.to_token_stream()), code(maker.clone()));
-        let help = match shown.len() <= SHORT {
-            true => format!("write `{shown}` alone"),
-            false => "write the text alone".to_owned(),
+        let help = if shown.len() <= SHORT {
+            format!("write `{shown}` alone")
+        } else {
+            "write the text alone".to_owned()
         };
         let text = format!(
             "syntax: an instruction is known when the workflow is compiled, so `{name}` cannot make it; help: {help}"
@@ -56,9 +57,10 @@ pub(super) fn constant(expr: Expr) -> syn::Result<Expr> {
             let mut parts = Vec::new();
             let is_literal = added(value, &mut parts);
             let whole = format!("concat!({})", parts.join(", "));
-            let help = match is_literal && whole.len() <= SHORT {
-                true => format!("write `{whole}`"),
-                false => "write one text, as a literal or in a `const`; `concat!(\"...\", \"...\")` puts literals together, and no constants".to_owned(),
+            let help = if is_literal && whole.len() <= SHORT {
+                format!("write `{whole}`")
+            } else {
+                "write one text, as a literal or in a `const`; `concat!(\"...\", \"...\")` puts literals together, and no constants".to_owned()
             };
             let text = format!(
                 "syntax: an instruction is known when the workflow is compiled, so `+` cannot make it; help: {help}"

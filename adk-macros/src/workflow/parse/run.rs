@@ -22,9 +22,10 @@ impl Parser {
             || input.peek(Token![::])
             || begins_dashed(input);
         if input.peek(token::Paren) || input.peek(token::Bracket) {
-            let text = match skip::within(input, |list| self.holds_agent(list) == Some(true)) {
-                true => "syntax: a step is the name of its agent alone; help: remove its brackets",
-                false => "syntax: steps stand in `< >` or `{ }`; help: write `< a; b >`",
+            let text = if skip::within(input, |list| self.holds_agent(list) == Some(true)) {
+                "syntax: a step is the name of its agent alone; help: remove its brackets"
+            } else {
+                "syntax: steps stand in `< >` or `{ }`; help: write `< a; b >`"
             };
             return Err(syn::Error::new(input.span(), text));
         }
@@ -51,9 +52,10 @@ impl Parser {
         if !starts {
             return Err(expected(input, "a step: an agent, a block such as `loop < ... >`, or `break`"));
         }
-        let mut path = match input.peek(Ident) {
-            false if begins_dashed(input) => self.own_name(input, "an agent")?.into(),
-            _ => self.path(input, MentionKind::Type)?,
+        let mut path = if !input.peek(Ident) && begins_dashed(input) {
+            self.own_name(input, "an agent")?.into()
+        } else {
+            self.path(input, MentionKind::Type)?
         };
         if let Some(last) = path.segments.last_mut() {
             last.ident = self.dashed(input, last.ident.clone())?;
@@ -79,10 +81,10 @@ impl Parser {
         let faults = self.report.len();
         let mut run = self.instance(input, path)?;
         run.vague |= is_vague;
-        match self.report.len() > faults && input.peek(Token![.]) {
-            // `critic().await` is one mistake.
-            true => drop(skip::to(input, &[';'])),
-            false => drop(self.expression(input, &run.path)),
+        if self.report.len() > faults && input.peek(Token![.]) {
+            drop(skip::to(input, &[';']))
+        } else {
+            drop(self.expression(input, &run.path))
         }
         if let (Some(name), None) = (run.path.get_ident(), &run.alias) {
             self.ran.insert(name.to_string());
@@ -125,9 +127,10 @@ impl Parser {
             path.segments.push_value(PathSegment::from(segment));
             if !input.peek(Token![::]) {
                 self.mentions.push(Mention { path: path.clone(), kind });
-                return match is_module {
-                    true => Err(expected(input, &format!("`::` and a name after `{}`", path_text(&path)))),
-                    false => Ok(path),
+                return if is_module {
+                    Err(expected(input, &format!("`::` and a name after `{}`", path_text(&path))))
+                } else {
+                    Ok(path)
                 };
             }
             path.segments.push_punct(input.parse()?);

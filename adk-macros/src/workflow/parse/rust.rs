@@ -148,9 +148,10 @@ impl Parser {
     /// a module anything may follow that follows a step.
     fn dotted(&self, input: ParseStream<'_>, path: &Path) -> Option<Ident> {
         let ahead = input.fork();
-        match ahead.peek(Token![/]) {
-            true => drop(ahead.parse::<Token![/]>()),
-            false => drop(ahead.parse::<Token![.]>().ok()?),
+        if ahead.peek(Token![/]) {
+            drop(ahead.parse::<Token![/]>())
+        } else {
+            drop(ahead.parse::<Token![.]>().ok()?)
         }
         let name = ahead.parse::<Ident>().ok()?;
         let ends = ahead.is_empty() || ahead.peek(Token![;]) || skip::at_close(&ahead);
@@ -199,10 +200,8 @@ impl Parser {
 
     /// A name that the user gives, without its `-`.
     pub(super) fn own_name(&mut self, input: ParseStream<'_>, what: &str) -> syn::Result<Ident> {
-        let first = match begins_dashed(input) {
-            true => input.call(Ident::parse_any)?,
-            false => expect::name(input, what)?,
-        };
+        let first =
+            if begins_dashed(input) { input.call(Ident::parse_any)? } else { expect::name(input, what)? };
         self.dashed(input, first)
     }
 

@@ -151,14 +151,13 @@ impl Parser {
             return self.awaits(input, attrs, None);
         }
         if let Some(word) = verb(input).filter(|word| !self.declares(word)) {
-            let text = match word == "agent" {
-                true => {
-                    "syntax: `agent` declares an agent, and runs none; help: a step is the name of its agent alone"
-                        .to_owned()
-                }
-                false => format!(
+            let text = if word == "agent" {
+                "syntax: `agent` declares an agent, and runs none; help: a step is the name of its agent alone"
+                    .to_owned()
+            } else {
+                format!(
                     "syntax: `{word}` is no word of a workflow; help: a step is the name of its agent alone"
-                ),
+                )
             };
             self.report.at(word.span(), text);
             input.call(Ident::parse_any)?;

@@ -263,13 +263,12 @@ pub(super) const fn to_take<'a>(spec: &Spec<'a>, at: usize, writer: usize, key: 
 }
 
 pub(super) const fn first_value(m: &mut Message, spec: &Spec<'_>, key: &str, ty: &str) {
-    match spec.built {
-        true => m.all(&["give it a first value, `.initial_state(\"", key, "\", VALUE)`"]),
-        false => {
-            m.all(&["give it a first value, `let ", key, ": "]);
-            owned(m, ty);
-            m.push(" = ...;`");
-        }
+    if spec.built {
+        m.all(&["give it a first value, `.initial_state(\"", key, "\", VALUE)`"])
+    } else {
+        m.all(&["give it a first value, `let ", key, ": "]);
+        owned(m, ty);
+        m.push(" = ...;`");
     }
 }
 

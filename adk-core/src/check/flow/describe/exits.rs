@@ -12,10 +12,7 @@ use crate::spec::{AgentKind, AgentMeta, Renames, Spec, StepKind};
 pub(super) const fn endless(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
     m.push("loop-endless: ");
     who(m, spec, fault.at);
-    m.push(match spec.built {
-        true => " has no `max_iterations`",
-        false => " has no `max`, no `until`",
-    });
+    m.push(if spec.built { " has no `max_iterations`" } else { " has no `max`, no `until`" });
     m.push(", and nothing inside can end it; help: ");
     if let Some(exit) = exit_behind(spec, fault.at) {
         match spec.steps[exit].kind {
@@ -27,9 +24,10 @@ pub(super) const fn endless(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>)
         }
         return m.push(" stands behind it: put that into it");
     }
-    m.push(match spec.built {
-        true => "set it, or put an agent that can end a loop into it",
-        false => "write `loop(max = 5)`, or put a `break` or an agent that can end a loop into it",
+    m.push(if spec.built {
+        "set it, or put an agent that can end a loop into it"
+    } else {
+        "write `loop(max = 5)`, or put a `break` or an agent that can end a loop into it"
     });
 }
 
@@ -69,9 +67,10 @@ pub(super) const fn outside(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>)
         _ => m.push("`break` ends a loop"),
     }
     if !named {
-        return m.push(match spec.built {
-            true => ", but stands in none; help: put it into a `LoopAgent`",
-            false => ", but stands in none; help: put it inside `loop(max = 5) < ... >`",
+        return m.push(if spec.built {
+            ", but stands in none; help: put it into a `LoopAgent`"
+        } else {
+            ", but stands in none; help: put it inside `loop(max = 5) < ... >`"
         });
     }
     m.push(", but no loop of that name is around it");

@@ -55,9 +55,10 @@ pub(super) const fn unwritten(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_
     let near = nearest(spec, at, key);
     if let Some(item) = idle_item(spec, at, key, near) {
         m.all(&["; help: the element is called `", item, "` here, which nothing in the block reads"]);
-        match spec.built {
-            true => m.all(&[": call it `", key, "`"]),
-            false => m.all(&[": write `each ", key, " in ...`"]),
+        if spec.built {
+            m.all(&[": call it `", key, "`"])
+        } else {
+            m.all(&[": write `each ", key, " in ...`"])
         }
     } else if !near.is_empty() {
         m.all(&["; help: did you mean `", near, "`?"]);

@@ -102,10 +102,7 @@ pub(super) const fn race(
     } else if has_prefix(key) || spec.built {
         m.push("; help: let each branch write a key of its own, and join them after the parallel block");
     } else {
-        let (before, after) = match waits(spec, at) {
-            true => ("await second_", ": TYPE"),
-            false => ("-> second_", ""),
-        };
+        let (before, after) = if waits(spec, at) { ("await second_", ": TYPE") } else { ("-> second_", "") };
         m.all(&[
             "; help: let each branch write a key of its own, as in `",
             before,

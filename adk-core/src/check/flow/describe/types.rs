@@ -182,12 +182,9 @@ const fn everywhere(m: &mut Message, ty: &str, writer: &Writer<'_>) {
 const fn help(m: &mut Message, ty: &str, writer: &Writer<'_>, take: &str, or: &str) {
     if is_called_so(ty, writer) {
         // Of an alias only the type says that it is an `Option`, of which a function writes what is in it.
-        return m.push(match writer.spec.optional && same(ty, writer.spec.ty) {
-            true => {
-                ", which is another type of the same name, or the `Option` around what is written; help: use the type that is written in both places"
-            }
-            false => ", which is another type of the same name; help: use one of the two in both places",
-        });
+        return m.push(if writer.spec.optional && same(ty, writer.spec.ty) {
+            ", which is another type of the same name, or the `Option` around what is written; help: use the type that is written in both places"
+        } else { ", which is another type of the same name; help: use one of the two in both places" });
     }
     m.all(&["; help: ", take, " as "]);
     match (writer.spec.ty.is_empty(), writer.depth) {

@@ -233,12 +233,11 @@ impl Called {
         // What is called otherwise and is an `Option` says nothing of what is in it but that.
         let inside = spec.perhaps && !spec.opened && !is_option(spec.ty);
         let unknown = spec.number == UNKNOWN || path.is_empty() || says_crate(name);
-        match spec.number > NONE || unknown {
-            true => Self { name: if spec.number > NONE { spec.number } else { 0 }, lists: 0, layout: 0 },
-            false => {
-                let name = mixed(mixed(hash(path), origin), hash(name));
-                Self { name: mixed(name, inside as u64), lists, layout: spec.layout }
-            }
+        if spec.number > NONE || unknown {
+            Self { name: if spec.number > NONE { spec.number } else { 0 }, lists: 0, layout: 0 }
+        } else {
+            let name = mixed(mixed(hash(path), origin), hash(name));
+            Self { name: mixed(name, inside as u64), lists, layout: spec.layout }
         }
     }
 
