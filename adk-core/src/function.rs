@@ -27,9 +27,6 @@ use std::sync::Arc;
     note = "a parameter is `T`, `&T`, `&str`, `&[T]`, an `Option` of these or any JSON value, where `T` owns what it holds; the context of the run is `cx: &mut Context`"
 )]
 pub trait StateRead: Sized {
-    /// It may.
-    const YES: bool = true;
-
     /// Reads a parameter. The one place where its type has to be one.
     ///
     /// # Errors
@@ -73,9 +70,6 @@ impl<T: DeserializeOwned + Send + 'static> LentRead for T {
     label = "no parameter of an agent"
 )]
 pub trait ContextRead: Sized {
-    /// It may.
-    const YES: () = ();
-
     /// Reads a parameter, as [`StateRead::load`] does.
     ///
     /// # Errors
@@ -96,9 +90,6 @@ impl<T: DeserializeOwned + Send + 'static> ContextRead for T {
     label = "has no form in JSON"
 )]
 pub trait StateWrite: Sized {
-    /// It may.
-    const YES: bool = true;
-
     /// The JSON of the value that is written to `key`, if one is.
     ///
     /// # Errors
@@ -110,26 +101,6 @@ pub trait StateWrite: Sized {
 impl<T: Serialize> StateWrite for T {
     fn json(value: Option<Self>, key: &'static str) -> Result<Option<Arc<Value>>> {
         value.map(|value| crate::run::encode(key, value)).transpose()
-    }
-}
-
-/// What may be written to a state key, of which it is spelled that it may have no form.
-#[diagnostic::on_unimplemented(
-    message = "key-type: `{Self}` cannot be written to a state key, because it has no form in JSON; help: return a value of `#[adk::data]`: an `async fn` instead of a future, a `Result` around all, an `enum` for `dyn`",
-    label = "has no form in JSON"
-)]
-pub trait PlainWrite: Sized {
-    /// As [`StateWrite::json`].
-    ///
-    /// # Errors
-    /// When the value has no form in JSON.
-    fn json(value: Option<Self>, key: &'static str) -> Result<Option<Arc<Value>>>;
-}
-
-#[diagnostic::do_not_recommend]
-impl<T: Serialize> PlainWrite for T {
-    fn json(value: Option<Self>, key: &'static str) -> Result<Option<Arc<Value>>> {
-        <T as StateWrite>::json(value, key)
     }
 }
 

@@ -1,7 +1,6 @@
 //! `impl Typed`: the types of what an agent reads and writes, as `key-type` compares them by traits.
 
 use crate::code::read;
-use crate::leak;
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{GenericArgument, Path, PathArguments, Type};
@@ -44,17 +43,12 @@ pub(crate) fn implement<'t>(
     reads: &'t [(&'t Type, TokenStream)],
     writes: &'t [(&'t Type, TokenStream)],
 ) -> TokenStream {
-    let (reads, writes) = (in_places(reads, READS), in_places(writes, WRITES));
-    let types = |of: &[&'t (&'t Type, TokenStream)]| of.iter().map(|(ty, _)| *ty).collect::<Vec<_>>();
-    let everywhere = || types(&reads).into_iter().chain(types(&writes));
-    let all = list(reads.iter().map(|(_, read)| read.clone()));
-    let read = leak::associated("Reads", &all, types(&reads), everywhere());
-    let all = list(writes.iter().map(|(_, ty)| quote!(__typed::Is<#ty>)));
-    let written = leak::associated("Writes", &all, types(&writes), everywhere());
+    let reads = list(in_places(reads, READS).iter().map(|(_, read)| read.clone()));
+    let writes = list(in_places(writes, WRITES).iter().map(|(_, ty)| quote!(__typed::Is<#ty>)));
     quote! {
         #head {
-            #read
-            #written
+            type Reads = #reads;
+            type Writes = #writes;
         }
     }
 }

@@ -28,13 +28,10 @@ impl Lower<'_> {
         let (mut types, mut raises) = (TokenStream::new(), TokenStream::new());
         for (i, step) in self.plan.steps.iter().enumerate() {
             types.extend(self.says(i, step));
-            if step.told {
-                continue;
-            }
             if !step.name.is_empty() || matches!(step.what, What::Break(_)) {
                 raises.extend(self.raise(step.span, i, NAME));
             }
-            if let Some((span, fits)) = self.steering(i, step).filter(|_| self.told_by_type(i).is_none()) {
+            if let Some((span, fits)) = self.steering(i, step) {
                 let (at, part) = (index(i), index(KEY));
                 raises.extend(raise(span, quote!(__raise_block), quote!(#at, #part, #fits)));
             }
@@ -84,7 +81,7 @@ impl Lower<'_> {
         let check = quote!(__adk::check);
         let (steps, rows) = (self.plan.steps.len(), self.plan.steps.len() + self.tree.outputs.len());
         let blocks = index(self.blocks());
-        let (steps, rows, pairs, told) = (index(steps), index(rows), index(self.room()), !self.plan.alike);
+        let (steps, rows, pairs, unlike) = (index(steps), index(rows), index(self.room()), !self.plan.alike);
         let sizes = read("{ __SIZES.keys }, { __SIZES.slots }, { __SIZES.words }, { __SIZES.depth }");
         let facts = quote!(#check::Facts<'static, #steps, #pairs, #blocks>);
         let of_blocks = (self.blocks() > 0).then(|| {
@@ -99,12 +96,12 @@ impl Lower<'_> {
                 }
             }
         });
-        let module = crate::origin::module();
+        let module = crate::place::module(&quote!(__SCOPE));
         quote! {
             const __SIZES: #check::Sizes = #check::sizes(&#name::SPEC);
             const fn __facts(__answers: &[bool]) -> #facts {
                 #check::facts::<#steps, #rows, #pairs, #blocks, { __SIZES.names }, #sizes>(
-                    &#name::SPEC, #module, __answers, #told,
+                    &#name::SPEC, #module, __answers, #unlike,
                 )
             }
             const __KNOWN: &#facts = &__facts(&[]);
@@ -186,8 +183,6 @@ impl Lower<'_> {
             |reads: TokenStream, writes: TokenStream| self.at(at, quote!(__typed::Declared<#reads, #writes>));
         match step.what {
             What::Block(block) if block.is_each() => self.element(i),
-            _ if step.told => TokenStream::new(),
-            What::Path(run) | What::Declared(run, _) if run.vague => TokenStream::new(),
             What::Path(_) => self.says_itself(i),
             What::Declared(_, number) => match self.tree.items.agents.get(number).map(|decl| &decl.kind) {
                 Some(DeclKind::Llm { output, .. }) => declared(quote!(()), written(output)),
@@ -217,9 +212,9 @@ impl Lower<'_> {
 
     /// The types of the keys that an agent is declared to read, by their places.
     fn placed_reads(&self, reads: &[Typed]) -> Vec<TokenStream> {
-        let places = places(super::declared::once(reads).map(|typed| &typed.ty), READS);
+        let places = places(reads.iter().map(|typed| &typed.ty), READS);
         let mut placed: Vec<_> =
-            super::declared::once(reads).zip(places).filter(|(_, place)| *place > 0).collect();
+            reads.iter().zip(places).filter(|(_, place)| *place > 0).collect();
         placed.sort_by_key(|(_, place)| *place);
         placed.iter().map(|(typed, _)| super::declared::parameter(&typed.ty)).collect()
     }
@@ -229,10 +224,9 @@ impl Lower<'_> {
         let (alias, list) = (numbered("List", i), self.key_itself(i));
         let item_alias = numbered("Item", i);
         let at = self.at(i + 1, quote!(__typed::Declared<(), (#item_alias, ())>));
-        let (told, is_list) = (self.told_by_type(i).into_iter(), quote!(__typed::Of::<#alias>::LIST));
         quote! {
             type #alias = #list;
-            type #item_alias = <#alias as __typed::Element<{ #(#told;)* #is_list }>>::Key;
+            type #item_alias = <#alias as __typed::Element<{ __typed::Of::<#alias>::LIST }>>::Key;
             #at
         }
     }
