@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use crate::{attr, workflow};
+use crate::{data, function, workflow};
 use proc_macro2::TokenStream;
 
 /// What begins one more type, expression or pattern each time, and what ends them.

@@ -1,7 +1,7 @@
 //! The arguments of `#[agent(...)]` and `#[tool(...)]`. A fault in one of them ends at the next comma.
 
 use super::report::Report;
-use crate::types::{named, storable};
+use crate::types::{named, storable, value};
 use crate::workflow::{instead_of_keyword, nearest, unraw};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
@@ -290,8 +290,8 @@ fn typed_keys(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Vec<Ty
             };
             input.parse::<Token![:]>()?;
             let ty: Type = input.parse()?;
-            // What an agent reads may be borrowed, as a parameter.
-            let borrows = matches!(ty, Type::Reference(_));
+            // It may be borrowed, as a parameter.
+            let borrows = matches!(value(&ty), Type::Reference(_));
             report.hint(if borrows { named(&ty) } else { storable(&ty) });
             keys.push(TypedKey { key, ty });
             if !input.is_empty() {

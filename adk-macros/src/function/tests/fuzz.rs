@@ -1,6 +1,7 @@
 //! Mutated tokens of attributes and of what they stand on; how, and the full run, is told in `fuzz` of the crate.
 
-use super::super::{agent, data, tool};
+use super::super::{agent, tool};
+use crate::data::data;
 use crate::fuzz::{rounds, run};
 use proc_macro2::TokenStream;
 

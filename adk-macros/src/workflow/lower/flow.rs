@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn there_is_room_for_what_may_have_no_number() {
-        let plain = quote!(pub W(topic: &str) -> draft: String {
+        let plain = quote!(pub W(topic: String) -> draft: String {
             agent writer -> draft: String { instruction: "Write about {topic}." }
             writer
         });
