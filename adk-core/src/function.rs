@@ -5,7 +5,6 @@
 
 mod output;
 mod param;
-mod refused;
 
 pub use output::{AnyOutput, Done, Tag, tag};
 pub use param::{
@@ -149,20 +148,6 @@ pub const fn meta(
     let agent = AgentMeta::new(AgentKind::Function, name);
     let module = ("", origin);
     AgentMeta { definition, module, identity, description, reads, writes, may_exit, ..agent }
-}
-
-/// The same where the spelling of a type that it reads does not say all: one that no key holds is told where it stands.
-pub const fn meta_of_types(
-    name: &'static str,
-    definition: &'static str,
-    origin: u64,
-    description: &'static str,
-    reads: &'static [KeySpec<'static>],
-    writes: &'static [KeySpec<'static>],
-    may_exit: bool,
-) -> AgentMeta<'static> {
-    let meta = meta(name, definition, origin, description, reads, writes, may_exit);
-    if refused::any(reads) { meta.faulty(true) } else { meta }
 }
 
 /// What a function does once its parameters are read. Boxed, so that no future of the library depends on the function:

@@ -5,7 +5,7 @@ use crate::function::Report;
 use crate::types::{mentions, storable};
 use crate::workflow::unspanned;
 use crate::{docs, facade, place};
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
@@ -36,6 +36,8 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     }
     let mut input: DeriveInput = match syn::parse2(item.clone()) {
         Ok(input) => input,
+        // rustc has read the item before us, and has said what is wrong with a type.
+        Err(_) if is_type(&item) => return item,
         Err(error) => {
             report.at(error.span(), "this is no type", "put `#[data]` on a `struct` or an `enum`");
             return beside(item, report);
@@ -48,6 +50,11 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
 fn beside(item: TokenStream, report: Report) -> TokenStream {
     let errors = report.into_tokens();
     quote!(#item #errors)
+}
+
+fn is_type(item: &TokenStream) -> bool {
+    let mut words = item.clone().into_iter();
+    words.any(|token| matches!(token, TokenTree::Ident(word) if word == "struct" || word == "enum"))
 }
 
 fn check(input: &DeriveInput, report: &mut Report) {

@@ -1,4 +1,4 @@
-//! `workflow!` and `llm::agent!`: parse -> plan -> check -> lower. A phase that reports an error is the last one.
+//! `workflow!` and `llm::agent!`: parse -> plan -> check -> lower. After an error the names alone are lowered.
 
 mod ast;
 mod check;
@@ -18,17 +18,13 @@ use proc_macro2::TokenStream;
 pub(crate) fn workflow(input: TokenStream) -> TokenStream {
     let (tree, mut report) = parse::workflow(input);
     let mut plan = plan::of(&tree);
-    if report.len() == 0 {
-        check::workflow(&tree, &mut plan, &mut report);
-    }
+    check::workflow(&tree, &mut plan, &mut report);
     if report.len() == 0 { lower::workflow(&tree, &plan) } else { lower::stub(&tree, &plan, report.into_tokens()) }
 }
 
 /// What `llm::agent!` expands to.
 pub(crate) fn llm_agent(input: TokenStream) -> TokenStream {
     let (agents, mut report) = parse::agents(input);
-    if report.len() == 0 {
-        check::agents(&agents, &mut report);
-    }
+    check::agents(&agents, &mut report);
     if report.len() == 0 { lower::agents(&agents) } else { lower::stubs(&agents, &report.into_tokens()) }
 }

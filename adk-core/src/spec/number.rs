@@ -13,8 +13,6 @@ pub const UNKNOWN: u64 = 0;
 const LISTED: u64 = 1;
 /// The type is known, and has no number: it is none of those that have one.
 pub(crate) const NONE: u64 = 2;
-/// No key holds such a type, which is told where it stands.
-pub(crate) const REFUSED: u64 = u64::MAX;
 
 /// A type that has a number.
 #[doc(hidden)]

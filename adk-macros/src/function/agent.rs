@@ -166,11 +166,7 @@ fn meta(function: &Function, args: &AgentArgs, keys: &Keys) -> TokenStream {
         let loops = &exits.loops;
         quote!(.exits(&[#(#loops),*]))
     });
-    let meta = if (0..function.params.len()).all(|at| keys.is_plain(at)) {
-        read("__adk::function::meta")
-    } else {
-        read("__adk::function::meta_of_types")
-    };
+    let meta = read("__adk::function::meta");
     let name = code!("{text:?}, ::core::concat!(::core::module_path!(), \"::{text}\"),");
     let (scope, may_exit) = (place::scope(), read(may_exit));
     quote!(#meta(#name #scope, #description, #reads, &[#(#writes),*], #may_exit) #exits)

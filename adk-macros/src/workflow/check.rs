@@ -13,10 +13,13 @@ use super::report::Report;
 
 /// Looks at a whole workflow.
 pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut Report) {
+    // A target may be an agent that could not be read.
+    if report.len() == 0 {
+        transfer::workflow(tree, plan, report);
+    }
     names::workflow(tree, report);
     names::declared(&tree.items.agents, report);
     tools::workflow(&tree.items.agents, report);
-    transfer::workflow(tree, plan, report);
     names::steps(tree, plan, report);
     keys::workflow(tree, plan, report);
     limits::workflow(tree, plan, report);

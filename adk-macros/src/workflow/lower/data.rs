@@ -5,6 +5,7 @@ use super::super::plan::What;
 use super::{Lower, index, tree};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
+use std::collections::HashSet;
 
 impl Lower<'_> {
     /// The struct with a field per agent and per named block.
@@ -13,8 +14,10 @@ impl Lower<'_> {
         let (vis, attrs) = (&self.tree.vis, &self.tree.attrs);
         let defined = &self.tree.name;
         let mut fields = TokenStream::new();
+        let mut seen = HashSet::new();
         for (i, step) in self.plan.all() {
-            let Some(field) = &step.field else {
+            // In a workflow that is refused, two may have one name.
+            let Some(field) = step.field.as_ref().filter(|field| seen.insert(field.to_string())) else {
                 continue;
             };
             let (doc, ty, field) = match step.what {
