@@ -87,7 +87,12 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report) {
     }
     let written = written(&tree.items.agents);
     for step in plan.steps.iter_mut().filter(|step| !step.name.is_empty() && step.named) {
-        if is_itself(tree, step, report) || step_name(step, report) || reused(step, &mut paths, report) {
+        if is_itself(tree, step, report) {
+            // Its type would have no end.
+            step.field = None;
+            continue;
+        }
+        if step_name(step, report) || reused(step, &mut paths, report) {
             continue;
         }
         let now = Taken::by(step);
