@@ -5,7 +5,6 @@ mod agent_tool;
 mod ask;
 pub mod build;
 pub mod callback;
-pub mod check;
 mod content;
 mod depth;
 mod encode;
@@ -21,7 +20,6 @@ mod live;
 pub mod llm;
 mod made;
 pub mod model;
-mod name;
 mod outbox;
 mod panic;
 mod path;
@@ -39,6 +37,7 @@ pub mod tools;
 pub mod typed;
 pub mod workflow;
 
+pub use adk_spec::{Name, check};
 #[doc(hidden)]
 pub use agent::Handover;
 pub use agent::{Agent, DynAgent, WithCallbacks};
@@ -58,7 +57,6 @@ pub use flow::Flow;
 pub use fluent::AgentBuilder;
 pub use id::{EventId, RunId};
 pub use live::LiveQueue;
-pub use name::Name;
 pub use path::{At, Path, PathError};
 pub use rehearsal::Rehearsal;
 pub use run::{
