@@ -4,7 +4,7 @@
 //! text costs one call of the compiler, whose own lexer reads it. Of an agent there are hundreds of tokens that nobody
 //! wrote. What the user wrote keeps its spans, and so is quoted.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 /// Tokens from a format string, with the span of the call site as those of `quote!`: `code!("const N: usize = {count};")`.
@@ -29,6 +29,19 @@ pub(crate) fn read(text: &str) -> TokenStream {
         let message = format!("cannot read `{text}`: {error}");
         quote!(::core::compile_error! { #message })
     })
+}
+
+/// A key as `KeySpec::typed` takes it: its name, that as a number, and whether it has a prefix.
+///
+/// The number is computed here: in const evaluation it would cost each key as much as a hundred additions.
+pub(crate) fn key(name: &str) -> TokenStream {
+    let (hash, prefix) = (hash(name), name.contains(':'));
+    quote!(#name, #hash, #prefix)
+}
+
+/// A name as a number.
+pub(crate) fn hash(name: &str) -> Literal {
+    Literal::u64_unsuffixed(adk_spec::spec::hash::hash(name))
 }
 
 #[cfg(test)]

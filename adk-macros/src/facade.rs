@@ -33,7 +33,7 @@ pub(crate) fn names() -> TokenStream {
     )
 }
 
-/// Those, and `__wire`, of which workflows are made.
+/// Those, and `__wire` for workflows.
 pub(crate) fn names_of_workflows() -> TokenStream {
     let names = names();
     let more = code!(

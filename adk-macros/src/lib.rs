@@ -9,7 +9,6 @@ mod facade;
 mod function;
 #[cfg(test)]
 mod fuzz;
-mod hash;
 mod place;
 mod typed;
 mod types;
@@ -20,7 +19,7 @@ use proc_macro::TokenStream;
 /// Makes an agent of a function: its parameters are the keys that it reads, its return value is the key that it
 /// writes.
 ///
-/// The function stays callable as it was written. A type of the same name stands beside it, so that
+/// The function stays callable as it was written. A type of the same name is beside it, so that
 /// `module::name` is a step of a workflow and `name::default()` a value.
 ///
 /// ```

@@ -1,13 +1,10 @@
 //! `impl Typed`: the types of what an agent reads and writes, as `key-type` compares them by traits.
 
 use crate::code::read;
+pub(crate) use adk_spec::check::{READS, WRITES};
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{GenericArgument, Path, PathArguments, Type};
-
-/// How many keys have a place there: `READS` and `WRITES` of `adk_core::check`.
-pub(crate) const READS: usize = 16;
-pub(crate) const WRITES: usize = 8;
 
 /// Types whose spelling says all.
 const PLAIN: [&str; 18] = [
@@ -88,12 +85,12 @@ pub(crate) fn plain(ty: &Type) -> Option<TokenStream> {
     Some(if path.is_ident("str") { read("::std::string::String") } else { quote!(#path) })
 }
 
-/// Whether the spelling of a type says all, as that of `&str` does: nobody hides another behind it.
+/// Whether the spelling of a type says all, as that of `&str` does: nobody names another type so.
 pub(crate) fn is_plain(ty: &Type) -> bool {
     plain_path(ty).is_some()
 }
 
-/// Whether that is the name of a type of which tokens say all.
+/// Whether that is the name of such a type.
 pub(crate) fn is_plain_name(name: &str) -> bool {
     PLAIN.contains(&name)
 }

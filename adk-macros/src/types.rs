@@ -74,7 +74,7 @@ pub(crate) fn readable(ty: &Type) -> Result<(), Hint> {
     }
 }
 
-/// What is behind a pointer: a text or a list without a size as well.
+/// The target of a pointer, which may be a text or a list without a size.
 fn boxed(ty: &Type) -> Result<(), Hint> {
     match ty {
         Type::Path(path) if path.path.is_ident("str") => Ok(()),
@@ -230,12 +230,12 @@ pub(crate) fn written(output: &ReturnType) -> String {
     spelled(inside(ty))
 }
 
-/// What stands inside of `Result`, beside `Flow` and inside of `Option`.
+/// The type inside of `Result`, beside `Flow` and inside of `Option`.
 fn inside(ty: &Type) -> &Type {
     value(plain(ty))
 }
 
-/// What stands inside of `Result` and beside `Flow`.
+/// The type inside of `Result` and beside `Flow`.
 fn plain(ty: &Type) -> &Type {
     let ty = argument(ty, "Result", 0).unwrap_or(ty);
     match ty {
@@ -247,12 +247,12 @@ fn plain(ty: &Type) -> &Type {
     }
 }
 
-/// Whether that text is of what stands in an `Option`.
+/// Whether [`written`] took an `Option` off.
 pub(crate) fn is_opened(output: &ReturnType) -> bool {
     matches!(output, ReturnType::Type(_, ty) if ends_in(plain(ty), "Option"))
 }
 
-/// What stands inside of an `Option`; the type itself when it is none.
+/// The type inside of an `Option`; the type itself when it is none.
 pub(crate) fn value(ty: &Type) -> &Type {
     argument(ty, "Option", 0).unwrap_or(ty)
 }

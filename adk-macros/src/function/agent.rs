@@ -5,9 +5,9 @@ use super::keys::{Key, Keys};
 use super::parse::Function;
 use super::report::Report;
 use super::{Names, checked, item, name_of, output_types, refuse, whole};
-use crate::code::{code, read};
+use crate::code::{self, code, read};
 use crate::typed::{OPENED, is_plain};
-use crate::{docs, hash, place, types};
+use crate::{docs, place, types};
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ReturnType;
@@ -181,7 +181,7 @@ fn key_spec(
     any: &TokenStream,
     place: u8,
 ) -> TokenStream {
-    let (typed, key) = (read("__adk::KeySpec::typed"), hash::key(key));
+    let (typed, key) = (read("__adk::KeySpec::typed"), code::key(key));
     let (number, place) = (crate::typed::number(ty, spelled), code!("{place}"));
     quote!(#typed::<#ty>(#key, #spelled, #optional, #any, #number, #place))
 }
@@ -194,7 +194,7 @@ fn run(function: &Function, args: &AgentArgs, names: &Names, keys: &Keys) -> Tok
     let Names { name, locals } = names;
     let loads = function.params.iter().zip(locals).enumerate().map(|(at, (param, local))| {
         let (ty, key) = (fixed(&param.ty), name_of(param));
-        // A type that no key can hold is said where it stands: rustc points at the type before the `as`.
+        // rustc points at the type before the `as` when no key can hold it.
         let place = quote_spanned!(types::caret(&param.ty)=> _);
         let load = match types::is_lent(&param.ty) {
             _ if !keys.is_plain(at) && types::is_called_context(&param.ty) => {

@@ -28,7 +28,7 @@ pub(super) fn expand(item: &ByHand, args: &ByHandArgs) -> TokenStream {
     let placed = |keys: &[Known<'_>], room| places(keys.iter().map(|key| &key.key.ty), room);
     let read = reads.iter().zip(placed(reads, READS));
     let read = read.map(|(key, place)| key.spec(&key.key.ty, place));
-    // As for functions, whoever returns an `Option<T>` writes a `T` perhaps.
+    // As of functions, an `Option<T>` writes a `T` perhaps.
     let write = writes.iter().zip(placed(writes, WRITES));
     let write = write.map(|(key, place)| {
         let inside = types::value(&key.key.ty);
@@ -39,7 +39,7 @@ pub(super) fn expand(item: &ByHand, args: &ByHandArgs) -> TokenStream {
     let ty = &item.ty;
     let head = quote!(impl #generics __typed::Typed for #ty #conditions);
     let typed = implement(&head, &made(reads, true), &made(writes, false));
-    // Evaluated here, so that a fault in it is told where it stands, in words of the user's code alone: these tokens
+    // Evaluated here, so that rustc reports a fault in it here, in words of the user's code alone: these tokens
     // have the span of the type, and are none for editors. That of a type with parameters is evaluated where it is used.
     // By way of a parameter rustc does not ask again for what `Agent` asks of the type.
     let meta = item.generics.params.is_empty().then(|| {
@@ -133,14 +133,14 @@ impl<'a> Known<'a> {
 
     /// As data, with its type as messages spell it.
     fn spec(&self, spelled: &Type, place: u8) -> TokenStream {
-        let (name, spelled) = (crate::hash::key(&self.key.key.text), types::spelled(spelled));
+        let (name, spelled) = (crate::code::key(&self.key.key.text), types::spelled(spelled));
         let (ty, optional, number) = (&self.of.ty, &self.of.optional, &self.number);
         let any = self.of.any.clone().unwrap_or_else(|| quote!(false));
         quote!(__adk::KeySpec::typed::<#ty>(#name, #spelled, #optional, #any, #number, #place))
     }
 }
 
-/// The type behind a reference.
+/// The target of a reference.
 fn borrowed(ty: &Type) -> &Type {
     match ty {
         Type::Reference(reference) if !matches!(*reference.elem, Type::Slice(_)) => &reference.elem,

@@ -83,7 +83,7 @@ impl Keys {
 }
 
 impl Key {
-    /// What a type is called may be an alias, so that types are asked; those that nobody hides behind an alias are
+    /// What a type is called may be an alias, so types are asked; those that nobody gives an alias are
     /// known without.
     pub(super) fn of(ty: &Type, at: usize, aliases: &mut TokenStream) -> Self {
         if let Some(ty) = plain(ty) {

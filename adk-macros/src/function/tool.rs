@@ -86,7 +86,7 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
     if !args.writes.is_empty() {
         let mut aliases = TokenStream::new();
         let keys = args.writes.iter().enumerate().map(|(at, write)| {
-            let (key, spelled) = (crate::hash::key(&write.key.text), types::spelled(types::value(&write.ty)));
+            let (key, spelled) = (crate::code::key(&write.key.text), types::spelled(types::value(&write.ty)));
             let Key { ty, optional, .. } = Key::of(&write.ty, at, &mut aliases);
             let place = match crate::typed::is_plain(&write.ty) {
                 true => quote!(0),
@@ -110,7 +110,7 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
     if args.confirm {
         meta.extend(quote!(.confirm(true)));
     }
-    // Last: what stands behind an `||` is not promoted to a `'static`.
+    // Last: rustc promotes nothing after an `||` to a `'static`.
     meta.extend(quote!(.may_exit(#said || __adk::Probe::<__AdkPlain>::FLOW != 0)));
     meta
 }
@@ -121,7 +121,7 @@ fn handle(param: &Param) -> TokenStream {
         let ty = &param.ty;
         quote!(#ty)
     });
-    // A type without a schema is said where it stands: rustc points at the type before the `as`.
+    // rustc points at the type before the `as` when it has no schema.
     let place = quote_spanned!(types::caret(&param.ty)=> _);
     let of = match types::is_lent(&param.ty) {
         _ if types::is_called_context(&param.ty) => quote!(ContextLike),
@@ -169,7 +169,7 @@ fn call(function: &Function, args: &ToolArgs, names: &Names) -> TokenStream {
         }
     });
     let wait = function.sig.asyncness.map(|_| quote!(.await));
-    // A result that no model can read, and an error without a text, are said where they stand.
+    // rustc points at a result that no model can read, and at an error without a text.
     let (place, error) = types::carets(&function.sig);
     let error = quote_spanned!(error=> _);
     let value = quote_spanned!(place=> _);

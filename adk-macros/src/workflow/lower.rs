@@ -40,9 +40,9 @@ struct Lower<'a> {
     plan: &'a Plan<'a>,
     /// The struct where it is used; its definition alone is the user's token to editors.
     name: Ident,
-    /// Only behind an `each` a key is a list of what was written.
+    /// Only after an `each` a key is a list of what was written.
     has_each: bool,
-    /// What rustc looks through as a whole for each of its parts stands in several pieces.
+    /// Tables that rustc would search as a whole for each entry are in several pieces.
     is_large: bool,
 }
 
@@ -139,7 +139,7 @@ fn reading_spec(typed: &super::ast::Typed, place: u8) -> TokenStream {
 }
 
 fn spec_of(typed: &super::ast::Typed, place: u8, any: &TokenStream) -> TokenStream {
-    let (key, text, ty) = (crate::hash::key(&typed.key.text()), names::type_text(&typed.ty), &typed.ty);
+    let (key, text, ty) = (crate::code::key(&typed.key.text()), names::type_text(&typed.ty), &typed.ty);
     let number = crate::typed::number(&ty.to_token_stream(), &text);
     let (spec, place) = (read("__adk::KeySpec::typed"), code!("{place}"));
     quote!(#spec::<#ty>(#key, #text, false, #any, #number, #place))

@@ -66,7 +66,7 @@ impl Lower<'_> {
         let places = places(reads.iter().map(|typed| &typed.ty), READS);
         let reads = reads.iter().zip(places).map(|(typed, place)| {
             let (key, ty, text) =
-                (crate::hash::key(&typed.key.text()), &typed.ty, names::type_text(&typed.ty));
+                (crate::code::key(&typed.key.text()), &typed.ty, names::type_text(&typed.ty));
             let (of, optional) = (inside(ty), optional(ty));
             let number = crate::typed::number(&of, &text);
             quote!(__adk::KeySpec::typed::<#of>(#key, #text, #optional, false, #number, #place))

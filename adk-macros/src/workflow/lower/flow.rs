@@ -1,6 +1,6 @@
 //! The facts of a workflow, the types that they compare, and the consts that raise what is wrong.
 //!
-//! Whoever says a type has a number: 0 stands for nobody, a step has its place and 1, behind the steps come the declared keys, then
+//! Everything that says a type has a number: 0 is none, a step has its place and 1, after the steps come the declared keys, then
 //! the outputs. `adk_core::check` says which two types are compared, by these numbers.
 
 use super::super::ast::{DeclKind, Typed, Workflow};
@@ -109,7 +109,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The comparisons of types, and what const evaluation finds behind them.
+    /// The comparisons of types, and what const evaluation finds after them.
     fn pairs(&self) -> TokenStream {
         let (steps, room, blocks) = (self.plan.steps.len(), self.room(), self.blocks());
         let lists = if self.has_each { 5 } else { 4 };
@@ -148,7 +148,7 @@ impl Lower<'_> {
         self.tree.type_pairs.unwrap_or(2 + declared + steps.min(16) + steps / 16)
     }
 
-    /// Whether a type without a number may stand in what is said of an agent.
+    /// Whether an agent may read or write a type without a number.
     fn may_need_a_pair(&self, step: &Step<'_>) -> bool {
         let needs = |typed: &Typed| !is_plain(&typed.ty);
         let decl = step.declared().and_then(|number| self.tree.items.agents.get(number));

@@ -188,7 +188,6 @@ impl Lower<'_> {
         let from = from.map(|(typed, whole)| {
             let (field, ty) = (typed.field_used(), &typed.ty);
             let made = if whole { quote!(Self { #field: __value }) } else { quote!(Self::new(__value)) };
-            // One of which the type is not known may be a text.
             let text = is_string(ty).then(|| {
                 quote! {
                     impl ::core::convert::From<&str> for #name {

@@ -1,4 +1,4 @@
-//! `SPEC`, the agents behind it, and the consts that raise its faults.
+//! `SPEC`, its agents, and the consts that raise its faults.
 
 use super::super::ast::{Block, BlockKind, DeclKind, Limit, Run};
 use super::super::names;

@@ -276,7 +276,7 @@ pub(super) fn value_of(typed: &Typed, value: &Expr) -> TokenStream {
         // Named, so that rustc explains the expected type by it and not by a function that nobody wrote.
         return quote!(let __value: #ty = #value; __value);
     }
-    // What is behind a macro has a type of its own: a text or a `String`, mostly.
+    // What a macro makes has a type of its own: a text or a `String`, mostly.
     let has_type = matches!(value, Expr::Lit(_) | Expr::Macro(_));
     let (given, import) = if has_type {
         (value.to_token_stream(), None)
