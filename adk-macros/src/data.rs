@@ -133,7 +133,8 @@ fn expand(input: &mut DeriveInput) -> TokenStream {
 
 /// schemars puts undocumented variants first.
 fn in_order(input: &DeriveInput, private: &TokenStream) -> Option<TokenStream> {
-    let is_documented = |data: &DataEnum| data.variants.iter().any(|variant| variant.attrs.iter().any(docs::is_doc));
+    let is_documented =
+        |data: &DataEnum| data.variants.iter().any(|variant| variant.attrs.iter().any(docs::is_doc));
     match &input.data {
         Data::Enum(data) if is_documented(data) && input.generics.params.is_empty() => {
             Some(quote!(, transform = #private::args::in_order::<Self>))
@@ -178,7 +179,8 @@ fn parts(input: &DeriveInput) -> TokenStream {
     if is_otherwise(&input.attrs) || derives(&input.attrs, "JsonSchema") {
         return TokenStream::new();
     }
-    let asked = fields(input).filter(|field| !is_otherwise(&field.attrs) && !crate::typed::is_plain(&field.ty));
+    let asked =
+        fields(input).filter(|field| !is_otherwise(&field.attrs) && !crate::typed::is_plain(&field.ty));
     asked.map(|Field { ty, .. }| quote!(let () = <#ty as __typed::DataField>::YES;)).collect()
 }
 
@@ -224,6 +226,7 @@ fn each_attrs(input: &mut DeriveInput, change: &mut dyn FnMut(&mut Vec<Attribute
 /// Whether the user derives that trait already.
 fn derives(attrs: &[Attribute], name: &str) -> bool {
     let of_derive = attrs.iter().filter(|attr| attr.path().is_ident("derive"));
-    let lists = of_derive.filter_map(|attr| attr.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated).ok());
+    let lists = of_derive
+        .filter_map(|attr| attr.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated).ok());
     lists.flatten().any(|path| path.segments.last().is_some_and(|last| last.ident == name))
 }

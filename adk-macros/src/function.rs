@@ -39,7 +39,11 @@ pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
     if let Some(by_hand) = parse::by_hand(&item) {
         let args = args::by_hand(args, &mut report);
         check::by_hand(&by_hand, &args, &mut report);
-        return if report.is_empty() { by_hand::expand(&by_hand, &args) } else { by_hand::stub(&by_hand, report) };
+        return if report.is_empty() {
+            by_hand::expand(&by_hand, &args)
+        } else {
+            by_hand::stub(&by_hand, report)
+        };
     }
     let Some(function) = parse::function(item.clone(), AGENTS, &mut report) else {
         return beside(item, report);

@@ -46,4 +46,3 @@ pub(crate) fn type_number(name: &str) -> TokenStream {
         )"
     )
 }
-

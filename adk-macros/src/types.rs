@@ -22,7 +22,16 @@ impl Hint {
 
 /// The standard containers, whose arguments are values. Of other generic types only rustc knows what may be in them.
 const CONTAINERS: [&str; 10] = [
-    "BTreeMap", "BTreeSet", "BinaryHeap", "HashMap", "HashSet", "LinkedList", "Option", "Result", "Vec", "VecDeque",
+    "BTreeMap",
+    "BTreeSet",
+    "BinaryHeap",
+    "HashMap",
+    "HashSet",
+    "LinkedList",
+    "Option",
+    "Result",
+    "Vec",
+    "VecDeque",
 ];
 
 /// Pointers, whose argument may have no size.
@@ -37,8 +46,14 @@ pub(crate) fn storable(ty: &Type) -> Result<(), Hint> {
         }
         Type::Slice(_) => Err(Hint::new(ty, "has no size", format!("write `{}`", owned(ty)))),
         Type::Path(path) if path.path.is_ident("str") => Err(Hint::new(ty, "has no size", "write `String`")),
-        Type::TraitObject(_) => Err(Hint::new(ty, "has no size", "write the type itself, or an `enum` of what it may be")),
-        Type::FnPtr(_) => Err(Hint::new(ty, "is a function, and JSON holds none", "store what says which function is meant")),
+        Type::TraitObject(_) => {
+            Err(Hint::new(ty, "has no size", "write the type itself, or an `enum` of what it may be"))
+        }
+        Type::FnPtr(_) => Err(Hint::new(
+            ty,
+            "is a function, and JSON holds none",
+            "store what says which function is meant",
+        )),
         Type::Ptr(_) => Err(Hint::new(ty, "is a pointer, and JSON holds none", "store the value itself")),
         Type::Never(_) => Err(Hint::new(ty, "has no values", "write the type itself")),
         Type::Infer(_) | Type::ImplTrait(_) => named(ty),
@@ -65,7 +80,9 @@ pub(crate) fn storable(ty: &Type) -> Result<(), Hint> {
 pub(crate) fn readable(ty: &Type) -> Result<(), Hint> {
     match value(ty) {
         Type::Reference(TypeReference { mutability: Some(_), .. }) => Ok(()),
-        Type::Reference(reference) if reference.lifetime.as_ref().is_some_and(|one| one.ident == "static") => {
+        Type::Reference(reference)
+            if reference.lifetime.as_ref().is_some_and(|one| one.ident == "static") =>
+        {
             let help = format!("write `&{}`, or take the value itself", type_text(&reference.elem));
             Err(Hint::new(ty, "is borrowed for ever, and what is read is borrowed for the call", help))
         }
@@ -88,9 +105,11 @@ fn boxed(ty: &Type) -> Result<(), Hint> {
 pub(crate) fn named(ty: &Type) -> Result<(), Hint> {
     let help = "write the type itself";
     match ty {
-        Type::ImplTrait(of) => {
-            Err(Hint { span: of.impl_token.span, fact: "`impl Trait` says no type".to_owned(), help: help.to_owned() })
-        }
+        Type::ImplTrait(of) => Err(Hint {
+            span: of.impl_token.span,
+            fact: "`impl Trait` says no type".to_owned(),
+            help: help.to_owned(),
+        }),
         Type::Infer(_) => Err(Hint::new(ty, "says no type", help)),
         Type::Array(array) => named(&array.elem),
         Type::Group(group) => named(&group.elem),
@@ -98,7 +117,9 @@ pub(crate) fn named(ty: &Type) -> Result<(), Hint> {
         Type::Reference(reference) => named(&reference.elem),
         Type::Slice(slice) => named(&slice.elem),
         Type::Tuple(tuple) => tuple.elems.iter().try_for_each(named),
-        Type::Path(path) => path.path.segments.iter().flat_map(|part| arguments(&part.arguments)).try_for_each(named),
+        Type::Path(path) => {
+            path.path.segments.iter().flat_map(|part| arguments(&part.arguments)).try_for_each(named)
+        }
         _ => Ok(()),
     }
 }
@@ -332,7 +353,9 @@ mod tests {
         ] {
             assert_eq!(told(ty, storable), Some((fact.to_owned(), help.to_owned())), "{ty}");
         }
-        for ty in ["Box<str>", "Arc<[u8]>", "Box<dyn Shape>", "Cow<'static, str>", "Held<&str>", "(u8, [Plan; 3])"] {
+        for ty in
+            ["Box<str>", "Arc<[u8]>", "Box<dyn Shape>", "Cow<'static, str>", "Held<&str>", "(u8, [Plan; 3])"]
+        {
             assert_eq!(told(ty, storable), None, "{ty}");
         }
         for ty in ["&str", "Option<&[Plan]>", "&mut Context", "&Path"] {

@@ -19,7 +19,11 @@ pub(crate) fn workflow(input: TokenStream) -> TokenStream {
     let (tree, mut report) = parse::workflow(input);
     let mut plan = plan::of(&tree);
     check::workflow(&tree, &mut plan, &mut report);
-    if report.len() == 0 { lower::workflow(&tree, &plan) } else { lower::stub(&tree, &plan, report.into_tokens()) }
+    if report.len() == 0 {
+        lower::workflow(&tree, &plan)
+    } else {
+        lower::stub(&tree, &plan, report.into_tokens())
+    }
 }
 
 /// What `llm::agent!` expands to.

@@ -133,7 +133,11 @@ pub(super) fn by_hand(args: TokenStream, report: &mut Report) -> ByHandArgs {
     let mut out = ByHandArgs::default();
     BY_HAND.read(args, report, &mut |name, input, report| {
         let keys = typed_keys(input, report)?;
-        if name == "reads" { out.reads.extend(keys) } else { out.writes.extend(keys) }
+        if name == "reads" {
+            out.reads.extend(keys)
+        } else {
+            out.writes.extend(keys)
+        }
         Ok(())
     });
     out
@@ -307,7 +311,8 @@ fn prefixed(prefix: &Ident, key: &Ident, report: &mut Report) -> Key {
     if !PREFIXES.contains(&prefix_text.as_str()) {
         let help = match nearest(&prefix_text, PREFIXES) {
             Some(word) => format!("did you mean `{word}:{key_text}`?"),
-            None => "the prefixes are `user`, `app` and `temp`; the type of a key is that of the function".to_owned(),
+            None => "the prefixes are `user`, `app` and `temp`; the type of a key is that of the function"
+                .to_owned(),
         };
         report.at(prefix.span(), format!("`{prefix_text}` is no prefix of a key"), help);
     }

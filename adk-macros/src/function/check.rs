@@ -82,7 +82,11 @@ pub(super) fn tool(function: &Function, args: &ToolArgs, report: &mut Report) {
         if let (Some((span, _)), Type::Reference(syn::TypeReference { mutability: Some(_), .. })) =
             (&param.default, value(&param.ty))
         {
-            report.at(*span, "what is borrowed to be changed is the context, which has no default", "remove it");
+            report.at(
+                *span,
+                "what is borrowed to be changed is the context, which has no default",
+                "remove it",
+            );
         }
     }
     let name = args.name.as_ref().map_or_else(|| function.name(), syn::LitStr::value);
@@ -95,8 +99,9 @@ pub(super) fn tool(function: &Function, args: &ToolArgs, report: &mut Report) {
             "give this one another, or write `#[tool(name = \"...\")]`",
         );
     } else if !is_tool_name(&name) {
-        let help =
-            format!("begin with a letter or `_`, go on with letters, digits, `_` and `-`, {LONGEST} at the most");
+        let help = format!(
+            "begin with a letter or `_`, go on with letters, digits, `_` and `-`, {LONGEST} at the most"
+        );
         report.at(span, format!("models do not accept `{name}` as the name of a tool"), help);
     }
     if docs::description(&function.attrs).is_none() {

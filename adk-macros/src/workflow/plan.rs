@@ -16,12 +16,6 @@ pub(super) struct Plan<'a> {
     pub(super) transfers: HashMap<usize, Vec<usize>>,
     /// Paths give two steps one name: only const evaluation knows what is wrong with them.
     pub(super) alike: bool,
-    /// It is told of a step that it stands twice.
-    pub(super) repeats: bool,
-    /// How many declarations are refused because their key is declared already.
-    pub(super) displaced: usize,
-    /// A step has no field because of a fault.
-    pub(super) torn: bool,
 }
 
 /// A step of the spec.
@@ -37,37 +31,16 @@ pub(super) struct Step<'a> {
     pub(super) field: Option<Ident>,
     /// Whether the name is its own and no `kind_N`.
     pub(super) named: bool,
-    /// A fault of it was reported here already, so that const evaluation stays silent.
-    pub(super) told: bool,
-    /// Its limit cannot be used.
-    pub(super) without_limit: bool,
     /// An `each` whose item cannot have its name, which is told, or of which it is not known where it ends: nothing is known of the
     /// types of what is written in it.
     pub(super) torn: bool,
     /// The declared agent, by its number, whose name is near to that of a step which is not declared here.
     pub(super) near: Option<usize>,
-    /// Its path leads nowhere, as files tell, and rustc may propose something of its last name.
-    pub(super) astray: bool,
-    /// The field that it would have if what certainly is a slip in its name were none: Rust code may use that.
-    pub(super) meant: Option<String>,
 }
 
 impl<'a> Step<'a> {
     fn new(name: String, span: Span, what: What<'a>, end: usize) -> Self {
-        Self {
-            name,
-            span,
-            what,
-            end,
-            field: None,
-            named: true,
-            told: false,
-            without_limit: false,
-            torn: false,
-            near: None,
-            astray: false,
-            meant: None,
-        }
+        Self { name, span, what, end, field: None, named: true, torn: false, near: None }
     }
 
     /// An agent that others transfer to.
@@ -129,16 +102,7 @@ pub(super) fn of(tree: &Workflow) -> Plan<'_> {
     }
     let mut planner = Planner { tree, decls, steps: Vec::new(), unnamed: HashMap::new() };
     planner.nodes(&tree.body);
-    Plan {
-        name,
-        steps: planner.steps,
-        targets: Vec::new(),
-        transfers: HashMap::new(),
-        alike: false,
-        repeats: false,
-        displaced: 0,
-        torn: false,
-    }
+    Plan { name, steps: planner.steps, targets: Vec::new(), transfers: HashMap::new(), alike: false }
 }
 
 impl<'a> Plan<'a> {

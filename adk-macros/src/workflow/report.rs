@@ -1,7 +1,6 @@
 //! Where all phases put what they find.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
 use std::fmt::Display;
 
 /// How a fault ends that misses something where the input ends.
@@ -24,10 +23,6 @@ enum Leaves {
 pub(super) struct Report {
     /// Each with what it leaves unknown.
     faults: Vec<(syn::Error, Leaves)>,
-    /// Those that const evaluation tells: behind an error of a macro rustc tells of no name that it does not find.
-    late: Vec<syn::Error>,
-    /// Those that a lint tells, where nothing else is told at all.
-    last: Vec<syn::Error>,
 }
 
 impl Report {
@@ -64,16 +59,6 @@ impl Report {
     /// The same without those in the fields of agents.
     pub(super) fn unread_outside_fields(&self) -> usize {
         self.faults.iter().filter(|(_, leaves)| *leaves == Leaves::Unread).count()
-    }
-
-    /// The same, told by const evaluation.
-    pub(super) fn late(&mut self, span: Span, text: impl Display) {
-        self.late.push(syn::Error::new(span, text));
-    }
-
-    /// The same, told by a lint, which rustc asks behind all errors: of what certainly is told already.
-    pub(super) fn last(&mut self, span: Span, text: impl Display) {
-        self.last.push(syn::Error::new(span, text));
     }
 
     /// Records what the parser said.
@@ -116,24 +101,13 @@ impl Report {
         })
     }
 
-    /// The first fault, as tokens that rustc reports.
-    pub(super) fn first(&self) -> Option<TokenStream> {
-        self.told().next().map(syn::Error::to_compile_error)
-    }
-
     /// The faults as tokens that rustc reports.
     pub(super) fn into_tokens(self) -> TokenStream {
-        let late = self.late.iter().map(|fault| {
-            let (private, text) = (crate::facade::private(), fault.to_string());
-            let callee = quote!(#private::refuse);
-            let call = quote_spanned!(fault.span()=> (#callee)(true, #text));
-            quote!(const _: () = #call;)
-        });
-        self.told().map(syn::Error::to_compile_error).chain(late).collect()
+        self.told().map(syn::Error::to_compile_error).collect()
     }
 
     #[cfg(test)]
     pub(super) fn texts(&self) -> Vec<String> {
-        self.told().chain(&self.late).map(ToString::to_string).collect()
+        self.told().map(ToString::to_string).collect()
     }
 }

@@ -71,11 +71,14 @@ impl Lower<'_> {
                 parts.bounds.extend(quote!(for<'__any> #ty: ::core::default::Default,));
             }
             (Some(DeclKind::Described { ty, .. }), Some(number)) => {
-                let (alias, meta, parameter) = (numbered("Agent", i), numbered("DESCRIBED", number), unspanned(field));
+                let (alias, meta, parameter) =
+                    (numbered("Agent", i), numbered("DESCRIBED", number), unspanned(field));
                 parts.parameters.push((number, quote!(#parameter: #ty)));
                 parts.given.extend(quote!(#field: #parameter,));
                 let held = quote!(__wire::Holding<{ __wire::Probe::<#alias>::DYN }>);
-                parts.agree.extend(quote!(__wire::agrees(&#meta, <#alias as #held>::described(&#parameter))?;));
+                parts
+                    .agree
+                    .extend(quote!(__wire::agrees(&#meta, <#alias as #held>::described(&#parameter))?;));
             }
             _ => {
                 let value = made(i, step);

@@ -53,7 +53,9 @@ impl Lower<'_> {
                 own.lower(name, &id, &self.targets(number), &|path| self.own_agent(path))
             }
             DeclKind::Given { .. } => TokenStream::new(),
-            DeclKind::Described { reads, output, .. } => self.described(number, decl, reads, output.as_deref()),
+            DeclKind::Described { reads, output, .. } => {
+                self.described(number, decl, reads, output.as_deref())
+            }
         });
         declared.collect()
     }

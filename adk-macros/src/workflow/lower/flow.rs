@@ -213,8 +213,7 @@ impl Lower<'_> {
     /// The types of the keys that an agent is declared to read, by their places.
     fn placed_reads(&self, reads: &[Typed]) -> Vec<TokenStream> {
         let places = places(reads.iter().map(|typed| &typed.ty), READS);
-        let mut placed: Vec<_> =
-            reads.iter().zip(places).filter(|(_, place)| *place > 0).collect();
+        let mut placed: Vec<_> = reads.iter().zip(places).filter(|(_, place)| *place > 0).collect();
         placed.sort_by_key(|(_, place)| *place);
         placed.iter().map(|(typed, _)| super::declared::parameter(&typed.ty)).collect()
     }

@@ -61,9 +61,7 @@ impl Lower<'_> {
     /// it is one, since each question about a type costs time.
     pub(super) fn judged_where_it_runs<'s>(&self, step: &'s Step<'_>) -> Option<&'s syn::Path> {
         match step.what {
-            What::Path(run) if step.field_used().is_some() => {
-                Some(&run.path)
-            }
+            What::Path(run) if step.field_used().is_some() => Some(&run.path),
             _ => None,
         }
     }

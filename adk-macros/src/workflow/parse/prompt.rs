@@ -73,9 +73,7 @@ pub(super) fn constant(expr: Expr) -> syn::Result<Expr> {
 /// What makes a `String` of a text, and the text.
 fn owned(expr: &Expr) -> Option<(TokenStream, &Expr)> {
     let (maker, text) = match expr {
-        Expr::Call(call)
-            if code(call.func.to_token_stream()) == "String::from" =>
-        {
+        Expr::Call(call) if code(call.func.to_token_stream()) == "String::from" => {
             (call.func.to_token_stream(), call.args.first()?)
         }
         Expr::MethodCall(call)

@@ -3,10 +3,9 @@
 use super::super::ast::Key;
 use super::super::names::{nearest, type_text};
 use super::expect::{self, PREFIXES, expected};
-use proc_macro2::{TokenStream, TokenTree};
-use quote::ToTokens as _;
+use proc_macro2::TokenTree;
 use syn::parse::ParseStream;
-use syn::{Ident, Lit, Token, Type, TypeSlice, parse_quote, token};
+use syn::{Ident, Lit, Token, Type, parse_quote, token};
 
 /// Types that begin with a small letter.
 const PRIMITIVES: [&str; 17] = [
@@ -163,55 +162,6 @@ fn owned(ty: &mut Type) -> syn::Result<Option<syn::Error>> {
         Ok(()) => Ok(None),
         Err(hint) => Err(syn::Error::new(hint.span, format!("syntax: {}; help: {}", hint.fact, hint.help))),
     }
-}
-
-/// What is borrowed or left out inside of a type: rustc would say it of each place where the type stands.
-fn borrowed(ty: &Type) -> Option<syn::Error> {
-    let tokens: Vec<_> = flat(ty.to_token_stream()).collect();
-    let is_word = |token: &TokenTree, words: &[&str]| matches!(token, TokenTree::Ident(name) if words.iter().any(|word| name == word));
-    // A function has lifetimes of its own.
-    if tokens.iter().any(|token| is_word(token, &["fn", "Fn", "FnMut", "FnOnce", "for", "dyn", "impl"])) {
-        return None;
-    }
-    let shown = type_text(ty);
-    let mut before = None;
-    for token in &tokens {
-        let text = match token {
-            TokenTree::Ident(name) if before == Some('\'') && name != "static" => {
-                format!(
-                    "a key owns its value, and `'{name}` is a lifetime of something borrowed; help: write `'static`, or a type that owns its value"
-                )
-            }
-            TokenTree::Ident(name) if before != Some('\'') && name == "_" => {
-                format!("`{shown}` does not say its type; help: write it instead of `_`")
-            }
-            TokenTree::Punct(punct) if punct.as_char() == '&' => {
-                format!(
-                    "a key owns its value, and something in `{shown}` is borrowed; help: write a type that owns its value, such as `String` for `&str`"
-                )
-            }
-            _ => {
-                before = if let TokenTree::Punct(punct) = token { Some(punct.as_char()) } else { None };
-                continue;
-            }
-        };
-        return Some(syn::Error::new(token.span(), format!("syntax: {text}")));
-    }
-    None
-}
-
-/// The tokens, also those inside of brackets.
-fn flat(tokens: TokenStream) -> Box<dyn Iterator<Item = TokenTree>> {
-    Box::new(tokens.into_iter().flat_map(|token| match token {
-        TokenTree::Group(group) => flat(group.stream()),
-        token => Box::new(std::iter::once(token)),
-    }))
-}
-
-/// `Vec<T>` for `[T]`.
-fn of_elements(slice: &TypeSlice) -> Type {
-    let elem = &slice.elem;
-    parse_quote!(Vec<#elem>)
 }
 
 /// The first `<` of a type that has no `>` before the type ends, as in `Vec<String)`.
