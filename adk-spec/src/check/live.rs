@@ -9,7 +9,7 @@ struct Found<'a> {
     inside: &'a str,
 }
 
-/// Whether [`Runner::run_live`](crate::Runner::run_live) can run a workflow: it holds no loop, no parallel block and no
+/// Whether `Runner::run_live` can run a workflow: it holds no loop, no parallel block and no
 /// `each`, nor does any workflow inside it.
 ///
 /// ```
