@@ -1,5 +1,5 @@
 //! Programs that reach the macros through another crate alone: `reached/NAME.rs`, with what rustc says in `NAME.stderr` or
-//! nothing. trybuild gives its cases all dependencies of this package, so these are compiled without it.
+//! nothing. The other cases have more dependencies, so rustc is called for these alone.
 
 use super::{compare, compile, files, folder};
 use std::env;
