@@ -6,7 +6,7 @@ use crate::run::ReadonlyContext;
 use crate::spec::KeySpec;
 use crate::spec::Numbered;
 use crate::{Context, ToolContext};
-use adk_spec::spec::number::REFUSED;
+use adk_spec::number::REFUSED;
 
 // The context of an agent itself is no key, and is taken off before.
 impl<T: ?Sized> Numbered for &mut T {

@@ -135,7 +135,7 @@ struct Told {
 
 impl Told {
     fn new(fault: Fault) -> Self {
-        let before: &[&str] = match fault.check {
+        let before: &[&str] = match fault.check.name() {
             "key-missing" | "key-maybe-missing" | "key-race" => &[" reads `", " writes `"],
             "key-type" => &[" reads `", " writes `", "output `", "but `", " in "],
             "output-missing" => &["output `"],
@@ -144,7 +144,7 @@ impl Told {
         };
         let found = before.iter().filter_map(|word| Some(fault.message.find(word)? + word.len())).min();
         let name = found.and_then(|at| fault.message[at..].split('`').next()).map(str::to_owned);
-        Self { check: fault.check, node: fault.node, name, message: fault.message }
+        Self { check: fault.check.name(), node: fault.node, name, message: fault.message }
     }
 
     /// Whether it is one that is said once per key.

@@ -4,7 +4,6 @@
 //! Two passes over the flat steps, both linear: the first fills a table of all keys that are written, the second is
 //! definite assignment, as in a compiler, with sets of keys as bits.
 
-pub mod closest;
 mod describe;
 mod effects;
 mod fault;

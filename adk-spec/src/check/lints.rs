@@ -4,7 +4,7 @@ mod keys;
 mod placeholder;
 
 use self::keys::{Read, by_tools, of_agent, read, written};
-use super::flow::closest::Closest;
+use crate::nearest::Nearest;
 use crate::spec::{Spec, Step, StepKind};
 use std::collections::HashSet;
 use std::fmt;
@@ -154,9 +154,9 @@ impl Spec<'_> {
             if key.contains(':') || known.contains(&key) || !told.insert(key) {
                 continue;
             }
-            let mut closest = Closest::to(key);
-            known.iter().for_each(|other| closest.show(other));
-            let meant = match closest.found() {
+            let mut nearest = Nearest::to(key);
+            known.iter().for_each(|other| nearest.show(other));
+            let meant = match nearest.found() {
                 "" => String::new(),
                 near => format!("did you mean `{near}`? Otherwise "),
             };

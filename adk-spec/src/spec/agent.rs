@@ -1,7 +1,7 @@
 //! What an agent reads, writes and may do.
 
-use super::hash::{hash, same};
 use super::{KeySpec, Step, ToolMeta};
+use crate::hash::{hash, same};
 use std::any::Any;
 
 /// Says what is wrong with a value that an `await` is answered with: a `serde_json::Value`, which this crate does not know.

@@ -3,6 +3,7 @@
 use super::Cost;
 use super::sum::{Kind, Part, Sum};
 use super::walk::{Place, total};
+use crate::check::Check;
 use crate::check::message::Message;
 use crate::spec::Spec;
 
@@ -91,7 +92,7 @@ const fn exceeded(spec: &Spec<'_>, allowed: Option<u64>, cost: Cost) -> Option<M
     let mut causes = Causes::new();
     let Sum { bounds, largest, .. } = total(Place::start(spec.steps), cost, &mut causes);
     let mut m = Message::new();
-    m.push("bounds-exceeded: ");
+    m.begin(Check::BoundsExceeded);
     match cost.of(bounds) {
         Some(worst) if worst <= allowed => return None,
         Some(worst) => {

@@ -3,8 +3,8 @@
 use super::blame::{Cause, Causes, Why};
 use super::sum::{Kind, Part, Sum, add, endless, times};
 use super::{Bounds, Cost};
-use crate::check::text::same;
 use crate::spec::{AgentKind, AgentMeta, Step, StepKind};
+use crate::text::same;
 
 /// A place in a list of steps; behind the last one come the agents that the owner of the list may transfer to.
 #[derive(Clone, Copy)]

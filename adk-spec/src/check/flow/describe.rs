@@ -22,8 +22,8 @@ use super::super::message::Message;
 use super::effects::{Act, Effects, has_prefix};
 use super::session;
 use super::{Fault, Flaw};
-use crate::check::text::same;
 use crate::spec::{AgentKind, Spec, StepKind};
+use crate::text::same;
 
 /// One fault as text.
 pub(super) const fn fault(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {

@@ -2,7 +2,7 @@
 
 use super::keys;
 use super::spelled::{alike, certain};
-use crate::check::text::same;
+use crate::text::same;
 
 /// Where in a step a fault is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use super::sets::NO_KEYS;
 use super::types::{self, Asked, Pair, Row};
 use super::walk::{self, Block, Room};
 use crate::check::message::Message;
-use crate::check::text::same;
 use crate::spec::Spec;
+use crate::text::same;
 
 /// The most faults that const evaluation tells at once.
 const MOST: usize = 64;

@@ -8,7 +8,7 @@ mod key;
 
 pub(super) use self::count::count;
 pub(super) use self::key::{Key, Named, Writer};
-use crate::spec::number::{NONE as NO_NUMBER, UNKNOWN};
+use crate::number::{NONE as NO_NUMBER, UNKNOWN};
 use crate::spec::{KeySpec, Step};
 
 /// No step, no key.

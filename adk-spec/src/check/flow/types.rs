@@ -19,7 +19,7 @@ use super::keys::{Key, NONE as NOWHERE, Writer};
 use super::spelled::{differ, is_no_list};
 use super::walk::Walk;
 use super::{Flaw, Part};
-use crate::spec::number::{UNKNOWN, is_none, list_of, of_name, option_of};
+use crate::number::{UNKNOWN, is_none, list_of, of_name, option_of};
 use crate::spec::{KeySpec, Module, StepKind};
 
 /// How many of the keys that a step reads have a place where their types are compared by traits.

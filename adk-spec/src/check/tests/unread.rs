@@ -10,7 +10,7 @@ fn unread() -> Tree {
 
 fn said(body: Vec<Tree>, outputs: &str) -> Vec<String> {
     // The macro does not look at the name of such a step.
-    let of_keys = found(body, outputs).into_iter().filter(|fault| fault.check != "name-invalid");
+    let of_keys = found(body, outputs).into_iter().filter(|fault| fault.check.name() != "name-invalid");
     of_keys.map(|fault| fault.message).collect()
 }
 

@@ -3,6 +3,7 @@
 use super::super::effects::has_prefix;
 use super::super::{Fault, Reader};
 use super::{element, holds, reads, who, writes, writes_itself};
+use crate::check::Check;
 use crate::check::message::Message;
 use crate::spec::{AgentKind, Spec, StepKind};
 
@@ -74,7 +75,7 @@ pub(super) const fn race(
 ) {
     let (at, key) = (fault.at, fault.key);
     let writer = sibling(spec, parallel, at, key, true);
-    m.push("key-race: ");
+    m.begin(Check::KeyRace);
     who(m, spec, at);
     if matches!(reader, Reader::Inside) && !writes_itself(spec, at, key) {
         m.push(" (something inside of it)");
@@ -123,7 +124,7 @@ const fn waits(spec: &Spec<'_>, at: usize) -> bool {
 
 /// A key of the session that each element writes.
 pub(super) const fn each(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
-    m.push("key-race: ");
+    m.begin(Check::KeyRace);
     who(m, spec, fault.at);
     m.all(&[
         " writes `",
@@ -135,7 +136,7 @@ pub(super) const fn each(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
 
 /// An output that is called like another key that is used inside.
 pub(super) const fn same_inside(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, own: &str) {
-    m.push("key-race: ");
+    m.begin(Check::KeyRace);
     who(m, spec, fault.at);
     m.all(&[
         " writes `",

@@ -5,13 +5,14 @@ use super::super::spelled::{alike, is_option};
 use super::super::{Fault, Part};
 use super::named::{options, owned};
 use super::{below, holds, reader_below, same, who, writer_below, writes, written_as};
+use crate::check::Check;
 use crate::check::message::Message;
 use crate::spec::{AgentKind, Spec, StepKind};
 
 /// Read as another type than it is written.
 pub(super) const fn read(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, ty: &str, writer: &Writer<'_>) {
     let key = fault.key;
-    m.push("key-type: ");
+    m.begin(Check::KeyType);
     if fault.at >= spec.steps.len() {
         m.all(&["output `", key, "` is declared as `", ty, "`, but "]);
         written_by(m, spec, key, writer);
@@ -54,7 +55,7 @@ pub(super) const fn written(
     ty: &str,
     writer: &Writer<'_>,
 ) {
-    m.push("key-type: ");
+    m.begin(Check::KeyType);
     who_writes(m, spec, fault.at, fault.key, ty);
     m.all(&[" writes `", fault.key, "` as `", ty, "`, "]);
     further(m, fault);
@@ -76,7 +77,7 @@ pub(super) const fn untold(
     writer: &Writer<'_>,
 ) {
     let key = fault.key;
-    m.push("key-type: ");
+    m.begin(Check::KeyType);
     if fault.at >= spec.steps.len() {
         m.all(&["output `", key, "` is declared"]);
     } else if reads {
@@ -274,7 +275,7 @@ const fn list_type<'a>(spec: &Spec<'a>, each: usize, list: &str) -> &'a str {
 
 /// Written inside an `each`, where it becomes a list, and outside of one.
 pub(super) const fn mixed(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
-    m.push("key-type: ");
+    m.begin(Check::KeyType);
     who(m, spec, fault.at);
     m.all(&[
         " writes `",

@@ -5,8 +5,8 @@ use super::super::walk::is_steered;
 use super::super::{Fault, Flaw, Part, describe};
 use super::Row;
 use crate::check::message::Message;
-use crate::check::text::same;
 use crate::spec::Spec;
+use crate::text::same;
 
 /// What to say of a block whose key has another type than it needs.
 ///

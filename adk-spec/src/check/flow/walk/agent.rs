@@ -5,7 +5,7 @@ use super::super::keys::{EVERY, NEVER, NONE, Named};
 use super::super::{Part, Reader};
 use super::Walk;
 use super::blocks::SURE;
-use crate::spec::number::NONE as NO_NUMBER;
+use crate::number::NONE as NO_NUMBER;
 use crate::spec::placeholder::{Placeholders, Source};
 use crate::spec::{AgentKind, AgentMeta, KeySpec, Renames};
 

@@ -3,8 +3,8 @@
 use super::super::keys::{Key, NEVER, NONE, Named};
 use super::super::{Fault, Flaw, Part, Reader};
 use super::Walk;
-use crate::check::text::same;
 use crate::spec::StepKind;
+use crate::text::same;
 
 /// What is certain at the place of the walk.
 pub(super) const SURE: usize = 0;

@@ -3,8 +3,8 @@
 use super::super::spelled::is_list;
 use super::super::{Fault, Flaw, Written, describe};
 use super::Walk;
-use crate::check::text::{part, same, starts_with};
 use crate::spec::{AgentMeta, Spec, StepKind};
+use crate::text::{part, same, starts_with};
 
 impl<'a> Walk<'_, 'a> {
     /// Whether a key that nothing writes may be the one that a refused write was meant for: each such write is the reason for

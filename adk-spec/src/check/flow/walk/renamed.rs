@@ -1,13 +1,13 @@
 //! Keys that an instance calls otherwise, and which its agent does not have.
 
-use super::super::closest::distance;
 use super::super::effects::{Act, Effects};
 use super::super::keys::NEVER;
 use super::super::{Fault, Flaw, Part, Written, describe};
 use super::Walk;
 use super::blocks::SURE;
-use crate::check::text::same;
+use crate::nearest::distance;
 use crate::spec::{AgentMeta, Renames};
+use crate::text::same;
 
 impl<'a> Walk<'_, 'a> {
     /// A renaming of a key that the agent does not have. `used` are those of the first 64 that it has.
