@@ -111,8 +111,8 @@ impl fmt::Display for Fault {
     }
 }
 
-/// All faults of a workflow, in the order of its steps, as the compiler tells them: one for each mistake. With what follows from them
-/// too, of [`spec.all()`](Spec::all).
+/// All faults of a workflow, in the order of its steps, as the compiler reports them. Something that is wrong with a key is
+/// reported once, at the first step where it matters, and its type at each step that has another one.
 ///
 /// ```
 /// # use adk_spec as adk;

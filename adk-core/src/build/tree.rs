@@ -122,10 +122,9 @@ impl Tree {
         &self.0.described.borrow_dependent().spec
     }
 
-    /// All that is wrong with it, faults of the flow included, whether they were checked or not, and those that follow from others. For
-    /// people to mend it, [`BuildError`] holds one for each mistake.
+    /// All that is wrong with it, faults of the flow included, whether they were checked or not.
     pub fn check(&self) -> Vec<Fault> {
-        self.faults(&self.spec().all())
+        self.faults(self.spec())
     }
 
     fn faults(&self, spec: &Spec<'_>) -> Vec<Fault> {

@@ -1,6 +1,5 @@
 mod flow;
 mod most;
-mod unread;
 mod words;
 
 use super::*;

@@ -354,7 +354,8 @@ struct Unread(About);
 
 pub(super) fn unknown(name: &str) -> SubAgent {
     let mut parts = Parts::new(AgentKind::Custom, name);
-    parts.unknown = true;
+    // A stub has no definition.
+    parts.definition.clear();
     Unread(About::made(parts)).into_agent()
 }
 

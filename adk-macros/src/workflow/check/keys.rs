@@ -21,16 +21,13 @@ pub(super) fn workflow(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report
     }
 }
 
-/// Inputs, `let`, `state`, and the items of `each`. Each of those that are there from the start may have been meant for
-/// another key, which const evaluation takes into account.
+/// Inputs, `let`, `state`, and the items of `each`.
 fn declared(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report) {
     let inputs = tree.inputs.iter().map(|input| (&input.typed.key, "an input"));
     let lets = tree.items.lets.iter().map(|one| (&one.typed.key, "a `let`"));
     let states = tree.items.states.iter().map(|typed| (&typed.key, "a `state`"));
     let mut seen = HashMap::new();
-    let faults = report.len();
     unique(inputs.chain(lets).chain(states), &mut seen, report);
-    plan.displaced = report.len() - faults;
     // What stands in one that is never closed may have been meant to stand behind it.
     let is_torn = plan.steps.iter().any(|step| step.torn);
     for step in &mut plan.steps {

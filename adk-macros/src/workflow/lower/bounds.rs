@@ -28,7 +28,7 @@ impl Lower<'_> {
         let places = allowed.filter_map(|(allowed, rounds)| allowed.as_ref().map(|at| (at.span(), rounds)));
         let repeats = self.plan.repeats;
         let raise = |(at, rounds)| {
-            let given = quote!(&#name::SPEC, #rounds, #repeats || __FACTS.is_unpriced());
+            let given = quote!(&#name::SPEC, #rounds, #repeats || __FACTS.is_faulty());
             raise(at, quote!(__adk::check::raise_bounds), given)
         };
         places.map(raise).collect()

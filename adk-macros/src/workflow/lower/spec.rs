@@ -137,10 +137,6 @@ impl Lower<'_> {
         let unplaced = self.unplaced();
         let limits = self.limits(&mut items);
         let exceeded = self.exceeded();
-        let partial = tree.partial.then(|| quote!(.partial(true)));
-        let misnested = tree.misnested.then(|| quote!(.misnested(true)));
-        let displaced = index(tree.displaced + self.plan.displaced);
-        let displaced = (tree.displaced + self.plan.displaced > 0).then(|| quote!(.displaced(#displaced)));
         let count = index(steps.len());
         quote! {
             #items
@@ -153,10 +149,7 @@ impl Lower<'_> {
                     .states(&[#(#states),*])
                     .outputs(&[#(#outputs),*])
                     #unplaced
-                    #limits
-                    #partial
-                    #misnested
-                    #displaced;
+                    #limits;
             }
             impl __adk::workflow::Described for #name {
                 const SPEC: __adk::Spec<'static> = #name::SPEC;

@@ -31,7 +31,7 @@ impl Lower<'_> {
         let states = tree.items.states.iter().map(|typed| key_spec(typed, 0));
         let lets = tree.lets().map(|typed| key_spec(typed, 0));
         let (types, definition) = (self.typed(), origin::definition(&name.to_string()));
-        let (told, partial) = (self.told(), tree.partial);
+        let told = self.told();
         quote! {
             #types
             impl __adk::MadeByMacro for #told {
@@ -43,7 +43,7 @@ impl Lower<'_> {
                     .states(&[#(#states),*])
                     .lets(&[#(#lets),*])
                     .steps(#name::SPEC.steps)
-                    .faulty(#partial || __FACTS.misdeclares());
+                    .faulty(__FACTS.is_faulty());
                 fn made(&self) -> __adk::Making<'_> {
                     __adk::Making::workflow(self)
                 }

@@ -34,7 +34,6 @@ fn agents() {
         (AgentMeta::custom("a").max_turns(Some(0)), Some(0)),
         // Nothing is known of what is in it.
         (AgentMeta::new(crate::AgentKind::Workflow, "a"), None),
-        (AgentMeta::custom("a").unknown(), Some(0)),
     ] {
         assert_eq!(bounds([run(meta)]), (calls, Some(0)), "{meta:?}");
     }

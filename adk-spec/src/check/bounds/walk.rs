@@ -209,9 +209,8 @@ const fn turn<'a>(
     cost: Cost,
     causes: &mut Causes<'a>,
 ) -> Sum<'a> {
-    // Of one whose own fault was told nothing is known, so nothing more is said.
-    if meta.unknown || !meta.steps.is_empty() {
-        return Sum { exits: meta.unknown, ..Sum::NOTHING };
+    if !meta.steps.is_empty() {
+        return Sum::NOTHING;
     }
     let why = match meta.kind {
         AgentKind::Llm if calls_agents(meta) => Some(Why::Agents),

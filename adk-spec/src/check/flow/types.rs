@@ -14,7 +14,7 @@ pub(super) use self::built::faults;
 pub(super) use self::pairs::Asked;
 pub use self::pairs::Pair;
 use self::pairs::{Said, Verdict};
-pub(super) use self::tell::{is_told, tell};
+pub(super) use self::tell::{is_reported, tell};
 use super::keys::{Key, NONE as NOWHERE, Writer};
 use super::spelled::{differ, is_no_list};
 use super::walk::Walk;

@@ -18,10 +18,7 @@ fn within_the_limits() {
     assert_eq!(said((Some(5), Some(5)), [repeat("l", 5, [run(llm("a"))])]), None);
     assert_eq!(said((None, None), [repeat("l", None, [run(tools("a"))])]), None);
     assert_eq!(said((Some(0), None), [repeat("l", None, [run(function("f"))])]), None);
-    // Its own fault is told where it is.
-    assert_eq!(said((Some(0), None), [run(AgentMeta::custom("").unknown())]), None);
-    let partial = Spec::new("w", "", steps([run(llm("a"))])).limits(Limits::new(Some(0), None)).partial(true);
-    assert!(faults(&partial).is_empty());
+    assert_eq!(said((Some(0), None), [run(AgentMeta::custom("a").faulty(true))]), None);
 }
 
 #[test]

@@ -33,11 +33,11 @@ pub(super) const fn endless(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>)
 }
 
 /// The first step behind a loop that may end one, and stands in none.
-pub(in crate::check::flow) const fn exit_behind(spec: &Spec<'_>, endless: usize) -> Option<usize> {
+const fn exit_behind(spec: &Spec<'_>, endless: usize) -> Option<usize> {
     let mut i = spec.steps[endless].end;
     while i < spec.steps.len() {
         let exits = match spec.steps[i].kind {
-            StepKind::Agent { meta, .. } => may_exit(meta, DEEPEST) && !is_by_none(meta),
+            StepKind::Agent { meta, .. } => may_exit(meta, DEEPEST),
             StepKind::Break { target: None } => true,
             _ => false,
         };
@@ -131,18 +131,6 @@ const fn by(m: &mut Message, meta: &AgentMeta<'_>) {
             m.all(&[" by tool `", tool, "` of agent `", target.name, "`, to which it may transfer"]);
         }
     }
-}
-
-/// Whether what ends a loop is something among the tools that is none, which is told there: of that nothing is known.
-pub(in crate::check::flow) const fn is_by_none(meta: &AgentMeta<'_>) -> bool {
-    let mut tools = if let Some(target) = ending(meta, DEEPEST) { target.tools } else { meta.tools };
-    while let [tool, rest @ ..] = tools {
-        if tool.may_exit && tool.name.is_empty() {
-            return true;
-        }
-        tools = rest;
-    }
-    false
 }
 
 /// The transfer target that may end a loop, when the agent itself may not.

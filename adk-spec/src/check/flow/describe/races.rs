@@ -42,13 +42,7 @@ const fn element_writes(spec: &Spec<'_>, each: usize, at: usize, key: &str) -> b
 }
 
 /// The first step in another branch of a parallel that writes a key, or reads it.
-pub(in super::super) const fn sibling(
-    spec: &Spec<'_>,
-    parallel: usize,
-    at: usize,
-    key: &str,
-    written: bool,
-) -> Option<usize> {
+const fn sibling(spec: &Spec<'_>, parallel: usize, at: usize, key: &str, written: bool) -> Option<usize> {
     let mut branch = parallel + 1;
     while branch < spec.steps[parallel].end {
         let end = spec.steps[branch].end;
