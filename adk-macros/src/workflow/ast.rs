@@ -23,12 +23,8 @@ pub(super) struct Workflow {
     pub(super) untyped: Untyped,
     /// An item, an input or an output could not be read: which keys are written is not known.
     pub(super) partial: bool,
-    /// How many items were refused, each of which may have been meant to declare a key.
-    pub(super) displaced: usize,
     /// Something of the body could not be read: which fields the workflow has, and of what it is made, is not known.
     pub(super) torn: bool,
-    /// A bracket of a block is missing, or one is too many: what stands in which block is not known.
-    pub(super) misnested: bool,
 }
 
 /// What of the head of a workflow has no type that could be read, with a type that is this error: nothing is checked of these keys,

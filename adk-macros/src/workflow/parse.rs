@@ -83,16 +83,12 @@ struct Parser {
     commas: bool,
     /// We are in the parentheses of a block, of which it is told that they should be `< >`.
     in_parens: bool,
-    /// The `>` of a block is missing, or one is too many.
-    misnested: bool,
     /// We are in a block that is an arm of a `match`, or in one inside of it.
     in_arm: bool,
     /// By how many more `>` without their `<` were told than `<` without their `>`: across braces the two are one mistake.
     strays: isize,
     /// Something that may have declared a key could not be read.
     partial: bool,
-    /// How many items were refused that may have been meant to declare a key.
-    displaced: usize,
     /// The key that was read last, if its type could not be read: that is the fault.
     untyped: Option<Typed>,
     /// Names of agents that cannot be names, which is told.
@@ -135,14 +131,12 @@ fn read(input: TokenStream, turned: Vec<Turned>) -> (Workflow, Report) {
         mentions: Vec::new(),
         untyped: Untyped::default(),
         partial: false,
-        displaced: 0,
         torn: false,
-        misnested: false,
     };
     parser.whole(input, |parser, input| parser.workflow(input, &mut tree));
     tree.items = parser.items;
     tree.mentions = parser.mentions;
-    (tree.partial, tree.displaced, tree.misnested) = (parser.partial, parser.displaced, parser.misnested);
+    tree.partial = parser.partial;
     (tree, parser.report)
 }
 

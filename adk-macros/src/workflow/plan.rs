@@ -18,8 +18,6 @@ pub(super) struct Plan<'a> {
     pub(super) alike: bool,
     /// It is told of a step that it stands twice.
     pub(super) repeats: bool,
-    /// How many declarations are refused because their key is declared already.
-    pub(super) displaced: usize,
     /// A step has no field because of a fault.
     pub(super) torn: bool,
 }
@@ -136,7 +134,6 @@ pub(super) fn of(tree: &Workflow) -> Plan<'_> {
         transfers: HashMap::new(),
         alike: false,
         repeats: false,
-        displaced: 0,
         torn: false,
     }
 }

@@ -87,7 +87,7 @@ impl Parser {
             if skip::at_close(input) {
                 input.parse::<Token![>]>()?;
             } else {
-                (is_torn, self.partial, self.misnested) = (true, true, true);
+                (is_torn, self.partial) = (true, true);
                 if self.strays > 0 {
                     (self.strays, self.unclosed) = (self.strays - 1, true);
                 } else if !std::mem::replace(&mut self.unclosed, true) {

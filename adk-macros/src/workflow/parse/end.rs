@@ -37,14 +37,9 @@ impl Parser {
         if is_told && agent.is_some() {
             return self.result(input);
         }
-        let agents = self.items.agents.len();
         self.item(input);
         while agent.is_none() && self.at_item(input) {
             self.item(input);
-        }
-        // One in a block may have been meant to run there.
-        if self.depth > 0 {
-            self.displaced += self.items.agents.len() - agents;
         }
         // As people end an item.
         let _ = input.parse::<Option<Token![;]>>();
@@ -54,7 +49,6 @@ impl Parser {
     /// Passes over `let x =`, so that the agent behind it is read as a step, or over all where that is no plain one. The key
     /// that people think of is written by nothing.
     fn result(&mut self, input: ParseStream<'_>) {
-        self.displaced += 1;
         while !input.is_empty() && !input.peek(Token![=]) {
             let _ = input.parse::<TokenTree>();
         }
@@ -79,7 +73,6 @@ impl Parser {
     /// A `;` where nothing ends, as people write it behind braces; one message for several. A step may be lost before it.
     pub(super) fn stray_end(&mut self, input: ParseStream<'_>) {
         if input.peek(Token![;]) {
-            self.displaced += 1;
             self.report.at(input.span(), "syntax: this `;` ends nothing; help: remove it");
             while input.parse::<Option<Token![;]>>().is_ok_and(|end| end.is_some()) {}
         }
@@ -109,7 +102,6 @@ impl Parser {
 
     /// A `>` where no `<` is open.
     pub(super) fn stray_close(&mut self, input: ParseStream<'_>) {
-        self.misnested = true;
         if self.strays < 0 {
             self.strays += 1;
         } else if !self.lost {

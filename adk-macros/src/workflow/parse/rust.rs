@@ -48,7 +48,6 @@ impl Parser {
         );
         self.report.at(span, text);
         let is_value = word == "const" || word == "static";
-        self.displaced += usize::from(is_value);
         // It may have been meant to be read as a key.
         self.partial |= is_value && ahead.parse::<Ident>().is_ok_and(|name| !is_type(&name));
         skip::item(input);

@@ -134,10 +134,7 @@ impl Parser {
         if let Some(name) = self.assigned(input).or_else(|| self.lacks_colon(input)) {
             return match self.head(input)? {
                 Begin::Block(head) => self.block(input, head.named(attrs, name)),
-                Begin::Other if self.is_new_step(input) => {
-                    self.displaced += 1;
-                    self.run(input)
-                }
+                Begin::Other if self.is_new_step(input) => self.run(input),
                 _ => {
                     skip::to(input, &[';', ',']);
                     Ok(Node::Unread(span))
