@@ -16,10 +16,6 @@ pub(super) struct Plan<'a> {
     pub(super) transfers: HashMap<usize, Vec<usize>>,
     /// Paths give two steps one name: only const evaluation knows what is wrong with them.
     pub(super) alike: bool,
-    /// It is told of a step that it stands twice.
-    pub(super) repeats: bool,
-    /// A step has no field because of a fault.
-    pub(super) torn: bool,
 }
 
 /// A step of the spec.
@@ -35,19 +31,8 @@ pub(super) struct Step<'a> {
     pub(super) field: Option<Ident>,
     /// Whether the name is its own and no `kind_N`.
     pub(super) named: bool,
-    /// A fault of it was reported here already, so that const evaluation stays silent.
-    pub(super) told: bool,
-    /// Its limit cannot be used.
-    pub(super) without_limit: bool,
-    /// An `each` whose item cannot have its name, which is told, or of which it is not known where it ends: nothing is known of the
-    /// types of what is written in it.
-    pub(super) torn: bool,
     /// The declared agent, by its number, whose name is near to that of a step which is not declared here.
     pub(super) near: Option<usize>,
-    /// Its path leads nowhere, as files tell, and rustc may propose something of its last name.
-    pub(super) astray: bool,
-    /// The field that it would have if what certainly is a slip in its name were none: Rust code may use that.
-    pub(super) meant: Option<String>,
 }
 
 impl<'a> Step<'a> {
@@ -59,12 +44,7 @@ impl<'a> Step<'a> {
             end,
             field: None,
             named: true,
-            told: false,
-            without_limit: false,
-            torn: false,
             near: None,
-            astray: false,
-            meant: None,
         }
     }
 
@@ -111,8 +91,6 @@ pub(super) enum What<'a> {
     Arm(&'a Arm),
     /// An agent that others transfer to, by its number.
     Target(usize),
-    /// A step that could not be read.
-    Unread,
     Break(&'a Break),
     Await(&'a Await),
     End,
@@ -133,8 +111,6 @@ pub(super) fn of(tree: &Workflow) -> Plan<'_> {
         targets: Vec::new(),
         transfers: HashMap::new(),
         alike: false,
-        repeats: false,
-        torn: false,
     }
 }
 
@@ -182,9 +158,6 @@ impl<'a> Planner<'a> {
             Node::Await(wait) => {
                 let name = wait.name.as_ref().unwrap_or(&wait.typed.key.name);
                 self.push(names::plain(name), name.span(), What::Await(wait));
-            }
-            Node::Unread(span) => {
-                self.push(String::new(), *span, What::Unread);
             }
         }
     }
@@ -242,7 +215,6 @@ impl<'a> Planner<'a> {
         let open = self.push(name, span, What::Block(block));
         if let Some(step) = self.steps.get_mut(open) {
             step.named = block.name.is_some();
-            step.torn = block.torn;
             step.field = block.name.clone();
         }
         match &block.kind {

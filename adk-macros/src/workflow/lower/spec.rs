@@ -163,7 +163,7 @@ impl Lower<'_> {
                 let (made, renames) = (of_agent(instance), renames(run));
                 quote!(#made #renames)
             }
-            What::Await(_) | What::Unread | What::Target(_) => of_agent(false),
+            What::Await(_) | What::Target(_) => of_agent(false),
             What::Block(block) => {
                 let made = of_kind(self.block(i, step, block, items));
                 let description =
@@ -180,7 +180,7 @@ impl Lower<'_> {
                 let is_block =
                     |name: &String| self.plan.steps.iter().any(|step| step.named && step.name == *name);
                 let target = one.target.as_ref().map(names::plain);
-                let target = option(target.filter(|name| !one.is_label || is_block(name)));
+                let target = option(target);
                 of_kind(quote!(Break { target: #target }))
             }
             What::End => of_kind(quote!(End)),
