@@ -36,6 +36,8 @@ enum Part {
     Start,
     /// A word that may be the name of a block.
     Word,
+    /// The word of an item, which may be the name of a block as well.
+    Item,
     /// A step, in which `<` opens a block of that kind.
     Step(Kind),
     /// An item, an `await` or a pattern, in which `<` opens generic arguments.
@@ -81,10 +83,11 @@ impl Frame {
             (Part::Types, "if") if self.kind == Kind::Arms => Part::Value,
             (Part::Start, "pub") => Part::Start,
             (Part::Start, "match") => Part::Step(Kind::Arms),
-            (Part::Start, "let" | "state" | "agent" | "await") => {
+            (Part::Start, "let" | "state" | "agent") => {
                 self.is_agent = word == "agent";
-                Part::Types
+                Part::Item
             }
+            (Part::Start, "await") | (Part::Item, _) => Part::Types,
             (Part::Start, "sequence" | "parallel" | "loop" | "each") => Part::Step(Kind::Steps),
             (Part::Start, _) => Part::Word,
             (Part::Word, _) => Part::Step(Kind::Steps),
@@ -96,7 +99,7 @@ impl Frame {
 /// The group of a block, whose steps are read in turn.
 fn block(group: &Group, kind: Kind, around: usize) -> Result<Group, Diagnostic> {
     let mut reader = Reader { frame: Frame::new(kind), open: Vec::new(), around };
-    reader.check_depth(group.span_open())?;
+    check_depth(around, group.span_open())?;
     let mut before = None;
     for token in group.stream() {
         let joined = before.take();
@@ -146,6 +149,9 @@ impl Reader {
 
     /// Reads a sign; returns true if it was the bracket of a block.
     fn punct(&mut self, sign: char, joined: Option<char>, span: Span, spacing: Spacing) -> Result<bool, Diagnostic> {
+        if self.frame.part == Part::Item && sign != ':' {
+            self.frame.part = Part::Types;
+        }
         match (sign, joined) {
             ('>', Some('=')) if self.frame.kind == Kind::Arms => self.frame.part = Part::Start,
             ('>', Some('=' | '-' | '|')) => {}
@@ -156,7 +162,7 @@ impl Reader {
             (',', _) if matches!(self.frame.part, Part::Start | Part::Word | Part::Step(_)) => {
                 self.frame.end_statement();
             }
-            (':', None) if self.frame.part == Part::Word && spacing == Spacing::Alone => {
+            (':', None) if matches!(self.frame.part, Part::Word | Part::Item) && spacing == Spacing::Alone => {
                 self.frame.part = Part::Start;
             }
             ('=', _) if self.frame.part == Part::Types && self.frame.kind == Kind::Steps => {
@@ -171,7 +177,7 @@ impl Reader {
     }
 
     fn open_block(&mut self, span: Span) -> Result<bool, Diagnostic> {
-        self.check_depth(span)?;
+        check_depth(self.depth(), span)?;
         let kind = match self.frame.part {
             Part::Step(kind) => kind,
             _ => Kind::Steps,
@@ -220,25 +226,24 @@ impl Reader {
         let token = TokenTree::from(group.clone());
         self.frame.depth.see(&token)?;
         self.frame.tokens.extend([token]);
-        if is_brace && self.frame.is_agent && self.frame.part == Part::Types {
+        if is_brace && self.frame.is_agent && matches!(self.frame.part, Part::Item | Part::Types) {
             self.close_generics()?;
             self.frame.end_statement();
         }
         Ok(())
     }
 
-    /// How many blocks are open.
+    /// How many blocks are around the next one, and that itself.
     fn depth(&self) -> usize {
         let blocks = self.open.iter().filter(|(open, _)| matches!(open, Open::Block(_)));
         self.around + blocks.count() + 1
     }
+}
 
-    fn check_depth(&self, span: Span) -> Result<(), Diagnostic> {
-        // The body itself is no block.
-        if self.open.len() + self.around <= DEEPEST {
-            return Ok(());
-        }
-        let fact = format!("blocks are nested more than {DEEPEST} deep here");
-        Err(Diagnostic::syntax(span, fact).help("make the inner ones a workflow of their own"))
+fn check_depth(depth: usize, span: Span) -> Result<(), Diagnostic> {
+    if depth <= DEEPEST {
+        return Ok(());
     }
+    let fact = format!("blocks are nested more than {DEEPEST} deep here");
+    Err(Diagnostic::syntax(span, fact).help("make the inner ones a workflow of their own"))
 }

@@ -177,10 +177,7 @@ impl Lower<'_> {
                 of_kind(quote!(Arm { pattern: #pattern }))
             }
             What::Break(one) => {
-                let is_block =
-                    |name: &String| self.plan.steps.iter().any(|step| step.named && step.name == *name);
-                let target = one.target.as_ref().map(names::plain);
-                let target = option(target);
+                let target = option(one.target.as_ref().map(names::plain));
                 of_kind(quote!(Break { target: #target }))
             }
             What::End => of_kind(quote!(End)),
