@@ -30,7 +30,23 @@ pub(super) fn begins(input: ParseStream<'_>) -> bool {
 }
 
 impl Block {
-    pub(super) fn parse(attrs: Vec<Attribute>, name: Option<Ident>, input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
+    pub(super) fn parse(attrs: Vec<Attribute>, name: Option<Ident>, input: ParseStream<'_>, sink: &mut Sink) -> Result<Box<Self>> {
+        let mut block = Self::head(attrs, name, input, sink)?;
+        let open = input.span();
+        let inside = braces(input)?;
+        if at_end(&inside) {
+            drain(&inside);
+            sink.push(empty(&block.kind, open));
+        } else if let BlockKind::Match(choice) = &mut block.kind {
+            match_::arms(&inside, sink, &mut choice.arms);
+        } else {
+            step::steps(&inside, sink, &mut block.nodes);
+        }
+        Ok(block)
+    }
+
+    /// A block without its steps: blocks are read by recursion, and so need small frames.
+    fn head(attrs: Vec<Attribute>, name: Option<Ident>, input: ParseStream<'_>, sink: &mut Sink) -> Result<Box<Self>> {
         let span = input.span();
         let word = if input.peek(token::Brace) { "sequence".to_owned() } else { input.call(Ident::parse_any)?.to_string() };
         let mut arguments = Arguments::default();
@@ -44,7 +60,7 @@ impl Block {
             sink.push(Diagnostic::new(Check::FieldUnknown, hook.span(), fact).help(help));
         }
         let Arguments { max, until, max_concurrency, callbacks, .. } = arguments;
-        let mut kind = match word.as_str() {
+        let kind = match word.as_str() {
             "loop" => BlockKind::Loop { max, until },
             "parallel" => BlockKind::Parallel { max_concurrency },
             "match" => BlockKind::Match(match_::subject(input)?),
@@ -57,18 +73,7 @@ impl Block {
         if !input.peek(token::Brace) {
             return Err(no_steps(input, &kind));
         }
-        let open = input.span();
-        let inside = braces(input)?;
-        let mut nodes = Vec::new();
-        if at_end(&inside) {
-            drain(&inside);
-            sink.push(empty(&kind, open));
-        } else if let BlockKind::Match(choice) = &mut kind {
-            choice.arms = match_::arms(&inside, sink);
-        } else {
-            nodes = step::steps(&inside, sink);
-        }
-        Ok(Self { attrs, name, kind, span, nodes, callbacks })
+        Ok(Box::new(Self { attrs, name, kind, span, nodes: Vec::new(), callbacks }))
     }
 }
 

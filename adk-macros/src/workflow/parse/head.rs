@@ -93,7 +93,7 @@ impl Workflow {
         let body = braces(input)?;
         let is_fine = sink.diagnostics.is_empty();
         item::items(&body, sink, &mut self.items);
-        self.body = step::steps(&body, sink);
+        step::steps(&body, sink, &mut self.body);
         if self.body.is_empty() && is_fine && sink.diagnostics.is_empty() {
             let name = self.name.as_ref().map(ToString::to_string).unwrap_or_default();
             let example = self.items.agents.first().map_or("writer; critic".to_owned(), |decl| decl.name.to_string());

@@ -31,13 +31,16 @@ pub(super) fn subject(input: ParseStream<'_>) -> Result<Match> {
 }
 
 /// The arms, up to the end of their block. An arm that is a block needs no separator.
-pub(super) fn arms(input: ParseStream<'_>, sink: &mut Sink) -> Vec<Arm> {
-    let mut arms = Vec::new();
+pub(super) fn arms(input: ParseStream<'_>, sink: &mut Sink, arms: &mut Vec<Arm>) {
     let mut after_semicolon = false;
     while !at_end(input) {
-        let read = Arm::parse(input, sink).and_then(|arm| {
-            let is_block = matches!(arm.node, Some(Node::Block(_)));
+        let read = Arm::head(input, sink).and_then(|arm| {
             arms.push(arm);
+            let node = step(input, sink)?;
+            let is_block = matches!(node, Some(Node::Block(_)));
+            if let Some(arm) = arms.last_mut() {
+                arm.node = node;
+            }
             after_semicolon = input.peek(Token![;]);
             end(input, is_block, sink)
         });
@@ -49,7 +52,6 @@ pub(super) fn arms(input: ParseStream<'_>, sink: &mut Sink) -> Vec<Arm> {
         }
     }
     drain(input);
-    arms
 }
 
 fn end(input: ParseStream<'_>, is_block: bool, sink: &mut Sink) -> Result<()> {
@@ -63,7 +65,8 @@ fn end(input: ParseStream<'_>, is_block: bool, sink: &mut Sink) -> Result<()> {
 }
 
 impl Arm {
-    fn parse(input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
+    /// `PATTERN if GUARD =>`.
+    fn head(input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
         if input.peek(Token![#]) {
             expect::docs(input, sink)?;
             sink.push(Diagnostic::syntax(input.span(), "a doc comment describes no arm").help("for a comment write `//`"));
@@ -73,7 +76,7 @@ impl Arm {
         if input.parse::<Option<Token![=>]>>()?.is_none() {
             return Err(expected(input, &format!("`=>` and a step after the pattern, {EXAMPLE}")));
         }
-        Ok(Self { pattern, guard, node: step(input, sink)? })
+        Ok(Self { pattern, guard, node: None })
     }
 }
 

@@ -18,8 +18,7 @@ const WORDS: [&str; 10] =
     ["agent", "let", "state", "sequence", "parallel", "loop", "match", "each", "await", "break"];
 
 /// Steps, up to the end of their block.
-pub(super) fn steps(input: ParseStream<'_>, sink: &mut Sink) -> Vec<Node> {
-    let mut nodes = Vec::new();
+pub(super) fn steps(input: ParseStream<'_>, sink: &mut Sink, nodes: &mut Vec<Node>) {
     while !at_end(input) {
         let read = if is_item(input, sink) {
             late(input, sink).map(|()| None)
@@ -37,7 +36,6 @@ pub(super) fn steps(input: ParseStream<'_>, sink: &mut Sink) -> Vec<Node> {
         }
     }
     drain(input);
-    nodes
 }
 
 /// The `;` of a step. If another step follows, only the `;` is missing.
@@ -87,7 +85,7 @@ impl Node {
             return Ok(Self::Break(Break::parse(input)?));
         }
         if block::begins(input) {
-            return Ok(Self::Block(Box::new(Block::parse(Vec::new(), None, input, sink)?)));
+            return Block::parse(Vec::new(), None, input, sink).map(Self::Block);
         }
         refuse(input, sink)?;
         Ok(Self::Run(Run::parse(input, sink)?))
@@ -99,7 +97,7 @@ impl Node {
             return Ok(Self::Await(Box::new(Await::parse(attrs, Some(name), input, sink)?)));
         }
         if block::begins(input) {
-            return Ok(Self::Block(Box::new(Block::parse(attrs, Some(name), input, sink)?)));
+            return Block::parse(attrs, Some(name), input, sink).map(Self::Block);
         }
         let error = expected(input, "a block after its name, such as `loop < ... >`");
         refuse(input, sink)?;
