@@ -11,15 +11,18 @@ use proc_macro2::{Delimiter, Group, Spacing, Span, TokenStream, TokenTree};
 /// Blocks inside blocks: parsing recurses, so there is a limit.
 const DEEPEST: usize = 128;
 
-/// The input of `workflow!` with its blocks in braces.
-pub(super) fn normalise(input: TokenStream) -> Result<TokenStream, Diagnostic> {
+/// The input of `workflow!` with its blocks in braces, and a bracket of a block without its other half. Editors complete in
+/// a block that is not closed yet, so it ends where its braces end.
+pub(super) fn normalise(input: TokenStream) -> Result<(TokenStream, Option<Diagnostic>), Diagnostic> {
+    let mut fault = None;
     let tokens = input.into_iter().map(|token| match token {
         TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
-            block(&group, Kind::Steps, 0).map(TokenTree::Group)
+            block(&group, Kind::Steps, 0, &mut fault).map(TokenTree::Group)
         }
         token => Depth::default().see(&token).map(|()| token),
     });
-    tokens.collect()
+    let tokens: Result<TokenStream, Diagnostic> = tokens.collect();
+    Ok((tokens?, fault))
 }
 
 /// What a block holds.
@@ -97,8 +100,13 @@ impl Frame {
 }
 
 /// The group of a block, whose steps are read in turn.
-fn block(group: &Group, kind: Kind, around: usize) -> Result<Group, Diagnostic> {
-    let mut reader = Reader { frame: Frame::new(kind), open: Vec::new(), around };
+fn block(
+    group: &Group,
+    kind: Kind,
+    around: usize,
+    fault: &mut Option<Diagnostic>,
+) -> Result<Group, Diagnostic> {
+    let mut reader = Reader { frame: Frame::new(kind), open: Vec::new(), around, fault };
     check_depth(around, group.span_open())?;
     let mut before = None;
     for token in group.stream() {
@@ -110,8 +118,10 @@ fn block(group: &Group, kind: Kind, around: usize) -> Result<Group, Diagnostic> 
         }
         reader.token(token, joined)?;
     }
-    if let Some((_, open)) = reader.open.last() {
-        return Err(unclosed(*open));
+    while let Some((_, open)) = reader.open.last() {
+        let open = *open;
+        reader.fault.get_or_insert_with(|| unclosed(open));
+        reader.close(open);
     }
     let mut body = Group::new(Delimiter::Brace, reader.frame.tokens);
     body.set_span(group.span());
@@ -122,15 +132,17 @@ fn unclosed(span: Span) -> Diagnostic {
     Diagnostic::syntax(span, "this `<` is never closed").help("write `>` after what it holds")
 }
 
-struct Reader {
+struct Reader<'a> {
     frame: Frame,
     /// The frames around, and generic arguments that are open.
     open: Vec<(Open, Span)>,
     /// Blocks around the group.
     around: usize,
+    /// The first bracket without its other half.
+    fault: &'a mut Option<Diagnostic>,
 }
 
-impl Reader {
+impl Reader<'_> {
     fn token(&mut self, token: TokenTree, joined: Option<char>) -> Result<(), Diagnostic> {
         match &token {
             TokenTree::Group(group) => return self.group(group),
@@ -170,7 +182,7 @@ impl Reader {
             }
             ('<', _) if self.frame.part == Part::Types => self.open.push((Open::Generics, span)),
             ('<', _) if self.frame.part != Part::Value => return self.open_block(span),
-            ('>', _) if self.frame.part != Part::Value => return self.close(span),
+            ('>', _) if self.frame.part != Part::Value => return Ok(self.close(span)),
             _ => {}
         }
         Ok(false)
@@ -187,9 +199,10 @@ impl Reader {
         Ok(true)
     }
 
-    fn close(&mut self, span: Span) -> Result<bool, Diagnostic> {
+    /// Reads a `>`; returns true if it was the bracket of a block.
+    fn close(&mut self, span: Span) -> bool {
         match self.open.pop() {
-            Some((Open::Generics, _)) => Ok(false),
+            Some((Open::Generics, _)) => false,
             Some((Open::Block(around), open)) => {
                 let mut inside = std::mem::replace(&mut self.frame, around).tokens;
                 let mut end = proc_macro2::Punct::new('>', Spacing::Alone);
@@ -199,10 +212,13 @@ impl Reader {
                 block.set_span(open);
                 self.frame.tokens.extend([TokenTree::from(block)]);
                 self.frame.end_statement();
-                Ok(true)
+                true
             }
-            None => Err(Diagnostic::syntax(span, "this `>` closes no block")
-                .help("remove it; two steps have a `;` between them")),
+            None => {
+                let stray = Diagnostic::syntax(span, "this `>` closes no block");
+                self.fault.get_or_insert(stray.help("remove it; two steps have a `;` between them"));
+                true
+            }
         }
     }
 
@@ -218,7 +234,7 @@ impl Reader {
         let is_brace = group.delimiter() == Delimiter::Brace;
         if is_brace && matches!(self.frame.part, Part::Start | Part::Word | Part::Step(_)) {
             let kind = if let Part::Step(kind) = self.frame.part { kind } else { Kind::Steps };
-            let inside = block(group, kind, self.depth())?;
+            let inside = block(group, kind, self.depth(), self.fault)?;
             self.frame.tokens.extend([TokenTree::from(inside)]);
             self.frame.end_statement();
             return Ok(());

@@ -47,14 +47,22 @@ impl Sink {
 pub(super) fn workflow(input: TokenStream) -> (Workflow, Diagnostics) {
     let mut sink = Sink::default();
     let mut tree = Workflow::default();
-    match normalise(input.clone()) {
-        Ok(input) => whole(input, &mut sink, |input, sink| tree.parse(input, sink)),
+    let fault = match normalise(input.clone()) {
+        Ok((input, fault)) => {
+            whole(input, &mut sink, |input, sink| tree.parse(input, sink));
+            fault
+        }
         Err(error) => {
-            sink.push(error);
             // Its name and its keys are in front of the blocks.
             let head = input.into_iter().filter(|token| !is_brace(token)).collect();
-            whole(head, &mut Sink::default(), |input, sink| tree.parse(input, sink));
+            whole(head, &mut sink, |input, sink| tree.parse(input, sink));
+            Some(error)
         }
+    };
+    if let Some(fault) = fault {
+        // What could be read is for names and for editors: its other errors may follow from this one.
+        sink.diagnostics = Diagnostics::default();
+        sink.push(fault);
     }
     tree.mentions = sink.mentions;
     (tree, sink.diagnostics)
