@@ -59,7 +59,7 @@ enum Open {
 struct Frame {
     kind: Kind,
     part: Part,
-    is_agent: bool,
+    ends_with_brace: bool,
     tokens: TokenStream,
     depth: Depth,
 }
@@ -67,7 +67,7 @@ struct Frame {
 impl Frame {
     fn new(kind: Kind) -> Self {
         let (tokens, depth) = (TokenStream::new(), Depth::default());
-        Self { kind, part: Self::first(kind), is_agent: false, tokens, depth }
+        Self { kind, part: Self::first(kind), ends_with_brace: false, tokens, depth }
     }
 
     /// An arm begins with a pattern.
@@ -77,7 +77,7 @@ impl Frame {
 
     fn end_statement(&mut self) {
         self.part = Self::first(self.kind);
-        self.is_agent = false;
+        self.ends_with_brace = false;
         self.depth = Depth::default();
     }
 
@@ -85,9 +85,14 @@ impl Frame {
         self.part = match (self.part, word) {
             (Part::Types, "if") if self.kind == Kind::Arms => Part::Value,
             (Part::Start, "pub") => Part::Start,
+            // Conditions of other languages hold comparisons.
+            (Part::Start, "if" | "while" | "unless" | "when") => {
+                self.ends_with_brace = true;
+                Part::Value
+            }
             (Part::Start, "match") => Part::Step(Kind::Arms),
             (Part::Start, "let" | "state" | "agent") => {
-                self.is_agent = word == "agent";
+                self.ends_with_brace = word == "agent";
                 Part::Item
             }
             (Part::Start, "await") | (Part::Item, _) => Part::Types,
@@ -242,7 +247,7 @@ impl Reader<'_> {
         let token = TokenTree::from(group.clone());
         self.frame.depth.see(&token)?;
         self.frame.tokens.extend([token]);
-        if is_brace && self.frame.is_agent && matches!(self.frame.part, Part::Item | Part::Types) {
+        if is_brace && self.frame.ends_with_brace {
             self.close_generics()?;
             self.frame.end_statement();
         }

@@ -38,7 +38,11 @@ pub(super) fn found(input: ParseStream<'_>) -> String {
         Some((TokenTree::Group(group), _)) => match group.delimiter() {
             Delimiter::Parenthesis => "`(`".to_owned(),
             Delimiter::Bracket => "`[`".to_owned(),
-            Delimiter::Brace => "`{`".to_owned(),
+            // An angle block ends with its `>`.
+            Delimiter::Brace => match group.stream().into_iter().last() {
+                Some(TokenTree::Punct(sign)) if sign.as_char() == '>' => "`<`".to_owned(),
+                _ => "`{`".to_owned(),
+            },
             Delimiter::None => "something else".to_owned(),
         },
         Some((token, _)) if token.to_string().chars().count() <= 40 => format!("`{token}`"),
@@ -60,16 +64,15 @@ pub(super) fn word(input: ParseStream<'_>) -> Option<Ident> {
 
 /// Reads a token, or says what was expected.
 pub(super) fn token<T: Parse>(input: ParseStream<'_>, what: &str) -> Result<T> {
-    let at = expected(input, what);
-    input.parse().map_err(|_| at)
+    let start = input.fork();
+    input.parse().map_err(|_| expected(&start, what))
 }
 
 /// Reads Rust, and repeats what `syn` says of it if it cannot be read.
 fn rust<T>(input: ParseStream<'_>, what: &str, read: fn(ParseStream<'_>) -> syn::Result<T>) -> Result<T> {
-    let nothing = expected(input, what);
-    let start = input.cursor();
+    let start = input.fork();
     read(input).map_err(|error| {
-        if start == input.cursor() { nothing } else { Diagnostic::syntax(error.span(), format!("this Rust cannot be read: {error}")) }
+        if start.cursor() == input.cursor() { expected(&start, what) } else { Diagnostic::syntax(error.span(), format!("this Rust cannot be read: {error}")) }
     })
 }
 
@@ -90,10 +93,10 @@ pub(super) fn expr(input: ParseStream<'_>, sink: &mut Sink, what: &str) -> Resul
 }
 
 /// The type of a key: one that can be stored.
-fn stored(input: ParseStream<'_>, sink: &mut Sink) -> Result<Type> {
+fn stored(input: ParseStream<'_>) -> Result<Type> {
     let ty = ty(input, "a type")?;
     if let Err(types::Hint { span, fact, help }) = types::storable(&ty) {
-        sink.push(Diagnostic::syntax(span, fact).help(help));
+        return Err(Diagnostic::syntax(span, fact).help(help));
     }
     Ok(ty)
 }
@@ -214,7 +217,7 @@ impl Typed {
             return Err(expected(input, &format!("`:` and the type of `{text}`, as in `{text}: String`")));
         }
         input.parse::<Token![:]>()?;
-        let ty = stored(input, sink)?;
+        let ty = stored(input)?;
         if at_colon(input) {
             let fact = format!("`{text}` has its type already, or is no prefix of a key");
             return Err(Diagnostic::syntax(input.span(), fact).help("prefixes are `user:`, `app:` and `temp:`"));

@@ -48,6 +48,8 @@ fn one_mistake_is_one_error() {
         ("W() { match k < A => a B => b > d }", "syntax"),
         ("W() { match k < A if => a, _ => () > d }", "syntax"),
         ("W() { a; b > ; c }", "syntax"),
+        ("W() { a; if n > 3 { b } else { c } d }", "syntax"),
+        ("W() { while n < 3 { b } d }", "syntax"),
         ("W() { a; loop < b; c }", "syntax"),
         ("W() { await x: Vec<String; c }", "syntax"),
         ("W() { a; agent b {} c }", "syntax"),
