@@ -67,8 +67,8 @@ fn the_language_names_every_check() {
     let page = include_str!("../adk-macros/docs/language.md");
     // Where the same links lead in rustdoc.
     let links = include_str!("../adk-macros/docs/links.md");
-    for check in adk::check::CHECKS {
-        let (name, module) = (check.name, check.name.replace('-', "_"));
+    for check in adk::check::Check::ALL {
+        let (name, module) = (check.name(), check.name().replace('-', "_"));
         assert!(page.contains(&format!("[`{name}`]: ../../docs/checks/{name}.md\n")), "{name}");
         assert!(links.contains(&format!("[`{name}`]: ../adk/checks/{module}/index.html\n")), "{name}");
         assert!(page.matches(&format!("[`{name}`]")).count() > 1, "{name}");

@@ -9,7 +9,7 @@ mod of;
 
 pub use crate::spec::Numbered;
 use crate::spec::{AgentMeta, KeySpec};
-pub use adk_spec::spec::number::{UNKNOWN, listed, number_of, with};
+pub use adk_spec::number::{UNKNOWN, listed, number_of, with};
 pub use of::*;
 use std::marker::PhantomData;
 

@@ -41,7 +41,7 @@ pub(crate) fn key(name: &str) -> TokenStream {
 
 /// A name as a number.
 pub(crate) fn hash(name: &str) -> Literal {
-    Literal::u64_unsuffixed(adk_spec::spec::hash::hash(name))
+    Literal::u64_unsuffixed(adk_spec::hash::hash(name))
 }
 
 #[cfg(test)]

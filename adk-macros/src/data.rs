@@ -1,6 +1,6 @@
 //! `#[data]`: the derives that a type needs to be an argument, a result or a key, and the number by which `key-type` knows it.
 
-use crate::deep::{self, TooDeep};
+use crate::deep;
 use crate::function::Report;
 use crate::types::{mentions, storable};
 use crate::workflow::unspanned;
@@ -30,8 +30,8 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     if !args.is_empty() {
         report.at(args.span(), "`#[data]` takes nothing", "write `#[data]`, and serde's attributes below it");
     }
-    if let Some(TooDeep { span, fact, help }) = deep::find_in_value(item.clone()) {
-        report.at(span, fact, help);
+    if let Err(error) = deep::check(item.clone()) {
+        report.push(error);
         return beside(item, report);
     }
     let mut input: DeriveInput = match syn::parse2(item.clone()) {

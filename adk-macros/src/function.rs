@@ -17,7 +17,7 @@ mod tests;
 mod tool;
 
 use crate::code::read;
-use crate::deep::{self, TooDeep};
+use crate::deep;
 use crate::types;
 use crate::workflow::{unraw, unspanned};
 use parse::{Function, Param};
@@ -74,12 +74,8 @@ fn beside(item: TokenStream, report: Report) -> TokenStream {
 
 /// Whether something in there is nested too deep to be read, which is reported.
 fn is_too_deep(args: &TokenStream, item: &TokenStream, report: &mut Report) -> bool {
-    let found = deep::find_in_value(args.clone()).or_else(|| deep::find_in_head(item.clone()));
-    let is_deep = found.is_some();
-    if let Some(TooDeep { span, fact, help }) = found {
-        report.named("syntax", span, fact, help);
-    }
-    is_deep
+    let checked = deep::check(args.clone()).and_then(|()| deep::check_head(item.clone()));
+    checked.map_err(|error| report.push(error)).is_err()
 }
 
 /// The names that every impl uses.

@@ -4,6 +4,7 @@
 mod code;
 mod data;
 mod deep;
+mod diag;
 mod docs;
 mod facade;
 mod function;

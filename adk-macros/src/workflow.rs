@@ -1,12 +1,12 @@
-//! `workflow!` and `llm::agent!`: parse -> plan -> check -> lower. After an error the names alone are lowered.
+//! `workflow!` and `llm::agent!`: normalise -> parse -> plan -> check -> lower. After an error the names alone are lowered.
 
 mod ast;
 mod check;
 mod lower;
 mod names;
+mod normalise;
 mod parse;
 mod plan;
-mod report;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -16,19 +16,27 @@ use proc_macro2::TokenStream;
 
 /// What `workflow!` expands to.
 pub(crate) fn workflow(input: TokenStream) -> TokenStream {
-    let (tree, mut report) = parse::workflow(input);
+    let (tree, mut diagnostics) = parse::workflow(input);
     let mut plan = plan::of(&tree);
-    check::workflow(&tree, &mut plan, &mut report);
-    if report.len() == 0 {
+    if diagnostics.is_empty() {
+        check::workflow(&tree, &mut plan, &mut diagnostics);
+    }
+    if diagnostics.is_empty() {
         lower::workflow(&tree, &plan)
     } else {
-        lower::stub(&tree, &plan, report.into_tokens())
+        lower::stub(&tree, &plan, diagnostics.into_tokens())
     }
 }
 
 /// What `llm::agent!` expands to.
 pub(crate) fn llm_agent(input: TokenStream) -> TokenStream {
-    let (agents, mut report) = parse::agents(input);
-    check::agents(&agents, &mut report);
-    if report.len() == 0 { lower::agents(&agents) } else { lower::stubs(&agents, &report.into_tokens()) }
+    let (agents, mut diagnostics) = parse::agents(input);
+    if diagnostics.is_empty() {
+        check::agents(&agents, &mut diagnostics);
+    }
+    if diagnostics.is_empty() {
+        lower::agents(&agents)
+    } else {
+        lower::stubs(&agents, &diagnostics.into_tokens())
+    }
 }

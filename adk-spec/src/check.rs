@@ -13,7 +13,6 @@ mod live;
 mod message;
 mod names;
 mod table;
-mod text;
 mod tools;
 
 pub use bounds::{Bounds, raise_bounds};
@@ -27,14 +26,12 @@ pub use lints::Lint;
 pub use live::is_live;
 #[doc(hidden)]
 pub use live::{LIVE_HELP, describe_live, describe_live_block};
-pub use table::{CHECKS, Check};
+pub use table::Check;
 pub use tools::raise_tool;
 #[doc(hidden)]
 pub use tools::wait_in_tool;
 
 use crate::spec::{AgentMeta, Spec, Step, StepKind};
-#[doc(hidden)]
-pub use flow::closest::Closest;
 #[doc(hidden)]
 pub use limits::describe as describe_limit;
 use message::Message;
@@ -45,7 +42,7 @@ use std::fmt;
 #[non_exhaustive]
 pub struct Fault {
     /// The check, such as `name-duplicate`.
-    pub check: &'static str,
+    pub check: Check,
     /// The step, agent or block; empty for the workflow itself.
     pub node: String,
     /// The fact, the names, and what to do; begins with the name of the check.
@@ -63,9 +60,16 @@ pub struct Fault {
 impl Fault {
     /// A fault that a builder finds by itself.
     #[doc(hidden)]
-    pub fn new(check: &'static str, node: impl Into<String>, message: impl fmt::Display) -> Self {
+    pub fn new(check: Check, node: impl Into<String>, message: impl fmt::Display) -> Self {
         let message = format!("{check}: {message}");
         Self { check, node: node.into(), message, place: String::new(), step: None }
+    }
+
+    /// The fault that a message reports.
+    #[doc(hidden)]
+    pub fn of(node: &str, message: &Message) -> Self {
+        let (check, message) = (message.check().unwrap_or(Check::Syntax), message.as_str().to_owned());
+        Self { check, node: node.to_owned(), message, place: String::new(), step: None }
     }
 
     /// The fault with its place in what the tree was read from.
@@ -79,8 +83,21 @@ impl Fault {
     /// Whether it is one of the flow of keys and exits, which a tree that is built at run time may be excused from:
     /// `.flow_checks(false)`.
     pub fn is_of_flow(&self) -> bool {
-        self.check.starts_with("key-")
-            || matches!(self.check, "output-missing" | "loop-endless" | "exit-outside-loop")
+        use Check::{
+            ExitOutsideLoop, KeyDuplicate, KeyMaybeMissing, KeyMissing, KeyRace, KeyType, LoopEndless,
+            OutputMissing,
+        };
+        matches!(
+            self.check,
+            KeyMissing
+                | KeyMaybeMissing
+                | KeyRace
+                | KeyType
+                | KeyDuplicate
+                | OutputMissing
+                | LoopEndless
+                | ExitOutsideLoop
+        )
     }
 }
 
@@ -94,8 +111,8 @@ impl fmt::Display for Fault {
     }
 }
 
-/// All faults of a workflow, in the order of its steps, as the compiler tells them: one for each mistake. With what follows from them
-/// too, of [`spec.all()`](Spec::all).
+/// All faults of a workflow, in the order of its steps, as the compiler reports them. Something that is wrong with a key is
+/// reported once, at the first step where it matters, and its type at each step that has another one.
 ///
 /// ```
 /// # use adk_spec as adk;
@@ -105,38 +122,35 @@ impl fmt::Display for Fault {
 ///     Step::new("", StepKind::End, 1),
 /// ];
 /// let faults = adk::check::faults(&Spec::new("writing", "", &steps));
-/// let checks: Vec<_> = faults.iter().map(|fault| fault.check).collect();
+/// let checks: Vec<_> = faults.iter().map(|fault| fault.check.name()).collect();
 /// assert_eq!(checks, ["loop-max", "block-empty"]);
 /// ```
 pub fn faults(spec: &Spec<'_>) -> Vec<Fault> {
     if !is_tree(spec.steps) {
         let mut message = Message::new();
-        message.all(&[
-            "syntax: the steps of `",
-            spec.name,
-            "` are no tree: a block does not end where it says",
-        ]);
-        return vec![fault("", &message)];
+        message.begin(Check::Syntax);
+        message.all(&["the steps of `", spec.name, "` are no tree: a block does not end where it says"]);
+        return vec![Fault::of("", &message)];
     }
     let mut table = vec![None; names::slots(spec)];
     let mut findings = vec![names::Finding::None; spec.steps.len()];
     names::find(spec, &mut table, &mut findings, false);
     let mut faults = Vec::new();
     if let Some(message) = names::of_workflow(spec) {
-        faults.push(fault("", &message));
+        faults.push(Fault::of("", &message));
     }
     keys::declared_twice(spec, &mut faults);
     let mut flow = flow::faults(spec).into_iter().peekable();
     for (at, (step, finding)) in spec.steps.iter().zip(&findings).enumerate() {
         let first = faults.len();
         if let Some(message) = names::describe(spec, step, finding).or_else(|| names::of_step(step)) {
-            faults.push(fault(step.name, &message));
+            faults.push(Fault::of(step.name, &message));
         }
         own(spec, step, spec.steps, &mut faults);
         while let Some((_, message)) = flow.next_if(|(of, _)| *of == at) {
-            let found = fault(step.name, &message);
+            let found = Fault::of(step.name, &message);
             // What is empty is not said to be endless too.
-            if found.check != "loop-endless" || !is_empty(step, spec.steps) {
+            if found.check != Check::LoopEndless || !is_empty(step, spec.steps) {
                 faults.push(found);
             }
         }
@@ -144,10 +158,10 @@ pub fn faults(spec: &Spec<'_>) -> Vec<Fault> {
             fault.step = Some(at);
         }
     }
-    faults.extend(flow.map(|(_, message)| fault("", &message)));
+    faults.extend(flow.map(|(_, message)| Fault::of("", &message)));
     // How often a model is asked depends on the type that it has to answer with.
-    if !faults.iter().any(|fault| fault.check == "key-type") {
-        faults.extend(bounds::describe(spec).map(|message| fault("", &message)));
+    if !faults.iter().any(|fault| fault.check == Check::KeyType) {
+        faults.extend(bounds::describe(spec).map(|message| Fault::of("", &message)));
     }
     faults
 }
@@ -172,18 +186,19 @@ fn own(spec: &Spec<'_>, step: &Step<'_>, steps: &[Step<'_>], faults: &mut Vec<Fa
     match &step.kind {
         StepKind::Agent { meta, .. } => of_agent(spec, step.name, meta, faults),
         StepKind::Loop { max: Some(0), .. } => {
-            faults.push(fault(step.name, &limits::describe(max, step.name, 0)))
+            faults.push(Fault::of(step.name, &limits::describe(max, step.name, 0)))
         }
         StepKind::Parallel { max_concurrency: Some(0) } => {
-            faults.push(fault(step.name, &limits::describe("max_concurrency", step.name, 0)));
+            faults.push(Fault::of(step.name, &limits::describe("max_concurrency", step.name, 0)));
         }
         _ => {}
     }
     if is_empty(step, steps) {
         let mut message = Message::new();
-        message.all(&["block-empty: block `", step.name, "` has no steps; help: remove it, or put "]);
+        message.begin(Check::BlockEmpty);
+        message.all(&["block `", step.name, "` has no steps; help: remove it, or put "]);
         message.push(if spec.built { "an agent into it" } else { "a step into it" });
-        faults.push(fault(step.name, &message));
+        faults.push(Fault::of(step.name, &message));
     }
 }
 
@@ -199,7 +214,7 @@ fn of_agent(spec: &Spec<'_>, name: &str, meta: &AgentMeta<'_>, faults: &mut Vec<
     for at in 0..meta.tools.len() {
         let found = tools::describe(name, meta.tools, at);
         let found = found.or_else(|| tools::undocumented(name, &meta.tools[at]).filter(|_| spec.built));
-        faults.extend(found.map(|message| fault(name, &message)));
+        faults.extend(found.map(|message| Fault::of(name, &message)));
     }
     for inner in meta.steps {
         own(spec, inner, meta.steps, faults);
@@ -207,17 +222,10 @@ fn of_agent(spec: &Spec<'_>, name: &str, meta: &AgentMeta<'_>, faults: &mut Vec<
     for target in meta.transfer {
         let target_step = Step::new(target.name, StepKind::Agent { meta: target, instance: false }, 0);
         if spec.built {
-            faults.extend(names::of_step(&target_step).map(|message| fault(target.name, &message)));
+            faults.extend(names::of_step(&target_step).map(|message| Fault::of(target.name, &message)));
         }
         of_agent(spec, target.name, target, faults);
     }
-}
-
-fn fault(node: &str, message: &Message) -> Fault {
-    let text = message.as_str();
-    let check = CHECKS.iter().map(|check| check.name).find(|check| text.split(':').next() == Some(*check));
-    let check = check.unwrap_or("syntax");
-    Fault { check, node: node.to_owned(), message: text.to_owned(), place: String::new(), step: None }
 }
 
 #[cfg(test)]

@@ -3,13 +3,9 @@
 //! Nothing here computes, except what a text says, [`ident`] and [`placeholder`], and what a picture of a workflow shows. An agent, wherever it was written, is described by an [`AgentMeta`]; a workflow is a [`Spec`].
 
 mod agent;
-#[doc(hidden)]
-pub mod hash;
 pub mod ident;
 mod input;
 mod key;
-#[doc(hidden)]
-pub mod number;
 pub mod placeholder;
 mod render;
 #[cfg(test)]

@@ -38,7 +38,7 @@ pub struct Refused {
 
 impl Refused {
     fn new(error: &BuildError) -> Self {
-        let checks: Vec<String> = error.faults().iter().map(|fault| fault.check.to_owned()).collect();
+        let checks: Vec<String> = error.faults().iter().map(|fault| fault.check.to_string()).collect();
         let kind = match checks.first().map(String::as_str) {
             Some("agent-reused") => "agent_already_has_parent",
             Some("name-invalid") => "invalid_agent_name",

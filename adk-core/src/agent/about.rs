@@ -56,8 +56,6 @@ pub(crate) struct Parts {
     pub(crate) tools: Vec<Arc<dyn DynTool>>,
     pub(crate) transfer: Vec<Arc<dyn DynAgent>>,
     pub(crate) max_turns: Option<u32>,
-    /// Nothing is known of it, because its own fault was reported.
-    pub(crate) unknown: bool,
     /// Says what is wrong with a value that an `await` is answered with.
     pub(crate) accepts: Option<Accepts>,
     /// The schema of the value that a model or a person gives, which it writes.
@@ -80,7 +78,6 @@ impl Parts {
             tools: Vec::new(),
             transfer: Vec::new(),
             max_turns: None,
-            unknown: false,
             accepts: None,
             schema: None,
         }
@@ -151,7 +148,7 @@ impl About {
                 .transfer(&lists.transfer);
             let mut meta = meta.max_turns(parts.max_turns.or(meta.max_turns));
             (meta.accepts, meta.schema) = (parts.accepts, parts.schema);
-            if parts.unknown { meta.unknown() } else { meta }
+            meta
         });
         Self(Repr::Made(Box::new(made)))
     }

@@ -5,7 +5,7 @@ use super::item::{Block, BlockKind, DEEPEST, IntoAgent, IntoAgents, Item, SubAge
 use super::tree::{Tree, TreeOptions};
 use crate::agent::{DynAgent, Key};
 use crate::callback::{AfterAgent, AgentCallbacks, BeforeAgent, setters};
-use crate::check::Fault;
+use crate::check::{Check, Fault};
 use crate::encode::to_json;
 use crate::run::{Context, Prepare};
 use crate::spec::{AgentMeta, Spec};
@@ -110,7 +110,7 @@ impl<K: Kind> BlockBuilder<K> {
         let options = &mut self.common.options;
         let value = to_json(&value).unwrap_or_else(|error| {
             let fact = format!("the initial value of state key `{key}` {error}; help: {}", error.help());
-            options.faults.push(Fault::new("syntax", &*self.common.name, fact));
+            options.faults.push(Fault::new(Check::Syntax, &*self.common.name, fact));
             Value::Null
         });
         options.lets.push((Key::of::<T>(key), Arc::new(value)));

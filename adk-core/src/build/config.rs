@@ -68,7 +68,7 @@ impl Tree {
     ///     ],
     /// });
     /// let error = Tree::from_config(&config, &Registry::new()).unwrap_err();
-    /// let places: Vec<_> = error.faults().iter().map(|fault| (&*fault.place, fault.check)).collect();
+    /// let places: Vec<_> = error.faults().iter().map(|fault| (&*fault.place, fault.check.name())).collect();
     /// assert_eq!(places, [
     ///     ("sub_agents[0].instrution", "field-unknown"),
     ///     ("sub_agents[1].max_iterations", "loop-max"),

@@ -6,7 +6,7 @@ use super::item::{DEEPEST, IntoAgent, Item, SubAgent};
 use super::llm::too_deep;
 use crate::agent::{DynAgent, Key};
 use crate::callback::AgentCallbacks;
-use crate::check::{self, Fault};
+use crate::check::{self, Check, Fault};
 use crate::llm::LlmAgent;
 use crate::run::{Context, Prepare};
 use crate::spec::{AgentMeta, Spec};
@@ -37,12 +37,12 @@ pub(super) const OUTPUT_KEY: &str = "output_key";
 pub(super) const SUB_AGENTS: &str = "sub_agents";
 
 /// The field of a config that a check is about.
-fn part_of(check: &str) -> &'static str {
+fn part_of(check: Check) -> &'static str {
     match check {
-        "loop-max" => "max_iterations",
-        "block-empty" => "sub_agents",
-        "name-invalid" | "name-reserved" | "name-duplicate" => "name",
-        "tool-duplicate" | "tool-reserved" | "tool-undocumented" | "tool-argument" => "tools",
+        Check::LoopMax => "max_iterations",
+        Check::BlockEmpty => "sub_agents",
+        Check::NameInvalid | Check::NameReserved | Check::NameDuplicate => "name",
+        Check::ToolDuplicate | Check::ToolReserved | Check::ToolUndocumented | Check::ToolArgument => "tools",
         _ => "",
     }
 }
@@ -122,10 +122,9 @@ impl Tree {
         &self.0.described.borrow_dependent().spec
     }
 
-    /// All that is wrong with it, faults of the flow included, whether they were checked or not, and those that follow from others. For
-    /// people to mend it, [`BuildError`] holds one for each mistake.
+    /// All that is wrong with it, faults of the flow included, whether they were checked or not.
     pub fn check(&self) -> Vec<Fault> {
-        self.faults(&self.spec().all())
+        self.faults(self.spec())
     }
 
     fn faults(&self, spec: &Spec<'_>) -> Vec<Fault> {
@@ -174,7 +173,7 @@ impl Tree {
                     "`{}` is the same block as one before it; help: build a second one, with a name of its own",
                     block.name
                 );
-                let mut fault = Fault::new("agent-reused", &*block.name, fact);
+                let mut fault = Fault::new(Check::AgentReused, &*block.name, fact);
                 fault.step = Some(at);
                 faults.push(fault);
                 at = flat.end(at);

@@ -5,7 +5,7 @@ use crate::build::{
     BuildError, IntoAgent, IntoAgents, LlmAgentBuilder, LoopAgent, ParallelAgent, SequentialAgent, SubAgent,
     Tree, key_of,
 };
-use crate::check::Fault;
+use crate::check::{Check, Fault};
 use crate::encode::to_json;
 use crate::id::IdSeed;
 use crate::llm::LlmAgent;
@@ -283,7 +283,7 @@ fn no_single(name: &str, word: &str) -> Fault {
     let fact = format!(
         "`{word}` is for a single agent, and `{name}` is made of several; help: say it of one of them"
     );
-    Fault::new("field-unknown", name, fact)
+    Fault::new(Check::FieldUnknown, name, fact)
 }
 
 impl<P> fmt::Debug for AgentBuilder<P> {

@@ -116,10 +116,8 @@ impl LlmDecl {
         self.meta = self.meta.tools(tools);
         let (mut i, ends) = (0, self.meta.may_exit);
         while ends && i < tools.len() {
-            // One that is no tool has no name, and may do anything.
-            if tools[i].name.is_empty() {
-                self.meta = self.meta.unknown();
-            }
+            // A stub for something that is no tool has no name, and may end a loop.
+            self.meta = self.meta.faulty(tools[i].name.is_empty());
             i += 1;
         }
         self
@@ -137,7 +135,7 @@ impl LlmDecl {
     #[doc(hidden)]
     #[must_use]
     pub const fn unknown(mut self) -> Self {
-        self.meta = self.meta.unknown();
+        self.meta = self.meta.faulty(true);
         self
     }
 

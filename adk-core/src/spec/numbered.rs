@@ -1,6 +1,6 @@
 //! Types of keys that have a number: those of the standard library, `serde_json::Value`, and each with `#[adk::data]`.
 
-use adk_spec::spec::number::{list_of, of_name, option_of, with};
+use adk_spec::number::{list_of, of_name, option_of, with};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 /// A type that has a number.
@@ -53,7 +53,7 @@ numbered! {
 #[cfg(test)]
 mod tests {
     use super::Numbered;
-    use adk_spec::spec::number::NONE;
+    use adk_spec::number::NONE;
     use std::collections::{BTreeMap, HashMap, HashSet};
 
     #[test]

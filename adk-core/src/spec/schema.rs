@@ -4,7 +4,7 @@
 
 use super::ValueSchema;
 use crate::sync::lock;
-use adk_spec::spec::hash::{hash as of_text, mixed};
+use adk_spec::hash::{hash as of_text, mixed};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

@@ -2,7 +2,7 @@
 
 use super::{Absent, Anything, Fits, Is, Nothing, Pair, Perhaps, Typed};
 use crate::spec::Numbered;
-use adk_spec::spec::number::NONE;
+use adk_spec::number::NONE;
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};

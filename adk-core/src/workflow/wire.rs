@@ -126,9 +126,8 @@ pub trait Placing<K> {
     fn as_dyn(&self) -> Option<&dyn DynAgent>;
 }
 
-/// The description of a step that is no agent, or of which nothing is known. It may do anything, so that nothing more
-/// is reported.
-pub const NO_AGENT: AgentMeta<'static> = AgentMeta::custom("").may_exit(true).unknown();
+/// A stub for a step that is no agent.
+pub const NO_AGENT: AgentMeta<'static> = AgentMeta::custom("").faulty(true);
 
 /// An agent that a workflow makes by itself.
 #[diagnostic::on_unimplemented(

@@ -177,6 +177,6 @@ fn what_the_question_reads_and_the_answer_writes_is_checked_as_for_any_agent() {
         ],
     });
     let error = Tree::from_config(&early, &registry()).unwrap_err();
-    let faults: Vec<_> = error.faults().iter().map(|fault| (&*fault.place, fault.check)).collect();
+    let faults: Vec<_> = error.faults().iter().map(|fault| (&*fault.place, fault.check.name())).collect();
     assert_eq!(faults, [("sub_agents[0]", "key-missing"), ("sub_agents[1]", "key-missing")]);
 }

@@ -12,7 +12,7 @@ use adk_core::{
 use std::sync::Arc;
 
 fn checks(error: &BuildError) -> Vec<(&str, &str)> {
-    error.faults().iter().map(|fault| (&*fault.node, fault.check)).collect()
+    error.faults().iter().map(|fault| (&*fault.node, fault.check.name())).collect()
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn structural_faults_are_refused_always_and_those_of_the_flow_when_they_are_chec
         [("reader", "key-missing"), ("a", "name-duplicate")]
     );
     assert_eq!(checks(&tree(false).build().unwrap_err()), [("a", "name-duplicate")]);
-    let all: Vec<_> = tree(false).check().into_iter().map(|fault| fault.check).collect();
+    let all: Vec<_> = tree(false).check().into_iter().map(|fault| fault.check.name()).collect();
     assert_eq!(all, ["key-missing", "name-duplicate"]);
     let error = Error::from(tree(false).build().unwrap_err());
     assert_eq!(error.kind(), ErrorKind::Config);
@@ -108,7 +108,7 @@ fn check_tells_what_may_follow_from_other_faults_and_build_does_not() {
         ParallelAgent::builder("both").sub_agents((writer("one"), writer("two"))),
         LlmAgent::builder("reader").instruction("Read {review}."),
     ));
-    let all: Vec<_> = tree.check().into_iter().map(|fault| (fault.node, fault.check)).collect();
+    let all: Vec<_> = tree.check().into_iter().map(|fault| (fault.node, fault.check.name())).collect();
     assert_eq!(all, [("two".to_owned(), "key-race"), ("reader".to_owned(), "key-missing")]);
     assert_eq!(checks(&tree.build().unwrap_err()), [("two", "key-race")]);
 }
@@ -209,14 +209,14 @@ fn what_is_too_deep_is_refused_and_nothing_overflows() {
         tree = LoopAgent::builder(format!("l{depth}")).max_iterations(1).sub_agent(tree);
     }
     let error = tree.build().unwrap_err();
-    assert_eq!(error.faults()[0].check, "syntax");
+    assert_eq!(error.faults()[0].check.name(), "syntax");
     assert!(error.to_string().contains("128 blocks and agents stand inside of each other"), "{error}");
 
     let mut agent = LlmAgent::builder("l");
     for depth in 0..10_000 {
         agent = LlmAgent::builder(format!("l{depth}")).sub_agent(agent);
     }
-    assert_eq!(agent.build().unwrap_err().faults()[0].check, "syntax");
+    assert_eq!(agent.build().unwrap_err().faults()[0].check.name(), "syntax");
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn an_agent_by_itself_is_a_tree() {
         "name-invalid: `not a name` is no name; help: use letters, digits and `_`, not beginning with a digit"
     );
     for name in ["user", "model"] {
-        assert_eq!(Tree::of(says(name)).unwrap_err().faults()[0].check, "name-reserved");
+        assert_eq!(Tree::of(says(name)).unwrap_err().faults()[0].check.name(), "name-reserved");
         assert_eq!(
             SequentialAgent::builder(name).sub_agent(says("a")).build().unwrap_err().faults().len(),
             1

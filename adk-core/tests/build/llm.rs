@@ -86,7 +86,7 @@ fn types_of_keys_are_compared() {
     let other = LlmAgent::builder("other").output_key("grade").output_type::<Vec<u8>>();
     let free = LlmAgent::builder("free").output_key("grade").output_schema(json!({"type": "object"}));
     let error = SequentialAgent::builder("root").sub_agents((writer, other, free)).build().unwrap_err();
-    let faults: Vec<_> = error.faults().iter().map(|fault| (&*fault.node, fault.check)).collect();
+    let faults: Vec<_> = error.faults().iter().map(|fault| (&*fault.node, fault.check.name())).collect();
     assert_eq!(faults, [("other", "key-type")]);
 }
 

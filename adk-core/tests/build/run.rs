@@ -50,7 +50,7 @@ async fn without_checks_of_the_flow_an_exit_needs_no_announcement_and_no_loop() 
         LoopAgent::builder("lp").sub_agent(body).flow_checks(checks)
     };
     let error = tree(true).build().unwrap_err();
-    assert_eq!(error.faults().iter().map(|fault| fault.check).collect::<Vec<_>>(), ["loop-endless"]);
+    assert_eq!(error.faults().iter().map(|fault| fault.check.name()).collect::<Vec<_>>(), ["loop-endless"]);
     let tree = tree(false).build().unwrap();
     assert_eq!(said(&tree).await.unwrap(), ["lp#1/body/a", "lp#1/body/b", "lp#2/body/a"]);
 

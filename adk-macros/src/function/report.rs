@@ -1,5 +1,6 @@
 //! The errors of one attribute, so that all of them are reported at once.
 
+use crate::diag::Diagnostic;
 use crate::types::Hint;
 use proc_macro2::{Span, TokenStream};
 
@@ -22,6 +23,11 @@ impl Report {
     /// Adds an error of another check.
     pub(crate) fn named(&mut self, check: &str, span: Span, fact: impl AsRef<str>, help: impl AsRef<str>) {
         self.errors.push(syn::Error::new(span, message(check, fact.as_ref(), help.as_ref())));
+    }
+
+    /// Adds an error that says its check.
+    pub(crate) fn push(&mut self, error: Diagnostic) {
+        self.errors.push(syn::Error::new(error.span(), error));
     }
 
     /// Adds why a type does not serve, if it does not.

@@ -19,28 +19,6 @@ pub(super) struct Workflow {
     pub(super) bounds: Bounds,
     /// `#[type_pairs(64)]`.
     pub(super) type_pairs: Option<usize>,
-    /// Inputs and outputs whose types could not be read.
-    pub(super) untyped: Untyped,
-    /// An item, an input or an output could not be read: which keys are written is not known.
-    pub(super) partial: bool,
-    /// How many items were refused, each of which may have been meant to declare a key.
-    pub(super) displaced: usize,
-    /// Something of the body could not be read: which fields the workflow has, and of what it is made, is not known.
-    pub(super) torn: bool,
-    /// A bracket of a block is missing, or one is too many: what stands in which block is not known.
-    pub(super) misnested: bool,
-}
-
-/// What of the head of a workflow has no type that could be read, with a type that is this error: nothing is checked of these keys,
-/// but the structs of keys have them, for the Rust code that uses them.
-#[derive(Default)]
-pub(super) struct Untyped {
-    /// Each with how many inputs that could be read stand before it.
-    pub(super) inputs: Vec<(usize, Input)>,
-    /// The same of outputs.
-    pub(super) outputs: Vec<(usize, Typed)>,
-    /// What the workflow returns, where not even all keys, or how many there are, could be read.
-    pub(super) output: Option<Type>,
 }
 
 /// `#[bounds(model_calls = 30, rounds = 12)]`.
@@ -56,8 +34,6 @@ pub(super) struct Items {
     pub(super) agents: Vec<Decl>,
     pub(super) lets: Vec<Let>,
     pub(super) states: Vec<Typed>,
-    /// One of them could not be read.
-    pub(super) torn: bool,
 }
 
 /// A path as it was typed; it may end in `::`.
@@ -141,12 +117,6 @@ pub(super) struct Fields {
     pub(super) disallow_transfer_to_parent: Option<LitBool>,
     pub(super) disallow_transfer_to_peers: Option<LitBool>,
     pub(super) callbacks: Vec<Callback>,
-    /// What could not be read may have said that it ends loops.
-    pub(super) vague: bool,
-    /// What could not be read may have been a prompt.
-    pub(super) unprompted: bool,
-    /// What could not be read may have been `max_turns`.
-    pub(super) unlimited: bool,
 }
 
 /// A tool of an agent.
@@ -184,8 +154,6 @@ pub(super) enum Node {
     Block(Box<Block>),
     Break(Break),
     Await(Box<Await>),
-    /// One that could not be read: it may have been anything.
-    Unread(Span),
 }
 
 /// `path`, or an instance: `path(KEY = KEY) as NAME -> KEY`.
@@ -196,8 +164,6 @@ pub(super) struct Run {
     pub(super) alias: Option<Ident>,
     /// What it writes, in the order of the definition.
     pub(super) writes: Vec<Key>,
-    /// A part of its keys could not be read.
-    pub(super) vague: bool,
 }
 
 /// `NAME: loop(...) < ... >`.
@@ -210,19 +176,9 @@ pub(super) struct Block {
     /// None for a `match`, which has arms.
     pub(super) nodes: Vec<Node>,
     pub(super) callbacks: Vec<Callback>,
-    /// Its arguments or its steps could not be read.
-    pub(super) vague: bool,
-    /// Its `>` is missing: where it ends is not known.
-    pub(super) torn: bool,
 }
 
 impl Block {
-    /// One without steps.
-    pub(super) fn new(kind: BlockKind, span: Span) -> Self {
-        let (attrs, nodes, callbacks) = (Vec::new(), Vec::new(), Vec::new());
-        Self { attrs, name: None, kind, span, nodes, callbacks, vague: false, torn: false }
-    }
-
     pub(super) fn is_each(&self) -> bool {
         matches!(self.kind, BlockKind::Each { .. })
     }
@@ -241,17 +197,6 @@ pub(super) enum BlockKind {
 pub(super) struct Match {
     pub(super) key: Key,
     pub(super) arms: Vec<Arm>,
-    /// Every arm could be read, so that rustc may judge them.
-    pub(super) whole: bool,
-}
-
-impl Match {
-    /// Adds an arm that could not be read.
-    pub(super) fn unread(&mut self, at: Span) {
-        self.whole = false;
-        let pattern = syn::parse_quote!(_);
-        self.arms.push(Arm { pattern, guard: None, node: Some(Node::Unread(at)) });
-    }
 }
 
 /// `PATTERN if GUARD => step`.
@@ -282,8 +227,6 @@ pub(super) struct Await {
 pub(super) struct Break {
     pub(super) span: Span,
     pub(super) target: Option<Ident>,
-    /// The name of the loop was written as a label of Rust, which is told.
-    pub(super) is_label: bool,
 }
 
 impl Key {
@@ -321,13 +264,6 @@ impl BlockKind {
 }
 
 impl Arm {
-    /// Adds a step that could not be read.
-    pub(super) fn add_unread(&mut self, span: Span) {
-        let nodes = self.node.take().into_iter().chain([Node::Unread(span)]).collect();
-        let block = Block { nodes, vague: true, ..Block::new(BlockKind::Sequence, span) };
-        self.node = Some(Node::Block(Box::new(block)));
-    }
-
     /// The pattern with its guard, as text.
     pub(super) fn text(&self) -> String {
         let (pattern, guard) = (&self.pattern, self.guard.iter());

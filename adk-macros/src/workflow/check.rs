@@ -9,10 +9,11 @@ mod transfer;
 
 use super::ast::{Decl, DeclKind, Typed, Workflow};
 use super::plan::Plan;
-use super::report::Report;
+use crate::diag::Diagnostics;
+use adk_spec::check::Check;
 
 /// Looks at a whole workflow.
-pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut Report) {
+pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut Diagnostics) {
     // A target may be an agent that could not be read.
     if report.len() == 0 {
         transfer::workflow(tree, plan, report);
@@ -37,12 +38,12 @@ fn declared(tree: &Workflow) -> impl Iterator<Item = &Typed> {
 }
 
 /// Looks at agents outside of a workflow.
-pub(super) fn agents(agents: &[Decl], report: &mut Report) {
+pub(super) fn agents(agents: &[Decl], report: &mut Diagnostics) {
     for decl in agents {
         if !matches!(decl.kind, DeclKind::Llm { .. }) {
-            report.at(
+            report.at(Check::Syntax, 
                 decl.name.span(),
-                "syntax: outside of a workflow an agent has its fields in `{ }`; help: a type that implements `Agent` needs no declaration",
+                "outside of a workflow an agent has its fields in `{ }`; help: a type that implements `Agent` needs no declaration",
             );
         }
     }

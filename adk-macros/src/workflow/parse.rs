@@ -1,187 +1,195 @@
-//! Tokens -> [`ast`](super::ast). Parsing never stops: a fault is recorded, tokens are skipped to the next `;`, `,` or
-//! to the `>` that closes the block, and reading goes on.
+//! Tokens to [`ast`](super::ast): recursive descent over token trees, after [`normalise`](super::normalise).
+//!
+//! A node that cannot be read returns its [`Diagnostic`]. The list in which it is puts that into the [`Sink`], passes over the
+//! rest of the node, and goes on with the next one. Nothing after this phase sees a tree with an error.
 
-mod arm;
-mod awaits;
+mod agent;
+mod await_;
 mod block;
-mod bounds;
-mod brackets;
-mod breaks;
-mod callback;
-mod compare;
-mod declare;
-mod each;
-mod end;
 mod expect;
 mod field;
-mod foreign;
-mod given;
-mod guard;
 mod head;
 mod instance;
 mod item;
-mod label;
-mod lets;
-mod like_struct;
-mod limit;
-mod outputs;
-mod pairs;
-mod parens;
-mod prompt;
-mod rename;
-mod run;
-mod rust;
-mod signature;
-mod skip;
+mod match_;
 mod step;
-mod timeout;
-mod turned;
-mod typed;
-mod types;
-mod unknown;
-mod word;
 
-pub(super) use callback::closure;
+pub(super) use field::closure;
 
-use super::ast::{Bounds, Decl, Items, Mention, Typed, Untyped, Workflow};
-use super::report::Report;
-use crate::deep::{self, TooDeep};
+use super::ast::{Decl, Mention, Workflow};
+use super::normalise::normalise;
+use crate::deep;
+use crate::diag::{Diagnostic, Diagnostics};
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use std::collections::HashSet;
-use syn::Visibility;
-use syn::parse::{ParseStream, Parser as _};
-use turned::Turned;
+use syn::parse::{ParseBuffer, ParseStream, Parser as _};
+use syn::{Token, token};
 
-/// Blocks inside blocks: parsing recurses, so there is a limit.
-const DEEPEST: usize = 128;
+type Result<T> = std::result::Result<T, Diagnostic>;
 
-/// What the functions of this module share.
+/// What all nodes write to while they are read.
 #[derive(Default)]
-struct Parser {
-    report: Report,
-    items: Items,
-    /// The names of the agents among them.
-    declared: HashSet<String>,
+struct Sink {
+    diagnostics: Diagnostics,
+    /// Paths in the order of the source, half-typed ones as well.
     mentions: Vec<Mention>,
-    /// How many blocks are open.
-    depth: usize,
-    /// How many of them by `<`, since the innermost `{`.
-    angles: usize,
-    /// How many faults there were when no `>` followed for more blocks than were open: until the next one it is so.
-    balanced: Option<usize>,
-    /// The end came before the `>` of a block, which is told: so it came before that of every block around.
-    unclosed: bool,
-    /// Where it is told that a `;` between two steps is missing, which may be the `>` of their block, and where that begins.
-    unended: Option<(usize, Span)>,
-    /// Where the innermost block begins.
-    open: Option<Span>,
-    /// What was passed over last may have held brackets: a `,` or a `>` too many behind it follows from that.
-    lost: bool,
-    /// It is told that steps stand with `;` between them, and not with `,` or `>>`.
-    separators: bool,
-    /// It is told that no `,` stands behind an item.
-    commas: bool,
-    /// We are in the parentheses of a block, of which it is told that they should be `< >`.
-    in_parens: bool,
-    /// The `>` of a block is missing, or one is too many.
-    misnested: bool,
-    /// We are in a block that is an arm of a `match`, or in one inside of it.
-    in_arm: bool,
-    /// By how many more `>` without their `<` were told than `<` without their `>`: across braces the two are one mistake.
-    strays: isize,
-    /// Something that may have declared a key could not be read.
-    partial: bool,
-    /// How many items were refused that may have been meant to declare a key.
-    displaced: usize,
-    /// The key that was read last, if its type could not be read: that is the fault.
-    untyped: Option<Typed>,
-    /// Names of agents that cannot be names, which is told.
-    told: Vec<String>,
-    /// The keys that the workflow gives out.
-    outputs: Vec<String>,
-    /// Agents that are steps under their own names.
-    ran: HashSet<String>,
+    /// The names of the agents declared so far.
+    declared: HashSet<String>,
 }
 
-/// The input of `workflow!`.
-pub(super) fn workflow(input: TokenStream) -> (Workflow, Report) {
-    let (tree, report) = read(input.clone(), Vec::new());
-    if report.len() == 0 {
-        return (tree, report);
-    }
-    match turned::straight(input) {
-        Some((input, faults)) => read(input, faults),
-        None => (tree, report),
+impl Sink {
+    fn push(&mut self, diagnostic: impl Into<Diagnostic>) {
+        self.diagnostics.push(diagnostic);
     }
 }
 
-/// Reads what has brackets of which something is said already.
-fn read(input: TokenStream, turned: Vec<Turned>) -> (Workflow, Report) {
-    let mut parser = Parser::default();
-    for (span, text) in turned {
-        parser.report.at(span, text);
-        parser.report.mended();
-    }
-    let mut tree = Workflow {
-        attrs: Vec::new(),
-        vis: Visibility::Inherited,
-        name: None,
-        inputs: Vec::new(),
-        outputs: Vec::new(),
-        items: Items::default(),
-        body: Vec::new(),
-        bounds: Bounds::default(),
-        type_pairs: None,
-        mentions: Vec::new(),
-        untyped: Untyped::default(),
-        partial: false,
-        displaced: 0,
-        torn: false,
-        misnested: false,
+/// The input of `workflow!`. After an error the tree holds what could be read, for the names in it.
+pub(super) fn workflow(input: TokenStream) -> (Workflow, Diagnostics) {
+    let mut sink = Sink::default();
+    let mut tree = Workflow::default();
+    let fault = match normalise(input.clone()) {
+        Ok((input, fault)) => {
+            whole(input, &mut sink, |input, sink| tree.parse(input, sink));
+            fault
+        }
+        Err(error) => {
+            // Its name and its keys are in front of the blocks.
+            let head = input.into_iter().filter(|token| !is_brace(token)).collect();
+            whole(head, &mut sink, |input, sink| tree.parse(input, sink));
+            Some(error)
+        }
     };
-    parser.whole(input, |parser, input| parser.workflow(input, &mut tree));
-    tree.items = parser.items;
-    tree.mentions = parser.mentions;
-    (tree.partial, tree.displaced, tree.misnested) = (parser.partial, parser.displaced, parser.misnested);
-    (tree, parser.report)
+    if let Some(fault) = fault {
+        // What could be read is for names and for editors: its other errors may follow from this one.
+        sink.diagnostics = Diagnostics::default();
+        sink.push(fault);
+    }
+    tree.mentions = sink.mentions;
+    (tree, sink.diagnostics)
 }
 
 /// The input of `llm::agent!`: one or more agents.
-pub(super) fn agents(input: TokenStream) -> (Vec<Decl>, Report) {
-    let mut parser = Parser::default();
-    parser.whole(input, Parser::agents);
-    (parser.items.agents, parser.report)
+pub(super) fn agents(input: TokenStream) -> (Vec<Decl>, Diagnostics) {
+    let mut sink = Sink::default();
+    let mut agents = Vec::new();
+    match deep::check(input.clone()) {
+        Ok(()) => whole(input, &mut sink, |input, sink| {
+            agents = agent::outside(input, sink);
+            Ok(())
+        }),
+        Err(error) => sink.push(error),
+    }
+    (agents, sink.diagnostics)
 }
 
-impl Parser {
-    /// Reads all of the input: tokens that are left over after a fault are dropped.
-    fn whole(
-        &mut self,
-        input: TokenStream,
-        read: impl FnOnce(&mut Self, ParseStream<'_>) -> syn::Result<()>,
-    ) {
-        // In brackets at the last token, where faults of the end stand: otherwise they have the whole call.
-        let last = input.clone().into_iter().last().map_or_else(Span::call_site, |token| match token {
-            TokenTree::Group(group) => group.span_close(),
-            token => token.span(),
-        });
-        let mut wrapped = Group::new(Delimiter::Brace, input.clone());
-        wrapped.set_span(last);
-        let all = |outer: ParseStream<'_>| {
-            let input;
-            syn::braced!(input in outer);
-            let result = read(self, &input);
-            skip::drain(&input);
-            result
-        };
-        let read = match deep::find(input) {
-            Some(TooDeep { span, fact, help }) => {
-                Err(syn::Error::new(span, format!("syntax: {fact}; help: {help}")))
+fn is_brace(token: &TokenTree) -> bool {
+    matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
+}
+
+/// Reads all of the input. Errors at its end are under its last token.
+fn whole(
+    input: TokenStream,
+    sink: &mut Sink,
+    read: impl FnOnce(ParseStream<'_>, &mut Sink) -> Result<()>,
+) {
+    let last = input.clone().into_iter().last().map_or_else(Span::call_site, |token| match token {
+        TokenTree::Group(group) => group.span_close(),
+        token => token.span(),
+    });
+    let mut wrapped = Group::new(Delimiter::Brace, input);
+    wrapped.set_span(last);
+    let all = |outer: ParseStream<'_>| {
+        let input = braces(outer)?;
+        if let Err(error) = read(&input, sink) {
+            sink.push(error);
+        }
+        drain(&input);
+        Ok(())
+    };
+    // What an error left unread is no error of its own.
+    if let Err(error) = all.parse2(TokenTree::from(wrapped).into())
+        && sink.diagnostics.is_empty()
+    {
+        sink.push(error);
+    }
+}
+
+fn parens<'a>(input: &ParseBuffer<'a>) -> syn::Result<ParseBuffer<'a>> {
+    let inside;
+    syn::parenthesized!(inside in input);
+    Ok(inside)
+}
+
+fn brackets<'a>(input: &ParseBuffer<'a>) -> syn::Result<ParseBuffer<'a>> {
+    let inside;
+    syn::bracketed!(inside in input);
+    Ok(inside)
+}
+
+fn braces<'a>(input: &ParseBuffer<'a>) -> syn::Result<ParseBuffer<'a>> {
+    let inside;
+    syn::braced!(inside in input);
+    Ok(inside)
+}
+
+/// Passes over everything: a buffer that is dropped with tokens left makes the outermost parse fail.
+fn drain(input: ParseStream<'_>) {
+    while input.parse::<TokenTree>().is_ok() {}
+}
+
+/// Whether a list of steps or arms ends here: the `>` of a block is the last token of its group.
+fn at_end(input: ParseStream<'_>) -> bool {
+    input.is_empty() || input.peek(Token![>])
+}
+
+/// Whether a `:` is here that is no half of `::`.
+fn at_colon(input: ParseStream<'_>) -> bool {
+    input.peek(Token![:]) && !input.peek(Token![::])
+}
+
+/// Passes over the rest of a node that could not be read, and over the separator after it.
+///
+/// A statement ends with `;`, or with a block. A part of a list or an arm ends with `,`.
+fn skip(input: ParseStream<'_>, separator: char) {
+    while !input.is_empty() {
+        let is_block = input.peek(token::Brace);
+        match input.parse::<TokenTree>() {
+            Ok(TokenTree::Punct(sign)) if sign.as_char() == separator => return,
+            Ok(_) if is_block && separator == ';' && !input.peek(Token![else]) => {
+                let _ = input.parse::<Option<Token![;]>>();
+                return;
             }
-            None => all.parse2(TokenTree::from(wrapped).into()),
-        };
-        if let Err(error) = read {
-            self.report.parse(error);
+            Ok(_) => {}
+            Err(_) => return,
         }
     }
+}
+
+/// Reads the parts between the commas of a list.
+fn list(input: ParseStream<'_>, sink: &mut Sink, mut part: impl FnMut(ParseStream<'_>, &mut Sink) -> Result<()>) {
+    while !input.is_empty() {
+        let read = part(input, sink).and_then(|()| {
+            if input.is_empty() || input.peek(Token![,]) {
+                return Ok(());
+            }
+            let missing = expect::expected(input, "`,`");
+            // The next part follows, and only the comma is missing.
+            if input.peek(syn::Ident) && (at_colon_after_word(input) || input.peek2(Token![=])) {
+                sink.push(missing);
+                return Ok(());
+            }
+            Err(missing)
+        });
+        match read {
+            Ok(()) => drop(input.parse::<Option<Token![,]>>()),
+            Err(error) => {
+                sink.push(error);
+                skip(input, ',');
+            }
+        }
+    }
+}
+
+fn at_colon_after_word(input: ParseStream<'_>) -> bool {
+    input.peek2(Token![:]) && !input.peek2(Token![::])
 }

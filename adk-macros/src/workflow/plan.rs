@@ -31,16 +31,21 @@ pub(super) struct Step<'a> {
     pub(super) field: Option<Ident>,
     /// Whether the name is its own and no `kind_N`.
     pub(super) named: bool,
-    /// An `each` whose item cannot have its name, which is told, or of which it is not known where it ends: nothing is known of the
-    /// types of what is written in it.
-    pub(super) torn: bool,
     /// The declared agent, by its number, whose name is near to that of a step which is not declared here.
     pub(super) near: Option<usize>,
 }
 
 impl<'a> Step<'a> {
     fn new(name: String, span: Span, what: What<'a>, end: usize) -> Self {
-        Self { name, span, what, end, field: None, named: true, torn: false, near: None }
+        Self {
+            name,
+            span,
+            what,
+            end,
+            field: None,
+            named: true,
+            near: None,
+        }
     }
 
     /// An agent that others transfer to.
@@ -86,8 +91,6 @@ pub(super) enum What<'a> {
     Arm(&'a Arm),
     /// An agent that others transfer to, by its number.
     Target(usize),
-    /// A step that could not be read.
-    Unread,
     Break(&'a Break),
     Await(&'a Await),
     End,
@@ -102,7 +105,13 @@ pub(super) fn of(tree: &Workflow) -> Plan<'_> {
     }
     let mut planner = Planner { tree, decls, steps: Vec::new(), unnamed: HashMap::new() };
     planner.nodes(&tree.body);
-    Plan { name, steps: planner.steps, targets: Vec::new(), transfers: HashMap::new(), alike: false }
+    Plan {
+        name,
+        steps: planner.steps,
+        targets: Vec::new(),
+        transfers: HashMap::new(),
+        alike: false,
+    }
 }
 
 impl<'a> Plan<'a> {
@@ -149,9 +158,6 @@ impl<'a> Planner<'a> {
             Node::Await(wait) => {
                 let name = wait.name.as_ref().unwrap_or(&wait.typed.key.name);
                 self.push(names::plain(name), name.span(), What::Await(wait));
-            }
-            Node::Unread(span) => {
-                self.push(String::new(), *span, What::Unread);
             }
         }
     }
@@ -209,7 +215,6 @@ impl<'a> Planner<'a> {
         let open = self.push(name, span, What::Block(block));
         if let Some(step) = self.steps.get_mut(open) {
             step.named = block.name.is_some();
-            step.torn = block.torn;
             step.field = block.name.clone();
         }
         match &block.kind {

@@ -79,32 +79,14 @@ pub const fn all(mut answers: &[bool]) -> bool {
 }
 
 impl<'a, const N: usize, const PAIRS: usize, const BLOCKS: usize> Facts<'a, N, PAIRS, BLOCKS> {
-    /// Whether it is told that a key has a wrong type, which may be that of an input or an output, that nothing writes an output, or
-    /// that something reads a key which no input declares: then nothing follows for a workflow around this one.
-    pub const fn misdeclares(&self) -> bool {
-        !self.clean && self.flow.misdeclares(true)
-    }
-
-    /// Whether what a run costs is in doubt: a key has a wrong type, on which depends how often a model is asked, or a step stands
-    /// twice.
-    pub const fn is_unpriced(&self) -> bool {
-        !self.clean && (self.flow.misdeclares(false) || self.repeats())
+    /// Whether something is wrong: then its bounds are not checked, and it is a stub to workflows around it.
+    pub const fn is_faulty(&self) -> bool {
+        !self.clean
     }
 
     /// Whether it is told that a key has a wrong type.
     pub const fn mistypes(&self, key: &str) -> bool {
         !self.clean && self.flow.mistypes(key)
-    }
-
-    const fn repeats(&self) -> bool {
-        let mut i = 0;
-        while i < N {
-            if matches!(self.names[i], Finding::Reused(_)) {
-                return true;
-            }
-            i += 1;
-        }
-        false
     }
 
     /// Ends const evaluation when something is wrong at a place: a part of a step, or of an output behind the steps.

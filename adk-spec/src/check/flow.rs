@@ -4,7 +4,6 @@
 //! Two passes over the flat steps, both linear: the first fills a table of all keys that are written, the second is
 //! definite assignment, as in a compiler, with sets of keys as bits.
 
-pub mod closest;
 mod describe;
 mod effects;
 mod fault;
@@ -20,8 +19,8 @@ pub(in crate::check) use found::{Flow, look, tell_block};
 pub use types::{Pair, READS, WRITES};
 
 use super::message::Message;
-use crate::spec::{Spec, StepKind};
-use fault::{Fault, Flaw, Part, Reader, Written};
+use crate::spec::{Spec, Step, StepKind};
+use fault::{Fault, Flaw, Part, Reader};
 use keys::{Each, Key};
 use sets::{NO_KEYS, PER_WORD};
 use types::Row;
@@ -71,8 +70,24 @@ pub(super) const fn sizes(spec: &Spec<'_>) -> Sizes {
     }
 }
 
+/// Whether a step is a stub for an agent that was refused.
+pub(super) const fn has_stub(mut steps: &[Step<'_>]) -> bool {
+    while let [step, rest @ ..] = steps {
+        if let StepKind::Agent { meta, .. } = step.kind
+            && meta.is_stub()
+        {
+            return true;
+        }
+        steps = rest;
+    }
+    false
+}
+
 /// Checks the flow at run time: each fault with its step and its message.
 pub(super) fn faults(spec: &Spec<'_>) -> Vec<(usize, Message)> {
+    if has_stub(spec.steps) {
+        return Vec::new();
+    }
     let sizes = sizes(spec);
     let most = sizes.keys + 4 * spec.steps.len() + spec.outputs.len() + 64;
     let mut faults = vec![Fault::NONE; most];
@@ -91,11 +106,10 @@ pub(super) fn faults(spec: &Spec<'_>) -> Vec<(usize, Message)> {
     let (found, _) = walk::walk(spec, room);
     faults.truncate(found);
     for fault in types::faults(spec, &keys, &rows) {
-        if !types::is_told(&faults, &fault) && !walk::is_steered(spec, &faults, &fault) {
+        if !types::is_reported(&faults, &fault) {
             faults.push(fault);
         }
     }
-    faults.retain(|fault| fault.flaw.is_told());
     // Those of one step stand in the order of its parts, as they are written.
     faults.sort_by_key(|fault| fault.at);
     let tell = |fault: &Fault<'_>| {

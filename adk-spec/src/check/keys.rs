@@ -1,8 +1,9 @@
 //! The keys that are declared: `agent-attribute` for those of an agent that is written by hand, which stand in one place,
 //! and `key-duplicate` for those of a tree that is built at run time.
 
+use super::Check;
+use super::Fault;
 use super::message::Message;
-use super::{Fault, fault};
 use crate::spec::{AgentMeta, Spec};
 use std::collections::HashMap;
 
@@ -17,14 +18,15 @@ pub(super) fn declared_twice(spec: &Spec<'_>, faults: &mut Vec<Fault>) {
     for (key, by) in lets.chain(states) {
         let Some(first) = declared.insert(key, by) else { continue };
         let mut m = Message::new();
-        m.all(&["key-duplicate: `", key, "` is declared twice"]);
+        m.begin(Check::KeyDuplicate);
+        m.all(&["`", key, "` is declared twice"]);
         if first == by {
             m.all(&[" by ", by])
         } else {
             m.all(&[": by ", first, " and by ", by])
         }
         m.push("; help: remove one of them, or choose another name");
-        faults.push(fault("", &m));
+        faults.push(Fault::of("", &m));
     }
 }
 
@@ -38,7 +40,8 @@ pub const fn raise_keys(meta: &AgentMeta<'_>) {
         ([], []) => return,
     };
     let mut m = Message::new();
-    m.all(&["agent-attribute: `META` of agent `", meta.name, "` says by itself that it ", word, " `", keys]);
+    m.begin(Check::AgentAttribute);
+    m.all(&["`META` of agent `", meta.name, "` says by itself that it ", word, " `", keys]);
     m.all(&["`, and `#[agent]` stands on its `impl`; help: move it from `META` to `#[agent(", word, "("]);
     m.all(&[keys, ": TYPE))]`"]);
     panic!("{}", m.as_str());

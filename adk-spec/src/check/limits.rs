@@ -1,14 +1,16 @@
 //! `loop-max`, for numbers that only const evaluation knows.
 
+use super::Check;
 use super::message::Message;
-use super::text::same;
+use crate::text::same;
 
 /// What is wrong with a limit that is less than 1, or too large.
 pub const fn describe(word: &str, block: &str, value: i128) -> Message {
     let mut m = Message::new();
     let rounds = same(word, "max_iterations");
     let max = rounds || same(word, "max");
-    m.all(&[if max { "loop-max" } else { "syntax" }, ": `", word, "` of block `", block, "` is "]);
+    m.begin(if max { Check::LoopMax } else { Check::Syntax });
+    m.all(&["`", word, "` of block `", block, "` is "]);
     m.number(value);
     m.push(if value > 0 { ", which is too large" } else { "" });
     m.push("; help: it is the largest number of ");
@@ -47,7 +49,8 @@ pub const fn limit(value: i128) -> u32 {
 pub const fn raise_bound(word: &str, value: i128) {
     if value < 0 || value > u64::MAX as i128 {
         let mut m = Message::new();
-        m.all(&["syntax: `", word, "` in `#[bounds(...)]` is "]);
+        m.begin(Check::Syntax);
+        m.all(&["`", word, "` in `#[bounds(...)]` is "]);
         m.number(value);
         m.push(if value > 0 { ", which is too large" } else { "" });
         m.push("; help: it is the most that is allowed, 0 or more");

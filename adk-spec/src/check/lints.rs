@@ -4,7 +4,8 @@ mod keys;
 mod placeholder;
 
 use self::keys::{Read, by_tools, of_agent, read, written};
-use super::flow::closest::Closest;
+use super::flow::has_stub;
+use crate::nearest::Nearest;
 use crate::spec::{Spec, Step, StepKind};
 use std::collections::HashSet;
 use std::fmt;
@@ -61,9 +62,8 @@ impl Spec<'_> {
     #[must_use]
     pub fn lints(&self) -> Vec<Lint> {
         let mut lints = Vec::new();
-        // Of an agent or a part whose own fault is told it is not known what it reads.
-        let is_known = |step: &Step<'_>| !matches!(step.kind, StepKind::Agent { meta, .. } if meta.unknown);
-        if !self.partial && self.steps.iter().all(is_known) {
+        // A stub does not say what it reads.
+        if !has_stub(self.steps) {
             let read = read(self);
             self.unread_inputs(&read, &mut lints);
             self.unread_keys(&read, &mut lints);
@@ -154,9 +154,9 @@ impl Spec<'_> {
             if key.contains(':') || known.contains(&key) || !told.insert(key) {
                 continue;
             }
-            let mut closest = Closest::to(key);
-            known.iter().for_each(|other| closest.show(other));
-            let meant = match closest.found() {
+            let mut nearest = Nearest::to(key);
+            known.iter().for_each(|other| nearest.show(other));
+            let meant = match nearest.found() {
                 "" => String::new(),
                 near => format!("did you mean `{near}`? Otherwise "),
             };

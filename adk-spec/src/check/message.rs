@@ -1,5 +1,7 @@
 //! Messages in const evaluation, where `format!` does not exist.
 
+use super::Check;
+
 /// What a message ends with that was cut off.
 const CUT: &str = "...";
 
@@ -9,6 +11,7 @@ pub struct Message {
     bytes: [u8; Self::CAPACITY],
     len: usize,
     is_cut: bool,
+    check: Option<Check>,
 }
 
 impl Message {
@@ -17,7 +20,20 @@ impl Message {
     const MOST: usize = Self::CAPACITY - CUT.len();
 
     pub const fn new() -> Self {
-        Self { bytes: [0; Self::CAPACITY], len: 0, is_cut: false }
+        Self { bytes: [0; Self::CAPACITY], len: 0, is_cut: false, check: None }
+    }
+
+    /// Begins the message of a check.
+    pub const fn begin(&mut self, check: Check) {
+        if self.check.is_none() {
+            self.check = Some(check);
+        }
+        self.all(&[check.name(), ": "]);
+    }
+
+    /// The check with which it begins.
+    pub const fn check(&self) -> Option<Check> {
+        self.check
     }
 
     pub const fn push(&mut self, text: &str) {

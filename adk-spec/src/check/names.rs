@@ -3,9 +3,9 @@
 mod describe;
 
 pub(super) use self::describe::{describe, describe_into, of_step, of_workflow};
-use super::text::same;
-use crate::spec::hash::{hash, mixed};
+use crate::hash::{hash, mixed};
 use crate::spec::{AgentMeta, Spec, Step, StepKind};
+use crate::text::same;
 
 /// A name or a definition in the table.
 ///

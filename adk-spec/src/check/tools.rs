@@ -1,16 +1,18 @@
 //! `tool-duplicate`, `tool-reserved` and `wait-in-tool`.
 
+use super::Check;
 use super::message::Message;
-use super::text::same;
 use crate::spec::{AgentKind, AgentMeta, StepKind, ToolMeta};
+use crate::text::same;
 
 /// What is wrong with the tool at that place of an agent's list.
 pub(super) const fn describe(agent: &str, tools: &[ToolMeta<'_>], at: usize) -> Option<Message> {
     let name = tools[at].name;
     let mut m = Message::new();
     if same(name, "transfer_to_agent") || same(name, "set_model_response") {
+        m.begin(Check::ToolReserved);
         m.all(&[
-            "tool-reserved: agent `",
+            "agent `",
             agent,
             "` has a tool of the name `",
             name,
@@ -21,8 +23,9 @@ pub(super) const fn describe(agent: &str, tools: &[ToolMeta<'_>], at: usize) -> 
     let mut i = 0;
     while i < at {
         if same(tools[i].name, name) && !name.is_empty() {
+            m.begin(Check::ToolDuplicate);
             m.all(&[
-                "tool-duplicate: agent `",
+                "agent `",
                 agent,
                 "` has two tools of the name `",
                 name,
@@ -92,7 +95,8 @@ const fn first_wait<'a>(agent: &'a AgentMeta<'a>) -> Option<Wait<'a>> {
 pub const fn wait_in_tool(agent: &str, used: &AgentMeta<'_>) -> Option<Message> {
     let Some(wait) = first_wait(used) else { return None };
     let mut m = Message::new();
-    m.all(&["wait-in-tool: agent `", agent, "` calls `", used.name, "` as a tool, and in it "]);
+    m.begin(Check::WaitInTool);
+    m.all(&["agent `", agent, "` calls `", used.name, "` as a tool, and in it "]);
     m.all(&[wait.word, wait.name, "` of `", wait.agent, "` ", wait.reason]);
     m.all(&["; a call of a tool cannot wait; help: make `", used.name, "` a step"]);
     if !matches!(used.kind, AgentKind::Workflow) {
@@ -107,8 +111,9 @@ pub(super) fn undocumented(agent: &str, tool: &ToolMeta<'_>) -> Option<Message> 
         return None;
     }
     let mut m = Message::new();
+    m.begin(Check::ToolUndocumented);
     m.all(&[
-        "tool-undocumented: agent `",
+        "agent `",
         agent,
         "` has a tool `",
         tool.name,
@@ -141,8 +146,9 @@ const fn undescribed(agent: &str, used: &AgentMeta<'_>) -> Message {
         _ => ("doc comment", "say in `///` what it is for"),
     };
     let mut m = Message::new();
+    m.begin(Check::ToolUndocumented);
     m.all(&[
-        "tool-undocumented: agent `",
+        "agent `",
         used.name,
         "` is a tool of agent `",
         agent,

@@ -1,7 +1,7 @@
 //! What an agent reads, writes and may do.
 
-use super::hash::{hash, same};
 use super::{KeySpec, Step, ToolMeta};
+use crate::hash::{hash, same};
 use std::any::Any;
 
 /// Says what is wrong with a value that an `await` is answered with: a `serde_json::Value`, which this crate does not know.
@@ -119,9 +119,6 @@ pub struct AgentMeta<'a> {
     #[serde(skip)]
     #[doc(hidden)]
     pub prompt_keys: Option<&'a [PromptKey<'a>]>,
-    /// Nothing is known of it, because its own fault was reported: it may read, write and end anything.
-    #[serde(skip)]
-    pub(crate) unknown: bool,
 }
 
 impl<'a> AgentMeta<'a> {
@@ -152,7 +149,6 @@ impl<'a> AgentMeta<'a> {
             schema: None,
             identity: 0,
             prompt_keys: None,
-            unknown: false,
         }
     }
 
@@ -192,7 +188,6 @@ impl<'a> AgentMeta<'a> {
             schema: None,
             identity: hash(definition),
             prompt_keys,
-            unknown: false,
         }
     }
 
@@ -385,19 +380,17 @@ impl<'a> AgentMeta<'a> {
         }
     }
 
-    /// Stands for an agent whose own fault was reported, so that nothing more is said about it.
-    #[doc(hidden)]
-    #[must_use]
-    pub const fn unknown(mut self) -> Self {
-        self.unknown = true;
-        self
-    }
-
-    /// The same where that is so: what it says of its keys is not to be trusted, and it may do anything.
+    /// The description as a stub where the agent was refused: it has no definition. The flow of keys of a workflow with a stub
+    /// is not checked.
     #[doc(hidden)]
     #[must_use]
     pub const fn faulty(self, is: bool) -> Self {
-        if is { self.reads(&[]).writes(&[]).may_exit(true).unknown() } else { self }
+        if is { self.definition("") } else { self }
+    }
+
+    /// Whether it is a stub.
+    pub(crate) const fn is_stub(&self) -> bool {
+        matches!(self.definition.as_bytes(), [])
     }
 
     /// Says what is wrong with a value that an `await` is answered with.

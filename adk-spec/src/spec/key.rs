@@ -1,7 +1,7 @@
 //! State keys with their types.
 
-use super::hash::hash;
-use super::number::UNKNOWN;
+use crate::hash::hash;
+use crate::number::UNKNOWN;
 use std::any::TypeId;
 use std::fmt;
 use std::mem::needs_drop;

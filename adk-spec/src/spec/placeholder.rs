@@ -4,8 +4,9 @@
 //! `\` is text. What stands inside is trimmed, and a `?` at its end makes it optional. It is a placeholder when
 //! it is `artifact.` and a name, or a key: an identifier, perhaps behind `user:`, `app:` or `temp:`. All else is text.
 
-use super::hash::Hasher;
 use super::ident::{decode, is_identifier};
+use crate::hash::Hasher;
+use crate::text::part;
 
 /// A placeholder of a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +72,7 @@ impl<'a> Placeholders<'a> {
 
     /// What is read there, if it is a placeholder.
     pub(crate) const fn parse(&self, place: &Place) -> Option<(Source<'a>, bool)> {
-        parse(slice(self.prompt, place.opened, place.inner))
+        parse(part(self.prompt, place.opened, place.inner))
     }
 
     /// The next text between braces that is not escaped.
@@ -158,7 +159,7 @@ const fn parse(inner: &str) -> Option<(Source<'_>, bool)> {
     }
     let text = trim(inner);
     let (text, optional) = match text.as_bytes() {
-        [.., b'?'] => (slice(text, 0, text.len() - 1), true),
+        [.., b'?'] => (part(text, 0, text.len() - 1), true),
         _ => (text, false),
     };
     match after(text, "artifact.") {
@@ -202,7 +203,7 @@ const fn after<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
         }
         at += 1;
     }
-    Some(slice(text, wanted.len(), bytes.len()))
+    Some(part(text, wanted.len(), bytes.len()))
 }
 
 /// `str::trim` in const evaluation.
@@ -223,18 +224,7 @@ const fn trim(text: &str) -> &str {
         }
         at = next;
     }
-    if start < end { slice(text, start, end) } else { "" }
-}
-
-/// A part of a text; empty where the places are none of it.
-pub const fn slice(text: &str, start: usize, end: usize) -> &str {
-    match text.split_at_checked(end) {
-        Some((head, _)) => match head.split_at_checked(start) {
-            Some((_, part)) => part,
-            None => "",
-        },
-        None => "",
-    }
+    if start < end { part(text, start, end) } else { "" }
 }
 
 #[cfg(test)]

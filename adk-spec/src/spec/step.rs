@@ -24,14 +24,6 @@ pub struct Spec<'a> {
     pub unplaced: &'a [&'a str],
     /// What its author allows it to cost: `#[bounds(...)]`.
     pub limits: Limits,
-    /// A part of it could not be read: what that part may have written is not known.
-    pub(crate) partial: bool,
-    /// A bracket of a block is missing, or one is too many: which steps stand in one block is not known.
-    pub(crate) misnested: bool,
-    /// How many declarations were refused as one too many, each of which may have been meant for another key.
-    pub(crate) displaced: usize,
-    /// What follows from other faults is told as well.
-    pub(crate) all: bool,
     /// It was made by builders: what is said of it is said in their words.
     pub(crate) built: bool,
 }
@@ -66,10 +58,6 @@ impl<'a> Spec<'a> {
             steps,
             unplaced: &[],
             limits: Limits::new(None, None),
-            partial: false,
-            misnested: false,
-            displaced: 0,
-            all: false,
             built: false,
         }
     }
@@ -120,40 +108,6 @@ impl<'a> Spec<'a> {
     #[doc(hidden)]
     pub const fn built(mut self) -> Self {
         self.built = true;
-        self
-    }
-
-    /// Says that a part of it could not be read, so that nothing is said of keys which that part may have written.
-    #[doc(hidden)]
-    #[must_use]
-    pub const fn partial(mut self, yes: bool) -> Self {
-        self.partial = yes;
-        self
-    }
-
-    /// Says that a bracket of a block is missing, or one is too many, so that nothing is said of steps that run at the same time, nor of
-    /// what ends a loop.
-    #[doc(hidden)]
-    #[must_use]
-    pub const fn misnested(mut self, yes: bool) -> Self {
-        self.misnested = yes;
-        self
-    }
-
-    /// The same, of which [`check::faults`](crate::check::faults) tells what follows from other faults as well: that is left out for people,
-    /// to whom one mistake is one message, and is wanted by programs that look at all there is.
-    #[must_use]
-    pub const fn all(mut self) -> Self {
-        self.all = true;
-        self
-    }
-
-    /// Says how many declarations are refused because their key is declared already: of as many keys that nothing writes
-    /// nothing is said, since these may have been meant.
-    #[doc(hidden)]
-    #[must_use]
-    pub const fn displaced(mut self, count: usize) -> Self {
-        self.displaced = count;
         self
     }
 }

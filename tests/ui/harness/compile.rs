@@ -4,7 +4,7 @@
 //! new compiler changes few of them.
 
 use super::folder;
-use adk::check::CHECKS;
+use adk::check::Check;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ impl Message {
     /// The check that speaks.
     pub(super) fn check(&self) -> Option<&'static str> {
         let (name, _) = self.own().split_once(": ")?;
-        CHECKS.iter().map(|check| check.name).find(|check| *check == name)
+        Check::ALL.iter().map(|check| check.name()).find(|check| *check == name)
     }
 }
 

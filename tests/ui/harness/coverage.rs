@@ -1,7 +1,7 @@
 //! Every check has its cases and its page.
 
 use super::{files, folder, read};
-use adk::check::{CHECKS, Check};
+use adk::check::Check;
 
 /// How many bad programs show each check, at the least.
 const CASES: usize = 3;
@@ -22,7 +22,7 @@ fn every_check_has_bad_programs_a_good_one_and_a_page() {
     let (said, good) = (files(&folder("."), "stderr"), files(&folder("pass"), "rs"));
     let (listed, pages) = (read(&folder("pass/main.rs")), files(&folder("../../docs/checks"), "md"));
     let mut missing = Vec::new();
-    for Check { name, .. } in CHECKS {
+    for name in Check::ALL.iter().map(|check| check.name()) {
         let says = format!("{name}: ");
         let bad: Vec<_> =
             said.iter().filter(|(case, text)| shows(case, name) && text.contains(&says)).collect();
@@ -31,7 +31,7 @@ fn every_check_has_bad_programs_a_good_one_and_a_page() {
         }
         for (place, shows_it) in [("", ""), ("-modules", "mod "), ("-crates", "agents::")] {
             let case = format!("{name}{place}");
-            if OF_ONE_CALL.contains(name) {
+            if OF_ONE_CALL.contains(&name) {
                 continue;
             }
             let is_there = bad.iter().any(|(bad, _)| **bad == case);
@@ -39,10 +39,10 @@ fn every_check_has_bad_programs_a_good_one_and_a_page() {
                 missing.push(format!("{case}.rs"));
             }
         }
-        if !good.contains_key(*name) || !listed.contains(&format!("\"{name}.rs\"")) {
+        if !good.contains_key(name) || !listed.contains(&format!("\"{name}.rs\"")) {
             missing.push(format!("pass/{name}.rs"));
         }
-        if !pages.contains_key(*name) {
+        if !pages.contains_key(name) {
             missing.push(format!("docs/checks/{name}.md"));
         }
     }
@@ -52,7 +52,7 @@ fn every_check_has_bad_programs_a_good_one_and_a_page() {
 #[test]
 fn every_case_belongs_to_a_check() {
     let mut cases: Vec<_> = files(&folder("."), "rs").into_keys().collect();
-    cases.retain(|case| !CHECKS.iter().any(|check| shows(case, check.name)));
+    cases.retain(|case| !Check::ALL.iter().any(|check| shows(case, check.name())));
     cases.retain(|case| !OTHERS.iter().any(|other| case.starts_with(other)));
     assert_eq!(cases, Vec::<String>::new(), "name them after a check");
 }

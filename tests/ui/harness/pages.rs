@@ -6,7 +6,7 @@
 //! the headings and the table of all pages after the list in the code.
 
 use super::{compile, folder, overwrite, read};
-use adk::check::{CHECKS, Check};
+use adk::check::Check;
 use std::fs;
 use std::path::Path;
 
@@ -69,7 +69,7 @@ fn written(page: &str, check: &Check, message: &str) -> Result<String, String> {
 }
 
 fn heading(check: &Check) -> String {
-    format!("# `{}`: {}\n", check.name, check.rejects)
+    format!("# `{}`: {}\n", check.name(), check.rejects())
 }
 
 #[test]
@@ -78,44 +78,44 @@ fn pages() {
     fs::create_dir_all(&home).expect("a folder for the programs");
     let mut wrong = Vec::new();
     let mut run = Vec::new();
-    for check in CHECKS {
-        match parts(&read(&pages.join(check.name).with_extension("md"))) {
+    for check in Check::ALL {
+        match parts(&read(&pages.join(check.name()).with_extension("md"))) {
             Ok((program, _)) => {
-                let path = home.join(check.name).with_extension("rs");
+                let path = home.join(check.name()).with_extension("rs");
                 fs::write(&path, format!("{program}\nfn main() {{}}\n")).expect("a program");
-                run.push((check.name.to_owned(), path));
+                run.push((check.name().to_owned(), path));
             }
-            Err(why) => wrong.push(format!("{}: {why}", check.name)),
+            Err(why) => wrong.push(format!("{}: {why}", check.name())),
         }
     }
     let mut found = compile::programs("pages", &run);
     let root = folder("../..").canonicalize().expect("the root");
-    for check in CHECKS {
-        let Some(messages) = found.remove(check.name) else { continue };
+    for check in Check::ALL {
+        let Some(messages) = found.remove(check.name()) else { continue };
         let about: Vec<_> = messages.iter().map(compile::Message::check).collect();
-        if about.is_empty() || about.iter().any(|about| *about != Some(check.name)) {
-            wrong.push(format!("{}: the message is about {about:?}", check.name));
+        if about.is_empty() || about.iter().any(|about| *about != Some(check.name())) {
+            wrong.push(format!("{}: the message is about {about:?}", check.name()));
         }
         let shown: String = messages
             .iter()
             .map(|message| {
                 message
                     .rendered
-                    .replace(&format!("{}.rs", check.name), SHOWN)
+                    .replace(&format!("{}.rs", check.name()), SHOWN)
                     .replace(&*root.to_string_lossy(), "$WORKSPACE")
             })
             .collect();
-        let page = pages.join(check.name).with_extension("md");
+        let page = pages.join(check.name()).with_extension("md");
         let text = read(&page);
         let (_, message) = parts(&text).expect("it was split above");
         let changed = said(message) != said(&shown) || !text.starts_with(&heading(check));
         match written(&text, check, shown.trim_end()) {
             Ok(anew) if changed && overwrite() => fs::write(&page, anew).expect("a page"),
             Ok(_) if changed => {
-                wrong.push(format!("{}: its heading or its message is another one:\n{shown}", check.name))
+                wrong.push(format!("{}: its heading or its message is another one:\n{shown}", check.name()))
             }
             Ok(_) => {}
-            Err(why) => wrong.push(format!("{}: {why}", check.name)),
+            Err(why) => wrong.push(format!("{}: {why}", check.name())),
         }
     }
     assert_eq!(wrong, Vec::<String>::new());
@@ -127,10 +127,10 @@ fn pages() {
 fn table() {
     let file = folder("../../docs/checks/README.md");
     let text = read(&file);
-    let row = |check: &Check| format!("| [`{}`] | {} |\n", check.name, check.rejects);
-    let link = |check: &Check| format!("[`{0}`]: {0}.md\n", check.name);
-    let table: String = CHECKS.iter().map(row).collect();
-    let links: String = CHECKS.iter().map(link).collect();
+    let row = |check: &Check| format!("| [`{}`] | {} |\n", check.name(), check.rejects());
+    let link = |check: &Check| format!("[`{0}`]: {0}.md\n", check.name());
+    let table: String = Check::ALL.iter().map(row).collect();
+    let links: String = Check::ALL.iter().map(link).collect();
     let (before, rest) = text.split_once("|---|---|\n").expect("a table");
     let (_, rest) = rest.split_once("\n\n").expect("an end of the table");
     let (notes, _) = rest.split_once("\n[`").expect("links");
@@ -147,6 +147,7 @@ fn modules() {
     let source = read(&folder("../../src/docs.rs"));
     let (_, list) = source.rsplit_once("pages! {\n").expect("the list");
     let listed: Vec<_> = list.lines().map_while(|line| line.strip_prefix("    ")).collect();
-    let expected = CHECKS.iter().map(|check| format!("{} {:?},", check.name.replace('-', "_"), check.name));
+    let expected =
+        Check::ALL.iter().map(|check| format!("{} {:?},", check.name().replace('-', "_"), check.name()));
     assert_eq!(listed, expected.collect::<Vec<_>>());
 }

@@ -8,7 +8,7 @@ use crate::agent::{About, DynAgent, Parts};
 use crate::build::block::{BlockBuilder, Kind, LoopAgent, ParallelAgent, SequentialAgent};
 use crate::build::item::{DEEPEST, IntoAgent, SubAgent};
 use crate::build::llm::{LlmAgentBuilder, OutputType};
-use crate::check::Fault;
+use crate::check::{Check, Fault};
 use crate::llm::{IncludeContents, LlmAgent};
 use crate::model::ModelRef;
 use crate::run::{Context, Prepare};
@@ -35,7 +35,7 @@ impl<'r> Reader<'r> {
         Self { registry, faults: Vec::new(), open: Vec::new(), nameless: 0 }
     }
 
-    pub(super) fn fault(&mut self, check: &'static str, place: impl Into<String>, fact: &str) {
+    pub(super) fn fault(&mut self, check: Check, place: impl Into<String>, fact: &str) {
         self.faults.push(fault(check, place.into(), fact));
     }
 
@@ -55,7 +55,7 @@ impl<'r> Reader<'r> {
         if depth > DEEPEST {
             let fact =
                 format!("more than {DEEPEST} agents stand inside of each other; help: make the tree flatter");
-            self.fault("syntax", place, &fact);
+            self.fault(Check::Syntax, place, &fact);
             return self.lost();
         }
         match value {
@@ -67,7 +67,7 @@ impl<'r> Reader<'r> {
                 let known = self.registry.agents.keys().chain(self.registry.documents.keys());
                 let fact =
                     unresolved(&format!("there is no agent `{name}`"), name, known.map(String::as_str));
-                self.fault("field-unknown", place, &fact);
+                self.fault(Check::FieldUnknown, place, &fact);
                 self.lost()
             }
             Value::Object(all) => {
@@ -88,7 +88,7 @@ impl<'r> Reader<'r> {
             }
             other => {
                 let fact = format!("an agent is {}; help: expected its fields, or a name", shown(other));
-                self.fault("syntax", place, &fact);
+                self.fault(Check::Syntax, place, &fact);
                 self.lost()
             }
         }
@@ -100,7 +100,7 @@ impl<'r> Reader<'r> {
             None => {
                 let known = self.registry.agents.keys().map(String::as_str);
                 let fact = unresolved(&format!("the registry has no agent `{name}`"), name, known);
-                self.fault("field-unknown", place, &fact);
+                self.fault(Check::FieldUnknown, place, &fact);
                 self.lost()
             }
         }
@@ -110,7 +110,7 @@ impl<'r> Reader<'r> {
         let Some(document) = self.registry.documents.get(path) else {
             let known = self.registry.documents.keys().map(String::as_str);
             let fact = unresolved(&format!("the registry has no document `{path}`"), path, known);
-            self.fault("field-unknown", place, &fact);
+            self.fault(Check::FieldUnknown, place, &fact);
             return self.lost();
         };
         if self.open.iter().any(|open| open == path) {
@@ -120,7 +120,7 @@ impl<'r> Reader<'r> {
                 "`{path}` contains itself, by {}; help: a tree has no cycles: to do something again, use a `LoopAgent`",
                 way.join(" > ")
             );
-            self.fault("agent-reused", place, &fact);
+            self.fault(Check::AgentReused, place, &fact);
             return self.lost();
         }
         self.open.push(path.to_owned());
@@ -169,7 +169,7 @@ impl<'r> Reader<'r> {
                 if !other.is_empty() {
                     let known = CLASSES.iter().copied();
                     let fact = unresolved(&format!("there is no agent class `{other}`"), other, known);
-                    self.fault("field-unknown", fields.place_of("agent_class"), &fact);
+                    self.fault(Check::FieldUnknown, fields.place_of("agent_class"), &fact);
                 }
                 // What is inside of it is looked at nevertheless.
                 let _ = self.sub_agents(&mut fields, depth);
@@ -186,7 +186,7 @@ impl<'r> Reader<'r> {
         }
         if !given {
             self.fault(
-                "name-invalid",
+                Check::NameInvalid,
                 fields.place_of("name"),
                 "an agent has no name; help: give it a `name`",
             );
@@ -249,7 +249,7 @@ impl<'r> Reader<'r> {
             None | Some("default") => {}
             Some(other) => {
                 let fact = format!("`include_contents` is `{other}`; help: it is `default` or `none`");
-                faults.push(fault("syntax", fields.place_of("include_contents"), &fact));
+                faults.push(fault(Check::Syntax, fields.place_of("include_contents"), &fact));
             }
         }
         if let Some(yes) = fields.boolean("disallow_transfer_to_parent", faults) {
@@ -287,7 +287,7 @@ impl<'r> Reader<'r> {
         if !value.is_string() && !value.is_object() {
             let fact =
                 format!("an output schema is {}; help: expected its name, or a JSON schema", shown(value));
-            self.fault("syntax", place, &fact);
+            self.fault(Check::Syntax, place, &fact);
             return None;
         }
         let (name, place) = self.named(value, place, "output schema")?;
@@ -295,7 +295,7 @@ impl<'r> Reader<'r> {
         if !known.contains_key(name) {
             let fact = format!("the registry has no output schema or type `{name}`");
             let fact = unresolved(&fact, name, known.keys().map(String::as_str));
-            self.fault("field-unknown", place, &fact);
+            self.fault(Check::FieldUnknown, place, &fact);
         }
         known.get(name).cloned()
     }
@@ -312,7 +312,7 @@ impl<'r> Reader<'r> {
                     let known = self.registry.tools.keys().map(String::as_str);
                     let fact =
                         format!("agent `{name}` has a tool `{tool}`, which the registry does not have");
-                    self.fault("field-unknown", place, &unresolved(&fact, tool, known));
+                    self.fault(Check::FieldUnknown, place, &unresolved(&fact, tool, known));
                 }
             }
         }
@@ -341,7 +341,7 @@ fn generation(
         let place = fields.place_of("stop_sequences");
         for (at, value) in texts.iter().enumerate().filter(|(_, value)| !value.is_string()) {
             let fact = format!("a text that ends the answer is {}; help: expected a string", shown(value));
-            faults.push(fault("syntax", below(&place, &format!("[{at}]")), &fact));
+            faults.push(fault(Check::Syntax, below(&place, &format!("[{at}]")), &fact));
         }
         agent = agent.stop(texts.iter().filter_map(Value::as_str));
     }
@@ -354,7 +354,8 @@ struct Unread(About);
 
 pub(super) fn unknown(name: &str) -> SubAgent {
     let mut parts = Parts::new(AgentKind::Custom, name);
-    parts.unknown = true;
+    // A stub has no definition.
+    parts.definition.clear();
     Unread(About::made(parts)).into_agent()
 }
 

@@ -6,7 +6,8 @@ use crate::agent::Key;
 use crate::ask::{Await, Form};
 use crate::build::item::{IntoAgent, SubAgent};
 use crate::build::llm::OutputType;
-use crate::check::Fault;
+use crate::check::{Check, Fault};
+use adk_spec::duration::millis;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,7 +29,7 @@ impl Reader<'_> {
             Some(_) => fields.text("output_key", &mut self.faults),
             None => {
                 let fact = "an `AwaitAgent` has no `output_key`; help: give it one, the key that the answer is written to";
-                self.fault("syntax", fields.place_of("output_key"), fact);
+                self.fault(Check::Syntax, fields.place_of("output_key"), fact);
                 None
             }
         };
@@ -47,13 +48,13 @@ impl Reader<'_> {
             if fields.value("timeout").is_none() {
                 let fact = "a `default` counts when the `timeout` has passed, and this `AwaitAgent` has none; help: give \
                             it a `timeout`, as in `\"72h\"`, or remove it";
-                self.fault("syntax", &*place, fact);
+                self.fault(Check::Syntax, &*place, fact);
             }
             if let Err(why) = form.check(default) {
                 let fact = format!(
                     "the default of `{name}` is no answer to it: {why}; help: see its `output_schema`"
                 );
-                self.fault("syntax", place, &fact);
+                self.fault(Check::Syntax, place, &fact);
             }
         }
         fields.finish("an `AwaitAgent`", &mut self.faults);
@@ -76,24 +77,6 @@ fn timeout(fields: &mut Fields<'_>, faults: &mut Vec<Fault>) -> Option<Duration>
         Some(millis) => return Some(Duration::from_millis(millis)),
         None => format!("{text:?} is no length of time; {help}"),
     };
-    faults.push(fault("syntax", fields.place_of("timeout"), &fact));
+    faults.push(fault(Check::Syntax, fields.place_of("timeout"), &fact));
     None
-}
-
-/// `"1.5s"` is 1500. The macros, which cannot use this crate, read it in the same way.
-fn millis(text: &str) -> Option<u64> {
-    let text = text.trim();
-    let unit_at = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-    let (number, unit) = text.split_at_checked(unit_at)?;
-    let factor: u64 = match unit.trim() {
-        "ms" => 1,
-        "s" => 1_000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        _ => return None,
-    };
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
-    let digits = u32::try_from(fraction.len()).ok().filter(|digits| (1..=9).contains(digits))?;
-    let part = fraction.parse::<u64>().ok()?.checked_mul(factor)? / 10_u64.checked_pow(digits)?;
-    whole.parse::<u64>().ok()?.checked_mul(factor)?.checked_add(part)
 }

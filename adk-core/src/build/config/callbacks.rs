@@ -3,6 +3,7 @@
 use super::agent::Reader;
 use super::fields::{Fields, below, unresolved};
 use super::registry::Callbacks;
+use crate::check::Check;
 use serde_json::Value;
 
 /// Adds those of a kind from what is registered under a name; whether there are any.
@@ -46,12 +47,12 @@ impl Reader<'_> {
                         let fact = format!(
                             "`{name}` has no callback for `{field}`; help: add one to it where it is registered"
                         );
-                        self.fault("field-unknown", place, &fact);
+                        self.fault(Check::FieldUnknown, place, &fact);
                     }
                     None => {
                         let fact = format!("the registry has no callback `{name}`");
                         let fact = unresolved(&fact, name, registered.keys().map(String::as_str));
-                        self.fault("field-unknown", place, &fact);
+                        self.fault(Check::FieldUnknown, place, &fact);
                     }
                 }
             }
@@ -73,7 +74,7 @@ impl Reader<'_> {
                 let name = fields.text("name", &mut self.faults);
                 if all.get("name").is_none() {
                     let fact = format!("a {what} has no name; help: say which one, as in `{{name: NAME}}`");
-                    self.fault("syntax", &*place, &fact);
+                    self.fault(Check::Syntax, &*place, &fact);
                 }
                 fields.finish(&format!("a reference to a {what}"), &mut self.faults);
                 name.map(|name| (name, place))
@@ -81,7 +82,7 @@ impl Reader<'_> {
             other => {
                 let fact =
                     format!("a {what} is {}; help: expected its name", crate::tool::schema::shown(other));
-                self.fault("syntax", place, &fact);
+                self.fault(Check::Syntax, place, &fact);
                 None
             }
         }

@@ -1,7 +1,8 @@
 //! The fields of an object, read with their places. What is not asked for is unknown.
 
-use crate::check::{Closest, Fault, describe_limit};
+use crate::check::{Check, Fault, describe_limit};
 use crate::tool::schema::shown;
+use adk_spec::nearest::nearest;
 use serde_json::{Map, Value};
 use std::ops::RangeInclusive;
 
@@ -23,10 +24,8 @@ pub(super) fn below(place: &str, inner: &str) -> String {
 }
 
 /// What is wrong at a place.
-pub(super) fn fault(check: &'static str, place: String, fact: &str) -> Fault {
-    let mut fault = Fault::new(check, "", fact);
-    fault.place = place;
-    fault
+pub(super) fn fault(check: Check, place: String, fact: &str) -> Fault {
+    Fault::new(check, "", fact).at(place)
 }
 
 impl<'v> Fields<'v> {
@@ -57,7 +56,7 @@ impl<'v> Fields<'v> {
         let read = read(value);
         if read.is_none() {
             let fact = format!("`{field}` is {}; help: expected {expected}", shown(value));
-            faults.push(fault("syntax", self.place_of(field), &fact));
+            faults.push(fault(Check::Syntax, self.place_of(field), &fact));
         }
         read
     }
@@ -114,9 +113,7 @@ impl<'v> Fields<'v> {
             Ok(limit) if limit > 0 => Some(limit),
             _ => {
                 let message = describe_limit(field, name, number);
-                let (check, fact) = message.as_str().split_once(": ").unwrap_or_default();
-                let check = if check == "loop-max" { "loop-max" } else { "syntax" };
-                faults.push(fault(check, self.place_of(field), fact));
+                faults.push(Fault::of("", &message).at(self.place_of(field)));
                 Some(1)
             }
         }
@@ -125,14 +122,12 @@ impl<'v> Fields<'v> {
     /// Says which fields nobody asked for.
     pub(super) fn finish(self, what: &str, faults: &mut Vec<Fault>) {
         for field in self.all.keys().filter(|field| !self.asked.contains(&field.as_str())) {
-            let mut closest = Closest::to(field);
-            self.asked.iter().for_each(|other| closest.show(other));
-            let help = match closest.found() {
-                "" => format!("it has {}", listed(self.asked.iter().copied())),
-                near => format!("did you mean `{near}`?"),
+            let help = match nearest(field, self.asked.iter().copied()) {
+                None => format!("it has {}", listed(self.asked.iter().copied())),
+                Some(near) => format!("did you mean `{near}`?"),
             };
             let fact = format!("{what} has no field `{field}`; help: {help}");
-            faults.push(fault("field-unknown", self.place_of(field), &fact));
+            faults.push(fault(Check::FieldUnknown, self.place_of(field), &fact));
         }
     }
 }
@@ -143,12 +138,10 @@ fn integer(value: &Value) -> Option<i128> {
 
 /// A name that has to be one of those that are known.
 pub(super) fn unresolved<'k>(fact: &str, name: &str, known: impl Iterator<Item = &'k str> + Clone) -> String {
-    let mut closest = Closest::to(name);
-    known.clone().for_each(|other| closest.show(other));
-    match (closest.found(), known.clone().next()) {
-        ("", None) => format!("{fact}; help: the registry has none"),
-        ("", Some(_)) => format!("{fact}; help: there is {}", listed(known)),
-        (near, _) => format!("{fact}; help: did you mean `{near}`?"),
+    match (nearest(name, known.clone()), known.clone().next()) {
+        (None, None) => format!("{fact}; help: the registry has none"),
+        (None, Some(_)) => format!("{fact}; help: there is {}", listed(known)),
+        (Some(near), _) => format!("{fact}; help: did you mean `{near}`?"),
     }
 }
 

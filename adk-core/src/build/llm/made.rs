@@ -5,7 +5,7 @@ use crate::agent::{Key, Parts};
 use crate::build::error::BuildError;
 use crate::build::item::{DEEPEST, Item, Placed, SubAgent};
 use crate::build::tree::{OUTPUT_KEY, SUB_AGENTS, Tree};
-use crate::check::Fault;
+use crate::check::{Check, Fault};
 use crate::llm::{Instruction, LlmAgent, LlmParts, Output};
 use crate::spec::ident::is_identifier;
 use crate::spec::placeholder::is_key;
@@ -51,7 +51,7 @@ impl LlmAgentBuilder {
                     "tool `{}` of agent `{}` takes arguments that are no object; help: take a struct, whose fields the model fills in",
                     declaration.name, self.name
                 );
-                faults.push(Fault::new("tool-argument", &*self.name, fact));
+                faults.push(Fault::new(Check::ToolArgument, &*self.name, fact));
             }
         }
         if self.settings.max_turns == Some(0) {
@@ -59,7 +59,7 @@ impl LlmAgentBuilder {
                 "`max_turns` of agent `{}` is 0; help: an agent makes at least one model call",
                 self.name
             );
-            faults.push(Fault::new("syntax", &*self.name, fact));
+            faults.push(Fault::new(Check::Syntax, &*self.name, fact));
         }
         faults.extend(self.output_key.as_deref().filter(|key| !is_key(key)).map(|key| self.no_key(key)));
         // Whom it hands over to stands in no tree of its own. What a tree has found in there its description tells.
@@ -86,7 +86,7 @@ impl LlmAgentBuilder {
              beginning with a digit, perhaps behind `user:`, `app:` or `temp:`, as in `{example}`",
             self.name
         );
-        Fault::new("name-invalid", &*self.name, fact).at(OUTPUT_KEY)
+        Fault::new(Check::NameInvalid, &*self.name, fact).at(OUTPUT_KEY)
     }
 
     fn parts(self) -> LlmParts {
@@ -136,5 +136,5 @@ pub(in crate::build) fn too_deep(name: &str) -> Fault {
     let fact = format!(
         "more than {DEEPEST} blocks and agents stand inside of each other, `{name}` the outermost; help: make the tree flatter"
     );
-    Fault::new("syntax", name, fact)
+    Fault::new(Check::Syntax, name, fact)
 }

@@ -3,12 +3,13 @@
 use super::super::ast::{BlockKind, DeclKind, Key, Typed, Workflow};
 use super::super::names::plain;
 use super::super::plan::{Plan, What};
-use super::super::report::Report;
+use crate::diag::Diagnostics;
+use adk_spec::check::Check;
 use proc_macro2::Ident;
 use std::collections::HashMap;
 
 /// A key that is declared twice among inputs, `let`, `state` and the items of `each`.
-pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: &mut Report) {
+pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: &mut Diagnostics) {
     declared(tree, plan, report);
     if let Some(name) = &tree.name {
         structs(tree, name, report);
@@ -22,7 +23,7 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: &mut Report) {
 }
 
 /// Inputs, `let`, `state`, and the items of `each`.
-fn declared(tree: &Workflow, plan: &Plan<'_>, report: &mut Report) {
+fn declared(tree: &Workflow, plan: &Plan<'_>, report: &mut Diagnostics) {
     let inputs = tree.inputs.iter().map(|input| (&input.typed.key, "an input"));
     let lets = tree.items.lets.iter().map(|one| (&one.typed.key, "a `let`"));
     let states = tree.items.states.iter().map(|typed| (&typed.key, "a `state`"));
@@ -39,21 +40,21 @@ fn declared(tree: &Workflow, plan: &Plan<'_>, report: &mut Report) {
 }
 
 /// What the structs of keys make of them.
-fn structs(tree: &Workflow, name: &Ident, report: &mut Report) {
+fn structs(tree: &Workflow, name: &Ident, report: &mut Diagnostics) {
     let inputs = tree.inputs.iter().map(|input| &input.typed);
     one_field_each(inputs, &format!("{name}Input"), report);
     one_field_each(tree.outputs.iter(), &format!("{name}Output"), report);
 }
 
 /// `name` and `user:name` are two keys, and one field of the struct that holds them.
-fn one_field_each<'a>(keys: impl Iterator<Item = &'a Typed>, holder: &str, report: &mut Report) {
+fn one_field_each<'a>(keys: impl Iterator<Item = &'a Typed>, holder: &str, report: &mut Diagnostics) {
     let mut seen: HashMap<String, String> = HashMap::new();
     for typed in keys {
         let (field, key) = (plain(&typed.key.name), typed.key.text());
         match seen.get(&field) {
-            Some(first) if *first != key => report.at(
+            Some(first) if *first != key => report.at(Check::KeyDuplicate, 
                 typed.key.name.span(),
-                format!("key-duplicate: `{first}` and `{key}` are both the field `{field}` of `{holder}`; help: choose another name for one of them"),
+                format!("`{first}` and `{key}` are both the field `{field}` of `{holder}`; help: choose another name for one of them"),
             ),
             Some(_) => {}
             None => drop(seen.insert(field, key)),
@@ -64,7 +65,7 @@ fn one_field_each<'a>(keys: impl Iterator<Item = &'a Typed>, holder: &str, repor
 fn unique<'a>(
     keys: impl IntoIterator<Item = (&'a Key, &'static str)>,
     seen: &mut HashMap<String, &'static str>,
-    report: &mut Report,
+    report: &mut Diagnostics,
 ) {
     for (declared, what) in keys {
         let key = declared.text();
@@ -78,14 +79,14 @@ fn unique<'a>(
                     _ => "remove one of them, or choose another name",
                 };
                 let text = format!(
-                    "key-duplicate: `{key}` is declared twice: as {first} and as {what}; help: {help}"
+                    "`{key}` is declared twice: as {first} and as {what}; help: {help}"
                 );
                 let text = if *first == what {
-                    format!("key-duplicate: `{key}` is declared twice as {what}; help: {help}")
+                    format!("`{key}` is declared twice as {what}; help: {help}")
                 } else {
                     text
                 };
-                report.at(declared.name.span(), text);
+                report.at(Check::KeyDuplicate, declared.name.span(), text);
             }
         }
     }

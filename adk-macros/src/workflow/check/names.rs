@@ -3,7 +3,8 @@
 use super::super::ast::{Decl, DeclKind, Workflow};
 use super::super::names::{is_identifier, last, path_text, plain};
 use super::super::plan::{Plan, Step, What};
-use super::super::report::Report;
+use crate::diag::Diagnostics;
+use adk_spec::check::Check;
 use super::taken::{Taken, written};
 use proc_macro2::Span;
 use std::collections::{HashMap, HashSet};
@@ -17,10 +18,10 @@ fn reserved(name: &str) -> Option<&'static str> {
     }
 }
 
-fn check_reserved(name: &str, span: Span, help: &str, report: &mut Report) -> bool {
+fn check_reserved(name: &str, span: Span, help: &str, report: &mut Diagnostics) -> bool {
     match reserved(name) {
         Some(why) => {
-            report.at(span, format!("name-reserved: `{name}` cannot be a name here: {why}; help: {help}"));
+            report.at(Check::NameReserved, span, format!("`{name}` cannot be a name here: {why}; help: {help}"));
             true
         }
         None => false,
@@ -28,7 +29,7 @@ fn check_reserved(name: &str, span: Span, help: &str, report: &mut Report) -> bo
 }
 
 /// The name of the workflow itself.
-pub(super) fn workflow(tree: &Workflow, report: &mut Report) {
+pub(super) fn workflow(tree: &Workflow, report: &mut Diagnostics) {
     if let Some(name) = &tree.name {
         let step = super::super::names::snake(&plain(name));
         check_reserved(&step, name.span(), "choose another name", report);
@@ -36,14 +37,14 @@ pub(super) fn workflow(tree: &Workflow, report: &mut Report) {
 }
 
 /// The names of declared agents.
-pub(super) fn declared(agents: &[Decl], report: &mut Report) {
+pub(super) fn declared(agents: &[Decl], report: &mut Diagnostics) {
     let mut seen: Vec<String> = Vec::new();
     for decl in agents {
         let name = plain(&decl.name);
         if seen.contains(&name) {
-            report.at(
+            report.at(Check::NameDuplicate, 
                 decl.name.span(),
-                format!("name-duplicate: an agent `{name}` is declared above; help: choose another name for this one"),
+                format!("an agent `{name}` is declared above; help: choose another name for this one"),
             );
         } else {
             check_reserved(&name, decl.name.span(), "choose another name for the agent", report);
@@ -56,9 +57,9 @@ pub(super) fn declared(agents: &[Decl], report: &mut Report) {
             let name = literal.value();
             if !is_identifier(&name) {
                 let text = format!(
-                    "name-invalid: {name:?} is no name; help: use letters, digits and `_`, not beginning with a digit, as in `\"critic\"`"
+                    "{name:?} is no name; help: use letters, digits and `_`, not beginning with a digit, as in `\"critic\"`"
                 );
-                report.at(literal.span(), text);
+                report.at(Check::NameInvalid, literal.span(), text);
             } else {
                 check_reserved(&name, literal.span(), "choose another name", report);
             }
@@ -67,7 +68,7 @@ pub(super) fn declared(agents: &[Decl], report: &mut Report) {
 }
 
 /// The names of steps. Names in other modules are looked at in const evaluation.
-pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report) {
+pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Diagnostics) {
     let mut paths: HashSet<String> = HashSet::new();
     let mut names: HashMap<String, Taken> = HashMap::new();
     names.insert(plan.name.clone(), Taken::Workflow);
@@ -80,7 +81,7 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report) {
         match names.get(&target.name) {
             Some(taken) if !matches!(taken, Taken::Unnamed) => {
                 let fact = taken.describe(&target.name);
-                report.at(target.span, format!("name-duplicate: {fact}; help: give this agent another name"));
+                report.at(Check::NameDuplicate, target.span, format!("{fact}; help: give this agent another name"));
             }
             _ => drop(names.insert(target.name.clone(), Taken::Agent)),
         }
@@ -108,7 +109,7 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report) {
                     Some(span) => (*span, "write another `name`".to_owned()),
                     None => (step.span, now.remedy(name)),
                 };
-                report.at(span, format!("name-duplicate: {}; help: {help}", taken.describe(name)));
+                report.at(Check::NameDuplicate, span, format!("{}; help: {help}", taken.describe(name)));
             }
         }
     }
@@ -118,7 +119,7 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report) {
 }
 
 /// An agent with a `name` of its own is still the field by which it was declared.
-fn fields(plan: &Plan<'_>, report: &mut Report) {
+fn fields(plan: &Plan<'_>, report: &mut Diagnostics) {
     let mut seen: HashMap<String, &str> = HashMap::new();
     for step in plan.targets.iter().chain(&plan.steps) {
         let Some(field) = step.field.as_ref().map(plain) else { continue };
@@ -132,27 +133,27 @@ fn fields(plan: &Plan<'_>, report: &mut Report) {
                 } else {
                     format!("step `{first}` was declared as `{field}`, which is its field")
                 };
-                report.at(step.span, format!("name-duplicate: {fact}; help: {help}"));
+                report.at(Check::NameDuplicate, step.span, format!("{fact}; help: {help}"));
             }
         }
     }
 }
 
 /// Whether a workflow is a step of its own, which is reported.
-fn is_itself(tree: &Workflow, step: &Step<'_>, report: &mut Report) -> bool {
+fn is_itself(tree: &Workflow, step: &Step<'_>, report: &mut Diagnostics) -> bool {
     let (What::Path(run), Some(name)) = (step.what, &tree.name) else { return false };
     let is_itself = run.path.is_ident(name);
     if is_itself {
         let text = format!(
-            "agent-reused: `{name}` is this workflow itself, which cannot be a step of its own; help: to repeat steps, put them into `loop(max = 5) < ... >`"
+            "`{name}` is this workflow itself, which cannot be a step of its own; help: to repeat steps, put them into `loop(max = 5) < ... >`"
         );
-        report.at(step.span, text);
+        report.at(Check::AgentReused, step.span, text);
     }
     is_itself
 }
 
 /// A name that cannot be one.
-fn step_name(step: &Step<'_>, report: &mut Report) -> bool {
+fn step_name(step: &Step<'_>, report: &mut Diagnostics) -> bool {
     if let What::Declared(run, _) = step.what
         && run.alias.is_none()
     {
@@ -164,10 +165,10 @@ fn step_name(step: &Step<'_>, report: &mut Report) -> bool {
             let path = path_text(&run.path);
             if step.field.is_none() {
                 let text = format!(
-                    "name-invalid: `{path}` gives the step the name `{}`, which is a keyword of Rust; help: name it with `as`",
+                    "`{path}` gives the step the name `{}`, which is a keyword of Rust; help: name it with `as`",
                     step.name
                 );
-                report.at(step.span, text);
+                report.at(Check::NameInvalid, step.span, text);
                 return true;
             }
             format!("name the step with `as`, as in `{path} as first_{}`", step.name)
@@ -178,7 +179,7 @@ fn step_name(step: &Step<'_>, report: &mut Report) -> bool {
 }
 
 /// The same path twice without `as`.
-fn reused(step: &Step<'_>, seen: &mut HashSet<String>, report: &mut Report) -> bool {
+fn reused(step: &Step<'_>, seen: &mut HashSet<String>, report: &mut Diagnostics) -> bool {
     let (What::Path(run) | What::Declared(run, _)) = step.what else {
         return false;
     };
@@ -190,10 +191,10 @@ fn reused(step: &Step<'_>, seen: &mut HashSet<String>, report: &mut Report) -> b
         return false;
     }
     let name = last(&run.path).map(plain).unwrap_or_default();
-    report.at(
+    report.at(Check::AgentReused, 
         step.span,
         format!(
-            "agent-reused: `{path}` is a step of this workflow already; help: a second instance needs a name of its own, as in `{path} as second_{}`",
+            "`{path}` is a step of this workflow already; help: a second instance needs a name of its own, as in `{path} as second_{}`",
             super::super::names::snake(&name)
         ),
     );

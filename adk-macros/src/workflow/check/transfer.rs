@@ -3,13 +3,14 @@
 use super::super::ast::{Decl, DeclKind, Workflow};
 use super::super::names::{last, nearest, path_text, plain};
 use super::super::plan::{Plan, Step, What};
-use super::super::report::Report;
+use crate::diag::Diagnostics;
+use adk_spec::check::Check;
 use proc_macro2::Span;
 use std::collections::{HashMap, HashSet};
 use syn::Path;
 
 /// Finds the targets of a workflow, without those that cannot be one.
-pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut Report) {
+pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut Diagnostics) {
     let mut targets = Targets::new(tree, plan);
     let (mut found, mut transfers) = (Vec::new(), HashMap::new());
     for (number, decl) in tree.items.agents.iter().enumerate() {
@@ -21,7 +22,7 @@ pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut
                     targets.parents.insert(target, number);
                     own.push(target);
                 }
-                Err(text) => report.at(span, format!("transfer-target: {text}")),
+                Err(text) => report.at(Check::TransferTarget, span, format!("{text}")),
             }
         }
         found.extend(own.iter().copied());
@@ -36,15 +37,15 @@ pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut
 }
 
 /// Agents outside of a workflow have nobody to transfer to.
-pub(super) fn outside(agents: &[Decl], report: &mut Report) {
+pub(super) fn outside(agents: &[Decl], report: &mut Diagnostics) {
     for decl in agents {
         if let Some(path) = transfer(decl).first() {
             let (name, target) = (plain(&decl.name), path_text(path));
             let span = last(path).map_or_else(Span::call_site, proc_macro2::Ident::span);
             let text = format!(
-                "transfer-target: `{target}` is no agent of the same workflow, since `{name}` stands outside of any; help: declare both in the workflow, as `agent {name} {{ ... }}` and `agent {target} {{ ... }}`"
+                "`{target}` is no agent of the same workflow, since `{name}` stands outside of any; help: declare both in the workflow, as `agent {name} {{ ... }}` and `agent {target} {{ ... }}`"
             );
-            report.at(span, text);
+            report.at(Check::TransferTarget, span, text);
         }
     }
 }

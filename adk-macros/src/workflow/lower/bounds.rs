@@ -27,7 +27,7 @@ impl Lower<'_> {
         let allowed = [(&bounds.model_calls, false), (&bounds.rounds, true)].into_iter();
         let places = allowed.filter_map(|(allowed, rounds)| allowed.as_ref().map(|at| (at.span(), rounds)));
         let raise = |(at, rounds)| {
-            let given = quote!(&#name::SPEC, #rounds, __FACTS.is_unpriced());
+            let given = quote!(&#name::SPEC, #rounds, __FACTS.is_faulty());
             raise(at, quote!(__adk::check::raise_bounds), given)
         };
         places.map(raise).collect()

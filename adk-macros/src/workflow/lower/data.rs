@@ -44,7 +44,7 @@ impl Lower<'_> {
                     };
                     (crate::docs::description(&block.attrs), ty, field)
                 }
-                What::Branch | What::Arm(_) | What::Break(_) | What::Await(_) | What::Unread | What::End => {
+                What::Branch | What::Arm(_) | What::Break(_) | What::Await(_) | What::End => {
                     continue;
                 }
             };

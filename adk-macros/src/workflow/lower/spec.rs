@@ -161,7 +161,7 @@ impl Lower<'_> {
                 let (made, renames) = (of_agent(instance), renames(run));
                 quote!(#made #renames)
             }
-            What::Await(_) | What::Unread | What::Target(_) => of_agent(false),
+            What::Await(_) | What::Target(_) => of_agent(false),
             What::Block(block) => {
                 let made = of_kind(self.block(i, step, block, items));
                 let description =
@@ -175,10 +175,7 @@ impl Lower<'_> {
                 of_kind(quote!(Arm { pattern: #pattern }))
             }
             What::Break(one) => {
-                let is_block =
-                    |name: &String| self.plan.steps.iter().any(|step| step.named && step.name == *name);
-                let target = one.target.as_ref().map(names::plain);
-                let target = option(target.filter(|name| !one.is_label || is_block(name)));
+                let target = option(one.target.as_ref().map(names::plain));
                 of_kind(quote!(Break { target: #target }))
             }
             What::End => of_kind(quote!(End)),

@@ -48,7 +48,6 @@ impl Tree<'_> {
     fn node(&self, node: &Node) -> Line {
         match node {
             Node::Run(run) => self.run(run),
-            Node::Unread(_) => Line { text: "?".into(), below: Vec::new() },
             Node::Break(one) => {
                 let target = one.target.as_ref().map(|target| format!(" {target}")).unwrap_or_default();
                 Line { text: format!("break{target}"), below: Vec::new() }

@@ -43,7 +43,7 @@ impl Lower<'_> {
                     .states(&[#(#states),*])
                     .lets(&[#(#lets),*])
                     .steps(#name::SPEC.steps)
-                    .faulty(__FACTS.misdeclares());
+                    .faulty(__FACTS.is_faulty());
                 fn made(&self) -> __adk::Making<'_> {
                     __adk::Making::workflow(self)
                 }

@@ -1,301 +1,261 @@
-//! Blocks: the word, its arguments, and the brackets.
+//! Blocks: the word, its arguments, and the steps in brackets.
 
-use super::super::ast::{Block, BlockKind, Callback, Node};
-use super::brackets::Brackets;
-use super::compare::compares_key;
-use super::expect::expected;
-use super::instance::{begins_braced_reads, begins_empty, begins_qualified};
-use super::limit::Arguments;
-use super::rust::is_value;
-use super::word::{is_generic, is_no_block, is_word, opens};
-use super::{Parser, parens, skip};
+use super::super::ast::{Block, BlockKind, Callback, Key, Limit};
+use super::expect::{self, expected, word};
+use super::field::callbacks;
+use super::{Result, Sink, at_end, braces, drain, list, match_, parens, step};
+use crate::diag::{Diagnostic, Place, hint};
+use adk_spec::check::Check;
+use adk_spec::nearest::nearest;
 use proc_macro2::Span;
 use syn::ext::IdentExt;
-use syn::parse::{ParseBuffer, ParseStream};
-use syn::{Attribute, Ident, LitInt, Token, token};
+use syn::parse::ParseStream;
+use syn::{Attribute, Expr, Ident, Lit, LitBool, Token, UnOp, token};
 
-/// What begins with a word, or with a bracket.
-pub(super) enum Begin {
-    Block(Box<Head>),
-    /// It is reported and passed over.
-    Unread,
-    /// No block.
-    Other,
-}
+/// Arguments of every block that has a name.
+const CALLBACKS: [&str; 2] = ["before_agent", "after_agent"];
 
-/// A block up to its brackets.
-pub(super) struct Head {
-    /// Without steps.
-    block: Block,
-    /// Its steps, where these are read already.
-    steps: Option<Vec<Node>>,
-}
-
-impl Head {
-    /// `vague` says that its arguments could not be read.
-    fn new(kind: BlockKind, span: Span, callbacks: Vec<Callback>, vague: bool) -> Self {
-        Self { block: Block { callbacks, vague, ..Block::new(kind, span) }, steps: None }
+/// Whether a block begins here. An agent may be called like the word of one.
+pub(super) fn begins(input: ParseStream<'_>) -> bool {
+    if input.peek(token::Brace) {
+        return true;
     }
-
-    pub(super) fn named(mut self, attrs: Vec<Attribute>, name: Ident) -> Self {
-        (self.block.attrs, self.block.name) = (attrs, Some(name));
-        self
-    }
-
-    /// One whose steps stood in other brackets.
-    fn listed(word: &str, span: Span, nodes: Vec<Node>) -> Self {
-        let kind = match word {
-            "parallel" => BlockKind::Parallel { max_concurrency: None },
-            "loop" => BlockKind::Loop { max: None, until: None },
-            _ => BlockKind::Sequence,
-        };
-        Self { steps: Some(nodes), ..Self::new(kind, span, Vec::new(), true) }
+    let opens = input.peek2(token::Brace) || input.peek2(token::Paren);
+    match word(input).map(|word| word.to_string()).as_deref() {
+        Some("loop" | "match") => true,
+        Some("sequence" | "parallel") => opens || input.peek2(Ident),
+        Some("each") => opens || input.peek2(Ident::peek_any) && !input.peek2(Token![as]) || input.peek2(Lit),
+        _ => false,
     }
 }
 
-impl Parser {
-    /// The word of a block with its arguments.
-    pub(super) fn head(&mut self, input: ParseStream<'_>) -> syn::Result<Begin> {
-        let span = input.span();
-        let head = |kind, callbacks, vague| Begin::Block(Box::new(Head::new(kind, span, callbacks, vague)));
-        if begins_qualified(input) {
-            let text = "syntax: a step is a path without `< >`; help: give the type a name, as in `type Mine = <...>::...;`, and run that";
-            self.report.at(span, text);
-            skip::block(input);
-            skip::step(input);
-            return Ok(Begin::Unread);
-        }
-        if at_brackets(input) {
-            return Ok(head(BlockKind::Sequence, Vec::new(), false));
-        }
-        let Some((word, is_known)) = opens(input)? else {
-            return Ok(Begin::Other);
-        };
-        let is_step = |behind: ParseStream<'_>| {
-            let is_empty = || is_no_block(&word) && begins_empty(behind);
-            begins_braced_reads(behind) || is_value(&word, behind) || is_empty()
-        };
-        if !is_known && (self.declares(&word) || is_step(&behind(input))) {
-            return Ok(Begin::Other);
-        }
-        if !is_known && is_generic(&word, input) {
-            return self.generic(input);
-        }
-        let holds_arms = !is_known && holds_arms(&behind(input));
-        if !is_known && !holds_arms && self.compares_step(&behind(input)) {
-            let word = input.call(Ident::parse_any)?;
-            self.compared_step(input, &word.into());
-            return Ok(Begin::Unread);
-        }
-        let text = word.to_string();
-        let meant = if is_known {
-            text.as_str()
+impl Block {
+    pub(super) fn parse(attrs: Vec<Attribute>, name: Option<Ident>, input: ParseStream<'_>, sink: &mut Sink) -> Result<Box<Self>> {
+        let mut block = Self::head(attrs, name, input, sink)?;
+        let open = input.span();
+        let inside = braces(input)?;
+        if at_end(&inside) {
+            drain(&inside);
+            sink.push(empty(&block.kind, open));
+        } else if let BlockKind::Match(choice) = &mut block.kind {
+            match_::arms(&inside, sink, &mut choice.arms);
         } else {
-            match self.meant(&word, input, holds_arms) {
-                Some(meant) => meant,
-                None => {
-                    self.lost = true;
-                    self.foreign(input);
-                    return Ok(Begin::Unread);
-                }
-            }
-        };
-        input.call(Ident::parse_any)?;
-        let bare = bare_arguments(input, meant);
-        if bare {
-            let example = if meant == "loop" { "loop(max = 5)" } else { "parallel(max_concurrency = 4)" };
-            let text =
-                format!("syntax: the arguments of a block stand in `( )`, as in `{example} < step; step >`");
-            self.report.at(input.span(), text);
-            while !(input.is_empty() || input.peek(Token![;]) || at_brackets(input)) {
-                let _ = input.parse::<proc_macro2::TokenTree>();
-            }
+            step::steps(&inside, sink, &mut block.nodes);
         }
-        if let Some(listed) = parens::listed(input, meant) {
-            let nodes = self.steps(input, meant, &listed, !is_known);
-            return Ok(Begin::Block(Box::new(Head::listed(meant, span, nodes))));
-        }
-        let (mut arguments, faults) = (Arguments::default(), self.report.len());
+        Ok(block)
+    }
+
+    /// A block without its steps: blocks are read by recursion, and so need small frames.
+    fn head(attrs: Vec<Attribute>, name: Option<Ident>, input: ParseStream<'_>, sink: &mut Sink) -> Result<Box<Self>> {
+        let span = input.span();
+        let word = if input.peek(token::Brace) { "sequence".to_owned() } else { input.call(Ident::parse_any)?.to_string() };
+        let mut arguments = Arguments::default();
         if input.peek(token::Paren) {
-            let open = input.span();
-            let list;
-            syn::parenthesized!(list in input);
-            if let Some(text) = no_arguments(meant, &list, input) {
-                skip::drain(&list);
-                self.report.at(open, text);
-                skip::to(input, &[';']);
-                return Ok(Begin::Unread);
-            }
-            if is_known { arguments = self.arguments(&list, meant) } else { skip::drain(&list) }
+            let inside = parens(input)?;
+            arguments.parse(&word, &inside, input, sink)?;
         }
-        let vague = !is_known || bare || self.report.len() > faults;
-        let Arguments { max, until, max_concurrency, callbacks } = arguments;
-        let kind = match meant {
+        if let (None, Some(Callback { hook, .. })) = (&name, arguments.callbacks.first()) {
+            let fact = format!("`{hook}` belongs to a block with a name");
+            let help = format!("name it, as in `refinement: {word}(...) < ... >`");
+            sink.push(Diagnostic::new(Check::FieldUnknown, hook.span(), fact).help(help));
+        }
+        let Arguments { max, until, max_concurrency, callbacks, .. } = arguments;
+        let kind = match word.as_str() {
             "loop" => BlockKind::Loop { max, until },
             "parallel" => BlockKind::Parallel { max_concurrency },
-            // Its key may be among the arguments that it has not.
-            "match" if self.report.len() > faults && at_brackets(input) => {
-                skip::block(input);
-                return Ok(Begin::Unread);
-            }
-            "match" => match self.subject(input)? {
-                Some(choice) => BlockKind::Match(choice),
-                None => return Ok(Begin::Unread),
-            },
+            "match" => BlockKind::Match(match_::subject(input)?),
             "each" => {
-                let (item, list) = self.element(input)?;
+                let (item, list) = element(input)?;
                 BlockKind::Each { item, list, max_concurrency }
             }
             _ => BlockKind::Sequence,
         };
-        Ok(head(kind, callbacks, vague))
+        if !input.peek(token::Brace) {
+            return Err(no_steps(input, &kind));
+        }
+        Ok(Box::new(Self { attrs, name, kind, span, nodes: Vec::new(), callbacks }))
     }
+}
 
-    /// The block whose word has a `:` behind it.
-    pub(super) fn colon_behind_word(&mut self, input: ParseStream<'_>) -> syn::Result<Node> {
-        let word = input.parse::<Ident>()?;
-        input.parse::<Token![:]>()?;
-        let text =
-            format!("syntax: no `:` stands between `{word}` and its steps; help: write `{word} < ... >`");
-        self.report.at(input.span(), text);
-        let head = Head::listed(&word.to_string(), word.span(), Vec::new());
-        self.block(input, Head { steps: None, ..head })
+fn no_steps(input: ParseStream<'_>, kind: &BlockKind) -> Diagnostic {
+    let what = match kind {
+        BlockKind::Each { .. } => "the steps of the block, as in `each item in items < step; step >`".to_owned(),
+        BlockKind::Match(_) => "the arms, as in `match severity < Severity::High => page, _ => () >`".to_owned(),
+        kind => format!("the steps of the block, as in `{} < step; step >`", kind.word()),
+    };
+    let error = expected(input, &what);
+    if matches!(kind, BlockKind::Loop { .. }) && (input.peek(Lit) || input.peek2(Token![=]) || input.peek(token::Bracket)) {
+        return error.help("its arguments are in `( )`, as in `loop(max = 5) < step; step >`");
     }
+    error
+}
 
-    /// `Keeper<u8>`, a type with arguments as a step.
-    fn generic(&mut self, input: ParseStream<'_>) -> syn::Result<Begin> {
-        let word = input.parse::<Ident>()?;
-        let text = format!(
-            "syntax: a step is a path without generic arguments; help: give the type a name, as in `type My{word} = {word}<...>;`, and run that"
-        );
-        self.report.at(word.span(), text);
-        skip::block(input);
-        self.instance(input, word.into())?;
-        Ok(Begin::Unread)
+pub(super) fn empty(kind: &BlockKind, open: Span) -> Diagnostic {
+    let (fact, help) = match kind {
+        BlockKind::Match(_) => (
+            "a `match` needs at least one arm",
+            "say what is to be done for each value, as in `Severity::High => page, _ => ()`",
+        ),
+        _ => ("a block needs at least one step", "remove it, or put a step into it"),
+    };
+    Diagnostic::new(Check::BlockEmpty, open, fact).help(help)
+}
+
+/// `item in items`.
+fn element(input: ParseStream<'_>) -> Result<(Ident, Key)> {
+    let example = "as in `each item in items < ... >`";
+    let item = if input.peek(Token![in]) {
+        return Err(expected(input, &format!("a name for the element, {example}")));
+    } else {
+        expect::name(input, &format!("a name for the element, {example}"))?
+    };
+    expect::token::<Token![in]>(input, &format!("`in` and the key of the list, {example}"))?;
+    let start = input.span();
+    let no_key = || {
+        Diagnostic::syntax(start, "`each` takes a key that holds a list, and no expression")
+            .help(format!("let an agent write the key, {example}; arguments follow the word, as in `each(max_concurrency = 4) item in items`"))
+    };
+    if input.peek(Lit) || input.peek(token::Bracket) || input.peek(token::Paren) || input.peek(Token![&]) {
+        return Err(no_key());
     }
+    let list = expect::key(input, &format!("the key of the list, {example}"), false)?;
+    if input.peek(Token![.]) || input.peek(Token![::]) || input.peek(token::Bracket) || input.peek(token::Paren) {
+        return Err(no_key());
+    }
+    Ok((item, list))
+}
 
-    /// A block from its brackets on.
-    pub(super) fn block(&mut self, input: ParseStream<'_>, head: Head) -> syn::Result<Node> {
-        let Head { mut block, steps } = head;
-        if let Some(nodes) = steps {
-            return Ok(Node::Block(Box::new(Block { nodes, ..block })));
-        }
-        let (span, kind) = (block.span, &mut block.kind);
-        if let (None, Some(Callback { hook, .. })) = (&block.name, block.callbacks.first()) {
-            let word = kind.word();
-            let text = format!(
-                "field-unknown: `{hook}` belongs to a block with a name; help: name it, as in `refinement: {word}(...) < ... >`"
-            );
-            self.report.at(hook.span(), text);
-        }
-        if input.peek(Token![;]) && input.peek2(Token![<]) {
-            self.report
-                .at(input.span(), "syntax: no `;` stands between a block and its steps; help: remove it");
-            input.parse::<Token![;]>()?;
-        }
-        // A `match` has told of it.
-        if !at_brackets(input) && !matches!(kind, BlockKind::Match(_)) {
-            // Arguments that end too early end the block as well.
-            if block.vague && input.is_empty() && self.report.ended() {
-                return Ok(Node::Unread(span));
+/// What is in the parentheses of a block.
+#[derive(Default)]
+struct Arguments {
+    max: Option<Limit>,
+    until: Option<Key>,
+    max_concurrency: Option<Limit>,
+    callbacks: Vec<Callback>,
+    seen: Vec<String>,
+}
+
+impl Arguments {
+    fn parse(&mut self, block: &str, inside: ParseStream<'_>, after: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
+        let is_argument = inside.peek2(Token![=]);
+        let subject = match block {
+            "each" if inside.peek2(Token![in]) || after.peek(Token![in]) => {
+                Some(("the element and its list are not in `( )`", "write `each item in items < ... >`, with one name for the element"))
             }
-            let word =
-                if matches!(kind, BlockKind::Each { .. }) { "each item in items" } else { kind.word() };
-            let error = expected(input, &format!("the steps of the block, as in `{word} < step; step >`"));
-            let behind = behind(input);
-            if skip::at_close(input) && behind.peek(Ident::peek_any) && self.closes_more(&behind) {
-                // A `>` for its `<`.
-                input.parse::<Token![>]>()?;
-            }
-            if !input.peek(Ident::peek_any) || !self.closes_more(input) {
-                // What is typed as far as its arguments is told of these.
-                return if block.vague { Ok(Node::Unread(span)) } else { Err(error) };
-            }
-            // Only its `<` is missing.
-            self.report.parse(error);
-        }
-        let nodes = &mut block.nodes;
-        let brackets = self.brackets(input, |parser, input, closing| match kind {
-            BlockKind::Match(choice) => parser.arms(input, closing, choice),
-            _ => *nodes = parser.nodes(input, closing),
-        })?;
-        let Some(Brackets { open, is_empty, is_torn }) = brackets else {
-            return Ok(Node::Unread(span));
+            "match" if !is_argument => Some(match_::NO_KEY),
+            _ => None,
         };
-        if is_torn {
-            // What follows may not have been written yet.
-            match kind {
-                BlockKind::Match(choice) => choice.unread(open),
-                _ => nodes.push(Node::Unread(open)),
-            }
+        if let Some((fact, help)) = subject {
+            let span = inside.span();
+            drain(inside);
+            return Err(Diagnostic::syntax(span, fact).help(help));
         }
-        if is_empty {
-            let text = match kind {
-                BlockKind::Match(_) => {
-                    "block-empty: a `match` needs at least one arm; help: say what is to be done for each value, as in `Severity::High => page, _ => ()`"
-                }
-                _ => "block-empty: a block needs at least one step; help: remove it, or put a step into it",
-            };
-            self.report.at(open, text);
-            // What would stand there may do anything.
-            nodes.push(Node::Unread(open));
+        list(inside, sink, |list, sink| self.argument(block, list, sink));
+        Ok(())
+    }
+
+    fn argument(&mut self, block: &str, list: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
+        let known = arguments_of(block);
+        let example = known.first().copied().map_or("before_agent = check", example);
+        let word = list.call(Ident::parse_any).map_err(|_| expected(list, &format!("an argument, such as `{example}`")))?;
+        let name = word.to_string();
+        if !known.contains(&name.as_str()) && !CALLBACKS.contains(&name.as_str()) {
+            return Err(unknown(&word, block, list));
         }
-        block.vague |= is_empty;
-        block.torn = is_torn;
-        Ok(Node::Block(Box::new(block)))
+        expect::token::<Token![=]>(list, &format!("`=`, as in `{}`", self::example(&name)))?;
+        if self.seen.contains(&name) {
+            let fact = format!("`{name}` is set twice in this block");
+            return Err(Diagnostic::new(Check::FieldUnknown, word.span(), fact).help("remove one of them"));
+        }
+        match name.as_str() {
+            "until" => self.until = Some(until(list)?),
+            "max_concurrency" => self.max_concurrency = Some(limit(list, Check::Syntax, "max_concurrency", sink)?),
+            "max" => self.max = Some(limit(list, Check::LoopMax, "max", sink)?),
+            _ => self.callbacks.extend(callbacks(list, &word, sink)?),
+        }
+        self.seen.push(name);
+        Ok(())
     }
 }
 
-/// What is said of parentheses in which the subject of a block stands, and no arguments.
-fn no_arguments(block: &str, list: ParseStream<'_>, behind: ParseStream<'_>) -> Option<&'static str> {
-    let is_argument = list.peek(Ident::peek_any) && list.peek2(Token![=]);
+fn until(list: ParseStream<'_>) -> Result<Key> {
+    let span = list.span();
+    let no_key = Diagnostic::syntax(span, "`until` is a `bool` key and no expression")
+        .help("let an agent write the key, as in `until = approved`");
+    if list.peek(LitBool) || list.peek(Token![!]) || list.peek(token::Paren) {
+        return Err(no_key);
+    }
+    let key = expect::key(list, "the `bool` key that ends the loop, as in `until = approved`", false)?;
+    if list.is_empty() || list.peek(Token![,]) { Ok(key) } else { Err(no_key) }
+}
+
+fn arguments_of(block: &str) -> &'static [&'static str] {
     match block {
-        "each" if list.peek(Ident) && list.peek2(Token![in]) => Some(
-            "syntax: the element and its list stand without `( )`; help: write `each item in items < ... >`",
-        ),
-        "each" if behind.peek(Token![in]) => Some(
-            "syntax: an element has one name, and no pattern; help: write `each item in items < ... >`, and let agents read the parts of `item`",
-        ),
-        "match" if at_brackets(behind) && !is_argument => Some(super::arm::NO_KEY),
-        _ => None,
+        "parallel" | "each" => &["max_concurrency"],
+        "loop" => &["max", "until"],
+        _ => &[],
     }
 }
 
-/// Whether `parallel: < ... >` stands here, as fields have it: the word of a block, and no name.
-pub(super) fn has_colon_behind_word(input: ParseStream<'_>) -> bool {
-    let ahead = behind(input);
-    is_word(input, &["parallel", "sequence"]) && ahead.parse::<Token![:]>().is_ok() && at_brackets(&ahead)
-}
-
-/// Whether the brackets of a block begin here.
-pub(super) fn at_brackets(input: ParseStream<'_>) -> bool {
-    input.peek(Token![<]) && !input.peek(Token![<-]) || input.peek(token::Brace)
-}
-
-/// `severity < Severity::High => page, ... >`, behind whatever word.
-fn holds_arms(input: ParseStream<'_>) -> bool {
-    input.peek(Ident) && input.peek2(Token![<]) && {
-        let ahead = behind(input);
-        !compares_key(&ahead) && skip::arrow_inside(&behind(&ahead))
+fn example(argument: &str) -> &'static str {
+    match argument {
+        "until" => "until = approved",
+        "max_concurrency" => "max_concurrency = 4",
+        "before_agent" => "before_agent = check",
+        "after_agent" => "after_agent = check",
+        _ => "max = 5",
     }
 }
 
-/// What stands behind the next token.
-fn behind<'a>(input: ParseStream<'a>) -> ParseBuffer<'a> {
-    let ahead = input.fork();
-    skip::one(&ahead);
-    ahead
+fn unknown(word: &Ident, block: &str, list: ParseStream<'_>) -> Diagnostic {
+    let name = word.to_string();
+    let known = arguments_of(block);
+    let short = name.strip_suffix("_callback").unwrap_or(&name);
+    if list.is_empty() || list.peek(Token![,]) || list.peek(Token![;]) {
+        let fact = format!("`{name}` is no argument of `{block}`");
+        return Diagnostic::new(Check::FieldUnknown, word.span(), fact).help(format!("the steps of a block are in `< >`, as in `{block} < step; step >`"));
+    }
+    let help = if let Some(remedy) = hint(Place::Argument, &name).filter(|_| !known.is_empty()) {
+        remedy.to_owned()
+    } else if CALLBACKS.contains(&short) {
+        format!("write `{short}`")
+    } else if let Some(near) = nearest(&name, known.iter().chain(&CALLBACKS).copied()) {
+        format!("did you mean `{near}`?")
+    } else {
+        let own = match known {
+            [] => "none but, with a name,".to_owned(),
+            known => format!("{}, and with a name", code_list(known)),
+        };
+        format!("it takes {own} {}", code_list(&CALLBACKS))
+    };
+    Diagnostic::new(Check::FieldUnknown, word.span(), format!("`{block}` has no argument `{name}`")).help(help)
 }
 
-/// `loop 5 < ... >`, `loop max = 5 < ... >`, `loop[5] < ... >`.
-fn bare_arguments(input: ParseStream<'_>, block: &str) -> bool {
-    let ahead = input.fork();
-    match block {
-        "match" | "each" => false,
-        _ if input.peek(token::Bracket) => {
-            let _ = ahead.parse::<proc_macro2::TokenTree>();
-            at_brackets(&ahead)
-        }
-        _ => input.peek(LitInt) || input.peek(Ident) && input.peek2(Token![=]),
-    }
+pub(super) fn code_list(words: &[&str]) -> String {
+    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" and ")
+}
+
+/// A number from 1 on: a literal that is looked at here, or an expression that const evaluation looks at.
+fn limit(list: ParseStream<'_>, check: Check, name: &str, sink: &mut Sink) -> Result<Limit> {
+    let what = match name {
+        "max" => "the largest number of rounds, 1 or more, as in `max = 5`",
+        _ => "the largest number of branches at a time, 1 or more, as in `max_concurrency = 4`",
+    };
+    let span = list.span();
+    let expr = expect::expr(list, sink, what)?;
+    let found = match &expr {
+        Expr::Range(_) => "a range",
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Int(number) if number.suffix().starts_with('f') => "not a whole number",
+            Lit::Int(number) => match number.base10_parse::<u32>() {
+                Ok(0) => "0",
+                Ok(value) => return Ok(Limit { expr, literal: Some(value) }),
+                Err(_) => "too large",
+            },
+            _ => "not a whole number",
+        },
+        Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) && matches!(*unary.expr, Expr::Lit(_)) => "negative",
+        _ => return Ok(Limit { expr, literal: None }),
+    };
+    Err(Diagnostic::new(check, span, format!("`{name}` is {found}")).help(format!("it is {what}")))
 }

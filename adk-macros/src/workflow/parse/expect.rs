@@ -1,271 +1,265 @@
-//! Reading what has to stand here, and saying so when it does not.
+//! Reads what has to be here, and says so if it is not.
 
-use super::super::ast::{Key, Typed};
-use super::super::names::{instead_of_keyword, usable};
-use super::super::report::END;
-use super::types;
-use crate::deep::{self, TooDeep};
-use proc_macro2::{Span, TokenStream, TokenTree};
-use syn::Ident;
+use super::super::ast::{Key, Mention, MentionKind, Typed};
+use super::super::names::{instead_of_keyword, is_identifier, usable};
+use super::{Result, Sink, at_colon};
+use crate::diag::Diagnostic;
+use crate::types;
+use adk_spec::check::Check;
+use proc_macro2::{Delimiter, TokenTree};
 use syn::ext::IdentExt;
-use syn::parse::discouraged::Speculative as _;
 use syn::parse::{Parse, ParseStream};
-use syn::{AttrStyle, Attribute, Lifetime, Lit, LitStr, Token, token};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Expr, Ident, Lifetime, Lit, LitStr, Path, PathSegment, Token, Type, token};
 
 /// What a key may begin with.
-pub(super) const PREFIXES: [&str; 3] = ["user", "app", "temp"];
+const PREFIXES: [&str; 3] = ["user", "app", "temp"];
 
 /// "expected WHAT, found THIS", at the next token.
-pub(super) fn expected(input: ParseStream<'_>, what: &str) -> syn::Error {
-    if input.is_empty() {
-        return syn::Error::new(input.span(), format!("syntax: expected {what}, {END}"));
+pub(super) fn expected(input: ParseStream<'_>, what: &str) -> Diagnostic {
+    Diagnostic::syntax(input.span(), format!("expected {what}, found {}", found(input)))
+}
+
+/// The next token as messages show it.
+pub(super) fn found(input: ParseStream<'_>) -> String {
+    let joint = [
+        (input.peek(Token![->]), "`->`"),
+        (input.peek(Token![=>]), "`=>`"),
+        (input.peek(Token![==]), "`==`"),
+        (input.peek(Token![::]), "`::`"),
+        (input.peek(Token![..]), "`..`"),
+        (input.is_empty(), "the end"),
+        (is_doc(input), "a doc comment"),
+    ];
+    if let Some((_, text)) = joint.iter().find(|(is, _)| *is) {
+        return (*text).to_owned();
     }
-    let found = match input.fork().parse::<TokenTree>() {
-        // A doc comment is read as an attribute.
-        _ if is_doc(input) => "a doc comment".to_owned(),
-        Err(_) => "something else".to_owned(),
-        Ok(TokenTree::Group(group)) => match group.delimiter() {
-            proc_macro2::Delimiter::Parenthesis => "`(`".to_owned(),
-            proc_macro2::Delimiter::Bracket => "`[`".to_owned(),
-            proc_macro2::Delimiter::Brace => "`{`".to_owned(),
-            proc_macro2::Delimiter::None => "something else".to_owned(),
+    match input.cursor().token_tree() {
+        Some((TokenTree::Group(group), _)) => match group.delimiter() {
+            Delimiter::Parenthesis => "`(`".to_owned(),
+            Delimiter::Bracket => "`[`".to_owned(),
+            // An angle block ends with its `>`.
+            Delimiter::Brace => match group.stream().into_iter().last() {
+                Some(TokenTree::Punct(sign)) if sign.as_char() == '>' => "`<`".to_owned(),
+                _ => "`{`".to_owned(),
+            },
+            Delimiter::None => "something else".to_owned(),
         },
-        Ok(token) => {
-            let joint = [
-                (input.peek(Token![->]), "->"),
-                (input.peek(Token![=>]), "=>"),
-                (input.peek(Token![==]), "=="),
-                (input.peek(Token![::]), "::"),
-                (input.peek(Token![..]), ".."),
-                (input.peek(Token![&&]), "&&"),
-                (input.peek(Token![||]), "||"),
-            ];
-            let text = joint.iter().find(|(is, _)| *is).map(|(_, text)| (*text).to_owned());
-            let text = text.unwrap_or_else(|| token.to_string());
-            match text.chars().count() {
-                0..=40 => format!("`{text}`"),
-                _ => "something else".to_owned(),
-            }
-        }
-    };
-    syn::Error::new(input.span(), format!("syntax: expected {what}, found {found}"))
+        Some((token, _)) if token.to_string().chars().count() <= 40 => format!("`{token}`"),
+        _ => "something else".to_owned(),
+    }
 }
 
-/// Whether a doc comment stands here.
+/// Whether a doc comment is here.
 pub(super) fn is_doc(input: ParseStream<'_>) -> bool {
-    let attrs = input.fork().call(Attribute::parse_outer);
-    attrs.is_ok_and(|attrs| attrs.first().is_some_and(|attr| attr.path().is_ident("doc")))
+    input.peek(Token![#]) && input.fork().call(Attribute::parse_outer).is_ok_and(|attrs| {
+        attrs.first().is_some_and(|attr| attr.path().is_ident("doc"))
+    })
 }
 
-/// Reads a token or says what was expected.
-pub(super) fn token<T: Parse>(input: ParseStream<'_>, what: &str) -> syn::Result<T> {
-    is_readable(input)?;
-    let fork = input.fork();
-    match fork.parse::<T>() {
-        Ok(_) => input.parse(),
-        Err(_) => Err(expected(input, what)),
-    }
+/// The text of the next word, keywords included.
+pub(super) fn word(input: ParseStream<'_>) -> Option<Ident> {
+    input.cursor().ident().map(|(word, _)| word)
 }
 
-/// Whether what begins here as a type, an expression or a pattern is not too deep, where it is a block to who looks at the whole.
-pub(super) fn is_readable(input: ParseStream<'_>) -> syn::Result<()> {
-    if !(input.peek(token::Brace) || input.peek(Token![<])) {
-        return Ok(());
-    }
-    match deep::find_in_value(value(&input.fork())) {
-        Some(TooDeep { span, fact, help }) => {
-            Err(syn::Error::new(span, format!("syntax: {fact}; help: {help}")))
+/// Reads a token, or says what was expected.
+pub(super) fn token<T: Parse>(input: ParseStream<'_>, what: &str) -> Result<T> {
+    let start = input.fork();
+    input.parse().map_err(|_| expected(&start, what))
+}
+
+/// Reads Rust, and repeats what `syn` says of it if it cannot be read.
+fn rust<T>(input: ParseStream<'_>, what: &str, read: fn(ParseStream<'_>) -> syn::Result<T>) -> Result<T> {
+    let start = input.fork();
+    read(input).map_err(|error| {
+        if start.cursor() == input.cursor() { expected(&start, what) } else { Diagnostic::syntax(error.span(), format!("this Rust cannot be read: {error}")) }
+    })
+}
+
+/// An expression. Its path is mentioned for editors, also if it is half typed.
+pub(super) fn expr(input: ParseStream<'_>, sink: &mut Sink, what: &str) -> Result<Expr> {
+    let start = input.fork();
+    let read = rust(input, what, Expr::parse);
+    match &read {
+        Ok(Expr::Path(path)) if path.qself.is_none() => {
+            sink.mentions.push(Mention { path: path.path.clone(), kind: MentionKind::Value });
         }
-        None => Ok(()),
+        Err(_) if start.peek(Ident) || start.peek(Token![crate]) || start.peek(Token![::]) => {
+            path(&start, sink, MentionKind::Value)?;
+        }
+        _ => {}
     }
+    read
 }
 
-/// The tokens of a value: up to the end of the step, the item or the field in which it stands.
-fn value(input: ParseStream<'_>) -> TokenStream {
-    let mut tokens = TokenStream::new();
-    while !(input.is_empty() || input.peek(Token![;]) || input.peek(Token![,])) {
-        let Ok(token) = input.parse::<TokenTree>() else { break };
-        tokens.extend([token]);
+/// The type of a key: one that can be stored.
+fn stored(input: ParseStream<'_>) -> Result<Type> {
+    let ty = ty(input, "a type")?;
+    if let Err(types::Hint { span, fact, help }) = types::storable(&ty) {
+        return Err(Diagnostic::syntax(span, fact).help(help));
     }
-    tokens
+    Ok(ty)
+}
+
+pub(super) fn ty(input: ParseStream<'_>, what: &str) -> Result<Type> {
+    rust(input, what, Type::parse)
 }
 
 /// A name that the user gives: an identifier, no keyword.
-pub(super) fn name(input: ParseStream<'_>, what: &str) -> syn::Result<Ident> {
+pub(super) fn name(input: ParseStream<'_>, what: &str) -> Result<Ident> {
+    let at = input.span();
+    let invalid = |fact: String| Diagnostic::new(Check::NameInvalid, at, fact);
+    if input.peek2(Token![-]) && input.peek3(Ident::peek_any) && input.peek(Ident::peek_any) {
+        return Err(dashed(input));
+    }
     if input.peek(Ident) {
-        return input.parse().map(usable);
+        return Ok(usable(input.parse()?));
     }
-    let invalid = |text: String| Err(syn::Error::new(input.span(), format!("name-invalid: {text}")));
-    if input.peek(Token![_]) {
-        return invalid("`_` is no name; help: write a word, such as `critic`".into());
-    }
-    if input.peek(Lifetime) {
-        let name = input.fork().parse::<Lifetime>().map(|name| name.ident.to_string()).unwrap_or_default();
-        return invalid(format!("a name is written without `'`; help: write `{name}`"));
-    }
-    if input.peek(LitStr) {
-        let name = input.fork().parse::<LitStr>().map(|text| text.value()).unwrap_or_default();
+    Err(if input.peek(Token![_]) {
+        invalid("`_` is no name".to_owned()).help("write a word, such as `critic`")
+    } else if let Ok(text) = input.fork().parse::<LitStr>() {
+        let text = text.value();
+        let example = if is_identifier(&text) { &text } else { "critic" };
         let what = what.split(", as in").next().unwrap_or(what);
-        let example = if super::super::names::is_identifier(&name) { &name } else { "critic" };
-        return invalid(format!("{what} is written without quotes; help: write a word, such as `{example}`"));
-    }
-    if input.peek(Ident::peek_any) {
-        let word = input.fork().call(Ident::parse_any)?;
-        let help = instead_of_keyword(&word.to_string());
-        return invalid(format!("`{word}` is a keyword of Rust; help: {help}"));
-    }
-    if input.peek(Lit) {
-        let text = input.fork().parse::<TokenTree>().map(|token| token.to_string()).unwrap_or_default();
-        return invalid(format!("`{text}` is no name; help: begin with a letter or `_`, as in `critic`"));
-    }
-    Err(expected(input, what))
-}
-
-/// Passes over keywords before a name, as in `struct Writing` or `mut draft`; the fault.
-pub(super) fn stray(input: ParseStream<'_>) -> Option<syn::Error> {
-    let (ahead, mut words) = (input.fork(), Vec::new());
-    while !ahead.peek(Ident) {
-        words.push(ahead.call(Ident::parse_any).ok()?);
-    }
-    let (first, name) = (words.first()?.span(), ahead.parse::<Ident>().ok()?);
-    for _ in &words {
-        input.call(Ident::parse_any).ok()?;
-    }
-    let words = words.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-    let text = format!("syntax: `{words}` does not belong here; help: remove it, and write `{name}` alone");
-    Some(syn::Error::new(first, text))
-}
-
-/// Only doc comments may stand here; of other attributes the first is returned as a fault.
-pub(super) fn docs(input: ParseStream<'_>) -> syn::Result<Vec<Attribute>> {
-    let attrs = attributes(input)?;
-    let Some(other) = attrs.iter().find(|attr| !attr.path().is_ident("doc")) else {
-        return Ok(attrs);
-    };
-    let is_condition = ["cfg", "cfg_attr"].iter().any(|name| other.path().is_ident(name));
-    let text = if is_condition {
-        "syntax: a part cannot have a condition, since the macro does not see what rustc leaves out; help: write `#[cfg(...)]` before the macro call, and one call for each case"
+        invalid(format!("{what} is written without quotes")).help(format!("write a word, such as `{example}`"))
+    } else if let Ok(label) = input.fork().parse::<Lifetime>() {
+        invalid("a name is written without `'`".to_owned()).help(format!("write `{}`", label.ident))
+    } else if let Some(word) = word(input) {
+        invalid(format!("`{word}` is a keyword of Rust")).help(instead_of_keyword(&word.to_string()))
+    } else if input.peek(Lit) {
+        invalid(format!("{} is no name", found(input))).help("begin with a letter or `_`, as in `critic`")
     } else {
-        ONLY_DOCS
-    };
-    Err(syn::Error::new_spanned(other.path(), text))
+        expected(input, what)
+    })
 }
 
-const ONLY_DOCS: &str = "syntax: only a doc comment may stand before this; help: write the attribute before the name of the workflow, where it holds for all of it";
-
-/// `//!` and `#![...]`, which stand inside of what they are about in Rust: as what was meant, and the fault.
-pub(super) fn inner(input: ParseStream<'_>) -> Option<(Vec<Attribute>, syn::Error)> {
-    if !(input.peek(Token![#]) && input.peek2(Token![!])) {
-        return None;
+/// `my-agent`, which is passed over.
+pub(super) fn dashed(input: ParseStream<'_>) -> Diagnostic {
+    let span = input.span();
+    let mut parts = Vec::new();
+    while let Ok(part) = input.call(Ident::parse_any) {
+        parts.push(part.unraw().to_string());
+        if !(input.peek(Token![-]) && input.peek2(Ident::peek_any)) {
+            break;
+        }
+        let _ = input.parse::<Token![-]>();
     }
-    let ahead = input.fork();
-    let mut attrs = ahead.call(Attribute::parse_inner).ok()?;
-    let text = if attrs.first()?.path().is_ident("doc") {
-        "syntax: `//!` describes what is around it; help: write `///`, which describes what follows"
-    } else {
-        "syntax: `#![...]` is about what is around it; help: write `#[...]`, without the `!`"
-    };
-    let fault = syn::Error::new(attrs.first()?.pound_token.span, text);
-    input.advance_to(&ahead);
-    attrs.iter_mut().for_each(|attr| attr.style = AttrStyle::Outer);
-    Some((attrs, fault))
+    let fact = format!("`{}` is no name", parts.join("-"));
+    Diagnostic::new(Check::NameInvalid, span, fact).help(format!("write `{}`", parts.join("_")))
 }
 
-/// `# a remark`, as other languages have it: passes over its line; the fault.
-pub(super) fn remark(input: ParseStream<'_>) -> Option<syn::Error> {
-    let is_attribute = input.peek2(token::Bracket) || input.peek2(Token![!]) && input.peek3(token::Bracket);
-    if !input.peek(Token![#]) || is_attribute {
-        return None;
+/// Doc comments. Another attribute is an error.
+pub(super) fn docs(input: ParseStream<'_>, sink: &mut Sink) -> Result<Vec<Attribute>> {
+    let mut attrs = attributes(input)?;
+    if let Some(other) = attrs.iter().find(|attr| !attr.path().is_ident("doc")) {
+        let is_condition = ["cfg", "cfg_attr"].iter().any(|name| other.path().is_ident(name));
+        let help = if is_condition {
+            "the macro does not see what rustc leaves out: write the attribute before the macro call, and one call for each case"
+        } else {
+            "write the attribute before the name of the workflow, where it holds for all of it"
+        };
+        sink.push(Diagnostic::from(syn::Error::new_spanned(other.path(), "only a doc comment may be before this")).help(help));
     }
-    let span = input.parse::<Token![#]>().ok()?.span;
-    let _ = input.parse::<Option<Token![!]>>();
-    while !input.is_empty() && line(input.span()).is_some_and(|line| Some(line) == self::line(span)) {
-        let _ = input.parse::<TokenTree>();
-    }
-    let text = "syntax: `#` begins no remark; help: write `//`, or `///` for a description";
-    Some(syn::Error::new(span, text))
-}
-
-/// Where a token stands, which only rustc knows.
-pub(super) fn line(span: Span) -> Option<usize> {
-    proc_macro::is_available().then(|| span.unwrap().line())
+    attrs.retain(|attr| attr.path().is_ident("doc"));
+    Ok(attrs)
 }
 
 /// All attributes.
-pub(super) fn attributes(input: ParseStream<'_>) -> syn::Result<Vec<Attribute>> {
-    if input.fork().call(Attribute::parse_outer).is_ok() {
-        return input.call(Attribute::parse_outer);
+pub(super) fn attributes(input: ParseStream<'_>) -> Result<Vec<Attribute>> {
+    let is_attribute = input.peek2(token::Bracket);
+    if !input.peek(Token![#]) || is_attribute {
+        return Ok(input.call(Attribute::parse_outer)?);
     }
-    if let Some((_, fault)) = inner(input) {
-        return Err(fault);
-    }
-    if let Some(fault) = remark(input) {
-        return Err(fault);
-    }
-    let span = input.parse::<Token![#]>()?.span;
-    input.parse::<Option<Token![!]>>()?;
-    input.parse::<TokenTree>()?;
-    Err(syn::Error::new(span, ONLY_DOCS))
+    let at = input.span();
+    Err(if input.peek2(Token![!]) {
+        Diagnostic::syntax(at, "this is about what is around it").help("write `///` or `#[...]`, which is about what follows")
+    } else {
+        Diagnostic::syntax(at, "`#` begins no comment").help("write `//`, or `///` for a description")
+    })
 }
 
 /// `plan` or `user:plan`; before a type, `user: Plan` is a key that is called `user`.
-pub(super) fn key(input: ParseStream<'_>, what: &str, before_type: bool) -> syn::Result<Key> {
+pub(super) fn key(input: ParseStream<'_>, what: &str, is_typed: bool) -> Result<Key> {
     let first = name(input, what)?;
-    let colon = |input: ParseStream<'_>| input.peek(Token![:]) && !input.peek(Token![::]);
-    let is_prefix = PREFIXES.iter().any(|prefix| first == prefix);
-    if is_prefix && input.peek(Token![.]) && input.peek2(Ident) {
-        let ahead = input.fork();
-        let _ = ahead.parse::<Token![.]>();
-        let name = ahead.parse::<Ident>()?;
-        let text =
-            format!("syntax: a prefix of a key ends in `:`, and not in `.`; help: write `{first}:{name}`");
-        return Err(syn::Error::new(input.span(), text));
+    if !PREFIXES.iter().any(|prefix| first == prefix) || !at_colon(input) || !input.peek2(Ident::peek_any) {
+        return Ok(Key { prefix: None, name: first });
     }
-    if is_prefix && colon(input) && input.peek2(Ident::peek_any) {
-        let fork = input.fork();
-        let _ = fork.parse::<Token![:]>();
-        let name = fork.call(Ident::parse_any).map(|name| name.to_string()).unwrap_or_default();
-        // `user:name` without its type, and not a key `user` of a type `name`.
-        let ends = fork.is_empty() || fork.peek(Token![;]) || fork.peek(Token![,]) || fork.peek(Token![=]);
-        if !before_type || colon(&fork) || ends && !types::is_named(&name) {
-            input.parse::<Token![:]>()?;
-            return Ok(Key { prefix: Some(first), name: self::name(input, what)? });
+    // `user: Plan` is a key that is called `user`, and `user:plan` one that lacks its type.
+    let is_name = |word: &Ident| word.to_string().starts_with(char::is_lowercase) && !crate::typed::is_plain_name(&word.to_string());
+    let is_prefix = !is_typed || input.peek3(Token![:]) || input.cursor().punct().and_then(|(_, rest)| rest.ident()).is_some_and(|(word, _)| is_name(&word));
+    if !is_prefix || is_typed && is_path_after_colon(input) {
+        return Ok(Key { prefix: None, name: first });
+    }
+    input.parse::<Token![:]>()?;
+    Ok(Key { prefix: Some(first), name: name(input, what)? })
+}
+
+/// Whether `: a::b` is here.
+fn is_path_after_colon(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    ahead.parse::<Token![:]>().is_ok() && ahead.call(Ident::parse_any).is_ok() && ahead.peek(Token![::])
+}
+
+impl Typed {
+    /// `KEY: TYPE`, with docs.
+    pub(super) fn parse(input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
+        let attrs = docs(input, sink)?;
+        if input.peek(Token![mut]) {
+            return Err(Diagnostic::syntax(input.span(), "a key is not declared as `mut`").help("remove it: agents may write any key"));
         }
-    }
-    Ok(Key { prefix: None, name: first })
-}
-
-/// Why no key with its type could be read.
-pub(super) struct Unread {
-    pub(super) fault: syn::Error,
-    /// The key, where only its type could not be read.
-    pub(super) typed: Option<Box<Typed>>,
-}
-
-impl From<syn::Error> for Unread {
-    fn from(fault: syn::Error) -> Self {
-        Self { fault, typed: None }
-    }
-}
-
-/// `KEY: TYPE`, with docs; with a fault of the type behind which its key is known all the same.
-pub(super) fn typed(input: ParseStream<'_>) -> Result<(Typed, Option<syn::Error>), Unread> {
-    let attrs = docs(input)?;
-    if let Some(fault) = stray(input) {
-        return Err(fault.into());
-    }
-    if input.peek(LitStr) {
-        let text = "name-invalid: a key is written without quotes; help: write it with its type, as in `draft: String`";
-        return Err(syn::Error::new(input.span(), text).into());
-    }
-    let key = key(input, "a key and its type, as in `draft: String`", true)?;
-    match types::of(input, &key) {
-        Ok((ty, fault)) => Ok((Typed { attrs, key, ty }, fault)),
-        Err(fault) => {
-            let ty = types::mistaken(&fault);
-            // A type that stands alone is no key.
-            let is_key = !types::is_named(&key.text());
-            Err(Unread { fault, typed: is_key.then(|| Box::new(Typed { attrs, key, ty })) })
+        let key = key(input, "a key and its type, as in `draft: String`", true)?;
+        let text = key.text();
+        if !at_colon(input) {
+            if text.starts_with(char::is_uppercase) {
+                let fact = format!("`{text}` looks like a type, and a key is before its type");
+                return Err(Diagnostic::syntax(key.name.span(), fact).help(format!("write `KEY: {text}`, as in `draft: {text}`")));
+            }
+            return Err(expected(input, &format!("`:` and the type of `{text}`, as in `{text}: String`")));
         }
+        input.parse::<Token![:]>()?;
+        let ty = stored(input)?;
+        if at_colon(input) {
+            let fact = format!("`{text}` has its type already, or is no prefix of a key");
+            return Err(Diagnostic::syntax(input.span(), fact).help("prefixes are `user:`, `app:` and `temp:`"));
+        }
+        Ok(Self { attrs, key, ty })
     }
+}
+
+/// A path without generic arguments, mentioned for editors, also if it ends in `::`.
+pub(super) fn path(input: ParseStream<'_>, sink: &mut Sink, kind: MentionKind) -> Result<Path> {
+    let leading_colon = input.parse()?;
+    let mut path = Path { leading_colon, segments: Punctuated::new() };
+    loop {
+        let is_start = path.segments.is_empty() || is_super(&path);
+        let is_keyword = input.peek(Token![crate]) || input.peek(Token![self]) || input.peek(Token![super]);
+        let segment = if input.peek(Ident) || is_start && is_keyword {
+            input.call(Ident::parse_any).map(usable)?
+        } else {
+            if !path.segments.is_empty() {
+                sink.mentions.push(Mention { path, kind });
+            }
+            return Err(after_colons(input));
+        };
+        path.segments.push_value(PathSegment::from(segment));
+        if !input.peek(Token![::]) {
+            sink.mentions.push(Mention { path: path.clone(), kind });
+            let is_module = is_super(&path) || path.is_ident("crate");
+            return if is_module { Err(expected(input, "`::` and a name")) } else { Ok(path) };
+        }
+        path.segments.push_punct(input.parse()?);
+    }
+}
+
+fn after_colons(input: ParseStream<'_>) -> Diagnostic {
+    let error = expected(input, "a name after `::`");
+    if input.peek(Token![<]) || input.peek(token::Brace) {
+        return error.help("a path has no generic arguments: give the type a name, as in `type Mine = Theirs<...>;`");
+    }
+    error
+}
+
+/// `super::super` or `self`.
+fn is_super(path: &Path) -> bool {
+    path.segments.iter().all(|segment| segment.ident == "super" || segment.ident == "self")
 }

@@ -1,310 +1,296 @@
 //! The fields of an LLM agent.
 
-use super::super::ast::{Contents, Fields, MentionKind, Tool};
-use super::super::names::nearest;
+use super::super::ast::{Callback, Contents, Fields, MentionKind, Timeout, Tool};
+use super::super::text::code;
 use super::expect::{self, expected};
-use super::limit::rest;
-use super::prompt::{constant, has_prefix};
-use super::timeout::timeout;
-use super::unknown::{FIELDS, may_be, may_end_loops, unknown};
-use super::{Parser, skip};
-use syn::Ident;
+use super::{Result, Sink, brackets, drain, list, parens};
+use crate::diag::{Diagnostic, Place, hint};
+use adk_spec::check::Check;
+use adk_spec::nearest::nearest;
+use quote::ToTokens as _;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::spanned::Spanned as _;
-use syn::{Expr, ExprLit, Lit, LitBool, LitStr, Path, Token, UnOp, token};
+use syn::{BinOp, Expr, ExprClosure, Ident, Lit, LitStr, Path, Stmt, Token, UnOp, token};
 
-impl Parser {
-    pub(super) fn fields(&mut self, input: ParseStream<'_>) -> Fields {
-        let mut fields = Fields::default();
+const FIELDS: &[&str] = &[
+    "name", "model", "instruction", "tools", "include_contents", "temperature", "top_p", "max_output_tokens",
+    "stop", "seed", "timeout", "retry", "max_turns", "global_instruction", "transfer",
+    "disallow_transfer_to_parent", "disallow_transfer_to_peers", "before_agent", "after_agent", "before_model",
+    "after_model", "on_model_error", "before_tool", "after_tool", "on_tool_error",
+];
+
+impl Fields {
+    /// What is in the braces of an agent.
+    pub(super) fn parse(input: ParseStream<'_>, sink: &mut Sink) -> Self {
+        let mut fields = Self::default();
         let mut seen: Vec<String> = Vec::new();
-        while !input.is_empty() {
-            let word = input.fork().call(Ident::parse_any).map(|word| word.to_string()).unwrap_or_default();
-            let faults = self.report.len();
-            let result = self.field(input, &mut fields, &mut seen).and_then(|()| {
-                match input.is_empty() || input.peek(Token![,]) {
-                    true => Ok(()),
-                    // Of `f"..."` rustc says that there is no such prefix.
-                    false if has_prefix(&fields, input) => {
-                        fields.instruction = Some(input.parse()?);
-                        Ok(())
-                    }
-                    false if self.unquoted(input, &word, &mut fields) => Ok(()),
-                    false => Err(expected(input, "`,` between two fields")),
-                }
-            });
-            if let Err(error) = result {
-                self.report.parse(error);
-                // A field may begin right here: then only its comma was missing.
-                if !(input.peek(Ident) && input.peek2(Token![:]) && !input.peek2(Token![::])) {
-                    rest(input);
-                    if lists(&word) {
-                        // What was to be a part of the list, or a parameter of the closure, is no field.
-                        while continues(input) {
-                            let _ = input.parse::<Token![,]>();
-                            rest(input);
-                        }
-                    }
-                }
-            }
-            if self.report.len() > faults {
-                fields.vague |= may_end_loops(&word);
-                fields.unprompted |= may_be(&word, &["instruction", "global_instruction"]);
-                fields.unlimited |= may_be(&word, &["max_turns"]);
-            }
-            let _ = input.parse::<Option<Token![,]>>();
-        }
+        list(input, sink, |list, sink| fields.field(list, sink, &mut seen));
         fields
     }
 
-    fn field(
-        &mut self,
-        input: ParseStream<'_>,
-        fields: &mut Fields,
-        seen: &mut Vec<String>,
-    ) -> syn::Result<()> {
+    fn field(&mut self, input: ParseStream<'_>, sink: &mut Sink, seen: &mut Vec<String>) -> Result<()> {
         if input.peek(Token![#]) {
-            let text = "syntax: neither a doc comment nor an attribute may stand before a field; help: for a remark write `//`";
-            let error = syn::Error::new(input.span(), text);
-            let _ = expect::docs(input);
-            self.report.parse(error);
+            return Err(Diagnostic::syntax(input.span(), "neither a doc comment nor an attribute may be before a field")
+                .help("for a comment write `//`"));
         }
-        if input.peek(LitStr) && input.peek2(Token![:]) {
-            let name = input.parse::<LitStr>()?;
-            let text = format!(
-                "syntax: the name of a field is written without quotes; help: write `{}: ...`",
-                name.value()
-            );
-            return Err(syn::Error::new(name.span(), text));
+        if let (true, Ok(text)) = (input.peek2(Token![:]), input.fork().parse::<LitStr>()) {
+            let help = format!("write `{}: ...`", text.value());
+            return Err(Diagnostic::syntax(text.span(), "the name of a field is written without quotes").help(help));
         }
-        if !input.peek(Ident::peek_any) {
-            return Err(expected(input, "a field, such as `instruction: \"...\"`"));
-        }
-        let word = input.call(Ident::parse_any)?;
+        let word = input
+            .call(Ident::parse_any)
+            .map_err(|_| expected(input, "a field, such as `instruction: \"...\"`"))?;
         let name = word.to_string();
-        if !input.peek(Token![:]) {
-            if !FIELDS.contains(&name.as_str()) {
-                return Err(unknown(&word));
-            }
-            return Err(expected(input, &format!("`:` and the value of `{name}`")));
-        }
-        input.parse::<Token![:]>()?;
         if !FIELDS.contains(&name.as_str()) {
-            self.report.parse(unknown(&word));
-            // The parameters of a closure have commas between them.
-            if input.peek(Token![|]) && input.fork().parse::<Expr>().is_ok() {
-                input.parse::<Expr>()?;
-            }
-            rest(input);
-            return Ok(());
+            return Err(unknown(&word));
         }
-        let mut repeated = Fields::default();
-        let target = if seen.contains(&name) {
-            let text =
-                format!("field-unknown: `{name}` is set twice in this agent; help: remove one of them");
-            self.report.at(word.span(), text);
-            &mut repeated
-        } else {
-            fields
-        };
-        seen.push(name.clone());
-        if is_callback(&name) {
-            target.callbacks.extend(self.callbacks(input, &word)?)
-        } else {
-            self.value(input, &name, target)?
+        if seen.contains(&name) {
+            let fact = format!("`{name}` is set twice in this agent");
+            return Err(Diagnostic::new(Check::FieldUnknown, word.span(), fact).help("remove one of them"));
+        }
+        expect::token::<Token![:]>(input, &format!("`:` and the value of `{name}`"))?;
+        seen.push(name);
+        self.value(input, &word, sink)
+    }
+
+    fn value(&mut self, input: ParseStream<'_>, word: &Ident, sink: &mut Sink) -> Result<()> {
+        let name = word.to_string();
+        let what = format!("the value of `{name}`");
+        match name.as_str() {
+            "name" => self.name = Some(expect::token(input, "the name in quotes, as in `name: \"critic\"`")?),
+            "include_contents" => self.include_contents = Some(contents(input)?),
+            "disallow_transfer_to_parent" => self.disallow_transfer_to_parent = Some(expect::token(input, "`true` or `false`")?),
+            "disallow_transfer_to_peers" => self.disallow_transfer_to_peers = Some(expect::token(input, "`true` or `false`")?),
+            "tools" => {
+                let tools = &mut self.tools;
+                listed(input, &name, sink, |list, sink| {
+                    tools.push(Tool::parse(list, sink)?);
+                    Ok(())
+                })?;
+            }
+            "transfer" => {
+                let targets = &mut self.transfer;
+                listed(input, &name, sink, |list, sink| {
+                    targets.push(target(list, sink, "a target: the name of an agent of this workflow")?);
+                    Ok(())
+                })?;
+            }
+            "stop" => {
+                let texts = &mut self.stop;
+                listed(input, &name, sink, |list, sink| {
+                    texts.push(expect::expr(list, sink, "a text in quotes")?);
+                    Ok(())
+                })?;
+            }
+            "instruction" => self.instruction = Some(instruction(input, sink, &what)?),
+            "global_instruction" => self.global_instruction = Some(instruction(input, sink, &what)?),
+            "timeout" => self.timeout = Some(timeout(expect::expr(input, sink, &what)?, "leaves no time for any call")?),
+            "max_turns" => self.max_turns = Some(turns(expect::expr(input, sink, &what)?)?),
+            "model" => self.model = Some(expect::expr(input, sink, &what)?),
+            "temperature" => self.temperature = Some(expect::expr(input, sink, &what)?),
+            "top_p" => self.top_p = Some(expect::expr(input, sink, &what)?),
+            "max_output_tokens" => self.max_output_tokens = Some(expect::expr(input, sink, &what)?),
+            "seed" => self.seed = Some(expect::expr(input, sink, &what)?),
+            "retry" => self.retry = Some(expect::expr(input, sink, &what)?),
+            _ => self.callbacks.extend(callbacks(input, word, sink)?),
         }
         Ok(())
     }
+}
 
-    fn value(&mut self, input: ParseStream<'_>, name: &str, fields: &mut Fields) -> syn::Result<()> {
-        let mut expr = |input: ParseStream<'_>| self.expr(input, name);
-        match name {
-            "name" => {
-                fields.name = Some(expect::token(input, "the name in quotes, as in `name: \"critic\"`")?)
-            }
-            "include_contents" => fields.include_contents = Some(contents(input)?),
-            "timeout" => fields.timeout = Some(timeout(expr(input)?, "leaves no time for any call")?),
-            "tools" => self.bracketed(input, "tools", |parser, list| {
-                fields.tools.push(parser.tool(list)?);
-                Ok(())
-            })?,
-            "transfer" => self.bracketed(input, "transfer", |parser, list| {
-                let word = list.fork().call(Ident::parse_any);
-                if word.is_ok_and(|word| parser.told.iter().any(|told| word == told)) {
-                    // Told where it is declared: whom else this agent may hand over to is not known.
-                    fields.vague = true;
-                    return list.call(Ident::parse_any).map(drop);
-                }
-                fields.transfer.push(parser.listed(
-                    list,
-                    "a target",
-                    "the name of an agent of this workflow",
-                )?);
-                Ok(())
-            })?,
-            "disallow_transfer_to_parent" => fields.disallow_transfer_to_parent = Some(yes_or_no(input)?),
-            "disallow_transfer_to_peers" => fields.disallow_transfer_to_peers = Some(yes_or_no(input)?),
-            "stop" => self.bracketed(input, "stop", |_, list| {
-                fields.stop.push(expect::token(list, "a text in quotes")?);
-                Ok(())
-            })?,
-            "model" => fields.model = Some(expr(input)?),
-            "instruction" => fields.instruction = Some(constant(expr(input)?)?),
-            "global_instruction" => fields.global_instruction = Some(constant(expr(input)?)?),
-            "temperature" => fields.temperature = Some(expr(input)?),
-            "top_p" => fields.top_p = Some(expr(input)?),
-            "max_output_tokens" => fields.max_output_tokens = Some(expr(input)?),
-            "seed" => fields.seed = Some(expr(input)?),
-            "retry" => fields.retry = Some(expr(input)?),
-            _ => {
-                let value = expr(input)?;
-                let is_zero = matches!(&value, Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) if number.base10_digits() == "0");
-                let is_negative = matches!(&value, Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)));
-                if is_zero || is_negative {
-                    let found = if is_zero { "0" } else { "negative" };
-                    let text = format!(
-                        "syntax: `max_turns` is {found}; help: it is the most model calls of one turn, 1 or more, as in `max_turns: 3`"
-                    );
-                    return Err(syn::Error::new(value.span(), text));
-                }
-                fields.max_turns = Some(value);
-            }
-        }
-        Ok(())
+/// A word that is no field.
+fn unknown(word: &Ident) -> Diagnostic {
+    let name = word.to_string();
+    // ADK calls its callbacks so.
+    let short = name.strip_suffix("_callback").or(name.strip_suffix("_callbacks")).unwrap_or(&name);
+    let mut starts = FIELDS.iter().copied().filter(|field| name.len() > 2 && field.starts_with(name.as_str()));
+    let only = starts.next().filter(|_| starts.next().is_none());
+    let help = if FIELDS.contains(&short) {
+        format!("write `{short}`")
+    } else if let Some(remedy) = hint(Place::Field, &name) {
+        remedy.to_owned()
+    } else if let Some(near) = only.or_else(|| nearest(&name, FIELDS.iter().copied())) {
+        format!("did you mean `{near}`?")
+    } else {
+        format!("its fields are {}", FIELDS.join(", "))
+    };
+    Diagnostic::new(Check::FieldUnknown, word.span(), format!("an agent has no field `{name}`")).help(help)
+}
+
+/// The parts of a list in `[ ]`.
+fn listed(
+    input: ParseStream<'_>,
+    name: &str,
+    sink: &mut Sink,
+    part: impl FnMut(ParseStream<'_>, &mut Sink) -> Result<()>,
+) -> Result<()> {
+    if !input.peek(token::Bracket) {
+        return Err(expected(input, &format!("a list, as in `{name}: [...]`")));
     }
+    list(&brackets(input)?, sink, part);
+    Ok(())
+}
 
-    pub(super) fn bracketed(
-        &mut self,
-        input: ParseStream<'_>,
-        name: &str,
-        part: impl FnMut(&mut Self, ParseStream<'_>) -> syn::Result<()>,
-    ) -> syn::Result<()> {
-        if !input.peek(token::Bracket) {
-            return Err(expected(input, &format!("a list, as in `{name}: [...]`")));
-        }
-        let list;
-        syn::bracketed!(list in input);
-        self.list(&list, part);
-        skip::drain(&list);
-        Ok(())
-    }
-
-    pub(super) fn expr(&mut self, input: ParseStream<'_>, name: &str) -> syn::Result<Expr> {
-        let start = input.fork();
-        let expr = match unread_closure(input) {
-            Some(fault) => Err(fault),
-            None => expect::token::<Expr>(input, &format!("the value of `{name}`")),
-        };
-        if matches!(expr, Ok(Expr::Path(_)) | Err(_)) {
-            // For editors; a path that ends in `::` is no expression.
-            let path = self.path(&start, MentionKind::Value);
-            if let (Err(error), true) = (path, start.cursor() != input.cursor()) {
-                return expr.map_err(|_| error);
-            }
-        }
-        expr
-    }
-
+impl Tool {
     /// The path of a tool, or `agent(PATH)`.
-    fn tool(&mut self, list: ParseStream<'_>) -> syn::Result<Tool> {
-        let is_agent = list.peek(Ident) && list.peek2(token::Paren);
-        let that = "the path of a `#[tool]` function, or `agent(NAME)`";
-        if !is_agent {
-            let path = self.listed(list, "a tool", that)?;
-            return Ok(Tool { path, is_agent });
+    fn parse(list: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
+        let what = "a tool: the path of a `#[tool]` function, or `agent(NAME)`";
+        if !(list.peek(Ident) && list.peek2(token::Paren)) {
+            return Ok(Self { path: target(list, sink, what)?, is_agent: false });
         }
         let word = list.parse::<Ident>()?;
         if word != "agent" {
-            let error = expected(list, &format!("`,`; a tool is {that}"));
+            let error = Diagnostic::syntax(word.span(), format!("expected {what}, found a call of `{word}`"));
             return Err(match nearest(&word.to_string(), ["agent"]) {
-                Some(near) => syn::Error::new(
-                    word.span(),
-                    format!("syntax: a tool is {that}; help: did you mean `{near}`?"),
-                ),
+                Some(near) => error.help(format!("did you mean `{near}`?")),
                 None => error,
             });
         }
-        let inside;
-        syn::parenthesized!(inside in list);
-        let what = "the name of an agent of this workflow, or the path of one";
-        let path = self.path(&inside, MentionKind::Type).map_err(|_| {
-            let error = expected(&inside, what);
-            skip::drain(&inside);
-            error
-        })?;
-        if !inside.is_empty() {
-            let error = expected(&inside, "`)`");
-            skip::drain(&inside);
-            return Err(error);
-        }
-        if list.is_empty() || list.peek(Token![,]) {
-            Ok(Tool { path, is_agent })
-        } else {
-            Err(expected(list, "`,` between two tools"))
-        }
-    }
-
-    fn listed(&mut self, list: ParseStream<'_>, what: &str, that: &str) -> syn::Result<Path> {
-        let path = self.path(list, MentionKind::Type);
-        let path = path.map_err(|_| expected(list, &format!("{what}: {that}")))?;
-        if list.is_empty() || list.peek(Token![,]) {
-            Ok(path)
-        } else {
-            Err(expected(list, &format!("`,`; {what} is {that}")))
-        }
+        let inside = parens(list)?;
+        let path = target(&inside, sink, "the name of an agent of this workflow, or the path of one");
+        let rest = (!inside.is_empty()).then(|| expected(&inside, "`)`"));
+        drain(&inside);
+        let path = path?;
+        rest.map_or(Ok(Self { path, is_agent: true }), Err)
     }
 }
 
-/// Whether a field stands here, and no key with its type.
-pub(super) fn begins_fields(list: ParseStream<'_>) -> bool {
-    let word = list.fork().call(Ident::parse_any).map(|word| word.to_string());
-    let is_value = list.peek3(Lit) || list.peek3(token::Bracket);
-    word.is_ok_and(|word| FIELDS.contains(&&*word)) && list.peek2(Token![:]) && is_value
-}
-
-/// What cannot be read in a closure that begins here.
-fn unread_closure(input: ParseStream<'_>) -> Option<syn::Error> {
-    if !input.peek(Token![|]) {
-        return None;
+/// A path in a list.
+fn target(list: ParseStream<'_>, sink: &mut Sink, what: &str) -> Result<Path> {
+    let starts = list.peek(Ident) || list.peek(Token![::]) || list.peek(Token![crate]) || list.peek(Token![super]) || list.peek(Token![self]);
+    if !starts {
+        return Err(expected(list, what));
     }
-    let error = input.fork().parse::<Expr>().err()?;
-    let why = error.to_string();
-    // What `syn` lists is all that an expression may begin with.
-    let why = if why.contains("one of") { "expected an expression or a pattern".to_owned() } else { why };
-    let text =
-        format!("syntax: this closure of Rust cannot be read: {why}; help: it is written as in `|cx| ...`");
-    Some(syn::Error::new(error.span(), text))
+    expect::path(list, sink, MentionKind::Type)
 }
 
-/// Whether the value of a field holds commas.
-fn lists(field: &str) -> bool {
-    matches!(field, "tools" | "transfer" | "stop") || is_callback(field)
+fn contents(input: ParseStream<'_>) -> Result<Contents> {
+    let missing = expected(input, "`none` or `default`");
+    match expect::word(input).map(|word| word.to_string()).as_deref() {
+        Some("default") => input.call(Ident::parse_any).map(|_| Contents::Default).map_err(|_| missing),
+        Some("none") => input.call(Ident::parse_any).map(|_| Contents::None).map_err(|_| missing),
+        _ => Err(missing),
+    }
 }
 
-fn is_callback(field: &str) -> bool {
-    field.starts_with("before_") || field.starts_with("after_") || field.starts_with("on_")
-}
-
-/// Whether something else than a field stands behind this comma.
-fn continues(input: ParseStream<'_>) -> bool {
-    let ahead = input.fork();
-    let is_comma = ahead.parse::<Token![,]>().is_ok() && !ahead.is_empty();
-    let word = ahead.fork().call(Ident::parse_any).map(|word| word.to_string());
-    let is_field = ahead.peek2(Token![:]) && !ahead.peek2(Token![::]);
-    is_comma && !is_field && word.is_ok_and(|word| !FIELDS.contains(&&*word))
-}
-
-fn yes_or_no(input: ParseStream<'_>) -> syn::Result<LitBool> {
-    expect::token(input, "`true` or `false`")
-}
-
-fn contents(input: ParseStream<'_>) -> syn::Result<Contents> {
-    let word = input.fork().call(Ident::parse_any).map(|word| word.to_string());
-    let contents = match word.as_deref() {
-        Ok("default") => Contents::Default,
-        Ok("none") => Contents::None,
-        _ => return Err(expected(input, "`none` or `default`")),
+/// A literal such as `"30s"`, or any expression; `zero` is why it is not zero.
+pub(super) fn timeout(expr: Expr, zero: &str) -> Result<Timeout> {
+    let Expr::Lit(literal) = &expr else {
+        return Ok(Timeout::Value(expr));
     };
-    input.call(Ident::parse_any)?;
-    Ok(contents)
+    let fact = match &literal.lit {
+        Lit::Str(text) => match adk_spec::duration::millis(&text.value()) {
+            Some(0) => format!("a timeout of zero {zero}"),
+            Some(millis) => return Ok(Timeout::Millis(millis)),
+            None => format!("{:?} is no length of time", text.value()),
+        },
+        Lit::Int(number) if !number.suffix().is_empty() => format!("`{number}` is no length of time without quotes"),
+        _ => "a timeout needs a unit".to_owned(),
+    };
+    Err(Diagnostic::syntax(literal.span(), fact)
+        .help("write a number and `ms`, `s`, `m` or `h`, as in `\"30s\"`, or a `Duration`"))
+}
+
+fn turns(value: Expr) -> Result<Expr> {
+    let found = match &value {
+        Expr::Lit(literal) if matches!(&literal.lit, Lit::Int(number) if number.base10_digits() == "0") => "0",
+        Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => "negative",
+        _ => return Ok(value),
+    };
+    Err(Diagnostic::syntax(value.span(), format!("`max_turns` is {found}"))
+        .help("it is the most model calls of one turn, 1 or more, as in `max_turns: 3`"))
+}
+
+/// What makes a prompt: a text that is known when the workflow is compiled, or a function.
+fn instruction(input: ParseStream<'_>, sink: &mut Sink, what: &str) -> Result<Expr> {
+    let expr = expect::expr(input, sink, what)?;
+    if let (true, Expr::Path(prefix)) = (input.peek(LitStr), &expr) {
+        let fact = format!("a text has no prefix `{}`", code(prefix.to_token_stream()));
+        return Err(Diagnostic::syntax(prefix.span(), fact).help("write the text alone: `{topic}` in it is filled in from the key `topic`"));
+    }
+    let (maker, help) = match &expr {
+        Expr::Macro(call) if call.mac.path.is_ident("format") => (
+            call.mac.path.to_token_stream(),
+            "write the text itself: `{topic}` in it is filled in from the key `topic`; or a function that makes it: `|cx: ReadonlyContext| format!(...)`",
+        ),
+        Expr::Binary(sum) => match &sum.op {
+            BinOp::Add(plus) => (plus.to_token_stream(), "write one text, as a literal or in a `const`; `concat!(\"...\", \"...\")` puts literals together"),
+            _ => return Ok(expr),
+        },
+        Expr::Call(call) if code(call.func.to_token_stream()) == "String::from" => (call.func.to_token_stream(), "write the text alone"),
+        Expr::MethodCall(call) if ["to_string", "to_owned", "into"].iter().any(|name| call.method == name) => {
+            (call.method.to_token_stream(), "write the text alone")
+        }
+        Expr::Closure(closure) => {
+            return arity(closure, "a function that makes an instruction is given a `ReadonlyContext`", "cx").map(|()| expr.clone());
+        }
+        _ => return Ok(expr),
+    };
+    let name = code(maker.clone());
+    let suffix = if matches!(expr, Expr::Macro(_)) { "!" } else { "" };
+    let fact = format!("an instruction is known when the workflow is compiled, so `{name}{suffix}` cannot make it");
+    Err(Diagnostic::from(syn::Error::new_spanned(maker, fact)).help(help))
+}
+
+/// A callback, or a list of callbacks.
+pub(super) fn callbacks(input: ParseStream<'_>, hook: &Ident, sink: &mut Sink) -> Result<Vec<Callback>> {
+    let name = hook.to_string();
+    let mut all = Vec::new();
+    if input.peek(token::Bracket) {
+        listed(input, &name, sink, |list, sink| {
+            all.push(callback(list, hook, sink)?);
+            Ok(())
+        })?;
+    } else {
+        all.push(callback(input, hook, sink)?);
+    }
+    Ok(all)
+}
+
+fn callback(input: ParseStream<'_>, hook: &Ident, sink: &mut Sink) -> Result<Callback> {
+    let mut value = expect::expr(input, sink, &format!("the value of `{hook}`"))?;
+    if let Some(closure) = closure(&mut value) {
+        check_closure(hook, closure)?;
+    }
+    Ok(Callback { hook: hook.clone(), value })
+}
+
+/// The closure that an expression is or, in a block, ends with.
+pub(in crate::workflow) fn closure(value: &mut Expr) -> Option<&mut ExprClosure> {
+    match value {
+        Expr::Closure(closure) => Some(closure),
+        Expr::Paren(paren) => closure(&mut paren.expr),
+        Expr::Group(group) => closure(&mut group.expr),
+        Expr::Block(block) if block.label.is_none() => match block.block.stmts.last_mut()? {
+            Stmt::Expr(end, None) => closure(end),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Refuses a closure with another number of parameters than its hook gives.
+fn check_closure(hook: &Ident, closure: &ExprClosure) -> Result<()> {
+    let (types, names) = match hook.to_string().as_str() {
+        "before_model" => ("`&mut CallbackContext` and `&mut ModelRequest`", "cx, request"),
+        "after_model" => ("`&mut CallbackContext` and `&mut ModelResponse`", "cx, response"),
+        "on_model_error" => ("`&mut CallbackContext`, `&ModelRequest` and `&Error`", "cx, request, error"),
+        "before_tool" => ("`&mut CallbackContext` and `&mut FunctionCall`", "cx, call"),
+        "after_tool" => ("`&mut CallbackContext`, `&FunctionCall` and `&mut Value`", "cx, call, result"),
+        "on_tool_error" => ("`&mut CallbackContext`, `&FunctionCall` and `&Error`", "cx, call, error"),
+        _ => ("`&mut CallbackContext`", "cx"),
+    };
+    arity(closure, &format!("`{hook}` gives its callback {types}"), names)
+}
+
+fn arity(closure: &ExprClosure, gives: &str, names: &str) -> Result<()> {
+    let takes = match closure.inputs.len() {
+        count if count == names.split(", ").count() => return Ok(()),
+        0 => "nothing".to_owned(),
+        1 => "one value".to_owned(),
+        count => format!("{count} values"),
+    };
+    let fact = format!("{gives}, and this closure takes {takes}");
+    Err(Diagnostic::syntax(closure.inputs_begin.span, fact).to(closure.inputs_end.span).help(format!("write `|{names}| ...`")))
 }

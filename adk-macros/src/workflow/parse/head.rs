@@ -1,281 +1,235 @@
-//! `pub NAME(inputs) -> outputs { ... }`.
+//! `pub NAME(inputs) -> outputs { items; steps }`, with its attributes.
 
-use super::super::ast::{Input, Node, Workflow};
-use super::super::names::nearest;
-use super::bounds::EXAMPLE as BOUNDS;
-use super::end::hides_step;
+use super::super::ast::{Input, Typed, Workflow};
 use super::expect::{self, expected};
-use super::lets::lets_await;
-use super::limit::rest;
-use super::{Parser, skip, types};
+use super::{Result, Sink, braces, item, list, parens, step};
+use crate::diag::Diagnostic;
+use adk_spec::check::Check;
+use adk_spec::nearest::nearest;
 use proc_macro2::Span;
-use quote::ToTokens as _;
-use syn::parse::ParseStream;
-use syn::{Attribute, Expr, Ident, Token, token};
+use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser as _};
+use syn::{Attribute, Expr, Ident, Lit, LitInt, Meta, Token, UnOp, token};
 
-/// The attribute of workflows that was meant.
-fn misspelt(attr: &Attribute) -> Option<&'static str> {
-    let name = attr.path().get_ident()?.to_string();
-    nearest(&name, ["bounds", "type_pairs"])
-}
+const NAME: &str = "the name of the workflow, as in `pub Writing(topic: String)`";
+const BOUNDS: &str = "as in `#[bounds(model_calls = 30)]`";
+const KNOWN: [&str; 2] = ["model_calls", "rounds"];
+/// More pairs than a workflow needs; each takes time to compile.
+const MOST_PAIRS: usize = 100_000;
+/// Attributes that make sense on the struct that a workflow or an agent becomes.
+const OF_STRUCTS: [&str; 7] = ["doc", "allow", "expect", "warn", "deny", "deprecated", "must_use"];
 
-impl Parser {
-    pub(super) fn workflow(&mut self, input: ParseStream<'_>, tree: &mut Workflow) -> syn::Result<()> {
-        self.remark(input);
-        let inner = expect::inner(input).map(|(attrs, fault)| {
-            self.report.parse(fault);
-            attrs
-        });
-        let attrs = input.call(Attribute::parse_outer).map_err(|error| {
-            if input.peek(Token![#]) {
-                syn::Error::new(error.span(), format!("syntax: expected an attribute, {BOUNDS}"))
-            } else {
-                error
-            }
-        })?;
-        tree.attrs = self.attributes(inner.into_iter().flatten().chain(attrs).collect(), tree);
-        tree.vis = input.parse()?;
-        let stray = expect::stray(input).map(|fault| {
-            let told = (self.report.len(), fault.span());
-            self.report.parse(fault);
-            told
-        });
-        let what = "the name of the workflow, as in `pub Writing(topic: String)`";
-        if input.peek(Ident) && input.peek2(Ident) {
-            let word = input.fork().parse::<Ident>()?;
-            if matches!(word.to_string().as_str(), "agent" | "state") {
-                return Err(expected(input, what));
-            }
-            let text =
-                format!("syntax: `{word}` does not belong here; help: remove it, and begin with {what}");
-            self.report.at(word.span(), text);
-            input.parse::<Ident>()?;
+impl Workflow {
+    pub(super) fn parse(&mut self, input: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
+        for attr in expect::attributes(input)? {
+            self.attribute(attr, sink);
         }
-        if input.is_empty() && self.report.ended() {
-            return Ok(());
+        self.vis = input.parse()?;
+        if let Some(word) = expect::word(input).filter(|_| input.peek2(Ident::peek_any)) {
+            let fact = format!("`{word}` does not belong here");
+            return Err(Diagnostic::syntax(word.span(), fact).help(format!("remove it, and begin with {NAME}")));
         }
-        tree.name = Some(expect::name(input, what)?);
+        self.name = Some(expect::name(input, NAME)?);
         if input.peek(Token![<]) {
-            let text = "syntax: a workflow has no generic parameters; help: write it for the types that it is used with";
-            self.report.at(input.span(), text);
-            self.partial = true;
-            skip::block(input);
+            return Err(Diagnostic::syntax(input.span(), "a workflow has no generic parameters")
+                .help("write it for the types that it is used with"));
         }
         if input.peek(token::Paren) {
-            let list;
-            syn::parenthesized!(list in input);
-            let faults = self.report.unread();
-            self.list(&list, |parser, list| {
-                let read = parser.input(list);
-                if let (Err(_), Some(typed)) = (&read, parser.untyped.take()) {
-                    // Never computed, and nothing of which rustc says that what follows is not reached.
-                    let any =
-                        || syn::parse_quote!(::core::option::Option::unwrap(::core::option::Option::None));
-                    let default = list.peek(Token![=]).then(any);
-                    tree.untyped.inputs.push((tree.inputs.len(), Input { typed, default }));
-                }
-                tree.inputs.push(read?);
+            list(&parens(input)?, sink, |list, sink| {
+                self.inputs.push(Input::parse(list, sink)?);
                 Ok(())
             });
-            self.partial |= self.report.unread() > faults;
         }
         if input.peek(Token![=>]) {
-            self.report.at(
-                input.span(),
-                "syntax: the outputs of a workflow stand behind `->`; help: write `->` instead of `=>`",
-            );
-            self.report.mended();
+            return Err(Diagnostic::syntax(input.span(), "the outputs of a workflow follow `->`")
+                .help("write `->` instead of `=>`"));
         }
-        if input.peek(Token![->]) || input.peek(Token![=>]) {
-            let (arrow, faults) = (self.arrow(input)?, self.report.unread());
-            if let Err(error) = self.outputs(input, tree) {
-                let error =
-                    if input.is_empty() { syn::Error::new_spanned(arrow, error.to_string()) } else { error };
-                if input.is_empty() {
-                    tree.untyped.outputs.clear();
-                    tree.untyped.output = Some(types::mistaken(&error));
-                }
-                self.report.parse(error);
-                while !input.is_empty() && !input.peek(token::Brace) {
-                    let _ = input.parse::<proc_macro2::TokenTree>();
-                }
+        if input.parse::<Option<Token![->]>>()?.is_some()
+            && let Err(error) = self.outputs(input, sink)
+        {
+            sink.push(error);
+            while !input.is_empty() && !input.peek(token::Brace) {
+                input.parse::<proc_macro2::TokenTree>()?;
             }
-            self.partial |= self.report.unread() > faults;
-        }
-        if !input.peek(token::Brace) {
-            (self.partial, tree.torn) = (true, true);
-            if input.is_empty() && self.report.ended() {
+            if input.is_empty() {
                 return Ok(());
             }
-            if let (true, Some(name)) = (input.is_empty(), &tree.name) {
-                let text = format!("syntax: workflow `{name}` has no body; help: write its steps in `{{ }}`");
-                return Err(syn::Error::new(name.span(), text));
-            }
-            let what = match (tree.inputs.is_empty(), tree.outputs.is_empty()) {
-                (true, true) => "the inputs in `( )`, the outputs after `->`, or the body in `{ }`",
-                (false, true) => "`->` and the outputs, or the body in `{ }`",
-                _ => "the body in `{ }`",
-            };
-            return Err(expected(input, what));
         }
-        let body;
-        let brace = syn::braced!(body in input);
-        self.outputs = tree.outputs.iter().map(|typed| typed.key.text()).collect();
-        let is_struct = self.inputs_in_body(&body, tree, stray)?;
-        let (faults, unread) = (self.report.len(), self.report.unread_outside_fields());
-        tree.body = self.body(&body);
-        tree.torn = self.report.unread_outside_fields() > unread;
-        if tree.body.is_empty() {
-            self.partial = true;
-            if self.report.len() == faults && !is_struct {
-                self.empty(tree, brace.span.open());
+        self.body(input, sink)
+    }
+
+    fn outputs(&mut self, input: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
+        if !input.peek(token::Paren) {
+            self.outputs.push(Typed::parse(input, sink)?);
+            return if input.is_empty() || input.peek(token::Brace) {
+                Ok(())
+            } else {
+                Err(expected(input, "the body in `{ }`").help("several outputs are in `( )`, as in `-> (draft: String, score: f64)`"))
+            };
+        }
+        list(&parens(input)?, sink, |list, sink| {
+            let output = Typed::parse(list, sink)?;
+            let key = output.key.text();
+            if self.outputs.iter().any(|other| other.key.text() == key) {
+                let fact = format!("`{key}` is declared twice as an output");
+                sink.push(Diagnostic::new(Check::KeyDuplicate, output.key.name.span(), fact).help("remove one of them, or choose another name"));
+            } else {
+                self.outputs.push(output);
             }
+            Ok(())
+        });
+        Ok(())
+    }
+
+    fn body(&mut self, input: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
+        if !input.peek(token::Brace) {
+            if let (true, Some(name)) = (input.is_empty(), &self.name) {
+                let fact = format!("workflow `{name}` has no body");
+                return Err(Diagnostic::syntax(name.span(), fact).help("write its steps in `{ }`"));
+            }
+            return Err(expected(input, "the inputs in `( )`, the outputs after `->`, or the body in `{ }`"));
+        }
+        let open = input.span();
+        let body = braces(input)?;
+        let is_fine = sink.diagnostics.is_empty();
+        item::items(&body, sink, &mut self.items);
+        step::steps(&body, sink, &mut self.body);
+        if self.body.is_empty() && is_fine && sink.diagnostics.is_empty() {
+            let name = self.name.as_ref().map(ToString::to_string).unwrap_or_default();
+            let example = self.items.agents.first().map_or("writer; critic".to_owned(), |decl| decl.name.to_string());
+            let fact = format!("workflow `{name}` has no steps");
+            sink.push(Diagnostic::new(Check::BlockEmpty, open, fact).help(format!("write what it runs, as in `{example}`")));
         }
         if input.is_empty() {
-            Ok(())
-        } else {
-            let error = expected(input, "nothing more after the `}` of the workflow");
-            let follows = input.peek(Token![pub]) || input.peek(Ident);
-            Err(if follows {
-                syn::Error::new(
-                    error.span(),
-                    format!("{error}; help: each workflow has a `workflow!` of its own"),
-                )
-            } else {
-                error
-            })
+            return Ok(());
         }
+        Err(expected(input, "nothing more after the `}` of the workflow").help("each workflow has a `workflow!` of its own"))
     }
 
-    /// Attributes of the workflow: those that make sense on the struct that it becomes, and its own.
-    fn attributes(&mut self, attrs: Vec<Attribute>, tree: &mut Workflow) -> Vec<Attribute> {
-        let mut rest = Vec::new();
-        for attr in attrs {
-            if attr.path().is_ident("bounds") {
-                self.bounds(&attr, &mut tree.bounds);
-            } else if attr.path().is_ident("type_pairs") {
-                self.type_pairs(&attr, &mut tree.type_pairs);
-            } else if let Some(near) = misspelt(&attr) {
-                let text = format!("syntax: a workflow has no such attribute; help: did you mean `{near}`?");
-                self.report.parse(syn::Error::new_spanned(attr.path(), text));
-            } else {
-                rest.push(attr);
-            }
-        }
-        self.of_struct(rest, "a workflow", "workflow!")
-    }
-
-    /// Those attributes that make sense on the struct that a workflow or an agent becomes.
-    pub(super) fn of_struct(&mut self, attrs: Vec<Attribute>, what: &str, call: &str) -> Vec<Attribute> {
-        let known = ["doc", "allow", "expect", "warn", "deny", "deprecated", "must_use"];
-        let (kept, other): (Vec<_>, Vec<_>) =
-            attrs.into_iter().partition(|attr| known.iter().any(|name| attr.path().is_ident(name)));
-        for attr in other {
-            let text = if attr.path().is_ident("derive") {
-                format!(
-                    "syntax: nothing can be derived for {what}; help: implement the trait for the struct that it becomes"
-                )
-            } else {
-                format!("syntax: this attribute cannot stand on {what}; help: put it before `{call}`")
-            };
-            self.report.parse(syn::Error::new_spanned(attr.path(), text));
-        }
-        kept
-    }
-
-    /// Reads what stands between commas; a part that cannot be read is passed over.
-    pub(super) fn list(
-        &mut self,
-        list: ParseStream<'_>,
-        mut part: impl FnMut(&mut Self, ParseStream<'_>) -> syn::Result<()>,
-    ) {
-        let mut nameless = false;
-        while !list.is_empty() {
-            let read = part(self, list);
-            let goes_on = list.peek(Ident) && (list.peek2(Token![:]) || list.peek2(Token![=]));
-            if read.is_ok() && goes_on {
-                // Only the comma is missing.
-                self.report.parse(expected(list, "`,`"));
-                self.report.mended();
-                continue;
-            }
-            if read.is_ok() && list.peek(Token![;]) {
-                self.report.parse(expected(list, "`,`"));
-                self.report.mended();
-                let _ = list.parse::<Token![;]>();
-                continue;
-            }
-            let result = read.and_then(|()| {
-                if list.is_empty() || list.peek(Token![,]) { Ok(()) } else { Err(expected(list, "`,`")) }
-            });
-            if let Err(error) = result {
-                // Types alone in the place of keys; one message for several.
-                let is_nameless = error.to_string().contains(types::NAMELESS);
-                if !(is_nameless && std::mem::replace(&mut nameless, is_nameless)) {
-                    self.report.parse(error);
+    /// An attribute of the struct that the workflow becomes, or one of its own.
+    fn attribute(&mut self, attr: Attribute, sink: &mut Sink) {
+        let name = attr.path().get_ident().map(ToString::to_string).unwrap_or_default();
+        match name.as_str() {
+            "bounds" => self.bounds(&attr, sink),
+            "type_pairs" => self.pairs(&attr, sink),
+            _ => match nearest(&name, ["bounds", "type_pairs"]) {
+                Some(near) => {
+                    let error = syn::Error::new_spanned(attr.path(), "a workflow has no such attribute");
+                    sink.push(Diagnostic::from(error).help(format!("did you mean `{near}`?")));
                 }
-                skip::to(list, &[',']);
-                // A `>` that closes nothing here.
-                rest(list);
+                None if is_of_struct(&attr, "a workflow", "workflow!", sink) => self.attrs.push(attr),
+                None => {}
+            },
+        }
+    }
+
+    fn bounds(&mut self, attr: &Attribute, sink: &mut Sink) {
+        let span = attr.path().get_ident().map_or_else(Span::call_site, Ident::span);
+        let Meta::List(inside) = &attr.meta else {
+            return sink.push(Diagnostic::syntax(span, format!("expected `( )` after `bounds`, {BOUNDS}")));
+        };
+        if inside.tokens.is_empty() {
+            return sink.push(Diagnostic::syntax(span, "`bounds` allows everything").help(format!("say the most, {BOUNDS}")));
+        }
+        let read = |input: ParseStream<'_>| {
+            list(input, sink, |list, _| self.bound(list));
+            Ok(())
+        };
+        // Its errors are in the sink.
+        let _ = read.parse2(inside.tokens.clone());
+    }
+
+    fn bound(&mut self, list: ParseStream<'_>) -> Result<()> {
+        let word = list.call(Ident::parse_any).map_err(|_| expected(list, &format!("`model_calls` or `rounds`, {BOUNDS}")))?;
+        let name = word.to_string();
+        let unknown = |fact: String| Diagnostic::new(Check::FieldUnknown, word.span(), fact);
+        let place = match name.as_str() {
+            "model_calls" => &mut self.bounds.model_calls,
+            "rounds" => &mut self.bounds.rounds,
+            _ => {
+                let help = nearest(&name, KNOWN)
+                    .map_or_else(|| "it takes `model_calls` and `rounds`".to_owned(), |near| format!("did you mean `{near}`?"));
+                return Err(unknown(format!("`bounds` has no argument `{name}`")).help(help));
             }
-            let _ = list.parse::<Option<Token![,]>>();
-        }
-    }
-
-    /// `->`, or what is told to stand in its place.
-    fn arrow(&self, input: ParseStream<'_>) -> syn::Result<proc_macro2::TokenStream> {
-        Ok(if input.peek(Token![->]) {
-            input.parse::<Token![->]>()?.into_token_stream()
-        } else {
-            input.parse::<Token![=>]>()?.into_token_stream()
-        })
-    }
-
-    pub(super) fn input(&mut self, list: ParseStream<'_>) -> syn::Result<Input> {
-        let typed = self.typed(list)?;
-        let default = if list.peek(Token![=]) {
-            list.parse::<Token![=]>()?;
-            Some(expect::token::<Expr>(list, "the default, an expression")?)
-        } else {
-            None
         };
-        Ok(Input { typed, default })
-    }
-
-    /// A workflow without steps.
-    fn empty(&mut self, tree: &Workflow, open: Span) {
-        let name = tree.name.as_ref().map(ToString::to_string).unwrap_or_default();
-        let example = match self.items.agents.first() {
-            Some(decl) => decl.name.to_string(),
-            None => "writer; critic".into(),
-        };
-        let text = format!(
-            "block-empty: workflow `{name}` has no steps; help: write what it runs, as in `{example}`"
-        );
-        self.report.at(open, text);
-    }
-
-    /// Items, then steps.
-    fn body(&mut self, input: ParseStream<'_>) -> Vec<Node> {
-        if let Some((_, fault)) = expect::inner(input) {
-            self.report.parse(fault);
+        if place.is_some() {
+            return Err(unknown(format!("`{name}` is set twice")).help("remove one of them"));
         }
-        loop {
-            if self.told_of(input) || hides_step(input) {
-                break;
-            } else if self.remark(input) {
-                continue;
-            } else if self.lets_step(input) {
-                self.late(input, true);
-                break;
-            } else if self.at_item(input) && !lets_await(input) {
-                self.item(input);
-                self.stray_end(input);
-                self.stray_comma(input);
-            } else if !self.rust_item(input) {
-                break;
+        expect::token::<Token![=]>(list, &format!("`=`, {BOUNDS}"))?;
+        *place = Some(most(list, &name)?);
+        Ok(())
+    }
+
+    /// `#[type_pairs(64)]`.
+    fn pairs(&mut self, attr: &Attribute, sink: &mut Sink) {
+        let number = attr.parse_args::<LitInt>().ok().and_then(|number| number.base10_parse().ok());
+        match number.filter(|number| *number <= MOST_PAIRS) {
+            Some(_) if self.type_pairs.is_some() => {
+                let span = attr.path().get_ident().map_or_else(Span::call_site, Ident::span);
+                sink.push(Diagnostic::new(Check::FieldUnknown, span, "`type_pairs` is set twice").help("remove one of them"));
+            }
+            Some(number) => self.type_pairs = Some(number),
+            None => {
+                let fact = format!("expected how many pairs of types are compared, as in `#[type_pairs(64)]`, up to {MOST_PAIRS}");
+                sink.push(syn::Error::new_spanned(&attr.meta, fact));
             }
         }
-        self.nodes(input, super::step::Closing::End)
     }
+}
+
+impl Default for Workflow {
+    fn default() -> Self {
+        Self {
+            attrs: Vec::new(),
+            vis: syn::Visibility::Inherited,
+            name: None,
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            items: Default::default(),
+            body: Vec::new(),
+            mentions: Vec::new(),
+            bounds: Default::default(),
+            type_pairs: None,
+        }
+    }
+}
+
+impl Input {
+    fn parse(list: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
+        let typed = Typed::parse(list, sink)?;
+        let has_default = list.parse::<Option<Token![=]>>()?.is_some();
+        let default = has_default.then(|| expect::expr(list, sink, "the default, an expression")).transpose()?;
+        Ok(Self { typed, default })
+    }
+}
+
+/// Whether an attribute makes sense on a struct; otherwise it is reported.
+pub(super) fn is_of_struct(attr: &Attribute, what: &str, call: &str, sink: &mut Sink) -> bool {
+    if OF_STRUCTS.iter().any(|name| attr.path().is_ident(name)) {
+        return true;
+    }
+    let (fact, help) = if attr.path().is_ident("derive") {
+        (format!("nothing can be derived for {what}"), "implement the trait for the struct that it becomes".to_owned())
+    } else {
+        (format!("this attribute cannot be on {what}"), format!("put it before `{call}`"))
+    };
+    sink.push(Diagnostic::from(syn::Error::new_spanned(attr.path(), fact)).help(help));
+    false
+}
+
+/// A whole number, 0 included: some workflows call no model. Const evaluation looks at what is no literal.
+fn most(list: ParseStream<'_>, name: &str) -> Result<Expr> {
+    let what = format!("the most that is allowed, as in `{name} = 30`");
+    let span = list.span();
+    let expr: Expr = expect::token(list, &what)?;
+    let found = match &expr {
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Int(number) if number.base10_parse::<u64>().is_ok() => return Ok(expr),
+            Lit::Int(_) => "too large",
+            _ => "not a whole number",
+        },
+        Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) && matches!(*unary.expr, Expr::Lit(_)) => "negative",
+        _ => return Ok(expr),
+    };
+    Err(Diagnostic::syntax(span, format!("`{name}` is {found}")).help(format!("write {what}")))
 }

@@ -1,156 +1,140 @@
-//! The keys and the name of an instance as people write them elsewhere: without their `( )`, in braces, without `as`.
+//! A step that runs an agent: `path(draft = essay) as second -> essay_criticism`.
 
-use super::super::ast::{Key, Run};
-use super::super::names::{is_type, last, path_text, plain};
-use super::run::ends_step;
-use super::{Parser, skip};
-use proc_macro2::{TokenStream, TokenTree};
+use super::super::ast::{Key, MentionKind, Run};
+use super::super::names::path_text;
+use super::expect;
+use super::{Result, Sink, at_colon, list, parens};
+use crate::diag::Diagnostic;
+use adk_spec::check::Check;
 use syn::parse::ParseStream;
-use syn::{Ident, Path, Token, token};
+use syn::{Lit, Token, token};
 
-impl Parser {
-    /// What people write before a part of an instance that does not belong there.
-    pub(super) fn before_part(&mut self, input: ParseStream<'_>, run: &mut Run) {
-        if input.peek(Token![,]) && input.peek2(Token![->]) {
-            self.report.at(input.span(), "syntax: no `,` stands before the `->` of a step; help: remove it");
-            let _ = input.parse::<Token![,]>();
+/// The parts in their order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
+enum Part {
+    Path,
+    Reads,
+    Name,
+    Writes,
+}
+
+impl Run {
+    pub(super) fn parse(input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
+        let path = expect::path(input, sink, MentionKind::Type)?;
+        if input.peek(Token![-]) && !input.peek(Token![->]) {
+            let name = path_text(&path);
+            return Err(Diagnostic::new(Check::NameInvalid, input.span(), format!("a name that begins with `{name}` has no `-`")).help("write `_` instead of `-`"));
         }
-        let is_instance = run.alias.is_some() || !run.reads.is_empty();
-        if is_instance && input.peek(Token![>]) && input.peek2(Ident) && self.closes_too_many(input) {
-            let ahead = input.fork();
-            let _ = ahead.parse::<Token![>]>();
-            if let Ok(key) = ahead.parse::<Ident>()
-                && ends_step(&ahead)
-                && !self.declares(&key)
-                && !is_type(&key)
-            {
-                let text = format!(
-                    "syntax: the key that an agent writes stands behind `->`; help: write `-> {key}`"
-                );
-                self.report.at(input.span(), text);
-                let _ = (input.parse::<Token![>]>(), input.parse::<Ident>());
-                run.writes.push(Key { prefix: None, name: key });
+        let mut run = Self { path, reads: Vec::new(), alias: None, writes: Vec::new() };
+        let mut last = Part::Path;
+        loop {
+            let part = if input.peek(token::Paren) {
+                Part::Reads
+            } else if input.peek(Token![as]) {
+                Part::Name
+            } else if input.peek(Token![->]) {
+                Part::Writes
+            } else {
+                return Ok(run);
+            };
+            if part == last {
+                return Ok(run);
             }
-            return;
+            if part < last {
+                return Err(Diagnostic::syntax(input.span(), "the parts of an instance are in another order")
+                    .help("write `critic(draft = essay) as second -> essay_criticism`"));
+            }
+            last = part;
+            match part {
+                Part::Reads => run.reads(input, sink)?,
+                Part::Writes => run.writes(input, sink)?,
+                Part::Name | Part::Path => {
+                    input.parse::<Token![as]>()?;
+                    run.alias = Some(expect::name(input, "the name of the instance, as in `critic as second`")?);
+                }
+            }
         }
-        let Ok(word) = input.fork().parse::<Ident>() else { return };
-        if run.reads.is_empty() && run.alias.is_none() && run.writes.is_empty() && pairs_bare(input) {
-            let agent = path_text(&run.path);
-            let text = format!(
-                "syntax: the keys of an instance stand in `( )`; help: write `{agent}({word} = ...)`"
-            );
-            self.report.at(word.span(), text);
-            skip_pairs(input);
-            run.vague = true;
-            return;
-        }
-        let text = word.to_string().to_lowercase();
-        let is_as = input.peek2(Ident)
-            && (text == "as" || ["is", "named", "called"].contains(&&*text) && !self.declares(&word));
-        let agent = last(&run.path).map(plain).unwrap_or_default();
-        let named = plain(&word);
-        // `critic second_critic` and `critic(draft = essay) second`, where `critic` is a step already.
-        let lacks_as = || {
-            let is_second = run.path.get_ident().is_some_and(|_| self.ran.contains(&agent));
-            let ahead = input.fork();
-            let _ = ahead.parse::<Ident>();
-            let ends = ends_step(&ahead) || ahead.peek(Token![,]) || ahead.peek(Token![->]);
-            let is_name = named.contains(&agent) || !run.reads.is_empty();
-            is_second && ends && named != agent && is_name && !self.declares(&word)
-        };
-        if run.alias.is_some() || !(is_as || lacks_as()) {
-            return;
-        }
-        let help = if is_as {
-            format!("write `as` instead of `{word}`")
-        } else {
-            format!("write `{agent} as {named}`")
-        };
-        self.report
-            .at(word.span(), format!("syntax: the name of an instance stands behind `as`; help: {help}"));
-        if is_as {
-            let _ = input.parse::<Ident>();
-        }
-        run.alias = input.parse().ok();
     }
 
-    /// `critic { draft = essay }`: renamed keys in other brackets; whether there were any.
-    pub(super) fn braced_reads(&mut self, input: ParseStream<'_>) -> bool {
-        let is_one = begins_braced_reads(input);
-        if begins_empty(input) {
-            self.report
-                .at(input.span(), "syntax: a step is the name of its agent alone; help: remove the `{ }`");
-            skip::one(input);
-        } else if is_one {
-            let text = "syntax: the keys of an instance stand in `( )`; help: write `critic(draft = essay)`";
-            self.report.at(input.span(), text);
-            skip::block(input);
+    /// `(draft = essay, tone = user:tone)`.
+    fn reads(&mut self, input: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
+        let span = input.span();
+        let inside = parens(input)?;
+        let agent = path_text(&self.path);
+        if inside.is_empty() {
+            sink.push(Diagnostic::syntax(span, "an agent is run by its name alone").help(format!("write `{agent}` without `( )`")));
+            return Ok(());
         }
-        is_one
+        list(&inside, sink, |list, _| {
+            let (from, to) = renamed(list, &agent)?;
+            let name = from.text();
+            if self.reads.iter().any(|(other, _)| other.text() == name) {
+                let fact = format!("`{name}` is renamed twice in this instance");
+                return Err(Diagnostic::new(Check::FieldUnknown, from.name.span(), fact).help("remove one of them"));
+            }
+            self.reads.push((from, to));
+            Ok(())
+        });
+        Ok(())
     }
-}
 
-/// Whether the type of a trait begins here, `<writer as Agent>::Output`, and no block: no step is named like a trait.
-pub(super) fn begins_qualified(input: ParseStream<'_>) -> bool {
-    let ahead = input.fork();
-    let is_trait = |ahead: ParseStream<'_>| {
-        ahead.parse::<Token![<]>()?;
-        ahead.call(Path::parse_mod_style)?;
-        ahead.parse::<Token![as]>()?;
-        let of = ahead.call(Path::parse_mod_style)?;
-        ahead.parse::<Token![>]>()?;
-        ahead.parse::<Token![::]>()?;
-        Ok::<_, syn::Error>(last(&of).is_some_and(is_type))
-    };
-    is_trait(&ahead).unwrap_or(false)
-}
-
-/// Whether `{ draft = essay }` or `{ draft: essay }` stands here.
-pub(super) fn begins_braced_reads(input: ParseStream<'_>) -> bool {
-    let is_end = |token: TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ';');
-    let is_renaming = |list: ParseStream<'_>| {
-        let begins =
-            list.peek(Ident) && list.peek2(Token![=]) && !list.peek2(Token![==]) && !list.peek2(Token![=>]);
-        let is_list = |list: TokenStream| !list.into_iter().any(is_end);
-        begins && list.fork().parse().is_ok_and(is_list) || pairs_keys(list)
-    };
-    input.peek(token::Brace) && skip::within(input, is_renaming)
-}
-
-/// `critic draft = essay as second`: whether keys stand here without their `( )`.
-fn pairs_bare(input: ParseStream<'_>) -> bool {
-    let ahead = input.fork();
-    let is_pair = ahead.peek(Ident) && ahead.peek2(Token![=]) && !ahead.peek2(Token![==]);
-    skip_pairs(&ahead);
-    is_pair && (ends_step(&ahead) || ahead.peek(Token![->]))
-}
-
-fn skip_pairs(input: ParseStream<'_>) {
-    while input.peek(Ident) && input.peek2(Token![=]) && input.peek3(Ident) {
-        let _ = (input.parse::<Ident>(), input.parse::<Token![=]>(), input.parse::<Ident>());
-        let _ = input.parse::<Option<Token![,]>>();
+    /// `-> essay_criticism`, or `-> (a, b)`.
+    fn writes(&mut self, input: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
+        input.parse::<Token![->]>()?;
+        if !input.peek(token::Paren) {
+            self.writes.push(written(input)?);
+            return Ok(());
+        }
+        let span = input.span();
+        let inside = parens(input)?;
+        if inside.is_empty() {
+            return Err(Diagnostic::syntax(span, "expected the keys to write, as in `-> (draft, score)`, found none"));
+        }
+        list(&inside, sink, |list, _| {
+            let key = written(list)?;
+            let name = key.text();
+            if self.writes.iter().any(|other| other.text() == name) {
+                let fact = format!("two outputs of this instance are called `{name}`");
+                return Err(Diagnostic::new(Check::FieldUnknown, key.name.span(), fact).help("give one of them another key"));
+            }
+            self.writes.push(key);
+            Ok(())
+        });
+        Ok(())
     }
 }
 
-/// `Polishing {}`, as the value of a struct without fields is written.
-pub(super) fn begins_empty(input: ParseStream<'_>) -> bool {
-    input.peek(token::Brace) && skip::within(input, |list| list.is_empty())
+/// A key after `->`. Its type is that of the definition.
+fn written(input: ParseStream<'_>) -> Result<Key> {
+    let key = expect::key(input, "the key to write, as in `critic as second -> essay_criticism`", false)?;
+    if at_colon(input) {
+        let name = key.text();
+        let fact = format!("the type of `{name}` is that of the definition");
+        return Err(Diagnostic::syntax(input.span(), fact).help(format!("write `{name}` alone")));
+    }
+    Ok(key)
 }
 
-/// `draft: essay, tone: user:tone`: keys alone, and so no values of a struct.
-fn pairs_keys(list: ParseStream<'_>) -> bool {
-    let pair = |list: ParseStream<'_>| {
-        let key = |list: ParseStream<'_>| list.parse::<Ident>().is_ok_and(|name| !is_type(&name));
-        let colon = |list: ParseStream<'_>| !list.peek(Token![::]) && list.parse::<Token![:]>().is_ok();
-        key(list) && colon(list) && key(list) && (!list.peek(Token![:]) || colon(list) && key(list))
-    };
-    while !list.is_empty() {
-        if !pair(list) || !list.is_empty() && list.parse::<Token![,]>().is_err() {
-            return false;
-        }
-        if list.is_empty() {
-            return true;
-        }
+/// `draft = essay`: the key of the definition, and the key to read instead.
+fn renamed(list: ParseStream<'_>, agent: &str) -> Result<(Key, Key)> {
+    let example = "as in `critic(draft = essay)`";
+    let from = expect::key(list, &format!("a key of the agent, {example}"), false)?;
+    let name = from.text();
+    if list.is_empty() || list.peek(Token![,]) {
+        return Err(Diagnostic::syntax(from.name.span(), "an agent takes no arguments: it reads keys by their names")
+            .help(format!("write `{agent}` alone, or `{agent}({name} = OTHER)` if it reads another key instead")));
     }
-    false
+    let what = format!("the key to read in place of `{name}`, {example}");
+    expect::token::<Token![=]>(list, &format!("`=` and {what}"))?;
+    if list.peek(Lit) {
+        return Err(Diagnostic::syntax(list.span(), format!("`{name}` is read from another key, and this is a value"))
+            .help(format!("declare `let KEY: TYPE = VALUE;` and write `{name} = KEY`")));
+    }
+    let to = expect::key(list, &what, false)?;
+    if list.peek(Token![.]) || list.peek(token::Bracket) {
+        let fact = format!("`{name}` is read from a whole key, and this is a part of `{}`", to.text());
+        return Err(Diagnostic::syntax(list.span(), fact)
+            .help(format!("let a function with `#[agent(writes = KEY)]` write the part, and write `{name} = KEY`")));
+    }
+    Ok((from, to))
 }

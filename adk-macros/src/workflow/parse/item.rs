@@ -1,181 +1,118 @@
-//! Where an item begins, also when its word is missing or misspelt.
+//! `agent`, `let` and `state`, before the first step.
 
-use super::super::names::nearest;
-use super::{Parser, expect, skip};
+use super::super::ast::{Decl, Items, Let, Typed};
+use super::expect::{self, expected};
+use super::{Result, Sink, at_colon_after_word, skip};
+use crate::diag::Diagnostic;
+use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::parse::discouraged::Speculative as _;
-use syn::{Attribute, Ident, Lit, Path, Token, Type, Visibility, token};
+use syn::{Attribute, Ident, Lit, Token, token};
 
 pub(super) mod kw {
     syn::custom_keyword!(agent);
     syn::custom_keyword!(state);
 }
 
-impl Parser {
-    /// Whether an item begins here, behind its attributes.
-    pub(super) fn at_item(&self, input: ParseStream<'_>) -> bool {
-        let fork = input.fork();
-        let _ = (fork.call(Attribute::parse_outer), fork.parse::<Visibility>());
-        // `agent as first` is a step, and `agent as { ... }` an agent whose name is a keyword.
-        let as_name = || {
-            let at = fork.fork();
-            let _ = (at.parse::<Ident>(), at.parse::<Token![as]>());
-            at.peek(token::Brace) || at.peek(Token![->]) || at.peek(Token![:]) || at.peek(token::Paren)
-        };
-        let follows = fork.peek2(Ident::peek_any) && (!fork.peek2(Token![as]) || as_name())
-            || fork.peek2(Token![_])
-            || fork.peek2(Lit);
-        let follows = follows && !self.runs_agent(&fork);
-        // What has no name yet, and names no block.
-        let unnamed = || {
-            let colon = fork.peek2(Token![:]) && !fork.peek2(Token![::]);
-            (fork.peek(Token![let]) || fork.peek(kw::state)) && colon && !names_block(&fork)
-        };
-        // An agent whose name is still to be written.
-        let nameless = || {
-            let at = fork.fork();
-            let word = !self.declared.contains("agent") && at.parse::<kw::agent>().is_ok();
-            word && (at.is_empty() || skip::at_close(&at) || at.peek(token::Brace) || at.peek(Token![->]))
-        };
-        fork.peek(Token![let]) && !fork.peek2(Token![:])
-            || unnamed()
-            || follows && (fork.peek(kw::agent) || fork.peek(kw::state))
-            || nameless()
-            || misspelt(&fork).is_some()
-            || lacks_agent(&fork)
-            || self.lacks_word(&fork).is_some()
-    }
-
-    /// `agent`, whose name is still to be written, before a block; whether it is so.
-    pub(super) fn half_agent(&mut self, input: ParseStream<'_>) -> bool {
-        let is_half = begins_block(input);
-        if is_half {
-            self.report.parse(expect::expected(input, "the name of the agent"));
-            (self.partial, self.items.torn) = (true, true);
+/// Reads items, up to the first step.
+pub(super) fn items(input: ParseStream<'_>, sink: &mut Sink, items: &mut Items) {
+    while is_item(input, sink) {
+        if let Err(error) = items.item(input, sink) {
+            sink.push(error);
+            skip(input, ';');
         }
-        is_half
     }
+}
 
-    /// Passes over a key whose type is still to be written, where the next item or a block stands in its place; the fault.
-    pub(super) fn half_key(&self, input: ParseStream<'_>) -> Option<syn::Error> {
-        if begins_block(input) {
-            return Some(expect::expected(input, "a key and its type, as in `draft: String`"));
+/// Whether an item is here, after its attributes. An agent may be called like the word of an item.
+pub(super) fn is_item(input: ParseStream<'_>, sink: &Sink) -> bool {
+    let after = input.fork();
+    if input.peek(Token![#]) && after.call(Attribute::parse_outer).is_err() {
+        return false;
+    }
+    if after.peek(Token![pub]) {
+        return true;
+    }
+    if after.peek(Token![let]) {
+        return !at_colon_after_word(&after);
+    }
+    if !(after.peek(kw::agent) || after.peek(kw::state)) {
+        return false;
+    }
+    let is_alone = after.cursor().ident().is_some_and(|(_, rest)| rest.eof()) && !declares(&after, sink);
+    let is_named = after.peek2(Ident::peek_any) && !after.peek2(Token![as]);
+    let is_nameless = after.peek2(Token![_]) || after.peek2(Lit) || after.peek2(token::Brace);
+    let is_typed = after.peek2(Token![->]) && !declares(&after, sink);
+    is_alone || is_named || is_nameless || is_typed
+}
+
+fn declares(input: ParseStream<'_>, sink: &Sink) -> bool {
+    expect::word(input).is_some_and(|word| sink.declared.contains(&word.to_string()))
+}
+
+/// An item after a step, or in a block: read for its names.
+pub(super) fn late(input: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
+    let place: Span = input.span();
+    let error = Diagnostic::syntax(place, "an item is declared before the steps").help("move it before the first step of the workflow");
+    sink.push(error);
+    let mut unread = Sink { declared: std::mem::take(&mut sink.declared), ..Sink::default() };
+    if Items::default().item(input, &mut unread).is_err() {
+        skip(input, ';');
+    }
+    sink.declared = unread.declared;
+    Ok(())
+}
+
+impl Items {
+    fn item(&mut self, input: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
+        let attrs = expect::docs(input, sink)?;
+        if input.peek(Token![pub]) {
+            return Err(Diagnostic::syntax(input.span(), "an item of a workflow has no `pub`")
+                .help("remove it: what the workflow makes of it is public"));
         }
-        let ahead = input.fork();
-        let first = ahead.parse::<Ident>().ok()?;
-        ahead.parse::<Token![:]>().ok()?;
-        let is_prefix = expect::PREFIXES.iter().any(|prefix| first == prefix);
-        let mut what = if is_prefix {
-            format!("a key behind `{first}:`, and its type, as in `{first}:name: String`")
+        if input.parse::<Option<Token![let]>>()?.is_some() {
+            self.lets.push(Let::parse(attrs, input, sink)?);
+        } else if input.parse::<Option<kw::state>>()?.is_some() {
+            self.states.push(state(attrs, input, sink)?);
         } else {
-            format!("the type of `{first}`, as in `{first}: String`")
-        };
-        if is_prefix && ahead.peek(Ident) && ahead.peek2(Token![:]) && !ahead.peek2(Token![::]) {
-            let name = ahead.parse::<Ident>().ok()?;
-            ahead.parse::<Token![:]>().ok()?;
-            what = format!("the type of `{first}:{name}`, as in `{first}:{name}: String`");
+            input.parse::<kw::agent>()?;
+            let decl = Decl::parse(attrs, syn::Visibility::Inherited, input, sink)?;
+            self.agents.push(decl);
         }
-        let next = ahead.fork();
-        let _ = next.call(Attribute::parse_outer);
-        let begins = next.peek(kw::agent) || next.peek(kw::state) || next.peek(Token![let]);
-        let is_next = begins && self.at_item(&ahead) || begins_block(&ahead);
-        is_next.then(|| {
-            input.advance_to(&ahead);
-            expect::expected(input, &what)
-        })
-    }
-
-    /// `agent review::merge;`, and `agent critic;` of one that is declared: a step with a word too much.
-    fn runs_agent(&self, input: ParseStream<'_>) -> bool {
-        let at = input.fork();
-        let path = at.parse::<kw::agent>().and_then(|_| at.call(Path::parse_mod_style));
-        let is_known = |path: Path| path.get_ident().is_none_or(|name| self.declares(name));
-        path.is_ok_and(is_known) && (at.is_empty() || at.peek(Token![;]) || skip::at_close(&at))
-    }
-
-    /// The word of an item that lacks it: `done: bool = false`, since no step goes on like that, and `user:name: String;`.
-    pub(super) fn lacks_word(&self, input: ParseStream<'_>) -> Option<&'static str> {
-        let at = input.fork();
-        let name = at.parse::<Ident>().ok().filter(|name| !self.declares(name))?;
-        at.parse::<Token![:]>().ok()?;
-        let prefixed = expect::PREFIXES.iter().any(|prefix| name == prefix)
-            && at.peek(Ident)
-            && at.peek2(Token![:])
-            && !at.peek2(Token![::]);
-        if prefixed {
-            let _ = (at.parse::<Ident>(), at.parse::<Token![:]>());
-        }
-        // A block has no word either.
-        let ty = (!at.peek(Token![<])).then(|| at.parse::<Type>().ok()).flatten()?;
-        if at.peek(Token![=]) && !at.peek(Token![=>]) {
-            return Some("let");
-        }
-        let is_value = prefixed || super::types::is_plain(&ty);
-        (is_value && at.peek(Token![;])).then_some("state")
+        Ok(())
     }
 }
 
-/// Whether the word here, and the `:` behind it, name a block or an `await`.
-pub(super) fn names_block(input: ParseStream<'_>) -> bool {
-    let at = input.fork();
-    let _ = (at.call(Ident::parse_any), at.parse::<Token![:]>());
-    let brackets = at.peek(Token![<]) || at.peek(token::Brace);
-    brackets || at.peek(Token![await]) || super::word::opens(&at).is_ok_and(|block| block.is_some())
-}
-
-/// Whether a block begins here in its angled form, named on its own line or not named. An agent may be called like one.
-pub(super) fn begins_block(input: ParseStream<'_>) -> bool {
-    let at = input.fork();
-    if at.peek(Ident) && at.peek2(Token![:]) && !at.peek2(Token![::]) {
-        let _ = (at.parse::<Ident>(), at.parse::<Token![:]>());
-        if expect::line(at.span()) != expect::line(input.span()) {
-            return false;
-        }
-    }
-    let word = at.call(Ident::parse_any).map(|word| word.to_string()).unwrap_or_default();
-    if at.peek(token::Paren) {
-        skip::one(&at);
-    }
-    // `match KEY`, `each item in items`.
-    while at.peek(Ident::peek_any) {
-        skip::one(&at);
-    }
-    super::word::BLOCKS.contains(&word.as_str()) && at.peek(Token![<]) && !at.peek(Token![<-])
-}
-
-/// What other languages and frameworks call an item.
-fn elsewhere(word: &str) -> Option<&'static str> {
-    match word {
-        "var" | "val" | "key" => Some("let"),
-        "llm_agent" | "LlmAgent" | "llm" | "node" | "task" | "def" | "function" | "func" => Some("agent"),
-        _ => None,
+impl Let {
+    fn parse(attrs: Vec<Attribute>, input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
+        let typed = Typed { attrs, ..Typed::parse(input, sink)? };
+        expect::token::<Token![=]>(input, "`=` and the first value")?;
+        let value = expect::expr(input, sink, "the first value, an expression")?;
+        end(input, sink)?;
+        Ok(Self { typed, value })
     }
 }
 
-/// The word of an item that was meant by another: two names with what follows in an item alone.
-pub(super) fn misspelt(input: ParseStream<'_>) -> Option<&'static str> {
-    let at = input.fork();
-    let word = at.parse::<Ident>().ok()?.to_string();
-    // A step without its `;` may stand before a named block.
-    if at.peek2(Token![:]) && names_block(&at) {
-        return None;
+fn state(attrs: Vec<Attribute>, input: ParseStream<'_>, sink: &mut Sink) -> Result<Typed> {
+    let typed = Typed { attrs, ..Typed::parse(input, sink)? };
+    if input.peek(Token![=]) {
+        let key = typed.key.text();
+        let fact = format!("a `state` has no value: `{key}` is what the session holds");
+        return Err(Diagnostic::syntax(input.span(), fact).help(format!("write `let {key}: ...` for a key with a first value")));
     }
-    at.parse::<Ident>().ok()?;
-    let is_item = at.peek(Token![:]) && !at.peek(Token![::])
-        || at.peek(Token![->])
-        || at.peek(token::Brace)
-        || at.peek(token::Paren);
-    let known = ["agent", "let", "state"];
-    let is_word = known.contains(&word.as_str()) || super::word::BLOCKS.contains(&word.as_str());
-    if is_word || !is_item { None } else { elsewhere(&word).or_else(|| nearest(&word, known)) }
+    end(input, sink)?;
+    Ok(typed)
 }
 
-/// `critic -> criticism: String {`: no step goes on like that.
-pub(super) fn lacks_agent(input: ParseStream<'_>) -> bool {
-    let at = input.fork();
-    // One that has `agent` and no name is told so.
-    let named = !at.peek(kw::agent) && at.parse::<Ident>().is_ok();
-    let begins = named && at.parse::<Token![->]>().is_ok() && at.parse::<Ident>().is_ok();
-    begins && at.parse::<Token![:]>().is_ok() && at.parse::<Type>().is_ok() && at.peek(token::Brace)
+/// The `;` of an item. If another item follows, only the `;` is missing.
+pub(super) fn end(input: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
+    if input.parse::<Option<Token![;]>>()?.is_some() {
+        return Ok(());
+    }
+    let missing = expected(input, "`;`");
+    if is_item(input, sink) {
+        sink.push(missing);
+        return Ok(());
+    }
+    Err(missing)
 }

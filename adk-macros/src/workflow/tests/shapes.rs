@@ -1,13 +1,13 @@
 //! What is read, as data.
 
 use super::super::ast::{Arm, BlockKind, DeclKind, Node, Timeout, Workflow};
-use super::super::names::{nearest, path_text, snake, type_text};
+use super::super::names::{path_text, snake, type_text};
 use super::super::{parse, plan};
 use std::fmt::Write;
 
 fn read(text: &str) -> (Workflow, Vec<String>) {
-    let (tree, report) = parse::workflow(text.parse().unwrap());
-    (tree, report.texts())
+    let (tree, diagnostics) = parse::workflow(text.parse().unwrap());
+    (tree, diagnostics.texts())
 }
 
 /// The body in one line: `loop(5, done)[critic, a=critic]`.
@@ -32,7 +32,6 @@ fn node(node: &Node) -> String {
             let writes = if writes.is_empty() { String::new() } else { format!("->{}", writes.join("+")) };
             format!("{alias}{}{reads}{writes}", path_text(&run.path))
         }
-        Node::Unread(_) => "?".into(),
         Node::Break(one) => {
             format!("break {}", one.target.as_ref().map(ToString::to_string).unwrap_or_default())
         }
@@ -254,9 +253,6 @@ fn words() {
     ] {
         assert_eq!(snake(from), to);
     }
-    assert_eq!(nearest("instrution", ["model", "instruction"]), Some("instruction"));
-    assert_eq!(nearest("unitl", ["max", "until"]), Some("until"));
-    assert_eq!(nearest("colour", ["model", "tools"]), None);
     for ty in [
         "Vec<String>",
         "&'static str",

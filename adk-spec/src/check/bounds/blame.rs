@@ -3,6 +3,8 @@
 use super::Cost;
 use super::sum::{Kind, Part, Sum};
 use super::walk::{Place, total};
+use crate::check::Check;
+use crate::check::flow::has_stub;
 use crate::check::message::Message;
 use crate::spec::Spec;
 
@@ -50,12 +52,11 @@ impl<'a> Causes<'a> {
 }
 
 /// Ends const evaluation when a workflow may cost more than its `#[bounds(...)]` allows: more model calls, or, at the place
-/// of those, more rounds. Where the type of a key is wrong nothing is said, since an agent may be asked
-/// once, or many times, for it; nor where a step stands twice.
+/// of those, more rounds. A workflow that is `faulty` by itself is not reported: its cost depends on its faults.
 #[doc(hidden)]
 #[track_caller]
-pub const fn raise_bounds(spec: &Spec<'_>, rounds: bool, unpriced: bool) {
-    if !unpriced
+pub const fn raise_bounds(spec: &Spec<'_>, rounds: bool, faulty: bool) {
+    if !faulty
         && let Some((message, of_rounds)) = find(spec)
         && of_rounds == rounds
     {
@@ -73,8 +74,7 @@ pub(in crate::check) const fn describe(spec: &Spec<'_>) -> Option<Message> {
 
 /// One message, for model calls before rounds, and whether it is about rounds.
 const fn find(spec: &Spec<'_>) -> Option<(Message, bool)> {
-    // What could not be read may cost anything; that it could not is told already.
-    if spec.partial {
+    if has_stub(spec.steps) {
         return None;
     }
     if let Some(message) = exceeded(spec, spec.limits.model_calls, Cost::ModelCalls) {
@@ -91,7 +91,7 @@ const fn exceeded(spec: &Spec<'_>, allowed: Option<u64>, cost: Cost) -> Option<M
     let mut causes = Causes::new();
     let Sum { bounds, largest, .. } = total(Place::start(spec.steps), cost, &mut causes);
     let mut m = Message::new();
-    m.push("bounds-exceeded: ");
+    m.begin(Check::BoundsExceeded);
     match cost.of(bounds) {
         Some(worst) if worst <= allowed => return None,
         Some(worst) => {

@@ -3,8 +3,8 @@
 use super::blame::{Cause, Causes, Why};
 use super::sum::{Kind, Part, Sum, add, endless, times};
 use super::{Bounds, Cost};
-use crate::check::text::same;
 use crate::spec::{AgentKind, AgentMeta, Step, StepKind};
+use crate::text::same;
 
 /// A place in a list of steps; behind the last one come the agents that the owner of the list may transfer to.
 #[derive(Clone, Copy)]
@@ -209,9 +209,8 @@ const fn turn<'a>(
     cost: Cost,
     causes: &mut Causes<'a>,
 ) -> Sum<'a> {
-    // Of one whose own fault was told nothing is known, so nothing more is said.
-    if meta.unknown || !meta.steps.is_empty() {
-        return Sum { exits: meta.unknown, ..Sum::NOTHING };
+    if !meta.steps.is_empty() {
+        return Sum::NOTHING;
     }
     let why = match meta.kind {
         AgentKind::Llm if calls_agents(meta) => Some(Why::Agents),

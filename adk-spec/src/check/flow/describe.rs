@@ -12,24 +12,20 @@ mod named;
 mod races;
 mod types;
 
-pub(super) use exits::{exit_behind, is_by_none};
-pub(super) use meant::is_written;
-pub(super) use missing::nearest;
-pub(super) use races::{sibling, sibling_writes};
+pub(super) use races::sibling_writes;
 
 use self::below::below;
 use super::super::message::Message;
 use super::effects::{Act, Effects, has_prefix};
 use super::session;
 use super::{Fault, Flaw};
-use crate::check::text::same;
 use crate::spec::{AgentKind, Spec, StepKind};
+use crate::text::same;
 
 /// One fault as text.
 pub(super) const fn fault(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
     match fault.flaw {
-        Flaw::Unwritten { reader, .. } => missing::unwritten(m, spec, fault, reader),
-        Flaw::Quiet { .. } | Flaw::QuietRace => {}
+        Flaw::Unwritten { reader } => missing::unwritten(m, spec, fault, reader),
         Flaw::NoOutput => missing::output(m, spec, fault),
         Flaw::Race { parallel, writes, reader } => races::race(m, spec, fault, parallel, writes, reader),
         Flaw::EachRace => races::each(m, spec, fault),
@@ -49,9 +45,6 @@ pub(super) const fn fault(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
 /// A step as a message calls it: agent `critic`, workflow `drafting`, loop `refinement`, `match severity`.
 const fn who(m: &mut Message, spec: &Spec<'_>, at: usize) {
     let step = &spec.steps[at];
-    if unread(spec, at) && step.name.is_empty() {
-        return m.push("the step that could not be read");
-    }
     m.push(match step.kind {
         StepKind::Agent { meta, .. } => match meta.kind {
             AgentKind::Function => "function `",
@@ -62,31 +55,10 @@ const fn who(m: &mut Message, spec: &Spec<'_>, at: usize) {
         StepKind::Loop { .. } => "loop `",
         StepKind::Parallel { .. } => "parallel `",
         StepKind::Match { key } => return m.all(&["`match ", key, "`"]),
-        // Its item was refused.
-        StepKind::Each { item, list, .. } if item.is_empty() => {
-            return m.all(&["the `each` over `", list, "`"]);
-        }
         StepKind::Each { item, list, .. } => return m.all(&["`each ", item, " in ", list, "`"]),
         _ => "`",
     });
     m.all(&[step.name, "`"]);
-}
-
-/// Whether nothing is known of a step, which may have done anything: it could not be read.
-const fn unread(spec: &Spec<'_>, at: usize) -> bool {
-    matches!(spec.steps[at].kind, StepKind::Agent { meta, .. } if meta.unknown)
-}
-
-/// Whether there is such a step.
-pub(super) const fn any_unread(spec: &Spec<'_>) -> bool {
-    let mut at = 0;
-    while at < spec.steps.len() {
-        if unread(spec, at) {
-            return true;
-        }
-        at += 1;
-    }
-    false
 }
 
 /// Whether the agent of a step writes a key, perhaps, or something inside of it does.
@@ -116,7 +88,7 @@ const fn writes_surely(spec: &Spec<'_>, at: usize, key: &str) -> bool {
             return true;
         }
     }
-    meta.unknown
+    false
 }
 
 /// The type as which a step writes a key.

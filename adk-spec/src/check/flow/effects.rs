@@ -2,10 +2,10 @@
 //!
 //! There are no iterators in const evaluation: [`Effects`] is one by hand.
 
-use super::super::text::same;
 pub(super) use crate::spec::has_prefix;
 use crate::spec::placeholder::{Placeholders, Source};
 use crate::spec::{AgentMeta, KeySpec, Module, Renames, ToolMeta};
+use crate::text::same;
 
 /// Something that a step does to a key.
 #[derive(Clone, Copy, Debug)]

@@ -8,7 +8,7 @@ mod key;
 
 pub(super) use self::count::count;
 pub(super) use self::key::{Key, Named, Writer};
-use crate::spec::number::{NONE as NO_NUMBER, UNKNOWN};
+use crate::number::{NONE as NO_NUMBER, UNKNOWN};
 use crate::spec::{KeySpec, Step};
 
 /// No step, no key.
@@ -26,13 +26,10 @@ pub(super) struct Each {
     at: usize,
     /// Its item, on which its other keys hang.
     item: usize,
-    /// It is told that its item cannot have that name, or where it ends is not known: it has no name, and whether its keys
-    /// are lists is not known.
-    torn: bool,
 }
 
 impl Each {
-    pub(super) const NONE: Self = Self { at: NONE, item: NONE, torn: false };
+    pub(super) const NONE: Self = Self { at: NONE, item: NONE };
 }
 
 /// All keys that are written.
@@ -65,7 +62,7 @@ impl<'t, 'a> Keys<'t, 'a> {
 
     /// Goes into an `each`; its item.
     pub(super) const fn enter(&mut self, at: usize, item: &'a str) -> usize {
-        self.eaches[self.deep] = Each { at, item: NONE, torn: item.is_empty() };
+        self.eaches[self.deep] = Each { at, item: NONE };
         self.deep += 1;
         let key = self.key(self.deep, &Named::new(item));
         self.eaches[self.deep - 1].item = key;
@@ -186,8 +183,6 @@ impl<'t, 'a> Keys<'t, 'a> {
         let mut mixed = self.all[key].listed;
         self.all[key].plain = true;
         let mut depth = 0;
-        let torn = self.is_torn(deep);
-        let writer = if torn { None } else { writer };
         loop {
             // Of two writers the one whose type can be looked up says what the type of the key is.
             if let Some(writer) = writer
@@ -202,22 +197,11 @@ impl<'t, 'a> Keys<'t, 'a> {
             }
             (deep, depth) = (deep - 1, depth + 1);
             let list = self.key(deep, name);
-            mixed = mixed || self.all[list].plain && !torn;
+            mixed = mixed || self.all[list].plain;
             self.all[key].list = list;
-            self.all[list].listed = self.all[list].listed || !torn;
+            self.all[list].listed = true;
             key = list;
         }
-    }
-
-    /// Whether one of the `each` around a key of that depth is torn.
-    const fn is_torn(&self, mut deep: usize) -> bool {
-        while deep > 0 {
-            deep -= 1;
-            if self.eaches[deep].torn {
-                return true;
-            }
-        }
-        false
     }
 
     /// The key that a write of that name writes here.

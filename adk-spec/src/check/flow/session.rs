@@ -3,13 +3,13 @@
 //! Its own keys are not seen from outside, and its inputs and outputs are effects of the step. What it writes to the
 //! session counts as written perhaps: it is not what the workflow promises.
 
-use super::super::text::same;
 use super::effects::{Act, Effects, contains, has_prefix};
 use super::keys::{NONE, Named, Writer};
 use super::walk::Walk;
 use super::{Flaw, Part, Reader};
-use crate::spec::hash::hash;
+use crate::hash::hash;
 use crate::spec::{AgentKind, AgentMeta, KeySpec, Module, Renames, StepKind};
+use crate::text::same;
 
 /// Whether a key that is touched inside of a nested workflow is one of the session.
 pub(super) const fn is_session(workflow: &AgentMeta<'_>, key: &str) -> bool {

@@ -1,6 +1,6 @@
 //! Types as they are spelled, where nothing else is known of them.
 
-use crate::check::text::{part, same, starts_with};
+use crate::text::{part, same, starts_with};
 
 /// Types of which the name says all: nobody calls another type so.
 const KNOWN: &[&str] = &[

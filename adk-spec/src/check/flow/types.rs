@@ -14,12 +14,12 @@ pub(super) use self::built::faults;
 pub(super) use self::pairs::Asked;
 pub use self::pairs::Pair;
 use self::pairs::{Said, Verdict};
-pub(super) use self::tell::{is_told, tell};
+pub(super) use self::tell::{is_reported, tell};
 use super::keys::{Key, NONE as NOWHERE, Writer};
 use super::spelled::{differ, is_no_list};
 use super::walk::Walk;
 use super::{Flaw, Part};
-use crate::spec::number::{UNKNOWN, is_none, list_of, of_name, option_of};
+use crate::number::{UNKNOWN, is_none, list_of, of_name, option_of};
 use crate::spec::{KeySpec, Module, StepKind};
 
 /// How many of the keys that a step reads have a place where their types are compared by traits.

@@ -3,19 +3,17 @@
 mod access;
 mod agent;
 mod blocks;
-mod quiet;
 mod renamed;
 
 use super::effects::{Act, Effects, is_alone};
 use super::keys::{EVERY, Each, Key, Keys, NEVER, NONE, Named, Writer};
 use super::sets::{Sets, Word};
-use super::types::{Asked, is_told};
+use super::types::{Asked, is_reported};
 use super::{Fault, Flaw, Part, Reader, Row};
-use crate::check::text::same;
 use crate::spec::{AgentKind, AgentMeta, Spec, StepKind};
+use crate::text::same;
 pub(super) use blocks::{Block, sets};
 use blocks::{Kind, SURE};
-pub(super) use quiet::is_steered;
 
 /// Room for a walk, as large as [`super::sizes`] says.
 pub(super) struct Room<'t, 'a> {
@@ -172,18 +170,11 @@ impl<'a> Walk<'_, 'a> {
             match self.keys.resolve(&Named::new(name)) {
                 Some(key) => {
                     self.gives(at, key as u32, &self.spec.outputs[i]);
-                    if !self.sets.has(SURE, key) && !self.spec.partial {
+                    if !self.sets.has(SURE, key) {
                         self.fault(at, Part::Name, name, Flaw::NoOutput);
                     }
                 }
-                None if !self.sets.has(SURE, EVERY) && !self.spec.partial => {
-                    let flaw = if self.is_meant(self.spec.steps.len(), name) {
-                        Flaw::Quiet { meant: true }
-                    } else {
-                        Flaw::NoOutput
-                    };
-                    self.fault(at, Part::Name, name, flaw);
-                }
+                None if !self.sets.has(SURE, EVERY) => self.fault(at, Part::Name, name, Flaw::NoOutput),
                 None => {}
             }
             i += 1;
@@ -202,20 +193,12 @@ impl<'a> Walk<'_, 'a> {
         self.push(Fault::new(at, part, key, flaw));
     }
 
-    /// Types that differ: of a key of which something else is wrong nothing more is said.
+    /// Adds a fault of the type of a key, unless something else is wrong with the key.
     pub(super) const fn mismatch(&mut self, at: usize, part: Part, key: &'a str, flaw: Flaw<'a>) {
         let fault = Fault::new(at, part, key, flaw);
-        if is_told(self.faults.split_at(self.found).0, &fault) || self.is_steered(&fault) {
-            return;
+        if !is_reported(self.faults.split_at(self.found).0, &fault) {
+            self.push(fault);
         }
-        let mut i = 0;
-        while i < self.found {
-            if self.faults[i].takes_in(&fault, self.spec.steps.len()) {
-                return;
-            }
-            i += 1;
-        }
-        self.push(fault);
     }
 
     /// Adds a fault; what there is no room for is left out.

@@ -1,7 +1,7 @@
 //! `placeholder-text`: what looks like a placeholder and is text, so that a model is sent the braces.
 
 use super::{Lint, lint};
-use crate::check::flow::closest::Closest;
+use crate::nearest::Nearest;
 use crate::spec::placeholder::{Placeholders, is_key};
 use crate::spec::{AgentMeta, Spec, StepKind};
 use std::collections::HashSet;
@@ -82,10 +82,10 @@ fn meant(text: &str) -> Option<String> {
     if let Some((prefix, name)) = text.split_once(':')
         && is_key(name)
     {
-        let mut closest = Closest::to(prefix);
-        PREFIXES.iter().for_each(|known| closest.show(known));
-        if !closest.found().is_empty() {
-            return Some(format!("{}:{name}", closest.found()));
+        let mut nearest = Nearest::to(prefix);
+        PREFIXES.iter().for_each(|known| nearest.show(known));
+        if !nearest.found().is_empty() {
+            return Some(format!("{}:{name}", nearest.found()));
         }
     }
     let end = text.find(|char: char| !(char.is_alphanumeric() || char == '_')).unwrap_or(text.len());

@@ -152,11 +152,10 @@ fn agents_that_are_never_placed() {
 }
 
 #[test]
-fn nothing_is_guessed_about_what_could_not_be_read() {
+fn nothing_is_guessed_about_a_stub() {
     let writer = || run(function("writer").writes(keys(["note"])));
-    let unknown = run(crate::AgentMeta::custom("").unknown());
-    assert_eq!(found(&spec([writer(), unknown]).unplaced(&["critic"])), ["agent-unplaced critic"]);
-    assert_eq!(found(&spec([writer()]).partial(true)), [""; 0]);
+    let stub = run(crate::AgentMeta::custom("a").faulty(true));
+    assert_eq!(found(&spec([writer(), stub]).unplaced(&["critic"])), ["agent-unplaced critic"]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What is said of names.
 
 use super::{Finding, Twice, is_reserved};
+use crate::check::Check;
 use crate::check::message::Message;
 use crate::spec::ident::is_identifier;
 use crate::spec::{Spec, Step, StepKind};
@@ -25,23 +26,34 @@ pub(in crate::check) const fn describe_into(
 ) {
     match finding {
         Finding::None => {}
-        Finding::Reserved => m.all(&[
-            "name-reserved: `",
+        Finding::Reserved => {
+            m.begin(Check::NameReserved);
+            m.all(&[
+            "`",
             step.name,
             "` cannot be the name of a step: events of the user and of models carry it; help: choose another name",
-        ]),
+        ]);
+        }
         Finding::Reused(twice) => {
-            m.push("agent-reused: ");
+            m.begin(Check::AgentReused);
             subject(m, step, twice);
             m.push(" is the same agent as ");
             first(m, twice);
-            if spec.built { m.push("; help: build a second one, with a name of its own") } else { remedy(m, step, twice) }
+            if spec.built {
+                m.push("; help: build a second one, with a name of its own")
+            } else {
+                remedy(m, step, twice)
+            }
         }
         Finding::Duplicate(twice) => {
-            m.push("name-duplicate: ");
+            m.begin(Check::NameDuplicate);
             subject(m, step, twice);
             if twice.root {
-                m.push(if spec.built { " has the name of the tree itself" } else { " has the name of the workflow itself" });
+                m.push(if spec.built {
+                    " has the name of the tree itself"
+                } else {
+                    " has the name of the workflow itself"
+                });
             } else {
                 m.push(" has the same name as ");
                 first(m, twice);
@@ -88,11 +100,8 @@ pub(in crate::check) fn of_step(step: &Step<'_>) -> Option<Message> {
         return None;
     }
     let mut m = Message::new();
-    m.all(&[
-        "name-invalid: `",
-        step.name,
-        "` is no name; help: use letters, digits and `_`, not beginning with a digit",
-    ]);
+    m.begin(Check::NameInvalid);
+    m.all(&["`", step.name, "` is no name; help: use letters, digits and `_`, not beginning with a digit"]);
     Some(m)
 }
 
@@ -105,7 +114,8 @@ pub(in crate::check) fn of_workflow(spec: &Spec<'_>) -> Option<Message> {
     }
     if is_reserved(name) {
         let mut m = Message::new();
-        m.all(&["name-reserved: `", name, "` cannot be the name of a workflow: events of the user and of models carry it; help: choose another name"]);
+        m.begin(Check::NameReserved);
+        m.all(&["`", name, "` cannot be the name of a workflow: events of the user and of models carry it; help: choose another name"]);
         return Some(m);
     }
     of_step(&Step::new(name, StepKind::Sequence, 0))

@@ -173,13 +173,13 @@ fn plain_keys_are_those_that_are_parsed() {
                 let Some((number, optional)) = place.plain else {
                     let optional_key =
                         |key: &str| key.starts_with('a') && key.bytes().all(|b| b.is_ascii_alphanumeric());
-                    let text = slice(&prompt, place.opened, place.inner);
+                    let text = part(&prompt, place.opened, place.inner);
                     assert!(!optional_key(text.strip_suffix('?').unwrap_or(text)), "{prompt}");
                     continue;
                 };
-                let key = slice(&prompt, place.opened, place.inner - usize::from(optional));
+                let key = part(&prompt, place.opened, place.inner - usize::from(optional));
                 assert_eq!(parsed, Some((Source::Key(key), optional)), "{prompt}");
-                assert_eq!(number, crate::spec::hash::hash(key), "{prompt}");
+                assert_eq!(number, crate::hash::hash(key), "{prompt}");
                 plain += 1;
             }
         }

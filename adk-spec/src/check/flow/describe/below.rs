@@ -3,8 +3,8 @@
 use super::super::effects::{self, DEEPEST, tool};
 use super::who;
 use crate::check::message::Message;
-use crate::check::text::same;
 use crate::spec::{AgentMeta, Spec, StepKind, ToolMeta};
+use crate::text::same;
 
 /// What a step has below it, by its name: agent `billing`, to which agent `desk` may transfer. Only what writes may be a function.
 pub(super) const fn below(m: &mut Message, spec: &Spec<'_>, at: usize, name: &str, writes: bool) {

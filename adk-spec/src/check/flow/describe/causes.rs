@@ -3,7 +3,7 @@
 use super::super::effects::{contains, has_prefix};
 use super::super::spelled::alike;
 use super::named::{options, owned, read_as};
-use super::{apart, around, holds, same, unread, who, writes, writes_surely, written_as};
+use super::{apart, around, holds, same, who, writes, writes_surely, written_as};
 use crate::check::message::Message;
 use crate::spec::{AgentKind, Spec, StepKind};
 
@@ -72,7 +72,7 @@ pub(super) const fn why(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &s
             who(m, spec, *block);
             m.push(" runs where its `before_agent` answers, nor ");
             who(m, spec, writer);
-            m.push(if unread(spec, writer) { "" } else { ", which writes it" });
+            m.push(", which writes it");
         }
         Cause::Arm(block) => {
             let (idle, leaving) = (silent_arm(spec, *block, key, false), silent_arm(spec, *block, key, true));
@@ -91,7 +91,7 @@ pub(super) const fn why(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &s
             who(m, spec, *block);
             m.push(" may end before ");
             who(m, spec, writer);
-            m.push(if unread(spec, writer) { "" } else { " writes it" });
+            m.push(" writes it");
         }
         Cause::Broken(block, each) => {
             who(m, spec, *block);
@@ -101,11 +101,7 @@ pub(super) const fn why(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &s
         }
         Cause::Paths => {
             who(m, spec, writer);
-            m.push(if unread(spec, writer) {
-                " is not on every path"
-            } else {
-                " writes it on some paths only"
-            });
+            m.push(" writes it on some paths only");
         }
     }
 }
@@ -129,7 +125,7 @@ const fn silent_arm<'a>(spec: &Spec<'a>, block: usize, key: &str, leaves: bool) 
         let end = spec.steps[arm].end;
         let (mut i, mut silent, mut left) = (arm + 1, true, false);
         while i < end {
-            silent = silent && !writes(spec, i, key) && !unread(spec, i);
+            silent = silent && !writes(spec, i, key);
             left = left || leads_out(spec, i, arm);
             i += 1;
         }

@@ -1,16 +1,17 @@
 //! `loop-endless`, `exit-outside-loop`, and renamings that rename nothing.
 
 use super::super::Fault;
-use super::super::closest::Closest;
 use super::super::effects::{DEEPEST, may_exit};
 use super::meant::is_written;
 use super::{Act, Effects, apart, common_loop, holds, listed, same, who};
+use crate::check::Check;
 use crate::check::message::Message;
+use crate::nearest::Nearest;
 use crate::spec::{AgentKind, AgentMeta, Renames, Spec, StepKind};
 
 /// A loop that nothing ends.
 pub(super) const fn endless(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
-    m.push("loop-endless: ");
+    m.begin(Check::LoopEndless);
     who(m, spec, fault.at);
     m.push(if spec.built { " has no `max_iterations`" } else { " has no `max`, no `until`" });
     m.push(", and nothing inside can end it; help: ");
@@ -32,11 +33,11 @@ pub(super) const fn endless(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>)
 }
 
 /// The first step behind a loop that may end one, and stands in none.
-pub(in crate::check::flow) const fn exit_behind(spec: &Spec<'_>, endless: usize) -> Option<usize> {
+const fn exit_behind(spec: &Spec<'_>, endless: usize) -> Option<usize> {
     let mut i = spec.steps[endless].end;
     while i < spec.steps.len() {
         let exits = match spec.steps[i].kind {
-            StepKind::Agent { meta, .. } => may_exit(meta, DEEPEST) && !is_by_none(meta),
+            StepKind::Agent { meta, .. } => may_exit(meta, DEEPEST),
             StepKind::Break { target: None } => true,
             _ => false,
         };
@@ -50,7 +51,7 @@ pub(in crate::check::flow) const fn exit_behind(spec: &Spec<'_>, endless: usize)
 
 /// An exit in no loop, or in none of that name.
 pub(super) const fn outside(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
-    m.push("exit-outside-loop: ");
+    m.begin(Check::ExitOutsideLoop);
     let step = &spec.steps[fault.at];
     let named = !fault.key.is_empty();
     match step.kind {
@@ -74,17 +75,17 @@ pub(super) const fn outside(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>)
         });
     }
     m.push(", but no loop of that name is around it");
-    let mut closest = Closest::to(fault.key);
+    let mut nearest = Nearest::to(fault.key);
     let (mut count, mut i) = (0, 0);
     while i < fault.at {
         if matches!(spec.steps[i].kind, StepKind::Loop { .. }) && holds(spec, i, fault.at) {
-            closest.show(spec.steps[i].name);
+            nearest.show(spec.steps[i].name);
             count += 1;
         }
         i += 1;
     }
-    if !closest.found().is_empty() {
-        return m.all(&["; help: did you mean `", closest.found(), "`?"]);
+    if !nearest.found().is_empty() {
+        return m.all(&["; help: did you mean `", nearest.found(), "`?"]);
     }
     if count == 0 && spec.built {
         return m.all(&["; help: put it into a `LoopAgent` of that name"]);
@@ -132,18 +133,6 @@ const fn by(m: &mut Message, meta: &AgentMeta<'_>) {
     }
 }
 
-/// Whether what ends a loop is something among the tools that is none, which is told there: of that nothing is known.
-pub(in crate::check::flow) const fn is_by_none(meta: &AgentMeta<'_>) -> bool {
-    let mut tools = if let Some(target) = ending(meta, DEEPEST) { target.tools } else { meta.tools };
-    while let [tool, rest @ ..] = tools {
-        if tool.may_exit && tool.name.is_empty() {
-            return true;
-        }
-        tools = rest;
-    }
-    false
-}
-
 /// The transfer target that may end a loop, when the agent itself may not.
 const fn ending<'a>(meta: &AgentMeta<'a>, deepest: usize) -> Option<&'a AgentMeta<'a>> {
     let mut t = 0;
@@ -162,7 +151,7 @@ const fn ending<'a>(meta: &AgentMeta<'a>, deepest: usize) -> Option<&'a AgentMet
 
 /// A renaming of a key that the agent does not read.
 pub(super) const fn no_such_read(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, from: &str) {
-    m.push("field-unknown: ");
+    m.begin(Check::FieldUnknown);
     who(m, spec, fault.at);
     m.all(&[" reads no key `", fault.key, "` that could be renamed"]);
     let StepKind::Agent { meta, .. } = spec.steps[fault.at].kind else { return };
@@ -173,16 +162,16 @@ pub(super) const fn no_such_read(m: &mut Message, spec: &Spec<'_>, fault: &Fault
             "`",
         ]);
     }
-    let (mut closest, mut is_turned) = (Closest::to(fault.key), false);
+    let (mut nearest, mut is_turned) = (Nearest::to(fault.key), false);
     let mut all = Effects::of(meta, Renames::NONE);
     while let Some(effect) = all.next() {
         if is_read(&effect.act) {
-            closest.show(effect.key);
+            nearest.show(effect.key);
             is_turned = is_turned || same(effect.key, from);
         }
     }
-    if !closest.found().is_empty() {
-        return m.all(&["; help: did you mean `", closest.found(), "`?"]);
+    if !nearest.found().is_empty() {
+        return m.all(&["; help: did you mean `", nearest.found(), "`?"]);
     }
     if is_turned {
         let key = fault.key;
@@ -208,7 +197,7 @@ pub(super) const fn no_such_read(m: &mut Message, spec: &Spec<'_>, fault: &Fault
 pub(super) const fn other_writes(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
     let step = &spec.steps[fault.at];
     let StepKind::Agent { meta, .. } = step.kind else { return };
-    m.push("field-unknown: ");
+    m.begin(Check::FieldUnknown);
     who(m, spec, fault.at);
     if meta.writes.is_empty() {
         return m.all(&[" writes no key that could be called `", fault.key, "`; help: remove the `->`"]);
@@ -228,7 +217,7 @@ pub(super) const fn other_writes(m: &mut Message, spec: &Spec<'_>, fault: &Fault
 
 /// One name for two keys that are written.
 pub(super) const fn same_writes(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
-    m.push("field-unknown: ");
+    m.begin(Check::FieldUnknown);
     who(m, spec, fault.at);
     m.all(&[" writes two keys, and `->` calls both `", fault.key, "`; help: name one key for each"]);
 }

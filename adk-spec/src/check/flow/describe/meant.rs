@@ -107,7 +107,7 @@ const fn shut_in<'a>(spec: &Spec<'a>, at: usize, key: &str) -> Option<(usize, &'
 }
 
 /// Whether what an instance calls otherwise is a key that its agent writes, whose other name stands behind `->`.
-pub(in super::super) const fn is_written(spec: &Spec<'_>, at: usize, key: &str) -> bool {
+pub(super) const fn is_written(spec: &Spec<'_>, at: usize, key: &str) -> bool {
     let StepKind::Agent { meta, .. } = spec.steps[at].kind else { return false };
     let mut i = 0;
     while i < meta.writes.len() {

@@ -1,13 +1,14 @@
 //! `key-missing`, `key-maybe-missing`, `output-missing`.
 
-use super::super::closest::Closest;
 use super::super::effects::has_prefix;
 use super::super::{Fault, Part, Reader};
 use super::causes::{Cause, cause, first_value, remedy, to_take, why};
 use super::known::Known;
 use super::meant::{meant, renamed};
-use super::{apart, below, common_loop, element, holds, listed, reads, same, unread, who, writes};
+use super::{apart, below, common_loop, element, holds, listed, reads, same, who, writes};
+use crate::check::Check;
 use crate::check::message::Message;
+use crate::nearest::Nearest;
 use crate::spec::{AgentKind, Spec, StepKind};
 
 /// A key that is read and not certain.
@@ -19,7 +20,7 @@ pub(super) const fn unwritten(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_
     }
     let (maybe, later) = writers(spec, at, key);
     if let Some(writer) = maybe {
-        m.push("key-maybe-missing: ");
+        m.begin(Check::KeyMaybeMissing);
         subject(m, spec, fault, reader);
         m.push(", but ");
         let cause = cause(spec, at, writer, key);
@@ -33,7 +34,7 @@ pub(super) const fn unwritten(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_
         remedy(m, spec, at, writer, key, &cause);
         return if_absent(m, spec, fault, reader);
     }
-    m.push("key-missing: ");
+    m.begin(Check::KeyMissing);
     subject(m, spec, fault, reader);
     m.push(match reader {
         Reader::Until => ", but nothing in the loop or before it writes that key",
@@ -97,7 +98,8 @@ pub(super) const fn output(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) 
     let key = fault.key;
     let end = spec.steps.len();
     let (maybe, _) = writers(spec, end, key);
-    m.all(&["output-missing: output `", key, "` "]);
+    m.begin(Check::OutputMissing);
+    m.all(&["output `", key, "` "]);
     let Some(writer) = maybe else {
         m.push("is written by nothing in this workflow");
         let near = nearest(spec, end, key);
@@ -124,10 +126,9 @@ pub(super) const fn output(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) 
     first_value(m, spec, key, spec.outputs[fault.at - end].ty);
 }
 
-/// The first step that may have written a key before, and the first that writes it too late. What could not be read counts
-/// where nothing else is known to write the key.
+/// The first step that may have written a key before, and the first that writes it too late.
 const fn writers(spec: &Spec<'_>, at: usize, key: &str) -> (Option<usize>, Option<usize>) {
-    let (mut maybe, mut later, mut unknown) = (None, None, None);
+    let (mut maybe, mut later) = (None, None);
     // What belongs to an element, nothing outside of it writes, and no earlier round.
     let own = if at < spec.steps.len() { element(spec, at, key) } else { None };
     let mut i = 0;
@@ -147,15 +148,10 @@ const fn writers(spec: &Spec<'_>, at: usize, key: &str) -> (Option<usize>, Optio
             } else if !before && i > at && later.is_none() && !apart(spec, at, i) {
                 later = Some(i);
             }
-        } else if unknown.is_none() && reaches && i < at && unread(spec, i) && !apart(spec, i, at) {
-            unknown = Some(i);
         }
         i += 1;
     }
-    match (maybe, later) {
-        (None, None) => (unknown, None),
-        _ => (maybe, later),
-    }
+    (maybe, later)
 }
 
 /// Who reads what.
@@ -203,13 +199,13 @@ const fn if_absent_or_text(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, 
 }
 
 /// The key of this workflow that is spelled most like it.
-pub(in super::super) const fn nearest<'a>(spec: &Spec<'a>, at: usize, key: &'a str) -> &'a str {
-    let mut closest = Closest::to(key);
+const fn nearest<'a>(spec: &Spec<'a>, at: usize, key: &'a str) -> &'a str {
+    let mut nearest = Nearest::to(key);
     let mut each = Known::written(spec, at);
     while let Some(other) = each.next() {
-        closest.show(other);
+        nearest.show(other);
     }
-    closest.found()
+    nearest.found()
 }
 
 /// The element of the innermost `each` around a step, when nothing in that block reads it: then the key that a step in
@@ -242,7 +238,6 @@ const fn silent(spec: &Spec<'_>, at: usize) -> Option<usize> {
         if let StepKind::Agent { meta, .. } = spec.steps[i].kind
             && matches!(meta.kind, AgentKind::Custom)
             && matches!((meta.reads, meta.writes), ([], []))
-            && !meta.unknown
             && !apart(spec, i, at)
         {
             return Some(i);

@@ -2,8 +2,8 @@
 
 use super::super::effects::{Act, Effects};
 use crate::check::message::Message;
-use crate::check::text::{part, same, starts_with};
 use crate::spec::{Spec, StepKind};
+use crate::text::{part, same, starts_with};
 
 /// How many `Option`s stand around what a type is made of, borrowed or not, in lists or around them.
 pub(super) const fn options(mut ty: &str) -> usize {

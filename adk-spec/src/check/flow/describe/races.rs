@@ -3,6 +3,7 @@
 use super::super::effects::has_prefix;
 use super::super::{Fault, Reader};
 use super::{element, holds, reads, who, writes, writes_itself};
+use crate::check::Check;
 use crate::check::message::Message;
 use crate::spec::{AgentKind, Spec, StepKind};
 
@@ -41,13 +42,7 @@ const fn element_writes(spec: &Spec<'_>, each: usize, at: usize, key: &str) -> b
 }
 
 /// The first step in another branch of a parallel that writes a key, or reads it.
-pub(in super::super) const fn sibling(
-    spec: &Spec<'_>,
-    parallel: usize,
-    at: usize,
-    key: &str,
-    written: bool,
-) -> Option<usize> {
+const fn sibling(spec: &Spec<'_>, parallel: usize, at: usize, key: &str, written: bool) -> Option<usize> {
     let mut branch = parallel + 1;
     while branch < spec.steps[parallel].end {
         let end = spec.steps[branch].end;
@@ -74,7 +69,7 @@ pub(super) const fn race(
 ) {
     let (at, key) = (fault.at, fault.key);
     let writer = sibling(spec, parallel, at, key, true);
-    m.push("key-race: ");
+    m.begin(Check::KeyRace);
     who(m, spec, at);
     if matches!(reader, Reader::Inside) && !writes_itself(spec, at, key) {
         m.push(" (something inside of it)");
@@ -123,7 +118,7 @@ const fn waits(spec: &Spec<'_>, at: usize) -> bool {
 
 /// A key of the session that each element writes.
 pub(super) const fn each(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
-    m.push("key-race: ");
+    m.begin(Check::KeyRace);
     who(m, spec, fault.at);
     m.all(&[
         " writes `",
@@ -135,7 +130,7 @@ pub(super) const fn each(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
 
 /// An output that is called like another key that is used inside.
 pub(super) const fn same_inside(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, own: &str) {
-    m.push("key-race: ");
+    m.begin(Check::KeyRace);
     who(m, spec, fault.at);
     m.all(&[
         " writes `",

@@ -5,13 +5,14 @@ use super::super::spelled::{alike, is_option};
 use super::super::{Fault, Part};
 use super::named::{options, owned};
 use super::{below, holds, reader_below, same, who, writer_below, writes, written_as};
+use crate::check::Check;
 use crate::check::message::Message;
 use crate::spec::{AgentKind, Spec, StepKind};
 
 /// Read as another type than it is written.
 pub(super) const fn read(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, ty: &str, writer: &Writer<'_>) {
     let key = fault.key;
-    m.push("key-type: ");
+    m.begin(Check::KeyType);
     if fault.at >= spec.steps.len() {
         m.all(&["output `", key, "` is declared as `", ty, "`, but "]);
         written_by(m, spec, key, writer);
@@ -34,13 +35,9 @@ pub(super) const fn read(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, ty
         _ => {
             who_reads(m, spec, fault, ty);
             m.all(&[" as `", ty, "`, "]);
-            further(m, fault);
             m.push("but ");
             written_by(m, spec, key, writer);
             let ty = if is_workflow(spec, fault.at) { whole(ty, writer) } else { ty };
-            if is_outvoted(fault, ty, writer) {
-                return everywhere(m, ty, writer);
-            }
             help(m, ty, writer, "read it", ", or read another key");
         }
     }
@@ -54,15 +51,11 @@ pub(super) const fn written(
     ty: &str,
     writer: &Writer<'_>,
 ) {
-    m.push("key-type: ");
+    m.begin(Check::KeyType);
     who_writes(m, spec, fault.at, fault.key, ty);
     m.all(&[" writes `", fault.key, "` as `", ty, "`, "]);
-    further(m, fault);
     m.push("but ");
     written_by(m, spec, fault.key, writer);
-    if is_outvoted(fault, whole(ty, writer), writer) {
-        return everywhere(m, ty, writer);
-    }
     help(m, whole(ty, writer), writer, "a key has one type: write it", ", or write another key");
 }
 
@@ -76,7 +69,7 @@ pub(super) const fn untold(
     writer: &Writer<'_>,
 ) {
     let key = fault.key;
-    m.push("key-type: ");
+    m.begin(Check::KeyType);
     if fault.at >= spec.steps.len() {
         m.all(&["output `", key, "` is declared"]);
     } else if reads {
@@ -86,7 +79,6 @@ pub(super) const fn untold(
         m.all(&[" writes `", key, "`"]);
     }
     m.all(&[" as `", ty, "`, "]);
-    further(m, fault);
     m.push("and ");
     written_by(m, spec, key, writer);
     m.push(": whether that is one type is not known, since neither has `#[data]`");
@@ -101,20 +93,6 @@ pub(super) const fn untold(
         m.push(", or `#[type_pairs(");
         m.number(needed as i128);
         m.push(")]` on the workflow");
-    }
-}
-
-/// How many further places say the same.
-const fn further(m: &mut Message, fault: &Fault<'_>) {
-    if fault.further > 0 {
-        m.push("as ");
-        m.number(fault.further as i128);
-        m.push(match (fault.mixed, fault.further) {
-            (true, 1) => " further place has it, ",
-            (true, _) => " further places have it, ",
-            (false, 1) => " further step does, ",
-            (false, _) => " further steps do, ",
-        });
     }
 }
 
@@ -162,20 +140,6 @@ const fn who_writes(m: &mut Message, spec: &Spec<'_>, at: usize, key: &str, ty: 
 /// Whether both types have one name.
 const fn is_called_so(ty: &str, writer: &Writer<'_>) -> bool {
     !ty.is_empty() && alike(ty, writer.spec.ty, writer.depth) && is_as_deep(ty, writer)
-}
-
-/// Whether several places agree against the first writer, so that it may be the one that is wrong.
-const fn is_outvoted(fault: &Fault<'_>, ty: &str, writer: &Writer<'_>) -> bool {
-    fault.further > 0 && options(ty) == 0 && !writer.spec.ty.is_empty() && !is_called_so(ty, writer)
-}
-
-/// What to do there.
-const fn everywhere(m: &mut Message, ty: &str, writer: &Writer<'_>) {
-    m.push("; help: a key has one type: take ");
-    quoted(m, writer);
-    m.push(" in all these places, or `");
-    owned(m, ty);
-    m.push("`");
 }
 
 /// What to do: take the type of the key, or another key.
@@ -274,7 +238,7 @@ const fn list_type<'a>(spec: &Spec<'a>, each: usize, list: &str) -> &'a str {
 
 /// Written inside an `each`, where it becomes a list, and outside of one.
 pub(super) const fn mixed(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
-    m.push("key-type: ");
+    m.begin(Check::KeyType);
     who(m, spec, fault.at);
     m.all(&[
         " writes `",

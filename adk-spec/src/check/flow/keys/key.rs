@@ -2,10 +2,10 @@
 
 use super::NONE;
 use crate::check::flow::effects::has_prefix;
-use crate::spec::hash::hash;
-use crate::spec::number::UNKNOWN;
-use crate::spec::placeholder::slice;
+use crate::hash::hash;
+use crate::number::UNKNOWN;
 use crate::spec::{KeySpec, Module, PromptKey};
+use crate::text::part;
 
 /// A key as a step names it, with what const evaluation compares.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +41,7 @@ impl<'a> Named<'a> {
     pub(in crate::check::flow) const fn text(&self) -> &'a str {
         match self.part {
             None => self.text,
-            Some((start, end)) => slice(self.text, start, end),
+            Some((start, end)) => part(self.text, start, end),
         }
     }
 }

@@ -30,7 +30,7 @@ pub(in crate::check::flow) fn faults<'a>(spec: &Spec<'a>, keys: &[Key<'a>], rows
             if differs {
                 let ty = own.ty;
                 let flaw = if reads { Flaw::ReadAs { ty, writer } } else { Flaw::WrittenAs { ty, writer } };
-                add(&mut faults, spec, Fault::new(at, part, name, flaw));
+                faults.push(Fault::new(at, part, name, flaw));
             }
         }
     }
@@ -43,15 +43,8 @@ pub(in crate::check::flow) fn faults<'a>(spec: &Spec<'a>, keys: &[Key<'a>], rows
         };
         if differs {
             let flaw = Flaw::ReadAs { ty: output.ty, writer };
-            add(&mut faults, spec, Fault::new(spec.steps.len() + i, Part::Name, name, flaw));
+            faults.push(Fault::new(spec.steps.len() + i, Part::Name, name, flaw));
         }
     }
     faults
-}
-
-/// What no fault says yet.
-fn add<'a>(faults: &mut Vec<Fault<'a>>, spec: &Spec<'a>, fault: Fault<'a>) {
-    if !faults.iter_mut().any(|told| told.takes_in(&fault, spec.steps.len())) {
-        faults.push(fault);
-    }
 }

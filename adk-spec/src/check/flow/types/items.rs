@@ -4,9 +4,9 @@ use super::super::keys::Writer;
 use super::super::walk::Walk;
 use super::agree;
 use super::pairs::{Said, Verdict};
-use crate::check::text::starts_with;
+use crate::number::{UNKNOWN, holds, is_none, list_of, option_of};
 use crate::spec::StepKind;
-use crate::spec::number::{UNKNOWN, holds, is_none, list_of, option_of};
+use crate::text::starts_with;
 
 impl<'a> Walk<'_, 'a> {
     /// Who says the type of the list, where an `each` writes its item.

@@ -9,8 +9,8 @@ use super::super::keys::Writer;
 use super::super::spelled::{called, is_option};
 use super::super::walk::Walk;
 use super::{KEPT, READS, agree, cannot_agree};
-use crate::spec::hash::{hash, mixed};
-use crate::spec::number::{NONE, UNKNOWN, is_listed, is_none};
+use crate::hash::{hash, mixed};
+use crate::number::{NONE, UNKNOWN, is_listed, is_none};
 use crate::spec::{KeySpec, Module, StepKind};
 
 /// Two types that the macro compares.

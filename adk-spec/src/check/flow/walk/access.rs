@@ -2,7 +2,7 @@
 
 use super::super::describe;
 use super::super::keys::{EVERY, Named};
-use super::super::{Flaw, Part, Reader, Written};
+use super::super::{Flaw, Part, Reader};
 use super::Walk;
 use super::blocks::{Kind, READ, READING, SURE, WRITING, WROTE, set_of};
 
@@ -22,26 +22,16 @@ impl<'a> Walk<'_, 'a> {
         reader: Reader<'a>,
     ) -> u32 {
         let Some(key) = self.keys.resolve(name) else {
-            if (!optional || self.is_claimed(part, name)) && !self.sets.has(SURE, EVERY) {
-                self.unwritten(at, part, name.text(), None, reader);
+            if (!optional || is_claimed(part, name)) && !self.sets.has(SURE, EVERY) {
+                self.unwritten(at, part, name.text(), reader);
             }
             return 0;
         };
         let races = self.parallels > 0 && self.read_key(at, part, name.text(), key, reader);
         if !races && !optional && !self.sets.has(SURE, key) {
-            let writer = match &self.keys.all[key].writer {
-                Some(writer) => writer.at,
-                None => at,
-            };
-            self.unwritten(at, part, name.text(), Some(writer), reader);
+            self.unwritten(at, part, name.text(), reader);
         }
         key as u32
-    }
-
-    /// Whether a key that nothing writes is said to be there: a renaming names one of this workflow. The session may hold one
-    /// with a prefix, and a step of which nothing is known may write any.
-    const fn is_claimed(&self, part: Part, name: &Named<'_>) -> bool {
-        matches!(part, Part::Renaming(_)) && !name.prefix && !describe::any_unread(&self.spec)
     }
 
     /// Whether it is a race.
@@ -77,35 +67,17 @@ impl<'a> Walk<'_, 'a> {
         reader: Option<Reader<'a>>,
     ) {
         let flaw = match reader {
-            _ if self.spec.misnested || self.is_twin(at, name, parallel) => Flaw::QuietRace,
-            None if self.is_misnamed(at, name) => Flaw::QuietRace,
             Some(reader) => Flaw::Race { parallel, writes: false, reader },
             None => Flaw::Race { parallel, writes: true, reader: Reader::Inside },
         };
         self.fault(at, part, name, flaw);
     }
 
-    pub(super) const fn unwritten(
-        &mut self,
-        at: usize,
-        part: Part,
-        name: &'a str,
-        writer: Option<usize>,
-        reader: Reader<'a>,
-    ) {
-        // A read that a sibling writes is a race; it is reported at the one that comes later.
-        if self.spec.partial || describe::sibling_writes(&self.spec, at, name) {
-            return;
+    const fn unwritten(&mut self, at: usize, part: Part, name: &'a str, reader: Reader<'a>) {
+        // A read that a sibling writes is a race, which is reported at the later of the two.
+        if !describe::sibling_writes(&self.spec, at, name) {
+            self.fault(at, part, name, Flaw::Unwritten { reader });
         }
-        let written = self.written(at, writer);
-        let flaw = match written {
-            Written::Nowhere if self.is_meant(at, name) => Flaw::Quiet { meant: true },
-            Written::Behind(first, second) if self.is_out_of_order(first, second) => {
-                Flaw::Quiet { meant: false }
-            }
-            _ => Flaw::Unwritten { reader, written },
-        };
-        self.fault(at, part, name, flaw);
     }
 
     pub(in crate::check::flow) const fn write(
@@ -143,4 +115,9 @@ impl<'a> Walk<'_, 'a> {
             self.sets.add(SURE, key);
         }
     }
+}
+
+/// Whether a renaming claims that a key is there: it names one of this workflow. The session may hold one with a prefix.
+const fn is_claimed(part: Part, name: &Named<'_>) -> bool {
+    matches!(part, Part::Renaming(_)) && !name.prefix
 }

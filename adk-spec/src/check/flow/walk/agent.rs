@@ -1,26 +1,16 @@
 //! A step that is an agent: what it reads, its renamings, its exits, what it writes, in this order.
 
 use super::super::effects::{Act, DEEPEST, Effects, is_alone, may_exit};
-use super::super::keys::{EVERY, NEVER, NONE, Named};
+use super::super::keys::{EVERY, NONE, Named};
 use super::super::{Part, Reader};
 use super::Walk;
 use super::blocks::SURE;
-use crate::spec::number::NONE as NO_NUMBER;
+use crate::number::NONE as NO_NUMBER;
 use crate::spec::placeholder::{Placeholders, Source};
 use crate::spec::{AgentKind, AgentMeta, KeySpec, Renames};
 
 impl<'a> Walk<'_, 'a> {
     pub(super) const fn agent(&mut self, at: usize, meta: &'a AgentMeta<'a>, renames: Renames<'a>) {
-        if meta.unknown {
-            self.sets.fill(SURE, true);
-            self.sets.remove(SURE, NEVER);
-            let mut d = 0;
-            while d < self.depth {
-                self.blocks[d].ends = true;
-                d += 1;
-            }
-            return;
-        }
         if is_alone(meta)
             && matches!(renames.reads, [])
             && matches!(renames.writes, [])

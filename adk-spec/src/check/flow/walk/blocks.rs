@@ -3,8 +3,8 @@
 use super::super::keys::{Key, NEVER, NONE, Named};
 use super::super::{Fault, Flaw, Part, Reader};
 use super::Walk;
-use crate::check::text::same;
 use crate::spec::StepKind;
+use crate::text::same;
 
 /// What is certain at the place of the walk.
 pub(super) const SURE: usize = 0;
@@ -39,7 +39,7 @@ pub(in crate::check::flow) const fn sets(depth: usize) -> usize {
 pub(in crate::check::flow) struct Block {
     pub(super) kind: Kind,
     pub(super) at: usize,
-    /// A loop that something ends. Of any other block: something of which nothing is known stands inside.
+    /// Whether something ends it, for a loop.
     pub(super) ends: bool,
 }
 
@@ -85,22 +85,19 @@ impl<'a> Walk<'_, 'a> {
             }
         }
         let key = match target {
-            // The loop may be the block whose bracket is told of.
-            _ if self.spec.misnested => return,
             Some(name) => name,
-            None if self.is_by_none(at) || self.is_of_endless(at) => return,
             None => "",
         };
-        // An agent and its transfer targets may have the same exits, and who ends a loop of a name ends a loop: what is told
-        // of the name tells that too.
+        // An agent and its transfer targets may have the same exits, and an agent that ends a loop by name may end a loop:
+        // a step has one such fault, with the name if there is one.
         let mut i = 0;
-        while i < self.found && i < self.faults.len() {
-            let told = &mut self.faults[i];
-            if told.at == at
-                && matches!(told.flaw, Flaw::ExitOutside)
-                && (told.key.is_empty() || same(told.key, key))
+        while i < self.found {
+            let known = &mut self.faults[i];
+            if known.at == at
+                && matches!(known.flaw, Flaw::ExitOutside)
+                && (known.key.is_empty() || same(known.key, key))
             {
-                told.key = key;
+                known.key = key;
                 return;
             }
             i += 1;
@@ -143,12 +140,10 @@ impl<'a> Walk<'_, 'a> {
             if max.is_some() || until.is_some() {
                 self.sets.meet(set_of(d, AFTER), SURE);
             }
-            // It is told once, and not of the loops around it: what stands behind it counts as reached.
+            // The loops around it are not reported as well: the place after it counts as reached.
             if !ends && !self.sets.has(set_of(d, ENTRY), NEVER) {
                 self.sets.remove(set_of(d, AFTER), NEVER);
-                if !self.spec.misnested {
-                    self.push(Fault::new(at, Part::Name, "", Flaw::Endless));
-                }
+                self.push(Fault::new(at, Part::Name, "", Flaw::Endless));
             }
         }
         self.depth = d;
@@ -166,11 +161,6 @@ impl<'a> Walk<'_, 'a> {
                 self.keys.leave();
                 // The list may be empty, so that nothing inside is certain; the lists of what is written are.
                 self.sets.copy(SURE, set_of(d, ENTRY));
-                if ends {
-                    // Something of which nothing is known stands inside.
-                    self.sets.fill(SURE, true);
-                    self.sets.remove(SURE, NEVER);
-                }
                 while key != NONE {
                     let Key { list, next, .. } = self.keys.all[key];
                     if list != NONE {

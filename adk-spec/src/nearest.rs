@@ -1,13 +1,13 @@
-//! The nearest spelling, in const evaluation.
+//! The nearest word by spelling. All of it works in const evaluation, except [`nearest`].
 
-use crate::check::text::{part, same};
+use crate::text::{part, same};
 
 /// Longer words are not compared.
 const LONGEST: usize = 48;
 
 /// How far two keys are from each other. With one prefix their names are compared; a prefix that is wrong or missing is
 /// one mistake, and more than that is another key.
-pub(super) const fn distance(a: &str, b: &str) -> Option<usize> {
+pub(crate) const fn distance(a: &str, b: &str) -> Option<usize> {
     let ((a_prefix, a), (b_prefix, b)) = (split(a), split(b));
     if same(a_prefix, b_prefix) {
         spelling(a, b)
@@ -83,15 +83,27 @@ const fn most(word: &[u8]) -> usize {
     }
 }
 
-/// The nearest of the words that it was shown.
+/// The nearest of some words, if one of them is near: no more than a third of its letters differ.
+///
+/// ```
+/// use adk_spec::nearest::nearest;
+/// assert_eq!(nearest("darft", ["topic", "draft"]), Some("draft"));
+/// assert_eq!(nearest("topic", ["score", "draft"]), None);
+/// ```
+pub fn nearest<'a>(word: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let near = words.into_iter().filter_map(|other| Some((distance(word, other)?, other)));
+    near.filter(|(distance, _)| *distance > 0).min_by_key(|(distance, _)| *distance).map(|(_, other)| other)
+}
+
+/// The nearest of the words that it was shown, in const evaluation.
 #[derive(Clone, Copy, Debug)]
-pub struct Closest<'a> {
+pub struct Nearest<'a> {
     word: &'a str,
     found: &'a str,
     distance: usize,
 }
 
-impl<'a> Closest<'a> {
+impl<'a> Nearest<'a> {
     /// Nothing was shown yet.
     pub const fn to(word: &'a str) -> Self {
         Self { word, found: "", distance: usize::MAX }
@@ -115,7 +127,7 @@ impl<'a> Closest<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Closest, distance};
+    use super::{Nearest, distance};
 
     #[test]
     fn near_words() {
@@ -130,10 +142,10 @@ mod tests {
         assert_eq!(distance("", ""), Some(0));
         assert_eq!(distance("x", "z"), None);
         assert_eq!(distance("X", "x"), Some(1));
-        let mut closest = Closest::to("darft");
+        let mut nearest = Nearest::to("darft");
         for word in ["topic", "drafts", "draft", "darft"] {
-            closest.show(word);
+            nearest.show(word);
         }
-        assert_eq!(closest.found(), "draft");
+        assert_eq!(nearest.found(), "draft");
     }
 }

@@ -4,7 +4,7 @@
 //! each type with `#[adk::data]`, have a number of their own. What has none is compared by traits, in pairs
 //! (`Pair` of the runtime), of which each workflow has a few.
 
-use super::hash::{hash, mixed};
+use crate::hash::{hash, mixed};
 
 /// Nothing is said of the type of a key.
 pub const UNKNOWN: u64 = 0;

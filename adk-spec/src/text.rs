@@ -1,6 +1,6 @@
 //! Text in const evaluation.
 
-pub(crate) use crate::spec::hash::same;
+pub(crate) use crate::hash::same;
 
 /// Whether a text begins with another.
 pub(crate) const fn starts_with(text: &str, start: &str) -> bool {

@@ -33,8 +33,10 @@ pub struct Hasher {
 }
 
 impl Hasher {
+    /// Of no bytes yet.
     pub const NEW: Self = Self { hash: 0xcbf2_9ce4_8422_2325, word: 0, bits: 0 };
 
+    /// Adds a byte.
     pub const fn add(&mut self, byte: u8) {
         self.word |= (byte as u64) << self.bits;
         self.bits += 8;

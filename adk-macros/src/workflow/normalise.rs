@@ -1,0 +1,270 @@
+//! Turns `< ... >` blocks into brace groups, so that the parser sees token trees alone.
+//!
+//! A statement that begins with `let`, `state`, `agent` or `await` holds types: a `<` in it opens generic arguments. In any other
+//! statement it opens a block. Nothing counts in the guard of an arm, nor from the `=` of a statement to its end. The group has the
+//! span of the `<`, and its last token is the `>`, so that errors point at both.
+
+use crate::deep::Depth;
+use crate::diag::Diagnostic;
+use proc_macro2::{Delimiter, Group, Spacing, Span, TokenStream, TokenTree};
+
+/// Blocks inside blocks: parsing recurses, so there is a limit.
+const DEEPEST: usize = 128;
+
+/// The input of `workflow!` with its blocks in braces, and a bracket of a block without its other half. Editors complete in
+/// a block that is not closed yet, so it ends where its braces end.
+pub(super) fn normalise(input: TokenStream) -> Result<(TokenStream, Option<Diagnostic>), Diagnostic> {
+    let mut fault = None;
+    let tokens = input.into_iter().map(|token| match token {
+        TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
+            block(&group, Kind::Steps, 0, &mut fault).map(TokenTree::Group)
+        }
+        token => Depth::default().see(&token).map(|()| token),
+    });
+    let tokens: Result<TokenStream, Diagnostic> = tokens.collect();
+    Ok((tokens?, fault))
+}
+
+/// What a block holds.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Steps,
+    Arms,
+}
+
+/// How far a statement, or an arm, has been read.
+#[derive(Clone, Copy, PartialEq)]
+enum Part {
+    /// Its first word follows.
+    Start,
+    /// A word that may be the name of a block.
+    Word,
+    /// The word of an item, which may be the name of a block as well.
+    Item,
+    /// A step, in which `<` opens a block of that kind.
+    Step(Kind),
+    /// An item, an `await` or a pattern, in which `<` opens generic arguments.
+    Types,
+    /// A guard or a value, in which nothing counts.
+    Value,
+}
+
+/// What a `<` opened.
+enum Open {
+    Block(Frame),
+    Generics,
+}
+
+/// A block that is being read.
+struct Frame {
+    kind: Kind,
+    part: Part,
+    ends_with_brace: bool,
+    tokens: TokenStream,
+    depth: Depth,
+}
+
+impl Frame {
+    fn new(kind: Kind) -> Self {
+        let (tokens, depth) = (TokenStream::new(), Depth::default());
+        Self { kind, part: Self::first(kind), ends_with_brace: false, tokens, depth }
+    }
+
+    /// An arm begins with a pattern.
+    fn first(kind: Kind) -> Part {
+        if kind == Kind::Arms { Part::Types } else { Part::Start }
+    }
+
+    fn end_statement(&mut self) {
+        self.part = Self::first(self.kind);
+        self.ends_with_brace = false;
+        self.depth = Depth::default();
+    }
+
+    fn word(&mut self, word: &str) {
+        self.part = match (self.part, word) {
+            (Part::Types, "if") if self.kind == Kind::Arms => Part::Value,
+            (Part::Start, "pub") => Part::Start,
+            // Conditions of other languages hold comparisons.
+            (Part::Start, "if" | "while" | "unless" | "when") => {
+                self.ends_with_brace = true;
+                Part::Value
+            }
+            (Part::Start, "match") => Part::Step(Kind::Arms),
+            (Part::Start, "let" | "state" | "agent") => {
+                self.ends_with_brace = word == "agent";
+                Part::Item
+            }
+            (Part::Start, "await") | (Part::Item, _) => Part::Types,
+            (Part::Start, "sequence" | "parallel" | "loop" | "each") => Part::Step(Kind::Steps),
+            (Part::Start, _) => Part::Word,
+            (Part::Word, _) => Part::Step(Kind::Steps),
+            (part, _) => part,
+        };
+    }
+}
+
+/// The group of a block, whose steps are read in turn.
+fn block(
+    group: &Group,
+    kind: Kind,
+    around: usize,
+    fault: &mut Option<Diagnostic>,
+) -> Result<Group, Diagnostic> {
+    let mut reader = Reader { frame: Frame::new(kind), open: Vec::new(), around, fault };
+    check_depth(around, group.span_open())?;
+    let mut before = None;
+    for token in group.stream() {
+        let joined = before.take();
+        if let TokenTree::Punct(punct) = &token
+            && punct.spacing() == Spacing::Joint
+        {
+            before = Some(punct.as_char());
+        }
+        reader.token(token, joined)?;
+    }
+    while let Some((_, open)) = reader.open.last() {
+        let open = *open;
+        reader.fault.get_or_insert_with(|| unclosed(open));
+        reader.close(open);
+    }
+    let mut body = Group::new(Delimiter::Brace, reader.frame.tokens);
+    body.set_span(group.span());
+    Ok(body)
+}
+
+fn unclosed(span: Span) -> Diagnostic {
+    Diagnostic::syntax(span, "this `<` is never closed").help("write `>` after what it holds")
+}
+
+struct Reader<'a> {
+    frame: Frame,
+    /// The frames around, and generic arguments that are open.
+    open: Vec<(Open, Span)>,
+    /// Blocks around the group.
+    around: usize,
+    /// The first bracket without its other half.
+    fault: &'a mut Option<Diagnostic>,
+}
+
+impl Reader<'_> {
+    fn token(&mut self, token: TokenTree, joined: Option<char>) -> Result<(), Diagnostic> {
+        match &token {
+            TokenTree::Group(group) => return self.group(group),
+            TokenTree::Ident(word) => self.frame.word(&word.to_string()),
+            TokenTree::Punct(punct) => {
+                if self.punct(punct.as_char(), joined, punct.span(), punct.spacing())? {
+                    return Ok(());
+                }
+            }
+            TokenTree::Literal(_) => {}
+        }
+        self.frame.depth.see(&token)?;
+        self.frame.tokens.extend([token]);
+        Ok(())
+    }
+
+    /// Reads a sign; returns true if it was the bracket of a block.
+    fn punct(&mut self, sign: char, joined: Option<char>, span: Span, spacing: Spacing) -> Result<bool, Diagnostic> {
+        if self.frame.part == Part::Item && sign != ':' {
+            self.frame.part = Part::Types;
+        }
+        match (sign, joined) {
+            ('>', Some('=')) if self.frame.kind == Kind::Arms => self.frame.part = Part::Start,
+            ('>', Some('=' | '-' | '|')) => {}
+            (';', _) => {
+                self.close_generics()?;
+                self.frame.end_statement();
+            }
+            (',', _) if matches!(self.frame.part, Part::Start | Part::Word | Part::Step(_)) => {
+                self.frame.end_statement();
+            }
+            (':', None) if matches!(self.frame.part, Part::Word | Part::Item) && spacing == Spacing::Alone => {
+                self.frame.part = Part::Start;
+            }
+            ('=', _) if self.frame.part == Part::Types && self.frame.kind == Kind::Steps => {
+                self.frame.part = Part::Value;
+            }
+            ('<', _) if self.frame.part == Part::Types => self.open.push((Open::Generics, span)),
+            ('<', _) if self.frame.part != Part::Value => return self.open_block(span),
+            ('>', _) if self.frame.part != Part::Value => return Ok(self.close(span)),
+            _ => {}
+        }
+        Ok(false)
+    }
+
+    fn open_block(&mut self, span: Span) -> Result<bool, Diagnostic> {
+        check_depth(self.depth(), span)?;
+        let kind = match self.frame.part {
+            Part::Step(kind) => kind,
+            _ => Kind::Steps,
+        };
+        let around = std::mem::replace(&mut self.frame, Frame::new(kind));
+        self.open.push((Open::Block(around), span));
+        Ok(true)
+    }
+
+    /// Reads a `>`; returns true if it was the bracket of a block.
+    fn close(&mut self, span: Span) -> bool {
+        match self.open.pop() {
+            Some((Open::Generics, _)) => false,
+            Some((Open::Block(around), open)) => {
+                let mut inside = std::mem::replace(&mut self.frame, around).tokens;
+                let mut end = proc_macro2::Punct::new('>', Spacing::Alone);
+                end.set_span(span);
+                inside.extend([TokenTree::from(end)]);
+                let mut block = Group::new(Delimiter::Brace, inside);
+                block.set_span(open);
+                self.frame.tokens.extend([TokenTree::from(block)]);
+                self.frame.end_statement();
+                true
+            }
+            None => {
+                let stray = Diagnostic::syntax(span, "this `>` closes no block");
+                self.fault.get_or_insert(stray.help("remove it; two steps have a `;` between them"));
+                true
+            }
+        }
+    }
+
+    /// Generic arguments end with their statement.
+    fn close_generics(&self) -> Result<(), Diagnostic> {
+        match self.open.last() {
+            Some((Open::Generics, open)) => Err(unclosed(*open)),
+            _ => Ok(()),
+        }
+    }
+
+    fn group(&mut self, group: &Group) -> Result<(), Diagnostic> {
+        let is_brace = group.delimiter() == Delimiter::Brace;
+        if is_brace && matches!(self.frame.part, Part::Start | Part::Word | Part::Step(_)) {
+            let kind = if let Part::Step(kind) = self.frame.part { kind } else { Kind::Steps };
+            let inside = block(group, kind, self.depth(), self.fault)?;
+            self.frame.tokens.extend([TokenTree::from(inside)]);
+            self.frame.end_statement();
+            return Ok(());
+        }
+        let token = TokenTree::from(group.clone());
+        self.frame.depth.see(&token)?;
+        self.frame.tokens.extend([token]);
+        if is_brace && self.frame.ends_with_brace {
+            self.close_generics()?;
+            self.frame.end_statement();
+        }
+        Ok(())
+    }
+
+    /// How many blocks are around the next one, and that itself.
+    fn depth(&self) -> usize {
+        let blocks = self.open.iter().filter(|(open, _)| matches!(open, Open::Block(_)));
+        self.around + blocks.count() + 1
+    }
+}
+
+fn check_depth(depth: usize, span: Span) -> Result<(), Diagnostic> {
+    if depth <= DEEPEST {
+        return Ok(());
+    }
+    let fact = format!("blocks are nested more than {DEEPEST} deep here");
+    Err(Diagnostic::syntax(span, fact).help("make the inner ones a workflow of their own"))
+}

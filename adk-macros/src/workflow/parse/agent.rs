@@ -1,0 +1,144 @@
+//! `agent NAME ...`: an LLM agent, or one that the caller supplies.
+
+use super::super::ast::{Decl, DeclKind, Fields, Typed};
+use super::super::names::type_text;
+use super::expect::{self, expected};
+use super::item::{end, kw};
+use super::{Result, Sink, at_colon, braces, head, list, parens, skip};
+use crate::diag::Diagnostic;
+use proc_macro2::Span;
+use syn::parse::ParseStream;
+use syn::spanned::Spanned as _;
+use syn::{Attribute, Ident, PathArguments, Token, Type, TypeParamBound, Visibility, token};
+
+/// The input of `llm::agent!`.
+pub(super) fn outside(input: ParseStream<'_>, sink: &mut Sink) -> Vec<Decl> {
+    let mut agents = Vec::new();
+    if input.is_empty() {
+        sink.push(expected(input, "an agent, as in `pub critic -> criticism: String { ... }`"));
+    }
+    while !input.is_empty() {
+        match one(input, sink) {
+            Ok(decl) => agents.push(decl),
+            Err(error) => {
+                sink.push(error);
+                skip(input, ';');
+            }
+        }
+    }
+    agents
+}
+
+fn one(input: ParseStream<'_>, sink: &mut Sink) -> Result<Decl> {
+    let mut attrs = expect::attributes(input)?;
+    attrs.retain(|attr| head::is_of_struct(attr, "an agent", "agent!", sink));
+    let vis = input.parse()?;
+    if input.peek(kw::agent) && input.peek2(Ident) {
+        input.parse::<kw::agent>()?;
+    }
+    Decl::parse(attrs, vis, input, sink)
+}
+
+impl Decl {
+    /// What follows the word `agent`.
+    pub(super) fn parse(attrs: Vec<Attribute>, vis: Visibility, input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
+        let name = expect::name(input, "the name of the agent")?;
+        sink.declared.insert(name.to_string());
+        let kind = DeclKind::parse(&name, input, sink)?;
+        Ok(Self { attrs, vis, name, kind })
+    }
+}
+
+impl DeclKind {
+    fn parse(name: &Ident, input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
+        if at_colon(input) {
+            return Self::given(name, input, sink);
+        }
+        let parens_at = input.span();
+        let reads = input.peek(token::Paren).then(|| reads(input, sink)).transpose()?;
+        let arrow = input.parse::<Option<Token![->]>>()?;
+        let output = arrow.map(|_| output(input, sink)).transpose()?;
+        if input.parse::<Option<Token![as]>>()?.is_some() {
+            let ty = expect::ty(input, "the type of the agent")?;
+            check_type(&ty, "write `Arc<dyn DynAgent>`, or a type that implements `Agent`")?;
+            end(input, sink)?;
+            return Ok(Self::Described { reads: reads.unwrap_or_default(), output, ty });
+        }
+        if !input.peek(token::Brace) {
+            return Err(expected(input, match (&reads, &output) {
+                (Some(_), _) => "`as` and the type of the agent: an agent with `( )` is one that the caller supplies",
+                (None, None) => "`-> KEY: TYPE`, the fields in `{ }`, or `: TYPE` for an agent that the caller supplies",
+                (None, Some(_)) => "the fields of the agent in `{ }`",
+            }));
+        }
+        if reads.is_some() {
+            sink.push(Diagnostic::syntax(parens_at, "an agent with fields does not list what it reads")
+                .help("remove the `( )`, and write `{KEY}` in its instruction"));
+        }
+        let fields = Box::new(Fields::parse(&braces(input)?, sink));
+        Ok(Self::Llm { output, fields })
+    }
+
+    /// `agent NAME: TYPE;`.
+    fn given(name: &Ident, input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
+        let colon = input.parse::<Token![:]>()?.span;
+        if input.peek(token::Brace) {
+            let help = format!("write `agent {name} {{ ... }}`, or `agent {name} -> KEY: TYPE {{ ... }}` if it writes a key");
+            return Err(Diagnostic::syntax(colon, "no `:` is between an agent and its fields").help(help));
+        }
+        let ty = expect::ty(input, "the type of the agent")?;
+        let shown = type_text(&ty);
+        if input.peek(token::Brace) || at_colon(input) {
+            let help = format!("write `agent {name} -> KEY: {shown} {{ ... }}`");
+            return Err(Diagnostic::syntax(colon, "what an agent with fields writes follows `->`").help(help));
+        }
+        if input.peek(token::Paren) {
+            let help = format!("write `agent {name}: TYPE;`, and give the value to `new` of the workflow");
+            return Err(Diagnostic::syntax(ty.span(), "the type of an agent follows its `:`, and no value").help(help));
+        }
+        if input.peek(Token![->]) {
+            let help = format!("write `agent {name}() -> KEY: TYPE as {shown};`, with what it reads in the `( )`");
+            return Err(Diagnostic::syntax(input.span(), "what an agent reads and writes is before its type").help(help));
+        }
+        let dynamic = format!("write the type itself; for an agent that is known at run time only `agent {name}(READS: TYPE) -> KEY: TYPE as Arc<dyn DynAgent>;`");
+        check_type(&ty, &dynamic)?;
+        end(input, sink)?;
+        Ok(Self::Given { ty })
+    }
+}
+
+fn reads(input: ParseStream<'_>, sink: &mut Sink) -> Result<Vec<Typed>> {
+    let mut keys = Vec::new();
+    list(&parens(input)?, sink, |list, sink| {
+        keys.push(Typed::parse(list, sink)?);
+        Ok(())
+    });
+    Ok(keys)
+}
+
+/// `KEY: TYPE` of an agent.
+fn output(input: ParseStream<'_>, sink: &mut Sink) -> Result<Box<Typed>> {
+    if input.peek(token::Paren) {
+        return Err(Diagnostic::syntax(input.span(), "an agent writes one key")
+            .help("write `-> KEY: TYPE`, with a `#[adk::data] struct` for several values"));
+    }
+    Ok(Box::new(Typed::parse(input, sink)?))
+}
+
+/// Refuses the type of an agent if it is certainly none.
+fn check_type(ty: &Type, help: &str) -> Result<()> {
+    let is_dyn_agent = |bound: &TypeParamBound| matches!(bound, TypeParamBound::Trait(of) if of.path.segments.last().is_some_and(|last| last.ident == "Agent"));
+    let is_open = match ty {
+        Type::Slice(_) | Type::TraitObject(_) | Type::ImplTrait(_) | Type::Infer(_) | Type::Reference(_) => true,
+        Type::Path(path) => path.path.segments.last().is_some_and(|last| match &last.arguments {
+            PathArguments::AngleBracketed(list) => list.args.iter().any(|one| matches!(one, syn::GenericArgument::Type(Type::TraitObject(of)) if of.bounds.iter().any(is_dyn_agent))),
+            _ => last.ident == "str",
+        }),
+        _ => false,
+    };
+    if !is_open {
+        return Ok(());
+    }
+    let span: Span = ty.span();
+    Err(Diagnostic::syntax(span, format!("`{}` is no type of an agent", type_text(ty))).help(help))
+}

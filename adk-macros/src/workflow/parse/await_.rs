@@ -1,0 +1,94 @@
+//! `await(timeout = "72h", default = EXPR) KEY: TYPE`.
+
+use super::super::ast::{Await, Typed};
+use super::block::code_list;
+use super::expect::{self, expected};
+use super::field::timeout;
+use super::{Result, Sink, at_colon_after_word, list, parens};
+use crate::diag::{Diagnostic, Place, hint};
+use adk_spec::check::Check;
+use adk_spec::nearest::nearest;
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::{Attribute, Expr, Ident, Token, token};
+
+const ARGUMENTS: [&str; 2] = ["timeout", "default"];
+
+impl Await {
+    /// A step that waits, from its word on. Its doc comment is the question.
+    pub(super) fn parse(attrs: Vec<Attribute>, name: Option<Ident>, input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
+        input.parse::<Token![await]>()?;
+        let mut arguments = Arguments::default();
+        let mut is_whole = true;
+        if input.peek(token::Paren) {
+            let before = sink.diagnostics.len();
+            list(&parens(input)?, sink, |list, sink| arguments.argument(list, sink));
+            is_whole = sink.diagnostics.len() == before;
+        }
+        let Arguments { timeout, default } = arguments;
+        if let (Some((word, _)), None, true) = (&default, &timeout, is_whole) {
+            sink.push(
+                Diagnostic::syntax(word.span(), "a `default` counts when the `timeout` has passed, and this `await` has none")
+                    .help("write `await(timeout = \"72h\", default = ...)`, or remove it"),
+            );
+        }
+        let typed = if input.peek(Ident) && at_colon_after_word(input) {
+            Typed { attrs, ..Typed::parse(input, sink)? }
+        } else {
+            Typed::parse(input, sink).map_err(|error| explain(input, error))?;
+            return Err(expected(input, "a key and its type, as in `await decision: bool`"));
+        };
+        let default = default.map(|(_, value)| value);
+        Ok(Self { name, typed, timeout, default })
+    }
+}
+
+/// What an `await` without a key and its type may have been meant to be.
+fn explain(input: ParseStream<'_>, error: Diagnostic) -> Diagnostic {
+    let is_question = input.peek(syn::LitStr);
+    let remedy = if is_question { hint(Place::Await, "question") } else { None };
+    error.help(remedy.unwrap_or("write `await KEY: TYPE`; an agent or a block is waited for by itself"))
+}
+
+#[derive(Default)]
+struct Arguments {
+    timeout: Option<super::super::ast::Timeout>,
+    /// With its word.
+    default: Option<(Ident, Expr)>,
+}
+
+impl Arguments {
+    fn argument(&mut self, list: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
+        let word = list
+            .call(Ident::parse_any)
+            .map_err(|_| expected(list, "an argument, such as `timeout = \"72h\"`"))?;
+        let name = word.to_string();
+        if !ARGUMENTS.contains(&name.as_str()) {
+            return Err(unknown(&word));
+        }
+        expect::token::<Token![=]>(list, &format!("`=` and the value of `{name}`"))?;
+        let is_timeout = name == "timeout";
+        if is_timeout && self.timeout.is_some() || !is_timeout && self.default.is_some() {
+            let fact = format!("`{name}` is set twice in this `await`");
+            return Err(Diagnostic::new(Check::FieldUnknown, word.span(), fact).help("remove one of them"));
+        }
+        if is_timeout {
+            let value = expect::expr(list, sink, "how long it waits, as in `timeout = \"72h\"`")?;
+            self.timeout = Some(timeout(value, "leaves nobody the time to answer")?);
+        } else {
+            let value = expect::expr(list, sink, "the value that counts when nobody has answered in time")?;
+            self.default = Some((word, value));
+        }
+        Ok(())
+    }
+}
+
+fn unknown(word: &Ident) -> Diagnostic {
+    let name = word.to_string();
+    let help = match (nearest(&name, ARGUMENTS), hint(Place::Await, &name)) {
+        (Some(near), _) => format!("did you mean `{near}`?"),
+        (None, Some(remedy)) => remedy.to_owned(),
+        (None, None) => format!("it takes {}", code_list(&ARGUMENTS)),
+    };
+    Diagnostic::new(Check::FieldUnknown, word.span(), format!("`await` has no argument `{name}`")).help(help)
+}
