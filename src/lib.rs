@@ -99,7 +99,6 @@ pub type AgentBuilder = adk_core::AgentBuilder<DefaultProvider>;
 pub mod __private {
     pub use adk_core::__private::*;
     pub use adk_core::*;
-    pub use adk_macros::{Helpers, erase};
 }
 
 #[cfg(any(doc, doctest))]

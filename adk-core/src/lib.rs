@@ -3,8 +3,6 @@
 mod agent;
 mod agent_tool;
 mod ask;
-#[doc(hidden)]
-pub mod bare;
 pub mod build;
 pub mod callback;
 mod content;
@@ -24,8 +22,6 @@ mod made;
 pub mod model;
 mod outbox;
 mod panic;
-#[doc(hidden)]
-pub mod parts;
 mod path;
 mod probe;
 mod rehearsal;
@@ -84,6 +80,6 @@ pub type BoxStream<'a, T> = std::pin::Pin<Box<dyn futures_core::Stream<Item = T>
 pub mod __private {
     pub use crate::made::{MadeByMacro, MadeWorkflow, Making};
     pub use crate::probe::{OfFlow, OfResult, Otherwise, Probe, refuse};
-    pub use crate::{bare, function, parts, tool::args, typed};
+    pub use crate::{function, tool::args, typed};
     pub use {schemars, serde, serde_json};
 }

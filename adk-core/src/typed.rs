@@ -9,7 +9,7 @@ mod of;
 
 pub use crate::spec::Numbered;
 use crate::spec::{AgentMeta, KeySpec};
-pub use adk_spec::number::{UNKNOWN, listed, of_name, with};
+pub use adk_spec::number::{UNKNOWN, listed, number_of, with};
 pub use of::*;
 use std::marker::PhantomData;
 
@@ -56,13 +56,18 @@ impl Known for Nothing {
     type Type = Absent;
 }
 
-/// The first of two types, of which the second is known as well.
-#[derive(Debug)]
-pub struct Both<A, B>(PhantomData<(A, B)>);
-
-impl<A, B> Known for Both<A, B> {
-    type Type = A;
+/// What can be a field of `#[adk::data]`.
+#[diagnostic::on_unimplemented(
+    message = "syntax: `{Self}` cannot be a part of data; help: put `#[adk::data]` on it, or derive `Clone`, `Debug`, `serde::Serialize`, `serde::Deserialize` and `schemars::JsonSchema`; if it is of another crate, hold a type of your own that says the same",
+    label = "no model knows what this is"
+)]
+pub trait DataField {
+    /// It can.
+    const YES: () = ();
 }
+
+#[diagnostic::do_not_recommend]
+impl<T: schemars::JsonSchema + ?Sized> DataField for T {}
 
 /// The place of a type without one, as `KeySpec::typed` takes it; what is an `Option` under another name is not spelled without.
 pub const fn nowhere(optional: bool) -> u8 {

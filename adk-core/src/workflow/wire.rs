@@ -7,9 +7,9 @@ mod select;
 mod value;
 
 pub use agrees::agrees;
-pub use instruction::{InstructionOf, IsInstruction, NoInstruction, Right, TextWhere};
+pub use instruction::{InstructionOf, IsInstruction, NoInstruction};
 pub use limit::{Bound, Max, MaxConcurrency, bound, max, max_concurrency};
-pub use select::{Compared, Matched, ReadNothing, ReadPlain, Reader};
+pub use select::{Matched, ReadNothing, ReadPlain, Reader};
 pub use value::*;
 
 pub use super::BlockField;
@@ -119,12 +119,6 @@ pub trait IsTool {
 
 #[diagnostic::do_not_recommend]
 impl<T: Tool> IsTool for T {}
-
-/// The type of step `STEP`, which stands apart since its name may be a slip.
-pub trait Slip<const STEP: usize> {
-    /// The type.
-    type Agent;
-}
 
 /// The agent of a step; nothing for a type that is none, which [`IsAgent`] reports.
 pub trait Placing<K> {

@@ -34,21 +34,6 @@ impl<R, F: Fn(ReadonlyContext) -> R + Send + Sync + 'static> InstructionOf<F> {
     }
 }
 
-/// What stands as an instruction, where the const in it is right.
-#[derive(Debug)]
-pub struct Right<const RIGHT: bool>;
-
-impl Right<true> {
-    /// It.
-    pub const fn of<T>(written: T) -> InstructionOf<T> {
-        InstructionOf(written)
-    }
-}
-
-/// The type of a text, where the const in it is right: of what has to do with one that is not, rustc says nothing more.
-pub type TextWhere<const RIGHT: bool> =
-    <crate::parts::Fits<RIGHT> as crate::parts::Pick<&'static str>>::Field;
-
 /// What an instruction has to be: nothing else is one, so that this says it of all that is none.
 #[diagnostic::on_unimplemented(
     message = "syntax: `{Self}` is no instruction; help: write a text, or the name of a function of a `ReadonlyContext` that makes one",

@@ -15,10 +15,10 @@ mod types;
 pub(super) use races::sibling_writes;
 
 use self::below::below;
-use super::super::message::Message;
 use super::effects::{Act, Effects, has_prefix};
 use super::session;
 use super::{Fault, Flaw};
+use crate::message::Message;
 use crate::spec::{AgentKind, Spec, StepKind};
 use crate::text::same;
 

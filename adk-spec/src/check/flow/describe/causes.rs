@@ -1,11 +1,11 @@
 //! Why a key is written on some paths only, and what to do about it.
 
 use super::super::effects::{contains, has_prefix};
-use super::super::spelled::alike;
 use super::named::{options, owned, read_as};
 use super::{apart, around, holds, same, who, writes, writes_surely, written_as};
-use crate::check::message::Message;
+use crate::message::Message;
 use crate::spec::{AgentKind, Spec, StepKind};
+use crate::type_names::alike;
 
 /// Why a writer may not have written its key.
 pub(super) enum Cause {

@@ -5,7 +5,7 @@ use super::super::effects::{DEEPEST, may_exit};
 use super::meant::is_written;
 use super::{Act, Effects, apart, common_loop, holds, listed, same, who};
 use crate::check::Check;
-use crate::check::message::Message;
+use crate::message::Message;
 use crate::nearest::Nearest;
 use crate::spec::{AgentKind, AgentMeta, Renames, Spec, StepKind};
 

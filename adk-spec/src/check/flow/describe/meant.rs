@@ -3,7 +3,7 @@
 use super::super::effects::contains;
 use super::super::{Fault, Part, Reader};
 use super::{apart, same, who, writes_itself, written_as};
-use crate::check::message::Message;
+use crate::message::Message;
 use crate::spec::{AgentKind, Renames, Spec, StepKind};
 
 /// Another remedy for a key that nothing writes than to declare it; whether there is one.

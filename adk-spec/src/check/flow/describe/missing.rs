@@ -7,7 +7,7 @@ use super::known::Known;
 use super::meant::{meant, renamed};
 use super::{apart, below, common_loop, element, holds, listed, reads, same, who, writes};
 use crate::check::Check;
-use crate::check::message::Message;
+use crate::message::Message;
 use crate::nearest::Nearest;
 use crate::spec::{AgentKind, Spec, StepKind};
 

@@ -1,7 +1,7 @@
 //! Types as they are spelled, in remedies: what is told to be written has to compile.
 
 use super::super::effects::{Act, Effects};
-use crate::check::message::Message;
+use crate::message::Message;
 use crate::spec::{Spec, StepKind};
 use crate::text::{part, same, starts_with};
 

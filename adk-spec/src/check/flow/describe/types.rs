@@ -1,13 +1,13 @@
 //! `key-type`.
 
 use super::super::keys::Writer;
-use super::super::spelled::{alike, is_option};
 use super::super::{Fault, Part};
 use super::named::{options, owned};
 use super::{below, holds, reader_below, same, who, writer_below, writes, written_as};
 use crate::check::Check;
-use crate::check::message::Message;
+use crate::message::Message;
 use crate::spec::{AgentKind, Spec, StepKind};
+use crate::type_names::{alike, is_option};
 
 /// Read as another type than it is written.
 pub(super) const fn read(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, ty: &str, writer: &Writer<'_>) {

@@ -1,0 +1,273 @@
+//! The pass over the steps.
+
+use super::sum::{Kind, Part, Sum, add, endless, times};
+use super::{Bounds, Cause, Causes, Cost, Why};
+use crate::spec::{AgentKind, AgentMeta, Step, StepKind};
+use crate::text::same;
+
+/// A place in a list of steps; behind the last one come the agents that the owner of the list may transfer to.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    steps: &'a [Step<'a>],
+    at: usize,
+    until: usize,
+    targets: &'a [&'a AgentMeta<'a>],
+    target: usize,
+    /// The nested workflow whose list it is; empty for the workflow itself.
+    inside: &'a str,
+}
+
+impl<'a> Place<'a> {
+    pub(crate) const fn start(steps: &'a [Step<'a>]) -> Self {
+        Self { steps, at: 0, until: steps.len(), targets: &[], target: 0, inside: "" }
+    }
+
+    /// The beginning of what stands in an agent.
+    const fn inside(&self, meta: &AgentMeta<'a>, name: &'a str) -> Self {
+        let inside = if meta.steps.is_empty() { self.inside } else { name };
+        Self { targets: meta.transfer, inside, ..Self::start(meta.steps) }
+    }
+}
+
+/// What is not simply added up, while the pass is in it.
+#[derive(Clone, Copy)]
+struct Open<'a> {
+    what: What,
+    name: &'a str,
+    /// The step where it ends.
+    end: usize,
+    /// What was in it so far; of a match, the worst arm.
+    sum: Sum<'a>,
+    /// Where the pass goes on behind it.
+    behind: Place<'a>,
+}
+
+#[derive(Clone, Copy)]
+enum What {
+    /// Where the pass begins.
+    Root,
+    /// What stands in a workflow.
+    Workflow,
+    /// Those that an agent may transfer to.
+    Targets,
+    Loop {
+        max: Option<u32>,
+        until: bool,
+    },
+    Each,
+    Match,
+    Arm,
+    /// What is simply added up.
+    Block,
+}
+
+impl What {
+    /// What a step opens.
+    const fn of(step: &Step<'_>) -> Option<Self> {
+        match step.kind {
+            StepKind::Loop { max, until } => Some(Self::Loop { max, until: until.is_some() }),
+            StepKind::Each { .. } => Some(Self::Each),
+            StepKind::Match { .. } => Some(Self::Match),
+            StepKind::Arm { .. } => Some(Self::Arm),
+            StepKind::Sequence | StepKind::Parallel { .. } => Some(Self::Block),
+            _ => None,
+        }
+    }
+}
+
+/// How much can be open before the pass calls itself for what is in it.
+const DEEP: usize = 64;
+
+/// What the steps of a place cost. Notes on the way what makes them cost without end.
+pub(crate) const fn total<'a>(mut place: Place<'a>, cost: Cost, causes: &mut Causes<'a>) -> Sum<'a> {
+    let root = Open { what: What::Root, name: "", end: usize::MAX, sum: Sum::NOTHING, behind: place };
+    let mut open = [root; DEEP];
+    let mut depth = 0;
+    loop {
+        let agent = if place.at < place.until {
+            let (at, step) = (place.at, &place.steps[place.at]);
+            place.at += 1;
+            if let Some(what) = What::of(step) {
+                if depth + 1 < DEEP {
+                    depth += 1;
+                    let sum = Sum::NOTHING;
+                    open[depth] = Open { what, name: step.name, end: step.end, sum, behind: place };
+                } else {
+                    // From its opening step on, so that it is closed there.
+                    let until = if step.end < place.until { step.end + 1 } else { place.until };
+                    let sum = total(Place { at, until, targets: &[], ..place }, cost, causes);
+                    put(&sum, what, &mut open[depth], cost);
+                    place.at = if until > at { until } else { at + 1 };
+                }
+            } else if let StepKind::End = step.kind
+                && open[depth].end == at
+                && depth > 0
+            {
+                let inner = open[depth];
+                depth -= 1;
+                close(&inner, place.inside, &mut open[depth], cost, causes);
+            }
+            match step.kind {
+                StepKind::Agent { meta, .. } => Some((meta, step.name, false)),
+                StepKind::Break { .. } => {
+                    open[depth].sum.exits = true;
+                    None
+                }
+                _ => None,
+            }
+        } else if place.target < place.targets.len() {
+            let meta = place.targets[place.target];
+            place.target += 1;
+            Some((meta, meta.name, true))
+        } else if depth > 0 {
+            let inner = open[depth];
+            depth -= 1;
+            close(&inner, place.inside, &mut open[depth], cost, causes);
+            if let What::Workflow | What::Targets = inner.what {
+                place = inner.behind;
+            }
+            None
+        } else {
+            return open[0].sum;
+        };
+        let Some((meta, name, is_target)) = agent else { continue };
+        open[depth].sum.add(&turn(meta, name, is_target, place.inside, cost, causes));
+        if meta.steps.is_empty() && meta.transfer.is_empty() {
+            continue;
+        }
+        let what = if meta.steps.is_empty() { What::Targets } else { What::Workflow };
+        let inner = place.inside(meta, name);
+        if depth + 1 < DEEP {
+            depth += 1;
+            open[depth] = Open { what, name, end: usize::MAX, sum: Sum::NOTHING, behind: place };
+            place = inner;
+        } else {
+            let sum = total(inner, cost, causes);
+            open[depth].sum.add(&if let What::Workflow = what { sum.closed() } else { sum });
+        }
+    }
+}
+
+/// Adds a block to what stands around it.
+const fn put<'a>(sum: &Sum<'a>, what: What, outer: &mut Open<'a>, cost: Cost) {
+    match (what, outer.what) {
+        (What::Arm, What::Match) => outer.sum.or(sum, cost),
+        _ => outer.sum.add(sum),
+    }
+}
+
+/// The end of a block or agent.
+const fn close<'a>(
+    inner: &Open<'a>,
+    inside: &'a str,
+    outer: &mut Open<'a>,
+    cost: Cost,
+    causes: &mut Causes<'a>,
+) {
+    let (name, mut sum) = (inner.name, inner.sum);
+    let Bounds { rounds, model_calls } = sum.bounds;
+    match inner.what {
+        What::Loop { max: Some(max), .. } => {
+            // A loop runs at least once; a `max` of 0 is a fault of its own.
+            let max = if max == 0 { 1 } else { max };
+            let round = Bounds { rounds: add(rounds, Some(1)), model_calls };
+            sum.bounds = Bounds { rounds: times(round.rounds, max), model_calls: times(model_calls, max) };
+            // With one round the part is that of a step in it.
+            if let (Some(each), Some(total)) = (cost.of(round), cost.of(sum.bounds))
+                && (max > 1 || sum.largest.total == 0)
+            {
+                sum.largest = Part { name, inside, total, kind: Kind::Loop(max, each) };
+            }
+        }
+        What::Loop { max: None, until } => {
+            sum.bounds = Bounds { rounds: None, model_calls: endless(model_calls) };
+            // One that nothing ends is `loop-endless`, and told as that.
+            if cost.of(sum.bounds).is_none() && (until || sum.exits) {
+                causes.add(Cause { name, inside, why: Why::Loop });
+            }
+        }
+        What::Each => {
+            sum.bounds = Bounds { rounds: endless(rounds), model_calls: endless(model_calls) };
+            if cost.of(sum.bounds).is_none() {
+                causes.add(Cause { name, inside, why: Why::Each });
+            }
+        }
+        What::Workflow => sum = sum.closed().gathered(name, inner.behind.inside, Kind::Workflow, cost),
+        What::Match | What::Block => sum = sum.gathered(name, inside, Kind::Block, cost),
+        What::Root | What::Targets | What::Arm => {}
+    }
+    put(&sum, inner.what, outer, cost);
+}
+
+/// What an agent does by itself, without what stands in it.
+const fn turn<'a>(
+    meta: &AgentMeta<'a>,
+    name: &'a str,
+    is_target: bool,
+    inside: &'a str,
+    cost: Cost,
+    causes: &mut Causes<'a>,
+) -> Sum<'a> {
+    if !meta.steps.is_empty() {
+        return Sum::NOTHING;
+    }
+    let why = match meta.kind {
+        AgentKind::Llm if calls_agents(meta) => Some(Why::Agents),
+        AgentKind::Llm if !meta.tools.is_empty() => Some(Why::Tools),
+        AgentKind::Llm if !meta.transfer.is_empty() => Some(Why::Transfer),
+        AgentKind::Llm if !answers_text(meta) => Some(Why::Typed),
+        // Nothing makes it ask a second time, unless others hand over to it again.
+        AgentKind::Llm => None,
+        _ => Some(Why::Silent),
+    };
+    let calls = match (why, meta.max_turns) {
+        (None, Some(turns)) if is_target => Some(turns as u64),
+        (None, _) => Some(1),
+        // One turn may call any number of them.
+        (Some(Why::Agents), _) => {
+            if let Cost::ModelCalls = cost {
+                causes.add(Cause { name, inside, why: Why::Agents });
+            }
+            None
+        }
+        (Some(_), Some(turns)) => Some(turns as u64),
+        (Some(why), None) => {
+            if let Cost::ModelCalls = cost {
+                causes.add(Cause { name, inside, why });
+            }
+            None
+        }
+    };
+    let bounds = Bounds { rounds: Some(0), model_calls: calls };
+    let total = match cost.of(bounds) {
+        Some(total) => total,
+        None => 0,
+    };
+    let exits = meta.may_exit || !meta.exits.is_empty();
+    Sum { bounds, largest: Part { name, inside, total, kind: Kind::Agent }, exits }
+}
+
+/// Whether agents are among its tools, which make model calls of their own.
+const fn calls_agents(meta: &AgentMeta<'_>) -> bool {
+    let mut i = 0;
+    while i < meta.tools.len() {
+        if meta.tools[i].agent.is_some() {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
+/// Whether what an agent writes is text as it came. Types cannot be compared in const evaluation, so the spelling counts;
+/// an alias of `String` is taken for another type, which makes the bound larger and never smaller.
+const fn answers_text(meta: &AgentMeta<'_>) -> bool {
+    let mut i = 0;
+    while i < meta.writes.len() {
+        if !same(meta.writes[i].ty, "String") {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}

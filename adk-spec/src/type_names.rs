@@ -1,0 +1,159 @@
+//! Types as they are spelled, where nothing else is known of them.
+
+use crate::text::{part, same, starts_with};
+
+/// Types of which the name says all: nobody calls another type so.
+const KNOWN: &[&str] = &[
+    "String", "bool", "char", "f32", "f64", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32",
+    "i64", "i128", "isize",
+];
+
+/// Whether two types differ for certain: both are well known, and they are not the same one. The second has that
+/// many lists around it.
+pub(crate) const fn differ(read: &str, written: &str, lists: usize) -> bool {
+    let (read, written) = (normal(read), normal(written));
+    is_known(read.0) && is_known(written.0) && !(same(read.0, written.0) && read.1 == written.1 + lists)
+}
+
+/// Whether a type is no list for certain.
+pub(crate) const fn is_no_list(written: &str, lists: usize) -> bool {
+    let written = normal(written);
+    is_known(written.0) && written.1 + lists == 0
+}
+
+/// Whether a type is a list.
+pub(crate) const fn is_list(written: &str) -> bool {
+    normal(written).1 > 0
+}
+
+/// Whether a type is an `Option`.
+pub(crate) const fn is_option(ty: &str) -> bool {
+    starts_with(ty, "Option<")
+}
+
+/// Whether two types are spelled alike, borrowed or not. One that is read as an `Option` may be none.
+pub(crate) const fn alike(read: &str, written: &str, lists: usize) -> bool {
+    if is_option(written) && !is_option(read) {
+        return false;
+    }
+    let (read, written) = (normal(read), normal(written));
+    same(read.0, written.0) && read.1 == written.1 + lists
+}
+
+/// The type of what may be absent.
+pub(crate) const fn certain(ty: &str) -> &str {
+    if is_option(ty) { part(ty, 7, ty.len() - 1) } else { ty }
+}
+
+const fn is_known(ty: &str) -> bool {
+    let mut i = 0;
+    while i < KNOWN.len() {
+        if same(KNOWN[i], ty) {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
+/// What a type is called that is read or written as this one: without references, and without the `Option` of one that may be
+/// absent; and how many lists there are around it, of `Vec` only where it is known to be that of the standard library.
+pub(crate) const fn called(ty: &str, perhaps: bool, listed: bool) -> (&str, usize) {
+    let mut ty = owned(ty);
+    if perhaps && is_option(ty) {
+        ty = owned(part(ty, 7, ty.len() - 1));
+    }
+    let mut lists = 0;
+    loop {
+        let start = match listed && starts_with(ty, "Vec<") {
+            true => 4,
+            false if starts_with(ty, "[") => 1,
+            false => return (ty, lists),
+        };
+        (ty, lists) = (owned(part(ty, start, ty.len() - 1)), lists + 1);
+    }
+}
+
+const fn owned(mut ty: &str) -> &str {
+    while starts_with(ty, "&") {
+        ty = part(ty, 1, ty.len());
+    }
+    ty
+}
+
+/// The type inside of references, options and lists, without its path, and how many lists there are.
+const fn normal(ty: &str) -> (&str, usize) {
+    let (ty, lists) = inner(ty);
+    let (bytes, mut i, mut start) = (ty.as_bytes(), 0, 0);
+    while i < bytes.len() && bytes[i] != b'<' {
+        if bytes[i] == b':' {
+            start = i + 1;
+        }
+        i += 1;
+    }
+    let name = part(ty, start, ty.len());
+    (if same(name, "str") { "String" } else { name }, lists)
+}
+
+const fn inner(mut ty: &str) -> (&str, usize) {
+    let mut lists = 0;
+    loop {
+        let end = ty.len();
+        if starts_with(ty, "&") {
+            ty = part(ty, 1, end);
+        } else if starts_with(ty, "Option<") {
+            ty = part(ty, 7, end - 1);
+        } else if starts_with(ty, "Vec<") {
+            (ty, lists) = (part(ty, 4, end - 1), lists + 1);
+        } else if starts_with(ty, "[") {
+            (ty, lists) = (part(ty, 1, end - 1), lists + 1);
+        } else {
+            break;
+        }
+    }
+    (ty, lists)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{alike, called, differ};
+
+    #[test]
+    fn only_what_is_certain_differs() {
+        assert!(differ("&str", "f64", 0));
+        assert!(differ("u32", "u64", 0));
+        assert!(differ("String", "Vec<String>", 0));
+        assert!(differ("String", "String", 1));
+        assert!(!differ("&str", "std::string::String", 0));
+        assert!(!differ("&[String]", "Vec<String>", 0));
+        assert!(!differ("Vec<Vec<u8>>", "u8", 2));
+        assert!(!differ("Option<&str>", "String", 0));
+        // An alias may be anything.
+        assert!(!differ("Score", "f64", 0));
+        assert!(!differ("HashMap<String,u8>", "String", 0));
+        assert!(!differ("", "String", 0));
+    }
+
+    #[test]
+    fn called_as_what_is_written() {
+        assert_eq!(called("Draft", false, false), ("Draft", 0));
+        assert_eq!(called("Option<&Draft>", true, false), ("Draft", 0));
+        assert_eq!(called("Option<Draft>", false, false), ("Option<Draft>", 0));
+        assert_eq!(called("&[Vec<Draft>]", false, true), called("Vec<Vec<Draft>>", true, true));
+        assert_ne!(called("Vec<Option<Draft>>", true, true), called("Vec<Draft>", true, true));
+        // Somebody's own.
+        assert_eq!(called("Vec<Draft>", false, false), ("Vec<Draft>", 0));
+        assert_eq!(called("", true, false), ("", 0));
+    }
+
+    #[test]
+    fn alike_as_they_are_spelled() {
+        assert!(alike("&Score", "crate::Score", 0));
+        assert!(alike("&[Note]", "Note", 1));
+        assert!(!alike("Score", "f64", 0));
+        assert!(alike("Option<&str>", "String", 0));
+        assert!(alike("Option<&str>", "Option<String>", 0));
+        assert!(!alike("&str", "Option<String>", 0));
+        assert!(alike("&other::Score", "Score", 0));
+    }
+}
