@@ -6,9 +6,7 @@ mod below;
 mod causes;
 mod exits;
 mod known;
-mod meant;
 mod missing;
-mod named;
 mod races;
 mod types;
 
@@ -34,7 +32,7 @@ pub(super) const fn fault(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
         Flaw::ReadAs { ty, writer } => types::read(m, spec, fault, ty, &writer),
         Flaw::WrittenAs { ty, writer } => types::written(m, spec, fault, ty, &writer),
         Flaw::Untold { ty, reads, full, writer } => types::untold(m, spec, fault, (ty, reads), full, &writer),
-        Flaw::NoSuchRead { from } => exits::no_such_read(m, spec, fault, from),
+        Flaw::NoSuchRead => exits::no_such_read(m, spec, fault),
         Flaw::OtherWrites => exits::other_writes(m, spec, fault),
         Flaw::SameWrites => exits::same_writes(m, spec, fault),
         Flaw::Endless => exits::endless(m, spec, fault),
