@@ -76,8 +76,8 @@ impl Cost {
 
 /// What makes a workflow cost without end: the first few, and how many there are.
 pub(crate) struct Causes<'a> {
-    first: [Option<Cause<'a>>; 3],
-    count: usize,
+    pub(crate) first: [Option<Cause<'a>>; 3],
+    pub(crate) count: usize,
 }
 
 #[derive(Clone, Copy)]

@@ -21,11 +21,6 @@ pub(crate) const fn is_no_list(written: &str, lists: usize) -> bool {
     is_known(written.0) && written.1 + lists == 0
 }
 
-/// Whether a type is a list.
-pub(crate) const fn is_list(written: &str) -> bool {
-    normal(written).1 > 0
-}
-
 /// Whether a type is an `Option`.
 pub(crate) const fn is_option(ty: &str) -> bool {
     starts_with(ty, "Option<")
@@ -38,11 +33,6 @@ pub(crate) const fn alike(read: &str, written: &str, lists: usize) -> bool {
     }
     let (read, written) = (normal(read), normal(written));
     same(read.0, written.0) && read.1 == written.1 + lists
-}
-
-/// The type of what may be absent.
-pub(crate) const fn certain(ty: &str) -> &str {
-    if is_option(ty) { part(ty, 7, ty.len() - 1) } else { ty }
 }
 
 const fn is_known(ty: &str) -> bool {
