@@ -8,21 +8,20 @@ mod facts;
 mod flow;
 mod keys;
 mod limits;
-mod lints;
 mod live;
-mod message;
 mod names;
 mod table;
 mod tools;
 
-pub use bounds::{Bounds, raise_bounds};
+pub use crate::bounds::Bounds;
+pub use crate::lints::Lint;
+pub use bounds::raise_bounds;
 #[doc(hidden)]
 pub use facts::{Facts, Sizes, all, facts, sizes};
 #[doc(hidden)]
 pub use flow::{Pair, READS, WRITES};
 pub use keys::raise_keys;
 pub use limits::{bound, limit, raise_bound, raise_limit};
-pub use lints::Lint;
 pub use live::is_live;
 #[doc(hidden)]
 pub use live::{LIVE_HELP, describe_live, describe_live_block};
@@ -31,10 +30,10 @@ pub use tools::raise_tool;
 #[doc(hidden)]
 pub use tools::wait_in_tool;
 
+use crate::message::Message;
 use crate::spec::{AgentMeta, Spec, Step, StepKind};
 #[doc(hidden)]
 pub use limits::describe as describe_limit;
-use message::Message;
 use std::fmt;
 
 /// A fault of a workflow.

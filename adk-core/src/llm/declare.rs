@@ -131,14 +131,6 @@ impl LlmDecl {
         self
     }
 
-    /// Says that a part of it could not be read.
-    #[doc(hidden)]
-    #[must_use]
-    pub const fn unknown(mut self) -> Self {
-        self.meta = self.meta.faulty(true);
-        self
-    }
-
     /// The prompt.
     #[must_use]
     pub const fn instruction(mut self, prompt: &'static str) -> Self {

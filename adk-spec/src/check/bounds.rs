@@ -1,80 +1,204 @@
-//! What a workflow costs at most, and `bounds-exceeded`.
-//!
-//! One pass over the flat list of steps, with a stack of the blocks that matter: no recursion over blocks or nested
-//! workflows, since const evaluation allows 128 calls within each other.
+//! `bounds-exceeded`: what it says, and whom it names.
 
-mod blame;
-mod sum;
-mod walk;
-
-pub(super) use blame::describe;
-pub use blame::raise_bounds;
-
+use crate::bounds::{Cause, Causes, Cost, Kind, Part, Place, Sum, Why, total};
+use crate::check::Check;
+use crate::message::Message;
 use crate::spec::Spec;
-use blame::Causes;
-use walk::Place;
 
-/// The most that one run of a workflow may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[non_exhaustive]
-pub struct Bounds {
-    /// Rounds of all loops together; `None` is unbounded.
-    pub rounds: Option<u64>,
-    /// Model calls, retries not counted; `None` is unbounded.
-    pub model_calls: Option<u64>,
-}
-
-impl Bounds {
-    pub(super) const NOTHING: Self = Self { rounds: Some(0), model_calls: Some(0) };
-}
-
-impl Spec<'_> {
-    /// The worst case of a run: how many rounds its loops make and how often models are called.
-    ///
-    /// An agent that asks a model counts one call, or its `max_turns` when it has tools, may transfer or answers with
-    /// another type than `String`, since all of these take further calls. What it may transfer to is counted as well, each
-    /// with its `max_turns`, or with one call where nothing but being handed over to makes it ask again. An
-    /// `impl Agent` by hand counts the `max_turns` of its description. Steps add up, whether one after the other or at
-    /// the same time; a `match` counts as its worst arm; a loop as its `max` times its steps. A loop without
-    /// `max` has no bound, whether it has `until` or not, and neither has an `each`, unless there is nothing to count.
-    /// Retries do not count, nor does what is asked again since the model called a tool that is not there.
-    ///
-    /// It is a `const fn`, so a test may be an assertion that the compiler evaluates:
-    ///
-    /// ```
-    /// # use adk_spec as adk;
-    /// use adk::spec::{AgentKind, AgentMeta, Spec, Step, StepKind};
-    /// const CRITIC: AgentMeta<'static> = AgentMeta::new(AgentKind::Llm, "critic");
-    /// const STEPS: &[Step<'static>] = &[
-    ///     Step::new("refinement", StepKind::Loop { max: Some(5), until: None }, 2),
-    ///     Step::new("critic", StepKind::Agent { meta: &CRITIC, instance: false }, 1),
-    ///     Step::new("", StepKind::End, 2),
-    /// ];
-    /// const SPEC: Spec<'static> = Spec::new("writing", "", STEPS);
-    /// const _: () = assert!(matches!(SPEC.bounds().model_calls, Some(0..=10)));
-    /// assert_eq!(SPEC.bounds().rounds, Some(5));
-    /// ```
-    ///
-    /// With `#[bounds(model_calls = 10)]` on it, a workflow whose worst case is greater does not compile.
-    #[must_use]
-    pub const fn bounds(&self) -> Bounds {
-        walk::total(Place::start(self.steps), Cost::ModelCalls, &mut Causes::new()).bounds
+/// Ends const evaluation when a workflow may cost more than its `#[bounds(...)]` allows: more model calls, or, at the place
+/// of those, more rounds. A workflow that is `faulty` by itself is not reported: its cost depends on its faults.
+#[doc(hidden)]
+#[track_caller]
+pub const fn raise_bounds(spec: &Spec<'_>, rounds: bool, faulty: bool) {
+    if !faulty
+        && let Some((message, of_rounds)) = find(spec)
+        && of_rounds == rounds
+    {
+        panic!("{}", message.as_str());
     }
 }
 
-/// What is limited.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Cost {
-    ModelCalls,
-    Rounds,
+/// What is wrong with the worst case of a workflow.
+pub(super) const fn describe(spec: &Spec<'_>) -> Option<Message> {
+    match find(spec) {
+        Some((message, _)) => Some(message),
+        None => None,
+    }
 }
 
-impl Cost {
-    const fn of(self, bounds: Bounds) -> Option<u64> {
-        match self {
-            Self::ModelCalls => bounds.model_calls,
-            Self::Rounds => bounds.rounds,
+/// One message, for model calls before rounds, and whether it is about rounds.
+const fn find(spec: &Spec<'_>) -> Option<(Message, bool)> {
+    if spec.has_stub() {
+        return None;
+    }
+    if let Some(message) = exceeded(spec, spec.limits.model_calls, Cost::ModelCalls) {
+        return Some((message, false));
+    }
+    match exceeded(spec, spec.limits.rounds, Cost::Rounds) {
+        Some(message) => Some((message, true)),
+        None => None,
+    }
+}
+
+const fn exceeded(spec: &Spec<'_>, allowed: Option<u64>, cost: Cost) -> Option<Message> {
+    let Some(allowed) = allowed else { return None };
+    let mut causes = Causes::new();
+    let Sum { bounds, largest, .. } = total(Place::start(spec.steps), cost, &mut causes);
+    let mut m = Message::new();
+    m.begin(Check::BoundsExceeded);
+    match cost.of(bounds) {
+        Some(worst) if worst <= allowed => return None,
+        Some(worst) => {
+            m.push("the worst case of this workflow is ");
+            m.push(if worst == u64::MAX { "more than " } else { "" });
+            amount(&mut m, if worst == u64::MAX { worst - 1 } else { worst }, cost);
+            m.push(", and it allows ");
+            m.number(allowed as i128);
+            finite(&mut m, worst, allowed, &largest, cost);
         }
+        // The loop without end is told as `loop-endless`.
+        None if causes.count == 0 => return None,
+        None => {
+            m.push("the worst case of this workflow is unbounded, and it allows ");
+            amount(&mut m, allowed, cost);
+            m.push(": ");
+            unbounded(&mut m, &causes, cost);
+        }
+    }
+    Some(m)
+}
+
+const fn word(cost: Cost) -> &'static str {
+    match cost {
+        Cost::ModelCalls => "model_calls",
+        Cost::Rounds => "rounds",
+    }
+}
+
+const fn amount(m: &mut Message, number: u64, cost: Cost) {
+    m.number(number as i128);
+    m.push(match cost {
+        Cost::ModelCalls => " model call",
+        Cost::Rounds => " round",
+    });
+    m.push(if number == 1 { "" } else { "s" });
+    if let Cost::Rounds = cost {
+        m.push(" of its loops");
+    }
+}
+
+/// Names the step that has the largest part in a cost, and what to write so that it fits.
+const fn finite(m: &mut Message, worst: u64, allowed: u64, largest: &Part<'_>, cost: Cost) {
+    let (kind, setting, each) = match largest.kind {
+        Kind::Agent => ("agent", "max_turns", 1),
+        Kind::Loop(_, each) => ("loop", "max", each),
+        Kind::Workflow => ("workflow", "", 1),
+        Kind::Block => ("block", "", 1),
+    };
+    let fewer = match cost {
+        Cost::ModelCalls => "place fewer agents that ask a model",
+        Cost::Rounds => "place fewer loops",
+    };
+    if largest.total == u64::MAX {
+        m.push(": ");
+        named(m, kind, largest.name, largest.inside);
+        m.all(&[
+            " makes more than anybody can count; help: lower its `",
+            setting,
+            "` and those of the loops in it",
+        ]);
+    } else if largest.total > 1 {
+        m.push(": ");
+        named(m, kind, largest.name, largest.inside);
+        m.push(" makes up to ");
+        m.number(largest.total as i128);
+        m.push(" of them");
+        if let Kind::Loop(max, of_round) = largest.kind {
+            m.push(", ");
+            m.number(of_round as i128);
+            m.push(" in each of ");
+            m.number(max as i128);
+            m.push(" rounds");
+        }
+        if setting.is_empty() {
+            m.all(&["; help: ", fewer, " in it"]);
+        } else {
+            let left = allowed.saturating_sub(worst - largest.total) / each;
+            m.all(&["; help: lower its `", setting, "`"]);
+            if left > 0 {
+                m.push(" to ");
+                m.number(left as i128);
+            }
+        }
+    } else {
+        m.push(match cost {
+            Cost::ModelCalls => ", one for each agent that asks a model; help: ",
+            Cost::Rounds => ", one for each loop; help: ",
+        });
+        m.push(fewer);
+    }
+    if worst == u64::MAX {
+        // So many that they were not counted to the end.
+        return;
+    }
+    m.all(&[", or write `#[bounds(", word(cost), " = "]);
+    m.number(worst as i128);
+    m.push(")]`");
+}
+
+const fn named(m: &mut Message, kind: &str, name: &str, inside: &str) {
+    m.all(&[kind, " `", name, "`"]);
+    if !inside.is_empty() {
+        m.all(&[" in `", inside, "`"]);
+    }
+}
+
+/// Names what has no end, and what to write so that it has one.
+const fn unbounded(m: &mut Message, causes: &Causes<'_>, cost: Cost) {
+    let (mut turns, mut silent, mut max, mut each) = (false, false, false, false);
+    let mut i = 0;
+    while i < causes.first.len() {
+        let Some(Cause { name, inside, why }) = causes.first[i] else { break };
+        if i > 0 {
+            m.push(if i + 1 == causes.count { ", and " } else { ", " });
+        }
+        let (kind, fact, seen) = match why {
+            Why::Tools => ("agent", " has tools and no `max_turns`", &mut turns),
+            Why::Transfer => ("agent", " may transfer and has no `max_turns`", &mut turns),
+            Why::Typed => {
+                ("agent", " answers with a type that is not `String` and has no `max_turns`", &mut turns)
+            }
+            Why::Agents => ("agent", " calls agents as tools, as often as its model likes", &mut each),
+            Why::Silent => ("agent", " does not say how often it calls a model", &mut silent),
+            Why::Loop => ("loop", " has no `max`", &mut max),
+            Why::Each => ("block", " runs once per element of a list, which may have any length", &mut each),
+        };
+        *seen = true;
+        named(m, kind, name, inside);
+        m.push(fact);
+        i += 1;
+    }
+    if causes.count > causes.first.len() {
+        m.push(", and ");
+        m.number((causes.count - causes.first.len()) as i128);
+        m.push(" more");
+    }
+    let mut join = "; help: ";
+    let remedies = [
+        (turns, "give the agent a `max_turns`, as in `max_turns: 3`"),
+        (silent, "say it in its `META`, as in `.max_turns(Some(3))`"),
+        (max, "give the loop a `max`, as in `loop(max = 5)`"),
+    ];
+    let mut i = 0;
+    while i < remedies.len() {
+        if remedies[i].0 {
+            m.all(&[join, remedies[i].1]);
+            join = ", and ";
+        }
+        i += 1;
+    }
+    if each {
+        m.all(&[join, "leave `", word(cost), "` out of `#[bounds(...)]`"]);
     }
 }
 

@@ -1,8 +1,8 @@
 //! What const evaluation finds about a whole workflow, and how the macro raises it.
 
 use super::flow::{self, Pair};
-use super::message::Message;
 use super::names::{self, Finding};
+use crate::message::Message;
 use crate::spec::Spec;
 
 /// What const evaluation found. `N` is the number of steps, `PAIRS` how many pairs of types there is room for, `BLOCKS` the
@@ -82,11 +82,6 @@ impl<'a, const N: usize, const PAIRS: usize, const BLOCKS: usize> Facts<'a, N, P
     /// Whether something is wrong: then its bounds are not checked, and it is a stub to workflows around it.
     pub const fn is_faulty(&self) -> bool {
         !self.clean
-    }
-
-    /// Whether it is told that a key has a wrong type.
-    pub const fn mistypes(&self, key: &str) -> bool {
-        !self.clean && self.flow.mistypes(key)
     }
 
     /// Ends const evaluation when something is wrong at a place: a part of a step, or of an output behind the steps.

@@ -10,19 +10,17 @@ mod fault;
 mod found;
 mod keys;
 mod session;
-mod sets;
-mod spelled;
 mod types;
 mod walk;
 
 pub(in crate::check) use found::{Flow, look, tell_block};
 pub use types::{Pair, READS, WRITES};
 
-use super::message::Message;
-use crate::spec::{Spec, Step, StepKind};
+use crate::message::Message;
+use crate::sets::{NO_KEYS, PER_WORD};
+use crate::spec::{Spec, StepKind};
 use fault::{Fault, Flaw, Part, Reader};
 use keys::{Each, Key};
-use sets::{NO_KEYS, PER_WORD};
 use types::Row;
 use walk::{Block, Room};
 
@@ -70,22 +68,9 @@ pub(super) const fn sizes(spec: &Spec<'_>) -> Sizes {
     }
 }
 
-/// Whether a step is a stub for an agent that was refused.
-pub(super) const fn has_stub(mut steps: &[Step<'_>]) -> bool {
-    while let [step, rest @ ..] = steps {
-        if let StepKind::Agent { meta, .. } = step.kind
-            && meta.is_stub()
-        {
-            return true;
-        }
-        steps = rest;
-    }
-    false
-}
-
 /// Checks the flow at run time: each fault with its step and its message.
 pub(super) fn faults(spec: &Spec<'_>) -> Vec<(usize, Message)> {
-    if has_stub(spec.steps) {
+    if spec.has_stub() {
         return Vec::new();
     }
     let sizes = sizes(spec);

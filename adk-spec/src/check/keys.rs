@@ -3,7 +3,7 @@
 
 use super::Check;
 use super::Fault;
-use super::message::Message;
+use crate::message::Message;
 use crate::spec::{AgentMeta, Spec};
 use std::collections::HashMap;
 

@@ -1,7 +1,7 @@
 //! `loop-max`, for numbers that only const evaluation knows.
 
 use super::Check;
-use super::message::Message;
+use crate::message::Message;
 use crate::text::same;
 
 /// What is wrong with a limit that is less than 1, or too large.

@@ -1,7 +1,7 @@
 //! `tool-duplicate`, `tool-reserved` and `wait-in-tool`.
 
 use super::Check;
-use super::message::Message;
+use crate::message::Message;
 use crate::spec::{AgentKind, AgentMeta, StepKind, ToolMeta};
 use crate::text::same;
 

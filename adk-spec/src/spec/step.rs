@@ -104,6 +104,20 @@ impl<'a> Spec<'a> {
         self
     }
 
+    /// Whether a step is a stub for an agent that was refused.
+    pub(crate) const fn has_stub(&self) -> bool {
+        let mut steps = self.steps;
+        while let [step, rest @ ..] = steps {
+            if let StepKind::Agent { meta, .. } = step.kind
+                && meta.is_stub()
+            {
+                return true;
+            }
+            steps = rest;
+        }
+        false
+    }
+
     /// Says that it was made by builders and not by `workflow!`.
     #[doc(hidden)]
     pub const fn built(mut self) -> Self {

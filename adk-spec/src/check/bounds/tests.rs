@@ -1,166 +1,185 @@
 use super::*;
+use crate::bounds::tests::{tools, turns};
 use crate::check::faults;
 use crate::spec::sketch::*;
-use crate::spec::{AgentMeta, KeySpec, Limits, Step, StepKind, ToolMeta};
+use crate::spec::{AgentMeta, KeySpec, Limits, Step, StepKind};
 
-/// Model calls and rounds.
-fn bounds(all: impl IntoIterator<Item = Steps>) -> (Option<u64>, Option<u64>) {
-    let bounds = Spec::new("w", "", steps(all)).bounds();
-    (bounds.model_calls, bounds.rounds)
-}
-
-pub(super) const fn turns(name: &'static str, most: u32) -> AgentMeta<'static> {
-    llm(name).tools(const { &[ToolMeta::new("search", "")] }).max_turns(Some(most))
-}
-
-pub(super) const fn tools(name: &'static str) -> AgentMeta<'static> {
-    llm(name).tools(const { &[ToolMeta::new("search", "")] })
+/// What is said where so many model calls and rounds are allowed.
+fn said(allowed: (Option<u64>, Option<u64>), all: impl IntoIterator<Item = Steps>) -> Option<String> {
+    let spec = Spec::new("w", "", steps(all)).limits(Limits::new(allowed.0, allowed.1));
+    let mut faults = faults(&spec).into_iter().filter(|fault| fault.check.name() == "bounds-exceeded");
+    let fault = faults.next();
+    assert!(faults.next().is_none(), "one message");
+    fault.map(|fault| fault.message)
 }
 
 #[test]
-fn agents() {
-    let typed = llm("a").writes(const { &[KeySpec::new("score", "f64")] });
-    let text = llm("a").writes(const { &[KeySpec::new("text", "String")] });
-    for (meta, calls) in [
-        (llm("a"), Some(1)),
-        (text, Some(1)),
-        (text.max_turns(Some(9)), Some(1)),
-        (typed, None),
-        (typed.max_turns(Some(9)), Some(9)),
-        (tools("a"), None),
-        (turns("a", 4), Some(4)),
-        (function("a"), Some(0)),
-        (AgentMeta::custom("a"), None),
-        (AgentMeta::custom("a").max_turns(Some(0)), Some(0)),
-        // Nothing is known of what is in it.
-        (AgentMeta::new(crate::AgentKind::Workflow, "a"), None),
-    ] {
-        assert_eq!(bounds([run(meta)]), (calls, Some(0)), "{meta:?}");
-    }
+fn within_the_limits() {
+    assert_eq!(said((Some(5), Some(5)), [repeat("l", 5, [run(llm("a"))])]), None);
+    assert_eq!(said((None, None), [repeat("l", None, [run(tools("a"))])]), None);
+    assert_eq!(said((Some(0), None), [repeat("l", None, [run(function("f"))])]), None);
+    assert_eq!(said((Some(0), None), [run(AgentMeta::custom("a").faulty(true))]), None);
 }
 
 #[test]
-fn transfer() {
-    let billing = llm("billing").transfer(leak([leak(turns("refunds", 3))]));
-    let support = llm("support").transfer(leak([leak(billing.max_turns(Some(2))), leak(llm("tech"))]));
-    assert_eq!(bounds([run(support)]), (None, Some(0)));
-    assert_eq!(bounds([run(support.max_turns(Some(5)))]), (Some(5 + 2 + 3 + 1), Some(0)));
-    // What others hand over to once more asks once more.
-    let support = llm("support").max_turns(Some(2)).transfer(leak([leak(llm("tech").max_turns(Some(3)))]));
-    assert_eq!(bounds([run(support)]), (Some(2 + 3), Some(0)));
-    let desk = workflow("desk", [repeat("l", 4, [run(llm("a"))])]);
-    let support = llm("support").max_turns(Some(1)).transfer(leak([leak(desk)]));
-    assert_eq!(bounds([run(support)]), (Some(5), Some(4)));
+fn an_endless_loop_is_told_once() {
+    let checks = |inside: Vec<Steps>| {
+        let endless = steps([repeat("l", None, inside)]);
+        let spec = Spec::new("w", "", endless).limits(Limits::new(Some(1), Some(1)));
+        faults(&spec).iter().map(|fault| fault.check.name()).collect::<Vec<_>>()
+    };
+    assert_eq!(checks(vec![run(llm("a"))]), ["loop-endless"]);
+    // No exit leaves a workflow.
+    let inner = workflow("inner", [repeat("m", 2, [run(llm("a").may_exit(true))])]);
+    assert_eq!(checks(vec![run(inner)]), ["loop-endless"]);
+    assert_eq!(checks(vec![run(llm("a")), leave(None)]), ["bounds-exceeded"]);
+    assert_eq!(checks(vec![run(llm("a").may_exit(true))]), ["bounds-exceeded"]);
+    assert_eq!(checks(vec![run(llm("a")), run(function("f").exits(&["l"]))]), ["bounds-exceeded"]);
+    let target = leak(llm("b").may_exit(true));
+    assert_eq!(checks(vec![run(llm("a").max_turns(Some(2)).transfer(leak([target])))]), ["bounds-exceeded"]);
+    // With another cause there is something to be told.
+    assert_eq!(checks(vec![run(tools("a"))]), ["loop-endless", "bounds-exceeded"]);
 }
 
 #[test]
-fn blocks() {
-    let (a, b) = (|| run(llm("a")), || run(turns("b", 10)));
-    assert_eq!(bounds([]), (Some(0), Some(0)));
-    assert_eq!(bounds([a(), sequence("s", [b(), a()])]), (Some(12), Some(0)));
-    assert_eq!(bounds([parallel("p", [a(), sequence("s", [b(), a()]), b()])]), (Some(22), Some(0)));
-    assert_eq!(bounds([repeat("l", 5, [a(), b()])]), (Some(55), Some(5)));
-    assert_eq!(bounds([repeat("l", 5, [repeat("m", 3, [a()]), b()])]), (Some(65), Some(5 + 15)));
-    assert_eq!(bounds([repeat("l", None, [a()])]), (None, None));
-    assert_eq!(bounds([repeat("l", None, [run(function("f"))])]), (Some(0), None));
-    assert_eq!(bounds([repeat("l", 3, [repeat("m", None, [run(function("f"))])])]), (Some(0), None));
-    assert_eq!(bounds([each("e", [run(function("f"))])]), (Some(0), Some(0)));
-    assert_eq!(bounds([each("e", [a()])]), (None, Some(0)));
-    assert_eq!(bounds([each("e", [repeat("l", 2, [run(function("f"))])])]), (Some(0), None));
-    // Until or not, there may be as many rounds as `max` says.
-    let until = |max| block("l", StepKind::Loop { max, until: Some("done") }, [a()]);
-    assert_eq!((bounds([until(None)]), bounds([until(Some(3))])), ((None, None), (Some(3), Some(3))));
-}
-
-#[test]
-fn the_worst_arm_counts_for_each_cost_by_itself() {
-    let (calls, rounds) = (|| run(turns("b", 10)), || repeat("l", 7, [run(function("f"))]));
-    let arms = [("A", calls()), ("B", rounds()), ("_", vec![])];
-    assert_eq!(bounds([choice("m", "key", arms)]), (Some(10), Some(7)));
-    let inner = choice("n", "key", [("A", calls()), ("_", run(turns("c", 11)))]);
-    let arms = [("A", [inner.clone(), inner].concat()), ("B", run(turns("d", 21)))];
-    assert_eq!(bounds([repeat("l", 2, [choice("m", "key", arms)])]), (Some(44), Some(2)));
-    let arms = [("A", run(tools("a"))), ("B", calls())];
-    assert_eq!(bounds([choice("m", "key", arms)]), (None, Some(0)));
-}
-
-#[test]
-fn workflows_in_workflows() {
-    let inner = workflow("inner", [repeat("l", 3, [run(turns("b", 2))])]);
-    assert_eq!(bounds([run(inner), run_as("second", inner)]), (Some(12), Some(6)));
-    let outer = workflow("outer", [repeat("k", 2, [run(inner)]), run(llm("a"))]);
+fn the_largest_part_is_named() {
+    let refinement = || repeat("refinement", 5, [run(turns("critic", 3)), run(turns("refiner", 6))]);
     assert_eq!(
-        bounds([repeat("j", 10, [run(outer)])]),
-        (Some(10 * (2 * 6 + 1)), Some(10 * (1 + 2 * (1 + 3))))
+        said((Some(30), None), [refinement()]).unwrap(),
+        "bounds-exceeded: the worst case of this workflow is 45 model calls, and it allows 30: loop `refinement` makes up \
+         to 45 of them, 9 in each of 5 rounds; help: lower its `max` to 3, or write `#[bounds(model_calls = 45)]`"
+    );
+    // No `max` is low enough.
+    assert_eq!(
+        said((Some(8), None), [run(llm("a")), refinement()]).unwrap(),
+        "bounds-exceeded: the worst case of this workflow is 46 model calls, and it allows 8: loop `refinement` makes up \
+         to 45 of them, 9 in each of 5 rounds; help: lower its `max`, or write `#[bounds(model_calls = 46)]`"
+    );
+    let drafting = workflow("drafting", [run(turns("writer", 7)), sequence("s", [run(llm("a"))])]);
+    assert_eq!(
+        said((Some(7), None), [repeat("once", 1, [run(drafting)])]).unwrap(),
+        "bounds-exceeded: the worst case of this workflow is 8 model calls, and it allows 7: agent `writer` in `drafting` \
+         makes up to 7 of them; help: lower its `max_turns` to 6, or write `#[bounds(model_calls = 8)]`"
+    );
+    assert_eq!(
+        said((Some(1), None), [run(llm("a")), run(llm("b"))]).unwrap(),
+        "bounds-exceeded: the worst case of this workflow is 2 model calls, and it allows 1, one for each agent that asks a \
+         model; help: place fewer agents that ask a model, or write `#[bounds(model_calls = 2)]`"
+    );
+    // A workflow or a block, where nothing in it has a `max` or `max_turns`.
+    let reviewing = workflow("reviewing", ["a", "b", "c"].map(|name| run(llm(name))));
+    assert_eq!(
+        said((Some(3), None), [run(llm("d")), run(reviewing)]).unwrap(),
+        "bounds-exceeded: the worst case of this workflow is 4 model calls, and it allows 3: workflow `reviewing` makes up \
+         to 3 of them; help: place fewer agents that ask a model in it, or write `#[bounds(model_calls = 4)]`"
+    );
+    let three = ["b", "c", "d"].into_iter().flat_map(|name| run(llm(name))).collect();
+    let arms = [("High", run(llm("a"))), ("_", three)];
+    assert_eq!(
+        said((Some(3), None), [parallel("many", [choice("match_1", "severity", arms), run(llm("e"))])])
+            .unwrap(),
+        "bounds-exceeded: the worst case of this workflow is 4 model calls, and it allows 3: block `match_1` makes up \
+         to 3 of them; help: place fewer agents that ask a model in it, or write `#[bounds(model_calls = 4)]`"
+    );
+    assert_eq!(
+        said((Some(2), None), [parallel("many", [run(turns("a", 2)), run(llm("b"))])]).unwrap(),
+        "bounds-exceeded: the worst case of this workflow is 3 model calls, and it allows 2: agent `a` makes up to 2 of \
+         them; help: lower its `max_turns` to 1, or write `#[bounds(model_calls = 3)]`"
+    );
+    // So many that they are not counted to the end.
+    let deep =
+        (0..5).fold(run(llm("a")), |inside, i| repeat(["a", "b", "c", "d", "e"][i], 1_000_000, [inside]));
+    assert_eq!(
+        said((Some(30), None), [deep]).unwrap(),
+        "bounds-exceeded: the worst case of this workflow is more than 18446744073709551614 model calls, and it allows 30: \
+         loop `e` makes more than anybody can count; help: lower its `max` and those of the loops in it"
+    );
+    // The loop that is not on the worst way is not to blame.
+    let three = [("x", 20), ("y", 20), ("z", 21)].map(|(name, max)| repeat(name, max, [run(llm("a"))]));
+    let arms = [("A", repeat("w", 40, [run(llm("a"))])), ("B", three.concat())];
+    let message = said((Some(10), None), [choice("m", "key", arms)]).unwrap();
+    assert!(message.contains("loop `z` makes up to 21 of them, 1 in each of 21 rounds"), "{message}");
+}
+
+#[test]
+fn rounds_are_limited_as_well() {
+    let both = repeat("outer", 5, [repeat("inner", 5, [run(llm("a"))])]);
+    assert_eq!(
+        said((Some(25), Some(20)), [both.clone()]).unwrap(),
+        "bounds-exceeded: the worst case of this workflow is 30 rounds of its loops, and it allows 20: loop `outer` makes \
+         up to 30 of them, 6 in each of 5 rounds; help: lower its `max` to 3, or write `#[bounds(rounds = 30)]`"
+    );
+    // One message at a time: the two have one cause more often than not.
+    assert!(
+        said((Some(1), Some(1)), [both])
+            .unwrap()
+            .contains("it allows 1: loop `outer` makes up to 25 of them")
+    );
+    assert_eq!(
+        said((None, Some(1)), [repeat("l", None, [run(tools("a")), leave(None)])]).unwrap(),
+        "bounds-exceeded: the worst case of this workflow is unbounded, and it allows 1 round of its loops: loop `l` has no \
+         `max`; help: give the loop a `max`, as in `loop(max = 5)`"
+    );
+    let message = said((None, Some(1)), [repeat("l", 1, [run(tools("a"))]), repeat("m", 1, [])]).unwrap();
+    assert!(
+        message.ends_with(
+            "it allows 1, one for each loop; help: place fewer loops, or write `#[bounds(rounds = 2)]`"
+        ),
+        "{message}"
     );
 }
 
 #[test]
-fn nothing_overflows() {
-    let deep = (0..10).fold(run(turns("a", u32::MAX)), |inside, _| repeat("l", u32::MAX, [inside]));
-    assert_eq!(bounds([deep.clone(), deep.clone()]), (Some(u64::MAX), Some(u64::MAX)));
-    let told = faults(&Spec::new("w", "", steps([deep])).limits(Limits::new(Some(1), None)));
-    let message = &told.iter().find(|fault| fault.check.name() == "bounds-exceeded").unwrap().message;
-    assert!(message.contains("is more than 18446744073709551614 model calls"), "{message}");
-    // A number that was not counted to the end is no remedy.
-    assert!(!message.contains("write `#[bounds"), "{message}");
-}
-
-#[test]
-fn as_deep_and_as_long_as_anyone_likes() {
-    // Deeper than the 128 that the language allows, and than the 128 calls that const evaluation allows.
-    const DEPTH: usize = 400;
-    const A: AgentMeta<'static> = llm("a");
-    const STEPS: &[Step<'static>; 2 * DEPTH + 1] = &{
-        let mut steps = [Step::new("", StepKind::End, 0); 2 * DEPTH + 1];
-        let mut at = 0;
-        while at < DEPTH {
-            steps[at] = Step::new("l", StepKind::Loop { max: Some(1), until: None }, 2 * DEPTH - at);
-            steps[2 * DEPTH - at].end = 2 * DEPTH - at;
-            at += 1;
-        }
-        steps[DEPTH] = Step::new("a", StepKind::Agent { meta: &A, instance: false }, DEPTH);
-        steps
+fn what_has_no_end_is_named() {
+    let unbounded = |all: Vec<Steps>| {
+        let message = said((Some(30), None), all).unwrap();
+        let start =
+            "bounds-exceeded: the worst case of this workflow is unbounded, and it allows 30 model calls: ";
+        message.strip_prefix(start).unwrap_or_else(|| panic!("{message}")).to_owned()
     };
-    const BOUNDS: Bounds = Spec::new("w", "", STEPS).bounds();
-    assert_eq!((BOUNDS.model_calls, BOUNDS.rounds), (Some(1), Some(DEPTH as u64)));
-
-    let arms = (0..500).fold(run(llm("a")), |inside, _| choice("m", "key", [("A", inside), ("_", vec![])]));
-    assert_eq!(bounds([arms]), (Some(1), Some(0)));
-    let nested = (0..500).fold(llm("a"), |inside, _| workflow("w", [repeat("l", 1, [run(inside)])]));
-    assert_eq!(bounds([run(nested)]), (Some(1), Some(500)));
-    let long = (0..100_000).map(|_| run(llm("a")));
-    assert_eq!(bounds([long.collect::<Vec<_>>().concat()]), (Some(100_000), Some(0)));
+    assert_eq!(
+        unbounded(vec![repeat("polish", None, [run(tools("critic")), leave(None)])]),
+        "agent `critic` has tools and no `max_turns`, and loop `polish` has no `max`; help: give the agent a `max_turns`, \
+         as in `max_turns: 3`, and give the loop a `max`, as in `loop(max = 5)`"
+    );
+    let typed = llm("judge").writes(const { &[KeySpec::new("score", "f64")] });
+    assert_eq!(
+        unbounded(vec![run(workflow("judging", [run(typed)]))]),
+        "agent `judge` in `judging` answers with a type that is not `String` and has no `max_turns`; help: give the agent a \
+         `max_turns`, as in `max_turns: 3`"
+    );
+    assert_eq!(
+        unbounded(vec![each("each_1", [run(llm("a"))])]),
+        "block `each_1` runs once per element of a list, which may have any length; help: leave `model_calls` out of \
+         `#[bounds(...)]`"
+    );
+    assert_eq!(
+        unbounded(vec![run(AgentMeta::custom("grader"))]),
+        "agent `grader` does not say how often it calls a model; help: say it in its `META`, as in `.max_turns(Some(3))`"
+    );
+    let many = ["a", "b", "c", "d", "e"].map(|name| run(tools(name)));
+    let message = unbounded(many.to_vec());
+    assert!(
+        message.contains("agent `c` has tools and no `max_turns`, and 2 more; help: give the agent"),
+        "{message}"
+    );
+    // What is not counted has no end to be named.
+    assert_eq!(
+        unbounded(vec![
+            repeat("wait", None, [run(function("f"))]),
+            run(llm("a").transfer(leak([leak(llm("b"))])))
+        ]),
+        "agent `a` may transfer and has no `max_turns`; help: give the agent a `max_turns`, as in `max_turns: 3`"
+    );
 }
 
 #[test]
-fn a_list_that_makes_no_sense_is_no_panic() {
-    let kinds = [
-        StepKind::Arm { pattern: "_" },
-        StepKind::Match { key: "k" },
-        StepKind::Loop { max: Some(0), until: None },
-        StepKind::Each { item: "i", list: "l", max_concurrency: None },
-        StepKind::End,
-        StepKind::Branch,
-    ];
-    for first in kinds {
-        for second in kinds {
-            for (end, other) in [(0, 0), (1, 1), (1, 0), (usize::MAX, usize::MAX), (2, 7)] {
-                let pair = [Step::new("x", first, end), Step::new("y", second, other)];
-                let spec = Spec::new("w", "", &pair).limits(Limits::new(Some(0), Some(0)));
-                let many = vec![pair[0]; 200];
-                let deep = Spec::new("w", "", &many).limits(Limits::new(Some(0), Some(0)));
-                for spec in [spec, deep] {
-                    let _ = (
-                        spec.bounds(),
-                        faults(&spec),
-                        spec.lints(),
-                        spec.to_string(),
-                        spec.mermaid(),
-                        spec.dot(),
-                    );
-                }
-            }
-        }
-    }
+fn the_same_in_const_evaluation() {
+    const A: AgentMeta<'static> = llm("a");
+    const STEPS: &[Step<'static>] = &[Step::new("a", StepKind::Agent { meta: &A, instance: false }, 0)];
+    const SPEC: Spec<'static> = Spec::new("w", "", STEPS);
+    const { raise_bounds(&SPEC.limits(Limits::new(Some(1), Some(0))), false, false) };
+    let spec = SPEC.limits(Limits::new(Some(0), None));
+    let raised = std::panic::catch_unwind(|| raise_bounds(&spec, false, false)).unwrap_err();
+    assert_eq!(raised.downcast_ref::<String>(), Some(&faults(&spec)[0].message));
 }

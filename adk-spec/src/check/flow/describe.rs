@@ -6,19 +6,17 @@ mod below;
 mod causes;
 mod exits;
 mod known;
-mod meant;
 mod missing;
-mod named;
 mod races;
 mod types;
 
 pub(super) use races::sibling_writes;
 
 use self::below::below;
-use super::super::message::Message;
 use super::effects::{Act, Effects, has_prefix};
 use super::session;
 use super::{Fault, Flaw};
+use crate::message::Message;
 use crate::spec::{AgentKind, Spec, StepKind};
 use crate::text::same;
 
@@ -34,7 +32,7 @@ pub(super) const fn fault(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
         Flaw::ReadAs { ty, writer } => types::read(m, spec, fault, ty, &writer),
         Flaw::WrittenAs { ty, writer } => types::written(m, spec, fault, ty, &writer),
         Flaw::Untold { ty, reads, full, writer } => types::untold(m, spec, fault, (ty, reads), full, &writer),
-        Flaw::NoSuchRead { from } => exits::no_such_read(m, spec, fault, from),
+        Flaw::NoSuchRead => exits::no_such_read(m, spec, fault),
         Flaw::OtherWrites => exits::other_writes(m, spec, fault),
         Flaw::SameWrites => exits::same_writes(m, spec, fault),
         Flaw::Endless => exits::endless(m, spec, fault),

@@ -83,10 +83,8 @@ pub(super) enum Flaw<'a> {
         full: Option<[usize; 2]>,
         writer: keys::Writer<'a>,
     },
-    NoSuchRead {
-        /// The key that is to be read instead.
-        from: &'a str,
-    },
+    /// A renaming of a key that the agent does not read.
+    NoSuchRead,
     OtherWrites,
     /// Two keys that an instance writes get one name.
     SameWrites,
@@ -100,11 +98,7 @@ impl Flaw<'_> {
     pub(super) const fn is_of_key(&self) -> bool {
         !matches!(
             self,
-            Self::NoSuchRead { .. }
-                | Self::OtherWrites
-                | Self::SameWrites
-                | Self::Endless
-                | Self::ExitOutside
+            Self::NoSuchRead | Self::OtherWrites | Self::SameWrites | Self::Endless | Self::ExitOutside
         )
     }
 

@@ -3,12 +3,11 @@
 use super::describe;
 use super::fault::Fault;
 use super::keys::{Each, Key};
-use super::sets::NO_KEYS;
 use super::types::{self, Asked, Pair, Row};
 use super::walk::{self, Block, Room};
-use crate::check::message::Message;
+use crate::message::Message;
+use crate::sets::NO_KEYS;
 use crate::spec::Spec;
-use crate::text::same;
 
 /// The most faults that const evaluation tells at once.
 const MOST: usize = 64;
@@ -73,7 +72,7 @@ pub(in crate::check) const fn look<
     };
     (flow.found, flow.lost) = walk::walk(spec, room);
     // Asked last: most workflows have no faults.
-    if flow.found > 0 && super::has_stub(spec.steps) {
+    if flow.found > 0 && spec.has_stub() {
         (flow.found, flow.lost, flow.doubtful) = (0, false, true);
     }
     (flow, seen)
@@ -103,18 +102,6 @@ impl<'a, const PAIRS: usize, const BLOCKS: usize> Flow<'a, PAIRS, BLOCKS> {
     /// Whether nothing is wrong.
     pub(in crate::check) const fn is_clean(&self) -> bool {
         self.found == 0 && !self.doubtful
-    }
-
-    /// Whether something is told of the type of that key.
-    pub(in crate::check) const fn mistypes(&self, key: &str) -> bool {
-        let mut i = 0;
-        while i < self.found {
-            if self.faults[i].flaw.is_of_types() && same(self.faults[i].key, key) {
-                return true;
-            }
-            i += 1;
-        }
-        false
     }
 
     /// Adds what is wrong at a place to a message.

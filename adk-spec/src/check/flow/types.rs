@@ -16,11 +16,11 @@ pub use self::pairs::Pair;
 use self::pairs::{Said, Verdict};
 pub(super) use self::tell::{is_reported, tell};
 use super::keys::{Key, NONE as NOWHERE, Writer};
-use super::spelled::{differ, is_no_list};
 use super::walk::Walk;
 use super::{Flaw, Part};
 use crate::number::{UNKNOWN, is_none, list_of, of_name, option_of};
 use crate::spec::{KeySpec, Module, StepKind};
+use crate::type_names::{differ, is_no_list};
 
 /// How many of the keys that a step reads have a place where their types are compared by traits.
 #[doc(hidden)]

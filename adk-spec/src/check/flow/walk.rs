@@ -7,9 +7,9 @@ mod renamed;
 
 use super::effects::{Act, Effects, is_alone};
 use super::keys::{EVERY, Each, Key, Keys, NEVER, NONE, Named, Writer};
-use super::sets::{Sets, Word};
 use super::types::{Asked, is_reported};
 use super::{Fault, Flaw, Part, Reader, Row};
+use crate::sets::{Sets, Word};
 use crate::spec::{AgentKind, AgentMeta, Spec, StepKind};
 use crate::text::same;
 pub(super) use blocks::{Block, sets};

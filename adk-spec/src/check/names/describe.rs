@@ -2,7 +2,7 @@
 
 use super::{Finding, Twice, is_reserved};
 use crate::check::Check;
-use crate::check::message::Message;
+use crate::message::Message;
 use crate::spec::ident::is_identifier;
 use crate::spec::{Spec, Step, StepKind};
 

@@ -87,12 +87,13 @@ fn an_element_has_the_name_that_its_each_gives_it() {
 }
 
 #[test]
-fn a_renaming_that_is_spelled_wrong_is_one_mistake() {
+fn a_renaming_that_is_spelled_wrong() {
     const RENAMES: Renames<'static> = Renames { reads: &[("tne", "topic")], writes: &[] };
     let Tree::Agent(name, meta, _) = f("a", "tone", "") else { unreachable!() };
+    let faults = found(vec![Tree::Agent(name, meta, RENAMES)], "");
     assert_eq!(
-        said(vec![Tree::Agent(name, meta, RENAMES)], ""),
-        "function `a` reads no key `tne` that could be renamed; help: did you mean `tone`?"
+        faults[1].message,
+        "field-unknown: function `a` reads no key `tne` that could be renamed; help: did you mean `tone`?"
     );
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::effects::{self, DEEPEST, tool};
 use super::who;
-use crate::check::message::Message;
+use crate::message::Message;
 use crate::spec::{AgentMeta, Spec, StepKind, ToolMeta};
 use crate::text::same;
 

@@ -1,10 +1,9 @@
 //! Why a key is written on some paths only, and what to do about it.
 
 use super::super::effects::{contains, has_prefix};
-use super::super::spelled::alike;
-use super::named::{options, owned, read_as};
+use super::types::owned;
 use super::{apart, around, holds, same, who, writes, writes_surely, written_as};
-use crate::check::message::Message;
+use crate::message::Message;
 use crate::spec::{AgentKind, Spec, StepKind};
 
 /// Why a writer may not have written its key.
@@ -222,39 +221,7 @@ pub(super) const fn remedy(
         _ if each.is_some() || each_around(spec, at, spec.steps.len()).is_some() || has_prefix(key) => {
             m.push("write it before on every path");
         }
-        _ => value_for(m, spec, at, writer, key, cause),
-    }
-}
-
-/// A first value that the reader takes as well: an `Option` on one side alone is another type.
-const fn value_for(m: &mut Message, spec: &Spec<'_>, at: usize, writer: usize, key: &str, cause: &Cause) {
-    let (read, written) = (read_as(spec, at, key), written_as(spec, writer, key));
-    if read.is_empty() || spec.built {
-        return first_value(m, spec, key, written);
-    }
-    // Who returns an `Option` may write to a key of that type as well as to one of what is in it.
-    let returned = matches!(cause, Cause::Perhaps(_))
-        && matches!(spec.steps[writer].kind, StepKind::Agent { meta, .. } if matches!(meta.kind, AgentKind::Function));
-    let (inside, around) = (options(written), options(read));
-    if returned && (inside == around && !alike(read, written, 0) || inside + 1 == around) {
-        return first_value(m, spec, key, read);
-    }
-    first_value(m, spec, key, written);
-    if inside != around {
-        m.push(", and read it as `");
-        owned(m, written);
-        m.push("`");
-    }
-}
-
-/// The type as which a parameter has to read a key, where that is an `Option`: then the key may be absent as well.
-pub(super) const fn to_take<'a>(spec: &Spec<'a>, at: usize, writer: usize, key: &str) -> Option<&'a str> {
-    let (read, written) = (read_as(spec, at, key), written_as(spec, writer, key));
-    let is_parameter = matches!(spec.steps[at].kind, StepKind::Agent { meta, .. } if !matches!(meta.kind, AgentKind::Workflow));
-    if is_parameter && !read.is_empty() && options(read) + 1 == options(written) {
-        Some(written)
-    } else {
-        None
+        _ => first_value(m, spec, key, written_as(spec, writer, key)),
     }
 }
 

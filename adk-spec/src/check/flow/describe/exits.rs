@@ -2,10 +2,9 @@
 
 use super::super::Fault;
 use super::super::effects::{DEEPEST, may_exit};
-use super::meant::is_written;
 use super::{Act, Effects, apart, common_loop, holds, listed, same, who};
 use crate::check::Check;
-use crate::check::message::Message;
+use crate::message::Message;
 use crate::nearest::Nearest;
 use crate::spec::{AgentKind, AgentMeta, Renames, Spec, StepKind};
 
@@ -150,32 +149,20 @@ const fn ending<'a>(meta: &AgentMeta<'a>, deepest: usize) -> Option<&'a AgentMet
 }
 
 /// A renaming of a key that the agent does not read.
-pub(super) const fn no_such_read(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, from: &str) {
+pub(super) const fn no_such_read(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
     m.begin(Check::FieldUnknown);
     who(m, spec, fault.at);
     m.all(&[" reads no key `", fault.key, "` that could be renamed"]);
     let StepKind::Agent { meta, .. } = spec.steps[fault.at].kind else { return };
-    if is_written(spec, fault.at, fault.key) {
-        return m.all(&[
-            "; help: it writes that key: call it otherwise behind the `)`, as in `-> ",
-            from,
-            "`",
-        ]);
-    }
-    let (mut nearest, mut is_turned) = (Nearest::to(fault.key), false);
+    let mut nearest = Nearest::to(fault.key);
     let mut all = Effects::of(meta, Renames::NONE);
     while let Some(effect) = all.next() {
         if is_read(&effect.act) {
             nearest.show(effect.key);
-            is_turned = is_turned || same(effect.key, from);
         }
     }
     if !nearest.found().is_empty() {
         return m.all(&["; help: did you mean `", nearest.found(), "`?"]);
-    }
-    if is_turned {
-        let key = fault.key;
-        return m.all(&["; help: the key of the definition stands first: write `", from, " = ", key, "`"]);
     }
     let (mut count, mut nth) = (0, 0);
     let mut all = Effects::of(meta, Renames::NONE);

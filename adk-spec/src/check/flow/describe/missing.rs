@@ -2,12 +2,11 @@
 
 use super::super::effects::has_prefix;
 use super::super::{Fault, Part, Reader};
-use super::causes::{Cause, cause, first_value, remedy, to_take, why};
+use super::causes::{Cause, cause, first_value, remedy, why};
 use super::known::Known;
-use super::meant::{meant, renamed};
 use super::{apart, below, common_loop, element, holds, listed, reads, same, who, writes};
 use crate::check::Check;
-use crate::check::message::Message;
+use crate::message::Message;
 use crate::nearest::Nearest;
 use crate::spec::{AgentKind, Spec, StepKind};
 
@@ -26,11 +25,6 @@ pub(super) const fn unwritten(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_
         let cause = cause(spec, at, writer, key);
         why(m, spec, writer, key, &cause);
         m.push("; help: ");
-        if let Reader::Parameter { target: None } = reader
-            && let Some(ty) = to_take(spec, fault.at, writer, key)
-        {
-            return m.all(&["read it as `", ty, "`, which may be absent"]);
-        }
         remedy(m, spec, at, writer, key, &cause);
         return if_absent(m, spec, fault, reader);
     }
@@ -50,7 +44,7 @@ pub(super) const fn unwritten(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_
         who(m, spec, fault.at);
         return if_absent(m, spec, fault, reader);
     }
-    if meant(m, spec, at, key) || renamed(m, spec, fault, reader) {
+    if meant(m, spec, key) {
         return known(m, spec, at);
     }
     let near = nearest(spec, at, key);
@@ -103,7 +97,7 @@ pub(super) const fn output(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) 
     let Some(writer) = maybe else {
         m.push("is written by nothing in this workflow");
         let near = nearest(spec, end, key);
-        if meant(m, spec, end, key) {
+        if meant(m, spec, key) {
             return known(m, spec, end);
         }
         if near.is_empty() {
@@ -124,6 +118,35 @@ pub(super) const fn output(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) 
         m.push("write it in every arm, or ");
     }
     first_value(m, spec, key, spec.outputs[fault.at - end].ty);
+}
+
+/// The remedy for a key that is called like a step: read what the step writes. Whether there is one.
+const fn meant(m: &mut Message, spec: &Spec<'_>, key: &str) -> bool {
+    if let Some((step, written)) = step_of_name(spec, key) {
+        m.push("; help: ");
+        who(m, spec, step);
+        m.all(&[" writes `", written, "`: read that"]);
+        return true;
+    }
+    false
+}
+
+/// A step that is called like the key, and what it writes.
+const fn step_of_name<'a>(spec: &Spec<'a>, key: &str) -> Option<(usize, &'a str)> {
+    let mut i = 0;
+    while i < spec.steps.len() {
+        let step = &spec.steps[i];
+        if let StepKind::Agent { meta, .. } = step.kind
+            && same(step.name, key)
+            && !meta.writes.is_empty()
+        {
+            let written =
+                if step.renames.writes.is_empty() { meta.writes[0].name } else { step.renames.writes[0] };
+            return Some((i, written));
+        }
+        i += 1;
+    }
+    None
 }
 
 /// The first step that may have written a key before, and the first that writes it too late.

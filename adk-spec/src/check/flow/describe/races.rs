@@ -4,7 +4,7 @@ use super::super::effects::has_prefix;
 use super::super::{Fault, Reader};
 use super::{element, holds, reads, who, writes, writes_itself};
 use crate::check::Check;
-use crate::check::message::Message;
+use crate::message::Message;
 use crate::spec::{AgentKind, Spec, StepKind};
 
 /// Whether a branch beside that of a step writes a key, or another element does.

@@ -1,13 +1,13 @@
 //! `key-type`.
 
 use super::super::keys::Writer;
-use super::super::spelled::{alike, is_option};
 use super::super::{Fault, Part};
-use super::named::{options, owned};
 use super::{below, holds, reader_below, same, who, writer_below, writes, written_as};
 use crate::check::Check;
-use crate::check::message::Message;
+use crate::message::Message;
 use crate::spec::{AgentKind, Spec, StepKind};
+use crate::text::{part, starts_with};
+use crate::type_names::{alike, is_option};
 
 /// Read as another type than it is written.
 pub(super) const fn read(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, ty: &str, writer: &Writer<'_>) {
@@ -103,13 +103,7 @@ const fn is_workflow(spec: &Spec<'_>, at: usize) -> bool {
 
 /// What is declared or written as an `Option` is one, other than what is read: then its name is not that of what is in it.
 const fn whole<'t>(ty: &'t str, writer: &Writer<'_>) -> &'t str {
-    if options(ty) == options(writer.spec.ty) { ty } else { "" }
-}
-
-/// Whether a parameter takes as many `Option`s as there are: one around it says that the key may be absent.
-const fn is_as_deep(ty: &str, writer: &Writer<'_>) -> bool {
-    let (read, written) = (options(ty), options(writer.spec.ty));
-    read == written || is_option(ty) && read == written + 1
+    if is_option(ty) == is_option(writer.spec.ty) { ty } else { "" }
 }
 
 /// The step, or what it has below it, and what it reads; for which of its own keys, where several are renamed to one.
@@ -139,7 +133,7 @@ const fn who_writes(m: &mut Message, spec: &Spec<'_>, at: usize, key: &str, ty: 
 
 /// Whether both types have one name.
 const fn is_called_so(ty: &str, writer: &Writer<'_>) -> bool {
-    !ty.is_empty() && alike(ty, writer.spec.ty, writer.depth) && is_as_deep(ty, writer)
+    !ty.is_empty() && alike(ty, writer.spec.ty, writer.depth)
 }
 
 /// What to do: take the type of the key, or another key.
@@ -246,4 +240,18 @@ pub(super) const fn mixed(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) {
         "`, which is written inside of an `each`, where it becomes a list, and outside of one; help: write another \
          key in one of the two places",
     ]);
+}
+
+/// A type as that of a key, which owns its value.
+pub(super) const fn owned(m: &mut Message, ty: &str) {
+    let inside = part(ty, 1, ty.len());
+    if !starts_with(ty, "&") {
+        m.push(ty);
+    } else if same(inside, "str") {
+        m.push("String");
+    } else if starts_with(inside, "[") {
+        m.all(&["Vec<", part(inside, 1, inside.len() - 1), ">"]);
+    } else {
+        m.push(inside);
+    }
 }

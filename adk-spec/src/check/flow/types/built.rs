@@ -2,10 +2,10 @@
 
 use super::super::effects::{Act, Effects};
 use super::super::keys::Key;
-use super::super::spelled::{self, differ};
 use super::super::{Fault, Flaw, Part};
 use super::{KEPT, Row};
 use crate::spec::{Spec, StepKind};
+use crate::type_names::{differ, is_option};
 
 /// The faults of a tree that is built at run time.
 pub(in crate::check::flow) fn faults<'a>(spec: &Spec<'a>, keys: &[Key<'a>], rows: &[Row]) -> Vec<Fault<'a>> {
@@ -22,7 +22,7 @@ pub(in crate::check::flow) fn faults<'a>(spec: &Spec<'a>, keys: &[Key<'a>], rows
                 _ => continue,
             };
             let Key { name, writer: Some(writer), .. } = keys[key as usize] else { continue };
-            let inside = reads && own.optional && spelled::is_option(writer.spec.ty);
+            let inside = reads && own.optional && is_option(writer.spec.ty);
             let differs = match (own.type_id(), writer.spec.type_id()) {
                 (Some(own), Some(written)) if writer.depth == 0 && !inside => own != written,
                 _ => differ(own.ty, writer.spec.ty, writer.depth),

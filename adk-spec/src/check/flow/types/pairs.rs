@@ -6,12 +6,12 @@
 
 use super::super::Flaw;
 use super::super::keys::Writer;
-use super::super::spelled::{called, is_option};
 use super::super::walk::Walk;
 use super::{KEPT, READS, agree, cannot_agree};
 use crate::hash::{hash, mixed};
 use crate::number::{NONE, UNKNOWN, is_listed, is_none};
 use crate::spec::{KeySpec, Module, StepKind};
+use crate::type_names::{called, is_option};
 
 /// Two types that the macro compares.
 #[doc(hidden)]

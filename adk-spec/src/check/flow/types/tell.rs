@@ -3,7 +3,7 @@
 use super::super::keys::Key;
 use super::super::{Fault, Flaw, Part, describe};
 use super::Row;
-use crate::check::message::Message;
+use crate::message::Message;
 use crate::spec::Spec;
 use crate::text::same;
 

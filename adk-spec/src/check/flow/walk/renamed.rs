@@ -19,9 +19,7 @@ impl<'a> Walk<'_, 'a> {
         while i < renames.reads.len() {
             let is_used = if i < 64 { used >> i & 1 == 1 } else { is_read(meta, renames, i) };
             if !is_used {
-                let (key, from) = renames.reads[i];
-                let fault = Fault::new(at, Part::Renamed(i), key, Flaw::NoSuchRead { from });
-                self.push(fault);
+                self.push(Fault::new(at, Part::Renamed(i), renames.reads[i].0, Flaw::NoSuchRead));
             }
             i += 1;
         }

@@ -4,7 +4,6 @@ mod keys;
 mod placeholder;
 
 use self::keys::{Read, by_tools, of_agent, read, written};
-use super::flow::has_stub;
 use crate::nearest::Nearest;
 use crate::spec::{Spec, Step, StepKind};
 use std::collections::HashSet;
@@ -63,7 +62,7 @@ impl Spec<'_> {
     pub fn lints(&self) -> Vec<Lint> {
         let mut lints = Vec::new();
         // A stub does not say what it reads.
-        if !has_stub(self.steps) {
+        if !self.has_stub() {
             let read = read(self);
             self.unread_inputs(&read, &mut lints);
             self.unread_keys(&read, &mut lints);

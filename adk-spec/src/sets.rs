@@ -4,17 +4,17 @@
 //! many bits, and what is done with its parts stands there without a loop.
 
 /// What stands for [`PER_WORD`] keys.
-pub(super) type Word = [u128; PARTS];
+pub(crate) type Word = [u128; PARTS];
 
-pub(super) const NO_KEYS: Word = [0; PARTS];
+pub(crate) const NO_KEYS: Word = [0; PARTS];
 const ALL_KEYS: Word = [!0; PARTS];
 const PARTS: usize = 8;
 const PER_PART: usize = 128;
-pub(super) const PER_WORD: usize = PARTS * PER_PART;
+pub(crate) const PER_WORD: usize = PARTS * PER_PART;
 
 /// Sets over the same keys, addressed by number.
 #[derive(Debug)]
-pub(super) struct Sets<'t> {
+pub(crate) struct Sets<'t> {
     bits: &'t mut [Word],
     /// Words per set.
     words: usize,
@@ -22,24 +22,24 @@ pub(super) struct Sets<'t> {
 
 impl<'t> Sets<'t> {
     /// Room for sets of `words` words each.
-    pub(super) const fn new(bits: &'t mut [Word], words: usize) -> Self {
+    pub(crate) const fn new(bits: &'t mut [Word], words: usize) -> Self {
         Self { bits, words }
     }
 
-    pub(super) const fn has(&self, set: usize, key: usize) -> bool {
+    pub(crate) const fn has(&self, set: usize, key: usize) -> bool {
         self.bits[set * self.words + key / PER_WORD][key / PER_PART % PARTS] >> (key % PER_PART) & 1 == 1
     }
 
-    pub(super) const fn add(&mut self, set: usize, key: usize) {
+    pub(crate) const fn add(&mut self, set: usize, key: usize) {
         self.bits[set * self.words + key / PER_WORD][key / PER_PART % PARTS] |= 1 << (key % PER_PART);
     }
 
-    pub(super) const fn remove(&mut self, set: usize, key: usize) {
+    pub(crate) const fn remove(&mut self, set: usize, key: usize) {
         self.bits[set * self.words + key / PER_WORD][key / PER_PART % PARTS] &= !(1 << (key % PER_PART));
     }
 
     /// Every key, or none.
-    pub(super) const fn fill(&mut self, set: usize, all: bool) {
+    pub(crate) const fn fill(&mut self, set: usize, all: bool) {
         let (mut i, word) = (0, if all { ALL_KEYS } else { NO_KEYS });
         while i < self.words {
             self.bits[set * self.words + i] = word;
@@ -47,7 +47,7 @@ impl<'t> Sets<'t> {
         }
     }
 
-    pub(super) const fn copy(&mut self, to: usize, from: usize) {
+    pub(crate) const fn copy(&mut self, to: usize, from: usize) {
         let mut i = 0;
         while i < self.words {
             self.bits[to * self.words + i] = self.bits[from * self.words + i];
@@ -56,7 +56,7 @@ impl<'t> Sets<'t> {
     }
 
     /// Keeps what is in both.
-    pub(super) const fn meet(&mut self, set: usize, other: usize) {
+    pub(crate) const fn meet(&mut self, set: usize, other: usize) {
         let mut i = 0;
         while i < self.words {
             let [a, b, c, d, e, f, g, h] = self.bits[other * self.words + i];
@@ -74,7 +74,7 @@ impl<'t> Sets<'t> {
     }
 
     /// Adds what is in the other.
-    pub(super) const fn join(&mut self, set: usize, other: usize) {
+    pub(crate) const fn join(&mut self, set: usize, other: usize) {
         let mut i = 0;
         while i < self.words {
             let [a, b, c, d, e, f, g, h] = self.bits[other * self.words + i];

@@ -1,6 +1,6 @@
 //! Messages in const evaluation, where `format!` does not exist.
 
-use super::Check;
+use crate::check::Check;
 
 /// What a message ends with that was cut off.
 const CUT: &str = "...";

@@ -4,26 +4,26 @@ use super::{Bounds, Cost};
 
 /// What some steps cost, and who has the largest part in it.
 #[derive(Clone, Copy)]
-pub(super) struct Sum<'a> {
-    pub(super) bounds: Bounds,
-    pub(super) largest: Part<'a>,
+pub(crate) struct Sum<'a> {
+    pub(crate) bounds: Bounds,
+    pub(crate) largest: Part<'a>,
     /// Whether something in it may end a loop around it.
-    pub(super) exits: bool,
+    pub(crate) exits: bool,
 }
 
 /// The part of a cost that one step has.
 #[derive(Clone, Copy)]
-pub(super) struct Part<'a> {
-    pub(super) name: &'a str,
+pub(crate) struct Part<'a> {
+    pub(crate) name: &'a str,
     /// The nested workflow in which it stands, if any.
-    pub(super) inside: &'a str,
-    pub(super) total: u64,
-    pub(super) kind: Kind,
+    pub(crate) inside: &'a str,
+    pub(crate) total: u64,
+    pub(crate) kind: Kind,
 }
 
 /// What such a step is.
 #[derive(Clone, Copy)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Agent,
     /// Its rounds and what each costs.
     Loop(u32, u64),
@@ -33,14 +33,14 @@ pub(super) enum Kind {
 }
 
 impl<'a> Sum<'a> {
-    pub(super) const NOTHING: Self = Self {
+    pub(crate) const NOTHING: Self = Self {
         bounds: Bounds::NOTHING,
         largest: Part { name: "", inside: "", total: 0, kind: Kind::Agent },
         exits: false,
     };
 
     /// The same as the part of the step around it, unless something in it is to be named instead.
-    pub(super) const fn gathered(mut self, name: &'a str, inside: &'a str, kind: Kind, cost: Cost) -> Self {
+    pub(crate) const fn gathered(mut self, name: &'a str, inside: &'a str, kind: Kind, cost: Cost) -> Self {
         if let Some(total) = cost.of(self.bounds)
             && total > 1
             && match self.largest.kind {
@@ -54,12 +54,12 @@ impl<'a> Sum<'a> {
     }
 
     /// What stands in a workflow: no exit leaves it.
-    pub(super) const fn closed(self) -> Self {
+    pub(crate) const fn closed(self) -> Self {
         Self { exits: false, ..self }
     }
 
     /// One after the other, or at the same time.
-    pub(super) const fn add(&mut self, other: &Sum<'a>) {
+    pub(crate) const fn add(&mut self, other: &Sum<'a>) {
         self.bounds.model_calls = add(self.bounds.model_calls, other.bounds.model_calls);
         self.bounds.rounds = add(self.bounds.rounds, other.bounds.rounds);
         if other.largest.total > self.largest.total {
@@ -69,7 +69,7 @@ impl<'a> Sum<'a> {
     }
 
     /// Either the one or the other.
-    pub(super) const fn or(&mut self, other: &Sum<'a>, cost: Cost) {
+    pub(crate) const fn or(&mut self, other: &Sum<'a>, cost: Cost) {
         if less(cost.of(self.bounds), cost.of(other.bounds)) {
             self.largest = other.largest;
         }
@@ -83,14 +83,14 @@ impl<'a> Sum<'a> {
     }
 }
 
-pub(super) const fn add(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+pub(crate) const fn add(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.saturating_add(b)),
         _ => None,
     }
 }
 
-pub(super) const fn times(a: Option<u64>, rounds: u32) -> Option<u64> {
+pub(crate) const fn times(a: Option<u64>, rounds: u32) -> Option<u64> {
     match a {
         Some(a) => Some(a.saturating_mul(rounds as u64)),
         None => None,
@@ -98,7 +98,7 @@ pub(super) const fn times(a: Option<u64>, rounds: u32) -> Option<u64> {
 }
 
 /// Any number of times: nothing remains nothing.
-pub(super) const fn endless(a: Option<u64>) -> Option<u64> {
+pub(crate) const fn endless(a: Option<u64>) -> Option<u64> {
     match a {
         Some(0) => Some(0),
         _ => None,

@@ -10,39 +10,29 @@ const KNOWN: &[&str] = &[
 
 /// Whether two types differ for certain: both are well known, and they are not the same one. The second has that
 /// many lists around it.
-pub(super) const fn differ(read: &str, written: &str, lists: usize) -> bool {
+pub(crate) const fn differ(read: &str, written: &str, lists: usize) -> bool {
     let (read, written) = (normal(read), normal(written));
     is_known(read.0) && is_known(written.0) && !(same(read.0, written.0) && read.1 == written.1 + lists)
 }
 
 /// Whether a type is no list for certain.
-pub(super) const fn is_no_list(written: &str, lists: usize) -> bool {
+pub(crate) const fn is_no_list(written: &str, lists: usize) -> bool {
     let written = normal(written);
     is_known(written.0) && written.1 + lists == 0
 }
 
-/// Whether a type is a list.
-pub(super) const fn is_list(written: &str) -> bool {
-    normal(written).1 > 0
-}
-
 /// Whether a type is an `Option`.
-pub(super) const fn is_option(ty: &str) -> bool {
+pub(crate) const fn is_option(ty: &str) -> bool {
     starts_with(ty, "Option<")
 }
 
 /// Whether two types are spelled alike, borrowed or not. One that is read as an `Option` may be none.
-pub(super) const fn alike(read: &str, written: &str, lists: usize) -> bool {
+pub(crate) const fn alike(read: &str, written: &str, lists: usize) -> bool {
     if is_option(written) && !is_option(read) {
         return false;
     }
     let (read, written) = (normal(read), normal(written));
     same(read.0, written.0) && read.1 == written.1 + lists
-}
-
-/// The type of what may be absent.
-pub(super) const fn certain(ty: &str) -> &str {
-    if is_option(ty) { part(ty, 7, ty.len() - 1) } else { ty }
 }
 
 const fn is_known(ty: &str) -> bool {
@@ -58,7 +48,7 @@ const fn is_known(ty: &str) -> bool {
 
 /// What a type is called that is read or written as this one: without references, and without the `Option` of one that may be
 /// absent; and how many lists there are around it, of `Vec` only where it is known to be that of the standard library.
-pub(super) const fn called(ty: &str, perhaps: bool, listed: bool) -> (&str, usize) {
+pub(crate) const fn called(ty: &str, perhaps: bool, listed: bool) -> (&str, usize) {
     let mut ty = owned(ty);
     if perhaps && is_option(ty) {
         ty = owned(part(ty, 7, ty.len() - 1));

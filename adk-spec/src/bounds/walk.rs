@@ -1,14 +1,13 @@
 //! The pass over the steps.
 
-use super::blame::{Cause, Causes, Why};
 use super::sum::{Kind, Part, Sum, add, endless, times};
-use super::{Bounds, Cost};
+use super::{Bounds, Cause, Causes, Cost, Why};
 use crate::spec::{AgentKind, AgentMeta, Step, StepKind};
 use crate::text::same;
 
 /// A place in a list of steps; behind the last one come the agents that the owner of the list may transfer to.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(crate) struct Place<'a> {
     steps: &'a [Step<'a>],
     at: usize,
     until: usize,
@@ -19,7 +18,7 @@ pub(super) struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    pub(super) const fn start(steps: &'a [Step<'a>]) -> Self {
+    pub(crate) const fn start(steps: &'a [Step<'a>]) -> Self {
         Self { steps, at: 0, until: steps.len(), targets: &[], target: 0, inside: "" }
     }
 
@@ -80,7 +79,7 @@ impl What {
 const DEEP: usize = 64;
 
 /// What the steps of a place cost. Notes on the way what makes them cost without end.
-pub(super) const fn total<'a>(mut place: Place<'a>, cost: Cost, causes: &mut Causes<'a>) -> Sum<'a> {
+pub(crate) const fn total<'a>(mut place: Place<'a>, cost: Cost, causes: &mut Causes<'a>) -> Sum<'a> {
     let root = Open { what: What::Root, name: "", end: usize::MAX, sum: Sum::NOTHING, behind: place };
     let mut open = [root; DEEP];
     let mut depth = 0;
