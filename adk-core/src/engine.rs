@@ -1,36 +1,44 @@
-//! The [`Engine`] trait: durable storage for runs (event commits, recorded calls, external answers) and their registry.
+//! The [`Engine`] trait: durable storage for runs, split into four roles.
 //!
-//! An [`Engine`] makes runs survive. A run asks it for four things, and each has a key that is the same when the run is
-//! executed once more:
-//!
-//! | what | key | record |
+//! | role | trait | who has it |
 //! |---|---|---|
-//! | [`commit`](Engine::commit) | (run, path with rounds, nth) of a [`Slot`] | the event, with its place in the log |
-//! | [`step`](Engine::step) | (run, path with rounds, name, index): a [`StepKey`] | what the work gave |
-//! | [`answer`](Engine::answer) | a [`StepKey`] | the value given from outside |
-//! | marks of finished agents | the path | they ride in [`Slot::done`], so they cost no commit of their own; the last come with [`finished`](Engine::finished) |
+//! | journal | [`Journal`] | every engine: it commits events, records steps and looks up answers |
+//! | registry of runs | [`RunRegistry`] | engines whose runs can be listed and resumed |
+//! | waits | [`WaitRegistry`] | engines whose runs can be answered from outside |
+//! | remote branches | [`RemoteBranches`] | engines that run branches of a block in another process |
 //!
-//! A run is resumed by executing it once more, from the state it began with. An engine that keeps a journal hands
-//! it over in [`claim`](Engine::claim), and the runtime answers everything from it that is in there; the engine is asked
-//! only for what is new. An engine that re-executes by itself (a distributed one) gives none
-//! ([`ClaimedRun::starting_over`]), is asked for everything again, and answers from its own.
+//! [`MemoryEngine`] has only the first role, [`MemoryJournal`], SQLite and Postgres have the first three.
+//!
+//! Each entry of a journal has a key. The key is the same when the run is executed again:
+//!
+//! | call | key | record |
+//! |---|---|---|
+//! | [`commit`](Journal::commit) | (run, path with rounds, nth) of a [`Slot`] | the event, with its place in the log |
+//! | [`step`](Journal::step) | (run, path with rounds, name, index): a [`StepKey`] | the result of the work |
+//! | [`answer`](Journal::answer) | a [`StepKey`] | the value given from outside |
+//!
+//! Marks of finished agents have the agent's path as their key. They ride in [`Slot::done`], so they cost no commit of
+//! their own; [`RunRegistry::finished`] brings the last ones.
+//!
+//! A run is resumed by executing it again, from the state it began with. [`RunRegistry::claim`] returns the recorded
+//! journal. The runtime answers from it what it can, and asks the engine only for what is new. An engine that re-executes
+//! runs by itself (a distributed one) returns no journal ([`ClaimedRun::starting_over`]) and answers every call again.
 //!
 //! **One process drives a run.** Each claim of a run has a number, [`ClaimId`], that every write carries. A store refuses
-//! the writes of a claim that is not the current one ([`refuse::fenced`]), and a [`Claim`] that is dropped gives back
-//! itself and no later one.
+//! the writes of a claim that is not the current one ([`refuse::fenced`]). A dropped [`Claim`] releases only itself, never
+//! a later claim.
 //!
-//! Nothing that is handed to an engine borrows from the run, so that an engine may post it to the thread or the handler
-//! that does the work.
+//! Nothing that is passed to an engine borrows from the run, so an engine may send it to another thread.
 
 mod claim;
 mod clock;
 mod filter;
-mod fork;
 mod journal;
 mod memory;
 pub(crate) mod record;
 pub mod refuse;
 mod registry;
+mod remote;
 mod rows;
 mod slot;
 mod update;
@@ -38,11 +46,11 @@ mod within;
 
 pub use claim::{Claim, ClaimCheck, ClaimId};
 pub use filter::{RunFilter, RunState};
-pub use fork::{BranchEnd, Fork, Joined};
 pub use journal::MemoryJournal;
 pub use memory::MemoryEngine;
 pub use record::is_failure;
 pub use registry::{ClaimedRun, Done, DueWaits, RunInfo, RunRecord, RunStatus, Wait, Waiting};
+pub use remote::{BranchEnd, BranchReport, BranchTask};
 pub use rows::{Pairs, RunRows, from_text, to_text};
 pub use slot::{Body, Draft, Slot, Stored};
 pub use update::Update;
@@ -55,14 +63,13 @@ pub(crate) use within::Within;
 use crate::{BoxFuture, Error, ErrorKind, Name, Path, Result, RunId};
 use serde_json::Value;
 use std::fmt;
-use std::future::ready;
 
-/// An answer that is there, or one that comes later. An engine in memory never waits, so it never allocates.
+/// A result that is ready, or a future of it. An engine in memory never waits, so it never allocates.
 #[allow(missing_debug_implementations)]
 pub enum Reply<'a, T> {
-    /// It is there.
+    /// The result.
     Ready(T),
-    /// It comes later.
+    /// The future of the result.
     Later(BoxFuture<'a, T>),
 }
 
@@ -93,34 +100,35 @@ impl fmt::Display for StepKey {
     }
 }
 
-/// Makes a run survive, or not: each event, each side effect and each wait goes through it.
+/// Stores the events, results of steps and answers of runs. Every engine implements it.
 ///
-/// The first four methods are what a run needs; the rest is the registry of runs, which a store keeps. Without it runs
-/// can be neither resumed nor answered, and the defaults say so.
-pub trait Engine: Send + Sync + 'static {
-    /// Stores the event of a slot once, and gives it id, time and place; the event of an earlier attempt wins.
+/// The runtime calls it in the middle of a run. An engine in memory answers at once; a store answers when its
+/// transaction is durable.
+pub trait Journal: Send + Sync + 'static {
+    /// Stores the event of a slot once, and gives it an id, a time and a place in the log. If the slot is filled already,
+    /// the stored event is the answer and nothing is written.
     ///
-    /// In one transaction: the event, the state that it changes, [`Draft::temp`], [`Slot::done`], and for the first
-    /// event of a run its record, [`Slot::begins`]. For a [`Body::Call`] the work is done first, unless the slot is
-    /// stored already: then the event is the record of the call.
+    /// One transaction writes the event, the state that it changes, [`Draft::temp`], [`Slot::done`], and for the first
+    /// event of a run its record, [`Slot::begins`]. For a [`Body::Call`] the engine first awaits the call, unless the slot
+    /// is filled already: the event is the record of the call.
     ///
-    /// For a [`Body::Update`] the event is made in the transaction, from the value that the store holds. No other write of
-    /// that key, of any session and any process, may come in between. When the slot is stored already, nothing is made.
-    /// When [`Update::apply`] fails, nothing is stored, and its error is the answer.
+    /// For a [`Body::Update`] the event is made inside the transaction, from the stored value of the key. No other write of
+    /// that key, by any session or process, may come in between. When [`Update::apply`] fails, nothing is stored and its
+    /// error is the answer.
     ///
-    /// The slot is told of what is stored with [`Slot::append`] or [`Slot::deliver`], in the order of the log, also
-    /// when the caller has been cancelled in the meantime: what is committed is delivered.
+    /// The engine reports a stored event with [`Slot::append`] or [`Slot::deliver`], in the order of the log, even when
+    /// the caller has been cancelled in the meantime: a committed event is always delivered.
     ///
     /// # Errors
-    /// When the store fails; [`refuse::fenced`] when [`Slot::claim`] is not the current one; those of the call. An
+    /// When the store fails; [`refuse::fenced`] when [`Slot::claim`] is not the current claim; errors of the call. An
     /// error is not recorded.
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>>;
 
-    /// Answers from the record, or does the work and records the result. The first record wins, except that a record of
-    /// a failed call ([`is_failure`]) is no answer: the work is done again, and what it gives takes its place.
+    /// Answers from the record, or does the work and records its result. The first record wins, with one exception: the
+    /// record of a failed call ([`is_failure`]) is no answer. The work is done again, and its result replaces that record.
     ///
     /// # Errors
-    /// Those of the work, which are not recorded; [`refuse::fenced`].
+    /// Errors of the work, which are not recorded; [`refuse::fenced`].
     fn step(
         &self,
         claim: ClaimId,
@@ -128,149 +136,168 @@ pub trait Engine: Send + Sync + 'static {
         work: BoxFuture<'static, Result<Value>>,
     ) -> BoxFuture<'_, Result<Value>>;
 
-    /// The value given from outside. `None`: the wait is now [open](Engine::waiting), the runtime parks, and the run
-    /// comes back by re-execution. An engine that suspends runs by itself keeps the future pending instead.
+    /// The value given from outside. `None` opens the wait and parks the run, which is executed again after the answer. An
+    /// engine that suspends runs by itself keeps the future pending instead.
     ///
     /// # Errors
     /// When the store fails; [`refuse::fenced`].
     fn answer(&self, claim: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>>;
+}
 
-    /// Whether branches may run elsewhere: only then is it put together what [`fork`](Self::fork) is given.
-    fn forks(&self) -> bool {
-        false
-    }
+/// How long the records of a [`Journal`] last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Retention {
+    /// Nothing is recorded. No result is turned into JSON, no run is registered, and no agent is marked as finished.
+    None,
+    /// Records end with the process.
+    Process,
+    /// Records outlive the process. A runner without a store for artifacts then refuses to save any.
+    Durable,
+}
 
-    /// Takes a branch of a parallel block, or an element of an `each`, elsewhere; `None` runs it here. There it is run by
-    /// [`Runner::branch`](crate::Runner::branch), which may be in any process that knows the workflow.
+/// Makes a run survive, or not: each event, each side effect and each wait goes through it.
+///
+/// It is a [`Journal`], and says which other roles it has. All methods are required, so that an engine cannot lack a role
+/// by oversight.
+pub trait Engine: Journal {
+    /// How long records last.
+    fn retention(&self) -> Retention;
+
+    /// The registry of runs. Without one, runs are neither listed nor resumed.
+    fn registry(&self) -> Option<&dyn RunRegistry>;
+
+    /// The open waits. Without them, [`Runner::answer`](crate::Runner::answer) is an error.
+    fn waits(&self) -> Option<&dyn WaitRegistry>;
+
+    /// The way to other processes. Without one, every branch runs in the process of its block.
+    fn remote(&self) -> Option<&dyn RemoteBranches>;
+}
+
+/// Lists runs, and decides which process drives each of them. An engine implements it to make runs resumable.
+pub trait RunRegistry: Send + Sync {
+    /// Claims a run for this process, and returns what is stored of it. Runs `check` on the record first: a refused run
+    /// stays as it was, and one that waits still waits.
     ///
-    /// When `cancelled` comes, nobody needs the branch any more. It is to end soon, and what it has committed until then
-    /// comes back all the same; how it ended does not matter. A branch that waits for a value from outside is one that
-    /// has not ended: the engine keeps the future pending. While the record of a run is given back, branches run here.
-    ///
-    /// # Errors
-    /// When the branch could not be run. That it failed is told by [`Joined::end`].
-    fn fork(&self, fork: Fork, cancelled: BoxFuture<'static, ()>) -> Option<BoxFuture<'_, Result<Joined>>> {
-        let _ = (fork, cancelled);
-        None
-    }
-
-    /// Whether records are kept. Where they are not, no result is turned into JSON, no run is entered in a registry, and
-    /// no agent is marked as finished.
-    fn records(&self) -> bool {
-        true
-    }
-
-    /// Whether records outlive the process. Then a runner that was given no store for artifacts refuses to save any. The
-    /// default is `true`: an engine in memory that forgets to say so costs an error and loses nothing.
-    fn is_durable(&self) -> bool {
-        true
-    }
-
-    /// Claims a run for this process, and gives what is stored of it. Runs `check` on its record first: a run that is
-    /// refused is left as it was, and one that waits still waits.
-    ///
-    /// The [`Claim`] is made together with the stored claim, so that it is given back also when the caller is gone
-    /// before it reads this answer.
-    ///
-    /// # Errors
-    /// [`ErrorKind::UnknownRun`]; that of `check`; [`ErrorKind::RunBusy`] when another claim of it is held.
-    fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
-        let _ = check;
-        Box::pin(ready(Err(no_registry(&format!("take up run `{run}`")))))
-    }
-
-    /// Agents that have finished since the last commit of a run, which waits now or has failed: what would ride in
-    /// [`Slot::done`] of the next. Called before [`close`](Self::close); losing this costs a re-execution and no call.
+    /// The [`Claim`] is made together with the stored claim, so that it is released even when the caller is gone before it
+    /// reads this answer.
     ///
     /// # Errors
-    /// When the store fails; [`refuse::fenced`].
-    fn finished(&self, claim: ClaimId, done: Vec<Done>) -> BoxFuture<'_, Result<()>> {
-        let _ = (claim, done);
-        Box::pin(ready(Ok(())))
-    }
+    /// [`ErrorKind::UnknownRun`]; the error of `check`; [`ErrorKind::RunBusy`] when another claim is held.
+    fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>>;
 
-    /// A run has ended, or waits; its claim is given back. Losing this costs a re-execution and no call, so it may be
-    /// written late.
+    /// Stores the agents that have finished since the last commit of a run that now waits or has failed: the marks that
+    /// would ride in [`Slot::done`] of the next commit. Called before [`close`](Self::close). If it is lost, the agents are
+    /// executed again, without repeating a recorded call.
     ///
     /// # Errors
     /// When the store fails; [`refuse::fenced`].
-    fn close(&self, claim: ClaimId, status: RunStatus) -> BoxFuture<'_, Result<()>> {
-        let _ = (claim, status);
-        Box::pin(ready(Ok(())))
-    }
+    fn finished(&self, claim: ClaimId, done: Vec<Done>) -> BoxFuture<'_, Result<()>>;
 
-    /// Gives a claim back without an end of its run: its stream was dropped, or its store failed. Does nothing for a
-    /// claim that is not the current one. Called from `Drop`, so it must not block.
-    fn release(&self, claim: ClaimId) {
-        let _ = claim;
-    }
+    /// Stores that a run has ended or waits, and ends its claim. If it is lost, the run is executed again, without
+    /// repeating a recorded call; so it may be written late.
+    ///
+    /// # Errors
+    /// When the store fails; [`refuse::fenced`].
+    fn close(&self, claim: ClaimId, status: RunStatus) -> BoxFuture<'_, Result<()>>;
+
+    /// Releases a claim without an end of its run: its stream was dropped, or its store failed. Does nothing for a claim
+    /// that is not the current one. Called from `Drop`, so it must not block.
+    fn release(&self, claim: ClaimId);
 
     /// The runs of an app that a filter selects, oldest first.
     ///
     /// # Errors
     /// When the store fails.
-    fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
-        let _ = (app, filter);
-        Box::pin(ready(Ok(Vec::new())))
-    }
+    fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>>;
+}
 
-    /// The runs of an app that have not ended, oldest first.
-    ///
-    /// # Errors
-    /// When the store fails.
-    fn unfinished<'a>(&'a self, app: &'a str) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
-        Box::pin(async move { self.runs(app, &RunFilter::unfinished()).await })
-    }
-
+/// Keeps the values that paused runs wait for. An engine implements it to make runs answerable.
+pub trait WaitRegistry: Send + Sync {
     /// The open waits of the runs that a filter selects, in the order in which they began.
     ///
     /// # Errors
     /// When the store fails.
-    fn waiting<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<Waiting>>> {
-        let _ = (app, filter);
-        Box::pin(ready(Ok(Vec::new())))
-    }
+    fn waiting<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<Waiting>>>;
 
     /// An open wait of an app by its id.
     ///
     /// # Errors
     /// [`refuse::unknown_wait`], also for a wait of another app; [`refuse::answered`] when it has an answer.
-    fn open_wait<'a>(&'a self, app: &'a str, wait: &'a str) -> BoxFuture<'a, Result<Waiting>> {
-        let _ = app;
-        Box::pin(ready(Err(no_registry(&format!("answer `{wait}`")))))
-    }
+    fn open_wait<'a>(&'a self, app: &'a str, wait: &'a str) -> BoxFuture<'a, Result<Waiting>>;
 
     /// At most `most` open waits of an app whose deadline is not after `now`, in microseconds since 1970, and the next
     /// deadline.
     ///
     /// # Errors
     /// When the store fails.
-    fn due<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
-        let _ = (app, now, most);
-        Box::pin(ready(Ok(DueWaits::default())))
-    }
+    fn due<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>>;
 
-    /// Removes waits of branches that were cancelled. Those with an answer stay.
+    /// Removes waits of branches that were cancelled. Waits with an answer stay.
     ///
     /// # Errors
     /// When the store fails; [`refuse::fenced`].
-    fn withdraw(&self, claim: ClaimId, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
-        let _ = (claim, waits);
-        Box::pin(ready(Ok(())))
-    }
+    fn withdraw(&self, claim: ClaimId, waits: Vec<String>) -> BoxFuture<'_, Result<()>>;
 
     /// Answers an open wait of an app. The first answer wins.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownWait`], also for a wait of another app; [`ErrorKind::Answered`] when there is an answer. Nothing
     /// has changed then.
-    fn resolve<'a>(&'a self, app: &'a str, wait: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
-        let _ = (app, answer);
-        Box::pin(ready(Err(no_registry(&format!("answer `{wait}`")))))
+    fn resolve<'a>(&'a self, app: &'a str, wait: &'a str, answer: Value) -> BoxFuture<'a, Result<()>>;
+}
+
+/// Runs branches of a parallel block and elements of an `each` in another process. A distributed engine implements it.
+pub trait RemoteBranches: Send + Sync {
+    /// Offers a branch; `None` declines it, and the branch runs here. The other process runs it with
+    /// [`Runner::branch`](crate::Runner::branch), and may be any process that knows the workflow.
+    ///
+    /// When `cancelled` resolves, the result is no longer needed. The branch ends soon, and its report still has the events
+    /// that it committed until then. A branch that waits for a value from outside has not ended: the future stays pending.
+    /// No branch is offered while a resumed run replays its record.
+    ///
+    /// # Errors
+    /// When the branch could not be run. The failure of the branch itself is in [`BranchReport::end`].
+    fn offer(
+        &self,
+        task: BranchTask,
+        cancelled: BoxFuture<'static, ()>,
+    ) -> Option<BoxFuture<'_, Result<BranchReport>>>;
+}
+
+impl dyn Engine {
+    /// True if anything is recorded.
+    pub(crate) fn records(&self) -> bool {
+        self.retention() > Retention::None
+    }
+
+    /// The registry of runs, for an action that is an error without one.
+    pub(crate) fn registry_for(&self, action: impl FnOnce() -> String) -> Result<&dyn RunRegistry> {
+        self.registry().ok_or_else(|| role_missing(&action()))
+    }
+
+    /// The waits, for an action that is an error without them.
+    pub(crate) fn waits_for(&self, action: impl FnOnce() -> String) -> Result<&dyn WaitRegistry> {
+        self.waits().ok_or_else(|| role_missing(&action()))
+    }
+
+    /// The runs that a filter selects; none without a registry.
+    pub(crate) async fn runs(&self, app: &str, filter: &RunFilter) -> Result<Vec<RunInfo>> {
+        match self.registry() {
+            Some(registry) => registry.runs(app, filter).await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// The open waits of the runs that a filter selects; none without a registry of waits.
+    pub(crate) async fn waiting(&self, app: &str, filter: &RunFilter) -> Result<Vec<Waiting>> {
+        match self.waits() {
+            Some(waits) => waits.waiting(app, filter).await,
+            None => Ok(Vec::new()),
+        }
     }
 }
 
-fn no_registry(what: &str) -> Error {
-    Error::new(ErrorKind::Config, format!("cannot {what}: the engine of this runner keeps no runs"))
+fn role_missing(action: &str) -> Error {
+    Error::new(ErrorKind::Config, format!("cannot {action}: the engine of this runner keeps no runs"))
         .with_help("give the runner one that does, such as `Runner::builder().engine(MemoryJournal::new())`")
 }

@@ -22,7 +22,7 @@ pub use stream::{RunEnd, RunStream};
 pub use watch::Watch;
 
 use crate::Result;
-use crate::engine::{BranchEnd, Engine, Fork};
+use crate::engine::{BranchEnd, BranchTask, Engine};
 use crate::id::IdSeed;
 use crate::live::LiveQueue;
 use crate::model::{ModelProvider, NoProvider};
@@ -94,18 +94,18 @@ impl<P> Runner<P> {
     }
 
     /// Asks for a branch of a run that is driven elsewhere: what an [`Engine`] that has taken a
-    /// [`Fork`] calls, in this process or another. The engine of this runner commits what the branch
-    /// emits; its outcome and those events come back as a [`Joined`](crate::engine::Joined).
+    /// [`BranchTask`] calls, in this process or another. The engine of this runner commits what the branch
+    /// emits; its outcome and those events come back as a [`BranchReport`](crate::engine::BranchReport).
     ///
     /// # Errors
     /// Those of the branch; [`ErrorKind::TopologyChanged`](crate::ErrorKind::TopologyChanged) when there is no such
     /// branch in the workflow.
-    pub fn branch<'a, H, W>(&self, workflow: H, fork: Fork) -> RunRequest<'a, BranchEnd>
+    pub fn branch<'a, H, W>(&self, workflow: H, task: BranchTask) -> RunRequest<'a, BranchEnd>
     where
         H: Deref<Target = W> + Send + Sync + 'a,
         W: Workflow + ?Sized,
     {
-        RunRequest::branch(self.shared.clone(), workflow, fork)
+        RunRequest::branch(self.shared.clone(), workflow, task)
     }
 
     /// A session of a user: made when its first run begins.

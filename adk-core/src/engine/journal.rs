@@ -1,8 +1,9 @@
 //! An engine that keeps runs in memory: they survive their streams, and not the process.
 
 use super::{
-    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DueWaits, Engine, Reply, RunFilter, RunInfo,
-    RunRecord, RunState, RunStatus, Slot, StepKey, Stored, Wait, Waiting, is_failure, refuse,
+    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DueWaits, Engine, Journal, RemoteBranches, Reply,
+    Retention, RunFilter, RunInfo, RunRecord, RunRegistry, RunState, RunStatus, Slot, StepKey, Stored, Wait,
+    WaitRegistry, Waiting, is_failure, refuse,
 };
 use crate::event::{Event, StateDelta};
 use crate::session::Session;
@@ -212,11 +213,7 @@ impl Kept {
     }
 }
 
-impl Engine for MemoryJournal {
-    fn is_durable(&self) -> bool {
-        false
-    }
-
+impl Journal for MemoryJournal {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
         match self.stored(&slot) {
             Ok(Some(stored)) => return Reply::Ready(Ok(stored)),
@@ -278,7 +275,27 @@ impl Engine for MemoryJournal {
         }
         Box::pin(ready(Ok(None)))
     }
+}
 
+impl Engine for MemoryJournal {
+    fn retention(&self) -> Retention {
+        Retention::Process
+    }
+
+    fn registry(&self) -> Option<&dyn RunRegistry> {
+        Some(self)
+    }
+
+    fn waits(&self) -> Option<&dyn WaitRegistry> {
+        Some(self)
+    }
+
+    fn remote(&self) -> Option<&dyn RemoteBranches> {
+        None
+    }
+}
+
+impl RunRegistry for MemoryJournal {
     fn claim(&self, id: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
         let mut runs = lock(&self.runs);
         let this = self.clone();
@@ -336,7 +353,9 @@ impl Engine for MemoryJournal {
         let runs = lock(&self.runs);
         Box::pin(ready(Ok(runs.select(app, filter).map(Kept::info).collect())))
     }
+}
 
+impl WaitRegistry for MemoryJournal {
     fn waiting<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<Waiting>>> {
         let runs = lock(&self.runs);
         let waits = runs.select(app, filter).flat_map(|run| &run.waits);

@@ -1,6 +1,9 @@
 //! The engine of runs that end with their process.
 
-use super::{Body, ClaimId, Engine, Reply, Slot, StepKey, Stored, Wait};
+use super::{
+    Body, ClaimId, Engine, Journal, RemoteBranches, Reply, Retention, RunRegistry, Slot, StepKey, Stored,
+    Wait, WaitRegistry,
+};
 use crate::{BoxFuture, Result};
 use serde_json::Value;
 use std::future::ready;
@@ -9,7 +12,7 @@ use std::future::ready;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MemoryEngine;
 
-impl Engine for MemoryEngine {
+impl Journal for MemoryEngine {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
         match body {
             Body::Ready(draft) => Reply::Ready(Ok(slot.append(draft))),
@@ -30,12 +33,22 @@ impl Engine for MemoryEngine {
     fn answer(&self, _: ClaimId, _: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
         Box::pin(ready(Ok(None)))
     }
+}
 
-    fn records(&self) -> bool {
-        false
+impl Engine for MemoryEngine {
+    fn retention(&self) -> Retention {
+        Retention::None
     }
 
-    fn is_durable(&self) -> bool {
-        false
+    fn registry(&self) -> Option<&dyn RunRegistry> {
+        None
+    }
+
+    fn waits(&self) -> Option<&dyn WaitRegistry> {
+        None
+    }
+
+    fn remote(&self) -> Option<&dyn RemoteBranches> {
+        None
     }
 }

@@ -1,6 +1,9 @@
 //! The engine of a run inside of another: that of an agent that is used as a tool.
 
-use super::{Body, ClaimId, Engine, Reply, Slot, StepKey, Stored, Wait};
+use super::{
+    Body, ClaimId, Engine, Journal, RemoteBranches, Reply, Retention, RunRegistry, Slot, StepKey, Stored,
+    Wait, WaitRegistry,
+};
 use crate::{BoxFuture, Name, Result};
 use serde_json::Value;
 use std::future::ready;
@@ -27,7 +30,7 @@ impl Within {
     }
 }
 
-impl Engine for Within {
+impl Journal for Within {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
         match body {
             Body::Ready(draft) => Reply::Ready(Ok(slot.append(draft))),
@@ -47,5 +50,23 @@ impl Engine for Within {
 
     fn answer(&self, _: ClaimId, _: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
         Box::pin(ready(Ok(None)))
+    }
+}
+
+impl Engine for Within {
+    fn retention(&self) -> Retention {
+        self.outer.retention()
+    }
+
+    fn registry(&self) -> Option<&dyn RunRegistry> {
+        None
+    }
+
+    fn waits(&self) -> Option<&dyn WaitRegistry> {
+        None
+    }
+
+    fn remote(&self) -> Option<&dyn RemoteBranches> {
+        None
     }
 }

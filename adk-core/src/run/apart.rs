@@ -1,7 +1,7 @@
 //! A run of which parts go on elsewhere, and such a part.
 
 use super::{KeyScope, Run, RunConfig, Services};
-use crate::engine::{ClaimId, Engine, Fork, Stored};
+use crate::engine::{BranchTask, ClaimId, Engine, Stored};
 use crate::session::Session;
 use crate::sync::read;
 use crate::{Name, Path};
@@ -11,30 +11,30 @@ use std::sync::atomic::Ordering::Relaxed;
 impl Run {
     /// A branch of another run: it begins where that one stood.
     pub(crate) fn branch(
-        fork: &Fork,
+        task: &BranchTask,
         live: &Arc<Session>,
         engine: Arc<dyn Engine>,
         config: RunConfig,
         services: Arc<Services>,
     ) -> Self {
-        let upto = usize::try_from(fork.upto).unwrap_or(usize::MAX);
-        let session = Arc::new(live.as_it_was(&fork.state, upto));
+        let upto = usize::try_from(task.upto).unwrap_or(usize::MAX);
+        let session = Arc::new(live.as_it_was(&task.state, upto));
         let mut run = Self::new(session, engine, config, services);
-        run.id = fork.run_id;
-        run.claim = ClaimId { run_id: fork.run_id, epoch: fork.epoch };
+        run.id = task.run_id;
+        run.claim = ClaimId { run_id: task.run_id, epoch: task.epoch };
         run.is_branch = true;
-        run.places = fork.upto.into();
-        run.llm_calls = fork.calls.into();
-        for (key, value) in fork.temp.iter() {
+        run.places = task.upto.into();
+        run.llm_calls = task.calls.into();
+        for (key, value) in task.temp.iter() {
             run.set_temp(key.clone(), value.clone());
         }
         run
     }
 
-    /// What is the same for all branches that are forked now.
-    pub(crate) fn as_fork(&self, workflow: Name, path: Path, branch: Arc<str>) -> Fork {
+    /// The task of a remote branch, without the writes of its scopes.
+    pub(crate) fn branch_task(&self, workflow: Name, path: Path, branch: Arc<str>) -> BranchTask {
         let session = self.session();
-        Fork {
+        BranchTask {
             run_id: self.id,
             epoch: self.claim.epoch,
             session: session.key().clone(),
@@ -52,7 +52,7 @@ impl Run {
 
     /// An event is at this place in the log.
     pub(crate) fn saw(&self, place: u64) {
-        if self.engine.forks() {
+        if self.engine.remote().is_some() {
             self.places.fetch_max(place + 1, Relaxed);
         }
     }

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 /// Keeps artifacts: ADK's artifact service. A file whose name begins with `user:` belongs to the user, any other to
 /// the session; versions of a file count from 0. Two that are saved at the same time have different versions.
 ///
-/// What a run has saved has to last as long as the run: with an engine that [is durable](crate::engine::Engine::is_durable)
+/// What a run has saved has to last as long as the run: with an engine that [is durable](crate::engine::Retention::Durable)
 /// give the runner a store that is as durable, such as the same SQLite or Postgres store, or [`FolderArtifacts`].
 pub trait ArtifactStore: Send + Sync + 'static {
     /// Stores the next version of a file and returns its number.

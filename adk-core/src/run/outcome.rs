@@ -1,6 +1,6 @@
 //! How a run ended.
 
-use crate::engine::{BranchEnd, Joined, Stored};
+use crate::engine::{BranchEnd, BranchReport, Stored};
 use crate::event::Event;
 use crate::flow::LoopEnd;
 use crate::model::{FinishReason, Usage};
@@ -9,7 +9,7 @@ use crate::{Error, ErrorKind, Result, RunId};
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
 
-impl Joined {
+impl BranchReport {
     /// A branch that ran here and ended so, with what it has committed.
     pub fn of(ended: Result<Outcome<BranchEnd>>, events: Vec<Stored>) -> Self {
         match ended {

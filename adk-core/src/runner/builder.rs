@@ -3,7 +3,7 @@
 use super::recover::{self, Known};
 use super::{Runner, Shared};
 use crate::callback::{Plugin, Plugins};
-use crate::engine::{Engine, MemoryEngine};
+use crate::engine::{Engine, MemoryEngine, Retention};
 use crate::model::{ModelProvider, ModelRef};
 use crate::run::{ArtifactStore, MemoryArtifacts, MissingArtifactStore, Models, RunConfig, Services};
 use crate::session::{MemoryStore, SessionStore, check_id};
@@ -72,7 +72,7 @@ impl<P: ModelProvider + Default> RunnerBuilder<P> {
     }
 
     /// Where artifacts are kept. Default: in memory, when runs are in memory as well. With an engine that
-    /// [is durable](Engine::is_durable) they would not last as long as the runs that saved them, so without a store each
+    /// [is durable](Retention::Durable) they would not last as long as the runs that saved them, so without a store each
     /// save is refused with an error of kind [`ErrorKind::NoArtifactStore`]. `MemoryArtifacts::new()` given here is taken
     /// as it is: then artifacts are lost with the process, by choice.
     #[must_use]
@@ -135,7 +135,7 @@ impl<P: ModelProvider + Default> RunnerBuilder<P> {
         let engine = self.engine.unwrap_or_else(|| Arc::new(MemoryEngine));
         let artifacts = match self.artifacts {
             Some(store) => store,
-            None if engine.is_durable() => MissingArtifactStore.into(),
+            None if engine.retention() == Retention::Durable => MissingArtifactStore.into(),
             None => MemoryArtifacts::new().into(),
         };
         let shared = Shared {

@@ -2,7 +2,7 @@
 
 use super::Shared;
 use super::root::Start;
-use crate::engine::{Claim, ClaimedRun, Fork, RunRecord, refuse};
+use crate::engine::{BranchTask, Claim, ClaimedRun, RunRecord, refuse};
 use crate::event::StateDelta;
 use crate::run::Run;
 use crate::session::{Session, SessionKey};
@@ -10,13 +10,13 @@ use crate::spec::Topology;
 use crate::{Error, ErrorKind, Result, RunId, StoreErrorKind};
 use std::sync::Arc;
 
-/// The run that a branch is a part of, as it was at the fork.
-pub(super) async fn forked(shared: &Shared, fork: &Fork) -> Result<Run> {
-    let session = found(shared, &fork.session, fork.run_id).await?;
-    let upto = usize::try_from(fork.upto).unwrap_or(usize::MAX);
+/// The run of a remote branch, as it was when the branch began.
+pub(super) async fn branch_run(shared: &Shared, task: &BranchTask) -> Result<Run> {
+    let session = found(shared, &task.session, task.run_id).await?;
+    let upto = usize::try_from(task.upto).unwrap_or(usize::MAX);
     session.load_newest(upto).await?;
-    let config = serde_json::from_value(fork.config.clone()).unwrap_or_else(|_| shared.config.clone());
-    Ok(Run::branch(fork, &session, shared.engine.clone(), config, shared.services.clone()))
+    let config = serde_json::from_value(task.config.clone()).unwrap_or_else(|_| shared.config.clone());
+    Ok(Run::branch(task, &session, shared.engine.clone(), config, shared.services.clone()))
 }
 
 async fn found(shared: &Shared, key: &SessionKey, run: RunId) -> Result<Arc<Session>> {
@@ -32,9 +32,10 @@ pub(super) async fn claimed(
     id: RunId,
     shape: Option<(String, Topology)>,
 ) -> Result<(Arc<Run>, Claim, Start)> {
+    let registry = shared.engine.registry_for(|| format!("resume run `{id}`"))?;
     let app = shared.app.clone();
     let check = move |record: &RunRecord| fits(&app, shape.as_ref(), record);
-    let claimed = shared.engine.claim(id, Arc::new(check)).await?;
+    let claimed = registry.claim(id, Arc::new(check)).await?;
     make_again(shared, claimed).await
 }
 

@@ -187,7 +187,8 @@ impl Shared {
             let help = format!("{}; the wait is still open", error.help());
             error.named(ErrorKind::AnswerInvalid, format_args!("the answer to `{wait}`")).with_help(help)
         })?;
-        let waiting = self.engine.open_wait(&self.app, wait).await?;
+        let waits = self.engine.waits_for(|| format!("answer `{wait}`"))?;
+        let waiting = waits.open_wait(&self.app, wait).await?;
         if of.is_some_and(|key| key.user != waiting.user || key.id != waiting.session) {
             return Err(refuse::unknown_wait(wait));
         }
@@ -197,15 +198,16 @@ impl Shared {
                 .with_help("the run goes on with the default of the wait, or has failed without one"));
         }
         let value = self.fits(&waiting, value)?;
-        self.engine.resolve(&self.app, wait, record::escaped(value)).await
+        waits.resolve(&self.app, wait, record::escaped(value)).await
     }
 
     /// Answers a page of waits whose deadline has passed, with their defaults or an error.
     pub(super) async fn expire(&self) -> Result<Expiry> {
-        let DueWaits { waits, next } = self.engine.due(&self.app, now_micros(), PAGE).await?;
-        let is_full = waits.len() == PAGE;
-        let resolved = waits.into_iter().map(|waiting| async move {
-            match self.engine.resolve(&self.app, &waiting.id, too_late(&waiting)).await {
+        let Some(registry) = self.engine.waits() else { return Ok(Expiry { next: None, is_full: false }) };
+        let DueWaits { waits: due, next } = registry.due(&self.app, now_micros(), PAGE).await?;
+        let is_full = due.len() == PAGE;
+        let resolved = due.into_iter().map(|waiting| async move {
+            match registry.resolve(&self.app, &waiting.id, too_late(&waiting)).await {
                 // Somebody has answered in the meantime.
                 Err(error) if matches!(error.kind(), ErrorKind::Answered | ErrorKind::UnknownWait) => Ok(()),
                 other => other,

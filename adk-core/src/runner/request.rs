@@ -1,11 +1,11 @@
 //! A run that is asked for and not begun yet.
 
 use super::Shared;
-use super::open::{claimed, forked, open_session};
+use super::open::{branch_run, claimed, open_session};
 use super::root::{Start, branch, root};
 use super::stream::{Opened, RunStream};
 use crate::check::{LIVE_HELP, describe_live};
-use crate::engine::{BranchEnd, Claim, Fork, RunRecord};
+use crate::engine::{BranchEnd, BranchTask, Claim, RunRecord};
 use crate::event::StateDelta;
 use crate::live::{LiveInput, LiveQueue};
 use crate::run::{Outcome, Run, RunConfig};
@@ -35,7 +35,7 @@ pub struct RunRequest<'a, T> {
     /// The run that is taken up again.
     resume: Option<RunId>,
     /// The branch that is run, in place of the whole.
-    fork: Option<Arc<Fork>>,
+    task: Option<Arc<BranchTask>>,
     /// The name and the shape of the workflow, where runs are kept.
     shape: Option<(String, Topology)>,
     body: Body<'a, T>,
@@ -117,7 +117,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
             error: None,
             begin,
             resume: None,
-            fork: None,
+            task: None,
             shape,
             body,
         }
@@ -199,7 +199,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
             error,
             begin,
             resume,
-            fork,
+            task,
             shape,
             body,
         } = self;
@@ -207,8 +207,8 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
             return Err(error);
         }
         let keys = begin?;
-        if let Some(fork) = fork {
-            let run = Arc::new(forked(&shared, &fork).await?);
+        if let Some(task) = task {
+            let run = Arc::new(branch_run(&shared, &task).await?);
             let future = body(run.clone(), Start::default());
             return Ok(Opened { run, claim: None, future });
         }
@@ -240,7 +240,11 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
             let new = RunRecord::new(run.id, run.delivery.session.key().clone(), workflow, topology);
             run.begins_with(RunRecord { message, delta, state, begins, config, ..new });
             let engine = shared.engine.clone();
-            claim = Some(Claim::new(run.claim, move |claim| engine.release(claim)));
+            claim = Some(Claim::new(run.claim, move |claim| {
+                if let Some(registry) = engine.registry() {
+                    registry.release(claim);
+                }
+            }));
         }
         let run = Arc::new(run);
         let future = body(run.clone(), Start { message, delta });
@@ -250,17 +254,17 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
 
 impl<'a> RunRequest<'a, BranchEnd> {
     /// A branch of a run that is driven elsewhere.
-    pub(super) fn branch<H, W>(shared: Arc<Shared>, workflow: H, fork: Fork) -> Self
+    pub(super) fn branch<H, W>(shared: Arc<Shared>, workflow: H, task: BranchTask) -> Self
     where
         H: Deref<Target = W> + Send + Sync + 'a,
         W: Workflow + ?Sized,
     {
-        let (key, fork) = (fork.session.clone(), Arc::new(fork));
-        let sought = fork.clone();
+        let (key, task) = (task.session.clone(), Arc::new(task));
+        let sought = task.clone();
         let body: Body<'a, BranchEnd> =
             Box::new(move |run, _| Box::pin(async move { branch(workflow.as_agent(), run, sought).await }));
         let request = Self::of(shared, key, false, None, Ok(Keys::default()), body);
-        Self { fork: Some(fork), ..request }
+        Self { task: Some(task), ..request }
     }
 }
 

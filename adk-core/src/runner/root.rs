@@ -2,7 +2,7 @@
 
 use super::{answers, hooks};
 use crate::agent::DynAgent;
-use crate::engine::{BranchEnd, Fork};
+use crate::engine::{BranchEnd, BranchTask};
 use crate::event::{Event, StateDelta};
 use crate::run::{Context, Prepare, Run};
 use crate::workflow::{Values, Workflow, prepare_root, run_branch, run_root};
@@ -95,15 +95,15 @@ fn is_blank(message: &Content) -> bool {
 }
 
 /// Runs a branch of a workflow, which another process runs.
-pub(super) async fn branch(agent: &dyn DynAgent, run: Arc<Run>, fork: Arc<Fork>) -> Result<BranchEnd> {
+pub(super) async fn branch(agent: &dyn DynAgent, run: Arc<Run>, task: Arc<BranchTask>) -> Result<BranchEnd> {
     let name = Name::shared(agent.meta().name);
     let path = Path::root(name.clone());
-    if name != fork.workflow {
-        let message = format!("branch `{}` is one of `{}`, not of `{name}`", fork.path, fork.workflow);
+    if name != task.workflow {
+        let message = format!("branch `{}` is one of `{}`, not of `{name}`", task.path, task.workflow);
         return Err(Error::new(ErrorKind::TopologyChanged, message).with_help("run it with that workflow"));
     }
     let mut prepare = Prepare::new(&run, path.clone());
     prepare_root(agent, &mut prepare);
     prepare.finish()?;
-    run_branch(agent, Context::root(run, name).seeking(fork)).await.map_err(|error| error.at(&path))
+    run_branch(agent, Context::root(run, name).seeking(task)).await.map_err(|error| error.at(&path))
 }

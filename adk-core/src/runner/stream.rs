@@ -189,13 +189,15 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
         };
         let closing = async move {
             let open = as_stored(&run, open).await?;
-            if status != RunStatus::Finished {
-                let done = run.last_finished();
-                if !done.is_empty() {
-                    run.engine.finished(run.claim, done).await?;
+            if let Some(registry) = run.engine.registry() {
+                if status != RunStatus::Finished {
+                    let done = run.last_finished();
+                    if !done.is_empty() {
+                        registry.finished(run.claim, done).await?;
+                    }
                 }
+                registry.close(run.claim, status).await?;
             }
-            run.engine.close(run.claim, status).await?;
             claim.closed();
             Ok(open)
         };
@@ -212,14 +214,12 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
 /// Those who wait, as they are in the book: their deadlines are those of the first time that they asked. A wait that is
 /// open there and has nobody any more was that of a branch that was cancelled.
 async fn as_stored(run: &Run, mut open: Vec<Waiting>) -> Result<Vec<Waiting>> {
-    if open.is_empty() {
-        return Ok(open);
-    }
-    let stored = run.engine.waiting(&run.session().key().app, &RunFilter::of_run(run.id)).await?;
+    let Some(waits) = run.engine.waits().filter(|_| !open.is_empty()) else { return Ok(open) };
+    let stored = waits.waiting(&run.session().key().app, &RunFilter::of_run(run.id)).await?;
     let (kept, gone): (Vec<_>, Vec<_>) =
         stored.into_iter().partition(|stored| open.iter().any(|waiting| waiting.id == stored.id));
     if !gone.is_empty() {
-        run.engine.withdraw(run.claim, gone.into_iter().map(|waiting| waiting.id).collect()).await?;
+        waits.withdraw(run.claim, gone.into_iter().map(|waiting| waiting.id).collect()).await?;
     }
     // One that is not among them was answered in the meantime.
     for stored in kept {

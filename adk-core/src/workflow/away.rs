@@ -1,7 +1,7 @@
-//! Branches that the engine takes elsewhere, and what they come back with.
+//! Branches of a block that run in another process, and their reports.
 
 use super::walk::{Exit, Walked};
-use crate::engine::{BranchEnd, Engine, Joined, Stored};
+use crate::engine::{BranchEnd, BranchReport, RemoteBranches, Stored};
 use crate::outbox::Counted;
 use crate::run::{Context, KeyScope, LoopEndReason};
 use crate::sync::lock;
@@ -30,25 +30,25 @@ impl Away {
         index: usize,
         path: Path,
         own: &Context,
-        engine: &'s dyn Engine,
+        remote: Option<&'s dyn RemoteBranches>,
     ) -> Option<BoxFuture<'s, Result<Walked>>> {
         let run = own.run.clone();
         // Where an escalate ends all loops, a branch ends in the middle of an agent.
-        let is_possible = own.is_addressable && own.cut.is_none() && engine.forks();
-        if !is_possible || run.replay.as_ref().is_some_and(|replay| !replay.is_over()) {
+        let remote = remote.filter(|_| own.is_addressable && own.cut.is_none())?;
+        if run.replay.as_ref().is_some_and(|replay| !replay.is_over()) {
             return None;
         }
         let (cancel, cancelled) = oneshot::channel();
         // A sender that is dropped cancels as well: then the block is.
         let cancelled = Box::pin(async move { drop(cancelled.await) });
-        let joined = engine.fork(own.as_fork(path), cancelled)?;
+        let report = remote.offer(own.branch_task(path), cancelled)?;
         let mut state = lock(&self.0);
         state.indices.insert(index);
         state.cancel.push(cancel);
         let (away, scope) = (self.clone(), own.scope.clone());
         Some(Box::pin(async move {
             let _busy = Counted::new(&run.outbox().in_flight);
-            let Joined { end, events, loops, usage } = joined.await?;
+            let BranchReport { end, events, loops, usage } = report.await?;
             lock(&away.0).back.extend(events.into_iter().map(|event| (event, scope.clone())));
             loops.into_iter().for_each(|end| run.end_loop(end));
             run.skipped(usage);

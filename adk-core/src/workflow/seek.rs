@@ -60,7 +60,7 @@ impl Walk<'_> {
                     let mut parts = self.parts(at);
                     let part = parts.find(|part| part.contains(&step)).ok_or_else(|| unknown(cx))?;
                     let first = self.steps.get(part.start).map_or("", |step| step.name);
-                    let own = cx.fork(first);
+                    let own = cx.for_branch(first);
                     cx.become_branch(own);
                     if part.start == step && cx.is_last_sought() {
                         return self.arrive(part, None, cx).await;

@@ -18,15 +18,15 @@ use std::task::Poll;
 impl Walk<'_> {
     /// Runs the branches of a parallel.
     pub(super) async fn parallel(&self, at: usize, limit: Option<u32>, cx: &Context) -> Result<Walked> {
-        let (away, engine) = (Arc::<Away>::default(), &*cx.run.engine);
+        let (away, remote) = (Arc::<Away>::default(), cx.run.engine.remote());
         let branches = self.parts(at).enumerate().map(|(index, branch)| {
             let name = self.steps.get(branch.start).map_or("", |step| step.name);
-            let mut own = cx.fork(name);
+            let mut own = cx.for_branch(name);
             if cx.config().escalate_ends_all_loops {
                 own.cut = Some(Cut::new(cx.path().clone()));
             }
             let path = cx.path().child(self.workflow.name(branch.start), At::Once);
-            let sent = away.send(index, path, &own, engine);
+            let sent = away.send(index, path, &own, remote);
             sent.unwrap_or_else(|| self.branch(branch, None, own))
         });
         together(branches, limit, &away, cx).await
@@ -50,13 +50,13 @@ impl Walk<'_> {
         let own: Vec<_> = written.iter().chain([&item]).cloned().collect();
         let known = cx.known_with(&item);
         let mut scopes = Vec::new();
-        let (away, engine) = (Arc::<Away>::default(), &*cx.run.engine);
+        let (away, remote) = (Arc::<Away>::default(), cx.run.engine.remote());
         let elements = (0..).zip(items.as_array().into_iter().flatten()).map(|(index, value)| {
             let scope = Arc::new(scopes::of_element(&each, index, &own, cx.scope.clone()));
             scopes.push(scope.clone());
             let mut element = cx.element(index, scope);
             element.known.clone_from(&known);
-            if let Some(sent) = away.send(index as usize, element.path().clone(), &element, engine) {
+            if let Some(sent) = away.send(index as usize, element.path().clone(), &element, remote) {
                 return sent;
             }
             self.branch(body.clone(), Some((item.clone(), Arc::new(value.clone()))), element)

@@ -1,13 +1,13 @@
-//! What a branch elsewhere is told of the context that it was forked from, and the context there on its way to it.
+//! The task of a remote branch, and the context of the other process on its way down to that branch.
 
 use super::Context;
-use crate::engine::{BranchEnd, Fork};
+use crate::engine::{BranchEnd, BranchTask};
 use crate::{At, Error, ErrorKind, Name, Path, Result};
 use std::sync::Arc;
 
 /// The branch that a context is on its way to.
 pub(crate) struct Seek {
-    fork: Arc<Fork>,
+    task: Arc<BranchTask>,
     /// From the root down.
     nodes: Vec<(Name, At)>,
     /// How many of them are behind it.
@@ -16,21 +16,21 @@ pub(crate) struct Seek {
 }
 
 impl Context {
-    /// What a branch is told that this context was made for.
-    pub(crate) fn as_fork(&self, path: Path) -> Fork {
+    /// The task of the branch that this context was made for.
+    pub(crate) fn branch_task(&self, path: Path) -> BranchTask {
         let root = std::iter::successors(Some(&path), |path| path.parent()).last().unwrap_or(&path);
         let written = self.scope.iter().flat_map(|scope| scope.written_outward()).collect();
         let branch = self.branch.clone().unwrap_or_default();
         let workflow = root.name().clone();
-        Fork { written, ..self.run.as_fork(workflow, path, branch) }
+        BranchTask { written, ..self.run.branch_task(workflow, path, branch) }
     }
 
     /// A root that only goes down to a branch.
-    pub(crate) fn seeking(mut self, fork: Arc<Fork>) -> Self {
-        let all = std::iter::successors(Some(&fork.path), |path| path.parent());
+    pub(crate) fn seeking(mut self, task: Arc<BranchTask>) -> Self {
+        let all = std::iter::successors(Some(&task.path), |path| path.parent());
         let mut nodes: Vec<_> = all.map(|path| (path.name().clone(), path.at())).collect();
         nodes.reverse();
-        self.seek = Some(Box::new(Seek { fork, nodes, passed: 1, end: None }));
+        self.seek = Some(Box::new(Seek { task, nodes, passed: 1, end: None }));
         self
     }
 
@@ -65,7 +65,7 @@ impl Context {
 
     /// What is looked for, for an error.
     pub(crate) fn sought(&self) -> String {
-        self.seek.as_ref().map_or_else(String::new, |seek| seek.fork.path.to_string())
+        self.seek.as_ref().map_or_else(String::new, |seek| seek.task.path.to_string())
     }
 
     /// Goes on as one of the branches of the block where it stands; what it was is over.
@@ -74,18 +74,18 @@ impl Context {
         drop(std::mem::replace(self, own));
     }
 
-    /// It stands at the branch, and has what the context had that was forked there; gives what was looked for.
+    /// Arrives at the branch: takes over the writes of its scopes, and returns the search.
     pub(crate) fn arrive(&mut self) -> Result<Option<Box<Seek>>> {
         let seek = self.seek.take();
-        let Some(fork) = seek.as_ref().map(|seek| &seek.fork) else { return Ok(None) };
+        let Some(task) = seek.as_ref().map(|seek| &seek.task) else { return Ok(None) };
         let own = self.branch.as_deref().unwrap_or_default();
-        if *own != *fork.branch {
+        if *own != *task.branch {
             let message =
-                format!("the branch at `{}` is called `{own}` here, and not `{}`", fork.path, fork.branch);
+                format!("the branch at `{}` is called `{own}` here, and not `{}`", task.path, task.branch);
             return Err(Error::new(ErrorKind::TopologyChanged, message).at(&self.frame.path));
         }
         if let Some(scope) = &self.scope {
-            scope.wrote_outward(&fork.written);
+            scope.wrote_outward(&task.written);
         }
         Ok(seek)
     }

@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 
 impl Context {
     /// A context for a branch of the parallel block that stands at this path: `outer.block.child` as in ADK.
-    pub(crate) fn fork(&self, child: &str) -> Self {
+    pub(crate) fn for_branch(&self, child: &str) -> Self {
         self.split(format_args!("{}.{child}", self.frame.path.name()))
     }
 

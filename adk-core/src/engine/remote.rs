@@ -1,4 +1,4 @@
-//! A branch that runs elsewhere: what it is told, and how it comes back.
+//! [`BranchTask`] and [`BranchReport`]: a branch that runs in another process, and its result.
 
 use super::{Stored, record};
 use crate::event::StateDelta;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// process that knows the workflow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Fork {
+pub struct BranchTask {
     /// The run.
     pub run_id: RunId,
     /// The number of the claim that drives it, see [`ClaimId`](super::ClaimId).
@@ -27,17 +27,17 @@ pub struct Fork {
     /// The path of the branch with rounds: that of its block and the name of its first step, as in `w/par/left`. Of an
     /// element it is `w/each_1[3]`.
     pub path: Path,
-    /// What its events are marked with.
+    /// The branch that its events are marked with.
     pub branch: Arc<str>,
-    /// The state at the fork.
+    /// The state where the branch begins.
     pub state: StateDelta,
-    /// The `temp:` keys at the fork.
+    /// The `temp:` keys where the branch begins.
     pub temp: StateDelta,
     /// The stored keys that were written in each scope around, from the inside out: an element and an instance read
     /// what they have written themselves before anything else.
     #[serde(default)]
     pub written: Vec<Vec<Name>>,
-    /// How many events of the log it sees: those from before the fork.
+    /// How many events of the log it sees: those from before the branch.
     pub upto: u64,
     /// The model calls that the run had made, which its limit counts.
     #[serde(default)]
@@ -50,38 +50,38 @@ pub struct Fork {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct BranchEnd {
-    /// Whether it goes on behind the block, or at the end of a loop around it.
+    /// Whether the walk goes on after the block, or ends a loop around it.
     pub flow: Flow,
-    /// What ends that loop.
+    /// The reason why that loop ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<LoopEndReason>,
 }
 
-/// How a branch that ran elsewhere comes back.
+/// The result of a branch that ran in another process.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Joined {
+pub struct BranchReport {
     /// How it ended.
     pub end: Result<BranchEnd>,
-    /// What it has committed, and what branches have that it has forked itself. What the branches of a block have committed is applied when all have come back, in the
-    /// order of the log.
+    /// The events that it committed, and those of remote branches inside it. The runtime applies the events of all branches
+    /// of a block when the last one has ended, in the order of the log.
     pub events: Vec<Stored>,
-    /// The loops in it that ended.
+    /// Its loops that ended.
     pub loops: Vec<LoopEnd>,
-    /// What its model calls used.
+    /// The usage of its model calls.
     pub usage: Usage,
 }
 
 impl BranchEnd {
-    /// A branch that ended so, and why the loop ends that it leaves.
+    /// The end of a branch, and why the loop ends that it leaves.
     pub fn new(flow: Flow, reason: Option<LoopEndReason>) -> Self {
         Self { flow, reason }
     }
 }
 
-/// What travels; the events are in the log.
+/// The report as it is sent; the events are in the log.
 #[derive(Serialize, Deserialize)]
-struct Told {
+struct SentReport {
     end: Value,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     loops: Vec<LoopEnd>,
@@ -89,19 +89,19 @@ struct Told {
     usage: Usage,
 }
 
-impl Joined {
-    /// A branch that has ended so.
+impl BranchReport {
+    /// The report of a branch with this end.
     pub fn new(end: Result<BranchEnd>) -> Self {
         Self { end, events: Vec::new(), loops: Vec::new(), usage: Usage::default() }
     }
 
-    /// With what it has committed, which whoever made the commits knows.
+    /// Adds the events that it committed, which only the committing engine knows.
     pub fn with_events(mut self, events: Vec<Stored>) -> Self {
         self.events = events;
         self
     }
 
-    /// All but the events as JSON, for the way back.
+    /// All but the events as JSON, to send to the other process.
     ///
     /// # Errors
     /// Never for what [`Runner::branch`](crate::Runner::branch) has given.
@@ -110,16 +110,16 @@ impl Joined {
             Ok(end) => record::of(end).map_err(Error::other)?,
             Err(error) => record::failed(error),
         };
-        let told = Told { end, loops: self.loops.clone(), usage: self.usage };
-        serde_json::to_value(told).map_err(Error::other)
+        let sent = SentReport { end, loops: self.loops.clone(), usage: self.usage };
+        serde_json::to_value(sent).map_err(Error::other)
     }
 
-    /// What came back, with what it has committed.
+    /// The report from JSON, with the events that it committed.
     ///
     /// # Errors
     /// When it is not what [`to_value`](Self::to_value) gave.
     pub fn from_value(value: Value, events: Vec<Stored>) -> Result<Self> {
-        let Told { end, loops, usage } = record::read(value, record::RecordOf::Branch)?;
+        let SentReport { end, loops, usage } = record::read(value, record::RecordOf::Branch)?;
         Ok(Self { end: record::read(end, record::RecordOf::Branch), events, loops, usage })
     }
 }
@@ -134,13 +134,14 @@ mod tests {
         let by = Path::root("w").child("p".into(), crate::At::Round(2));
         let end =
             BranchEnd::new(Flow::ExitTo("outer".into()), Some(LoopEndReason::Escalated { by: by.clone() }));
-        let mut joined = Joined::new(Ok(end.clone()));
-        joined.usage = Usage { calls: 3, ..Usage::new(20, 10) };
-        let again = Joined::from_value(joined.to_value().unwrap(), Vec::new()).unwrap();
+        let mut report = BranchReport::new(Ok(end.clone()));
+        report.usage = Usage { calls: 3, ..Usage::new(20, 10) };
+        let again = BranchReport::from_value(report.to_value().unwrap(), Vec::new()).unwrap();
         assert_eq!(again.end.unwrap(), end);
-        assert_eq!(again.usage, joined.usage);
-        let failed = Joined::new(Err(Error::new(ErrorKind::Timeout, "late").at(&by)));
-        let again = Joined::from_value(failed.to_value().unwrap(), Vec::new()).unwrap().end.unwrap_err();
+        assert_eq!(again.usage, report.usage);
+        let failed = BranchReport::new(Err(Error::new(ErrorKind::Timeout, "late").at(&by)));
+        let again =
+            BranchReport::from_value(failed.to_value().unwrap(), Vec::new()).unwrap().end.unwrap_err();
         assert_eq!((again.kind(), again.message(), again.path()), (ErrorKind::Timeout, "late", Some(&by)));
     }
 }
