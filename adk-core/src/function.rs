@@ -12,8 +12,7 @@ pub use param::{
     Arg, Borrowed, Held, Json, Lend, LoadMaybe, LoadPlain, Maybe, MaybeText, Misplaced, Owned, Slot, Text,
 };
 
-use crate::spec::hash::hash;
-use crate::spec::{AgentKind, AgentMeta, KeySpec};
+use crate::spec::{AgentMeta, KeySpec};
 use crate::{BoxError, BoxFuture, Context, Error, ErrorKind, Flow, Name, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -174,10 +173,7 @@ pub const fn meta(
     writes: &'static [KeySpec<'static>],
     may_exit: bool,
 ) -> AgentMeta<'static> {
-    let identity = hash(definition);
-    let agent = AgentMeta::new(AgentKind::Function, name);
-    let module = ("", origin);
-    AgentMeta { definition, module, identity, description, reads, writes, may_exit, ..agent }
+    AgentMeta::function(name, definition, origin, description, reads, writes, may_exit)
 }
 
 /// The same where the spelling of a type that it reads does not say all: one that no key holds is told where it stands.

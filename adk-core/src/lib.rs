@@ -7,7 +7,6 @@ mod ask;
 pub mod bare;
 pub mod build;
 pub mod callback;
-pub mod check;
 mod content;
 mod depth;
 mod encode;
@@ -23,7 +22,6 @@ mod live;
 pub mod llm;
 mod made;
 pub mod model;
-mod name;
 mod outbox;
 mod panic;
 #[doc(hidden)]
@@ -43,6 +41,7 @@ pub mod tools;
 pub mod typed;
 pub mod workflow;
 
+pub use adk_spec::{Name, check};
 #[doc(hidden)]
 pub use agent::Handover;
 pub use agent::{Agent, DynAgent, WithCallbacks};
@@ -62,7 +61,6 @@ pub use flow::Flow;
 pub use fluent::AgentBuilder;
 pub use id::{EventId, RunId};
 pub use live::LiveQueue;
-pub use name::Name;
 pub use path::{At, Path, PathError};
 pub use rehearsal::Rehearsal;
 pub use run::{

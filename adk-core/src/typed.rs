@@ -7,8 +7,9 @@
 
 mod of;
 
-pub use crate::spec::number::{Numbered, UNKNOWN, listed, of_name, with};
+pub use crate::spec::Numbered;
 use crate::spec::{AgentMeta, KeySpec};
+pub use adk_spec::spec::number::{UNKNOWN, listed, of_name, with};
 pub use of::*;
 use std::marker::PhantomData;
 

@@ -2,7 +2,7 @@
 //! it borrows from.
 
 use super::DynAgent;
-use crate::spec::{AgentKind, AgentMeta, KeySpec, ToolMeta, ValueSchema};
+use crate::spec::{Accepts, AgentKind, AgentMeta, KeySpec, ToolMeta, ValueSchema};
 use crate::tool::DynTool;
 use self_cell::self_cell;
 use std::any::TypeId;
@@ -59,13 +59,10 @@ pub(crate) struct Parts {
     /// Nothing is known of it, because its own fault was reported.
     pub(crate) unknown: bool,
     /// Says what is wrong with a value that an `await` is answered with.
-    pub(crate) accepts: Option<Check>,
+    pub(crate) accepts: Option<Accepts>,
     /// The schema of the value that a model or a person gives, which it writes.
     pub(crate) schema: Option<ValueSchema>,
 }
-
-/// Says what is wrong with a value.
-type Check = fn(&serde_json::Value) -> std::result::Result<(), String>;
 
 impl Parts {
     pub(crate) fn new(kind: AgentKind, name: impl Into<String>) -> Self {
@@ -152,8 +149,8 @@ impl About {
                 .exits(&lists.exits)
                 .tools(&lists.tools)
                 .transfer(&lists.transfer);
-            let meta = meta.max_turns(parts.max_turns.or(meta.max_turns));
-            let meta = AgentMeta { accepts: parts.accepts, schema: parts.schema, ..meta };
+            let mut meta = meta.max_turns(parts.max_turns.or(meta.max_turns));
+            (meta.accepts, meta.schema) = (parts.accepts, parts.schema);
             if parts.unknown { meta.unknown() } else { meta }
         });
         Self(Repr::Made(Box::new(made)))

@@ -5,7 +5,7 @@ use super::{Form, Question};
 use crate::agent::{About, DynAgent, Key, Parts};
 use crate::llm::OutputKey;
 use crate::run::{Context, Prepare};
-use crate::spec::{AgentKind, AgentMeta, ValueSchema};
+use crate::spec::{AgentKind, AgentMeta, schema};
 use crate::{BoxFuture, Error, Flow, Name, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -60,9 +60,9 @@ impl Await {
         parts.description.clone_from(&question);
         parts.prompts = vec![question.clone()];
         (parts.accepts, parts.schema) = match &form {
-            Form::Type(output) => (Some(output.check), output.value_schema()),
+            Form::Type(output) => (Some(output.accepts), output.value_schema()),
             // An answer is held against the schema that is stored with the wait.
-            Form::Schema(schema) => (None, Some(ValueSchema::of(schema))),
+            Form::Schema(schema) => (None, Some(schema::given(schema))),
         };
         let name = Name::shared(&key.name);
         parts.writes = vec![key];

@@ -43,7 +43,7 @@ impl AwaitDecl {
             [] => "",
         };
         let form = OutputKey { key, ..form };
-        let mut meta = meta.accepts(form.check);
+        let mut meta = meta.accepts(form.accepts);
         meta.schema = form.value_schema();
         Self { meta, question, form, timeout: None, otherwise: None }
     }

@@ -4,8 +4,9 @@
 use crate::callback::CallbackContext;
 use crate::run::ReadonlyContext;
 use crate::spec::KeySpec;
-use crate::spec::number::{Numbered, REFUSED};
+use crate::spec::Numbered;
 use crate::{Context, ToolContext};
+use adk_spec::spec::number::REFUSED;
 
 // The context of an agent itself is no key, and is taken off before.
 impl<T: ?Sized> Numbered for &mut T {

@@ -3,11 +3,12 @@
 use super::Instruction;
 use crate::callback::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
 use crate::model::{GenerationConfig, ModelRef};
-use crate::spec::{AgentMeta, KeySpec, PromptKey, ToolMeta, ValueSchema};
+use crate::spec::{Accepts, AgentMeta, KeySpec, PromptKey, ToolMeta, ValueSchema, schema};
 use crate::tool::DynTool;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -221,23 +222,33 @@ pub struct OutputKey {
     pub schema: Option<fn() -> Arc<Value>>,
     /// Says what is wrong with a value that does not fit.
     pub check: fn(&Value) -> Result<(), String>,
+    /// `check` for a description, which does not know what a JSON value is.
+    pub(crate) accepts: Accepts,
+    /// The hash of the schema.
+    pub(crate) hash: fn() -> u64,
 }
 
 impl OutputKey {
     /// Text as it is.
     pub const fn text(key: &'static str) -> Self {
-        Self { key, schema: None, check: |_| Ok(()) }
+        Self { key, schema: None, check: |_| Ok(()), accepts: |_| Ok(()), hash: || 0 }
     }
 
     /// JSON that fits a type.
     pub const fn json<T: schemars::JsonSchema + Serialize + DeserializeOwned>(key: &'static str) -> Self {
-        Self { key, schema: Some(schema::<T>), check: fits::<T> }
+        Self {
+            key,
+            schema: Some(schema::<T>),
+            check: fits::<T>,
+            accepts: accepts::<T>,
+            hash: || schema::hash_of(self::schema::<T>),
+        }
     }
 
     /// The schema, as a description has it.
     pub(crate) const fn value_schema(&self) -> Option<ValueSchema> {
         match self.schema {
-            Some(make) => Some(ValueSchema::Type(make)),
+            Some(_) => Some(ValueSchema::Type(self.hash)),
             None => None,
         }
     }
@@ -248,6 +259,13 @@ fn schema<T: schemars::JsonSchema>() -> Arc<Value> {
     settings.inline_subschemas = true;
     settings.meta_schema = None;
     Arc::new(settings.into_generator().into_root_schema_for::<T>().into())
+}
+
+fn accepts<T: DeserializeOwned>(value: &dyn Any) -> Result<(), String> {
+    match value.downcast_ref() {
+        Some(value) => fits::<T>(value),
+        None => Err("it is no JSON value".to_owned()),
+    }
 }
 
 fn fits<T: DeserializeOwned>(value: &Value) -> Result<(), String> {

@@ -28,7 +28,7 @@ pub(super) async fn root<W: Workflow + ?Sized>(
     if is_blank(&start.message) {
         let message = "the message of the user is empty";
         let error = Error::new(ErrorKind::EmptyInput, message).at(&path);
-        return Err(error.with_help(if !run.live.is_some() {
+        return Err(error.with_help(if run.live.is_none() {
             "give the workflow an input with some text, or set it with `.message(...)`"
         } else {
             "say nothing, `Content::default()`, to begin with the first message of the queue"

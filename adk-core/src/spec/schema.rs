@@ -2,47 +2,30 @@
 //!
 //! A type that gets a field keeps its name, and its schema changes.
 
-use super::hash::{hash as of_text, mixed};
+use super::ValueSchema;
 use crate::sync::lock;
+use adk_spec::spec::hash::{hash as of_text, mixed};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// The schema of a value that a model or a person gives.
-#[doc(hidden)]
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub enum ValueSchema {
-    /// That of a type, which makes it.
-    Type(MakeSchema),
-    /// The hash of one that came from outside.
-    Hash(u64),
-}
-
 type MakeSchema = fn() -> Arc<Value>;
 
-impl ValueSchema {
-    /// One that came from outside.
-    pub(crate) fn of(schema: &Value) -> Self {
-        Self::Hash(hash(schema))
-    }
+/// The [`hash`] of a schema that a function makes. Each is made once: each run asks, and to make a schema costs more than all
+/// the rest of a topology.
+pub(crate) fn hash_of(make: MakeSchema) -> u64 {
+    static KNOWN: Mutex<BTreeMap<MakeSchema, u64>> = Mutex::new(BTreeMap::new());
+    let known = lock(&KNOWN).get(&make).copied();
+    known.unwrap_or_else(|| {
+        let hash = hash(&make());
+        lock(&KNOWN).insert(make, hash);
+        hash
+    })
+}
 
-    /// Its [`hash`].
-    pub(crate) fn hash(self) -> u64 {
-        // Each run asks, and to make a schema costs more than all the rest of a topology.
-        static KNOWN: Mutex<BTreeMap<MakeSchema, u64>> = Mutex::new(BTreeMap::new());
-        match self {
-            Self::Hash(hash) => hash,
-            Self::Type(make) => {
-                let known = lock(&KNOWN).get(&make).copied();
-                known.unwrap_or_else(|| {
-                    let hash = hash(&make());
-                    lock(&KNOWN).insert(make, hash);
-                    hash
-                })
-            }
-        }
-    }
+/// A schema that came from outside.
+pub(crate) fn given(schema: &Value) -> ValueSchema {
+    ValueSchema::Hash(hash(schema))
 }
 
 /// What a schema says to people, and what counts where nothing was given.

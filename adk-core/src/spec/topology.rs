@@ -1,6 +1,6 @@
 //! The shape of a workflow, as it is kept with a run: what a run that is taken up again has to fit.
 
-use super::{AgentKind, AgentMeta, KeySpec, Node, NodeKind, Spec};
+use super::{AgentMeta, KeySpec, Node, NodeKind, Spec, ValueSchema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::any::TypeId;
@@ -28,7 +28,7 @@ impl Topology {
     pub fn of(root: &AgentMeta<'_>) -> Self {
         let mut nodes = Spec::new(root.name, "", root.steps).nodes();
         let own = &mut nodes[0];
-        own.begins = begins(root);
+        own.begins = root.begins();
         own.states = root.states;
         own.writes = root.writes.into();
         own.schema = root.schema;
@@ -99,20 +99,6 @@ impl Topology {
         }
         lines.join("\n")
     }
-}
-
-/// The keys that a workflow begins with: a run that was begun without one of them has no value for it.
-pub(super) fn begins<'a>(meta: &AgentMeta<'a>) -> Vec<KeySpec<'a>> {
-    if meta.kind != AgentKind::Workflow {
-        return Vec::new();
-    }
-    // A tree that was built at run time reads what it needs of the session, and has no inputs.
-    let is_state = |key: &KeySpec<'_>| meta.states.iter().any(|state| state.name == key.name);
-    let inputs = meta.reads.iter().filter(|key| !is_state(key));
-    let mut keys: Vec<_> = inputs.chain(meta.lets).copied().collect();
-    // Their order is that of the source, and means nothing.
-    keys.sort_unstable_by_key(|key| key.name);
-    keys
 }
 
 /// A node as one line, and the types of its keys.
@@ -242,7 +228,7 @@ fn keys(node: &Node<'_>) -> Vec<TopologyKey> {
         NodeKind::Function | NodeKind::Custom => &node.reads[..],
         _ => &[],
     };
-    let schema = node.schema.map(super::ValueSchema::hash);
+    let schema = node.schema.map(ValueSchema::hash);
     let roles = [
         (KeyRole::Begins, &node.begins[..]),
         (KeyRole::Needs, node.states),
@@ -338,6 +324,7 @@ fn line(node: &Node<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spec::{AgentKind, Step, StepKind};
 
     fn shape(lines: &[&str]) -> Topology {
         Topology(lines.iter().map(|line| TopologyLine::Plain((*line).to_owned())).collect())
@@ -362,11 +349,20 @@ mod tests {
         );
     }
 
+    fn leak<T>(value: T) -> &'static T {
+        Box::leak(Box::new(value))
+    }
+
+    /// A workflow with one agent.
+    fn workflow_of(agent: AgentMeta<'static>) -> AgentMeta<'static> {
+        let step = Step::new(agent.name, StepKind::Agent { meta: leak(agent), instance: false }, 0);
+        AgentMeta::new(AgentKind::Workflow, "w").steps(leak([step]))
+    }
+
     /// A workflow whose agent reads and writes these.
     fn typed(reads: KeySpec<'static>, writes: KeySpec<'static>) -> Topology {
-        use crate::spec::sketch::{function, leak, run, workflow};
-        let agent = function("a").reads(leak([reads])).writes(leak([writes]));
-        Topology::of(&workflow("w", [run(agent)]))
+        let agent = AgentMeta::new(AgentKind::Function, "a").reads(leak([reads])).writes(leak([writes]));
+        Topology::of(&workflow_of(agent))
     }
 
     #[test]
@@ -400,11 +396,10 @@ mod tests {
 
     #[test]
     fn a_schema_is_a_part_of_the_type() {
-        use crate::spec::sketch::{leak, run, workflow};
         let asks = |schema: Value| {
             let mut meta = AgentMeta::new(AgentKind::Await, "a").writes(leak([KeySpec::new("k", "Plan")]));
-            meta.schema = Some(crate::spec::ValueSchema::of(&schema));
-            Topology::of(&workflow("w", [run(meta)]))
+            meta.schema = Some(crate::spec::schema::given(&schema));
+            Topology::of(&workflow_of(meta))
         };
         let (then, now) = (asks(serde_json::json!({"type": "string"})), asks(serde_json::json!(true)));
         assert!(then.fits(&then) && !then.fits(&now) && then.hash() != now.hash());

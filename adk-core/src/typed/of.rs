@@ -1,7 +1,8 @@
 //! What is asked about one type: whether it borrows, is an `Option`, a list, or any value at all.
 
 use super::{Absent, Anything, Fits, Is, Nothing, Pair, Perhaps, Typed};
-use crate::spec::number::{NONE, Numbered};
+use crate::spec::Numbered;
+use adk_spec::spec::number::NONE;
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};

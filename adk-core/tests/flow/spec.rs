@@ -1,7 +1,9 @@
 //! A workflow as the [`Spec`] that the macro would write.
 
 use super::tree::{Agent, Flow, Kind, Node, type_of};
-use adk_core::spec::{AgentKind, AgentMeta, InputSpec, KeySpec, Renames, Spec, Step, StepKind, ToolMeta};
+use adk_core::spec::{
+    AgentKind, AgentMeta, InputSpec, KeySpec, Numbered, Renames, Spec, Step, StepKind, ToolMeta,
+};
 use serde_json::Value;
 use std::cell::{Cell, OnceCell};
 
@@ -57,9 +59,9 @@ pub fn spec<'a>(flow: &'a Flow, store: &'a Store<'a>) -> Spec<'a> {
 fn key_of<'a>(name: &'a str, of: &str) -> KeySpec<'a> {
     let spec = KeySpec::new(name, type_of(of));
     match type_of(of) {
-        "bool" => spec.numbered::<bool>(),
-        "String" => spec.numbered::<String>(),
-        _ => spec.numbered::<Vec<String>>(),
+        "bool" => spec.numbered(<bool as Numbered>::NUMBER),
+        "String" => spec.numbered(<String as Numbered>::NUMBER),
+        _ => spec.numbered(<Vec<String> as Numbered>::NUMBER),
     }
 }
 
@@ -135,8 +137,12 @@ fn renames<'a>(agent: &'a Agent, store: &'a Store<'a>) -> Renames<'a> {
 /// The description of an agent by itself.
 pub fn of_agent<'a>(agent: &'a Agent, store: &'a Store<'a>) -> &'a AgentMeta<'a> {
     let parameters = agent.reads.iter().filter(|read| !read.prompt);
-    let reads = parameters
-        .map(|read| KeySpec::new(read.own(), "Value").numbered::<Value>().any(true).optional(read.optional));
+    let reads = parameters.map(|read| {
+        KeySpec::new(read.own(), "Value")
+            .numbered(<Value as Numbered>::NUMBER)
+            .any(true)
+            .optional(read.optional)
+    });
     let writes = agent.writes.iter().map(|write| key_of(write.own(), write.key).optional(write.perhaps));
     let tool = ToolMeta::new("tool", "").writes(keys(&agent.tools, store));
     let targets: Vec<_> = agent.targets.iter().map(|target| of_agent(target, store)).collect();

@@ -1,9 +1,10 @@
-//! What the compiler says about bad workflows: `CHECK.rs` and `CHECK-*.rs` in this folder, with the exact text of the
-//! pinned toolchain. `CHECK-modules.rs` has its agents in other modules, `CHECK-crates.rs` in the crate `agents`.
+//! What the compiler says about bad workflows: `CHECK.rs` and `CHECK-*.rs` in this folder, with a snapshot of the messages
+//! in `*.stderr`. `CHECK-modules.rs` has its agents in other modules, `CHECK-crates.rs` in the crate `agents`.
 //!
-//! After a change of a message: `TRYBUILD=overwrite cargo test -p ui`, then read the difference. One case alone:
-//! `cargo test -p ui --test ui cases -- trybuild=key-missing`.
+//! After a change of a message: `UI=overwrite cargo test -p ui`, then read the difference. Some cases alone:
+//! `CASES=key-missing cargo test -p ui cases`.
 
+mod compile;
 mod coverage;
 mod pages;
 mod reached;
@@ -15,8 +16,26 @@ use std::path::{Path, PathBuf};
 
 #[test]
 fn cases() {
-    // No `pass` here: with one, trybuild builds and runs case after case instead of checking all of them at once.
-    trybuild::TestCases::new().compile_fail("*.rs");
+    let wanted = std::env::var("CASES").unwrap_or_default();
+    let programs: Vec<_> =
+        files(&folder("."), "rs").into_keys().filter(|case| case.contains(&wanted)).collect();
+    let programs: Vec<_> =
+        programs.into_iter().map(|case| (case.clone(), folder(&format!("{case}.rs")))).collect();
+    let mut wrong = String::new();
+    for (case, messages) in compile::programs("cases", &programs) {
+        compare(&folder(&case).with_extension("stderr"), &compile::snapshot(&messages), &mut wrong);
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// Adds to `wrong` what differs from the snapshot, or writes the snapshot anew.
+fn compare(snapshot: &Path, said: &str, wrong: &mut String) {
+    let expected = fs::read_to_string(snapshot).unwrap_or_default();
+    if overwrite() {
+        fs::write(snapshot, said).unwrap_or_else(|error| panic!("{}: {error}", snapshot.display()));
+    } else if expected != said {
+        *wrong += &format!("\n{}\nexpected:\n{expected}\nfound:\n{said}", snapshot.display());
+    }
 }
 
 /// A folder, seen from this package.
@@ -39,5 +58,5 @@ fn files(folder: &Path, ending: &str) -> BTreeMap<String, String> {
 
 /// Whether messages and pages are written anew instead of compared.
 fn overwrite() -> bool {
-    std::env::var_os("TRYBUILD").is_some_and(|value| value == "overwrite")
+    std::env::var_os("UI").is_some_and(|value| value == "overwrite")
 }

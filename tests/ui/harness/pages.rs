@@ -1,11 +1,11 @@
 //! `docs/checks`: a page for each check, with a wrong program, what rustc says to it, and the right program.
 //!
-//! The pages are the only source. The wrong program is taken from there and has to fail with that check alone, and with
-//! the very text that the page shows, in which the program is called `src/main.rs`. The right program, which is the wrong
-//! one but for the mistake, is a test of the facade's documentation, of which the pages are a part. With `TRYBUILD=overwrite` the messages are written anew, and
+//! The pages are the only source. The wrong program is taken from there and has to fail with that check alone, with the
+//! errors and at the places that the page shows, in which the program is called `src/main.rs`. The right program, which is
+//! the wrong one without the mistake, is a test of the facade's documentation. `UI=overwrite` writes the messages anew, and
 //! the headings and the table of all pages after the list in the code.
 
-use super::{folder, overwrite, read};
+use super::{compile, folder, overwrite, read};
 use adk::check::{CHECKS, Check};
 use std::fs;
 use std::path::Path;
@@ -34,7 +34,7 @@ fn parts(page: &str) -> Result<(&str, &str), String> {
     let (_, right, rest) = split(rest, RIGHT)?;
     match (is_close(program, right), rest.contains("```rust,") || rest.contains(MESSAGE)) {
         (false, _) => Err("the right program is another one than the wrong one".into()),
-        (_, true) => Err("nothing is tested behind the right program but other right ones".into()),
+        (_, true) => Err("after the right program only other right ones are tested".into()),
         _ => Ok((program, message)),
     }
 }
@@ -52,19 +52,20 @@ fn is_close(wrong: &str, right: &str) -> bool {
     common.count() * 3 >= wrong.len() * 2
 }
 
-/// Which check each error of a message is about: what stands before the colon, after rustc's own words.
-fn checks(message: &str) -> Vec<&str> {
-    let errors = message.lines().filter(|line| line.starts_with("error"));
-    let texts = errors.map(|line| line.split_once(": ").map_or("", |(_, text)| text));
-    let texts = texts.map(|text| text.strip_prefix("evaluation panicked: ").unwrap_or(text));
-    texts.map(|text| text.split(": ").next().unwrap_or_default()).collect()
+/// The errors and their places: the rest is rustc's layout, which changes with the compiler.
+fn said(message: &str) -> Vec<&str> {
+    message
+        .lines()
+        .map(str::trim_start)
+        .filter(|line| line.starts_with("error") || line.starts_with("--> src/main.rs"))
+        .collect()
 }
 
 /// The page with its heading and with that message.
 fn written(page: &str, check: &Check, message: &str) -> Result<String, String> {
     let (before, _, after) = split(page, MESSAGE)?;
     let (_, before) = before.split_once('\n').ok_or("no heading")?;
-    Ok(format!("{}{before}{message}{after}", heading(check)))
+    Ok(format!("{}{before}{message}\n{after}", heading(check)))
 }
 
 fn heading(check: &Check) -> String {
@@ -73,39 +74,47 @@ fn heading(check: &Check) -> String {
 
 #[test]
 fn pages() {
-    let (pages, cases) = (folder("../../docs/checks"), Path::new(env!("CARGO_TARGET_TMPDIR")).join("checks"));
-    fs::create_dir_all(&cases).expect("a folder for the cases");
+    let (pages, home) = (folder("../../docs/checks"), Path::new(env!("CARGO_TARGET_TMPDIR")).join("pages"));
+    fs::create_dir_all(&home).expect("a folder for the programs");
     let mut wrong = Vec::new();
     let mut run = Vec::new();
     for check in CHECKS {
-        let text = read(&pages.join(check.name).with_extension("md"));
-        match parts(&text) {
-            Ok((program, message)) => {
-                let case = cases.join(check.name).with_extension("rs");
-                let message = message.replace(SHOWN, &case.to_string_lossy());
-                fs::write(&case, format!("{program}\nfn main() {{}}\n")).expect("a program");
-                fs::write(case.with_extension("stderr"), message).expect("a message");
-                run.push((check, text, case));
+        match parts(&read(&pages.join(check.name).with_extension("md"))) {
+            Ok((program, _)) => {
+                let path = home.join(check.name).with_extension("rs");
+                fs::write(&path, format!("{program}\nfn main() {{}}\n")).expect("a program");
+                run.push((check.name.to_owned(), path));
             }
             Err(why) => wrong.push(format!("{}: {why}", check.name)),
         }
     }
-    let tests = trybuild::TestCases::new();
-    run.iter().for_each(|(_, _, case)| tests.compile_fail(case));
-    // It runs them now.
-    drop(tests);
-    for (check, text, case) in run {
-        let message = read(&case.with_extension("stderr")).replace(&*case.to_string_lossy(), SHOWN);
-        let about = checks(&message);
-        if about.is_empty() || about.iter().any(|about| *about != check.name) {
+    let mut found = compile::programs("pages", &run);
+    let root = folder("../..").canonicalize().expect("the root");
+    for check in CHECKS {
+        let Some(messages) = found.remove(check.name) else { continue };
+        let about: Vec<_> = messages.iter().map(compile::Message::check).collect();
+        if about.is_empty() || about.iter().any(|about| *about != Some(check.name)) {
             wrong.push(format!("{}: the message is about {about:?}", check.name));
         }
-        match written(&text, check, &message) {
-            Ok(page) if page == text => {}
-            Ok(page) if overwrite() => {
-                fs::write(pages.join(check.name).with_extension("md"), page).expect("a page")
+        let shown: String = messages
+            .iter()
+            .map(|message| {
+                message
+                    .rendered
+                    .replace(&format!("{}.rs", check.name), SHOWN)
+                    .replace(&*root.to_string_lossy(), "$WORKSPACE")
+            })
+            .collect();
+        let page = pages.join(check.name).with_extension("md");
+        let text = read(&page);
+        let (_, message) = parts(&text).expect("it was split above");
+        let changed = said(message) != said(&shown) || !text.starts_with(&heading(check));
+        match written(&text, check, shown.trim_end()) {
+            Ok(anew) if changed && overwrite() => fs::write(&page, anew).expect("a page"),
+            Ok(_) if changed => {
+                wrong.push(format!("{}: its heading or its message is another one:\n{shown}", check.name))
             }
-            Ok(_) => wrong.push(format!("{}: its heading is not that of the list", check.name)),
+            Ok(_) => {}
             Err(why) => wrong.push(format!("{}: {why}", check.name)),
         }
     }
@@ -129,7 +138,7 @@ fn table() {
     if overwrite() {
         fs::write(&file, &page).expect("the table");
     }
-    assert!(page == text || overwrite(), "`TRYBUILD=overwrite` writes this table: {page}");
+    assert!(page == text || overwrite(), "`UI=overwrite` writes this table: {page}");
 }
 
 /// Rustdoc shows every page.

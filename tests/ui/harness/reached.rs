@@ -1,23 +1,21 @@
 //! Programs that reach the macros through another crate alone: `reached/NAME.rs`, with what rustc says in `NAME.stderr` or
 //! nothing. trybuild gives its cases all dependencies of this package, so these are compiled without it.
 
-use super::{files, folder, overwrite};
+use super::{compare, compile, files, folder};
+use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::{env, fs};
 
 /// What rustc says of a program whose only dependency is the crate `agents`.
 fn said(program: &str, agents: &Path) -> String {
-    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(program).with_extension("rmeta");
-    let mut command = Command::new(rustc);
+    let mut command = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
     command
         .current_dir(folder("reached"))
         .args(["--edition=2024", "--emit=metadata", "-Aunused", "-o"])
         .arg(out);
     command.arg("-L").arg(deps()).arg("--extern").arg(format!("agents={}", agents.display()));
-    let output = command.arg(format!("{program}.rs")).output().expect("rustc");
-    String::from_utf8(output.stderr).expect("a text")
+    compile::snapshot(&compile::rustc(command, &format!("{program}.rs")))
 }
 
 /// Where the dependencies of this test are.
@@ -39,13 +37,10 @@ pub(super) fn newest(name: &str) -> PathBuf {
 
 #[test]
 fn macros_that_are_reached_through_another_crate() {
-    let (agents, messages) = (newest("agents"), files(&folder("reached"), "stderr"));
+    let (agents, mut wrong) = (newest("agents"), String::new());
     for program in files(&folder("reached"), "rs").into_keys() {
         let said = said(&program, &agents);
-        if overwrite() {
-            fs::write(folder("reached").join(&program).with_extension("stderr"), &said).expect("a message");
-        } else {
-            assert_eq!(Some(&said), messages.get(&program), "{program}");
-        }
+        compare(&folder("reached").join(&program).with_extension("stderr"), &said, &mut wrong);
     }
+    assert!(wrong.is_empty(), "{wrong}");
 }

@@ -2,10 +2,10 @@
 //! two packages whose libraries have one name, so rustc is told of them here.
 
 use super::reached::{deps, newest};
-use super::{files, folder, overwrite};
+use super::{compare, compile, folder};
+use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::{env, fs};
 
 const NAMES: [&str; 2] = ["one", "two"];
 
@@ -25,9 +25,8 @@ fn rustc(kind: &str, metadata: &str, out: &Path) -> Command {
     command
 }
 
-fn said(mut command: Command, program: &str) -> String {
-    let output = command.arg(format!("{program}.rs")).output().expect("rustc");
-    String::from_utf8(output.stderr).expect("a text")
+fn said(command: Command, program: &str) -> String {
+    compile::snapshot(&compile::rustc(command, &format!("{program}.rs")))
 }
 
 #[test]
@@ -35,7 +34,7 @@ fn crates_of_one_name() {
     for name in NAMES {
         assert_eq!(said(rustc("lib", name, &library(name)), "shop"), "", "{name}");
     }
-    let messages = files(&folder("twins"), "stderr");
+    let mut wrong = String::new();
     for program in ["right", "wrong"] {
         let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(program).with_extension("rmeta");
         // Of one of the libraries it has all that cargo says of a package.
@@ -43,11 +42,7 @@ fn crates_of_one_name() {
         for name in NAMES {
             command.arg("--extern").arg(format!("{name}={}", library(name).display()));
         }
-        let said = said(command, program);
-        if overwrite() {
-            fs::write(folder("twins").join(program).with_extension("stderr"), &said).expect("a message");
-        } else {
-            assert_eq!(Some(&said), messages.get(program), "{program}");
-        }
+        compare(&folder("twins").join(program).with_extension("stderr"), &said(command, program), &mut wrong);
     }
+    assert!(wrong.is_empty(), "{wrong}");
 }

@@ -9,7 +9,7 @@ use crate::check::Fault;
 use crate::llm::{Instruction, LlmAgent, LlmParts, Output};
 use crate::spec::ident::is_identifier;
 use crate::spec::placeholder::is_key;
-use crate::spec::{AgentKind, ValueSchema};
+use crate::spec::{AgentKind, schema};
 use std::sync::Arc;
 
 impl LlmAgentBuilder {
@@ -66,7 +66,7 @@ impl LlmAgentBuilder {
         for part in &self.sub_agents {
             if let Item::Agent(placed) = &part.0 {
                 let below = placed.faults.iter().filter(|fault| fault.step.is_none()).cloned();
-                faults.extend(below.map(|fault| Fault { place: SUB_AGENTS.into(), ..fault }));
+                faults.extend(below.map(|fault| fault.at(SUB_AGENTS)));
             }
         }
         // Blocks below it are trees of their own.
@@ -86,7 +86,7 @@ impl LlmAgentBuilder {
              beginning with a digit, perhaps behind `user:`, `app:` or `temp:`, as in `{example}`",
             self.name
         );
-        Fault { place: OUTPUT_KEY.into(), ..Fault::new("name-invalid", &*self.name, fact) }
+        Fault::new("name-invalid", &*self.name, fact).at(OUTPUT_KEY)
     }
 
     fn parts(self) -> LlmParts {
@@ -105,7 +105,7 @@ impl LlmAgentBuilder {
         parts.tools = self.tools;
         parts.schema = match &self.output {
             Some(OutputType::Type { output, .. }) => output.value_schema(),
-            Some(OutputType::Schema(schema)) => Some(ValueSchema::of(schema)),
+            Some(OutputType::Schema(schema)) => Some(schema::given(schema)),
             None => None,
         };
         let name = self.output_key;

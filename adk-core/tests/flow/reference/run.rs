@@ -214,7 +214,7 @@ impl<'f> Machine<'f> {
     fn agent(&mut self, agent: &'f Agent, scope: Scope, states: States) -> Ways {
         for read in agent.reads.iter().chain(agent.targets.iter().flat_map(|target| &target.reads)) {
             if read.optional && !self.is_claimed(scope, read.key, read.own.is_some()) {
-                drop(self.touch(&agent.name, scope, read.key, false))
+                self.touch(&agent.name, scope, read.key, false);
             } else {
                 self.read(&agent.name, scope, read.key, &states)
             }
@@ -267,7 +267,7 @@ impl<'f> Machine<'f> {
             let key = nested.read(own);
             let renamed = nested.reads.iter().any(|(inside, _)| inside == own);
             if *default && !self.is_claimed(scope, key, renamed) {
-                drop(self.touch(&nested.name, scope, key, false))
+                self.touch(&nested.name, scope, key, false);
             } else {
                 self.read(&nested.name, scope, key, &states)
             }

@@ -82,9 +82,9 @@ impl Parser {
         let mut run = self.instance(input, path)?;
         run.vague |= is_vague;
         if self.report.len() > faults && input.peek(Token![.]) {
-            drop(skip::to(input, &[';']))
+            skip::to(input, &[';']);
         } else {
-            drop(self.expression(input, &run.path))
+            self.expression(input, &run.path);
         }
         if let (Some(name), None) = (run.path.get_ident(), &run.alias) {
             self.ran.insert(name.to_string());

@@ -149,9 +149,9 @@ impl Parser {
     fn dotted(&self, input: ParseStream<'_>, path: &Path) -> Option<Ident> {
         let ahead = input.fork();
         if ahead.peek(Token![/]) {
-            drop(ahead.parse::<Token![/]>())
+            ahead.parse::<Token![/]>().ok()?;
         } else {
-            drop(ahead.parse::<Token![.]>().ok()?)
+            ahead.parse::<Token![.]>().ok()?;
         }
         let name = ahead.parse::<Ident>().ok()?;
         let ends = ahead.is_empty() || ahead.peek(Token![;]) || skip::at_close(&ahead);

@@ -1,0 +1,96 @@
+//! Types of keys that have a number: those of the standard library, `serde_json::Value`, and each with `#[adk::data]`.
+
+use adk_spec::spec::number::{list_of, of_name, option_of, with};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+
+/// A type that has a number.
+#[doc(hidden)]
+pub trait Numbered {
+    /// The same for one type wherever it is asked for, and another for another type.
+    const NUMBER: u64;
+}
+
+impl<T: Numbered> Numbered for Vec<T> {
+    const NUMBER: u64 = list_of(T::NUMBER);
+}
+
+impl<T: Numbered> Numbered for Option<T> {
+    const NUMBER: u64 = option_of(T::NUMBER);
+}
+
+impl<T: Numbered, const N: usize> Numbered for [T; N] {
+    const NUMBER: u64 = with(with(of_name("[]"), T::NUMBER), N as u64);
+}
+
+macro_rules! numbered {
+    ($($ty:ty)*; $($of:ident<$($parameter:ident),*>)*; $(($($part:ident)*))*) => {
+        $(impl Numbered for $ty {
+            const NUMBER: u64 = of_name(stringify!($ty));
+        })*
+        $(impl<$($parameter: Numbered),*> Numbered for $of<$($parameter),*> {
+            const NUMBER: u64 = {
+                let number = of_name(stringify!($of));
+                $(let number = with(number, $parameter::NUMBER);)*
+                number
+            };
+        })*
+        $(impl<$($part: Numbered),*> Numbered for ($($part,)*) {
+            const NUMBER: u64 = {
+                let number = of_name("()");
+                $(let number = with(number, $part::NUMBER);)*
+                number
+            };
+        })*
+    };
+}
+
+numbered! {
+    String bool char f32 f64 u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize serde_json::Value;
+    Box<T> VecDeque<T> HashSet<T> BTreeSet<T> HashMap<K, V> BTreeMap<K, V>;
+    () (A B) (A B C) (A B C D)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Numbered;
+    use adk_spec::spec::number::NONE;
+    use std::collections::{BTreeMap, HashMap, HashSet};
+
+    #[test]
+    fn each_type_has_a_number_of_its_own() {
+        fn of<T: Numbered>() -> (&'static str, u64) {
+            (std::any::type_name::<T>(), T::NUMBER)
+        }
+        let all = [
+            of::<String>(),
+            of::<bool>(),
+            of::<u32>(),
+            of::<i32>(),
+            of::<u64>(),
+            of::<serde_json::Value>(),
+            of::<Option<String>>(),
+            of::<Vec<String>>(),
+            of::<Vec<Vec<String>>>(),
+            of::<Vec<Option<String>>>(),
+            of::<Option<Vec<String>>>(),
+            of::<[String; 2]>(),
+            of::<[String; 3]>(),
+            of::<HashSet<String>>(),
+            of::<HashMap<String, u32>>(),
+            of::<HashMap<u32, String>>(),
+            of::<BTreeMap<String, u32>>(),
+            of::<()>(),
+            of::<(String, u32)>(),
+            of::<(u32, String)>(),
+            of::<((String, u32), u32)>(),
+            of::<(String, (u32, u32))>(),
+            of::<(String, u32, u32)>(),
+        ];
+        for (i, (a, number)) in all.iter().enumerate() {
+            assert!(*number > NONE, "{a}");
+            for (b, other) in &all[i + 1..] {
+                assert_ne!(number, other, "{a} {b}");
+            }
+        }
+    }
+}

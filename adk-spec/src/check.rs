@@ -1,0 +1,224 @@
+//! What is wrong with a workflow: `const fn` over slices, so that one rule serves the compiler and the run time.
+//!
+//! `workflow!` calls `facts` in const evaluation and raises each finding under the token of its step. For a tree
+//! that was built at run time, [`faults`] gives the same findings as values.
+
+mod bounds;
+mod facts;
+mod flow;
+mod keys;
+mod limits;
+mod lints;
+mod live;
+mod message;
+mod names;
+mod table;
+mod text;
+mod tools;
+
+pub use bounds::{Bounds, raise_bounds};
+#[doc(hidden)]
+pub use facts::{Facts, Sizes, all, facts, sizes};
+#[doc(hidden)]
+pub use flow::{Pair, READS, WRITES};
+pub use keys::raise_keys;
+pub use limits::{bound, limit, raise_bound, raise_limit};
+pub use lints::Lint;
+pub use live::is_live;
+#[doc(hidden)]
+pub use live::{LIVE_HELP, describe_live, describe_live_block};
+pub use table::{CHECKS, Check};
+pub use tools::raise_tool;
+#[doc(hidden)]
+pub use tools::wait_in_tool;
+
+use crate::spec::{AgentMeta, Spec, Step, StepKind};
+#[doc(hidden)]
+pub use flow::closest::Closest;
+#[doc(hidden)]
+pub use limits::describe as describe_limit;
+use message::Message;
+use std::fmt;
+
+/// A fault of a workflow.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct Fault {
+    /// The check, such as `name-duplicate`.
+    pub check: &'static str,
+    /// The step, agent or block; empty for the workflow itself.
+    pub node: String,
+    /// The fact, the names, and what to do; begins with the name of the check.
+    pub message: String,
+    /// Where it stands in what the tree was read from, such as `sub_agents[1].max_iterations`; empty for a tree that was
+    /// not read from anything.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub place: String,
+    /// The number of the step.
+    #[serde(skip)]
+    #[doc(hidden)]
+    pub step: Option<usize>,
+}
+
+impl Fault {
+    /// A fault that a builder finds by itself.
+    #[doc(hidden)]
+    pub fn new(check: &'static str, node: impl Into<String>, message: impl fmt::Display) -> Self {
+        let message = format!("{check}: {message}");
+        Self { check, node: node.into(), message, place: String::new(), step: None }
+    }
+
+    /// The fault with its place in what the tree was read from.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn at(mut self, place: impl Into<String>) -> Self {
+        self.place = place.into();
+        self
+    }
+
+    /// Whether it is one of the flow of keys and exits, which a tree that is built at run time may be excused from:
+    /// `.flow_checks(false)`.
+    pub fn is_of_flow(&self) -> bool {
+        self.check.starts_with("key-")
+            || matches!(self.check, "output-missing" | "loop-endless" | "exit-outside-loop")
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.place.is_empty() {
+            f.write_str(&self.message)
+        } else {
+            write!(f, "{}: {}", self.place, self.message)
+        }
+    }
+}
+
+/// All faults of a workflow, in the order of its steps, as the compiler tells them: one for each mistake. With what follows from them
+/// too, of [`spec.all()`](Spec::all).
+///
+/// ```
+/// # use adk_spec as adk;
+/// use adk::spec::{Spec, Step, StepKind};
+/// let steps = [
+///     Step::new("again", StepKind::Loop { max: Some(0), until: None }, 1),
+///     Step::new("", StepKind::End, 1),
+/// ];
+/// let faults = adk::check::faults(&Spec::new("writing", "", &steps));
+/// let checks: Vec<_> = faults.iter().map(|fault| fault.check).collect();
+/// assert_eq!(checks, ["loop-max", "block-empty"]);
+/// ```
+pub fn faults(spec: &Spec<'_>) -> Vec<Fault> {
+    if !is_tree(spec.steps) {
+        let mut message = Message::new();
+        message.all(&[
+            "syntax: the steps of `",
+            spec.name,
+            "` are no tree: a block does not end where it says",
+        ]);
+        return vec![fault("", &message)];
+    }
+    let mut table = vec![None; names::slots(spec)];
+    let mut findings = vec![names::Finding::None; spec.steps.len()];
+    names::find(spec, &mut table, &mut findings, false);
+    let mut faults = Vec::new();
+    if let Some(message) = names::of_workflow(spec) {
+        faults.push(fault("", &message));
+    }
+    keys::declared_twice(spec, &mut faults);
+    let mut flow = flow::faults(spec).into_iter().peekable();
+    for (at, (step, finding)) in spec.steps.iter().zip(&findings).enumerate() {
+        let first = faults.len();
+        if let Some(message) = names::describe(spec, step, finding).or_else(|| names::of_step(step)) {
+            faults.push(fault(step.name, &message));
+        }
+        own(spec, step, spec.steps, &mut faults);
+        while let Some((_, message)) = flow.next_if(|(of, _)| *of == at) {
+            let found = fault(step.name, &message);
+            // What is empty is not said to be endless too.
+            if found.check != "loop-endless" || !is_empty(step, spec.steps) {
+                faults.push(found);
+            }
+        }
+        for fault in faults.iter_mut().skip(first) {
+            fault.step = Some(at);
+        }
+    }
+    faults.extend(flow.map(|(_, message)| fault("", &message)));
+    // How often a model is asked depends on the type that it has to answer with.
+    if !faults.iter().any(|fault| fault.check == "key-type") {
+        faults.extend(bounds::describe(spec).map(|message| fault("", &message)));
+    }
+    faults
+}
+
+/// Whether every block ends where it says, inside of the block around it.
+fn is_tree(steps: &[Step<'_>]) -> bool {
+    let mut open = Vec::new();
+    for (at, step) in steps.iter().enumerate() {
+        match step.kind {
+            StepKind::Agent { .. } | StepKind::Break { .. } => {}
+            StepKind::End if open.pop() == Some(at) => {}
+            StepKind::End => return false,
+            _ => open.push(step.end),
+        }
+    }
+    open.is_empty()
+}
+
+/// The faults of a step that has nothing to do with others, those of nested workflows included.
+fn own(spec: &Spec<'_>, step: &Step<'_>, steps: &[Step<'_>], faults: &mut Vec<Fault>) {
+    let max = if spec.built { "max_iterations" } else { "max" };
+    match &step.kind {
+        StepKind::Agent { meta, .. } => of_agent(spec, step.name, meta, faults),
+        StepKind::Loop { max: Some(0), .. } => {
+            faults.push(fault(step.name, &limits::describe(max, step.name, 0)))
+        }
+        StepKind::Parallel { max_concurrency: Some(0) } => {
+            faults.push(fault(step.name, &limits::describe("max_concurrency", step.name, 0)));
+        }
+        _ => {}
+    }
+    if is_empty(step, steps) {
+        let mut message = Message::new();
+        message.all(&["block-empty: block `", step.name, "` has no steps; help: remove it, or put "]);
+        message.push(if spec.built { "an agent into it" } else { "a step into it" });
+        faults.push(fault(step.name, &message));
+    }
+}
+
+/// Whether it is a block without steps.
+fn is_empty(step: &Step<'_>, steps: &[Step<'_>]) -> bool {
+    let block = matches!(step.kind, StepKind::Sequence | StepKind::Parallel { .. } | StepKind::Loop { .. });
+    let next = steps.get(step.end.saturating_sub(1));
+    block && next.is_none_or(|last| std::ptr::eq(last, step))
+}
+
+/// The faults of an agent, and of those that it may transfer to.
+fn of_agent(spec: &Spec<'_>, name: &str, meta: &AgentMeta<'_>, faults: &mut Vec<Fault>) {
+    for at in 0..meta.tools.len() {
+        let found = tools::describe(name, meta.tools, at);
+        let found = found.or_else(|| tools::undocumented(name, &meta.tools[at]).filter(|_| spec.built));
+        faults.extend(found.map(|message| fault(name, &message)));
+    }
+    for inner in meta.steps {
+        own(spec, inner, meta.steps, faults);
+    }
+    for target in meta.transfer {
+        let target_step = Step::new(target.name, StepKind::Agent { meta: target, instance: false }, 0);
+        if spec.built {
+            faults.extend(names::of_step(&target_step).map(|message| fault(target.name, &message)));
+        }
+        of_agent(spec, target.name, target, faults);
+    }
+}
+
+fn fault(node: &str, message: &Message) -> Fault {
+    let text = message.as_str();
+    let check = CHECKS.iter().map(|check| check.name).find(|check| text.split(':').next() == Some(*check));
+    let check = check.unwrap_or("syntax");
+    Fault { check, node: node.to_owned(), message: text.to_owned(), place: String::new(), step: None }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,82 @@
+//! What a workflow costs at most, and `bounds-exceeded`.
+//!
+//! One pass over the flat list of steps, with a stack of the blocks that matter: no recursion over blocks or nested
+//! workflows, since const evaluation allows 128 calls within each other.
+
+mod blame;
+mod sum;
+mod walk;
+
+pub(super) use blame::describe;
+pub use blame::raise_bounds;
+
+use crate::spec::Spec;
+use blame::Causes;
+use walk::Place;
+
+/// The most that one run of a workflow may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct Bounds {
+    /// Rounds of all loops together; `None` is unbounded.
+    pub rounds: Option<u64>,
+    /// Model calls, retries not counted; `None` is unbounded.
+    pub model_calls: Option<u64>,
+}
+
+impl Bounds {
+    pub(super) const NOTHING: Self = Self { rounds: Some(0), model_calls: Some(0) };
+}
+
+impl Spec<'_> {
+    /// The worst case of a run: how many rounds its loops make and how often models are called.
+    ///
+    /// An agent that asks a model counts one call, or its `max_turns` when it has tools, may transfer or answers with
+    /// another type than `String`, since all of these take further calls. What it may transfer to is counted as well, each
+    /// with its `max_turns`, or with one call where nothing but being handed over to makes it ask again. An
+    /// `impl Agent` by hand counts the `max_turns` of its description. Steps add up, whether one after the other or at
+    /// the same time; a `match` counts as its worst arm; a loop as its `max` times its steps. A loop without
+    /// `max` has no bound, whether it has `until` or not, and neither has an `each`, unless there is nothing to count.
+    /// Retries do not count, nor does what is asked again since the model called a tool that is not there.
+    ///
+    /// It is a `const fn`, so a test may be an assertion that the compiler evaluates:
+    ///
+    /// ```
+    /// # use adk_spec as adk;
+    /// use adk::spec::{AgentKind, AgentMeta, Spec, Step, StepKind};
+    /// const CRITIC: AgentMeta<'static> = AgentMeta::new(AgentKind::Llm, "critic");
+    /// const STEPS: &[Step<'static>] = &[
+    ///     Step::new("refinement", StepKind::Loop { max: Some(5), until: None }, 2),
+    ///     Step::new("critic", StepKind::Agent { meta: &CRITIC, instance: false }, 1),
+    ///     Step::new("", StepKind::End, 2),
+    /// ];
+    /// const SPEC: Spec<'static> = Spec::new("writing", "", STEPS);
+    /// const _: () = assert!(matches!(SPEC.bounds().model_calls, Some(0..=10)));
+    /// assert_eq!(SPEC.bounds().rounds, Some(5));
+    /// ```
+    ///
+    /// With `#[bounds(model_calls = 10)]` on it, a workflow whose worst case is greater does not compile.
+    #[must_use]
+    pub const fn bounds(&self) -> Bounds {
+        walk::total(Place::start(self.steps), Cost::ModelCalls, &mut Causes::new()).bounds
+    }
+}
+
+/// What is limited.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Cost {
+    ModelCalls,
+    Rounds,
+}
+
+impl Cost {
+    const fn of(self, bounds: Bounds) -> Option<u64> {
+        match self {
+            Self::ModelCalls => bounds.model_calls,
+            Self::Rounds => bounds.rounds,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,107 @@
+//! The data flow: `key-missing`, `key-maybe-missing`, `key-race`, `key-type`, `output-missing`, `loop-endless`,
+//! `exit-outside-loop`, and the renamings of `field-unknown`.
+//!
+//! Two passes over the flat steps, both linear: the first fills a table of all keys that are written, the second is
+//! definite assignment, as in a compiler, with sets of keys as bits.
+
+pub mod closest;
+mod describe;
+mod effects;
+mod fault;
+mod found;
+mod keys;
+mod session;
+mod sets;
+mod spelled;
+mod types;
+mod walk;
+
+pub(in crate::check) use found::{Flow, look, tell_block};
+pub use types::{Pair, READS, WRITES};
+
+use super::message::Message;
+use crate::spec::{Spec, StepKind};
+use fault::{Fault, Flaw, Part, Reader, Written};
+use keys::{Each, Key};
+use sets::{NO_KEYS, PER_WORD};
+use types::Row;
+use walk::{Block, Room};
+
+/// How much room a check needs.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Sizes {
+    /// Keys.
+    pub keys: usize,
+    /// Places of the table of keys.
+    pub slots: usize,
+    /// Words of all sets, each for many keys.
+    pub words: usize,
+    /// Blocks inside blocks.
+    pub depth: usize,
+}
+
+const fn words(keys: usize) -> usize {
+    keys / PER_WORD + 1
+}
+
+/// How much room the flow of a workflow needs.
+pub(super) const fn sizes(spec: &Spec<'_>) -> Sizes {
+    let declared = spec.inputs.len() + spec.lets.len() + spec.states.len();
+    let keys = 2 + declared + keys::count(spec.steps);
+    let (mut depth, mut deepest, mut steps) = (0_usize, 0, spec.steps);
+    while let [step, rest @ ..] = steps {
+        match step.kind {
+            StepKind::Agent { .. } | StepKind::Break { .. } => {}
+            StepKind::End => depth = depth.saturating_sub(1),
+            _ => {
+                depth += 1;
+                if depth > deepest {
+                    deepest = depth;
+                }
+            }
+        }
+        steps = rest;
+    }
+    Sizes {
+        keys,
+        slots: (2 * keys).next_power_of_two(),
+        words: words(keys) * walk::sets(deepest),
+        depth: deepest,
+    }
+}
+
+/// Checks the flow at run time: each fault with its step and its message.
+pub(super) fn faults(spec: &Spec<'_>) -> Vec<(usize, Message)> {
+    let sizes = sizes(spec);
+    let most = sizes.keys + 4 * spec.steps.len() + spec.outputs.len() + 64;
+    let mut faults = vec![Fault::NONE; most];
+    let mut keys = vec![Key::EMPTY; sizes.keys];
+    let mut rows = vec![Row::EMPTY; spec.steps.len() + spec.outputs.len()];
+    let room = Room {
+        keys: &mut keys,
+        slots: &mut vec![0; sizes.slots],
+        eaches: &mut vec![Each::NONE; sizes.depth],
+        bits: &mut vec![NO_KEYS; sizes.words],
+        blocks: &mut vec![Block::EMPTY; sizes.depth],
+        faults: &mut faults,
+        rows: &mut rows,
+        asked: None,
+    };
+    let (found, _) = walk::walk(spec, room);
+    faults.truncate(found);
+    for fault in types::faults(spec, &keys, &rows) {
+        if !types::is_told(&faults, &fault) && !walk::is_steered(spec, &faults, &fault) {
+            faults.push(fault);
+        }
+    }
+    faults.retain(|fault| fault.flaw.is_told());
+    // Those of one step stand in the order of its parts, as they are written.
+    faults.sort_by_key(|fault| fault.at);
+    let tell = |fault: &Fault<'_>| {
+        let mut message = Message::new();
+        describe::fault(&mut message, spec, fault);
+        (fault.at, message)
+    };
+    faults.iter().map(tell).collect()
+}

@@ -1,0 +1,185 @@
+//! `key-type`: one type per key.
+//!
+//! The type of a key is that of its first writer whose type is known. Most types have a number, which is compared here.
+//! Where neither has one, the macro compares by traits: this module tells it which types, by the numbers that it gave to
+//! the writers. What is not known, as of an `impl Agent` by hand, is compared as it was spelled, and by `TypeId` when
+//! the workflow is built.
+
+mod built;
+mod items;
+mod pairs;
+mod tell;
+
+pub(super) use self::built::faults;
+pub(super) use self::pairs::Asked;
+pub use self::pairs::Pair;
+use self::pairs::{Said, Verdict};
+pub(super) use self::tell::{is_told, tell};
+use super::keys::{Key, NONE as NOWHERE, Writer};
+use super::spelled::{differ, is_no_list};
+use super::walk::Walk;
+use super::{Flaw, Part};
+use crate::spec::number::{UNKNOWN, is_none, list_of, of_name, option_of};
+use crate::spec::{KeySpec, Module, StepKind};
+
+/// How many of the keys that a step reads have a place where their types are compared by traits.
+#[doc(hidden)]
+pub const READS: usize = 16;
+/// The same for keys that it writes.
+#[doc(hidden)]
+pub const WRITES: usize = 8;
+/// How many lists around a type are compared by traits.
+const LISTS: usize = 8;
+/// How many keys of a step are remembered for the run time, which compares types by themselves.
+const KEPT: usize = 16;
+
+/// The keys whose types a step has to agree with, by their place in the table; 0 is none.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    reads: [u32; KEPT],
+    writes: [u32; KEPT],
+    /// That of its first write, where it is the first to write it and its type is the key's; of an `each` its list.
+    pub(super) own: u32,
+}
+
+impl Row {
+    pub(super) const EMPTY: Self = Self { reads: [0; KEPT], writes: [0; KEPT], own: 0 };
+}
+
+/// What `until` reads.
+const FLAG: KeySpec<'static> = KeySpec::typed::<bool>("", 0, false, "bool", false, false, of_name("bool"), 0);
+
+/// Whether what is said of a key fits the type of its writer, as far as numbers tell.
+const fn agree(said: &KeySpec<'_>, writer: &Writer<'_>) -> Option<bool> {
+    let (own, mut written) = (said.number, writer.spec.number);
+    if own == UNKNOWN || written == UNKNOWN || is_none(own) && is_none(written) {
+        return None;
+    }
+    let mut depth = writer.depth;
+    while depth > 0 && !is_none(written) {
+        (written, depth) = (list_of(written), depth - 1);
+    }
+    Some(own == written || said.perhaps && !is_none(own) && written == option_of(own))
+}
+
+/// Whether types that nobody compares differ for certain.
+const fn cannot_agree(said: &KeySpec<'_>, writer: &Writer<'_>) -> bool {
+    let plain = writer.depth == 0 && !said.perhaps;
+    differ(said.ty, writer.spec.ty, writer.depth) || plain && said.differs_in_layout(&writer.spec)
+}
+
+impl<'a> Walk<'_, 'a> {
+    /// Whether the type of a written key is known.
+    ///
+    /// What tools and transfer targets write cannot be looked up, so any other writer goes before.
+    pub(super) const fn is_typed(&self, writer: &Writer<'a>) -> bool {
+        writer.slot != NOWHERE && (writer.spec.number != UNKNOWN || self.has_place(writer))
+    }
+
+    /// Whether the type of a written key can be looked up.
+    const fn has_place(&self, writer: &Writer<'a>) -> bool {
+        match &self.asked {
+            Some(_) => writer.slot != NOWHERE && writer.spec.place > 0 && writer.depth <= LISTS,
+            None => writer.spec.is_typed(),
+        }
+    }
+
+    /// Whether types are compared by themselves, behind the walk.
+    const fn compares_later(&self, said: &KeySpec<'_>, writer: &Writer<'a>) -> bool {
+        self.asked.is_none() && said.is_typed() && self.has_place(writer) && agree(said, writer).is_none()
+    }
+
+    /// A key that is read as some type.
+    pub(super) const fn reads_as(
+        &mut self,
+        at: usize,
+        part: Part,
+        key: u32,
+        spec: &KeySpec<'a>,
+        slot: usize,
+        module: Option<Module<'a>>,
+    ) {
+        let Key { name, writer: Some(writer), .. } = &self.keys.all[key as usize] else { return };
+        if spec.any {
+            return;
+        }
+        let (name, writer) = (*name, *writer);
+        if slot < KEPT && self.compares_later(spec, &writer) {
+            self.rows[at].reads[slot] = key;
+        }
+        let place = if slot == NOWHERE { 0 } else { spec.place as usize };
+        match self.compare(&Said { spec: *spec, at, slot, place, module }, &writer) {
+            Verdict::Agree => {}
+            Verdict::Differ => self.mismatch(at, part, name, Flaw::ReadAs { ty: spec.ty, writer }),
+            doubt => {
+                let flaw = Flaw::Untold { ty: spec.ty, reads: true, full: doubt.room(), writer };
+                self.doubt(at, part, name, flaw);
+            }
+        }
+    }
+
+    /// The key of `until`, `match` or `each`: a `bool`, anything, a list.
+    pub(super) const fn steers(&mut self, at: usize, key: u32) {
+        let Key { name, writer: Some(writer), typed, .. } = self.keys.all[key as usize] else { return };
+        let known = match self.spec.steps[at].kind {
+            StepKind::Loop { .. } => agree(&FLAG, &writer),
+            _ => None,
+        };
+        if known.is_none() && typed && self.asked.is_some() && self.has_place(&writer) {
+            self.rows[at].reads[0] = key;
+            return self.asks_itself(at, &writer);
+        }
+        let wrong = match self.spec.steps[at].kind {
+            StepKind::Loop { .. } => match known {
+                Some(agree) => !agree,
+                None => differ("bool", writer.spec.ty, writer.depth),
+            },
+            StepKind::Each { .. } => is_no_list(writer.spec.ty, writer.depth),
+            _ => false,
+        };
+        if wrong {
+            self.mismatch(at, Part::Key, name, Flaw::ReadAs { ty: "", writer });
+        }
+    }
+
+    /// An output, which is a read at the end.
+    pub(super) const fn gives(&mut self, at: usize, key: u32, spec: &KeySpec<'a>) {
+        self.reads_as(at, Part::Name, key, spec, 0, None);
+    }
+
+    /// A key that is written as some type.
+    pub(super) const fn writes_as(
+        &mut self,
+        at: usize,
+        key: usize,
+        spec: &KeySpec<'a>,
+        slot: usize,
+        module: Option<Module<'a>>,
+    ) {
+        let Key { name, writer: Some(writer), .. } = &self.keys.all[key] else { return };
+        // Most keys have one writer.
+        if writer.at == at && writer.slot == slot && slot != NOWHERE {
+            return;
+        }
+        let (name, writer) = (*name, *writer);
+        if slot < KEPT && self.compares_later(spec, &writer) {
+            self.rows[at].writes[slot] = key as u32;
+        }
+        let place = if slot == NOWHERE || spec.place == 0 { 0 } else { READS + spec.place as usize };
+        match self.compare(&Said { spec: *spec, at, slot, place, module }, &writer) {
+            Verdict::Agree => {}
+            Verdict::Differ => self.mismatch(at, Part::Name, name, Flaw::WrittenAs { ty: spec.ty, writer }),
+            doubt => {
+                let flaw = Flaw::Untold { ty: spec.ty, reads: false, full: doubt.room(), writer };
+                self.doubt(at, Part::Name, name, flaw);
+            }
+        }
+    }
+
+    /// Types of which nobody can tell whether they differ. That there is no room for a pair is told once.
+    const fn doubt(&mut self, at: usize, part: Part, name: &'a str, flaw: Flaw<'a>) {
+        if !matches!(flaw, Flaw::Untold { full: Some(_), .. }) || self.is_first_without_room() {
+            self.mismatch(at, part, name, flaw);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! `loop-max`, for numbers that only const evaluation knows.
+
+use super::message::Message;
+use super::text::same;
+
+/// What is wrong with a limit that is less than 1, or too large.
+pub const fn describe(word: &str, block: &str, value: i128) -> Message {
+    let mut m = Message::new();
+    let rounds = same(word, "max_iterations");
+    let max = rounds || same(word, "max");
+    m.all(&[if max { "loop-max" } else { "syntax" }, ": `", word, "` of block `", block, "` is "]);
+    m.number(value);
+    m.push(if value > 0 { ", which is too large" } else { "" });
+    m.push("; help: it is the largest number of ");
+    m.push(match (rounds, max) {
+        (true, _) => "rounds, 1 or more",
+        (false, true) => "rounds, 1 or more, as in `max = 5`",
+        (false, false) => "branches at a time, 1 or more",
+    });
+    m
+}
+
+/// Ends const evaluation when a limit is out of range.
+#[doc(hidden)]
+#[track_caller]
+pub const fn raise_limit(word: &str, block: &str, value: i128) {
+    if value < 1 || value > u32::MAX as i128 {
+        panic!("{}", describe(word, block, value).as_str());
+    }
+}
+
+/// The limit, brought into its range.
+#[doc(hidden)]
+pub const fn limit(value: i128) -> u32 {
+    if value < 1 {
+        1
+    } else if value > u32::MAX as i128 {
+        u32::MAX
+    } else {
+        value as u32
+    }
+}
+
+/// Ends const evaluation when a bound is no number of calls or rounds.
+#[doc(hidden)]
+#[track_caller]
+pub const fn raise_bound(word: &str, value: i128) {
+    if value < 0 || value > u64::MAX as i128 {
+        let mut m = Message::new();
+        m.all(&["syntax: `", word, "` in `#[bounds(...)]` is "]);
+        m.number(value);
+        m.push(if value > 0 { ", which is too large" } else { "" });
+        m.push("; help: it is the most that is allowed, 0 or more");
+        panic!("{}", m.as_str());
+    }
+}
+
+/// The bound, brought into its range.
+#[doc(hidden)]
+pub const fn bound(value: i128) -> u64 {
+    if value < 0 {
+        0
+    } else if value > u64::MAX as i128 {
+        u64::MAX
+    } else {
+        value as u64
+    }
+}

@@ -1,0 +1,232 @@
+//! What is legal but suspicious: told to those who ask, and never an error.
+
+mod keys;
+mod placeholder;
+
+use self::keys::{Read, by_tools, of_agent, read, written};
+use super::flow::closest::Closest;
+use crate::spec::{Spec, Step, StepKind};
+use std::collections::HashSet;
+use std::fmt;
+
+/// Something that is legal but suspicious.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct Lint {
+    /// Which one, such as `key-unread`.
+    pub lint: &'static str,
+    /// The agent, block or input; empty for the workflow itself.
+    pub node: String,
+    /// The fact, the names, and what to do; begins with the name of the lint.
+    pub message: String,
+}
+
+impl fmt::Display for Lint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Spec<'_> {
+    /// What is legal but suspicious in a workflow, inputs first, then keys, blocks and agents.
+    ///
+    /// | lint | what it finds |
+    /// |---|---|
+    /// | `input-unread` | an input that nobody reads |
+    /// | `key-unread` | a key that is written, or given by `each`, and never read |
+    /// | `key-unwritten` | a key that is read only where it is there, as by `{note?}` or an `Option`, and that nobody writes |
+    /// | `until-constant` | a loop that only `until` ends, whose key nothing inside writes |
+    /// | `parallel-single` | a parallel of one branch |
+    /// | `step-unreachable` | what stands behind a `break` |
+    /// | `placeholder-text` | `{}`, `{usr:name}` or `{topic.len}` in a prompt, which is text to ADK and to us |
+    /// | `agent-unplaced` | an agent that is declared and never placed |
+    ///
+    /// A renamed key that nobody writes is a fault, and none of these. Placeholders of prompts are reads, and so are outputs, `until`, `match`, `each`, renamed keys and the inputs of a
+    /// nested workflow. Keys with a prefix belong to the session, and keys of tools to the tools: neither counts.
+    /// What stands in a nested workflow is looked at where that is defined.
+    ///
+    /// A test keeps a workflow free of them:
+    ///
+    /// ```
+    /// # use adk_spec as adk;
+    /// # use adk::spec::{AgentKind, AgentMeta, InputSpec, Spec, Step, StepKind};
+    /// # const WRITER: AgentMeta<'static> = AgentMeta::new(AgentKind::Llm, "writer").prompts(&["On {topic}."]);
+    /// # const STEPS: &[Step<'static>] = &[Step::new("writer", StepKind::Agent { meta: &WRITER, instance: false }, 0)];
+    /// # struct Writing;
+    /// # impl Writing {
+    /// #     const SPEC: Spec<'static> = Spec::new("writing", "", STEPS).inputs(&[InputSpec::new("topic", "String", false)]);
+    /// # }
+    /// assert_eq!(Writing::SPEC.lints(), []);
+    /// ```
+    #[must_use]
+    pub fn lints(&self) -> Vec<Lint> {
+        let mut lints = Vec::new();
+        // Of an agent or a part whose own fault is told it is not known what it reads.
+        let is_known = |step: &Step<'_>| !matches!(step.kind, StepKind::Agent { meta, .. } if meta.unknown);
+        if !self.partial && self.steps.iter().all(is_known) {
+            let read = read(self);
+            self.unread_inputs(&read, &mut lints);
+            self.unread_keys(&read, &mut lints);
+            self.unwritten_keys(&mut lints);
+            self.constant_untils(&mut lints);
+        }
+        self.single_parallels(&mut lints);
+        self.unreachable_steps(&mut lints);
+        self.placeholders_that_are_text(&mut lints);
+        for name in self.unplaced {
+            let fact = format!(
+                "agent `{name}` is declared and never placed; help: write `{name}` where it is to run, or \
+                 `tools: [agent({name})]` at an agent that is to call it, or remove it"
+            );
+            lints.push(lint("agent-unplaced", name, &fact));
+        }
+        lints
+    }
+
+    fn unread_inputs(&self, read: &HashSet<&str>, lints: &mut Vec<Lint>) {
+        for input in self.inputs.iter().filter(|input| !read.contains(input.name)) {
+            let name = input.name;
+            let fact = format!(
+                "input `{name}` is read by nobody; help: read it, as in `{{{name}}}` in a prompt, or remove it"
+            );
+            lints.push(lint("input-unread", name, &fact));
+        }
+    }
+
+    fn unread_keys(&self, read: &HashSet<&str>, lints: &mut Vec<Lint>) {
+        let mut told = HashSet::new();
+        let mut is_unread = |key: &'_ str| {
+            let is_own = !key.contains(':');
+            is_own && !read.contains(key) && told.insert(key.to_owned())
+        };
+        for key in self.lets.iter().map(|key| key.name).filter(|key| is_unread(key)) {
+            let fact = format!(
+                "`let {key}` is read by nobody; help: read it, as in `{{{key}}}` in a prompt, or remove it"
+            );
+            lints.push(lint("key-unread", "", &fact));
+        }
+        for step in self.steps {
+            match step.kind {
+                StepKind::Each { item, .. } if is_unread(item) => {
+                    let fact = format!(
+                        "nothing in `each {item}` reads `{item}`, so every element is treated alike; help: read it, as in \
+                         `{{{item}}}` in a prompt"
+                    );
+                    lints.push(lint("key-unread", step.name, &fact));
+                }
+                StepKind::Agent { meta, .. } => {
+                    let mut writes = Vec::new();
+                    written(step.name, meta, step.renames, &mut writes);
+                    for (writer, key) in writes.into_iter().filter(|(_, key)| is_unread(key)) {
+                        let fact = format!(
+                            "`{writer}` writes `{key}`, and nobody reads it; help: read it, make it an output of the \
+                             workflow, or do not write it"
+                        );
+                        lints.push(lint("key-unread", writer, &fact));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// An optional read takes a misspelt key for one that is absent.
+    fn unwritten_keys(&self, lints: &mut Vec<Lint>) {
+        let declared = self.inputs.iter().map(|input| input.name);
+        let mut known: Vec<_> =
+            declared.chain(self.lets.iter().chain(self.states).map(|key| key.name)).collect();
+        let mut reads = Vec::new();
+        for step in self.steps {
+            match step.kind {
+                StepKind::Each { item, .. } => known.push(item),
+                StepKind::Agent { meta, .. } => {
+                    let mut writes = Vec::new();
+                    written(step.name, meta, step.renames, &mut writes);
+                    known.extend(writes.into_iter().map(|(_, key)| key));
+                    by_tools(meta, &mut known);
+                    of_agent(step.name, meta, step.renames, &mut reads);
+                }
+                _ => {}
+            }
+        }
+        let mut told = HashSet::new();
+        for Read { reader, key, .. } in reads.into_iter().filter(|read| read.optional) {
+            if key.contains(':') || known.contains(&key) || !told.insert(key) {
+                continue;
+            }
+            let mut closest = Closest::to(key);
+            known.iter().for_each(|other| closest.show(other));
+            let meant = match closest.found() {
+                "" => String::new(),
+                near => format!("did you mean `{near}`? Otherwise "),
+            };
+            let fact = format!(
+                "`{reader}` reads `{key}` if it is there, and nobody writes it; help: {meant}declare `state {key}: TYPE` if \
+                 the session holds it already, or remove it"
+            );
+            lints.push(lint("key-unwritten", reader, &fact));
+        }
+    }
+
+    fn constant_untils(&self, lints: &mut Vec<Lint>) {
+        for (at, step) in self.steps.iter().enumerate() {
+            let StepKind::Loop { max: None, until: Some(key) } = step.kind else { continue };
+            let changes = |inside: &Step<'_>| match inside.kind {
+                StepKind::Break { .. } => true,
+                StepKind::Agent { meta, .. } => {
+                    let mut writes = Vec::new();
+                    written(inside.name, meta, inside.renames, &mut writes);
+                    let by_tool =
+                        meta.tools.iter().flat_map(|tool| tool.writes).any(|write| write.name == key);
+                    let exits = meta.may_exit || !meta.exits.is_empty() || !meta.transfer.is_empty();
+                    exits || by_tool || writes.iter().any(|(_, write)| *write == key)
+                }
+                _ => false,
+            };
+            if !self.steps.get(at + 1..step.end).is_some_and(|inside| inside.iter().any(changes)) {
+                let fact = format!(
+                    "nothing in loop `{}` writes `{key}`, so that its `until` never changes; help: let a step of the loop \
+                     write `{key}`, or give the loop a `max`",
+                    step.name
+                );
+                lints.push(lint("until-constant", step.name, &fact));
+            }
+        }
+    }
+
+    fn unreachable_steps(&self, lints: &mut Vec<Lint>) {
+        for two in self.steps.windows(2) {
+            if let [Step { kind: StepKind::Break { .. }, .. }, Step { name, kind, .. }] = two
+                && !matches!(kind, StepKind::End)
+            {
+                let what = if name.is_empty() { "a second one" } else { name };
+                let fact = format!(
+                    "`{what}` stands behind a `break` and is never run; help: remove it, or put it before the `break`"
+                );
+                lints.push(lint("step-unreachable", name, &fact));
+            }
+        }
+    }
+
+    fn single_parallels(&self, lints: &mut Vec<Lint>) {
+        for (at, step) in self.steps.iter().enumerate() {
+            let only =
+                |branch: &Step<'_>| matches!(branch.kind, StepKind::Branch) && branch.end + 1 == step.end;
+            if matches!(step.kind, StepKind::Parallel { .. }) && self.steps.get(at + 1).is_some_and(only) {
+                let fact = format!(
+                    "block `{}` is a parallel of one branch; help: put a `;` between what is to run at the same time, or \
+                     remove the `parallel`",
+                    step.name
+                );
+                lints.push(lint("parallel-single", step.name, &fact));
+            }
+        }
+    }
+}
+
+fn lint(lint: &'static str, node: &str, fact: &str) -> Lint {
+    Lint { lint, node: node.to_owned(), message: format!("{lint}: {fact}") }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,122 @@
+//! Messages in const evaluation, where `format!` does not exist.
+
+/// What a message ends with that was cut off.
+const CUT: &str = "...";
+
+/// A piece of text of limited length; what does not fit is cut off between two characters.
+#[derive(Clone, Copy, Debug)]
+pub struct Message {
+    bytes: [u8; Self::CAPACITY],
+    len: usize,
+    is_cut: bool,
+}
+
+impl Message {
+    const CAPACITY: usize = 4096;
+    /// Where text is cut off.
+    const MOST: usize = Self::CAPACITY - CUT.len();
+
+    pub const fn new() -> Self {
+        Self { bytes: [0; Self::CAPACITY], len: 0, is_cut: false }
+    }
+
+    pub const fn push(&mut self, text: &str) {
+        if self.is_cut {
+            return;
+        }
+        if text.len() <= Self::MOST - self.len {
+            return self.put(text, text.len());
+        }
+        let mut fits = Self::MOST - self.len;
+        while !text.is_char_boundary(fits) {
+            fits -= 1;
+        }
+        self.put(text, fits);
+        self.put(CUT, CUT.len());
+        self.is_cut = true;
+    }
+
+    /// So many bytes, for which there is room.
+    const fn put(&mut self, text: &str, fits: usize) {
+        let bytes = text.as_bytes();
+        let mut i = 0;
+        while i < fits {
+            self.bytes[self.len] = bytes[i];
+            self.len += 1;
+            i += 1;
+        }
+    }
+
+    /// Begins a line, unless it is the first.
+    pub const fn line(&mut self) {
+        if self.len > 0 {
+            self.push("\n");
+        }
+    }
+
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no room for so much more.
+    pub const fn is_full(&self, more: usize) -> bool {
+        self.is_cut || self.len + more > Self::MOST
+    }
+
+    /// Forgets what stands behind the first `len` bytes, which it has had before.
+    pub const fn back_to(&mut self, len: usize) {
+        (self.len, self.is_cut) = (len, false);
+    }
+
+    pub const fn ends_with(&self, byte: u8) -> bool {
+        self.len > 0 && self.bytes[self.len - 1] == byte
+    }
+
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    pub const fn all(&mut self, parts: &[&str]) {
+        let mut i = 0;
+        while i < parts.len() {
+            self.push(parts[i]);
+            i += 1;
+        }
+    }
+
+    /// A number, as it is written.
+    pub const fn number(&mut self, number: i128) {
+        let mut digits = [0_u8; 40];
+        let mut at = digits.len();
+        let mut rest = number.unsigned_abs();
+        loop {
+            at -= 1;
+            digits[at] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+            if rest == 0 {
+                break;
+            }
+        }
+        if number < 0 {
+            self.push("-");
+        }
+        if let Ok(text) = std::str::from_utf8(digits.split_at(at).1) {
+            self.push(text);
+        }
+    }
+
+    /// Ends const evaluation with it, if there is anything to say.
+    #[track_caller]
+    pub const fn raise(&self) {
+        if !self.is_empty() {
+            panic!("{}", self.as_str());
+        }
+    }
+
+    pub const fn as_str(&self) -> &str {
+        match std::str::from_utf8(self.bytes.split_at(self.len).0) {
+            Ok(text) => text,
+            Err(_) => "",
+        }
+    }
+}

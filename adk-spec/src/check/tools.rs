@@ -1,0 +1,155 @@
+//! `tool-duplicate`, `tool-reserved` and `wait-in-tool`.
+
+use super::message::Message;
+use super::text::same;
+use crate::spec::{AgentKind, AgentMeta, StepKind, ToolMeta};
+
+/// What is wrong with the tool at that place of an agent's list.
+pub(super) const fn describe(agent: &str, tools: &[ToolMeta<'_>], at: usize) -> Option<Message> {
+    let name = tools[at].name;
+    let mut m = Message::new();
+    if same(name, "transfer_to_agent") || same(name, "set_model_response") {
+        m.all(&[
+            "tool-reserved: agent `",
+            agent,
+            "` has a tool of the name `",
+            name,
+            "`, which the runtime gives to a tool of its own; help: give it another name, `#[tool(name = \"...\")]`",
+        ]);
+        return Some(m);
+    }
+    let mut i = 0;
+    while i < at {
+        if same(tools[i].name, name) && !name.is_empty() {
+            m.all(&[
+                "tool-duplicate: agent `",
+                agent,
+                "` has two tools of the name `",
+                name,
+                "`; help: remove one of them, or give it another name, `#[tool(name = \"...\")]`",
+            ]);
+            return Some(m);
+        }
+        i += 1;
+    }
+    match tools[at].agent {
+        Some(used) => wait_in_tool(agent, used),
+        None => None,
+    }
+}
+
+/// Something in an agent that waits for an answer from outside.
+#[derive(Clone, Copy)]
+struct Wait<'a> {
+    word: &'static str,
+    /// The tool, or the step.
+    name: &'a str,
+    /// The agent that has the tool, or the workflow with the `await`.
+    agent: &'a str,
+    reason: &'static str,
+}
+
+/// The first wait in an agent, in its sub-agents, or in the steps of a workflow. Agents that are its tools are not searched:
+/// each is reported at the agent that calls it.
+const fn first_wait<'a>(agent: &'a AgentMeta<'a>) -> Option<Wait<'a>> {
+    let mut i = 0;
+    while i < agent.tools.len() {
+        let tool = &agent.tools[i];
+        if tool.confirm || tool.long_running {
+            let reason = if tool.confirm {
+                "waits until a person agrees (`confirm`)"
+            } else {
+                "waits for its result (`long_running`)"
+            };
+            return Some(Wait { word: "tool `", name: tool.name, agent: agent.name, reason });
+        }
+        i += 1;
+    }
+    i = 0;
+    while i < agent.transfer.len() {
+        if let Some(wait) = first_wait(agent.transfer[i]) {
+            return Some(wait);
+        }
+        i += 1;
+    }
+    i = 0;
+    while i < agent.steps.len() {
+        if let StepKind::Agent { meta, .. } = agent.steps[i].kind {
+            if matches!(meta.kind, AgentKind::Await) {
+                let (name, reason) = (agent.steps[i].name, "waits for an answer from outside");
+                return Some(Wait { word: "`await ", name, agent: agent.name, reason });
+            }
+            if let Some(wait) = first_wait(meta) {
+                return Some(wait);
+            }
+        }
+        i += 1;
+    }
+    None
+}
+
+/// An agent that is used as a tool and waits: its session ends with the call, so nobody could answer.
+pub const fn wait_in_tool(agent: &str, used: &AgentMeta<'_>) -> Option<Message> {
+    let Some(wait) = first_wait(used) else { return None };
+    let mut m = Message::new();
+    m.all(&["wait-in-tool: agent `", agent, "` calls `", used.name, "` as a tool, and in it "]);
+    m.all(&[wait.word, wait.name, "` of `", wait.agent, "` ", wait.reason]);
+    m.all(&["; a call of a tool cannot wait; help: make `", used.name, "` a step"]);
+    if !matches!(used.kind, AgentKind::Workflow) {
+        m.all(&[", or a sub-agent to which `", agent, "` hands over (`transfer`)"]);
+    }
+    Some(m)
+}
+
+/// A tool without a description: the macro sees that of a function by its tokens.
+pub(super) fn undocumented(agent: &str, tool: &ToolMeta<'_>) -> Option<Message> {
+    if !tool.description.trim().is_empty() {
+        return None;
+    }
+    let mut m = Message::new();
+    m.all(&[
+        "tool-undocumented: agent `",
+        agent,
+        "` has a tool `",
+        tool.name,
+        "` without a description; help: say when and how to call it: models see nothing else of it",
+    ]);
+    Some(m)
+}
+
+/// Ends const evaluation when something is wrong with a tool.
+#[doc(hidden)]
+#[track_caller]
+pub const fn raise_tool(agent: &str, tools: &[ToolMeta<'_>], at: usize) {
+    if let Some(message) = describe(agent, tools, at) {
+        panic!("{}", message.as_str());
+    }
+    if let Some(used) = tools[at].agent
+        && tools[at].description.is_empty()
+        && !tools[at].name.is_empty()
+    {
+        panic!("{}", undescribed(agent, used).as_str());
+    }
+}
+
+/// An agent as a tool, of which nothing is said: where it is to be said depends on what it is.
+const fn undescribed(agent: &str, used: &AgentMeta<'_>) -> Message {
+    let (missing, remedy) = match used.kind {
+        AgentKind::Custom => {
+            ("description", "say in its `META` what it is for, `.description(\"Reviews a text.\")`")
+        }
+        _ => ("doc comment", "say in `///` what it is for"),
+    };
+    let mut m = Message::new();
+    m.all(&[
+        "tool-undocumented: agent `",
+        used.name,
+        "` is a tool of agent `",
+        agent,
+        "` and has no ",
+        missing,
+        ", so no model knows when to call it; help: ",
+        remedy,
+    ]);
+    m
+}

@@ -1,0 +1,434 @@
+//! What an agent reads, writes and may do.
+
+use super::hash::{hash, same};
+use super::{KeySpec, Step, ToolMeta};
+use std::any::Any;
+
+/// Says what is wrong with a value that an `await` is answered with: a `serde_json::Value`, which this crate does not know.
+#[doc(hidden)]
+pub type Accepts = fn(&dyn Any) -> Result<(), String>;
+
+/// The schema of a value that a model or a person gives, by its hash.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum ValueSchema {
+    /// That of a type. The schema is not made before somebody asks.
+    Type(fn() -> u64),
+    /// One that came from outside.
+    Hash(u64),
+}
+
+impl ValueSchema {
+    /// The hash.
+    pub fn hash(self) -> u64 {
+        match self {
+            Self::Type(hash) => hash(),
+            Self::Hash(hash) => hash,
+        }
+    }
+}
+
+/// What an agent is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum AgentKind {
+    /// It asks a language model.
+    Llm,
+    /// A function.
+    Function,
+    /// A workflow.
+    Workflow,
+    /// An `impl Agent` by hand.
+    Custom,
+    /// An `await`: it waits for a value from outside, and writes it.
+    Await,
+}
+
+/// The description of an agent, one shape for all: a function, an LLM agent, a workflow, an `impl Agent` by hand.
+///
+/// The macros write it; by hand it is a const, in which keys stand that `#[agent(...)]` on the `impl` does not say:
+///
+/// ```
+/// # use adk_spec as adk;
+/// use adk::{AgentMeta, KeySpec};
+/// const META: AgentMeta<'static> = AgentMeta::custom("grader")
+///     .description("Grades the draft.")
+///     .reads(&[KeySpec::new("draft", "String")])
+///     .writes(&[KeySpec::new("score", "f64")]);
+/// assert_eq!(META.writes[0].name, "score");
+/// ```
+#[derive(Clone, Copy, Debug, serde::Serialize)]
+#[non_exhaustive]
+pub struct AgentMeta<'a> {
+    /// The name of the definition, in snake case.
+    pub name: &'a str,
+    /// Which definition this is: its module path and name. Two uses of one definition have the same.
+    #[serde(skip)]
+    pub definition: &'a str,
+    /// Its module, of which the path is empty where its definition says it.
+    #[serde(skip)]
+    #[doc(hidden)]
+    pub module: Module<'a>,
+    /// What it is made of.
+    pub kind: AgentKind,
+    /// Its doc comment; models see it.
+    pub description: &'a str,
+    /// Prompts: every placeholder in them is a read.
+    #[serde(skip)]
+    pub prompts: &'a [&'a str],
+    /// Where each prompt was written, when it is no literal: `include_str!("critic.md")` or the name of a const.
+    #[serde(skip)]
+    pub sources: &'a [&'a str],
+    /// Keys that it reads beside those of its prompts.
+    pub reads: &'a [KeySpec<'a>],
+    /// Keys that it has written whenever it ends normally; perhaps, where `optional`.
+    pub writes: &'a [KeySpec<'a>],
+    /// Whether it may end the innermost loop around it.
+    pub may_exit: bool,
+    /// Loops that it may end by name.
+    pub exits: &'a [&'a str],
+    /// Its tools.
+    pub tools: &'a [ToolMeta<'a>],
+    /// The agents that it may transfer to.
+    #[serde(skip)]
+    pub transfer: &'a [&'a AgentMeta<'a>],
+    /// The most model calls of one of its turns; `None` is unbounded.
+    pub max_turns: Option<u32>,
+    /// Keys of the session that a workflow needs.
+    pub states: &'a [KeySpec<'a>],
+    /// Keys to which a workflow gives a value when it starts.
+    #[serde(skip)]
+    pub lets: &'a [KeySpec<'a>],
+    /// The steps inside, when it is a workflow.
+    #[serde(skip)]
+    pub steps: &'a [Step<'a>],
+    /// Says what is wrong with a value that an `await` is answered with.
+    #[serde(skip)]
+    #[doc(hidden)]
+    pub accepts: Option<Accepts>,
+    /// The schema of the value that a model or a person gives, which it writes.
+    #[serde(skip)]
+    #[doc(hidden)]
+    pub schema: Option<ValueSchema>,
+    /// The definition as a number; 0 when it is the name alone, which two definitions may share.
+    #[serde(skip)]
+    pub(crate) identity: u64,
+    /// All keys of its prompts, where the macros have read them.
+    #[serde(skip)]
+    #[doc(hidden)]
+    pub prompt_keys: Option<&'a [PromptKey<'a>]>,
+    /// Nothing is known of it, because its own fault was reported: it may read, write and end anything.
+    #[serde(skip)]
+    pub(crate) unknown: bool,
+}
+
+impl<'a> AgentMeta<'a> {
+    /// The description of an agent of some kind.
+    pub const fn new(kind: AgentKind, name: &'a str) -> Self {
+        Self {
+            name,
+            definition: name,
+            module: NOWHERE,
+            kind,
+            description: "",
+            prompts: &[],
+            sources: &[],
+            reads: &[],
+            writes: &[],
+            may_exit: false,
+            exits: &[],
+            tools: &[],
+            transfer: &[],
+            max_turns: match kind {
+                AgentKind::Function | AgentKind::Await => Some(0),
+                _ => None,
+            },
+            states: &[],
+            lets: &[],
+            steps: &[],
+            accepts: None,
+            schema: None,
+            identity: 0,
+            prompt_keys: None,
+            unknown: false,
+        }
+    }
+
+    /// The description of an LLM agent, as the macros write it: in one call, since each costs time in the user's crate.
+    #[allow(clippy::too_many_arguments)]
+    #[doc(hidden)]
+    pub const fn llm(
+        name: &'a str,
+        definition: &'a str,
+        origin: u64,
+        description: &'a str,
+        prompts: &'a [&'a str],
+        sources: &'a [&'a str],
+        prompt_keys: Option<&'a [PromptKey<'a>]>,
+        writes: &'a [KeySpec<'a>],
+        max_turns: Option<u32>,
+    ) -> Self {
+        Self {
+            name,
+            definition,
+            module: ("", origin),
+            kind: AgentKind::Llm,
+            description,
+            prompts,
+            sources,
+            reads: &[],
+            writes,
+            may_exit: false,
+            exits: &[],
+            tools: &[],
+            transfer: &[],
+            max_turns,
+            states: &[],
+            lets: &[],
+            steps: &[],
+            accepts: None,
+            schema: None,
+            identity: hash(definition),
+            prompt_keys,
+            unknown: false,
+        }
+    }
+
+    /// The description of a function, as the macros write it: in one call, since each costs time in the user's crate.
+    #[doc(hidden)]
+    pub const fn function(
+        name: &'a str,
+        definition: &'a str,
+        origin: u64,
+        description: &'a str,
+        reads: &'a [KeySpec<'a>],
+        writes: &'a [KeySpec<'a>],
+        may_exit: bool,
+    ) -> Self {
+        let agent = Self::new(AgentKind::Function, name);
+        let (module, identity) = (("", origin), hash(definition));
+        Self { definition, module, identity, description, reads, writes, may_exit, ..agent }
+    }
+
+    /// The description of an `impl Agent` by hand.
+    pub const fn custom(name: &'a str) -> Self {
+        Self::new(AgentKind::Custom, name)
+    }
+
+    /// The module in which it is defined.
+    #[doc(hidden)]
+    pub const fn module(&self) -> Module<'a> {
+        let (path, origin) = self.module;
+        if !path.is_empty() {
+            return self.module;
+        }
+        let mut end = self.definition.len();
+        while end > 0 && self.definition.as_bytes()[end - 1] != b':' {
+            end -= 1;
+        }
+        match self.definition.split_at_checked(end.saturating_sub(2)) {
+            Some((path, _)) => (path, origin),
+            None => NOWHERE,
+        }
+    }
+
+    /// Says which definition this is, and what its path does not say of the module.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn defined(mut self, definition: &'a str, origin: u64) -> Self {
+        self.module = ("", origin);
+        self.definition(definition)
+    }
+
+    /// Says what it is called where it stands.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn named(mut self, name: &'a str) -> Self {
+        self.name = name;
+        self
+    }
+
+    /// Says which definition this is.
+    #[must_use]
+    pub const fn definition(mut self, definition: &'a str) -> Self {
+        self.definition = definition;
+        // With a path: by hand it is the name alone.
+        self.identity =
+            if definition.is_empty() || same(definition, self.name) { 0 } else { hash(definition) };
+        self
+    }
+
+    /// Which definition it is, as a number, if that is known: by hand it is the name alone, which two types may share.
+    #[doc(hidden)]
+    pub const fn identity(&self) -> Option<u64> {
+        match self.identity {
+            0 => None,
+            identity => Some(identity),
+        }
+    }
+
+    /// What it does, in words that a model may see.
+    #[must_use]
+    pub const fn description(mut self, description: &'a str) -> Self {
+        self.description = description;
+        self
+    }
+
+    /// Its prompts.
+    #[must_use]
+    pub const fn prompts(mut self, prompts: &'a [&'a str]) -> Self {
+        self.prompts = prompts;
+        self.prompt_keys = None;
+        self
+    }
+
+    /// Where each prompt was written; empty for a literal.
+    #[must_use]
+    pub const fn sources(mut self, sources: &'a [&'a str]) -> Self {
+        self.sources = sources;
+        self
+    }
+
+    /// The keys that it reads.
+    #[must_use]
+    pub const fn reads(mut self, keys: &'a [KeySpec<'a>]) -> Self {
+        self.reads = keys;
+        self
+    }
+
+    /// The keys that it writes.
+    #[must_use]
+    pub const fn writes(mut self, keys: &'a [KeySpec<'a>]) -> Self {
+        self.writes = keys;
+        self
+    }
+
+    /// Says whether it may end the innermost loop.
+    #[must_use]
+    pub const fn may_exit(mut self, yes: bool) -> Self {
+        self.may_exit = yes;
+        self
+    }
+
+    /// The loops that it may end by name.
+    #[must_use]
+    pub const fn exits(mut self, loops: &'a [&'a str]) -> Self {
+        self.exits = loops;
+        self
+    }
+
+    /// Its tools: with one that may end a loop, it may end a loop.
+    #[must_use]
+    pub const fn tools(mut self, tools: &'a [ToolMeta<'a>]) -> Self {
+        self.tools = tools;
+        let mut i = 0;
+        while i < tools.len() {
+            if tools[i].may_exit {
+                self.may_exit = true;
+            }
+            i += 1;
+        }
+        self
+    }
+
+    /// The agents that it may transfer to.
+    #[must_use]
+    pub const fn transfer(mut self, targets: &'a [&'a AgentMeta<'a>]) -> Self {
+        self.transfer = targets;
+        self
+    }
+
+    /// The most model calls of one turn; `None` when there is no limit.
+    #[must_use]
+    pub const fn max_turns(mut self, turns: Option<u32>) -> Self {
+        self.max_turns = turns;
+        self
+    }
+
+    /// The keys of the session that a workflow needs.
+    #[must_use]
+    pub const fn states(mut self, keys: &'a [KeySpec<'a>]) -> Self {
+        self.states = keys;
+        self
+    }
+
+    /// The keys to which a workflow gives a value when it starts.
+    #[must_use]
+    pub const fn lets(mut self, keys: &'a [KeySpec<'a>]) -> Self {
+        self.lets = keys;
+        self
+    }
+
+    /// The keys that a workflow begins with: a run that was begun without one of them has no value for it.
+    #[doc(hidden)]
+    pub fn begins(&self) -> Vec<KeySpec<'a>> {
+        if self.kind != AgentKind::Workflow {
+            return Vec::new();
+        }
+        // A tree that was built at run time reads what it needs of the session, and has no inputs.
+        let is_state = |key: &KeySpec<'_>| self.states.iter().any(|state| state.name == key.name);
+        let inputs = self.reads.iter().filter(|key| !is_state(key));
+        let mut keys: Vec<_> = inputs.chain(self.lets).copied().collect();
+        // Their order is that of the source, and means nothing.
+        keys.sort_unstable_by_key(|key| key.name);
+        keys
+    }
+
+    /// Where it is a tool, the input that the request is for: the only one of a workflow, when that is a `String`.
+    #[doc(hidden)]
+    pub const fn request_input(&self) -> Option<&'a str> {
+        match (self.kind, self.reads) {
+            (AgentKind::Workflow, [input]) if is_string(input.ty) => Some(input.name),
+            _ => None,
+        }
+    }
+
+    /// Stands for an agent whose own fault was reported, so that nothing more is said about it.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn unknown(mut self) -> Self {
+        self.unknown = true;
+        self
+    }
+
+    /// The same where that is so: what it says of its keys is not to be trusted, and it may do anything.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn faulty(self, is: bool) -> Self {
+        if is { self.reads(&[]).writes(&[]).may_exit(true).unknown() } else { self }
+    }
+
+    /// Says what is wrong with a value that an `await` is answered with.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn accepts(mut self, check: Accepts) -> Self {
+        self.accepts = Some(check);
+        self
+    }
+
+    /// The steps inside a workflow.
+    #[must_use]
+    pub const fn steps(mut self, steps: &'a [Step<'a>]) -> Self {
+        self.steps = steps;
+        self
+    }
+}
+
+/// A plain placeholder of a prompt, as the macros read it: its key, that as a number, and whether nothing stands in its place
+/// when there is nothing to read. A tuple, since a call for each costs time in the user's crate.
+#[doc(hidden)]
+pub type PromptKey<'a> = (&'a str, u64, bool);
+
+/// A module in which types are spelled: its path, which is empty where nobody knows it, and a number for what that does not say.
+/// Modules of crates of one name have one path, and so has what stands in the blocks of a module.
+#[doc(hidden)]
+pub type Module<'a> = (&'a str, u64);
+
+#[doc(hidden)]
+pub const NOWHERE: Module<'static> = ("", 0);
+
+const fn is_string(ty: &str) -> bool {
+    matches!(ty.as_bytes(), b"String")
+}

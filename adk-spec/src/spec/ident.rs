@@ -1,0 +1,107 @@
+//! What an identifier is, in const evaluation: macros, checks and prompts share one rule.
+
+mod table;
+
+/// Whether a text is an identifier as Rust's lexer sees it: Unicode letters are allowed, `_` alone is none.
+///
+/// ```
+/// # use adk_spec as adk;
+/// use adk::spec::ident::is_identifier;
+/// const _: () = assert!(is_identifier("naïve") && is_identifier("名前") && !is_identifier("1x"));
+/// ```
+pub const fn is_identifier(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    if bytes.is_empty() || (bytes.len() == 1 && bytes[0] == b'_') {
+        return false;
+    }
+    let mut at = 0;
+    while at < bytes.len() {
+        let (char, next) = decode(bytes, at);
+        let fits = if at == 0 { char == '_' as u32 || class(char) == 2 } else { class(char) > 0 };
+        if !fits {
+            return false;
+        }
+        at = next;
+    }
+    true
+}
+
+/// 2 for what may begin an identifier (XID_Start), 1 for what may go on in one (XID_Continue), 0 for the rest.
+const fn class(char: u32) -> u32 {
+    if char < 0x80 {
+        let byte = char as u8;
+        return if byte.is_ascii_alphabetic() { 2 } else { (byte.is_ascii_digit() || byte == b'_') as u32 };
+    }
+    let (mut low, mut high) = (0, table::CHANGES.len());
+    while low < high {
+        let middle = (low + high) / 2;
+        if table::CHANGES[middle] >> 2 <= char { low = middle + 1 } else { high = middle }
+    }
+    if low == 0 { 0 } else { table::CHANGES[low - 1] & 3 }
+}
+
+/// The character at a place of a UTF-8 text, and the place behind it.
+pub(super) const fn decode(bytes: &[u8], at: usize) -> (u32, usize) {
+    let first = bytes[at];
+    let (more, mut char) = match first {
+        0x00..0x80 => (0, first as u32),
+        0x80..0xe0 => (1, first as u32 & 0x1f),
+        0xe0..0xf0 => (2, first as u32 & 0xf),
+        _ => (3, first as u32 & 7),
+    };
+    let mut next = at + 1;
+    while next <= at + more && next < bytes.len() {
+        char = char << 6 | (bytes[next] as u32 & 0x3f);
+        next += 1;
+    }
+    (char, next)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_unicodes() {
+        let mut changes = Vec::new();
+        for code in 0x80..=u32::from(char::MAX) {
+            let class = match char::from_u32(code) {
+                Some(char) if unicode_ident::is_xid_start(char) => 2,
+                Some(char) if unicode_ident::is_xid_continue(char) => 1,
+                _ => 0,
+            };
+            if changes.last().map_or(0, |last| last & 3) != class {
+                changes.push(code << 2 | class);
+            }
+        }
+        if changes != table::CHANGES {
+            panic!("the table is out of date, write this into `ident/table.rs`:\n{changes:#x?}");
+        }
+        for code in 0..0x80u8 {
+            let char = char::from(code);
+            let wanted = match () {
+                () if unicode_ident::is_xid_start(char) => 2,
+                () => u32::from(unicode_ident::is_xid_continue(char)),
+            };
+            assert_eq!(class(u32::from(code)), wanted, "{char:?}");
+        }
+    }
+
+    #[test]
+    fn characters_of_any_width_are_read() {
+        for char in ['a', 'é', '名', '𝒳', char::MAX] {
+            let text = format!("{char}x");
+            assert_eq!(decode(text.as_bytes(), 0), (u32::from(char), char.len_utf8()));
+        }
+    }
+
+    #[test]
+    fn identifiers() {
+        for text in ["a", "_a", "__", "naïve", "名前", "x1", "𝒳"] {
+            assert!(is_identifier(text), "{text}");
+        }
+        for text in ["", "_", "1x", "a-b", "a.b", "a b", "é!", "·x", "a\u{0}"] {
+            assert!(!is_identifier(text), "{text}");
+        }
+    }
+}

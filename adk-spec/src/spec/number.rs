@@ -1,0 +1,70 @@
+//! Types of keys as numbers, so that const evaluation can compare them.
+//!
+//! It can neither compare two `TypeId` nor ask a type for its name. So the types of the standard library that keys have, and
+//! each type with `#[adk::data]`, have a number of their own. What has none is compared by traits, in pairs
+//! (`Pair` of the runtime), of which each workflow has a few.
+
+use super::hash::{hash, mixed};
+
+/// Nothing is said of the type of a key.
+pub const UNKNOWN: u64 = 0;
+/// As [`NONE`], and the type is a `Vec` of the standard library, whatever is called so where it is spelled.
+const LISTED: u64 = 1;
+/// The type is known, and has no number: it is none of those that have one.
+pub const NONE: u64 = 2;
+/// No key holds such a type, which is told where it stands.
+pub const REFUSED: u64 = u64::MAX;
+
+/// The number of a type by its name, which no other type has: with the crate, its version, the module and the line.
+pub const fn of_name(name: &str) -> u64 {
+    valid(hash(name))
+}
+
+/// The number of a type with a parameter.
+pub const fn with(number: u64, parameter: u64) -> u64 {
+    valid(mixed(number.rotate_left(7), parameter))
+}
+
+const fn valid(number: u64) -> u64 {
+    if number > NONE { number } else { number + 3 }
+}
+
+/// The number of a type that is spelled as a `Vec`; `list` is what `Of` of the runtime says of it.
+pub const fn listed(number: u64, list: usize) -> u64 {
+    if number == NONE && list == 1 { LISTED } else { number }
+}
+
+/// Whether a type has no number, as far as is known of it.
+pub const fn is_none(number: u64) -> bool {
+    matches!(number, LISTED | NONE)
+}
+
+/// Whether a type without a number is such a list.
+pub const fn is_listed(number: u64) -> bool {
+    number == LISTED
+}
+
+/// Whether a collection of that number holds such elements, in an `each`; not of an array.
+pub const fn holds(list: u64, element: u64) -> bool {
+    let mut kinds: &[u64] = &[LIST, of_name("VecDeque"), of_name("HashSet"), of_name("BTreeSet")];
+    while let [kind, rest @ ..] = kinds {
+        if with(*kind, element) == list {
+            return true;
+        }
+        kinds = rest;
+    }
+    false
+}
+
+/// The number of a list of such elements.
+pub const fn list_of(element: u64) -> u64 {
+    with(LIST, element)
+}
+
+/// The number of the type that may be absent.
+pub const fn option_of(inside: u64) -> u64 {
+    with(OPTION, inside)
+}
+
+const LIST: u64 = of_name("Vec");
+const OPTION: u64 = of_name("Option");

@@ -1,0 +1,241 @@
+//! The placeholders of a prompt, found the same way in const evaluation and at run time.
+//!
+//! A match is one or more `{`, anything without braces, one or more `}`; so `{{x}}` is `{x}`. A match behind `$` or
+//! `\` is text. What stands inside is trimmed, and a `?` at its end makes it optional. It is a placeholder when
+//! it is `artifact.` and a name, or a key: an identifier, perhaps behind `user:`, `app:` or `temp:`. All else is text.
+
+use super::hash::Hasher;
+use super::ident::{decode, is_identifier};
+
+/// A placeholder of a prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placeholder<'a> {
+    /// Where it begins in the prompt, its braces included.
+    pub start: usize,
+    /// Where it ends.
+    pub end: usize,
+    /// What is read.
+    pub source: Source<'a>,
+    /// Whether nothing stands in its place when there is nothing to read.
+    pub optional: bool,
+}
+
+/// What a placeholder reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source<'a> {
+    /// A state key, with its prefix if it has one.
+    Key(&'a str),
+    /// The text of an artifact.
+    Artifact(&'a str),
+}
+
+/// The placeholders of a prompt, in order.
+///
+/// ```
+/// # use adk_spec as adk;
+/// use adk::spec::placeholder::{Placeholders, Source};
+///
+/// const FIRST: &str = {
+///     let mut all = Placeholders::new(r#"Reply as {"title": "..."} about {topic}."#);
+///     match all.next() {
+///         Some(found) => match found.source { Source::Key(key) | Source::Artifact(key) => key },
+///         None => "",
+///     }
+/// };
+/// assert_eq!(FIRST, "topic");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Placeholders<'a> {
+    prompt: &'a str,
+    /// What is still to be looked at, and where that begins.
+    rest: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Placeholders<'a> {
+    /// Those of a prompt.
+    pub const fn new(prompt: &'a str) -> Self {
+        Self { prompt, rest: prompt.as_bytes(), at: 0 }
+    }
+
+    /// The next one. Not the method of [`Iterator`], so that it can be called in const evaluation.
+    #[allow(clippy::should_implement_trait)]
+    pub const fn next(&mut self) -> Option<Placeholder<'a>> {
+        while let Some(place) = self.place() {
+            if let Some((source, optional)) = self.parse(&place) {
+                return Some(Placeholder { start: place.start, end: place.end, source, optional });
+            }
+        }
+        None
+    }
+
+    /// What is read there, if it is a placeholder.
+    pub(crate) const fn parse(&self, place: &Place) -> Option<(Source<'a>, bool)> {
+        parse(slice(self.prompt, place.opened, place.inner))
+    }
+
+    /// The next text between braces that is not escaped.
+    ///
+    /// By slice patterns: const evaluation pays for each call, three hundred times as much for `split_at` as for an addition.
+    pub(crate) const fn place(&mut self) -> Option<Place> {
+        loop {
+            let Some((start, opened)) = self.brace() else { return None };
+            let (mut rest, mut inner, mut hasher) = (self.rest, opened, Hasher::NEW);
+            if let [b'a'..=b'z' | b'A'..=b'Z', ..] = rest {
+                while let [byte @ (b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_'), more @ ..] = rest {
+                    hasher.add(*byte);
+                    (rest, inner) = (more, inner + 1);
+                }
+            }
+            let plain = match rest {
+                [b'}', ..] if inner > opened => Some((hasher.finish(), false)),
+                [b'?', b'}', ..] if inner > opened => Some((hasher.finish(), true)),
+                _ => None,
+            };
+            while let [byte, more @ ..] = rest
+                && *byte != b'{'
+                && *byte != b'}'
+            {
+                (rest, inner) = (more, inner + 1);
+            }
+            let mut end = inner;
+            while let [b'}', more @ ..] = rest {
+                (rest, end) = (more, end + 1);
+            }
+            // An escaped run of braces takes its closing ones along, so they cannot close anything else. Without a closing
+            // brace, what stands there may open the next match.
+            (self.rest, self.at) = (rest, end);
+            if end > inner && !(start > 0 && matches!(self.prompt.as_bytes()[start - 1], b'$' | b'\\')) {
+                return Some(Place { start, opened, inner, end, plain });
+            }
+        }
+    }
+
+    /// The next run of opening braces: where it begins and ends.
+    const fn brace(&mut self) -> Option<(usize, usize)> {
+        let (mut rest, mut start) = (self.rest, self.at);
+        // Most of a prompt is passed here, so it takes sixteen bytes at a time where none of them is one.
+        while let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, more @ ..] = rest {
+            let bytes = [*a, *b, *c, *d, *e, *f, *g, *h, *i, *j, *k, *l, *m, *n, *o, *p];
+            // A byte that is zero in here is a brace: nothing else leaves its high bit unset.
+            let braces = u128::from_le_bytes(bytes) ^ BRACES;
+            if !(((braces & LOW) + LOW) | braces | LOW) != 0 {
+                break;
+            }
+            (rest, start) = (more, start + 16);
+        }
+        while let [byte, more @ ..] = rest
+            && *byte != b'{'
+        {
+            (rest, start) = (more, start + 1);
+        }
+        let mut opened = start;
+        while let [b'{', more @ ..] = rest {
+            (rest, opened) = (more, opened + 1);
+        }
+        (self.rest, self.at) = (rest, opened);
+        if opened == start { None } else { Some((start, opened)) }
+    }
+}
+
+/// Where a text between braces stands.
+pub(crate) struct Place {
+    start: usize,
+    pub(crate) opened: usize,
+    pub(crate) inner: usize,
+    end: usize,
+    /// A plain key, as a number, and whether it may be absent. Others are parsed.
+    pub(crate) plain: Option<(u64, bool)>,
+}
+
+const BRACES: u128 = u128::from_le_bytes([b'{'; 16]);
+const LOW: u128 = u128::from_le_bytes([0x7f; 16]);
+
+const fn parse(inner: &str) -> Option<(Source<'_>, bool)> {
+    // The common case: a plain key, and nothing else.
+    if is_plain(inner.as_bytes()) {
+        return Some((Source::Key(inner), false));
+    }
+    let text = trim(inner);
+    let (text, optional) = match text.as_bytes() {
+        [.., b'?'] => (slice(text, 0, text.len() - 1), true),
+        _ => (text, false),
+    };
+    match after(text, "artifact.") {
+        Some(name) if name.is_empty() => None,
+        Some(name) => Some((Source::Artifact(name), optional)),
+        None if is_key(text) => Some((Source::Key(text), optional)),
+        None => None,
+    }
+}
+
+/// Whether a text is an identifier of letters, digits and underscores of ASCII, beginning with a letter.
+const fn is_plain(mut text: &[u8]) -> bool {
+    if !matches!(text, [b'a'..=b'z' | b'A'..=b'Z', ..]) {
+        return false;
+    }
+    while let [b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_', rest @ ..] = text {
+        text = rest;
+    }
+    text.is_empty()
+}
+
+/// Whether a text is a state key: an identifier, perhaps behind `user:`, `app:` or `temp:`.
+pub const fn is_key(text: &str) -> bool {
+    let scopes = ["user:", "app:", "temp:"];
+    let mut at = 0;
+    while at < scopes.len() {
+        if let Some(name) = after(text, scopes[at]) {
+            return is_identifier(name);
+        }
+        at += 1;
+    }
+    is_identifier(text)
+}
+
+const fn after<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
+    let (bytes, wanted) = (text.as_bytes(), prefix.as_bytes());
+    let mut at = 0;
+    while at < wanted.len() {
+        if at >= bytes.len() || bytes[at] != wanted[at] {
+            return None;
+        }
+        at += 1;
+    }
+    Some(slice(text, wanted.len(), bytes.len()))
+}
+
+/// `str::trim` in const evaluation.
+const fn trim(text: &str) -> &str {
+    let bytes = text.as_bytes();
+    let (mut at, mut start, mut end) = (0, bytes.len(), 0);
+    while at < bytes.len() {
+        let (code, next) = decode(bytes, at);
+        let space = match char::from_u32(code) {
+            Some(char) => char.is_whitespace(),
+            None => false,
+        };
+        if !space {
+            if start > at {
+                start = at;
+            }
+            end = next;
+        }
+        at = next;
+    }
+    if start < end { slice(text, start, end) } else { "" }
+}
+
+/// A part of a text; empty where the places are none of it.
+pub const fn slice(text: &str, start: usize, end: usize) -> &str {
+    match text.split_at_checked(end) {
+        Some((head, _)) => match head.split_at_checked(start) {
+            Some((_, part)) => part,
+            None => "",
+        },
+        None => "",
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,108 @@
+//! The diagram for Graphviz.
+
+use super::flow::graph;
+use super::graph::{Arrow, ArrowKind, Frame, Part, Point, Shape};
+use super::label;
+use crate::spec::Spec;
+use std::fmt::Write;
+
+const SETTINGS: &str = r##"    graph [fontname="Helvetica", fontsize=11, labeljust=l, style=rounded, color="#9aa0a6", ranksep=0.4]
+    node [fontname="Helvetica", fontsize=11, shape=box, style=filled, margin="0.15,0.08", height=0.4]
+    edge [fontname="Helvetica", fontsize=10, color="#5f6368", arrowsize=0.7]
+"##;
+
+impl Spec<'_> {
+    /// A diagram for [Graphviz](https://graphviz.org), in its language DOT: `dot -Tsvg` draws it.
+    ///
+    /// What it shows is what [`mermaid`](Self::mermaid) shows; the descriptions are the tooltips.
+    ///
+    /// ```
+    /// # use adk_spec as adk;
+    /// use adk::spec::{Spec, Step, StepKind};
+    /// # use adk::AgentMeta;
+    /// # const CRITIC: AgentMeta<'static> = AgentMeta::custom("critic");
+    /// let steps = [Step::new("critic", StepKind::Agent { meta: &CRITIC, instance: false }, 0)];
+    /// let diagram = Spec::new("writing", "", &steps).dot();
+    /// assert!(diagram.starts_with("digraph \"writing\" {"));
+    /// ```
+    pub fn dot(&self) -> String {
+        let graph = graph(self);
+        let mut out = format!("digraph {} {{\n{SETTINGS}", quoted([self.name]));
+        let mut depth = 1;
+        for part in &graph.parts {
+            let indent = "    ".repeat((depth - usize::from(matches!(part, Part::Close))).min(12));
+            // Writing to a string cannot fail.
+            let _ = match part {
+                Part::Open { id, frame, label } => {
+                    depth += 1;
+                    let look = match frame {
+                        Frame::Block => r##"style=rounded, color="#9aa0a6", penwidth=1"##,
+                        Frame::Loop => r##"style="rounded,dashed", color="#4285f4", penwidth=1"##,
+                        Frame::Each => r##"style=rounded, color="#9aa0a6", penwidth=3"##,
+                        Frame::Workflow => r##"style=rounded, color="#a142f4", penwidth=1"##,
+                    };
+                    writeln!(
+                        out,
+                        "{indent}subgraph cluster_{id} {{ graph [label={}, {look}]",
+                        quoted([label])
+                    )
+                }
+                Part::Point(point) => writeln!(out, "{indent}{}", shape(point)),
+                Part::Close => {
+                    depth -= 1;
+                    writeln!(out, "{indent}}}")
+                }
+            };
+        }
+        for Arrow { from, to, label, kind } in &graph.arrows {
+            let dashed = matches!(kind, ArrowKind::Exit | ArrowKind::Transfer);
+            let style = if dashed { ", style=dashed" } else { "" };
+            let _ = writeln!(out, "    {from} -> {to} [label={}{style}]", quoted([label]));
+        }
+        out + "}\n"
+    }
+}
+
+fn shape(Point { id, shape, label, description }: &Point) -> String {
+    let look = match shape {
+        Shape::Terminal => r##"shape=box, style="rounded,filled", fillcolor="#f1f3f4", color="#5f6368""##,
+        Shape::Llm => {
+            r##"style="rounded,filled", fillcolor="#e8f0fe", color="#4285f4", fontcolor="#174ea6""##
+        }
+        Shape::Function => r##"fillcolor="#e6f4ea", color="#34a853", fontcolor="#0d652d""##,
+        Shape::Custom => r##"shape=hexagon, fillcolor="#fef7e0", color="#f9ab00", fontcolor="#7a4f00""##,
+        Shape::Await => r##"shape=parallelogram, fillcolor="#fef7e0", color="#f9ab00", fontcolor="#7a4f00""##,
+        Shape::Workflow => r##"peripheries=2, fillcolor="#f3e8fd", color="#a142f4", fontcolor="#681da8""##,
+        Shape::Match => r##"shape=diamond, fillcolor=white, color="#5f6368", margin=0"##,
+        Shape::Break => r##"shape=oval, fillcolor="#fce8e6", color="#ea4335", fontcolor="#a50e0e""##,
+        Shape::Bar => r##"fillcolor="#5f6368", color="#5f6368", height=0.06, width=0.9, margin=0"##,
+        Shape::Dot => {
+            r##"shape=circle, fillcolor="#5f6368", color="#5f6368", height=0.12, width=0.12, margin=0"##
+        }
+    };
+    let tooltip = if description.is_empty() {
+        String::new()
+    } else {
+        format!(", tooltip={}", quoted(description.lines()))
+    };
+    format!("{id} [label={}, {look}{tooltip}]", quoted(label))
+}
+
+/// Lines of any text as a label. Graphviz reads a backslash as an escape, and `&` as the beginning of an HTML entity.
+fn quoted<S: AsRef<str>>(lines: impl IntoIterator<Item = S>) -> String {
+    let mut out = String::from("\"");
+    for (n, line) in lines.into_iter().enumerate() {
+        if n > 0 {
+            out.push_str("\\n");
+        }
+        for char in label::short(line.as_ref()).chars() {
+            match char {
+                '"' | '\\' => out.extend(['\\', char]),
+                '&' => out.push_str("&amp;"),
+                _ => out.push(char),
+            }
+        }
+    }
+    out.push('"');
+    out
+}

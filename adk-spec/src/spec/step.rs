@@ -1,0 +1,296 @@
+//! A workflow as a flat list of steps with end markers.
+
+use super::{AgentMeta, InputSpec, KeySpec};
+
+/// The whole of a workflow: `MyWorkflow::SPEC`.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Spec<'a> {
+    /// The name of the workflow as an agent, in snake case.
+    pub name: &'a str,
+    /// Its doc comment.
+    pub description: &'a str,
+    /// What it takes, in order.
+    pub inputs: &'a [InputSpec<'a>],
+    /// Keys with an initial value.
+    pub lets: &'a [KeySpec<'a>],
+    /// Keys that the session already holds.
+    pub states: &'a [KeySpec<'a>],
+    /// What it gives, in order.
+    pub outputs: &'a [KeySpec<'a>],
+    /// Its body.
+    pub steps: &'a [Step<'a>],
+    /// Agents that are declared in it and never placed.
+    pub unplaced: &'a [&'a str],
+    /// What its author allows it to cost: `#[bounds(...)]`.
+    pub limits: Limits,
+    /// A part of it could not be read: what that part may have written is not known.
+    pub(crate) partial: bool,
+    /// A bracket of a block is missing, or one is too many: which steps stand in one block is not known.
+    pub(crate) misnested: bool,
+    /// How many declarations were refused as one too many, each of which may have been meant for another key.
+    pub(crate) displaced: usize,
+    /// What follows from other faults is told as well.
+    pub(crate) all: bool,
+    /// It was made by builders: what is said of it is said in their words.
+    pub(crate) built: bool,
+}
+
+/// What a workflow may cost at most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct Limits {
+    /// The most model calls.
+    pub model_calls: Option<u64>,
+    /// The most rounds of all loops together.
+    pub rounds: Option<u64>,
+}
+
+impl Limits {
+    /// Limits; `None` is no limit.
+    pub const fn new(model_calls: Option<u64>, rounds: Option<u64>) -> Self {
+        Self { model_calls, rounds }
+    }
+}
+
+impl<'a> Spec<'a> {
+    /// A workflow without keys.
+    pub const fn new(name: &'a str, description: &'a str, steps: &'a [Step<'a>]) -> Self {
+        Self {
+            name,
+            description,
+            inputs: &[],
+            lets: &[],
+            states: &[],
+            outputs: &[],
+            steps,
+            unplaced: &[],
+            limits: Limits::new(None, None),
+            partial: false,
+            misnested: false,
+            displaced: 0,
+            all: false,
+            built: false,
+        }
+    }
+
+    /// What it takes.
+    #[must_use]
+    pub const fn inputs(mut self, inputs: &'a [InputSpec<'a>]) -> Self {
+        self.inputs = inputs;
+        self
+    }
+
+    /// Keys with an initial value.
+    #[must_use]
+    pub const fn lets(mut self, keys: &'a [KeySpec<'a>]) -> Self {
+        self.lets = keys;
+        self
+    }
+
+    /// Keys that the session already holds.
+    #[must_use]
+    pub const fn states(mut self, keys: &'a [KeySpec<'a>]) -> Self {
+        self.states = keys;
+        self
+    }
+
+    /// What it gives.
+    #[must_use]
+    pub const fn outputs(mut self, keys: &'a [KeySpec<'a>]) -> Self {
+        self.outputs = keys;
+        self
+    }
+
+    /// Agents that are declared and never placed.
+    #[must_use]
+    pub const fn unplaced(mut self, names: &'a [&'a str]) -> Self {
+        self.unplaced = names;
+        self
+    }
+
+    /// What it may cost at most.
+    #[must_use]
+    pub const fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Says that it was made by builders and not by `workflow!`.
+    #[doc(hidden)]
+    pub const fn built(mut self) -> Self {
+        self.built = true;
+        self
+    }
+
+    /// Says that a part of it could not be read, so that nothing is said of keys which that part may have written.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn partial(mut self, yes: bool) -> Self {
+        self.partial = yes;
+        self
+    }
+
+    /// Says that a bracket of a block is missing, or one is too many, so that nothing is said of steps that run at the same time, nor of
+    /// what ends a loop.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn misnested(mut self, yes: bool) -> Self {
+        self.misnested = yes;
+        self
+    }
+
+    /// The same, of which [`check::faults`](crate::check::faults) tells what follows from other faults as well: that is left out for people,
+    /// to whom one mistake is one message, and is wanted by programs that look at all there is.
+    #[must_use]
+    pub const fn all(mut self) -> Self {
+        self.all = true;
+        self
+    }
+
+    /// Says how many declarations are refused because their key is declared already: of as many keys that nothing writes
+    /// nothing is said, since these may have been meant.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn displaced(mut self, count: usize) -> Self {
+        self.displaced = count;
+        self
+    }
+}
+
+/// One step. A block is its opening step, what stands inside, and [`StepKind::End`].
+#[derive(Clone, Copy, Debug)]
+pub struct Step<'a> {
+    /// The name of the agent or block: the author of its events and its part of the path. Empty for markers.
+    pub name: &'a str,
+    /// What it is.
+    pub kind: StepKind<'a>,
+    /// The index of the matching [`StepKind::End`]; its own index for a step that is no block.
+    pub end: usize,
+    /// The doc comment of a named block.
+    pub description: &'a str,
+    /// Whether somebody chose the name; an unnamed block is called `kind_N`.
+    pub named: bool,
+    /// The keys of an instance, where they are not those of the definition.
+    pub renames: Renames<'a>,
+    /// Whether a `before_agent` callback of the block may answer in its place, so that nothing inside of it runs.
+    pub skippable: bool,
+}
+
+/// The keys of an instance: `critic(draft = essay) -> essay_criticism`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct Renames<'a> {
+    /// What it reads: the key of the definition, and the key that is read instead.
+    pub reads: &'a [(&'a str, &'a str)],
+    /// What it writes, in the order in which the definition writes; empty when nothing is renamed.
+    pub writes: &'a [&'a str],
+}
+
+impl<'a> Renames<'a> {
+    /// No other keys than those of the definition.
+    pub const NONE: Self = Self::new(&[], &[]);
+
+    /// Other keys.
+    pub const fn new(reads: &'a [(&'a str, &'a str)], writes: &'a [&'a str]) -> Self {
+        Self { reads, writes }
+    }
+}
+
+/// What a step is.
+#[derive(Clone, Copy, Debug)]
+pub enum StepKind<'a> {
+    /// Runs an agent.
+    Agent {
+        /// Its description.
+        meta: &'a AgentMeta<'a>,
+        /// Whether it is an instance of its own, by `as`.
+        instance: bool,
+    },
+    /// One after the other.
+    Sequence,
+    /// Its branches at the same time.
+    Parallel {
+        /// The most branches that run at a time.
+        max_concurrency: Option<u32>,
+    },
+    /// A branch of a parallel.
+    Branch,
+    /// Runs the arm that a key selects.
+    Match {
+        /// The key.
+        key: &'a str,
+    },
+    /// An arm of a match.
+    Arm {
+        /// The pattern as it was written, with its guard.
+        pattern: &'a str,
+    },
+    /// Runs its steps once per element of a list, at the same time.
+    Each {
+        /// The key of the element, which is visible inside only.
+        item: &'a str,
+        /// The key of the list.
+        list: &'a str,
+        /// The most elements at a time.
+        max_concurrency: Option<u32>,
+    },
+    /// Repeats.
+    Loop {
+        /// The most rounds.
+        max: Option<u32>,
+        /// The `bool` key that ends it after a round.
+        until: Option<&'a str>,
+    },
+    /// Ends the innermost loop, or the loop of that name.
+    Break {
+        /// The name of the loop.
+        target: Option<&'a str>,
+    },
+    /// The end of a block.
+    End,
+}
+
+impl<'a> Step<'a> {
+    /// A step at `end`, or a block that ends there.
+    pub const fn new(name: &'a str, kind: StepKind<'a>, end: usize) -> Self {
+        let named = !name.is_empty();
+        Self { name, kind, end, description: "", named, renames: Renames::NONE, skippable: false }
+    }
+
+    /// A step that is an agent, as the macros write it: in one call, since each costs time in the user's crate.
+    #[doc(hidden)]
+    pub const fn agent(name: &'a str, meta: &'a AgentMeta<'a>, instance: bool, at: usize) -> Self {
+        let named = matches!(name.as_bytes(), [_, ..]);
+        let kind = StepKind::Agent { meta, instance };
+        Self { name, kind, end: at, description: "", named, renames: Renames::NONE, skippable: false }
+    }
+
+    /// What the block is for.
+    #[must_use]
+    pub const fn description(mut self, description: &'a str) -> Self {
+        self.description = description;
+        self
+    }
+
+    /// The keys of an instance.
+    #[must_use]
+    pub const fn renames(mut self, renames: Renames<'a>) -> Self {
+        self.renames = renames;
+        self
+    }
+
+    /// Says that a `before_agent` callback of the block may answer in its place: what it writes is not certain then.
+    #[must_use]
+    pub const fn skippable(mut self, yes: bool) -> Self {
+        self.skippable = yes;
+        self
+    }
+
+    /// Says that nobody chose the name: it is exempt from `name-duplicate` across workflows.
+    #[must_use]
+    pub const fn unnamed(mut self) -> Self {
+        self.named = false;
+        self
+    }
+}

@@ -1,0 +1,205 @@
+//! What a [`Spec::nodes`](crate::spec::Spec::nodes) is made of.
+
+use super::reads;
+use crate::spec::{Accepts, AgentKind, AgentMeta, KeySpec, Renames, Step, StepKind, ToolMeta, ValueSchema};
+use std::borrow::Cow;
+
+/// A node of a workflow: the workflow itself, an agent, or a block.
+#[derive(Clone, Debug, serde::Serialize)]
+#[non_exhaustive]
+pub struct Node<'a> {
+    /// What it is.
+    pub kind: NodeKind,
+    /// Its name; inside of an instance with the prefix of it, `second::critic`. Empty for a `break` and an arm.
+    pub name: Cow<'a, str>,
+    /// The name of the definition of an agent: another one than its own when it is an instance.
+    pub definition: &'a str,
+    /// Its doc comment.
+    pub description: &'a str,
+    /// The node around it, by its place among [`Spec::nodes`](crate::spec::Spec::nodes).
+    pub parent: Option<usize>,
+    /// The nodes in it, and the agents that it may transfer to.
+    pub children: Vec<usize>,
+    /// How many nodes are around it.
+    pub depth: usize,
+    /// The keys that an agent reads, in parameters and in prompts; a prompt takes any value.
+    pub reads: Cow<'a, [KeySpec<'a>]>,
+    /// The keys that an agent writes.
+    pub writes: Cow<'a, [KeySpec<'a>]>,
+    /// The keys of an instance that are not those of its definition.
+    pub renames: Renames<'a>,
+    /// Its prompts.
+    pub prompts: &'a [&'a str],
+    /// Its tools.
+    pub tools: &'a [ToolMeta<'a>],
+    /// The most rounds of a loop.
+    pub max: Option<u32>,
+    /// The key that ends a loop after a round.
+    pub until: Option<&'a str>,
+    /// The most branches of a parallel, or elements of an each, at a time.
+    pub max_concurrency: Option<u32>,
+    /// The key that selects the arm of a match.
+    pub key: Option<&'a str>,
+    /// The pattern of an arm, with its guard.
+    pub pattern: Option<&'a str>,
+    /// The key of the element of an each.
+    pub item: Option<&'a str>,
+    /// The key of the list of an each.
+    pub list: Option<&'a str>,
+    /// The most model calls of one turn of an agent.
+    pub max_turns: Option<u32>,
+    /// Whether an agent may end a loop.
+    pub may_exit: bool,
+    /// The loop that a `break` ends, or that an agent may end by name.
+    pub exits: Cow<'a, [&'a str]>,
+    /// Whether it is an instance of its own, by `as`.
+    pub instance: bool,
+    /// Whether it is no step, but an agent that the one around it may transfer to.
+    pub transfer: bool,
+    /// Whether somebody chose the name.
+    pub named: bool,
+    /// The keys to which a workflow gives a value when it starts, inputs among them.
+    #[serde(skip)]
+    #[doc(hidden)]
+    pub begins: Vec<KeySpec<'a>>,
+    /// The keys of the session that a workflow needs.
+    #[serde(skip)]
+    #[doc(hidden)]
+    pub states: &'a [KeySpec<'a>],
+    /// Says what is wrong with a value that an `await` is answered with.
+    #[serde(skip)]
+    #[doc(hidden)]
+    pub accepts: Option<Accepts>,
+    /// The schema of the value that a model or a person gives.
+    #[serde(skip)]
+    #[doc(hidden)]
+    pub schema: Option<ValueSchema>,
+}
+
+/// What a [`Node`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NodeKind {
+    /// The workflow, or one inside of it.
+    Workflow,
+    /// An agent that asks a language model.
+    Llm,
+    /// A function.
+    Function,
+    /// An `impl Agent` by hand.
+    Custom,
+    /// Waits for a value from outside.
+    Await,
+    /// One after the other.
+    Sequence,
+    /// At the same time.
+    Parallel,
+    /// Runs the arm that a key selects.
+    Match,
+    /// An arm of a match.
+    Arm,
+    /// Runs once per element of a list.
+    Each,
+    /// Repeats.
+    Loop,
+    /// Ends a loop.
+    Break,
+}
+
+impl From<AgentKind> for NodeKind {
+    fn from(kind: AgentKind) -> Self {
+        match kind {
+            AgentKind::Llm => Self::Llm,
+            AgentKind::Function => Self::Function,
+            AgentKind::Workflow => Self::Workflow,
+            AgentKind::Custom => Self::Custom,
+            AgentKind::Await => Self::Await,
+        }
+    }
+}
+
+impl<'a> Node<'a> {
+    pub(super) fn new(kind: NodeKind, name: Cow<'a, str>) -> Self {
+        Self {
+            kind,
+            name,
+            definition: "",
+            description: "",
+            parent: None,
+            children: Vec::new(),
+            depth: 0,
+            reads: Cow::Borrowed(&[]),
+            writes: Cow::Borrowed(&[]),
+            renames: Renames::NONE,
+            prompts: &[],
+            tools: &[],
+            max: None,
+            until: None,
+            max_concurrency: None,
+            key: None,
+            pattern: None,
+            item: None,
+            list: None,
+            max_turns: None,
+            may_exit: false,
+            exits: Cow::Borrowed(&[]),
+            instance: false,
+            transfer: false,
+            named: true,
+            begins: Vec::new(),
+            states: &[],
+            accepts: None,
+            schema: None,
+        }
+    }
+
+    pub(super) fn agent(name: Cow<'a, str>, meta: &'a AgentMeta<'a>, renames: Renames<'a>) -> Self {
+        Self {
+            definition: meta.name,
+            description: meta.description,
+            reads: reads::of_agent(meta, renames),
+            writes: reads::written(meta, renames),
+            renames,
+            prompts: meta.prompts,
+            tools: meta.tools,
+            max_turns: meta.max_turns,
+            may_exit: meta.may_exit,
+            exits: Cow::Borrowed(meta.exits),
+            begins: meta.begins(),
+            states: meta.states,
+            accepts: meta.accepts,
+            schema: meta.schema,
+            ..Self::new(meta.kind.into(), name)
+        }
+    }
+
+    /// The step without names of agents inside; `None` for a marker.
+    pub(super) fn step(step: &Step<'a>, name: Cow<'a, str>) -> Option<Self> {
+        let block =
+            |kind, name| Self { description: step.description, named: step.named, ..Self::new(kind, name) };
+        Some(match step.kind {
+            StepKind::Agent { meta, instance } => {
+                let agent = Self::agent(name, meta, step.renames);
+                let description =
+                    if meta.description.is_empty() { step.description } else { meta.description };
+                Self { instance, named: step.named, description, ..agent }
+            }
+            StepKind::Sequence => block(NodeKind::Sequence, name),
+            StepKind::Parallel { max_concurrency } => {
+                Self { max_concurrency, ..block(NodeKind::Parallel, name) }
+            }
+            StepKind::Match { key } => Self { key: Some(key), ..block(NodeKind::Match, name) },
+            StepKind::Arm { pattern } => {
+                Self { pattern: Some(pattern), named: true, ..block(NodeKind::Arm, name) }
+            }
+            StepKind::Each { item, list, max_concurrency } => {
+                Self { item: Some(item), list: Some(list), max_concurrency, ..block(NodeKind::Each, name) }
+            }
+            StepKind::Loop { max, until } => Self { max, until, ..block(NodeKind::Loop, name) },
+            StepKind::Break { target } => {
+                Self { exits: target.into_iter().collect(), named: true, ..block(NodeKind::Break, name) }
+            }
+            StepKind::Branch | StepKind::End => return None,
+        })
+    }
+}
