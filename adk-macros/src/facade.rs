@@ -127,7 +127,7 @@ pub(crate) fn names_of_workflows() -> TokenStream {
     let names = names();
     let more = code!(
         "#[allow(unused_imports)]
-        use __adk::workflow::wire::{{self as __wire, NoInstruction as _, Otherwise as _, ReadNothing as _, ReadPlain as _}};"
+        use __adk::wire::{{self as __wire, NoInstruction as _, Otherwise as _, ReadNothing as _, ReadPlain as _}};"
     );
     quote! {
         #[allow(unused_imports)]

@@ -59,10 +59,10 @@ impl Place {
             Self::Written => quote!(function::StateWrite),
             Self::Argument => quote!(args::ToolArg),
             Self::Result => quote!(args::ToolOutput),
-            Self::Key => quote!(workflow::wire::KeyValue),
-            Self::Answer => quote!(workflow::wire::Answer),
-            Self::Awaited => quote!(workflow::wire::Awaitable),
-            Self::Matched => quote!(workflow::wire::Matched),
+            Self::Key => quote!(wire::KeyValue),
+            Self::Answer => quote!(wire::Answer),
+            Self::Awaited => quote!(wire::Awaitable),
+            Self::Matched => quote!(wire::Matched),
             Self::Described | Self::Part(_) => return None,
         })
     }

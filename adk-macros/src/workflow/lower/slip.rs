@@ -68,7 +68,7 @@ impl Lower<'_> {
             let (holder, i) = (self.slips(), index(i));
             // Where the struct is defined, our short names are not known.
             let adk = crate::facade::private();
-            quote!(<#holder as #adk::workflow::wire::Slip<#i>>::Agent)
+            quote!(<#holder as #adk::wire::Slip<#i>>::Agent)
         })
     }
 

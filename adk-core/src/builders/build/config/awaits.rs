@@ -1,0 +1,99 @@
+//! An `AwaitAgent` of a config: a step that waits for a value from outside.
+
+use super::agent::Reader;
+use super::fields::{Fields, fault};
+use crate::agents::ask::{Await, Form};
+use crate::builders::build::item::{IntoAgent, SubAgent};
+use crate::builders::build::llm::OutputType;
+use crate::check::Fault;
+use crate::runtime::agent::Key;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+
+impl Reader<'_> {
+    /// Its name: without one, that of its key.
+    pub(super) fn name_of_await(&mut self, fields: &mut Fields<'_>) -> String {
+        match (fields.value("name"), fields.value("output_key").map(Value::as_str)) {
+            (Some(_), _) => self.name(fields),
+            (None, Some(Some(key))) => key.rsplit(':').next().unwrap_or_default().to_owned(),
+            // What is wrong with the key is told where it is read.
+            (None, _) => self.no_name(),
+        }
+    }
+
+    pub(super) fn awaits(&mut self, name: String, mut fields: Fields<'_>) -> SubAgent {
+        let question = fields.text("question", &mut self.faults).unwrap_or_default().to_owned();
+        let key = match fields.value("output_key") {
+            Some(_) => fields.text("output_key", &mut self.faults),
+            None => {
+                let fact = "an `AwaitAgent` has no `output_key`; help: give it one, the key that the answer is written to";
+                self.fault("syntax", fields.place_of("output_key"), fact);
+                None
+            }
+        };
+        // What is wrong with a schema is told once: nothing is held against it.
+        let is_text = fields.value("output_schema").is_none();
+        let (form, key_of): (Form, fn(String) -> Key) = match self.output(&mut fields) {
+            Some(OutputType::Type { output, key }) if output.schema.is_some() => (Form::Type(output), key),
+            Some(OutputType::Schema(schema)) => (Form::Schema(schema), |key| Key::any(&key)),
+            None if !is_text => (Form::Schema(Arc::new(Value::Null)), |key| Key::any(&key)),
+            _ => (Form::Schema(Arc::new(json!({"type": "string"}))), Key::of::<String>),
+        };
+        let timeout = timeout(&mut fields, &mut self.faults);
+        let default = fields.value("default").cloned();
+        if let Some(default) = &default {
+            let place = fields.place_of("default");
+            if fields.value("timeout").is_none() {
+                let fact = "a `default` counts when the `timeout` has passed, and this `AwaitAgent` has none; help: give \
+                            it a `timeout`, as in `\"72h\"`, or remove it";
+                self.fault("syntax", &*place, fact);
+            }
+            if let Err(why) = form.check(default) {
+                let fact = format!(
+                    "the default of `{name}` is no answer to it: {why}; help: see its `output_schema`"
+                );
+                self.fault("syntax", place, &fact);
+            }
+        }
+        fields.finish("an `AwaitAgent`", &mut self.faults);
+        match key {
+            Some(key) => {
+                Await::of(name, key_of(key.to_owned()), question, form).until(timeout, default).into_agent()
+            }
+            // Without a key that can be read, nothing is known of what it writes.
+            None => super::agent::unknown(&name),
+        }
+    }
+}
+
+/// A length of time as `workflow!` reads it.
+fn timeout(fields: &mut Fields<'_>, faults: &mut Vec<Fault>) -> Option<Duration> {
+    let text = fields.text("timeout", faults)?;
+    let help = "help: write a number and `ms`, `s`, `m` or `h`, as in `\"72h\"`";
+    let fact = match millis(text) {
+        Some(0) => format!("a timeout of zero leaves nobody the time to answer; {help}"),
+        Some(millis) => return Some(Duration::from_millis(millis)),
+        None => format!("{text:?} is no length of time; {help}"),
+    };
+    faults.push(fault("syntax", fields.place_of("timeout"), &fact));
+    None
+}
+
+/// `"1.5s"` is 1500. The macros, which cannot use this crate, read it in the same way.
+fn millis(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let unit_at = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+    let (number, unit) = text.split_at_checked(unit_at)?;
+    let factor: u64 = match unit.trim() {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        _ => return None,
+    };
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
+    let digits = u32::try_from(fraction.len()).ok().filter(|digits| (1..=9).contains(digits))?;
+    let part = fraction.parse::<u64>().ok()?.checked_mul(factor)? / 10_u64.checked_pow(digits)?;
+    whole.parse::<u64>().ok()?.checked_mul(factor)?.checked_add(part)
+}
