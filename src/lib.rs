@@ -112,7 +112,6 @@ pub type AgentBuilder = adk_core::AgentBuilder<DefaultProvider>;
 #[doc(hidden)]
 pub mod __private {
     pub use adk_core::__private::*;
-    pub use adk_macros::{Helpers, erase};
 }
 
 #[cfg(any(doc, doctest))]

@@ -1,9 +1,7 @@
 //! The plumbing that expansions of the macros call. Not for users: it changes without notice.
 
-pub mod bare;
 pub mod function;
 mod made;
-pub mod parts;
 mod probe;
 pub mod typed;
 pub mod wire;

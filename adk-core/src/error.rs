@@ -103,7 +103,7 @@ pub enum ErrorKind {
     RunBusy,
     /// Nobody waits under that id.
     UnknownWait,
-    /// A wait was answered before: the first answer stands.
+    /// A wait was answered before: the first answer counts.
     Answered,
     /// An answer does not fit what is waited for. The wait is still open.
     AnswerInvalid,
@@ -190,7 +190,7 @@ impl Error {
         self
     }
 
-    /// Says what was behind it.
+    /// Adds its cause.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<BoxError>) -> Self {
         self.0.source = Some(source.into());

@@ -62,7 +62,7 @@ impl ModelError {
         self
     }
 
-    /// What was behind it.
+    /// The cause.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         self.source = Some(source.into());
@@ -84,7 +84,7 @@ impl ModelError {
         self.help.as_deref()
     }
 
-    /// The same error in other words, with this one behind it.
+    /// An error with another message and this one as its cause.
     pub(crate) fn reworded(self, message: String) -> Self {
         let (kind, help, retry_after) = (self.kind, self.help.clone(), self.retry_after);
         Self { kind, message, help, retry_after, source: Some(self.into()) }

@@ -6,19 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// Rooms from the bottom up. Files of the root are the ground; modules of one line may use each other.
 const LAYERS: &[&[&str]] = &[
-    &[
-        "sync",
-        "panic",
-        "path",
-        "flow",
-        "id",
-        "content",
-        "spec",
-        "model_error",
-        "error",
-        "depth",
-        "encode",
-    ],
+    &["sync", "panic", "path", "flow", "id", "content", "spec", "model_error", "error", "depth", "encode"],
     &["models"],
     &["store"],
     &["runtime"],

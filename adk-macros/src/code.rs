@@ -4,10 +4,8 @@
 //! text costs one call of the compiler, whose own lexer reads it. Of an agent there are hundreds of tokens that nobody
 //! wrote. What the user wrote keeps its spans, and so is quoted.
 
-use crate::workflow::unraw;
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
-use syn::Visibility;
+use proc_macro2::{Literal, TokenStream};
+use quote::quote;
 
 /// Tokens from a format string, with the span of the call site as those of `quote!`: `code!("const N: usize = {count};")`.
 macro_rules! code {
@@ -33,42 +31,17 @@ pub(crate) fn read(text: &str) -> TokenStream {
     })
 }
 
-/// A type that is an error, of which rustc says nothing more, whatever is done with its values. It says the error once, however
-/// often the type stands there.
-pub(crate) fn mistaken(told: &TokenStream) -> TokenStream {
-    quote!([(); { #told 0 }])
+/// A key as `KeySpec::typed` takes it: its name, that as a number, and whether it has a prefix.
+///
+/// The number is computed here: in const evaluation it would cost each key as much as a hundred additions.
+pub(crate) fn key(name: &str) -> TokenStream {
+    let (hash, prefix) = (hash(name), name.contains(':'));
+    quote!(#name, #hash, #prefix)
 }
 
-/// The same with a name, of this crate: one may implement something for it.
-pub(crate) fn torn(vis: &Visibility, name: &Ident, told: &TokenStream) -> TokenStream {
-    let torn = format_ident!("__{}", unraw(name), span = Span::call_site());
-    quote! {
-        #[doc(hidden)]
-        #[allow(dead_code, non_camel_case_types)]
-        #vis struct #torn<const TORN: usize>;
-        #[allow(dead_code, non_camel_case_types)]
-        #vis type #name = #torn<{ #told 0 }>;
-    }
-}
-
-/// An error that rustc tells where it tells no other: lints are asked last.
-pub(crate) fn last(span: Span, text: &str) -> TokenStream {
-    let told = quote_spanned!(span=> __told());
-    quote! {
-        #[allow(dead_code)]
-        const _: () = {
-            #[must_use = #text]
-            fn __told() -> bool { true }
-            #[deny(unused_must_use)]
-            fn __tell() { #told; }
-        };
-    }
-}
-
-/// Where rustc shows the definition of a type of that name: the words around the name have this place. An editor would take
-/// them for the name.
-pub(crate) fn place(name: &Ident) -> Span {
-    if crate::facade::is_compiled() { name.span() } else { Span::call_site() }
+/// A name as a number.
+pub(crate) fn hash(name: &str) -> Literal {
+    Literal::u64_unsuffixed(adk_spec::spec::hash::hash(name))
 }
 
 #[cfg(test)]
@@ -89,23 +62,5 @@ mod tests {
     #[test]
     fn what_is_no_rust_is_said() {
         assert!(code!("fn (").to_string().contains("cannot read `fn (`"));
-    }
-
-    /// No program is known in which an attribute of ours is taken for none: what would be said of it then is all that is said, and
-    /// the program does not compile without its step.
-    #[test]
-    fn what_is_told_last_is_an_error() {
-        let folder = std::env::temp_dir().join(format!("adk-told-last-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let (told, file) =
-            (super::last(proc_macro2::Span::call_site(), "nothing is lost"), folder.join("told.rs"));
-        std::fs::write(&file, format!("fn main() {{}} {told}")).unwrap();
-        let mut rustc = std::process::Command::new("rustc");
-        rustc.args(["--edition=2024", "--emit=metadata", "--out-dir"]).arg(&folder).arg(&file);
-        let output = rustc.output().unwrap();
-        std::fs::remove_dir_all(&folder).unwrap();
-        let text = String::from_utf8(output.stderr).unwrap();
-        assert!(!output.status.success() && text.contains("nothing is lost"), "{text}");
-        assert_eq!(text.lines().filter(|line| line.starts_with("error")).count(), 2, "{text}");
     }
 }

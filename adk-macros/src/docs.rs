@@ -18,18 +18,15 @@ pub(crate) fn description(attrs: &[Attribute]) -> Option<TokenStream> {
     }
 }
 
-/// Takes the stars off the blocks among the doc comments, for derives that read these as they are; whether there were any.
-pub(crate) fn without_blocks(attrs: &mut [Attribute]) -> bool {
-    let mut any = false;
+/// Takes the stars off the blocks among the doc comments, for derives that read these as they are.
+pub(crate) fn without_blocks(attrs: &mut [Attribute]) {
     for attr in attrs {
         let Some(text) = doc(attr).and_then(literal).filter(|text| text.contains('\n')) else { continue };
         let (text, span) = (plain(&[text]), attr.span());
         if let Meta::NameValue(meta) = &mut attr.meta {
             meta.value = Expr::Lit(ExprLit { attrs: Vec::new(), lit: Lit::Str(LitStr::new(&text, span)) });
-            any = true;
         }
     }
-    any
 }
 
 /// Whether an attribute is a doc comment.

@@ -1,24 +1,17 @@
 //! The macros of `adk-workflow`: parse -> check -> lower, nothing else.
 #![deny(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used)]
 
-mod attr;
-mod bare;
-mod calls;
 mod code;
+mod data;
 mod deep;
 mod docs;
 mod facade;
+mod function;
 #[cfg(test)]
 mod fuzz;
-mod hash;
-mod imported;
-mod leak;
-mod missing;
-mod origin;
-mod sized;
-mod source;
-mod twice;
+mod place;
 mod typed;
+mod types;
 mod workflow;
 
 use proc_macro::TokenStream;
@@ -26,7 +19,7 @@ use proc_macro::TokenStream;
 /// Makes an agent of a function: its parameters are the keys that it reads, its return value is the key that it
 /// writes.
 ///
-/// The function stays callable as it was written. A type of the same name stands beside it, so that
+/// The function stays callable as it was written. A type of the same name is beside it, so that
 /// `module::name` is a step of a workflow and `name::default()` a value.
 ///
 /// ```
@@ -86,13 +79,7 @@ use proc_macro::TokenStream;
 /// ```
 #[proc_macro_attribute]
 pub fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
-    origin::enter(&item);
-    if facade::is_missing() {
-        missing::function("#[agent]", item.into())
-    } else {
-        attr::agent(args.into(), item.into())
-    }
-    .into()
+    function::agent(args.into(), item.into()).into()
 }
 
 /// Makes a tool of a function: a model may call it. Its doc comment tells the model when, its parameters are the
@@ -124,13 +111,7 @@ pub fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
 ///   state of its context; `long_running`; `confirm`; `blocking`.
 #[proc_macro_attribute]
 pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
-    origin::enter(&item);
-    if facade::is_missing() {
-        missing::function("#[tool]", item.into())
-    } else {
-        attr::tool(args.into(), item.into())
-    }
-    .into()
+    function::tool(args.into(), item.into()).into()
 }
 
 /// Derives what a type needs to be an argument of a tool, an answer of a model or the value of a key: `Clone`,
@@ -151,32 +132,14 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 #[proc_macro_attribute]
 pub fn data(args: TokenStream, item: TokenStream) -> TokenStream {
-    origin::enter_type(&item);
-    if facade::is_missing() { missing::data(item.into()) } else { attr::data(args.into(), item.into()) }
-        .into()
-}
-
-/// Takes an item away, which derives before it have read: `#[data]` gives them copies of a type.
-#[doc(hidden)]
-#[proc_macro_attribute]
-pub fn erase(_: TokenStream, _: TokenStream) -> TokenStream {
-    TokenStream::new()
-}
-
-/// Nothing but the attributes of the derives that read a copy, so that they may stand on the type itself.
-#[doc(hidden)]
-#[proc_macro_derive(Helpers, attributes(serde, schemars))]
-pub fn helpers(_: TokenStream) -> TokenStream {
-    TokenStream::new()
+    data::data(args.into(), item.into()).into()
 }
 
 #[doc = include_str!("../docs/links.md")]
 #[doc = include_str!("../docs/language.md")]
 #[proc_macro]
 pub fn workflow(input: TokenStream) -> TokenStream {
-    origin::enter(&input);
-    if facade::is_missing() { missing::workflow(input.into()) } else { workflow::workflow(input.into()) }
-        .into()
+    workflow::workflow(input.into()).into()
 }
 
 /// Declares an LLM agent outside of a workflow, in the grammar of `workflow!`; workflows use it by its path.
@@ -198,7 +161,5 @@ pub fn workflow(input: TokenStream) -> TokenStream {
 /// The facade calls it `adk::llm::agent!`: the attribute `#[agent]` has the short name.
 #[proc_macro]
 pub fn llm_agent(input: TokenStream) -> TokenStream {
-    origin::enter(&input);
-    if facade::is_missing() { missing::llm_agent(input.into()) } else { workflow::llm_agent(input.into()) }
-        .into()
+    workflow::llm_agent(input.into()).into()
 }

@@ -1,14 +1,10 @@
 //! `impl Typed`: the types of what an agent reads and writes, as `key-type` compares them by traits.
 
 use crate::code::read;
-use crate::leak;
+pub(crate) use adk_spec::check::{READS, WRITES};
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{GenericArgument, Path, PathArguments, Type};
-
-/// How many keys have a place there: `READS` and `WRITES` of `adk_core::check`.
-pub(crate) const READS: usize = 16;
-pub(crate) const WRITES: usize = 8;
 
 /// Types whose spelling says all.
 const PLAIN: [&str; 18] = [
@@ -44,17 +40,12 @@ pub(crate) fn implement<'t>(
     reads: &'t [(&'t Type, TokenStream)],
     writes: &'t [(&'t Type, TokenStream)],
 ) -> TokenStream {
-    let (reads, writes) = (in_places(reads, READS), in_places(writes, WRITES));
-    let types = |of: &[&'t (&'t Type, TokenStream)]| of.iter().map(|(ty, _)| *ty).collect::<Vec<_>>();
-    let everywhere = || types(&reads).into_iter().chain(types(&writes));
-    let all = list(reads.iter().map(|(_, read)| read.clone()));
-    let read = leak::associated("Reads", &all, types(&reads), everywhere());
-    let all = list(writes.iter().map(|(_, ty)| quote!(__typed::Is<#ty>)));
-    let written = leak::associated("Writes", &all, types(&writes), everywhere());
+    let reads = list(in_places(reads, READS).iter().map(|(_, read)| read.clone()));
+    let writes = list(in_places(writes, WRITES).iter().map(|(_, ty)| quote!(__typed::Is<#ty>)));
     quote! {
         #head {
-            #read
-            #written
+            type Reads = #reads;
+            type Writes = #writes;
         }
     }
 }
@@ -94,12 +85,12 @@ pub(crate) fn plain(ty: &Type) -> Option<TokenStream> {
     Some(if path.is_ident("str") { read("::std::string::String") } else { quote!(#path) })
 }
 
-/// Whether the spelling of a type says all, as that of `&str` does: nobody hides another behind it.
+/// Whether the spelling of a type says all, as that of `&str` does: nobody names another type so.
 pub(crate) fn is_plain(ty: &Type) -> bool {
     plain_path(ty).is_some()
 }
 
-/// Whether that is the name of a type of which tokens say all.
+/// Whether that is the name of such a type.
 pub(crate) fn is_plain_name(name: &str) -> bool {
     PLAIN.contains(&name)
 }

@@ -4,8 +4,14 @@ use agents::llm::critic;
 workflow! {
     pub Writing(topic: String) {
         agents::workflows::Drafting;
-        critic;
         parallel < agents::workflows::Drafting; agents::llm::critic >
+    }
+}
+
+workflow! {
+    pub Reviewing(topic: String, draft: String) {
+        critic;
+        parallel < agents::llm::critic >
     }
 }
 

@@ -11,17 +11,26 @@ workflow! {
 
         critic;
         loop(max = 2) < critic; critic as again >;
-        grader;
-        agents::grader;
         critic
     }
 }
 
 workflow! {
+    pub Marking() {
+        grader;
+        agents::grader;
+    }
+}
+
+workflow! {
     pub Grading() {
-        Writing;
+        Marking;
         grader;
     }
+}
+
+workflow! {
+    pub Repeating() { grader; Repeating }
 }
 
 fn main() {}

@@ -6,6 +6,11 @@ workflow! {
         agents::llm::critic(draft = text, tone = topic) as second;
         agents::llm::reviewer(draft = text) as third -> opinion;
         agents::functions::lister(items = text) as fourth -> (a, b);
+    }
+}
+
+workflow! {
+    pub Twice(topic: String, text: String) {
         agents::workflows::Reviewing(draft = text, draft = topic) as fifth;
     }
 }

@@ -9,8 +9,7 @@ workflow! {
         each part in topics < critic as b >
         each item in topics < critic as c >
         inner: each item in topics < critic as d >
-        each topic in topic < critic as e >
-        each topic in topicss < critic as f >
+        each topic in topics < critic as e >
     }
 }
 

@@ -5,12 +5,19 @@ use adk::prelude::*;
 workflow! {
     /// Answers.
     pub Answering(text: String) -> text: String {
-        agent few -> text: String { instruction: "{text}", before_model: |cx| drop(cx) }
         agent number -> text: String { instruction: "{text}", after_model: |_, _| 3 }
         agent method -> text: String { instruction: "{text}", before_tool: |_, call| call.nope }
-        agent later -> text: String { instruction: "{text}", after_agent: async |_, _| {} }
         agent wrong_later -> text: String { instruction: "{text}", on_tool_error: async |_, _, _| 3 }
-        few; number; method; later; wrong_later
+        number; method; wrong_later
+    }
+}
+
+workflow! {
+    /// Answers.
+    pub Counting(text: String) -> text: String {
+        agent few -> text: String { instruction: "{text}", before_model: |cx| drop(cx) }
+        agent later -> text: String { instruction: "{text}", after_agent: async |_, _| {} }
+        few; later
     }
 }
 

@@ -28,10 +28,17 @@ mod helpers {
 adk::llm::agent! {
     pub critic {
         instruction: "Review {text}.",
-        tools: [tools::search, tools::find, agent(helpers::thinker), agent(helpers::count), agent(helpers::Thinking)],
+        tools: [tools::search, tools::find],
+    }
+}
+
+adk::llm::agent! {
+    pub reviewer {
+        instruction: "Review {text}.",
+        tools: [agent(helpers::thinker), agent(helpers::count), agent(helpers::Thinking)],
     }
 }
 
 fn main() {
-    let _ = critic::default();
+    let _ = (critic::default(), reviewer::default());
 }

@@ -5,7 +5,6 @@
 
 mod output;
 mod param;
-mod refused;
 
 pub use output::{AnyOutput, Done, Tag, tag};
 pub use param::{
@@ -26,9 +25,6 @@ use std::sync::Arc;
     note = "a parameter is `T`, `&T`, `&str`, `&[T]`, an `Option` of these or any JSON value, where `T` owns what it holds; the context of the run is `cx: &mut Context`"
 )]
 pub trait StateRead: Sized {
-    /// It may.
-    const YES: bool = true;
-
     /// Reads a parameter. The one place where its type has to be one.
     ///
     /// # Errors
@@ -36,7 +32,7 @@ pub trait StateRead: Sized {
     fn load<H>(slot: Slot<Self, H>, cx: &mut Context, key: &'static str) -> Result<H>;
 }
 
-// The bounds stand here and not on the trait: so a path `<T as StateRead>` that does not hold is one error, said under the
+// The bounds are here and not on the trait: so a path `<T as StateRead>` that does not hold is one error, said under the
 // type, with the text above and no note about ours. The same for the traits below.
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + Send + 'static> StateRead for T {
@@ -72,9 +68,6 @@ impl<T: DeserializeOwned + Send + 'static> LentRead for T {
     label = "no parameter of an agent"
 )]
 pub trait ContextRead: Sized {
-    /// It may.
-    const YES: () = ();
-
     /// Reads a parameter, as [`StateRead::load`] does.
     ///
     /// # Errors
@@ -95,9 +88,6 @@ impl<T: DeserializeOwned + Send + 'static> ContextRead for T {
     label = "has no form in JSON"
 )]
 pub trait StateWrite: Sized {
-    /// It may.
-    const YES: bool = true;
-
     /// The JSON of the value that is written to `key`, if one is.
     ///
     /// # Errors
@@ -109,26 +99,6 @@ pub trait StateWrite: Sized {
 impl<T: Serialize> StateWrite for T {
     fn json(value: Option<Self>, key: &'static str) -> Result<Option<Arc<Value>>> {
         value.map(|value| crate::runtime::run::encode(key, value)).transpose()
-    }
-}
-
-/// What may be written to a state key, of which it is spelled that it may have no form.
-#[diagnostic::on_unimplemented(
-    message = "key-type: `{Self}` cannot be written to a state key, because it has no form in JSON; help: return a value of `#[adk::data]`: an `async fn` instead of a future, a `Result` around all, an `enum` for `dyn`",
-    label = "has no form in JSON"
-)]
-pub trait PlainWrite: Sized {
-    /// As [`StateWrite::json`].
-    ///
-    /// # Errors
-    /// When the value has no form in JSON.
-    fn json(value: Option<Self>, key: &'static str) -> Result<Option<Arc<Value>>>;
-}
-
-#[diagnostic::do_not_recommend]
-impl<T: Serialize> PlainWrite for T {
-    fn json(value: Option<Self>, key: &'static str) -> Result<Option<Arc<Value>>> {
-        <T as StateWrite>::json(value, key)
     }
 }
 
@@ -174,20 +144,6 @@ pub const fn meta(
     may_exit: bool,
 ) -> AgentMeta<'static> {
     AgentMeta::function(name, definition, origin, description, reads, writes, may_exit)
-}
-
-/// The same where the spelling of a type that it reads does not say all: one that no key holds is told where it stands.
-pub const fn meta_of_types(
-    name: &'static str,
-    definition: &'static str,
-    origin: u64,
-    description: &'static str,
-    reads: &'static [KeySpec<'static>],
-    writes: &'static [KeySpec<'static>],
-    may_exit: bool,
-) -> AgentMeta<'static> {
-    let meta = meta(name, definition, origin, description, reads, writes, may_exit);
-    if refused::any(reads) { meta.faulty(true) } else { meta }
 }
 
 /// What a function does once its parameters are read. Boxed, so that no future of the library depends on the function:

@@ -10,7 +10,7 @@ use crate::runtime::run::{Context, Prepare};
 use crate::runtime::workflow::{self, Keys, Values, Wired, Workflow};
 use crate::{Agent, AgentMeta, BoxFuture, Content, DynAgent, Event, Flow, Result};
 
-/// What a macro says of an agent. Its name stands in what rustc says of `x.run(cx)` where `x` is no agent.
+/// What a macro says of an agent. rustc names it in its error for `x.run(cx)` where `x` is no agent.
 #[doc(hidden)]
 pub trait MadeByMacro: Send + Sync {
     /// [`Agent::META`]: a reference, since it is made once for all who ask in a generic impl.

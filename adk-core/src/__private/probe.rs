@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 #[derive(Debug)]
 pub struct Probe<T: ?Sized>(PhantomData<T>);
 
-/// What holds for a type of which nothing else is said.
+/// The defaults for all types.
 pub trait Otherwise {
     /// It is an `Option`.
     const OPTIONAL: bool = false;
@@ -83,7 +83,7 @@ impl<T, E> OfResult<1> for Result<T, E> {
 
 /// Takes the `Flow` off: `<R as OfFlow<{ Probe::<R>::FLOW }>>::Value`.
 pub trait OfFlow<const FLOW: usize> {
-    /// What stands beside it; `()` for nothing.
+    /// The value next to it; `()` for none.
     type Value;
 }
 

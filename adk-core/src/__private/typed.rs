@@ -9,7 +9,7 @@ mod of;
 
 pub use crate::spec::Numbered;
 use crate::spec::{AgentMeta, KeySpec};
-pub use adk_spec::spec::number::{UNKNOWN, listed, of_name, with};
+pub use adk_spec::spec::number::{UNKNOWN, listed, number_of, with};
 pub use of::*;
 use std::marker::PhantomData;
 
@@ -25,7 +25,7 @@ pub struct Anything;
 #[derive(Debug)]
 pub struct Is<T>(PhantomData<T>);
 
-/// Stands for the type of a key of which nothing is known, or that is not asked for: everything fits it.
+/// The type of a key that is not known or not asked for: everything fits it.
 #[derive(Debug)]
 pub struct Nothing;
 
@@ -56,13 +56,18 @@ impl Known for Nothing {
     type Type = Absent;
 }
 
-/// The first of two types, of which the second is known as well.
-#[derive(Debug)]
-pub struct Both<A, B>(PhantomData<(A, B)>);
-
-impl<A, B> Known for Both<A, B> {
-    type Type = A;
+/// What can be a field of `#[adk::data]`.
+#[diagnostic::on_unimplemented(
+    message = "syntax: `{Self}` cannot be a part of data; help: put `#[adk::data]` on it, or derive `Clone`, `Debug`, `serde::Serialize`, `serde::Deserialize` and `schemars::JsonSchema`; if it is of another crate, hold a type of your own that says the same",
+    label = "no model knows what this is"
+)]
+pub trait DataField {
+    /// It can.
+    const YES: () = ();
 }
+
+#[diagnostic::do_not_recommend]
+impl<T: schemars::JsonSchema + ?Sized> DataField for T {}
 
 /// The place of a type without one, as `KeySpec::typed` takes it; what is an `Option` under another name is not spelled without.
 pub const fn nowhere(optional: bool) -> u8 {
@@ -88,13 +93,13 @@ impl<R, W> Typed for Declared<R, W> {
     type Writes = W;
 }
 
-/// A type in a list of `Typed`, by its place, counted from 1; what is behind the end is [`Nothing`].
+/// A type in a list of `Typed`, by its place, counted from 1; after the end comes [`Nothing`].
 pub trait Nth<const PLACE: usize> {
     /// [`Is`], [`Perhaps`] or [`Nothing`].
     type Key;
 }
 
-/// A type that an agent says: 0 is none, up to `READS` stand the keys that it reads, behind them those that it writes.
+/// A type that an agent says: 0 is none, up to `READS` are the keys that it reads, then those that it writes.
 pub trait Said<const PLACE: usize> {
     /// [`Is`], [`Perhaps`] or [`Nothing`].
     type Key;
@@ -157,7 +162,7 @@ pub const fn described<A: Keyed + ?Sized>(meta: AgentMeta<'static>) -> AgentMeta
     meta
 }
 
-/// Stands for an agent of which only the description is known.
+/// An agent with only a description.
 #[derive(Debug)]
 pub struct Untyped;
 

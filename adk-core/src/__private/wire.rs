@@ -7,9 +7,9 @@ mod select;
 mod value;
 
 pub use agrees::agrees;
-pub use instruction::{InstructionOf, IsInstruction, NoInstruction, Right, TextWhere};
+pub use instruction::{InstructionOf, IsInstruction, NoInstruction};
 pub use limit::{Bound, Max, MaxConcurrency, bound, max, max_concurrency};
-pub use select::{Compared, Matched, ReadNothing, ReadPlain, Reader};
+pub use select::{Matched, ReadNothing, ReadPlain, Reader};
 pub use value::*;
 
 use crate::__private::typed::Kind;
@@ -78,7 +78,7 @@ impl Probe<String> {
     pub const TEXT: bool = true;
 }
 
-// The bounds of this module stand on blanket impls and are asked for by paths such as `<T as IsAgent>::YES`. When one does
+// The bounds of this module are on blanket impls, and paths ask for them, such as `<T as IsAgent>::YES`. When one does
 // not hold, rustc says so under the type that the user wrote, in the words of the trait, and without a note about a
 // function of ours that asked.
 
@@ -116,19 +116,13 @@ pub trait IsTool {
 #[diagnostic::do_not_recommend]
 impl<T: Tool> IsTool for T {}
 
-/// The type of step `STEP`, which stands apart since its name may be a slip.
-pub trait Slip<const STEP: usize> {
-    /// The type.
-    type Agent;
-}
-
 /// The agent of a step; nothing for a type that is none, which [`IsAgent`] reports.
 pub trait Placing<K> {
     /// As what the walk runs.
     fn as_dyn(&self) -> Option<&dyn DynAgent>;
 }
 
-/// The description of a step that is no agent, or of which nothing is known. It may do anything, so that nothing more
+/// The description of a step that is no agent, or not known. It may do anything, so that nothing more
 /// is reported.
 pub const NO_AGENT: AgentMeta<'static> = AgentMeta::custom("").may_exit(true).unknown();
 

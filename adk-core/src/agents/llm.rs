@@ -54,7 +54,7 @@ pub struct LlmAgent {
     include_contents: IncludeContents,
     /// The most model calls of a turn that were checked.
     max_turns: Option<u32>,
-    /// The declared tools; those of the settings come behind them.
+    /// The declared tools; those of the settings follow.
     tools: ToolList,
     /// Its agents at run time, in the order of [`AgentMeta::transfer`]. An agent that a macro declares has none here.
     sub_agents: Vec<Arc<dyn DynAgent>>,

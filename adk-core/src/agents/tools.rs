@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 /// Ends the loop. Call it only when you have been told to, and the work is done.
 ///
-/// It is `#[tool] fn exit_loop(cx: &mut ToolContext)`, so it stands in `tools: [adk::tools::exit_loop]`, and is the
+/// It is `#[tool] fn exit_loop(cx: &mut ToolContext)`, so `tools: [adk::tools::exit_loop]` lists it, and is the
 /// value `exit_loop::default()` elsewhere. Called by a model it ends the innermost loop around its agent, and the model
 /// is not asked to put that into words.
 ///

@@ -61,7 +61,7 @@ impl<P> AgentRunner<P> {
         Ok(self.session.run(&self.agent, message))
     }
 
-    /// The runner behind it.
+    /// The runner that it uses.
     pub fn runner(&self) -> &Runner<P> {
         &self.runner
     }

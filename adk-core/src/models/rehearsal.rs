@@ -87,7 +87,7 @@ impl Rehearsal {
         }
     }
 
-    /// The tools to call now: those that do something in the first call of a turn, those that end the loop behind them.
+    /// The tools to call now: those that do something in the first call of a turn, then those that end the loop.
     fn calls<'a>(&self, request: &'a ModelRequest) -> Vec<&'a ToolDeclaration> {
         let transfers = self.transfers && !request.info.handed_over;
         let of = |escalates: bool| {
@@ -112,7 +112,7 @@ fn round(path: &Path) -> u32 {
     path.iteration().map_or(1, |round| round + 1)
 }
 
-/// The agent and where it stands, such as `critic, round 2`.
+/// The agent and its round, such as `critic, round 2`.
 struct Who<'a>(&'a ModelRequest);
 
 impl fmt::Display for Who<'_> {

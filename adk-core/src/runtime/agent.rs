@@ -82,7 +82,7 @@ pub trait Agent: Send + Sync {
         None
     }
 
-    /// The event that stands in place of a turn for which a callback has answered. That of an LLM agent also writes the
+    /// The event that replaces a turn when a callback has answered. That of an LLM agent also writes the
     /// agent's key.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 //! and tool call.
 //!
 //! Plugins are asked first, in the order in which they were registered, then the callbacks of the agent's own, in the
-//! order of their list. The first that gives something wins: no further one is asked, and what it stands before is not
+//! order of their list. The first that gives something wins: no further one is asked, and the guarded action is not
 //! done (ADK's rules).
 //!
 //! Callbacks of agents and models run in the agent, so that a run that is taken up again runs them again: they are code

@@ -33,7 +33,7 @@ pub trait Tool: Send + Sync + 'static {
     /// What it is called and what it may do.
     const META: ToolMeta<'static>;
 
-    /// What models are told, made once.
+    /// The declaration for models, made once.
     fn declaration(&self) -> &ToolDeclaration;
 
     /// Runs once, with the arguments as the model wrote them.
@@ -52,7 +52,7 @@ pub trait DynTool: Send + Sync + 'static {
     /// What it is called and what it may do.
     fn meta(&self) -> &ToolMeta<'_>;
 
-    /// What models are told.
+    /// The declaration for models.
     fn declaration_dyn(&self) -> &ToolDeclaration;
 
     /// Runs once, with the arguments as the model wrote them.

@@ -279,7 +279,7 @@ pub fn prepare(workflow: &(dyn Wired + Sync), prepare: &mut Prepare<'_>) {
     }
 }
 
-/// Goes to a step; the one that is the workflow itself is where it stands already.
+/// Goes to a step; the workflow's own step is the current place already.
 fn step_of(workflow: &(dyn Wired + Sync), at: usize, prepare: &mut Prepare<'_>) -> Path {
     if workflow.root() == Some(at) { prepare.here() } else { prepare.enter(workflow.name(at)) }
 }

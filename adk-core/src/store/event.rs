@@ -62,7 +62,7 @@ pub struct Event {
 pub struct Details {
     /// Anything of the agent's own.
     pub custom_metadata: Map<String, Value>,
-    /// Tokens of the model call behind this event.
+    /// Tokens of the model call that made this event.
     pub usage: Option<Usage>,
     /// Why the model stopped.
     pub finish_reason: Option<FinishReason>,
@@ -289,7 +289,7 @@ impl Event {
         self.details.as_ref().map_or(&[], |d| &d.long_running_tool_ids)
     }
 
-    /// Tokens of the model call behind this event.
+    /// Tokens of the model call that made this event.
     pub fn usage(&self) -> Option<&Usage> {
         self.details.as_ref()?.usage.as_ref()
     }

@@ -23,7 +23,7 @@ pub(crate) struct Outbox {
     pub(crate) in_flight: AtomicUsize,
     /// Emits of a run that is taken up again, which wait for their turn.
     pub(crate) held: AtomicUsize,
-    /// Commits of which it is not known yet how they end; also those of branches that were cancelled.
+    /// Commits without a known end; also those of branches that were cancelled.
     commits: AtomicUsize,
 }
 

@@ -36,7 +36,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 #[derive(Debug)]
 pub struct Session {
     key: SessionKey,
-    /// What was in the log when the session was opened and is read when somebody asks for it.
+    /// The log as it was when the session was opened; it is read on demand.
     earlier: Earlier,
     log: Log<Arc<Event>>,
     own: RwLock<StateMap>,
@@ -55,7 +55,7 @@ pub struct Opening {
     pub user: SharedState,
     /// The state of the app, shared by all its sessions that are open.
     pub app: SharedState,
-    /// How many events stand in the log before [`newest`](Self::newest).
+    /// How many events the log has before [`newest`](Self::newest).
     pub earlier: usize,
     /// The newest events, oldest first; as many as the store likes.
     pub newest: Vec<Arc<Event>>,
@@ -338,7 +338,7 @@ mod tests {
     fn ids_sort_whatever_the_clock_does() {
         let mut clock = Clock::default();
         let mut last = (crate::EventId::default(), 0);
-        // It stands still for longer than a microsecond has numbers, and is then set back.
+        // The clock does not move for more events than a microsecond has numbers, and is then set back.
         let still = std::iter::repeat_n(50, 2 * usize::from(MOST) + 1);
         for now in [10, 10, 11].into_iter().chain(still).chain([7, 53, 54, 54]) {
             clock.tick(now);

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use crate::{attr, workflow};
+use crate::{data, function, workflow};
 use proc_macro2::TokenStream;
 
 /// What begins one more type, expression or pattern each time, and what ends them.
@@ -106,7 +106,7 @@ fn what_goes_on_and_on_in_an_item_is_told_or_left_to_rustc() {
         for place in ITEMS {
             let Some(input) = nested(3_000, unit, place) else { continue };
             let part = nested(3_000, unit, ("", "")).unwrap().to_string();
-            for attribute in [attr::agent, attr::tool, attr::data] {
+            for attribute in [function::agent, function::tool, data::data] {
                 let output = attribute(TokenStream::new(), input.clone()).to_string();
                 assert!(output.contains("compile_error") || output.contains(&part), "{unit:?} {place:?}");
             }
@@ -123,7 +123,7 @@ fn bodies_are_left_to_rustc() {
             ("impl Agent for A { ", " }"),
         ] {
             let Some(input) = nested(3_000, unit, place) else { continue };
-            for attribute in [attr::agent, attr::tool] {
+            for attribute in [function::agent, function::tool] {
                 attribute(TokenStream::new(), input.clone());
             }
         }
@@ -138,10 +138,10 @@ fn what_goes_on_and_on_in_an_attribute_is_told() {
         {
             let Some(args) = nested(3_000, unit, (before, after)) else { continue };
             for (attribute, item) in [
-                (attr::agent as fn(_, _) -> _, "fn a() {}"),
-                (attr::agent, "impl Agent for A {}"),
-                (attr::tool, "fn a() {}"),
-                (attr::data, "struct A;"),
+                (function::agent as fn(_, _) -> _, "fn a() {}"),
+                (function::agent, "impl Agent for A {}"),
+                (function::tool, "fn a() {}"),
+                (data::data, "struct A;"),
             ] {
                 let output: TokenStream = attribute(args.clone(), item.parse().unwrap());
                 assert!(output.to_string().contains("compile_error"), "{unit:?} {before} {item}");

@@ -13,31 +13,26 @@ mod editor;
 mod fields;
 mod fits;
 mod flow;
-mod guards;
 mod instruction;
 mod keys;
-mod patterns;
 mod prompt;
 mod skips;
-mod slip;
 mod spec;
-mod told;
+mod stub;
 mod tree;
 mod wired;
 
-pub(super) use alone::agents;
+pub(super) use alone::{agents, stubs};
+pub(super) use stub::workflow as stub;
 
 use super::ast::Workflow;
 use super::names;
 use super::plan::{Plan, Step, What};
-use super::report::Report;
-use crate::bare;
-use crate::code::{self, code, read};
-use crate::facade;
-use crate::twice::{self, Stand};
+use crate::code::{code, read};
+use crate::{facade, place};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
-use syn::{Attribute, Visibility};
+use syn::Attribute;
 
 /// What all parts of the expansion need.
 struct Lower<'a> {
@@ -45,31 +40,19 @@ struct Lower<'a> {
     plan: &'a Plan<'a>,
     /// The struct where it is used; its definition alone is the user's token to editors.
     name: Ident,
-    /// Only behind an `each` a key is a list of what was written.
+    /// Only after an `each` a key is a list of what was written.
     has_each: bool,
-    /// Some `match` needs a type that its patterns do not say.
-    has_untyped: bool,
-    /// What rustc looks through as a whole for each of its parts stands in several pieces.
+    /// Tables that rustc would search as a whole for each entry are in several pieces.
     is_large: bool,
 }
 
-/// The whole expansion of `workflow!`. What could be read is defined, whatever was wrong; where its fields are not known, the
-/// workflow is an error to all Rust code around it, and what could be read of it is checked in a block of its own.
-pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> TokenStream {
-    let torn = report.first().filter(|_| (tree.torn || plan.torn) && (facade::is_compiled() || cfg!(test)));
-    let errors = report.into_tokens();
-    let Some(name) = &tree.name else {
-        return errors;
-    };
+/// The whole expansion of a `workflow!` that no check of the macros refused.
+pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>) -> TokenStream {
+    let Some(name) = &tree.name else { return TokenStream::new() };
     let lower = Lower::new(tree, plan, name);
-    let asked = lower.all_declared().map(|(typed, place)| bare::ask([&typed.ty], place));
-    let asked: TokenStream = asked.chain(lower.patterns().map(bare::ask_matched)).collect();
-    let editor = lower.editor();
-    let structs = lower.structs();
-    let keys = lower.key_structs();
-    let (allow, names) = (allow(), facade::names_of_workflows());
+    let (editor, structs, keys) = (lower.editor(), lower.structs(), lower.key_structs());
+    let (allow, names, scope) = (allow(), facade::names_of_workflows(), place::scope_const());
     let deprecated = deprecated(&tree.attrs);
-    let slips = lower.slip_holder();
     let declared = lower.declared();
     let awaits = lower.awaits();
     let placed = lower.placed();
@@ -79,15 +62,15 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> Toke
     let choices = lower.choices();
     let wired = lower.wired();
     let input_output = lower.input_output();
-    let all = quote! {
+    quote! {
         #editor
         #structs
-        #slips
+        #keys
         #allow
         #deprecated
         const _: () = {
             #names
-            #asked
+            #scope
             #declared
             #awaits
             #placed
@@ -98,46 +81,15 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: Report) -> Toke
             #wired
             #input_output
         };
-    };
-    let stand = twice::stand(name, &tree.attrs);
-    let all = match (torn, &stand) {
-        (Some(told), Stand::Alone) => {
-            let (torn, apart) = (code::torn(&tree.vis, name, &told), twice::apart(&all));
-            quote!(#keys #torn #apart)
-        }
-        _ => quote!(#keys #all),
-    };
-    twice::once(stand, &tree.vis, beside(&errors, &all))
-}
-
-/// The faults before what is made: some types of it are such a fault, and rustc tells it where it stands first. Editors look a
-/// token of the user up where that does.
-fn beside(errors: &TokenStream, all: &TokenStream) -> TokenStream {
-    if facade::is_compiled() { quote!(#errors #all) } else { quote!(#all #errors) }
-}
-
-/// The structs of the keys, and instead of the workflow what is said of its name.
-pub(super) fn workflow_alone(
-    tree: &Workflow,
-    plan: &Plan<'_>,
-    report: Report,
-    say: impl FnOnce(&Visibility, &Ident) -> TokenStream,
-) -> TokenStream {
-    let errors = report.into_tokens();
-    let Some(name) = &tree.name else {
-        return errors;
-    };
-    let (keys, said) = (Lower::new(tree, plan, name).key_structs(), say(&tree.vis, name));
-    beside(&errors, &quote!(#keys #said))
+    }
 }
 
 impl<'a> Lower<'a> {
     fn new(tree: &'a Workflow, plan: &'a Plan<'a>, name: &Ident) -> Self {
         let is_each = |step: &Step<'_>| matches!(step.what, What::Block(block) if block.is_each());
         let has_each = plan.steps.iter().any(is_each);
-        let has_untyped = plan.steps.iter().any(|step| guards::guarded(step).is_some());
         let is_large = flow::is_large(tree, plan);
-        Self { tree, plan, name: names::unspanned(name), has_each, has_untyped, is_large }
+        Self { tree, plan, name: names::unspanned(name), has_each, is_large }
     }
 }
 
@@ -187,7 +139,7 @@ fn reading_spec(typed: &super::ast::Typed, place: u8) -> TokenStream {
 }
 
 fn spec_of(typed: &super::ast::Typed, place: u8, any: &TokenStream) -> TokenStream {
-    let (key, text, ty) = (crate::hash::key(&typed.key.text()), names::type_text(&typed.ty), &typed.ty);
+    let (key, text, ty) = (crate::code::key(&typed.key.text()), names::type_text(&typed.ty), &typed.ty);
     let number = crate::typed::number(&ty.to_token_stream(), &text);
     let (spec, place) = (read("__adk::KeySpec::typed"), code!("{place}"));
     quote!(#spec::<#ty>(#key, #text, false, #any, #number, #place))

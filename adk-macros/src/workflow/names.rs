@@ -122,7 +122,7 @@ pub(super) fn field(name: &str, span: Span) -> Option<Ident> {
 }
 
 /// The nearest of some words by spelling, when one is near: no more than a third of the word is another.
-pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     within(word, known, word.chars().count().div_ceil(3))
 }
 

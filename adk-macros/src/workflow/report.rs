@@ -129,8 +129,7 @@ impl Report {
             let call = quote_spanned!(fault.span()=> (#callee)(true, #text));
             quote!(const _: () = #call;)
         });
-        let last = self.last.iter().map(|fault| crate::code::last(fault.span(), &fault.to_string()));
-        self.told().map(syn::Error::to_compile_error).chain(late).chain(last).collect()
+        self.told().map(syn::Error::to_compile_error).chain(late).collect()
     }
 
     #[cfg(test)]

@@ -12,12 +12,23 @@ pub const UNKNOWN: u64 = 0;
 const LISTED: u64 = 1;
 /// The type is known, and has no number: it is none of those that have one.
 pub const NONE: u64 = 2;
-/// No key holds such a type, which is told where it stands.
-pub const REFUSED: u64 = u64::MAX;
-
-/// The number of a type by its name, which no other type has: with the crate, its version, the module and the line.
+/// The number of a type of the standard library.
 pub const fn of_name(name: &str) -> u64 {
     valid(hash(name))
+}
+
+/// The number of a place in the source. `package` is what cargo says of it: two packages may have one name.
+pub const fn number_of(place: &str, package: [Option<&str>; 3]) -> u64 {
+    let mut number = hash(place);
+    let mut parts: &[Option<&str>] = &package;
+    while let [part, rest @ ..] = parts {
+        if let Some(part) = part {
+            number = mixed(number, hash(part));
+        }
+        number = number.rotate_left(7);
+        parts = rest;
+    }
+    valid(number)
 }
 
 /// The number of a type with a parameter.

@@ -1,5 +1,5 @@
-//! Crates of one name: `twins/shop.rs`, compiled as two libraries, and programs that are called so as well. cargo gives no test
-//! two packages whose libraries have one name, so rustc is told of them here.
+//! Two packages of one name: `twins/shop.rs`, compiled as the libraries of two versions, and programs of the same name. cargo gives
+//! no test two packages whose libraries have one name, so this calls rustc with what cargo says of them.
 
 use super::reached::{deps, newest};
 use super::{compare, compile, folder};
@@ -7,6 +7,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// The names by which programs know the libraries.
 const NAMES: [&str; 2] = ["one", "two"];
 
 /// Where the library of that name is.
@@ -21,6 +22,11 @@ fn rustc(kind: &str, metadata: &str, out: &Path) -> Command {
         .args(["--edition=2024", "--emit=metadata", "-Aunused", "--crate-name=shop", "--crate-type", kind])
         .args(["-C", &format!("metadata={metadata}"), "-o"])
         .arg(out);
+    let version = if metadata == "one" { "1.0.0" } else { "2.0.0" };
+    command.env("CARGO_PKG_NAME", "shop").env("CARGO_PKG_VERSION", version);
+    if kind == "bin" {
+        command.env("CARGO_BIN_NAME", "shop");
+    }
     command.arg("-L").arg(deps()).arg("--extern").arg(format!("adk={}", newest("adk").display()));
     command
 }
@@ -37,7 +43,7 @@ fn crates_of_one_name() {
     let mut wrong = String::new();
     for program in ["right", "wrong"] {
         let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(program).with_extension("rmeta");
-        // Of one of the libraries it has all that cargo says of a package.
+        // The program is in the package of one of the libraries.
         let mut command = rustc("bin", "one", &out);
         for name in NAMES {
             command.arg("--extern").arg(format!("{name}={}", library(name).display()));

@@ -68,25 +68,3 @@ mod taking {
     names! { methods }
     include!("plain-names/program.rs");
 }
-
-/// A key may be called like a constant beside the workflow.
-mod keys {
-    #![allow(non_upper_case_globals, reason = "they have the names of keys")]
-
-    use adk::prelude::*;
-
-    const topic: u8 = 1;
-    static severity: u8 = 2;
-
-    workflow! {
-        /// Writes.
-        pub Writing(topic: String, severity: u32) {
-            agent writer { instruction: "Write about {topic}." }
-            match severity < 0 => (), _ => writer >
-        }
-    }
-
-    fn input() -> WritingInput {
-        WritingInput::new("frogs", u32::from(topic + severity))
-    }
-}

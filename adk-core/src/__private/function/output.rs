@@ -109,7 +109,7 @@ impl<R: Maybe> Tag<R> {
     }
 }
 
-/// What holds for a type of which nothing else is said.
+/// The defaults for all types.
 pub trait AnyOutput<T>: Sized {
     /// It cannot fail.
     ///

@@ -35,15 +35,15 @@ pub struct Maybe<T>(Option<T>);
 #[derive(Debug)]
 pub struct MaybeDeref<T>(Option<T>);
 
-/// A text as it stands in the state, not copied.
+/// A text of the state, not copied.
 #[derive(Debug)]
 pub struct Text(Arc<Value>);
 
-/// A text as it stands in the state, perhaps.
+/// A text of the state, if it is there.
 #[derive(Debug)]
 pub struct MaybeText(Option<Arc<Value>>);
 
-/// A value as it stands in the state, not copied.
+/// A value of the state, not copied.
 #[derive(Debug)]
 pub struct Json(Arc<Value>);
 

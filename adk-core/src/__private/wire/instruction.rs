@@ -1,9 +1,9 @@
-//! What stands as the instruction of a declared agent.
+//! The instruction of a declared agent.
 
 use crate::agents::llm::{Instruction, Instructs};
 use crate::runtime::run::ReadonlyContext;
 
-/// What stands as an instruction, where its type says what it is: a text, or a function that makes one.
+/// An instruction whose type is known: a text, or a function that makes one.
 #[derive(Debug)]
 pub struct InstructionOf<T>(pub T);
 
@@ -34,21 +34,6 @@ impl<R, F: Fn(ReadonlyContext) -> R + Send + Sync + 'static> InstructionOf<F> {
     }
 }
 
-/// What stands as an instruction, where the const in it is right.
-#[derive(Debug)]
-pub struct Right<const RIGHT: bool>;
-
-impl Right<true> {
-    /// It.
-    pub const fn of<T>(written: T) -> InstructionOf<T> {
-        InstructionOf(written)
-    }
-}
-
-/// The type of a text, where the const in it is right: of what has to do with one that is not, rustc says nothing more.
-pub type TextWhere<const RIGHT: bool> =
-    <crate::__private::parts::Fits<RIGHT> as crate::__private::parts::Pick<&'static str>>::Field;
-
 /// What an instruction has to be: nothing else is one, so that this says it of all that is none.
 #[diagnostic::on_unimplemented(
     message = "syntax: `{Self}` is no instruction; help: write a text, or the name of a function of a `ReadonlyContext` that makes one",
@@ -56,7 +41,7 @@ pub type TextWhere<const RIGHT: bool> =
 )]
 pub trait IsInstruction {}
 
-/// What is called where the type of an instruction is none of those above. The bound stands on one method alone, so that it is said
+/// What is called where the type of an instruction is none of those above. The bound is on one method alone, so that it is said
 /// once.
 pub trait NoInstruction<T>: Sized {
     /// Does not compile.

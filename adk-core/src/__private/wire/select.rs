@@ -1,10 +1,10 @@
 //! How a `match` reads its key: as what its patterns are of.
 
-use crate::__private::typed::{Absent, Anything};
+use crate::__private::typed::Absent;
 use crate::Result;
 use crate::runtime::run::decode;
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::marker::PhantomData;
 
@@ -17,55 +17,6 @@ pub struct Reader<T>(PhantomData<T>);
 impl<T> Reader<T> {
     /// The reader.
     pub const NEW: Self = Self(PhantomData);
-}
-
-/// The type of a key and that of the patterns which it is compared with. rustc finds out the second one, so that two that
-/// differ are one message here, and not one under each pattern. `M` tells the ways apart.
-#[diagnostic::on_unimplemented(
-    message = "key-type: the key is a `{Self}`, and is compared with patterns of `{T}`; help: write patterns of `{Self}`, or give the key the other type where it is written",
-    label = "is no `{T}`"
-)]
-pub trait Compared<T, M> {
-    /// The type of the patterns; where that of the key is an error it is one too, and nothing more is asked of it.
-    type Patterns;
-
-    /// The value of a key.
-    ///
-    /// # Errors
-    /// When it is of another type.
-    fn compared<'v>(key: &str, value: &'v Value) -> Result<T>
-    where
-        Self::Patterns: Matched<'v, T>,
-    {
-        Self::Patterns::matched(key, value)
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<T> Compared<T, ()> for T {
-    type Patterns = T;
-}
-
-#[diagnostic::do_not_recommend]
-impl<'v> Compared<&'v str, String> for String {
-    type Patterns = &'v str;
-}
-
-#[diagnostic::do_not_recommend]
-impl<T> Compared<T, Absent> for Absent {
-    type Patterns = T;
-}
-
-/// Something else is told of its type.
-#[diagnostic::do_not_recommend]
-impl<T> Compared<T, Anything> for Anything {
-    type Patterns = T;
-}
-
-/// No patterns are of this type. Were there one way only, rustc would go it before it looks at the patterns.
-#[diagnostic::do_not_recommend]
-impl<K> Compared<IgnoredAny, IgnoredAny> for K {
-    type Patterns = IgnoredAny;
 }
 
 impl Reader<String> {
@@ -130,9 +81,6 @@ impl<T: DeserializeOwned> ReadPlain for Reader<T> {
     label = "cannot be read from the state"
 )]
 pub trait Matched<'v, T = Self> {
-    /// It may.
-    const YES: bool = true;
-
     /// The value of a key.
     ///
     /// # Errors

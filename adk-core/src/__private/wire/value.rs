@@ -149,7 +149,7 @@ pub trait Known {
 #[diagnostic::do_not_recommend]
 impl<T: DynAgent> Known for T {}
 
-/// An agent behind a type that may be none, which [`Known`] reports.
+/// An agent of a type that may be no agent, which [`Known`] reports.
 pub trait Holding<const DYN: bool> {
     /// As what the walk runs.
     fn held(&self) -> Option<&dyn DynAgent>;

@@ -32,7 +32,7 @@ pub(super) struct Call {
     pub(super) retry: Retry,
 }
 
-/// What is told of a call while it is in flight.
+/// The report of a call in flight.
 enum Piece {
     Text(String),
     Thought(String),

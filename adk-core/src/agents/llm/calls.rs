@@ -42,7 +42,7 @@ pub(super) async fn answer(
 ) -> Result<Answers> {
     let (mut started, mut open, mut refused) = (Vec::with_capacity(calls.len()), Vec::new(), Vec::new());
     for call in &calls {
-        // All are numbered, so that a call has the same number before and behind its confirmation.
+        // All are numbered, so that a call has the same number before and after its confirmation.
         match confirm::ask(tools, call, cx).await? {
             Confirmed::Unasked => started.push(start(tools, call, None, cx)),
             Confirmed::Begun(before) => started.push(start(tools, call, Some(before), cx)),

@@ -13,7 +13,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The declaration of an LLM agent. What stands here is what `workflow!` has checked, so nothing can change it.
+/// The declaration of an LLM agent. `workflow!` has checked it, so nothing can change it.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct LlmDecl {

@@ -53,7 +53,7 @@ pub(super) async fn after_model(
     Ok(given?.unwrap_or(response))
 }
 
-/// When a call has failed for good: the answer that stands in place of the error.
+/// The answer that replaces the error of a call that has failed for good.
 pub(super) async fn on_model_error(
     agent: &LlmAgent,
     request: &ModelRequest,
@@ -98,7 +98,7 @@ impl ToolHooks {
         self.is_watched
     }
 
-    /// The result that stands in place of the tool, where there is one.
+    /// The result that replaces the tool, if there is one.
     pub(super) async fn before(
         &self,
         call: &mut FunctionCall,
@@ -122,7 +122,7 @@ impl ToolHooks {
     ) -> Result<Result<Value, String>> {
         let message = error.to_string();
         let kind = error.kind();
-        // The model has asked for it in a wrong way, and is told so.
+        // The model has called it wrongly, and gets this error.
         if kind == ToolErrorKind::Argument || !self.is_watched && !self.is_strict {
             return Ok(Err(message));
         }

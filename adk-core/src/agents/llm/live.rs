@@ -12,10 +12,10 @@ use crate::{Content, ErrorKind, Name, Result};
 use serde_json::Value;
 use std::sync::{Arc, LazyLock};
 
-/// The tool by which an agent hands over to the one behind it: ADK's name for it.
+/// The tool by which an agent hands over to the next one: ADK's name for it.
 const TASK_COMPLETED: &str = "task_completed";
 
-/// What such an agent is told beside its own instruction.
+/// The instruction that such an agent gets in addition to its own.
 const HAND_OVER: &str = "Once you have done what your instruction and your description ask for, call the tool \
     `task_completed` and write nothing with that call: the next agent then takes over the conversation.";
 
@@ -63,7 +63,7 @@ fn is_done(cx: &Context) -> bool {
     turn.flat_map(|event| event.function_responses()).any(|answer| answer.name == TASK_COMPLETED)
 }
 
-/// What an agent is told in a live run of a workflow, in which others may come behind it.
+/// The instruction for an agent in a live run of a workflow with later agents.
 pub(super) fn instruction(cx: &Context) -> Option<&'static str> {
     (cx.run.live.is_some() && cx.path().parent().is_some()).then_some(HAND_OVER)
 }

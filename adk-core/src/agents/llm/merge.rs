@@ -1,4 +1,4 @@
-//! What the tools of one model turn left behind, merged in the order in which they were called.
+//! The effects of the tools of one model turn, merged in the order of their calls.
 
 use crate::runtime::run::Overlay;
 use crate::runtime::tool::{ToolActions, ToolRecord};
@@ -6,7 +6,7 @@ use crate::store::event::StateDelta;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Adds what a call left behind. `before` gives the value that all calls of the turn began with.
+/// Adds the effects of a call. `before` gives the value that all calls of the turn began with.
 pub(super) fn add(
     record: ToolRecord,
     overlay: &mut Overlay,

@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// The name of the tool, as in ADK.
 pub(super) const RESPOND: &str = "set_model_response";
 
-/// What a model is told that has the tool.
+/// The instruction for a model that has the tool.
 pub(super) const INSTRUCTION: &str = "Give your final answer by calling `set_model_response`, in the form that its \
     arguments ask for, and never as text. Call other tools first where you need them, and `set_model_response` last.";
 
@@ -79,7 +79,7 @@ pub(super) fn event(answer: &Value) -> Event {
     Event::new().with_content(Content::model(text(answer)))
 }
 
-/// JSON with a blank behind each comma and colon, as Python writes it.
+/// JSON with a blank after each comma and colon, as Python writes it.
 fn text(value: &Value) -> String {
     let mut bytes = Vec::new();
     let mut writer = serde_json::Serializer::with_formatter(&mut bytes, Spaced);

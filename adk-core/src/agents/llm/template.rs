@@ -7,7 +7,7 @@ use crate::{Error, ErrorKind, Result};
 use serde_json::Value;
 use std::fmt::Write;
 
-/// The prompt with its values; `what` it is stands in errors. A value is inserted once and not looked through again.
+/// The prompt with its values; errors name it by `what`. A value is inserted once and not looked through again.
 ///
 /// # Errors
 /// When a key or an artifact that is not optional is not there.

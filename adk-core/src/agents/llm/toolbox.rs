@@ -1,4 +1,4 @@
-//! The tools of one turn: those of the runtime, which depend on where the agent stands, then the agent's own.
+//! The tools of one turn: those of the runtime, which depend on the place of the agent, then the agent's own.
 
 use super::respond::SetModelResponse;
 use super::transfer::TransferToAgent;
@@ -37,7 +37,7 @@ impl<'a> Toolbox<'a> {
         Self { agent, added, responds }
     }
 
-    /// All of them, in the order in which models are told of them.
+    /// All of them, in the order of the model request.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Arc<dyn DynTool>> {
         self.added.iter().chain(self.agent.tools())
     }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 const RESERVED: [&str; 2] = [TRANSFER, RESPOND];
 
 impl LlmAgent {
-    /// All tools, in the order in which models are told of them.
+    /// All tools, in the order of the model request.
     pub(super) fn tools(&self) -> impl Iterator<Item = &Arc<dyn DynTool>> {
         self.tools.0.iter().chain(&self.settings.tools.0)
     }

@@ -1,4 +1,4 @@
-//! Handing over to another agent: the tool, what models are told of it, and who goes on.
+//! Handing over to another agent: the tool, its declaration, and the next agent.
 
 use crate::models::model::ToolDeclaration;
 use crate::runtime::run::{Context, Seat, Target};
@@ -74,7 +74,7 @@ fn list(names: &[Name]) -> String {
     format!("the agents to hand over to are: {}", names.join(", "))
 }
 
-/// What a model is told of the agents to which it may hand over; nothing when there are none.
+/// The instruction about the agents that a model may hand over to; nothing when there are none.
 pub(super) fn instruction(seat: Option<&Seat>) -> Option<String> {
     let seat = seat?;
     seat.offered().next()?;

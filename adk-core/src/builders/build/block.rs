@@ -285,7 +285,7 @@ block!(
     BlockKind::Parallel { max_concurrency: None }
 );
 
-/// Of the workflow agents this one alone can run live; what stands in it is known at run time.
+/// Of the workflow agents only this one can run live; its children are known at run time.
 impl LiveIf<true> for SequentialAgent {}
 
 impl LoopAgentBuilder {

@@ -99,7 +99,7 @@ fn state(fields: &mut Fields<'_>, reader: &mut Reader<'_>) -> Vec<(Key, Arc<Valu
     all.map(|(key, value)| (key_of(key, value), Arc::new(value.clone()))).collect()
 }
 
-/// A key whose type is told by its first value, where that says it.
+/// A key whose type is that of its first value, where that says it.
 pub(crate) fn key_of(key: &str, value: &Value) -> Key {
     match value {
         Value::String(_) => Key::of::<String>(key),

@@ -56,7 +56,7 @@ impl Flat {
         self.block(step).map(|block| &block.callbacks)
     }
 
-    /// Where a step stands in a config.
+    /// The place of a step in a config.
     pub(super) fn place(&self, step: usize) -> &str {
         match self.steps.get(step).map(|step| &step.what) {
             Some(What::Agent(placed)) => &placed.place,
@@ -193,7 +193,7 @@ fn spec_of(at: usize, step: &FlatStep) -> Step<'_> {
         What::Branch => Step::new("", StepKind::Branch, step.end),
         What::End => Step::new("", StepKind::End, step.end),
     };
-    // The first step is the tree itself, whose name stands in the spec.
+    // The first step is the tree itself, whose name is in the spec.
     if at == 0 { spec.unnamed() } else { spec }
 }
 

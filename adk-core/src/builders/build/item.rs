@@ -53,9 +53,9 @@ pub(super) struct Block {
     pub(super) kind: BlockKind,
     pub(super) callbacks: AgentCallbacks,
     pub(super) items: Vec<Item>,
-    /// How many blocks and agents stand inside of each other, this one included.
+    /// How deep blocks and agents are nested, this one included.
     pub(super) depth: usize,
-    /// Where it stands in a config.
+    /// Its place in a config.
     pub(super) place: Arc<str>,
 }
 
@@ -77,7 +77,7 @@ pub(super) struct Placed {
     /// What is wrong with the agent itself and is no matter of the tree.
     pub(super) faults: Arc<[Fault]>,
     depth: usize,
-    /// Where it stands in a config.
+    /// Its place in a config.
     pub(super) place: Arc<str>,
 }
 
@@ -159,7 +159,7 @@ impl SubAgent {
         }
     }
 
-    /// How many parts stand inside of each other.
+    /// How deep parts are nested.
     pub(super) fn depth(&self) -> usize {
         match &self.0 {
             Item::Agent(placed) => placed.depth,
@@ -167,7 +167,7 @@ impl SubAgent {
         }
     }
 
-    /// Says where it stands in a config.
+    /// Sets its place in a config.
     pub(super) fn at(mut self, place: &str) -> Self {
         match &mut self.0 {
             Item::Agent(placed) => placed.place = place.into(),

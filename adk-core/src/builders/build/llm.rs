@@ -53,7 +53,7 @@ impl LlmAgentBuilder {
         self
     }
 
-    /// The prompt. `{key}` stands for the value of a key, `{key?}` for one that may be absent. A function that makes it
+    /// The prompt. `{key}` is replaced with the value of a key, `{key?}` with one that may be absent. A function that makes it
     /// is given as [`Instruction::function`].
     #[must_use]
     pub fn instruction(mut self, prompt: impl Into<Instruction>) -> Self {

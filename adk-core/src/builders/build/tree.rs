@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// A tree of agents that was made at run time. Cheap to clone.
 ///
 /// It runs as a workflow of `workflow!` does, from one flat list of steps: the blocks in it are steps of that list, at any
-/// depth. A run takes a [`Content`] and gives `()`; what was written stands in the [`Outcome`](crate::Outcome).
+/// depth. A run takes a [`Content`] and gives `()`; the [`Outcome`](crate::Outcome) has the written keys.
 #[derive(Clone)]
 pub struct Tree(Arc<Inner>);
 
@@ -161,7 +161,7 @@ impl Tree {
         faults
     }
 
-    /// A block that stands twice is one fault, and not one for each name in it.
+    /// A block that is used twice is one fault, and not one for each name in it.
     fn reused_blocks(&self, faults: &mut Vec<Fault>) {
         let (flat, mut seen, mut at) = (self.flat(), HashSet::new(), 0);
         while at < flat.steps.len() {
@@ -268,7 +268,7 @@ impl Workflow for Tree {
     }
 }
 
-/// What stands in it is known at run time: a live run looks at it when it begins.
+/// Its content is known at run time: a live run looks at it when it begins.
 impl LiveIf<true> for Tree {}
 impl LiveIf<true> for dyn DynAgent {}
 impl LiveIf<true> for LlmAgent {}

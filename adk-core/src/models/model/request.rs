@@ -83,7 +83,7 @@ impl ToolDeclaration {
 pub struct CallInfo {
     /// The agent's name.
     pub agent: Name,
-    /// Where it stands, with rounds.
+    /// Its path, with rounds.
     pub path: Path,
     /// The run.
     pub run_id: RunId,

@@ -22,7 +22,7 @@ pub enum ModelChunk {
 pub struct ModelResponse {
     /// What it said; no parts is an empty answer.
     pub content: Content,
-    /// Why it stopped. Whether it called tools is told by the content alone.
+    /// Why it stopped. Only the content shows whether it called tools.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finish_reason: Option<FinishReason>,
     /// Tokens.

@@ -13,11 +13,11 @@ pub(super) struct Sampler {
     pub(super) rounds: u32,
 }
 
-/// Where in a schema a value stands.
+/// The place of a value in a schema.
 #[derive(Clone)]
 struct At<'a> {
     root: &'a Value,
-    /// The property, or what stands around it: strings say it.
+    /// The property, or the schema around it: strings say it.
     name: &'a str,
     /// The place in a list, from 0: its elements differ.
     index: usize,
@@ -101,7 +101,7 @@ impl Sampler {
         self.value(target, &inner)
     }
 
-    /// What stands beside `anyOf` or `allOf`: more properties of the same object.
+    /// The keywords next to `anyOf` or `allOf`: more properties of the same object.
     fn joined(&self, mut value: Value, schema: &Map<String, Value>, at: &At<'_>) -> Value {
         if value.is_object()
             && schema.contains_key("properties")

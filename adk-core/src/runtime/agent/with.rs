@@ -7,7 +7,7 @@ use crate::{BoxFuture, Content, Event, Flow, Result};
 use std::fmt;
 
 /// Any agent with callbacks before and after it: a function, one that is written by hand, a whole workflow. They come
-/// behind those that it has already.
+/// after those that it has already.
 ///
 /// ```
 /// # use adk_core as adk;

@@ -9,13 +9,13 @@ use crate::{BoxError, BoxFuture, Content, Error, FunctionCall, Result};
 use serde_json::Value;
 use std::marker::PhantomData;
 
-/// What a callback may return: `()` for nothing, an `Option` of what is to stand in place of the real thing, or a
+/// What a callback may return: `()` for nothing, an `Option` of the replacement, or a
 /// `Result` of these with any error.
 pub trait Answer<T> {
-    /// Whether it may be something that stands in place: `()` never is.
+    /// True if it may be a replacement: `()` never is.
     const MAY_STAND: bool = true;
 
-    /// What is to stand in place; `None` to go on.
+    /// The replacement; `None` to go on.
     ///
     /// # Errors
     /// The callback's own.

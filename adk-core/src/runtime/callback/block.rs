@@ -1,12 +1,12 @@
-//! Functions as callbacks before a block. The flow has to know whether one may stand in place of its block, so that its type
-//! is asked for in the `SPEC` of a workflow, and one that is no callback is told there. Where it is added it is added if it
+//! Functions as callbacks before a block. The flow has to know whether one may replace its block, so that its type
+//! is asked for in the `SPEC` of a workflow, and one that is no callback is reported there. Where it is added it is added if it
 //! is one, and no second message follows.
 
 use super::AgentCallbacks;
 use super::accept::{Asked, BeforeAgent, BeforeAgentForm, Said};
 use std::marker::PhantomData;
 
-/// Whether a callback before an agent or a block may stand in its place, which its type tells.
+/// True if the type of a callback before an agent or a block lets it replace that.
 pub const fn may_stand<M, F: BeforeAgent<M>>(_: &F) -> bool {
     <<F as BeforeAgentForm<'static, M>>::Given as Asked<'static, Said, M>>::MAY_STAND
 }

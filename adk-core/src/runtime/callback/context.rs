@@ -98,7 +98,7 @@ impl CallbackContext {
         &self.agent
     }
 
-    /// Where that stands in the tree, with rounds.
+    /// The path of that in the tree, with rounds.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -3,7 +3,7 @@
 //! `Ok(None)` says no value and no error, `Err("no".into())` no type at all. rustc has no default for such a type, but it has
 //! an order: a method of a type comes before one of the type that it dereferences to, and one of `Level<Result<T, BoxError>>` is there
 //! for a `Level<Result<_, _>>` as well, whose parts are filled in by the call. So what fills in the most comes first, and at the
-//! end stands a method for every type, which fills in nothing.
+//! end is a method for every type, which fills in nothing.
 
 use crate::BoxError;
 use std::convert::Infallible;

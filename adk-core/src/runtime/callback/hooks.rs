@@ -97,7 +97,7 @@ pub(crate) async fn on_tool_error(
     first!(cx, &own.on_error, |asked| asked.tool_failed(cx, call, error), asked(cx, call, error))
 }
 
-/// Tells the plugins that an agent or a block has failed. An error of theirs says less than the one they are told of.
+/// Tells the plugins that an agent or a block has failed. Their own errors are dropped: they say less than this one.
 pub(crate) async fn on_agent_error(cx: &mut CallbackContext, error: &Error) {
     let services = cx.services();
     let all = async {
@@ -113,7 +113,7 @@ pub(crate) async fn on_user_message(cx: &mut CallbackContext, message: &Content)
     first!(cx, &NOBODY, |asked| asked.user_message(cx, message), nothing(asked))
 }
 
-/// Asks the plugins before the first agent; the answer that stands in place of all of them.
+/// Asks the plugins before the first agent; the answer that replaces all of them.
 pub(crate) async fn before_run(cx: &mut CallbackContext) -> Result<Option<Content>> {
     first!(cx, &NOBODY, |asked| asked.run_begins(cx), nothing(asked))
 }

@@ -32,12 +32,12 @@ type Changing<A, B, T> =
 pub struct AgentCallbacks {
     pub(super) before: Vec<Of1<Said>>,
     pub(super) after: Vec<Of1<Said>>,
-    /// One of those before may stand in place of the agent.
+    /// A callback before the agent may replace it.
     pub(super) may_stand: bool,
 }
 
 impl AgentCallbacks {
-    /// Adds one that is called before the agent. Content of it stands in place of the agent, which does not run.
+    /// Adds one that is called before the agent. Its content replaces the agent, which does not run.
     pub fn before<M>(&mut self, callback: impl BeforeAgent<M>) -> &mut Self {
         self.may_stand |= may_stand(&callback);
         self.before.push(Arc::new(move |cx| callback(cx).asked()));
@@ -50,7 +50,7 @@ impl AgentCallbacks {
         self
     }
 
-    /// Whether one of them may stand in place of the agent.
+    /// True if one of them may replace the agent.
     pub(crate) fn may_skip(&self) -> bool {
         self.may_stand
     }
@@ -83,8 +83,8 @@ pub struct ModelCallbacks {
 }
 
 impl ModelCallbacks {
-    /// Adds one that is called before each call of the model and may change the request. A response of it stands in
-    /// place of the call, which is then not made and not counted, and [`after`](Self::after) is not called.
+    /// Adds one that is called before each call of the model and may change the request. Its response replaces
+    /// the call, which is then not made and not counted, and [`after`](Self::after) is not called.
     pub fn before<M>(&mut self, callback: impl BeforeModel<M>) -> &mut Self {
         self.before.push(Arc::new(move |cx, request| callback(cx, request).asked()));
         self
@@ -97,7 +97,7 @@ impl ModelCallbacks {
         self
     }
 
-    /// Adds one that is called when a call has failed for good. A response of it stands in place of the error.
+    /// Adds one that is called when a call has failed for good. Its response replaces the error.
     pub fn on_error<M>(&mut self, callback: impl OnModelError<M>) -> &mut Self {
         self.on_error.push(Arc::new(move |cx, request, error| callback(cx, request, error).asked()));
         self
@@ -113,8 +113,8 @@ pub struct ToolCallbacks {
 }
 
 impl ToolCallbacks {
-    /// Adds one that is called before each call of a tool and may change its arguments. A result of it stands in place
-    /// of the tool, which is not called; [`after`](Self::after) is.
+    /// Adds one that is called before each call of a tool and may change its arguments. Its result replaces
+    /// the tool, which is not called; [`after`](Self::after) is.
     pub fn before<M>(&mut self, callback: impl BeforeTool<M>) -> &mut Self {
         self.before.push(Arc::new(move |cx, call| callback(cx, call).asked()));
         self
@@ -127,7 +127,7 @@ impl ToolCallbacks {
         self
     }
 
-    /// Adds one that is called when a tool has failed, or is not there. A result of it stands in place of the error.
+    /// Adds one that is called when a tool has failed, or is not there. Its result replaces the error.
     pub fn on_error<M>(&mut self, callback: impl OnToolError<M>) -> &mut Self {
         self.on_error.push(Arc::new(move |cx, call, error| callback(cx, call, error).asked()));
         self

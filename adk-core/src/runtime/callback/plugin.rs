@@ -90,7 +90,7 @@ hooks! {
     /// gives is stored and delivered in its place. A run that is taken up again asks again; what is stored stays.
     on_event / event(cx: [mut CallbackContext], event: [Event]) -> Option<Event> = None;
 
-    /// Asked before each agent and each block. Content of it stands in place of that, which does not run.
+    /// Asked before each agent and each block. Its content replaces that, which does not run.
     before_agent / agent_begins(cx: [mut CallbackContext]) -> Option<Content> = None;
 
     /// Asked after each agent and each block. Content of it is one more event.
@@ -99,22 +99,22 @@ hooks! {
     /// Told when an agent or a block has failed; the error goes on to what is around it.
     on_agent_error / agent_failed(cx: [mut CallbackContext], error: [Error]) -> () = ();
 
-    /// Asked before each call of a model. It may change the request; a response of it stands in place of the call.
+    /// Asked before each call of a model. It may change the request; its response replaces the call.
     before_model / model_begins(cx: [mut CallbackContext], request: [mut ModelRequest]) -> Option<ModelResponse> = None;
 
     /// Asked with each response of a model. It may change the response, or replace it.
     after_model / model_ended(cx: [mut CallbackContext], response: [mut ModelResponse]) -> Option<ModelResponse> = None;
 
-    /// Asked when a call of a model has failed for good. A response of it stands in place of the error.
+    /// Asked when a call of a model has failed for good. Its response replaces the error.
     on_model_error / model_failed(cx: [mut CallbackContext], request: [ModelRequest], error: [Error]) -> Option<ModelResponse> = None;
 
-    /// Asked before each call of a tool. It may change the arguments; a result of it stands in place of the tool.
+    /// Asked before each call of a tool. It may change the arguments; its result replaces the tool.
     before_tool / tool_begins(cx: [mut CallbackContext], call: [mut FunctionCall]) -> Option<Value> = None;
 
     /// Asked with each result that goes back to a model. It may change the result, or replace it.
     after_tool / tool_ended(cx: [mut CallbackContext], call: [FunctionCall], result: [mut Value]) -> Option<Value> = None;
 
-    /// Asked when a tool has failed, or is not there. A result of it stands in place of the error.
+    /// Asked when a tool has failed, or is not there. Its result replaces the error.
     on_tool_error / tool_failed(cx: [mut CallbackContext], call: [FunctionCall], error: [Error]) -> Option<Value> = None;
 }
 

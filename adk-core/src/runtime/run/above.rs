@@ -17,8 +17,8 @@ pub(crate) struct Above {
 }
 
 impl Context {
-    /// Goes into a workflow: `Some(true)` for a tree whose root is a block, `Some(false)` for one that is closed, of which
-    /// nothing is known outside. What was before comes back, where this changes it.
+    /// Goes into a workflow: `Some(true)` for a tree whose root is a block, `Some(false)` for one that is closed:
+    /// its content is not known outside. Returns the previous value, if this changes it.
     pub(crate) fn settle_global(&mut self, is_settled: Option<bool>) -> Option<Option<Arc<Above>>> {
         let before = self.above.as_ref().is_some_and(|above| above.is_settled);
         let is_settled = is_settled.filter(|now| *now != before)?;

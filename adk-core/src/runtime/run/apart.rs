@@ -1,4 +1,4 @@
-//! A run of which parts go on elsewhere, and such a part.
+//! Branches of a run that execute in another process.
 
 use super::{KeyScope, Run, RunConfig, Services};
 use crate::store::engine::{BranchTask, ClaimId, Engine, Stored};

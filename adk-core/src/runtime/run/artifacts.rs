@@ -205,7 +205,7 @@ macro_rules! in_arc {
 
 in_arc!(MemoryArtifacts, NoArtifacts, MissingArtifactStore, FolderArtifacts);
 
-/// The artifacts of an agent's or a tool's session. What is saved is told by the next event.
+/// The artifacts of an agent's or a tool's session. The next event names what was saved.
 pub struct Artifacts<'a> {
     pub(crate) run: &'a Run,
     pub(crate) overlay: &'a mut Overlay,

@@ -20,7 +20,7 @@ pub struct RunConfig {
     pub lifecycle_events: bool,
     /// Whether an escalate ends every enclosing loop, while the sequences in between run on, and cancels the siblings of
     /// a direct child of a parallel block. Default `false`: it ends the innermost loop, as a `break` does. The checker knows the default:
-    /// what it takes for certain behind an outer loop may be missing with this, which is an error of the run.
+    /// what it takes for certain after an outer loop may be missing with this, which is an error of the run.
     pub escalate_ends_all_loops: bool,
     /// Whether a tool's error ends the run. Default `false`: it goes back to the model as an error result.
     pub tool_errors_end_run: bool,

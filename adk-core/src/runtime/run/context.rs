@@ -1,4 +1,4 @@
-//! What an agent works with: it knows where it stands, and everything it does goes through here.
+//! [`Context`]: the place of an agent in its run, and all that the agent can do there.
 
 mod away;
 mod branch;
@@ -26,14 +26,14 @@ use std::sync::atomic::Ordering::Relaxed;
 /// What an agent works with.
 ///
 /// An agent awaits only what comes from here: emits, steps, waits and joins of these. Clocks, randomness and I/O
-/// stand inside [`step`](Self::step), so that a run that is taken up again does the same things.
+/// belong inside [`step`](Self::step), so that a resumed run does the same things.
 pub struct Context {
     pub(crate) run: Arc<Run>,
     pub(crate) scope: Option<Arc<KeyScope>>,
     /// The keys that the workflow around can write, where a workflow inside it has defaults that ask for it.
     pub(crate) known: Option<Arc<[Box<str>]>>,
     branch: Option<Arc<str>>,
-    /// The instance of a workflow around (`as second`): its name stands before every name inside.
+    /// The instance of a workflow around (`as second`): its name is the prefix of every name inside.
     pub(crate) instance: Option<Name>,
     /// What the agents above have given to those below them.
     pub(crate) above: Option<Arc<Above>>,
@@ -71,7 +71,7 @@ impl Context {
         }
     }
 
-    /// The root of a run inside of another: it stands below an agent of that, and has its keys.
+    /// The root of a run inside of another: it is below an agent of that run, and has its keys.
     pub(crate) fn inside(run: Arc<Run>, path: Path, scope: Option<Arc<KeyScope>>) -> Self {
         let mut own = Self::root(run, Name::default());
         own.frame.path = path;
@@ -126,7 +126,7 @@ impl Context {
         self.frame.author.as_ref().unwrap_or_else(|| self.frame.path.name())
     }
 
-    /// Where it stands in the tree, with rounds.
+    /// Its path in the tree, with rounds.
     pub fn path(&self) -> &Path {
         &self.frame.path
     }

@@ -95,7 +95,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// What stands at the path of the context begins; `None` where nobody asked for such events.
+    /// The agent or block at the path of the context begins; `None` if such events are off.
     pub(crate) async fn begin(kind: NodeKind, cx: &Context) -> Option<Box<Self>> {
         if !cx.config().lifecycle_events {
             return None;

@@ -38,7 +38,7 @@ impl<'a> Prepare<'a> {
         self.path = outer;
     }
 
-    /// Where the agent stands that is looked at.
+    /// The place of the agent that is looked at.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

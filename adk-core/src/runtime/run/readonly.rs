@@ -35,7 +35,7 @@ impl ReadonlyContext {
         &self.agent
     }
 
-    /// Where it stands in the tree, with rounds.
+    /// Its path in the tree, with rounds.
     pub fn path(&self) -> &Path {
         &self.path
     }

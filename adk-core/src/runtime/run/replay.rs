@@ -22,7 +22,7 @@ use std::task::{Poll, Waker};
 pub(crate) struct Replay {
     session: Arc<Session>,
     events: Vec<Recorded>,
-    /// Where each event of this run stands in `events`: by its path, and how many came before it there.
+    /// The index of each event of this run in `events`: by its path, and how many came before it there.
     slots: HashMap<String, usize>,
     temp: HashMap<String, StateDelta>,
     steps: HashMap<String, Value>,
@@ -230,7 +230,7 @@ impl Replay {
         self.turn(run, self.events.len()).await;
     }
 
-    /// Whether the record holds something from behind a block that stands in `branch`: what runs in one branch runs in
+    /// True if the record holds an event from after a block in `branch`: what runs in one branch runs in
     /// order, so that is anything of this branch, or of one around it, that came after the block had begun and was not
     /// said inside of it.
     pub(crate) fn is_past(&self, block: &Path, branch: Option<&str>) -> bool {
@@ -311,14 +311,14 @@ fn of_update(event: &Event, path: &str) -> (String, Option<String>) {
     }
 }
 
-/// The path of the first turn of what stands at this one: who is handed back to stands beside itself (`w/triage@2`), and
-/// has finished with its first turn.
+/// The path of the first turn of the agent at this path: a later turn has its number (`w/triage@2`), and
+/// is marked as finished under its first turn.
 fn first_turn(path: &str) -> &str {
     let name = path.rfind('/').map_or(0, |at| at + 1);
     path[name..].find('@').map_or(path, |at| &path[..name + at])
 }
 
-/// Whether a path is this one, stands below it, or is, or stands below, a later turn of it.
+/// True if a path is this one, is below it, or is, or is below, a later turn of it.
 fn is_of(own: &str, path: &str) -> bool {
     let Some(rest) = path.strip_prefix(own) else { return false };
     match rest.as_bytes().first() {

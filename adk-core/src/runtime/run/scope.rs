@@ -1,4 +1,4 @@
-//! Which stored key a name stands for. What gives names a meaning of its own is a scope inside of the scope around it:
+//! [`KeyScope`]: the stored key of a name. Scopes nest, and each gives names a meaning of its own:
 //! a workflow that is a step of another, an element of an `each`, an instance with other keys.
 
 use crate::Name;
@@ -10,7 +10,7 @@ use std::fmt::Arguments;
 use std::sync::{Arc, RwLock};
 
 /// Maps names to stored keys; built once where it is entered. Keys with a prefix that a workflow does not map are those
-/// of the session, whatever stands around.
+/// of the session, in every scope.
 #[derive(Debug)]
 pub(crate) struct KeyScope {
     outer: Option<Arc<KeyScope>>,
@@ -23,9 +23,9 @@ pub(crate) struct KeyScope {
 
 #[derive(Debug)]
 enum Kind {
-    /// A name that it does not map is a key of its own, stored behind this.
+    /// A name that it does not map is a key of its own, stored after this prefix.
     Closed(Box<str>),
-    /// A name that it does not map is one of the scope around. Its own keys are stored behind this, and what an
+    /// A name that it does not map is one of the scope around. Its own keys are stored after this prefix, and what an
     /// earlier round or run has left there is not seen.
     Element(Box<str>),
     /// It has no keys of its own.
@@ -41,7 +41,7 @@ struct Mapped {
     read: Option<Name>,
 }
 
-/// What a name stands for when it is written.
+/// The stored key of a name that is written.
 enum Place<'a> {
     Itself,
     Mapped(&'a Name),
@@ -49,14 +49,14 @@ enum Place<'a> {
 }
 
 impl KeyScope {
-    /// A scope where every name is a key of its own, stored behind `segment`, unless it is mapped.
+    /// A scope where every name is a key of its own, stored after the prefix `segment`, unless it is mapped.
     pub(crate) fn closed(outer: Option<Arc<KeyScope>>, segment: Arguments<'_>) -> Self {
         let prefix = prefix(outer.as_ref(), segment);
         Self { outer, kind: Kind::Closed(prefix), names: Vec::new(), written: None }
     }
 
-    /// A scope where names are those of the scope around, but for its own keys, stored behind `segment`. Nothing
-    /// behind `segment` holds a value before it is written in here.
+    /// A scope where names are those of the scope around, but for its own keys, stored after the prefix `segment`. Nothing
+    /// with that prefix holds a value before it is written in here.
     pub(crate) fn element(outer: Option<Arc<KeyScope>>, segment: Arguments<'_>) -> Self {
         let prefix = prefix(outer.as_ref(), segment);
         Self { outer, kind: Kind::Element(prefix), names: Vec::new(), written: Some(RwLock::default()) }
@@ -99,7 +99,7 @@ impl KeyScope {
         std::iter::successors(Some(self), |scope| scope.outer.as_deref())
     }
 
-    /// What stands before keys of its own, or of the nearest scope that has some.
+    /// The prefix of its own keys, or of the nearest scope that has some.
     fn prefix(&self) -> &str {
         let prefixes = self.outward().find_map(|scope| match &scope.kind {
             Kind::Closed(prefix) | Kind::Element(prefix) => Some(&**prefix),
@@ -173,7 +173,7 @@ impl KeyScope {
         element.is_none_or(|scope| scope.has_written(key))
     }
 
-    /// The stored key that a read of the name behind this stored key finds.
+    /// The stored key that a read of this stored key's name finds.
     pub(crate) fn read_key_of<'a>(&'a self, key: &'a str) -> Option<Cow<'a, str>> {
         for scope in self.outward() {
             if let Some(mapped) = scope.names.iter().find(|mapped| *mapped.key == *key) {

@@ -31,7 +31,7 @@ pub(crate) struct Target {
 }
 
 impl Seat {
-    /// Those that models are told of.
+    /// Those in the model request.
     pub(crate) fn offered(&self) -> impl Iterator<Item = &Target> {
         self.targets.iter().filter(|target| !target.is_spent)
     }

@@ -105,7 +105,7 @@ pub(crate) struct CallPlace {
 /// The slot of an update.
 struct At {
     path: Path,
-    /// The text of the slot behind the path.
+    /// The text of the slot after the path.
     text: Name,
     /// Whether a tool call makes it.
     is_in_call: bool,
@@ -344,7 +344,7 @@ impl Run {
         // What no store can keep others from is kept here: branches of a run are in one process.
         let _alone = if is_temp || is_read_elsewhere() { Some(self.updating.lock().await) } else { None };
         if !update.has_base() && (is_temp || is_read_elsewhere()) {
-            // Nothing was written here yet under that name: what the key holds is not what the name stands for.
+            // Nothing was written here yet under that name: the value of the key is not that of the name.
             update.starts_from(self.value(scope, name));
         }
         let body = if is_temp { Body::Ready(update.apply(None)?) } else { Body::Update(Box::new(update)) };

@@ -48,7 +48,7 @@ fn root(waiting: &Waiting) -> &str {
 /// Says what is wrong with a value, beside the schema of the type that it is read as.
 pub(crate) type Check = (Accepts, Option<ValueSchema>);
 
-/// The check of the `await` that stands at a path in a workflow, if one does.
+/// The check of the `await` at a path in a workflow, if there is one.
 pub(super) fn at(workflow: &AgentMeta<'_>, path: &Path) -> Option<Check> {
     let nodes = Spec::new(workflow.name, "", workflow.steps).nodes();
     nodes.iter().find_map(|node| {

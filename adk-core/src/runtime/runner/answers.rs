@@ -3,7 +3,7 @@
 use crate::runtime::run::Context;
 use crate::{Content, Error, ErrorKind, Result};
 
-/// Looks whether each answer in a message is one to a call that somebody has made in this session, and the only one.
+/// Looks whether each answer in a message belongs to a call in this session, and is the only one.
 ///
 /// # Errors
 /// [`ErrorKind::UnknownWait`] for an answer to a call that nobody made; [`ErrorKind::Answered`] for a second one;

@@ -90,7 +90,7 @@ impl<P: ModelProvider + Default> RunnerBuilder<P> {
         self
     }
 
-    /// Adds a plugin: asked and told in every run, behind those that were added before.
+    /// Adds a plugin: called in every run, after earlier plugins.
     #[must_use]
     pub fn plugin(mut self, plugin: impl Plugin) -> Self {
         self.plugins.0.push(Arc::new(plugin));

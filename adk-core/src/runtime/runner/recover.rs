@@ -36,7 +36,7 @@ pub struct Recovered {
 /// A workflow that is known by its name.
 pub(crate) trait Known: Send + Sync {
     fn name(&self) -> &str;
-    /// The check of the `await` that stands at that path.
+    /// The check of the `await` at that path.
     fn accepts(&self, path: &Path) -> Option<accept::Check>;
     fn go_on(&self, shared: Arc<Shared>, run: RunId) -> BoxFuture<'static, Result<Vec<Waiting>>>;
 }
@@ -77,7 +77,7 @@ impl<P> Runner<P> {
     /// A run that has failed may be taken up as well: what failed for a passing reason is tried again.
     ///
     /// # Errors
-    /// When the request is awaited or streamed: [`ErrorKind::UnknownRun`]; [`ErrorKind::RunBusy`] when somebody drives
+    /// When the request is awaited or streamed: [`ErrorKind::UnknownRun`]; [`ErrorKind::RunBusy`] when a process drives
     /// it; [`ErrorKind::TopologyChanged`] when the workflow is of another shape by now, which changes nothing (see
     /// [`Topology`](crate::spec::Topology)); [`ErrorKind::Diverged`] when an agent does not do what its record says.
     pub fn resume<'a, H, W>(&self, workflow: H, run: RunId) -> RunRequest<'a, W::Output>

@@ -34,12 +34,12 @@ pub struct RunStream<'a, T> {
     /// The right to drive the run, where runs are kept.
     claim: Option<Claim>,
     ended: Option<Result<T>>,
-    /// The end that is written into the book of runs before it is told.
+    /// The end that is stored in the registry of runs before the consumer sees it.
     closing: Option<Closing<T>>,
     end: RunEnd<T>,
 }
 
-/// An end that is being written, and what is told then.
+/// An end that is being stored, and the consumer's value after that.
 type Closing<T> = (BoxFuture<'static, Result<Vec<Waiting>>>, Result<RunEnd<T>>);
 
 type Opening<'a, T> = BoxFuture<'a, Result<Opened<'a, T>>>;

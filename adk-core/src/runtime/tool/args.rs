@@ -73,7 +73,7 @@ impl<T: DeserializeOwned + JsonSchema + Send> ContextLike for T {
     }
 }
 
-// The bounds stand here and not on the trait: so a path `<T as ToolArg>` that does not hold is one error, said under the
+// The bounds are here and not on the trait: so a path `<T as ToolArg>` that does not hold is one error, said under the
 // type, with the text above and no note about ours.
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + JsonSchema + Send> ToolArg for T {

@@ -178,7 +178,7 @@ impl ToolContext {
         (self.overlay.state_delta, self.actions) = mark;
     }
 
-    /// Takes what the call has done so far with it; what stays behind is empty.
+    /// Moves the effects of the call so far out of this context, and leaves it empty.
     pub(crate) fn detach(&mut self) -> Self {
         let empty = Self {
             actions: ToolActions::default(),
@@ -202,7 +202,7 @@ impl ToolContext {
         &self.agent
     }
 
-    /// Where that agent stands, with rounds.
+    /// The path of that agent, with rounds.
     pub fn path(&self) -> &Path {
         &self.path
     }

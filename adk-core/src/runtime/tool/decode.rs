@@ -154,7 +154,7 @@ fn explain(name: &str, value: &Value, schema: &Value, reason: &str) -> ToolError
     ToolError::argument(text)
 }
 
-/// Sees that a value fits a schema that no type of the program stands behind.
+/// Checks that a value fits a schema without a type of the program.
 pub(crate) fn check(value: &Value, schema: &Value) -> Result<(), String> {
     let mut path = String::new();
     match mismatch(value, schema, false, &mut path) {
@@ -167,7 +167,7 @@ pub(crate) fn check(value: &Value, schema: &Value) -> Result<(), String> {
 /// Where a value first differs from its schema, and how. When it could not be read as its type, a text with a format is
 /// one that differs.
 fn mismatch(value: &Value, schema: &Value, unread: bool, path: &mut String) -> Option<String> {
-    // What could not be read as its type is told with the reason of that.
+    // The error of a value that could not be read as its type has the reason.
     if !unread && let Some(fits) = is_one_of(value, schema) {
         return (!fits).then(|| wanted(value, schema));
     }

@@ -180,7 +180,7 @@ impl FunctionTool {
     }
 
     /// Says that its answer comes later. Default `false`. What the closure returns is what the model reads in the meantime,
-    /// so it says nothing of the type of the answer: any value fits, and one that is no object is told as
+    /// so it says nothing of the type of the answer: any value fits, and one that is no object is sent as
     /// `{"result": VALUE}`. Where an answer has to be of a type, use an `await`, see [`Await`](crate::Await).
     #[must_use]
     pub fn long_running(self, yes: bool) -> Self {

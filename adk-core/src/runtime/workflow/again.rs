@@ -60,7 +60,7 @@ fn is_past(branch: &str, cx: &Context) -> bool {
     replay.is_past(block, around(block, branch, cx))
 }
 
-/// The branch that the block stands in.
+/// The branch of the block.
 fn around<'a>(block: &Path, branch: &str, cx: &'a Context) -> Option<&'a str> {
     let own = format!("{}.{branch}", block.name());
     cx.branch()?.strip_suffix(&*own)?.strip_suffix('.')

@@ -1,4 +1,4 @@
-//! The fields of a workflow that stand for its named blocks.
+//! The fields of a workflow for its named blocks.
 
 use super::Described;
 use crate::runtime::callback::{AfterAgent, AgentCallbacks, BeforeAgent, setters};

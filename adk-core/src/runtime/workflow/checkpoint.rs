@@ -71,7 +71,7 @@ pub(super) async fn ended(cx: &mut Context) -> Result<()> {
     if cx.config().resumable { tell(None, cx).await } else { Ok(()) }
 }
 
-/// Commits a checkpoint: a state, or the end. Boxed, since blocks stand in each other and an event is large.
+/// Commits a checkpoint: a state, or the end. Boxed, since blocks nest and an event is large.
 fn tell(state: Option<Value>, cx: &mut Context) -> BoxFuture<'_, Result<()>> {
     let end_of_agent = state.is_none().then_some(true);
     let actions = Actions { agent_state: state.map(Arc::new), end_of_agent, ..Actions::default() };

@@ -1,7 +1,7 @@
 //! The begin and the end of every agent and every block: the one place where both are seen. In ADK a block is an agent,
 //! so its callbacks and those of plugins are the same.
 //!
-//! The context stands at the path of the agent or block, with a turn of its own, so events that are emitted here are
+//! The context is at the path of the agent or block, with a turn of its own, so events that are emitted here are
 //! its events: its author, its path, numbered from its begin to its end.
 
 use crate::flow::Flow;

@@ -62,7 +62,7 @@ fn written_as<'a>(meta: &AgentMeta<'_>, renames: &Renames<'a>, key: &'a str) -> 
     all.find(|(own, _)| own.name == key).map_or(key, |(_, written)| written)
 }
 
-/// The keys that a step can write, as they are called where it stands; those of a workflow inside are its outputs.
+/// The keys that a step can write, by their names at its place; those of a workflow inside are its outputs.
 pub(super) fn written<'a>(step: &'a Step<'_>) -> impl Iterator<Item = &'a str> {
     let meta = match step.kind {
         StepKind::Agent { meta, .. } => Some(meta),

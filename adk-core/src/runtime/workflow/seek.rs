@@ -1,5 +1,4 @@
-//! The way down to a branch that runs apart from its run: through the same blocks and workflows, past everything that
-//! stands before it.
+//! The way down to a remote branch: through its blocks and workflows, past every step before it.
 
 use super::away::told;
 use super::together::begin;

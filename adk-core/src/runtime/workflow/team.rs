@@ -12,13 +12,13 @@ use crate::spec::{AgentKind, AgentMeta};
 use crate::{At, BoxFuture, Name, Path, Result};
 use std::sync::Arc;
 
-/// Finds the agent behind a description, for agents that do not hold those below them themselves.
+/// Finds the agent of a description, for agents that do not hold those below them themselves.
 pub(super) type Find<'f, 'a> = &'f (dyn Fn(&AgentMeta<'_>) -> Option<&'a dyn DynAgent> + Sync);
 
-/// The members, each behind its parent.
+/// The members, each after its parent.
 pub(super) struct Team<'a> {
     members: Vec<Member<'a>>,
-    /// The first one is an instance (`as second`), whose name stands before those of the others.
+    /// The first one is an instance (`as second`), whose name is the prefix of the others.
     is_instance: bool,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Member<'a> {
     hand: Handover<'a>,
     parent: Option<usize>,
     name: Name,
-    /// It stands in a workflow, where what is inside of it has names of its own, as in an instance.
+    /// It is a step of a workflow, so the names inside it are its own, as in an instance.
     closed: bool,
     /// How often it has been run here.
     turns: u32,
@@ -89,7 +89,7 @@ impl<'a> Team<'a> {
         }
     }
 
-    /// Looks at all members but the first, which stands where `prepare` is.
+    /// Looks at all members but the first, which is at the place of `prepare`.
     pub(super) fn prepare(&self, prepare: &mut Prepare<'_>) {
         let base = prepare.path().clone();
         for (at, member) in self.members.iter().enumerate().skip(1) {
@@ -140,7 +140,7 @@ impl<'a> Team<'a> {
         })
     }
 
-    /// Runs the turn, begun by the member `at`, at the place where the context stands, which is that of the first member.
+    /// Runs the turn, begun by the member `at`, at the current place, which is that of the first member.
     /// `outside` are the keys around the first member, which may be an instance with keys of its own. Gives who ended it.
     async fn run(
         mut self,
@@ -150,7 +150,7 @@ impl<'a> Team<'a> {
         cx: &mut Context,
     ) -> Result<(Flow, Path)> {
         let base = cx.path().clone();
-        // What stands before the names of all members but the first.
+        // The prefix of the names of all members but the first.
         let inside = if self.is_instance { Some(cx.author().clone()) } else { cx.instance.clone() };
         let mut exit = None;
         loop {
@@ -175,7 +175,7 @@ impl<'a> Team<'a> {
             };
             let (flow, seat) = ran.map_err(|error| error.at(&path))?;
             self.members[at].calls = seat.calls;
-            // A loop that was to be ended is, whoever goes on in the meantime.
+            // A requested end of the loop holds, even if another member goes on in the meantime.
             let ended = exit.take().unwrap_or((flow, path));
             match seat.next.and_then(|next| seat.targets.get(next)) {
                 None => return Ok(ended),
@@ -202,7 +202,7 @@ impl<'a> Team<'a> {
         upward.all(|at| self.members[at].hand.decides && !self.members[at].hand.not_to_parent)
     }
 
-    /// Where a member stands: below its parent, each turn after the first with its number.
+    /// The place of a member: below its parent, each turn after the first with its number.
     fn path(&self, at: usize, base: &Path) -> Path {
         let mut names = Vec::new();
         let mut upper = at;
@@ -217,7 +217,7 @@ impl<'a> Team<'a> {
         }
     }
 
-    /// What a member has to know of the others; `inside` stands before the names of all but the first.
+    /// The handover state of a member; `inside` is the prefix of the names of all but the first.
     fn seat(&self, at: usize, inside: Option<&Name>, cx: &Context) -> Seat {
         let member = &self.members[at];
         let targets = self.targets(at);
@@ -253,7 +253,7 @@ impl<'a> Team<'a> {
     }
 }
 
-/// Runs a member at the place where the context stands.
+/// Runs a member at the current place.
 async fn here(agent: &dyn DynAgent, begun: bool, seat: Seat, cx: &mut Context) -> Result<(Flow, Seat)> {
     cx.frame.seat = Some(Box::new(seat));
     let flow = run(agent, begun, cx).await?;

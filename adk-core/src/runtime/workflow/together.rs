@@ -98,7 +98,7 @@ impl Walk<'_> {
         })
     }
 
-    // As in the walk: a branch that carried these would be large, and blocks stand in each other.
+    // As in the walk: a branch that carried these would be large, and blocks nest.
 
     fn boxed_steps<'s>(&'s self, range: Range<usize>, own: &'s mut Context) -> BoxFuture<'s, Result<Walked>> {
         Box::pin(self.steps(range, own))
@@ -137,7 +137,7 @@ impl Walk<'_> {
     }
 }
 
-/// Commits the item of an element. Boxed as [`gather`] is, since blocks stand in each other and an event is large.
+/// Commits the item of an element. Boxed as [`gather`] is, since blocks nest and an event is large.
 pub(super) fn begin(item: Name, value: Arc<Value>, own: &mut Context) -> BoxFuture<'_, Result<()>> {
     let mut event = Event::new();
     event.actions.state_delta.insert(item, value);
@@ -213,7 +213,7 @@ async fn run<'s>(
 
 /// Cancels the branches that run here, and waits for those that are elsewhere: what they had committed is delivered.
 ///
-/// Made here and not where it is awaited, whose frame on the stack would hold it: blocks stand in each other.
+/// Made here and not where it is awaited, whose frame on the stack would hold it: blocks nest.
 fn back<'s>(
     mut running: Branches<BoxFuture<'s, Result<Walked>>>,
     away: &'s Away,

@@ -1,4 +1,4 @@
-//! One turn of one agent: entered, run, and what it left behind looked at.
+//! One turn of one agent: entry, run, and the check of its effects.
 
 use super::lifecycle::{self, Begun, Who};
 use super::team::Team;
@@ -30,7 +30,7 @@ pub(super) fn turn(
             .map(|team| team.instance(matches!(step.kind, StepKind::Agent { instance: true, .. })));
         let outside = team.as_ref().and_then(|_| cx.scope.clone());
         let around = Around::enter(agent, step, cx);
-        // Only what stands in a workflow is found again by its path alone: an agent runs what it likes below itself.
+        // Only a part of a workflow is found again by its path alone: an agent runs what it likes below itself.
         let addressable = cx.is_addressable;
         cx.is_addressable &= team.is_none() && agent.meta().kind == AgentKind::Workflow;
         // A workflow is walked again: its loops are part of the outcome. Agents in it are not run again.
@@ -75,7 +75,7 @@ pub(super) struct Around {
 }
 
 impl Around {
-    /// The name of an instance of a workflow (`as second`) stands before all names inside of it. Its keys are those
+    /// The name of an instance of a workflow (`as second`) is the prefix of all names inside it. Its keys are those
     /// that its step says.
     pub(super) fn enter(agent: &dyn DynAgent, step: &Step<'_>, cx: &mut Context) -> Self {
         let StepKind::Agent { meta, instance } = step.kind else {
@@ -100,7 +100,7 @@ impl Around {
     }
 }
 
-/// Runs an agent at the place where the context stands, between its callbacks unless it has begun already.
+/// Runs an agent at the current place, between its callbacks unless it has begun already.
 pub(crate) async fn run(agent: &dyn DynAgent, begun: bool, cx: &mut Context) -> Result<Flow> {
     let who = (!begun).then_some(Who::Agent(agent));
     let watch = match who {

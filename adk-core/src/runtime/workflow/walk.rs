@@ -258,7 +258,7 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// What stands between the markers of each branch of a parallel, or of each arm of a match.
+    /// The steps between the markers of each branch of a parallel, or of each arm of a match.
     pub(super) fn parts(&self, block: usize) -> impl Iterator<Item = Range<usize>> {
         let (mut at, end) = (block + 1, self.steps[block].end);
         std::iter::from_fn(move || {

@@ -70,7 +70,7 @@ impl fmt::Debug for Claim {
 pub type ClaimCheck = Arc<dyn Fn(&RunRecord) -> Result<()> + Send + Sync>;
 
 impl ClaimedRun {
-    /// A run of which only its record is stored.
+    /// A run without stored events or steps.
     pub fn new(claim: Claim, record: RunRecord) -> Self {
         Self {
             claim,

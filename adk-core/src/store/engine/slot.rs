@@ -56,7 +56,7 @@ pub struct Slot {
     pub done: Vec<Done>,
     /// The record of the run, with its first event.
     pub begins: Option<Arc<RunRecord>>,
-    /// What stands in place of `nth` for an update of state.
+    /// The replacement of `nth` for an update of state.
     update: Option<Name>,
     delivery: Committing,
 }
@@ -93,7 +93,7 @@ pub struct Stored {
     pub event: Arc<Event>,
     /// The `temp:` keys that came with it.
     pub temp: StateDelta,
-    /// Where it stands in the outbox; `None` when it was stored before and is not delivered again.
+    /// Its place in the outbox; `None` when it was stored before and is not delivered again.
     pub(crate) ticket: Option<u64>,
 }
 

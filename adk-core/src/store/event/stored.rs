@@ -31,7 +31,7 @@ impl Unstamped {
     }
 }
 
-/// Where in the metadata stands what ADK's types of a part have no field for: they refuse what they do not know.
+/// The metadata key for data that ADK's types of a part have no field for: they refuse unknown fields.
 const OWN: &str = "adk_workflow";
 
 impl Event {
@@ -125,7 +125,7 @@ impl Event {
         Self::from_stored_value(value)
     }
 
-    /// An event of which only the columns of ADK's table are known: its type allows a row without the event.
+    /// An event with only the columns of ADK's table: its type allows a row without the event.
     ///
     /// # Errors
     /// As [`from_stored`](Self::from_stored).
@@ -165,7 +165,7 @@ fn broken(what: &str, error: serde_json::Error) -> Error {
     Error::new(ErrorKind::Store(StoreErrorKind::Corrupt), format!("{what}: {error}")).with_source(error)
 }
 
-/// The id that the text of another program stands for: ids of ADK are UUIDs, but may be anything.
+/// The id for the text of another program: ids of ADK are UUIDs, but may be anything.
 fn id_text(text: &str) -> String {
     EventId::of_text(text).to_string()
 }

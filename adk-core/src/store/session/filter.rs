@@ -118,7 +118,7 @@ impl SessionSnapshot {
         Self { unreadable, ..Self::new(key, state, len, updated) }
     }
 
-    /// With these events, of which the first stands at that place.
+    /// With these events; the first has that place.
     #[must_use]
     pub fn with_events(mut self, first: usize, events: Vec<Arc<Event>>) -> Self {
         (self.first, self.events) = (first, events);

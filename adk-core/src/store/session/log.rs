@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 const FIRST: usize = 8;
-/// So many behind the first.
+/// The events after the first.
 const BUCKETS: usize = usize::BITS as usize - 5;
 
 /// Holds `FIRST << b` entries, as the one of number `b`.

@@ -1,4 +1,4 @@
-//! The part of a session's log that is not in memory: pages that are loaded when somebody asks for them.
+//! The part of a session's log that is not in memory: pages that are loaded on demand.
 
 use crate::store::event::Event;
 use crate::{BoxFuture, Error, ErrorKind, Result, StoreErrorKind};
@@ -46,7 +46,7 @@ impl Earlier {
         self.pages.iter().all(|page| page.get().is_some())
     }
 
-    /// Fills the pages of which all events are there already.
+    /// Fills the pages whose events are all there already.
     pub(super) fn take_over(&self, there: impl Fn(usize) -> Option<Arc<Event>>) {
         for (number, page) in self.pages.iter().enumerate() {
             let places = number * PAGE..((number + 1) * PAGE).min(self.len);

@@ -44,7 +44,7 @@ pub async fn export(
 /// is set again.
 ///
 /// # Errors
-/// When there is a session of that key, a line is not what was exported (its number is told), or the store fails. Then
+/// When there is a session of that key, a line is not what was exported (the error has its number), or the store fails. Then
 /// there is no such session afterwards.
 pub async fn import<I>(store: &dyn SessionStore, key: SessionKey, lines: I) -> Result<()>
 where

@@ -8,7 +8,7 @@ use proc_macro2::Ident;
 use std::collections::HashMap;
 
 /// A key that is declared twice among inputs, `let`, `state` and the items of `each`.
-pub(super) fn workflow(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report) {
+pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: &mut Report) {
     declared(tree, plan, report);
     if let Some(name) = &tree.name {
         structs(tree, name, report);
@@ -21,27 +21,19 @@ pub(super) fn workflow(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report
     }
 }
 
-/// Inputs, `let`, `state`, and the items of `each`. Each of those that are there from the start may have been meant for
-/// another key, which const evaluation takes into account.
-fn declared(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report) {
+/// Inputs, `let`, `state`, and the items of `each`.
+fn declared(tree: &Workflow, plan: &Plan<'_>, report: &mut Report) {
     let inputs = tree.inputs.iter().map(|input| (&input.typed.key, "an input"));
     let lets = tree.items.lets.iter().map(|one| (&one.typed.key, "a `let`"));
     let states = tree.items.states.iter().map(|typed| (&typed.key, "a `state`"));
     let mut seen = HashMap::new();
-    let faults = report.len();
     unique(inputs.chain(lets).chain(states), &mut seen, report);
-    plan.displaced = report.len() - faults;
-    // What stands in one that is never closed may have been meant to stand behind it.
-    let is_torn = plan.steps.iter().any(|step| step.torn);
-    for step in &mut plan.steps {
+    for step in &plan.steps {
         if let What::Block(block) = step.what
             && let BlockKind::Each { item, .. } = &block.kind
-            && !is_torn
         {
             let item = Key { prefix: None, name: item.clone() };
-            let faults = report.len();
             unique([(&item, "the item of an `each`")], &mut seen, report);
-            step.torn = report.len() > faults;
         }
     }
 }
@@ -49,25 +41,8 @@ fn declared(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report) {
 /// What the structs of keys make of them.
 fn structs(tree: &Workflow, name: &Ident, report: &mut Report) {
     let inputs = tree.inputs.iter().map(|input| &input.typed);
-    let [input, output] = ["Input", "Output"].map(|end| format!("{name}{end}"));
-    one_field_each(inputs, &input, report);
-    one_field_each(tree.outputs.iter(), &output, report);
-    for (holder, what) in [(input, "input"), (output, "output")] {
-        if crate::twice::is_type(&holder) && holds(tree, what) {
-            let text = format!(
-                "name-duplicate: the {what} of this workflow is a struct `{holder}`, and something else here has that name; help: rename one of the two"
-            );
-            report.at(name.span(), text);
-        }
-    }
-}
-
-/// Whether the workflow has a struct for them.
-fn holds(tree: &Workflow, what: &str) -> bool {
-    match what {
-        "input" => !tree.inputs.is_empty(),
-        _ => tree.outputs.len() > 1,
-    }
+    one_field_each(inputs, &format!("{name}Input"), report);
+    one_field_each(tree.outputs.iter(), &format!("{name}Output"), report);
 }
 
 /// `name` and `user:name` are two keys, and one field of the struct that holds them.

@@ -1,30 +1,18 @@
-//! `loop-max`: a key of the workflow as `max`. Numbers are looked at by the parser and in const evaluation.
+//! `loop-max`: a key of the workflow as a limit. Numbers are looked at by the parser and in const evaluation.
 
-use super::super::ast::{BlockKind, Limit, Workflow};
-use super::super::bare;
+use super::super::ast::{BlockKind, Workflow};
 use super::super::names::plain;
 use super::super::plan::{Plan, What};
 use super::super::report::Report;
-use crate::twice::ours;
-use quote::ToTokens;
+use std::collections::HashSet;
 use syn::Expr;
 use syn::spanned::Spanned;
 
 /// Looks at every block.
-pub(super) fn workflow(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report) {
-    let mut keys: Vec<String> = super::declared(tree).map(|typed| typed.key.name.to_string()).collect();
-    keys.extend(plan.steps.iter().filter_map(|step| match step.what {
-        What::Block(block) => match &block.kind {
-            BlockKind::Each { item, .. } => Some(item.to_string()),
-            _ => None,
-        },
-        What::Await(wait) => Some(wait.typed.key.name.to_string()),
-        _ => None,
-    }));
-    for step in &mut plan.steps {
-        let What::Block(block) = step.what else {
-            continue;
-        };
+pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: &mut Report) {
+    let keys: HashSet<String> = super::declared(tree).map(|typed| plain(&typed.key.name)).collect();
+    for step in &plan.steps {
+        let What::Block(block) = step.what else { continue };
         let (limit, text) = match &block.kind {
             BlockKind::Loop { max: Some(limit), .. } => (
                 limit,
@@ -37,21 +25,10 @@ pub(super) fn workflow(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Report
             ),
             _ => continue,
         };
-        if is_key(limit, &keys) || is_nothing(limit) {
-            report.at(limit.expr.span(), text);
-            step.without_limit = true;
+        if let Expr::Path(path) = &limit.expr
+            && path.path.get_ident().is_some_and(|name| keys.contains(&plain(name)))
+        {
+            report.at(path.span(), text);
         }
     }
-}
-
-/// Whether it is a name that nothing in sight has, and that is spelled like a key: a function may write that.
-fn is_nothing(limit: &Limit) -> bool {
-    let Expr::Path(path) = &limit.expr else { return false };
-    let name = path.path.get_ident().map(plain).filter(|name| name.starts_with(char::is_lowercase));
-    name.is_some_and(|name| ours().is_some_and(|call| !call.may_have_value(&name)))
-}
-
-/// Whether the expression reads a key, which no const evaluation can know.
-fn is_key(limit: &Limit, keys: &[String]) -> bool {
-    bare::find(limit.expr.to_token_stream(), &|name| keys.iter().any(|key| name == key)).is_some()
 }

@@ -6,7 +6,7 @@ use super::super::plan::{Step, What};
 use proc_macro2::Span;
 use std::collections::HashMap;
 
-/// What a name stands for.
+/// What a name belongs to.
 #[derive(Clone, Copy)]
 pub(super) enum Taken {
     Workflow,

@@ -6,7 +6,7 @@ use super::super::plan::{Plan, Step, What};
 use super::super::report::Report;
 use proc_macro2::Span;
 use std::collections::{HashMap, HashSet};
-use syn::{Ident, Path};
+use syn::Path;
 
 /// Finds the targets of a workflow, without those that cannot be one.
 pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut Report) {
@@ -16,10 +16,6 @@ pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut
         let mut own = Vec::new();
         for path in transfer(decl) {
             let span = last(path).map_or_else(Span::call_site, proc_macro2::Ident::span);
-            // It may be what could not be read.
-            if tree.items.torn && path.get_ident().is_some_and(|name| !targets.declares(name)) {
-                continue;
-            }
             match targets.find(number, path) {
                 Ok(target) => {
                     targets.parents.insert(target, number);
@@ -86,10 +82,6 @@ impl Targets {
 
     fn name(&self, number: usize) -> &str {
         self.names.get(number).map_or("", String::as_str)
-    }
-
-    fn declares(&self, name: &Ident) -> bool {
-        self.numbers.contains_key(&plain(name))
     }
 
     /// The agent that a path names; why it is no target.

@@ -2,95 +2,90 @@
 
 use super::super::ast::{Decl, DeclKind, Fields, Typed};
 use super::super::names;
-use super::super::report::Report;
 use super::declared::Declaration;
-use crate::bare::{self, Place};
 use crate::code::code;
-use crate::facade;
-use crate::twice::{self, Stand};
+use crate::{facade, place};
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::quote;
 use std::collections::HashSet;
 
 /// The whole expansion of `llm::agent!`.
 ///
-/// The short names stand around the impls of all agents. At each of them, rustc would read the text of the whole call for
+/// The short names are around the impls of all agents. At each of them, rustc would read the text of the whole call for
 /// every name that one of them has no use for: gigabytes for 3,000 agents.
-pub(in super::super) fn agents(agents: &[Decl], report: Report) -> TokenStream {
-    let mut seen = HashSet::new();
-    let (mut structs, mut impls) = (TokenStream::new(), TokenStream::new());
-    for decl in agents {
-        if let (true, DeclKind::Llm { output, fields }) = (seen.insert(names::plain(&decl.name)), &decl.kind)
-        {
-            let (defined, block) = agent(decl, output.as_deref(), fields);
-            match twice::stand(&decl.name, &decl.attrs) {
-                Stand::Alone => {
-                    structs.extend(defined);
-                    impls.extend(block);
-                }
-                Stand::Second(bare) => {
-                    structs.extend(bare);
-                    impls.extend(twice::apart(&quote!(#defined #block)));
-                }
-                Stand::Imported(other) => {
-                    structs.extend(other.alias(&decl.vis));
-                    structs.extend(other.rename(defined));
-                    impls.extend(other.rename(block));
-                }
+pub(in super::super) fn agents(agents: &[Decl]) -> TokenStream {
+    let all = agents.iter().filter_map(|decl| match &decl.kind {
+        DeclKind::Llm { output, fields } => Some((structure(decl), agent(decl, output.as_deref(), fields))),
+        _ => None,
+    });
+    let (structs, impls): (TokenStream, TokenStream) = all.unzip();
+    around(&structs, &impls)
+}
+
+/// The same where something is wrong: each agent depends on the errors, so that rustc reports nothing of its uses.
+pub(in super::super) fn stubs(agents: &[Decl], errors: &TokenStream) -> TokenStream {
+    let mut seen: HashSet<String> = HashSet::new();
+    let agents = agents.iter().filter(|decl| seen.insert(names::plain(&decl.name)));
+    let all = agents.map(|decl| {
+        let name = names::unspanned(&decl.name);
+        let stub = quote! {
+            impl __adk::llm::Declares<0> for #name {
+                const DECL: __adk::llm::LlmDecl = __ERRORS;
             }
-        }
-    }
-    let errors = report.into_tokens();
-    if impls.is_empty() {
-        return errors;
-    }
-    let (allow, short) = (super::allow(), facade::names_of_workflows());
+        };
+        let (types, impls) = (super::fits::written(&name, None), impls(&name));
+        (structure(decl), quote!(#stub #types #impls))
+    });
+    let (structs, impls): (TokenStream, TokenStream) = all.unzip();
+    let errors = quote!(const __ERRORS: __adk::llm::LlmDecl = { #errors ::core::panic!() };);
+    around(&structs, &quote!(#errors #impls))
+}
+
+fn around(structs: &TokenStream, impls: &TokenStream) -> TokenStream {
+    let (allow, short, scope) = (super::allow(), facade::names_of_workflows(), place::scope_const());
     quote! {
         #structs
         #allow
         const _: () = {
             #short
+            #scope
             #impls
         };
-        #errors
     }
 }
 
-/// An agent of `llm::agent!`: a struct of its name, and what is implemented for it.
-fn agent(decl: &Decl, output: Option<&Typed>, fields: &Fields) -> (TokenStream, TokenStream) {
+/// The struct of an agent.
+fn structure(decl: &Decl) -> TokenStream {
     let (attrs, vis, defined) = (&decl.attrs, &decl.vis, &decl.name);
-    let (name, text) = (&names::unspanned(defined), names::plain(defined));
-    let id = crate::origin::definition(&text);
-    let asked = bare::ask(output.map(|typed| &typed.ty), Place::Answer);
-    let own = Declaration { number: 0, decl, output, fields };
-    // What a prompt that could not be read reads is not known.
-    let declares = own.lower(name, &id, (&[], fields.unprompted), &|_| None);
-    let types = super::fits::written(name, output);
+    let (name, text) = (names::unspanned(defined), names::plain(defined));
     let (allow, adk) = (super::allow(), facade::private());
-    let deprecated = super::deprecated(attrs);
     let fallback = (!attrs.iter().any(crate::docs::is_doc)).then(|| {
         let doc = format!("The LLM agent `{text}`.");
         quote!(#[doc = #doc])
     });
-    let impls = impls(name);
-    let fields = quote!(agent: #adk::llm::Declared<#name, 0>,);
-    let structure = quote_spanned!(crate::code::place(defined)=> struct #defined { #fields });
-    let defined = quote! {
+    quote! {
         #(#attrs)*
         #fallback
         #allow
-        #vis #structure
-    };
-    let block = quote! {
+        #vis struct #defined { agent: #adk::llm::Declared<#name, 0>, }
+    }
+}
+
+/// What is implemented for an agent.
+fn agent(decl: &Decl, output: Option<&Typed>, fields: &Fields) -> TokenStream {
+    let (name, text) = (&names::unspanned(&decl.name), names::plain(&decl.name));
+    let own = Declaration { number: 0, decl, output, fields };
+    let declares = own.lower(name, &place::definition(&text), &[], &|_| None);
+    let (types, deprecated) = (super::fits::written(name, output), super::deprecated(&decl.attrs));
+    let impls = impls(name);
+    quote! {
         #deprecated
         const _: () = {
-            #asked
             #declares
             #types
             #impls
         };
-    };
-    (defined, block)
+    }
 }
 
 /// What an agent of `llm::agent!` is beside its declaration.

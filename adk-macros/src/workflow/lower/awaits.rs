@@ -5,7 +5,6 @@ use super::super::plan::What;
 use super::fields::exactly;
 use super::wired::value_of;
 use super::{Lower, docs, index, key_spec, numbered};
-use crate::bare::{Place, kept};
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
@@ -18,8 +17,8 @@ impl Lower<'_> {
             let What::Await(wait) = step.what else { continue };
             let (n, question, name, typed) = (index(i), numbered("QUESTION", i), &step.name, &wait.typed);
             let (key, ty, spec) = (typed.key.text(), &typed.ty, key_spec(typed, 1));
-            let (kept, text) = (kept(ty, Place::Awaited), docs::description(&typed.attrs));
-            let definition = crate::origin::definition(&format!("{owner}.{name}"));
+            let text = docs::description(&typed.attrs);
+            let definition = crate::place::definition(&format!("{owner}.{name}"));
             let timeout = wait.timeout.as_ref().map(|timeout| match timeout {
                 Timeout::Millis(millis) => {
                     let millis = Literal::u64_unsuffixed(*millis);
@@ -35,7 +34,7 @@ impl Lower<'_> {
                 quote! {
                     .otherwise(|| {
                         fn __value() -> #ty { #value }
-                        <#kept as __wire::Awaitable>::json(&__value())
+                        <#ty as __wire::Awaitable>::json(&__value())
                     })
                 }
             });
@@ -50,7 +49,7 @@ impl Lower<'_> {
                             .sources(&[""])
                             .writes(&[#spec]),
                         #key,
-                        <#kept as __wire::Awaitable>::JSON,
+                        <#ty as __wire::Awaitable>::JSON,
                     )
                     #timeout
                     #otherwise;

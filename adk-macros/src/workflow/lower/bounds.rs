@@ -26,9 +26,8 @@ impl Lower<'_> {
         let (name, bounds) = (&self.name, &self.tree.bounds);
         let allowed = [(&bounds.model_calls, false), (&bounds.rounds, true)].into_iter();
         let places = allowed.filter_map(|(allowed, rounds)| allowed.as_ref().map(|at| (at.span(), rounds)));
-        let repeats = self.plan.repeats;
         let raise = |(at, rounds)| {
-            let given = quote!(&#name::SPEC, #rounds, #repeats || __FACTS.is_unpriced());
+            let given = quote!(&#name::SPEC, #rounds, __FACTS.is_unpriced());
             raise(at, quote!(__adk::check::raise_bounds), given)
         };
         places.map(raise).collect()

@@ -2,131 +2,49 @@
 
 use super::super::ast::DeclKind;
 use super::super::names::unspanned;
-use super::super::plan::What;
+use super::super::plan::{Step, What};
 use super::fields::callbacks;
 use super::skips;
 use super::{Lower, numbered};
 use crate::code::code;
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use std::slice;
 
+/// The parts of `Default` and of `new`.
+#[derive(Default)]
+struct Parts {
+    /// The fields in `new`.
+    given: TokenStream,
+    /// The fields in `Default`.
+    made: TokenStream,
+    /// What `Default` needs of supplied agents.
+    bounds: TokenStream,
+    /// The parameters of `new`, each with the number of its declaration.
+    parameters: Vec<(usize, TokenStream)>,
+    /// The checks of agents that are known at run time.
+    agree: TokenStream,
+}
+
 impl Lower<'_> {
     pub(super) fn build(&self) -> TokenStream {
-        let name = &self.name;
-        let (mut given, mut made, mut parameters, mut agree) =
-            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let mut bounds = Vec::new();
+        let mut parts = Parts::default();
         for (i, step) in self.plan.all() {
-            let Some(field) = &step.field_used() else {
-                continue;
-            };
-            let decl =
-                step.declared().and_then(|number| self.tree.items.agents.get(number).zip(Some(number)));
-            match decl.map(|(decl, number)| (&decl.kind, number)) {
-                Some((DeclKind::Given { ty }, number)) => {
-                    let parameter = crate::twice::binding(field);
-                    parameters.push((number, quote!(#parameter: #ty)));
-                    given.push(quote!(#field: #parameter));
-                    made.push(quote!(#field: ::core::default::Default::default()));
-                    // The quantifier makes it a bound that may fail: otherwise rustc wants it to hold here.
-                    bounds.push(quote!(for<'__any> #ty: ::core::default::Default));
-                    continue;
-                }
-                Some((DeclKind::Described { ty, .. }, number)) => {
-                    let alias = numbered("Agent", i);
-                    let meta = numbered("DESCRIBED", number);
-                    let parameter = crate::twice::binding(field);
-                    parameters.push((number, quote!(#parameter: #ty)));
-                    given.push(quote!(#field: #parameter));
-                    let held = quote!(__wire::Holding<{ __wire::Probe::<#alias>::DYN }>);
-                    agree.push(quote!(__wire::agrees(&#meta, <#alias as #held>::described(&#parameter))?;));
-                    continue;
-                }
-                _ => {}
-            }
-            let value = match step.what {
-                What::Block(block) if !block.callbacks.is_empty() => {
-                    let declare = block.callbacks.iter().map(|callback| {
-                        skips::added(callback)
-                            .unwrap_or_else(|| callbacks(quote!(&mut *__of), slice::from_ref(callback)))
-                    });
-                    quote!(__wire::block(|__of: &mut __wire::Declaring<'_>| { #(#declare)* }))
-                }
-                What::Path(_) => {
-                    let (path, make) =
-                        (self.path_type(i, step), code!("as __wire::Make<__Kind_{i}>>::make()"));
-                    quote!(<(#path) #make)
-                }
-                _ => quote!(::core::default::Default::default()),
-            };
-            given.push(quote!(#field: #value));
-            made.push(quote!(#field: #value));
-        }
-        for (number, decl) in self.misspelt() {
-            let field = unspanned(&decl.name);
-            let default = quote!(#field: ::core::default::Default::default());
-            match &decl.kind {
-                DeclKind::Given { ty } | DeclKind::Described { ty, .. } if self.has_field(&decl.name) => {
-                    parameters.push((number, quote!(_: #ty)));
-                }
-                DeclKind::Given { ty } | DeclKind::Described { ty, .. } => {
-                    let parameter = crate::twice::binding(&decl.name);
-                    parameters.push((number, quote!(#parameter: #ty)));
-                    given.push(quote!(#field: #parameter));
-                    bounds.push(quote!(for<'__any> #ty: ::core::default::Default));
-                    made.push(default);
-                }
-                DeclKind::Llm { .. } => {
-                    given.push(default.clone());
-                    made.push(default);
-                }
-            }
-            if let DeclKind::Described { .. } = decl.kind {
-                // It is asked for a `Result`, without anything to compare.
-                agree.push(TokenStream::new());
+            if let Some(field) = &step.field_used() {
+                self.part(i, step, field, &mut parts);
             }
         }
-        for (_, field) in self.meant() {
-            let default = quote!(#field: ::core::default::Default::default());
-            given.push(default.clone());
-            made.push(default);
-        }
-        // As they are declared: moving a step must not exchange two agents of one type.
-        parameters.sort_by_key(|(number, _)| *number);
-        let parameters: Vec<_> = parameters.into_iter().map(|(_, parameter)| parameter).collect();
+        let (name, new) = (&self.name, self.new_function(&mut parts));
+        let Parts { made, bounds, agree, .. } = &parts;
         let default = agree.is_empty().then(|| {
             quote! {
-                impl ::core::default::Default for #name where #(#bounds),* {
+                impl ::core::default::Default for #name where #bounds {
                     fn default() -> Self {
-                        Self { #(#made),* }
+                        Self { #made }
                     }
                 }
             }
         });
-        let new = match (parameters.is_empty(), agree.is_empty()) {
-            (true, _) => TokenStream::new(),
-            (false, true) => quote! {
-                impl #name {
-                    /// Makes the workflow of the agents that it does not declare itself.
-                    pub fn new(#(#parameters),*) -> Self {
-                        Self { #(#given),* }
-                    }
-                }
-            },
-            (false, false) => quote! {
-                impl #name {
-                    /// Makes the workflow of the agents that it does not declare itself.
-                    ///
-                    /// # Errors
-                    /// When an agent reads or writes other keys than the workflow was checked with.
-                    pub fn new(#(#parameters),*) -> __adk::Result<Self> {
-                        #(#agree)*
-                        ::core::result::Result::Ok(Self { #(#given),* })
-                    }
-                }
-            },
-        };
         quote! {
             #default
             #new
@@ -137,5 +55,84 @@ impl Lower<'_> {
                 }
             }
         }
+    }
+
+    /// The field of a step.
+    fn part(&self, i: usize, step: &Step<'_>, field: &Ident, parts: &mut Parts) {
+        let number = step.declared();
+        let kind = number.and_then(|number| self.tree.items.agents.get(number)).map(|decl| &decl.kind);
+        match (kind, number) {
+            (Some(DeclKind::Given { ty }), Some(number)) => {
+                let parameter = unspanned(field);
+                parts.parameters.push((number, quote!(#parameter: #ty)));
+                parts.given.extend(quote!(#field: #parameter,));
+                parts.made.extend(quote!(#field: ::core::default::Default::default(),));
+                // The quantifier makes it a bound that may fail: otherwise rustc wants it to hold here.
+                parts.bounds.extend(quote!(for<'__any> #ty: ::core::default::Default,));
+            }
+            (Some(DeclKind::Described { ty, .. }), Some(number)) => {
+                let (alias, meta, parameter) =
+                    (numbered("Agent", i), numbered("DESCRIBED", number), unspanned(field));
+                parts.parameters.push((number, quote!(#parameter: #ty)));
+                parts.given.extend(quote!(#field: #parameter,));
+                let held = quote!(__wire::Holding<{ __wire::Probe::<#alias>::DYN }>);
+                parts
+                    .agree
+                    .extend(quote!(__wire::agrees(&#meta, <#alias as #held>::described(&#parameter))?;));
+            }
+            _ => {
+                let value = made(i, step);
+                parts.given.extend(quote!(#field: #value,));
+                parts.made.extend(quote!(#field: #value,));
+            }
+        }
+    }
+
+    /// `new`, where the caller supplies agents.
+    fn new_function(&self, parts: &mut Parts) -> Option<TokenStream> {
+        // As they are declared: moving a step must not exchange two agents of one type.
+        parts.parameters.sort_by_key(|(number, _)| *number);
+        let parameters: Vec<_> = parts.parameters.iter().map(|(_, parameter)| parameter).collect();
+        let (name, given, agree) = (&self.name, &parts.given, &parts.agree);
+        let (errors, output, made) = if agree.is_empty() {
+            (TokenStream::new(), quote!(Self), quote!(Self { #given }))
+        } else {
+            let errors = quote! {
+                ///
+                /// # Errors
+                /// When an agent reads or writes other keys than the workflow was checked with.
+            };
+            (errors, quote!(__adk::Result<Self>), quote!(::core::result::Result::Ok(Self { #given })))
+        };
+        (!parameters.is_empty()).then(|| {
+            quote! {
+                impl #name {
+                    /// Makes the workflow of the agents that it does not declare itself.
+                    #errors
+                    pub fn new(#(#parameters),*) -> #output {
+                        #agree
+                        #made
+                    }
+                }
+            }
+        })
+    }
+}
+
+/// The value of a field that the workflow makes itself.
+fn made(i: usize, step: &Step<'_>) -> TokenStream {
+    match step.what {
+        What::Block(block) if !block.callbacks.is_empty() => {
+            let declare = block.callbacks.iter().map(|callback| {
+                skips::added(callback)
+                    .unwrap_or_else(|| callbacks(quote!(&mut *__of), slice::from_ref(callback)))
+            });
+            quote!(__wire::block(|__of: &mut __wire::Declaring<'_>| { #(#declare)* }))
+        }
+        What::Path(run) => {
+            let (path, make) = (&run.path, code!("as __wire::Make<__Kind_{i}>>::make()"));
+            quote!(<(#path) #make)
+        }
+        _ => quote!(::core::default::Default::default()),
     }
 }

@@ -6,25 +6,17 @@ use super::super::plan::What;
 use super::fields::{OwnAgent, settings, tools};
 use super::instruction::{Prompt, source};
 use super::{Lower, docs, index, key_spec, numbered, prompt};
-use crate::bare::{Place, kept};
 use crate::code::{code, read};
+use crate::place::definition;
 use crate::typed::{READS, places};
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::Path;
 
 impl Lower<'_> {
-    /// References to the descriptions of the agents that one may transfer to, and whether one of them is at fault: of what
-    /// such an agent does nothing is known.
-    fn targets(&self, number: usize) -> (Vec<TokenStream>, bool) {
+    /// References to the descriptions of the agents that one may transfer to.
+    fn targets(&self, number: usize) -> Vec<TokenStream> {
         let targets = self.plan.transfers.get(&number).into_iter().flatten();
-        let told = |target: &&usize| {
-            self.plan
-                .targets
-                .iter()
-                .any(|step| step.told && matches!(step.what, What::Target(n) if n == **target))
-        };
-        let (told, targets): (Vec<_>, Vec<_>) = targets.partition(told);
         let meta = |target: &usize| {
             let (i, step) =
                 self.plan.all().find(|(_, step)| matches!(step.what, What::Target(n) if n == *target))?;
@@ -35,7 +27,7 @@ impl Lower<'_> {
                 None => self.meta(i, step),
             })
         };
-        (targets.into_iter().filter_map(meta).collect(), !told.is_empty())
+        targets.filter_map(meta).collect()
     }
 
     /// The agent that is declared here by that name.
@@ -53,56 +45,43 @@ impl Lower<'_> {
     /// `impl Declares<N>` for every agent with fields, and the description of those known at run time.
     pub(super) fn declared(&self) -> TokenStream {
         let name = &self.name;
-        let mut seen: Vec<String> = Vec::new();
-        let mut all = TokenStream::new();
-        for (number, decl) in self.tree.items.agents.iter().enumerate() {
-            let text = names::plain(&decl.name);
-            if seen.contains(&text) {
-                continue;
+        let agents = self.tree.items.agents.iter().enumerate();
+        let declared = agents.map(|(number, decl)| match &decl.kind {
+            DeclKind::Llm { output, fields } => {
+                let id = definition(&format!("{name}.{}", names::plain(&decl.name)));
+                let own = Declaration { number, decl, output: output.as_deref(), fields };
+                own.lower(name, &id, &self.targets(number), &|path| self.own_agent(path))
             }
-            let id = crate::origin::definition(&format!("{name}.{text}"));
-            all.extend(match &decl.kind {
-                DeclKind::Llm { output, fields } => {
-                    let own = Declaration { number, decl, output: output.as_deref(), fields };
-                    let (targets, vague) = self.targets(number);
-                    own.lower(name, &id, (&targets, vague), &|path| self.own_agent(path))
-                }
-                DeclKind::Given { .. } => TokenStream::new(),
-                DeclKind::Described { reads, output, .. } => {
-                    let meta = numbered("DESCRIBED", number);
-                    let description = docs::description(&decl.attrs);
-                    let reads = once(reads).zip(places(once(reads).map(|typed| &typed.ty), READS));
-                    let reads = reads.map(|(typed, place)| {
-                        let (key, ty) = (crate::hash::key(&typed.key.text()), &typed.ty);
-                        let text = names::type_text(ty);
-                        let (of, optional) = (inside(ty), optional(ty));
-                        let number = crate::typed::number(&of, &text);
-                        quote!(__adk::KeySpec::typed::<#of>(#key, #text, #optional, false, #number, #place))
-                    });
-                    let writes = output.iter().map(|typed| key_spec(typed, 1));
-                    quote! {
-                        const #meta: __adk::AgentMeta<'static> = __adk::AgentMeta::new(__adk::AgentKind::Custom, #text)
-                            .defined(#id)
-                            .description(#description)
-                            .reads(&[#(#reads),*])
-                            .writes(&[#(#writes),*]);
-                    }
-                }
-            });
-            seen.push(text);
-        }
-        all
+            DeclKind::Given { .. } => TokenStream::new(),
+            DeclKind::Described { reads, output, .. } => {
+                self.described(number, decl, reads, output.as_deref())
+            }
+        });
+        declared.collect()
     }
-}
 
-/// Without keys that are reported since they are declared before.
-pub(super) fn once(reads: &[Typed]) -> impl Iterator<Item = &Typed> {
-    let is_first = |at: usize, key: &str| reads.iter().take(at).all(|before| before.key.text() != key);
-    reads
-        .iter()
-        .enumerate()
-        .filter(move |(at, typed)| is_first(*at, &typed.key.text()))
-        .map(|(_, typed)| typed)
+    /// The description of an agent that is known at run time.
+    fn described(&self, number: usize, decl: &Decl, reads: &[Typed], output: Option<&Typed>) -> TokenStream {
+        let (meta, text) = (numbered("DESCRIBED", number), names::plain(&decl.name));
+        let id = definition(&format!("{}.{text}", self.name));
+        let description = docs::description(&decl.attrs);
+        let places = places(reads.iter().map(|typed| &typed.ty), READS);
+        let reads = reads.iter().zip(places).map(|(typed, place)| {
+            let (key, ty, text) =
+                (crate::code::key(&typed.key.text()), &typed.ty, names::type_text(&typed.ty));
+            let (of, optional) = (inside(ty), optional(ty));
+            let number = crate::typed::number(&of, &text);
+            quote!(__adk::KeySpec::typed::<#of>(#key, #text, #optional, false, #number, #place))
+        });
+        let writes = output.map(|typed| key_spec(typed, 1)).into_iter();
+        quote! {
+            const #meta: __adk::AgentMeta<'static> = __adk::AgentMeta::new(__adk::AgentKind::Custom, #text)
+                .defined(#id)
+                .description(#description)
+                .reads(&[#(#reads),*])
+                .writes(&[#(#writes),*]);
+        }
+    }
 }
 
 /// Whether a read of that type may find nothing: an `Option` reads as a parameter does.
@@ -131,48 +110,20 @@ pub(super) struct Declaration<'a> {
 }
 
 impl Declaration<'_> {
-    /// The const that everything of the agent comes from; `targets` are the descriptions of whom it transfers to, which are
-    /// not all of them where it is `vague`.
+    /// The const that everything of the agent comes from; `targets` are the descriptions of the agents that it may transfer to.
     pub(super) fn lower(
         &self,
-        owner: &proc_macro2::Ident,
+        owner: &Ident,
         id: &TokenStream,
-        (targets, vague): (&[TokenStream], bool),
+        targets: &[TokenStream],
         agents: &dyn Fn(&Path) -> Option<OwnAgent>,
     ) -> TokenStream {
         let Self { number, decl, output, fields } = *self;
         let name = fields.name.as_ref().map_or_else(|| names::plain(&decl.name), syn::LitStr::value);
         let description = docs::description(&decl.attrs);
-        let both = [("PROMPT", &fields.instruction), ("GLOBAL", &fields.global_instruction)];
-        let [own, global] = both.map(|(constant, written)| Prompt::new(numbered(constant, number), written));
-        let written = [&own, &global].map(|prompt| prompt.as_ref());
-        let written: Vec<&Prompt<'_>> = written.into_iter().flatten().collect();
-        let prompt_consts = written.iter().map(|prompt| &prompt.item);
-        let prompts = written.iter().map(|prompt| &prompt.constant);
-        let sources = written.iter().map(|prompt| source(prompt.written));
-        let prompt_keys = prompt::keys(written.iter().map(|prompt| prompt.written));
-        let instruction = own.as_ref().map_or_else(|| quote!(""), |prompt| prompt.constant.to_token_stream());
-        let own = own.as_ref().and_then(|prompt| prompt.make(quote!(make_instruction)));
-        let global = global.as_ref().map(|prompt| {
-            let constant = &prompt.constant;
-            let make = prompt.make(quote!(make_global_instruction));
-            quote!(.global_instruction(#constant) #make)
-        });
-        let writes = output.iter().map(|typed| key_spec(typed, 1));
-        let text = output.map_or_else(
-            || quote!(true),
-            |typed| {
-                let ty = &typed.ty;
-                quote!(__wire::Probe::<#ty>::TEXT)
-            },
-        );
-        let output = match output {
-            Some(Typed { key, ty, .. }) => {
-                let (key, ty) = (key.text(), kept(ty, Place::Answer));
-                quote!(::core::option::Option::Some(__wire::output(#key, #text, <#ty as __wire::Answer>::JSON)))
-            }
-            None => quote!(::core::option::Option::None),
-        };
+        let Prompts { items, constants, sources, keys, instruction, make } = self.prompts();
+        let writes = output.map(|typed| key_spec(typed, 1)).into_iter();
+        let (text, output) = self.output();
         let contents = fields.include_contents.map(|contents| {
             let variant = match contents {
                 Contents::Default => quote!(Default),
@@ -180,35 +131,19 @@ impl Declaration<'_> {
             };
             quote!(.include_contents(__adk::llm::IncludeContents::#variant))
         });
-        let max_turns = fields.max_turns.as_ref().map(|turns| {
-            let constant = numbered("TURNS", number);
-            (quote!(const #constant: u32 = #turns;), constant)
-        });
-        let (turns_const, turns) = max_turns.unzip();
+        let (turns_const, turns) = self.turns().unzip();
         let (settings_item, settings) = settings(number, fields, turns.as_ref()).unzip();
-        let declared_turns = turns.iter();
-        let turns = match &turns {
-            Some(turns) => quote!(::core::option::Option::Some(#turns)),
-            // One that could not be read: nothing is to be said about it in the worst case.
-            None if fields.unlimited => quote!(::core::option::Option::Some(1)),
-            None => quote!(::core::option::Option::None),
-        };
-        // The answer is the end of its turn, unless there is more for it to do.
-        let max_turns = if fields.tools.is_empty() && fields.transfer.is_empty() {
-            quote!(__wire::max_turns(#text, #turns))
-        } else {
-            turns
-        };
+        let max_turns = self.max_turns(&text, turns.as_ref());
+        let turns = turns.iter();
         let (tool_items, tool_metas, tools) = tools(&name, number, fields, agents);
         let transfer = (!targets.is_empty()).then(|| quote!(.transfer(&[#(#targets),*])));
         let [parent, peers] = [&fields.disallow_transfer_to_parent, &fields.disallow_transfer_to_peers]
             .map(|flag| flag.as_ref().is_some_and(syn::LitBool::value));
         let disallow = (parent || peers).then(|| quote!(.disallow_transfer(#parent, #peers)));
-        let unknown = (fields.vague || vague).then(|| quote!(.unknown()));
         let head = code!("impl __adk::llm::Declares<{number}> for {owner}");
         let start = read("const DECL: __adk::llm::LlmDecl = __adk::llm::LlmDecl::written");
         quote! {
-            #(#prompt_consts)*
+            #items
             #turns_const
             #tool_items
             #settings_item
@@ -218,24 +153,87 @@ impl Declaration<'_> {
                     #id,
                     #description,
                     #instruction,
-                    &[#(#prompts),*],
+                    &[#(#constants),*],
                     &[#(#sources),*],
-                    #prompt_keys,
+                    #keys,
                     &[#(#writes),*],
                     #max_turns,
                     #output,
                 )
                 #tool_metas
                 #transfer
-                #unknown
-                #own
-                #global
+                #make
                 #contents
                 #tools
-                #(.max_turns(#declared_turns))*
+                #(.max_turns(#turns))*
                 #disallow
                 #settings;
             }
         }
     }
+
+    fn prompts(&self) -> Prompts {
+        let Self { number, fields, .. } = *self;
+        let both = [("PROMPT", &fields.instruction), ("GLOBAL", &fields.global_instruction)];
+        let [own, global] = both.map(|(constant, written)| Prompt::new(numbered(constant, number), written));
+        let written: Vec<&Prompt<'_>> = own.iter().chain(&global).collect();
+        let make = own.as_ref().and_then(|prompt| prompt.make(quote!(make_instruction)));
+        let make_global = global.as_ref().map(|prompt| {
+            let (constant, make) = (&prompt.constant, prompt.make(quote!(make_global_instruction)));
+            quote!(.global_instruction(#constant) #make)
+        });
+        Prompts {
+            items: written.iter().map(|prompt| prompt.item.clone()).collect(),
+            constants: written.iter().map(|prompt| prompt.constant.clone()).collect(),
+            sources: written.iter().map(|prompt| source(prompt.written)).collect(),
+            keys: prompt::keys(written.iter().map(|prompt| prompt.written)),
+            instruction: own.as_ref().map_or_else(|| quote!(""), |prompt| prompt.constant.to_token_stream()),
+            make: quote!(#make #make_global),
+        }
+    }
+
+    /// Whether the answer is text, and the key that it goes to.
+    fn output(&self) -> (TokenStream, TokenStream) {
+        let Some(Typed { key, ty, .. }) = self.output else {
+            return (quote!(true), quote!(::core::option::Option::None));
+        };
+        let (text, key) = (quote!(__wire::Probe::<#ty>::TEXT), key.text());
+        let json = quote!(<#ty as __wire::Answer>::JSON);
+        let output = quote!(::core::option::Option::Some(__wire::output(#key, #text, #json)));
+        (text, output)
+    }
+
+    /// The const with the most turns, and its name.
+    fn turns(&self) -> Option<(TokenStream, Ident)> {
+        let turns = self.fields.max_turns.as_ref()?;
+        let constant = numbered("TURNS", self.number);
+        Some((quote!(const #constant: u32 = #turns;), constant))
+    }
+
+    /// The most turns as the description has it. An answer is the end of its turn, unless there is more for the agent to do.
+    fn max_turns(&self, text: &TokenStream, turns: Option<&Ident>) -> TokenStream {
+        let turns = match turns {
+            Some(turns) => quote!(::core::option::Option::Some(#turns)),
+            None => quote!(::core::option::Option::None),
+        };
+        if self.fields.tools.is_empty() && self.fields.transfer.is_empty() {
+            quote!(__wire::max_turns(#text, #turns))
+        } else {
+            turns
+        }
+    }
+}
+
+/// The prompts of an agent.
+struct Prompts {
+    /// The consts with their texts.
+    items: TokenStream,
+    constants: Vec<Ident>,
+    /// How messages name them.
+    sources: Vec<String>,
+    /// The keys that they read.
+    keys: TokenStream,
+    instruction: TokenStream,
+    /// What makes those that are functions.
+    make: TokenStream,
 }

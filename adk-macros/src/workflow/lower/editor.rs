@@ -1,7 +1,7 @@
 //! Code for editors alone: `#[cfg(rust_analyzer)]` hides it from rustc.
 //!
 //! An editor answers from the tokens of the expansion that carry the span of the token under the cursor. So what the
-//! rest of the expansion never mentions, such as the name behind `break`, is mentioned here, and what it never
+//! rest of the expansion never mentions, such as the name after `break`, is mentioned here, and what it never
 //! defines, such as a key with a `let`, is defined here: once, since every definition is a target of its own.
 
 use super::super::ast::{Block, BlockKind, Decl, DeclKind, Mention, MentionKind, Typed};
@@ -15,7 +15,7 @@ use syn::Path;
 
 impl Lower<'_> {
     /// Has to come first in the output: for a completion an editor compares the expansion with that of a longer word,
-    /// and what it looks for has to stand at the same offset in both.
+    /// and what it looks for has to be at the same offset in both.
     pub(super) fn editor(&self) -> TokenStream {
         let agents = self.tree.items.agents.iter();
         let declared = agents.map(|decl| (decl.name.to_string(), unspanned(&decl.name))).collect();
@@ -37,7 +37,7 @@ impl Lower<'_> {
         let mentions = self.tree.mentions.iter().map(|mention| {
             let path = &mention.path;
             let path = match path.get_ident().and_then(|name| declared.get(&name.to_string())) {
-                // A use of its field, which is told by `names` or where the workflow is made.
+                // A use of its field, which `names` or the making of the workflow mentions.
                 Some(name) => name.to_token_stream(),
                 None if path.segments.trailing_punct() => quote!(#path __complete),
                 None => path.to_token_stream(),
@@ -53,7 +53,7 @@ impl Lower<'_> {
         quote! {
             fn paths<#(#declared),*>() {
                 #(#mentions)*
-                // So that what stands where the last step is still to be typed looks like a step.
+                // So that the place of the last step, which is still to be typed, looks like a step.
                 let _: ();
             }
         }
@@ -215,7 +215,7 @@ impl Names {
         self.define(name, quote!(#(#docs)* #name: #ty,));
     }
 
-    /// The same for a key whose type is told elsewhere.
+    /// The same for a key whose type is written elsewhere.
     fn untyped(&mut self, name: &Ident) {
         self.define(name, quote!(#name: Inferred,));
     }

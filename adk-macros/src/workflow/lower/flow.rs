@@ -1,6 +1,6 @@
 //! The facts of a workflow, the types that they compare, and the consts that raise what is wrong.
 //!
-//! Whoever says a type has a number: 0 stands for nobody, a step has its place and 1, behind the steps come the declared keys, then
+//! Everything that says a type has a number: 0 is none, a step has its place and 1, after the steps come the declared keys, then
 //! the outputs. `adk_core::check` says which two types are compared, by these numbers.
 
 use super::super::ast::{DeclKind, Typed, Workflow};
@@ -28,13 +28,10 @@ impl Lower<'_> {
         let (mut types, mut raises) = (TokenStream::new(), TokenStream::new());
         for (i, step) in self.plan.steps.iter().enumerate() {
             types.extend(self.says(i, step));
-            if step.told {
-                continue;
-            }
             if !step.name.is_empty() || matches!(step.what, What::Break(_)) {
                 raises.extend(self.raise(step.span, i, NAME));
             }
-            if let Some((span, fits)) = self.steering(i, step).filter(|_| self.told_by_type(i).is_none()) {
+            if let Some((span, fits)) = self.steering(i, step) {
                 let (at, part) = (index(i), index(KEY));
                 raises.extend(raise(span, quote!(__raise_block), quote!(#at, #part, #fits)));
             }
@@ -84,7 +81,7 @@ impl Lower<'_> {
         let check = quote!(__adk::check);
         let (steps, rows) = (self.plan.steps.len(), self.plan.steps.len() + self.tree.outputs.len());
         let blocks = index(self.blocks());
-        let (steps, rows, pairs, told) = (index(steps), index(rows), index(self.room()), !self.plan.alike);
+        let (steps, rows, pairs, unlike) = (index(steps), index(rows), index(self.room()), !self.plan.alike);
         let sizes = read("{ __SIZES.keys }, { __SIZES.slots }, { __SIZES.words }, { __SIZES.depth }");
         let facts = quote!(#check::Facts<'static, #steps, #pairs, #blocks>);
         let of_blocks = (self.blocks() > 0).then(|| {
@@ -99,12 +96,12 @@ impl Lower<'_> {
                 }
             }
         });
-        let module = crate::origin::module();
+        let module = crate::place::module(&quote!(__SCOPE));
         quote! {
             const __SIZES: #check::Sizes = #check::sizes(&#name::SPEC);
             const fn __facts(__answers: &[bool]) -> #facts {
                 #check::facts::<#steps, #rows, #pairs, #blocks, { __SIZES.names }, #sizes>(
-                    &#name::SPEC, #module, __answers, #told,
+                    &#name::SPEC, #module, __answers, #unlike,
                 )
             }
             const __KNOWN: &#facts = &__facts(&[]);
@@ -112,7 +109,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The comparisons of types, and what const evaluation finds behind them.
+    /// The comparisons of types, and what const evaluation finds after them.
     fn pairs(&self) -> TokenStream {
         let (steps, room, blocks) = (self.plan.steps.len(), self.room(), self.blocks());
         let lists = if self.has_each { 5 } else { 4 };
@@ -151,7 +148,7 @@ impl Lower<'_> {
         self.tree.type_pairs.unwrap_or(2 + declared + steps.min(16) + steps / 16)
     }
 
-    /// Whether a type without a number may stand in what is said of an agent.
+    /// Whether an agent may read or write a type without a number.
     fn may_need_a_pair(&self, step: &Step<'_>) -> bool {
         let needs = |typed: &Typed| !is_plain(&typed.ty);
         let decl = step.declared().and_then(|number| self.tree.items.agents.get(number));
@@ -186,8 +183,6 @@ impl Lower<'_> {
             |reads: TokenStream, writes: TokenStream| self.at(at, quote!(__typed::Declared<#reads, #writes>));
         match step.what {
             What::Block(block) if block.is_each() => self.element(i),
-            _ if step.told => TokenStream::new(),
-            What::Path(run) | What::Declared(run, _) if run.vague => TokenStream::new(),
             What::Path(_) => self.says_itself(i),
             What::Declared(_, number) => match self.tree.items.agents.get(number).map(|decl| &decl.kind) {
                 Some(DeclKind::Llm { output, .. }) => declared(quote!(()), written(output)),
@@ -217,9 +212,8 @@ impl Lower<'_> {
 
     /// The types of the keys that an agent is declared to read, by their places.
     fn placed_reads(&self, reads: &[Typed]) -> Vec<TokenStream> {
-        let places = places(super::declared::once(reads).map(|typed| &typed.ty), READS);
-        let mut placed: Vec<_> =
-            super::declared::once(reads).zip(places).filter(|(_, place)| *place > 0).collect();
+        let places = places(reads.iter().map(|typed| &typed.ty), READS);
+        let mut placed: Vec<_> = reads.iter().zip(places).filter(|(_, place)| *place > 0).collect();
         placed.sort_by_key(|(_, place)| *place);
         placed.iter().map(|(typed, _)| super::declared::parameter(&typed.ty)).collect()
     }
@@ -229,10 +223,9 @@ impl Lower<'_> {
         let (alias, list) = (numbered("List", i), self.key_itself(i));
         let item_alias = numbered("Item", i);
         let at = self.at(i + 1, quote!(__typed::Declared<(), (#item_alias, ())>));
-        let (told, is_list) = (self.told_by_type(i).into_iter(), quote!(__typed::Of::<#alias>::LIST));
         quote! {
             type #alias = #list;
-            type #item_alias = <#alias as __typed::Element<{ #(#told;)* #is_list }>>::Key;
+            type #item_alias = <#alias as __typed::Element<{ __typed::Of::<#alias>::LIST }>>::Key;
             #at
         }
     }
@@ -297,7 +290,7 @@ mod tests {
 
     #[test]
     fn there_is_room_for_what_may_have_no_number() {
-        let plain = quote!(pub W(topic: &str) -> draft: String {
+        let plain = quote!(pub W(topic: String) -> draft: String {
             agent writer -> draft: String { instruction: "Write about {topic}." }
             writer
         });

@@ -3,7 +3,6 @@
 use super::super::names;
 use super::super::text::code;
 use super::closure::edges;
-use crate::twice;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -30,22 +29,13 @@ impl<'a> Prompt<'a> {
                 // Where it is neither text nor function, this is the token under which that is said. To editors it would be
                 // one more target.
                 let prompt = proc_macro2::Ident::new("__prompt", written.span());
-                let of = if may_be_wrong(written) {
-                    quote!(__wire::Right::<{ ::core::mem::forget(#written); true }>::of)
-                } else {
-                    quote!(__wire::InstructionOf)
-                };
                 quote! {
                     #[cfg(not(rust_analyzer))]
-                    const #constant: &str = #of(#written).#prompt();
+                    const #constant: &str = __wire::InstructionOf(#written).#prompt();
                     #[cfg(rust_analyzer)]
                     const #constant: &str = __wire::InstructionOf(#written).__prompt();
                 }
             }
-            // Where the call is wrong, what it gives is no matter.
-            Expr::Call(_) => quote! {
-                const #constant: __wire::TextWhere<{ ::core::mem::forget(#written); true }> = #written;
-            },
             _ => quote!(const #constant: &str = #written;),
         };
         Some(Self { written, constant, item, by_type })
@@ -74,14 +64,6 @@ impl<'a> Prompt<'a> {
             _ => None,
         }
     }
-}
-
-/// Whether that is a constant of the file that is spelled as none of a text. Where its value does not have its type either, rustc says
-/// so, and what it is used for is no matter.
-fn may_be_wrong(written: &Expr) -> bool {
-    let Expr::Path(path) = written else { return false };
-    let name = path.path.get_ident().map(names::plain);
-    name.is_some_and(|name| twice::ours().is_some_and(|call| call.is_no_text(&name)))
 }
 
 /// The text by which messages name a prompt that is no literal; empty for a literal, which they need not name.

@@ -22,7 +22,7 @@ fn literals<'a>(prompts: impl Iterator<Item = &'a Expr>) -> Option<Vec<TokenStre
         let Expr::Lit(literal) = prompt else { return None };
         let Lit::Str(text) = &literal.lit else { return None };
         all.extend(plain(&text.value())?.into_iter().map(|(key, optional)| {
-            let hash = crate::hash::literal(&key);
+            let hash = crate::code::hash(&key);
             quote!((#key, #hash, #optional))
         }));
     }

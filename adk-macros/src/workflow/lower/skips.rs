@@ -19,7 +19,7 @@ pub(super) fn may_skip(all: &[Callback]) -> Option<TokenStream> {
     (!each.is_empty()).then(|| quote!(#(#each)||*))
 }
 
-/// Adds a callback to those of a block. One whose type was asked for above is told there if it is none.
+/// Adds a callback to those of a block. `may_skip` has asked for its type, and reports one that is none.
 pub(super) fn added(Callback { hook, value }: &Callback) -> Option<TokenStream> {
     let asked = hook == "before_agent" && matches!(value, Expr::Path(_));
     asked.then(|| {

@@ -1,4 +1,4 @@
-//! `SPEC`, the agents behind it, and the consts that raise its faults.
+//! `SPEC`, its agents, and the consts that raise its faults.
 
 use super::super::ast::{Block, BlockKind, DeclKind, Limit, Run};
 use super::super::names;
@@ -28,9 +28,6 @@ impl Lower<'_> {
             if let Some(DeclKind::Described { ty, .. }) = self.decl(step) {
                 all.extend(quote!(type #alias = #ty;));
                 asked.extend(quote!(let () = <(#ty) as __wire::Known>::YES;));
-            } else if self.is_held(step) {
-                all.extend(self.held(i, step));
-                all.extend(is_kind());
             } else if let Some(ty) = self.placed_type(step) {
                 all.extend(quote!(type #alias = #ty;));
                 all.extend(is_kind());
@@ -41,17 +38,14 @@ impl Lower<'_> {
                     };
                     asked.extend(quote!(let () = <(#ty) as __wire::#is>::YES;));
                 }
-            } else if let Some(mention) = self.mention(step) {
-                all.extend(quote!(const _: () = { #mention };));
             }
         }
         quote!(#all const _: () = { #asked };)
     }
 
-    /// The type of an agent whose description is its own; `None` for others and for steps whose fault is told.
+    /// The type of an agent whose description is its own; `None` for others.
     pub(super) fn placed_type(&self, step: &Step<'_>) -> Option<TokenStream> {
         match step.what {
-            _ if step.told => None,
             What::Path(run) => Some(run.path.to_token_stream()),
             What::Declared(_, number) | What::Target(number) => {
                 match &self.tree.items.agents.get(number)?.kind {
@@ -67,16 +61,14 @@ impl Lower<'_> {
     /// it is one, since each question about a type costs time.
     pub(super) fn judged_where_it_runs<'s>(&self, step: &'s Step<'_>) -> Option<&'s syn::Path> {
         match step.what {
-            What::Path(run) if !step.told && !self.is_held(step) && step.field_used().is_some() => {
-                Some(&run.path)
-            }
+            What::Path(run) if step.field_used().is_some() => Some(&run.path),
             _ => None,
         }
     }
 
-    /// The declaration of an agent that is declared here, of a step that is not at fault.
+    /// The declaration of an agent that is declared here.
     fn decl(&self, step: &Step<'_>) -> Option<&DeclKind> {
-        let number = step.declared().filter(|_| !step.told)?;
+        let number = step.declared()?;
         self.tree.items.agents.get(number).map(|decl| &decl.kind)
     }
 
@@ -93,15 +85,10 @@ impl Lower<'_> {
 
     fn meta_text(&self, i: usize, step: &Step<'_>) -> String {
         let name = &self.name;
-        if matches!(step.what, What::Declared(run, _) | What::Path(run) if run.vague) {
-            return "&__wire::NO_AGENT".to_owned();
-        }
         if self.placed_type(step).is_some() {
             return format!("__wire::Probe::<__Agent_{i}>::AGENT_META_REF");
         }
-        if let What::Await(_) = step.what
-            && !step.told
-        {
+        if let What::Await(_) = step.what {
             return format!("<{name} as __wire::Awaits<{i}>>::META");
         }
         match self.decl(step).zip(step.declared()) {
@@ -137,10 +124,6 @@ impl Lower<'_> {
         let unplaced = self.unplaced();
         let limits = self.limits(&mut items);
         let exceeded = self.exceeded();
-        let partial = tree.partial.then(|| quote!(.partial(true)));
-        let misnested = tree.misnested.then(|| quote!(.misnested(true)));
-        let displaced = index(tree.displaced + self.plan.displaced);
-        let displaced = (tree.displaced + self.plan.displaced > 0).then(|| quote!(.displaced(#displaced)));
         let count = index(steps.len());
         quote! {
             #items
@@ -153,10 +136,7 @@ impl Lower<'_> {
                     .states(&[#(#states),*])
                     .outputs(&[#(#outputs),*])
                     #unplaced
-                    #limits
-                    #partial
-                    #misnested
-                    #displaced;
+                    #limits;
             }
             impl __adk::workflow::Described for #name {
                 const SPEC: __adk::Spec<'static> = #name::SPEC;
@@ -177,9 +157,8 @@ impl Lower<'_> {
         };
         let made = match step.what {
             What::Declared(run, _) | What::Path(run) => {
-                // One whose name is at fault is compared with no other.
-                let instance = run.alias.is_some() || self.is_given(step) || !step.named;
-                let (made, renames) = (of_agent(instance), self.renames(step, run));
+                let instance = run.alias.is_some() || self.is_given(step);
+                let (made, renames) = (of_agent(instance), renames(run));
                 quote!(#made #renames)
             }
             What::Await(_) | What::Unread | What::Target(_) => of_agent(false),
@@ -215,10 +194,6 @@ impl Lower<'_> {
                 let most = self.limit(i, step, max_concurrency.as_ref(), quote!(max_concurrency), items);
                 quote!(Parallel { max_concurrency: #most })
             }
-            // One whose `max` could not be read has one all the same: nothing else is to be said about it.
-            BlockKind::Loop { max: None, until: None } if block.vague => {
-                quote!(Loop { max: ::core::option::Option::Some(1), until: ::core::option::Option::None })
-            }
             BlockKind::Loop { max, until } => {
                 let max = self.limit(i, step, max.as_ref(), quote!(max), items);
                 let until = option(until.as_ref().map(|key| key.text()));
@@ -230,26 +205,11 @@ impl Lower<'_> {
             }
             BlockKind::Each { item, list, max_concurrency } => {
                 let most = self.limit(i, step, max_concurrency.as_ref(), quote!(max_concurrency), items);
-                let item = if step.torn { String::new() } else { names::plain(item) };
+                let item = names::plain(item);
                 let list = list.text();
                 quote!(Each { item: #item, list: #list, max_concurrency: #most })
             }
         }
-    }
-
-    /// The keys of an instance, where they are not those of the definition.
-    fn renames(&self, step: &Step<'_>, run: &Run) -> Option<TokenStream> {
-        // What a prompt that could not be read reads is not known.
-        let unprompted = matches!(self.decl(step), Some(DeclKind::Llm { fields, .. }) if fields.unprompted);
-        if run.reads.is_empty() && run.writes.is_empty() {
-            return None;
-        }
-        let reads = run.reads.iter().filter(|_| !unprompted).map(|(from, to)| {
-            let (from, to) = (from.text(), to.text());
-            quote!((#from, #to))
-        });
-        let writes = run.writes.iter().map(|key| key.text());
-        Some(quote!(.renames(__adk::spec::Renames::new(&[#(#reads),*], &[#(#writes),*]))))
     }
 
     fn limit(
@@ -260,13 +220,7 @@ impl Lower<'_> {
         word: TokenStream,
         items: &mut TokenStream,
     ) -> TokenStream {
-        let Some(limit) = limit.filter(|_| !step.without_limit) else {
-            // A loop whose `max` could not be used has one all the same: nothing else is to be said about it.
-            return match limit {
-                Some(_) => quote!(::core::option::Option::Some(1)),
-                None => quote!(::core::option::Option::None),
-            };
-        };
+        let Some(limit) = limit else { return quote!(::core::option::Option::None) };
         if let Some(number) = limit.literal {
             let number = Literal::u32_unsuffixed(number);
             return quote!(::core::option::Option::Some(#number));
@@ -280,6 +234,17 @@ impl Lower<'_> {
         items.extend(quote!(const #constant: i128 = #number as i128; #call));
         quote!(::core::option::Option::Some(__adk::check::limit(#constant)))
     }
+}
+
+/// The keys of an instance, where they are not those of the definition.
+fn renames(run: &Run) -> Option<TokenStream> {
+    let reads = run.reads.iter().map(|(from, to)| {
+        let (from, to) = (from.text(), to.text());
+        quote!((#from, #to))
+    });
+    let writes = run.writes.iter().map(|key| key.text());
+    (!run.reads.is_empty() || !run.writes.is_empty())
+        .then(|| quote!(.renames(__adk::spec::Renames::new(&[#(#reads),*], &[#(#writes),*]))))
 }
 
 fn option<T: ToTokens>(value: Option<T>) -> TokenStream {

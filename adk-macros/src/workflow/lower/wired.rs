@@ -6,13 +6,11 @@ use super::super::names::is_string;
 use super::super::plan::{Step, What};
 use super::flow::NUMBERS;
 use super::{Lower, docs, given, index, key_spec, numbered, reading_spec};
-use crate::bare::{Place, kept};
 use crate::code::code;
-use crate::facade;
-use crate::origin;
+use crate::place;
 use crate::typed::{READS, WRITES, places};
-use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, quote};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::Expr;
 
 impl Lower<'_> {
@@ -30,11 +28,13 @@ impl Lower<'_> {
         let writes = writes.map(|(typed, place)| key_spec(typed, place));
         let states = tree.items.states.iter().map(|typed| key_spec(typed, 0));
         let lets = tree.lets().map(|typed| key_spec(typed, 0));
-        let (types, definition) = (self.typed(), origin::definition(&name.to_string()));
-        let (told, partial) = (self.told(), tree.partial);
+        let (types, definition) = (self.typed(), place::definition(&name.to_string()));
+        // rustc says under these brackets that the workflow is not `Send`, since a field of it is not.
+        let span = tree.name.as_ref().map_or_else(Span::call_site, Ident::span);
+        let bracketed = quote_spanned!(span=> (#name));
         quote! {
             #types
-            impl __adk::MadeByMacro for #told {
+            impl __adk::MadeByMacro for #bracketed {
                 const META: &'static __adk::AgentMeta<'static> = &__adk::AgentMeta::new(__adk::AgentKind::Workflow, #label)
                     .defined(#definition)
                     .description(#description)
@@ -43,22 +43,12 @@ impl Lower<'_> {
                     .states(&[#(#states),*])
                     .lets(&[#(#lets),*])
                     .steps(#name::SPEC.steps)
-                    .faulty(#partial || __FACTS.misdeclares());
+                    .faulty(__FACTS.misdeclares());
                 fn made(&self) -> __adk::Making<'_> {
                     __adk::Making::workflow(self)
                 }
             }
         }
-    }
-
-    /// The name where rustc says that the workflow is not `Send` and `Sync`, since a field of it is not.
-    fn told(&self) -> Ident {
-        let mut told = self.name.clone();
-        // To editors it would be one more use of the name.
-        if let Some(name) = self.tree.name.as_ref().filter(|_| facade::is_compiled()) {
-            told.set_span(name.span().resolved_at(told.span()));
-        }
-        told
     }
 
     pub(super) fn wired(&self) -> TokenStream {
@@ -219,10 +209,9 @@ impl Lower<'_> {
     fn lets(&self) -> Option<TokenStream> {
         let lets = self.tree.items.lets.iter().map(|Let { typed, value }| {
             let (key, ty, value) = (typed.key.text(), &typed.ty, value_of(typed, value));
-            let kept = kept(ty, Place::Key);
             quote! {{
                 fn __value() -> #ty { #value }
-                <#kept as __wire::KeyValue>::set(&__value(), __keys, #key)?;
+                <#ty as __wire::KeyValue>::set(&__value(), __keys, #key)?;
             }}
         });
         (!self.tree.items.lets.is_empty()).then(|| {
@@ -242,11 +231,10 @@ impl Lower<'_> {
             .iter()
             .filter_map(|Input { typed, default }| {
                 let (key, ty, value) = (typed.key.text(), &typed.ty, value_of(typed, default.as_ref()?));
-                let kept = kept(ty, Place::Key);
                 Some(quote! {
                     #key => {
                         fn __value() -> #ty { #value }
-                        <#kept as __wire::KeyValue>::input(&__value(), __keys, #key)?;
+                        <#ty as __wire::KeyValue>::input(&__value(), __keys, #key)?;
                         ::core::result::Result::Ok(true)
                     }
                 })
@@ -267,7 +255,7 @@ impl Lower<'_> {
     fn states(&self) -> Option<TokenStream> {
         let states = &self.tree.items.states;
         let checks = states.iter().map(|typed| {
-            let (key, ty) = (typed.key.text(), kept(&typed.ty, Place::Key));
+            let (key, ty) = (typed.key.text(), &typed.ty);
             quote!(<#ty as __wire::KeyValue>::get(__values, #key)?;)
         });
         (!states.is_empty()).then(|| {
@@ -288,7 +276,7 @@ pub(super) fn value_of(typed: &Typed, value: &Expr) -> TokenStream {
         // Named, so that rustc explains the expected type by it and not by a function that nobody wrote.
         return quote!(let __value: #ty = #value; __value);
     }
-    // What is behind a macro has a type of its own: a text or a `String`, mostly.
+    // What a macro makes has a type of its own: a text or a `String`, mostly.
     let has_type = matches!(value, Expr::Lit(_) | Expr::Macro(_));
     let (given, import) = if has_type {
         (value.to_token_stream(), None)

@@ -7,7 +7,6 @@ use super::limit::{code_list, rest};
 use super::run::ends_step;
 use super::timeout::timeout;
 use super::{Parser, skip, types, word};
-use crate::source;
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
@@ -185,9 +184,7 @@ fn body(ty: &Type, ends_step: bool) -> Option<&AngleBracketedGenericArguments> {
     let Some(GenericArgument::Type(Type::Path(first))) = args.args.first() else { return None };
     let name = first.path.segments.last()?.ident.to_string();
     let is_agent = name.starts_with(char::is_lowercase) && !crate::typed::is_plain_name(&name);
-    let is_meant = |last: &Ident| {
-        types::takes_nothing(&last.to_string()) || source::call().is_some_and(|call| call.is_nothing(&name))
-    };
+    let is_meant = |last: &Ident| types::takes_nothing(&last.to_string());
     (is_agent && (!ends_step || is_meant(&last.ident))).then_some(args)
 }
 

@@ -3,11 +3,10 @@
 //! Of one that can be none rustc speaks wherever the expansion uses it: as far as tokens tell it, we say it.
 
 use super::super::ast::{DeclKind, Typed};
-use super::super::names::{is_type, last, path_text, plain, type_text};
+use super::super::names::{is_type, last, path_text, type_text};
 use super::unknown::is_near_field;
 use super::{Parser, skip, types};
-use crate::attr::word;
-use crate::{facade, twice};
+use crate::types::word;
 use proc_macro2::Group;
 use syn::parse::ParseStream;
 use syn::parse::discouraged::Speculative as _;
@@ -207,9 +206,7 @@ const TRAITS: [&str; 3] = ["adk::Agent", "adk::DynAgent", "adk::prelude::Agent"]
 
 /// Whether that certainly is one of our traits, which rustc says of each place where it stands as a type.
 fn is_trait(path: &Path) -> bool {
-    let names: Vec<_> = path.segments.iter().map(|segment| plain(&segment.ident)).collect();
-    let whole = twice::ours().and_then(|call| call.outside(&names));
-    whole.is_some_and(|whole| TRAITS.contains(&whole.join("::").as_str())) && facade::is_called("adk")
+    TRAITS.contains(&super::super::names::path_text(path).as_str())
 }
 
 /// Whether it is `dyn Agent`.

@@ -5,7 +5,6 @@ use super::super::names;
 use super::run::ends_step;
 use super::word::{BLOCKS, opens};
 use super::{Parser, skip};
-use crate::{source, twice};
 use proc_macro2::{Delimiter, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
@@ -75,9 +74,6 @@ impl Parser {
             return None;
         }
         let (word, _) = opens(&ahead).ok().flatten().filter(|(_, is_known)| *is_known)?;
-        if !twice::ours().is_some_and(|call| call.is_nothing(&names::plain(&name))) {
-            return None;
-        }
         let text = format!(
             "syntax: a `:` stands between the name of a block and its word; help: write `{name}: {word} ...`"
         );
@@ -88,11 +84,8 @@ impl Parser {
 
     /// `agents:critic`: whether such a name is that of a module, and not of a block.
     pub(super) fn is_module(&self, name: &Ident) -> bool {
-        let is_known = |call: source::Call| {
-            let known = call.plain(&names::plain(name));
-            known.in_types || known.imported
-        };
-        !self.declares(name) && !names::is_type(name) && twice::ours().is_some_and(is_known)
+        let _ = name;
+        false
     }
 
     /// The agent behind a module and one `:`.

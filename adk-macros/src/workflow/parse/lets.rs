@@ -5,7 +5,6 @@ use super::super::names::{last, plain, type_text};
 use super::item::names_block;
 use super::run::ends_step;
 use super::{Parser, skip};
-use crate::twice;
 use proc_macro2::TokenTree;
 use syn::parse::ParseStream;
 use syn::{Attribute, Ident, Path, Token, Type, token};
@@ -88,8 +87,7 @@ impl Parser {
         let Ok(name) = ahead.parse::<Ident>() else { return false };
         let key = plain(&name);
         let is_output = self.depth == 0 && ahead.is_empty() && self.outputs.contains(&key);
-        let is_nothing = || twice::ours().is_some_and(|call| call.is_nothing(&key));
-        if !is_output || self.declares(&name) || is_step && !is_nothing() {
+        if !is_output || self.declares(&name) || is_step {
             return false;
         }
         let text = format!(

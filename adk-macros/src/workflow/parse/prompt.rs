@@ -5,7 +5,6 @@ use super::super::text::code;
 use super::callback::misfit;
 use super::unknown::FIELDS;
 use super::{Parser, skip};
-use crate::twice;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::ext::IdentExt;
@@ -74,9 +73,7 @@ pub(super) fn constant(expr: Expr) -> syn::Result<Expr> {
 /// What makes a `String` of a text, and the text.
 fn owned(expr: &Expr) -> Option<(TokenStream, &Expr)> {
     let (maker, text) = match expr {
-        Expr::Call(call)
-            if code(call.func.to_token_stream()) == "String::from" && !twice::is_type("String") =>
-        {
+        Expr::Call(call) if code(call.func.to_token_stream()) == "String::from" => {
             (call.func.to_token_stream(), call.args.first()?)
         }
         Expr::MethodCall(call)

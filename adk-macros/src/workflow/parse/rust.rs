@@ -1,13 +1,12 @@
 //! What is Rust, or looks like it, and has no place in a workflow: what to write instead.
 
-use super::super::names::{is_type, last, path_text, plain};
+use super::super::names::{is_type, last, path_text};
 use super::block::at_brackets;
 use super::foreign::ends_arm;
 use super::instance::begins_braced_reads;
 use super::item::names_block;
 use super::run::ends_step;
 use super::{Parser, expect, skip};
-use crate::twice;
 use proc_macro2::TokenTree;
 use syn::ext::IdentExt;
 use syn::parse::discouraged::Speculative as _;
@@ -140,8 +139,7 @@ impl Parser {
     fn awaited(&self, input: ParseStream<'_>, path: &Path) -> Option<Ident> {
         let name = path.get_ident().filter(|name| !self.declares(name))?;
         let is_await = input.peek(Token![.]) && input.peek2(Token![await]);
-        let is_nothing = || twice::ours().is_some_and(|call| call.is_nothing(&plain(name)));
-        (is_await && !is_type(name) && is_nothing()).then(|| name.clone())
+        (is_await && !is_type(name)).then(|| name.clone())
     }
 
     /// The name behind a `.` or `/`, where nothing follows that an agent has, as a call or a field: there is no field of an agent. Behind

@@ -3,12 +3,9 @@
 use super::super::ast::Key;
 use super::super::names::{nearest, type_text};
 use super::expect::{self, PREFIXES, expected};
-use crate::attr::word;
-use crate::sized::{self, Unsized};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::parse::ParseStream;
-use syn::spanned::Spanned as _;
 use syn::{Ident, Lit, Token, Type, TypeSlice, parse_quote, token};
 
 /// Types that begin with a small letter.
@@ -39,7 +36,10 @@ pub(super) fn is_named(word: &str) -> bool {
 
 /// A type that is that fault.
 pub(super) fn mistaken(fault: &syn::Error) -> Type {
-    Type::Verbatim(crate::code::mistaken(&fault.to_compile_error()))
+    {
+        let _ = fault;
+        parse_quote!(())
+    }
 }
 
 /// `: TYPE`, behind a key; with a fault where another type was meant for certain, by which reading goes on.
@@ -159,43 +159,10 @@ fn prefixed<'a>(ty: &'a Type, key: &Key) -> Option<&'a Ident> {
 /// A key is stored: rustc would say four times and more that a borrowed type, or one without a size, cannot be. Goes on with
 /// the type that is to be written, where tokens tell it.
 fn owned(ty: &mut Type) -> syn::Result<Option<syn::Error>> {
-    let (shown, span) = (type_text(ty), ty.span());
-    let (why, owned): (_, Option<Type>) = match ty {
-        Type::Reference(borrowed) => {
-            let owned = match &*borrowed.elem {
-                Type::Path(path) if path.path.is_ident("str") => parse_quote!(String),
-                Type::Slice(slice) => of_elements(slice),
-                owned => owned.clone(),
-            };
-            (format!("`{shown}` is borrowed"), Some(owned))
-        }
-        Type::Path(path) if path.path.is_ident("str") => {
-            (format!("`{shown}` has no size"), Some(parse_quote!(String)))
-        }
-        Type::Path(path) if let Some(owner) = sized::owner(path) => {
-            (format!("`{shown}` has no size"), Some(owner))
-        }
-        Type::Slice(slice) => (format!("`{shown}` has no size"), Some(of_elements(slice))),
-        _ if word(ty, "Self").is_some() => ("`Self` says no type".to_owned(), None),
-        Type::ImplTrait(_) | Type::Infer(_) => (format!("`{shown}` says no type"), None),
-        _ => {
-            let Some(Unsized { span, shown, help }) = sized::own(ty).into_iter().next() else {
-                return borrowed(ty).map_or(Ok(None), Err);
-            };
-            let text = format!("syntax: a key owns its value, and `{shown}` has no size; help: {help}");
-            return Ok(Some(syn::Error::new(span, text)));
-        }
-    };
-    let help =
-        owned.as_ref().map_or_else(|| "the type itself".into(), |owned| format!("`{}`", type_text(owned)));
-    let fault = syn::Error::new(span, format!("syntax: a key owns its value, and {why}; help: write {help}"));
-    let Some(mut owned) = owned else { return Err(fault) };
-    // What is wrong inside of it is told when this is mended.
-    if !matches!(self::owned(&mut owned), Ok(None)) {
-        return Err(fault);
+    match crate::types::storable(ty) {
+        Ok(()) => Ok(None),
+        Err(hint) => Err(syn::Error::new(hint.span, format!("syntax: {}; help: {}", hint.fact, hint.help))),
     }
-    *ty = owned;
-    Ok(Some(fault))
 }
 
 /// What is borrowed or left out inside of a type: rustc would say it of each place where the type stands.

@@ -77,7 +77,7 @@ impl<'a> Exchanges<'a> {
         self.skipped.contains(&event)
     }
 
-    /// A call as the model is told of it; `None` without an answer, since providers refuse such a call.
+    /// A call as the model sees it; `None` without an answer, since providers refuse such a call.
     pub(super) fn call(&self, place: Place, call: &FunctionCall) -> Option<Part> {
         let Exchange { id, .. } = self.answered.get(&place)?;
         Some(Part::FunctionCall(FunctionCall { id: id.clone(), ..call.clone() }))

@@ -197,7 +197,7 @@ impl<'r> Reader<'r> {
     fn sub_agents(&mut self, fields: &mut Fields<'_>, depth: usize) -> Vec<SubAgent> {
         let place = fields.place_of("sub_agents");
         let Some(all) = fields.list("sub_agents", &mut self.faults) else {
-            // What is no list stands for an agent that was not read: it was not left empty.
+            // A value that is no list means an agent that was not read: it was not left empty.
             return fields.value("sub_agents").map(|_| self.lost()).into_iter().collect();
         };
         let all = all.iter().enumerate();

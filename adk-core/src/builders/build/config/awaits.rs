@@ -17,7 +17,7 @@ impl Reader<'_> {
         match (fields.value("name"), fields.value("output_key").map(Value::as_str)) {
             (Some(_), _) => self.name(fields),
             (None, Some(Some(key))) => key.rsplit(':').next().unwrap_or_default().to_owned(),
-            // What is wrong with the key is told where it is read.
+            // The reader of the key reports its errors.
             (None, _) => self.no_name(),
         }
     }
@@ -32,7 +32,7 @@ impl Reader<'_> {
                 None
             }
         };
-        // What is wrong with a schema is told once: nothing is held against it.
+        // An error of a schema is reported once: no value is checked against it.
         let is_text = fields.value("output_schema").is_none();
         let (form, key_of): (Form, fn(String) -> Key) = match self.output(&mut fields) {
             Some(OutputType::Type { output, key }) if output.schema.is_some() => (Form::Type(output), key),

@@ -62,7 +62,7 @@ impl LlmAgentBuilder {
             faults.push(Fault::new("syntax", &*self.name, fact));
         }
         faults.extend(self.output_key.as_deref().filter(|key| !is_key(key)).map(|key| self.no_key(key)));
-        // Whom it hands over to stands in no tree of its own. What a tree has found in there its description tells.
+        // Its handover targets are in no tree of their own. What a tree has found in there its description tells.
         for part in &self.sub_agents {
             if let Item::Agent(placed) = &part.0 {
                 let below = placed.faults.iter().filter(|fault| fault.step.is_none()).cloned();

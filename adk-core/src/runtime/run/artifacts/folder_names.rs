@@ -33,7 +33,7 @@ pub(super) fn component(text: &str) -> Option<(&str, bool)> {
     Some(text.strip_suffix(MORE).map_or((text, false), |head| (head, true)))
 }
 
-/// The name of which the components hold this; `None` when it is that of no name.
+/// The name that these components encode; `None` when they encode no name.
 pub(super) fn unescaped(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();

@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredPart {
-    /// ADK's JSON of the part, without the bytes of inline data; a part of another kind stands under `other`. It
+    /// ADK's JSON of the part, without the bytes of inline data; a part of another kind is under `other`. It
     /// contains no line break and no NUL character.
     pub json: String,
     /// The bytes of inline data.
@@ -83,5 +83,5 @@ impl StoredPart {
     }
 }
 
-/// What a part of another kind stands under.
+/// The key of a part of another kind.
 const OTHER: &str = "other";

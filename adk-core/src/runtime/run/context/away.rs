@@ -10,7 +10,7 @@ pub(crate) struct Seek {
     task: Arc<BranchTask>,
     /// From the root down.
     nodes: Vec<(Name, At)>,
-    /// How many of them are behind it.
+    /// How many of them are passed.
     passed: usize,
     end: Option<BranchEnd>,
 }
@@ -47,7 +47,7 @@ impl Context {
         seek.nodes.get(seek.passed).map(|(name, _)| name.clone())
     }
 
-    /// Which run it is of the place where it stands.
+    /// The round of the current place.
     pub(crate) fn sought_at(&self) -> At {
         let here = self.seek.as_ref().and_then(|seek| seek.nodes.get(seek.passed.checked_sub(1)?));
         here.map_or(At::Once, |(_, at)| *at)
@@ -68,7 +68,7 @@ impl Context {
         self.seek.as_ref().map_or_else(String::new, |seek| seek.task.path.to_string())
     }
 
-    /// Goes on as one of the branches of the block where it stands; what it was is over.
+    /// Continues as one of the branches of the current block, in place of the old context.
     pub(crate) fn become_branch(&mut self, mut own: Self) {
         own.seek = self.seek.take();
         drop(std::mem::replace(self, own));

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 
 impl Context {
-    /// A context for a branch of the parallel block that stands at this path: `outer.block.child` as in ADK.
+    /// A context for a branch of the parallel block at this path: `outer.block.child` as in ADK.
     pub(crate) fn for_branch(&self, child: &str) -> Self {
         self.split(format_args!("{}.{child}", self.frame.path.name()))
     }
@@ -19,7 +19,7 @@ impl Context {
         self.known.as_ref().map(|known| known.iter().cloned().chain([key.into()]).collect())
     }
 
-    /// A context for an element of the `each` that stands at this path: `outer.each_1[3]`.
+    /// A context for an element of the `each` at this path: `outer.each_1[3]`.
     pub(crate) fn element(&self, index: u32, scope: Arc<KeyScope>) -> Self {
         let mut own = self.split(format_args!("{}[{index}]", self.frame.path.name()));
         own.frame.path = self.frame.path.with(At::Item(index));

@@ -39,7 +39,7 @@ impl Context {
         Ok(id)
     }
 
-    /// Shows an event to the plugins; what one gives stands in its place. That of the user was shown as a message.
+    /// Shows an event to the plugins; the event of a plugin replaces it. That of the user was shown as a message.
     ///
     /// They see what the event writes, and what they set is written by it. A piece of a reply is not shown again when the
     /// run is taken up again, so nothing of what they do there may stay.
@@ -197,7 +197,7 @@ impl Context {
     }
 }
 
-/// The id of an event, and where it stands in the outbox when it is delivered.
+/// The id of an event, and its place in the outbox when it is delivered.
 type Handed = (EventId, Option<u64>);
 
 /// An emit that has begun.

@@ -1,4 +1,4 @@
-//! The turn of an agent or the round of a loop: where it stands, what it counts, and how one goes into it and out of it.
+//! The turn of an agent or the round of a loop: its place, its counters, entry and exit.
 
 use super::Context;
 use crate::models::model::Usage;
@@ -25,7 +25,7 @@ pub(crate) struct Frame {
     pub(crate) unwritten: Option<NothingWritten>,
     /// Whom the agent may hand over to.
     pub(crate) seat: Option<Box<Seat>>,
-    /// What the model calls of this turn used; boxed, since many frames stand on the stack.
+    /// What the model calls of this turn used; boxed, since many frames are on the stack.
     pub(crate) usage: Option<Box<Usage>>,
 }
 
@@ -61,7 +61,7 @@ impl Context {
         self.enter_at(self.frame.path.child(name, at))
     }
 
-    /// Goes to an agent that stands anywhere, as [`enter`](Self::enter) does to one below.
+    /// Goes to an agent at any place, as [`enter`](Self::enter) does to one below.
     pub(crate) fn enter_at(&mut self, path: Path) -> Frame {
         let author = self.name_of(path.name());
         let inner = Frame { author, ..Frame::new(path, self.written.len()) };
@@ -78,7 +78,7 @@ impl Context {
         self.frame.path = self.frame.path.with(at);
     }
 
-    /// Begins a turn or a round at the place where it stands; the same holds for what this returns.
+    /// Begins a turn or a round at the current place; the same holds for the result.
     pub(crate) fn again(&mut self, at: At) -> Frame {
         let path = match at {
             At::Once => self.frame.path.clone(),
@@ -90,7 +90,7 @@ impl Context {
         std::mem::replace(&mut self.frame, inner)
     }
 
-    /// Begins another turn of the agent that stands here. What is not in the record comes after all that is.
+    /// Begins another turn of the current agent. What is not in the record comes after all that is.
     pub(crate) async fn take_turn(&mut self, turn: u32) {
         self.frame.first_turn.get_or_insert(self.frame.path.clone());
         self.go_to(At::Turn(turn));

@@ -49,8 +49,8 @@ impl Context {
         perform(self.run.clone(), key, depth::check_record, work)
     }
 
-    /// Whether the agent that stands here has finished before, and how it ended then. What it had to say is applied, and
-    /// it does not run again.
+    /// The flow of the current agent, if it has finished before. Its events are applied, and it
+    /// does not run again.
     pub(crate) fn finished_before(&mut self) -> BoxFuture<'_, Option<Flow>> {
         Box::pin(async move {
             let run = self.run.clone();

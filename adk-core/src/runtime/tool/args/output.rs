@@ -131,7 +131,7 @@ impl<T, E> ResultOutput<T, E> for Tag<Result<T, E>> {
     }
 }
 
-/// What holds for a type of which nothing else is said.
+/// The defaults for all types.
 pub trait AnyOutput<T>: Sized {
     /// It is no `Result`.
     ///

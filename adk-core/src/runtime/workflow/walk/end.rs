@@ -17,7 +17,7 @@ pub(super) enum Next {
 }
 
 impl Walk<'_> {
-    /// At the end of a block: another round, or on behind it.
+    /// At the end of a block: another round, or the step after it.
     pub(super) fn end(&self, at: usize, open: &mut [Open], cx: &mut Context) -> Result<Next> {
         let Some(block) = open.last_mut().filter(|block| self.steps[block.at].end == at) else {
             // The end of an arm: the other arms are passed by.

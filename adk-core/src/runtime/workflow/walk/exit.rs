@@ -1,4 +1,4 @@
-//! An exit on its way to its loop: a jump behind it, which closes the blocks between.
+//! An exit on its way to its loop: a jump to the step after it, which closes the blocks between.
 
 use super::{Open, Walk};
 use crate::flow::Flow;
@@ -75,7 +75,7 @@ impl Walk<'_> {
 
     /// Where the walk goes on after an exit, and the exit that is for what is around this walk.
     ///
-    /// An exit is a jump behind its loop, which closes the blocks on its way. Under `escalate_ends_all_loops` an escalate
+    /// An exit is a jump to the step after its loop, which closes the blocks on its way. Under `escalate_ends_all_loops` an escalate
     /// ends the loops that are directly around it; any other block runs on to its end, and passes it on from there.
     async fn exit(
         &self,

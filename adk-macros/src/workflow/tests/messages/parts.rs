@@ -87,8 +87,6 @@ pub(super) const CASES: &[Case] = &[
     ("W() { a; await(timeout =) }", "syntax", 0, 1),
     ("W() { let : bool = false; agent a {} agent b {} a; b }", "syntax", 2, 2),
     ("W() { a; agent b {} agent c {} let x: u8 = 1; b; c }", "syntax", 2, 3),
-    ("W() { agent a { transfer: [b] } agent agent b {} a }", "syntax", 2, 1),
-    ("W() { agent a { transfer: [b] } agent -> b {} a }", "syntax", 1, 1),
     ("W() { a a; b }", "syntax", 0, 2),
     // bodies
     ("W() {}", "block-empty", 0, 0),

@@ -1,0 +1,232 @@
+//! `#[data]`: the derives that a type needs to be an argument, a result or a key, and the number by which `key-type` knows it.
+
+use crate::deep::{self, TooDeep};
+use crate::function::Report;
+use crate::types::{mentions, storable};
+use crate::workflow::unspanned;
+use crate::{docs, facade, place};
+use proc_macro2::{TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::{Attribute, Data, DataEnum, DeriveInput, Field, Fields, Path, Token};
+
+/// Attributes of serde and schemars with which a field need not be data.
+const OTHERWISE: [&str; 9] = [
+    "deserialize_with",
+    "from",
+    "into",
+    "remote",
+    "serialize_with",
+    "skip",
+    "skip_deserializing",
+    "try_from",
+    "with",
+];
+
+/// What `#[data]` expands to.
+pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
+    let mut report = Report::new("syntax");
+    if !args.is_empty() {
+        report.at(args.span(), "`#[data]` takes nothing", "write `#[data]`, and serde's attributes below it");
+    }
+    if let Some(TooDeep { span, fact, help }) = deep::find_in_value(item.clone()) {
+        report.at(span, fact, help);
+        return beside(item, report);
+    }
+    let mut input: DeriveInput = match syn::parse2(item.clone()) {
+        Ok(input) => input,
+        // rustc has read the item before us, and has said what is wrong with a type.
+        Err(_) if is_type(&item) => return item,
+        Err(error) => {
+            report.at(error.span(), "this is no type", "put `#[data]` on a `struct` or an `enum`");
+            return beside(item, report);
+        }
+    };
+    check(&input, &mut report);
+    if report.is_empty() { expand(&mut input) } else { stub(&input, report) }
+}
+
+fn beside(item: TokenStream, report: Report) -> TokenStream {
+    let errors = report.into_tokens();
+    quote!(#item #errors)
+}
+
+fn is_type(item: &TokenStream) -> bool {
+    let mut words = item.clone().into_iter();
+    words.any(|token| matches!(token, TokenTree::Ident(word) if word == "struct" || word == "enum"))
+}
+
+fn check(input: &DeriveInput, report: &mut Report) {
+    if let Data::Union(union) = &input.data {
+        report.at(union.union_token.span, "a `union` has no form in JSON", "write an `enum`");
+    }
+    if !derives(&input.attrs, "Deserialize") {
+        for field in fields(input).filter(|field| !is_otherwise(&field.attrs)) {
+            report.hint(storable(&field.ty));
+        }
+    }
+}
+
+/// A type that is refused, with the traits of data all the same: its uses are not to be refused as well.
+fn stub(input: &DeriveInput, report: Report) -> TokenStream {
+    let mut item = input.clone();
+    each_attrs(&mut item, &mut |attrs| {
+        attrs.retain(|attr| !attr.path().is_ident("serde") && !attr.path().is_ident("schemars"));
+    });
+    let (private, name, errors) = (facade::private(), unspanned(&input.ident), report.into_tokens());
+    let (bounded, arguments, conditions) = input.generics.split_for_impl();
+    let mut reading = input.generics.clone();
+    reading.params.insert(0, syn::parse_quote!('__de));
+    let (reading, ..) = reading.split_for_impl();
+    quote! {
+        #item
+        #errors
+        const _: () = {
+            use #private::{schemars as __schemars, serde as __serde};
+            impl #bounded __serde::Serialize for #name #arguments #conditions {
+                fn serialize<__S: __serde::Serializer>(&self, _: __S) -> ::core::result::Result<__S::Ok, __S::Error> {
+                    ::core::unreachable!()
+                }
+            }
+            impl #reading __serde::Deserialize<'__de> for #name #arguments #conditions {
+                fn deserialize<__D: __serde::Deserializer<'__de>>(_: __D) -> ::core::result::Result<Self, __D::Error> {
+                    ::core::unreachable!()
+                }
+            }
+            impl #bounded __schemars::JsonSchema for #name #arguments #conditions {
+                fn schema_name() -> ::std::borrow::Cow<'static, ::core::primitive::str> {
+                    ::core::unreachable!()
+                }
+                fn json_schema(_: &mut __schemars::SchemaGenerator) -> __schemars::Schema {
+                    ::core::unreachable!()
+                }
+            }
+        };
+    }
+}
+
+fn expand(input: &mut DeriveInput) -> TokenStream {
+    // schemars would put the stars of block comments into the schema.
+    each_attrs(input, &mut |attrs| docs::without_blocks(attrs));
+    let private = facade::private();
+    let path = |name: &str| format!("{private}::{name}").replace(' ', "");
+    let (serde, schemars) = (path("serde"), path("schemars"));
+    let order = in_order(input, &private);
+    let derived = [
+        ("Clone", quote!(::core::clone::Clone)),
+        ("Debug", quote!(::core::fmt::Debug)),
+        ("Serialize", quote!(#private::serde::Serialize)),
+        ("Deserialize", quote!(#private::serde::Deserialize)),
+        ("JsonSchema", quote!(#private::schemars::JsonSchema)),
+    ];
+    let derived = derived.iter().filter(|(name, _)| !derives(&input.attrs, name)).map(|(_, path)| path);
+    let impls = impls(input, &private);
+    quote! {
+        #[derive(#(#derived),*)]
+        #[serde(crate = #serde)]
+        #[schemars(crate = #schemars #order)]
+        #input
+        #impls
+    }
+}
+
+/// schemars puts undocumented variants first.
+fn in_order(input: &DeriveInput, private: &TokenStream) -> Option<TokenStream> {
+    let is_documented =
+        |data: &DataEnum| data.variants.iter().any(|variant| variant.attrs.iter().any(docs::is_doc));
+    match &input.data {
+        Data::Enum(data) if is_documented(data) && input.generics.params.is_empty() => {
+            Some(quote!(, transform = #private::args::in_order::<Self>))
+        }
+        _ => None,
+    }
+}
+
+/// The number of the type, and for a type without parameters that its fields are data: where one is not, this names the remedy.
+fn impls(input: &DeriveInput, private: &TokenStream) -> TokenStream {
+    let mut generics = input.generics.clone();
+    let parts = generics.params.is_empty().then(|| parts(input));
+    let bound: syn::TypeParamBound = syn::parse_quote!(__typed::Numbered);
+    generics.type_params_mut().for_each(|parameter| parameter.bounds.push(bound.clone()));
+    // A type with a size has no number, and one with a lifetime is no key.
+    if generics.const_params().next().is_some() || generics.lifetimes().next().is_some() {
+        return TokenStream::new();
+    }
+    // With its own span, the name would be one more target for editors.
+    let (name, number) = (unspanned(&input.ident), place::type_number(&input.ident.to_string()));
+    let parameters: Vec<_> = generics.type_params().map(|parameter| &parameter.ident).collect();
+    let (with_bounds, arguments, conditions) = generics.split_for_impl();
+    quote! {
+        #[allow(deprecated)]
+        const _: () = {
+            use #private::typed::{self as __typed};
+            #[automatically_derived]
+            impl #with_bounds __typed::Numbered for #name #arguments #conditions {
+                const NUMBER: ::core::primitive::u64 = {
+                    #parts
+                    let __number = #number;
+                    #(let __number = __typed::with(__number, <#parameters as __typed::Numbered>::NUMBER);)*
+                    __number
+                };
+            }
+        };
+    }
+}
+
+/// Asks of each field whether it is data.
+fn parts(input: &DeriveInput) -> TokenStream {
+    if is_otherwise(&input.attrs) || derives(&input.attrs, "JsonSchema") {
+        return TokenStream::new();
+    }
+    let asked =
+        fields(input).filter(|field| !is_otherwise(&field.attrs) && !crate::typed::is_plain(&field.ty));
+    asked.map(|Field { ty, .. }| quote!(let () = <#ty as __typed::DataField>::YES;)).collect()
+}
+
+/// Whether attributes say that something else is read and written.
+fn is_otherwise(attrs: &[Attribute]) -> bool {
+    attrs.iter().any(|attr| {
+        let is_of_derive = attr.path().is_ident("serde") || attr.path().is_ident("schemars");
+        is_of_derive && mentions(attr.meta.to_token_stream(), &OTHERWISE) || attr.path().is_ident("cfg_attr")
+    })
+}
+
+fn fields(input: &DeriveInput) -> impl Iterator<Item = &Field> {
+    let of_struct = match &input.data {
+        Data::Struct(data) => Some(&data.fields),
+        Data::Enum(_) | Data::Union(_) => None,
+    };
+    let variants = match &input.data {
+        Data::Enum(data) => Some(&data.variants),
+        Data::Struct(_) | Data::Union(_) => None,
+    };
+    let of_variants = variants.into_iter().flatten().filter(|variant| !is_otherwise(&variant.attrs));
+    of_struct.into_iter().chain(of_variants.map(|variant| &variant.fields)).flatten()
+}
+
+/// All attributes of a type: its own, and those of its variants and fields.
+fn each_attrs(input: &mut DeriveInput, change: &mut dyn FnMut(&mut Vec<Attribute>)) {
+    change(&mut input.attrs);
+    let of_fields = |fields: &mut Fields, change: &mut dyn FnMut(&mut Vec<Attribute>)| {
+        fields.iter_mut().for_each(|field| change(&mut field.attrs));
+    };
+    match &mut input.data {
+        Data::Struct(data) => of_fields(&mut data.fields, change),
+        Data::Enum(data) => {
+            for variant in &mut data.variants {
+                change(&mut variant.attrs);
+                of_fields(&mut variant.fields, change);
+            }
+        }
+        Data::Union(_) => {}
+    }
+}
+
+/// Whether the user derives that trait already.
+fn derives(attrs: &[Attribute], name: &str) -> bool {
+    let of_derive = attrs.iter().filter(|attr| attr.path().is_ident("derive"));
+    let lists = of_derive
+        .filter_map(|attr| attr.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated).ok());
+    lists.flatten().any(|path| path.segments.last().is_some_and(|last| last.ident == name))
+}

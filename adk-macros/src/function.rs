@@ -1,0 +1,206 @@
+//! `#[agent]` and `#[tool]`: a function as an agent or as a tool.
+//!
+//! The expansion begins with the function as it was written. A braced struct of its name follows, then a block with the impl: facts
+//! as consts, and calls. All that decides by types is in the library. A function that is refused has an impl as well, whose `META`
+//! holds the errors, so that rustc reports nothing that follows from them.
+
+mod agent;
+mod args;
+mod by_hand;
+mod check;
+mod keys;
+mod parse;
+mod report;
+#[cfg(test)]
+#[allow(clippy::indexing_slicing)]
+mod tests;
+mod tool;
+
+use crate::code::read;
+use crate::deep::{self, TooDeep};
+use crate::types;
+use crate::workflow::{unraw, unspanned};
+use parse::{Function, Param};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+pub(crate) use report::Report;
+use syn::Attribute;
+
+/// Where `#[agent]` may be.
+const AGENTS: &str =
+    "put the attribute on a `fn`, or on `impl Agent for TYPE`; a type that is data has `#[data]`";
+
+/// What `#[agent]` expands to.
+pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
+    let mut report = Report::new("agent-attribute");
+    if is_too_deep(&args, &item, &mut report) {
+        return beside(item, report);
+    }
+    if let Some(by_hand) = parse::by_hand(&item) {
+        let args = args::by_hand(args, &mut report);
+        check::by_hand(&by_hand, &args, &mut report);
+        return if report.is_empty() {
+            by_hand::expand(&by_hand, &args)
+        } else {
+            by_hand::stub(&by_hand, report)
+        };
+    }
+    let Some(function) = parse::function(item.clone(), AGENTS, &mut report) else {
+        return beside(item, report);
+    };
+    let args = args::agent(args, &mut report);
+    check::agent(&function, &args, &mut report);
+    if report.is_empty() { agent::expand(&function, &args, &report) } else { agent::stub(&function, report) }
+}
+
+/// What `#[tool]` expands to.
+pub(crate) fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
+    let mut report = Report::new("tool-attribute");
+    if is_too_deep(&args, &item, &mut report) {
+        return beside(item, report);
+    }
+    let Some(function) = parse::function(item.clone(), "put the attribute on a `fn`", &mut report) else {
+        return beside(item, report);
+    };
+    let args = args::tool(args, &mut report);
+    check::tool(&function, &args, &mut report);
+    if report.is_empty() { tool::expand(&function, &args, &report) } else { tool::stub(&function, report) }
+}
+
+fn beside(item: TokenStream, report: Report) -> TokenStream {
+    let errors = report.into_tokens();
+    quote!(#item #errors)
+}
+
+/// Whether something in there is nested too deep to be read, which is reported.
+fn is_too_deep(args: &TokenStream, item: &TokenStream, report: &mut Report) -> bool {
+    let found = deep::find_in_value(args.clone()).or_else(|| deep::find_in_head(item.clone()));
+    let is_deep = found.is_some();
+    if let Some(TooDeep { span, fact, help }) = found {
+        report.named("syntax", span, fact, help);
+    }
+    is_deep
+}
+
+/// The names that every impl uses.
+struct Names {
+    /// The name of the function as a use of it. To editors the user's token is the function and the struct, nothing else.
+    name: Ident,
+    /// The arguments as locals, whose names no user has.
+    locals: Vec<Ident>,
+}
+
+impl Names {
+    fn new(function: &Function) -> Self {
+        let locals = (0..function.params.len()).map(|at| format_ident!("__adk_{at}")).collect();
+        Self { name: unspanned(&function.sig.ident), locals }
+    }
+}
+
+/// The function, the struct, and the block with what is implemented for it.
+fn item(function: &Function, inside: &TokenStream) -> TokenStream {
+    let (written, twin, block) = (written(function), twin(function), block(&function.attrs, inside));
+    quote!(#written #twin #block)
+}
+
+/// The function as it was written.
+fn written(function: &Function) -> TokenStream {
+    let Function { attrs, vis, sig, body, .. } = function;
+    // These ask for another signature or for sections in a text that models read.
+    let allow = read(
+        "#[allow(
+            private_interfaces,
+            clippy::missing_errors_doc,
+            clippy::missing_panics_doc,
+            clippy::must_use_candidate,
+            clippy::needless_pass_by_value,
+            clippy::ref_option,
+            clippy::too_many_arguments,
+            clippy::trivially_copy_pass_by_ref,
+            clippy::unnecessary_wraps,
+            clippy::unused_async
+        )]",
+    );
+    quote!(#(#attrs)* #allow #vis #sig #body)
+}
+
+/// The braced struct of the same name: it is in the namespace of types only, so it can have the function's name.
+fn twin(function: &Function) -> TokenStream {
+    let (vis, name) = (&function.vis, &function.sig.ident);
+    // Editors show the struct's docs where the name is a step of a workflow; rustdoc shows and tests the function's.
+    let docs = function.attrs.iter().filter(|attr| crate::docs::is_doc(attr)).map(|attr| &attr.meta);
+    let conditions = conditions(&function.attrs);
+    // Hidden from rustdoc alone: editors do not complete what is hidden.
+    let ours = read(
+        "#[cfg_attr(doc, doc(hidden))]
+        #[allow(dead_code, missing_docs, non_camel_case_types, clippy::empty_structs_with_brackets, clippy::pedantic)]
+        #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]",
+    );
+    quote!(#(#[cfg_attr(not(doc), #docs)])* #(#conditions)* #ours #vis struct #name {})
+}
+
+/// The conditions under which the item is there.
+fn conditions(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
+    attrs.iter().filter(|attr| attr.path().is_ident("cfg"))
+}
+
+/// The block around the impl: what is in it cannot be named from outside, and hides no name of the user's.
+fn block(attrs: &[Attribute], inside: &TokenStream) -> TokenStream {
+    let (conditions, names) = (conditions(attrs), crate::facade::names());
+    let head = read(
+        "#[allow(
+            deprecated,
+            long_running_const_eval,
+            refining_impl_trait,
+            unexpected_cfgs,
+            unused_imports,
+            unused_qualifications,
+            clippy::all,
+            clippy::nursery,
+            clippy::pedantic
+        )]
+        const _: () =",
+    );
+    quote!(#(#conditions)* #head { #names #inside };)
+}
+
+/// What the function returns, and what is inside of that. Aliases count as what they are.
+fn output_types(function: &Function) -> TokenStream {
+    let output = types::fixed(function.returns());
+    let inside = if keys::is_plain(function) {
+        "type __AdkPlain = __AdkOutput; type __AdkValue = __AdkOutput;"
+    } else {
+        "type __AdkPlain = <__AdkOutput as __adk::OfResult<{ __adk::Probe::<__AdkOutput>::RESULT }>>::Value;
+        type __AdkValue = <__AdkPlain as __adk::OfFlow<{ __adk::Probe::<__AdkPlain>::FLOW }>>::Value;"
+    };
+    let inside = read(inside);
+    quote!(type __AdkOutput = #output; #inside)
+}
+
+/// A check on types, as a statement of a const: rustc underlines from the one token to the other.
+fn refuse((from, to): (Span, Span), wrong: &TokenStream, message: &str) -> TokenStream {
+    // rustc points from the first token of a call to its last. These are parentheses, so that no editor takes our path for the
+    // user's token.
+    let refuse = read("__adk::refuse");
+    let callee = quote_spanned!(from=> (#refuse));
+    let arguments = quote_spanned!(to=> (#wrong, #message));
+    quote!(#callee #arguments;)
+}
+
+/// The checks as a const, and its mention in `META`: where one fails, rustc reports nothing of what depends on it.
+fn checked(checks: &TokenStream) -> Option<(TokenStream, TokenStream)> {
+    let (head, mention) = (read("const __ADK_CHECKED: () ="), read("let () = __ADK_CHECKED;"));
+    (!checks.is_empty()).then(|| (quote!(#head { #checks };), mention))
+}
+
+/// From the first token to the last.
+fn whole(tokens: impl ToTokens) -> (Span, Span) {
+    let mut spans = tokens.into_token_stream().into_iter().map(|token| token.span());
+    let from = spans.next().unwrap_or_else(Span::call_site);
+    (from, spans.last().unwrap_or(from))
+}
+
+/// The name of a parameter, as a key or as an argument.
+fn name_of(param: &Param) -> String {
+    param.name.as_ref().map_or_else(|| "_".to_owned(), unraw)
+}

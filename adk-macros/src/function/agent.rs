@@ -1,0 +1,253 @@
+//! `#[agent]` on a function.
+
+use super::args::AgentArgs;
+use super::keys::{Key, Keys};
+use super::parse::Function;
+use super::report::Report;
+use super::{Names, checked, item, name_of, output_types, refuse, whole};
+use crate::code::{self, code, read};
+use crate::typed::{OPENED, is_plain};
+use crate::{docs, place, types};
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::ReturnType;
+
+/// The function, the struct of its name, and the impl.
+pub(super) fn expand(function: &Function, args: &AgentArgs, report: &Report) -> TokenStream {
+    let names = Names::new(function);
+    let (types, name) = (output_types(function), &names.name);
+    let (checks, checked) = checked(&checks(function, args, report)).unzip();
+    let keys = Keys::of(function, args);
+    let meta = meta(function, args, &keys);
+    let run = run(function, args, &names, &keys);
+    let typed = keys.lower(function, &names);
+    let key = args.writes.as_ref().map_or("", |key| &key.text);
+    let start = code!(
+        "#[automatically_derived]
+        impl __adk::MadeByMacro for {name}"
+    );
+    let constant = read("const META: &'static __adk::AgentMeta<'static> =");
+    let rest = code!(
+        "fn made(&self) -> __adk::Making<'_> {{
+            __adk::Making::Function({key:?}, __adk_begin)
+        }}"
+    );
+    let value = match checked {
+        Some(checked) => quote!({ #checked &#meta }),
+        None => quote!(&#meta),
+    };
+    item(function, &quote!(#types #checks #typed #run #start { #constant #value; #rest }))
+}
+
+/// The same of a function that is refused.
+pub(super) fn stub(function: &Function, report: Report) -> TokenStream {
+    let (name, text, errors) = (Names::new(function).name, function.name(), report.into_tokens());
+    let inside = quote! {
+        #[automatically_derived]
+        impl __adk::Agent for #name {
+            const META: __adk::AgentMeta<'static> = {
+                #errors
+                __adk::AgentMeta::new(__adk::AgentKind::Function, #text)
+            };
+
+            async fn run(&self, _: &mut __adk::Context) -> __adk::Result<__adk::Flow> {
+                ::core::result::Result::Ok(__adk::Flow::Continue)
+            }
+        }
+    };
+    item(function, &inside)
+}
+
+/// Where to point when the return value is meant.
+fn returns(function: &Function) -> (Span, Span) {
+    match &function.sig.output {
+        ReturnType::Type(_, ty) => whole(ty),
+        ReturnType::Default => whole(&function.sig.ident),
+    }
+}
+
+/// What only types can tell.
+fn checks(function: &Function, args: &AgentArgs, report: &Report) -> TokenStream {
+    let name = function.name();
+    let mut checks = TokenStream::new();
+    let mut check = |span: (Span, Span), wrong: &TokenStream, fact: String, help: &str| {
+        checks.extend(refuse(span, wrong, &report.message(&fact, help)));
+    };
+    let unit = read("__adk::Probe::<__AdkValue>::UNIT");
+    match &args.writes {
+        // Nobody calls `()` so.
+        Some(_) if super::keys::is_plain(function) => {}
+        Some(key) => check(
+            (key.span, key.span),
+            &unit,
+            format!("`{name}` writes `{}`, but returns no value", key.text),
+            "return the value, or remove `writes`",
+        ),
+        None if matches!(function.sig.output, ReturnType::Default) => {}
+        None => check(
+            returns(function),
+            &quote!(!#unit),
+            format!("`{name}` returns a value, but does not say which key it writes"),
+            "write `#[agent(writes = KEY)]`, or return nothing or a `Flow`; what a model calls is a `#[tool]`",
+        ),
+    }
+    if let Some(exits) = &args.exits {
+        check(
+            (exits.span, exits.span),
+            &quote!(__adk::Probe::<__AdkPlain>::FLOW == 0),
+            format!("`{name}` says which loops it may end, but returns no `Flow`"),
+            "return `Flow` or `(T, Flow)`, or remove `exits`",
+        );
+    }
+    checks.extend(contexts(function, args, report));
+    checks
+}
+
+/// Where a context may be, and that every other parameter has a name.
+fn contexts(function: &Function, args: &AgentArgs, report: &Report) -> TokenStream {
+    let name = function.name();
+    let mut checks = TokenStream::new();
+    for (at, param) in function.params.iter().enumerate() {
+        // Each check costs time in the user's crate, and no context is spelled so.
+        if is_plain(&param.ty) && param.name.is_some() {
+            continue;
+        }
+        let ty = fixed(&param.ty);
+        let is_context = quote!(__adk::Probe::<#ty>::CONTEXT);
+        let mut check = |span, wrong: &TokenStream, fact: String, help: &str| {
+            checks.extend(refuse(span, wrong, &report.message(&fact, help)));
+        };
+        if at > 0 {
+            let fact = format!("the context of `{name}` is not its first parameter");
+            check(whole(&param.ty), &is_context, fact, "move it to the front; a function has one");
+        } else if let Some(span) = args.blocking {
+            let fact = format!("`{name}` takes a context, which cannot leave its thread, and is `blocking`");
+            let help = "read and write keys by parameters and `writes`, or remove `blocking`";
+            check((span, span), &is_context, fact, help);
+        }
+        if param.name.is_none() {
+            let fact = format!("a parameter of `{name}` has no name, so it reads no key");
+            check(whole(&param.ty), &quote!(!#is_context), fact, "name it as the key that it reads");
+        }
+    }
+    checks
+}
+
+fn meta(function: &Function, args: &AgentArgs, keys: &Keys) -> TokenStream {
+    let text = function.name();
+    let description = docs::description(&function.attrs).unwrap_or_else(|| quote!(""));
+    let places = Keys::places(function);
+    let all = function.params.iter().zip(&places).enumerate();
+    let all = all.filter_map(|(at, (param, place))| {
+        let Key { ty, any, optional, .. } = keys.of_read(at)?;
+        let any = any.clone().unwrap_or_else(|| quote!(false));
+        Some(key_spec(ty, &name_of(param), &types::spelled(&param.ty), optional, &any, *place))
+    });
+    let all: Vec<_> = all.collect();
+    let reads = match function.params.first() {
+        Some(first) if !is_plain(&first.ty) => {
+            let first = fixed(&first.ty);
+            quote!(__adk::function::reads(__adk::Probe::<#first>::CONTEXT, &[#(#all),*]))
+        }
+        _ => quote!(&[#(#all),*]),
+    };
+    let returns_plain = super::keys::is_plain(function);
+    let [optional, may_exit] = if returns_plain {
+        ["false"; 2]
+    } else {
+        ["__adk::Probe::<__AdkValue>::OPTIONAL", "__adk::Probe::<__AdkPlain>::FLOW != 0"]
+    };
+    let writes = args.writes.iter().map(|key| {
+        let (spelled, of) = (types::written(&function.sig.output), keys.of_written());
+        let opened = if types::is_opened(&function.sig.output) { OPENED } else { 0 };
+        key_spec(&of, &key.text, &spelled, &read(optional), &quote!(false), 1 | opened)
+    });
+    let exits = args.exits.as_ref().map(|exits| {
+        let loops = &exits.loops;
+        quote!(.exits(&[#(#loops),*]))
+    });
+    let meta = read("__adk::function::meta");
+    let name = code!("{text:?}, ::core::concat!(::core::module_path!(), \"::{text}\"),");
+    let (scope, may_exit) = (place::scope(), read(may_exit));
+    quote!(#meta(#name #scope, #description, #reads, &[#(#writes),*], #may_exit) #exits)
+}
+
+/// A key whose type is known, as `KeySpec::typed` takes it.
+fn key_spec(
+    ty: &TokenStream,
+    key: &str,
+    spelled: &str,
+    optional: &TokenStream,
+    any: &TokenStream,
+    place: u8,
+) -> TokenStream {
+    let (typed, key) = (read("__adk::KeySpec::typed"), code::key(key));
+    let (number, place) = (crate::typed::number(ty, spelled), code!("{place}"));
+    quote!(#typed::<#ty>(#key, #spelled, #optional, #any, #number, #place))
+}
+
+fn fixed(ty: &syn::Type) -> TokenStream {
+    types::fixed(quote!(#ty))
+}
+
+fn run(function: &Function, args: &AgentArgs, names: &Names, keys: &Keys) -> TokenStream {
+    let Names { name, locals } = names;
+    let loads = function.params.iter().zip(locals).enumerate().map(|(at, (param, local))| {
+        let (ty, key) = (fixed(&param.ty), name_of(param));
+        // rustc points at the type before the `as` when no key can hold it.
+        let place = quote_spanned!(types::caret(&param.ty)=> _);
+        let load = match types::is_lent(&param.ty) {
+            _ if !keys.is_plain(at) && types::is_called_context(&param.ty) => {
+                "as __adk::function::ContextRead>::load"
+            }
+            true => "as __adk::function::LentRead>::load",
+            false => "as __adk::function::StateRead>::load",
+        };
+        let (start, load) = (code!("let {local} ="), read(load));
+        let (arg, rest) = (read("__adk::function::Arg"), code!("NEW.__slot(), __adk_cx, {key:?}"));
+        quote!(#start <#place #load(#arg::<#ty>::#rest)?;)
+    });
+    let blocking = args.blocking.filter(|_| function.sig.asyncness.is_none());
+    let begin = match (locals.first(), blocking) {
+        (None, _) => read("let __adk_how = __adk::function::Recorded;"),
+        (Some(first), None) => code!("let ({first}, __adk_how) = {first}.__begin(__adk_cx);"),
+        (Some(first), Some(_)) => code!("let ({first}, __adk_how) = {first}.__begin_blocking(__adk_cx);"),
+    };
+    let wait = function.sig.asyncness.map_or("", |_| ".await");
+    // So are one that none can be written with, and what is no error.
+    let (value, error) = types::carets(&function.sig);
+    let error = quote_spanned!(error=> _);
+    let value = match &args.writes {
+        Some(key) => {
+            let place = quote_spanned!(value=> _);
+            let key = &key.text;
+            let write = code!(
+                "as __adk::function::StateWrite>::json(
+                    __adk::function::tag(&__adk_out).__value(__adk_out), {key:?})?"
+            );
+            quote!(<#place #write)
+        }
+        None => quote!(::core::option::Option::None),
+    };
+    let given: String = locals.iter().map(|local| format!("{local}.__give(),")).collect();
+    let called = code!(
+        "let __adk_out = {name}({given}) {wait};
+        let __adk_out = __adk::function::tag(&__adk_out).__ok(__adk_out);
+        let __adk_out ="
+    );
+    let failed = read(
+        "as __adk::function::AgentFailure>::ok(__adk_out)?;
+        let (__adk_out, __adk_flow) = __adk::function::tag(&__adk_out).__flow(__adk_out);",
+    );
+    let done = read("__adk::function::Done::new");
+    let call = quote!(#called <#error #failed ::core::result::Result::Ok(#done(#value, __adk_flow)));
+    let work = match (blocking, &function.sig.asyncness) {
+        (Some(_), _) => quote!(block(move || { #call })),
+        (None, Some(_)) => quote!(wait(async move { #call })),
+        (None, None) => quote!(call(move || { #call })),
+    };
+    let head =
+        read("fn __adk_begin(__adk_cx: &mut __adk::Context) -> __adk::Result<__adk::function::Work<'_>>");
+    let names = read("use __adk::function::{AnyOutput as _, Held as _, LoadMaybe as _, LoadPlain as _};");
+    quote!(#head { #names #(#loads)* #begin ::core::result::Result::Ok(__adk_how.#work) })
+}

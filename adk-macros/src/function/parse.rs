@@ -1,0 +1,232 @@
+//! A function or an `impl Agent`: heads as trees, bodies as tokens, so that a half-typed body still expands.
+
+use super::report::Report;
+use crate::docs::is_doc;
+use crate::workflow::unraw;
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::spanned::Spanned;
+use syn::{Attribute, Expr, FnArg, Generics, ItemImpl, Pat, Path, ReturnType, Signature, Type, Visibility};
+
+/// A function with an attribute of ours.
+pub(super) struct Function {
+    pub(super) attrs: Vec<Attribute>,
+    pub(super) vis: Visibility,
+    /// The signature without the attributes that only we understand.
+    pub(super) sig: Signature,
+    /// The body, unread.
+    pub(super) body: Group,
+    pub(super) params: Vec<Param>,
+}
+
+/// A parameter.
+pub(super) struct Param {
+    /// `None` for a pattern that has no name.
+    pub(super) name: Option<Ident>,
+    pub(super) ty: Type,
+    pub(super) docs: Vec<Attribute>,
+    /// The value of `#[default(...)]`, and where it is.
+    pub(super) default: Option<(Span, Expr)>,
+}
+
+impl Function {
+    /// The name without `r#`.
+    pub(super) fn name(&self) -> String {
+        unraw(&self.sig.ident)
+    }
+
+    /// The type that it returns.
+    pub(super) fn returns(&self) -> TokenStream {
+        match &self.sig.output {
+            ReturnType::Type(_, ty) => ty.to_token_stream(),
+            ReturnType::Default => quote!(()),
+        }
+    }
+}
+
+/// A function as it was written.
+struct Parsed {
+    attrs: Vec<Attribute>,
+    vis: Visibility,
+    sig: Signature,
+    body: Group,
+}
+
+impl Parse for Parsed {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        Ok(Self {
+            attrs: input.call(Attribute::parse_outer)?,
+            vis: input.parse()?,
+            sig: input.parse()?,
+            body: input.parse()?,
+        })
+    }
+}
+
+/// Reads a function. `None` where it is none, or one that rustc has refused: it reads the item before us.
+pub(super) fn function(item: TokenStream, help: &str, report: &mut Report) -> Option<Function> {
+    let Parsed { mut attrs, vis, mut sig, body } = match Parsed::parse.parse2(ungrouped(item.clone())) {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            if !is_function(item) {
+                report.at(error.span(), "this is no function", help);
+            }
+            return None;
+        }
+    };
+    attrs.retain(|attr| {
+        let is_second = attr.path().is_ident("agent") || attr.path().is_ident("tool");
+        if is_second {
+            report.at(
+                attr.path().span(),
+                "one function is one agent or one tool",
+                "remove one of the two attributes; for the other write a function that calls this one",
+            );
+        }
+        !is_second
+    });
+    let mut params = Vec::new();
+    for input in &mut sig.inputs {
+        match input {
+            FnArg::Receiver(receiver) => report.at(
+                receiver.self_token.span,
+                "a method is neither an agent nor a tool",
+                "write a function outside of the `impl`; for an `impl Agent` put the attribute before it, as in `#[agent(reads(text: String))]`",
+            ),
+            FnArg::Typed(input) => {
+                let (docs, default) = own_attributes(&mut input.attrs, report);
+                let name = name_of(&input.pat, report);
+                params.push(Param { name, ty: (*input.ty).clone(), docs, default });
+            }
+        }
+    }
+    Some(Function { attrs, vis, sig, body, params })
+}
+
+/// The item with its body as it was written: of a `$body:block`, `macro_rules!` makes a group without brackets around it.
+fn ungrouped(item: TokenStream) -> TokenStream {
+    let open = |token| match &token {
+        TokenTree::Group(group) if group.delimiter() == Delimiter::None => {
+            let mut inside = group.stream().into_iter();
+            match (inside.next(), inside.next()) {
+                (Some(TokenTree::Group(body)), None) if body.delimiter() == Delimiter::Brace => body.into(),
+                _ => token,
+            }
+        }
+        _ => token,
+    };
+    item.into_iter().map(open).collect()
+}
+
+/// Whether an item begins as a function does.
+fn is_function(item: TokenStream) -> bool {
+    const BEFORE: [&str; 7] = ["pub", "default", "const", "async", "unsafe", "safe", "extern"];
+    let mut words = item.into_iter().filter_map(|token| match token {
+        TokenTree::Ident(word) => Some(word),
+        _ => None,
+    });
+    words.find(|word| BEFORE.iter().all(|before| word != before)).is_some_and(|word| word == "fn")
+}
+
+fn name_of(pat: &Pat, report: &mut Report) -> Option<Ident> {
+    match pat {
+        Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => Some(pat.ident.clone()),
+        Pat::Wild(_) => None,
+        pat => {
+            let help = "give it a name, and take it apart in the body";
+            report.at(pat.span(), "a parameter of this function has no name", help);
+            None
+        }
+    }
+}
+
+/// Takes away the attributes of a parameter that only we understand.
+fn own_attributes(attrs: &mut Vec<Attribute>, report: &mut Report) -> (Vec<Attribute>, Option<(Span, Expr)>) {
+    let mut docs = Vec::new();
+    let mut default = None;
+    attrs.retain(|attr| {
+        let (path, span) = (attr.path(), attr.path().span());
+        if is_doc(attr) {
+            docs.push(attr.clone());
+        } else if path.is_ident("default") {
+            match attr.parse_args() {
+                Ok(value) => default = Some((span, value)),
+                Err(_) => report.at(
+                    span,
+                    "`default` needs a value in parentheses",
+                    "write `#[default(3)]`, with any expression",
+                ),
+            }
+        } else if path.is_ident("serde") || path.is_ident("schemars") {
+            report.at(
+                span,
+                "a parameter is no field, so no derive reads its attributes",
+                "what may be absent is an `Option`, and a tool has `#[default(VALUE)]`; for all else take a type of `#[data]`, on whose fields such attributes work",
+            );
+        } else if path.is_ident("cfg") {
+            report.at(
+                span,
+                "a parameter cannot have a condition, since the attribute does not see what rustc leaves out",
+                "write `#[cfg(...)]` before the function, and one function for each case",
+            );
+        } else {
+            return true;
+        }
+        false
+    });
+    (docs, default)
+}
+
+/// An `impl` of a trait.
+pub(super) struct ByHand {
+    /// Everything before the items.
+    pub(super) head: TokenStream,
+    /// The items, unread.
+    pub(super) body: Group,
+    pub(super) attrs: Vec<Attribute>,
+    pub(super) generics: Generics,
+    /// The trait; `None` for an `impl TYPE`.
+    pub(super) of: Option<Path>,
+    pub(super) ty: Type,
+}
+
+/// A const among the items of an `impl`.
+pub(super) struct Constant {
+    pub(super) before: TokenStream,
+    pub(super) value: TokenStream,
+    pub(super) after: TokenStream,
+}
+
+/// Reads an `impl`; `None` when it is something else.
+pub(super) fn by_hand(item: &TokenStream) -> Option<ByHand> {
+    let mut tokens: Vec<TokenTree> = item.clone().into_iter().collect();
+    let Some(TokenTree::Group(body)) = tokens.pop().filter(is_braced) else { return None };
+    let head: TokenStream = tokens.into_iter().collect();
+    let ItemImpl { attrs, generics, trait_, self_ty, .. } = syn::parse2(quote!(#head {})).ok()?;
+    Some(ByHand { head, body, attrs, generics, of: trait_.map(|(path, _)| path), ty: *self_ty })
+}
+
+fn is_braced(token: &TokenTree) -> bool {
+    matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
+}
+
+impl ByHand {
+    /// The const of that name.
+    pub(super) fn constant(&self, name: &str) -> Option<Constant> {
+        let tokens: Vec<TokenTree> = self.body.stream().into_iter().collect();
+        let is = |token: &TokenTree, word: &str| matches!(token, TokenTree::Ident(ident) if ident == word);
+        let start = tokens.windows(2).position(|two| match two {
+            [word, found] => is(word, "const") && is(found, name),
+            _ => false,
+        })?;
+        let from = |at: usize, c: char| {
+            let is_it = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == c);
+            tokens.iter().skip(at).position(is_it).map(|n| at + n)
+        };
+        let value = from(start, '=')? + 1;
+        let end = from(value, ';')?;
+        let part = |from: usize, to: usize| tokens.iter().take(to).skip(from).cloned().collect();
+        Some(Constant { before: part(0, value), value: part(value, end), after: part(end, tokens.len()) })
+    }
+}

@@ -1,0 +1,54 @@
+//! What is half typed, and what no one would type: the attributes never panic, and what they give back is Rust.
+
+mod fuzz;
+
+use super::{agent, tool};
+use quote::quote;
+
+#[test]
+fn a_half_typed_body_still_expands() {
+    let item = quote! {
+        /// Grades.
+        pub async fn grade(draft: &str) -> f64 { let a = draft. ; match }
+    };
+    for output in [agent(quote!(writes = score), item.clone()), tool(quote!(), item)] {
+        let text = output.to_string();
+        assert!(text.contains("let a = draft . ; match"), "{text}");
+        assert!(text.contains("pub struct grade { }"), "{text}");
+        assert!(!text.contains("compile_error"), "{text}");
+    }
+}
+
+#[test]
+fn a_half_typed_impl_still_expands() {
+    let item = quote! {
+        impl<T> Agent for Holder<T> {
+            const META: AgentMeta<'static> = AgentMeta::custom("holder").;
+            async fn run(&self) { let a = cx. ; match }
+        }
+    };
+    let text = agent(quote!(reads(draft: Vec<T>)), item).to_string();
+    assert!(text.contains("let a = cx . ; match"), "{text}");
+    assert!(text.contains(r#"(AgentMeta :: custom ("holder") .) ;"#), "{text}");
+    assert!(text.contains("Typed for Holder < T >"), "{text}");
+    assert!(!text.contains("compile_error"), "{text}");
+}
+
+#[test]
+fn the_function_comes_first_and_keeps_what_is_its_own() {
+    let item = quote!(
+        #[inline]
+        #[doc = " Looks."]
+        fn look(
+            #[default(3)]
+            #[doc = " Days."]
+            days: u8,
+            #[allow(unused)] other: u8,
+        ) {
+        }
+    );
+    let text = tool(quote!(), item).to_string();
+    let function = text.split("struct").next().unwrap_or_default();
+    assert!(function.starts_with("# [inline]"), "{text}");
+    assert!(function.contains("fn look (days : u8 , # [allow (unused)] other : u8"), "{text}");
+}

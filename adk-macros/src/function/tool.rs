@@ -1,0 +1,261 @@
+//! `#[tool]` on a function.
+
+use super::args::ToolArgs;
+use super::keys::Key;
+use super::parse::{Function, Param};
+use super::report::Report;
+use super::{Names, check, checked, item, name_of, output_types, refuse, whole};
+use crate::{docs, place, types};
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::{Expr, ExprLit, Lit};
+
+/// The function, the struct of its name, and the impl.
+pub(super) fn expand(function: &Function, args: &ToolArgs, report: &Report) -> TokenStream {
+    let names = Names::new(function);
+    let (types, name) = (output_types(function), &names.name);
+    let (checks, checked) = checked(&checks(function, args, report)).unzip();
+    let (meta, declare) = (meta(function, args), declare(function, &names));
+    let call = call(function, args, &names);
+    let inside = quote! {
+        #types
+        static __ADK_DECLARATION: ::std::sync::LazyLock<__adk::model::ToolDeclaration> =
+            ::std::sync::LazyLock::new(|| {
+                use __adk::args::{ArgMaybe as _, ArgPlain as _};
+                #declare
+            });
+
+        #checks
+
+        #[automatically_derived]
+        impl __adk::Tool for #name {
+            const META: __adk::ToolMeta<'static> = { #checked #meta };
+
+            fn declaration(&self) -> &__adk::model::ToolDeclaration {
+                &__ADK_DECLARATION
+            }
+
+            async fn call(
+                &self,
+                __adk_args: __adk::ToolArgs,
+                __adk_cx: &mut __adk::ToolContext,
+            ) -> ::core::result::Result<__adk::serde_json::Value, __adk::ToolError> {
+                use __adk::args::{AnyOutput as _, ArgMaybe as _, ArgPlain as _, ResultOutput as _};
+                #call
+            }
+        }
+    };
+    item(function, &inside)
+}
+
+/// The same of a function that is refused.
+pub(super) fn stub(function: &Function, report: Report) -> TokenStream {
+    let (name, text, errors) = (Names::new(function).name, function.name(), report.into_tokens());
+    let inside = quote! {
+        static __ADK_DECLARATION: ::std::sync::LazyLock<__adk::model::ToolDeclaration> =
+            ::std::sync::LazyLock::new(|| __adk::args::Declare::new(&<#name as __adk::Tool>::META).build());
+
+        #[automatically_derived]
+        impl __adk::Tool for #name {
+            const META: __adk::ToolMeta<'static> = {
+                #errors
+                __adk::ToolMeta::new(#text, "")
+            };
+
+            fn declaration(&self) -> &__adk::model::ToolDeclaration {
+                &__ADK_DECLARATION
+            }
+
+            async fn call(
+                &self,
+                _: __adk::ToolArgs,
+                _: &mut __adk::ToolContext,
+            ) -> ::core::result::Result<__adk::serde_json::Value, __adk::ToolError> {
+                ::core::result::Result::Ok(__adk::serde_json::Value::Null)
+            }
+        }
+    };
+    item(function, &inside)
+}
+
+fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
+    let name = args.name.as_ref().map_or_else(|| function.name(), syn::LitStr::value);
+    let description = docs::description(&function.attrs).unwrap_or_else(|| quote!(""));
+    let said = args.escalates || check::names_escalate(function.body.stream());
+    let mut meta = quote!(__adk::ToolMeta::new(#name, #description));
+    if !args.writes.is_empty() {
+        let mut aliases = TokenStream::new();
+        let keys = args.writes.iter().enumerate().map(|(at, write)| {
+            let (key, spelled) = (crate::code::key(&write.key.text), types::spelled(types::value(&write.ty)));
+            let Key { ty, optional, .. } = Key::of(&write.ty, at, &mut aliases);
+            let place = match crate::typed::is_plain(&write.ty) {
+                true => quote!(0),
+                false if !std::ptr::eq(types::value(&write.ty), &write.ty) => quote!(__typed::nowhere(false)),
+                false => quote!(__typed::nowhere(#optional)),
+            };
+            let number = crate::typed::number(&ty, &spelled);
+            // Whether the tool is called is the model's choice, so that no reader may count on the key.
+            quote!(__adk::KeySpec::typed::<#ty>(#key, #spelled, true, false, #number, #place))
+        });
+        let keys: Vec<_> = keys.collect();
+        let module = place::module(&place::scope());
+        meta.extend(quote! {
+            .writes({ #aliases &[#(#keys),*] })
+            .module(#module)
+        });
+    }
+    if args.long_running {
+        meta.extend(quote!(.long_running(true)));
+    }
+    if args.confirm {
+        meta.extend(quote!(.confirm(true)));
+    }
+    // Last: rustc promotes nothing after an `||` to a `'static`.
+    meta.extend(quote!(.may_exit(#said || __adk::Probe::<__AdkPlain>::FLOW != 0)));
+    meta
+}
+
+/// How a parameter is declared and read, chosen by its type.
+fn handle(param: &Param) -> TokenStream {
+    let ty = types::fixed({
+        let ty = &param.ty;
+        quote!(#ty)
+    });
+    // rustc points at the type before the `as` when it has no schema.
+    let place = quote_spanned!(types::caret(&param.ty)=> _);
+    let of = match types::is_lent(&param.ty) {
+        _ if types::is_called_context(&param.ty) => quote!(ContextLike),
+        true => quote!(LentArg),
+        false => quote!(ToolArg),
+    };
+    quote!(<#place as __adk::args::#of>::arg(__adk::args::Arg::<#ty>::NEW.__slot()))
+}
+
+/// The value of `#[default(...)]`: a text serves for a `String`.
+fn default(value: &Expr) -> TokenStream {
+    match value {
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => quote!(::core::convert::From::from(#text)),
+        value => quote!(#value),
+    }
+}
+
+fn declare(function: &Function, names: &Names) -> TokenStream {
+    let name = &names.name;
+    let args = function.params.iter().map(|param| {
+        let (key, handle) = (name_of(param), handle(param));
+        let description = docs::description(&param.docs).unwrap_or_else(|| quote!(""));
+        match &param.default {
+            Some((_, value)) => {
+                let value = default(value);
+                // As where it is read, so that rustc says the same of both and leaves one out.
+                quote!(.arg_or(#key, #description, &#handle, || #value))
+            }
+            None => quote!(.arg(#key, #description, &#handle)),
+        }
+    });
+    quote!(__adk::args::Declare::new(&<#name as __adk::Tool>::META) #(#args)* .build())
+}
+
+fn call(function: &Function, args: &ToolArgs, names: &Names) -> TokenStream {
+    let Names { name, locals } = names;
+    let takes = function.params.iter().zip(locals).map(|(param, local)| {
+        let (key, handle) = (name_of(param), handle(param));
+        match &param.default {
+            Some((_, value)) => {
+                let value = default(value);
+                quote!(let #local = #handle.__take_or(&mut __adk_call, #key, || #value)?;)
+            }
+            None => quote!(let #local = #handle.__take(&mut __adk_call, #key)?;),
+        }
+    });
+    let wait = function.sig.asyncness.map(|_| quote!(.await));
+    // rustc points at a result that no model can read, and at an error without a text.
+    let (place, error) = types::carets(&function.sig);
+    let error = quote_spanned!(error=> _);
+    let value = quote_spanned!(place=> _);
+    let body = quote! {
+        #(#takes)*
+        let __adk_out = #name(#(#locals.__give()),*) #wait;
+        let __adk_out = <#error as __adk::args::ToolFailure>::ok(__adk::args::tag(&__adk_out).__ok(__adk_out))?;
+        let (__adk_out, __adk_flow) = __adk::args::tag(&__adk_out).__flow(__adk_out);
+        let __adk_out = <#value as __adk::args::ToolOutput>::json(__adk_out)?;
+        ::core::result::Result::Ok(__adk::args::Done::new(__adk_out, __adk_flow))
+    };
+    let make = quote!(__adk::args::Call::new(__adk_args, __adk_cx, &__ADK_DECLARATION));
+    let done = match args.blocking.filter(|_| function.sig.asyncness.is_none()) {
+        Some(_) => quote! {
+            __adk::args::blocking(__adk_cx, move |__adk_cx| {
+                let mut __adk_call = #make;
+                #body
+            })
+        },
+        None => quote! {
+            {
+                let __adk_cx = &mut *__adk_cx;
+                let mut __adk_call = #make;
+                __adk::args::run(async move { #body })
+            }
+        },
+    };
+    quote! {
+        let __adk_done = #done.await?;
+        ::core::result::Result::Ok(__adk_done.apply(__adk_cx))
+    }
+}
+
+/// What only types can tell.
+fn checks(function: &Function, args: &ToolArgs, report: &Report) -> TokenStream {
+    let name = function.name();
+    let mut checks = TokenStream::new();
+    let mut before = TokenStream::new();
+    for param in &function.params {
+        let ty = types::fixed({
+            let ty = &param.ty;
+            quote!(#ty)
+        });
+        let is_context = quote!(__adk::Probe::<#ty>::TOOL_CONTEXT);
+        if !before.is_empty() {
+            let message =
+                report.message(&format!("`{name}` takes two contexts"), "one is enough: it is the same");
+            let wrong = quote!(#is_context && (false #before));
+            checks.extend(refuse(whole(&param.ty), &wrong, &message));
+        }
+        if param.name.is_none() {
+            let message = report.message(
+                &format!("a parameter of `{name}` has no name, so no model can fill it in"),
+                "name it",
+            );
+            checks.extend(refuse(whole(&param.ty), &quote!(!#is_context), &message));
+        }
+        before.extend(quote!(|| #is_context));
+    }
+    checks.extend(unable(function, args, report));
+    checks
+}
+
+/// Keys that it says to write, where no parameter is a context. Of what is called as one, or is that of an agent, its type
+/// tells.
+fn unable(function: &Function, args: &ToolArgs, report: &Report) -> Option<TokenStream> {
+    let first = &args.writes.first()?.key;
+    if function.params.iter().any(|param| types::is_called_context(&param.ty)) {
+        return None;
+    }
+    let contexts = function.params.iter().map(|Param { ty, .. }| {
+        let ty = types::fixed(quote!(#ty));
+        quote!(|| __adk::Probe::<#ty>::TOOL_CONTEXT || __adk::Probe::<#ty>::CONTEXT)
+    });
+    let wrong = quote!(!(false #(#contexts)*));
+    let keys: Vec<_> = args.writes.iter().map(|write| format!("`{}`", write.key.text)).collect();
+    let message = report.message(
+        &format!(
+            "`{}` says that it writes {}, but takes no context to write it with",
+            function.name(),
+            keys.join(" and ")
+        ),
+        &format!(
+            "take `cx: &mut ToolContext` and write `cx.state().set({:?}, ...)`, or remove `writes`",
+            first.text
+        ),
+    );
+    Some(refuse((first.span, first.span), &wrong, &message))
+}

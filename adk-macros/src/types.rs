@@ -1,0 +1,401 @@
+//! Types as they are spelled: which can be stored, and what they are called.
+
+use crate::workflow::type_text;
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::spanned::Spanned;
+use syn::{GenericArgument, PathArguments, ReturnType, Signature, Type, TypeReference};
+
+/// Why a type cannot be stored, and what to write instead.
+#[derive(Debug)]
+pub(crate) struct Hint {
+    pub(crate) span: Span,
+    pub(crate) fact: String,
+    pub(crate) help: String,
+}
+
+impl Hint {
+    fn new(ty: &Type, fact: &str, help: impl Into<String>) -> Self {
+        Self { span: ty.span(), fact: format!("`{}` {fact}", type_text(ty)), help: help.into() }
+    }
+}
+
+/// The standard containers, whose arguments are values. Of other generic types only rustc knows what may be in them.
+const CONTAINERS: [&str; 10] = [
+    "BTreeMap",
+    "BTreeSet",
+    "BinaryHeap",
+    "HashMap",
+    "HashSet",
+    "LinkedList",
+    "Option",
+    "Result",
+    "Vec",
+    "VecDeque",
+];
+
+/// Pointers, whose argument may have no size.
+const POINTERS: [&str; 3] = ["Arc", "Box", "Rc"];
+
+/// Whether the type of a key, a field or an argument owns what it holds and has a size, as far as its tokens tell.
+pub(crate) fn storable(ty: &Type) -> Result<(), Hint> {
+    match ty {
+        Type::Reference(reference) => {
+            let owned = owned(&reference.elem);
+            Err(Hint::new(ty, "is borrowed, and what is stored owns its value", format!("write `{owned}`")))
+        }
+        Type::Slice(_) => Err(Hint::new(ty, "has no size", format!("write `{}`", owned(ty)))),
+        Type::Path(path) if path.path.is_ident("str") => Err(Hint::new(ty, "has no size", "write `String`")),
+        Type::TraitObject(_) => {
+            Err(Hint::new(ty, "has no size", "write the type itself, or an `enum` of what it may be"))
+        }
+        Type::FnPtr(_) => Err(Hint::new(
+            ty,
+            "is a function, and JSON holds none",
+            "store what says which function is meant",
+        )),
+        Type::Ptr(_) => Err(Hint::new(ty, "is a pointer, and JSON holds none", "store the value itself")),
+        Type::Never(_) => Err(Hint::new(ty, "has no values", "write the type itself")),
+        Type::Infer(_) | Type::ImplTrait(_) => named(ty),
+        Type::Array(array) => storable(&array.elem),
+        Type::Group(group) => storable(&group.elem),
+        Type::Paren(paren) => storable(&paren.elem),
+        Type::Tuple(tuple) => tuple.elems.iter().try_for_each(storable),
+        Type::Path(path) => {
+            let Some(last) = path.path.segments.last() else { return Ok(()) };
+            let is_one_of = |names: &[&str]| names.iter().any(|name| last.ident == name);
+            if is_one_of(&CONTAINERS) {
+                arguments(&last.arguments).try_for_each(storable)
+            } else if is_one_of(&POINTERS) {
+                arguments(&last.arguments).try_for_each(boxed)
+            } else {
+                arguments(&last.arguments).try_for_each(named)
+            }
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The same of a parameter, which may be borrowed as a whole: `&T`, `&str`, `&[T]`, or an `Option` of these.
+pub(crate) fn readable(ty: &Type) -> Result<(), Hint> {
+    match value(ty) {
+        Type::Reference(TypeReference { mutability: Some(_), .. }) => Ok(()),
+        Type::Reference(reference)
+            if reference.lifetime.as_ref().is_some_and(|one| one.ident == "static") =>
+        {
+            let help = format!("write `&{}`, or take the value itself", type_text(&reference.elem));
+            Err(Hint::new(ty, "is borrowed for ever, and what is read is borrowed for the call", help))
+        }
+        Type::Reference(reference) => boxed(&reference.elem),
+        _ => storable(ty),
+    }
+}
+
+/// The target of a pointer, which may be a text or a list without a size.
+fn boxed(ty: &Type) -> Result<(), Hint> {
+    match ty {
+        Type::Path(path) if path.path.is_ident("str") => Ok(()),
+        Type::Slice(slice) => storable(&slice.elem),
+        Type::TraitObject(_) => named(ty),
+        _ => storable(ty),
+    }
+}
+
+/// Whether a type is said: neither `_` nor `impl Trait`.
+pub(crate) fn named(ty: &Type) -> Result<(), Hint> {
+    let help = "write the type itself";
+    match ty {
+        Type::ImplTrait(of) => Err(Hint {
+            span: of.impl_token.span,
+            fact: "`impl Trait` says no type".to_owned(),
+            help: help.to_owned(),
+        }),
+        Type::Infer(_) => Err(Hint::new(ty, "says no type", help)),
+        Type::Array(array) => named(&array.elem),
+        Type::Group(group) => named(&group.elem),
+        Type::Paren(paren) => named(&paren.elem),
+        Type::Reference(reference) => named(&reference.elem),
+        Type::Slice(slice) => named(&slice.elem),
+        Type::Tuple(tuple) => tuple.elems.iter().try_for_each(named),
+        Type::Path(path) => {
+            path.path.segments.iter().flat_map(|part| arguments(&part.arguments)).try_for_each(named)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What owns a value of a type that is borrowed or has no size.
+fn owned(ty: &Type) -> String {
+    match ty {
+        Type::Path(path) if path.path.is_ident("str") => "String".to_owned(),
+        Type::Slice(slice) => format!("Vec<{}>", owned(&slice.elem)),
+        Type::Reference(reference) => owned(&reference.elem),
+        _ => type_text(ty),
+    }
+}
+
+/// The types among the arguments of a type.
+fn arguments(arguments: &PathArguments) -> impl Iterator<Item = &Type> {
+    let list = match arguments {
+        PathArguments::AngleBracketed(list) => Some(&list.args),
+        _ => None,
+    };
+    list.into_iter().flatten().filter_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    })
+}
+
+/// Where a word is in a type.
+pub(crate) fn word(ty: &Type, word: &str) -> Option<Span> {
+    fn find(tokens: TokenStream, word: &str) -> Option<Span> {
+        tokens.into_iter().find_map(|token| match token {
+            TokenTree::Ident(found) if found == word => Some(found.span()),
+            TokenTree::Group(group) => find(group.stream(), word),
+            _ => None,
+        })
+    }
+    find(ty.to_token_stream(), word)
+}
+
+/// Whether one of these words is in it.
+pub(crate) fn mentions(tokens: TokenStream, words: &[&str]) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(word) => words.iter().any(|one| word == one),
+        TokenTree::Group(group) => mentions(group.stream(), words),
+        _ => false,
+    })
+}
+
+/// With every lifetime `'static`: a type in an item has no other.
+pub(crate) fn fixed(tokens: TokenStream) -> TokenStream {
+    let is = |next: Option<&TokenTree>, wanted: char| matches!(next, Some(TokenTree::Punct(next)) if next.as_char() == wanted);
+    let mut out = TokenStream::new();
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        match &token {
+            TokenTree::Punct(punct) if punct.as_char() == '&' => {
+                out.extend([token]);
+                if !is(tokens.peek(), '\'') {
+                    out.extend(quote!('static));
+                }
+            }
+            TokenTree::Punct(punct) if punct.as_char() == '\'' => {
+                tokens.next();
+                out.extend(quote!('static));
+            }
+            // `for<'a> Fn(&'a str)`: what it declares is gone.
+            TokenTree::Ident(name) if name == "for" => {
+                while tokens.next().is_some_and(|token| !is(Some(&token), '>')) {}
+            }
+            // In a signature its lifetime may be left out.
+            TokenTree::Ident(name) if name == "Cow" => {
+                out.extend([token]);
+                if is(tokens.peek(), '<') {
+                    out.extend(tokens.next());
+                    if !is(tokens.peek(), '\'') {
+                        out.extend(quote!('static,));
+                    }
+                }
+            }
+            TokenTree::Group(group) => {
+                let mut fresh = Group::new(group.delimiter(), fixed(group.stream()));
+                fresh.set_span(group.span());
+                out.extend([TokenTree::from(fresh)]);
+            }
+            _ => out.extend([token]),
+        }
+    }
+    out
+}
+
+/// The text of a type as a workflow has it, without lifetimes.
+pub(crate) fn spelled(ty: &Type) -> String {
+    fn without_lifetimes(tokens: TokenStream, out: &mut String) {
+        let mut tokens = tokens.into_iter();
+        while let Some(token) = tokens.next() {
+            match token {
+                TokenTree::Punct(punct) if punct.as_char() == '\'' => drop(tokens.next()),
+                TokenTree::Group(group) => {
+                    let (open, close) = match group.delimiter() {
+                        proc_macro2::Delimiter::Parenthesis => ("(", ")"),
+                        proc_macro2::Delimiter::Bracket => ("[", "]"),
+                        proc_macro2::Delimiter::Brace => ("{", "}"),
+                        proc_macro2::Delimiter::None => ("", ""),
+                    };
+                    out.push_str(open);
+                    without_lifetimes(group.stream(), out);
+                    out.push_str(close);
+                }
+                TokenTree::Punct(punct) => out.push(punct.as_char()),
+                word => {
+                    let ends = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | ',' | ';');
+                    // `dyn Trait`, `mut T`: two words stay two. Behind a comma as in a workflow.
+                    if out.ends_with(ends) {
+                        out.push(' ');
+                    }
+                    out.push_str(&word.to_string());
+                }
+            }
+        }
+    }
+    let mut out = String::new();
+    without_lifetimes(ty.to_token_stream(), &mut out);
+    // `Cow<'_, str>` has lost its first argument, not its comma.
+    out.replace("<, ", "<").replace("<,", "<").replace("<>", "")
+}
+
+/// The text of the type that is written to a key: `f64` of `Result<(f64, Flow)>`. An alias stays what it is.
+pub(crate) fn written(output: &ReturnType) -> String {
+    let ReturnType::Type(_, ty) = output else { return "()".to_owned() };
+    spelled(inside(ty))
+}
+
+/// The type inside of `Result`, beside `Flow` and inside of `Option`.
+fn inside(ty: &Type) -> &Type {
+    value(plain(ty))
+}
+
+/// The type inside of `Result` and beside `Flow`.
+fn plain(ty: &Type) -> &Type {
+    let ty = argument(ty, "Result", 0).unwrap_or(ty);
+    match ty {
+        Type::Tuple(tuple) if tuple.elems.len() == 2 => match (tuple.elems.first(), tuple.elems.last()) {
+            (Some(value), Some(flow)) if ends_in(flow, "Flow") => value,
+            _ => ty,
+        },
+        _ => ty,
+    }
+}
+
+/// Whether [`written`] took an `Option` off.
+pub(crate) fn is_opened(output: &ReturnType) -> bool {
+    matches!(output, ReturnType::Type(_, ty) if ends_in(plain(ty), "Option"))
+}
+
+/// The type inside of an `Option`; the type itself when it is none.
+pub(crate) fn value(ty: &Type) -> &Type {
+    argument(ty, "Option", 0).unwrap_or(ty)
+}
+
+/// Where to point when a type is meant: its last name, or that of what is borrowed or perhaps there.
+pub(crate) fn caret(ty: &Type) -> Span {
+    match ty {
+        Type::Reference(reference) => caret(&reference.elem),
+        Type::Slice(slice) => caret(&slice.elem),
+        Type::Group(group) => caret(&group.elem),
+        Type::Paren(paren) => caret(&paren.elem),
+        Type::Path(path) => match (argument(ty, "Option", 0), path.path.segments.last()) {
+            (Some(inside), _) => caret(inside),
+            (None, Some(last)) => last.ident.span(),
+            (None, None) => ty.span(),
+        },
+        _ => ty.span(),
+    }
+}
+
+/// Where to point when the value that a function returns is meant, and where when its error is.
+pub(crate) fn carets(sig: &Signature) -> (Span, Span) {
+    match &sig.output {
+        ReturnType::Type(_, ty) => {
+            (caret(inside(ty)), argument(ty, "Result", 1).map_or_else(|| caret(ty), caret))
+        }
+        ReturnType::Default => (sig.ident.span(), sig.ident.span()),
+    }
+}
+
+/// Whether it is borrowed to be changed.
+pub(crate) fn is_lent(ty: &Type) -> bool {
+    matches!(ty, Type::Reference(reference) if reference.mutability.is_some())
+}
+
+/// Whether it is called as contexts are, itself or what is borrowed or perhaps there.
+pub(crate) fn is_called_context(ty: &Type) -> bool {
+    match ty {
+        Type::Reference(reference) => is_called_context(&reference.elem),
+        Type::Group(group) => is_called_context(&group.elem),
+        Type::Paren(paren) => is_called_context(&paren.elem),
+        Type::Path(path) => match path.path.segments.last() {
+            Some(last) if last.arguments.is_none() => last.ident.to_string().ends_with("Context"),
+            _ => argument(ty, "Option", 0).is_some_and(is_called_context),
+        },
+        _ => false,
+    }
+}
+
+fn ends_in(ty: &Type, name: &str) -> bool {
+    matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == name))
+}
+
+/// One of the arguments of a type of that name.
+fn argument<'a>(ty: &'a Type, name: &str, nth: usize) -> Option<&'a Type> {
+    let Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last().filter(|last| last.ident == name)?;
+    arguments(&last.arguments).nth(nth)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Hint, fixed, readable, spelled, storable, written};
+    use syn::parse_quote;
+
+    #[test]
+    fn what_is_stored_owns_its_value() {
+        let told = |ty: &str, check: fn(&syn::Type) -> Result<(), Hint>| {
+            check(&syn::parse_str(ty).unwrap()).err().map(|hint| (hint.fact, hint.help))
+        };
+        for (ty, fact, help) in [
+            ("Option<str>", "`str` has no size", "write `String`"),
+            ("&[&str]", "`&[&str]` is borrowed, and what is stored owns its value", "write `Vec<String>`"),
+            ("Box<Vec<[u8]>>", "`[u8]` has no size", "write `Vec<u8>`"),
+            ("Id<_>", "`_` says no type", "write the type itself"),
+            ("Vec<impl Fn(u8)>", "`impl Trait` says no type", "write the type itself"),
+        ] {
+            assert_eq!(told(ty, storable), Some((fact.to_owned(), help.to_owned())), "{ty}");
+        }
+        for ty in
+            ["Box<str>", "Arc<[u8]>", "Box<dyn Shape>", "Cow<'static, str>", "Held<&str>", "(u8, [Plan; 3])"]
+        {
+            assert_eq!(told(ty, storable), None, "{ty}");
+        }
+        for ty in ["&str", "Option<&[Plan]>", "&mut Context", "&Path"] {
+            assert_eq!(told(ty, readable), None, "{ty}");
+        }
+        for ty in ["Vec<&str>", "&[&str]", "&'static str", "Option<&&str>"] {
+            assert!(told(ty, readable).is_some(), "{ty}");
+        }
+    }
+
+    #[test]
+    fn types_are_spelled_without_lifetimes() {
+        assert_eq!(spelled(&parse_quote!(&'a str)), "&str");
+        assert_eq!(
+            spelled(&parse_quote!(Option<&'_ [std::string::String]>)),
+            "Option<&[std::string::String]>"
+        );
+        assert_eq!(spelled(&parse_quote!(Cow<'a, str>)), "Cow<str>");
+        assert_eq!(spelled(&parse_quote!(Held<'a>)), "Held");
+        assert_eq!(spelled(&parse_quote!((u8, &mut T))), "(u8,&mut T)");
+        assert_eq!(spelled(&parse_quote!(&HashMap<[u8; 3], String>)), "&HashMap<[u8; 3], String>");
+    }
+
+    #[test]
+    fn the_written_type_is_inside() {
+        assert_eq!(written(&parse_quote!(-> Result<(Option<f64>, Flow), String>)), "f64");
+        assert_eq!(written(&parse_quote!(-> adk::Result<Vec<u8>>)), "Vec<u8>");
+        assert_eq!(written(&parse_quote!(-> (String, u8))), "(String, u8)");
+        assert_eq!(written(&parse_quote!(-> Score)), "Score");
+    }
+
+    #[test]
+    fn lifetimes_become_static() {
+        let fixed = |tokens| fixed(tokens).to_string().replace(' ', "");
+        assert_eq!(fixed(quote::quote!(&mut Held<'_>)), "&'staticmutHeld<'static>");
+        assert_eq!(fixed(quote::quote!(&dyn for<'a> Fn(&'a str))), "&'staticdynFn(&'staticstr)");
+        assert_eq!(fixed(quote::quote!((&'a str, [&u8]))), "(&'staticstr,[&'staticu8])");
+        assert_eq!(
+            fixed(quote::quote!(&(Cow<str>, Cow<'_, str>))),
+            "&'static(Cow<'static,str>,Cow<'static,str>)"
+        );
+    }
+}

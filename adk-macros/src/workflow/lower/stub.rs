@@ -1,0 +1,56 @@
+//! A workflow that a check of the macros refused: its names, without its steps.
+//!
+//! The description holds the errors, so that rustc reports nothing of the workflows that run this one. Editors get what they
+//! complete half-typed code by.
+
+use super::super::ast::Workflow;
+use super::super::plan::Plan;
+use super::{Lower, allow, deprecated};
+use crate::facade;
+use proc_macro2::TokenStream;
+use quote::quote;
+
+/// The names of the workflow, and the errors.
+pub(in super::super) fn workflow(tree: &Workflow, plan: &Plan<'_>, errors: TokenStream) -> TokenStream {
+    let Some(name) = &tree.name else { return errors };
+    let lower = Lower::new(tree, plan, name);
+    let (editor, structs, keys) = (lower.editor(), lower.structs(), lower.key_structs());
+    let (allow, names, deprecated) = (allow(), facade::names_of_workflows(), deprecated(&tree.attrs));
+    let (name, label) = (&lower.name, &plan.name);
+    let (input, output, input_impls) = (lower.input_type(), lower.output_type(), lower.input_impls());
+    quote! {
+        #editor
+        #structs
+        #keys
+        #allow
+        #deprecated
+        const _: () = {
+            #names
+            #input_impls
+            impl ::core::default::Default for #name {
+                fn default() -> Self {
+                    ::core::unreachable!()
+                }
+            }
+            impl __adk::MadeByMacro for #name {
+                const META: &'static __adk::AgentMeta<'static> = {
+                    #errors
+                    &__adk::AgentMeta::new(__adk::AgentKind::Workflow, #label)
+                };
+                fn made(&self) -> __adk::Making<'_> {
+                    ::core::unreachable!()
+                }
+            }
+            impl __adk::MadeWorkflow for #name {
+                type Input = #input;
+                type Output = #output;
+                fn begin(&self, _: #input, _: &mut __adk::workflow::Keys) -> __adk::Result<()> {
+                    ::core::unreachable!()
+                }
+                fn finish(&self, _: &__adk::workflow::Values<'_>) -> __adk::Result<#output> {
+                    ::core::unreachable!()
+                }
+            }
+        };
+    }
+}
