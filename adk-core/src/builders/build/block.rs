@@ -3,12 +3,12 @@
 use super::error::BuildError;
 use super::item::{Block, BlockKind, DEEPEST, IntoAgent, IntoAgents, Item, SubAgent};
 use super::tree::{Tree, TreeOptions};
-use crate::__private::wire::LiveIf;
 use crate::check::Fault;
 use crate::encode::to_json;
 use crate::runtime::agent::{DynAgent, Key};
 use crate::runtime::callback::{AfterAgent, AgentCallbacks, BeforeAgent, setters};
 use crate::runtime::run::{Context, Prepare};
+use crate::runtime::workflow::LiveIf;
 use crate::runtime::workflow::{Keys, Values, Workflow};
 use crate::spec::{AgentMeta, Spec};
 use crate::{BoxFuture, Content, Flow, Name, Result};
