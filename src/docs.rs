@@ -2,7 +2,7 @@
 
 macro_rules! pages {
     ($($name:ident $file:literal,)*) => {
-        /// Where the links between pages lead. In the repository it is what stands at their ends; the first counts.
+        /// Where the links between pages lead. In the repository it is the end of the link; the first counts.
         macro_rules! links {
             () => { concat!($("[`", $file, "`]: crate::checks::", stringify!($name), "\n",)* "\n") };
         }

@@ -59,7 +59,21 @@ extern crate self as adk;
 
 pub mod prelude;
 
-pub use adk_core::*;
+pub use adk_core::{
+    AGENT_LIFECYCLE_KEY, Actions, Agent, AgentKind, AgentMeta, AgentTool, ArtifactStore, Artifacts, At,
+    Await, AwaitBuilder, Blob, BoxError, BoxFuture, BoxStream, BuildError, CallbackContext, Content, Context,
+    Details, DynAgent, DynTool, Error, ErrorKind, Event, EventId, FileData, Flow, FolderArtifacts,
+    FunctionCall, FunctionResponse, History, IntoAgent, IntoAgents, IntoInput, KeySpec, LIFECYCLE_KEY,
+    LOOP_ITERATION_KEY, Lifecycle, LifecycleOutcome, LifecyclePhase, LiveQueue, LoopAgent, LoopEnd,
+    LoopEndReason, MAX_DEPTH, MemoryArtifacts, Name, NoAnswerKind, NoArtifacts, Outcome, ParallelAgent, Part,
+    Path, PathError, Plugin, Prepare, ReadonlyContext, Registry, Rehearsal, Result, Role, RunConfig, RunEnd,
+    RunId, RunRequest, RunStream, STATE_UPDATE_KEY, SequentialAgent, Spec, State, StateDelta, StoreErrorKind,
+    StoredPart, Thought, Tool, ToolArgs, ToolContext, ToolError, ToolMeta, Tree, Unstamped, Waiting, Watch,
+    WithCallbacks, Workflow,
+};
+pub use adk_core::{
+    build, callback, check, engine, fluent, model, runner, session, spec, testing, tool, tools, workflow,
+};
 pub use adk_macros::{agent, data, tool, workflow};
 /// JSON values, for what has no type of its own.
 pub use serde_json::{Value, json};
@@ -98,7 +112,6 @@ pub type AgentBuilder = adk_core::AgentBuilder<DefaultProvider>;
 #[doc(hidden)]
 pub mod __private {
     pub use adk_core::__private::*;
-    pub use adk_core::*;
 }
 
 #[cfg(any(doc, doctest))]

@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub enum Role {
     /// The model.
     Model,
-    /// The user, also the answers of functions, and whoever else a program of others lets speak.
+    /// The user, also the answers of functions, and any other speaker of a foreign program.
     #[default]
     #[serde(other)]
     User,
@@ -100,7 +100,7 @@ pub struct FunctionResponse {
     /// The name of the tool.
     #[serde(default)]
     pub name: String,
-    /// The result; a result that is no object stands under `result`, an error under `error`.
+    /// The result; a result that is no object is under `result`, an error under `error`.
     #[serde(default)]
     pub response: Map<String, Value>,
 }

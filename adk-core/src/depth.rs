@@ -8,7 +8,7 @@ use std::fmt;
 /// and the result of a tool, an answer, the output of a model, the result of a step. A deeper one is refused where it
 /// comes in, with [`ErrorKind::TooDeep`] or in the terms of who gave it.
 ///
-/// JSON is read up to 127 levels, and a value stands a few levels deep in an event, in the record of a run and in a line
+/// JSON is read up to 127 levels, and a value is a few levels deep in an event, in the record of a run and in a line
 /// of an export. So what is within this limit can be read wherever it was stored.
 pub const MAX_DEPTH: usize = 100;
 
@@ -97,7 +97,7 @@ impl<'a> Level<'a> {
     }
 }
 
-/// How many lists and objects stand inside each other. It does not recurse, and allocates only where they do.
+/// How deep lists and objects are nested. It does not recurse, and allocates only where they do.
 fn deepest(mut inner: Level<'_>) -> usize {
     let (mut around, mut deepest) = (Vec::new(), 1);
     loop {

@@ -1,7 +1,7 @@
 //! What can go wrong in a run: a kind to act on, the agent and its path, and what to do about it.
 
 use crate::Path;
-use crate::model::{ModelError, ModelErrorKind};
+use crate::model_error::{ModelError, ModelErrorKind};
 use std::error::Error as StdError;
 use std::fmt;
 
@@ -63,7 +63,7 @@ pub enum ErrorKind {
     /// A value that was to be kept has no form in JSON, such as NaN, an infinity or an integer of more than 64 bits.
     NotJson,
     /// An app, a user or a session has an id that not every store can keep; see
-    /// [`SessionKey::check`](crate::session::SessionKey::check).
+    /// [`SessionKey::check`](crate::store::session::SessionKey::check).
     IdInvalid,
     /// An agent ended without having written its declared key.
     KeyNotWritten,
@@ -103,7 +103,7 @@ pub enum ErrorKind {
     RunBusy,
     /// Nobody waits under that id.
     UnknownWait,
-    /// A wait was answered before: the first answer stands.
+    /// A wait was answered before: the first answer counts.
     Answered,
     /// An answer does not fit what is waited for. The wait is still open.
     AnswerInvalid,
@@ -190,7 +190,7 @@ impl Error {
         self
     }
 
-    /// Says what was behind it.
+    /// Adds its cause.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<BoxError>) -> Self {
         self.0.source = Some(source.into());
@@ -313,7 +313,7 @@ impl From<ModelError> for Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{ModelProvider as _, NoProvider};
+    use crate::models::model::{ModelProvider as _, NoProvider};
 
     #[test]
     fn an_error_of_a_model_says_what_to_do_once() {

@@ -76,7 +76,7 @@ fn hash(text: &str) -> Uuid {
 }
 
 impl EventId {
-    /// The id that a text stands for: its UUID, otherwise one that is made of the text. Nothing is nil.
+    /// The id for a text: its UUID, otherwise one that is made of the text. Nothing is nil.
     pub fn of_text(text: &str) -> Self {
         match text {
             "" => Self::default(),
@@ -86,7 +86,7 @@ impl EventId {
 }
 
 impl RunId {
-    /// The id that a text stands for: its UUID, otherwise one that is made of the text. Nothing is nil.
+    /// The id for a text: its UUID, otherwise one that is made of the text. Nothing is nil.
     pub fn of_text(text: &str) -> Self {
         match text {
             "" => Self::default(),

@@ -1,85 +1,61 @@
 //! The runtime of `adk-workflow`; users depend on that crate and write `use adk::...`.
 
-mod agent;
-mod agent_tool;
-mod ask;
-pub mod build;
-pub mod callback;
+#[doc(hidden)]
+pub mod __private;
+mod agents;
+mod builders;
 mod content;
 mod depth;
 mod encode;
-pub mod engine;
 mod error;
-mod event;
 mod flow;
-pub mod fluent;
-#[doc(hidden)]
-pub mod function;
 mod id;
-mod live;
-pub mod llm;
-mod made;
-pub mod model;
-mod outbox;
+mod model_error;
+mod models;
 mod panic;
 mod path;
-mod probe;
-mod rehearsal;
-mod run;
-pub mod runner;
-pub mod session;
+mod runtime;
 pub mod spec;
+mod store;
 mod sync;
-pub mod testing;
-pub mod tool;
-pub mod tools;
-#[doc(hidden)]
-pub mod typed;
-pub mod workflow;
 
 pub use adk_spec::{Name, check};
-#[doc(hidden)]
-pub use agent::Handover;
-pub use agent::{Agent, DynAgent, WithCallbacks};
-pub use agent_tool::AgentTool;
-#[doc(hidden)]
-pub use agent_tool::AgentTooling;
-pub use ask::{Await, AwaitBuilder};
-pub use build::{
+pub use agents::agent_tool::AgentTool;
+pub use agents::ask::{Await, AwaitBuilder};
+pub use agents::{llm, tools};
+pub use builders::build::{
     BuildError, IntoAgent, IntoAgents, LoopAgent, ParallelAgent, Registry, SequentialAgent, Tree,
 };
-pub use callback::{CallbackContext, Plugin};
+pub use builders::fluent::AgentBuilder;
+pub use builders::{build, fluent};
 pub use content::{Blob, Content, FileData, FunctionCall, FunctionResponse, Part, Role, Thought};
 pub use depth::MAX_DEPTH;
 pub use error::{BoxError, Error, ErrorKind, NoAnswerKind, Result, StoreErrorKind};
-pub use event::{Actions, Details, Event, LOOP_ITERATION_KEY, STATE_UPDATE_KEY, StateDelta, Unstamped};
 pub use flow::Flow;
-pub use fluent::AgentBuilder;
 pub use id::{EventId, RunId};
-pub use live::LiveQueue;
+pub use models::rehearsal::Rehearsal;
+pub use models::{model, testing};
 pub use path::{At, Path, PathError};
-pub use rehearsal::Rehearsal;
-pub use run::{
+pub use runtime::agent::{Agent, DynAgent, WithCallbacks};
+pub use runtime::callback::{CallbackContext, Plugin};
+pub use runtime::live::LiveQueue;
+pub use runtime::run::{
     AGENT_LIFECYCLE_KEY, ArtifactStore, Artifacts, Context, FolderArtifacts, History, LIFECYCLE_KEY,
     Lifecycle, LifecycleOutcome, LifecyclePhase, LoopEnd, LoopEndReason, MemoryArtifacts, NoArtifacts,
     Outcome, Prepare, ReadonlyContext, RunConfig, State, StoredPart, Waiting,
 };
-pub use runner::{IntoInput, RunEnd, RunRequest, RunStream, Runner, Watch};
+pub use runtime::runner::{IntoInput, RunEnd, RunRequest, RunStream, Runner, Watch};
+pub use runtime::tool::{DynTool, Tool, ToolArgs, ToolContext, ToolError};
+pub use runtime::workflow::Workflow;
+pub use runtime::{callback, runner, tool, workflow};
 pub use spec::{AgentKind, AgentMeta, KeySpec, Spec, ToolMeta};
-pub use tool::{DynTool, Tool, ToolArgs, ToolContext, ToolError};
-pub use workflow::Workflow;
+pub use store::event::{
+    Actions, Details, Event, LOOP_ITERATION_KEY, STATE_UPDATE_KEY, StateDelta, Unstamped,
+};
+pub use store::{engine, session};
 
 /// A boxed future that can be sent between threads.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A boxed stream that can be sent between threads.
 pub type BoxStream<'a, T> = std::pin::Pin<Box<dyn futures_core::Stream<Item = T> + Send + 'a>>;
-
-/// What the macros' output refers to. Not for users: it changes without notice.
-#[doc(hidden)]
-pub mod __private {
-    pub use crate::made::{MadeByMacro, MadeWorkflow, Making};
-    pub use crate::probe::{OfFlow, OfResult, Otherwise, Probe, refuse};
-    pub use crate::{function, tool::args, typed};
-    pub use {schemars, serde, serde_json};
-}

@@ -4,7 +4,10 @@
 
 mod support;
 
-use adk_core::engine::{Body, ClaimId, Engine, Reply, Slot, StepKey, Stored, Wait};
+use adk_core::engine::{
+    self, Body, ClaimId, Engine, RemoteBranches, Reply, Retention, RunRegistry, Slot, StepKey, Stored, Wait,
+    WaitRegistry,
+};
 use adk_core::{BoxFuture, Error, Event, Flow, Result, Runner};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -22,7 +25,7 @@ impl Journal {
     }
 }
 
-impl Engine for Journal {
+impl engine::Journal for Journal {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
         Reply::Later(Box::pin(async move {
             tokio::task::yield_now().await;
@@ -37,7 +40,6 @@ impl Engine for Journal {
             Ok(slot.append(draft))
         }))
     }
-
     fn step(
         &self,
         _: ClaimId,
@@ -50,10 +52,24 @@ impl Engine for Journal {
             Ok(value)
         })
     }
-
     fn answer(&self, _: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
         let known = (&*wait.key.name == "decision").then(|| Value::from(true));
         Box::pin(std::future::ready(Ok(known)))
+    }
+}
+
+impl Engine for Journal {
+    fn retention(&self) -> Retention {
+        Retention::Durable
+    }
+    fn registry(&self) -> Option<&dyn RunRegistry> {
+        None
+    }
+    fn waits(&self) -> Option<&dyn WaitRegistry> {
+        None
+    }
+    fn remote(&self) -> Option<&dyn RemoteBranches> {
+        None
     }
 }
 

@@ -4,7 +4,7 @@
 
 mod support;
 
-use adk_core::function::{Arg, StateRead};
+use adk_core::__private::function::{Arg, StateRead};
 use adk_core::spec::{InputSpec, KeySpec};
 use adk_core::{ErrorKind, Event, Flow, Runner};
 use support::*;

@@ -3,7 +3,10 @@
 
 mod support;
 
-use adk_core::engine::{Body, ClaimId, Engine, Reply, Slot, StepKey, Stored, Wait};
+use adk_core::engine::{
+    Body, ClaimId, Engine, Journal, RemoteBranches, Reply, Retention, RunRegistry, Slot, StepKey, Stored,
+    Wait, WaitRegistry,
+};
 use adk_core::session::{EventFilter, MemoryStore, Session, SessionKey, SessionSnapshot, SessionStore};
 use adk_core::spec::KeySpec;
 use adk_core::{BoxFuture, ErrorKind, Event, Flow, Result, RunEnd, Runner, StateDelta};
@@ -116,7 +119,7 @@ async fn two_first_runs_of_a_session_make_it_once() {
 /// Commits later, and some before others that came first.
 struct Shuffles;
 
-impl Engine for Shuffles {
+impl Journal for Shuffles {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
         Reply::Later(Box::pin(async move {
             let waits = |n: u64| async move {
@@ -141,6 +144,21 @@ impl Engine for Shuffles {
     }
     fn answer(&self, _: ClaimId, _: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
         Box::pin(std::future::ready(Ok(None)))
+    }
+}
+
+impl Engine for Shuffles {
+    fn retention(&self) -> Retention {
+        Retention::Durable
+    }
+    fn registry(&self) -> Option<&dyn RunRegistry> {
+        None
+    }
+    fn waits(&self) -> Option<&dyn WaitRegistry> {
+        None
+    }
+    fn remote(&self) -> Option<&dyn RemoteBranches> {
+        None
     }
 }
 

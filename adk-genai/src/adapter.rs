@@ -8,7 +8,7 @@ use std::str::FromStr;
 /// A provider together with its wire format.
 ///
 /// The constants name those that speak a format of their own or are met most often. Every other one is
-/// found by its name, which is also what stands before `::` in a model's name:
+/// found by its name, which is also the prefix before `::` in a model's name:
 ///
 /// ```
 /// use adk_genai::Adapter;
@@ -107,7 +107,7 @@ pub(crate) enum SchemaMode {
     OpenAi,
     Anthropic,
     Gemini,
-    /// The provider knows no schemas: it stands in the system instruction.
+    /// The provider knows no schemas: the schema goes into the system instruction.
     Prompt,
 }
 
@@ -130,7 +130,7 @@ impl Family {
         }
     }
 
-    /// How this provider is told about a schema.
+    /// How this provider receives a schema.
     pub(crate) fn schema_mode(self, kind: AdapterKind, model: &str) -> SchemaMode {
         use AdapterKind::*;
         let bare = crate::names::bare(model);

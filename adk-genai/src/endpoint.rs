@@ -30,7 +30,7 @@ pub(crate) fn namespace_base_url(model: &str) -> Option<&'static str> {
 /// The base URL as genai wants it: with the version in its path, and a slash at its end.
 ///
 /// # Errors
-/// When it is no `http` or `https` URL. The error names where it stands and not what it is, since it may hold
+/// When it is no `http` or `https` URL. The error names the place of the URL and not the URL, since it may hold
 /// credentials.
 pub(crate) fn complete(kind: AdapterKind, given: &str, from: &str) -> Result<String, ModelError> {
     let given = given.trim();
@@ -48,7 +48,7 @@ pub(crate) fn complete(kind: AdapterKind, given: &str, from: &str) -> Result<Str
     let path = rest.split_once('/').map(|(_, path)| path);
     let last = path.and_then(|path| path.rsplit('/').next());
     let append = match kind {
-        // These SDKs take a base URL without the version and add it, behind any path.
+        // These SDKs take a base URL without the version and append the version to any path.
         AdapterKind::Anthropic | AdapterKind::MiniMax => (!last.is_some_and(is_version)).then_some("v1"),
         AdapterKind::Gemini | AdapterKind::GeminiIx => (!last.is_some_and(is_version)).then_some("v1beta"),
         // Here the whole path is the user's.

@@ -12,7 +12,7 @@ use reqwest::header::HeaderMap;
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// Who was asked, for messages; and what must not stand in them.
+/// The provider, for messages, and the secrets that must not appear in them.
 pub(crate) struct Asked<'a> {
     pub(crate) provider: &'a str,
     pub(crate) model: &'a str,
@@ -274,7 +274,7 @@ fn short(text: &str) -> String {
     line
 }
 
-/// An error with what is behind it; reqwest's own text does not say why.
+/// An error with its causes; reqwest's own text does not say why.
 fn chain(error: &reqwest::Error) -> String {
     let mut text = error.to_string();
     let mut source = std::error::Error::source(error);

@@ -46,7 +46,7 @@
 //!
 //! An address is completed as the provider's own SDK does it. For OpenAI and all who copied it, a bare host gets
 //! `/v1`, and a path stays as it is. For Anthropic `/v1` and for Gemini `/v1beta` are appended unless a version
-//! stands at the end already. `OLLAMA_HOST` may lack scheme and port, and a `/v1` at its end is dropped. So
+//! is at the end already. `OLLAMA_HOST` may lack scheme and port, and a `/v1` at its end is dropped. So
 //! `http://127.0.0.1:4010` and `http://127.0.0.1:4010/v1` serve for all of them. An address on this machine needs
 //! no key.
 //!
@@ -71,7 +71,7 @@
 //! - **Schemas** go out in the dialect of the provider. In OpenAI's strict form optional properties are nullable;
 //!   the nulls are taken out of the answer again. A schema without a strict form (a free-form map) is sent with
 //!   `strict: false`. An answer that is no object is wrapped on the wire, and unwrapped; its pieces then come as
-//!   one. Providers that know no schemas are told in the instruction.
+//!   one. Providers that know no schemas get it in the instruction.
 //! - **Thinking** is never part of the answer. Its signatures go back to the provider with the next request, since
 //!   a call of a tool is refused without them.
 //! - **Errors** are sorted by what can be done, also when the status of a stream comes late. They name provider

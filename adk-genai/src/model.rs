@@ -79,8 +79,8 @@ impl Model for GenaiModel {
         &self.inner.name
     }
 
-    /// OpenAI and Anthropic document both together; Gemini refuses it before version 3, and who is told of the schema in
-    /// words forgets it over the tools.
+    /// OpenAI and Anthropic document both together; Gemini refuses it before version 3, and a
+    /// model that gets the schema in words forgets it over the tools.
     fn answers_in_schema_beside_tools(&self) -> bool {
         let Inner { kind, name, .. } = &*self.inner;
         matches!(Family::of(*kind, name).schema_mode(*kind, name), SchemaMode::OpenAi | SchemaMode::Anthropic)

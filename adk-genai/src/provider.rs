@@ -118,7 +118,7 @@ impl Genai {
         });
         let base_url = match &given {
             Some((from, given)) => {
-                // genai sends these to the provider's own address whatever it is told. They speak OpenAI's format.
+                // genai always sends these to the provider's own address. They speak OpenAI's format.
                 if matches!(kind, AdapterKind::Zai | AdapterKind::Baidu) {
                     kind = AdapterKind::OpenAI;
                 }
@@ -360,7 +360,7 @@ fn system_proxies() -> impl Iterator<Item = String> {
         .filter_map(|name| std::env::var(name).ok())
 }
 
-/// genai's own address of the provider. Its method is async for the sake of resolvers, of which there are none.
+/// genai's own address of the provider. Its method is async for resolvers, and there are none.
 fn default_base_url(client: &Client, kind: AdapterKind, name: &str) -> Result<String, ModelError> {
     if let Some(url) = namespace_base_url(name) {
         return Ok(url.to_owned());

@@ -78,7 +78,7 @@ impl Answer {
 
 fn convert(parts: Vec<ContentPart>, reasoning: Option<String>, plan: &Plan) -> Vec<Part> {
     let gemini = plan.family == Family::Gemini;
-    // In Gemini's format a signature stands before its call and on it; it is kept on the call.
+    // In Gemini's format a signature is sent before its call and on it; it is kept on the call.
     let on_calls: HashSet<String> = parts
         .iter()
         .filter(|_| gemini)
@@ -196,7 +196,7 @@ fn arguments(value: &Value) -> Result<Value, String> {
 
 fn finish_reason(stop: StopReason) -> FinishReason {
     match stop {
-        // Whether it called tools is told by the content alone: providers do not agree on the reason.
+        // Only the content shows whether it called tools: providers do not agree on the reason.
         StopReason::Completed(_) | StopReason::ToolCall(_) | StopReason::StopSequence(_) => {
             FinishReason::Stop
         }

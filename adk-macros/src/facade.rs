@@ -38,7 +38,7 @@ pub(crate) fn names_of_workflows() -> TokenStream {
     let names = names();
     let more = code!(
         "#[allow(unused_imports)]
-        use __adk::workflow::wire::{{self as __wire, NoInstruction as _, Otherwise as _, ReadNothing as _, ReadPlain as _}};"
+        use __adk::wire::{{self as __wire, NoInstruction as _, Otherwise as _, ReadNothing as _, ReadPlain as _}};"
     );
     quote!(#names #more)
 }

@@ -146,18 +146,6 @@ fn arguments(arguments: &PathArguments) -> impl Iterator<Item = &Type> {
     })
 }
 
-/// Where a word is in a type.
-pub(crate) fn word(ty: &Type, word: &str) -> Option<Span> {
-    fn find(tokens: TokenStream, word: &str) -> Option<Span> {
-        tokens.into_iter().find_map(|token| match token {
-            TokenTree::Ident(found) if found == word => Some(found.span()),
-            TokenTree::Group(group) => find(group.stream(), word),
-            _ => None,
-        })
-    }
-    find(ty.to_token_stream(), word)
-}
-
 /// Whether one of these words is in it.
 pub(crate) fn mentions(tokens: TokenStream, words: &[&str]) -> bool {
     tokens.into_iter().any(|token| match token {

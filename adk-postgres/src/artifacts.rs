@@ -9,7 +9,7 @@ use sqlx::query::Query;
 use sqlx::{AssertSqlSafe, PgConnection, Postgres, Row as _};
 use std::sync::Arc;
 
-/// The longest name, in bytes: an entry of an index takes 2,704, of which the ids of app, user and session may take 1,536.
+/// The longest name, in bytes: an entry of an index takes 2,704, and the ids of app, user and session may take 1,536 of them.
 const LONGEST: usize = 1_024;
 
 /// The most bytes of a version. The server takes messages of up to 1 GiB, and ends the connection of who sends more.

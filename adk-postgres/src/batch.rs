@@ -40,12 +40,12 @@ pub(crate) struct There {
 struct Written {
     /// The session in memory, if it is open.
     session: Option<Arc<Session>>,
-    /// What stands in the log and it does not have yet, with the places.
+    /// Events of the log that it does not have yet, with their places.
     missing: VecDeque<(u64, Arc<Event>)>,
     outcomes: Vec<Result<Outcome>>,
 }
 
-/// Does them in one transaction; when one takes the others along, each alone. Tells whoever asked.
+/// Does the jobs in one transaction. When one job aborts it, each job gets its own. Reports each result to its sender.
 pub(crate) async fn batch(shared: &Arc<Shared>, key: &SessionKey, mut jobs: Vec<Job>) {
     let mut patience = Patience::new(shared.options.patience);
     // Whether slots may be filled that nobody was told of: an attempt was cut off in the middle of its commit.

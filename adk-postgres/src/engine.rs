@@ -5,8 +5,9 @@ use crate::lane::Job;
 use crate::transact::OwnWork;
 use crate::{PostgresStore, Shared, journal};
 use adk_core::engine::{
-    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DueWaits, Engine, Reply, RunFilter, RunInfo,
-    RunStatus, Slot, StepKey, Stored, Wait, Waiting, refuse,
+    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DueWaits, Engine, Journal, RemoteBranches,
+    Reply, Retention, RunFilter, RunInfo, RunRegistry, RunStatus, Slot, StepKey, Stored, Wait, WaitRegistry,
+    Waiting, refuse,
 };
 use adk_core::{BoxFuture, Result, RunId};
 use serde_json::Value;
@@ -41,7 +42,7 @@ impl Shared {
     }
 }
 
-impl Engine for PostgresStore {
+impl Journal for PostgresStore {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
         Reply::Later(Box::pin(async move {
             let (draft, update) = match body {
@@ -82,7 +83,27 @@ impl Engine for PostgresStore {
             self.0.ask(&key, |reply| Job::Wait { claim, wait, reply }).await
         })
     }
+}
 
+impl Engine for PostgresStore {
+    fn retention(&self) -> Retention {
+        Retention::Durable
+    }
+
+    fn registry(&self) -> Option<&dyn RunRegistry> {
+        Some(self)
+    }
+
+    fn waits(&self) -> Option<&dyn WaitRegistry> {
+        Some(self)
+    }
+
+    fn remote(&self) -> Option<&dyn RemoteBranches> {
+        None
+    }
+}
+
+impl RunRegistry for PostgresStore {
     fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
         let this = self.0.clone();
         Box::pin(async move {
@@ -120,7 +141,9 @@ impl Engine for PostgresStore {
         });
         Box::pin(self.0.call(list))
     }
+}
 
+impl WaitRegistry for PostgresStore {
     fn waiting<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<Waiting>>> {
         let (app, filter) = (app.to_owned(), filter.clone());
         let list: OwnWork<_> = Box::new(move |connection| {

@@ -27,7 +27,7 @@ fn kind(error: &Sql) -> (StoreErrorKind, &'static str) {
         `tls` adds it here; `sslmode` and `sslrootcert` of the URL choose";
     match error {
         Sql::Database(error) => match error.code().as_deref().unwrap_or_default() {
-            // Two transactions that wait for each other, or for a lock that somebody holds for too long.
+            // A deadlock, or a lock that is held for too long.
             "40001" | "40P01" | "55P03" | "57014" => (
                 Kind::Locked,
                 "another program holds rows of it: end its transaction, or wait longer with `patience`",

@@ -149,7 +149,7 @@ impl Keys {
         match value {
             _ if !fits(value) => drop(self.exact.insert(key.to_owned(), to_text(value)?.into())),
             Value::Array(_) | Value::Object(_) => self.plain.push(key.to_owned()),
-            // It cannot be taken for one that stands beside.
+            // It cannot be confused with one next to it.
             _ => {}
         }
         self.shown.insert(key.to_owned(), shown(value));
@@ -160,7 +160,7 @@ impl Keys {
         self.shown.is_empty()
     }
 
-    /// Whether what stands beside has to be touched.
+    /// True if its neighbours have to be changed.
     pub(crate) fn is_exact(&self) -> bool {
         !self.exact.is_empty() || !self.plain.is_empty()
     }

@@ -19,7 +19,7 @@
 //! ```
 //!
 //! The tables are those of ADK's `DatabaseSessionService` (schema version 1): Python's google-adk opens the same database,
-//! reads what was written here, and the reverse. What ADK has no table for stands in tables of its own, whose names begin
+//! reads what was written here, and the reverse. Data without a table in ADK has its own tables, whose names begin
 //! with `adkw_`.
 //!
 //! **A run is driven by one process at a time.** Whoever drives runs holds a [lease](Options::lease), which it renews. When its
@@ -65,7 +65,7 @@ pub struct Options {
     /// How long a process that says nothing counts as alive. Default 30 seconds. A shorter time finds dead processes
     /// earlier; it should be many times what a transaction takes, or processes that live lose their runs.
     pub lease: Duration,
-    /// How long a server that is away, or a lock that somebody holds, is waited for. Default ten seconds.
+    /// How long to wait for an unreachable server or a held lock. Default ten seconds.
     pub patience: Duration,
     /// The most connections that are open at a time. Default 10.
     pub connections: u32,
@@ -85,7 +85,7 @@ impl Options {
         self
     }
 
-    /// How long a server that is away, or a lock that somebody holds, is waited for.
+    /// How long to wait for an unreachable server or a held lock.
     #[must_use]
     pub fn patience(mut self, time: Duration) -> Self {
         self.patience = time;

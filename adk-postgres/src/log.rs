@@ -110,7 +110,7 @@ pub(crate) fn places(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// Which slot of which run an event fills.
+/// The run and the slot that an event fills.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) run: String,

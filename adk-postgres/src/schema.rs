@@ -30,9 +30,9 @@ INSERT INTO adk_internal_metadata VALUES ('schema_version', '1') ON CONFLICT DO 
 
 /// Ours. A session that ADK deletes takes its rows here along.
 ///
-/// * `adkw_sessions`: how long the log of a session is, and when we have last seen it (`seen`): somebody else has written
+/// * `adkw_sessions`: how long the log of a session is, and when we have last seen it (`seen`): another program has written
 ///   to it since when its `update_time` is another. `takes` counts how often a run of it was taken up.
-/// * `adkw_log`: the order of the events of a session, and which slot of which run an event fills.
+/// * `adkw_log`: the order of the events of a session, and the run and the slot that an event fills.
 /// * `adkw_owners`: processes, with the time until which they count as alive.
 /// * `adkw_runs`, `adkw_steps`, `adkw_done`, `adkw_waits`: the registry of runs and their journals. `epoch` is the number of
 ///   the latest claim of a run; `status` is `answered` for a run that waits and has an answer that it has not seen.

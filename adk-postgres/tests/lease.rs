@@ -9,7 +9,7 @@ mod trees;
 
 mod support;
 
-use adk_core::engine::{ClaimCheck, ClaimId, Engine};
+use adk_core::engine::{ClaimCheck, ClaimId, Journal as _, RunRegistry as _};
 use adk_core::session::{EventFilter, SessionKey, SessionStore};
 use adk_core::{Await, ErrorKind, Event, Flow, RunEnd, Runner, StoreErrorKind};
 use adk_postgres::{Options, PostgresStore};

@@ -10,7 +10,7 @@ mod trees;
 mod place;
 mod support;
 
-use adk_core::engine::{Engine as _, RunFilter};
+use adk_core::engine::{RunFilter, WaitRegistry as _};
 use support::Database;
 use trees::{mended, people};
 

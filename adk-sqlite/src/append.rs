@@ -16,7 +16,7 @@ use std::collections::HashSet;
 /// An event of another program may be a little older than what was written before it.
 const SKEW: u64 = 600_000_000;
 
-/// Which slot of which run an event fills, and what is kept with it.
+/// The run and the slot that an event fills, and the data stored with it.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) slot: String,

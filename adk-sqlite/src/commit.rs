@@ -11,7 +11,7 @@ use adk_core::{Error, Event, Path, Result, StateDelta, Unstamped};
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
-/// What can be written down before the thread that writes has it, is. And it goes back to whoever made it, with what it has
+/// What can be written down before the thread that writes has it, is. It returns to its sender, with what it has
 /// come to: what one thread allocates and another frees costs both of them a lock, and for each event that is a lot.
 pub(crate) struct Commit {
     /// `None` when it is known how it ended: the run does not end before.

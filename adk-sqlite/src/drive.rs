@@ -103,7 +103,7 @@ impl Writer {
     /// The same without an end, for callers that cannot wait. Lists of runs show it from now on.
     pub(crate) fn release(&self, claim: ClaimId) {
         self.owner.gave_up(claim);
-        // When the thread has ended nobody is told any more.
+        // When the thread has ended, there is no receiver.
         let _ = self.post(Box::new(Close { claim, status: None, is_ours: false, reply: None }));
     }
 }

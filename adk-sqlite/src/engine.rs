@@ -4,14 +4,15 @@ use crate::commit::Commit;
 use crate::error::closed;
 use crate::{SqliteStore, journal};
 use adk_core::engine::{
-    Body, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DueWaits, Engine, Reply, RunFilter, RunInfo,
-    RunStatus, Slot, StepKey, Stored, Wait, Waiting,
+    Body, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DueWaits, Engine, Journal, RemoteBranches, Reply,
+    Retention, RunFilter, RunInfo, RunRegistry, RunStatus, Slot, StepKey, Stored, Wait, WaitRegistry,
+    Waiting,
 };
 use adk_core::{BoxFuture, Result, RunId};
 use rusqlite::Connection;
 use serde_json::Value;
 
-impl Engine for SqliteStore {
+impl Journal for SqliteStore {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
         let post = |slot, draft, update| {
             let (commit, answer) = Commit::new(slot, draft, update)?;
@@ -52,7 +53,27 @@ impl Engine for SqliteStore {
     fn answer(&self, claim: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
         Box::pin(self.0.writer.write(move |db| journal::answer(db, claim, &wait)))
     }
+}
 
+impl Engine for SqliteStore {
+    fn retention(&self) -> Retention {
+        Retention::Durable
+    }
+
+    fn registry(&self) -> Option<&dyn RunRegistry> {
+        Some(self)
+    }
+
+    fn waits(&self) -> Option<&dyn WaitRegistry> {
+        Some(self)
+    }
+
+    fn remote(&self) -> Option<&dyn RemoteBranches> {
+        None
+    }
+}
+
+impl RunRegistry for SqliteStore {
     fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
         Box::pin(self.make_claim(run, check))
     }
@@ -75,7 +96,9 @@ impl Engine for SqliteStore {
         let list = move |connection: &Connection| journal::runs(connection, &app, &filter, &owner, &given_up);
         Box::pin(self.0.reader.read(list))
     }
+}
 
+impl WaitRegistry for SqliteStore {
     fn waiting<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<Waiting>>> {
         let (app, filter) = (app.to_owned(), filter.clone());
         Box::pin(self.0.reader.read(move |connection| journal::waiting(connection, &app, &filter)))

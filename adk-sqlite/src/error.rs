@@ -66,7 +66,7 @@ pub(crate) fn kind_of_io(error: &std::io::Error) -> StoreErrorKind {
     }
 }
 
-/// The same error for somebody else.
+/// A copy of the error for another receiver.
 pub(crate) fn copy(error: &Error) -> Error {
     helped(Error::new(error.kind(), error.message()), error)
 }

@@ -18,7 +18,7 @@
 //! ```
 //!
 //! The tables are those of ADK's `DatabaseSessionService` (schema version 1): Python's google-adk opens the same file,
-//! reads what was written here, and the reverse. What ADK has no table for stands in tables of its own, whose names
+//! reads what was written here, and the reverse. Data without a table in ADK has its own tables, whose names
 //! begin with `adkw_`.
 //!
 //! All writes go through one thread that owns the connection. What arrives while it waits for the disk goes together in

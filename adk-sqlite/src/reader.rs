@@ -124,7 +124,7 @@ fn left(most: i64, found: usize) -> i64 {
     (most - i64::try_from(found).unwrap_or(0)).max(most.min(0))
 }
 
-/// Those that another program has written since: behind the first `len`, in the order in which they will get their places.
+/// Events that another program has written since: after the first `len`, in the order of their future places.
 fn unplaced(connection: &Connection, key: &SessionKey, number: i64, len: u64, part: &Part) -> Result<Newest> {
     let sql = "SELECT * FROM (SELECT ?9 - 1 + row_number() OVER (ORDER BY timestamp, id) AS place,
             id, invocation_id, timestamp, event_data
@@ -217,7 +217,7 @@ fn count_unplaced(connection: &Connection, key: &SessionKey, number: i64) -> Res
     count.doing(what)
 }
 
-/// A session as it is, and whether all of its events have their places: those that have none yet stand at its end.
+/// A session as it is, and whether all of its events have their places: those without a place come last.
 pub(crate) fn snapshot(
     connection: &Connection,
     key: SessionKey,

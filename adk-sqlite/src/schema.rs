@@ -56,7 +56,7 @@ const UPGRADES: &[(&str, &str)] = &[
 
 /// Ours. A session that ADK deletes takes its rows here along.
 ///
-/// * `adkw_log`: the order of the events of a session, which slot of which run (by its number) an event fills, and which
+/// * `adkw_log`: the order of the events of a session, the slot and the run (by its number) that an event fills, and which
 ///   agents had finished by then. `adkw_tail`: its newest rows, of all sessions together (see `tail.rs`).
 /// * `adkw_runs`, `adkw_steps`, `adkw_waits`: the registry of runs and their journals. `epoch` is the number of the latest
 ///   claim of a run; `status` is `answered` for a run that waits and has an answer that it has not seen. `adkw_done`: agents

@@ -156,7 +156,7 @@ impl Job for Open {
         Ok(())
     }
 
-    /// After those who have written before it: so what is open is never behind what it is told.
+    /// After earlier writers, so an open session is never older than the events it receives.
     fn done(mut self: Box<Self>, result: Result<()>, db: &mut Db) {
         let found = self.found.take();
         let opened = result.and_then(|()| found.map(|found| self.open(found, db)).transpose());

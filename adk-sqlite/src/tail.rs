@@ -19,7 +19,7 @@ const EACH: usize = 16;
 /// The fewest that move: less are on a few pages anyway.
 const FEWEST: usize = 256;
 
-/// The most: they hold up whoever comes next.
+/// The maximum: they delay the next job.
 const MOST: usize = 2048;
 
 /// A row of the log. What has a slot has the number of its run.
@@ -61,7 +61,7 @@ impl Tail {
         let rows = match self.rows {
             Some(rows) => rows,
             None => {
-                // They are numbered from 1 since it was empty, whoever has written them.
+                // They are numbered from 1 since it was empty, independent of the writer.
                 let sql = "SELECT coalesce(max(number), 0) FROM adkw_tail";
                 connection.prepare_cached(sql)?.query_row([], |row| row.get(0))?
             }
@@ -107,7 +107,7 @@ impl Tail {
     }
 }
 
-/// Moves the tail into the log, in the transaction that is open; whoever opened it rolls it back when that fails.
+/// Moves the tail into the log, in the open transaction. The caller rolls it back after an error.
 pub(crate) fn merge(connection: &Connection) -> Result<()> {
     for sql in [
         "INSERT OR FAIL INTO adkw_log (session, place, event_id, micros, run, slot, temp, done)

@@ -56,7 +56,7 @@ pub(crate) struct Db {
 pub(crate) trait Job: Send {
     /// Does it in the transaction that is open. It may be asked again, after what it did was rolled back.
     fn run(&mut self, db: &mut Db) -> Result<()>;
-    /// Tells whoever asked: it is on the disk, or will never be.
+    /// Reports to the sender: it is on the disk, or never will be.
     fn done(self: Box<Self>, result: Result<()>, db: &mut Db);
 }
 

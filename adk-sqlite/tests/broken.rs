@@ -7,7 +7,7 @@ mod trees;
 
 mod support;
 
-use adk_core::engine::{Engine, RunFilter, RunStatus};
+use adk_core::engine::{RunFilter, RunRegistry as _, RunStatus};
 use adk_core::session::{EventFilter, SessionStore};
 use adk_core::{ErrorKind, Flow, Runner, StateDelta, StoreErrorKind};
 use adk_sqlite::{Options, SqliteStore};
@@ -147,12 +147,12 @@ async fn runs_are_listed_while_another_program_holds_the_lock() {
     let tree = tree();
     let mut stream = runner.session("u", "s").run(&tree, "go").stream();
     let id = stream.next().await.unwrap().unwrap().invocation_id;
-    assert!(!store.unfinished("app").await.unwrap()[0].is_ready, "it is driven");
+    assert!(!store.runs("app", &RunFilter::unfinished()).await.unwrap()[0].is_ready, "it is driven");
     let other = Connection::open(folder.file()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     drop(stream);
     // That nobody drives it any more is known, though it cannot be written.
-    let listed = store.unfinished("app").await.unwrap();
+    let listed = store.runs("app", &RunFilter::unfinished()).await.unwrap();
     assert_eq!((listed.len(), listed[0].run_id, listed[0].is_ready), (1, id, true));
     assert!(runner.waiting().await.unwrap().is_empty());
     // To take it up is to write: what became of that is said of each run, and it is as it was.
@@ -166,7 +166,7 @@ async fn runs_are_listed_while_another_program_holds_the_lock() {
     other.execute_batch("ROLLBACK").unwrap();
     let recovered = runner.recover().await.unwrap();
     assert!(recovered.len() == 1 && recovered[0].result.is_ok(), "{recovered:?}");
-    assert!(store.unfinished("app").await.unwrap().is_empty());
+    assert!(store.runs("app", &RunFilter::unfinished()).await.unwrap().is_empty());
     assert_eq!(len(&store).await, 3);
 }
 

@@ -8,7 +8,7 @@ mod trees;
 
 mod support;
 
-use adk_core::engine::Engine;
+use adk_core::engine::{RunFilter, RunRegistry as _};
 use adk_core::session::{EventFilter, SessionKey, SessionStore};
 use adk_core::{ArtifactStore, Error, ErrorKind, Event, Flow, Part, Result, RunId, RunStream, Runner};
 use adk_core::{StateDelta, StoreErrorKind};
@@ -53,7 +53,7 @@ async fn driven<'a>(store: &SqliteStore, tree: &'a Tree) -> (RunStream<'a, ()>, 
 
 /// The run is driven elsewhere, and cannot be had.
 async fn is_busy(store: &SqliteStore, run: RunId) {
-    let listed = store.unfinished("app").await.unwrap();
+    let listed = store.runs("app", &RunFilter::unfinished()).await.unwrap();
     assert_eq!((listed.len(), listed[0].run_id, listed[0].is_ready), (1, run, false));
     let error = runner(store).resume(&tree("says"), run).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::RunBusy, "{error}");
@@ -321,7 +321,7 @@ impl First {
             }
             Self::Runs => {
                 damage.happens(file).await;
-                store.unfinished("app").await.map(drop)
+                store.runs("app", &RunFilter::unfinished()).await.map(drop)
             }
             Self::Save => {
                 damage.happens(file).await;
@@ -370,7 +370,7 @@ async fn a_store_that_has_stopped_stays_so_and_the_run_goes_on_in_the_next() {
             First::Begin => runner(&store).session("u", "new").run(&tree, "go").await.map(drop),
             First::Append => store.append(&key(), vec![stored(1, "one")]).await,
             First::List => SessionStore::list(&store, "app", None).await.map(drop),
-            _ => store.unfinished("app").await.map(drop),
+            _ => store.runs("app", &RunFilter::unfinished()).await.map(drop),
         };
         is_misplaced(&error.unwrap_err(), &file, &format!("{first:?}"));
     }

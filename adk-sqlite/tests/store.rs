@@ -7,7 +7,7 @@ mod trees;
 
 mod support;
 
-use adk_core::engine::Engine;
+use adk_core::engine::{RunFilter, RunRegistry as _};
 use adk_core::session::{EventFilter, PAGE, SessionKey, SessionStore};
 use adk_core::{ErrorKind, Flow, Runner};
 use adk_sqlite::SqliteStore;
@@ -168,7 +168,7 @@ async fn files_of_processes_that_have_ended_are_swept_when_it_is_opened() {
     assert!(there.contains(&"1-drove".to_owned()), "whoever takes up its run asks for it: {there:?}");
     assert_eq!(there.len(), 3, "{there:?}");
     // That run is free.
-    assert!(second.unfinished("a").await.unwrap()[0].is_ready);
+    assert!(second.runs("a", &RunFilter::unfinished()).await.unwrap()[0].is_ready);
     assert_eq!(owners().len(), 2);
 }
 

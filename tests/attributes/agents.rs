@@ -2,7 +2,10 @@
 
 use crate::support::{Tree, repeat, run};
 use adk::BoxFuture;
-use adk::engine::{Body, ClaimId, Engine, Reply, Slot, StepKey, Stored, Wait};
+use adk::engine::{
+    self, Body, ClaimId, Engine, RemoteBranches, Reply, Retention, RunRegistry, Slot, StepKey, Stored, Wait,
+    WaitRegistry,
+};
 use adk::{
     Agent, AgentKind, AgentMeta, Context as Cx, ErrorKind, Event, Flow, KeySpec, Result, Runner, agent, data,
 };
@@ -378,11 +381,10 @@ async fn a_value_without_a_form_in_json_is_refused_with_its_key() {
 #[derive(Clone, Default)]
 struct Journal(Arc<Mutex<BTreeMap<String, Value>>>);
 
-impl Engine for Journal {
+impl engine::Journal for Journal {
     fn commit(&self, slot: Slot, body: Body) -> Reply<'_, Result<Stored>> {
         Reply::Later(Box::pin(async move { Ok(slot.append(body.draft().await?)) }))
     }
-
     fn step(
         &self,
         _: ClaimId,
@@ -400,9 +402,23 @@ impl Engine for Journal {
             Ok(value)
         })
     }
-
     fn answer(&self, _: ClaimId, _: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
         Box::pin(std::future::ready(Ok(None)))
+    }
+}
+
+impl Engine for Journal {
+    fn retention(&self) -> Retention {
+        Retention::Durable
+    }
+    fn registry(&self) -> Option<&dyn RunRegistry> {
+        None
+    }
+    fn waits(&self) -> Option<&dyn WaitRegistry> {
+        None
+    }
+    fn remote(&self) -> Option<&dyn RemoteBranches> {
+        None
     }
 }
 

@@ -7,8 +7,8 @@ use std::any::TypeId;
 
 /// The shape of a workflow: its nodes in source order, one line each, indented by their depth, and the types of their keys.
 ///
-/// In it are kinds, names, the keys that workflows begin with (inputs and `let`), that nodes write and choose by, and what
-/// stands in what. Not in it are prompts, descriptions, models, settings, tools, the values of `let` and of defaults, and the
+/// In it are kinds, names, the keys that workflows begin with (inputs and `let`), that nodes write and choose by, and how
+/// nodes are nested. Not in it are prompts, descriptions, models, settings, tools, the values of `let` and of defaults, and the
 /// most rounds and branches: those may change while a run waits.
 ///
 /// The types are those of inputs, of `let` and `state` keys, of what nodes write, and of what functions and agents by hand
@@ -54,14 +54,14 @@ impl Topology {
             && added.first().is_none_or(|line| depth(line.text()) <= now.body())
     }
 
-    /// How deep the steps of the body stand.
+    /// The depth of the steps of the body.
     fn body(&self) -> usize {
         let mut top = self.0.iter().map(TopologyLine::text).filter(|line| depth(line) == 1);
         let is_sequence = top.next().is_some_and(|line| line.trim_start().starts_with("sequence "));
         if is_sequence && top.next().is_none() { 2 } else { 1 }
     }
 
-    /// What is different: lines that are gone begin with `-`, new ones with `+`. They are indented as they stand in each
+    /// What is different: lines that are gone begin with `-`, new ones with `+`. They are indented as they are nested in each
     /// other, so that a node that has moved into a block shows it. Keys whose types do not fit begin with `~`.
     ///
     /// ```
@@ -239,7 +239,7 @@ fn keys(node: &Node<'_>) -> Vec<TopologyKey> {
     all.map(|(role, key)| TopologyKey::new(role, key, schema.filter(|_| role == KeyRole::Writes))).collect()
 }
 
-/// More pairs of lines than these are not compared: all of them are told.
+/// More pairs of lines than these are not compared: all of them are reported.
 const MOST: usize = 4_000_000;
 
 /// The places of the longest list of lines that are in both, in this order.
@@ -274,7 +274,7 @@ fn kept(then: &[TopologyLine], now: &[TopologyLine]) -> Vec<(usize, usize)> {
     places
 }
 
-/// The nodes of the body stand at the margin.
+/// The nodes of the body are at the margin.
 fn shown(sign: char, line: &str) -> String {
     format!("{sign} {}", line.strip_prefix("  ").unwrap_or(line))
 }

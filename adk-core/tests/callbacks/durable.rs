@@ -2,7 +2,10 @@
 
 use super::support::*;
 use super::*;
-use adk_core::engine::{Body, ClaimId, Engine, Reply, Slot, StepKey, Stored, Wait};
+use adk_core::engine::{
+    self, Body, ClaimId, Engine, RemoteBranches, Reply, Retention, RunRegistry, Slot, StepKey, Stored, Wait,
+    WaitRegistry,
+};
 use adk_core::model::ModelRequest;
 use adk_core::{FunctionCall, Result, WithCallbacks};
 
@@ -16,7 +19,7 @@ impl Journal {
     }
 }
 
-impl Engine for Journal {
+impl engine::Journal for Journal {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
         Reply::Later(Box::pin(async move { Ok(slot.append(body.draft().await?)) }))
     }
@@ -47,6 +50,21 @@ impl Engine for Journal {
     }
     fn answer(&self, _: ClaimId, _: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
         Box::pin(async { Ok(None) })
+    }
+}
+
+impl Engine for Journal {
+    fn retention(&self) -> Retention {
+        Retention::Durable
+    }
+    fn registry(&self) -> Option<&dyn RunRegistry> {
+        None
+    }
+    fn waits(&self) -> Option<&dyn WaitRegistry> {
+        None
+    }
+    fn remote(&self) -> Option<&dyn RemoteBranches> {
+        None
     }
 }
 

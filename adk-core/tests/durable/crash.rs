@@ -3,7 +3,7 @@
 use super::engine::Crashing;
 use super::people;
 use crate::support::*;
-use adk_core::engine::{Engine as _, MemoryJournal, RunFilter};
+use adk_core::engine::{MemoryJournal, RunFilter, WaitRegistry as _};
 use adk_core::session::{MemoryStore, SessionStore};
 use adk_core::{Event, RunConfig, RunId, RunStream, Runner};
 use serde_json::{Value, json};

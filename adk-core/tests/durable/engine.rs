@@ -1,8 +1,9 @@
 //! An engine that stops at a point that is chosen, as a process that is killed there.
 
 use adk_core::engine::{
-    Body, ClaimCheck, ClaimId, ClaimedRun, DueWaits, Engine, MemoryJournal, Reply, RunFilter, RunInfo,
-    RunStatus, Slot, StepKey, Stored, Wait, Waiting, is_failure,
+    Body, ClaimCheck, ClaimId, ClaimedRun, Done, DueWaits, Engine, Journal, MemoryJournal, RemoteBranches,
+    Reply, Retention, RunFilter, RunInfo, RunRegistry, RunStatus, Slot, StepKey, Stored, Wait, WaitRegistry,
+    Waiting, is_failure,
 };
 use adk_core::{BoxFuture, Result, RunId};
 use serde_json::Value;
@@ -57,7 +58,7 @@ impl Crashing {
     }
 }
 
-impl Engine for Crashing {
+impl Journal for Crashing {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
         Reply::Later(Box::pin(async move {
             self.point().await;
@@ -74,7 +75,6 @@ impl Engine for Crashing {
             stored
         }))
     }
-
     fn step(
         &self,
         claim: ClaimId,
@@ -100,7 +100,6 @@ impl Engine for Crashing {
             value
         })
     }
-
     fn answer(&self, claim: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
         Box::pin(async move {
             self.point().await;
@@ -109,17 +108,32 @@ impl Engine for Crashing {
             answer
         })
     }
-    fn withdraw(&self, claim: ClaimId, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
-        Box::pin(async move {
-            self.point().await;
-            self.inner.withdraw(claim, waits).await
-        })
+}
+
+impl Engine for Crashing {
+    fn retention(&self) -> Retention {
+        Retention::Durable
     }
+    fn registry(&self) -> Option<&dyn RunRegistry> {
+        Some(self)
+    }
+    fn waits(&self) -> Option<&dyn WaitRegistry> {
+        Some(self)
+    }
+    fn remote(&self) -> Option<&dyn RemoteBranches> {
+        None
+    }
+}
+
+impl RunRegistry for Crashing {
     fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
         Box::pin(async move {
             self.point().await;
             self.inner.claim(run, check).await
         })
+    }
+    fn finished(&self, claim: ClaimId, done: Vec<Done>) -> BoxFuture<'_, Result<()>> {
+        self.inner.finished(claim, done)
     }
     fn close(&self, claim: ClaimId, status: RunStatus) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
@@ -133,6 +147,9 @@ impl Engine for Crashing {
     fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
         self.inner.runs(app, filter)
     }
+}
+
+impl WaitRegistry for Crashing {
     fn waiting<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<Waiting>>> {
         self.inner.waiting(app, filter)
     }
@@ -141,6 +158,12 @@ impl Engine for Crashing {
     }
     fn due<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
         self.inner.due(app, now, most)
+    }
+    fn withdraw(&self, claim: ClaimId, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move {
+            self.point().await;
+            self.inner.withdraw(claim, waits).await
+        })
     }
     fn resolve<'a>(&'a self, app: &'a str, wait: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {

@@ -3,7 +3,7 @@
 
 use super::crash::World;
 use crate::support::*;
-use adk_core::engine::Engine as _;
+use adk_core::engine::RunRegistry as _;
 use adk_core::spec::Topology;
 use adk_core::{ErrorKind, Event, Flow, RunConfig, RunId, Runner};
 use serde_json::{Value, json};

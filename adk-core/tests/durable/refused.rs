@@ -4,7 +4,7 @@ use super::crash::{World, drive};
 use super::talks::llm;
 use super::trees::works;
 use crate::support::*;
-use adk_core::engine::Engine as _;
+use adk_core::engine::{RunFilter, RunRegistry as _};
 use adk_core::llm::LlmAgent;
 use adk_core::testing::Reply;
 use adk_core::{Await, ErrorKind, Event, Flow, KeySpec, RunId, Runner};
@@ -76,11 +76,14 @@ fn writes(ty: &'static str) -> Tree {
 
 /// It is refused with this difference, and nothing has changed.
 async fn retyped(world: &World, id: RunId, tree: &Tree, diff: &str) {
-    let before = (length(world).await, world.journal.unfinished("app").await.unwrap());
+    let before = (length(world).await, world.journal.runs("app", &RunFilter::unfinished()).await.unwrap());
     let error = world.process(usize::MAX).0.resume(tree, id).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TopologyChanged, "{error}");
     assert!(error.message().ends_with(&format!(":\n{diff}")), "{error}");
-    assert_eq!((length(world).await, world.journal.unfinished("app").await.unwrap()), before);
+    assert_eq!(
+        (length(world).await, world.journal.runs("app", &RunFilter::unfinished()).await.unwrap()),
+        before
+    );
 }
 
 #[tokio::test]

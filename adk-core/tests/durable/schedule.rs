@@ -9,8 +9,9 @@
 use super::engine::Ops;
 use crate::support::*;
 use adk_core::engine::{
-    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, DueWaits, Engine, MemoryJournal, Reply, RunFilter, RunInfo,
-    RunStatus, Slot, StepKey, Stored, Wait, Waiting,
+    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DueWaits, Engine, Journal, MemoryJournal,
+    RemoteBranches, Reply, Retention, RunFilter, RunInfo, RunRegistry, RunStatus, Slot, StepKey, Stored,
+    Wait, WaitRegistry, Waiting,
 };
 use adk_core::session::{MemoryStore, SessionStore};
 use adk_core::{BoxFuture, ErrorKind, Event, Flow, Result, RunId, Runner};
@@ -101,7 +102,7 @@ fn ready_now<T>(future: BoxFuture<'_, T>) -> T {
     }
 }
 
-impl Engine for Later {
+impl Journal for Later {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
         Reply::Later(Box::pin(async move {
             let draft = body.draft().await?;
@@ -120,7 +121,6 @@ impl Engine for Later {
             .await
         }))
     }
-
     fn step(
         &self,
         claim: ClaimId,
@@ -137,11 +137,27 @@ impl Engine for Later {
             .await
         })
     }
-
     fn answer(&self, claim: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
         self.ask(move |own| own.inner.answer(claim, wait))
     }
+}
 
+impl Engine for Later {
+    fn retention(&self) -> Retention {
+        Retention::Durable
+    }
+    fn registry(&self) -> Option<&dyn RunRegistry> {
+        Some(self)
+    }
+    fn waits(&self) -> Option<&dyn WaitRegistry> {
+        Some(self)
+    }
+    fn remote(&self) -> Option<&dyn RemoteBranches> {
+        None
+    }
+}
+
+impl RunRegistry for Later {
     fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
         self.ask(move |own| {
             let claimed = ready_now(own.inner.claim(run, check)).map(|mut claimed| {
@@ -155,7 +171,10 @@ impl Engine for Later {
             Box::pin(async { claimed })
         })
     }
-
+    /// A store may lose these: the agents are executed again.
+    fn finished(&self, _: ClaimId, _: Vec<Done>) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async { Ok(()) })
+    }
     fn close(&self, claim: ClaimId, status: RunStatus) -> BoxFuture<'_, Result<()>> {
         self.ask(move |own| {
             let closed = own.noted(claim, ready_now(own.inner.close(claim, status)));
@@ -163,11 +182,9 @@ impl Engine for Later {
             Box::pin(async { closed })
         })
     }
-
     fn release(&self, claim: ClaimId) {
         self.give_back(claim);
     }
-
     fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
         let (app, filter) = (app.to_owned(), filter.clone());
         self.ask(move |own| {
@@ -175,19 +192,21 @@ impl Engine for Later {
             Box::pin(async { runs })
         })
     }
+}
 
+impl WaitRegistry for Later {
     fn waiting<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<Waiting>>> {
         self.inner.waiting(app, filter)
     }
-
     fn open_wait<'a>(&'a self, app: &'a str, wait: &'a str) -> BoxFuture<'a, Result<Waiting>> {
         self.inner.open_wait(app, wait)
     }
-
     fn due<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
         self.inner.due(app, now, most)
     }
-
+    fn withdraw(&self, claim: ClaimId, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
+        self.inner.withdraw(claim, waits)
+    }
     fn resolve<'a>(&'a self, app: &'a str, wait: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
         self.inner.resolve(app, wait, answer)
     }

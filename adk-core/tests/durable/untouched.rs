@@ -2,7 +2,7 @@
 
 use super::crash::World;
 use crate::support::*;
-use adk_core::engine::{Engine as _, RunInfo};
+use adk_core::engine::{RunFilter, RunInfo, RunRegistry as _};
 use adk_core::llm::LlmAgent;
 use adk_core::testing::{Reply, ScriptedModel};
 use adk_core::tool::FunctionTool;
@@ -48,7 +48,7 @@ async fn stored(world: &World) -> (Vec<Value>, Vec<RunInfo>, Vec<Waiting>) {
             session.state().into_iter().map(|(key, value)| (key.to_string(), Value::clone(&value))).collect();
         sessions.push(json!([listed.key.to_string(), events, state]));
     }
-    let runs = world.journal.unfinished("app").await.unwrap();
+    let runs = world.journal.runs("app", &RunFilter::unfinished()).await.unwrap();
     (sessions, runs, runner(world, "app").waiting().await.unwrap())
 }
 

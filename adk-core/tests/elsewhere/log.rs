@@ -20,7 +20,7 @@ struct Kept {
     steps: HashMap<String, Value>,
     answers: HashMap<String, Value>,
     asked: Vec<String>,
-    forks: usize,
+    branches: usize,
 }
 
 impl Log {
@@ -101,14 +101,14 @@ impl Log {
         places.iter().map(of).collect()
     }
 
-    pub fn forked(&self) -> usize {
+    pub fn count_branch(&self) -> usize {
         let mut kept = self.0.lock().unwrap();
-        kept.forks += 1;
-        kept.forks
+        kept.branches += 1;
+        kept.branches
     }
 
-    pub fn forks(&self) -> usize {
-        self.0.lock().unwrap().forks
+    pub fn branches(&self) -> usize {
+        self.0.lock().unwrap().branches
     }
 }
 

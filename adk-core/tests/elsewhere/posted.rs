@@ -2,8 +2,8 @@
 
 use super::log::Log;
 use adk_core::engine::{
-    Body, ClaimCheck, ClaimId, ClaimedRun, Engine, Fork, Joined, Reply, RunStatus, Slot, StepKey, Stored,
-    Wait,
+    Body, BranchReport, BranchTask, ClaimCheck, ClaimId, ClaimedRun, Done, Engine, Journal, RemoteBranches,
+    Reply, Retention, RunFilter, RunInfo, RunRegistry, RunStatus, Slot, StepKey, Stored, Wait, WaitRegistry,
 };
 use adk_core::{BoxFuture, Error, ErrorKind, Result, RunId};
 use serde_json::Value;
@@ -16,7 +16,7 @@ pub enum Effect {
     Step(StepKey, BoxFuture<'static, Result<Value>>, Answer<Value>),
     Wait(Wait, Answer<Option<Value>>),
     /// As JSON, which is all that another process gets.
-    Fork(Value, BoxFuture<'static, ()>, Answer<Joined>),
+    Branch(Value, BoxFuture<'static, ()>, Answer<BranchReport>),
     Claim(RunId, ClaimCheck, Answer<ClaimedRun>),
 }
 
@@ -47,7 +47,7 @@ impl Posted {
     }
 }
 
-impl Engine for Posted {
+impl Journal for Posted {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
         Reply::Later(self.post(|reply| Effect::Commit(slot, body, reply)))
     }
@@ -62,22 +62,51 @@ impl Engine for Posted {
     fn answer(&self, _: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
         self.post(|reply| Effect::Wait(wait, reply))
     }
-    fn forks(&self) -> bool {
-        true
+}
+
+impl Engine for Posted {
+    fn retention(&self) -> Retention {
+        Retention::Durable
     }
-    fn fork(&self, fork: Fork, cancelled: BoxFuture<'static, ()>) -> Option<BoxFuture<'_, Result<Joined>>> {
-        // Every fourth branch runs here, so that both ways meet in one block.
-        if self.log.forked() % 4 == 3 {
-            return None;
-        }
-        let fork = serde_json::to_value(fork).unwrap();
-        Some(self.post(|reply| Effect::Fork(fork, cancelled, reply)))
+    fn registry(&self) -> Option<&dyn RunRegistry> {
+        Some(self)
     }
+    fn waits(&self) -> Option<&dyn WaitRegistry> {
+        None
+    }
+    fn remote(&self) -> Option<&dyn RemoteBranches> {
+        Some(self)
+    }
+}
+
+impl RunRegistry for Posted {
     fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
         self.post(|reply| Effect::Claim(run, check, reply))
     }
+    fn finished(&self, _: ClaimId, _: Vec<Done>) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async { Ok(()) })
+    }
     fn close(&self, _: ClaimId, _: RunStatus) -> BoxFuture<'_, Result<()>> {
         Box::pin(async { Ok(()) })
+    }
+    fn release(&self, _: ClaimId) {}
+    fn runs<'a>(&'a self, _: &'a str, _: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+}
+
+impl RemoteBranches for Posted {
+    fn offer(
+        &self,
+        task: BranchTask,
+        cancelled: BoxFuture<'static, ()>,
+    ) -> Option<BoxFuture<'_, Result<BranchReport>>> {
+        // Every fourth branch runs here, so that both ways meet in one block.
+        if self.log.count_branch() % 4 == 3 {
+            return None;
+        }
+        let task = serde_json::to_value(task).unwrap();
+        Some(self.post(|reply| Effect::Branch(task, cancelled, reply)))
     }
 }
 

@@ -76,7 +76,7 @@ fn branches_elsewhere_come_back_as_if_they_had_run_here() {
         let events = events.unwrap();
         assert_eq!(comparable(shape(&events), name), expected, "{name}: what the run has seen");
         assert_eq!(comparable(shape(&log.events()), name), expected, "{name}: what is in the log");
-        assert_eq!(log.forks() > 0, parallel, "{name}");
+        assert_eq!(log.branches() > 0, parallel, "{name}");
         assert!(points > 10, "{name}");
     }
 }

@@ -3,7 +3,7 @@
 use super::log::Log;
 use super::posted::{Effect, Posted, unknown};
 use crate::support::Tree;
-use adk_core::engine::{Body, ClaimedRun, Fork, Joined, Stored};
+use adk_core::engine::{Body, BranchReport, BranchTask, ClaimedRun, Stored};
 use adk_core::{Outcome, Result, RunRequest, Runner};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -131,13 +131,14 @@ impl Process {
                         }
                     });
                 }
-                Effect::Fork(fork, cancelled, reply) => {
+                Effect::Branch(task, cancelled, reply) => {
                     tokio::spawn(async move {
-                        let told = own.clone().branch(fork, cancelled).await;
+                        let told = own.clone().branch(task, cancelled).await;
                         let told_places: Vec<u64> = serde_json::from_value(told["places"].clone()).unwrap();
                         // What it has committed is a part of what this one has.
                         places.lock().unwrap().extend(&told_places);
-                        let joined = Joined::from_value(told["ended"].clone(), own.log.at(&told_places));
+                        let joined =
+                            BranchReport::from_value(told["ended"].clone(), own.log.at(&told_places));
                         let _ = reply.send(joined);
                     });
                 }
@@ -156,17 +157,17 @@ impl Process {
     /// A branch, in a process of its own as far as it can tell: all that it gets is JSON, and all that it gives.
     fn branch(
         self,
-        fork: Value,
+        task: Value,
         cancelled: impl Future<Output = ()> + Send + 'static,
     ) -> adk_core::BoxFuture<'static, Value> {
         Box::pin(async move {
-            let fork: Fork = serde_json::from_value(fork).unwrap();
+            let task: BranchTask = serde_json::from_value(task).unwrap();
             let (runner, posted) = self.runner();
             let tree = (self.tree)();
-            let (ended, places) = self.serve(runner.branch(&tree, fork), posted, cancelled).await;
+            let (ended, places) = self.serve(runner.branch(&tree, task), posted, cancelled).await;
             let joined = match ended {
-                Some(ended) => Joined::of(ended, Vec::new()),
-                None => Joined::new(Ok(adk_core::engine::BranchEnd::default())),
+                Some(ended) => BranchReport::of(ended, Vec::new()),
+                None => BranchReport::new(Ok(adk_core::engine::BranchEnd::default())),
             };
             json!({"ended": joined.to_value().unwrap(), "places": places})
         })

@@ -2,7 +2,10 @@
 
 use super::support::{Tree, repeat, run};
 use super::*;
-use adk_core::engine::{Body, ClaimId, Engine, Reply as Later, Slot, StepKey, Stored, Wait};
+use adk_core::engine::{
+    self, Body, ClaimId, Engine, RemoteBranches, Reply as Later, Retention, RunRegistry, Slot, StepKey,
+    Stored, Wait, WaitRegistry,
+};
 use adk_core::llm::OutputKey;
 use adk_core::testing::Reply as Answer;
 use adk_core::{KeySpec, MemoryArtifacts, Part};
@@ -14,11 +17,10 @@ use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 #[derive(Clone, Default)]
 struct Journal(Arc<Mutex<BTreeMap<String, String>>>);
 
-impl Engine for Journal {
+impl engine::Journal for Journal {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Later<'a, Result<Stored>> {
         Later::Later(Box::pin(async move { Ok(slot.append(body.draft().await?)) }))
     }
-
     fn step(
         &self,
         _: ClaimId,
@@ -35,9 +37,23 @@ impl Engine for Journal {
             Ok(value)
         })
     }
-
     fn answer(&self, _: ClaimId, _: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
         Box::pin(std::future::ready(Ok(None)))
+    }
+}
+
+impl Engine for Journal {
+    fn retention(&self) -> Retention {
+        Retention::Durable
+    }
+    fn registry(&self) -> Option<&dyn RunRegistry> {
+        None
+    }
+    fn waits(&self) -> Option<&dyn WaitRegistry> {
+        None
+    }
+    fn remote(&self) -> Option<&dyn RemoteBranches> {
+        None
     }
 }
 

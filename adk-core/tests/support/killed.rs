@@ -3,7 +3,7 @@
 
 use super::survival::{Place, Random, Scratch, calls, kill, knows, notes, start};
 use super::{Tree, parallel, repeat, run};
-use adk_core::engine::{Engine, MemoryJournal, RunStatus};
+use adk_core::engine::{Engine, MemoryJournal, RunFilter, RunStatus};
 use adk_core::llm::LlmAgent;
 use adk_core::model::{Model, ModelRequest, ModelStream};
 use adk_core::session::{EventFilter, MemoryStore, SessionStore};
@@ -74,7 +74,7 @@ pub(super) async fn go_on<S: SessionStore + Engine + Clone>(store: S) {
     } else {
         // A store that cannot know whether a process lives waits until its lease has expired.
         let is_driven = async || {
-            let runs = store.unfinished("app").await.unwrap();
+            let runs = store.registry().unwrap().runs("app", &RunFilter::unfinished()).await.unwrap();
             runs.iter().any(|run| run.status == RunStatus::Running && !run.is_ready)
         };
         while is_driven().await {
@@ -156,7 +156,7 @@ pub async fn ends_the_same(place: &impl Place, wanted: usize) {
         let store = place.open().await;
         let runner = knows(&store, asking(&world));
         assert!(runner.recover().await.unwrap().is_empty(), "nothing is left to do");
-        assert!(store.unfinished("app").await.unwrap().is_empty());
+        assert!(store.registry().unwrap().runs("app", &RunFilter::unfinished()).await.unwrap().is_empty());
         assert!(runner.waiting().await.unwrap().is_empty());
         let there = runner.session("u", &session).get(&EventFilter::new()).await.unwrap().unwrap();
         assert_eq!(by_branch(&there.events), expected, "after {attempts} kills");

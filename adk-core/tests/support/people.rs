@@ -86,14 +86,17 @@ pub async fn refusals(place: &impl Place) {
     let (own, stranger) = (runner(&store), runner_of("elsewhere", &store));
     let (changed, other, same) = (Tree::new("w", vec![run(say("end"))]), Tree::new("v", vec![]), two());
     let refused = async |id| {
-        let before = store.unfinished("app").await.unwrap();
+        let before = store.registry().unwrap().runs("app", &RunFilter::unfinished()).await.unwrap();
         for (runner, tree, wanted) in [
             (&own, &changed, ErrorKind::TopologyChanged),
             (&own, &other, ErrorKind::TopologyChanged),
             (&stranger, &same, ErrorKind::UnknownRun),
         ] {
             assert_eq!(kind(runner.resume(tree, id).await), wanted);
-            assert_eq!(store.unfinished("app").await.unwrap(), before);
+            assert_eq!(
+                store.registry().unwrap().runs("app", &RunFilter::unfinished()).await.unwrap(),
+                before
+            );
         }
         before
     };

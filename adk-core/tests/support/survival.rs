@@ -5,7 +5,7 @@
 //! A file that uses it has a test `victim`, ignored, that gives [`victim`] the store of the place in `ADK_VICTIM`.
 
 use super::{By, Tree, by, parallel, repeat, run};
-use adk_core::engine::Engine;
+use adk_core::engine::{Engine, RunFilter};
 use adk_core::session::{EventFilter, SessionKey, SessionStore};
 use adk_core::{Error, ErrorKind, Event, Flow, RunConfig, Runner, StoreErrorKind};
 use serde_json::{Value, json};
@@ -160,7 +160,7 @@ pub async fn is_driven_once(place: &impl Place) {
     assert!(there.recover().await.unwrap().is_empty());
     // Once it is given up here, it goes on there.
     drop(stream);
-    while !other.unfinished("app").await.unwrap()[0].is_ready {
+    while !other.registry().unwrap().runs("app", &RunFilter::unfinished()).await.unwrap()[0].is_ready {
         tokio::task::yield_now().await;
     }
     there.resume(&workflow, run).await.unwrap();

@@ -4,9 +4,9 @@
 
 use super::limits::Opens;
 use super::{By, Tree, by, run};
+use adk_core::__private::function::{Done, Recorded, StateWrite, Work};
 use adk_core::__private::schemars::{JsonSchema, Schema, SchemaGenerator};
 use adk_core::__private::{MadeByMacro, Making};
-use adk_core::function::{Done, Recorded, StateWrite, Work};
 use adk_core::llm::LlmAgent;
 use adk_core::session::{EventFilter, SessionSnapshot};
 use adk_core::spec::AgentKind;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Takes out each null that stands for "absent": that of a property which the canonical schema does not
+/// Removes each null that means "absent": that of a property which the canonical schema does not
 /// require. A type with a default of its own would not accept the null. Returns whether there was one.
 pub(crate) fn drop_nulls(schema: &Value, value: &mut Value) -> bool {
     match value {

@@ -5,7 +5,8 @@ use super::stage::Stage;
 use crate::reference::Stored;
 use crate::tree::{Agent, Patience, type_of};
 use adk_core::engine::{
-    Body, ClaimId, Engine, MemoryEngine, Reply, Slot, StepKey, Stored as Committed, Wait, Waiting,
+    Body, ClaimId, Engine, Journal, MemoryEngine, RemoteBranches, Reply, Retention, RunRegistry, Slot,
+    StepKey, Stored as Committed, Wait, WaitRegistry, Waiting,
 };
 use adk_core::spec::AgentMeta;
 use adk_core::{Await, BoxFuture, Context, DynAgent, Error, ErrorKind, Flow, Prepare, Result};
@@ -82,7 +83,7 @@ impl DynAgent for Asking<'_> {
 /// Keeps nothing beyond the session, and answers what is asked.
 pub struct Answering(pub Stage);
 
-impl Engine for Answering {
+impl Journal for Answering {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Committed>> {
         MemoryEngine.commit(slot, body)
     }
@@ -109,7 +110,19 @@ impl Engine for Answering {
             }
         })
     }
-    fn records(&self) -> bool {
-        false
+}
+
+impl Engine for Answering {
+    fn retention(&self) -> Retention {
+        Retention::None
+    }
+    fn registry(&self) -> Option<&dyn RunRegistry> {
+        None
+    }
+    fn waits(&self) -> Option<&dyn WaitRegistry> {
+        None
+    }
+    fn remote(&self) -> Option<&dyn RemoteBranches> {
+        None
     }
 }

@@ -1,0 +1,127 @@
+//! Agents that macros make: one `impl Agent` for all of them.
+//!
+//! rustc checks the methods here once. Each method of an `impl` in an expansion took it one to three million instructions for each
+//! agent in the user's crate, though all of them say the same.
+
+use crate::__private::function::{self, Begin};
+use crate::runtime::agent::Handover;
+use crate::runtime::callback::AgentCallbacks;
+use crate::runtime::run::{Context, Prepare};
+use crate::runtime::workflow::{self, Keys, Values, Wired, Workflow};
+use crate::{Agent, AgentMeta, BoxFuture, Content, DynAgent, Event, Flow, Result};
+
+/// What a macro says of an agent. rustc names it in its error for `x.run(cx)` where `x` is no agent.
+#[doc(hidden)]
+pub trait MadeByMacro: Send + Sync {
+    /// [`Agent::META`]: a reference, since it is made once for all who ask in a generic impl.
+    const META: &'static AgentMeta<'static>;
+
+    /// What it does.
+    fn made(&self) -> Making<'_>;
+}
+
+/// What `workflow!` says of the ends of a workflow: see [`Workflow`], which it is with this.
+#[doc(hidden)]
+pub trait MadeWorkflow {
+    /// What a run takes.
+    type Input: Send;
+    /// What a run gives.
+    type Output: Send + 'static;
+
+    /// Turns the input into the keys that the run begins with.
+    ///
+    /// # Errors
+    /// When a value has no form in JSON.
+    fn begin(&self, input: Self::Input, keys: &mut Keys) -> Result<()>;
+
+    /// Reads the output from the keys that the run ended with.
+    ///
+    /// # Errors
+    /// When an output was not written, or is of another type.
+    fn finish(&self, values: &Values<'_>) -> Result<Self::Output>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: MadeByMacro + MadeWorkflow> Workflow for T {
+    type Input = <T as MadeWorkflow>::Input;
+    type Output = <T as MadeWorkflow>::Output;
+
+    fn as_agent(&self) -> &dyn DynAgent {
+        self
+    }
+
+    fn begin(&self, input: Self::Input, keys: &mut Keys) -> Result<()> {
+        MadeWorkflow::begin(self, input, keys)
+    }
+
+    fn finish(&self, values: &Values<'_>) -> Result<Self::Output> {
+        MadeWorkflow::finish(self, values)
+    }
+}
+
+/// What an agent does that a macro made.
+#[allow(missing_debug_implementations, reason = "functions have no form")]
+pub enum Making<'a> {
+    /// What another one does: a type around the agent that was declared.
+    Agent(&'a dyn DynAgent),
+    /// It walks its steps.
+    Workflow(&'a (dyn Wired + Sync)),
+    /// It calls a function, whose value goes to a key; that is empty for none.
+    Function(&'static str, Begin),
+}
+
+impl<'a> Making<'a> {
+    /// It walks its steps. That it can be shared is known of what a macro made, and not asked for here.
+    pub fn workflow<W: MadeByMacro + Wired>(workflow: &'a W) -> Self {
+        Self::Workflow(workflow)
+    }
+
+    fn agent(self) -> Option<&'a dyn DynAgent> {
+        match self {
+            Self::Agent(agent) => Some(agent),
+            Self::Workflow(_) | Self::Function(..) => None,
+        }
+    }
+}
+
+// It is no candidate that rustc would list where a type is no agent.
+#[diagnostic::do_not_recommend]
+impl<T: MadeByMacro> Agent for T {
+    const META: AgentMeta<'static> = *T::META;
+    const META_REF: &'static AgentMeta<'static> = T::META;
+
+    async fn run(&self, cx: &mut Context) -> Result<Flow> {
+        self.boxed(cx).await
+    }
+
+    fn boxed<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
+        match self.made() {
+            Making::Agent(agent) => agent.run_dyn(cx),
+            Making::Workflow(wired) => Box::pin(workflow::run(wired, cx)),
+            Making::Function(key, begin) => function::run(cx, key, begin),
+        }
+    }
+
+    fn prepare(&self, prepare: &mut Prepare<'_>) {
+        match self.made() {
+            Making::Agent(agent) => agent.prepare_dyn(prepare),
+            Making::Workflow(wired) => workflow::prepare(wired, prepare),
+            Making::Function(..) => {}
+        }
+    }
+
+    fn handover(&self) -> Handover<'_> {
+        self.made().agent().map(DynAgent::handover_dyn).unwrap_or_default()
+    }
+
+    fn callbacks(&self) -> Option<&AgentCallbacks> {
+        self.made().agent().and_then(DynAgent::callbacks_dyn)
+    }
+
+    fn stand_in(&self, content: Content) -> Result<Event> {
+        match self.made() {
+            Making::Agent(agent) => agent.stand_in_dyn(content),
+            Making::Workflow(_) | Making::Function(..) => Ok(Event::new().with_content(content)),
+        }
+    }
+}

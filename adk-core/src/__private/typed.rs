@@ -1,0 +1,282 @@
+//! The types of keys, compared at compile time across modules and crates: what `key-type` asks.
+//!
+//! Each agent that a macro made says by `Typed` what it reads and writes. A workflow gives each of its steps, of its declared keys
+//! and of its outputs a number by [`At`]. Const evaluation says which two types are compared, by the numbers of whose
+//! they are and by their [places](Said), and [`Pair`] compares them. All of this works on known types only, which is what
+//! the macros have. Nothing here exists at run time.
+
+mod of;
+
+pub use crate::spec::Numbered;
+use crate::spec::{AgentMeta, KeySpec};
+pub use adk_spec::number::{UNKNOWN, listed, number_of, with};
+pub use of::*;
+use std::marker::PhantomData;
+
+/// No key.
+#[derive(Debug)]
+pub struct Absent;
+
+/// What a reader of any type reads.
+#[derive(Debug)]
+pub struct Anything;
+
+/// The type of a key, where it is known.
+#[derive(Debug)]
+pub struct Is<T>(PhantomData<T>);
+
+/// The type of a key that is not known or not asked for: everything fits it.
+#[derive(Debug)]
+pub struct Nothing;
+
+/// Whether a type that an agent says fits that of the key.
+pub trait Takes<T> {}
+
+/// A key that is read only where it is there: it may be a `T`, or an `Option` of one.
+#[derive(Debug)]
+pub struct Perhaps<T>(PhantomData<T>);
+
+impl<T> Takes<Is<T>> for Is<T> {}
+impl<T> Takes<Perhaps<T>> for Is<T> {}
+impl<T> Takes<Perhaps<T>> for Is<Option<T>> {}
+impl<T> Takes<Nothing> for Is<T> {}
+impl<T> Takes<T> for Nothing {}
+
+/// The type of a key as itself.
+pub trait Known {
+    /// [`Absent`] where it is not known.
+    type Type;
+}
+
+impl<T> Known for Is<T> {
+    type Type = T;
+}
+
+impl Known for Nothing {
+    type Type = Absent;
+}
+
+/// What can be a field of `#[adk::data]`.
+#[diagnostic::on_unimplemented(
+    message = "syntax: `{Self}` cannot be a part of data; help: put `#[adk::data]` on it, or derive `Clone`, `Debug`, `serde::Serialize`, `serde::Deserialize` and `schemars::JsonSchema`; if it is of another crate, hold a type of your own that says the same",
+    label = "no model knows what this is"
+)]
+pub trait DataField {
+    /// It can.
+    const YES: () = ();
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: schemars::JsonSchema + ?Sized> DataField for T {}
+
+/// The place of a type without one, as `KeySpec::typed` takes it; what is an `Option` under another name is not spelled without.
+pub const fn nowhere(optional: bool) -> u8 {
+    if optional { 0 } else { 0x80 }
+}
+
+/// What an agent reads and writes, as types. Made by the macros.
+#[doc(hidden)]
+pub trait Typed {
+    /// The keys that it reads, by the places that its description gives them: `(Is<A>, (Perhaps<B>, ()))`, of
+    /// [`crate::check::READS`] at most.
+    type Reads;
+    /// The keys that it writes, of [`crate::check::WRITES`] at most.
+    type Writes;
+}
+
+/// The types of a key that is declared, of an output, and of an agent that is declared where it is placed.
+#[derive(Debug)]
+pub struct Declared<R, W>(PhantomData<(R, W)>);
+
+impl<R, W> Typed for Declared<R, W> {
+    type Reads = R;
+    type Writes = W;
+}
+
+/// A type in a list of `Typed`, by its place, counted from 1; after the end comes [`Nothing`].
+pub trait Nth<const PLACE: usize> {
+    /// [`Is`], [`Perhaps`] or [`Nothing`].
+    type Key;
+}
+
+/// A type that an agent says: 0 is none, up to `READS` are the keys that it reads, then those that it writes.
+pub trait Said<const PLACE: usize> {
+    /// [`Is`], [`Perhaps`] or [`Nothing`].
+    type Key;
+}
+
+impl<T: Typed> Said<0> for T {
+    type Key = Nothing;
+}
+
+macro_rules! places {
+    ($($place:literal = $before:literal + 1;)*) => {$(
+        impl<A, B: Nth<$before>> Nth<$place> for (A, B) {
+            type Key = B::Key;
+        }
+
+        impl Nth<$place> for () {
+            type Key = Nothing;
+        }
+    )*};
+    ($list:ident: $($said:literal $place:literal,)*) => {$(
+        impl<T: Typed<$list: Nth<$place>>> Said<$said> for T {
+            type Key = <T::$list as Nth<$place>>::Key;
+        }
+    )*};
+}
+
+impl<A, B> Nth<1> for (A, B) {
+    type Key = A;
+}
+
+impl Nth<1> for () {
+    type Key = Nothing;
+}
+
+// As many as `check::READS`, which are more than `check::WRITES`.
+places! {
+    2 = 1 + 1; 3 = 2 + 1; 4 = 3 + 1; 5 = 4 + 1; 6 = 5 + 1; 7 = 6 + 1; 8 = 7 + 1; 9 = 8 + 1;
+    10 = 9 + 1; 11 = 10 + 1; 12 = 11 + 1; 13 = 12 + 1; 14 = 13 + 1; 15 = 14 + 1; 16 = 15 + 1;
+}
+places! { Reads: 1 1, 2 2, 3 3, 4 4, 5 5, 6 6, 7 7, 8 8, 9 9, 10 10, 11 11, 12 12, 13 13, 14 14, 15 15, 16 16, }
+places! { Writes: 17 1, 18 2, 19 3, 20 4, 21 5, 22 6, 23 7, 24 8, }
+
+/// The keys of an agent that is written by hand, as `#[agent(reads(...), writes(...))]` says them.
+#[doc(hidden)]
+pub trait Keyed {
+    /// The keys that it reads.
+    const READS: &'static [KeySpec<'static>];
+    /// The keys that it writes.
+    const WRITES: &'static [KeySpec<'static>];
+    /// The module in which their types are spelled.
+    const MODULE: (&'static str, u64);
+}
+
+/// A description with these keys, so that there is one place that says them.
+#[track_caller]
+pub const fn described<A: Keyed + ?Sized>(meta: AgentMeta<'static>) -> AgentMeta<'static> {
+    crate::check::raise_keys(&meta);
+    let mut meta = meta.reads(A::READS).writes(A::WRITES);
+    meta.module = A::MODULE;
+    meta
+}
+
+/// An agent with only a description.
+#[derive(Debug)]
+pub struct Untyped;
+
+impl Typed for Untyped {
+    type Reads = ();
+    type Writes = ();
+}
+
+/// What the type of a step is: 1 for an agent, and 2 more where its types are known. One number for all that depends on it:
+/// each question about a type costs time in the user's crate.
+#[derive(Debug)]
+pub struct Kind<const KIND: u8>;
+
+/// Its number.
+pub const fn kind(agent: bool, typed: bool) -> u8 {
+    agent as u8 + 2 * typed as u8
+}
+
+/// The types of an agent, or [`Untyped`]: `<T as TypesOf<Kind<{ ... }>>>::Types`.
+pub trait TypesOf<K> {
+    /// Its types.
+    type Types: Typed;
+}
+
+impl<T> TypesOf<Kind<0>> for T {
+    type Types = Untyped;
+}
+
+impl<T> TypesOf<Kind<1>> for T {
+    type Types = Untyped;
+}
+
+impl<T: Typed> TypesOf<Kind<2>> for T {
+    type Types = T;
+}
+
+impl<T: Typed> TypesOf<Kind<3>> for T {
+    type Types = T;
+}
+
+/// Who says a type, by its number: a step, a declared key, an output. A workflow implements it on a type of its own.
+pub trait At<const NUMBER: usize> {
+    /// The agent.
+    type Agent: Typed;
+}
+
+/// Where some of the numbers of a large workflow are looked up.
+pub trait Chunk<const WHICH: usize> {
+    /// What has [`At`] for them.
+    type Keys;
+}
+
+/// The type of a key with that many lists around it.
+pub trait Lists<const DEPTH: usize> {
+    /// The list.
+    type List;
+}
+
+impl<const DEPTH: usize> Lists<DEPTH> for Nothing {
+    type List = Self;
+}
+
+impl<T> Lists<0> for Is<T> {
+    type List = Self;
+}
+
+macro_rules! depths {
+    ($($depth:literal = $less:literal + 1;)*) => {$(
+        impl<T> Lists<$depth> for Is<T> {
+            type List = <Is<Vec<T>> as Lists<$less>>::List;
+        }
+    )*};
+}
+
+// As many as `check::LISTS`.
+depths! {
+    1 = 0 + 1; 2 = 1 + 1; 3 = 2 + 1; 4 = 3 + 1; 5 = 4 + 1; 6 = 5 + 1; 7 = 6 + 1; 8 = 7 + 1;
+}
+
+/// The type of a key: whose it is, its place there, and how many lists are around it.
+pub type KeyOf<K, const NUMBER: usize, const PLACE: usize, const LISTS: usize> =
+    <<<K as At<NUMBER>>::Agent as Said<PLACE>>::Key as Lists<LISTS>>::List;
+
+/// Whether what is said fits the type of a key: `Fits::<K, T>::YES`, with [`Otherwise`] in scope.
+#[derive(Debug)]
+pub struct Fits<K, T>(PhantomData<(K, T)>);
+
+impl<T, K: Takes<T>> Fits<K, T> {
+    /// It does.
+    pub const YES: bool = true;
+}
+
+/// The same for a key and for what a step or an output says of it, both by number and place: `Pair::<...>::YES`.
+#[derive(Debug)]
+pub struct Pair<
+    K,
+    S,
+    const KEY: usize,
+    const PLACE: usize,
+    const SAYS: usize,
+    const SAID: usize,
+    const LISTS: usize = 0,
+>(PhantomData<(K, S)>);
+
+impl<K, S, const KEY: usize, const PLACE: usize, const SAYS: usize, const SAID: usize, const LISTS: usize>
+    Pair<K, S, KEY, PLACE, SAYS, SAID, LISTS>
+where
+    K: At<KEY>,
+    S: At<SAYS>,
+    <K as At<KEY>>::Agent: Said<PLACE>,
+    <S as At<SAYS>>::Agent: Said<SAID>,
+    <<K as At<KEY>>::Agent as Said<PLACE>>::Key: Lists<LISTS>,
+    KeyOf<K, KEY, PLACE, LISTS>: Takes<<<S as At<SAYS>>::Agent as Said<SAID>>::Key>,
+{
+    /// It does.
+    pub const YES: bool = true;
+}

@@ -1,0 +1,249 @@
+//! An agent as a tool of another.
+
+use crate::agents::llm::LlmAgent;
+use crate::models::model::ToolDeclaration;
+use crate::runtime::agent::{Agent, DynAgent};
+use crate::runtime::run::{Context, Prepare, Run, stored};
+use crate::runtime::tool::{DynTool, ToolArgs, ToolContext, ToolError, text};
+use crate::runtime::workflow::{prepare_root, run_root};
+use crate::spec::ToolMeta;
+use crate::store::outbox::Polled;
+use crate::{BoxFuture, Content, Event, Name, Result};
+use self_cell::self_cell;
+use serde_json::{Map, Value, json};
+use std::fmt;
+use std::future::poll_fn;
+use std::sync::Arc;
+
+/// An agent as a tool of another: the model calls it with a `request`, and gets its last words as the result. In a
+/// workflow it is written `tools: [agent(reviewer)]`.
+///
+/// The agent runs by itself: it sees the request and none of the conversation, and what it says is nobody else's to see.
+/// It works on the state and the artifacts of who calls it; what it writes is written by the call. An exit in it ends
+/// nothing around the caller. Its model calls count for the whole run. A workflow reads its inputs from the keys of their
+/// names; one with a single `String` gets the request for it.
+///
+/// The result is what the agent has written to its key, or to its keys by name, and otherwise its last text.
+///
+/// ```
+/// # use adk_core as adk;
+/// use adk::{AgentTool, DynTool, llm::LlmAgent};
+///
+/// let reviewer = LlmAgent::builder("reviewer").description("Reviews a text.").build()?;
+/// let tool = AgentTool::new(reviewer);
+/// assert_eq!(tool.meta().name, "reviewer");
+/// let writer = LlmAgent::builder("writer").tool(tool).build()?;
+/// # Ok::<(), adk::BuildError>(())
+/// ```
+pub struct AgentTool {
+    described: Described,
+    declaration: ToolDeclaration,
+    skip_summarization: bool,
+}
+
+self_cell!(
+    struct Described {
+        owner: Arc<dyn DynAgent>,
+        #[covariant]
+        dependent: ToolMeta,
+    }
+);
+
+impl AgentTool {
+    /// The tool, by the name and with the description of the agent.
+    pub fn new(agent: impl DynAgent + 'static) -> Self {
+        Self::shared(Arc::new(agent))
+    }
+
+    /// The same for an agent that is shared.
+    pub fn shared(agent: Arc<dyn DynAgent>) -> Self {
+        let declaration = {
+            let meta = agent.meta();
+            let parameters = json!({
+                "type": "object",
+                "properties": {"request": {"type": "string", "description": "What the agent is to do, with all that it has to know."}},
+                "required": ["request"],
+            });
+            ToolDeclaration::new(Name::shared(meta.name), meta.description, parameters)
+        };
+        let described = Described::new(agent, |agent| ToolMeta::of_agent(agent.meta()));
+        Self { described, declaration, skip_summarization: false }
+    }
+
+    /// Whether the result ends the turn of who called, without being put into words. Default `false`.
+    #[must_use]
+    pub fn skip_summarization(mut self, yes: bool) -> Self {
+        self.skip_summarization = yes;
+        self
+    }
+
+    fn agent(&self) -> &Arc<dyn DynAgent> {
+        self.described.borrow_owner()
+    }
+
+    async fn run(&self, args: ToolArgs, cx: &mut ToolContext) -> Result<Value, ToolError> {
+        let agent = self.agent().clone();
+        let request = match args.get("request") {
+            Some(Value::String(text)) => text.clone(),
+            _ => Value::Object(args).to_string(),
+        };
+        let inner = cx.inner(Name::shared(agent.meta().name));
+        if let Some(input) = agent.meta().request_input() {
+            inner.run.begin_with(&stored(inner.scope.as_deref(), input), request.clone().into());
+        }
+        let run = inner.run.clone();
+        let result = self.drive(agent, request, inner, cx).await;
+        cx.used(run.usage());
+        result
+    }
+
+    async fn drive(
+        &self,
+        agent: Arc<dyn DynAgent>,
+        request: String,
+        mut inner: Context,
+        cx: &mut ToolContext,
+    ) -> Result<Value, ToolError> {
+        let run = inner.run.clone();
+        let keys: Vec<(Name, Name)> = {
+            let writes = agent.meta().writes.iter();
+            let key = |name| Name::shared(&stored(inner.scope.as_deref(), name));
+            writes.map(|write| (Name::shared(write.name), key(write.name))).collect()
+        };
+        let mut future: Option<BoxFuture<'_, Result<()>>> = Some(Box::pin(async {
+            let mut prepare = Prepare::new(&inner.run, inner.path().clone());
+            prepare_root(&*agent, &mut prepare);
+            prepare.finish()?;
+            let mut event = Event::new().with_content(Content::user(request));
+            event.author = Name::literal("user");
+            inner.emit(event).await?;
+            run_root(&*agent, &mut inner).await
+        }));
+        let (mut ended, mut last) = (None, Last::default());
+        loop {
+            match poll_fn(|task| run.outbox().poll(&mut future, &mut ended, task)).await {
+                Polled::Event(event) => {
+                    if !event.partial {
+                        last.note(&event);
+                        cx.forward(&event);
+                    }
+                }
+                Polled::Ended(result) => {
+                    result?;
+                    break;
+                }
+                Polled::Stuck => {
+                    return Err(ToolError::failed("the agent cannot go on: nothing that it waits for comes"));
+                }
+                Polled::Parked => return Err(waits(&run)),
+            }
+        }
+        cx.actions.skip_summarization |= self.skip_summarization;
+        Ok(last.result(&keys, &**self.agent()))
+    }
+}
+
+/// An agent that a declaration names as a tool; nothing for a type that is none, which is reported elsewhere.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "syntax: `{Self}` has no `Default`, so this workflow cannot make it",
+    label = "cannot stand in `tools`",
+    note = "add it as a value: `workflow.NAME.add_tool(AgentTool::new(...))`; or implement `Default` for `{Self}`"
+)]
+pub trait AgentTooling<const AGENT: bool> {
+    /// Makes it.
+    fn make() -> Option<Arc<dyn DynTool>>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Agent + Default + 'static> AgentTooling<true> for T {
+    fn make() -> Option<Arc<dyn DynTool>> {
+        Some(Arc::new(AgentTool::new(T::default())))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> AgentTooling<false> for T {
+    fn make() -> Option<Arc<dyn DynTool>> {
+        None
+    }
+}
+
+/// Nobody could answer it: its session is gone when the call ends.
+fn waits(run: &Run) -> ToolError {
+    let ids: Vec<_> = run.waiting().into_iter().map(|waiting| format!("`{}`", waiting.id)).collect();
+    ToolError::failed(format!(
+        "the agent waits for {} from outside, which an agent that is used as a tool cannot",
+        ids.join(", ")
+    ))
+}
+
+/// What is left of a run.
+#[derive(Default)]
+struct Last {
+    content: Option<Content>,
+    error: Option<String>,
+    written: crate::StateDelta,
+}
+
+impl Last {
+    fn note(&mut self, event: &Event) {
+        if event.author == "user" {
+            return;
+        }
+        if let Some(content) = &event.content {
+            self.content = Some(content.clone());
+        }
+        if let Some(error) = event.details.as_ref().and_then(|details| details.error_message.clone()) {
+            self.error = Some(error);
+        }
+        self.written.extend(event.actions.state_delta.clone());
+    }
+
+    fn result(self, keys: &[(Name, Name)], agent: &dyn DynAgent) -> Value {
+        let written = keys
+            .iter()
+            .filter_map(|(name, key)| Some((name.to_string(), Value::clone(self.written.get(key)?))));
+        let mut written: Map<String, Value> = written.collect();
+        match (keys, written.len()) {
+            ([(name, _)], 1) => return written.remove(&**name).unwrap_or_default(),
+            (_, 1..) => return Value::Object(written),
+            _ => {}
+        }
+        let parts = self.content.iter().flat_map(|content| &content.parts);
+        let texts: Vec<_> = parts.filter_map(|part| part.as_text()).filter(|text| !text.is_empty()).collect();
+        let text = if texts.is_empty() { self.error.unwrap_or_default() } else { texts.join("\n") };
+        let is_json =
+            agent.as_any().and_then(|any| any.downcast_ref::<LlmAgent>()).is_some_and(LlmAgent::answers_json);
+        let json = if is_json { text::read(&text, |_| Ok(())).ok() } else { None };
+        json.unwrap_or(Value::String(text))
+    }
+}
+
+impl DynTool for AgentTool {
+    fn meta(&self) -> &ToolMeta<'_> {
+        self.described.borrow_dependent()
+    }
+
+    fn declaration_dyn(&self) -> &ToolDeclaration {
+        &self.declaration
+    }
+
+    fn call_dyn<'a>(
+        &'a self,
+        args: ToolArgs,
+        cx: &'a mut ToolContext,
+    ) -> BoxFuture<'a, Result<Value, ToolError>> {
+        Box::pin(self.run(args, cx))
+    }
+
+    fn agent_dyn(&self) -> Option<&dyn DynAgent> {
+        Some(&**self.agent())
+    }
+}
+
+impl fmt::Debug for AgentTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "AgentTool({})", self.meta().name)
+    }
+}

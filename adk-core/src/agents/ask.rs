@@ -1,0 +1,57 @@
+//! `await`: a step that waits for a value from outside, mostly a person's.
+
+mod builder;
+mod declared;
+mod form;
+
+pub use builder::{Await, AwaitBuilder};
+pub use declared::{AwaitDecl, Awaitable, Awaited, Awaits};
+pub(crate) use form::Form;
+
+use crate::agents::llm::render;
+use crate::flow::Flow;
+use crate::runtime::run::{Asked, Context};
+use crate::store::event::Event;
+use crate::{Error, ErrorKind, Name, Result};
+use serde_json::Value;
+use std::time::Duration;
+
+/// What is asked, and what becomes of the answer.
+struct Question<'a> {
+    /// Where the answer goes.
+    key: Name,
+    /// The question, with its placeholders.
+    text: &'a str,
+    /// What an answer has to be.
+    form: Form,
+    timeout: Option<Duration>,
+    /// What counts when nobody has answered in time.
+    otherwise: Option<Value>,
+}
+
+impl Question<'_> {
+    /// Asks, waits, and writes the answer.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Expired`] when nobody has answered in time and there is no default; a placeholder without a value.
+    async fn ask(self, cx: &mut Context) -> Result<Flow> {
+        let Self { key, text, form, timeout, otherwise } = self;
+        let question = render(text, "question", cx).await?;
+        let asked = Asked {
+            question,
+            schema: form.schema(),
+            timeout,
+            otherwise,
+            ..Asked::new(Name::literal("await"))
+        };
+        let answer = cx.wait_for_all(vec![asked]).await?.pop().unwrap_or_default();
+        // It was checked when it was given, but perhaps where only its schema was known.
+        form.check(&answer).map_err(|why| {
+            let message = format!("the answer for `{key}` is of another type: {why}");
+            Error::new(ErrorKind::AnswerInvalid, message)
+                .with_help("give the workflow to the runner that is answered, so that answers are read there")
+        })?;
+        cx.emit(Event::new().with_state(key, answer)).await?;
+        Ok(Flow::Continue)
+    }
+}

@@ -1,0 +1,135 @@
+//! An `await` that `workflow!` declares, as a type.
+
+use super::{Form, Question};
+use crate::agents::llm::OutputKey;
+use crate::encode::to_json;
+use crate::runtime::agent::{Agent, DynAgent};
+use crate::runtime::run::Context;
+use crate::spec::AgentMeta;
+use crate::{BoxFuture, ErrorKind, Flow, Name, Result, depth};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::fmt;
+use std::marker::PhantomData;
+use std::time::Duration;
+
+/// What `workflow!` writes for each `await`: the declaration, as a const of a type and a number.
+#[doc(hidden)]
+pub trait Awaits<const STEP: usize>: 'static {
+    /// The declaration.
+    const DECL: AwaitDecl;
+    /// The description of the step.
+    const META: &'static AgentMeta<'static> = &Self::DECL.meta;
+}
+
+/// The declaration of an `await`.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct AwaitDecl {
+    meta: AgentMeta<'static>,
+    question: &'static str,
+    form: OutputKey,
+    timeout: Option<fn() -> Duration>,
+    otherwise: Option<fn() -> Result<Value>>,
+}
+
+impl AwaitDecl {
+    /// One that waits for ever. The first prompt of the description is the question.
+    pub const fn new(meta: AgentMeta<'static>, key: &'static str, form: OutputKey) -> Self {
+        let question = match meta.prompts {
+            [question, ..] => question,
+            [] => "",
+        };
+        let form = OutputKey { key, ..form };
+        let mut meta = meta.accepts(form.accepts);
+        meta.schema = form.value_schema();
+        Self { meta, question, form, timeout: None, otherwise: None }
+    }
+
+    /// How long it waits.
+    #[must_use]
+    pub const fn timeout(mut self, timeout: fn() -> Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// What counts when nobody has answered in time.
+    #[must_use]
+    pub const fn otherwise(mut self, value: fn() -> Result<Value>) -> Self {
+        self.otherwise = Some(value);
+        self
+    }
+}
+
+/// What a person may be asked for.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "syntax: `{Self}` cannot be awaited",
+    label = "has no JSON schema",
+    note = "put `#[adk::data]` on `{Self}`, or implement `Serialize`, `Deserialize` and `JsonSchema`"
+)]
+pub trait Awaitable {
+    /// It may.
+    const YES: bool = true;
+    /// How it is asked for and read, under a key without a name.
+    const JSON: OutputKey;
+
+    /// The value of a default.
+    fn json(&self) -> Result<Value>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned + schemars::JsonSchema> Awaitable for T {
+    const JSON: OutputKey = OutputKey::json::<T>("");
+
+    fn json(&self) -> Result<Value> {
+        value_of(self)
+    }
+}
+
+/// A default as it is recorded.
+pub(super) fn value_of(value: &impl Serialize) -> Result<Value> {
+    let value = to_json(value).map_err(|error| error.named(ErrorKind::NotJson, "its default"))?;
+    depth::check(&value).map_err(|deep| deep.error("its default"))?;
+    Ok(value)
+}
+
+/// The `await` of a step of `W`. It has no state, so it has no field.
+#[doc(hidden)]
+pub struct Awaited<W, const STEP: usize>(PhantomData<fn() -> W>);
+
+impl<W: Awaits<STEP>, const STEP: usize> Awaited<W, STEP> {
+    /// As what the walk runs.
+    pub const AGENT: &'static dyn DynAgent = &Self(PhantomData);
+}
+
+#[diagnostic::do_not_recommend]
+impl<W: Awaits<STEP>, const STEP: usize> Agent for Awaited<W, STEP> {
+    const META: AgentMeta<'static> = W::DECL.meta;
+
+    async fn run(&self, cx: &mut Context) -> Result<Flow> {
+        self.boxed(cx).await
+    }
+
+    fn boxed<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
+        Box::pin(async move {
+            let AwaitDecl { question, form, timeout, otherwise, .. } = W::DECL;
+            let question = Question {
+                key: Name::literal(form.key),
+                text: question,
+                form: Form::Type(form),
+                timeout: timeout.map(|make| make()),
+                otherwise: otherwise.map(|make| make()).transpose()?,
+            };
+            question.ask(cx).await
+        })
+    }
+}
+
+impl<W, const STEP: usize> fmt::Debug for Awaited<W, STEP> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Awaited({STEP})")
+    }
+}

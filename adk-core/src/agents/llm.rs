@@ -1,0 +1,237 @@
+//! Agents that ask a language model.
+
+mod call;
+mod calls;
+mod confirm;
+mod contents;
+mod declare;
+mod declared;
+mod hooks;
+mod instruction;
+mod later;
+mod live;
+mod merge;
+mod no_answer;
+mod output;
+mod request;
+mod respond;
+mod template;
+mod toolbox;
+mod tools;
+mod transfer;
+mod turn;
+
+pub use call::RETRY_KEY;
+pub use declare::{IncludeContents, LlmDecl, LlmSettings, OutputKey, Retry, ToolList};
+pub use declared::{Declared, Declares};
+pub use instruction::{Fallible, Instruction, Instructs, Later, Text};
+
+pub(crate) use output::Output;
+pub(crate) use template::render;
+
+use crate::flow::Flow;
+use crate::runtime::agent::{About, DynAgent, Handover, Parts};
+use crate::runtime::callback::AgentCallbacks;
+use crate::runtime::run::{Context, Prepare, Prompt};
+use crate::runtime::workflow::prepare_root;
+use crate::spec::AgentMeta;
+use crate::{At, BoxFuture, Content, Error, ErrorKind, Event, Name, Result};
+use serde_json::Value;
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+/// An agent that asks a language model: ADK's `LlmAgent`.
+///
+/// A turn asks the model, runs the tools that it calls, and asks again, until it answers without a call. Macros declare
+/// one, [`LlmAgent::builder`] makes one at run time.
+pub struct LlmAgent {
+    about: About,
+    instruction: Instruction,
+    /// What it says to itself and to all agents below it, where none above it does.
+    global: Option<Arc<dyn Prompt>>,
+    output: Option<Output>,
+    include_contents: IncludeContents,
+    /// The most model calls of a turn that were checked.
+    max_turns: Option<u32>,
+    /// The declared tools; those of the settings follow.
+    tools: ToolList,
+    /// Its agents at run time, in the order of [`AgentMeta::transfer`]. An agent that a macro declares has none here.
+    sub_agents: Vec<Arc<dyn DynAgent>>,
+    /// Where it cannot hand on to: its parent, and the other agents of its parent.
+    disallow_transfer: (bool, bool),
+    settings: LlmSettings,
+}
+
+/// What a builder makes an agent of.
+pub(crate) struct LlmParts {
+    pub(crate) parts: Parts,
+    pub(crate) instruction: Instruction,
+    pub(crate) global: Instruction,
+    pub(crate) output: Option<Output>,
+    pub(crate) include_contents: IncludeContents,
+    pub(crate) disallow_transfer: (bool, bool),
+    pub(crate) settings: LlmSettings,
+}
+
+impl LlmAgent {
+    pub(crate) fn declared(decl: &'static LlmDecl) -> Self {
+        let prompt = || Instruction::from(decl.instruction);
+        let global = decl.make_global_instruction.map(|make| make());
+        let global = global.unwrap_or_else(|| Instruction::from(decl.global_instruction));
+        Self {
+            about: About::constant(&decl.meta),
+            instruction: decl.make_instruction.map_or_else(prompt, |make| make()),
+            global: global.for_all(),
+            output: decl.output.map(Output::declared),
+            include_contents: decl.include_contents,
+            max_turns: decl.max_turns,
+            tools: ToolList((decl.tools)()),
+            sub_agents: Vec::new(),
+            disallow_transfer: (decl.disallow_transfer_to_parent, decl.disallow_transfer_to_peers),
+            settings: (decl.settings)(),
+        }
+    }
+
+    pub(crate) fn made(made: LlmParts) -> Self {
+        let LlmParts { parts, instruction, global, output, include_contents, disallow_transfer, settings } =
+            made;
+        let (tools, sub_agents) = (ToolList(parts.tools.clone()), parts.transfer.clone());
+        let max_turns = settings.max_turns;
+        Self {
+            about: About::made(parts),
+            instruction,
+            global: global.for_all(),
+            output,
+            include_contents,
+            max_turns,
+            tools,
+            sub_agents,
+            disallow_transfer,
+            settings,
+        }
+    }
+
+    /// The agents below it, to which it may hand on.
+    pub fn sub_agents(&self) -> &[Arc<dyn DynAgent>] {
+        &self.sub_agents
+    }
+
+    /// Whether it cannot hand back to its parent.
+    pub fn disallow_transfer_to_parent(&self) -> bool {
+        self.disallow_transfer.0
+    }
+
+    /// Whether it cannot hand on to the other agents of its parent.
+    pub fn disallow_transfer_to_peers(&self) -> bool {
+        self.disallow_transfer.1
+    }
+
+    /// Whether its answer is JSON.
+    pub(crate) fn answers_json(&self) -> bool {
+        self.schema().is_some()
+    }
+
+    /// The schema that its answer has to fit.
+    fn schema(&self) -> Option<Arc<Value>> {
+        self.output.as_ref().and_then(Output::schema)
+    }
+
+    /// The most model calls of a turn: what was set, otherwise what was declared.
+    fn max_turns(&self) -> Option<u32> {
+        self.settings.max_turns.or(self.max_turns)
+    }
+
+    /// `max_turns` is part of what `bounds` counts, so it can be lowered and not raised.
+    fn check_turns(&self) -> Result<()> {
+        let why = match (self.max_turns(), self.max_turns) {
+            (Some(0), _) => "an agent makes at least one model call".to_owned(),
+            (Some(set), Some(most)) if set > most => {
+                format!("it is declared with `max_turns: {most}`, which is the most that was checked")
+            }
+            _ => return Ok(()),
+        };
+        let set = self.max_turns().unwrap_or_default();
+        Err(Error::new(ErrorKind::Config, format!("`set_max_turns({set})`: {why}")))
+    }
+
+    /// The most model calls of all turns at one place, for an agent that others hand over to. Where nothing but a transfer
+    /// can make it ask again, `bounds` counts one call, so that is all it may make; tools that were added at run time make
+    /// it ask again.
+    fn max_calls(&self) -> Option<u32> {
+        let counted = self.about.meta().max_turns.filter(|_| self.settings.tools.0.is_empty());
+        self.max_turns().or(counted)
+    }
+}
+
+impl DynAgent for LlmAgent {
+    fn meta(&self) -> &AgentMeta<'_> {
+        self.about.meta()
+    }
+
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+
+    fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
+        Box::pin(async move {
+            let flow = match cx.run.live.clone() {
+                Some(input) => live::run(self, input, cx).await,
+                None => turn::run(self, cx).await,
+            };
+            flow.map_err(|error| error.at(cx.path()))
+        })
+    }
+
+    fn callbacks_dyn(&self) -> Option<&AgentCallbacks> {
+        Some(&self.settings.callbacks)
+    }
+
+    fn stand_in_dyn(&self, content: Content) -> Result<Event> {
+        let value = match &self.output {
+            Some(output) => output::value(output, &content, None)?,
+            None => None,
+        };
+        let event = Event::new().with_content(content);
+        Ok(match value {
+            Some((key, value)) => event.with_state(key, value),
+            None => event,
+        })
+    }
+
+    fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
+        prepare.needs_model(self.settings.model.as_ref());
+        if let Err(error) = self.check_tools().and_then(|()| self.check_turns()) {
+            prepare.fail(error);
+        }
+        // An agent that is used as a tool has nobody above it.
+        for agent in self.tools().filter_map(|tool| tool.agent_dyn()) {
+            let path = prepare.path().child(Name::shared(agent.meta().name), At::Once);
+            prepare.below(path, None, |prepare| prepare_root(agent, prepare));
+        }
+    }
+
+    fn handover_dyn(&self) -> Handover<'_> {
+        Handover {
+            decides: true,
+            not_to_parent: self.disallow_transfer.0,
+            not_to_peers: self.disallow_transfer.1,
+            max_calls: self.max_calls(),
+            model: self.settings.model.as_ref(),
+            global: self.global.as_ref(),
+            agents: &self.sub_agents,
+        }
+    }
+}
+
+impl fmt::Debug for LlmAgent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LlmAgent")
+            .field("name", &self.about.meta().name)
+            .field("instruction", &self.instruction)
+            .field("output", &self.output)
+            .field("tools", &self.tools)
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,263 @@
+//! The calls of one model turn: run beside each other, answered in one event.
+
+use super::confirm::{self, Before, Confirmed};
+use super::hooks::ToolHooks;
+use super::merge::add;
+use super::toolbox::Toolbox;
+use crate::content::{Content, FunctionCall, FunctionResponse, Part, Role};
+use crate::models::model::ModelResponse;
+use crate::panic::caught;
+use crate::runtime::run::{CallStep, Context, Run};
+use crate::runtime::tool::{DynTool, ToolActions, ToolContext, ToolError, ToolRecord};
+use crate::{BoxFuture, Error, ErrorKind, MAX_DEPTH, Name, Path, Result, depth};
+use futures_util::future::join_all;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// What is recorded of a call.
+#[derive(Debug, Serialize, Deserialize)]
+struct Called {
+    result: Result<Value, String>,
+    left: ToolRecord,
+}
+
+/// The answers to the calls of a turn.
+pub(super) struct Answers {
+    /// In the order of the calls.
+    pub(super) content: Content,
+    /// What they ask for.
+    pub(super) actions: ToolActions,
+    /// The ids of calls that a person has refused.
+    pub(super) refused: Vec<String>,
+}
+
+/// Answers all calls. What they wrote waits in the context for the event that tells of it.
+///
+/// Those that a person has to agree to wait for that, the others run at once.
+pub(super) async fn answer(
+    tools: &Toolbox<'_>,
+    calls: Vec<FunctionCall>,
+    cx: &mut Context,
+) -> Result<Answers> {
+    let (mut started, mut open, mut refused) = (Vec::with_capacity(calls.len()), Vec::new(), Vec::new());
+    for call in &calls {
+        // All are numbered, so that a call has the same number before and after its confirmation.
+        match confirm::ask(tools, call, cx).await? {
+            Confirmed::Unasked => started.push(start(tools, call, None, cx)),
+            Confirmed::Begun(before) => started.push(start(tools, call, Some(before), cx)),
+            Confirmed::Refused(before) => {
+                refused.push(call.id.clone());
+                started.push(start(tools, call, Some(before), cx));
+            }
+            Confirmed::Open(waiting) => {
+                drop(start(tools, call, None, cx));
+                open.push(waiting);
+            }
+        }
+    }
+    if !open.is_empty() {
+        join_all(started).await.into_iter().try_for_each(|called| called.map(drop))?;
+        match cx.park(open).await {}
+    }
+    let mut content = Content::new(Role::User, Vec::with_capacity(calls.len()));
+    let mut actions = ToolActions::default();
+    for (call, called) in calls.into_iter().zip(join_all(started).await) {
+        let Called { result, left } = called?;
+        cx.updated_in_call(&left.updated);
+        if !left.usage.is_nothing() {
+            **cx.frame.usage.get_or_insert_default() += left.usage;
+        }
+        let (run, scope) = (cx.run.clone(), cx.scope.clone());
+        let before = |key: &str| match &scope {
+            Some(scope) => run.get(&scope.read_key_of(key)?),
+            None => run.get(key),
+        };
+        add(left, cx.state().overlay, &mut actions, before);
+        let FunctionCall { id, name, .. } = call;
+        // One that runs on and has nothing to say yet is not answered.
+        if result == Ok(Value::Null) && tools.runs_on(&name) {
+            continue;
+        }
+        content.parts.push(Part::FunctionResponse(FunctionResponse { id, name, response: response(result) }));
+    }
+    Ok(Answers { content, actions, refused })
+}
+
+/// Numbers the call and gives its step, which runs once it is joined with the others.
+fn start(
+    tools: &Toolbox<'_>,
+    call: &FunctionCall,
+    before: Option<Before>,
+    cx: &mut Context,
+) -> BoxFuture<'static, Result<Called>> {
+    let refuse = |why| -> BoxFuture<'static, Result<Called>> {
+        Box::pin(std::future::ready(Ok(Called { result: Err(why), left: ToolRecord::default() })))
+    };
+    let hooks = ToolHooks::new(tools.agent(), cx);
+    let Some(tool) = tools.get(&call.name).cloned() else {
+        let why = unknown(tools, &call.name);
+        if !hooks.is_watched() {
+            return refuse(why);
+        }
+        let name = Name::shared(&call.name);
+        let (of, run, path) = (CallStep::next(cx, &name), cx.run.clone(), cx.path().clone());
+        let (own, call) = (ToolContext::new(cx, call.id.clone(), of.clone()), call.clone());
+        let work = of.clone().by(not_there(call, why, own, hooks));
+        return Box::pin(ended(of, run, path, cx.recorded_call(name, work), |called| &called.left));
+    };
+    if let Some(text) = &call.malformed {
+        return refuse(format!(
+            "The arguments of `{}` are no JSON object of at most {MAX_DEPTH} levels. Call it again with one; this came: \
+             {text}",
+            call.name
+        ));
+    }
+    let name = Name::shared(&call.name);
+    let (of, path, on) = (CallStep::next(cx, &name), cx.path().clone(), cx.run.clone());
+    let own = ToolContext::new(cx, call.id.clone(), of.clone());
+    let call = call.clone();
+    let made = of.clone();
+    // An agent does what it did, for the same record. Callbacks need not, so a call with some is recorded as a whole.
+    if tool.agent_dyn().is_some() && !hooks.is_watched() && cx.run.engine.records() {
+        let work = |under| made.by(run(tool, call, before, own.recording_under(under), hooks));
+        return Box::pin(ended(of, on, path, cx.step_of_steps(name, work), |called| &called.left));
+    }
+    let work = made.by(run(tool, call, before, own, hooks));
+    Box::pin(ended(of, on, path, cx.recorded_call(name, work), |called| &called.left))
+}
+
+/// A call, made now or answered from the record. What is left of one from the record counts all the same.
+pub(super) async fn ended<T>(
+    of: Arc<CallStep>,
+    run: Arc<Run>,
+    path: Path,
+    step: impl Future<Output = Result<T>>,
+    left: fn(&T) -> &ToolRecord,
+) -> Result<T> {
+    let ended = step.await;
+    if let Some(replay) = &run.replay {
+        replay.call_ended(&run, || format!("{path}:{of}"));
+    }
+    let ended = ended?;
+    if !of.is_made() {
+        let left = left(&ended);
+        run.skipped(left.usage);
+        if !left.updated.is_empty() {
+            run.updates_again(&path, &of.to_string(), &left.updated).await?;
+        }
+    }
+    Ok(ended)
+}
+
+async fn run(
+    tool: Arc<dyn DynTool>,
+    mut call: FunctionCall,
+    before: Option<Before>,
+    mut own: ToolContext,
+    hooks: ToolHooks,
+) -> Result<Called> {
+    let given = match before {
+        Some(Before { args, given, left }) => {
+            call.args = args;
+            own.resume(left);
+            given
+        }
+        None => hooks.before(&mut call, &mut own).await?.map(Ok),
+    };
+    let result = match given {
+        Some(given) => given,
+        None => {
+            let mark = own.mark();
+            let result = match caught(tool.call_dyn(call.args.clone(), &mut own)).await {
+                Ok(result) => result.and_then(|value| checked(&call.name, value)),
+                Err(panic) => Err(ToolError::panicked(format!("the tool panicked: {panic}"))),
+            };
+            match result {
+                Ok(value) => Ok(value),
+                Err(error) => {
+                    // A call that failed has changed nothing, except for the files that are already stored.
+                    own.rewind(mark);
+                    hooks.failed(&call, error, &mut own).await?
+                }
+            }
+        }
+    };
+    let mut result = hooks.after(&call, result, &mut own).await?;
+    if hooks.is_watched() {
+        // It may be one that a callback gave.
+        result = result.and_then(|value| checked(&call.name, value).map_err(|error| error.to_string()));
+    }
+    Ok(Called { result, left: own.into_record() })
+}
+
+/// Refuses a result that is nested too deep.
+fn checked(tool: &str, value: Value) -> Result<Value, ToolError> {
+    let Err(deep) = depth::check(&value) else { return Ok(value) };
+    depth::discard(value);
+    Err(ToolError::failed(format!("the result of `{tool}` is {deep}")))
+}
+
+/// Takes out arguments that are nested too deep: the call is answered with an error result.
+pub(super) fn without_deep_arguments(mut response: ModelResponse) -> ModelResponse {
+    for part in &mut response.content.parts {
+        if let Part::FunctionCall(call) = part
+            && let Err(deep) = depth::check_object(&call.args)
+        {
+            depth::discard(Value::Object(std::mem::take(&mut call.args)));
+            call.malformed = Some(format!("an object {deep}"));
+        }
+    }
+    response
+}
+
+/// The answer to a call of a tool that is not there, where callbacks may give one.
+async fn not_there(
+    call: FunctionCall,
+    why: String,
+    mut own: ToolContext,
+    hooks: ToolHooks,
+) -> Result<Called> {
+    let error = Error::new(ErrorKind::Agent, format!("tool `{}` is not there", call.name));
+    let given = hooks.answered(&call, &error, &mut own).await?;
+    Ok(Called { result: given.ok_or(why), left: own.into_record() })
+}
+
+/// The same error result for each of these calls.
+pub(super) fn not_run(calls: Vec<FunctionCall>, why: &str) -> Content {
+    let parts = calls.into_iter().map(|FunctionCall { id, name, .. }| {
+        Part::FunctionResponse(FunctionResponse { id, name, response: response(Err(why.to_owned())) })
+    });
+    Content::new(Role::User, parts.collect())
+}
+
+/// The result as an object, as models want it.
+fn response(result: Result<Value, String>) -> Map<String, Value> {
+    match result {
+        Ok(value) => object(value),
+        Err(message) => Map::from_iter([("error".to_owned(), Value::String(message))]),
+    }
+}
+
+/// A value as an object.
+pub(super) fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        value => Map::from_iter([("result".to_owned(), value)]),
+    }
+}
+
+/// In ADK's words, which its conformance cases compare.
+fn unknown(tools: &Toolbox<'_>, name: &str) -> String {
+    let tools: Vec<_> = tools.iter().map(|tool| tool.declaration_dyn().name.as_str()).collect();
+    let failed = format!("Invoking `{name}()` failed as no tool with that name is available.");
+    if tools.is_empty() {
+        format!("{failed} There are no tools that you can call.")
+    } else {
+        format!(
+            "{failed} The tools you can call are: {}. You could retry, but it is IMPORTANT that you only call a tool \
+         from that list.",
+            tools.join(", ")
+        )
+    }
+}

@@ -1,0 +1,360 @@
+//! What the declaration of an LLM agent says: the fixed part that checks depend on, and settings that may change.
+
+use super::Instruction;
+use crate::models::model::{GenerationConfig, ModelRef};
+use crate::runtime::callback::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
+use crate::runtime::tool::DynTool;
+use crate::spec::{Accepts, AgentMeta, KeySpec, PromptKey, ToolMeta, ValueSchema, schema};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The declaration of an LLM agent. `workflow!` has checked it, so nothing can change it.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct LlmDecl {
+    /// Name, description, keys, tools.
+    pub meta: AgentMeta<'static>,
+    /// The prompt with its placeholders; empty for none.
+    pub instruction: &'static str,
+    /// Makes the instruction, where it is no prompt.
+    pub make_instruction: Option<fn() -> Instruction>,
+    /// The prompt for the agent and all those below it; empty for none.
+    pub global_instruction: &'static str,
+    /// Makes that, where it is no prompt.
+    pub make_global_instruction: Option<fn() -> Instruction>,
+    /// The key that the answer is written to.
+    pub output: Option<OutputKey>,
+    /// What the agent sees of the conversation.
+    pub include_contents: IncludeContents,
+    /// The most model calls of one turn, as it was declared.
+    pub max_turns: Option<u32>,
+    /// As a target of a transfer, it cannot hand back to its parent.
+    pub disallow_transfer_to_parent: bool,
+    /// As a target of a transfer, it cannot hand on to the other targets.
+    pub disallow_transfer_to_peers: bool,
+    /// Makes its tools.
+    pub tools: fn() -> Vec<Arc<dyn DynTool>>,
+    /// Makes its settings as declared.
+    pub settings: fn() -> LlmSettings,
+}
+
+impl LlmDecl {
+    /// An agent without instruction, output, tools or settings.
+    pub const fn new(meta: AgentMeta<'static>) -> Self {
+        Self {
+            meta,
+            instruction: "",
+            make_instruction: None,
+            global_instruction: "",
+            make_global_instruction: None,
+            output: None,
+            include_contents: IncludeContents::Default,
+            max_turns: None,
+            disallow_transfer_to_parent: false,
+            disallow_transfer_to_peers: false,
+            tools: Vec::new,
+            settings: LlmSettings::default,
+        }
+    }
+
+    /// What macros write of every agent, in one call: const evaluation copies all of it for each.
+    #[doc(hidden)]
+    #[allow(clippy::too_many_arguments)]
+    pub const fn written(
+        name: &'static str,
+        definition: &'static str,
+        origin: u64,
+        description: &'static str,
+        instruction: &'static str,
+        prompts: &'static [&'static str],
+        sources: &'static [&'static str],
+        prompt_keys: Option<&'static [PromptKey<'static>]>,
+        writes: &'static [KeySpec<'static>],
+        max_turns: Option<u32>,
+        output: Option<OutputKey>,
+    ) -> Self {
+        let mut meta = AgentMeta::llm(
+            name,
+            definition,
+            origin,
+            description,
+            prompts,
+            sources,
+            prompt_keys,
+            writes,
+            max_turns,
+        );
+        meta.schema = match output {
+            Some(output) => output.value_schema(),
+            None => None,
+        };
+        Self {
+            meta,
+            instruction,
+            make_instruction: None,
+            global_instruction: "",
+            make_global_instruction: None,
+            output,
+            include_contents: IncludeContents::Default,
+            max_turns: None,
+            disallow_transfer_to_parent: false,
+            disallow_transfer_to_peers: false,
+            tools: Vec::new,
+            settings: LlmSettings::default,
+        }
+    }
+
+    /// The description of its tools.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn tool_metas(mut self, tools: &'static [ToolMeta<'static>]) -> Self {
+        self.meta = self.meta.tools(tools);
+        let (mut i, ends) = (0, self.meta.may_exit);
+        while ends && i < tools.len() {
+            // A stub for something that is no tool has no name, and may end a loop.
+            self.meta = self.meta.faulty(tools[i].name.is_empty());
+            i += 1;
+        }
+        self
+    }
+
+    /// The agents that it may transfer to.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn transfer(mut self, targets: &'static [&'static AgentMeta<'static>]) -> Self {
+        self.meta = self.meta.transfer(targets);
+        self
+    }
+
+    /// The prompt.
+    #[must_use]
+    pub const fn instruction(mut self, prompt: &'static str) -> Self {
+        self.instruction = prompt;
+        self
+    }
+
+    /// Makes the instruction, where it is no prompt.
+    #[must_use]
+    pub const fn make_instruction(mut self, make: fn() -> Instruction) -> Self {
+        self.make_instruction = Some(make);
+        self
+    }
+
+    /// The prompt for the agent and all those below it.
+    #[must_use]
+    pub const fn global_instruction(mut self, prompt: &'static str) -> Self {
+        self.global_instruction = prompt;
+        self
+    }
+
+    /// Makes that, where it is no prompt.
+    #[must_use]
+    pub const fn make_global_instruction(mut self, make: fn() -> Instruction) -> Self {
+        self.make_global_instruction = Some(make);
+        self
+    }
+
+    /// The key that the answer is written to.
+    #[must_use]
+    pub const fn output(mut self, output: OutputKey) -> Self {
+        self.output = Some(output);
+        self.meta.schema = output.value_schema();
+        self
+    }
+
+    /// What the agent sees of the conversation.
+    #[must_use]
+    pub const fn include_contents(mut self, contents: IncludeContents) -> Self {
+        self.include_contents = contents;
+        self
+    }
+
+    /// The most model calls of one turn.
+    #[must_use]
+    pub const fn max_turns(mut self, turns: u32) -> Self {
+        self.max_turns = Some(turns);
+        self
+    }
+
+    /// Where it cannot transfer to.
+    #[must_use]
+    pub const fn disallow_transfer(mut self, to_parent: bool, to_peers: bool) -> Self {
+        (self.disallow_transfer_to_parent, self.disallow_transfer_to_peers) = (to_parent, to_peers);
+        self
+    }
+
+    /// Makes its tools.
+    #[must_use]
+    pub const fn tools(mut self, tools: fn() -> Vec<Arc<dyn DynTool>>) -> Self {
+        self.tools = tools;
+        self
+    }
+
+    /// Makes its settings.
+    #[must_use]
+    pub const fn settings(mut self, settings: fn() -> LlmSettings) -> Self {
+        self.settings = settings;
+        self
+    }
+}
+
+/// The key that an answer is written to, and how.
+#[derive(Clone, Copy)]
+pub struct OutputKey {
+    /// The key, with its prefix if it has one.
+    pub key: &'static str,
+    /// The JSON schema that the model has to keep to; `None` writes the text as it is.
+    pub schema: Option<fn() -> Arc<Value>>,
+    /// Says what is wrong with a value that does not fit.
+    pub check: fn(&Value) -> Result<(), String>,
+    /// `check` for a description, which does not know what a JSON value is.
+    pub(crate) accepts: Accepts,
+    /// The hash of the schema.
+    pub(crate) hash: fn() -> u64,
+}
+
+impl OutputKey {
+    /// Text as it is.
+    pub const fn text(key: &'static str) -> Self {
+        Self { key, schema: None, check: |_| Ok(()), accepts: |_| Ok(()), hash: || 0 }
+    }
+
+    /// JSON that fits a type.
+    pub const fn json<T: schemars::JsonSchema + Serialize + DeserializeOwned>(key: &'static str) -> Self {
+        Self {
+            key,
+            schema: Some(schema::<T>),
+            check: fits::<T>,
+            accepts: accepts::<T>,
+            hash: || schema::hash_of(self::schema::<T>),
+        }
+    }
+
+    /// The schema, as a description has it.
+    pub(crate) const fn value_schema(&self) -> Option<ValueSchema> {
+        match self.schema {
+            Some(_) => Some(ValueSchema::Type(self.hash)),
+            None => None,
+        }
+    }
+}
+
+fn schema<T: schemars::JsonSchema>() -> Arc<Value> {
+    let mut settings = schemars::generate::SchemaSettings::draft2020_12();
+    settings.inline_subschemas = true;
+    settings.meta_schema = None;
+    Arc::new(settings.into_generator().into_root_schema_for::<T>().into())
+}
+
+fn accepts<T: DeserializeOwned>(value: &dyn Any) -> Result<(), String> {
+    match value.downcast_ref() {
+        Some(value) => fits::<T>(value),
+        None => Err("it is no JSON value".to_owned()),
+    }
+}
+
+fn fits<T: DeserializeOwned>(value: &Value) -> Result<(), String> {
+    T::deserialize(value).map(drop).map_err(|error| error.to_string())
+}
+
+impl fmt::Debug for OutputKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "OutputKey({}, {})", self.key, if self.schema.is_some() { "json" } else { "text" })
+    }
+}
+
+/// What an agent sees of the conversation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IncludeContents {
+    /// All that its branch may see.
+    #[default]
+    Default,
+    /// The current turn only: from the latest message of the user, or the latest reply of another agent.
+    None,
+}
+
+/// What may be set on an agent without touching what was checked.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct LlmSettings {
+    /// The model; the runner's for `None`.
+    pub model: Option<ModelRef>,
+    /// Sampling and limits.
+    pub generation: GenerationConfig,
+    /// The longest that one call of the model may take; no limit for `None`.
+    pub timeout: Option<Duration>,
+    /// How often a failed call is made again.
+    pub retry: Retry,
+    /// The most model calls of one turn; no limit for `None`.
+    pub max_turns: Option<u32>,
+    /// Tools beside the declared ones.
+    pub tools: ToolList,
+    /// What is asked before and after the agent.
+    pub callbacks: AgentCallbacks,
+    /// What is asked around its model calls.
+    pub model_callbacks: ModelCallbacks,
+    /// What is asked around its tool calls.
+    pub tool_callbacks: ToolCallbacks,
+}
+
+/// Tools by value.
+#[derive(Clone, Default)]
+pub struct ToolList(pub Vec<Arc<dyn DynTool>>);
+
+impl fmt::Debug for ToolList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|tool| tool.meta().name)).finish()
+    }
+}
+
+/// How often a call that failed for a passing reason is made again (429, 5xx, connection, timeout).
+///
+/// Waits grow from `delay` by a factor of two up to `max_delay`, with jitter; a time that the provider asks for wins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Retry {
+    /// How many times after the first. Default 2.
+    pub times: u32,
+    /// The first wait. Default 1 s.
+    pub delay: Duration,
+    /// The longest wait, also where the provider asks for a longer one: then the call fails. Default 60 s.
+    pub max_delay: Duration,
+}
+
+impl Default for Retry {
+    fn default() -> Self {
+        Self::new(2)
+    }
+}
+
+impl Retry {
+    /// That many times, with the default waits.
+    pub const fn new(times: u32) -> Self {
+        Self { times, delay: Duration::from_secs(1), max_delay: Duration::from_secs(60) }
+    }
+
+    /// The first wait.
+    #[must_use]
+    pub const fn delay(mut self, wait: Duration) -> Self {
+        self.delay = wait;
+        self
+    }
+
+    /// The longest wait.
+    #[must_use]
+    pub const fn max_delay(mut self, wait: Duration) -> Self {
+        self.max_delay = wait;
+        self
+    }
+}
+
+impl From<u32> for Retry {
+    fn from(times: u32) -> Self {
+        Self::new(times)
+    }
+}

@@ -1,0 +1,157 @@
+//! An agent that a macro declared, as a type.
+
+use super::LlmAgent;
+use super::declare::{LlmDecl, LlmSettings, Retry};
+use crate::flow::Flow;
+use crate::models::model::ModelRef;
+use crate::runtime::agent::{Agent, Handover};
+use crate::runtime::callback::{
+    AfterAgent, AfterModel, AfterTool, AgentCallbacks, BeforeAgent, BeforeModel, BeforeTool, OnModelError,
+    OnToolError, setters,
+};
+use crate::runtime::run::{Context, Prepare};
+use crate::runtime::tool::DynTool;
+use crate::spec::AgentMeta;
+use crate::{Content, DynAgent, Event, Result};
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What a macro writes for each `agent NAME { ... }`: the declaration, as a const of a type and a number.
+#[doc(hidden)]
+pub trait Declares<const N: usize> {
+    /// The declaration.
+    const DECL: LlmDecl;
+    /// The description of the agent.
+    const META: &'static AgentMeta<'static> = &Self::DECL.meta;
+}
+
+/// The `N`th agent that `W` declares.
+///
+/// Each declared agent is a type of its own, so that two of them cannot be exchanged. Only what no check depends
+/// on can be set.
+pub struct Declared<W, const N: usize = 0> {
+    agent: LlmAgent,
+    owner: PhantomData<fn() -> W>,
+}
+
+impl<W: Declares<N>, const N: usize> Default for Declared<W, N> {
+    fn default() -> Self {
+        Self { agent: LlmAgent::declared(const { &W::DECL }), owner: PhantomData }
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<W: Declares<N>, const N: usize> Agent for Declared<W, N> {
+    const META: AgentMeta<'static> = W::DECL.meta;
+
+    fn run(&self, cx: &mut Context) -> impl Future<Output = Result<Flow>> + Send {
+        run(&self.agent, cx)
+    }
+
+    fn prepare(&self, prepare: &mut Prepare<'_>) {
+        self.agent.prepare_dyn(prepare);
+    }
+
+    fn handover(&self) -> Handover<'_> {
+        self.agent.handover_dyn()
+    }
+
+    fn callbacks(&self) -> Option<&AgentCallbacks> {
+        self.agent.callbacks_dyn()
+    }
+
+    fn stand_in(&self, content: Content) -> Result<Event> {
+        self.agent.stand_in_dyn(content)
+    }
+}
+
+/// Runs an agent that a macro declared. A function of its own, so that rustc knows its future to be `Send` without a proof
+/// for each of these agents.
+#[expect(clippy::manual_async_fn, reason = "`Send` is a part of the signature")]
+fn run(agent: &dyn DynAgent, cx: &mut Context) -> impl Future<Output = Result<Flow>> + Send {
+    async move { agent.run_dyn(cx).await }
+}
+
+/// What may be set, since no check depends on it.
+impl<W, const N: usize> Declared<W, N> {
+    /// The model: by name, or by value.
+    pub fn set_model(&mut self, model: impl Into<ModelRef>) -> &mut Self {
+        self.set(|settings| settings.model = Some(model.into()))
+    }
+
+    /// Randomness, 0 for none.
+    pub fn set_temperature(&mut self, temperature: f64) -> &mut Self {
+        self.set(|settings| settings.generation.temperature = Some(temperature))
+    }
+
+    /// Nucleus sampling, 0 to 1.
+    pub fn set_top_p(&mut self, top_p: f64) -> &mut Self {
+        self.set(|settings| settings.generation.top_p = Some(top_p))
+    }
+
+    /// The most tokens to answer with.
+    pub fn set_max_output_tokens(&mut self, tokens: u32) -> &mut Self {
+        self.set(|settings| settings.generation.max_output_tokens = Some(tokens))
+    }
+
+    /// Texts that end the answer.
+    pub fn set_stop<S: Into<String>>(&mut self, texts: impl IntoIterator<Item = S>) -> &mut Self {
+        self.set(|settings| settings.generation.stop = texts.into_iter().map(Into::into).collect())
+    }
+
+    /// For repeatable sampling, where the provider has it.
+    pub fn set_seed(&mut self, seed: u64) -> &mut Self {
+        self.set(|settings| settings.generation.seed = Some(seed))
+    }
+
+    /// The longest that one call of the model may take.
+    pub fn set_timeout(&mut self, timeout: Duration) -> &mut Self {
+        self.set(|settings| settings.timeout = Some(timeout))
+    }
+
+    /// How often a failed call is made again: a number, or a [`Retry`].
+    pub fn set_retry(&mut self, retry: impl Into<Retry>) -> &mut Self {
+        self.set(|settings| settings.retry = retry.into())
+    }
+
+    /// The most model calls of one turn. Zero, and more than a declared `max_turns`, fails a run before its first call.
+    pub fn set_max_turns(&mut self, turns: u32) -> &mut Self {
+        self.set(|settings| settings.max_turns = Some(turns))
+    }
+
+    /// Adds a tool beside the declared ones. One whose name is taken fails a run before its first call.
+    pub fn add_tool(&mut self, tool: impl DynTool) -> &mut Self {
+        self.set(|settings| settings.tools.0.push(Arc::new(tool)))
+    }
+
+    setters! {
+        [] (&mut self) -> &mut Self, (self.agent.settings);
+        add_before_agent(impl BeforeAgent<M>),
+        add_after_agent(impl AfterAgent<M>),
+        add_before_model(impl BeforeModel<M>),
+        add_after_model(impl AfterModel<M>),
+        add_on_model_error(impl OnModelError<M>),
+        add_before_tool(impl BeforeTool<M>),
+        add_after_tool(impl AfterTool<M>),
+        add_on_tool_error(impl OnToolError<M>),
+    }
+
+    fn set(&mut self, change: impl FnOnce(&mut LlmSettings)) -> &mut Self {
+        change(&mut self.agent.settings);
+        self
+    }
+
+    /// As what workflows hold.
+    #[doc(hidden)]
+    pub fn as_dyn(&self) -> &dyn DynAgent {
+        &self.agent
+    }
+}
+
+impl<W, const N: usize> fmt::Debug for Declared<W, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.agent.fmt(f)
+    }
+}

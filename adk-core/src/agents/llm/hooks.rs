@@ -1,0 +1,173 @@
+//! What callbacks and plugins are asked around the calls of a model and of tools. Where there are none, this costs
+//! nothing.
+
+use super::LlmAgent;
+use crate::models::model::{ModelRequest, ModelResponse};
+use crate::runtime::callback::{self, ToolCallbacks};
+use crate::runtime::run::{Context, ToolActions};
+use crate::runtime::tool::{ToolContext, ToolError, ToolErrorKind};
+use crate::{Error, ErrorKind, FunctionCall, Result};
+use serde_json::{Map, Value};
+
+/// Whether a model is to be asked.
+pub(super) enum Asked {
+    Ask(ModelRequest),
+    Answered(ModelResponse),
+}
+
+fn is_watched(agent: &LlmAgent, cx: &Context) -> bool {
+    !agent.settings.model_callbacks.is_empty() || !cx.run.services.plugins.is_empty()
+}
+
+/// Before a call of the model. What callbacks ask for is added to `actions`, as in the other two.
+pub(super) async fn before_model(
+    agent: &LlmAgent,
+    mut request: ModelRequest,
+    actions: &mut ToolActions,
+    cx: &mut Context,
+) -> Result<Asked> {
+    if !is_watched(agent, cx) {
+        return Ok(Asked::Ask(request));
+    }
+    let mut own = cx.callback();
+    let callbacks = &agent.settings.model_callbacks;
+    let given = Box::pin(callback::before_model(callbacks, &mut own, &mut request)).await;
+    add(actions, cx.give_back(own));
+    Ok(given?.map_or(Asked::Ask(request), Asked::Answered))
+}
+
+/// With the answer of the model.
+pub(super) async fn after_model(
+    agent: &LlmAgent,
+    mut response: ModelResponse,
+    actions: &mut ToolActions,
+    cx: &mut Context,
+) -> Result<ModelResponse> {
+    if !is_watched(agent, cx) {
+        return Ok(response);
+    }
+    let mut own = cx.callback();
+    let callbacks = &agent.settings.model_callbacks;
+    let given = Box::pin(callback::after_model(callbacks, &mut own, &mut response)).await;
+    add(actions, cx.give_back(own));
+    Ok(given?.unwrap_or(response))
+}
+
+/// The answer that replaces the error of a call that has failed for good.
+pub(super) async fn on_model_error(
+    agent: &LlmAgent,
+    request: &ModelRequest,
+    error: Error,
+    actions: &mut ToolActions,
+    cx: &mut Context,
+) -> Result<ModelResponse> {
+    if !is_watched(agent, cx) {
+        return Err(error);
+    }
+    let mut own = cx.callback();
+    let callbacks = &agent.settings.model_callbacks;
+    let given = Box::pin(callback::on_model_error(callbacks, &mut own, request, &error)).await;
+    add(actions, cx.give_back(own));
+    given?.ok_or(error)
+}
+
+fn add(all: &mut ToolActions, asked: ToolActions) {
+    all.escalate |= asked.escalate;
+    all.skip_summarization |= asked.skip_summarization;
+    all.transfer_to_agent = asked.transfer_to_agent.or(all.transfer_to_agent.take());
+    all.exit_to = asked.exit_to.or(all.exit_to.take());
+}
+
+/// The hooks around one call of a tool. They are a part of the recorded call, so they own what they need.
+pub(super) struct ToolHooks {
+    own: ToolCallbacks,
+    is_watched: bool,
+    /// Whether an error ends the run (`RunConfig::tool_errors_end_run`).
+    is_strict: bool,
+}
+
+impl ToolHooks {
+    pub(super) fn new(agent: &LlmAgent, cx: &Context) -> Self {
+        let own = agent.settings.tool_callbacks.clone();
+        let is_watched = !own.is_empty() || !cx.run.services.plugins.is_empty();
+        Self { own, is_watched, is_strict: cx.config().tool_errors_end_run }
+    }
+
+    /// Whether anybody looks.
+    pub(super) fn is_watched(&self) -> bool {
+        self.is_watched
+    }
+
+    /// The result that replaces the tool, if there is one.
+    pub(super) async fn before(
+        &self,
+        call: &mut FunctionCall,
+        cx: &mut ToolContext,
+    ) -> Result<Option<Value>> {
+        if !self.is_watched {
+            return Ok(None);
+        }
+        let mut own = cx.callback();
+        let given = callback::before_tool(&self.own, &mut own, call).await;
+        cx.give_back(own);
+        given
+    }
+
+    /// What goes back to the model for a tool that failed; an error ends the run.
+    pub(super) async fn failed(
+        &self,
+        call: &FunctionCall,
+        error: ToolError,
+        cx: &mut ToolContext,
+    ) -> Result<Result<Value, String>> {
+        let message = error.to_string();
+        let kind = error.kind();
+        // The model has called it wrongly, and gets this error.
+        if kind == ToolErrorKind::Argument || !self.is_watched && !self.is_strict {
+            return Ok(Err(message));
+        }
+        let error = match kind {
+            ToolErrorKind::Panic => Error::new(ErrorKind::Panic, format!("tool `{}`: {error}", call.name)),
+            _ => Error::new(ErrorKind::Agent, format!("tool `{}` failed: {error}", call.name)),
+        };
+        if let Some(value) = self.answered(call, &error, cx).await? {
+            return Ok(Ok(value));
+        }
+        if self.is_strict { Err(error.at(cx.path())) } else { Ok(Err(message)) }
+    }
+
+    /// What a callback answers in place of an error.
+    pub(super) async fn answered(
+        &self,
+        call: &FunctionCall,
+        error: &Error,
+        cx: &mut ToolContext,
+    ) -> Result<Option<Value>> {
+        if !self.is_watched {
+            return Ok(None);
+        }
+        let mut own = cx.callback();
+        let given = callback::on_tool_error(&self.own, &mut own, call, error).await;
+        cx.give_back(own);
+        given
+    }
+
+    /// What goes back to the model.
+    pub(super) async fn after(
+        &self,
+        call: &FunctionCall,
+        result: Result<Value, String>,
+        cx: &mut ToolContext,
+    ) -> Result<Result<Value, String>> {
+        if !self.is_watched {
+            return Ok(result);
+        }
+        let mut value = result.unwrap_or_else(|message| {
+            Value::Object(Map::from_iter([("error".to_owned(), Value::String(message))]))
+        });
+        let mut own = cx.callback();
+        let given = callback::after_tool(&self.own, &mut own, call, &mut value).await;
+        cx.give_back(own);
+        Ok(Ok(given?.unwrap_or(value)))
+    }
+}

@@ -1,0 +1,35 @@
+//! Long-running tools: calls whose answer comes from outside, after the tool has returned.
+
+use super::calls::object;
+use crate::content::{Content, FunctionCall, FunctionResponse, Part, Role};
+use crate::runtime::run::{Asked, Context};
+use crate::store::event::Event;
+use crate::{Name, Result};
+
+/// Says in the event of an answer which of its calls run on; gives them.
+pub(super) fn mark(
+    event: &mut Event,
+    calls: &[FunctionCall],
+    is_long_running: impl Fn(&str) -> bool,
+) -> Vec<FunctionCall> {
+    let later: Vec<_> = calls.iter().filter(|call| is_long_running(&call.name)).cloned().collect();
+    if !later.is_empty() {
+        event.details_mut().long_running_tool_ids = later.iter().map(|call| call.id.clone()).collect();
+    }
+    later
+}
+
+/// Waits for the answers to calls, and tells the conversation of them in the name of the user. Until all are there, the
+/// agent waits, and the run pauses when nothing else of it can go on.
+pub(super) async fn answers(calls: Vec<FunctionCall>, cx: &mut Context) -> Result<()> {
+    let asked = calls
+        .iter()
+        .map(|call| Asked { call_id: Some(call.id.clone()), ..Asked::new(Name::shared(&call.name)) });
+    let values = cx.wait_for_all(asked.collect()).await?;
+    let parts = calls.into_iter().zip(values).map(|(FunctionCall { id, name, .. }, value)| {
+        Part::FunctionResponse(FunctionResponse { id, name, response: object(value) })
+    });
+    let mut event = Event::new().with_content(Content::new(Role::User, parts.collect()));
+    event.author = Name::literal("user");
+    cx.emit(event).await.map(drop)
+}

@@ -1,0 +1,96 @@
+//! An LLM agent in a live run: it answers messages until nobody says anything more, or until it says that it is done.
+
+use super::{LlmAgent, turn};
+use crate::flow::Flow;
+use crate::models::model::ToolDeclaration;
+use crate::runtime::live::LiveInput;
+use crate::runtime::run::{Context, NothingWritten};
+use crate::runtime::tool::{DynTool, Tool, ToolArgs, ToolContext, ToolError, args};
+use crate::spec::ToolMeta;
+use crate::store::event::Event;
+use crate::{Content, ErrorKind, Name, Result};
+use serde_json::Value;
+use std::sync::{Arc, LazyLock};
+
+/// The tool by which an agent hands over to the next one: ADK's name for it.
+const TASK_COMPLETED: &str = "task_completed";
+
+/// The instruction that such an agent gets in addition to its own.
+const HAND_OVER: &str = "Once you have done what your instruction and your description ask for, call the tool \
+    `task_completed` and write nothing with that call: the next agent then takes over the conversation.";
+
+/// Runs the agent: turn after turn, one for each message. What was said before it in this run it answers first.
+///
+/// # Errors
+/// Those of its turns.
+pub(super) async fn run(agent: &LlmAgent, input: LiveInput, cx: &mut Context) -> Result<Flow> {
+    let mut spoken_to = spoken_to(cx);
+    loop {
+        if !spoken_to {
+            let next = input.clone().next();
+            let message: Option<Content> =
+                cx.recorded_call(Name::literal("live"), async move { Ok(next.await) }).await?;
+            let Some(message) = message else {
+                cx.frame.unwritten.get_or_insert_with(|| NothingWritten {
+                    kind: ErrorKind::KeyNotWritten,
+                    why: "the queue of the live run was closed before anything was said to it".into(),
+                    help: "send it a message before the queue is closed",
+                });
+                return Ok(Flow::Continue);
+            };
+            let author = Name::literal("user");
+            cx.emit(Event { author, ..Event::new().with_content(message) }).await?;
+        }
+        spoken_to = false;
+        let flow = turn::run(agent, cx).await?;
+        if flow != Flow::Continue || is_done(cx) {
+            return Ok(flow);
+        }
+    }
+}
+
+/// Whether something was said in this run before this agent began.
+fn spoken_to(cx: &Context) -> bool {
+    let history = cx.history();
+    let mut of_run = history.iter().rev().take_while(|event| event.invocation_id == cx.run_id());
+    of_run.any(|event| event.content.as_ref().is_some_and(|content| !content.parts.is_empty()))
+}
+
+/// Whether the turn that has ended called the tool that hands over.
+fn is_done(cx: &Context) -> bool {
+    let history = cx.history();
+    let turn = history.iter().rev().take_while(|event| event.author != "user" && event.path == *cx.path());
+    turn.flat_map(|event| event.function_responses()).any(|answer| answer.name == TASK_COMPLETED)
+}
+
+/// The instruction for an agent in a live run of a workflow with later agents.
+pub(super) fn instruction(cx: &Context) -> Option<&'static str> {
+    (cx.run.live.is_some() && cx.path().parent().is_some()).then_some(HAND_OVER)
+}
+
+/// The tool that such an agent gets beside its own, for this run alone: the agent itself is shared by all.
+pub(super) fn tool(agent: &LlmAgent, cx: &Context) -> Option<Arc<dyn DynTool>> {
+    let own = agent.tools().any(|tool| *tool.declaration_dyn().name == *TASK_COMPLETED);
+    instruction(cx).filter(|_| !own).map(|_| Arc::new(TaskCompleted) as Arc<dyn DynTool>)
+}
+
+/// Ends the turn of an agent in a live run.
+struct TaskCompleted;
+
+impl Tool for TaskCompleted {
+    const META: ToolMeta<'static> = ToolMeta::new(
+        TASK_COMPLETED,
+        "Says that your task is done, and hands the conversation over to the next agent.",
+    );
+
+    fn declaration(&self) -> &ToolDeclaration {
+        static DECLARATION: LazyLock<ToolDeclaration> =
+            LazyLock::new(|| args::Declare::new(&TaskCompleted::META).build());
+        &DECLARATION
+    }
+
+    async fn call(&self, _: ToolArgs, cx: &mut ToolContext) -> Result<Value, ToolError> {
+        cx.actions.skip_summarization = true;
+        Ok(Value::from("The task is completed."))
+    }
+}

@@ -1,0 +1,133 @@
+//! Replies of models that are no answer: what they are in the provider's words, in an error, and what to do about them.
+
+use crate::models::model::FinishReason;
+use crate::runtime::run::NothingWritten;
+use crate::store::event::Event;
+use crate::{Error, ErrorKind, NoAnswerKind};
+
+/// ADK's code for a reply that says that it is complete and holds nothing.
+pub(super) const NO_CONTENT: &str = "MODEL_RETURNED_NO_CONTENT";
+
+const MORE_TOKENS: &str = "give the agent more `max_output_tokens`";
+
+/// The result of each call of a reply that was cut off.
+pub(super) const NOT_RUN: &str = "This call was not run: your reply reached the limit of output tokens and was cut off in \
+    the middle of its calls. Call again with less in one reply.";
+
+/// The codes of providers. Any other is [`NoAnswerKind::Other`].
+const CODES: &[(&str, NoAnswerKind)] = &[
+    ("SAFETY", NoAnswerKind::Safety),
+    ("IMAGE_SAFETY", NoAnswerKind::Safety),
+    ("CONTENT_FILTER", NoAnswerKind::Safety),
+    ("REFUSAL", NoAnswerKind::Refused),
+    ("PROHIBITED_CONTENT", NoAnswerKind::Prohibited),
+    ("IMAGE_PROHIBITED_CONTENT", NoAnswerKind::Prohibited),
+    ("BLOCKLIST", NoAnswerKind::Prohibited),
+    ("SPII", NoAnswerKind::Prohibited),
+    ("RECITATION", NoAnswerKind::Recitation),
+    ("IMAGE_RECITATION", NoAnswerKind::Recitation),
+    ("MALFORMED_FUNCTION_CALL", NoAnswerKind::MalformedCall),
+    ("UNEXPECTED_TOOL_CALL", NoAnswerKind::MalformedCall),
+    ("MALFORMED_RESPONSE", NoAnswerKind::MalformedCall),
+    (NO_CONTENT, NoAnswerKind::Empty),
+    ("MAX_TOKENS", NoAnswerKind::CutOff),
+];
+
+/// What the reply was, and what to do.
+fn words(kind: NoAnswerKind) -> (&'static str, &'static str) {
+    match kind {
+        NoAnswerKind::Safety => (
+            "a safety filter of the provider withheld the model's answer",
+            "look for what it objects to in the prompt and the conversation, or change the provider's filters",
+        ),
+        NoAnswerKind::Refused => (
+            "the model refused to answer",
+            "read its words, then change what is asked or choose another model",
+        ),
+        NoAnswerKind::Prohibited => (
+            "the provider does not answer what it prohibits",
+            "take what it prohibits, such as personal data, out of the prompt and the conversation",
+        ),
+        NoAnswerKind::Recitation => (
+            "the provider stopped the model's answer, since it repeated a text that is protected",
+            "ask for an answer in the model's own words",
+        ),
+        NoAnswerKind::MalformedCall => (
+            "the model called a tool in a form that its provider could not read",
+            "run it again; if it stays, make the tool's arguments simpler or choose another model",
+        ),
+        NoAnswerKind::Empty => (
+            "the model's last reply has no text",
+            "run it again, or say in the instruction what to answer in every case",
+        ),
+        NoAnswerKind::CutOff => (
+            "the model's reply was cut off at the limit of output tokens before it said anything",
+            MORE_TOKENS,
+        ),
+        NoAnswerKind::Other => {
+            ("the model gave no answer", "look the reason up in the provider's documentation")
+        }
+    }
+}
+
+/// Why an agent whose last reply is this event has written nothing.
+pub(super) fn reason(event: &Event) -> NothingWritten {
+    let details = event.details.as_deref();
+    let code = details.and_then(|details| details.error_code.as_deref());
+    let finish = details.and_then(|details| details.finish_reason.as_ref());
+    if code.is_none() && event.function_calls().next().is_some() {
+        return NothingWritten {
+            kind: ErrorKind::KeyNotWritten,
+            why: "the model's last reply has no text".into(),
+            help: "say in the instruction what to answer in every case",
+        };
+    }
+    let kind = match (code, finish) {
+        (Some(code), _) => of_code(code),
+        (None, Some(reason)) => of_finish(reason),
+        (None, None) => NoAnswerKind::Empty,
+    };
+    let (what, help) = words(kind);
+    let mut why = what.to_owned();
+    let message = details.and_then(|details| details.error_message.as_deref());
+    for more in [code, message].into_iter().flatten() {
+        why.push_str(": ");
+        why.push_str(more);
+    }
+    NothingWritten { kind: ErrorKind::NoAnswer(kind), why, help }
+}
+
+/// What is wrong with a reply that ended for this reason, and what to do; `None` when nothing is.
+pub(super) fn ended_early(finish: Option<&FinishReason>) -> Option<(&'static str, &'static str)> {
+    match finish? {
+        FinishReason::Stop => None,
+        FinishReason::MaxTokens => {
+            Some(("the answer was cut off at the limit of output tokens", MORE_TOKENS))
+        }
+        reason => match of_finish(reason) {
+            NoAnswerKind::Other => None,
+            kind => Some(words(kind)),
+        },
+    }
+}
+
+/// The error of a second reply that was cut off in its calls.
+pub(super) fn calls_cut_off() -> Error {
+    let message = "the model's reply was cut off at the limit of output tokens in the middle of its calls, a second time \
+                   after it was told; none of them was run";
+    Error::new(ErrorKind::NoAnswer(NoAnswerKind::CutOff), message).with_help(MORE_TOKENS)
+}
+
+fn of_finish(reason: &FinishReason) -> NoAnswerKind {
+    match reason {
+        FinishReason::Stop => NoAnswerKind::Empty,
+        FinishReason::MaxTokens => NoAnswerKind::CutOff,
+        FinishReason::Safety => NoAnswerKind::Safety,
+        FinishReason::Other(code) => of_code(code),
+    }
+}
+
+fn of_code(code: &str) -> NoAnswerKind {
+    let known = CODES.iter().find(|(known, _)| code.eq_ignore_ascii_case(known));
+    known.map_or(NoAnswerKind::Other, |(_, kind)| *kind)
+}

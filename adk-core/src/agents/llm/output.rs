@@ -1,0 +1,167 @@
+//! What an agent's answer writes to its key.
+
+use super::{OutputKey, no_answer};
+use crate::models::model::FinishReason;
+use crate::runtime::tool::decode;
+use crate::{Content, Error, ErrorKind, Name, Result};
+use serde_json::Value;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+/// The most of an answer that an error shows, in characters.
+const SHOWN: usize = 200;
+
+/// The key that an answer is written to, and how.
+#[derive(Clone)]
+pub(crate) struct Output {
+    /// The key, with its prefix if it has one. Without one the model is asked for an answer of that form, and nobody looks
+    /// at it, as in ADK.
+    pub(crate) key: Option<Name>,
+    form: Form,
+}
+
+#[derive(Clone)]
+enum Form {
+    Text,
+    /// A type of the program; its schema is made at the first call.
+    Type {
+        make: fn() -> Arc<Value>,
+        made: OnceLock<Arc<Value>>,
+        check: fn(&Value) -> Result<(), String>,
+    },
+    /// A schema that came from outside.
+    Schema(Arc<Value>),
+}
+
+impl Output {
+    pub(crate) fn declared(output: OutputKey) -> Self {
+        let form = match output.schema {
+            None => Form::Text,
+            Some(make) => Form::Type { make, made: OnceLock::new(), check: output.check },
+        };
+        Self { key: Some(Name::literal(output.key)), form }
+    }
+
+    /// Text as it is.
+    pub(crate) fn text(key: Name) -> Self {
+        Self { key: Some(key), form: Form::Text }
+    }
+
+    /// What a declaration says, under a key that is known at run time.
+    pub(crate) fn typed(key: Option<Name>, output: OutputKey) -> Self {
+        Self { key, ..Self::declared(output) }
+    }
+
+    /// JSON that fits a schema.
+    pub(crate) fn schema_of(key: Option<Name>, schema: Arc<Value>) -> Self {
+        Self { key, form: Form::Schema(schema) }
+    }
+
+    pub(super) fn schema(&self) -> Option<Arc<Value>> {
+        match &self.form {
+            Form::Text => None,
+            Form::Type { make, made, .. } => Some(made.get_or_init(make).clone()),
+            Form::Schema(schema) => Some(schema.clone()),
+        }
+    }
+
+    /// Says what is wrong with a value that does not fit.
+    pub(super) fn check(&self, value: &Value) -> Result<(), String> {
+        match &self.form {
+            Form::Text => Ok(()),
+            Form::Type { check, .. } => check(value),
+            Form::Schema(schema) => decode::check(value, schema),
+        }
+    }
+}
+
+impl fmt::Debug for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "Output({}, {})",
+            self.key.as_deref().unwrap_or("no key"),
+            if matches!(self.form, Form::Text) { "text" } else { "json" }
+        )
+    }
+}
+
+/// The key and its new value; `None` when the answer has no text, which leaves the key as it is.
+///
+/// # Errors
+/// When the text is no JSON, or JSON of another type than the agent's.
+pub(super) fn value(
+    output: &Output,
+    content: &Content,
+    finish: Option<&FinishReason>,
+) -> Result<Option<(Name, Value)>> {
+    let Some(key) = &output.key else { return Ok(None) };
+    let text = content.text();
+    if matches!(output.form, Form::Text) {
+        return Ok((!text.is_empty()).then(|| (key.clone(), Value::String(text))));
+    }
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    let schema = output.schema().unwrap_or_default();
+    let value = decode::read(&text, &schema, |value| output.check(value));
+    value.map(|value| Some((key.clone(), value))).map_err(|why| invalid(key, &text, &why, finish))
+}
+
+fn invalid(key: &str, text: &str, why: &str, finish: Option<&FinishReason>) -> Error {
+    let shown: String = text.chars().take(SHOWN).collect();
+    let more = if shown.len() < text.len() { "..." } else { "" };
+    let message =
+        format!("the model's answer does not fit the type of `{key}`: {why}; it was: {shown}{more}");
+    let (message, help) = match no_answer::ended_early(finish) {
+        Some((reason, help)) => (format!("{message}; {reason}"), help),
+        None => (message, "say in the instruction what to answer, or choose a model that keeps to a schema"),
+    };
+    Error::new(ErrorKind::OutputInvalid, message).with_help(help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Part, Thought};
+    use serde_json::json;
+
+    const COUNT: OutputKey = OutputKey::json::<Vec<u8>>("counts");
+
+    #[test]
+    fn text_is_stored_as_it_is_and_thoughts_are_not() {
+        let text = OutputKey::text("draft");
+        let mut content = Content::model(" a ");
+        content.parts.insert(0, Part::Thought(Thought { text: "hm".into(), signature: None }));
+        content.parts.push(Part::text("b"));
+        assert_eq!(
+            value(&Output::declared(text), &content, None).unwrap(),
+            Some(("draft".into(), json!(" a b")))
+        );
+        assert_eq!(value(&Output::declared(text), &Content::default(), None).unwrap(), None);
+    }
+
+    #[test]
+    fn json_is_parsed_with_and_without_a_fence() {
+        for answer in ["[1, 2]", " [1,2]\n", "```json\n[1, 2]\n```", "```\n[1, 2]```"] {
+            assert_eq!(
+                value(&Output::declared(COUNT), &Content::model(answer), None).unwrap(),
+                Some(("counts".into(), json!([1, 2]))),
+                "{answer}"
+            );
+        }
+        assert_eq!(value(&Output::declared(COUNT), &Content::model(" \n"), None).unwrap(), None);
+    }
+
+    #[test]
+    fn an_answer_of_another_type_says_why() {
+        let error = value(&Output::declared(COUNT), &Content::model("[1, 300]"), None).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::OutputInvalid);
+        assert!(error.to_string().contains("`counts`") && error.to_string().contains("300"), "{error}");
+        let error = value(&Output::declared(COUNT), &Content::model("[1, "), Some(&FinishReason::MaxTokens))
+            .unwrap_err();
+        assert!(error.to_string().contains("no JSON") && error.to_string().contains("cut off"), "{error}");
+        let error = value(&Output::declared(COUNT), &Content::model("é".repeat(500)), None).unwrap_err();
+        assert!(error.to_string().contains("ééé..."), "{error}");
+    }
+}

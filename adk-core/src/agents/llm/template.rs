@@ -1,0 +1,100 @@
+//! Fills the placeholders of a prompt.
+
+use crate::content::{Blob, Part};
+use crate::runtime::run::Context;
+use crate::spec::placeholder::{Placeholders, Source};
+use crate::{Error, ErrorKind, Result};
+use serde_json::Value;
+use std::fmt::Write;
+
+/// The prompt with its values; errors name it by `what`. A value is inserted once and not looked through again.
+///
+/// # Errors
+/// When a key or an artifact that is not optional is not there.
+pub(crate) async fn render(prompt: &str, what: &str, cx: &mut Context) -> Result<String> {
+    let mut text = String::with_capacity(prompt.len());
+    let (mut scan, mut done) = (Placeholders::new(prompt), 0);
+    while let Some(found) = scan.next() {
+        text.push_str(&prompt[done..found.start]);
+        done = found.end;
+        match found.source {
+            Source::Key(key) => match cx.state().value(key) {
+                Some(value) => insert(&mut text, &value),
+                None if found.optional => {}
+                None => {
+                    return Err(key_missing(what, &prompt[found.start..found.end], key, cx.name_around(key)));
+                }
+            },
+            Source::Artifact(name) => match artifact(name, cx).await? {
+                Artifact::Text(content) => text.push_str(&content),
+                Artifact::Missing if found.optional => {}
+                other => return Err(artifact_missing(what, &prompt[found.start..found.end], name, &other)),
+            },
+        }
+    }
+    text.push_str(&prompt[done..]);
+    Ok(text)
+}
+
+/// A string as it is, null as nothing, everything else as compact JSON.
+fn insert(text: &mut String, value: &Value) {
+    match value {
+        Value::Null => {}
+        Value::String(string) => text.push_str(string),
+        // Writing to a string does not fail.
+        other => drop(write!(text, "{other}")),
+    }
+}
+
+#[derive(serde::Serialize, serde::Deserialize)]
+enum Artifact {
+    Text(String),
+    /// There, but of this type.
+    Other(String),
+    Missing,
+}
+
+/// A store is outside of the run, so reading it is a step.
+async fn artifact(name: &str, cx: &mut Context) -> Result<Artifact> {
+    let (run, wanted) = (cx.run.clone(), name.to_owned());
+    let work = async move {
+        let part = run.services.artifacts.load(run.session().key(), &wanted, None).await?;
+        Ok(match part {
+            None => Artifact::Missing,
+            Some(Part::Text(text)) => Artifact::Text(text),
+            Some(Part::InlineData(blob)) => text_of(&blob),
+            Some(Part::FileData(file)) => Artifact::Other(file.mime_type),
+            Some(_) => Artifact::Other("no file".into()),
+        })
+    };
+    cx.step("artifact", work).await
+}
+
+fn text_of(blob: &Blob) -> Artifact {
+    let kind = blob.mime_type.as_str();
+    let textual = kind.starts_with("text/") || kind.contains("json") || kind.contains("xml");
+    match std::str::from_utf8(&blob.data) {
+        Ok(text) if textual => Artifact::Text(text.to_owned()),
+        _ => Artifact::Other(kind.to_owned()),
+    }
+}
+
+/// `around` is what the key is called in the workflow: an instance may read another.
+fn key_missing(what: &str, placeholder: &str, key: &str, around: &str) -> Error {
+    let message = format!("the {what} reads `{placeholder}`, but nothing has written the key `{around}`");
+    let help = format!(
+        "pass `{around}` as an input, write it before this agent runs, or read it optionally as `{{{key}?}}`"
+    );
+    Error::new(ErrorKind::KeyMissing, message).with_help(help)
+}
+
+fn artifact_missing(what: &str, placeholder: &str, name: &str, artifact: &Artifact) -> Error {
+    let fact = match artifact {
+        Artifact::Other(kind) => format!("the artifact `{name}` is no text ({kind})"),
+        _ => format!("there is no artifact `{name}`"),
+    };
+    let message = format!("the {what} reads `{placeholder}`, but {fact}");
+    let help =
+        format!("save `{name}` before this agent runs, or read it optionally as `{{artifact.{name}?}}`");
+    Error::new(ErrorKind::ArtifactMissing, message).with_help(help)
+}

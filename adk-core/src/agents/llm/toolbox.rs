@@ -1,0 +1,73 @@
+//! The tools of one turn: those of the runtime, which depend on the place of the agent, then the agent's own.
+
+use super::respond::SetModelResponse;
+use super::transfer::TransferToAgent;
+use super::{LlmAgent, live};
+use crate::models::model::{Model, ToolDeclaration};
+use crate::runtime::run::Context;
+use crate::runtime::tool::DynTool;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// The tools of one turn.
+pub(super) struct Toolbox<'a> {
+    agent: &'a LlmAgent,
+    added: Vec<Arc<dyn DynTool>>,
+    /// The answer is asked for by a tool.
+    responds: bool,
+}
+
+impl<'a> Toolbox<'a> {
+    pub(super) fn new(agent: &'a LlmAgent, model: &dyn Model, cx: &Context) -> Self {
+        let mut added: Vec<Arc<dyn DynTool>> = Vec::new();
+        let transfer = TransferToAgent::new(cx);
+        let other_tools = transfer.is_some() || agent.tools().next().is_some();
+        if other_tools
+            && !model.answers_in_schema_beside_tools()
+            && let Some(output) = &agent.output
+            && let Some(schema) = agent.schema()
+        {
+            added.push(Arc::new(SetModelResponse::new(output.clone(), schema)));
+        }
+        let responds = !added.is_empty();
+        if let Some(transfer) = transfer {
+            added.push(Arc::new(transfer));
+        }
+        added.extend(live::tool(agent, cx));
+        Self { agent, added, responds }
+    }
+
+    /// All of them, in the order of the model request.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Arc<dyn DynTool>> {
+        self.added.iter().chain(self.agent.tools())
+    }
+
+    /// The tool that a model calls by that name.
+    pub(super) fn get(&self, name: &str) -> Option<&Arc<dyn DynTool>> {
+        self.iter().find(|tool| *tool.declaration_dyn().name == *name)
+    }
+
+    /// Whether calls of that name are answered from outside, after the tool has returned.
+    pub(super) fn runs_on(&self, name: &str) -> bool {
+        self.get(name).is_some_and(|tool| tool.meta().long_running)
+    }
+
+    /// Whose tools they are.
+    pub(super) fn agent(&self) -> &'a LlmAgent {
+        self.agent
+    }
+
+    pub(super) fn declarations(&self) -> Vec<ToolDeclaration> {
+        self.iter().map(|tool| tool.declaration_dyn().clone()).collect()
+    }
+
+    /// The schema that the model is held to, where no tool asks for the answer.
+    pub(super) fn response_schema(&self) -> Option<Arc<Value>> {
+        if self.responds { None } else { self.agent.schema() }
+    }
+
+    /// Whether the answer is asked for by a tool.
+    pub(super) fn responds(&self) -> bool {
+        self.responds
+    }
+}

@@ -1,0 +1,135 @@
+//! Handing over to another agent: the tool, its declaration, and the next agent.
+
+use crate::models::model::ToolDeclaration;
+use crate::runtime::run::{Context, Seat, Target};
+use crate::runtime::tool::{Tool, ToolArgs, ToolContext, ToolError};
+use crate::spec::ToolMeta;
+use crate::{Error, ErrorKind, Name, Result};
+use serde_json::{Value, json};
+
+/// The name of the tool, as in ADK.
+pub(super) const TRANSFER: &str = "transfer_to_agent";
+
+/// The tool by which a model hands over.
+pub(super) struct TransferToAgent {
+    declaration: ToolDeclaration,
+    /// Whom it may hand over to, as models know them.
+    offered: Vec<Name>,
+    /// Whatever the model asks for is done, and fails the run where it cannot be (`RunConfig::transfer_errors_end_run`).
+    strict: bool,
+}
+
+impl TransferToAgent {
+    /// The tool of the agent that runs; `None` when there is nobody to hand over to.
+    pub(super) fn new(cx: &Context) -> Option<Self> {
+        let seat = cx.frame.seat.as_ref()?;
+        let offered: Vec<Name> = seat.offered().map(|target| target.name.clone()).collect();
+        if offered.is_empty() {
+            return None;
+        }
+        let parameters = json!({
+            "type": "object",
+            "properties": {
+                "agent_name": {"type": "string", "enum": offered, "description": "Who goes on."},
+            },
+            "required": ["agent_name"],
+        });
+        let declaration = ToolDeclaration::new(TRANSFER, Self::META.description, parameters);
+        Some(Self { declaration, offered, strict: cx.config().transfer_errors_end_run })
+    }
+}
+
+impl Tool for TransferToAgent {
+    const META: ToolMeta<'static> = ToolMeta::new(
+        TRANSFER,
+        "Hands the conversation over to another agent, which goes on in your place. Call it when that agent's description \
+         fits what the user wants better than yours.",
+    );
+
+    fn declaration(&self) -> &ToolDeclaration {
+        &self.declaration
+    }
+
+    async fn call(&self, args: ToolArgs, cx: &mut ToolContext) -> Result<Value, ToolError> {
+        let name = args.get("agent_name").and_then(Value::as_str);
+        let known = name.is_some_and(|name| self.offered.iter().any(|offered| **offered == *name));
+        match name {
+            Some(name) if known || self.strict => {
+                cx.actions.transfer_to_agent = Some(Name::shared(name));
+                Ok(Value::Null)
+            }
+            Some(name) => {
+                let message = format!("there is no agent `{name}` to hand over to; {}", list(&self.offered));
+                Err(ToolError::argument(message))
+            }
+            None => {
+                Err(ToolError::argument(format!("argument `agent_name` is missing; {}", list(&self.offered))))
+            }
+        }
+    }
+}
+
+fn list(names: &[Name]) -> String {
+    let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    format!("the agents to hand over to are: {}", names.join(", "))
+}
+
+/// The instruction about the agents that a model may hand over to; nothing when there are none.
+pub(super) fn instruction(seat: Option<&Seat>) -> Option<String> {
+    let seat = seat?;
+    seat.offered().next()?;
+    let mut text = String::from("You can hand the conversation over to another agent:\n");
+    for Target { name, description, .. } in seat.offered() {
+        text.push_str(&if description.is_empty() {
+            format!("\n- `{name}`")
+        } else {
+            format!("\n- `{name}`: {description}")
+        });
+    }
+    text.push_str(
+        "\n\nAnswer by yourself when your own description fits the question best. When that of another agent fits it \
+         better, call `transfer_to_agent` with its name, and say nothing else in that reply. There are no other agents \
+         than those of this list.",
+    );
+    if let Some(parent) = seat.offered().find(|target| target.is_parent) {
+        let name = &parent.name;
+        text.push_str(&format!(
+            " When neither you nor another agent fits, hand over to `{name}`, your parent."
+        ));
+    }
+    Some(text)
+}
+
+/// Sees to it that the agent of that name goes on.
+///
+/// # Errors
+/// When there is none of that name to hand over to.
+pub(super) fn hand_over(name: &Name, cx: &mut Context) -> Result<()> {
+    let author = cx.author().clone();
+    let Some(seat) = &mut cx.frame.seat else {
+        let message =
+            format!("it was to hand over to `{name}`, but there is nobody that it may hand over to");
+        return Err(Error::new(ErrorKind::Transfer, message).with_help(format!(
+            "declare the agent and name it among the targets of this one: `transfer: [{name}]`"
+        )));
+    };
+    match seat
+        .targets
+        .iter()
+        .position(|target| Some(target.member) == seat.find(name).map(|found| found.member))
+    {
+        Some(at) => {
+            seat.next = Some(at);
+            Ok(())
+        }
+        None => {
+            let names: Vec<_> = seat.targets.iter().map(|target| target.name.clone()).collect();
+            let message = if *author == **name {
+                "it was to hand over to itself".to_owned()
+            } else {
+                format!("it was to hand over to `{name}`, which is none of its targets")
+            };
+            Err(Error::new(ErrorKind::Transfer, message).with_help(list(&names)))
+        }
+    }
+}

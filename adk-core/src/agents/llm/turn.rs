@@ -1,0 +1,250 @@
+//! The turn of an agent: ask the model, run the tools that it calls, ask again, until it answers without a call.
+
+use super::call::{self, Call};
+use super::calls::Answers;
+use super::hooks::{self, Asked};
+use super::toolbox::Toolbox;
+use super::{LlmAgent, calls, later, no_answer, output, request, respond, transfer};
+use crate::flow::Flow;
+use crate::models::model::{FinishReason, Model, ModelResponse, Usage};
+use crate::runtime::run::Context;
+use crate::runtime::tool::{ToolActions, text};
+use crate::store::event::{Actions, Event};
+use crate::{Error, ErrorKind, FunctionCall, Part, Result, depth};
+use serde_json::Value;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// How ids of calls begin that the model gave none. They are removed before it is asked again.
+pub(super) const OWN_ID: &str = "adk-";
+
+/// Runs a turn.
+///
+/// # Errors
+/// See the crate's `ErrorKind`: a call that failed for good, a placeholder without a value, an answer of another type,
+/// too many calls, or an agent that did not write its key.
+pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
+    let model = model(agent, cx)?;
+    let tools = Toolbox::new(agent, &*model, cx);
+    let mut flow = Flow::Continue;
+    // Calls whose answer comes from outside.
+    let mut open = Vec::new();
+    // Where agents hand over to each other, the calls of an agent are counted over all its turns at this place.
+    let counted = cx.frame.seat.as_ref().filter(|_| cx.config().limit_handovers);
+    let mut turn = counted.map_or(0, |seat| seat.calls);
+    let mut call_ids = HashSet::new();
+    let mut was_cut_off = false;
+    loop {
+        let mut asked = ToolActions::default();
+        let response = ask(agent, &tools, &model, turn, &mut asked, cx).await?;
+        turn += 1;
+        if let Some(seat) = &mut cx.frame.seat {
+            seat.calls = turn;
+        }
+        let is_cut_off = response.finish_reason == Some(FinishReason::MaxTokens);
+        let (mut event, calls) = answer_event(agent, response, turn - 1, &mut call_ids, cx)?;
+        event.actions = Actions { state_delta: event.actions.state_delta, ..actions_of(&asked) };
+        if let Some(name) = asked.exit_to {
+            flow = Flow::ExitTo(name);
+        }
+        cx.frame.unwritten = Some(no_answer::reason(&event));
+        if is_cut_off && !calls.is_empty() {
+            // Arguments that were cut off may parse all the same, and say something else than was meant.
+            cx.emit(event).await?;
+            if std::mem::replace(&mut was_cut_off, true) {
+                return Err(no_answer::calls_cut_off());
+            }
+            let content = calls::not_run(calls, no_answer::NOT_RUN);
+            cx.emit(Event::new().with_content(content)).await?;
+            continue;
+        }
+        open.extend(later::mark(&mut event, &calls, |name| tools.runs_on(name)));
+        cx.emit(event).await?;
+        if calls.is_empty() {
+            if open.is_empty() {
+                break;
+            }
+            later::answers(std::mem::take(&mut open), cx).await?;
+            continue;
+        }
+        let Answers { content, mut actions, refused } = calls::answer(&tools, calls, cx).await?;
+        // What was refused does not run, so nothing more comes of it.
+        open.retain(|call| !refused.contains(&call.id));
+        let is_silent = content.parts.is_empty() && !cx.has_pending() && actions == ToolActions::default();
+        // Nothing is to be said before the answers come.
+        let mut last = is_silent;
+        if !is_silent {
+            let event = response_event(&actions).with_content(content);
+            last = event.is_final_response();
+            cx.emit(event).await?;
+        }
+        if let Some(answer) = actions.set_model_response.take() {
+            let event = answered(agent, respond::event(&answer), answer);
+            cx.emit(event).await?;
+            last = true;
+        }
+        if let Some(name) = &actions.transfer_to_agent {
+            transfer::hand_over(name, cx)?;
+            last = true;
+        }
+        match actions {
+            ToolActions { exit_to: Some(name), .. } => flow = Flow::ExitTo(name),
+            ToolActions { escalate: true, .. } if flow == Flow::Continue => flow = Flow::Exit,
+            _ => {}
+        }
+        if last && open.is_empty() {
+            break;
+        }
+        if last {
+            later::answers(std::mem::take(&mut open), cx).await?;
+        }
+    }
+    Ok(flow)
+}
+
+/// The agent's model: its own, that of an agent above it, or the runner's.
+fn model(agent: &LlmAgent, cx: &Context) -> Result<Arc<dyn Model>> {
+    let above = cx.above.as_ref().and_then(|above| above.model.as_ref());
+    let own = agent.settings.model.as_ref().or(above);
+    cx.run.services.models.resolve(own)?.ok_or_else(|| {
+        Error::new(ErrorKind::NoModel, "it has no model").with_help(
+            "give one to the runner, `Runner::builder().model(...)`, or to the agent, `model: ...`",
+        )
+    })
+}
+
+/// An answer that came by a tool, with the output in it.
+fn answered(agent: &LlmAgent, event: Event, answer: Value) -> Event {
+    match agent.output.as_ref().and_then(|output| output.key.clone()) {
+        Some(key) => event.with_state(key, answer),
+        None => event,
+    }
+}
+
+/// One model call, if there may be one more.
+async fn ask(
+    agent: &LlmAgent,
+    tools: &Toolbox<'_>,
+    model: &Arc<dyn Model>,
+    turn: u32,
+    asked: &mut ToolActions,
+    cx: &mut Context,
+) -> Result<ModelResponse> {
+    let counted = cx.frame.seat.is_some() && cx.config().limit_handovers;
+    let limit = if counted { agent.max_calls() } else { agent.max_turns() };
+    if let Some(max) = limit.filter(|max| turn >= *max) {
+        let message = format!(
+            "it has made {max} model calls in one turn, its `max_turns`, and the model still calls tools"
+        );
+        return Err(Error::new(ErrorKind::TurnsExceeded, message)
+            .with_help("raise `max_turns`, or say in the instruction when to stop calling tools"));
+    }
+    let request = request::build(agent, tools, cx, turn).await?;
+    let request = match hooks::before_model(agent, request, asked, cx).await? {
+        Asked::Ask(request) => Arc::new(request),
+        Asked::Answered(response) => return Ok(response),
+    };
+    cx.run.count_llm_call()?;
+    let (timeout, retry) = (agent.settings.timeout, agent.settings.retry);
+    let call = Call { model: model.clone(), request: request.clone(), timeout, retry };
+    let mut response = match call::make(call, cx).await {
+        Ok(response) => {
+            let usage = Usage { calls: 1, ..response.usage };
+            **cx.frame.usage.get_or_insert_default() += usage;
+            cx.run.add_usage(usage);
+            response
+        }
+        Err(error) => hooks::on_model_error(agent, &request, error, asked, cx).await?,
+    };
+    let empty = response.content.parts.is_empty() && response.finish_reason == Some(FinishReason::Stop);
+    if empty && response.error_code.is_none() {
+        response.error_code = Some(no_answer::NO_CONTENT.into());
+        response.error_message =
+            Some("The model returned no content (finish_reason=STOP with empty parts).".into());
+    }
+    hooks::after_model(agent, response, asked, cx).await
+}
+
+/// The event of an answer, with the output in it when it is the last word, and the calls in it.
+fn answer_event(
+    agent: &LlmAgent,
+    response: ModelResponse,
+    turn: u32,
+    call_ids: &mut HashSet<String>,
+    cx: &Context,
+) -> Result<(Event, Vec<FunctionCall>)> {
+    let ModelResponse { mut content, finish_reason, usage, model_version, error_code, error_message } =
+        response;
+    let mut calls = Vec::new();
+    for part in &mut content.parts {
+        if let Part::FunctionCall(call) = part {
+            // Some providers give all calls of a reply one id, or those of all replies.
+            if call.id.is_empty() || !call_ids.insert(call.id.clone()) {
+                // Made of the place, so that a run that is taken up again makes the same.
+                let number = calls.len();
+                call.id = format!("{OWN_ID}{:x}-{}-{turn}.{number}", cx.run_id().as_u128(), cx.path());
+            }
+            read_arguments(call);
+            calls.push(call.clone());
+        }
+    }
+    let value = match &agent.output {
+        Some(output) if calls.is_empty() && error_code.is_none() => {
+            output::value(output, &content, finish_reason.as_ref())?
+        }
+        _ => None,
+    };
+    let mut event = Event::new();
+    // As in ADK: what the provider withheld has no content at all, and an empty answer has one without parts.
+    let is_withheld = error_code.as_deref().is_some_and(|code| code != no_answer::NO_CONTENT);
+    if !is_withheld || !content.parts.is_empty() {
+        event = event.with_content(content);
+    }
+    if let Some((key, value)) = value {
+        event = event.with_state(key, value);
+    }
+    if usage != Usage::default()
+        || finish_reason.is_some()
+        || model_version.is_some()
+        || error_code.is_some()
+        || error_message.is_some()
+    {
+        let details = event.details_mut();
+        details.usage = (usage != Usage::default()).then_some(usage);
+        details.finish_reason = finish_reason;
+        details.model_version = model_version;
+        details.error_code = error_code;
+        details.error_message = error_message;
+    }
+    Ok((event, calls))
+}
+
+/// Reads arguments that came as another text than JSON alone.
+fn read_arguments(call: &mut FunctionCall) {
+    let is_object = |args: &mut Value| {
+        if args.is_object() && depth::check(args).is_ok() {
+            return Ok(());
+        }
+        Err("it is no object".to_owned())
+    };
+    let read = call.malformed.as_deref().map(|text| text::read(text, is_object));
+    if let Some(Ok(Value::Object(args))) = read {
+        call.args = args;
+        call.malformed = None;
+    }
+}
+
+fn response_event(actions: &ToolActions) -> Event {
+    let mut event = Event::new();
+    event.actions = actions_of(actions);
+    event
+}
+
+fn actions_of(asked: &ToolActions) -> Actions {
+    Actions {
+        escalate: asked.escalate.then_some(true),
+        skip_summarization: asked.skip_summarization.then_some(true),
+        transfer_to_agent: asked.transfer_to_agent.clone(),
+        ..Actions::default()
+    }
+}

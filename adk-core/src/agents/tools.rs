@@ -1,0 +1,51 @@
+//! Tools that are there for every agent.
+
+use crate::models::model::ToolDeclaration;
+use crate::runtime::tool::{Tool, ToolArgs, ToolContext, ToolError, args};
+use crate::spec::ToolMeta;
+use serde_json::Value;
+use std::sync::LazyLock;
+
+/// Ends the loop. Call it only when you have been told to, and the work is done.
+///
+/// It is `#[tool] fn exit_loop(cx: &mut ToolContext)`, so `tools: [adk::tools::exit_loop]` lists it, and is the
+/// value `exit_loop::default()` elsewhere. Called by a model it ends the innermost loop around its agent, and the model
+/// is not asked to put that into words.
+///
+/// ```
+/// # use adk_core as adk;
+/// use adk::{DynTool, ToolContext, tools};
+/// let tool = tools::exit_loop::default();
+/// assert!(tool.meta().may_exit);
+/// let mut cx = ToolContext::for_tests();
+/// tools::exit_loop(&mut cx);
+/// assert!(cx.actions.escalate);
+/// ```
+pub fn exit_loop(cx: &mut ToolContext) {
+    cx.actions.escalate = true;
+    cx.actions.skip_summarization = true;
+}
+
+/// The function [`exit_loop()`] as a tool.
+#[allow(non_camel_case_types, reason = "a tool and its function share a name")]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct exit_loop {}
+
+impl Tool for exit_loop {
+    const META: ToolMeta<'static> = ToolMeta::new(
+        "exit_loop",
+        "Ends the loop. Call it only when you have been told to, and the work is done.",
+    )
+    .may_exit(true);
+
+    fn declaration(&self) -> &ToolDeclaration {
+        static DECLARATION: LazyLock<ToolDeclaration> =
+            LazyLock::new(|| args::Declare::new(&exit_loop::META).build());
+        &DECLARATION
+    }
+
+    async fn call(&self, _: ToolArgs, cx: &mut ToolContext) -> Result<Value, ToolError> {
+        exit_loop(cx);
+        Ok(Value::Null)
+    }
+}

@@ -1,0 +1,373 @@
+//! One agent of a config, and those inside of it.
+
+use super::Registry;
+use super::callbacks::{OF_AGENTS, OF_LLM};
+use super::fields::{Fields, below, fault, unresolved};
+use super::registry::Callbacks;
+use crate::agents::llm::{IncludeContents, LlmAgent};
+use crate::builders::build::block::{BlockBuilder, Kind, LoopAgent, ParallelAgent, SequentialAgent};
+use crate::builders::build::item::{DEEPEST, IntoAgent, SubAgent};
+use crate::builders::build::llm::{LlmAgentBuilder, OutputType};
+use crate::check::{Check, Fault};
+use crate::models::model::ModelRef;
+use crate::runtime::agent::{About, DynAgent, Parts};
+use crate::runtime::run::{Context, Prepare};
+use crate::runtime::tool::schema::shown;
+use crate::spec::{AgentKind, AgentMeta};
+use crate::{BoxFuture, Error, ErrorKind, Flow, Result};
+use serde_json::Value;
+use std::sync::Arc;
+
+const CLASSES: [&str; 5] = ["LlmAgent", "LoopAgent", "SequentialAgent", "ParallelAgent", "AwaitAgent"];
+
+/// Reads configs, and goes on after a fault.
+pub(super) struct Reader<'r> {
+    pub(super) registry: &'r Registry,
+    pub(super) faults: Vec<Fault>,
+    /// The documents that are being read, the outermost first.
+    open: Vec<String>,
+    /// How many agents had no name that could be read.
+    nameless: usize,
+}
+
+impl<'r> Reader<'r> {
+    pub(super) fn new(registry: &'r Registry) -> Self {
+        Self { registry, faults: Vec::new(), open: Vec::new(), nameless: 0 }
+    }
+
+    pub(super) fn fault(&mut self, check: Check, place: impl Into<String>, fact: &str) {
+        self.faults.push(fault(check, place.into(), fact));
+    }
+
+    /// Something that was not read; what it is called cannot be mistaken for a name.
+    fn lost(&mut self) -> SubAgent {
+        let name = self.no_name();
+        unknown(&name)
+    }
+
+    pub(super) fn no_name(&mut self) -> String {
+        self.nameless += 1;
+        format!("unread_agent_{}", self.nameless)
+    }
+
+    /// An agent: its fields, or the name of one.
+    pub(super) fn agent(&mut self, value: &Value, place: &str, depth: usize) -> SubAgent {
+        if depth > DEEPEST {
+            let fact =
+                format!("more than {DEEPEST} agents stand inside of each other; help: make the tree flatter");
+            self.fault(Check::Syntax, place, &fact);
+            return self.lost();
+        }
+        match value {
+            Value::String(name) if self.registry.agents.contains_key(name) => self.registered(name, place),
+            Value::String(name) if self.registry.documents.contains_key(name) => {
+                self.document(name, place, depth)
+            }
+            Value::String(name) => {
+                let known = self.registry.agents.keys().chain(self.registry.documents.keys());
+                let fact =
+                    unresolved(&format!("there is no agent `{name}`"), name, known.map(String::as_str));
+                self.fault(Check::FieldUnknown, place, &fact);
+                self.lost()
+            }
+            Value::Object(all) => {
+                let mut fields = Fields::new(all, place);
+                for (field, documents) in [("config_path", true), ("code", false)] {
+                    if fields.value(field).is_some() {
+                        let name = fields.text(field, &mut self.faults);
+                        let place = fields.place_of(field);
+                        fields.finish("a reference to an agent", &mut self.faults);
+                        return match name {
+                            Some(name) if documents => self.document(name, &place, depth),
+                            Some(name) => self.registered(name, &place),
+                            None => self.lost(),
+                        };
+                    }
+                }
+                self.fields(Fields::new(all, place), depth)
+            }
+            other => {
+                let fact = format!("an agent is {}; help: expected its fields, or a name", shown(other));
+                self.fault(Check::Syntax, place, &fact);
+                self.lost()
+            }
+        }
+    }
+
+    fn registered(&mut self, name: &str, place: &str) -> SubAgent {
+        match self.registry.agents.get(name) {
+            Some(agent) => agent.clone().at(place),
+            None => {
+                let known = self.registry.agents.keys().map(String::as_str);
+                let fact = unresolved(&format!("the registry has no agent `{name}`"), name, known);
+                self.fault(Check::FieldUnknown, place, &fact);
+                self.lost()
+            }
+        }
+    }
+
+    fn document(&mut self, path: &str, place: &str, depth: usize) -> SubAgent {
+        let Some(document) = self.registry.documents.get(path) else {
+            let known = self.registry.documents.keys().map(String::as_str);
+            let fact = unresolved(&format!("the registry has no document `{path}`"), path, known);
+            self.fault(Check::FieldUnknown, place, &fact);
+            return self.lost();
+        };
+        if self.open.iter().any(|open| open == path) {
+            let mut way: Vec<_> = self.open.iter().map(|open| format!("`{open}`")).collect();
+            way.push(format!("`{path}`"));
+            let fact = format!(
+                "`{path}` contains itself, by {}; help: a tree has no cycles: to do something again, use a `LoopAgent`",
+                way.join(" > ")
+            );
+            self.fault(Check::AgentReused, place, &fact);
+            return self.lost();
+        }
+        self.open.push(path.to_owned());
+        let agent = self.agent(document, &format!("{path}: "), depth);
+        self.open.pop();
+        agent
+    }
+
+    /// An agent by its fields.
+    pub(super) fn fields(&mut self, mut fields: Fields<'_>, depth: usize) -> SubAgent {
+        let class = if fields.value("agent_class").is_some() {
+            fields.text("agent_class", &mut self.faults).unwrap_or_default()
+        } else {
+            "LlmAgent"
+        };
+        let name = match class {
+            "AwaitAgent" => self.name_of_await(&mut fields),
+            _ => self.name(&mut fields),
+        };
+        let place = fields.place.clone();
+        let place = if place.is_empty() { "." } else { &*place };
+        let part = match class {
+            "LlmAgent" => self.llm(&name, fields, depth),
+            "AwaitAgent" => self.awaits(name, fields),
+            "LoopAgent" => {
+                let max = fields.limit("max_iterations", &name, &mut self.faults);
+                let block = LoopAgent::builder(name);
+                let block = match max {
+                    Some(max) => block.max_iterations(max),
+                    None => block,
+                };
+                self.block(class, block, fields, depth)
+            }
+            "SequentialAgent" => self.block(class, SequentialAgent::builder(name), fields, depth),
+            "ParallelAgent" => {
+                let most = fields.limit("max_concurrency", &name, &mut self.faults);
+                let block = ParallelAgent::builder(name);
+                let block = match most {
+                    Some(most) => block.max_concurrency(most),
+                    None => block,
+                };
+                self.block(class, block, fields, depth)
+            }
+            other => {
+                // A class that is no text was reported.
+                if !other.is_empty() {
+                    let known = CLASSES.iter().copied();
+                    let fact = unresolved(&format!("there is no agent class `{other}`"), other, known);
+                    self.fault(Check::FieldUnknown, fields.place_of("agent_class"), &fact);
+                }
+                // What is inside of it is looked at nevertheless.
+                let _ = self.sub_agents(&mut fields, depth);
+                unknown(&name)
+            }
+        };
+        part.at(place)
+    }
+
+    pub(super) fn name(&mut self, fields: &mut Fields<'_>) -> String {
+        let given = fields.value("name").is_some();
+        if let Some(name) = fields.text("name", &mut self.faults) {
+            return name.to_owned();
+        }
+        if !given {
+            self.fault(
+                Check::NameInvalid,
+                fields.place_of("name"),
+                "an agent has no name; help: give it a `name`",
+            );
+        }
+        self.no_name()
+    }
+
+    fn sub_agents(&mut self, fields: &mut Fields<'_>, depth: usize) -> Vec<SubAgent> {
+        let place = fields.place_of("sub_agents");
+        let Some(all) = fields.list("sub_agents", &mut self.faults) else {
+            // A value that is no list means an agent that was not read: it was not left empty.
+            return fields.value("sub_agents").map(|_| self.lost()).into_iter().collect();
+        };
+        let all = all.iter().enumerate();
+        all.map(|(at, value)| self.agent(value, &below(&place, &format!("[{at}]")), depth + 1)).collect()
+    }
+
+    fn block<K: Kind>(
+        &mut self,
+        class: &str,
+        mut block: BlockBuilder<K>,
+        mut fields: Fields<'_>,
+        depth: usize,
+    ) -> SubAgent {
+        if let Some(text) = fields.text("description", &mut self.faults) {
+            block = block.description(text);
+        }
+        let mut callbacks = Callbacks::default();
+        self.callbacks(&OF_AGENTS, &mut callbacks, &mut fields);
+        let agents = self.sub_agents(&mut fields, depth);
+        fields.finish(&format!("a `{class}`"), &mut self.faults);
+        block.callbacks(callbacks.agent).sub_agents(agents).into_agent()
+    }
+
+    fn llm(&mut self, name: &str, mut fields: Fields<'_>, depth: usize) -> SubAgent {
+        let mut agent = LlmAgent::builder(name.to_owned());
+        let faults = &mut self.faults;
+        if let Some(text) = fields.text("description", faults) {
+            agent = agent.description(text);
+        }
+        if let Some(text) = fields.text("instruction", faults) {
+            agent = agent.instruction(text.to_owned());
+        }
+        if let Some(text) = fields.text("global_instruction", faults) {
+            agent = agent.global_instruction(text.to_owned());
+        }
+        if let Some(model) = fields.text("model", faults) {
+            let known = self.registry.models.get(model).cloned();
+            agent = agent.model(known.unwrap_or_else(|| ModelRef::from(model)));
+        }
+        if let Some(key) = fields.text("output_key", faults) {
+            agent = agent.output_key(key.to_owned());
+        }
+        if let Some(output) = self.output(&mut fields) {
+            agent = agent.output(output);
+        }
+        let faults = &mut self.faults;
+        match fields.text("include_contents", faults) {
+            Some("none") => agent = agent.include_contents(IncludeContents::None),
+            None | Some("default") => {}
+            Some(other) => {
+                let fact = format!("`include_contents` is `{other}`; help: it is `default` or `none`");
+                faults.push(fault(Check::Syntax, fields.place_of("include_contents"), &fact));
+            }
+        }
+        if let Some(yes) = fields.boolean("disallow_transfer_to_parent", faults) {
+            agent = agent.disallow_transfer_to_parent(yes);
+        }
+        if let Some(yes) = fields.boolean("disallow_transfer_to_peers", faults) {
+            agent = agent.disallow_transfer_to_peers(yes);
+        }
+        if let Some(turns) = fields.whole("max_turns", faults) {
+            agent = agent.max_turns(turns);
+        }
+        if let Some(config) = fields.object("generate_content_config", faults) {
+            let place = fields.place_of("generate_content_config");
+            agent = generation(agent, Fields::new(config, place), faults);
+        }
+        agent = self.tools(name, agent, &mut fields);
+        let mut callbacks = Callbacks::default();
+        self.callbacks(&OF_AGENTS, &mut callbacks, &mut fields);
+        self.callbacks(&OF_LLM, &mut callbacks, &mut fields);
+        agent = agent.callbacks(callbacks.agent, callbacks.model, callbacks.tool);
+        let agents = self.sub_agents(&mut fields, depth);
+        fields.finish("an `LlmAgent`", &mut self.faults);
+        agent.sub_agents(agents).into_agent()
+    }
+
+    /// A JSON schema, or the name of one or of a type. `name` is no word of JSON schemas.
+    pub(super) fn output(&mut self, fields: &mut Fields<'_>) -> Option<OutputType> {
+        let place = fields.place_of("output_schema");
+        let value = fields.value("output_schema")?;
+        if let Value::Object(schema) = value
+            && !schema.contains_key("name")
+        {
+            return Some(OutputType::Schema(Arc::new(value.clone())));
+        }
+        if !value.is_string() && !value.is_object() {
+            let fact =
+                format!("an output schema is {}; help: expected its name, or a JSON schema", shown(value));
+            self.fault(Check::Syntax, place, &fact);
+            return None;
+        }
+        let (name, place) = self.named(value, place, "output schema")?;
+        let known = &self.registry.outputs;
+        if !known.contains_key(name) {
+            let fact = format!("the registry has no output schema or type `{name}`");
+            let fact = unresolved(&fact, name, known.keys().map(String::as_str));
+            self.fault(Check::FieldUnknown, place, &fact);
+        }
+        known.get(name).cloned()
+    }
+
+    fn tools(&mut self, name: &str, mut agent: LlmAgentBuilder, fields: &mut Fields<'_>) -> LlmAgentBuilder {
+        let place = fields.place_of("tools");
+        for (at, value) in fields.list("tools", &mut self.faults).into_iter().flatten().enumerate() {
+            let Some((tool, place)) = self.named(value, below(&place, &format!("[{at}]")), "tool") else {
+                continue;
+            };
+            match self.registry.tools.get(tool) {
+                Some(tool) => agent = agent.tools([tool.clone()]),
+                None => {
+                    let known = self.registry.tools.keys().map(String::as_str);
+                    let fact =
+                        format!("agent `{name}` has a tool `{tool}`, which the registry does not have");
+                    self.fault(Check::FieldUnknown, place, &unresolved(&fact, tool, known));
+                }
+            }
+        }
+        agent
+    }
+}
+
+fn generation(
+    mut agent: LlmAgentBuilder,
+    mut fields: Fields<'_>,
+    faults: &mut Vec<Fault>,
+) -> LlmAgentBuilder {
+    if let Some(number) = fields.number("temperature", 0.0..=f64::INFINITY, "a number, 0 or more", faults) {
+        agent = agent.temperature(number);
+    }
+    if let Some(number) = fields.number("top_p", 0.0..=1.0, "a number from 0 to 1", faults) {
+        agent = agent.top_p(number);
+    }
+    if let Some(tokens) = fields.whole("max_output_tokens", faults) {
+        agent = agent.max_output_tokens(tokens);
+    }
+    if let Some(seed) = fields.whole("seed", faults) {
+        agent = agent.seed(seed);
+    }
+    if let Some(texts) = fields.list("stop_sequences", faults) {
+        let place = fields.place_of("stop_sequences");
+        for (at, value) in texts.iter().enumerate().filter(|(_, value)| !value.is_string()) {
+            let fact = format!("a text that ends the answer is {}; help: expected a string", shown(value));
+            faults.push(fault(Check::Syntax, below(&place, &format!("[{at}]")), &fact));
+        }
+        agent = agent.stop(texts.iter().filter_map(Value::as_str));
+    }
+    fields.finish("`generate_content_config`", faults);
+    agent
+}
+
+/// Stands for an agent that cannot be read: nothing more is said about it. It is never run.
+struct Unread(About);
+
+pub(super) fn unknown(name: &str) -> SubAgent {
+    let mut parts = Parts::new(AgentKind::Custom, name);
+    // A stub has no definition.
+    parts.definition.clear();
+    Unread(About::made(parts)).into_agent()
+}
+
+impl DynAgent for Unread {
+    fn meta(&self) -> &AgentMeta<'_> {
+        self.0.meta()
+    }
+
+    fn run_dyn<'a>(&'a self, _: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
+        let message = "this agent could not be read from its config";
+        Box::pin(async move { Err(Error::new(ErrorKind::Config, message)) })
+    }
+
+    fn prepare_dyn(&self, _: &mut Prepare<'_>) {}
+}

@@ -1,0 +1,82 @@
+//! An `AwaitAgent` of a config: a step that waits for a value from outside.
+
+use super::agent::Reader;
+use super::fields::{Fields, fault};
+use crate::agents::ask::{Await, Form};
+use crate::builders::build::item::{IntoAgent, SubAgent};
+use crate::builders::build::llm::OutputType;
+use crate::check::{Check, Fault};
+use crate::runtime::agent::Key;
+use adk_spec::duration::millis;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+
+impl Reader<'_> {
+    /// Its name: without one, that of its key.
+    pub(super) fn name_of_await(&mut self, fields: &mut Fields<'_>) -> String {
+        match (fields.value("name"), fields.value("output_key").map(Value::as_str)) {
+            (Some(_), _) => self.name(fields),
+            (None, Some(Some(key))) => key.rsplit(':').next().unwrap_or_default().to_owned(),
+            // The reader of the key reports its errors.
+            (None, _) => self.no_name(),
+        }
+    }
+
+    pub(super) fn awaits(&mut self, name: String, mut fields: Fields<'_>) -> SubAgent {
+        let question = fields.text("question", &mut self.faults).unwrap_or_default().to_owned();
+        let key = match fields.value("output_key") {
+            Some(_) => fields.text("output_key", &mut self.faults),
+            None => {
+                let fact = "an `AwaitAgent` has no `output_key`; help: give it one, the key that the answer is written to";
+                self.fault(Check::Syntax, fields.place_of("output_key"), fact);
+                None
+            }
+        };
+        // An error of a schema is reported once: no value is checked against it.
+        let is_text = fields.value("output_schema").is_none();
+        let (form, key_of): (Form, fn(String) -> Key) = match self.output(&mut fields) {
+            Some(OutputType::Type { output, key }) if output.schema.is_some() => (Form::Type(output), key),
+            Some(OutputType::Schema(schema)) => (Form::Schema(schema), |key| Key::any(&key)),
+            None if !is_text => (Form::Schema(Arc::new(Value::Null)), |key| Key::any(&key)),
+            _ => (Form::Schema(Arc::new(json!({"type": "string"}))), Key::of::<String>),
+        };
+        let timeout = timeout(&mut fields, &mut self.faults);
+        let default = fields.value("default").cloned();
+        if let Some(default) = &default {
+            let place = fields.place_of("default");
+            if fields.value("timeout").is_none() {
+                let fact = "a `default` counts when the `timeout` has passed, and this `AwaitAgent` has none; help: give \
+                            it a `timeout`, as in `\"72h\"`, or remove it";
+                self.fault(Check::Syntax, &*place, fact);
+            }
+            if let Err(why) = form.check(default) {
+                let fact = format!(
+                    "the default of `{name}` is no answer to it: {why}; help: see its `output_schema`"
+                );
+                self.fault(Check::Syntax, place, &fact);
+            }
+        }
+        fields.finish("an `AwaitAgent`", &mut self.faults);
+        match key {
+            Some(key) => {
+                Await::of(name, key_of(key.to_owned()), question, form).until(timeout, default).into_agent()
+            }
+            // Without a key that can be read, nothing is known of what it writes.
+            None => super::agent::unknown(&name),
+        }
+    }
+}
+
+/// A length of time as `workflow!` reads it.
+fn timeout(fields: &mut Fields<'_>, faults: &mut Vec<Fault>) -> Option<Duration> {
+    let text = fields.text("timeout", faults)?;
+    let help = "help: write a number and `ms`, `s`, `m` or `h`, as in `\"72h\"`";
+    let fact = match millis(text) {
+        Some(0) => format!("a timeout of zero leaves nobody the time to answer; {help}"),
+        Some(millis) => return Some(Duration::from_millis(millis)),
+        None => format!("{text:?} is no length of time; {help}"),
+    };
+    faults.push(fault(Check::Syntax, fields.place_of("timeout"), &fact));
+    None
+}

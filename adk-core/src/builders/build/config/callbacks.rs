@@ -1,0 +1,92 @@
+//! The callbacks that a config names.
+
+use super::agent::Reader;
+use super::fields::{Fields, below, unresolved};
+use super::registry::Callbacks;
+use crate::check::Check;
+use serde_json::Value;
+
+/// Adds those of a kind from what is registered under a name; whether there are any.
+pub(super) type Add = fn(into: &mut Callbacks, from: &Callbacks) -> bool;
+
+/// The fields of every agent.
+pub(super) const OF_AGENTS: [(&str, Add); 2] = [
+    ("before_agent_callbacks", |into, from| into.agent.add_before(&from.agent)),
+    ("after_agent_callbacks", |into, from| into.agent.add_after(&from.agent)),
+];
+
+/// The fields of an LLM agent besides.
+pub(super) const OF_LLM: [(&str, Add); 6] = [
+    ("before_model_callbacks", |into, from| into.model.add_before(&from.model)),
+    ("after_model_callbacks", |into, from| into.model.add_after(&from.model)),
+    ("on_model_error_callbacks", |into, from| into.model.add_on_error(&from.model)),
+    ("before_tool_callbacks", |into, from| into.tool.add_before(&from.tool)),
+    ("after_tool_callbacks", |into, from| into.tool.add_after(&from.tool)),
+    ("on_tool_error_callbacks", |into, from| into.tool.add_on_error(&from.tool)),
+];
+
+impl Reader<'_> {
+    /// The callbacks of an agent, in the order of their lists.
+    pub(super) fn callbacks(
+        &mut self,
+        kinds: &[(&'static str, Add)],
+        into: &mut Callbacks,
+        fields: &mut Fields<'_>,
+    ) {
+        for (field, add) in kinds {
+            let list = fields.place_of(field);
+            for (at, value) in fields.list(field, &mut self.faults).into_iter().flatten().enumerate() {
+                let Some((name, place)) = self.named(value, below(&list, &format!("[{at}]")), "callback")
+                else {
+                    continue;
+                };
+                let registered = &self.registry.callbacks;
+                match registered.get(name) {
+                    Some(from) if add(into, from) => {}
+                    Some(_) => {
+                        let fact = format!(
+                            "`{name}` has no callback for `{field}`; help: add one to it where it is registered"
+                        );
+                        self.fault(Check::FieldUnknown, place, &fact);
+                    }
+                    None => {
+                        let fact = format!("the registry has no callback `{name}`");
+                        let fact = unresolved(&fact, name, registered.keys().map(String::as_str));
+                        self.fault(Check::FieldUnknown, place, &fact);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A name, or an object that holds one, with its place.
+    pub(super) fn named<'v>(
+        &mut self,
+        value: &'v Value,
+        place: String,
+        what: &str,
+    ) -> Option<(&'v str, String)> {
+        match value {
+            Value::String(name) => Some((name, place)),
+            Value::Object(all) => {
+                let mut fields = Fields::new(all, place);
+                let place = fields.place_of("name");
+                let name = fields.text("name", &mut self.faults);
+                if all.get("name").is_none() {
+                    let fact = format!("a {what} has no name; help: say which one, as in `{{name: NAME}}`");
+                    self.fault(Check::Syntax, &*place, &fact);
+                }
+                fields.finish(&format!("a reference to a {what}"), &mut self.faults);
+                name.map(|name| (name, place))
+            }
+            other => {
+                let fact = format!(
+                    "a {what} is {}; help: expected its name",
+                    crate::runtime::tool::schema::shown(other)
+                );
+                self.fault(Check::Syntax, place, &fact);
+                None
+            }
+        }
+    }
+}

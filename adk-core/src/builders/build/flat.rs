@@ -1,0 +1,209 @@
+//! A tree as a flat list of steps, and the [`Spec`] of it: the same data that `workflow!` writes as a const.
+
+use super::item::{Block, BlockKind, Item, Placed};
+use crate::Name;
+use crate::runtime::agent::{DynAgent, Key};
+use crate::runtime::callback::AgentCallbacks;
+use crate::spec::{AgentKind, AgentMeta, KeySpec, Spec, Step, StepKind};
+use self_cell::self_cell;
+use std::sync::Arc;
+
+/// A step with what it refers to, owned.
+pub(super) struct FlatStep {
+    pub(super) name: Name,
+    what: What,
+    end: usize,
+}
+
+enum What {
+    Agent(Placed),
+    Block(Arc<Block>),
+    Branch,
+    End,
+}
+
+/// What a spec is made of.
+pub(super) struct Flat {
+    pub(super) name: Name,
+    pub(super) steps: Vec<FlatStep>,
+    pub(super) states: Vec<Key>,
+    pub(super) lets: Vec<Key>,
+}
+
+impl Flat {
+    pub(super) fn new(root: &Item, states: Vec<Key>, lets: Vec<Key>) -> Self {
+        let mut steps = Vec::new();
+        flatten(root, &mut steps);
+        let name = steps.first().map_or_else(Name::default, |step| step.name.clone());
+        Self { name, steps, states, lets }
+    }
+
+    pub(super) fn placed(&self, step: usize) -> Option<&Placed> {
+        match &self.steps.get(step)?.what {
+            What::Agent(placed) => Some(placed),
+            _ => None,
+        }
+    }
+
+    pub(super) fn block(&self, step: usize) -> Option<&Arc<Block>> {
+        match &self.steps.get(step)?.what {
+            What::Block(block) => Some(block),
+            _ => None,
+        }
+    }
+
+    pub(super) fn callbacks(&self, step: usize) -> Option<&AgentCallbacks> {
+        self.block(step).map(|block| &block.callbacks)
+    }
+
+    /// The place of a step in a config.
+    pub(super) fn place(&self, step: usize) -> &str {
+        match self.steps.get(step).map(|step| &step.what) {
+            Some(What::Agent(placed)) => &placed.place,
+            Some(What::Block(block)) => &block.place,
+            _ => "",
+        }
+    }
+
+    /// The last step of a block; the step itself for an agent.
+    pub(super) fn end(&self, step: usize) -> usize {
+        self.steps.get(step).map_or(step, |step| step.end)
+    }
+
+    fn description(&self) -> &str {
+        match self.steps.first().map(|step| &step.what) {
+            Some(What::Agent(placed)) => placed.meta().description,
+            Some(What::Block(block)) => &block.description,
+            _ => "",
+        }
+    }
+
+    fn agents(&self) -> impl Iterator<Item = &AgentMeta<'_>> {
+        (0..self.steps.len()).filter_map(|at| self.placed(at)).map(DynAgent::meta)
+    }
+}
+
+fn flatten(item: &Item, steps: &mut Vec<FlatStep>) {
+    let at = steps.len();
+    match item {
+        Item::Agent(placed) => {
+            let name = Name::shared(placed.agent.meta().name);
+            steps.push(FlatStep { name, what: What::Agent(placed.clone()), end: at });
+        }
+        Item::Block(block) => {
+            steps.push(FlatStep { name: block.name.clone(), what: What::Block(block.clone()), end: at });
+            for item in &block.items {
+                let branch = steps.len();
+                if matches!(block.kind, BlockKind::Parallel { .. }) {
+                    steps.push(FlatStep { name: Name::default(), what: What::Branch, end: branch });
+                    flatten(item, steps);
+                    close(steps, branch);
+                } else {
+                    flatten(item, steps);
+                }
+            }
+            close(steps, at);
+        }
+    }
+}
+
+fn close(steps: &mut Vec<FlatStep>, open: usize) {
+    let end = steps.len();
+    steps.push(FlatStep { name: Name::default(), what: What::End, end });
+    if let Some(step) = steps.get_mut(open) {
+        step.end = end;
+    }
+}
+
+/// The lists that a spec refers to.
+pub(super) struct Lists<'a> {
+    steps: Vec<Step<'a>>,
+    states: Vec<KeySpec<'a>>,
+    lets: Vec<KeySpec<'a>>,
+    reads: Vec<KeySpec<'a>>,
+    writes: Vec<KeySpec<'a>>,
+    exits: Vec<&'a str>,
+}
+
+/// The tree as data, and as an agent.
+pub(super) struct Views<'a> {
+    pub(super) spec: Spec<'a>,
+    pub(super) meta: AgentMeta<'a>,
+}
+
+self_cell!(
+    pub(super) struct Listed {
+        owner: Flat,
+        #[covariant]
+        dependent: Lists,
+    }
+);
+
+self_cell!(
+    pub(super) struct Described {
+        owner: Listed,
+        #[covariant]
+        dependent: Views,
+    }
+);
+
+/// Describes a tree.
+pub(super) fn describe(flat: Flat) -> Described {
+    let listed = Listed::new(flat, |flat| Lists {
+        steps: flat.steps.iter().enumerate().map(|(at, step)| spec_of(at, step)).collect(),
+        states: flat.states.iter().map(Key::spec).collect(),
+        lets: flat.lets.iter().map(Key::spec).collect(),
+        reads: flat.states.iter().map(Key::spec).collect(),
+        writes: written(flat),
+        exits: flat.agents().flat_map(|meta| meta.exits.iter().copied()).collect(),
+    });
+    Described::new(listed, |listed| {
+        let (flat, lists) = (listed.borrow_owner(), listed.borrow_dependent());
+        let spec = Spec::new(&flat.name, flat.description(), &lists.steps)
+            .built()
+            .states(&lists.states)
+            .lets(&lists.lets);
+        let meta = AgentMeta::new(AgentKind::Workflow, &flat.name)
+            .description(flat.description())
+            .reads(&lists.reads)
+            .writes(&lists.writes)
+            .may_exit(flat.agents().any(|meta| meta.may_exit))
+            .exits(&lists.exits)
+            .states(&lists.states)
+            .lets(&lists.lets)
+            .steps(&lists.steps);
+        Views { spec, meta }
+    })
+}
+
+fn spec_of(at: usize, step: &FlatStep) -> Step<'_> {
+    let spec = match &step.what {
+        What::Agent(placed) => {
+            Step::new(&step.name, StepKind::Agent { meta: placed.meta(), instance: false }, step.end)
+        }
+        What::Block(block) => {
+            let kind = match block.kind {
+                BlockKind::Loop { max } => StepKind::Loop { max, until: None },
+                BlockKind::Sequence => StepKind::Sequence,
+                BlockKind::Parallel { max_concurrency } => StepKind::Parallel { max_concurrency },
+            };
+            let spec = Step::new(&step.name, kind, step.end).description(&block.description);
+            spec.skippable(block.callbacks.may_skip())
+        }
+        What::Branch => Step::new("", StepKind::Branch, step.end),
+        What::End => Step::new("", StepKind::End, step.end),
+    };
+    // The first step is the tree itself, whose name is in the spec.
+    if at == 0 { spec.unnamed() } else { spec }
+}
+
+/// What is written somewhere in the tree, each key once.
+fn written(flat: &Flat) -> Vec<KeySpec<'_>> {
+    let mut all: Vec<KeySpec<'_>> = Vec::new();
+    for key in flat.agents().flat_map(|meta| meta.writes) {
+        if !all.iter().any(|other| other.name == key.name) {
+            all.push(key.optional(true));
+        }
+    }
+    all
+}

@@ -1,0 +1,295 @@
+//! What a tree is made of: agents, and blocks of agents.
+
+use super::{BlockBuilder, BuildError, LlmAgentBuilder, LoopAgent, ParallelAgent, SequentialAgent, Tree};
+use crate::agents::llm::LlmAgent;
+use crate::check::Fault;
+use crate::runtime::agent::DynAgent;
+use crate::runtime::callback::AgentCallbacks;
+use crate::runtime::run::{Context, Prepare};
+use crate::spec::AgentMeta;
+use crate::{BoxFuture, Content, Event, Flow, Name, Result};
+use self_cell::self_cell;
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+/// What can be placed in a tree: an agent of any kind, by value or as `Arc`, a block, a builder that is not built yet,
+/// and the result of one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an agent",
+    label = "cannot be placed in a tree",
+    note = "a function with `#[agent]` is placed as `name::default()`; an agent by hand implements `Agent` or `DynAgent`"
+)]
+pub trait IntoAgent {
+    /// As a part of a tree.
+    fn into_agent(self) -> SubAgent;
+}
+
+/// A part of a tree: an agent, or a block of agents.
+#[derive(Clone)]
+pub struct SubAgent(pub(super) Item);
+
+#[derive(Clone)]
+pub(super) enum Item {
+    Agent(Placed),
+    Block(Arc<Block>),
+}
+
+impl Item {
+    /// What is asked before and after it.
+    pub(super) fn callbacks(&self) -> Option<&AgentCallbacks> {
+        match self {
+            Self::Agent(placed) => placed.agent.callbacks_dyn(),
+            Self::Block(block) => Some(&block.callbacks),
+        }
+    }
+}
+
+/// A block with its parts.
+#[derive(Clone)]
+pub(super) struct Block {
+    pub(super) name: Name,
+    pub(super) description: String,
+    pub(super) kind: BlockKind,
+    pub(super) callbacks: AgentCallbacks,
+    pub(super) items: Vec<Item>,
+    /// How deep blocks and agents are nested, this one included.
+    pub(super) depth: usize,
+    /// Its place in a config.
+    pub(super) place: Arc<str>,
+}
+
+/// The most parts inside of each other: what is deeper is refused, and not kept, since it is dropped by recursion.
+pub(super) const DEEPEST: usize = 128;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BlockKind {
+    Loop { max: Option<u32> },
+    Sequence,
+    Parallel { max_concurrency: Option<u32> },
+}
+
+/// An agent at a place, and what says which agent it is.
+#[derive(Clone)]
+pub(super) struct Placed {
+    pub(super) agent: Arc<dyn DynAgent>,
+    about: Arc<Identified>,
+    /// What is wrong with the agent itself and is no matter of the tree.
+    pub(super) faults: Arc<[Fault]>,
+    depth: usize,
+    /// Its place in a config.
+    pub(super) place: Arc<str>,
+}
+
+/// The agent that is described, and the name of its definition.
+struct Owner {
+    agent: Arc<dyn DynAgent>,
+    definition: String,
+}
+
+self_cell!(
+    struct Identified {
+        owner: Owner,
+        #[covariant]
+        dependent: AgentMeta,
+    }
+);
+
+impl Placed {
+    pub(super) fn new(agent: Arc<dyn DynAgent>) -> Self {
+        Self::with_faults(agent, Vec::new(), 1)
+    }
+
+    /// An agent that was described at run time says nothing of its definition: then it is this very value.
+    pub(super) fn with_faults(agent: Arc<dyn DynAgent>, faults: Vec<Fault>, depth: usize) -> Self {
+        let meta = agent.meta();
+        let definition = if meta.definition == meta.name {
+            format!("{} at {:p}", meta.name, inner(&agent))
+        } else {
+            meta.definition.to_owned()
+        };
+        let owner = Owner { agent: agent.clone(), definition };
+        let about = Identified::new(owner, |owner| owner.agent.meta().definition(&owner.definition));
+        Self { agent, about: Arc::new(about), faults: faults.into(), depth, place: "".into() }
+    }
+}
+
+/// The agent as one that says which it is.
+impl DynAgent for Placed {
+    fn meta(&self) -> &AgentMeta<'_> {
+        self.about.borrow_dependent()
+    }
+
+    fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
+        self.agent.run_dyn(cx)
+    }
+
+    fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
+        self.agent.prepare_dyn(prepare);
+    }
+
+    fn handover_dyn(&self) -> crate::runtime::agent::Handover<'_> {
+        self.agent.handover_dyn()
+    }
+
+    fn callbacks_dyn(&self) -> Option<&AgentCallbacks> {
+        self.agent.callbacks_dyn()
+    }
+
+    fn stand_in_dyn(&self, content: Content) -> Result<Event> {
+        self.agent.stand_in_dyn(content)
+    }
+
+    fn as_any(&self) -> Option<&dyn Any> {
+        self.agent.as_any()
+    }
+}
+
+/// Where an agent lives: an `Arc` in an `Arc` is the same agent.
+fn inner(agent: &Arc<dyn DynAgent>) -> *const () {
+    Arc::as_ptr(agent).cast()
+}
+
+impl SubAgent {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        match &self.0 {
+            Item::Agent(placed) => placed.agent.meta().name,
+            Item::Block(block) => &block.name,
+        }
+    }
+
+    /// How deep parts are nested.
+    pub(super) fn depth(&self) -> usize {
+        match &self.0 {
+            Item::Agent(placed) => placed.depth,
+            Item::Block(block) => block.depth,
+        }
+    }
+
+    /// Sets its place in a config.
+    pub(super) fn at(mut self, place: &str) -> Self {
+        match &mut self.0 {
+            Item::Agent(placed) => placed.place = place.into(),
+            Item::Block(block) => {
+                let mut own = Block::clone(block);
+                own.place = place.into();
+                *block = Arc::new(own);
+            }
+        }
+        self
+    }
+
+    pub(super) fn of(agent: Arc<dyn DynAgent>) -> Self {
+        let item = agent.as_any().and_then(|any| any.downcast_ref::<Tree>()).map(|tree| tree.item().clone());
+        Self(item.unwrap_or_else(|| Item::Agent(Placed::new(agent))))
+    }
+
+    /// As an agent by itself.
+    pub(super) fn to_agent(&self) -> Arc<dyn DynAgent> {
+        match &self.0 {
+            Item::Agent(placed) => Arc::new(placed.clone()),
+            Item::Block(_) => Arc::new(Tree::part(self.0.clone())),
+        }
+    }
+}
+
+impl<A: DynAgent + 'static> IntoAgent for A {
+    fn into_agent(self) -> SubAgent {
+        // What is an `Arc` already stays that one, so that the same agent twice is seen to be the same.
+        match (&self as &dyn Any).downcast_ref::<Arc<dyn DynAgent>>() {
+            Some(shared) => SubAgent::of(shared.clone()),
+            None => SubAgent::of(Arc::new(self)),
+        }
+    }
+}
+
+impl<A: DynAgent + 'static> IntoAgent for Arc<A> {
+    fn into_agent(self) -> SubAgent {
+        SubAgent::of(self)
+    }
+}
+
+/// Parts of a tree: a list of agents of one type, or a tuple of agents of any types.
+///
+/// ```
+/// # use adk_core as adk;
+/// use adk::{LoopAgent, ParallelAgent, SequentialAgent, llm::LlmAgent};
+/// let agent = |name: &'static str| LlmAgent::builder(name);
+/// let both = ParallelAgent::builder("both").sub_agents([agent("left"), agent("right")]);
+/// let tree = SequentialAgent::builder("all").sub_agents((agent("first"), both, agent("last").build()));
+/// assert_eq!(tree.build()?.spec().nodes().len(), 7);
+/// # Ok::<(), adk::BuildError>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no list of agents",
+    label = "expected an array, a `Vec`, or a tuple of agents"
+)]
+pub trait IntoAgents {
+    /// As parts of a tree, in order.
+    fn into_agents(self) -> Vec<SubAgent>;
+}
+
+impl<A: IntoAgent, const N: usize> IntoAgents for [A; N] {
+    fn into_agents(self) -> Vec<SubAgent> {
+        self.into_iter().map(IntoAgent::into_agent).collect()
+    }
+}
+
+impl<A: IntoAgent> IntoAgents for Vec<A> {
+    fn into_agents(self) -> Vec<SubAgent> {
+        self.into_iter().map(IntoAgent::into_agent).collect()
+    }
+}
+
+macro_rules! tuples {
+    ($(($($part:ident)*))*) => {$(
+        impl<$($part: IntoAgent),*> IntoAgents for ($($part,)*) {
+            #[allow(non_snake_case, reason = "a name for each type and its value")]
+            fn into_agents(self) -> Vec<SubAgent> {
+                let ($($part,)*) = self;
+                vec![$($part.into_agent()),*]
+            }
+        }
+    )*};
+}
+tuples!((A) (A B) (A B C) (A B C D) (A B C D E) (A B C D E F) (A B C D E F G) (A B C D E F G H));
+
+impl IntoAgent for SubAgent {
+    fn into_agent(self) -> SubAgent {
+        self
+    }
+}
+
+impl<K: super::block::Kind> IntoAgent for BlockBuilder<K> {
+    fn into_agent(self) -> SubAgent {
+        self.part()
+    }
+}
+
+impl IntoAgent for LlmAgentBuilder {
+    fn into_agent(self) -> SubAgent {
+        self.part()
+    }
+}
+
+macro_rules! results {
+    ($($agent:ty),*) => {$(
+        /// What was refused by itself is checked again in the tree that it is placed in.
+        impl IntoAgent for Result<$agent, BuildError> {
+            fn into_agent(self) -> SubAgent {
+                match self {
+                    Ok(agent) => agent.into_agent(),
+                    Err(error) => error.part,
+                }
+            }
+        }
+    )*};
+}
+results!(LlmAgent, LoopAgent, ParallelAgent, SequentialAgent, Tree);
+
+impl fmt::Debug for SubAgent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SubAgent({})", self.name())
+    }
+}

@@ -1,0 +1,33 @@
+//! The callbacks of an LLM agent that is made at run time.
+
+use super::LlmAgentBuilder;
+use crate::runtime::callback::{
+    AfterAgent, AfterModel, AfterTool, AgentCallbacks, BeforeAgent, BeforeModel, BeforeTool, ModelCallbacks,
+    OnModelError, OnToolError, ToolCallbacks, setters,
+};
+
+impl LlmAgentBuilder {
+    setters! {
+        [#[must_use]] (mut self) -> Self, (self.settings);
+        before_agent(impl BeforeAgent<M>),
+        after_agent(impl AfterAgent<M>),
+        before_model(impl BeforeModel<M>),
+        after_model(impl AfterModel<M>),
+        on_model_error(impl OnModelError<M>),
+        before_tool(impl BeforeTool<M>),
+        after_tool(impl AfterTool<M>),
+        on_tool_error(impl OnToolError<M>),
+    }
+
+    /// The callbacks that a config names.
+    pub(in crate::builders::build) fn callbacks(
+        mut self,
+        agent: AgentCallbacks,
+        model: ModelCallbacks,
+        tool: ToolCallbacks,
+    ) -> Self {
+        let settings = &mut self.settings;
+        (settings.callbacks, settings.model_callbacks, settings.tool_callbacks) = (agent, model, tool);
+        self
+    }
+}

@@ -1,0 +1,140 @@
+//! An LLM agent from what its builder was told, and what is wrong with it.
+
+use super::{LlmAgentBuilder, OutputType};
+use crate::agents::llm::{Instruction, LlmAgent, LlmParts, Output};
+use crate::builders::build::error::BuildError;
+use crate::builders::build::item::{DEEPEST, Item, Placed, SubAgent};
+use crate::builders::build::tree::{OUTPUT_KEY, SUB_AGENTS, Tree};
+use crate::check::{Check, Fault};
+use crate::runtime::agent::{Key, Parts};
+use crate::spec::ident::is_identifier;
+use crate::spec::placeholder::is_key;
+use crate::spec::{AgentKind, schema};
+use std::sync::Arc;
+
+impl LlmAgentBuilder {
+    /// All that is wrong with it and the agents below it.
+    pub fn check(&self) -> Vec<Fault> {
+        Tree::new(self.clone().part().0, self.options.clone()).check()
+    }
+
+    /// The agent.
+    ///
+    /// Placed in a tree it is checked with the whole, so what it reads is not looked at here.
+    ///
+    /// # Errors
+    /// When something else is wrong with it: all of that.
+    pub fn build(self) -> Result<LlmAgent, BuildError> {
+        let mut faults = self.check();
+        faults.retain(|fault| !fault.is_of_flow());
+        if faults.is_empty() {
+            Ok(LlmAgent::made(self.parts()))
+        } else {
+            Err(BuildError::new(faults, self.part()))
+        }
+    }
+
+    pub(in crate::builders::build) fn part(self) -> SubAgent {
+        let depth = 1 + self.sub_agents.iter().map(SubAgent::depth).max().unwrap_or_default();
+        let faults = if depth > DEEPEST { Vec::new() } else { self.own_faults() };
+        let agent = Arc::new(LlmAgent::made(self.parts()));
+        SubAgent(Item::Agent(Placed::with_faults(agent, faults, depth)))
+    }
+
+    /// What is wrong with it by itself.
+    fn own_faults(&self) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        for tool in &self.tools {
+            let declaration = tool.declaration_dyn();
+            if declaration.parameters.get("type").is_none_or(|kind| kind != "object") {
+                let fact = format!(
+                    "tool `{}` of agent `{}` takes arguments that are no object; help: take a struct, whose fields the model fills in",
+                    declaration.name, self.name
+                );
+                faults.push(Fault::new(Check::ToolArgument, &*self.name, fact));
+            }
+        }
+        if self.settings.max_turns == Some(0) {
+            let fact = format!(
+                "`max_turns` of agent `{}` is 0; help: an agent makes at least one model call",
+                self.name
+            );
+            faults.push(Fault::new(Check::Syntax, &*self.name, fact));
+        }
+        faults.extend(self.output_key.as_deref().filter(|key| !is_key(key)).map(|key| self.no_key(key)));
+        // Its handover targets are in no tree of their own. What a tree has found in there its description tells.
+        for part in &self.sub_agents {
+            if let Item::Agent(placed) = &part.0 {
+                let below = placed.faults.iter().filter(|fault| fault.step.is_none()).cloned();
+                faults.extend(below.map(|fault| fault.at(SUB_AGENTS)));
+            }
+        }
+        // Blocks below it are trees of their own.
+        let blocks = self.sub_agents.iter().filter(|part| matches!(part.0, Item::Block(_)));
+        let inner = blocks.flat_map(|part| Tree::part(part.0.clone()).check());
+        faults.extend(inner.filter(|fault| !fault.is_of_flow()));
+        faults
+    }
+
+    /// A key that could be written, and read by nothing but code: `{no key}` is text to a prompt.
+    fn no_key(&self, key: &str) -> Fault {
+        let name = key.rsplit(':').next().unwrap_or_default();
+        let mended = name.replace(|c: char| !c.is_alphanumeric(), "_");
+        let example = if is_identifier(&mended) { &*mended } else { "draft" };
+        let fact = format!(
+            "agent `{}` writes `{key}`, which is no key that a prompt can read; help: use letters, digits and `_`, not \
+             beginning with a digit, perhaps behind `user:`, `app:` or `temp:`, as in `{example}`",
+            self.name
+        );
+        Fault::new(Check::NameInvalid, &*self.name, fact).at(OUTPUT_KEY)
+    }
+
+    fn parts(self) -> LlmParts {
+        let mut parts = Parts::new(AgentKind::Llm, &*self.name);
+        parts.description = self.description;
+        let prompts =
+            [&self.instruction, &self.global_instruction].into_iter().filter_map(Instruction::prompt);
+        parts.prompts = prompts.filter(|prompt| !prompt.is_empty()).map(str::to_owned).collect();
+        let kept = self.sub_agents.iter().filter(|part| part.depth() < DEEPEST);
+        parts.transfer = kept.map(SubAgent::to_agent).collect();
+        let short = self.tools.is_empty() && parts.transfer.is_empty();
+        let is_text = !matches!(&self.output, Some(OutputType::Schema(_)))
+            && !matches!(&self.output, Some(OutputType::Type { output, .. }) if output.schema.is_some());
+        parts.max_turns = self.settings.max_turns.or((short && is_text).then_some(1));
+        parts.may_exit = self.tools.iter().any(|tool| tool.meta().may_exit);
+        parts.tools = self.tools;
+        parts.schema = match &self.output {
+            Some(OutputType::Type { output, .. }) => output.value_schema(),
+            Some(OutputType::Schema(schema)) => Some(schema::given(schema)),
+            None => None,
+        };
+        let name = self.output_key;
+        let key = name.as_deref();
+        let (output, key) = match self.output {
+            None => (name.clone().map(Output::text), key.map(Key::of::<String>)),
+            Some(OutputType::Type { output, key: typed }) => {
+                (Some(Output::typed(name.clone(), output)), key.map(|key| typed(key.to_owned())))
+            }
+            Some(OutputType::Schema(schema)) => {
+                (Some(Output::schema_of(name.clone(), schema)), key.map(Key::any))
+            }
+        };
+        parts.writes.extend(key);
+        LlmParts {
+            parts,
+            instruction: self.instruction,
+            global: self.global_instruction,
+            output,
+            include_contents: self.include_contents,
+            disallow_transfer: self.disallow_transfer,
+            settings: self.settings,
+        }
+    }
+}
+
+pub(in crate::builders::build) fn too_deep(name: &str) -> Fault {
+    let fact = format!(
+        "more than {DEEPEST} blocks and agents stand inside of each other, `{name}` the outermost; help: make the tree flatter"
+    );
+    Fault::new(Check::Syntax, name, fact)
+}

@@ -1,0 +1,303 @@
+//! A tree that can be run.
+
+use super::error::BuildError;
+use super::flat::{Described, Flat, describe};
+use super::item::{DEEPEST, IntoAgent, Item, SubAgent};
+use super::llm::too_deep;
+use crate::agents::llm::LlmAgent;
+use crate::check::{self, Check, Fault};
+use crate::runtime::agent::{DynAgent, Key};
+use crate::runtime::callback::AgentCallbacks;
+use crate::runtime::run::{Context, Prepare};
+use crate::runtime::workflow::LiveIf;
+use crate::runtime::workflow::{self, Keys, Values, Wired, Workflow};
+use crate::spec::{AgentMeta, Spec};
+use crate::{BoxFuture, Content, Event, Flow, Name, Result};
+use serde_json::Value;
+use std::any::Any;
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+
+/// A tree of agents that was made at run time. Cheap to clone.
+///
+/// It runs as a workflow of `workflow!` does, from one flat list of steps: the blocks in it are steps of that list, at any
+/// depth. A run takes a [`Content`] and gives `()`; the [`Outcome`](crate::Outcome) has the written keys.
+#[derive(Clone)]
+pub struct Tree(Arc<Inner>);
+
+struct Inner {
+    root: Item,
+    described: Described,
+    options: TreeOptions,
+}
+
+/// Fields of a config that an agent names itself, where the check does not tell the field.
+pub(super) const OUTPUT_KEY: &str = "output_key";
+pub(super) const SUB_AGENTS: &str = "sub_agents";
+
+/// The field of a config that a check is about.
+fn part_of(check: Check) -> &'static str {
+    match check {
+        Check::LoopMax => "max_iterations",
+        Check::BlockEmpty => "sub_agents",
+        Check::NameInvalid | Check::NameReserved | Check::NameDuplicate => "name",
+        Check::ToolDuplicate | Check::ToolReserved | Check::ToolUndocumented | Check::ToolArgument => "tools",
+        _ => "",
+    }
+}
+
+/// What is said of a tree as a whole.
+#[derive(Clone)]
+pub(super) struct TreeOptions {
+    pub(super) flow_checks: bool,
+    /// Keys that the session holds when a run starts.
+    pub(super) states: Vec<Key>,
+    /// Keys with an initial value.
+    pub(super) lets: Vec<(Key, Arc<Value>)>,
+    /// Faults of initial values.
+    pub(super) faults: Vec<Fault>,
+}
+
+impl Default for TreeOptions {
+    fn default() -> Self {
+        Self { flow_checks: true, states: Vec::new(), lets: Vec::new(), faults: Vec::new() }
+    }
+}
+
+impl Tree {
+    /// A tree of one agent, of any kind.
+    ///
+    /// # Errors
+    /// When something is wrong with it: all of that.
+    pub fn of(agent: impl IntoAgent) -> Result<Self, BuildError> {
+        Self::part(agent.into_agent().0).accepted()
+    }
+
+    /// A tree about which something is known besides, and what of it the session holds.
+    pub(crate) fn checked(
+        part: SubAgent,
+        states: Vec<Key>,
+        flow_checks: bool,
+        faults: Vec<Fault>,
+    ) -> Result<Self, BuildError> {
+        let options = TreeOptions { flow_checks, states, ..TreeOptions::default() };
+        Self::new(part.0, options).accepted_with(faults)
+    }
+
+    pub(super) fn part(root: Item) -> Self {
+        Self::new(root, TreeOptions::default())
+    }
+
+    pub(super) fn new(root: Item, options: TreeOptions) -> Self {
+        let lets = options.lets.iter().map(|(key, _)| key.clone()).collect();
+        let described = describe(Flat::new(&root, options.states.clone(), lets));
+        Self(Arc::new(Inner { root, described, options }))
+    }
+
+    /// The tree, if nothing is wrong with it that it was asked to be checked for.
+    pub(super) fn accepted(self) -> Result<Self, BuildError> {
+        self.accepted_with(Vec::new())
+    }
+
+    /// The same of a tree about which something is known to be wrong.
+    pub(super) fn accepted_with(self, mut faults: Vec<Fault>) -> Result<Self, BuildError> {
+        faults.extend(self.faults(self.spec()));
+        if !self.0.options.flow_checks {
+            faults.retain(|fault| !fault.is_of_flow());
+        }
+        if faults.is_empty() { Ok(self) } else { Err(BuildError::new(faults, SubAgent(self.0.root.clone()))) }
+    }
+
+    pub(super) fn item(&self) -> &Item {
+        &self.0.root
+    }
+
+    fn flat(&self) -> &Flat {
+        self.0.described.borrow_owner().borrow_owner()
+    }
+
+    /// The tree as data.
+    pub fn spec(&self) -> &Spec<'_> {
+        &self.0.described.borrow_dependent().spec
+    }
+
+    /// All that is wrong with it, faults of the flow included, whether they were checked or not.
+    pub fn check(&self) -> Vec<Fault> {
+        self.faults(self.spec())
+    }
+
+    fn faults(&self, spec: &Spec<'_>) -> Vec<Fault> {
+        if SubAgent(self.0.root.clone()).depth() > DEEPEST {
+            // What was too deep was not kept, so nothing can be said of the rest.
+            return vec![too_deep(self.spec().name)];
+        }
+        let (flat, mut faults) = (self.flat(), check::faults(spec));
+        faults.extend(self.0.options.faults.iter().cloned());
+        for at in 0..flat.steps.len() {
+            let own = flat.placed(at).into_iter().flat_map(|placed| placed.faults.iter().cloned());
+            faults.extend(own.map(|mut fault| {
+                fault.step = Some(at);
+                fault
+            }));
+        }
+        self.reused_blocks(&mut faults);
+        faults.sort_by_key(|fault| fault.step.unwrap_or(usize::MAX));
+        for fault in &mut faults {
+            let place = fault.step.map_or("", |at| flat.place(at));
+            let named = [OUTPUT_KEY, SUB_AGENTS].into_iter().find(|field| fault.place == *field);
+            let part = named.unwrap_or_else(|| part_of(fault.check));
+            fault.place = match place {
+                "" if named.is_some() => String::new(),
+                "" => continue,
+                // The root of a config.
+                "." => part.to_owned(),
+                _ if part.is_empty() => place.trim_end_matches([':', ' ']).to_owned(),
+                _ if place.ends_with(' ') => format!("{place}{part}"),
+                _ => format!("{place}.{part}"),
+            };
+        }
+        faults
+    }
+
+    /// A block that is used twice is one fault, and not one for each name in it.
+    fn reused_blocks(&self, faults: &mut Vec<Fault>) {
+        let (flat, mut seen, mut at) = (self.flat(), HashSet::new(), 0);
+        while at < flat.steps.len() {
+            if let Some(block) = flat.block(at)
+                && !seen.insert(Arc::as_ptr(block))
+            {
+                let inside = at..=flat.end(at);
+                faults.retain(|fault| fault.step.is_none_or(|step| !inside.contains(&step)));
+                let fact = format!(
+                    "`{}` is the same block as one before it; help: build a second one, with a name of its own",
+                    block.name
+                );
+                let mut fault = Fault::new(Check::AgentReused, &*block.name, fact);
+                fault.step = Some(at);
+                faults.push(fault);
+                at = flat.end(at);
+            }
+            at += 1;
+        }
+    }
+}
+
+impl Wired for Tree {
+    fn spec(&self) -> &Spec<'_> {
+        Tree::spec(self)
+    }
+
+    fn name(&self, step: usize) -> Name {
+        self.flat().steps.get(step).map_or_else(Name::default, |step| step.name.clone())
+    }
+
+    fn agent(&self, step: usize) -> Option<&dyn DynAgent> {
+        self.flat().placed(step).map(|placed| &*placed.agent)
+    }
+
+    fn callbacks(&self, step: usize) -> Option<&AgentCallbacks> {
+        self.flat().callbacks(step)
+    }
+
+    fn is_closed(&self) -> bool {
+        false
+    }
+
+    fn root(&self) -> Option<usize> {
+        Some(0)
+    }
+
+    fn is_unchecked(&self) -> bool {
+        !self.0.options.flow_checks
+    }
+}
+
+impl DynAgent for Tree {
+    fn meta(&self) -> &AgentMeta<'_> {
+        &self.0.described.borrow_dependent().meta
+    }
+
+    fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
+        Box::pin(workflow::run(self, cx))
+    }
+
+    fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
+        workflow::prepare(self, prepare);
+    }
+
+    fn callbacks_dyn(&self) -> Option<&AgentCallbacks> {
+        self.0.root.callbacks()
+    }
+
+    fn stand_in_dyn(&self, content: Content) -> Result<Event> {
+        match &self.0.root {
+            Item::Agent(placed) => placed.agent.stand_in_dyn(content),
+            Item::Block(_) => Ok(Event::new().with_content(content)),
+        }
+    }
+
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+}
+
+impl Workflow for Tree {
+    type Input = Content;
+    type Output = ();
+
+    /// A root that may hand over is run by itself: another agent may take the message.
+    fn as_agent(&self) -> &dyn DynAgent {
+        match &self.0.root {
+            Item::Agent(placed) if !placed.agent.handover_dyn().agents.is_empty() => &*placed.agent,
+            _ => self,
+        }
+    }
+
+    fn begin(&self, input: Content, keys: &mut Keys) -> Result<()> {
+        keys.message(input);
+        for (key, value) in &self.0.options.lets {
+            keys.set_shared(Name::shared(&key.name), value.clone());
+        }
+        Ok(())
+    }
+
+    fn finish(&self, _: &Values<'_>) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Its content is known at run time: a live run looks at it when it begins.
+impl LiveIf<true> for Tree {}
+impl LiveIf<true> for dyn DynAgent {}
+impl LiveIf<true> for LlmAgent {}
+
+macro_rules! root {
+    ($($agent:ty),*) => {$(
+        /// As the root of a run, which takes a message and gives nothing but its events.
+        impl Workflow for $agent {
+            type Input = Content;
+            type Output = ();
+
+            fn as_agent(&self) -> &dyn DynAgent {
+                self
+            }
+
+            fn begin(&self, input: Content, keys: &mut Keys) -> Result<()> {
+                keys.message(input);
+                Ok(())
+            }
+
+            fn finish(&self, _: &Values<'_>) -> Result<()> {
+                Ok(())
+            }
+        }
+    )*};
+}
+root!(dyn DynAgent, LlmAgent);
+
+impl fmt::Debug for Tree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Tree({})", self.spec().name)
+    }
+}

@@ -1,0 +1,86 @@
+//! The short way from an agent to an answer: @iqai/adk's `AgentBuilder`.
+
+mod builder;
+
+pub use builder::AgentBuilder;
+
+use crate::builders::build::Tree;
+use crate::runtime::runner::{RunRequest, SessionHandle};
+use crate::{Content, Result, Runner, StateDelta};
+use std::fmt;
+use std::sync::Arc;
+use tokio::sync::OnceCell;
+
+/// What [`AgentBuilder::build`] gives.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct BuiltAgent<P> {
+    /// The agent, or the tree of agents.
+    pub agent: Tree,
+    /// It with a session, to be asked.
+    pub runner: AgentRunner<P>,
+    /// That session.
+    pub session: SessionHandle,
+}
+
+/// An agent with a session: each question sees what was said before.
+pub struct AgentRunner<P> {
+    runner: Runner<P>,
+    agent: Tree,
+    session: SessionHandle,
+    state: StateDelta,
+    made: Arc<OnceCell<()>>,
+}
+
+impl<P> AgentRunner<P> {
+    /// Runs the agent and gives the text of its last reply; empty when no agent has said anything.
+    ///
+    /// # Errors
+    /// Those of the run. A run that pauses is an error as well: see [`run`](Self::run).
+    pub async fn ask(&self, message: impl Into<Content>) -> Result<String> {
+        let mut stream = self.run(message).await?.stream();
+        let mut last = String::new();
+        while let Some(event) = stream.next().await {
+            let event = event?;
+            if event.author != "user" && event.is_final_response() && !event.text().is_empty() {
+                last = event.text();
+            }
+        }
+        stream.finish().await?;
+        Ok(last)
+    }
+
+    /// A run of the agent in its session, which is made with its state before the first.
+    ///
+    /// # Errors
+    /// When the session cannot be made.
+    pub async fn run(&self, message: impl Into<Content>) -> Result<RunRequest<'_, ()>> {
+        self.made
+            .get_or_try_init(|| async { self.session.create(self.state.clone()).await.map(drop) })
+            .await?;
+        Ok(self.session.run(&self.agent, message))
+    }
+
+    /// The runner that it uses.
+    pub fn runner(&self) -> &Runner<P> {
+        &self.runner
+    }
+}
+
+impl<P> Clone for AgentRunner<P> {
+    fn clone(&self) -> Self {
+        Self {
+            runner: self.runner.clone(),
+            agent: self.agent.clone(),
+            session: self.session.clone(),
+            state: self.state.clone(),
+            made: self.made.clone(),
+        }
+    }
+}
+
+impl<P> fmt::Debug for AgentRunner<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "AgentRunner({:?}, {})", self.agent, self.session.key())
+    }
+}

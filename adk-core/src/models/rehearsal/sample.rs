@@ -1,0 +1,281 @@
+//! A value that fits a JSON schema.
+
+use serde_json::{Map, Number, Value, json};
+
+/// How deep values are nested at the most; what is deeper is left out where it may be.
+const DEEPEST: usize = 16;
+
+/// Makes values of schemas as `schemars` writes them. A `pattern` and conditions (`if`, `not`) are not looked at.
+pub(super) struct Sampler {
+    /// The round of the innermost loop, counted from 1.
+    pub(super) round: u32,
+    /// In which round the loops end.
+    pub(super) rounds: u32,
+}
+
+/// The place of a value in a schema.
+#[derive(Clone)]
+struct At<'a> {
+    root: &'a Value,
+    /// The property, or the schema around it: strings say it.
+    name: &'a str,
+    /// The place in a list, from 0: its elements differ.
+    index: usize,
+    /// References on the way, to see recursion.
+    refs: Vec<&'a str>,
+    depth: usize,
+}
+
+impl Sampler {
+    /// A value of a schema, `null` where there is none. `name` says what the value is of.
+    pub(super) fn sample(&self, schema: &Value, name: &str) -> Value {
+        let at = At { root: schema, name, index: 0, refs: Vec::new(), depth: 0 };
+        self.value(schema, &at).unwrap_or(Value::Null)
+    }
+
+    /// `None` where a value would have to be endless, or where there is none.
+    fn value(&self, schema: &Value, at: &At<'_>) -> Option<Value> {
+        if at.depth > DEEPEST {
+            return None;
+        }
+        let schema = match schema {
+            Value::Bool(true) => return Some(self.string(&Map::new(), at)),
+            Value::Object(schema) => schema,
+            _ => return None,
+        };
+        if let Some(value) = schema.get("const") {
+            return Some(value.clone());
+        }
+        if let Some(values) = schema.get("enum").and_then(Value::as_array) {
+            return self.turns(values, at).next().cloned();
+        }
+        if let Some(example) = schema.get("examples").and_then(Value::as_array).and_then(|all| all.first()) {
+            return Some(example.clone());
+        }
+        if let Some(pointer) = schema.get("$ref").and_then(Value::as_str) {
+            return self.reference(pointer, at);
+        }
+        for either in ["oneOf", "anyOf"] {
+            if let Some(schemas) = schema.get(either).and_then(Value::as_array) {
+                let (null, some): (Vec<_>, Vec<_>) = schemas.iter().partition(|schema| is_null(schema));
+                let mut tried = self.turns(&some, at).chain(&null);
+                let value = tried.find_map(|schema| self.value(schema, at))?;
+                return Some(self.joined(value, schema, at));
+            }
+        }
+        if let Some(schemas) = schema.get("allOf").and_then(Value::as_array) {
+            let mut values = schemas.iter().map(|schema| self.value(schema, at));
+            let mut all = values.next()??;
+            for value in values {
+                merge(&mut all, value?);
+            }
+            return Some(self.joined(all, schema, at));
+        }
+        match kind(schema) {
+            "object" => self.object(schema, at),
+            "array" => self.array(schema, at),
+            "boolean" => Some(Value::Bool(self.round >= self.rounds)),
+            "integer" => self.number(schema, at, true),
+            "number" => self.number(schema, at, false),
+            "null" => Some(Value::Null),
+            _ => Some(self.string(schema, at)),
+        }
+    }
+
+    /// One after the other, by round and place: in each round another is the first.
+    fn turns<'v, T>(&self, all: &'v [T], at: &At<'_>) -> impl Iterator<Item = &'v T> + use<'v, T> {
+        let first = match all.len() {
+            0 => 0,
+            len => (self.round as usize - 1 + at.index) % len,
+        };
+        all[first..].iter().chain(&all[..first])
+    }
+
+    fn reference<'a>(&self, pointer: &'a str, at: &At<'a>) -> Option<Value> {
+        if at.refs.contains(&pointer) {
+            return None;
+        }
+        let target = at.root.pointer(pointer.strip_prefix('#')?)?;
+        let mut inner = At { depth: at.depth + 1, ..at.clone() };
+        inner.refs.push(pointer);
+        self.value(target, &inner)
+    }
+
+    /// The keywords next to `anyOf` or `allOf`: more properties of the same object.
+    fn joined(&self, mut value: Value, schema: &Map<String, Value>, at: &At<'_>) -> Value {
+        if value.is_object()
+            && schema.contains_key("properties")
+            && let Some(beside) = self.object(schema, at)
+        {
+            merge(&mut value, beside);
+        }
+        value
+    }
+
+    fn object(&self, schema: &Map<String, Value>, at: &At<'_>) -> Option<Value> {
+        let required: Vec<&str> = schema
+            .get("required")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        let mut made = Map::new();
+        if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
+            for (name, schema) in properties {
+                let inner = At { name, depth: at.depth + 1, ..at.clone() };
+                match self.value(schema, &inner) {
+                    Some(value) => drop(made.insert(name.clone(), value)),
+                    None if required.contains(&name.as_str()) => return None,
+                    None => {}
+                }
+            }
+        } else if let Some(values) = schema.get("additionalProperties").filter(|values| values.is_object()) {
+            // A map: one entry shows its shape.
+            let inner = At { depth: at.depth + 1, ..at.clone() };
+            if let Some(value) = self.value(values, &inner) {
+                made.insert(self.key(schema, at), value);
+            }
+        }
+        Some(Value::Object(made))
+    }
+
+    /// The key of a map's entry; a map from numbers has keys that are numbers.
+    fn key(&self, schema: &Map<String, Value>, at: &At<'_>) -> String {
+        let patterns = schema.get("patternProperties").and_then(Value::as_object);
+        match patterns.and_then(|patterns| patterns.keys().next()) {
+            Some(pattern) if pattern.contains("\\d") => "1".to_owned(),
+            _ => at.name.to_owned(),
+        }
+    }
+
+    fn array(&self, schema: &Map<String, Value>, at: &At<'_>) -> Option<Value> {
+        let count = |key: &str| schema.get(key).and_then(Value::as_u64).map(|n| n as usize);
+        let fixed = schema.get("prefixItems").and_then(Value::as_array);
+        let least = count("minItems").unwrap_or(0);
+        let fixed_len = fixed.map_or(0, Vec::len);
+        let item = schema.get("items").filter(|item| **item != Value::Bool(false));
+        // Two elements, so that a list is seen to be one.
+        let wanted = match item {
+            Some(_) => (fixed_len + if fixed.is_none() { 2 } else { 0 }).max(least),
+            None => fixed_len,
+        };
+        let wanted = wanted.min(count("maxItems").unwrap_or(usize::MAX)).max(least);
+        let unique = schema.get("uniqueItems") == Some(&Value::Bool(true));
+        let mut made: Vec<Value> = Vec::new();
+        for index in 0..wanted {
+            let inner = At { index, depth: at.depth + 1, ..at.clone() };
+            let schema = fixed.and_then(|fixed| fixed.get(index)).or(item);
+            match schema.map_or(Some(Value::Null), |schema| self.value(schema, &inner)) {
+                Some(value) if unique && made.contains(&value) => {}
+                Some(value) => made.push(value),
+                None if made.len() >= least && fixed.is_none() => break,
+                None => return None,
+            }
+        }
+        Some(Value::Array(made))
+    }
+
+    /// From the lower limit in the first round to the upper one in the last; the round itself without limits.
+    fn number(&self, schema: &Map<String, Value>, at: &At<'_>, integer: bool) -> Option<Value> {
+        let limit = |key: &str| schema.get(key).and_then(Value::as_f64);
+        let step = limit("multipleOf").filter(|step| *step > 0.0).unwrap_or(if integer { 1.0 } else { 0.0 });
+        let gap = if step > 0.0 { step } else { 0.5 };
+        let low = limit("minimum").or(limit("exclusiveMinimum").map(|low| low + gap));
+        let high = limit("maximum").or(limit("exclusiveMaximum").map(|high| high - gap));
+        // The limits of a type are none of the user's.
+        let (low, high) = match (low, high, schema.get("format").and_then(Value::as_str)) {
+            (Some(low), Some(high), Some(format)) if format.contains("int") && is_types_own(low, high) => {
+                (Some(low.max(0.0)), None)
+            }
+            other => (other.0, other.1),
+        };
+        let turn = f64::from(self.round.min(self.rounds));
+        let mut value = match (low, high) {
+            (Some(low), Some(high)) if self.rounds > 1 => {
+                low + (high - low) * (turn - 1.0) / f64::from(self.rounds - 1)
+            }
+            (_, Some(high)) => high,
+            (Some(low), None) => low.max(f64::from(self.round)),
+            (None, None) => f64::from(self.round),
+        };
+        let apart = at.index as f64 * if step > 0.0 { step } else { 1.0 };
+        if high.is_none_or(|high| value + apart <= high) {
+            value += apart;
+        } else if low.is_none_or(|low| value - apart >= low) {
+            value -= apart;
+        }
+        if step > 0.0 {
+            let down = (value / step).floor() * step;
+            value = if low.is_some_and(|low| down < low) { down + step } else { down };
+        }
+        if integer { Some(Value::from(value as i64)) } else { Number::from_f64(value).map(Value::Number) }
+    }
+
+    fn string(&self, schema: &Map<String, Value>, at: &At<'_>) -> Value {
+        let number = self.round as usize + at.index;
+        let format = schema.get("format").and_then(Value::as_str).unwrap_or_default();
+        let day = (number - 1) % 28 + 1;
+        let mut text = match format {
+            "date-time" => format!("2026-01-{day:02}T12:00:00Z"),
+            "partial-date-time" => format!("2026-01-{day:02}T12:00:00"),
+            "date" => format!("2026-01-{day:02}"),
+            "time" => "12:00:00Z".to_owned(),
+            "partial-time" => "12:00:00".to_owned(),
+            "duration" => format!("PT{number}H"),
+            "email" | "idn-email" => format!("user{number}@example.com"),
+            "hostname" | "idn-hostname" => format!("host{number}.example.com"),
+            "uri" | "url" | "iri" | "uri-reference" | "iri-reference" => {
+                format!("https://example.com/{number}")
+            }
+            "uuid" => format!("00000000-0000-4000-8000-{number:012}"),
+            "ipv4" | "ip" => format!("192.0.2.{}", number % 250 + 1),
+            "ipv6" => format!("2001:db8::{number:x}"),
+            _ => format!("{} {number}", at.name),
+        };
+        let count = |key: &str| schema.get(key).and_then(Value::as_u64).map(|n| n as usize);
+        if let Some(most) = count("maxLength")
+            && text.chars().count() > most
+        {
+            text = match most {
+                1 => char::from(b'a' + (number % 26) as u8).to_string(),
+                _ => text.chars().take(most).collect(),
+            };
+        }
+        let missing = count("minLength").unwrap_or(0).saturating_sub(text.chars().count());
+        text.extend(std::iter::repeat_n('.', missing));
+        json!(text)
+    }
+}
+
+/// The first type that is not null; told by what else there is where none is named.
+fn kind(schema: &Map<String, Value>) -> &str {
+    match schema.get("type") {
+        Some(Value::String(kind)) => kind,
+        Some(Value::Array(kinds)) => {
+            let mut kinds = kinds.iter().filter_map(Value::as_str);
+            kinds.find(|kind| *kind != "null").unwrap_or("null")
+        }
+        _ if schema.contains_key("properties") => "object",
+        _ if schema.contains_key("items") || schema.contains_key("prefixItems") => "array",
+        _ => "string",
+    }
+}
+
+fn is_null(schema: &Value) -> bool {
+    schema.get("type").is_some_and(|kind| kind == "null") || schema.get("const") == Some(&Value::Null)
+}
+
+/// Whether these are the limits of `u8`, `i8`, `u16` and so on.
+fn is_types_own(low: f64, high: f64) -> bool {
+    [8, 16, 32, 64].iter().any(|bits| {
+        let half = 2f64.powi(bits - 1);
+        (low == 0.0 && high == half * 2.0 - 1.0) || (low == -half && high == half - 1.0)
+    })
+}
+
+fn merge(into: &mut Value, from: Value) {
+    if let (Value::Object(into), Value::Object(from)) = (into, from) {
+        into.extend(from);
+    }
+}

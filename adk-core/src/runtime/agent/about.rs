@@ -1,0 +1,168 @@
+//! The description of an agent that was made at run time: the same [`AgentMeta`] that macros write as a const, and what
+//! it borrows from.
+
+use super::DynAgent;
+use crate::runtime::tool::DynTool;
+use crate::spec::{Accepts, AgentKind, AgentMeta, KeySpec, ToolMeta, ValueSchema};
+use self_cell::self_cell;
+use std::any::TypeId;
+use std::fmt;
+use std::sync::Arc;
+
+/// A key with its type, owned.
+#[derive(Clone, Debug)]
+pub(crate) struct Key {
+    pub(crate) name: String,
+    pub(crate) ty: String,
+    pub(crate) optional: bool,
+    pub(crate) any: bool,
+    pub(crate) id: Option<fn() -> TypeId>,
+}
+
+impl Key {
+    /// A key of a type that is known.
+    pub(crate) fn of<T: 'static>(name: impl Into<String>) -> Self {
+        // A text that is given as `&str` is stored, and read, as any other.
+        if TypeId::of::<T>() == TypeId::of::<&'static str>() {
+            return Self::of::<String>(name);
+        }
+        let ty = std::any::type_name::<T>();
+        let ty = if ty == std::any::type_name::<String>() { "String" } else { ty };
+        Self { name: name.into(), ty: ty.into(), optional: false, any: false, id: Some(TypeId::of::<T>) }
+    }
+
+    /// A key that may hold a value of any type.
+    pub(crate) fn any(name: impl Into<String>) -> Self {
+        let ty = "serde_json::Value".to_owned();
+        Self { name: name.into(), ty, optional: false, any: true, id: None }
+    }
+
+    pub(crate) fn spec(&self) -> KeySpec<'_> {
+        KeySpec::new(&self.name, &self.ty).optional(self.optional).any(self.any).with_id(self.id)
+    }
+}
+
+/// What a description says, owned.
+pub(crate) struct Parts {
+    pub(crate) kind: AgentKind,
+    pub(crate) name: String,
+    pub(crate) definition: String,
+    pub(crate) description: String,
+    pub(crate) prompts: Vec<String>,
+    pub(crate) reads: Vec<Key>,
+    pub(crate) writes: Vec<Key>,
+    pub(crate) may_exit: bool,
+    pub(crate) exits: Vec<String>,
+    pub(crate) tools: Vec<Arc<dyn DynTool>>,
+    pub(crate) transfer: Vec<Arc<dyn DynAgent>>,
+    pub(crate) max_turns: Option<u32>,
+    /// Says what is wrong with a value that an `await` is answered with.
+    pub(crate) accepts: Option<Accepts>,
+    /// The schema of the value that a model or a person gives, which it writes.
+    pub(crate) schema: Option<ValueSchema>,
+}
+
+impl Parts {
+    pub(crate) fn new(kind: AgentKind, name: impl Into<String>) -> Self {
+        let name = name.into();
+        Self {
+            kind,
+            definition: name.clone(),
+            name,
+            description: String::new(),
+            prompts: Vec::new(),
+            reads: Vec::new(),
+            writes: Vec::new(),
+            may_exit: false,
+            exits: Vec::new(),
+            tools: Vec::new(),
+            transfer: Vec::new(),
+            max_turns: None,
+            accepts: None,
+            schema: None,
+        }
+    }
+}
+
+/// The lists that a description refers to.
+struct Lists<'a> {
+    prompts: Vec<&'a str>,
+    reads: Vec<KeySpec<'a>>,
+    writes: Vec<KeySpec<'a>>,
+    exits: Vec<&'a str>,
+    tools: Vec<ToolMeta<'a>>,
+    transfer: Vec<&'a AgentMeta<'a>>,
+}
+
+self_cell!(
+    struct Listed {
+        owner: Parts,
+        #[covariant]
+        dependent: Lists,
+    }
+);
+
+self_cell!(
+    struct Made {
+        owner: Listed,
+        #[covariant]
+        dependent: AgentMeta,
+    }
+);
+
+/// A description: the const of a macro, or one that was made at run time.
+pub(crate) struct About(Repr);
+
+enum Repr {
+    Const(&'static AgentMeta<'static>),
+    Made(Box<Made>),
+}
+
+impl About {
+    /// What a macro wrote.
+    pub(crate) const fn constant(meta: &'static AgentMeta<'static>) -> Self {
+        Self(Repr::Const(meta))
+    }
+
+    /// What a builder was told.
+    pub(crate) fn made(parts: Parts) -> Self {
+        let listed = Listed::new(parts, |parts| Lists {
+            prompts: parts.prompts.iter().map(String::as_str).collect(),
+            reads: parts.reads.iter().map(Key::spec).collect(),
+            writes: parts.writes.iter().map(Key::spec).collect(),
+            exits: parts.exits.iter().map(String::as_str).collect(),
+            tools: parts.tools.iter().map(|tool| *tool.meta()).collect(),
+            transfer: parts.transfer.iter().map(|agent| agent.meta()).collect(),
+        });
+        let made = Made::new(listed, |listed| {
+            let (parts, lists) = (listed.borrow_owner(), listed.borrow_dependent());
+            let meta = AgentMeta::new(parts.kind, &parts.name)
+                .definition(&parts.definition)
+                .description(&parts.description)
+                .prompts(&lists.prompts)
+                .reads(&lists.reads)
+                .writes(&lists.writes)
+                .may_exit(parts.may_exit)
+                .exits(&lists.exits)
+                .tools(&lists.tools)
+                .transfer(&lists.transfer);
+            let mut meta = meta.max_turns(parts.max_turns.or(meta.max_turns));
+            (meta.accepts, meta.schema) = (parts.accepts, parts.schema);
+            meta
+        });
+        Self(Repr::Made(Box::new(made)))
+    }
+
+    pub(crate) fn meta(&self) -> &AgentMeta<'_> {
+        match &self.0 {
+            Repr::Const(meta) => meta,
+            Repr::Made(made) => made.borrow_dependent(),
+        }
+    }
+}
+
+impl fmt::Debug for About {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.meta().fmt(f)
+    }
+}

@@ -1,0 +1,283 @@
+//! What may be a callback: functions and closures, sync or async, with a plain answer or a `Result`.
+//!
+//! A callback is a `Fn` of its context and of what it looks at; what it returns is an [`Answer`] ([`Now`]), or a future
+//! that gives one ([`Later`]). The type parameter `M` is which of the two; nobody writes it.
+
+use super::CallbackContext;
+use crate::models::model::{ModelRequest, ModelResponse};
+use crate::{BoxError, BoxFuture, Content, Error, FunctionCall, Result};
+use serde_json::Value;
+use std::marker::PhantomData;
+
+/// What a callback may return: `()` for nothing, an `Option` of the replacement, or a
+/// `Result` of these with any error.
+pub trait Answer<T> {
+    /// True if it may be a replacement: `()` never is.
+    const MAY_STAND: bool = true;
+
+    /// The replacement; `None` to go on.
+    ///
+    /// # Errors
+    /// The callback's own.
+    fn answer(self) -> Result<Option<T>>;
+}
+
+impl<T> Answer<T> for () {
+    const MAY_STAND: bool = false;
+
+    fn answer(self) -> Result<Option<T>> {
+        Ok(None)
+    }
+}
+
+impl<T, U: Into<T>> Answer<T> for Option<U> {
+    fn answer(self) -> Result<Option<T>> {
+        Ok(self.map(Into::into))
+    }
+}
+
+impl<T, A: Answer<T>, E: Into<BoxError>> Answer<T> for Result<A, E> {
+    const MAY_STAND: bool = A::MAY_STAND;
+
+    fn answer(self) -> Result<Option<T>> {
+        match self {
+            Ok(answer) => answer.answer(),
+            Err(error) => Err(failed(error.into())),
+        }
+    }
+}
+
+/// An error of ours stays what it is.
+fn failed(error: BoxError) -> Error {
+    match error.downcast::<Error>() {
+        Ok(error) => *error,
+        Err(error) => Error::other(error),
+    }
+}
+
+/// The mark of what is a callback, and when it answers.
+///
+/// There is a second mark, which nothing has: where rustc has two ways to go and neither leads to an end, it says what we
+/// have said of the trait, and not that one `Fn` is missing.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<M>(PhantomData<M>);
+
+/// See [`Call`].
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct NoCall;
+
+/// The mark of a callback that answers at once.
+#[derive(Clone, Copy, Debug)]
+pub struct Now;
+
+/// The mark of a callback that answers later: an `async fn`, an `async` closure, or any that returns a future.
+#[derive(Clone, Copy, Debug)]
+pub struct Later;
+
+/// What the call of a callback gives: an answer, or a future of one.
+pub trait Asked<'a, T, M> {
+    /// See [`Answer`].
+    const MAY_STAND: bool;
+
+    /// As a future.
+    fn asked(self) -> BoxFuture<'a, Result<Option<T>>>;
+}
+
+impl<'a, T: Send + 'a, A: Answer<T>> Asked<'a, T, Call<Now>> for A {
+    const MAY_STAND: bool = A::MAY_STAND;
+
+    fn asked(self) -> BoxFuture<'a, Result<Option<T>>> {
+        Box::pin(std::future::ready(self.answer()))
+    }
+}
+
+impl<'a, T: Send + 'a, F: Future<Output: Answer<T>> + Send + 'a> Asked<'a, T, Call<Later>> for F {
+    const MAY_STAND: bool = <F::Output as Answer<T>>::MAY_STAND;
+
+    fn asked(self) -> BoxFuture<'a, Result<Option<T>>> {
+        Box::pin(async move { self.await.answer() })
+    }
+}
+
+/// The error of a closure.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "syntax: `{Self}` cannot be the error of a callback; help: give a text, as in `Err(\"...\".into())`, or implement `std::error::Error` for it",
+    label = "fails with `{Self}`"
+)]
+pub trait Failure<M> {
+    fn error(self) -> Error;
+}
+
+impl<E: Into<BoxError>> Failure<Call<Now>> for E {
+    fn error(self) -> Error {
+        failed(self.into())
+    }
+}
+
+impl<E: Never> Failure<NoCall> for E {
+    fn error(self) -> Error {
+        self.never()
+    }
+}
+
+/// A function that makes a callback.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "syntax: `{Self}` is called here without what it takes; help: if it is the callback, write its name alone, without `()`",
+    label = "takes arguments, or is no function"
+)]
+pub trait Makes<M> {
+    type Made;
+    fn made(self) -> Self::Made;
+}
+
+impl<R, F: FnOnce() -> R> Makes<Call<Now>> for F {
+    type Made = R;
+
+    fn made(self) -> R {
+        self()
+    }
+}
+
+impl<F: Never> Makes<NoCall> for F {
+    type Made = Self;
+
+    fn made(self) -> Self {
+        self.never()
+    }
+}
+
+/// What a callback of an agent says: text of it is the model's, a [`Content`] is taken as it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Said(pub Content);
+
+impl From<Content> for Said {
+    fn from(content: Content) -> Self {
+        Self(content)
+    }
+}
+
+impl From<&str> for Said {
+    fn from(text: &str) -> Self {
+        Self(Content::model(text))
+    }
+}
+
+impl From<String> for Said {
+    fn from(text: String) -> Self {
+        Self(Content::model(text))
+    }
+}
+
+/// Never true: see [`Call`].
+#[doc(hidden)]
+pub trait Never {
+    fn never(self) -> !;
+}
+
+macro_rules! hooks {
+    ($(
+        $hook:ident<$takes:ident, $answer:ident>($($ty:ty),*) -> $given:ty:
+            $message:literal, $expected:literal, $note:literal, $wrong:literal;
+    )*) => {$(
+        /// What such a callback takes and gives. It is a `Fn`, so that the types of a closure's arguments are known.
+        #[doc(hidden)]
+        pub trait $takes<'a, M>: Fn($($ty),*) -> <Self as $takes<'a, M>>::Given {
+            /// What it returns.
+            type Given: Asked<'a, $given, M>;
+        }
+
+        impl<'a, F, R, M> $takes<'a, Call<M>> for F
+        where
+            F: Fn($($ty),*) -> R,
+            R: Asked<'a, $given, Call<M>>,
+        {
+            type Given = R;
+        }
+
+        impl<'a, F, R> $takes<'a, NoCall> for F
+        where
+            F: Fn($($ty),*) -> R + Never,
+            R: Asked<'a, $given, NoCall>,
+        {
+            type Given = R;
+        }
+
+        #[doc = concat!("What a `", $expected, "` callback is: any function or closure of that form.")]
+        #[diagnostic::on_unimplemented(message = $message, label = $expected, note = $note)]
+        pub trait $hook<M>: for<'a> $takes<'a, M> + Send + Sync + 'static {}
+
+        impl<F, M> $hook<M> for F where F: for<'a> $takes<'a, M> + Send + Sync + 'static {}
+
+        /// What a closure of that form returns.
+        #[doc(hidden)]
+        #[diagnostic::on_unimplemented(message = $wrong, label = "returns `{Self}`")]
+        pub trait $answer<'a, M> {
+            fn answered(self) -> BoxFuture<'a, Result<Option<$given>>>;
+        }
+
+        impl<'a, A: Asked<'a, $given, Call<M>>, M> $answer<'a, Call<M>> for A {
+            fn answered(self) -> BoxFuture<'a, Result<Option<$given>>> {
+                self.asked()
+            }
+        }
+
+        impl<'a, A: Never> $answer<'a, NoCall> for A {
+            fn answered(self) -> BoxFuture<'a, Result<Option<$given>>> {
+                self.never()
+            }
+        }
+    )*};
+}
+
+hooks! {
+    BeforeAgent<BeforeAgentForm, BeforeAgentAnswer>(&'a mut CallbackContext) -> Said:
+        "syntax: `{Self}` is no `before_agent` callback; help: write the name of a function of the form `fn(&mut CallbackContext) -> A`, or a closure `|cx| ...`",
+        "expected `fn(&mut CallbackContext) -> A`",
+        "`A` is `()`, `Option<Content>`, or a `Result` of these; it may be `async`, with a future that is `Send`",
+        "syntax: this `before_agent` callback returns `{Self}`; help: return `()`, `None`, `Some(...)` of a `Content` or text, or a `Result` of these";
+
+    AfterAgent<AfterAgentForm, AfterAgentAnswer>(&'a mut CallbackContext) -> Said:
+        "syntax: `{Self}` is no `after_agent` callback; help: write the name of a function of the form `fn(&mut CallbackContext) -> A`, or a closure `|cx| ...`",
+        "expected `fn(&mut CallbackContext) -> A`",
+        "`A` is `()`, `Option<Content>`, or a `Result` of these; it may be `async`, with a future that is `Send`",
+        "syntax: this `after_agent` callback returns `{Self}`; help: return `()`, `None`, `Some(...)` of a `Content` or text, or a `Result` of these";
+
+    BeforeModel<BeforeModelForm, BeforeModelAnswer>(&'a mut CallbackContext, &'a mut ModelRequest) -> ModelResponse:
+        "syntax: `{Self}` is no `before_model` callback; help: write the name of a function of the form `fn(&mut CallbackContext, &mut ModelRequest) -> A`, or a closure `|cx, request| ...`",
+        "expected `fn(&mut CallbackContext, &mut ModelRequest) -> A`",
+        "`A` is `()`, `Option<ModelResponse>`, or a `Result` of these; it may be `async`, with a future that is `Send`",
+        "syntax: this `before_model` callback returns `{Self}`; help: return `()`, `None`, `Some(...)` of a `ModelResponse` or text, or a `Result` of these";
+
+    AfterModel<AfterModelForm, AfterModelAnswer>(&'a mut CallbackContext, &'a mut ModelResponse) -> ModelResponse:
+        "syntax: `{Self}` is no `after_model` callback; help: write the name of a function of the form `fn(&mut CallbackContext, &mut ModelResponse) -> A`, or a closure `|cx, response| ...`",
+        "expected `fn(&mut CallbackContext, &mut ModelResponse) -> A`",
+        "`A` is `()`, `Option<ModelResponse>`, or a `Result` of these; it may be `async`, with a future that is `Send`",
+        "syntax: this `after_model` callback returns `{Self}`; help: return `()`, `None`, `Some(...)` of a `ModelResponse` or text, or a `Result` of these";
+
+    OnModelError<OnModelErrorForm, OnModelErrorAnswer>(&'a mut CallbackContext, &'a ModelRequest, &'a Error) -> ModelResponse:
+        "syntax: `{Self}` is no `on_model_error` callback; help: write the name of a function of the form `fn(&mut CallbackContext, &ModelRequest, &Error) -> A`, or a closure `|cx, request, error| ...`",
+        "expected `fn(&mut CallbackContext, &ModelRequest, &Error) -> A`",
+        "`A` is `()`, `Option<ModelResponse>`, or a `Result` of these; it may be `async`, with a future that is `Send`",
+        "syntax: this `on_model_error` callback returns `{Self}`; help: return `()`, `None`, `Some(...)` of a `ModelResponse` or text, or a `Result` of these";
+
+    BeforeTool<BeforeToolForm, BeforeToolAnswer>(&'a mut CallbackContext, &'a mut FunctionCall) -> Value:
+        "syntax: `{Self}` is no `before_tool` callback; help: write the name of a function of the form `fn(&mut CallbackContext, &mut FunctionCall) -> A`, or a closure `|cx, call| ...`",
+        "expected `fn(&mut CallbackContext, &mut FunctionCall) -> A`",
+        "`A` is `()`, `Option<serde_json::Value>`, or a `Result` of these; it may be `async`, with a future that is `Send`",
+        "syntax: this `before_tool` callback returns `{Self}`; help: return `()`, `None`, `Some(...)` of a `serde_json::Value`, or a `Result` of these";
+
+    AfterTool<AfterToolForm, AfterToolAnswer>(&'a mut CallbackContext, &'a FunctionCall, &'a mut Value) -> Value:
+        "syntax: `{Self}` is no `after_tool` callback; help: write the name of a function of the form `fn(&mut CallbackContext, &FunctionCall, &mut Value) -> A`, or a closure `|cx, call, result| ...`",
+        "expected `fn(&mut CallbackContext, &FunctionCall, &mut Value) -> A`",
+        "`A` is `()`, `Option<serde_json::Value>`, or a `Result` of these; it may be `async`, with a future that is `Send`",
+        "syntax: this `after_tool` callback returns `{Self}`; help: return `()`, `None`, `Some(...)` of a `serde_json::Value`, or a `Result` of these";
+
+    OnToolError<OnToolErrorForm, OnToolErrorAnswer>(&'a mut CallbackContext, &'a FunctionCall, &'a Error) -> Value:
+        "syntax: `{Self}` is no `on_tool_error` callback; help: write the name of a function of the form `fn(&mut CallbackContext, &FunctionCall, &Error) -> A`, or a closure `|cx, call, error| ...`",
+        "expected `fn(&mut CallbackContext, &FunctionCall, &Error) -> A`",
+        "`A` is `()`, `Option<serde_json::Value>`, or a `Result` of these; it may be `async`, with a future that is `Send`",
+        "syntax: this `on_tool_error` callback returns `{Self}`; help: return `()`, `None`, `Some(...)` of a `serde_json::Value`, or a `Result` of these";
+}

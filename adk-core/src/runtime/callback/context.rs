@@ -1,0 +1,163 @@
+//! What a callback works with.
+
+use crate::runtime::run::{
+    Artifacts, CallStep, Caller, KeyScope, Overlay, Run, State, ToolActions, Updates, Written, perform,
+};
+use crate::store::engine::StepKey;
+use crate::{Name, Path, Result, RunId, depth};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::fmt;
+use std::sync::Arc;
+
+/// What a callback or a plugin works with: ADK's `CallbackContext`.
+///
+/// What is set in [`state`](Self::state) is committed with the event that comes next: that of the callback's own
+/// content, the model's answer, or the answer of the tool. A callback of an agent that only sets state has an event of
+/// its own.
+pub struct CallbackContext {
+    /// What the workflow is asked to do. It goes with the event of the callback: without content and without a change
+    /// of the state there is none, and nothing is asked for (as in ADK).
+    ///
+    /// An exit has to be announced by the agent, as every exit: a callback cannot do it (DESIGN, section 4).
+    pub actions: ToolActions,
+    run: Arc<Run>,
+    scope: Option<Arc<KeyScope>>,
+    agent: Name,
+    path: Path,
+    branch: Option<Arc<str>>,
+    call_id: Option<String>,
+    pub(crate) overlay: Overlay,
+    pub(crate) steps: Steps,
+    /// The stored keys that were updated, and for a tool call what came of it.
+    pub(crate) updated: Vec<(Name, Value)>,
+}
+
+/// How side effects of a callback are recorded.
+#[derive(Clone, Debug)]
+pub(crate) enum Steps {
+    /// As steps of the agent, numbered from here.
+    Numbered(u32),
+    /// The same, and updates of state are refused for this reason: there is no slot for them.
+    Unslotted(u32, &'static str),
+    /// Together with the call that the callback is a part of.
+    Within(Arc<CallStep>),
+}
+
+/// Where a callback is called: what its context is made of.
+pub(crate) struct Place<'a> {
+    pub(crate) run: &'a Arc<Run>,
+    pub(crate) scope: &'a Option<Arc<KeyScope>>,
+    pub(crate) agent: &'a Name,
+    pub(crate) path: &'a Path,
+    pub(crate) branch: &'a Option<Arc<str>>,
+    pub(crate) call_id: Option<&'a str>,
+    pub(crate) overlay: Overlay,
+    pub(crate) actions: ToolActions,
+    pub(crate) steps: Steps,
+}
+
+impl CallbackContext {
+    pub(crate) fn new(place: Place<'_>) -> Self {
+        Self {
+            actions: place.actions,
+            run: place.run.clone(),
+            scope: place.scope.clone(),
+            agent: place.agent.clone(),
+            path: place.path.clone(),
+            branch: place.branch.clone(),
+            call_id: place.call_id.map(str::to_owned),
+            overlay: place.overlay,
+            steps: place.steps,
+            updated: Vec::new(),
+        }
+    }
+
+    /// Refuses updates of state, since there is nothing that they could be recorded under.
+    pub(crate) fn refuse_updates(&mut self, why: &'static str) {
+        if let Steps::Numbered(next) = self.steps {
+            self.steps = Steps::Unslotted(next, why);
+        }
+    }
+
+    /// The number of the next step of the agent.
+    pub(crate) fn steps_taken(&self) -> Option<u32> {
+        match self.steps {
+            Steps::Numbered(next) | Steps::Unslotted(next, _) => Some(next),
+            Steps::Within(_) => None,
+        }
+    }
+
+    pub(crate) fn services(&self) -> Arc<crate::runtime::run::Services> {
+        self.run.services.clone()
+    }
+
+    /// The name of the agent or block that it is called for: the author of its events.
+    pub fn agent_name(&self) -> &str {
+        &self.agent
+    }
+
+    /// The path of that in the tree, with rounds.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The round of the innermost loop, counted from 0; `None` outside of loops.
+    pub fn iteration(&self) -> Option<u32> {
+        self.path.iteration()
+    }
+
+    /// The run.
+    pub fn run_id(&self) -> RunId {
+        self.run.id
+    }
+
+    /// The id of the tool call that it is called for.
+    pub fn call_id(&self) -> Option<&str> {
+        self.call_id.as_deref()
+    }
+
+    /// The state.
+    pub fn state(&mut self) -> State<'_> {
+        let by = Caller { agent: &self.agent, path: &self.path, branch: &self.branch };
+        let updates = match &mut self.steps {
+            Steps::Unslotted(_, why) => Updates::Refused(why),
+            Steps::Numbered(steps) => {
+                Updates::Agent { by, steps, written: Written::ByCallback(&mut self.updated) }
+            }
+            Steps::Within(step) => Updates::Call { by, step, updated: &mut self.updated },
+        };
+        State { run: &self.run, scope: self.scope.as_deref(), overlay: &mut self.overlay, updates }
+    }
+
+    /// The artifacts of the session.
+    pub fn artifacts(&mut self) -> Artifacts<'_> {
+        Artifacts { run: &self.run, overlay: &mut self.overlay }
+    }
+
+    /// A side effect: done once, recorded, and answered from the record when the run is taken up again. In a callback of
+    /// a tool, which is recorded as a whole, the work is simply done.
+    ///
+    /// # Errors
+    /// The error of the work; see [`Context::step`](crate::Context::step).
+    pub async fn step<T, W>(&mut self, name: impl Into<Name> + Send, work: W) -> Result<T>
+    where
+        T: Serialize + DeserializeOwned + Send + 'static,
+        W: Future<Output = Result<T>> + Send + 'static,
+    {
+        let (Steps::Numbered(steps) | Steps::Unslotted(steps, _)) = &mut self.steps else {
+            return work.await;
+        };
+        let index = *steps;
+        *steps += 1;
+        let key = StepKey { run_id: self.run.id, path: self.path.clone(), name: name.into(), index };
+        perform(self.run.clone(), key, depth::check, work).await
+    }
+}
+
+impl fmt::Debug for CallbackContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CallbackContext({})", self.path)
+    }
+}

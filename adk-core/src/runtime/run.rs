@@ -1,0 +1,378 @@
+//! One run: the session it works on, the slot to its consumer, and the context of its agents.
+
+mod above;
+mod actions;
+mod apart;
+mod artifacts;
+mod config;
+mod context;
+mod failures;
+mod history;
+mod lifecycle;
+mod outcome;
+mod place;
+mod prepare;
+mod readonly;
+mod replay;
+mod scope;
+mod seat;
+mod state;
+mod update;
+
+pub use crate::flow::{LoopEnd, LoopEndReason};
+pub use crate::store::engine::Waiting;
+pub(crate) use crate::store::engine::record;
+pub use actions::ToolActions;
+pub(crate) use artifacts::MissingArtifactStore;
+pub use artifacts::{ArtifactStore, Artifacts, FolderArtifacts, MemoryArtifacts, NoArtifacts, StoredPart};
+pub use config::RunConfig;
+pub use context::Context;
+pub use history::History;
+pub use lifecycle::{AGENT_LIFECYCLE_KEY, LIFECYCLE_KEY, Lifecycle, LifecycleOutcome, LifecyclePhase};
+pub use outcome::Outcome;
+pub use prepare::Prepare;
+pub use readonly::ReadonlyContext;
+pub use state::State;
+
+pub(crate) use above::{Above, Global, Prompt};
+pub(crate) use context::{Answer, Asked, Cut, Frame, NothingWritten, perform};
+pub(crate) use lifecycle::Watch;
+pub(crate) use scope::KeyScope;
+pub(crate) use seat::{Seat, Target};
+pub(crate) use state::{Overlay, decode, encode, stored};
+pub(crate) use update::{CallPlace, CallStep, Caller, Updates, Written, is_update};
+
+use crate::id::IdSeed;
+use crate::models::model::{Model, ModelProvider, ModelRef, Usage};
+use crate::runtime::callback::Plugins;
+use crate::runtime::live::LiveInput;
+use crate::store::engine::{
+    Claim, ClaimId, ClaimedRun, Delivery, Done, Engine, RunRecord, Slot, StepKey, Within,
+};
+use crate::store::event::StateDelta;
+use crate::store::outbox::Outbox;
+use crate::store::session::{Scope, Session, SharedState, StateMap, now_micros};
+use crate::sync::{lock, read, write};
+use crate::{Error, ErrorKind, Flow, Name, Path, Result, RunId};
+pub(crate) use replay::DIVERGED_HELP;
+use replay::Replay;
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, RwLock};
+
+/// What all contexts of a run share.
+pub(crate) struct Run {
+    pub(crate) id: RunId,
+    /// The claim that its writes carry.
+    pub(crate) claim: ClaimId,
+    pub(crate) delivery: Arc<Delivery>,
+    pub(crate) engine: Arc<dyn Engine>,
+    pub(crate) config: RunConfig,
+    pub(crate) services: Arc<Services>,
+    /// What people say while it goes on, for a live run.
+    pub(crate) live: Option<LiveInput>,
+    /// What was recorded of it, when it is taken up again.
+    pub(crate) replay: Option<Box<Replay>>,
+    /// It is a branch of a run that another process drives: it has no place of its own in the book of runs.
+    pub(crate) is_branch: bool,
+    /// The greatest place in the log that is known here, and one more; counted where branches may run elsewhere.
+    places: AtomicU64,
+    /// Its record, until its first commit.
+    begins: Mutex<Option<Arc<RunRecord>>>,
+    temp: RwLock<StateMap>,
+    usage: Mutex<Usage>,
+    llm_calls: AtomicU32,
+    loops: Mutex<Vec<LoopEnd>>,
+    waiting: Mutex<BTreeMap<u64, Waiting>>,
+    /// The run that this one is a part of, for an agent that is used as a tool.
+    outer: Option<Arc<Run>>,
+    /// How its steps are recorded in that one.
+    within: Option<Arc<Within>>,
+    /// The call of that one that it is.
+    within_call: Option<Box<CallPlace>>,
+    /// Held by an update that no store can keep from others.
+    updating: tokio::sync::Mutex<()>,
+    /// Agents that have finished since the last commit.
+    done: Mutex<Vec<Done>>,
+    failures: failures::Failures,
+}
+
+/// What all runs of a runner share.
+pub(crate) struct Services {
+    pub(crate) artifacts: Arc<dyn ArtifactStore>,
+    pub(crate) models: Models,
+    pub(crate) plugins: Plugins,
+}
+
+impl Run {
+    pub(crate) fn new(
+        session: Arc<Session>,
+        engine: Arc<dyn Engine>,
+        config: RunConfig,
+        services: Arc<Services>,
+    ) -> Self {
+        let seed = IdSeed::new();
+        let id = seed.run(now_micros());
+        Self {
+            id,
+            claim: ClaimId::first(id),
+            delivery: Arc::new(Delivery { session, seed, outbox: Outbox::default() }),
+            engine,
+            config,
+            services,
+            live: None,
+            replay: None,
+            is_branch: false,
+            places: AtomicU64::new(0),
+            begins: Mutex::default(),
+            temp: RwLock::default(),
+            usage: Mutex::default(),
+            llm_calls: AtomicU32::new(0),
+            loops: Mutex::default(),
+            waiting: Mutex::default(),
+            outer: None,
+            within: None,
+            within_call: None,
+            updating: tokio::sync::Mutex::const_new(()),
+            done: Mutex::default(),
+            failures: failures::Failures::default(),
+        }
+    }
+
+    /// A run inside of another: it works on a copy of the state, with `delta` on top, and on the artifacts of the session
+    /// itself. Its events are not stored. Its steps are recorded under the `call` that it is; without one, that is recorded
+    /// as a whole.
+    pub(crate) fn inside(
+        outer: &Arc<Run>,
+        delta: &StateDelta,
+        call: Option<Name>,
+        within_call: CallPlace,
+    ) -> Self {
+        let session = outer.session().copy_with(delta);
+        let mut config = outer.config.clone();
+        config.streaming = false;
+        let within = call.map(|call| Arc::new(Within::new(outer.engine.clone(), outer.claim, call)));
+        let engine: Arc<dyn Engine> = match &within {
+            Some(within) => within.clone(),
+            None => Arc::new(crate::store::engine::MemoryEngine),
+        };
+        let mut run = Self::new(Arc::new(session), engine, config, outer.services.clone());
+        run.within = within;
+        run.within_call = Some(Box::new(within_call));
+        run.temp = RwLock::new(read(&outer.temp).clone());
+        for (key, value) in delta.iter().filter(|(key, _)| Scope::of(key) == Scope::Temp) {
+            run.set_temp(key.clone(), value.clone());
+        }
+        run.outer = Some(outer.clone());
+        run
+    }
+
+    /// Sets a stored key before the run begins.
+    pub(crate) fn begin_with(&self, key: &str, value: Value) {
+        self.session().preset(Name::shared(key), Arc::new(value));
+    }
+
+    /// A run in memory of its own, without models: for a tool that is tested alone.
+    pub(crate) fn for_tests() -> Self {
+        let key = crate::store::session::SessionKey::new("test", "user", "test");
+        let session = Arc::new(Session::new(key, SharedState::default(), SharedState::default()));
+        let models = Models {
+            provider: Arc::new(crate::models::model::NoProvider),
+            default: None,
+            named: Mutex::default(),
+        };
+        let services =
+            Services { artifacts: Arc::new(MemoryArtifacts::new()), models, plugins: Plugins::default() };
+        Self::new(
+            session,
+            Arc::new(crate::store::engine::MemoryEngine),
+            RunConfig::default(),
+            Arc::new(services),
+        )
+    }
+
+    /// The session as the run sees it.
+    pub(crate) fn session(&self) -> &Arc<Session> {
+        self.replay.as_deref().and_then(Replay::session).unwrap_or(&self.delivery.session)
+    }
+
+    /// A run that begins: its record goes with its first commit.
+    pub(crate) fn begins_with(&mut self, record: RunRecord) {
+        self.begins = Mutex::new(Some(Arc::new(record)));
+    }
+
+    /// A run that is resumed; gives back the right to drive it.
+    pub(crate) fn goes_on_with(&mut self, claimed: ClaimedRun) -> Claim {
+        self.id = claimed.record.run_id;
+        self.claim = claimed.claim.id();
+        if claimed.starts_over {
+            return claimed.claim;
+        }
+        let (replay, claim) = Replay::new(claimed, &self.delivery.session);
+        self.replay = Some(Box::new(replay));
+        claim
+    }
+
+    /// The slot to the consumer.
+    pub(crate) fn outbox(&self) -> &Outbox {
+        &self.delivery.outbox
+    }
+
+    /// The value of a stored key, `temp:` included.
+    pub(crate) fn get(&self, key: &str) -> Option<Arc<Value>> {
+        if key.starts_with("temp:") { read(&self.temp).get(key).cloned() } else { self.session().get(key) }
+    }
+
+    /// The value of a name.
+    pub(crate) fn value(&self, scope: Option<&KeyScope>, name: &str) -> Option<Arc<Value>> {
+        match scope {
+            Some(scope) => self.get(&scope.read_key(name)?),
+            None => self.get(name),
+        }
+    }
+
+    pub(crate) fn set_temp(&self, key: Name, value: Arc<Value>) {
+        write(&self.temp).insert(key, value);
+    }
+
+    pub(crate) fn usage(&self) -> Usage {
+        *lock(&self.usage)
+    }
+
+    pub(crate) fn add_usage(&self, usage: Usage) {
+        *lock(&self.usage) += usage;
+        if let Some(outer) = &self.outer {
+            outer.add_usage(usage);
+        }
+    }
+
+    /// Counts a model call, before it is made.
+    pub(crate) fn count_llm_call(&self) -> Result<()> {
+        if let Some(outer) = &self.outer {
+            return outer.count_llm_call();
+        }
+        let max = self.config.max_llm_calls;
+        let made = self.llm_calls.fetch_add(1, Ordering::Relaxed);
+        if max > 0 && made >= max {
+            let message = format!("this run has made {max} model calls, which is its `max_llm_calls`");
+            return Err(Error::new(ErrorKind::LlmCallsExceeded, message)
+                .with_help("raise it with `RunConfig::max_llm_calls(n)`, 0 for no limit"));
+        }
+        Ok(())
+    }
+
+    /// Whether it is a part of another run.
+    pub(crate) fn is_inside(&self) -> bool {
+        self.outer.is_some()
+    }
+
+    /// What a step has given before, as far as that is in what the engine has handed over.
+    pub(crate) fn recorded(&self, key: &StepKey) -> Option<Value> {
+        match (&self.outer, &self.within) {
+            (Some(outer), Some(within)) => outer.recorded(&within.key(key)),
+            _ => self.replay.as_ref()?.step(&key.to_string()).cloned(),
+        }
+    }
+
+    /// The slot of an event; the agents that have finished ride along.
+    pub(crate) fn slot(&self, path: Path, nth: u32) -> Slot {
+        let mut slot = Slot::new(self.claim, path, nth, self.delivery.clone());
+        if self.engine.records() {
+            slot.done = std::mem::take(&mut *lock(&self.done));
+            slot.begins = lock(&self.begins).take();
+        }
+        slot
+    }
+
+    /// An agent has finished: told with the next commit.
+    pub(crate) fn finished(&self, path: &Path, flow: &Flow, usage: Option<&Usage>) {
+        if self.engine.records() {
+            self.forget_failures(path);
+            lock(&self.done).push(Done::new(path.clone(), flow.clone(), usage.copied().unwrap_or_default()));
+        }
+    }
+
+    /// The agents that have finished since the last commit, of a run that makes no more.
+    pub(crate) fn last_finished(&self) -> Vec<Done> {
+        std::mem::take(&mut *lock(&self.done))
+    }
+
+    /// Something is not done again: what its model calls used counts all the same.
+    pub(crate) fn skipped(&self, usage: Usage) {
+        self.add_usage(usage);
+        self.counted(u32::try_from(usage.calls).unwrap_or(u32::MAX));
+    }
+
+    /// Model calls that were made before.
+    fn counted(&self, calls: u32) {
+        match &self.outer {
+            Some(outer) => outer.counted(calls),
+            None => drop(self.llm_calls.fetch_add(calls, Ordering::Relaxed)),
+        }
+    }
+
+    pub(crate) fn end_loop(&self, end: LoopEnd) {
+        lock(&self.loops).push(end);
+    }
+
+    pub(crate) fn loops(&self) -> Vec<LoopEnd> {
+        std::mem::take(&mut *lock(&self.loops))
+    }
+
+    /// Somebody waits, for as long as what this returns lives: a wait that is cancelled is not one.
+    pub(crate) fn add_waiting(&self, waiting: Waiting) -> impl Drop + Send {
+        let mut all = lock(&self.waiting);
+        let number = all.last_key_value().map_or(0, |(last, _)| last + 1);
+        all.insert(number, waiting);
+        Waits { run: self, number }
+    }
+
+    /// Who waits, in the order in which they began to.
+    pub(crate) fn waiting(&self) -> Vec<Waiting> {
+        lock(&self.waiting).values().cloned().collect()
+    }
+}
+
+struct Waits<'a> {
+    run: &'a Run,
+    number: u64,
+}
+
+impl Drop for Waits<'_> {
+    fn drop(&mut self) {
+        lock(&self.run.waiting).remove(&self.number);
+    }
+}
+
+impl fmt::Debug for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Run({}, session {})", self.id, self.session().key())
+    }
+}
+
+/// Finds the model of an agent and remembers those that were found by name.
+pub(crate) struct Models {
+    pub(crate) provider: Arc<dyn ModelProvider>,
+    pub(crate) default: Option<Arc<dyn Model>>,
+    pub(crate) named: Mutex<HashMap<Name, Arc<dyn Model>>>,
+}
+
+impl Models {
+    /// The model of an agent: its own, otherwise the runner's.
+    pub(crate) fn resolve(&self, own: Option<&ModelRef>) -> Result<Option<Arc<dyn Model>>> {
+        match own {
+            None => Ok(self.default.clone()),
+            Some(ModelRef::Given(model)) => Ok(Some(model.clone())),
+            Some(ModelRef::Named(name)) => {
+                if let Some(model) = lock(&self.named).get(name) {
+                    return Ok(Some(model.clone()));
+                }
+                let model = self.provider.model(name)?;
+                lock(&self.named).insert(name.clone(), model.clone());
+                Ok(Some(model))
+            }
+        }
+    }
+}

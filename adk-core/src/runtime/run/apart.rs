@@ -1,0 +1,75 @@
+//! Branches of a run that execute in another process.
+
+use super::{KeyScope, Run, RunConfig, Services};
+use crate::store::engine::{BranchTask, ClaimId, Engine, Stored};
+use crate::store::session::Session;
+use crate::sync::read;
+use crate::{Name, Path};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+impl Run {
+    /// A branch of another run: it begins where that one stood.
+    pub(crate) fn branch(
+        task: &BranchTask,
+        live: &Arc<Session>,
+        engine: Arc<dyn Engine>,
+        config: RunConfig,
+        services: Arc<Services>,
+    ) -> Self {
+        let upto = usize::try_from(task.upto).unwrap_or(usize::MAX);
+        let session = Arc::new(live.as_it_was(&task.state, upto));
+        let mut run = Self::new(session, engine, config, services);
+        run.id = task.run_id;
+        run.claim = ClaimId { run_id: task.run_id, epoch: task.epoch };
+        run.is_branch = true;
+        run.places = task.upto.into();
+        run.llm_calls = task.calls.into();
+        for (key, value) in task.temp.iter() {
+            run.set_temp(key.clone(), value.clone());
+        }
+        run
+    }
+
+    /// The task of a remote branch, without the writes of its scopes.
+    pub(crate) fn branch_task(&self, workflow: Name, path: Path, branch: Arc<str>) -> BranchTask {
+        let session = self.session();
+        BranchTask {
+            run_id: self.id,
+            epoch: self.claim.epoch,
+            session: session.key().clone(),
+            workflow,
+            path,
+            branch,
+            state: session.state().into_iter().collect(),
+            temp: read(&self.temp).clone().into_iter().collect(),
+            written: Vec::new(),
+            upto: self.places.load(Relaxed).max(if self.is_branch { 0 } else { session.len() as u64 }),
+            calls: self.llm_calls.load(Relaxed),
+            config: serde_json::to_value(&self.config).unwrap_or_default(),
+        }
+    }
+
+    /// An event is at this place in the log.
+    pub(crate) fn saw(&self, place: u64) {
+        if self.engine.remote().is_some() {
+            self.places.fetch_max(place + 1, Relaxed);
+        }
+    }
+
+    /// What a branch has committed elsewhere comes into the session here; returns its place in the outbox.
+    pub(crate) fn joined(&self, stored: Stored, scope: Option<&KeyScope>) -> u64 {
+        let Stored { place, event, temp, .. } = stored;
+        self.saw(place);
+        self.session().append_stored(event.clone());
+        for (key, _) in event.actions.state_delta.iter().chain(temp.iter()) {
+            if let Some(scope) = scope {
+                scope.wrote(key);
+            }
+        }
+        for (key, value) in temp.into_iter() {
+            self.set_temp(key, value);
+        }
+        self.outbox().push(event)
+    }
+}

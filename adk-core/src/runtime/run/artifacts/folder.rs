@@ -1,0 +1,289 @@
+//! [`FolderArtifacts`]: artifacts as files in a folder.
+
+use super::folder_names::{component, push, unescaped};
+use super::{ArtifactStore, StoredPart, is_of_user};
+use crate::store::session::SessionKey;
+use crate::{BoxFuture, Error, ErrorKind, Part, Result, StoreErrorKind, panic};
+use std::fs::{self, File};
+use std::io::{self, ErrorKind as Io, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Artifacts as files in a folder, which several processes may share.
+///
+/// ```no_run
+/// # use adk_core as adk;
+/// # fn example() -> adk::Result<()> {
+/// use adk::FolderArtifacts;
+/// let runner: adk::Runner =
+///     adk::Runner::builder().artifact_store(FolderArtifacts::open("artifacts")?).build()?;
+/// # let _ = runner;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// **Each version is one file**, `APP/USER/sessions/SESSION/NAME/VERSION`, or `APP/USER/user/NAME/VERSION` for names that
+/// begin with `user:`. It holds a line of JSON that describes the part ([`StoredPart`]), then the bytes of inline data.
+/// Names may be any text: they are escaped so that no path leaves the folder, and no two are one on file systems that do not
+/// tell upper from lower case. The limit is that of paths, on Linux 4,096 bytes for all of them together.
+///
+/// **A version is whole or not there.** It is written in `tmp`, brought to the disk, and then linked to the first number that
+/// is free. A process that dies before that leaves its file in `tmp`, where it may be deleted while no store has the folder
+/// open. The file system has to know hard links, as FAT and exFAT do not.
+///
+/// **Files stay until they are deleted** with [`delete`](ArtifactStore::delete): this store does not learn that a session was
+/// deleted elsewhere. Its files are those that [`list`](ArtifactStore::list) gives and whose names do not begin with `user:`.
+#[derive(Clone, Debug)]
+pub struct FolderArtifacts {
+    root: PathBuf,
+}
+
+impl FolderArtifacts {
+    /// Artifacts in that folder, which is made when it is not there.
+    ///
+    /// # Errors
+    /// Of kind [`ErrorKind::Store`], when it cannot be made or written to.
+    pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
+        let folder = folder.as_ref();
+        let open = || {
+            // The process may change its working directory later.
+            let root = std::path::absolute(folder)?;
+            fs::create_dir_all(&root)?;
+            let this = Self { root };
+            fs::remove_dir(this.scratch()?)?;
+            Ok(this)
+        };
+        open().map_err(|error| failed("open the folder", folder, error))
+    }
+
+    /// The folder of the versions of a file.
+    fn folder(&self, session: &SessionKey, name: &str) -> PathBuf {
+        let mut path = self.owner(session, is_of_user(name));
+        push(&mut path, name);
+        path
+    }
+
+    /// The folder of the files of a session or its user.
+    fn owner(&self, session: &SessionKey, is_user: bool) -> PathBuf {
+        let mut path = self.root.clone();
+        push(&mut path, &session.app);
+        push(&mut path, &session.user);
+        if is_user {
+            path.push("user");
+        } else {
+            path.push("sessions");
+            push(&mut path, &session.id);
+        }
+        path
+    }
+
+    /// Does this on the pool for work that blocks.
+    fn blocking<T: Send + 'static>(
+        &self,
+        what: String,
+        work: impl FnOnce(&Self) -> io::Result<T> + Send + 'static,
+    ) -> BoxFuture<'_, Result<T>> {
+        Box::pin(async move {
+            let this = self.clone();
+            match panic::blocking(move || work(&this)).await {
+                Ok(done) => done.map_err(|error| failed(&what, &self.root, error)),
+                Err(panic) => Err(failed(&what, &self.root, io::Error::other(panic))),
+            }
+        })
+    }
+
+    /// A folder that nobody else writes to, in this process or another.
+    fn scratch(&self) -> io::Result<PathBuf> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let all = self.root.join("tmp");
+        fs::create_dir_all(&all)?;
+        loop {
+            // On a folder that is shared over a network, two processes may have one number.
+            let own = all.join(format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Relaxed)));
+            match fs::create_dir(&own) {
+                Ok(()) => return Ok(own),
+                Err(error) if error.kind() == Io::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn save(&self, folder: &Path, part: &StoredPart) -> io::Result<u32> {
+        let scratch = self.scratch()?;
+        let version = self.write(&scratch.join("part"), folder, part);
+        // What is left of it takes room, and does no harm.
+        let _ = fs::remove_dir_all(&scratch);
+        version
+    }
+
+    fn write(&self, draft: &Path, folder: &Path, part: &StoredPart) -> io::Result<u32> {
+        let mut file = File::create_new(draft)?;
+        file.write_all(part.json.as_bytes())?;
+        file.write_all(b"\n")?;
+        file.write_all(part.data.as_deref().unwrap_or_default())?;
+        file.sync_all()?;
+        drop(file);
+        loop {
+            match fs::create_dir_all(folder) {
+                Ok(()) => {}
+                // It was there, and was deleted before anybody could see that it is a folder.
+                Err(error) if error.kind() == Io::AlreadyExists && !folder.is_file() => continue,
+                Err(error) => return Err(error),
+            }
+            let version = match latest(folder)? {
+                None => 0,
+                Some(latest) => {
+                    latest.checked_add(1).ok_or_else(|| io::Error::other("there are too many versions"))?
+                }
+            };
+            // A link does not replace what is there, so of two processes one gets the number.
+            match fs::hard_link(draft, folder.join(version.to_string())) {
+                Ok(()) => {
+                    // Other processes may have made the folders above a moment ago.
+                    folder
+                        .ancestors()
+                        .take_while(|above| above.starts_with(&self.root))
+                        .try_for_each(sync)?;
+                    return Ok(version);
+                }
+                Err(error) if error.kind() == Io::AlreadyExists => {}
+                // The file was deleted with its folder, unless it is the draft that is gone.
+                Err(error) if error.kind() == Io::NotFound && draft.exists() => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// All versions at once, so that a process that dies leaves none of them.
+    fn delete(&self, folder: &Path) -> io::Result<()> {
+        let scratch = self.scratch()?;
+        let deleted = match fs::rename(folder, scratch.join("deleted")) {
+            Ok(()) => folder.parent().map_or(Ok(()), sync),
+            Err(error) if error.kind() == Io::NotFound => Ok(()),
+            Err(error) => Err(error),
+        };
+        deleted.and(fs::remove_dir_all(&scratch))
+    }
+}
+
+impl ArtifactStore for FolderArtifacts {
+    fn save<'a>(&'a self, session: &'a SessionKey, name: &'a str, part: Part) -> BoxFuture<'a, Result<u32>> {
+        let folder = self.folder(session, name);
+        match StoredPart::new(&part) {
+            Ok(part) => {
+                self.blocking(format!("save the artifact `{name}`"), move |this| this.save(&folder, &part))
+            }
+            Err(error) => Box::pin(std::future::ready(Err(error))),
+        }
+    }
+
+    fn load<'a>(
+        &'a self,
+        session: &'a SessionKey,
+        name: &'a str,
+        version: Option<u32>,
+    ) -> BoxFuture<'a, Result<Option<Part>>> {
+        let folder = self.folder(session, name);
+        let read = self.blocking(format!("load the artifact `{name}`"), move |_| read(&folder, version));
+        Box::pin(async move { read.await?.map(parse).transpose() })
+    }
+
+    fn list<'a>(&'a self, session: &'a SessionKey) -> BoxFuture<'a, Result<Vec<String>>> {
+        let owners = [self.owner(session, false), self.owner(session, true)];
+        self.blocking("list artifacts".to_owned(), move |_| {
+            let mut all = Vec::new();
+            owners.iter().try_for_each(|owner| names(owner, "", &mut all))?;
+            all.sort();
+            Ok(all)
+        })
+    }
+
+    fn delete<'a>(&'a self, session: &'a SessionKey, name: &'a str) -> BoxFuture<'a, Result<()>> {
+        let folder = self.folder(session, name);
+        self.blocking(format!("delete the artifact `{name}`"), move |this| this.delete(&folder))
+    }
+}
+
+/// The names of what is in a folder; none when it is not there.
+fn entries(folder: &Path) -> io::Result<Vec<String>> {
+    match fs::read_dir(folder) {
+        // A name that is no text is none of ours.
+        Ok(all) => all
+            .filter_map(|entry| entry.map(|entry| entry.file_name().into_string().ok()).transpose())
+            .collect(),
+        // A file of another program is no folder.
+        Err(error) if matches!(error.kind(), Io::NotFound | Io::NotADirectory) => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
+/// The newest version in the folder of a file.
+fn latest(folder: &Path) -> io::Result<Option<u32>> {
+    let version = |name: String| name.parse::<u32>().ok().filter(|version| version.to_string() == name);
+    Ok(entries(folder)?.into_iter().filter_map(version).max())
+}
+
+fn read(folder: &Path, version: Option<u32>) -> io::Result<Option<Vec<u8>>> {
+    let Some(version) = version.map_or_else(|| latest(folder), |version| Ok(Some(version)))? else {
+        return Ok(None);
+    };
+    match fs::read(folder.join(version.to_string())) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == Io::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn parse(bytes: Vec<u8>) -> Result<Part> {
+    let line = bytes.iter().position(|byte| *byte == b'\n');
+    let parts = line.and_then(|end| Some((std::str::from_utf8(&bytes[..end]).ok()?, &bytes[end + 1..])));
+    let Some((json, data)) = parts else {
+        let message = "an artifact cannot be read: its file does not begin with a line of JSON";
+        return Err(Error::new(ErrorKind::Store(StoreErrorKind::Corrupt), message)
+            .with_help("was it written by another program?"));
+    };
+    StoredPart { json: json.to_owned(), data: Some(data.into()) }.into_part()
+}
+
+/// The files below a folder, whose names begin with what was read on the way there.
+fn names(folder: &Path, before: &str, all: &mut Vec<String>) -> io::Result<()> {
+    for entry in entries(folder)? {
+        let Some((held, goes_on)) = component(&entry) else { continue };
+        let (text, inside) = (format!("{before}{held}"), folder.join(&entry));
+        if goes_on {
+            names(&inside, &text, all)?;
+        } else if let Some(name) = unescaped(&text)
+            // A save that was cut off leaves a folder without versions.
+            && latest(&inside)?.is_some()
+        {
+            all.push(name);
+        }
+    }
+    Ok(())
+}
+
+/// Brings to the disk which files a folder has.
+fn sync(folder: &Path) -> io::Result<()> {
+    // Elsewhere a folder cannot be opened as a file.
+    if !cfg!(unix) {
+        return Ok(());
+    }
+    match File::open(folder) {
+        Ok(folder) => folder.sync_all(),
+        // It was deleted meanwhile.
+        Err(error) if error.kind() == Io::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+fn failed(what: &str, folder: &Path, error: io::Error) -> Error {
+    use StoreErrorKind as Kind;
+    let (kind, help) = match error.kind() {
+        Io::StorageFull | Io::QuotaExceeded | Io::FileTooLarge => (Kind::Full, "make room on the disk"),
+        Io::PermissionDenied | Io::ReadOnlyFilesystem => (Kind::ReadOnly, "the folder has to be writable"),
+        Io::InvalidFilename => (Kind::Other, "choose a shorter name"),
+        _ => (Kind::Other, "look at the folder, its disk and its file system, which has to know hard links"),
+    };
+    let message = format!("`{}`: failed to {what}: {error}", folder.display());
+    Error::new(ErrorKind::Store(kind), message).with_help(help).with_source(error)
+}

@@ -1,0 +1,87 @@
+//! [`StoredPart`]: a part as stores keep it, as JSON with its bytes beside.
+
+use crate::store::engine::{from_text, to_text};
+use crate::{Blob, Error, ErrorKind, Part, Result, StoreErrorKind};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// A part in the form in which a store keeps it: JSON text, and the bytes of [`Part::InlineData`] beside it as they are.
+/// It comes back exactly, which JSON alone would not do: base64 makes bytes a third larger, and a [`Part::Other`] may
+/// look like a part of another kind.
+///
+/// ```
+/// # use adk_core as adk;
+/// use adk::{Part, StoredPart};
+/// let part = Part::inline_data("image/png", vec![1, 2, 3]);
+/// let stored = StoredPart::new(&part)?;
+/// assert_eq!(stored.json, r#"{"inlineData":{"mimeType":"image/png","data":""}}"#);
+/// assert_eq!(stored.data.as_deref(), Some(&[1, 2, 3][..]));
+/// assert_eq!(stored.into_part()?, part);
+/// # Ok::<_, adk::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredPart {
+    /// ADK's JSON of the part, without the bytes of inline data; a part of another kind is under `other`. It
+    /// contains no line break and no NUL character.
+    pub json: String,
+    /// The bytes of inline data.
+    pub data: Option<Arc<[u8]>>,
+}
+
+impl StoredPart {
+    /// The form of a part.
+    ///
+    /// # Errors
+    /// When the part could not be read again: its values are nested too deep.
+    pub fn new(part: &Part) -> Result<Self> {
+        match part {
+            Part::InlineData(blob) => {
+                let empty = Part::InlineData(Blob { data: Arc::new([]), ..blob.clone() });
+                Ok(Self { json: to_text(&empty)?, data: Some(blob.data.clone()) })
+            }
+            Part::Text(_) | Part::Thought(_) | Part::FileData(_) => {
+                Ok(Self { json: to_text(part)?, data: None })
+            }
+            Part::FunctionCall(_) | Part::FunctionResponse(_) => Self::readable(to_text(part)?),
+            Part::Other(fields) => {
+                Self::readable(to_text(&Map::from_iter([(OTHER.to_owned(), Value::Object(fields.clone()))]))?)
+            }
+        }
+    }
+
+    /// A part that holds values, which may be nested deeper than is read.
+    fn readable(json: String) -> Result<Self> {
+        if let Err(error) = from_text::<Value>(&json, "the part") {
+            let message =
+                format!("a part cannot be stored, since it could not be read again: {}", error.message());
+            return Err(Error::new(ErrorKind::Store(StoreErrorKind::Other), message)
+                .with_help("nest its values less deep"));
+        }
+        Ok(Self { json, data: None })
+    }
+
+    /// The part.
+    ///
+    /// # Errors
+    /// Of kind [`StoreErrorKind::Corrupt`], when it is not what [`new`](Self::new) gives.
+    pub fn into_part(self) -> Result<Part> {
+        match from_text(&self.json, "an artifact")? {
+            Part::InlineData(blob) => {
+                let data = self.data.unwrap_or(blob.data);
+                Ok(Part::InlineData(Blob { data, ..blob }))
+            }
+            Part::Other(mut fields) => match fields.remove(OTHER) {
+                Some(Value::Object(fields)) => Ok(Part::Other(fields)),
+                _ => Err(Error::new(
+                    ErrorKind::Store(StoreErrorKind::Corrupt),
+                    "an artifact cannot be read: it is of no known kind",
+                )
+                .with_help("was it written by another program?")),
+            },
+            part => Ok(part),
+        }
+    }
+}
+
+/// The key of a part of another kind.
+const OTHER: &str = "other";

@@ -1,0 +1,192 @@
+//! Settings of a run.
+
+/// Settings of a run; those of the runner unless `.config(...)` replaces them.
+///
+/// ```
+/// # use adk_core as adk;
+/// use adk::RunConfig;
+/// let config = RunConfig::new().max_llm_calls(20).streaming(true);
+/// assert_eq!(config.max_llm_calls, 20);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct RunConfig {
+    /// The most model calls of the whole run, over all agents and branches; 0 is no limit. Default 500, as in ADK.
+    pub max_llm_calls: u32,
+    /// Whether replies of models come in pieces, as partial events, before they come as a whole. Default `false`.
+    pub streaming: bool,
+    /// Whether the stream tells that agents and blocks begin and end, see [`Lifecycle`](super::Lifecycle). Default `false`.
+    pub lifecycle_events: bool,
+    /// Whether an escalate ends every enclosing loop, while the sequences in between run on, and cancels the siblings of
+    /// a direct child of a parallel block. Default `false`: it ends the innermost loop, as a `break` does. The checker knows the default:
+    /// what it takes for certain after an outer loop may be missing with this, which is an error of the run.
+    pub escalate_ends_all_loops: bool,
+    /// Whether a tool's error ends the run. Default `false`: it goes back to the model as an error result.
+    pub tool_errors_end_run: bool,
+    /// Whether a transfer to an agent that is not there ends the run. Default `false`: it goes back to the model as an error
+    /// result, with the names that there are.
+    pub transfer_errors_end_run: bool,
+    /// Whether the model calls of an agent that others hand over to are counted over all its turns at one place, against its
+    /// `max_turns` and what [`Bounds`](crate::check::Bounds) counts for it; once they are spent, it is no target any more.
+    /// Default `true`. In ADK each turn begins anew.
+    pub limit_handovers: bool,
+    /// Whether an agent that ends without having written its declared key fails the run. Default `true`.
+    pub require_keys: bool,
+    /// Whether an agent or a block that ends a loop without having announced it fails the run. Default `true`.
+    pub require_announced_exits: bool,
+    /// Whether ADK's checkpoint events are part of the log: `agent_state` before each step of a sequence or loop, and
+    /// `end_of_agent`. Default `false`. Whether a run can be taken up again depends on the engine, and not on this.
+    pub resumable: bool,
+    /// Whether agents that are written by hand, functions among them, count as finished once they are, under
+    /// [`resumable`](Self::resumable). Default `true`. In ADK they never say so: a parallel block with one has no
+    /// `end_of_agent`, and when it is taken up again before its end, such a branch runs once more, as another turn.
+    pub custom_agents_finish: bool,
+}
+
+impl Default for RunConfig {
+    fn default() -> Self {
+        Self {
+            max_llm_calls: 500,
+            streaming: false,
+            lifecycle_events: false,
+            escalate_ends_all_loops: false,
+            tool_errors_end_run: false,
+            transfer_errors_end_run: false,
+            limit_handovers: true,
+            require_keys: true,
+            require_announced_exits: true,
+            resumable: false,
+            custom_agents_finish: true,
+        }
+    }
+}
+
+impl RunConfig {
+    /// The defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What Google's ADK does where this crate differs on purpose: an escalate ends every enclosing loop, the error
+    /// of a tool or of a transfer ends the run, agents hand over to each other without end, neither a key that was not
+    /// written nor an exit that was not announced is an error, and an agent that is written by hand never counts as
+    /// finished.
+    ///
+    /// ```
+    /// # use adk_core as adk;
+    /// use adk::RunConfig;
+    /// let by_hand = RunConfig::new()
+    ///     .escalate_ends_all_loops(true)
+    ///     .tool_errors_end_run(true)
+    ///     .transfer_errors_end_run(true)
+    ///     .limit_handovers(false)
+    ///     .require_keys(false)
+    ///     .require_announced_exits(false)
+    ///     .custom_agents_finish(false);
+    /// assert_eq!(RunConfig::adk(), by_hand);
+    /// ```
+    pub fn adk() -> Self {
+        Self {
+            escalate_ends_all_loops: true,
+            tool_errors_end_run: true,
+            transfer_errors_end_run: true,
+            limit_handovers: false,
+            require_keys: false,
+            require_announced_exits: false,
+            custom_agents_finish: false,
+            ..Self::default()
+        }
+    }
+
+    /// The most model calls of the whole run; 0 is no limit.
+    #[must_use]
+    pub fn max_llm_calls(mut self, calls: u32) -> Self {
+        self.max_llm_calls = calls;
+        self
+    }
+
+    /// Whether replies of models come in pieces first.
+    #[must_use]
+    pub fn streaming(mut self, yes: bool) -> Self {
+        self.streaming = yes;
+        self
+    }
+
+    /// Whether the stream tells that agents and blocks begin and end.
+    ///
+    /// ```
+    /// # use adk_core as adk;
+    /// # async fn show<T: Send + 'static>(mut stream: adk::RunStream<'_, T>) -> adk::Result<()> {
+    /// // runner.run(&workflow, input).config(RunConfig::new().lifecycle_events(true)).stream()
+    /// while let Some(event) = stream.next().await {
+    ///     let event = event?;
+    ///     if let Some(lifecycle) = event.lifecycle() {
+    ///         println!("{}: {lifecycle}", event.path);
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn lifecycle_events(mut self, yes: bool) -> Self {
+        self.lifecycle_events = yes;
+        self
+    }
+
+    /// Whether an escalate ends every enclosing loop.
+    #[must_use]
+    pub fn escalate_ends_all_loops(mut self, yes: bool) -> Self {
+        self.escalate_ends_all_loops = yes;
+        self
+    }
+
+    /// Whether a tool's error ends the run.
+    #[must_use]
+    pub fn tool_errors_end_run(mut self, yes: bool) -> Self {
+        self.tool_errors_end_run = yes;
+        self
+    }
+
+    /// Whether ADK's checkpoint events are part of the log.
+    #[must_use]
+    pub fn resumable(mut self, yes: bool) -> Self {
+        self.resumable = yes;
+        self
+    }
+
+    /// Whether agents that are written by hand count as finished once they are, under [`resumable`](Self::resumable).
+    #[must_use]
+    pub fn custom_agents_finish(mut self, yes: bool) -> Self {
+        self.custom_agents_finish = yes;
+        self
+    }
+
+    /// Whether a transfer to an agent that is not there ends the run.
+    #[must_use]
+    pub fn transfer_errors_end_run(mut self, yes: bool) -> Self {
+        self.transfer_errors_end_run = yes;
+        self
+    }
+
+    /// Whether the model calls of an agent that others hand over to are counted over all its turns at one place.
+    #[must_use]
+    pub fn limit_handovers(mut self, yes: bool) -> Self {
+        self.limit_handovers = yes;
+        self
+    }
+
+    /// Whether an agent has to write its declared key.
+    #[must_use]
+    pub fn require_keys(mut self, yes: bool) -> Self {
+        self.require_keys = yes;
+        self
+    }
+
+    /// Whether who ends a loop has to have announced it.
+    #[must_use]
+    pub fn require_announced_exits(mut self, yes: bool) -> Self {
+        self.require_announced_exits = yes;
+        self
+    }
+}

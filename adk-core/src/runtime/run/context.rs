@@ -1,0 +1,227 @@
+//! [`Context`]: the place of an agent in its run, and all that the agent can do there.
+
+mod away;
+mod branch;
+mod emit;
+mod frame;
+mod step;
+mod wait;
+
+pub(crate) use branch::Cut;
+pub(crate) use frame::{Frame, NothingWritten};
+pub(crate) use step::perform;
+pub(crate) use wait::{Answer, Asked};
+
+use super::{
+    Above, Artifacts, Caller, History, KeyScope, Overlay, Run, RunConfig, State, ToolActions, Updates,
+    Written,
+};
+use crate::runtime::callback::{CallbackContext, Place, Steps};
+use crate::{Name, Path, RunId};
+use serde_json::Value;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// What an agent works with.
+///
+/// An agent awaits only what comes from here: emits, steps, waits and joins of these. Clocks, randomness and I/O
+/// belong inside [`step`](Self::step), so that a resumed run does the same things.
+pub struct Context {
+    pub(crate) run: Arc<Run>,
+    pub(crate) scope: Option<Arc<KeyScope>>,
+    /// The keys that the workflow around can write, where a workflow inside it has defaults that ask for it.
+    pub(crate) known: Option<Arc<[Box<str>]>>,
+    branch: Option<Arc<str>>,
+    /// The instance of a workflow around (`as second`): its name is the prefix of every name inside.
+    pub(crate) instance: Option<Name>,
+    /// What the agents above have given to those below them.
+    pub(crate) above: Option<Arc<Above>>,
+    /// The tree around was built without checks of its flow: who ends a loop need not have announced it.
+    pub(crate) unchecked: bool,
+    pub(crate) frame: Frame,
+    overlay: Overlay,
+    /// Everything around it is a step of a workflow, so that its path leads here.
+    pub(crate) is_addressable: bool,
+    /// The branch that it is on its way to, and has not come to yet.
+    pub(crate) seek: Option<Box<away::Seek>>,
+    /// Set in a branch whose direct child ends the block with an escalate, and only where that is so.
+    pub(crate) cut: Option<Arc<Cut>>,
+    /// Stored keys that were written in the turns that are open; one list, so that a turn allocates none.
+    written: Vec<Name>,
+}
+
+impl Context {
+    pub(crate) fn root(run: Arc<Run>, name: Name) -> Self {
+        run.outbox().live.fetch_add(1, Relaxed);
+        Self {
+            run,
+            scope: None,
+            known: None,
+            branch: None,
+            instance: None,
+            above: None,
+            unchecked: false,
+            frame: Frame::new(Path::root(name), 0),
+            overlay: Overlay::default(),
+            is_addressable: true,
+            seek: None,
+            cut: None,
+            written: Vec::new(),
+        }
+    }
+
+    /// The root of a run inside of another: it is below an agent of that run, and has its keys.
+    pub(crate) fn inside(run: Arc<Run>, path: Path, scope: Option<Arc<KeyScope>>) -> Self {
+        let mut own = Self::root(run, Name::default());
+        own.frame.path = path;
+        own.scope = scope;
+        own.is_addressable = false;
+        own
+    }
+
+    /// The context of a callback, which takes what was set since the last event with it; it comes back with
+    /// [`give_back`](Self::give_back).
+    pub(crate) fn callback(&mut self) -> CallbackContext {
+        let overlay = std::mem::take(&mut self.overlay);
+        CallbackContext::new(Place {
+            run: &self.run,
+            scope: &self.scope,
+            agent: self.author(),
+            path: &self.frame.path,
+            branch: &self.branch,
+            call_id: None,
+            overlay,
+            actions: ToolActions::default(),
+            steps: Steps::Numbered(self.frame.steps),
+        })
+    }
+
+    /// Takes over what a callback has done; returns what it asks for.
+    pub(crate) fn give_back(&mut self, cx: CallbackContext) -> ToolActions {
+        self.frame.steps = cx.steps_taken().unwrap_or(self.frame.steps);
+        let mut written = Written::InTurn { keys: &mut self.written, first: self.frame.first_written };
+        cx.updated.iter().for_each(|(key, _)| written.add(key));
+        self.overlay = cx.overlay;
+        cx.actions
+    }
+
+    /// Whether something was set or saved since the last event.
+    pub(crate) fn has_pending(&self) -> bool {
+        !self.overlay.is_empty()
+    }
+
+    /// Whether an exit has to have been announced here.
+    pub(crate) fn requires_announced_exits(&self) -> bool {
+        !self.unchecked && self.run.config.require_announced_exits
+    }
+
+    /// The name of the agent that runs: the author of its events. Inside of an instance of a workflow (`as second`)
+    /// it begins with the name of that, as in `second::critic`.
+    pub fn agent_name(&self) -> &str {
+        self.author()
+    }
+
+    pub(crate) fn author(&self) -> &Name {
+        self.frame.author.as_ref().unwrap_or_else(|| self.frame.path.name())
+    }
+
+    /// Its path in the tree, with rounds.
+    pub fn path(&self) -> &Path {
+        &self.frame.path
+    }
+
+    /// The parallel branch it runs in, such as `par.left`, or `each_1[3]` for an element.
+    pub fn branch(&self) -> Option<&str> {
+        self.branch.as_deref()
+    }
+
+    /// A tool call has updated these keys, now or before it was answered from its record.
+    pub(crate) fn updated_in_call(&mut self, updated: &[(Name, Value)]) {
+        let mut written = Written::InTurn { keys: &mut self.written, first: self.frame.first_written };
+        for (key, _) in updated {
+            written.add(key);
+            if let Some(scope) = &self.scope {
+                scope.wrote(key);
+            }
+        }
+    }
+
+    pub(crate) fn branch_shared(&self) -> &Option<Arc<str>> {
+        &self.branch
+    }
+
+    /// The number of the next step.
+    pub(crate) fn next_step(&self) -> u32 {
+        self.frame.steps
+    }
+
+    /// The round of the innermost loop, counted from 0; `None` outside of loops.
+    pub fn iteration(&self) -> Option<u32> {
+        self.frame.path.iteration()
+    }
+
+    /// The run.
+    pub fn run_id(&self) -> RunId {
+        self.run.id
+    }
+
+    /// Nobody is asked after this agent: neither its own callbacks nor plugins. It is ADK's `end_invocation` as an agent
+    /// sets it on its own context; what is around the agent goes on.
+    pub fn end_invocation(&mut self) {
+        self.frame.ends_unasked = true;
+    }
+
+    /// The settings of the run.
+    pub fn config(&self) -> &RunConfig {
+        &self.run.config
+    }
+
+    /// The state; what is set here is committed with the next event, or when the agent ends.
+    pub fn state(&mut self) -> State<'_> {
+        let Frame { path, author, steps, first_written, .. } = &mut self.frame;
+        let agent = author.as_ref().unwrap_or_else(|| path.name());
+        State {
+            run: &self.run,
+            scope: self.scope.as_deref(),
+            overlay: &mut self.overlay,
+            updates: Updates::Agent {
+                by: Caller { agent, path, branch: &self.branch },
+                steps,
+                written: Written::InTurn { keys: &mut self.written, first: *first_written },
+            },
+        }
+    }
+
+    /// The committed value of a key.
+    pub(crate) fn committed(&self, key: &str) -> Option<Arc<Value>> {
+        self.run.value(self.scope.as_deref(), key)
+    }
+
+    /// How the workflow around calls the key that is read as `key` here: an instance may have others.
+    pub(crate) fn name_around<'a>(&'a self, key: &'a str) -> &'a str {
+        self.scope.as_deref().map_or(key, |scope| scope.name_around(key))
+    }
+
+    /// The artifacts of the session.
+    pub fn artifacts(&mut self) -> Artifacts<'_> {
+        Artifacts { run: &self.run, overlay: &mut self.overlay }
+    }
+
+    /// What this agent may see of the conversation. It borrows nothing, so it can be read while emitting.
+    pub fn history(&self) -> History {
+        History::new(self.run.session().clone(), self.branch.clone())
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        self.run.outbox().live.fetch_sub(1, Relaxed);
+    }
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Context({}, {:?})", self.frame.path, self.run)
+    }
+}

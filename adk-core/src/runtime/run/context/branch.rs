@@ -1,0 +1,100 @@
+//! The contexts of branches and elements, and the end of a branch in the middle of its agent.
+
+use super::{Context, Frame};
+use crate::runtime::run::{KeyScope, Overlay, Run};
+use crate::store::event::Event;
+use crate::{At, Path};
+use std::fmt;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, OnceLock};
+
+impl Context {
+    /// A context for a branch of the parallel block at this path: `outer.block.child` as in ADK.
+    pub(crate) fn for_branch(&self, child: &str) -> Self {
+        self.split(format_args!("{}.{child}", self.frame.path.name()))
+    }
+
+    /// The keys that can have been written, with one more.
+    pub(crate) fn known_with(&self, key: &str) -> Option<Arc<[Box<str>]>> {
+        self.known.as_ref().map(|known| known.iter().cloned().chain([key.into()]).collect())
+    }
+
+    /// A context for an element of the `each` at this path: `outer.each_1[3]`.
+    pub(crate) fn element(&self, index: u32, scope: Arc<KeyScope>) -> Self {
+        let mut own = self.split(format_args!("{}[{index}]", self.frame.path.name()));
+        own.frame.path = self.frame.path.with(At::Item(index));
+        own.frame.author.clone_from(&self.frame.author);
+        own.scope = Some(scope);
+        own
+    }
+
+    fn split(&self, branch: fmt::Arguments<'_>) -> Self {
+        self.run.outbox().live.fetch_add(1, Relaxed);
+        let branch = match &self.branch {
+            Some(outer) => format!("{outer}.{branch}"),
+            None => branch.to_string(),
+        };
+        Self {
+            run: self.run.clone(),
+            scope: self.scope.clone(),
+            known: self.known.clone(),
+            branch: Some(branch.into()),
+            instance: self.instance.clone(),
+            above: self.above.clone(),
+            unchecked: self.unchecked,
+            frame: Frame::new(self.frame.path.clone(), 0),
+            overlay: Overlay::default(),
+            is_addressable: self.is_addressable,
+            seek: None,
+            cut: None,
+            written: Vec::new(),
+        }
+    }
+
+    /// While branches run, the context they were forked from is not something that could go on.
+    pub(crate) fn joining(&self) -> Joining<'_> {
+        self.run.outbox().live.fetch_sub(1, Relaxed);
+        Joining(&self.run)
+    }
+}
+
+/// Ends a branch of a parallel block in the middle of its agent: an escalate of a direct child, as ADK has it.
+#[derive(Debug)]
+pub(crate) struct Cut {
+    block: Path,
+    by: OnceLock<Path>,
+}
+
+impl Cut {
+    /// A branch of the parallel block at that path.
+    pub(crate) fn new(block: Path) -> Arc<Self> {
+        Arc::new(Self { block, by: OnceLock::new() })
+    }
+
+    /// Who has ended the branch.
+    pub(crate) fn by(&self) -> Option<&Path> {
+        self.by.get()
+    }
+
+    pub(super) fn note(&self, event: &Event, frame: &Frame) {
+        if event.actions.escalates() && frame.path.parent() == Some(&self.block) {
+            let _ = self.by.set(frame.path.clone());
+        }
+    }
+
+    /// Never comes back where the branch has ended: it is about to be dropped.
+    pub(super) async fn look(&self, frame: &Frame) {
+        if self.by.get() == Some(&frame.path) {
+            std::future::pending().await
+        }
+    }
+}
+
+/// Gives the parent of branches back its place among those that could go on.
+pub(crate) struct Joining<'a>(&'a Run);
+
+impl Drop for Joining<'_> {
+    fn drop(&mut self) {
+        self.0.outbox().live.fetch_add(1, Relaxed);
+    }
+}

@@ -1,0 +1,125 @@
+//! The turn of an agent or the round of a loop: its place, its counters, entry and exit.
+
+use super::Context;
+use crate::models::model::Usage;
+use crate::runtime::run::Seat;
+use crate::{At, ErrorKind, Name, Path};
+
+/// What belongs to one turn of one agent or one round of one loop.
+pub(crate) struct Frame {
+    pub(crate) path: Path,
+    /// Its name with that of the instance around it, `second::critic`; without one the last of the path.
+    pub(super) author: Option<Name>,
+    pub(super) emits: u32,
+    pub(super) steps: u32,
+    /// The first turn of what runs again: what was answered there is not asked again.
+    pub(super) first_turn: Option<Path>,
+    /// An event of this turn escalated.
+    pub(crate) escalated: bool,
+    /// Nobody is asked after this turn.
+    pub(crate) ends_unasked: bool,
+    /// A callback of this turn ends the loop of that name.
+    pub(crate) exit_to: Option<Name>,
+    /// Where in [`Context::written`] this turn's keys begin.
+    pub(super) first_written: usize,
+    pub(crate) unwritten: Option<NothingWritten>,
+    /// Whom the agent may hand over to.
+    pub(crate) seat: Option<Box<Seat>>,
+    /// What the model calls of this turn used; boxed, since many frames are on the stack.
+    pub(crate) usage: Option<Box<Usage>>,
+}
+
+/// Why an agent has written nothing, where it knows.
+pub(crate) struct NothingWritten {
+    pub(crate) kind: ErrorKind,
+    pub(crate) why: String,
+    pub(crate) help: &'static str,
+}
+
+impl Frame {
+    pub(super) fn new(path: Path, first_written: usize) -> Self {
+        Self {
+            path,
+            author: None,
+            emits: 0,
+            steps: 0,
+            first_turn: None,
+            escalated: false,
+            ends_unasked: false,
+            exit_to: None,
+            first_written,
+            unwritten: None,
+            seat: None,
+            usage: None,
+        }
+    }
+}
+
+impl Context {
+    /// Goes down to an agent or a round; what this returns has to be given back to [`leave`](Self::leave).
+    pub(crate) fn enter(&mut self, name: Name, at: At) -> Frame {
+        self.enter_at(self.frame.path.child(name, at))
+    }
+
+    /// Goes to an agent at any place, as [`enter`](Self::enter) does to one below.
+    pub(crate) fn enter_at(&mut self, path: Path) -> Frame {
+        let author = self.name_of(path.name());
+        let inner = Frame { author, ..Frame::new(path, self.written.len()) };
+        std::mem::replace(&mut self.frame, inner)
+    }
+
+    /// The name of an agent with that of the instance around it; `None` outside of instances.
+    pub(crate) fn name_of(&self, name: &Name) -> Option<Name> {
+        self.instance.as_ref().map(|instance| Name::from(format!("{instance}::{name}")))
+    }
+
+    /// Goes to a round of the loop that this turn is, or to what is outside of its rounds.
+    pub(crate) fn go_to(&mut self, at: At) {
+        self.frame.path = self.frame.path.with(at);
+    }
+
+    /// Begins a turn or a round at the current place; the same holds for the result.
+    pub(crate) fn again(&mut self, at: At) -> Frame {
+        let path = match at {
+            At::Once => self.frame.path.clone(),
+            at => self.frame.path.with(at),
+        };
+        let (author, emits, steps) = (self.frame.author.clone(), self.frame.emits, self.frame.steps);
+        // What is recorded under one path is counted through.
+        let inner = Frame { author, emits, steps, ..Frame::new(path, self.written.len()) };
+        std::mem::replace(&mut self.frame, inner)
+    }
+
+    /// Begins another turn of the current agent. What is not in the record comes after all that is.
+    pub(crate) async fn take_turn(&mut self, turn: u32) {
+        self.frame.first_turn.get_or_insert(self.frame.path.clone());
+        self.go_to(At::Turn(turn));
+        (self.frame.emits, self.frame.steps) = (0, 0);
+        let run = self.run.clone();
+        if let Some(replay) = run.replay.as_ref().filter(|replay| replay.recorded(&self.frame.path) == 0) {
+            replay.rest(&run).await;
+        }
+    }
+
+    /// Whether something was said at this place that is not in the record.
+    pub(crate) fn has_added(&self) -> bool {
+        let recorded = self.run.replay.as_ref().map_or(0, |replay| replay.recorded(&self.frame.path));
+        recorded == 0 || self.frame.emits > recorded
+    }
+
+    /// Goes back to a turn that was begun [again](Self::again), which counts on from there.
+    pub(crate) fn count_on(&mut self, inner: &Frame) {
+        (self.frame.emits, self.frame.steps) = (inner.emits, inner.steps);
+    }
+
+    /// Goes back up; returns what belonged to the turn.
+    pub(crate) fn leave(&mut self, outer: Frame) -> Frame {
+        self.written.truncate(self.frame.first_written);
+        std::mem::replace(&mut self.frame, outer)
+    }
+
+    /// The stored keys that were written in this turn, each once.
+    pub(crate) fn written(&self) -> &[Name] {
+        self.written.get(self.frame.first_written..).unwrap_or_default()
+    }
+}

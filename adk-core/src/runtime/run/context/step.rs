@@ -1,0 +1,174 @@
+//! Side effects: what is done once, and answered from the record when the run is taken up again.
+
+use super::Context;
+use crate::depth::{self, TooDeep};
+use crate::runtime::run::Run;
+use crate::runtime::run::record::{self, RecordOf};
+use crate::store::engine::{StepKey, is_failure};
+use crate::store::outbox::Counted;
+use crate::sync::lock;
+use crate::{BoxFuture, ErrorKind, Flow, Name, Result};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::sync::{Arc, Mutex};
+
+impl Context {
+    /// A side effect: done once, recorded, and answered from the record when the run is taken up again.
+    ///
+    /// It is numbered where it is called, so several can be joined. The work owns what it needs.
+    ///
+    /// A call that fails is made again when the run is resumed. If the agent handles the error and goes on, that error is
+    /// the result from then on.
+    ///
+    /// # Errors
+    /// The error of the work. A result that is recorded has to have a form in JSON, as with [`State::set`](crate::State::set),
+    /// and may not be nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH).
+    pub fn step<T, W, N>(&mut self, name: N, work: W) -> impl Future<Output = Result<T>> + Send + use<T, W, N>
+    where
+        N: Into<Name>,
+        T: Serialize + DeserializeOwned + Send + 'static,
+        W: Future<Output = Result<T>> + Send + 'static,
+    {
+        let key = self.step_key(name.into());
+        let run = self.run.clone();
+        perform(run, key, depth::check, work)
+    }
+
+    /// The same for a record of values that were looked at one by one, such as a call with what it left.
+    pub(crate) fn recorded_call<T, W>(
+        &mut self,
+        name: Name,
+        work: W,
+    ) -> impl Future<Output = Result<T>> + Send + use<T, W>
+    where
+        T: Serialize + DeserializeOwned + Send + 'static,
+        W: Future<Output = Result<T>> + Send + 'static,
+    {
+        let key = self.step_key(name);
+        perform(self.run.clone(), key, depth::check_record, work)
+    }
+
+    /// The flow of the current agent, if it has finished before. Its events are applied, and it
+    /// does not run again.
+    pub(crate) fn finished_before(&mut self) -> BoxFuture<'_, Option<Flow>> {
+        Box::pin(async move {
+            let run = self.run.clone();
+            let (done, keys) = run.replay.as_ref()?.finished(&run, &self.frame.path).await?;
+            run.skipped(done.usage);
+            for key in keys {
+                if let Some(scope) = &self.scope {
+                    scope.wrote(&key);
+                }
+                self.written.push(key);
+            }
+            Some(done.flow)
+        })
+    }
+
+    /// A call that has calls of its own: it is made here and not by the engine, which records those one by one, and the
+    /// result once it is there. `work` gets what they are recorded under.
+    pub(crate) fn step_of_steps<T, W>(
+        &mut self,
+        name: Name,
+        work: impl FnOnce(Name) -> W,
+    ) -> impl Future<Output = Result<T>> + Send + 'static
+    where
+        T: Serialize + DeserializeOwned + Send + 'static,
+        W: Future<Output = Result<T>> + Send + 'static,
+    {
+        let (run, key) = (self.run.clone(), self.step_key(name));
+        let work = work(Name::from(format!("{}@{}", key.name, key.index)));
+        async move {
+            let _busy = Counted::new(&run.outbox().in_flight);
+            if let Some(record) = run.recorded(&key).filter(|record| !is_failure(record)) {
+                return record::read(record, RecordOf::Step(&key.name));
+            }
+            let given = work.await;
+            perform(run.clone(), key, depth::check_record, std::future::ready(given)).await
+        }
+    }
+
+    /// The key of a wait.
+    pub(super) fn wait_key(&mut self, name: Name) -> StepKey {
+        let key = self.step_key(name);
+        match &self.frame.first_turn {
+            Some(path) => StepKey { path: path.clone(), ..key },
+            None => key,
+        }
+    }
+
+    pub(super) fn step_key(&mut self, name: Name) -> StepKey {
+        let index = self.frame.steps;
+        self.frame.steps += 1;
+        StepKey { run_id: self.run.id, path: self.frame.path.clone(), name, index }
+    }
+}
+
+/// Does the work of a step, or takes its result from the record. The record of a call that has failed is no result: the
+/// work is done again. What `check` refuses is a failure.
+pub(crate) async fn perform<T, W>(
+    run: Arc<Run>,
+    key: StepKey,
+    check: fn(&Value) -> Result<(), TooDeep>,
+    work: W,
+) -> Result<T>
+where
+    T: Serialize + DeserializeOwned + Send + 'static,
+    W: Future<Output = Result<T>> + Send + 'static,
+{
+    let _busy = Counted::new(&run.outbox().in_flight);
+    if !run.engine.records() {
+        return work.await;
+    }
+    // In a box: most of it is not needed where nothing is recorded, and there may be many calls at a time.
+    Box::pin(recorded(&run, key, check, work)).await
+}
+
+async fn recorded<T, W>(
+    run: &Run,
+    key: StepKey,
+    check: fn(&Value) -> Result<(), TooDeep>,
+    work: W,
+) -> Result<T>
+where
+    T: Serialize + DeserializeOwned + Send + 'static,
+    W: Future<Output = Result<T>> + Send + 'static,
+{
+    if let Some(settled) = run.settle(&key.path) {
+        settled.await?;
+    }
+    let attempt = match run.recorded(&key) {
+        Some(record) if !is_failure(&record) => return record::read(record, RecordOf::Step(&key.name)),
+        failed => failed.as_ref().map_or(0, record::attempt) + 1,
+    };
+    // A record has no source of an error. Who makes the call gets the error as it is.
+    let failed = Arc::new(Mutex::new(None));
+    let kept = failed.clone();
+    let name = key.name.clone();
+    let work = Box::pin(async move {
+        let given = async {
+            let value = work.await?;
+            let what = format_args!("the result of step `{name}`");
+            let record = record::of(&value).map_err(|error| error.named(ErrorKind::NotJson, what))?;
+            check(&record).map_err(|deep| deep.error(what))?;
+            Ok(record)
+        };
+        match given.await {
+            Ok(record) => Ok(record),
+            Err(error) => {
+                let failure = record::failure(&error, attempt);
+                *lock(&kept) = Some(error);
+                Ok(failure)
+            }
+        }
+    });
+    let record = run.engine.step(run.claim, key.clone(), work).await?;
+    if is_failure(&record) {
+        run.failed(key.clone(), record.clone());
+        if let Some(error) = lock(&failed).take() {
+            return Err(error);
+        }
+    }
+    record::read(record, RecordOf::Step(&key.name))
+}

@@ -1,0 +1,113 @@
+//! Waits: values that come from outside. `await`, long-running tools and confirmations all go through here.
+
+use super::Context;
+use crate::runtime::run::record::{self, RecordOf};
+use crate::store::engine::{Wait, Waiting, now_micros};
+use crate::store::outbox::Counted;
+use crate::{Name, Result};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::convert::Infallible;
+use std::time::Duration;
+
+impl Context {
+    /// A value from outside. Without an answer the agent waits here; when nothing else of the run can go on,
+    /// the run pauses.
+    ///
+    /// The type is not known to who answers, so that one of another type is taken and is an error of this agent. An
+    /// [`Await`](crate::Await) refuses it and waits on.
+    ///
+    /// # Errors
+    /// When the answer is not of that type.
+    pub async fn wait<T: DeserializeOwned>(&mut self, name: impl Into<Name>) -> Result<T> {
+        let name = name.into();
+        let mut values = self.wait_for_all(vec![Asked::new(name.clone())]).await?;
+        record::read(record::escaped(values.pop().unwrap_or_default()), RecordOf::Wait(&name))
+    }
+
+    /// Values from outside, in the order in which they are asked for; the agent waits until all are there.
+    pub(crate) async fn wait_for_all(&mut self, asked: Vec<Asked>) -> Result<Vec<Value>> {
+        let (mut values, mut open) = (Vec::with_capacity(asked.len()), Vec::new());
+        for asked in asked {
+            match self.ask(asked).await? {
+                Answer::There(value) => values.push(value),
+                Answer::Open(waiting) => open.push(*waiting),
+            }
+        }
+        if open.is_empty() { Ok(values) } else { match self.park(open).await {} }
+    }
+
+    /// Asks, and goes on: the answer, or who waits for it from now on.
+    ///
+    /// # Errors
+    /// When the store fails, or the answer is an error, as that of a wait that nobody has answered in time.
+    pub(crate) async fn ask(&mut self, asked: Asked) -> Result<Answer> {
+        let Asked { name, call_id, question, schema, timeout, otherwise } = asked;
+        let key = self.wait_key(name);
+        let (id, run_id, path) = (key.id(), key.run_id, key.path.clone());
+        // The engine keeps the first, so it does not move when the run is executed once more.
+        let deadline = timeout.map(|timeout| {
+            now_micros().saturating_add(u64::try_from(timeout.as_micros()).unwrap_or(u64::MAX))
+        });
+        let otherwise = otherwise.map(record::escaped);
+        let session = self.run.session().key().clone();
+        let waiting = Waiting {
+            id,
+            run_id,
+            user: session.user.clone(),
+            session: session.id.clone(),
+            path,
+            question,
+            schema,
+            deadline,
+            call_id,
+            otherwise,
+        };
+        if let Some(settled) = self.run.settle(&waiting.path) {
+            settled.await?;
+        }
+        let name = key.name.clone();
+        let wait = Wait { key, session, waiting: waiting.clone() };
+        Ok(match self.run.engine.answer(self.run.claim, wait).await? {
+            Some(answer) => Answer::There(record::read(answer, RecordOf::Wait(&name))?),
+            None => Answer::Open(Box::new(waiting)),
+        })
+    }
+
+    /// Waits for these. Nothing comes back: with the answers the run is executed once more.
+    pub(crate) async fn park(&self, open: Vec<Waiting>) -> Infallible {
+        let _waits: Vec<_> = open.into_iter().map(|waiting| self.run.add_waiting(waiting)).collect();
+        let _parked = Counted::new(&self.run.outbox().parked);
+        std::future::pending().await
+    }
+}
+
+/// What came of asking.
+pub(crate) enum Answer {
+    /// It is there.
+    There(Value),
+    /// It is still to come.
+    Open(Box<Waiting>),
+}
+
+/// What is asked from outside.
+pub(crate) struct Asked {
+    pub(crate) name: Name,
+    /// The call of a long-running tool that it is the answer to.
+    pub(crate) call_id: Option<String>,
+    pub(crate) question: String,
+    /// The JSON schema of an answer; null where anything fits.
+    pub(crate) schema: Value,
+    /// How long it is waited for.
+    pub(crate) timeout: Option<Duration>,
+    /// What counts when nobody has answered in time.
+    pub(crate) otherwise: Option<Value>,
+}
+
+impl Asked {
+    /// Anything, at any time.
+    pub(crate) fn new(name: Name) -> Self {
+        let (question, schema) = (String::new(), Value::Null);
+        Self { name, call_id: None, question, schema, timeout: None, otherwise: None }
+    }
+}

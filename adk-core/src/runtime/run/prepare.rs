@@ -1,0 +1,113 @@
+//! What is looked at before the first step of a run.
+
+use super::{Above, Run};
+use crate::check::{LIVE_HELP, describe_live_block};
+use crate::models::model::ModelRef;
+use crate::spec::Step;
+use crate::{At, Error, ErrorKind, Name, Path, Result};
+use std::fmt;
+use std::sync::Arc;
+
+/// What agents look at before the first step of a run.
+pub struct Prepare<'a> {
+    run: &'a Run,
+    without_model: Vec<Path>,
+    path: Path,
+    above: Option<Arc<Above>>,
+    error: Option<Error>,
+}
+
+impl<'a> Prepare<'a> {
+    pub(crate) fn new(run: &'a Run, root: Path) -> Self {
+        Self { run, without_model: Vec::new(), path: root, above: None, error: None }
+    }
+
+    /// Goes to a step below this one; what comes back is for [`leave`](Self::leave).
+    pub(crate) fn enter(&mut self, name: Name) -> Path {
+        let inner = self.path.child(name, At::Once);
+        std::mem::replace(&mut self.path, inner)
+    }
+
+    /// Stays; what comes back is for [`leave`](Self::leave).
+    pub(crate) fn here(&self) -> Path {
+        self.path.clone()
+    }
+
+    /// Goes back to where [`enter`](Self::enter) came from.
+    pub(crate) fn leave(&mut self, outer: Path) {
+        self.path = outer;
+    }
+
+    /// The place of the agent that is looked at.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What it has from those above it.
+    pub(crate) fn above(&self) -> Option<&Arc<Above>> {
+        self.above.as_ref()
+    }
+
+    /// Looks at an agent below this one, which has something from those above it.
+    pub(crate) fn below(&mut self, path: Path, above: Option<Arc<Above>>, look: impl FnOnce(&mut Self)) {
+        let (path, above) =
+            (std::mem::replace(&mut self.path, path), std::mem::replace(&mut self.above, above));
+        look(self);
+        (self.path, self.above) = (path, above);
+    }
+
+    /// Sees that an agent has a model: its own, or that of an agent above it.
+    pub(crate) fn needs_model(&mut self, own: Option<&ModelRef>) {
+        let above = self.above.clone();
+        let own = own.or(above.as_ref().and_then(|above| above.model.as_ref()));
+        match self.run.services.models.resolve(own) {
+            Ok(Some(_)) => {}
+            Ok(None) => self.without_model.push(self.path.clone()),
+            Err(error) => {
+                self.fail(error);
+            }
+        }
+    }
+
+    /// Looks at the run as it is before the first step.
+    pub(crate) fn look(&mut self, check: impl FnOnce(&Run) -> Result<()>) {
+        if let Err(error) = check(self.run) {
+            self.fail(error);
+        }
+    }
+
+    /// Refuses a live run of a block that it cannot run.
+    pub(crate) fn block(&mut self, block: &Step<'_>) {
+        if self.run.live.is_some()
+            && let Some(message) = describe_live_block(block)
+        {
+            self.fail(Error::new(ErrorKind::LiveLoop, message).with_help(LIVE_HELP));
+        }
+    }
+
+    /// Refuses the run.
+    pub fn fail(&mut self, error: Error) {
+        let error = error.at(&self.path);
+        self.error.get_or_insert(error);
+    }
+
+    pub(crate) fn finish(self) -> Result<()> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        if self.without_model.is_empty() {
+            return Ok(());
+        }
+        let names: Vec<_> = self.without_model.iter().map(|path| format!("`{path}`")).collect();
+        let message = format!("no model for {}", names.join(", "));
+        Err(Error::new(ErrorKind::NoModel, message).with_help(
+            "give one to the runner, `Runner::builder().model(...)`, or to the agent, `model: ...`",
+        ))
+    }
+}
+
+impl fmt::Debug for Prepare<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Prepare({})", self.path)
+    }
+}

@@ -1,0 +1,71 @@
+//! What a function sees that may look and not touch.
+
+use super::{Context, KeyScope, Overlay, Run, decode, state};
+use crate::{Name, Path, Result, RunId};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::fmt;
+use std::sync::Arc;
+
+/// What a function sees that makes an instruction: ADK's `ReadonlyContext`.
+///
+/// It owns what it needs, so that a function may keep it in a future.
+#[derive(Clone)]
+pub struct ReadonlyContext {
+    run: Arc<Run>,
+    scope: Option<Arc<KeyScope>>,
+    agent: Name,
+    path: Path,
+    /// What the agent has set and not committed yet.
+    overlay: Overlay,
+}
+
+impl Context {
+    /// What this agent sees now.
+    pub(crate) fn readonly(&mut self) -> ReadonlyContext {
+        let (agent, path) = (self.author().clone(), self.path().clone());
+        let overlay = self.state().overlay.clone();
+        ReadonlyContext { run: self.run.clone(), scope: self.scope.clone(), agent, path, overlay }
+    }
+}
+
+impl ReadonlyContext {
+    /// The name of the agent.
+    pub fn agent_name(&self) -> &str {
+        &self.agent
+    }
+
+    /// Its path in the tree, with rounds.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The round of the innermost loop, counted from 0; `None` outside of loops.
+    pub fn iteration(&self) -> Option<u32> {
+        self.path.iteration()
+    }
+
+    /// The run.
+    pub fn run_id(&self) -> RunId {
+        self.run.id
+    }
+
+    /// The value of a key; `None` when nothing has written it.
+    ///
+    /// # Errors
+    /// When the value is not of that type.
+    pub fn get<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>> {
+        self.value(key).map(|value| decode(key, &value)).transpose()
+    }
+
+    /// The JSON value of a key, shared.
+    pub fn value(&self, key: &str) -> Option<Arc<Value>> {
+        state::value(&self.run, self.scope.as_deref(), &self.overlay, key)
+    }
+}
+
+impl fmt::Debug for ReadonlyContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ReadonlyContext({})", self.path)
+    }
+}

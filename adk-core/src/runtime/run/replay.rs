@@ -1,0 +1,377 @@
+//! A run that is taken up again: what was recorded of it, given back in the order of the log.
+
+use super::{Run, is_update};
+use crate::store::engine::{Body, Claim, ClaimedRun, Done, Reply, Stored, is_failure};
+use crate::store::event::{Event, STATE_UPDATE_KEY, StateDelta};
+use crate::store::outbox::Counted;
+use crate::store::session::Session;
+use crate::sync::lock;
+use crate::{Error, ErrorKind, Name, Path, Result};
+use serde_json::Value;
+use std::collections::{HashMap, HashSet};
+use std::future::poll_fn;
+use std::sync::atomic::{
+    AtomicBool,
+    Ordering::{Acquire, Release},
+};
+use std::sync::{Arc, Mutex};
+use std::task::{Poll, Waker};
+
+/// What was recorded of a run. While it is given back, the run sees a session of its own, in which each event is
+/// applied when it is its turn: so state and history have at every point what they had then, between branches as well.
+pub(crate) struct Replay {
+    session: Arc<Session>,
+    events: Vec<Recorded>,
+    /// The index of each event of this run in `events`: by its path, and how many came before it there.
+    slots: HashMap<String, usize>,
+    temp: HashMap<String, StateDelta>,
+    steps: HashMap<String, Value>,
+    done: HashMap<String, Done>,
+    begins: u64,
+    /// How many events were emitted at each path this time.
+    seen: Mutex<HashMap<String, u32>>,
+    cursor: Mutex<Cursor>,
+    is_over: AtomicBool,
+}
+
+struct Recorded {
+    event: Arc<Event>,
+    /// Its slot and its path as text; `None` for an event of another run.
+    own: Option<(String, String)>,
+    /// Whether it is an update of state, which is not numbered with other events.
+    is_update: bool,
+    /// The step of the tool call that has made it.
+    call: Option<String>,
+}
+
+#[derive(Default)]
+struct Cursor {
+    at: usize,
+    /// How the paths begin of branches that were cancelled: nobody will emit what they still have in the log.
+    gone: Vec<String>,
+    /// Updates in tool calls that were asked for, or whose call has ended without asking: they apply when it is their turn.
+    released: HashSet<usize>,
+    waiting: Vec<Waker>,
+}
+
+impl Replay {
+    /// `live` is the session as it is now.
+    pub(crate) fn new(claimed: ClaimedRun, live: &Arc<Session>) -> (Self, Claim) {
+        let ClaimedRun { claim, record, events, temp, steps, done, starts_over: _ } = claimed;
+        let before = usize::try_from(record.begins).unwrap_or(usize::MAX);
+        let session = Arc::new(live.as_it_was(&record.state, before));
+        let (mut counts, mut slots) = (HashMap::<String, u32>::new(), HashMap::new());
+        let recorded = events.into_iter().enumerate().map(|(index, event)| {
+            if event.invocation_id != record.run_id {
+                return Recorded { event, own: None, is_update: false, call: None };
+            }
+            let path = event.path.to_string();
+            if is_update(&event) {
+                let (slot, call) = of_update(&event, &path);
+                slots.insert(slot.clone(), index);
+                return Recorded { event, own: Some((slot, path)), is_update: true, call };
+            }
+            let nth = counts.entry(path.clone()).or_default();
+            let slot = format!("{path}!{nth}");
+            *nth += 1;
+            slots.insert(slot.clone(), index);
+            Recorded { event, own: Some((slot, path)), is_update: false, call: None }
+        });
+        let events: Vec<_> = recorded.collect();
+        let done = done.into_iter().map(|done| (done.path.to_string(), done)).collect();
+        let is_over = AtomicBool::new(events.is_empty());
+        let (begins, seen, cursor) = (record.begins, Mutex::default(), Mutex::default());
+        (Self { session, events, slots, temp, steps, done, begins, seen, cursor, is_over }, claim)
+    }
+
+    /// The session as far as the record is given back; `None` when all of it is.
+    pub(crate) fn session(&self) -> Option<&Arc<Session>> {
+        (!self.is_over()).then_some(&self.session)
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over.load(Acquire)
+    }
+
+    /// The slot of the next event of this path: events of one path are emitted in the order of the log.
+    fn slot_of(&self, path: &Path) -> String {
+        let path = path.to_string();
+        let mut seen = lock(&self.seen);
+        let nth = seen.entry(path.clone()).or_default();
+        *nth += 1;
+        format!("{path}!{}", *nth - 1)
+    }
+
+    /// What a step gave.
+    pub(crate) fn step(&self, key: &str) -> Option<&Value> {
+        self.steps.get(key)
+    }
+
+    /// The event that the record goes on with, where nobody has emitted it.
+    pub(crate) fn next(&self) -> Option<String> {
+        let at = lock(&self.cursor).at;
+        self.events[at.min(self.events.len())..].iter().find_map(|event| Some(event.own.as_ref()?.0.clone()))
+    }
+
+    /// Whether the agent at this path, or one around it, has finished.
+    fn has_finished(&self, path: &str) -> bool {
+        let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+        let is_done = |end: usize| {
+            self.done.contains_key(&path[..end]) || self.done.contains_key(first_turn(&path[..end]))
+        };
+        !self.done.is_empty() && ends.into_iter().any(is_done)
+    }
+
+    /// Waits until everything before `target` is applied.
+    async fn turn(&self, run: &Run, target: usize) {
+        let _held = Counted::new(&run.outbox().held);
+        poll_fn(|task| {
+            let mut cursor = lock(&self.cursor);
+            self.pass(run, &mut cursor);
+            if cursor.at >= target {
+                return Poll::Ready(());
+            }
+            cursor.waiting.push(task.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// Applies what nobody will emit again: events of other runs, of agents that have finished, of branches that were
+    /// cancelled.
+    fn pass(&self, run: &Run, cursor: &mut Cursor) {
+        let from = cursor.at;
+        while let Some(Recorded { event, own, call, .. }) = self.events.get(cursor.at) {
+            if let Some((slot, path)) = own {
+                let is_gone = cursor.gone.iter().any(|gone| path.starts_with(gone))
+                    || call.as_ref().is_some_and(|call| self.is_recorded(call))
+                    || cursor.released.contains(&cursor.at);
+                if !is_gone && !self.has_finished(path) {
+                    break;
+                }
+                self.apply(run, event, Some(slot));
+            } else {
+                self.apply(run, event, None);
+            }
+            cursor.at += 1;
+        }
+        if cursor.at > from {
+            self.wake(cursor);
+        }
+    }
+
+    fn apply(&self, run: &Run, event: &Arc<Event>, slot: Option<&str>) {
+        self.session.append_stored(event.clone());
+        for (key, value) in slot.and_then(|slot| self.temp.get(slot)).iter().flat_map(|temp| temp.iter()) {
+            run.set_temp(key.clone(), value.clone());
+        }
+    }
+
+    fn wake(&self, cursor: &mut Cursor) {
+        if cursor.at >= self.events.len() {
+            self.is_over.store(true, Release);
+        }
+        cursor.waiting.drain(..).for_each(Waker::wake);
+    }
+
+    /// The branches whose paths begin with this were cancelled.
+    pub(crate) fn cancelled(&self, run: &Run, prefix: String) {
+        if self.is_over() {
+            return;
+        }
+        let mut cursor = lock(&self.cursor);
+        cursor.gone.push(prefix);
+        self.pass(run, &mut cursor);
+    }
+
+    /// Whether a call is answered from the record, and not made again.
+    fn is_recorded(&self, call: &str) -> bool {
+        self.steps.get(call).is_some_and(|record| !is_failure(record))
+    }
+
+    /// The update in a tool call that fills a slot. A call need not do the same again, so it does not wait for its turn.
+    pub(super) fn updated(&self, run: &Run, slot: &str) -> Option<Stored> {
+        let index = *self.slots.get(slot)?;
+        let event = self.events.get(index)?.event.clone();
+        self.release(run, |at, _| at == index);
+        let temp = self.temp.get(slot).cloned().unwrap_or_default();
+        Some(Stored::earlier(self.begins + index as u64, event, temp))
+    }
+
+    /// A tool call has ended: nobody will ask for what it still has in the log.
+    pub(crate) fn call_ended(&self, run: &Run, call: impl Fn() -> String) {
+        if !self.is_over() && self.events.iter().any(|event| event.call.is_some()) {
+            let call = call();
+            self.release(run, |_, of| of == call);
+        }
+    }
+
+    fn release(&self, run: &Run, is_meant: impl Fn(usize, &str) -> bool) {
+        if self.is_over() {
+            return;
+        }
+        let mut cursor = lock(&self.cursor);
+        let calls =
+            self.events.iter().enumerate().filter_map(|(at, event)| Some((at, event.call.as_deref()?)));
+        cursor.released.extend(calls.filter(|(at, call)| is_meant(*at, call)).map(|(at, _)| at));
+        self.pass(run, &mut cursor);
+    }
+
+    /// How many events of this place are in the record.
+    pub(crate) fn recorded(&self, path: &Path) -> u32 {
+        let path = path.to_string();
+        let is_own = |event: &Recorded| event.own.as_ref().is_some_and(|own| own.1 == path);
+        let own = self.events.iter().filter(|event| !event.is_update && is_own(event));
+        own.fold(0, |count, _| count.saturating_add(1))
+    }
+
+    /// Waits until all of the record is given back.
+    pub(crate) async fn rest(&self, run: &Run) {
+        self.turn(run, self.events.len()).await;
+    }
+
+    /// True if the record holds an event from after a block in `branch`: what runs in one branch runs in
+    /// order, so that is anything of this branch, or of one around it, that came after the block had begun and was not
+    /// said inside of it.
+    pub(crate) fn is_past(&self, block: &Path, branch: Option<&str>) -> bool {
+        let block = block.to_string();
+        let is_inside = |path: &str| {
+            path.strip_prefix(&*block).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let is_around = |event: &Event| match (event.branch.as_deref(), branch) {
+            (None, _) => true,
+            (Some(_), None) => false,
+            (Some(outer), Some(own)) => {
+                own.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            }
+        };
+        let own =
+            self.events.iter().filter_map(|Recorded { event, own, .. }| Some((event, &own.as_ref()?.1)));
+        let mut after = own.skip_while(|(_, path)| !is_inside(path));
+        after.any(|(event, path)| !is_inside(path) && is_around(event))
+    }
+
+    /// How an agent has ended that has finished before, and the keys that it wrote, once all that it had to say is
+    /// applied.
+    pub(crate) async fn finished(&self, run: &Run, path: &Path) -> Option<(Done, Vec<Name>)> {
+        if self.done.is_empty() {
+            return None;
+        }
+        let path = path.to_string();
+        let done = self.done.get(&path)?;
+        let is_inside = |own: &(String, String)| is_of(&path, &own.1);
+        let mut keys = Vec::new();
+        let mut behind = 0;
+        for (index, Recorded { event, own, .. }) in self.events.iter().enumerate() {
+            let Some((slot, _)) = own.as_ref().filter(|own| is_inside(own)) else { continue };
+            behind = index + 1;
+            let temp = self.temp.get(slot).into_iter().flat_map(StateDelta::iter);
+            keys.extend(event.actions.state_delta.iter().chain(temp).map(|(key, _)| key.clone()));
+        }
+        self.turn(run, behind).await;
+        Some((done.clone(), keys))
+    }
+
+    /// Answers the event of a slot from the record when it is its turn. `None`: all of the record is given back, and it is
+    /// not in there.
+    pub(super) async fn turn_of(
+        &self,
+        run: &Run,
+        slot: &str,
+        check: impl FnOnce(&Event) -> Result<()>,
+    ) -> Result<Option<Stored>> {
+        let index = self.slots.get(slot).copied();
+        let target = index.unwrap_or(self.events.len());
+        self.turn(run, target).await;
+        let Some(Recorded { event, own, .. }) = index.and_then(|index| self.events.get(index)) else {
+            return Ok(None);
+        };
+        check(event)?;
+        let mut cursor = lock(&self.cursor);
+        let own = own.as_ref().map(|(slot, _)| &**slot);
+        if cursor.at == target {
+            self.apply(run, event, own);
+            cursor.at += 1;
+            self.pass(run, &mut cursor);
+            self.wake(&mut cursor);
+        }
+        let temp = self.temp.get(slot).cloned().unwrap_or_default();
+        Ok(Some(Stored::earlier(self.begins + target as u64, event.clone(), temp)))
+    }
+}
+
+/// The slot of an update, and the step of the tool call that has made it.
+fn of_update(event: &Event, path: &str) -> (String, Option<String>) {
+    let told = event.details.as_ref().and_then(|details| details.custom_metadata.get(STATE_UPDATE_KEY));
+    let of = |key: &str| told.and_then(|told| told.get(key)?.as_str());
+    let update = of("update").unwrap_or_default();
+    match of("call") {
+        Some(call) => (format!("{path}!{call}/{update}"), Some(format!("{path}:{call}"))),
+        None => (format!("{path}!update/{update}"), None),
+    }
+}
+
+/// The path of the first turn of the agent at this path: a later turn has its number (`w/triage@2`), and
+/// is marked as finished under its first turn.
+fn first_turn(path: &str) -> &str {
+    let name = path.rfind('/').map_or(0, |at| at + 1);
+    path[name..].find('@').map_or(path, |at| &path[..name + at])
+}
+
+/// True if a path is this one, is below it, or is, or is below, a later turn of it.
+fn is_of(own: &str, path: &str) -> bool {
+    let Some(rest) = path.strip_prefix(own) else { return false };
+    match rest.as_bytes().first() {
+        None | Some(b'/') => true,
+        Some(b'@') => own == first_turn(own),
+        Some(_) => false,
+    }
+}
+
+/// Answers a commit from the record when it is its turn, or makes it once the record is given back.
+pub(super) async fn commit(run: Arc<Run>, path: Path, nth: u32, body: Body) -> Result<Stored> {
+    let Some(replay) = &run.replay else { return new(&run, path, nth, body).await };
+    let now = match &body {
+        Body::Ready(draft) => Some(&draft.event),
+        Body::Call(_) | Body::Update(_) => None,
+    };
+    let is_same = |event: &Event| now.map_or(Ok(()), |now| same(now, event));
+    let slot = replay.slot_of(&path);
+    let Some(stored) = replay.turn_of(&run, &slot, is_same).await.map_err(|error| error.at(&path))? else {
+        return new(&run, path, nth, body).await;
+    };
+    // A turn goes through several paths where its rounds do, and numbers its events over all of them.
+    let temp = replay.temp.get(&format!("{path}!{nth}")).cloned().unwrap_or_default();
+    Ok(Stored { temp, ..stored })
+}
+
+async fn new(run: &Run, path: Path, nth: u32, body: Body) -> Result<Stored> {
+    match run.engine.commit(run.slot(path, nth), body) {
+        Reply::Ready(stored) => stored,
+        Reply::Later(stored) => stored.await,
+    }
+}
+
+/// What to do about an agent that does not do what its record says.
+pub(crate) const DIVERGED_HELP: &str = "resume the run with the program that recorded it; an agent does the same for the same \
+    record: clocks, randomness and I/O stand inside of `cx.step(...)`";
+
+/// A run that is executed once more says what it said.
+fn same(now: &Event, then: &Event) -> Result<()> {
+    if now.author == then.author && now.content == then.content && now.actions == then.actions {
+        return Ok(());
+    }
+    let json = |event: &Event| {
+        serde_json::json!([
+            event.author,
+            event.content,
+            serde_json::to_value(event).ok().map(|e| e["actions"].clone())
+        ])
+    };
+    let (now, then) = (json(now), json(then));
+    if now == then {
+        return Ok(());
+    }
+    let message = format!("it was to emit what its record says, {then}, and emits {now}");
+    Err(Error::new(ErrorKind::Diverged, message).with_help(DIVERGED_HELP))
+}

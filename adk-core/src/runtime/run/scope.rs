@@ -1,0 +1,300 @@
+//! [`KeyScope`]: the stored key of a name. Scopes nest, and each gives names a meaning of its own:
+//! a workflow that is a step of another, an element of an `each`, an instance with other keys.
+
+use crate::Name;
+use crate::store::session::Scope;
+use crate::sync::{read, write};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::fmt::Arguments;
+use std::sync::{Arc, RwLock};
+
+/// Maps names to stored keys; built once where it is entered. Keys with a prefix that a workflow does not map are those
+/// of the session, in every scope.
+#[derive(Debug)]
+pub(crate) struct KeyScope {
+    outer: Option<Arc<KeyScope>>,
+    kind: Kind,
+    /// Sorted by name.
+    names: Vec<Mapped>,
+    /// Stored keys that were written in here, where it matters.
+    written: Option<RwLock<BTreeSet<Name>>>,
+}
+
+#[derive(Debug)]
+enum Kind {
+    /// A name that it does not map is a key of its own, stored after this prefix.
+    Closed(Box<str>),
+    /// A name that it does not map is one of the scope around. Its own keys are stored after this prefix, and what an
+    /// earlier round or run has left there is not seen.
+    Element(Box<str>),
+    /// It has no keys of its own.
+    Renames,
+}
+
+#[derive(Debug)]
+struct Mapped {
+    name: Name,
+    /// The stored key that is written.
+    key: Name,
+    /// The name that is read in the scope around, until something was written in here; `None` for the stored key.
+    read: Option<Name>,
+}
+
+/// The stored key of a name that is written.
+enum Place<'a> {
+    Itself,
+    Mapped(&'a Name),
+    Own(&'a str),
+}
+
+impl KeyScope {
+    /// A scope where every name is a key of its own, stored after the prefix `segment`, unless it is mapped.
+    pub(crate) fn closed(outer: Option<Arc<KeyScope>>, segment: Arguments<'_>) -> Self {
+        let prefix = prefix(outer.as_ref(), segment);
+        Self { outer, kind: Kind::Closed(prefix), names: Vec::new(), written: None }
+    }
+
+    /// A scope where names are those of the scope around, but for its own keys, stored after the prefix `segment`. Nothing
+    /// with that prefix holds a value before it is written in here.
+    pub(crate) fn element(outer: Option<Arc<KeyScope>>, segment: Arguments<'_>) -> Self {
+        let prefix = prefix(outer.as_ref(), segment);
+        Self { outer, kind: Kind::Element(prefix), names: Vec::new(), written: Some(RwLock::default()) }
+    }
+
+    /// A scope where names are those of the scope around, unless they are mapped.
+    pub(crate) fn renames(outer: Option<Arc<KeyScope>>) -> Self {
+        Self { outer, kind: Kind::Renames, names: Vec::new(), written: Some(RwLock::default()) }
+    }
+
+    /// Maps a name: a read finds `read` of the scope around until something was written, a write goes to `write` of it.
+    pub(crate) fn map(&mut self, name: Name, read: Name, write: &Name) {
+        let key = match &self.outer {
+            Some(outer) => outer.write(write),
+            None => write.clone(),
+        };
+        self.insert(Mapped { name, key, read: Some(read) });
+    }
+
+    /// Makes a name a key of its own.
+    pub(crate) fn map_to_own(&mut self, name: Name) {
+        let key = Name::from(format!("{}{name}", self.prefix()));
+        self.insert(Mapped { name, key, read: None });
+    }
+
+    /// Maps a name to the key of the session that is called so.
+    pub(crate) fn map_to_session(&mut self, name: Name) {
+        self.insert(Mapped { key: name.clone(), name, read: None });
+    }
+
+    fn insert(&mut self, mapped: Mapped) {
+        match self.names.binary_search_by(|other| other.name.cmp(&mapped.name)) {
+            Ok(at) => self.names[at] = mapped,
+            Err(at) => self.names.insert(at, mapped),
+        }
+    }
+
+    /// This scope and those around it.
+    fn outward(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |scope| scope.outer.as_deref())
+    }
+
+    /// The prefix of its own keys, or of the nearest scope that has some.
+    fn prefix(&self) -> &str {
+        let prefixes = self.outward().find_map(|scope| match &scope.kind {
+            Kind::Closed(prefix) | Kind::Element(prefix) => Some(&**prefix),
+            Kind::Renames => None,
+        });
+        prefixes.unwrap_or_default()
+    }
+
+    fn mapped(&self, name: &str) -> Option<&Mapped> {
+        let at = self.names.binary_search_by(|mapped| mapped.name.as_str().cmp(name)).ok()?;
+        self.names.get(at)
+    }
+
+    fn has_written(&self, key: &str) -> bool {
+        self.written.as_ref().is_some_and(|written| read(written).contains(key))
+    }
+
+    fn place(&self, name: &str) -> Place<'_> {
+        for scope in self.outward() {
+            match (scope.mapped(name), &scope.kind) {
+                (Some(mapped), _) => return Place::Mapped(&mapped.key),
+                (None, Kind::Closed(_)) if Scope::of(name) != Scope::Session => return Place::Itself,
+                (None, Kind::Closed(prefix)) => return Place::Own(prefix),
+                (None, _) => {}
+            }
+        }
+        Place::Itself
+    }
+
+    /// The stored key that a name is written to.
+    pub(crate) fn write(&self, name: &Name) -> Name {
+        match self.place(name) {
+            Place::Itself => name.clone(),
+            Place::Mapped(key) => key.clone(),
+            Place::Own(prefix) => Name::from(format!("{prefix}{name}")),
+        }
+    }
+
+    /// The same for a key that is only looked up.
+    pub(crate) fn written_key<'a>(&'a self, name: &'a str) -> Cow<'a, str> {
+        match self.place(name) {
+            Place::Itself => Cow::Borrowed(name),
+            Place::Mapped(key) => Cow::Borrowed(key),
+            Place::Own(prefix) => Cow::Owned(format!("{prefix}{name}")),
+        }
+    }
+
+    /// The stored key that a name is read from; `None` when nothing in its reach has written it.
+    pub(crate) fn read_key<'a>(&'a self, mut name: &'a str) -> Option<Cow<'a, str>> {
+        for scope in self.outward() {
+            let key = match (scope.mapped(name), &scope.kind) {
+                (Some(Mapped { key, read: Some(other), .. }), _) if !scope.has_written(key) => {
+                    name = other;
+                    continue;
+                }
+                (Some(mapped), _) => Cow::Borrowed(mapped.key.as_str()),
+                (None, Kind::Closed(_)) if Scope::of(name) != Scope::Session => break,
+                (None, Kind::Closed(prefix)) => Cow::Owned(format!("{prefix}{name}")),
+                (None, _) => continue,
+            };
+            return scope.is_current(&key).then_some(key);
+        }
+        Some(Cow::Borrowed(name))
+    }
+
+    /// Whether what a stored key holds is not from an earlier run of the element that it is in.
+    fn is_current(&self, key: &str) -> bool {
+        let element = self
+            .outward()
+            .find(|scope| matches!(&scope.kind, Kind::Element(prefix) if key.starts_with(&**prefix)));
+        element.is_none_or(|scope| scope.has_written(key))
+    }
+
+    /// The stored key that a read of this stored key's name finds.
+    pub(crate) fn read_key_of<'a>(&'a self, key: &'a str) -> Option<Cow<'a, str>> {
+        for scope in self.outward() {
+            if let Some(mapped) = scope.names.iter().find(|mapped| *mapped.key == *key) {
+                return scope.read_key(&mapped.name);
+            }
+        }
+        self.is_current(key).then_some(Cow::Borrowed(key))
+    }
+
+    /// What is read as `name` in here, as it is called around: the key of an instance that has others.
+    pub(crate) fn name_around<'a>(&'a self, name: &'a str) -> &'a str {
+        self.mapped(name).and_then(|mapped| mapped.read.as_deref()).unwrap_or(name)
+    }
+
+    /// What was written in this scope and those around it, where it matters.
+    pub(crate) fn written_outward(&self) -> Vec<Vec<Name>> {
+        let of = |written: &RwLock<BTreeSet<Name>>| read(written).iter().cloned().collect();
+        self.outward().map(|scope| scope.written.as_ref().map_or_else(Vec::new, of)).collect()
+    }
+
+    /// The same was written in scopes that were made for the same place.
+    pub(crate) fn wrote_outward(&self, all: &[Vec<Name>]) {
+        for (scope, keys) in self.outward().zip(all) {
+            if let Some(written) = &scope.written {
+                write(written).extend(keys.iter().cloned());
+            }
+        }
+    }
+
+    /// A stored key was written: from now on a read finds it.
+    pub(crate) fn wrote(&self, key: &Name) {
+        for written in self.outward().filter_map(|scope| scope.written.as_ref()) {
+            write(written).insert(key.clone());
+        }
+    }
+}
+
+fn prefix(outer: Option<&Arc<KeyScope>>, segment: Arguments<'_>) -> Box<str> {
+    format!("{}{segment}/", outer.map_or("", |outer| outer.prefix())).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(scope: &KeyScope, name: &str) -> Option<String> {
+        scope.read_key(name).map(Cow::into_owned)
+    }
+
+    #[test]
+    fn an_instance_reads_one_key_and_writes_another_until_it_has_written() {
+        let mut scope = KeyScope::renames(None);
+        scope.map("draft".into(), "essay".into(), &"essay_2".into());
+        assert_eq!(found(&scope, "draft").as_deref(), Some("essay"));
+        assert_eq!(scope.write(&"draft".into()), "essay_2");
+        assert_eq!((scope.name_around("draft"), scope.name_around("tone")), ("essay", "tone"));
+        assert_eq!(scope.read_key_of("essay_2").as_deref(), Some("essay"), "what both tools of a turn saw");
+        scope.wrote(&"essay_2".into());
+        assert_eq!(found(&scope, "draft").as_deref(), Some("essay_2"));
+        assert_eq!(found(&scope, "tone").as_deref(), Some("tone"));
+    }
+
+    #[test]
+    fn scopes_stand_in_each_other() {
+        let mut first = KeyScope::closed(None, format_args!("first"));
+        first.map("out".into(), "out".into(), &"out".into());
+        first.map_to_session("plan".into());
+        let mut instance = KeyScope::renames(Some(Arc::new(first)));
+        instance.map("name".into(), "user:name".into(), &"out".into());
+        let mut second = KeyScope::closed(Some(Arc::new(instance)), format_args!("second"));
+        second.map("name".into(), "name".into(), &"name".into());
+        for (name, from, to) in [
+            ("own", "first/second/own", "first/second/own"),
+            ("plan", "first/second/plan", "first/second/plan"),
+            ("temp:x", "temp:x", "temp:x"),
+            ("name", "user:name", "out"),
+        ] {
+            assert_eq!(found(&second, name).as_deref(), Some(from));
+            assert_eq!((&*second.write(&name.into()), &*second.written_key(name)), (to, to));
+        }
+        second.wrote(&"out".into());
+        assert_eq!(found(&second, "name").as_deref(), Some("out"));
+        let instance = second.outer.as_deref().unwrap();
+        assert_eq!(found(instance, "plan").as_deref(), Some("plan"));
+        assert_eq!(found(instance, "own").as_deref(), Some("first/own"));
+    }
+
+    #[test]
+    fn a_key_with_a_prefix_is_the_session_s_unless_the_workflow_has_mapped_it() {
+        let mut instance = KeyScope::renames(None);
+        instance.map("user:plan".into(), "plan".into(), &"plan".into());
+        let mut workflow = KeyScope::closed(Some(Arc::new(instance)), format_args!("w"));
+        workflow.map("user:plan".into(), "user:plan".into(), &"user:plan".into());
+        // An element and an instance in it call it what the workflow does.
+        let element = KeyScope::element(Some(Arc::new(workflow)), format_args!("each_1[0]"));
+        let inner = KeyScope::renames(Some(Arc::new(element)));
+        assert_eq!(inner.write(&"user:plan".into()), "plan");
+        assert_eq!(found(&inner, "user:plan").as_deref(), Some("plan"));
+        assert_eq!(found(&inner, "user:name").as_deref(), Some("user:name"));
+        // Another workflow in it does not.
+        let other = KeyScope::closed(Some(Arc::new(inner)), format_args!("other"));
+        assert_eq!(other.write(&"user:plan".into()), "user:plan");
+        assert_eq!(found(&other, "user:plan").as_deref(), Some("user:plan"));
+    }
+
+    #[test]
+    fn an_element_has_keys_of_its_own_that_hold_nothing_before_it_writes_them() {
+        let around = Arc::new(KeyScope::closed(None, format_args!("step")));
+        let mut element = KeyScope::element(Some(around), format_args!("each_1[{}]", 3));
+        element.map_to_own("note".into());
+        assert_eq!(found(&element, "note"), None);
+        assert_eq!(element.read_key_of("step/each_1[3]/note"), None);
+        assert_eq!(element.write(&"note".into()), "step/each_1[3]/note");
+        assert_eq!(found(&element, "topic").as_deref(), Some("step/topic"));
+        let element = Arc::new(element);
+        let inner = KeyScope::closed(Some(element.clone()), format_args!("inner"));
+        assert_eq!(inner.write(&"note".into()), "step/each_1[3]/inner/note");
+        assert_eq!(found(&inner, "note"), None, "what is inside of it is new as well");
+        inner.wrote(&"step/each_1[3]/note".into());
+        assert_eq!(found(&element, "note").as_deref(), Some("step/each_1[3]/note"));
+        inner.wrote(&"step/each_1[3]/inner/note".into());
+        assert_eq!(found(&inner, "note").as_deref(), Some("step/each_1[3]/inner/note"));
+    }
+}

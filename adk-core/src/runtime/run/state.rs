@@ -1,0 +1,115 @@
+//! State as an agent or a tool sees it: its own writes first, then what is committed.
+
+use super::{KeyScope, Run, Updates};
+use crate::encode::to_json;
+use crate::store::event::Actions;
+use crate::{Error, ErrorKind, Name, Result, depth};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+/// What was written and is not committed yet. Keys are stored keys.
+pub(crate) type Overlay = Actions;
+
+/// The state of the session, and of the run for `temp:` keys.
+///
+/// What is set is seen here at once, and by others once the next event of the agent is committed, or when it ends. What is
+/// [updated](Self::update) is committed at once.
+pub struct State<'a> {
+    pub(crate) run: &'a Arc<Run>,
+    pub(crate) scope: Option<&'a KeyScope>,
+    pub(crate) overlay: &'a mut Overlay,
+    pub(crate) updates: Updates<'a>,
+}
+
+impl State<'_> {
+    /// The value of a key; `None` when nothing has written it.
+    ///
+    /// **`user:` and `app:` keys** are shared by sessions, and a plain read gives what this process knows of them: what the
+    /// store held when a session of the user or the app was last opened here, which every run begins with, and what runs in
+    /// this process have written since, in any session. A running agent sees such a write once it is committed. It sees a
+    /// write of another process when the next session of the user or the app is opened here. With sessions in memory there
+    /// is no other process. On Postgres, sessions commit side by side: of two writes at the same moment this process may
+    /// know the earlier one until then.
+    ///
+    /// Another session may write between a `get` and a `set`, and the `set` would undo that:
+    /// [`update`](Self::update) does both in one step, on what the store holds. A run that is resumed reads the values with
+    /// which it began and those of its own session until its record is given back, so what an agent does next must not
+    /// depend on a plain read of what others write; the value of an `update` is recorded.
+    ///
+    /// # Errors
+    /// When the value is not of that type.
+    pub fn get<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>> {
+        match self.value(key) {
+            Some(value) => decode(key, &value).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The JSON value of a key, shared.
+    pub fn value(&self, key: &str) -> Option<Arc<Value>> {
+        value(self.run, self.scope, self.overlay, key)
+    }
+
+    /// Sets a key.
+    ///
+    /// # Errors
+    /// When the value has no form in JSON, or is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH). JSON has none for NaN
+    /// and infinities, for integers that are neither `i64` nor `u64`, and for maps whose keys are neither text nor numbers.
+    /// All else comes back bit for bit from every store.
+    pub fn set(&mut self, key: impl Into<Name>, value: impl Serialize) -> Result<()> {
+        let key = key.into();
+        let value = encode(&key, value)?;
+        let key = match self.scope {
+            Some(scope) => scope.write(&key),
+            None => key,
+        };
+        self.overlay.state_delta.insert(key, value);
+        Ok(())
+    }
+}
+
+impl fmt::Debug for State<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "State({:?}, not committed: {:?})", self.run, self.overlay)
+    }
+}
+
+/// The value of a name: what was written and is not committed yet comes first.
+pub(super) fn value(run: &Run, scope: Option<&KeyScope>, overlay: &Overlay, key: &str) -> Option<Arc<Value>> {
+    let own = |key: &str| overlay.state_delta.get(key).cloned();
+    let Some(scope) = scope else { return own(key).or_else(|| run.get(key)) };
+    if !overlay.state_delta.is_empty()
+        && let Some(value) = own(&scope.written_key(key))
+    {
+        return Some(value);
+    }
+    let key = scope.read_key(key)?;
+    own(&key).or_else(|| run.get(&key))
+}
+
+/// The stored key that a name is written to.
+pub(crate) fn stored<'a>(scope: Option<&'a KeyScope>, key: &'a str) -> Cow<'a, str> {
+    match scope {
+        Some(scope) => scope.written_key(key),
+        None => Cow::Borrowed(key),
+    }
+}
+
+pub(crate) fn decode<'v, T: Deserialize<'v>>(key: &str, value: &'v Value) -> Result<T> {
+    T::deserialize(value).map_err(|error| {
+        let wanted = std::any::type_name::<T>();
+        let message = format!("state key `{key}` does not hold a `{wanted}`: {error}");
+        Error::new(ErrorKind::KeyType, message).with_source(error)
+    })
+}
+
+pub(crate) fn encode(key: &str, value: impl Serialize) -> Result<Arc<Value>> {
+    let value = to_json(&value)
+        .map_err(|error| error.named(ErrorKind::NotJson, format_args!("state key `{key}`")))?;
+    depth::check(&value).map_err(|deep| deep.error(format_args!("the value for state key `{key}`")))?;
+    Ok(Arc::new(value))
+}

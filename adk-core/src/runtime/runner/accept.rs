@@ -1,0 +1,78 @@
+//! Whether an answer is of the type that is waited for.
+
+use super::Shared;
+use crate::runtime::tool::decode;
+use crate::spec::{Accepts, AgentMeta, Spec, ValueSchema, schema};
+use crate::store::engine::Waiting;
+use crate::{Error, ErrorKind, Path, Result, depth};
+use serde_json::Value;
+
+impl Shared {
+    /// The answer as the type of the `await` reads it where the workflow is known, and as the schema says otherwise. So it is
+    /// where the type is another than that which asked: the run goes on with the program that has that.
+    ///
+    /// # Errors
+    /// [`ErrorKind::AnswerInvalid`].
+    pub(super) fn fits(&self, waiting: &Waiting, mut value: Value) -> Result<Value> {
+        depth::check(&value).map_err(|deep| {
+            let message = format!("the answer to `{}` is {deep}", waiting.id);
+            Error::new(ErrorKind::AnswerInvalid, message)
+                .with_help(format!("{}; the wait is still open", depth::HELP))
+                .at(&waiting.path)
+        })?;
+        let by_type = self.known(root(waiting)).and_then(|known| known.accepts(&waiting.path));
+        let by_type =
+            by_type.filter(|(_, own)| own.is_none_or(|own| own.hash() == schema::hash(&waiting.schema)));
+        let fits = decode::settle(&mut value, &waiting.schema, |value| match by_type {
+            Some((check, _)) => check(value),
+            None => decode::check(value, &waiting.schema),
+        });
+        fits.map(|()| value).map_err(|why| {
+            let message = format!("the answer to `{}` is of another type: {why}", waiting.id);
+            Error::new(ErrorKind::AnswerInvalid, message)
+                .with_help("`Waiting::schema` says what is waited for; the wait is still open")
+                .at(&waiting.path)
+        })
+    }
+}
+
+/// The name of the workflow that a wait belongs to: the first of its path.
+fn root(waiting: &Waiting) -> &str {
+    let mut path = &waiting.path;
+    while let Some(parent) = path.parent() {
+        path = parent;
+    }
+    path.name()
+}
+
+/// Says what is wrong with a value, beside the schema of the type that it is read as.
+pub(crate) type Check = (Accepts, Option<ValueSchema>);
+
+/// The check of the `await` at a path in a workflow, if there is one.
+pub(super) fn at(workflow: &AgentMeta<'_>, path: &Path) -> Option<Check> {
+    let nodes = Spec::new(workflow.name, "", workflow.steps).nodes();
+    nodes.iter().find_map(|node| {
+        let check = node.accepts?;
+        let mut names = Vec::new();
+        let mut around = Some(node);
+        while let Some(node) = around {
+            let plain = node.name.rsplit("::").next().unwrap_or_default();
+            // Arms have no names; a tree that was built at run time is its own outermost block.
+            if !plain.is_empty() && names.last() != Some(&plain) {
+                names.push(plain);
+            }
+            around = node.parent.and_then(|parent| nodes.get(parent));
+        }
+        is_at(&names, path).then_some((check, node.schema))
+    })
+}
+
+/// Whether a path has these names, from its end on.
+fn is_at(names: &[&str], path: &Path) -> bool {
+    let mut rest = Some(path);
+    names.iter().all(|name| {
+        let is_same = rest.is_some_and(|path| **path.name() == **name);
+        rest = rest.and_then(Path::parent);
+        is_same
+    }) && rest.is_none()
+}

@@ -1,0 +1,52 @@
+//! Answers to calls in a message of the user.
+
+use crate::runtime::run::Context;
+use crate::{Content, Error, ErrorKind, Result};
+
+/// Looks whether each answer in a message belongs to a call in this session, and is the only one.
+///
+/// # Errors
+/// [`ErrorKind::UnknownWait`] for an answer to a call that nobody made; [`ErrorKind::Answered`] for a second one;
+/// [`ErrorKind::AnswerInvalid`] for one that says it comes from another tool than was called.
+pub(super) async fn check(message: &Content, cx: &Context) -> Result<()> {
+    let answers: Vec<_> = message.function_responses().collect();
+    if answers.is_empty() {
+        return Ok(());
+    }
+    let history = cx.history();
+    history.load().await?;
+    for (at, answer) in answers.iter().enumerate() {
+        let id = &*answer.id;
+        // The nearest call before it: an id may be used again.
+        let mut before = Vec::new();
+        let call = history.iter().rev().find(|event| {
+            before.extend(event.function_responses().filter(|other| other.id == id).map(|_| &event.author));
+            event.function_calls().any(|call| call.id == *id)
+        });
+        let Some(call) = call else {
+            let message =
+                format!("the message answers the call `{id}` of `{}`, which nobody has made", answer.name);
+            return Err(Error::new(ErrorKind::UnknownWait, message).with_help(
+                "the ids of calls that wait for an answer are in `long_running_tool_ids` of their event",
+            ));
+        };
+        // What a tool says while it runs on is no answer yet.
+        let runs_on = call.long_running_tool_ids().iter().any(|call| call == id);
+        if before.iter().any(|author| !runs_on || **author == "user")
+            || answers[..at].iter().any(|other| other.id == id)
+        {
+            let message = format!("the call `{id}` of `{}` was answered before", answer.name);
+            return Err(Error::new(ErrorKind::Answered, message).with_help("the first answer stands"));
+        }
+        let called = call.function_calls().find(|call| call.id == *id).map_or("", |call| &*call.name);
+        if !answer.name.is_empty() && answer.name != called {
+            let message = format!(
+                "the message answers the call `{id}` in the name of `{}`, but it is one of `{called}`",
+                answer.name
+            );
+            return Err(Error::new(ErrorKind::AnswerInvalid, message)
+                .with_help("the answer to a call has its id and the name of its tool"));
+        }
+    }
+    Ok(())
+}

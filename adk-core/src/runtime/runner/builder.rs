@@ -1,0 +1,162 @@
+//! What a runner is made of.
+
+use super::recover::{self, Known};
+use super::{Runner, Shared};
+use crate::models::model::{ModelProvider, ModelRef};
+use crate::runtime::callback::{Plugin, Plugins};
+use crate::runtime::run::{
+    ArtifactStore, MemoryArtifacts, MissingArtifactStore, Models, RunConfig, Services,
+};
+use crate::runtime::workflow::Workflow;
+use crate::store::engine::{Engine, MemoryEngine, Retention};
+use crate::store::session::{MemoryStore, SessionStore, check_id};
+use crate::{Error, ErrorKind, Result};
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::{Arc, Mutex};
+
+/// A [`Runner`] to be configured. Without any setting it keeps everything in memory and has no model.
+pub struct RunnerBuilder<P> {
+    app: String,
+    model: Option<ModelRef>,
+    provider: Option<Arc<dyn ModelProvider>>,
+    sessions: Option<Arc<dyn SessionStore>>,
+    artifacts: Option<Arc<dyn ArtifactStore>>,
+    engine: Option<Arc<dyn Engine>>,
+    plugins: Plugins,
+    config: RunConfig,
+    workflows: Vec<Arc<dyn Known>>,
+    default_provider: PhantomData<fn() -> P>,
+}
+
+impl<P: ModelProvider + Default> RunnerBuilder<P> {
+    pub(super) fn new() -> Self {
+        Self {
+            app: "app".to_owned(),
+            model: None,
+            provider: None,
+            sessions: None,
+            artifacts: None,
+            engine: None,
+            plugins: Plugins::default(),
+            config: RunConfig::default(),
+            workflows: Vec::new(),
+            default_provider: PhantomData,
+        }
+    }
+
+    /// The name of the app: sessions and `app:` state belong to it. Default `app`.
+    #[must_use]
+    pub fn app_name(mut self, name: impl Into<String>) -> Self {
+        self.app = name.into();
+        self
+    }
+
+    /// The model of all agents that name none: by name, such as `"gemini-2.5-flash"`, or by value.
+    #[must_use]
+    pub fn model(mut self, model: impl Into<ModelRef>) -> Self {
+        self.model = Some(model.into());
+        self
+    }
+
+    /// Where models are looked up by name, in place of the default.
+    #[must_use]
+    pub fn model_provider(mut self, provider: impl ModelProvider) -> Self {
+        self.provider = Some(Arc::new(provider));
+        self
+    }
+
+    /// Where sessions are kept. Default: in memory.
+    #[must_use]
+    pub fn session_store(mut self, store: impl Into<Arc<dyn SessionStore>>) -> Self {
+        self.sessions = Some(store.into());
+        self
+    }
+
+    /// Where artifacts are kept. Default: in memory, when runs are in memory as well. With an engine that
+    /// [is durable](Retention::Durable) they would not last as long as the runs that saved them, so without a store each
+    /// save is refused with an error of kind [`ErrorKind::NoArtifactStore`]. `MemoryArtifacts::new()` given here is taken
+    /// as it is: then artifacts are lost with the process, by choice.
+    #[must_use]
+    pub fn artifact_store(mut self, store: impl Into<Arc<dyn ArtifactStore>>) -> Self {
+        self.artifacts = Some(store.into());
+        self
+    }
+
+    /// What makes runs survive. Default: nothing, they end with the process.
+    #[must_use]
+    pub fn engine(mut self, engine: impl Engine) -> Self {
+        self.engine = Some(Arc::new(engine));
+        self
+    }
+
+    /// Adds a plugin: called in every run, after earlier plugins.
+    #[must_use]
+    pub fn plugin(mut self, plugin: impl Plugin) -> Self {
+        self.plugins.0.push(Arc::new(plugin));
+        self
+    }
+
+    /// A workflow whose runs [`recover`](Runner::recover) takes up again: it is found by its name. One that the program
+    /// runs as well is given in an `Arc`.
+    #[must_use]
+    pub fn workflow<W: Workflow + 'static>(mut self, workflow: W) -> Self {
+        self.workflows.push(recover::known(Arc::new(workflow)));
+        self
+    }
+
+    /// The settings of runs that bring none of their own.
+    #[must_use]
+    pub fn config(mut self, config: RunConfig) -> Self {
+        self.config = config;
+        self
+    }
+
+    /// The runner.
+    ///
+    /// # Errors
+    /// When the model's name is unknown, its provider's key is missing, or the crate was built without a
+    /// feature that knows model names; when the app is called `user`, or by a name that [cannot be
+    /// kept](crate::store::session::SessionKey::check); when two plugins have one name.
+    pub fn build(self) -> Result<Runner<P>> {
+        if self.app.is_empty() || self.app == "user" {
+            let message = format!("`{}` cannot be the name of an app", self.app);
+            return Err(
+                Error::new(ErrorKind::Config, message).with_help("choose another with `.app_name(...)`")
+            );
+        }
+        check_id("app name", &self.app)?;
+        if let Some(name) = self.plugins.repeated() {
+            let message = format!("two plugins are called `{name}`");
+            return Err(Error::new(ErrorKind::Config, message)
+                .with_help("give each another name: its `Plugin::name` says it"));
+        }
+        let provider = self.provider.unwrap_or_else(|| Arc::new(P::default()));
+        let mut models = Models { provider, default: None, named: Mutex::default() };
+        models.default = models.resolve(self.model.as_ref())?;
+        let engine = self.engine.unwrap_or_else(|| Arc::new(MemoryEngine));
+        let artifacts = match self.artifacts {
+            Some(store) => store,
+            None if engine.retention() == Retention::Durable => MissingArtifactStore.into(),
+            None => MemoryArtifacts::new().into(),
+        };
+        let shared = Shared {
+            app: self.app,
+            sessions: self.sessions.unwrap_or_else(|| Arc::new(MemoryStore::new())),
+            engine,
+            services: Arc::new(Services { artifacts, models, plugins: self.plugins }),
+            config: self.config,
+            workflows: self.workflows,
+        };
+        Ok(Runner { shared: Arc::new(shared), provider: PhantomData })
+    }
+}
+
+impl<P> fmt::Debug for RunnerBuilder<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunnerBuilder")
+            .field("app", &self.app)
+            .field("model", &self.model)
+            .finish_non_exhaustive()
+    }
+}

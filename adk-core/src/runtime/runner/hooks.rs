@@ -1,0 +1,41 @@
+//! What plugins are asked and told of a run as a whole.
+
+use crate::runtime::callback;
+use crate::runtime::run::Context;
+use crate::{Content, Event, Name, Result};
+
+/// The message of the user as it is stored.
+pub(super) async fn user_message(message: Content, cx: &mut Context) -> Result<Content> {
+    if cx.run.services.plugins.is_empty() {
+        return Ok(message);
+    }
+    let mut own = cx.callback();
+    own.refuse_updates("before the message of the user is committed");
+    let given = callback::on_user_message(&mut own, &message).await;
+    cx.give_back(own);
+    Ok(given?.unwrap_or(message))
+}
+
+/// Whether a plugin has answered in place of the whole run. It speaks as `model`, since no agent has run.
+pub(super) async fn is_answered(cx: &mut Context) -> Result<bool> {
+    let mut own = cx.callback();
+    let given = callback::before_run(&mut own).await;
+    cx.give_back(own);
+    let Some(content) = given? else {
+        cx.flush().await?;
+        return Ok(false);
+    };
+    let mut event = Event::new().with_content(content);
+    event.author = Name::literal("model");
+    cx.emit(event).await?;
+    Ok(true)
+}
+
+/// The run has ended.
+pub(super) async fn ended(cx: &mut Context) -> Result<()> {
+    let mut own = cx.callback();
+    let told = callback::after_run(&mut own).await;
+    cx.give_back(own);
+    told?;
+    cx.flush().await
+}

@@ -1,0 +1,259 @@
+//! Runs that are taken up again, and the answers that they wait for.
+
+use super::request::RunRequest;
+use super::{RunEnd, Runner, Shared, accept};
+use crate::encode::to_json;
+use crate::runtime::run::record;
+use crate::runtime::workflow::Workflow;
+use crate::store::engine::{DueWaits, RunFilter, RunInfo, Waiting, now_micros, refuse};
+use crate::store::session::SessionKey;
+use crate::{BoxFuture, Error, ErrorKind, Path, Result, RunId};
+use futures_util::StreamExt;
+use futures_util::stream::{self, FuturesUnordered};
+use serde::Serialize;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// How many waits that are due, or runs that are ready, are asked for at a time.
+pub(super) const PAGE: usize = 256;
+
+/// How many of them are written or driven at the same time.
+const AT_ONCE: usize = 64;
+
+/// What became of a run that [`Runner::recover`] or [`Runner::retry`] has resumed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Recovered {
+    /// The run.
+    pub run_id: RunId,
+    /// The name of its workflow.
+    pub workflow: String,
+    /// The values that it waits for now, none if it has ended well; or the error that it has failed with, or because of
+    /// which it was not resumed. A run is still there to be resumed when [`Error::is_retryable`] says so.
+    pub result: Result<Vec<Waiting>>,
+}
+
+/// A workflow that is known by its name.
+pub(crate) trait Known: Send + Sync {
+    fn name(&self) -> &str;
+    /// The check of the `await` at that path.
+    fn accepts(&self, path: &Path) -> Option<accept::Check>;
+    fn go_on(&self, shared: Arc<Shared>, run: RunId) -> BoxFuture<'static, Result<Vec<Waiting>>>;
+}
+
+pub(super) fn known<W: Workflow + 'static>(workflow: Arc<W>) -> Arc<dyn Known> {
+    Arc::new(Of(workflow))
+}
+
+struct Of<W>(Arc<W>);
+
+impl<W: Workflow + 'static> Known for Of<W> {
+    fn name(&self) -> &str {
+        self.0.as_agent().meta().name
+    }
+
+    fn accepts(&self, path: &Path) -> Option<accept::Check> {
+        accept::at(self.0.as_agent().meta(), path)
+    }
+
+    fn go_on(&self, shared: Arc<Shared>, run: RunId) -> BoxFuture<'static, Result<Vec<Waiting>>> {
+        let mut stream = RunRequest::resume(shared, self.0.clone(), run).stream();
+        Box::pin(async move {
+            while let Some(event) = stream.next().await {
+                event?;
+            }
+            match stream.end() {
+                RunEnd::Paused(waiting) => Ok(waiting),
+                _ => Ok(Vec::new()),
+            }
+        })
+    }
+}
+
+impl<P> Runner<P> {
+    /// Takes a run up again: it is executed once more, from the state it began with. Agents that have finished are
+    /// skipped, and what was recorded is not done again; the events of the stream are the new ones.
+    ///
+    /// A run that has failed may be taken up as well: what failed for a passing reason is tried again.
+    ///
+    /// # Errors
+    /// When the request is awaited or streamed: [`ErrorKind::UnknownRun`]; [`ErrorKind::RunBusy`] when a process drives
+    /// it; [`ErrorKind::TopologyChanged`] when the workflow is of another shape by now, which changes nothing (see
+    /// [`Topology`](crate::spec::Topology)); [`ErrorKind::Diverged`] when an agent does not do what its record says.
+    pub fn resume<'a, H, W>(&self, workflow: H, run: RunId) -> RunRequest<'a, W::Output>
+    where
+        H: Deref<Target = W> + Send + Sync + 'a,
+        W: Workflow + ?Sized,
+    {
+        RunRequest::resume(self.shared.clone(), workflow, run)
+    }
+
+    /// Resumes all runs of this app that could go on and that nobody drives: those whose process has ended, and those
+    /// that have an answer by now. What has waited past its deadline is answered before, with its default or an error.
+    /// The workflows are those of [`RunnerBuilder::workflow`](super::RunnerBuilder::workflow). All run at the same time,
+    /// to their end or their next wait. Runs that have failed are left alone, see [`retry`](Self::retry).
+    ///
+    /// # Errors
+    /// When the store fails. What becomes of each run is in the list.
+    pub async fn recover(&self) -> Result<Vec<Recovered>> {
+        while self.shared.expire().await?.is_full {}
+        let mut all = Vec::new();
+        let mut driven = FuturesUnordered::new();
+        let mut filter = RunFilter::ready().limit(PAGE);
+        loop {
+            let page = self.shared.engine.runs(&self.shared.app, &filter).await?;
+            let Some(last) = page.last() else { break };
+            filter = filter.after(last.run_id);
+            driven.extend(page.into_iter().map(|run| self.shared.clone().drive(run)));
+        }
+        while let Some(run) = driven.next().await {
+            all.push(run);
+        }
+        // Another process was faster.
+        all.retain(|run| !run.result.as_ref().is_err_and(|error| error.kind() == ErrorKind::RunBusy));
+        all.sort_by_key(|run| run.run_id);
+        Ok(all)
+    }
+
+    /// Resumes a run that has failed, after its cause was mended: the call that failed is made again, and nothing that
+    /// was recorded before. The workflow is one of [`RunnerBuilder::workflow`](super::RunnerBuilder::workflow);
+    /// [`runs`](Self::runs) lists what has failed.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownRun`], [`ErrorKind::RunBusy`], or when the store fails. What becomes of the run is in the
+    /// [`Recovered`].
+    pub async fn retry(&self, run: RunId) -> Result<Recovered> {
+        let found = self.shared.engine.runs(&self.shared.app, &RunFilter::of_run(run)).await?;
+        let found = found.into_iter().next().ok_or_else(|| refuse::unknown_run(run))?;
+        let retried = self.shared.clone().drive(found).await;
+        match retried.result {
+            Err(error) if error.kind() == ErrorKind::RunBusy => Err(error),
+            result => Ok(Recovered { result, ..retried }),
+        }
+    }
+
+    /// The runs of this app that a filter selects, oldest first: those that have failed with their error, those that wait,
+    /// those that a process drives.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunInfo>> {
+        self.shared.engine.runs(&self.shared.app, filter).await
+    }
+
+    /// All open waits of this app, of all users, in the order in which they began. Those of one user are
+    /// [`SessionHandle::waiting`](super::SessionHandle::waiting), or [`waiting_of`](Self::waiting_of) a filter.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn waiting(&self) -> Result<Vec<Waiting>> {
+        self.waiting_of(&RunFilter::unfinished()).await
+    }
+
+    /// The open waits of the runs that a filter selects, such as those of one user.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn waiting_of(&self, filter: &RunFilter) -> Result<Vec<Waiting>> {
+        self.shared.engine.waiting(&self.shared.app, filter).await
+    }
+
+    /// Answers a wait by its id, of any user: the caller decides who may answer, and
+    /// [`SessionHandle::answer`](super::SessionHandle::answer) refuses the waits of other sessions. The run goes on when it
+    /// is [resumed](Self::resume) or [recovered](Self::recover), in this process or another, and by itself where a
+    /// [`watch`](Self::watch) runs. The first answer wins.
+    ///
+    /// The answer to an `await` is read as its type where its workflow is one of
+    /// [`RunnerBuilder::workflow`](super::RunnerBuilder::workflow) and its type is still the one that asked, and held
+    /// against the stored schema otherwise.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownWait`]; [`ErrorKind::Answered`] for a second answer; [`ErrorKind::Expired`] after its deadline;
+    /// [`ErrorKind::AnswerInvalid`] for one of another type. Nothing has changed then.
+    pub async fn answer(&self, wait: &str, value: impl Serialize) -> Result<()> {
+        self.shared.answer(None, wait, value).await
+    }
+}
+
+impl Shared {
+    /// Answers a wait, which has to be one of this session if one is given.
+    pub(super) async fn answer(
+        &self,
+        of: Option<&SessionKey>,
+        wait: &str,
+        value: impl Serialize,
+    ) -> Result<()> {
+        let value = to_json(&value).map_err(|error| {
+            let help = format!("{}; the wait is still open", error.help());
+            error.named(ErrorKind::AnswerInvalid, format_args!("the answer to `{wait}`")).with_help(help)
+        })?;
+        let waits = self.engine.waits_for(|| format!("answer `{wait}`"))?;
+        let waiting = waits.open_wait(&self.app, wait).await?;
+        if of.is_some_and(|key| key.user != waiting.user || key.id != waiting.session) {
+            return Err(refuse::unknown_wait(wait));
+        }
+        if waiting.deadline.is_some_and(|deadline| deadline <= now_micros()) {
+            let message = format!("the answer to `{wait}` comes after its deadline");
+            return Err(Error::new(ErrorKind::Expired, message)
+                .with_help("the run goes on with the default of the wait, or has failed without one"));
+        }
+        let value = self.fits(&waiting, value)?;
+        waits.resolve(&self.app, wait, record::escaped(value)).await
+    }
+
+    /// Answers a page of waits whose deadline has passed, with their defaults or an error.
+    pub(super) async fn expire(&self) -> Result<Expiry> {
+        let Some(registry) = self.engine.waits() else { return Ok(Expiry { next: None, is_full: false }) };
+        let DueWaits { waits: due, next } = registry.due(&self.app, now_micros(), PAGE).await?;
+        let is_full = due.len() == PAGE;
+        let resolved = due.into_iter().map(|waiting| async move {
+            match registry.resolve(&self.app, &waiting.id, too_late(&waiting)).await {
+                // Somebody has answered in the meantime.
+                Err(error) if matches!(error.kind(), ErrorKind::Answered | ErrorKind::UnknownWait) => Ok(()),
+                other => other,
+            }
+        });
+        let resolved: Vec<Result<()>> = stream::iter(resolved).buffer_unordered(AT_ONCE).collect().await;
+        resolved.into_iter().collect::<Result<()>>()?;
+        Ok(Expiry { next, is_full })
+    }
+
+    /// Resumes a run whose workflow is known here, to its end or its next wait.
+    pub(super) async fn drive(self: Arc<Self>, run: RunInfo) -> Recovered {
+        let result = match self.known(&run.workflow).cloned() {
+            Some(known) => known.go_on(self, run.run_id).await,
+            None => Err(self.unknown_workflow(&run.workflow)),
+        };
+        Recovered { run_id: run.run_id, workflow: run.workflow, result }
+    }
+
+    /// The workflow of that name, if it was given to the runner.
+    pub(super) fn known(&self, name: &str) -> Option<&Arc<dyn Known>> {
+        self.workflows.iter().find(|known| known.name() == name)
+    }
+
+    fn unknown_workflow(&self, name: &str) -> Error {
+        let known: Vec<_> = self.workflows.iter().map(|known| format!("`{}`", known.name())).collect();
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        let message = format!("no workflow `{name}` is known to this runner; known: {known}");
+        Error::new(ErrorKind::Config, message).with_help("give it to `Runner::builder().workflow(...)`")
+    }
+}
+
+/// What is known of deadlines after a page of waits was answered.
+pub(super) struct Expiry {
+    /// The next deadline, in microseconds since 1970.
+    pub(super) next: Option<u64>,
+    /// Whether more waits may be due.
+    pub(super) is_full: bool,
+}
+
+/// What a wait is answered with whose deadline has passed.
+pub(super) fn too_late(waiting: &Waiting) -> serde_json::Value {
+    waiting.otherwise.clone().unwrap_or_else(|| {
+        let message = "nobody has answered in time, and the wait has no default";
+        record::failed(
+            &Error::new(ErrorKind::Expired, message).with_help("answer earlier, or give it a `default`"),
+        )
+    })
+}

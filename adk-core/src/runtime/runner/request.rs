@@ -1,0 +1,289 @@
+//! A run that is asked for and not begun yet.
+
+use super::Shared;
+use super::open::{branch_run, claimed, open_session};
+use super::root::{Start, branch, root};
+use super::stream::{Opened, RunStream};
+use crate::check::{LIVE_HELP, describe_live};
+use crate::runtime::live::{LiveInput, LiveQueue};
+use crate::runtime::run::{Outcome, Run, RunConfig};
+use crate::runtime::workflow::{Keys, Workflow};
+use crate::spec::{AgentMeta, Topology};
+use crate::store::engine::{BranchEnd, BranchTask, Claim, RunRecord};
+use crate::store::event::StateDelta;
+use crate::store::session::SessionKey;
+use crate::{BoxFuture, Content, Error, ErrorKind, Name, Path, Result, RunId, panic};
+use serde::Serialize;
+use std::fmt;
+use std::ops::Deref;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+/// A run to be: awaited it gives its [`Outcome`], with [`stream`](Self::stream) its events as they come.
+#[must_use = "a run does nothing until it is awaited or streamed"]
+pub struct RunRequest<'a, T> {
+    pub(super) shared: Arc<Shared>,
+    key: SessionKey,
+    /// Whether the session is this run's alone.
+    private: bool,
+    state: StateDelta,
+    config: RunConfig,
+    message: Option<Content>,
+    live: Option<LiveInput>,
+    error: Option<Error>,
+    begin: Result<Keys>,
+    /// The run that is taken up again.
+    resume: Option<RunId>,
+    /// The branch that is run, in place of the whole.
+    task: Option<Arc<BranchTask>>,
+    /// The name and the shape of the workflow, where runs are kept.
+    shape: Option<(String, Topology)>,
+    body: Body<'a, T>,
+}
+
+/// Runs the workflow in its root context and reads its output.
+type Body<'a, T> = Box<dyn FnOnce(Arc<Run>, Start) -> BoxFuture<'a, Result<T>> + Send + 'a>;
+
+impl<'a, T: Send + 'static> RunRequest<'a, T> {
+    pub(super) fn new<H, W>(
+        shared: Arc<Shared>,
+        key: SessionKey,
+        private: bool,
+        workflow: H,
+        input: W::Input,
+    ) -> Self
+    where
+        H: Deref<Target = W> + Send + Sync + 'a,
+        W: Workflow<Output = T> + ?Sized,
+    {
+        let mut keys = Keys::default();
+        // The expressions of `let` items run here; one that panics is an error of the run, as in any agent.
+        let begin = match catch_unwind(AssertUnwindSafe(|| workflow.begin(input, &mut keys))) {
+            Ok(begun) => begun.map(|()| keys),
+            Err(panic) => {
+                let message = format!("one of its `let` values panicked: {}", panic::message(&*panic));
+                Err(Error::new(ErrorKind::Panic, message))
+            }
+        };
+        let begin = begin.map_err(|error| error.at(&Path::root(workflow.as_agent().meta().name.to_owned())));
+        Self::with(shared, key, private, workflow, begin)
+    }
+
+    /// A run that is taken up again: what it began with is in its record.
+    pub(super) fn resume<H, W>(shared: Arc<Shared>, workflow: H, run: RunId) -> Self
+    where
+        H: Deref<Target = W> + Send + Sync + 'a,
+        W: Workflow<Output = T> + ?Sized,
+    {
+        let key = SessionKey::new(&shared.app, "", run.to_string());
+        let request = Self::with(shared, key, false, workflow, Ok(Keys::default()));
+        Self { resume: Some(run), ..request }
+    }
+
+    fn with<H, W>(
+        shared: Arc<Shared>,
+        key: SessionKey,
+        private: bool,
+        workflow: H,
+        begin: Result<Keys>,
+    ) -> Self
+    where
+        H: Deref<Target = W> + Send + Sync + 'a,
+        W: Workflow<Output = T> + ?Sized,
+    {
+        let shape = shape(&shared, workflow.as_agent().meta());
+        let body: Body<'a, T> =
+            Box::new(move |run, start| Box::pin(async move { root(&*workflow, run, start).await }));
+        Self::of(shared, key, private, shape, begin, body)
+    }
+
+    fn of(
+        shared: Arc<Shared>,
+        key: SessionKey,
+        private: bool,
+        shape: Option<(String, Topology)>,
+        begin: Result<Keys>,
+        body: Body<'a, T>,
+    ) -> Self {
+        let config = shared.config.clone();
+        Self {
+            shared,
+            key,
+            private,
+            state: StateDelta::default(),
+            config,
+            message: None,
+            live: None,
+            error: None,
+            begin,
+            resume: None,
+            task: None,
+            shape,
+            body,
+        }
+    }
+
+    /// What the user says, in place of the inputs: text, images, files. A run that is taken up again has its message.
+    pub fn message(mut self, content: impl Into<Content>) -> Self {
+        self.only_at_first("message");
+        self.message = Some(content.into());
+        self
+    }
+
+    /// Sets a state key with the event of the user. A run that is taken up again has its own.
+    pub fn state(mut self, key: impl Into<Name>, value: impl Serialize) -> Self {
+        self.only_at_first("state");
+        let key = key.into();
+        match crate::runtime::run::encode(&key, value) {
+            Ok(value) => self.state.insert(key, value),
+            Err(error) => self.error = Some(error),
+        }
+        self
+    }
+
+    /// The settings of this run, in place of the runner's. A run that is taken up again keeps those that it began with.
+    pub fn config(mut self, config: RunConfig) -> Self {
+        self.only_at_first("config");
+        self.config = config;
+        self
+    }
+
+    /// What is set on a run that is taken up again would not count, so it is an error.
+    fn only_at_first(&mut self, what: &str) {
+        if let Some(run) = self.resume {
+            let message =
+                format!("run `{run}` is taken up again with a `{what}`, but goes on with what it began with");
+            self.error = Some(Error::new(ErrorKind::Config, message).with_help(
+                "answer what it waits for with `runner.answer(...)`; what is new is said in a further run of the session",
+            ));
+        }
+    }
+
+    /// A live run: what people say while it goes on comes from the queue.
+    pub(super) fn live<H, W>(
+        shared: Arc<Shared>,
+        key: SessionKey,
+        private: bool,
+        workflow: H,
+        input: W::Input,
+        queue: &LiveQueue,
+    ) -> Self
+    where
+        H: Deref<Target = W> + Send + Sync + 'a,
+        W: Workflow<Output = T> + ?Sized,
+    {
+        let meta = workflow.as_agent().meta();
+        let refused = describe_live(meta).map(|message| {
+            let error = Error::new(ErrorKind::LiveLoop, message).with_help(LIVE_HELP);
+            error.at(&Path::root(Name::shared(meta.name)))
+        });
+        let request = Self::new(shared, key, private, workflow, input);
+        Self { live: Some(queue.input()), error: refused, ..request }
+    }
+
+    /// Begins the run: its events as they are committed. Dropping the stream cancels the run.
+    pub fn stream(self) -> RunStream<'a, T> {
+        RunStream::new(Box::pin(self.open()))
+    }
+
+    /// Finds or makes the session; what runs in it comes back unpolled.
+    async fn open(self) -> Result<Opened<'a, T>> {
+        let Self {
+            shared,
+            key,
+            private,
+            state,
+            config,
+            message,
+            live,
+            error,
+            begin,
+            resume,
+            task,
+            shape,
+            body,
+        } = self;
+        if let Some(error) = error {
+            return Err(error);
+        }
+        let keys = begin?;
+        if let Some(task) = task {
+            let run = Arc::new(branch_run(&shared, &task).await?);
+            let future = body(run.clone(), Start::default());
+            return Ok(Opened { run, claim: None, future });
+        }
+        if let Some(run) = resume {
+            let (run, claim, start) = claimed(&shared, run, shape).await?;
+            let future = body(run.clone(), start);
+            return Ok(Opened { run, claim: Some(claim), future });
+        }
+        let session = if private && shape.is_none() {
+            shared.sessions.create_private(key).await?
+        } else {
+            open_session(&shared, key).await?
+        };
+        let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
+        // What is said in a live run comes from its queue; its inputs are keys alone.
+        let message = message.unwrap_or_else(|| match live {
+            Some(_) => keys.given_message(),
+            None => keys.to_message(),
+        });
+        run.live = live;
+        let mut delta = keys.into_delta();
+        delta.extend(state);
+        let mut claim = None;
+        if let Some((workflow, topology)) = shape {
+            let begins = run.delivery.session.len() as u64;
+            let state = run.delivery.session.state().into_iter().collect();
+            let config = serde_json::to_value(&run.config).unwrap_or_default();
+            let (message, delta) = (message.clone(), delta.clone());
+            let new = RunRecord::new(run.id, run.delivery.session.key().clone(), workflow, topology);
+            run.begins_with(RunRecord { message, delta, state, begins, config, ..new });
+            let engine = shared.engine.clone();
+            claim = Some(Claim::new(run.claim, move |claim| {
+                if let Some(registry) = engine.registry() {
+                    registry.release(claim);
+                }
+            }));
+        }
+        let run = Arc::new(run);
+        let future = body(run.clone(), Start { message, delta });
+        Ok(Opened { run, claim, future })
+    }
+}
+
+impl<'a> RunRequest<'a, BranchEnd> {
+    /// A branch of a run that is driven elsewhere.
+    pub(super) fn branch<H, W>(shared: Arc<Shared>, workflow: H, task: BranchTask) -> Self
+    where
+        H: Deref<Target = W> + Send + Sync + 'a,
+        W: Workflow + ?Sized,
+    {
+        let (key, task) = (task.session.clone(), Arc::new(task));
+        let sought = task.clone();
+        let body: Body<'a, BranchEnd> =
+            Box::new(move |run, _| Box::pin(async move { branch(workflow.as_agent(), run, sought).await }));
+        let request = Self::of(shared, key, false, None, Ok(Keys::default()), body);
+        Self { task: Some(task), ..request }
+    }
+}
+
+/// The name and the shape of a workflow, where runs are kept.
+fn shape(shared: &Shared, meta: &AgentMeta<'_>) -> Option<(String, Topology)> {
+    shared.engine.records().then(|| (meta.name.to_owned(), Topology::of(meta)))
+}
+
+impl<'a, T: Send + 'static> IntoFuture for RunRequest<'a, T> {
+    type Output = Result<Outcome<T>>;
+    type IntoFuture = BoxFuture<'a, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.stream().finish())
+    }
+}
+
+impl<T> fmt::Debug for RunRequest<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RunRequest({})", self.key)
+    }
+}

@@ -1,0 +1,109 @@
+//! What a run does from its first event to its output, and what a branch of it does that runs apart.
+
+use super::{answers, hooks};
+use crate::runtime::agent::DynAgent;
+use crate::runtime::run::{Context, Prepare, Run};
+use crate::runtime::workflow::{Values, Workflow, prepare_root, run_branch, run_root};
+use crate::store::engine::{BranchEnd, BranchTask};
+use crate::store::event::{Event, StateDelta};
+use crate::{Content, Error, ErrorKind, Name, Path, Result};
+use std::sync::Arc;
+
+/// What the first event of a run says.
+#[derive(Default)]
+pub(super) struct Start {
+    pub(super) message: Content,
+    pub(super) delta: StateDelta,
+}
+
+/// Runs a workflow in its root context and reads its output.
+pub(super) async fn root<W: Workflow + ?Sized>(
+    workflow: &W,
+    run: Arc<Run>,
+    start: Start,
+) -> Result<W::Output> {
+    let agent = workflow.as_agent();
+    let name = Name::shared(agent.meta().name);
+    let path = Path::root(name.clone());
+    if is_blank(&start.message) {
+        let message = "the message of the user is empty";
+        let error = Error::new(ErrorKind::EmptyInput, message).at(&path);
+        return Err(error.with_help(if run.live.is_none() {
+            "give the workflow an input with some text, or set it with `.message(...)`"
+        } else {
+            "say nothing, `Content::default()`, to begin with the first message of the queue"
+        }));
+    }
+    let mut cx = Context::root(run.clone(), name);
+    // In boxes is what runs need no more, or never, while their agents run.
+    Box::pin(begin(start, &path, &mut cx)).await?;
+    let mut prepare = Prepare::new(&run, path.clone());
+    prepare_root(agent, &mut prepare);
+    prepare.finish()?;
+    let is_watched = !run.services.plugins.is_empty();
+    let answered = if is_watched { Box::pin(hooks::is_answered(&mut cx)).await } else { Ok(false) };
+    let ran = match answered {
+        Ok(true) => Ok(()),
+        Ok(false) => run_root(agent, &mut cx).await,
+        Err(error) => Err(error),
+    };
+    let ended = match ran {
+        Ok(()) if is_watched => Box::pin(hooks::ended(&mut cx)).await,
+        ran => ran,
+    };
+    match ended {
+        Ok(()) => workflow.finish(&Values { run: &run }).map_err(|error| output(error).at(&path)),
+        Err(error) => Err(error.at(&path)),
+    }
+}
+
+/// Emits what the user says, and what the run begins with.
+async fn begin(start: Start, path: &Path, cx: &mut Context) -> Result<()> {
+    let is_live = cx.run.live.is_some();
+    let mut event = Event::new();
+    if !is_live || !start.message.parts.is_empty() {
+        let message = hooks::user_message(start.message, cx).await.map_err(|error| error.at(path))?;
+        answers::check(&message, cx).await.map_err(|error| error.at(path))?;
+        event.content = Some(message);
+    }
+    event.author = Name::literal("user");
+    event.actions.state_delta = start.delta;
+    // A live run without inputs begins with the first message of its queue.
+    if !is_live || event.content.is_some() || !event.actions.state_delta.is_empty() {
+        cx.emit(event).await?;
+    }
+    Ok(())
+}
+
+/// The output is read like any key; what is wrong with it is said in the workflow's own terms.
+fn output(error: Error) -> Error {
+    let (fact, help) = match error.kind() {
+        ErrorKind::KeyMissing => (
+            "the run ended without the workflow's output",
+            "let an agent write that key on every path to the end: `agent NAME -> KEY: TYPE`, or `writes = KEY`",
+        ),
+        _ => ("the workflow's output cannot be read", "declare the output with the type that its writer has"),
+    };
+    let message = format!("{fact}: {}", error.message());
+    Error::new(error.kind(), message).with_help(help).with_source(error)
+}
+
+/// Whether there is nothing but white space. A workflow without inputs says nothing, and that is not blank.
+fn is_blank(message: &Content) -> bool {
+    !message.parts.is_empty()
+        && message.parts.iter().all(|part| part.as_text().is_some_and(|text| text.trim().is_empty()))
+}
+
+/// Runs a branch of a workflow, which another process runs.
+pub(super) async fn branch(agent: &dyn DynAgent, run: Arc<Run>, task: Arc<BranchTask>) -> Result<BranchEnd> {
+    let name = Name::shared(agent.meta().name);
+    let path = Path::root(name.clone());
+    if name != task.workflow {
+        let message = format!("branch `{}` is one of `{}`, not of `{name}`", task.path, task.workflow);
+        return Err(Error::new(ErrorKind::TopologyChanged, message).with_help("run it with that workflow"));
+    }
+    let mut prepare = Prepare::new(&run, path.clone());
+    prepare_root(agent, &mut prepare);
+    prepare.finish()?;
+    run_branch(agent, Context::root(run, name).seeking(task)).await.map_err(|error| error.at(&path))
+}

@@ -1,0 +1,152 @@
+//! A session by its key.
+
+use super::open::open_session;
+use super::request::RunRequest;
+use super::{IntoInput, Shared};
+use crate::runtime::live::LiveQueue;
+use crate::runtime::workflow::{Live, Workflow};
+use crate::store::engine::{RunFilter, Waiting};
+use crate::store::event::StateDelta;
+use crate::store::session::{EventFilter, Session, SessionKey, SessionSnapshot};
+use crate::{Part, Result};
+use serde::Serialize;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// A session of a user. Runs of one handle see what earlier runs said and wrote.
+#[derive(Clone)]
+pub struct SessionHandle {
+    shared: Arc<Shared>,
+    key: SessionKey,
+}
+
+impl SessionHandle {
+    pub(super) fn new(shared: Arc<Shared>, key: SessionKey) -> Self {
+        Self { shared, key }
+    }
+
+    /// App, user and id.
+    pub fn key(&self) -> &SessionKey {
+        &self.key
+    }
+
+    /// Asks for a run of a workflow in this session, which is made when there is none.
+    pub fn run<'a, H, W>(&self, workflow: H, input: impl IntoInput<W::Input>) -> RunRequest<'a, W::Output>
+    where
+        H: Deref<Target = W> + Send + Sync + 'a,
+        W: Workflow + ?Sized,
+    {
+        RunRequest::new(self.shared.clone(), self.key.clone(), false, workflow, input.into_input())
+    }
+
+    /// Asks for a live run of a workflow in this session; see [`Runner::run_live`](super::Runner::run_live).
+    pub fn run_live<'a, H, W>(
+        &self,
+        workflow: H,
+        input: impl IntoInput<W::Input>,
+        queue: &LiveQueue,
+    ) -> RunRequest<'a, W::Output>
+    where
+        H: Deref<Target = W> + Send + Sync + 'a,
+        W: Workflow + Live + ?Sized,
+    {
+        RunRequest::live(self.shared.clone(), self.key.clone(), false, workflow, input.into_input(), queue)
+    }
+
+    /// The open waits of the runs of this session, in the order in which they began. Those of all sessions of its user are
+    /// [`Runner::waiting_of`](super::Runner::waiting_of) `RunFilter::unfinished().user(...)`.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn waiting(&self) -> Result<Vec<Waiting>> {
+        let filter = RunFilter::unfinished().session(&self.key);
+        self.shared.engine.waiting(&self.shared.app, &filter).await
+    }
+
+    /// Answers a wait of a run of this session, see [`Runner::answer`](super::Runner::answer). The waits of other sessions
+    /// and users are not there to it.
+    ///
+    /// # Errors
+    /// As [`Runner::answer`](super::Runner::answer); [`ErrorKind::UnknownWait`](crate::ErrorKind::UnknownWait) for a wait
+    /// of another session.
+    pub async fn answer(&self, wait: &str, value: impl Serialize) -> Result<()> {
+        self.shared.answer(Some(&self.key), wait, value).await
+    }
+
+    /// Makes the session with an initial state, which is split by the prefixes of its keys: those of the app and of the
+    /// user are set for all their sessions, `temp:` keys are dropped, as no run has begun.
+    ///
+    /// # Errors
+    /// When there is one already, its ids or the state [cannot be kept](SessionKey::check), or the store fails.
+    pub async fn create(&self, state: StateDelta) -> Result<Arc<Session>> {
+        self.key.check()?;
+        self.shared.sessions.create(self.key.clone(), state).await
+    }
+
+    /// The session with its events and state, made when there is none.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn open(&self) -> Result<Arc<Session>> {
+        open_session(&self.shared, self.key.clone()).await
+    }
+
+    /// The session as it is now, with the events that are asked for; `None` when there is none. Unlike
+    /// [`open`](Self::open) it never makes one.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn get(&self, filter: &EventFilter) -> Result<Option<SessionSnapshot>> {
+        self.shared.sessions.read(&self.key, filter).await
+    }
+
+    /// Gives the session away as lines of JSON, see [`export`](crate::store::session::export); `false` when there is none.
+    ///
+    /// # Errors
+    /// When the store fails, or `line` does.
+    pub async fn export(&self, line: impl FnMut(&str) -> Result<()> + Send) -> Result<bool> {
+        crate::store::session::export(&*self.shared.sessions, &self.key, line).await
+    }
+
+    /// Makes the session from the lines of an export, see [`import`](crate::store::session::import).
+    ///
+    /// # Errors
+    /// When the session is there already, a line is not one of an export, or the store fails.
+    pub async fn import<I>(&self, lines: I) -> Result<()>
+    where
+        I: IntoIterator<Item = Result<String>, IntoIter: Send>,
+    {
+        crate::store::session::import(&*self.shared.sessions, self.key.clone(), lines).await
+    }
+
+    /// The latest version of an artifact.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn load_artifact(&self, name: &str) -> Result<Option<Part>> {
+        self.shared.services.artifacts.load(&self.key, name, None).await
+    }
+
+    /// The names of all artifacts of the session and its user, sorted.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn artifacts(&self) -> Result<Vec<String>> {
+        self.shared.services.artifacts.list(&self.key).await
+    }
+
+    /// Forgets the session with its events; `false` when there was none. The state of the user and of the app stays.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn delete(&self) -> Result<bool> {
+        self.shared.sessions.delete(&self.key).await
+    }
+}
+
+impl fmt::Debug for SessionHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SessionHandle({})", self.key)
+    }
+}

@@ -1,0 +1,263 @@
+//! The events of a run, as they are committed.
+
+use crate::runtime::run::{DIVERGED_HELP, Outcome, Run, Waiting};
+use crate::store::engine::{Claim, RunFilter, RunStatus};
+use crate::store::outbox::Polled;
+use crate::{BoxFuture, Error, ErrorKind, Event, Result};
+use futures_core::Stream;
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+/// The events of a run. An agent goes on once its event was taken, so a slow reader slows the run; dropping the
+/// stream cancels it, and what was committed stays.
+///
+/// The workflow is borrowed, so it has to live as long: bind it first, or give an `Arc` to a stream that is spawned.
+///
+/// ```text
+/// let workflow = IterativeWriting::default();
+/// let mut stream = runner.run(&workflow, "a cat").stream();
+/// while let Some(event) = stream.next().await {
+///     let event = event?;
+///     println!("{}: {}", event.author, event.text());
+/// }
+/// let outcome = stream.finish().await?;
+/// ```
+#[must_use = "a stream does nothing until it is read"]
+pub struct RunStream<'a, T> {
+    opening: Option<Opening<'a, T>>,
+    run: Option<Arc<Run>>,
+    // Dropped in this order: nothing of the run goes on when its claim is given back.
+    future: Option<BoxFuture<'a, Result<T>>>,
+    /// The right to drive the run, where runs are kept.
+    claim: Option<Claim>,
+    ended: Option<Result<T>>,
+    /// The end that is stored in the registry of runs before the consumer sees it.
+    closing: Option<Closing<T>>,
+    end: RunEnd<T>,
+}
+
+/// An end that is being stored, and the consumer's value after that.
+type Closing<T> = (BoxFuture<'static, Result<Vec<Waiting>>>, Result<RunEnd<T>>);
+
+type Opening<'a, T> = BoxFuture<'a, Result<Opened<'a, T>>>;
+
+/// A run that has not been polled yet.
+pub(super) struct Opened<'a, T> {
+    pub(super) run: Arc<Run>,
+    pub(super) claim: Option<Claim>,
+    pub(super) future: BoxFuture<'a, Result<T>>,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub enum RunEnd<T> {
+    /// It has not.
+    Running,
+    /// With its output.
+    Finished(Outcome<T>),
+    /// It waits for values from outside.
+    Paused(Vec<Waiting>),
+    /// With the error that was the last item of the stream.
+    Failed,
+}
+
+impl<'a, T: Send + 'static> RunStream<'a, T> {
+    pub(super) fn new(opening: Opening<'a, T>) -> Self {
+        Self {
+            opening: Some(opening),
+            run: None,
+            future: None,
+            claim: None,
+            ended: None,
+            closing: None,
+            end: RunEnd::Running,
+        }
+    }
+
+    /// The next event; `None` at the end of the run. An error is the last item.
+    pub async fn next(&mut self) -> Option<Result<Arc<Event>>> {
+        poll_fn(|task| self.poll_event(task)).await
+    }
+
+    /// Reads on to the end and gives the outcome, as awaiting the [`RunRequest`](super::RunRequest) does.
+    ///
+    /// # Errors
+    /// That of the run; a pause is one of kind [`Paused`](crate::ErrorKind::Paused).
+    pub async fn finish(mut self) -> Result<Outcome<T>> {
+        while let Some(event) = self.next().await {
+            event?;
+        }
+        match self.end() {
+            RunEnd::Finished(outcome) => Ok(outcome),
+            RunEnd::Paused(waiting) => {
+                let ids: Vec<_> = waiting.iter().map(|waiting| format!("`{}`", waiting.id)).collect();
+                let message = format!("the run waits for {}", ids.join(", "));
+                Err(Error::new(ErrorKind::Paused, message).with_help("answer it, then resume the run"))
+            }
+            RunEnd::Failed | RunEnd::Running => {
+                Err(Error::new(ErrorKind::Agent, "the outcome of the run was taken already"))
+            }
+        }
+    }
+
+    /// How the run ended, after the last item. It is given once; after that the run counts as failed.
+    pub fn end(&mut self) -> RunEnd<T> {
+        match &self.end {
+            RunEnd::Running => RunEnd::Running,
+            _ => std::mem::replace(&mut self.end, RunEnd::Failed),
+        }
+    }
+
+    fn poll_event(&mut self, task: &mut Context<'_>) -> Poll<Option<Result<Arc<Event>>>> {
+        if let Some(opening) = &mut self.opening {
+            let opened = ready!(opening.as_mut().poll(task));
+            self.opening = None;
+            match opened {
+                Ok(Opened { run, claim, future }) => {
+                    self.run = Some(run);
+                    self.claim = claim;
+                    self.future = Some(future);
+                }
+                Err(error) => return self.fail(error),
+            }
+        }
+        if let Some((closing, _)) = &mut self.closing {
+            let closed = ready!(closing.as_mut().poll(task));
+            let end = self.closing.take().map(|(_, end)| end);
+            return match (closed, end) {
+                (Ok(open), Some(Ok(end))) => {
+                    self.end = if let RunEnd::Paused(_) = end { RunEnd::Paused(open) } else { end };
+                    Poll::Ready(None)
+                }
+                (Err(error), Some(Ok(_))) | (_, Some(Err(error))) => self.fail(error),
+                (_, None) => Poll::Ready(None),
+            };
+        }
+        let Some(run) = &self.run else { return Poll::Ready(None) };
+        if self.future.is_none() && self.ended.is_none() && !matches!(self.end, RunEnd::Running) {
+            return Poll::Ready(None);
+        }
+        // Taking an event counts as work, so that a run that never waits lets others run and can be cancelled.
+        ready!(pin!(tokio::task::coop::consume_budget()).poll(task));
+        match ready!(run.outbox().poll(&mut self.future, &mut self.ended, task)) {
+            Polled::Event(event) => Poll::Ready(Some(Ok(event))),
+            Polled::Ended(Ok(output)) => {
+                let end = run.left_over().map_or_else(|| Ok(RunEnd::Finished(run.outcome(output))), Err);
+                self.close(end, task)
+            }
+            Polled::Ended(Err(error)) => self.close(Err(error), task),
+            Polled::Parked => {
+                // Asked for while those who wait still live.
+                let end = RunEnd::Paused(run.waiting());
+                self.future = None;
+                self.close(Ok(end), task)
+            }
+            Polled::Stuck => {
+                let error = run.left_over();
+                self.future = None;
+                self.close(error.map_or(Ok(RunEnd::Failed), Err), task)
+            }
+        }
+    }
+
+    /// Writes how the run has ended, where that is kept, and tells it.
+    fn close(&mut self, end: Result<RunEnd<T>>, task: &mut Context<'_>) -> Poll<Option<Result<Arc<Event>>>> {
+        let claim = self.claim.take();
+        // Where the store has failed, the run has not: it stays as it is and can be resumed. Dropping the claim gives it
+        // back.
+        let is_stored = !end.as_ref().is_err_and(Error::is_of_store);
+        let (Some(run), Some(claim), true) = (self.run.clone(), claim, is_stored) else {
+            return match end {
+                Ok(end) => {
+                    self.end = end;
+                    Poll::Ready(None)
+                }
+                Err(error) => self.fail(error),
+            };
+        };
+        let status = match &end {
+            Ok(RunEnd::Paused(_)) => RunStatus::Paused,
+            Ok(_) => RunStatus::Finished,
+            Err(error) => RunStatus::Failed(error.to_string()),
+        };
+        let open = match &end {
+            Ok(RunEnd::Paused(waiting)) => waiting.clone(),
+            _ => Vec::new(),
+        };
+        let closing = async move {
+            let open = as_stored(&run, open).await?;
+            if let Some(registry) = run.engine.registry() {
+                if status != RunStatus::Finished {
+                    let done = run.last_finished();
+                    if !done.is_empty() {
+                        registry.finished(run.claim, done).await?;
+                    }
+                }
+                registry.close(run.claim, status).await?;
+            }
+            claim.closed();
+            Ok(open)
+        };
+        self.closing = Some((Box::pin(closing), end));
+        self.poll_event(task)
+    }
+
+    fn fail(&mut self, error: Error) -> Poll<Option<Result<Arc<Event>>>> {
+        self.end = RunEnd::Failed;
+        Poll::Ready(Some(Err(error)))
+    }
+}
+
+/// Those who wait, as they are in the book: their deadlines are those of the first time that they asked. A wait that is
+/// open there and has nobody any more was that of a branch that was cancelled.
+async fn as_stored(run: &Run, mut open: Vec<Waiting>) -> Result<Vec<Waiting>> {
+    let Some(waits) = run.engine.waits().filter(|_| !open.is_empty()) else { return Ok(open) };
+    let stored = waits.waiting(&run.session().key().app, &RunFilter::of_run(run.id)).await?;
+    let (kept, gone): (Vec<_>, Vec<_>) =
+        stored.into_iter().partition(|stored| open.iter().any(|waiting| waiting.id == stored.id));
+    if !gone.is_empty() {
+        waits.withdraw(run.claim, gone.into_iter().map(|waiting| waiting.id).collect()).await?;
+    }
+    // One that is not among them was answered in the meantime.
+    for stored in kept {
+        open.iter_mut()
+            .filter(|waiting| waiting.id == stored.id)
+            .for_each(|waiting| *waiting = stored.clone());
+    }
+    Ok(open)
+}
+
+impl Run {
+    /// What is wrong when a run that is taken up again ends, or waits for itself, before all of its record is given back.
+    fn left_over(&self) -> Option<Error> {
+        let next = self.replay.as_ref().filter(|replay| !replay.is_over())?.next()?;
+        let message =
+            format!("nobody emits the event `{next}`, which the record of run `{}` goes on with", self.id);
+        Some(Error::new(ErrorKind::Diverged, message).with_help(DIVERGED_HELP))
+    }
+
+    fn outcome<T>(&self, output: T) -> Outcome<T> {
+        let (loops, usage, session) = (self.loops(), self.usage(), self.session().clone());
+        Outcome { output, loops, usage, run_id: self.id, session }
+    }
+}
+
+impl<T: Send + 'static> Stream for RunStream<'_, T> {
+    type Item = Result<Arc<Event>>;
+
+    fn poll_next(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.get_mut().poll_event(task)
+    }
+}
+
+// Nothing in a stream is pinned in place: its futures are boxed.
+impl<T> Unpin for RunStream<'_, T> {}
+
+impl<T> fmt::Debug for RunStream<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RunStream({:?})", self.run)
+    }
+}

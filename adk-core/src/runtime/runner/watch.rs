@@ -1,0 +1,242 @@
+//! Runs that go on by themselves: as soon as they are answered, and when a deadline passes.
+
+use super::recover::{PAGE, Recovered};
+use super::{Runner, Shared};
+use crate::store::engine::{RunFilter, RunInfo, now_micros};
+use crate::{BoxFuture, Error, ErrorKind, Result, RunId, StoreErrorKind};
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How often the store is looked at, unless [`Watch::every`] says otherwise.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// How many runs are driven at a time, unless [`Watch::at_most`] says otherwise.
+const AT_MOST: usize = 1024;
+
+/// The longest that a run is let alone after its store has failed.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// What [`Runner::watch`] returns: awaited it resumes runs until it is dropped.
+#[must_use = "nothing is watched until it is awaited"]
+pub struct Watch {
+    shared: Arc<Shared>,
+    every: Duration,
+    at_most: usize,
+    on_recovered: Box<dyn FnMut(Recovered) + Send>,
+}
+
+impl<P> Runner<P> {
+    /// Resumes runs as [`recover`](Self::recover) does, and does not end: those that are answered, by whatever process,
+    /// those whose process has ended, and those whose deadline passes, on time. The workflows are those of
+    /// [`RunnerBuilder::workflow`](super::RunnerBuilder::workflow); other runs are left to others.
+    ///
+    /// It is a future of its own; drop it to end it, for example at the end of a `tokio::select!`. What it drives then stays
+    /// where it is and can be resumed. A store that is away, locked, full or read-only is waited for. It ends by itself only
+    /// when the store fails for good, with that error.
+    ///
+    /// ```no_run
+    /// # use adk_core as adk;
+    /// # async fn run(runner: adk::Runner) {
+    /// let watch = runner.watch().inspect(|run| println!("{} went on: {:?}", run.run_id, run.result));
+    /// let error = watch.await;
+    /// eprintln!("the store has failed: {error}");
+    /// # }
+    /// ```
+    pub fn watch(&self) -> Watch {
+        Watch { shared: self.shared.clone(), every: EVERY, at_most: AT_MOST, on_recovered: Box::new(drop) }
+    }
+}
+
+impl Watch {
+    /// How often the store is looked at for new answers, new deadlines, and runs whose process has ended. Default: each
+    /// second. A deadline that is known is taken on time.
+    pub fn every(mut self, every: Duration) -> Self {
+        self.every = every;
+        self
+    }
+
+    /// How many runs are driven at a time; others wait for their turn. At least one, default 1024.
+    pub fn at_most(mut self, runs: usize) -> Self {
+        self.at_most = runs.max(1);
+        self
+    }
+
+    /// Calls this for each run that went on, with how it ended, or what it waits for now; and for each that could not be
+    /// resumed.
+    pub fn inspect(mut self, on_recovered: impl FnMut(Recovered) + Send + 'static) -> Self {
+        self.on_recovered = Box::new(on_recovered);
+        self
+    }
+
+    async fn run(mut self) -> Error {
+        let mut driven = FuturesUnordered::new();
+        let mut book = Book::default();
+        let mut looking: Option<BoxFuture<'static, Result<Look>>> = None;
+        let mut pause = Box::pin(tokio::time::sleep(Duration::ZERO));
+        loop {
+            if looking.is_none() && pause.is_elapsed() && driven.len() < self.at_most {
+                let room = self.at_most - driven.len();
+                looking = Some(Box::pin(look(self.shared.clone(), book.unavailable(), room)));
+            }
+            // All that holds a connection of the store is polled here, also while another waits for one.
+            let next = poll_fn(|task| {
+                if let Poll::Ready(Some(ended)) = driven.poll_next_unpin(task) {
+                    return Poll::Ready(Next::Ended(ended));
+                }
+                match &mut looking {
+                    Some(look) => look.as_mut().poll(task).map(Next::Looked),
+                    None => pause.as_mut().poll(task).map(|()| Next::Look),
+                }
+            });
+            match next.await {
+                Next::Ended(ended) => {
+                    book.ended(&ended);
+                    // It may have left something to look at, and there is room for another.
+                    pause.as_mut().reset(Instant::now());
+                    if !ended.result.as_ref().is_err_and(|error| error.kind() == ErrorKind::RunBusy) {
+                        (self.on_recovered)(ended);
+                    }
+                }
+                Next::Looked(looked) => {
+                    looking = None;
+                    let mut wait = self.every;
+                    match looked {
+                        Ok(Look { ready, next, is_full }) => {
+                            wait = next.map_or(wait, |next| next.min(wait));
+                            wait = if is_full { Duration::ZERO } else { wait };
+                            for run in ready {
+                                if book.begin(run.run_id) {
+                                    driven.push(self.shared.clone().drive(run));
+                                }
+                            }
+                        }
+                        Err(error) if is_mended(&error) => {}
+                        Err(error) => return error,
+                    }
+                    pause.as_mut().reset(Instant::now() + wait);
+                }
+                Next::Look => {}
+            }
+            if driven.len() >= self.at_most && pause.is_elapsed() {
+                // There is no room before one has ended, which looks again at once.
+                pause.as_mut().reset(Instant::now() + self.every);
+            }
+        }
+    }
+}
+
+/// Whether an operator mends what the store has failed with, or it passes: a file that is locked, a disk that is full, a
+/// server that starts again.
+fn is_mended(error: &Error) -> bool {
+    use StoreErrorKind::{Full, Locked, ReadOnly, Unavailable};
+    matches!(error.kind(), ErrorKind::Store(Full | Locked | ReadOnly | Unavailable))
+}
+
+/// What comes next to a watch.
+enum Next {
+    Ended(Recovered),
+    Looked(Result<Look>),
+    Look,
+}
+
+/// What a watch knows of runs.
+#[derive(Default)]
+struct Book {
+    ours: HashSet<RunId>,
+    /// Runs that this program cannot drive.
+    refused: HashSet<RunId>,
+    /// Runs whose store has failed: not before then, and how long it was let alone.
+    later: HashMap<RunId, (Instant, Duration)>,
+}
+
+impl Book {
+    /// Whether a run is to be driven; from now on it is on its way here.
+    fn begin(&mut self, run: RunId) -> bool {
+        self.ours.insert(run)
+    }
+
+    fn ended(&mut self, ended: &Recovered) {
+        let run = ended.run_id;
+        self.ours.remove(&run);
+        let Err(error) = &ended.result else {
+            self.later.remove(&run);
+            return;
+        };
+        match error.kind() {
+            // It is left to a program that has its workflow.
+            ErrorKind::TopologyChanged => drop(self.refused.insert(run)),
+            _ if error.is_of_store() => {
+                let before = self.later.get(&run).map_or(EVERY / 2, |(_, before)| *before);
+                let wait = (before * 2).min(LONGEST);
+                self.later.insert(run, (Instant::now() + wait, wait));
+            }
+            // Another process was faster, or the run has failed.
+            _ => {}
+        }
+    }
+
+    /// Runs that are not to be driven now.
+    fn unavailable(&mut self) -> HashSet<RunId> {
+        let now = Instant::now();
+        self.later.retain(|_, (until, _)| *until + LONGEST > now);
+        let later = self.later.iter().filter(|(_, (until, _))| *until > now).map(|(run, _)| run);
+        self.ours.iter().chain(&self.refused).chain(later).copied().collect()
+    }
+}
+
+/// What a look at the store has found.
+struct Look {
+    ready: Vec<RunInfo>,
+    /// How long it is to the next deadline.
+    next: Option<Duration>,
+    /// Whether there is more to do at once.
+    is_full: bool,
+}
+
+/// Answers what has waited too long, and finds at most `room` runs that can go on.
+async fn look(shared: Arc<Shared>, unavailable: HashSet<RunId>, room: usize) -> Result<Look> {
+    let expiry = shared.expire().await?;
+    let names: Vec<_> = shared.workflows.iter().map(|known| known.name().to_owned()).collect();
+    let mut filter = RunFilter::ready().workflows(names).limit(PAGE);
+    let mut ready = Vec::new();
+    let mut is_full = expiry.is_full;
+    loop {
+        let page = shared.engine.runs(&shared.app, &filter).await?;
+        let Some(last) = page.last() else { break };
+        filter = filter.after(last.run_id);
+        let is_last = page.len() < PAGE;
+        ready.extend(page.into_iter().filter(|run| !unavailable.contains(&run.run_id)));
+        if ready.len() >= room {
+            is_full |= ready.len() > room;
+            ready.truncate(room);
+            break;
+        }
+        if is_last {
+            break;
+        }
+    }
+    let next = expiry.next.map(|deadline| Duration::from_micros(deadline.saturating_sub(now_micros())));
+    Ok(Look { ready, next, is_full })
+}
+
+impl IntoFuture for Watch {
+    type Output = Error;
+    type IntoFuture = BoxFuture<'static, Error>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Watch(every {:?})", self.every)
+    }
+}

@@ -1,0 +1,154 @@
+//! Tools: functions that a model may call.
+
+#[doc(hidden)]
+pub mod args;
+mod context;
+pub(crate) mod decode;
+mod function;
+pub(crate) mod schema;
+pub(crate) mod text;
+
+pub use crate::runtime::run::ToolActions;
+pub use context::{ToolContext, ToolRecord};
+pub use function::{FunctionTool, Json, ToolReturn};
+
+use crate::encode::EncodeError;
+use crate::models::model::ToolDeclaration;
+use crate::runtime::agent::DynAgent;
+use crate::spec::ToolMeta;
+use crate::{BoxError, BoxFuture};
+use serde_json::{Map, Value};
+use std::fmt;
+
+/// The arguments of a call by name, as the model wrote them.
+pub type ToolArgs = Map<String, Value>;
+
+/// A tool, in the form in which it is written; `#[tool]` makes one of a function.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tool",
+    label = "cannot stand in `tools`",
+    note = "put `#[tool]` on the function, or implement `Tool`"
+)]
+pub trait Tool: Send + Sync + 'static {
+    /// What it is called and what it may do.
+    const META: ToolMeta<'static>;
+
+    /// The declaration for models, made once.
+    fn declaration(&self) -> &ToolDeclaration;
+
+    /// Runs once, with the arguments as the model wrote them.
+    ///
+    /// # Errors
+    /// An error goes back to the model as an error result, so that it can correct itself.
+    fn call(
+        &self,
+        args: ToolArgs,
+        cx: &mut ToolContext,
+    ) -> impl Future<Output = Result<Value, ToolError>> + Send;
+}
+
+/// A tool as a trait object: what agents hold.
+pub trait DynTool: Send + Sync + 'static {
+    /// What it is called and what it may do.
+    fn meta(&self) -> &ToolMeta<'_>;
+
+    /// The declaration for models.
+    fn declaration_dyn(&self) -> &ToolDeclaration;
+
+    /// Runs once, with the arguments as the model wrote them.
+    fn call_dyn<'a>(
+        &'a self,
+        args: ToolArgs,
+        cx: &'a mut ToolContext,
+    ) -> BoxFuture<'a, Result<Value, ToolError>>;
+
+    /// The agent that it is, when it is one.
+    #[doc(hidden)]
+    fn agent_dyn(&self) -> Option<&dyn DynAgent> {
+        None
+    }
+}
+
+impl<T: Tool> DynTool for T {
+    fn meta(&self) -> &ToolMeta<'_> {
+        const { &T::META }
+    }
+
+    fn declaration_dyn(&self) -> &ToolDeclaration {
+        Tool::declaration(self)
+    }
+
+    fn call_dyn<'a>(
+        &'a self,
+        args: ToolArgs,
+        cx: &'a mut ToolContext,
+    ) -> BoxFuture<'a, Result<Value, ToolError>> {
+        Box::pin(self.call(args, cx))
+    }
+}
+
+/// Why a tool gave no result. The model reads the text.
+#[derive(Debug)]
+pub struct ToolError {
+    kind: ToolErrorKind,
+    message: String,
+    source: Option<BoxError>,
+}
+
+/// What kind of failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ToolErrorKind {
+    /// An argument is missing or of another type; the text names it and says what was expected.
+    Argument,
+    /// The tool said no.
+    Failed,
+    /// The tool panicked.
+    Panic,
+}
+
+impl ToolError {
+    /// An argument that cannot be used.
+    pub fn argument(message: impl Into<String>) -> Self {
+        Self { kind: ToolErrorKind::Argument, message: message.into(), source: None }
+    }
+
+    /// A failure of the tool's own.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self { kind: ToolErrorKind::Failed, message: message.into(), source: None }
+    }
+
+    /// A panic with its message.
+    pub fn panicked(message: impl Into<String>) -> Self {
+        Self { kind: ToolErrorKind::Panic, message: message.into(), source: None }
+    }
+
+    /// A result that has no form in JSON.
+    pub(crate) fn unencodable(error: EncodeError) -> Self {
+        let message = format!("the result {error}; help: {}", error.help());
+        Self { source: Some(error.into()), ..Self::failed(message) }
+    }
+
+    /// What kind of failure.
+    pub fn kind(&self) -> ToolErrorKind {
+        self.kind
+    }
+}
+
+impl fmt::Display for ToolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for ToolError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_deref().map(|e| e as _)
+    }
+}
+
+impl From<crate::Error> for ToolError {
+    fn from(error: crate::Error) -> Self {
+        Self { kind: ToolErrorKind::Failed, message: error.to_string(), source: Some(Box::new(error)) }
+    }
+}

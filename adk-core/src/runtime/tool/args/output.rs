@@ -1,0 +1,150 @@
+//! What a tool returns, chosen by its type, as a result and what it asks for.
+
+use crate::Flow;
+use crate::flow::Flowing;
+use crate::runtime::tool::{ToolContext, ToolError};
+use serde::Serialize;
+use serde_json::Value;
+use std::convert::Infallible;
+use std::fmt::Display;
+use std::marker::PhantomData;
+
+/// What a tool may return.
+#[diagnostic::on_unimplemented(
+    message = "tool-attribute: `{Self}` cannot be the result of a tool; help: put `#[adk::data]` on it, or derive `serde::Serialize`",
+    label = "has no form in JSON"
+)]
+pub trait ToolOutput {
+    /// It may.
+    const YES: bool = true;
+
+    /// Its form in JSON.
+    ///
+    /// # Errors
+    /// When it has none.
+    fn json(self) -> Result<Value, ToolError>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize> ToolOutput for T {
+    fn json(self) -> Result<Value, ToolError> {
+        crate::encode::to_json(&self).map_err(ToolError::unencodable)
+    }
+}
+
+/// What a tool may fail with.
+#[diagnostic::on_unimplemented(
+    message = "tool-attribute: `{Self}` cannot be the error of a tool; help: implement `Display` for it: the model reads its text",
+    label = "has no text"
+)]
+pub trait ToolFailure: Sized {
+    /// Takes the `Result` off.
+    ///
+    /// # Errors
+    /// The tool's own.
+    fn ok<T>(output: Result<T, Failure<Self>>) -> Result<T, ToolError>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: Display> ToolFailure for E {
+    fn ok<T>(output: Result<T, Failure<Self>>) -> Result<T, ToolError> {
+        output.map_err(|failure| match failure {
+            Failure::Known(error) => error,
+            Failure::Other(error) => ToolError::failed(error.to_string()),
+        })
+    }
+}
+
+/// How a tool has failed.
+#[derive(Debug)]
+pub enum Failure<E> {
+    /// With an error of ours, which stays what it is.
+    Known(ToolError),
+    /// With one of its own.
+    Other(E),
+}
+
+/// A result, and whether a loop ends.
+#[derive(Debug)]
+pub struct Done {
+    value: Value,
+    flow: Flow,
+}
+
+impl Done {
+    /// A result, and whether a loop ends.
+    pub fn new(value: Value, flow: Flow) -> Self {
+        Self { value, flow }
+    }
+
+    /// Sets what the flow asks for. As with ADK's `exit_loop` the model is then not asked to put the result into
+    /// words: the loop is over, and a reply would be paid for and thrown away.
+    pub fn apply(self, cx: &mut ToolContext) -> Value {
+        match self.flow {
+            Flow::Continue => return self.value,
+            Flow::Exit => cx.actions.escalate = true,
+            Flow::ExitTo(name) => cx.actions.exit_to = Some(name),
+        }
+        cx.actions.skip_summarization = true;
+        self.value
+    }
+}
+
+/// The type of what was returned.
+#[derive(Debug)]
+pub struct Tag<R>(PhantomData<fn() -> R>);
+
+/// The type of what was returned.
+pub fn tag<R>(_: &R) -> Tag<R> {
+    Tag(PhantomData)
+}
+
+impl<T> Tag<Result<T, ToolError>> {
+    /// Says how it failed.
+    ///
+    /// # Errors
+    /// The tool's own.
+    pub fn __ok(self, output: Result<T, ToolError>) -> Result<T, Failure<Infallible>> {
+        output.map_err(Failure::Known)
+    }
+}
+
+impl<R: Flowing> Tag<R> {
+    /// Takes the `Flow` off.
+    pub fn __flow(self, output: R) -> (R::Value, Flow) {
+        output.split()
+    }
+}
+
+/// `Result` with any error.
+pub trait ResultOutput<T, E> {
+    /// Says how it failed.
+    ///
+    /// # Errors
+    /// The tool's own.
+    fn __ok(self, output: Result<T, E>) -> Result<T, Failure<E>>;
+}
+
+impl<T, E> ResultOutput<T, E> for Tag<Result<T, E>> {
+    fn __ok(self, output: Result<T, E>) -> Result<T, Failure<E>> {
+        output.map_err(Failure::Other)
+    }
+}
+
+/// The defaults for all types.
+pub trait AnyOutput<T>: Sized {
+    /// It is no `Result`.
+    ///
+    /// # Errors
+    /// None.
+    fn __ok(self, output: T) -> Result<T, Failure<Infallible>> {
+        Ok(output)
+    }
+
+    /// It has no `Flow`.
+    fn __flow(self, output: T) -> (T, Flow) {
+        (output, Flow::Continue)
+    }
+}
+
+impl<T> AnyOutput<T> for &Tag<T> {}

@@ -1,0 +1,242 @@
+//! What a tool works with: an overlay of its own over the state of the run.
+
+use crate::models::model::Usage;
+use crate::runtime::callback::{CallbackContext, Place, Steps};
+use crate::runtime::run::{
+    Artifacts, CallPlace, CallStep, Caller, Context, KeyScope, Overlay, Run, State, ToolActions, Updates,
+    is_update,
+};
+use crate::store::event::{Actions, Event, StateDelta};
+use crate::{At, Name, Path, RunId};
+use serde_json::Value;
+use std::fmt;
+use std::sync::Arc;
+
+/// What a tool works with. It owns what it needs, so that a call may run anywhere; it reads its own writes and
+/// not those of tools that run beside it.
+pub struct ToolContext {
+    /// What the call asks the agent and the workflow to do.
+    pub actions: ToolActions,
+    run: Arc<Run>,
+    scope: Option<Arc<KeyScope>>,
+    agent: Name,
+    path: Path,
+    branch: Option<Arc<str>>,
+    call_id: String,
+    step: Arc<CallStep>,
+    overlay: Overlay,
+    /// The stored keys that were updated, each as often as it was, and what came of it.
+    updated: Vec<(Name, Value)>,
+    /// What the model calls of agents in it used.
+    usage: Usage,
+    /// What the calls of an agent in it are recorded under, where they are recorded one by one.
+    records_under: Option<Name>,
+}
+
+/// What is left of a call when it has ended: recorded with its result.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
+pub struct ToolRecord {
+    /// What it asked for.
+    pub actions: ToolActions,
+    /// The keys that it wrote, as stored keys.
+    pub state_delta: crate::StateDelta,
+    /// The stored keys that it updated, each as often as it did, and what came of it. They are written already.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub updated: Vec<(Name, Value)>,
+    /// The files that it saved.
+    pub artifact_delta: Vec<(Name, u32)>,
+    /// What the model calls of an agent used that is the tool.
+    #[serde(default, skip_serializing_if = "Usage::is_nothing")]
+    pub usage: Usage,
+}
+
+impl ToolContext {
+    /// A context for a call by the agent that runs.
+    pub(crate) fn new(cx: &Context, call_id: String, step: Arc<CallStep>) -> Self {
+        Self {
+            actions: ToolActions::default(),
+            run: cx.run.clone(),
+            scope: cx.scope.clone(),
+            agent: cx.author().clone(),
+            path: cx.path().clone(),
+            branch: cx.branch_shared().clone(),
+            call_id,
+            step,
+            overlay: Overlay::default(),
+            updated: Vec::new(),
+            usage: Usage::default(),
+            records_under: None,
+        }
+    }
+
+    /// Says what the calls of an agent in this one are recorded under.
+    pub(crate) fn recording_under(self, call: Name) -> Self {
+        Self { records_under: Some(call), ..self }
+    }
+
+    pub(crate) fn into_record(self) -> ToolRecord {
+        let Actions { state_delta, artifact_delta, .. } = self.overlay;
+        ToolRecord {
+            actions: self.actions,
+            state_delta,
+            updated: self.updated,
+            artifact_delta,
+            usage: self.usage,
+        }
+    }
+
+    /// Goes on with what a part of the call has left that came before.
+    pub(crate) fn resume(&mut self, left: ToolRecord) {
+        // What it updated is recorded under the other part, and written already.
+        let ToolRecord { actions, state_delta, updated: _, artifact_delta, usage } = left;
+        (self.actions, self.usage) = (actions, usage);
+        (self.overlay.state_delta, self.overlay.artifact_delta) = (state_delta, artifact_delta);
+    }
+
+    /// A context for the test of a tool: a run in memory of its own, without models.
+    ///
+    /// ```
+    /// # use adk_core as adk;
+    /// use adk::ToolContext;
+    /// let mut cx = ToolContext::for_tests();
+    /// cx.state().set("city", "Bern")?;
+    /// assert_eq!(cx.state().get::<String>("city")?.as_deref(), Some("Bern"));
+    /// # Ok::<(), adk::Error>(())
+    /// ```
+    pub fn for_tests() -> Self {
+        let cx = Context::root(Arc::new(Run::for_tests()), "test".into());
+        Self::new(&cx, "call_1".to_owned(), CallStep::next(&cx, &"test".into()))
+    }
+
+    /// A context for an agent that is used as a tool: below who calls it, in a run of its own that begins with the state
+    /// that this call sees.
+    pub(crate) fn inner(&self, name: Name) -> Context {
+        let delta = &self.overlay.state_delta;
+        let call = CallPlace {
+            agent: self.agent.clone(),
+            path: self.path.clone(),
+            branch: self.branch.clone(),
+            step: self.step.clone(),
+            set: delta.iter().map(|(key, _)| key.clone()).collect(),
+        };
+        let run = Run::inside(&self.run, delta, self.records_under.clone(), call);
+        Context::inside(Arc::new(run), self.path.child(name, At::Once), self.scope.clone())
+    }
+
+    /// What such an agent has used, however it ended: it counts for the call, and with its record when the run is taken up
+    /// again.
+    pub(crate) fn used(&mut self, usage: Usage) {
+        self.usage += usage;
+    }
+
+    /// Takes over what an event of such an agent has changed. Its keys are stored keys.
+    pub(crate) fn forward(&mut self, event: &Event) {
+        if is_update(event) {
+            // It is written already.
+            let delta = event.actions.state_delta.iter();
+            self.updated.extend(delta.map(|(key, value)| (key.clone(), Value::clone(value))));
+            return;
+        }
+        self.overlay.state_delta.extend(event.actions.state_delta.clone());
+        for (name, version) in &event.actions.artifact_delta {
+            self.overlay.artifact_delta.retain(|(other, _)| other != name);
+            self.overlay.artifact_delta.push((name.clone(), *version));
+        }
+    }
+
+    /// The context of a callback of this call, which takes what the call has done so far with it; it comes back with
+    /// [`give_back`](Self::give_back).
+    pub(crate) fn callback(&mut self) -> CallbackContext {
+        let mut cx = CallbackContext::new(Place {
+            run: &self.run,
+            scope: &self.scope,
+            agent: &self.agent,
+            path: &self.path,
+            branch: &self.branch,
+            call_id: Some(&self.call_id),
+            overlay: std::mem::take(&mut self.overlay),
+            actions: std::mem::take(&mut self.actions),
+            steps: Steps::Within(self.step.clone()),
+        });
+        cx.updated = std::mem::take(&mut self.updated);
+        cx
+    }
+
+    /// Takes over what a callback of this call has done.
+    pub(crate) fn give_back(&mut self, cx: CallbackContext) {
+        (self.overlay, self.actions, self.updated) = (cx.overlay, cx.actions, cx.updated);
+    }
+
+    /// What the call has written and asked for so far, to [go back](Self::rewind) to.
+    pub(crate) fn mark(&self) -> (StateDelta, ToolActions) {
+        (self.overlay.state_delta.clone(), self.actions.clone())
+    }
+
+    /// Forgets what was written and asked for since. Files are stored already, so they are still told.
+    pub(crate) fn rewind(&mut self, mark: (StateDelta, ToolActions)) {
+        (self.overlay.state_delta, self.actions) = mark;
+    }
+
+    /// Moves the effects of the call so far out of this context, and leaves it empty.
+    pub(crate) fn detach(&mut self) -> Self {
+        let empty = Self {
+            actions: ToolActions::default(),
+            run: self.run.clone(),
+            scope: self.scope.clone(),
+            agent: self.agent.clone(),
+            path: self.path.clone(),
+            branch: self.branch.clone(),
+            call_id: self.call_id.clone(),
+            step: self.step.clone(),
+            overlay: Overlay::default(),
+            updated: Vec::new(),
+            usage: Usage::default(),
+            records_under: self.records_under.clone(),
+        };
+        std::mem::replace(self, empty)
+    }
+
+    /// The name of the agent that called.
+    pub fn agent_name(&self) -> &str {
+        &self.agent
+    }
+
+    /// The path of that agent, with rounds.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The round of the innermost loop, counted from 0; `None` outside of loops.
+    pub fn iteration(&self) -> Option<u32> {
+        self.path.iteration()
+    }
+
+    /// The run.
+    pub fn run_id(&self) -> RunId {
+        self.run.id
+    }
+
+    /// The id of this call: the same when a run is taken up again.
+    pub fn call_id(&self) -> &str {
+        &self.call_id
+    }
+
+    /// The state; what is set here is committed with the response event.
+    pub fn state(&mut self) -> State<'_> {
+        let by = Caller { agent: &self.agent, path: &self.path, branch: &self.branch };
+        let updates = Updates::Call { by, step: &self.step, updated: &mut self.updated };
+        State { run: &self.run, scope: self.scope.as_deref(), overlay: &mut self.overlay, updates }
+    }
+
+    /// The artifacts of the session.
+    pub fn artifacts(&mut self) -> Artifacts<'_> {
+        Artifacts { run: &self.run, overlay: &mut self.overlay }
+    }
+}
+
+impl fmt::Debug for ToolContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ToolContext({}, call {})", self.path, self.call_id)
+    }
+}

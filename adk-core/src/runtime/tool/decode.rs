@@ -1,0 +1,250 @@
+//! Arguments as models write them: what can be read is read, and an error says which argument, what was expected and
+//! what came.
+
+use super::schema::{allowed, expected, kind, shown};
+use super::{ToolArgs, ToolError, text};
+use crate::depth;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+/// Reads an argument.
+pub(super) fn arg<T>(
+    name: &str,
+    mut value: Value,
+    schema: &Value,
+    decode: fn(&Value) -> Result<T, serde_json::Error>,
+) -> Result<T, ToolError> {
+    let error = match decode(&value) {
+        Ok(decoded) => return Ok(decoded),
+        Err(error) => error,
+    };
+    if repair(&mut value, schema)
+        && let Ok(decoded) = decode(&value)
+    {
+        return Ok(decoded);
+    }
+    Err(explain(name, &value, schema, &error.to_string()))
+}
+
+/// Reads a text as the whole answer.
+pub(crate) fn read(
+    text: &str,
+    schema: &Value,
+    check: impl Fn(&Value) -> Result<(), String>,
+) -> Result<Value, String> {
+    text::read(text, |value| {
+        depth::check(value).map_err(|deep| format!("it is {deep}"))?;
+        settle(value, schema, &check)
+    })
+}
+
+/// Sees that a whole answer fits, as [`arg`] does for an argument; why it does not, with the place.
+pub(crate) fn settle(
+    value: &mut Value,
+    schema: &Value,
+    check: impl Fn(&Value) -> Result<(), String>,
+) -> Result<(), String> {
+    let Err(error) = check(value) else { return Ok(()) };
+    if repair(value, schema) && check(value).is_ok() && depth::check(value).is_ok() {
+        return Ok(());
+    }
+    let mut path = String::new();
+    match mismatch(value, schema, true, &mut path) {
+        Some(fault) if path.is_empty() => Err(fault.trim_start_matches(": ").to_owned()),
+        Some(fault) => Err(format!("`{}`{fault}", path.trim_start_matches('.'))),
+        None => Err(error),
+    }
+}
+
+/// Reads all arguments of a call as one value.
+pub(super) fn args<T: DeserializeOwned>(args: ToolArgs, schema: &Value) -> Result<T, ToolError> {
+    let mut value = Value::Object(args);
+    let error = match T::deserialize(&value) {
+        Ok(decoded) => return Ok(decoded),
+        Err(error) => error,
+    };
+    // A call without arguments, for a function that takes none.
+    if let Ok(decoded) = T::deserialize(Value::Null)
+        && value.as_object().is_some_and(Map::is_empty)
+    {
+        return Ok(decoded);
+    }
+    if repair(&mut value, schema)
+        && let Ok(decoded) = T::deserialize(&value)
+    {
+        return Ok(decoded);
+    }
+    let mut path = String::new();
+    let text = match mismatch(&value, schema, true, &mut path) {
+        Some(fault) if !path.is_empty() => format!("argument `{}`{fault}", path.trim_start_matches('.')),
+        _ => format!("the arguments cannot be read: {error}"),
+    };
+    Err(ToolError::argument(text))
+}
+
+/// An argument that has to be there.
+#[cold]
+pub(super) fn missing(name: &str, schema: &Value) -> ToolError {
+    ToolError::argument(format!("argument `{name}` is missing: expected {}", expected(schema)))
+}
+
+/// Undoes what providers and forms do to values that were right: null for a field that is absent, `3.0` for 3, an
+/// object or a list as text. Says whether anything changed.
+fn repair(value: &mut Value, schema: &Value) -> bool {
+    let mut changed = false;
+    match value {
+        Value::Number(number) if kind(schema) == "integer" => {
+            if let Some(integer) = whole(number) {
+                *value = integer;
+                changed = true;
+            }
+        }
+        Value::String(text) if matches!(kind(schema), "object" | "array") => {
+            let fits = |value: &mut Value| {
+                repair(value, schema);
+                check(value, schema)
+            };
+            if let Ok(read) = text::read(text, fits) {
+                *value = read;
+                changed = true;
+            }
+        }
+        Value::Array(items) => {
+            let of = schema.get("items").unwrap_or(&Value::Null);
+            for item in items {
+                changed |= repair(item, of);
+            }
+        }
+        Value::Object(fields) => {
+            let required = |key: &str| {
+                let keys = schema.get("required").and_then(Value::as_array);
+                keys.is_some_and(|keys| keys.iter().any(|other| other == key))
+            };
+            let before = fields.len();
+            let known = |key: &str| schema.get("properties").and_then(|all| all.get(key));
+            fields.retain(|key, value| !value.is_null() || required(key) || known(key).is_none());
+            changed |= fields.len() != before;
+            for (key, value) in fields {
+                let of = known(key).or_else(|| schema.get("additionalProperties")).unwrap_or(&Value::Null);
+                changed |= repair(value, of);
+            }
+        }
+        _ => {}
+    }
+    changed
+}
+
+fn whole(number: &serde_json::Number) -> Option<Value> {
+    if !number.is_f64() {
+        return None;
+    }
+    // What a float can hold exactly as an integer: up to 2^53.
+    let text =
+        number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() <= 9_007_199_254_740_992.0)?;
+    format!("{text:.0}").parse::<i64>().ok().map(Value::from)
+}
+
+#[cold]
+fn explain(name: &str, value: &Value, schema: &Value, reason: &str) -> ToolError {
+    let mut path = name.to_owned();
+    let text = match mismatch(value, schema, true, &mut path) {
+        Some(fault) => format!("argument `{path}`{fault}"),
+        None => format!("argument `{name}`: expected {}: {reason}", expected(schema)),
+    };
+    ToolError::argument(text)
+}
+
+/// Checks that a value fits a schema without a type of the program.
+pub(crate) fn check(value: &Value, schema: &Value) -> Result<(), String> {
+    let mut path = String::new();
+    match mismatch(value, schema, false, &mut path) {
+        None => Ok(()),
+        Some(fault) if path.is_empty() => Err(fault.trim_start_matches(": ").to_owned()),
+        Some(fault) => Err(format!("`{}`{fault}", path.trim_start_matches('.'))),
+    }
+}
+
+/// Where a value first differs from its schema, and how. When it could not be read as its type, a text with a format is
+/// one that differs.
+fn mismatch(value: &Value, schema: &Value, unread: bool, path: &mut String) -> Option<String> {
+    // The error of a value that could not be read as its type has the reason.
+    if !unread && let Some(fits) = is_one_of(value, schema) {
+        return (!fits).then(|| wanted(value, schema));
+    }
+    if let Some(allowed) = allowed(schema) {
+        return (!allowed.contains(&value)).then(|| wanted(value, schema));
+    }
+    match (kind(schema), value) {
+        ("", _) => None,
+        ("object", Value::Object(fields)) => {
+            let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+            let absent = |key: &&str| !fields.contains_key(*key);
+            let mut keys = required.filter_map(Value::as_str);
+            if let Some(key) = keys.find(absent) {
+                let of = schema.get("properties").and_then(|all| all.get(key)).unwrap_or(&Value::Null);
+                path.push('.');
+                path.push_str(key);
+                return Some(format!(" is missing: expected {}", expected(of)));
+            }
+            let known = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+            known.filter_map(|(key, of)| Some((key, fields.get(key)?, of))).find_map(|(key, value, of)| {
+                if value.is_null() {
+                    return None;
+                }
+                inside(value, of, unread, path, &format!(".{key}"))
+            })
+        }
+        ("array", Value::Array(items)) => {
+            let of = schema.get("items")?;
+            items.iter().enumerate().find_map(|(at, item)| inside(item, of, unread, path, &format!("[{at}]")))
+        }
+        ("string", Value::String(_)) | ("boolean", Value::Bool(_)) | ("number", Value::Number(_)) => {
+            (unread && value.is_string() && schema.get("format").is_some()).then(|| wanted(value, schema))
+        }
+        ("integer", Value::Number(number)) if fits(number, schema) => None,
+        _ => Some(wanted(value, schema)),
+    }
+}
+
+/// Whether a value fits one of the alternatives of a schema, null among them; `None` where there are none.
+fn is_one_of(value: &Value, schema: &Value) -> Option<bool> {
+    let types = schema.get("type").and_then(Value::as_array);
+    if value.is_null() && types.is_some_and(|types| types.iter().any(|one| one == "null")) {
+        return Some(true);
+    }
+    let options = ["oneOf", "anyOf"].iter().find_map(|key| schema.get(*key)?.as_array())?;
+    let fits = |option: &Value| match option.get("type") {
+        Some(kind) if kind == "null" => value.is_null(),
+        _ => mismatch(value, option, false, &mut String::new()).is_none(),
+    };
+    Some(options.iter().any(fits))
+}
+
+fn inside(value: &Value, schema: &Value, unread: bool, path: &mut String, step: &str) -> Option<String> {
+    let outer = path.len();
+    path.push_str(step);
+    let fault = mismatch(value, schema, unread, path);
+    if fault.is_none() {
+        path.truncate(outer);
+    }
+    fault
+}
+
+/// Whether a number is one of those that the schema's format can hold.
+fn fits(number: &serde_json::Number, schema: &Value) -> bool {
+    let Some(integer) = number.as_i128() else { return false };
+    match schema.get("format").and_then(Value::as_str) {
+        Some("uint8") => u8::try_from(integer).is_ok(),
+        Some("uint16") => u16::try_from(integer).is_ok(),
+        Some("uint32") => u32::try_from(integer).is_ok(),
+        Some("uint64" | "uint" | "uint128") => integer >= 0,
+        Some("int8") => i8::try_from(integer).is_ok(),
+        Some("int16") => i16::try_from(integer).is_ok(),
+        Some("int32") => i32::try_from(integer).is_ok(),
+        _ => true,
+    }
+}
+
+fn wanted(value: &Value, schema: &Value) -> String {
+    format!(": expected {}, got {}", expected(schema), shown(value))
+}

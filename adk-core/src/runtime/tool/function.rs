@@ -1,0 +1,308 @@
+//! Tools that are made at run time, of closures.
+
+use super::{DynTool, ToolArgs, ToolContext, ToolError, decode, schema};
+use crate::models::model::ToolDeclaration;
+use crate::runtime::agent::Key;
+use crate::spec::{KeySpec, ToolMeta};
+use crate::{BoxFuture, panic};
+use schemars::{JsonSchema, Schema};
+use self_cell::self_cell;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use std::any::Any;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::Arc;
+
+/// A tool that is made at run time: ADK's `FunctionTool`.
+///
+/// The arguments come as one value, whose fields the model fills in; their schema is that of its type. A function that
+/// is known at compile time is a tool by `#[tool]`, which knows more about it.
+///
+/// ```
+/// # use adk_core as adk;
+/// use adk::tool::{FunctionTool, Json};
+/// use adk::{DynTool, ToolContext, llm::LlmAgent};
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Place {
+///     /// Name of the city.
+///     city: String,
+/// }
+///
+/// let weather = FunctionTool::new("weather", "The weather of a city.", |place: Place, cx| {
+///     cx.state().set("last_city", &place.city)?;
+///     Ok::<_, adk::Error>(format!("sunny in {}", place.city))
+/// });
+/// let agent = LlmAgent::builder("forecaster").instruction("Tell the weather.").tool(weather).build()?;
+/// # Ok::<(), adk::BuildError>(())
+/// ```
+///
+/// `#[tool]` sees in the body of a function that it may end a loop; of a closure that has to be said:
+///
+/// ```
+/// # use adk_core as adk;
+/// # use adk::{DynTool, tool::FunctionTool};
+/// let done = FunctionTool::new("done", "Call it when nothing is left to do.", |(), cx| {
+///     cx.actions.escalate = true;
+///     cx.actions.skip_summarization = true;
+/// });
+/// assert!(done.may_exit(true).meta().may_exit);
+/// ```
+pub struct FunctionTool {
+    about: Made,
+    declaration: ToolDeclaration,
+    call: Arc<Call>,
+}
+
+type Call =
+    dyn for<'a> Fn(ToolArgs, &'a mut ToolContext) -> BoxFuture<'a, Result<Value, ToolError>> + Send + Sync;
+
+/// What the description refers to.
+#[derive(Clone, Default)]
+struct Parts {
+    name: String,
+    description: String,
+    writes: Vec<Key>,
+    may_exit: bool,
+    long_running: bool,
+    confirm: bool,
+}
+
+struct Keys<'a>(Vec<KeySpec<'a>>);
+
+self_cell!(
+    struct Listed {
+        owner: Parts,
+        #[covariant]
+        dependent: Keys,
+    }
+);
+
+self_cell!(
+    struct Made {
+        owner: Listed,
+        #[covariant]
+        dependent: ToolMeta,
+    }
+);
+
+fn describe(parts: Parts) -> Made {
+    let listed = Listed::new(parts, |parts| Keys(parts.writes.iter().map(Key::spec).collect()));
+    Made::new(listed, |listed| {
+        let (parts, keys) = (listed.borrow_owner(), listed.borrow_dependent());
+        ToolMeta::new(&parts.name, &parts.description)
+            .writes(&keys.0)
+            .may_exit(parts.may_exit)
+            .long_running(parts.long_running)
+            .confirm(parts.confirm)
+    })
+}
+
+impl FunctionTool {
+    /// A tool of a closure: `|args: T, cx| ...`. It returns nothing, text, a number, a bool, a list, a JSON value, a
+    /// value of an own type as [`Json`], or a `Result` of anything that has a form in JSON.
+    ///
+    /// The description tells the model when and how to use it; without one, the agent that has it is refused
+    /// (`tool-undocumented`). Arguments that are no object are refused there too (`tool-argument`); `()` is none.
+    pub fn new<T, R, F>(name: impl Into<String>, description: impl Into<String>, function: F) -> Self
+    where
+        T: DeserializeOwned + JsonSchema + 'static,
+        R: ToolReturn,
+        F: Fn(T, &mut ToolContext) -> R + Send + Sync + 'static,
+    {
+        let schema = schema_of::<T>();
+        let (function, wanted) = (Arc::new(function), schema.clone());
+        let call = move |args, cx: &mut ToolContext| {
+            decode::args::<T>(args, &wanted).and_then(|args| function(args, cx).into_json())
+        };
+        let call = Arc::new(call);
+        Self::with(name.into(), description.into(), schema, move |args, cx| {
+            let call = call.clone();
+            Box::pin(async move { call(args, cx) })
+        })
+    }
+
+    /// The same of a closure whose work is a future: `|args: T, cx| Box::pin(async move { ... })`.
+    ///
+    /// ```
+    /// # use adk_core as adk;
+    /// use adk::tool::FunctionTool;
+    /// # async fn ask(question: &str) -> Result<String, std::io::Error> { Ok(question.to_owned()) }
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct Question { text: String }
+    /// let tool = FunctionTool::new_async("ask", "Asks a colleague.", |question: Question, cx| {
+    ///     Box::pin(async move {
+    ///         cx.state().set("asked", true)?;
+    ///         ask(&question.text).await.map_err(adk::Error::other)
+    ///     })
+    /// });
+    /// ```
+    pub fn new_async<T, R, F>(name: impl Into<String>, description: impl Into<String>, function: F) -> Self
+    where
+        T: DeserializeOwned + JsonSchema + Send + 'static,
+        R: ToolReturn,
+        F: for<'a> Fn(T, &'a mut ToolContext) -> BoxFuture<'a, R> + Send + Sync + 'static,
+    {
+        let schema = schema_of::<T>();
+        let (function, wanted) = (Arc::new(function), schema.clone());
+        Self::with(name.into(), description.into(), schema, move |args, cx| {
+            let args = decode::args::<T>(args, &wanted);
+            let function = function.clone();
+            Box::pin(async move { function(args?, cx).await.into_json() })
+        })
+    }
+
+    fn with<F>(name: String, description: String, schema: Arc<Value>, call: F) -> Self
+    where
+        F: for<'a> Fn(ToolArgs, &'a mut ToolContext) -> BoxFuture<'a, Result<Value, ToolError>>
+            + Send
+            + Sync
+            + 'static,
+    {
+        let declaration = ToolDeclaration::new(name.clone(), &*description, schema);
+        let about = describe(Parts { name, description, ..Parts::default() });
+        Self { about, declaration, call: Arc::new(call) }
+    }
+
+    /// Says that it may end a loop: it sets `cx.actions.escalate`. Default `false`.
+    #[must_use]
+    pub fn may_exit(mut self, yes: bool) -> Self {
+        self.declaration.escalates = yes;
+        self.changed(|parts| parts.may_exit = yes)
+    }
+
+    /// Says that it may write a key.
+    #[must_use]
+    pub fn writes<T: 'static>(self, key: impl Into<String>) -> Self {
+        self.changed(|parts| parts.writes.push(Key::of::<T>(key)))
+    }
+
+    /// Says that its answer comes later. Default `false`. What the closure returns is what the model reads in the meantime,
+    /// so it says nothing of the type of the answer: any value fits, and one that is no object is sent as
+    /// `{"result": VALUE}`. Where an answer has to be of a type, use an `await`, see [`Await`](crate::Await).
+    #[must_use]
+    pub fn long_running(self, yes: bool) -> Self {
+        self.changed(|parts| parts.long_running = yes)
+    }
+
+    /// Says that a person has to agree to each call. Default `false`.
+    #[must_use]
+    pub fn confirm(self, yes: bool) -> Self {
+        self.changed(|parts| parts.confirm = yes)
+    }
+
+    fn changed(mut self, change: impl FnOnce(&mut Parts)) -> Self {
+        let mut parts = self.about.borrow_owner().borrow_owner().clone();
+        change(&mut parts);
+        self.about = describe(parts);
+        self
+    }
+}
+
+impl DynTool for FunctionTool {
+    fn meta(&self) -> &ToolMeta<'_> {
+        self.about.borrow_dependent()
+    }
+
+    fn declaration_dyn(&self) -> &ToolDeclaration {
+        &self.declaration
+    }
+
+    fn call_dyn<'a>(
+        &'a self,
+        args: ToolArgs,
+        cx: &'a mut ToolContext,
+    ) -> BoxFuture<'a, Result<Value, ToolError>> {
+        Box::pin(async move {
+            // The closure itself may panic as well as its future.
+            match panic::caught(async { (self.call)(args, cx).await }).await {
+                Ok(result) => result,
+                Err(message) => Err(ToolError::panicked(format!("the tool panicked: {message}"))),
+            }
+        })
+    }
+}
+
+/// The schema of the arguments, an object; of a type that is none, what it is.
+fn schema_of<T: DeserializeOwned + JsonSchema>() -> Arc<Value> {
+    let mut generator = schema::generator();
+    let mut schema: Schema = schema::of::<T>(&mut generator);
+    schema::close(&mut schema, &generator.take_definitions(true));
+    schema.remove("description");
+    let mut schema = schema.to_value();
+    if schema::kind(&schema) == "null" {
+        schema = json!({"type": "object", "properties": {}});
+    }
+    if let Value::Object(fields) = &mut schema
+        && fields.get("type").is_some_and(|kind| kind == "object")
+    {
+        fields.entry("properties").or_insert_with(|| Value::Object(Map::new()));
+    }
+    Arc::new(schema)
+}
+
+/// What the closure of a [`FunctionTool`] may return.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the result of a `FunctionTool`",
+    label = "return it as `Ok::<_, adk::Error>(...)`, or as `adk::tool::Json(...)`",
+    note = "for a future, use `FunctionTool::new_async` and `Box::pin(async move {{ ... }})`"
+)]
+pub trait ToolReturn: Send {
+    /// Its form in JSON.
+    ///
+    /// # Errors
+    /// The tool's own error, or when a value has no form in JSON.
+    fn into_json(self) -> Result<Value, ToolError>;
+}
+
+/// A value of any type that has a form in JSON, as the result of a tool.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Json<T>(pub T);
+
+fn to_json(value: impl Serialize) -> Result<Value, ToolError> {
+    crate::encode::to_json(&value).map_err(ToolError::unencodable)
+}
+
+impl<T: Serialize + Send> ToolReturn for Json<T> {
+    fn into_json(self) -> Result<Value, ToolError> {
+        to_json(self.0)
+    }
+}
+
+/// The model reads the text of an error, whatever its type.
+impl<T: Serialize + Send, E: fmt::Display + Send + 'static> ToolReturn for Result<T, E> {
+    fn into_json(self) -> Result<Value, ToolError> {
+        let error = match self {
+            Ok(value) => return to_json(value),
+            Err(error) => error,
+        };
+        let text = error.to_string();
+        // One of ours stays what it is.
+        let error: Box<dyn Any + Send> = Box::new(error);
+        Err(error.downcast::<ToolError>().map_or_else(|_| ToolError::failed(text), |error| *error))
+    }
+}
+
+macro_rules! plain {
+    ($([$($generic:tt)*] $ty:ty),* $(,)?) => {$(
+        impl<$($generic)*> ToolReturn for $ty {
+            fn into_json(self) -> Result<Value, ToolError> {
+                to_json(self)
+            }
+        }
+    )*};
+}
+plain!(
+    [] (), [] bool, [] String, [] &'static str, [] Value, [] f32, [] f64,
+    [] u8, [] u16, [] u32, [] u64, [] usize, [] i8, [] i16, [] i32, [] i64, [] isize,
+    [T: Serialize + Send] Vec<T>, [T: Serialize + Send] Option<T>,
+    [T: Serialize + Send] BTreeMap<String, T>, [T: Serialize + Send] HashMap<String, T>,
+);
+
+impl fmt::Debug for FunctionTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FunctionTool({})", self.declaration.name)
+    }
+}

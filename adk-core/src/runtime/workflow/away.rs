@@ -1,0 +1,107 @@
+//! Branches of a block that run in another process, and their reports.
+
+use super::walk::{Exit, Walked};
+use crate::runtime::run::{Context, KeyScope, LoopEndReason};
+use crate::store::engine::{BranchEnd, BranchReport, RemoteBranches, Stored};
+use crate::store::outbox::Counted;
+use crate::sync::lock;
+use crate::{BoxFuture, Flow, Path, Result};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+use tokio::sync::oneshot;
+
+/// The branches of one block that are elsewhere.
+#[derive(Default)]
+pub(super) struct Away(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    /// By the order in which the branches of the block began.
+    indices: BTreeSet<usize>,
+    cancel: Vec<oneshot::Sender<()>>,
+    back: Vec<(Stored, Option<Arc<KeyScope>>)>,
+}
+
+impl Away {
+    /// Asks the engine to take a branch; `own` is the context that it would run with here. `path` is that of the branch,
+    /// which is the `index`th of its block.
+    pub(super) fn send<'s>(
+        self: &Arc<Self>,
+        index: usize,
+        path: Path,
+        own: &Context,
+        remote: Option<&'s dyn RemoteBranches>,
+    ) -> Option<BoxFuture<'s, Result<Walked>>> {
+        let run = own.run.clone();
+        // Where an escalate ends all loops, a branch ends in the middle of an agent.
+        let remote = remote.filter(|_| own.is_addressable && own.cut.is_none())?;
+        if run.replay.as_ref().is_some_and(|replay| !replay.is_over()) {
+            return None;
+        }
+        let (cancel, cancelled) = oneshot::channel();
+        // A sender that is dropped cancels as well: then the block is.
+        let cancelled = Box::pin(async move { drop(cancelled.await) });
+        let report = remote.offer(own.branch_task(path), cancelled)?;
+        let mut state = lock(&self.0);
+        state.indices.insert(index);
+        state.cancel.push(cancel);
+        let (away, scope) = (self.clone(), own.scope.clone());
+        Some(Box::pin(async move {
+            let _busy = Counted::new(&run.outbox().in_flight);
+            let BranchReport { end, events, loops, usage } = report.await?;
+            lock(&away.0).back.extend(events.into_iter().map(|event| (event, scope.clone())));
+            loops.into_iter().for_each(|end| run.end_loop(end));
+            run.skipped(usage);
+            end.map(walked)
+        }))
+    }
+
+    /// Whether any branch is elsewhere, or was.
+    pub(super) fn has_sent(&self) -> bool {
+        !lock(&self.0).indices.is_empty()
+    }
+
+    /// Nobody needs the branches any more; gives those that are still to come back.
+    pub(super) fn cancel(&self) -> BTreeSet<usize> {
+        let mut state = lock(&self.0);
+        state.cancel.clear();
+        state.indices.clone()
+    }
+
+    /// [`apply`](Self::apply) in a future of its own, made outside of the frame that awaits it.
+    pub(super) fn boxed_apply<'s>(&'s self, cx: &'s Context) -> BoxFuture<'s, ()> {
+        Box::pin(self.apply(cx))
+    }
+
+    /// Applies what the branches have committed, in the order of the log, and hands it to the consumer.
+    pub(super) async fn apply(&self, cx: &Context) {
+        let mut back = std::mem::take(&mut lock(&self.0).back);
+        back.sort_unstable_by_key(|(stored, _)| stored.place);
+        let mut last = None;
+        for (stored, scope) in back {
+            last = Some(cx.run.joined(stored, scope.as_deref()));
+        }
+        if let Some(ticket) = last {
+            cx.run.outbox().taken(ticket).await;
+        }
+    }
+}
+
+fn walked(end: BranchEnd) -> Walked {
+    let target = match end.flow {
+        Flow::Continue => return Walked::Through,
+        Flow::Exit => None,
+        Flow::ExitTo(name) => Some(name),
+    };
+    Walked::Exit(Exit { target, reason: end.reason.unwrap_or(LoopEndReason::Break), is_direct: false })
+}
+
+/// How a walk over the steps of a branch ended, for who has sent it.
+pub(super) fn told(walked: Walked) -> BranchEnd {
+    match walked {
+        Walked::Through => BranchEnd::default(),
+        Walked::Exit(Exit { target, reason, .. }) => {
+            BranchEnd::new(target.map_or(Flow::Exit, Flow::ExitTo), Some(reason))
+        }
+    }
+}

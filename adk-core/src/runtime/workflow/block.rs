@@ -1,0 +1,114 @@
+//! The fields of a workflow for its named blocks.
+
+use super::Described;
+use crate::runtime::callback::{AfterAgent, AgentCallbacks, BeforeAgent, setters};
+use crate::spec::StepKind;
+use crate::{Error, ErrorKind, Result};
+use std::fmt;
+use std::marker::PhantomData;
+
+/// A named block of the workflow `W`, at step `STEP` of its spec.
+///
+/// Each block is a type of its own, so that two of them cannot be exchanged.
+pub struct Block<W, const STEP: usize> {
+    callbacks: AgentCallbacks,
+    workflow: PhantomData<fn() -> W>,
+}
+
+/// A named loop of the workflow `W`, at step `STEP` of its spec.
+pub struct LoopBlock<W, const STEP: usize> {
+    max: Option<u32>,
+    callbacks: AgentCallbacks,
+    workflow: PhantomData<fn() -> W>,
+}
+
+/// What the field of every block has: its callbacks.
+pub trait BlockField: Default {
+    /// The callbacks before and after the block.
+    fn callbacks(&self) -> &AgentCallbacks;
+
+    /// The callbacks before and after the block, to add some.
+    fn callbacks_mut(&mut self) -> &mut AgentCallbacks;
+}
+
+macro_rules! field {
+    ($name:ident) => {
+        impl<W, const STEP: usize> BlockField for $name<W, STEP> {
+            fn callbacks(&self) -> &AgentCallbacks {
+                &self.callbacks
+            }
+
+            fn callbacks_mut(&mut self) -> &mut AgentCallbacks {
+                &mut self.callbacks
+            }
+        }
+
+        impl<W, const STEP: usize> $name<W, STEP> {
+            setters! {
+                [] (&mut self) -> &mut Self, (self);
+                add_before_agent(impl BeforeAgent<M>), add_after_agent(impl AfterAgent<M>)
+            }
+        }
+    };
+}
+field!(Block);
+field!(LoopBlock);
+
+impl<W: Described, const STEP: usize> LoopBlock<W, STEP> {
+    /// The most rounds; `None` when the loop is ended by `until` or from inside alone.
+    pub fn max(&self) -> Option<u32> {
+        self.max.or(declared::<W, STEP>())
+    }
+
+    /// Lowers the most rounds. More than was declared is refused, since what was checked depends on it.
+    ///
+    /// # Errors
+    /// For zero, and for more than the declared `max`.
+    pub fn set_max(&mut self, rounds: u32) -> Result<&mut Self> {
+        let declared = declared::<W, STEP>();
+        let name = W::SPEC.steps.get(STEP).map_or("", |step| step.name);
+        let refuse = |why: String| {
+            let message = format!("loop-max: `set_max({rounds})` on loop `{name}`: {why}");
+            Err(Error::new(ErrorKind::Config, message))
+        };
+        if rounds == 0 {
+            return refuse("a loop runs at least once".into());
+        }
+        if let Some(most) = declared.filter(|most| rounds > *most) {
+            return refuse(format!("it is declared with `max = {most}`, which is the most that was checked"));
+        }
+        self.max = Some(rounds);
+        Ok(self)
+    }
+}
+
+fn declared<W: Described, const STEP: usize>() -> Option<u32> {
+    match W::SPEC.steps.get(STEP)?.kind {
+        StepKind::Loop { max, .. } => max,
+        _ => None,
+    }
+}
+
+impl<W, const STEP: usize> Default for Block<W, STEP> {
+    fn default() -> Self {
+        Self { callbacks: AgentCallbacks::default(), workflow: PhantomData }
+    }
+}
+
+impl<W, const STEP: usize> Default for LoopBlock<W, STEP> {
+    fn default() -> Self {
+        Self { max: None, callbacks: AgentCallbacks::default(), workflow: PhantomData }
+    }
+}
+
+impl<W, const STEP: usize> fmt::Debug for Block<W, STEP> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Block")
+    }
+}
+
+impl<W, const STEP: usize> fmt::Debug for LoopBlock<W, STEP> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LoopBlock").field("max", &self.max).finish()
+    }
+}

@@ -1,0 +1,96 @@
+//! The keys that a workflow begins and ends with.
+
+use crate::runtime::run::Run;
+use crate::store::event::StateDelta;
+use crate::{Content, Error, ErrorKind, Name, Result};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use std::fmt;
+use std::sync::Arc;
+
+/// Inputs and `let` values at the start of a workflow.
+#[derive(Debug, Default)]
+pub struct Keys {
+    inputs: Vec<(Name, Arc<Value>)>,
+    lets: Vec<(Name, Arc<Value>)>,
+    message: Option<Content>,
+}
+
+impl Keys {
+    /// Adds an input.
+    ///
+    /// # Errors
+    /// When the value has no form in JSON, as with [`State::set`](crate::State::set).
+    pub fn input(&mut self, key: &'static str, value: &(impl Serialize + ?Sized)) -> Result<()> {
+        self.inputs.push((key.into(), crate::runtime::run::encode(key, value)?));
+        Ok(())
+    }
+
+    /// Adds a key with its initial value.
+    ///
+    /// # Errors
+    /// When the value has no form in JSON.
+    pub fn set(&mut self, key: &'static str, value: &(impl Serialize + ?Sized)) -> Result<()> {
+        self.lets.push((key.into(), crate::runtime::run::encode(key, value)?));
+        Ok(())
+    }
+
+    /// Adds a key with its initial value, which is JSON already.
+    pub(crate) fn set_shared(&mut self, key: Name, value: Arc<Value>) {
+        self.lets.push((key, value));
+    }
+
+    /// Makes this the message of the user, in place of the inputs.
+    pub fn message(&mut self, content: Content) {
+        self.message = Some(content);
+    }
+
+    /// What the user says: the text of a single `String` input, otherwise the inputs as JSON (DESIGN, section 7).
+    pub(crate) fn to_message(&self) -> Content {
+        if let Some(message) = &self.message {
+            return message.clone();
+        }
+        match &self.inputs[..] {
+            [] => Content::default(),
+            [(_, value)] if value.is_string() => Content::user(value.as_str().unwrap_or_default()),
+            inputs => {
+                let all: Map<_, _> = inputs.iter().map(|(k, v)| (k.to_string(), Value::clone(v))).collect();
+                Content::user(Value::Object(all).to_string())
+            }
+        }
+    }
+
+    /// What the user says beside the inputs; nothing, without parts, in most workflows.
+    pub(crate) fn given_message(&self) -> Content {
+        self.message.clone().unwrap_or_default()
+    }
+
+    pub(crate) fn into_delta(self) -> StateDelta {
+        self.inputs.into_iter().chain(self.lets).collect()
+    }
+}
+
+/// The keys of a workflow, read at its end or its start.
+pub struct Values<'a> {
+    pub(crate) run: &'a Run,
+}
+
+impl Values<'_> {
+    /// The value of a key.
+    ///
+    /// # Errors
+    /// When nothing has written it, or it is of another type.
+    pub fn get<T: DeserializeOwned>(&self, key: &str) -> Result<T> {
+        match self.run.get(key) {
+            Some(value) => crate::runtime::run::decode(key, &value),
+            None => Err(Error::new(ErrorKind::KeyMissing, format!("state key `{key}` holds no value"))),
+        }
+    }
+}
+
+impl fmt::Debug for Values<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Values({:?})", self.run)
+    }
+}

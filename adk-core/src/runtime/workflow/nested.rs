@@ -1,0 +1,105 @@
+//! A workflow that is a step of another: its keys are its own, its inputs and outputs those of the other.
+
+use super::scopes::{of_workflow, written};
+use super::{Keys, Wired};
+use crate::runtime::run::{Context, stored};
+use crate::spec::{AgentKind, InputSpec, Spec, StepKind};
+use crate::store::session::Scope;
+use crate::{Error, ErrorKind, Event, Name, Result};
+use std::sync::Arc;
+
+/// Goes into the keys of a nested workflow and commits its inputs and `let` values.
+pub(super) async fn enter(workflow: &(dyn Wired + Sync), cx: &mut Context) -> Result<()> {
+    let spec = workflow.spec();
+    let mut keys = Keys::default();
+    let mut delta = Vec::new();
+    for input in spec.inputs {
+        let value = if may_be_known(input, cx) { cx.committed(input.name) } else { None };
+        match value {
+            Some(_) if is_there(spec, input, cx) => {}
+            Some(value) => delta.push((Name::shared(input.name), value)),
+            None if workflow.default_of(input.name, &mut keys)? => {}
+            None => return Err(missing(input, cx)),
+        }
+    }
+    workflow.lets(&mut keys)?;
+    let outer = cx.scope.take();
+    cx.scope = Some(Arc::new(of_workflow(spec, cx.path().name(), outer)));
+    let mut event = Event::new();
+    event.actions.state_delta = delta.into_iter().collect();
+    let own = keys.into_delta();
+    let is_given = own.is_empty();
+    event.actions.state_delta.extend(own);
+    if event.actions.state_delta.is_empty() {
+        return Ok(());
+    }
+    if is_given {
+        cx.emit_boxed(event).await?
+    } else {
+        Box::pin(cx.emit_call(async move { Ok(event) })).await?
+    };
+    Ok(())
+}
+
+/// Commits, for the workflow around, outputs that are keys of the session in here: it may call them something else.
+pub(super) async fn leave(spec: &Spec<'_>, cx: &mut Context) -> Result<()> {
+    let mut event = Event::new();
+    for output in spec.outputs.iter().filter(|output| spec.states.iter().any(|key| key.name == output.name)) {
+        let is_other = *stored(cx.scope.as_deref(), output.name) != *output.name;
+        if is_other && let Some(value) = cx.run.get(output.name) {
+            event.actions.state_delta.insert(Name::shared(output.name), value);
+        }
+    }
+    if !event.actions.state_delta.is_empty() {
+        cx.emit_boxed(event).await?;
+    }
+    Ok(())
+}
+
+/// Whether the value of an input is looked for: one with a default is, when its key can have been written.
+fn may_be_known(input: &InputSpec<'_>, cx: &Context) -> bool {
+    let key = cx.name_around(input.name);
+    let Some(known) = cx.known.as_ref().filter(|_| input.has_default) else { return true };
+    // What the session holds under a prefix is not for a workflow to know.
+    Scope::of(key) != Scope::Session || known.iter().any(|known| **known == *key)
+}
+
+/// Whether the value of an input is where it is looked for inside: an output of the same name is the key of the
+/// workflow around, and a key with a prefix is the session's everywhere. Not so for an instance that reads one key and
+/// writes another.
+fn is_there(spec: &Spec<'_>, input: &InputSpec<'_>, cx: &Context) -> bool {
+    let scope = cx.scope.as_deref();
+    let is_output = spec.outputs.iter().any(|output| output.name == input.name);
+    let inside = if is_output { stored(scope, input.name) } else { input.name.into() };
+    let from = scope.map_or(Some(input.name.into()), |scope| scope.read_key(input.name));
+    (is_output || Scope::of(input.name) != Scope::Session) && from.is_some_and(|from| from == inside)
+}
+
+fn missing(input: &InputSpec<'_>, cx: &Context) -> Error {
+    let (name, key) = (input.name, cx.name_around(input.name));
+    let message = if name == key {
+        format!("the workflow's input `{name}` reads a key that nothing has written")
+    } else {
+        format!("the workflow's input `{name}` reads the key `{key}`, which nothing has written")
+    };
+    Error::new(ErrorKind::KeyMissing, message)
+        .with_help(format!("write `{key}` before it, or give the input a default"))
+}
+
+/// The keys that this workflow can write, for the defaults of workflows inside it: such a default applies only
+/// when no key of its name can have been written, whatever an older run has left in the session.
+pub(super) fn known(spec: &Spec<'_>) -> Option<Arc<[Box<str>]>> {
+    let defaults = |kind: &StepKind<'_>| match kind {
+        StepKind::Agent { meta, .. } => {
+            meta.kind == AgentKind::Workflow && meta.reads.iter().any(|key| key.optional)
+        }
+        _ => false,
+    };
+    if !spec.steps.iter().any(|step| defaults(&step.kind)) {
+        return None;
+    }
+    let inputs = spec.inputs.iter().map(|input| input.name);
+    let declared = spec.lets.iter().chain(spec.states).chain(spec.outputs).map(|key| key.name);
+    let steps = spec.steps.iter().flat_map(written);
+    Some(inputs.chain(declared).chain(steps).map(Box::from).collect())
+}

@@ -1,0 +1,52 @@
+//! The keys that blocks read: the `until` of a loop, the key of a `match`, the list of an `each`.
+
+use crate::runtime::run::Context;
+use crate::runtime::tool::schema::shown;
+use crate::{Error, ErrorKind, Result};
+use serde_json::Value;
+use std::fmt::Arguments;
+use std::sync::Arc;
+
+/// Whether the `bool` key of an `until` is true.
+pub(super) fn is_true(key: &str, cx: &Context) -> Result<bool> {
+    let what = format_args!("`until = {key}`");
+    match &*value(what, key, cx)? {
+        Value::Bool(yes) => Ok(*yes),
+        other => Err(typed(what, key, "a `bool`", other, cx)),
+    }
+}
+
+/// The value of the key of a `match`.
+pub(super) fn subject(key: &str, cx: &Context) -> Result<Arc<Value>> {
+    value(format_args!("`match {key}`"), key, cx)
+}
+
+/// The list of an `each`.
+pub(super) fn list(item: &str, key: &str, cx: &Context) -> Result<Arc<Value>> {
+    let what = format_args!("`each {item} in {key}`");
+    let list = value(what, key, cx)?;
+    if list.is_array() { Ok(list) } else { Err(typed(what, key, "a list", &list, cx)) }
+}
+
+/// The value of the key of a `match` is none that an arm could be for.
+pub(super) fn no_arm(key: &str, error: Error, cx: &Context) -> Error {
+    let message = format!("`match {key}` selects no arm: {}", error.message());
+    Error::new(error.kind(), message)
+        .with_help(format!("write `{key}` as the type of its patterns"))
+        .with_source(error)
+        .at(cx.path())
+}
+
+fn value(what: Arguments<'_>, key: &str, cx: &Context) -> Result<Arc<Value>> {
+    cx.committed(key).ok_or_else(|| {
+        let message = format!("{what} reads a key that nothing has written");
+        Error::new(ErrorKind::KeyMissing, message)
+            .with_help(format!("let a step before it write `{key}`, or pass it as an input"))
+            .at(cx.path())
+    })
+}
+
+fn typed(what: Arguments<'_>, key: &str, wanted: &str, found: &Value, cx: &Context) -> Error {
+    let message = format!("{what} needs {wanted}, but the key holds {}", shown(found));
+    Error::new(ErrorKind::KeyType, message).with_help(format!("write `{key}` as {wanted}")).at(cx.path())
+}

@@ -1,0 +1,76 @@
+//! The scopes of keys that steps make: a workflow inside another, an instance with other keys, an element of an `each`.
+
+use crate::Name;
+use crate::runtime::run::KeyScope;
+use crate::spec::{AgentKind, AgentMeta, Renames, Spec, Step, StepKind};
+use std::sync::Arc;
+
+/// The keys of a workflow that is the step `name` of another: its outputs are keys of the other, the session's own
+/// keys stay what they are, and every other key is stored as `STEP/key`.
+pub(super) fn of_workflow(spec: &Spec<'_>, name: &Name, outer: Option<Arc<KeyScope>>) -> KeyScope {
+    let mut scope = KeyScope::closed(outer, format_args!("{name}"));
+    for output in spec.outputs {
+        let name = Name::shared(output.name);
+        scope.map(name.clone(), name.clone(), &name);
+    }
+    for state in spec.states {
+        scope.map_to_session(Name::shared(state.name));
+    }
+    scope
+}
+
+/// The keys of an instance that has others than its definition: `critic(draft = essay) -> essay_criticism`.
+///
+/// A key that it reads from one and writes to another is the one until it has been written, and then the other, so
+/// that an agent sees what it has set.
+pub(super) fn of_instance(
+    meta: &AgentMeta<'_>,
+    renames: &Renames<'_>,
+    outer: Option<Arc<KeyScope>>,
+) -> KeyScope {
+    let mut scope = KeyScope::renames(outer);
+    for (own, read) in renames.reads {
+        scope.map(Name::shared(own), Name::shared(read), &Name::shared(written_as(meta, renames, own)));
+    }
+    for (key, written) in meta.writes.iter().zip(renames.writes) {
+        if renames.reads.iter().any(|(own, _)| *own == key.name) {
+            continue;
+        }
+        // A workflow takes its inputs from the keys around; what is an output alone is one key inside and outside.
+        let taken = meta.kind != AgentKind::Workflow || meta.reads.iter().any(|read| read.name == key.name);
+        let read = if taken { key.name } else { written };
+        scope.map(Name::shared(key.name), Name::shared(read), &Name::shared(written));
+    }
+    scope
+}
+
+/// The keys of one element of the `each` of that name: `own` are stored as `each_1[3]/note`.
+///
+/// What an element of an earlier round or run has left there is not seen: its own keys, and those of workflows inside,
+/// hold nothing at its start.
+pub(super) fn of_element(each: &Name, index: u32, own: &[Name], outer: Option<Arc<KeyScope>>) -> KeyScope {
+    let mut scope = KeyScope::element(outer, format_args!("{each}[{index}]"));
+    for name in own {
+        scope.map_to_own(name.clone());
+    }
+    scope
+}
+
+/// How an instance calls the key that its definition writes as `key`.
+fn written_as<'a>(meta: &AgentMeta<'_>, renames: &Renames<'a>, key: &'a str) -> &'a str {
+    let mut all = meta.writes.iter().zip(renames.writes);
+    all.find(|(own, _)| own.name == key).map_or(key, |(_, written)| written)
+}
+
+/// The keys that a step can write, by their names at its place; those of a workflow inside are its outputs.
+pub(super) fn written<'a>(step: &'a Step<'_>) -> impl Iterator<Item = &'a str> {
+    let meta = match step.kind {
+        StepKind::Agent { meta, .. } => Some(meta),
+        _ => None,
+    };
+    meta.into_iter().flat_map(|meta| {
+        let tools = meta.tools.iter().flat_map(|tool| tool.writes);
+        let keys = meta.writes.iter().chain(tools).map(|key| key.name);
+        keys.map(|key| written_as(meta, &step.renames, key))
+    })
+}

@@ -1,0 +1,228 @@
+//! Blocks whose parts run at the same time: joined, and cancelled with the first that fails or leaves.
+
+use super::away::Away;
+use super::join::Branches;
+use super::walk::{Exit, Walk, Walked};
+use super::{reads, scopes};
+use crate::runtime::run::{Context, Cut, KeyScope, LoopEndReason};
+use crate::spec::{AgentKind, StepKind};
+use crate::store::session::Scope;
+use crate::{At, BoxFuture, Event, Name, Result};
+use serde_json::Value;
+use std::future::poll_fn;
+use std::ops::Range;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+
+impl Walk<'_> {
+    /// Runs the branches of a parallel.
+    pub(super) async fn parallel(&self, at: usize, limit: Option<u32>, cx: &Context) -> Result<Walked> {
+        let (away, remote) = (Arc::<Away>::default(), cx.run.engine.remote());
+        let branches = self.parts(at).enumerate().map(|(index, branch)| {
+            let name = self.steps.get(branch.start).map_or("", |step| step.name);
+            let mut own = cx.for_branch(name);
+            if cx.config().escalate_ends_all_loops {
+                own.cut = Some(Cut::new(cx.path().clone()));
+            }
+            let path = cx.path().child(self.workflow.name(branch.start), At::Once);
+            let sent = away.send(index, path, &own, remote);
+            sent.unwrap_or_else(|| self.branch(branch, None, own))
+        });
+        together(branches, limit, &away, cx).await
+    }
+
+    /// Runs the steps of an `each` once per element, and makes lists of what they have written.
+    ///
+    /// An element begins with an event that holds its item. When all have ended, one event of the block holds the
+    /// lists: in the order of the elements, whatever came first, and without those that have not written the key.
+    pub(super) async fn each(
+        &self,
+        at: usize,
+        item: &str,
+        list: &str,
+        limit: Option<u32>,
+        cx: &mut Context,
+    ) -> Result<Walked> {
+        let (body, items) = (at + 1..self.steps[at].end, reads::list(item, list, cx)?);
+        let (each, item) = (self.workflow.name(at), Name::shared(item));
+        let written = self.written(body.clone());
+        let own: Vec<_> = written.iter().chain([&item]).cloned().collect();
+        let known = cx.known_with(&item);
+        let mut scopes = Vec::new();
+        let (away, remote) = (Arc::<Away>::default(), cx.run.engine.remote());
+        let elements = (0..).zip(items.as_array().into_iter().flatten()).map(|(index, value)| {
+            let scope = Arc::new(scopes::of_element(&each, index, &own, cx.scope.clone()));
+            scopes.push(scope.clone());
+            let mut element = cx.element(index, scope);
+            element.known.clone_from(&known);
+            if let Some(sent) = away.send(index as usize, element.path().clone(), &element, remote) {
+                return sent;
+            }
+            self.branch(body.clone(), Some((item.clone(), Arc::new(value.clone()))), element)
+        });
+        if let Walked::Exit(exit) = together(elements, limit, &away, cx).await? {
+            return Ok(Walked::Exit(exit));
+        }
+        if !written.is_empty() {
+            gather(&written, &scopes, cx).await?;
+        }
+        Ok(Walked::Through)
+    }
+
+    /// The keys that steps can write, sorted. Those with a prefix are the session's own.
+    pub(super) fn written(&self, steps: Range<usize>) -> Vec<Name> {
+        let steps = self.steps.get(steps).unwrap_or_default();
+        let keys = steps.iter().flat_map(scopes::written).filter(|key| Scope::of(key) == Scope::Session);
+        let mut keys: Vec<_> = keys.map(Name::shared).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        keys
+    }
+
+    /// Not an `async fn`: the declared type is what ends the recursion for the `Send` check.
+    fn branch<'s>(
+        &'s self,
+        range: Range<usize>,
+        item: Option<(Name, Arc<Value>)>,
+        mut own: Context,
+    ) -> BoxFuture<'s, Result<Walked>> {
+        Box::pin(async move {
+            if let Some((item, value)) = item {
+                begin(item, value, &mut own).await?;
+            }
+            match own.cut.clone() {
+                None => self.boxed_steps(range, &mut own).await,
+                Some(cut) => self.boxed_until_cut(range, cut, own).await,
+            }
+        })
+    }
+
+    // As in the walk: a branch that carried these would be large, and blocks nest.
+
+    fn boxed_steps<'s>(&'s self, range: Range<usize>, own: &'s mut Context) -> BoxFuture<'s, Result<Walked>> {
+        Box::pin(self.steps(range, own))
+    }
+
+    fn boxed_until_cut(
+        &self,
+        range: Range<usize>,
+        cut: Arc<Cut>,
+        own: Context,
+    ) -> BoxFuture<'_, Result<Walked>> {
+        Box::pin(async move { self.until_cut(range, &cut, own).await })
+    }
+
+    /// Runs a branch to its end, or to an escalate of its own child, which ends the block at once (ADK's rule; under
+    /// `RunConfig::escalate_ends_all_loops`). An escalate from deeper inside leaves the block when all have ended.
+    async fn until_cut(&self, range: Range<usize>, cut: &Cut, mut own: Context) -> Result<Walked> {
+        // What a workflow passes on was said deeper inside.
+        let is_workflow = |at: usize| match self.steps.get(at).map(|step| step.kind) {
+            Some(StepKind::Agent { meta, .. }) => meta.kind == AgentKind::Workflow,
+            _ => false,
+        };
+        let (start, block) = (range.start, own.path().clone());
+        let mut walk = pin!(self.steps(range, &mut own));
+        let walked = poll_fn(|task| match (walk.as_mut().poll(task), cut.by()) {
+            (Poll::Pending, Some(by)) => Poll::Ready(Ok(Walked::Exit(Exit::cut(by.clone())))),
+            (polled, _) => polled,
+        });
+        let mut walked = walked.await?;
+        if let Walked::Exit(exit) = &mut walked
+            && let LoopEndReason::Escalated { by } = &exit.reason
+        {
+            exit.is_direct = by.parent() == Some(&block) && !is_workflow(start);
+        }
+        Ok(walked)
+    }
+}
+
+/// Commits the item of an element. Boxed as [`gather`] is, since blocks nest and an event is large.
+pub(super) fn begin(item: Name, value: Arc<Value>, own: &mut Context) -> BoxFuture<'_, Result<()>> {
+    let mut event = Event::new();
+    event.actions.state_delta.insert(item, value);
+    Box::pin(async move { own.emit(event).await.map(drop) })
+}
+
+/// Commits the lists of what the elements have written.
+fn gather<'a>(keys: &[Name], elements: &[Arc<KeyScope>], cx: &'a mut Context) -> BoxFuture<'a, Result<()>> {
+    let mut event = Event::new();
+    for key in keys {
+        let values = elements.iter().filter_map(|scope| cx.run.value(Some(scope), key));
+        let list: Vec<_> = values.map(|value| Value::clone(&value)).collect();
+        event.actions.state_delta.insert(key.clone(), Value::Array(list));
+    }
+    Box::pin(async move { cx.emit(event).await.map(drop) })
+}
+
+/// Runs branches, so many at a time. Each is made when it begins.
+fn together<'s>(
+    waiting: impl Iterator<Item = BoxFuture<'s, Result<Walked>>> + Send + 's,
+    limit: Option<u32>,
+    away: &'s Away,
+    cx: &'s Context,
+) -> BoxFuture<'s, Result<Walked>> {
+    // As with `back` below: not a part of the frame that awaits it.
+    Box::pin(run(waiting, limit, away, cx))
+}
+
+async fn run<'s>(
+    mut waiting: impl Iterator<Item = BoxFuture<'s, Result<Walked>>>,
+    limit: Option<u32>,
+    away: &'s Away,
+    cx: &'s Context,
+) -> Result<Walked> {
+    let limit = limit.map_or(usize::MAX, |n| n.max(1) as usize);
+    let _joining = cx.joining();
+    let mut left = None;
+    let mut running = Branches::default();
+    loop {
+        while running.live() < limit
+            && let Some(branch) = waiting.next()
+        {
+            running.push(branch);
+        }
+        match poll_fn(|task| running.poll_next(task)).await {
+            None => {
+                if away.has_sent() {
+                    away.boxed_apply(cx).await;
+                }
+                return Ok(left.map_or(Walked::Through, Walked::Exit));
+            }
+            Some(Ok(Walked::Through)) => {}
+            Some(Ok(Walked::Exit(exit))) if exit.ends_all_loops(cx) && !exit.is_direct => {
+                left = left.or(Some(exit))
+            }
+            // Dropping the siblings cancels them; what they have committed stays.
+            Some(ended) => {
+                if away.has_sent() {
+                    back(running, away, cx).await;
+                } else {
+                    drop(running);
+                }
+                if let Some(replay) = &cx.run.replay {
+                    // What they had committed before the run was taken up again.
+                    replay.cancelled(&cx.run, format!("{}/", cx.path()));
+                    replay.cancelled(&cx.run, format!("{}[", cx.path()));
+                }
+                return ended;
+            }
+        }
+    }
+}
+
+/// Cancels the branches that run here, and waits for those that are elsewhere: what they had committed is delivered.
+///
+/// Made here and not where it is awaited, whose frame on the stack would hold it: blocks nest.
+fn back<'s>(
+    mut running: Branches<BoxFuture<'s, Result<Walked>>>,
+    away: &'s Away,
+    cx: &'s Context,
+) -> BoxFuture<'s, ()> {
+    Box::pin(async move {
+        let elsewhere = away.cancel();
+        running.keep(|index| elsewhere.contains(&index));
+        while poll_fn(|task| running.poll_next(task)).await.is_some() {}
+        away.apply(cx).await;
+    })
+}

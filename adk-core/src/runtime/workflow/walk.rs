@@ -1,0 +1,288 @@
+//! The walk over the flat list of steps: an exit is a jump, only what runs at the same time recurses.
+
+mod end;
+mod exit;
+
+use self::end::Next;
+pub(super) use self::exit::{Exit, Walked};
+use super::lifecycle::{self, Begun, Who};
+use super::turn::turn;
+use super::{Wired, reads};
+use crate::flow::Flow;
+use crate::runtime::agent::DynAgent;
+use crate::runtime::run::{Context, Frame, LifecycleOutcome, LoopEndReason, Watch};
+use crate::spec::{AgentKind, NodeKind, Step, StepKind};
+use crate::{At, BoxFuture, Error, ErrorKind, Name, Path, Result};
+use std::ops::Range;
+
+/// A block that the walk is in.
+pub(super) struct Open {
+    pub(super) at: usize,
+    /// What the context was before the block was entered.
+    outer: Frame,
+    /// The round, for a loop; otherwise 0.
+    pub(super) round: u32,
+    /// An exit that has to wait until the block has run on to its end (`RunConfig::escalate_ends_all_loops`).
+    escalated: Option<Exit>,
+    /// Tells of its end, where that was asked for, and how it ended.
+    watch: Option<Box<Watch>>,
+    outcome: LifecycleOutcome,
+}
+
+pub(super) struct Walk<'a> {
+    pub(super) workflow: &'a (dyn Wired + Sync),
+    pub(super) steps: &'a [Step<'a>],
+}
+
+impl<'a> Walk<'a> {
+    pub(super) async fn steps(&self, range: Range<usize>, cx: &mut Context) -> Result<Walked> {
+        let mut open: Vec<Open> = Vec::new();
+        let walked = self.boxed_walk(range, &mut open, cx).await;
+        if !open.is_empty() {
+            Box::pin(self.give_up(open, walked.as_ref().err(), cx)).await;
+        }
+        walked
+    }
+
+    /// Goes out of the blocks that are open: an agent that runs a workflow by itself may go on after its error.
+    async fn give_up(&self, mut open: Vec<Open>, error: Option<&Error>, cx: &mut Context) {
+        while let Some(block) = open.pop() {
+            if let (Some(error), Some(who)) = (error, self.who(block.at)) {
+                who.fail(error, cx).await;
+            }
+            if let (Some(error), Some(watch)) = (error, block.watch) {
+                watch.end(lifecycle::failed(error, cx)).await;
+            }
+            self.go_back(block.at, block.outer, cx);
+        }
+    }
+
+    async fn walk(&self, range: Range<usize>, open: &mut Vec<Open>, cx: &mut Context) -> Result<Walked> {
+        let mut at = range.start;
+        let is_whole = range == (0..self.steps.len());
+        let mut left = None;
+        while at < range.end {
+            let step = &self.steps[at];
+            let exit = match step.kind {
+                StepKind::Agent { .. } => {
+                    let Some(agent) = self.workflow.agent(at) else {
+                        return Err(self.broken(at, "has no agent"));
+                    };
+                    self.announce(at, is_whole, open, cx).await?;
+                    let outer = self.go_to(at, cx);
+                    // Only a workflow can be in another without end; the others need no box for their turn.
+                    let ended = match agent.meta().kind {
+                        AgentKind::Workflow => self.boxed_turn(at, agent, outer, cx).await?,
+                        _ => turn(self, at, agent, outer, cx).await?,
+                    };
+                    at += 1;
+                    ended.and_then(|(flow, by)| Exit::new(flow, LoopEndReason::Escalated { by }))
+                }
+                StepKind::Break { target } => {
+                    at += 1;
+                    Some(Exit { target: target.map(Name::shared), ..Exit::innermost(LoopEndReason::Break) })
+                }
+                StepKind::Sequence
+                | StepKind::Loop { .. }
+                | StepKind::Match { .. }
+                | StepKind::Parallel { .. }
+                | StepKind::Each { .. } => {
+                    self.announce(at, is_whole, open, cx).await?;
+                    match self.boxed_enter(at, open, cx).await? {
+                        Begun::Runs => {
+                            let (inside, exit) = self.inside(at, open, cx).await?;
+                            at = inside;
+                            exit
+                        }
+                        Begun::Skipped => {
+                            at = step.end + 1;
+                            if let Some(block) = open.last_mut() {
+                                block.outcome = LifecycleOutcome::Skipped;
+                            }
+                            Box::pin(self.leave(open, cx)).await?
+                        }
+                    }
+                }
+                StepKind::Branch | StepKind::Arm { .. } => {
+                    at += 1;
+                    None
+                }
+                StepKind::End => match self.end(at, open, cx)? {
+                    Next::Step(behind) => {
+                        at = behind;
+                        None
+                    }
+                    Next::Close(reason) => {
+                        at += 1;
+                        self.boxed_close(reason, open, cx).await?
+                    }
+                    Next::Round(start) => {
+                        // A loop of agents that never wait lets others run, and can be cancelled.
+                        tokio::task::coop::consume_budget().await;
+                        at = start;
+                        None
+                    }
+                },
+            };
+            if let Some(exit) = exit
+                && (!cx.unchecked || exit.ends_all_loops(cx) || self.is_taken(at, &exit))
+            {
+                let (next, outward) = self.boxed_exit(exit, at, open, cx).await?;
+                at = next;
+                left = left.or(outward);
+            }
+        }
+        Ok(left.map_or(Walked::Through, Walked::Exit))
+    }
+
+    /// A block as what begins and ends; the root of a tree does so as the tree.
+    fn who(&self, block: usize) -> Option<Who<'_>> {
+        (self.workflow.root() != Some(block)).then(|| Who::Block(self.workflow.callbacks(block)))
+    }
+
+    fn is_loop(&self, block: usize) -> bool {
+        matches!(self.steps[block].kind, StepKind::Loop { .. })
+    }
+
+    /// Goes into a block.
+    async fn enter(&self, at: usize, open: &mut Vec<Open>, cx: &mut Context) -> Result<Begun> {
+        let outer = self.go_to(at, cx);
+        let watch = match self.who(at) {
+            Some(_) => Box::pin(Watch::begin(kind(&self.steps[at].kind), cx)).await,
+            None => None,
+        };
+        open.push(Open { at, outer, round: 0, escalated: None, watch, outcome: LifecycleOutcome::Completed });
+        match self.who(at) {
+            Some(who) => who.begin(cx).await.map_err(|error| error.at(cx.path())),
+            None => Ok(Begun::Runs),
+        }
+    }
+
+    /// The first step inside of the block that was entered, or its end where its parts have run together.
+    async fn inside(&self, at: usize, open: &mut [Open], cx: &mut Context) -> Result<(usize, Option<Exit>)> {
+        let step = &self.steps[at];
+        match step.kind {
+            StepKind::Loop { .. } => {
+                if let Some(block) = open.last_mut() {
+                    block.round = 1;
+                }
+                cx.go_to(At::Round(1));
+                Ok((at + 1, None))
+            }
+            StepKind::Match { key } => Ok((self.arm(at, key, cx)?, None)),
+            StepKind::Parallel { max_concurrency } => {
+                self.announce_parallel(cx).await?;
+                Ok((step.end, self.boxed_parallel(at, max_concurrency, cx).await?.exit()))
+            }
+            StepKind::Each { item, list, max_concurrency } => {
+                Ok((step.end, self.boxed_each(at, (item, list), max_concurrency, cx).await?.exit()))
+            }
+            _ => Ok((at + 1, None)),
+        }
+    }
+
+    // Every walk would carry these futures, and its callers those of the walk: workflows may be nested deep.
+
+    fn boxed_walk<'s>(
+        &'s self,
+        range: Range<usize>,
+        open: &'s mut Vec<Open>,
+        cx: &'s mut Context,
+    ) -> BoxFuture<'s, Result<Walked>> {
+        Box::pin(self.walk(range, open, cx))
+    }
+
+    fn boxed_turn<'s>(
+        &'s self,
+        at: usize,
+        agent: &'s dyn DynAgent,
+        outer: Frame,
+        cx: &'s mut Context,
+    ) -> BoxFuture<'s, Result<Option<(Flow, Path)>>> {
+        Box::pin(turn(self, at, agent, outer, cx))
+    }
+
+    fn boxed_enter<'s>(
+        &'s self,
+        at: usize,
+        open: &'s mut Vec<Open>,
+        cx: &'s mut Context,
+    ) -> BoxFuture<'s, Result<Begun>> {
+        Box::pin(self.enter(at, open, cx))
+    }
+
+    fn boxed_parallel<'s>(
+        &'s self,
+        at: usize,
+        limit: Option<u32>,
+        cx: &'s Context,
+    ) -> BoxFuture<'s, Result<Walked>> {
+        Box::pin(self.parallel(at, limit, cx))
+    }
+
+    fn boxed_each<'s>(
+        &'s self,
+        at: usize,
+        (item, list): (&'s str, &'s str),
+        limit: Option<u32>,
+        cx: &'s mut Context,
+    ) -> BoxFuture<'s, Result<Walked>> {
+        Box::pin(self.each(at, item, list, limit, cx))
+    }
+
+    /// Goes to a step; what comes back is for [`go_back`](Self::go_back).
+    fn go_to(&self, at: usize, cx: &mut Context) -> Frame {
+        if self.workflow.root() == Some(at) {
+            cx.again(At::Once)
+        } else {
+            cx.enter(self.workflow.name(at), At::Once)
+        }
+    }
+
+    fn go_back(&self, at: usize, outer: Frame, cx: &mut Context) {
+        let inner = cx.leave(outer);
+        if self.workflow.root() == Some(at) {
+            cx.count_on(&inner);
+        }
+    }
+
+    /// The first step of the arm that the value of the key selects.
+    fn arm(&self, at: usize, key: &str, cx: &Context) -> Result<usize> {
+        let value = reads::subject(key, cx)?;
+        let selected = self.workflow.select(at, &value);
+        let selected = selected.map_err(|error| reads::no_arm(key, error, cx))?;
+        let arm = self.parts(at).nth(selected);
+        arm.map(|arm| arm.start).ok_or_else(|| {
+            let arms = self.parts(at).count();
+            self.broken(at, &format!("selects arm {selected} of {arms}, counted from 0")).at(cx.path())
+        })
+    }
+
+    /// The steps between the markers of each branch of a parallel, or of each arm of a match.
+    pub(super) fn parts(&self, block: usize) -> impl Iterator<Item = Range<usize>> {
+        let (mut at, end) = (block + 1, self.steps[block].end);
+        std::iter::from_fn(move || {
+            let marker = (at < end).then(|| &self.steps[at])?;
+            let part = at + 1..marker.end;
+            at = marker.end + 1;
+            Some(part)
+        })
+    }
+
+    /// A defect of who made the workflow, which is no macro.
+    fn broken(&self, at: usize, why: &str) -> Error {
+        let message = format!("step {at} of `{}` {why}", self.workflow.spec().name);
+        Error::new(ErrorKind::Config, message)
+    }
+}
+
+/// What a block is called where it begins and ends.
+fn kind(kind: &StepKind<'_>) -> NodeKind {
+    match kind {
+        StepKind::Loop { .. } => NodeKind::Loop,
+        StepKind::Parallel { .. } => NodeKind::Parallel,
+        StepKind::Match { .. } => NodeKind::Match,
+        StepKind::Each { .. } => NodeKind::Each,
+        _ => NodeKind::Sequence,
+    }
+}

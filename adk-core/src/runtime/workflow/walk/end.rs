@@ -1,0 +1,92 @@
+//! The end of a block: another round of a loop, or out of it.
+
+use super::{Exit, Open, Walk};
+use crate::flow::Flow;
+use crate::runtime::run::{Context, LifecycleOutcome, LoopEnd, LoopEndReason};
+use crate::runtime::workflow::{lifecycle, reads};
+use crate::spec::StepKind;
+use crate::{At, BoxFuture, Result};
+
+/// Where a walk goes on after the end of a block.
+pub(super) enum Next {
+    Step(usize),
+    /// The next round of a loop, at its first step.
+    Round(usize),
+    /// The block has ended; a loop says why.
+    Close(Option<LoopEndReason>),
+}
+
+impl Walk<'_> {
+    /// At the end of a block: another round, or the step after it.
+    pub(super) fn end(&self, at: usize, open: &mut [Open], cx: &mut Context) -> Result<Next> {
+        let Some(block) = open.last_mut().filter(|block| self.steps[block.at].end == at) else {
+            // The end of an arm: the other arms are passed by.
+            return Ok(Next::Step(open.last().map_or(at + 1, |block| self.steps[block.at].end)));
+        };
+        let StepKind::Loop { max, until } = self.steps[block.at].kind else {
+            return Ok(Next::Close(None));
+        };
+        if let Some(key) = until
+            && reads::is_true(key, cx)?
+        {
+            return Ok(Next::Close(Some(LoopEndReason::Until)));
+        }
+        let max = self.workflow.max(block.at).or(max);
+        if max.is_some_and(|max| block.round >= max) {
+            return Ok(Next::Close(Some(LoopEndReason::Max)));
+        }
+        block.round = block.round.saturating_add(1);
+        cx.go_to(At::Round(block.round));
+        Ok(Next::Round(block.at + 1))
+    }
+
+    // Every walk would carry this future.
+    pub(super) fn boxed_close<'s>(
+        &'s self,
+        reason: Option<LoopEndReason>,
+        open: &'s mut Vec<Open>,
+        cx: &'s mut Context,
+    ) -> BoxFuture<'s, Result<Option<Exit>>> {
+        Box::pin(self.close(reason, open, cx))
+    }
+
+    /// Ends the innermost block; the exit that comes out of it, for the loops around.
+    pub(super) async fn close(
+        &self,
+        reason: Option<LoopEndReason>,
+        open: &mut Vec<Open>,
+        cx: &mut Context,
+    ) -> Result<Option<Exit>> {
+        let Some(block) = open.last_mut() else { return Ok(None) };
+        match reason {
+            Some(reason) if block.round > 0 => {
+                cx.go_to(At::Once);
+                let rounds = block.round;
+                block.outcome = LifecycleOutcome::LoopEnded { rounds, reason: reason.clone() };
+                cx.run.end_loop(LoopEnd { path: cx.path().clone(), rounds, reason });
+            }
+            Some(_) => block.outcome = LifecycleOutcome::Exited,
+            None => {}
+        }
+        self.ended(block.at, cx).await?;
+        if let Some(who) = self.who(block.at) {
+            who.end(cx).await.map_err(|error| error.at(cx.path()))?;
+        }
+        self.leave(open, cx).await
+    }
+
+    /// Leaves the innermost block, which has ended; the exit that comes out of it.
+    pub(super) async fn leave(&self, open: &mut Vec<Open>, cx: &mut Context) -> Result<Option<Exit>> {
+        let flow = lifecycle::asked(cx);
+        if flow != Flow::Continue {
+            lifecycle::announced(None, &flow, cx).map_err(|error| error.at(cx.path()))?;
+        }
+        let own = Exit::new(flow, LoopEndReason::Escalated { by: cx.path().clone() });
+        let Some(block) = open.pop() else { return Ok(own) };
+        if let Some(watch) = block.watch {
+            watch.end(block.outcome).await;
+        }
+        self.go_back(block.at, block.outer, cx);
+        Ok(own.or(block.escalated))
+    }
+}

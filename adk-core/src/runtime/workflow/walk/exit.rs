@@ -1,0 +1,122 @@
+//! An exit on its way to its loop: a jump to the step after it, which closes the blocks between.
+
+use super::{Open, Walk};
+use crate::flow::Flow;
+use crate::runtime::run::{Context, LoopEndReason};
+use crate::spec::StepKind;
+use crate::{BoxFuture, Name, Path, Result};
+
+/// How a walk over some steps ended: run through, or at an exit that no loop among them takes.
+pub(in crate::runtime::workflow) enum Walked {
+    Through,
+    Exit(Exit),
+}
+
+impl Walked {
+    pub(super) fn exit(self) -> Option<Exit> {
+        match self {
+            Self::Through => None,
+            Self::Exit(exit) => Some(exit),
+        }
+    }
+}
+
+/// An exit on its way to its loop, and who made it.
+pub(in crate::runtime::workflow) struct Exit {
+    /// `None`: the innermost loop.
+    pub(in crate::runtime::workflow) target: Option<Name>,
+    pub(in crate::runtime::workflow) reason: LoopEndReason,
+    /// It was made by the child of a parallel block, and not deeper inside.
+    pub(in crate::runtime::workflow) is_direct: bool,
+}
+
+impl Exit {
+    /// Whether it is an escalate as ADK has it.
+    pub(in crate::runtime::workflow) fn ends_all_loops(&self, cx: &Context) -> bool {
+        let escalated = matches!(self.reason, LoopEndReason::Escalated { .. });
+        escalated && self.target.is_none() && cx.config().escalate_ends_all_loops
+    }
+
+    pub(super) fn new(flow: Flow, reason: LoopEndReason) -> Option<Self> {
+        let exit = Self::innermost(reason);
+        match flow {
+            Flow::Continue => None,
+            Flow::Exit => Some(exit),
+            Flow::ExitTo(name) => Some(Self { target: Some(name), ..exit }),
+        }
+    }
+
+    pub(super) fn innermost(reason: LoopEndReason) -> Self {
+        Self { target: None, reason, is_direct: false }
+    }
+
+    /// An escalate that has cut off the agent that made it.
+    pub(in crate::runtime::workflow) fn cut(by: Path) -> Self {
+        Self::innermost(LoopEndReason::Escalated { by })
+    }
+}
+
+impl Walk<'_> {
+    /// Whether a loop around the step before `at` takes an exit.
+    pub(super) fn is_taken(&self, at: usize, exit: &Exit) -> bool {
+        (0..at.min(self.steps.len())).any(|block| self.steps[block].end >= at && self.takes(block, exit))
+    }
+
+    // Every walk would carry this future.
+    pub(super) fn boxed_exit<'s>(
+        &'s self,
+        exit: Exit,
+        at: usize,
+        open: &'s mut Vec<Open>,
+        cx: &'s mut Context,
+    ) -> BoxFuture<'s, Result<(usize, Option<Exit>)>> {
+        Box::pin(self.exit(exit, at, open, cx))
+    }
+
+    /// Where the walk goes on after an exit, and the exit that is for what is around this walk.
+    ///
+    /// An exit is a jump to the step after its loop, which closes the blocks on its way. Under `escalate_ends_all_loops` an escalate
+    /// ends the loops that are directly around it; any other block runs on to its end, and passes it on from there.
+    async fn exit(
+        &self,
+        exit: Exit,
+        mut at: usize,
+        open: &mut Vec<Open>,
+        cx: &mut Context,
+    ) -> Result<(usize, Option<Exit>)> {
+        let mut next = Some(exit);
+        while let Some(exit) = next.take() {
+            if exit.ends_all_loops(cx) {
+                match open.last_mut() {
+                    None => return Ok((at, Some(exit))),
+                    Some(block) if !self.is_loop(block.at) => {
+                        block.escalated = block.escalated.take().or(Some(exit))
+                    }
+                    Some(block) => {
+                        at = self.steps[block.at].end + 1;
+                        self.close(Some(exit.reason.clone()), open, cx).await?;
+                        next = Some(exit);
+                    }
+                }
+                continue;
+            }
+            loop {
+                let Some(block) = open.last() else { return Ok((usize::MAX, Some(exit))) };
+                let (found, end) = (self.takes(block.at, &exit), self.steps[block.at].end);
+                let own = self.close(Some(exit.reason.clone()), open, cx).await?;
+                next = next.or(own);
+                if found {
+                    at = end + 1;
+                    break;
+                }
+            }
+        }
+        Ok((at, None))
+    }
+
+    fn takes(&self, block: usize, exit: &Exit) -> bool {
+        let step = &self.steps[block];
+        let is_named = exit.target.as_ref().is_none_or(|target| **target == *step.name);
+        matches!(step.kind, StepKind::Loop { .. }) && is_named
+    }
+}

@@ -1,0 +1,303 @@
+//! The [`Engine`] trait: durable storage for runs, split into four roles.
+//!
+//! | role | trait | who has it |
+//! |---|---|---|
+//! | journal | [`Journal`] | every engine: it commits events, records steps and looks up answers |
+//! | registry of runs | [`RunRegistry`] | engines whose runs can be listed and resumed |
+//! | waits | [`WaitRegistry`] | engines whose runs can be answered from outside |
+//! | remote branches | [`RemoteBranches`] | engines that run branches of a block in another process |
+//!
+//! [`MemoryEngine`] has only the first role, [`MemoryJournal`], SQLite and Postgres have the first three.
+//!
+//! Each entry of a journal has a key. The key is the same when the run is executed again:
+//!
+//! | call | key | record |
+//! |---|---|---|
+//! | [`commit`](Journal::commit) | (run, path with rounds, nth) of a [`Slot`] | the event, with its place in the log |
+//! | [`step`](Journal::step) | (run, path with rounds, name, index): a [`StepKey`] | the result of the work |
+//! | [`answer`](Journal::answer) | a [`StepKey`] | the value given from outside |
+//!
+//! Marks of finished agents have the agent's path as their key. They ride in [`Slot::done`], so they cost no commit of
+//! their own; [`RunRegistry::finished`] brings the last ones.
+//!
+//! A run is resumed by executing it again, from the state it began with. [`RunRegistry::claim`] returns the recorded
+//! journal. The runtime answers from it what it can, and asks the engine only for what is new. An engine that re-executes
+//! runs by itself (a distributed one) returns no journal ([`ClaimedRun::starting_over`]) and answers every call again.
+//!
+//! **One process drives a run.** Each claim of a run has a number, [`ClaimId`], that every write carries. A store refuses
+//! the writes of a claim that is not the current one ([`refuse::fenced`]). A dropped [`Claim`] releases only itself, never
+//! a later claim.
+//!
+//! Nothing that is passed to an engine borrows from the run, so an engine may send it to another thread.
+
+mod claim;
+mod clock;
+mod filter;
+mod journal;
+mod memory;
+pub(crate) mod record;
+pub mod refuse;
+mod registry;
+mod remote;
+mod rows;
+mod slot;
+mod update;
+mod within;
+
+pub use claim::{Claim, ClaimCheck, ClaimId};
+pub use filter::{RunFilter, RunState};
+pub use journal::MemoryJournal;
+pub use memory::MemoryEngine;
+pub use record::is_failure;
+pub use registry::{ClaimedRun, Done, DueWaits, RunInfo, RunRecord, RunStatus, Wait, Waiting};
+pub use remote::{BranchEnd, BranchReport, BranchTask};
+pub use rows::{Pairs, RunRows, from_text, to_text};
+pub use slot::{Body, Draft, Slot, Stored};
+pub use update::Update;
+
+pub(crate) use clock::now_micros;
+pub(crate) use slot::Delivery;
+pub(crate) use update::Change;
+pub(crate) use within::Within;
+
+use crate::{BoxFuture, Error, ErrorKind, Name, Path, Result, RunId};
+use serde_json::Value;
+use std::fmt;
+
+/// A result that is ready, or a future of it. An engine in memory never waits, so it never allocates.
+#[allow(missing_debug_implementations)]
+pub enum Reply<'a, T> {
+    /// The result.
+    Ready(T),
+    /// The future of the result.
+    Later(BoxFuture<'a, T>),
+}
+
+/// Where in a run a call is made; `writing/refinement#2/critic:model@0` as text, which is what it is stored by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepKey {
+    /// The run.
+    pub run_id: RunId,
+    /// The path of the agent that calls.
+    pub path: Path,
+    /// What is called.
+    pub name: Name,
+    /// How many calls this agent has made before in this turn.
+    pub index: u32,
+}
+
+impl StepKey {
+    /// The key with its run, unique over all runs: `e-0190.../writing/critic:model@0`. The id of a wait, and what makes
+    /// a side effect idempotent.
+    pub fn id(&self) -> String {
+        format!("{}/{self}", self.run_id)
+    }
+}
+
+impl fmt::Display for StepKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}@{}", self.path, self.name, self.index)
+    }
+}
+
+/// Stores the events, results of steps and answers of runs. Every engine implements it.
+///
+/// The runtime calls it in the middle of a run. An engine in memory answers at once; a store answers when its
+/// transaction is durable.
+pub trait Journal: Send + Sync + 'static {
+    /// Stores the event of a slot once, and gives it an id, a time and a place in the log. If the slot is filled already,
+    /// the stored event is the answer and nothing is written.
+    ///
+    /// One transaction writes the event, the state that it changes, [`Draft::temp`], [`Slot::done`], and for the first
+    /// event of a run its record, [`Slot::begins`]. For a [`Body::Call`] the engine first awaits the call, unless the slot
+    /// is filled already: the event is the record of the call.
+    ///
+    /// For a [`Body::Update`] the event is made inside the transaction, from the stored value of the key. No other write of
+    /// that key, by any session or process, may come in between. When [`Update::apply`] fails, nothing is stored and its
+    /// error is the answer.
+    ///
+    /// The engine reports a stored event with [`Slot::append`] or [`Slot::deliver`], in the order of the log, even when
+    /// the caller has been cancelled in the meantime: a committed event is always delivered.
+    ///
+    /// # Errors
+    /// When the store fails; [`refuse::fenced`] when [`Slot::claim`] is not the current claim; errors of the call. An
+    /// error is not recorded.
+    fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>>;
+
+    /// Answers from the record, or does the work and records its result. The first record wins, with one exception: the
+    /// record of a failed call ([`is_failure`]) is no answer. The work is done again, and its result replaces that record.
+    ///
+    /// # Errors
+    /// Errors of the work, which are not recorded; [`refuse::fenced`].
+    fn step(
+        &self,
+        claim: ClaimId,
+        key: StepKey,
+        work: BoxFuture<'static, Result<Value>>,
+    ) -> BoxFuture<'_, Result<Value>>;
+
+    /// The value given from outside. `None` opens the wait and parks the run, which is executed again after the answer. An
+    /// engine that suspends runs by itself keeps the future pending instead.
+    ///
+    /// # Errors
+    /// When the store fails; [`refuse::fenced`].
+    fn answer(&self, claim: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>>;
+}
+
+/// How long the records of a [`Journal`] last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Retention {
+    /// Nothing is recorded. No result is turned into JSON, no run is registered, and no agent is marked as finished.
+    None,
+    /// Records end with the process.
+    Process,
+    /// Records outlive the process. A runner without a store for artifacts then refuses to save any.
+    Durable,
+}
+
+/// Makes a run survive, or not: each event, each side effect and each wait goes through it.
+///
+/// It is a [`Journal`], and says which other roles it has. All methods are required, so that an engine cannot lack a role
+/// by oversight.
+pub trait Engine: Journal {
+    /// How long records last.
+    fn retention(&self) -> Retention;
+
+    /// The registry of runs. Without one, runs are neither listed nor resumed.
+    fn registry(&self) -> Option<&dyn RunRegistry>;
+
+    /// The open waits. Without them, [`Runner::answer`](crate::Runner::answer) is an error.
+    fn waits(&self) -> Option<&dyn WaitRegistry>;
+
+    /// The way to other processes. Without one, every branch runs in the process of its block.
+    fn remote(&self) -> Option<&dyn RemoteBranches>;
+}
+
+/// Lists runs, and decides which process drives each of them. An engine implements it to make runs resumable.
+pub trait RunRegistry: Send + Sync {
+    /// Claims a run for this process, and returns what is stored of it. Runs `check` on the record first: a refused run
+    /// stays as it was, and one that waits still waits.
+    ///
+    /// The [`Claim`] is made together with the stored claim, so that it is released even when the caller is gone before it
+    /// reads this answer.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownRun`]; the error of `check`; [`ErrorKind::RunBusy`] when another claim is held.
+    fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>>;
+
+    /// Stores the agents that have finished since the last commit of a run that now waits or has failed: the marks that
+    /// would ride in [`Slot::done`] of the next commit. Called before [`close`](Self::close). If it is lost, the agents are
+    /// executed again, without repeating a recorded call.
+    ///
+    /// # Errors
+    /// When the store fails; [`refuse::fenced`].
+    fn finished(&self, claim: ClaimId, done: Vec<Done>) -> BoxFuture<'_, Result<()>>;
+
+    /// Stores that a run has ended or waits, and ends its claim. If it is lost, the run is executed again, without
+    /// repeating a recorded call; so it may be written late.
+    ///
+    /// # Errors
+    /// When the store fails; [`refuse::fenced`].
+    fn close(&self, claim: ClaimId, status: RunStatus) -> BoxFuture<'_, Result<()>>;
+
+    /// Releases a claim without an end of its run: its stream was dropped, or its store failed. Does nothing for a claim
+    /// that is not the current one. Called from `Drop`, so it must not block.
+    fn release(&self, claim: ClaimId);
+
+    /// The runs of an app that a filter selects, oldest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>>;
+}
+
+/// Keeps the values that paused runs wait for. An engine implements it to make runs answerable.
+pub trait WaitRegistry: Send + Sync {
+    /// The open waits of the runs that a filter selects, in the order in which they began.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn waiting<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<Waiting>>>;
+
+    /// An open wait of an app by its id.
+    ///
+    /// # Errors
+    /// [`refuse::unknown_wait`], also for a wait of another app; [`refuse::answered`] when it has an answer.
+    fn open_wait<'a>(&'a self, app: &'a str, wait: &'a str) -> BoxFuture<'a, Result<Waiting>>;
+
+    /// At most `most` open waits of an app whose deadline is not after `now`, in microseconds since 1970, and the next
+    /// deadline.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn due<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>>;
+
+    /// Removes waits of branches that were cancelled. Waits with an answer stay.
+    ///
+    /// # Errors
+    /// When the store fails; [`refuse::fenced`].
+    fn withdraw(&self, claim: ClaimId, waits: Vec<String>) -> BoxFuture<'_, Result<()>>;
+
+    /// Answers an open wait of an app. The first answer wins.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownWait`], also for a wait of another app; [`ErrorKind::Answered`] when there is an answer. Nothing
+    /// has changed then.
+    fn resolve<'a>(&'a self, app: &'a str, wait: &'a str, answer: Value) -> BoxFuture<'a, Result<()>>;
+}
+
+/// Runs branches of a parallel block and elements of an `each` in another process. A distributed engine implements it.
+pub trait RemoteBranches: Send + Sync {
+    /// Offers a branch; `None` declines it, and the branch runs here. The other process runs it with
+    /// [`Runner::branch`](crate::Runner::branch), and may be any process that knows the workflow.
+    ///
+    /// When `cancelled` resolves, the result is no longer needed. The branch ends soon, and its report still has the events
+    /// that it committed until then. A branch that waits for a value from outside has not ended: the future stays pending.
+    /// No branch is offered while a resumed run replays its record.
+    ///
+    /// # Errors
+    /// When the branch could not be run. The failure of the branch itself is in [`BranchReport::end`].
+    fn offer(
+        &self,
+        task: BranchTask,
+        cancelled: BoxFuture<'static, ()>,
+    ) -> Option<BoxFuture<'_, Result<BranchReport>>>;
+}
+
+impl dyn Engine {
+    /// True if anything is recorded.
+    pub(crate) fn records(&self) -> bool {
+        self.retention() > Retention::None
+    }
+
+    /// The registry of runs, for an action that is an error without one.
+    pub(crate) fn registry_for(&self, action: impl FnOnce() -> String) -> Result<&dyn RunRegistry> {
+        self.registry().ok_or_else(|| role_missing(&action()))
+    }
+
+    /// The waits, for an action that is an error without them.
+    pub(crate) fn waits_for(&self, action: impl FnOnce() -> String) -> Result<&dyn WaitRegistry> {
+        self.waits().ok_or_else(|| role_missing(&action()))
+    }
+
+    /// The runs that a filter selects; none without a registry.
+    pub(crate) async fn runs(&self, app: &str, filter: &RunFilter) -> Result<Vec<RunInfo>> {
+        match self.registry() {
+            Some(registry) => registry.runs(app, filter).await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// The open waits of the runs that a filter selects; none without a registry of waits.
+    pub(crate) async fn waiting(&self, app: &str, filter: &RunFilter) -> Result<Vec<Waiting>> {
+        match self.waits() {
+            Some(waits) => waits.waiting(app, filter).await,
+            None => Ok(Vec::new()),
+        }
+    }
+}
+
+fn role_missing(action: &str) -> Error {
+    Error::new(ErrorKind::Config, format!("cannot {action}: the engine of this runner keeps no runs"))
+        .with_help("give the runner one that does, such as `Runner::builder().engine(MemoryJournal::new())`")
+}

@@ -1,0 +1,27 @@
+//! What time it is for waits.
+
+use std::time::Instant;
+
+/// Microseconds since 1970, by the clock of the system. In a test of tokio's with virtual time, its clock goes on by what
+/// the virtual one was advanced by, so that a deadline of days passes at once.
+pub(crate) fn now_micros() -> u64 {
+    let (now, real) = (tokio::time::Instant::now().into_std(), Instant::now());
+    let ahead = now.saturating_duration_since(real).as_micros();
+    let behind = real.saturating_duration_since(now).as_micros();
+    let micros = |all: u128| u64::try_from(all).unwrap_or(u64::MAX);
+    crate::store::session::now_micros().saturating_add(micros(ahead)).saturating_sub(micros(behind))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    #[tokio::test(start_paused = true)]
+    async fn virtual_time_counts() {
+        let before = super::now_micros();
+        tokio::time::advance(Duration::from_secs(72 * 3600)).await;
+        let passed = super::now_micros() - before;
+        // Two clocks are read one after the other.
+        assert!(passed.abs_diff(72 * 3_600_000_000) < 1_000_000, "{passed}");
+    }
+}

@@ -1,0 +1,119 @@
+//! [`RunFilter`]: which runs are listed.
+
+use super::registry::RunRecord;
+use crate::RunId;
+use crate::store::session::SessionKey;
+
+/// Which runs of an app are listed, and how many: those that have not ended, unless it says otherwise.
+///
+/// ```
+/// # use adk_core as adk;
+/// use adk::engine::RunFilter;
+/// let failed = RunFilter::failed().user("ann").limit(20);
+/// # let _ = failed;
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RunFilter {
+    /// Which states count.
+    pub state: RunState,
+    /// Only this run.
+    pub run: Option<RunId>,
+    /// Only runs of this user.
+    pub user: Option<String>,
+    /// Only runs of this session of the user.
+    pub session: Option<String>,
+    /// Only runs of these workflows; `None` for all.
+    pub workflows: Option<Vec<String>>,
+    /// Only runs that began after this one.
+    pub after: Option<RunId>,
+    /// The most that are listed; `None` for all.
+    pub limit: Option<usize>,
+}
+
+/// The states that a [`RunFilter`] selects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RunState {
+    /// Runs that have not ended.
+    #[default]
+    Unfinished,
+    /// Those of them that could go on and that nobody drives.
+    Ready,
+    /// Runs that have failed.
+    Failed,
+    /// All runs.
+    Any,
+}
+
+impl RunFilter {
+    /// Runs that have not ended.
+    pub fn unfinished() -> Self {
+        Self::default()
+    }
+
+    /// Runs that could go on and that nobody drives.
+    pub fn ready() -> Self {
+        Self { state: RunState::Ready, ..Self::default() }
+    }
+
+    /// Runs that have failed.
+    pub fn failed() -> Self {
+        Self { state: RunState::Failed, ..Self::default() }
+    }
+
+    /// All runs, those that ended well too.
+    pub fn any() -> Self {
+        Self { state: RunState::Any, ..Self::default() }
+    }
+
+    /// One run, whatever its state.
+    pub fn of_run(run: RunId) -> Self {
+        Self { run: Some(run), ..Self::any() }
+    }
+
+    /// Only runs of this user.
+    #[must_use]
+    pub fn user(mut self, user: impl Into<String>) -> Self {
+        self.user = Some(user.into());
+        self
+    }
+
+    /// Only runs of one session.
+    #[must_use]
+    pub fn session(mut self, key: &SessionKey) -> Self {
+        self.user = Some(key.user.clone());
+        self.session = Some(key.id.clone());
+        self
+    }
+
+    /// Only runs of these workflows, by name.
+    #[must_use]
+    pub fn workflows(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.workflows = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Only runs that began after this one: the next page.
+    #[must_use]
+    pub fn after(mut self, run: RunId) -> Self {
+        self.after = Some(run);
+        self
+    }
+
+    /// At most so many.
+    #[must_use]
+    pub fn limit(mut self, most: usize) -> Self {
+        self.limit = Some(most);
+        self
+    }
+
+    /// Whether a run is selected, its state aside.
+    pub(crate) fn selects(&self, record: &RunRecord) -> bool {
+        let key = &record.session;
+        self.run.is_none_or(|run| run == record.run_id)
+            && self.user.as_ref().is_none_or(|user| *user == key.user)
+            && self.session.as_ref().is_none_or(|id| *id == key.id)
+            && self.workflows.as_ref().is_none_or(|names| names.contains(&record.workflow))
+            && self.after.is_none_or(|after| record.run_id > after)
+    }
+}

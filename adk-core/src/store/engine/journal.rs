@@ -1,0 +1,422 @@
+//! An engine that keeps runs in memory: they survive their streams, and not the process.
+
+use super::{
+    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DueWaits, Engine, Journal, RemoteBranches, Reply,
+    Retention, RunFilter, RunInfo, RunRecord, RunRegistry, RunState, RunStatus, Slot, StepKey, Stored, Wait,
+    WaitRegistry, Waiting, is_failure, refuse,
+};
+use crate::store::event::{Event, StateDelta};
+use crate::store::session::Session;
+use crate::sync::lock;
+use crate::{BoxFuture, Result, RunId};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::future::ready;
+use std::sync::{Arc, Mutex};
+
+/// Keeps the journal of runs in memory, beside a [`MemoryStore`](crate::store::session::MemoryStore). A run whose stream was
+/// dropped, or that waits for people, is taken up again in the same process. Clones share everything, so that two
+/// runners may work on the same runs.
+///
+/// ```
+/// # use adk_core as adk;
+/// use adk::Runner;
+/// use adk::engine::MemoryJournal;
+/// # fn main() -> adk::Result<()> {
+/// let runner: Runner = Runner::builder().engine(MemoryJournal::new()).build()?;
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct MemoryJournal {
+    runs: Arc<Mutex<Runs>>,
+}
+
+/// All runs, and indexes for what is looked for. Ids sort by time, so runs are in the order in which they began.
+#[derive(Debug, Default)]
+struct Runs {
+    all: BTreeMap<RunId, Kept>,
+    /// Runs that could go on and that nobody drives.
+    ready: BTreeSet<RunId>,
+    /// Runs that have not ended.
+    open: BTreeSet<RunId>,
+    /// Deadlines of open waits, with the app and the wait.
+    deadlines: BTreeSet<(String, u64, String)>,
+}
+
+/// What is kept of a run.
+#[derive(Debug)]
+struct Kept {
+    record: Arc<RunRecord>,
+    session: Arc<Session>,
+    slots: HashMap<String, Stored>,
+    steps: HashMap<String, Value>,
+    done: Vec<Done>,
+    waits: Vec<KeptWait>,
+    status: RunStatus,
+    /// The number of the latest claim.
+    epoch: u64,
+    is_driven: bool,
+}
+
+/// A wait, and its answer.
+#[derive(Debug)]
+struct KeptWait {
+    waiting: Waiting,
+    answer: Option<Value>,
+    /// Whether the run has been driven with the answer.
+    is_seen: bool,
+}
+
+impl Runs {
+    /// The run of a claim, if that is the current one.
+    fn claimed(&mut self, claim: ClaimId) -> Result<&mut Kept> {
+        let run = self.all.get_mut(&claim.run_id).ok_or_else(|| refuse::unknown_run(claim.run_id))?;
+        if run.is_driven && run.epoch == claim.epoch { Ok(run) } else { Err(refuse::fenced(claim.run_id)) }
+    }
+
+    /// Brings the indexes up to date after a change of a run.
+    fn index(&mut self, id: RunId) {
+        let Some(run) = self.all.get(&id) else { return };
+        put(&mut self.ready, id, run.is_ready());
+        put(&mut self.open, id, run.is_open());
+    }
+
+    /// The run that a wait belongs to: its id begins with that of the run.
+    fn wait(&mut self, app: &str, id: &str) -> Result<(RunId, &mut KeptWait)> {
+        let unknown = || refuse::unknown_wait(id);
+        let run_id = id.split('/').next().and_then(|run| run.parse::<RunId>().ok()).ok_or_else(unknown)?;
+        let run = self.all.get_mut(&run_id).filter(|run| run.record.session.app == app);
+        let wait = run.and_then(|run| run.waits.iter_mut().find(|wait| wait.waiting.id == id));
+        match wait {
+            None => Err(unknown()),
+            Some(KeptWait { answer: Some(_), .. }) => Err(refuse::answered(id)),
+            Some(wait) => Ok((run_id, wait)),
+        }
+    }
+
+    /// The runs that a filter selects.
+    fn select(&self, app: &str, filter: &RunFilter) -> impl Iterator<Item = &Kept> {
+        let ids: Box<dyn Iterator<Item = &RunId>> = match (filter.run, filter.state) {
+            (Some(run), _) => Box::new(self.all.get_key_value(&run).map(|(id, _)| id).into_iter()),
+            (None, RunState::Ready) => Box::new(self.ready.iter()),
+            (None, RunState::Unfinished) => Box::new(self.open.iter()),
+            (None, RunState::Failed | RunState::Any) => Box::new(self.all.keys()),
+        };
+        let of_state = move |run: &&Kept| match filter.state {
+            RunState::Ready => run.is_ready(),
+            RunState::Unfinished => run.is_open(),
+            RunState::Failed => matches!(run.status, RunStatus::Failed(_)),
+            RunState::Any => true,
+        };
+        let runs = ids.filter_map(|id| self.all.get(id)).filter(of_state);
+        let runs = runs.filter(move |run| run.record.session.app == app && filter.selects(&run.record));
+        runs.take(filter.limit.unwrap_or(usize::MAX))
+    }
+}
+
+fn put(set: &mut BTreeSet<RunId>, id: RunId, is_in: bool) {
+    if is_in {
+        set.insert(id);
+    } else {
+        set.remove(&id);
+    }
+}
+
+impl MemoryJournal {
+    /// A journal without runs.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The event of an earlier attempt, if the slot is filled.
+    fn stored(&self, slot: &Slot) -> Result<Option<Stored>> {
+        let mut runs = lock(&self.runs);
+        if !runs.all.contains_key(&slot.run_id) {
+            return Ok(None);
+        }
+        let run = runs.claimed(slot.claim())?;
+        let found = run.slots.get(&slot.to_string());
+        Ok(found.map(|found| Stored::earlier(found.place, found.event.clone(), found.temp.clone())))
+    }
+
+    fn store(&self, mut slot: Slot, append: impl FnOnce(Slot) -> Result<Stored>) -> Result<Stored> {
+        let mut runs = lock(&self.runs);
+        let id = slot.run_id;
+        if let Some(record) = slot.begins.take() {
+            let session = slot.session().clone();
+            runs.all.entry(id).or_insert_with(|| Kept::new(record, session));
+            runs.index(id);
+        }
+        let run = runs.claimed(slot.claim())?;
+        run.done.append(&mut slot.done);
+        let key = slot.to_string();
+        let stored = append(slot)?;
+        let kept = Stored::earlier(stored.place, stored.event.clone(), stored.temp.clone());
+        run.slots.insert(key, kept);
+        Ok(stored)
+    }
+}
+
+impl Kept {
+    fn new(record: Arc<RunRecord>, session: Arc<Session>) -> Self {
+        Self {
+            record,
+            session,
+            slots: HashMap::new(),
+            steps: HashMap::new(),
+            done: Vec::new(),
+            waits: Vec::new(),
+            status: RunStatus::Running,
+            epoch: 1,
+            is_driven: true,
+        }
+    }
+
+    /// Makes the next claim, and gives it with what is stored.
+    fn claim(&mut self, release: impl FnOnce(ClaimId) + Send + Sync + 'static) -> ClaimedRun {
+        self.epoch += 1;
+        self.is_driven = true;
+        self.status = RunStatus::Running;
+        self.waits.iter_mut().for_each(|wait| wait.is_seen = wait.answer.is_some());
+        let begins = usize::try_from(self.record.begins).unwrap_or(usize::MAX);
+        let places = begins..self.session.len();
+        let events: Vec<Arc<Event>> = places.filter_map(|at| self.session.event(at).cloned()).collect();
+        let temps = self.slots.iter().filter(|(_, stored)| !stored.temp.is_empty());
+        let temp: HashMap<String, StateDelta> =
+            temps.map(|(key, stored)| (key.clone(), stored.temp.clone())).collect();
+        let id = ClaimId { run_id: self.record.run_id, epoch: self.epoch };
+        let mut claimed = ClaimedRun::new(Claim::new(id, release), RunRecord::clone(&self.record));
+        claimed.events = events;
+        claimed.temp = temp;
+        claimed.steps = self.steps.clone();
+        claimed.done = self.done.clone();
+        claimed
+    }
+
+    fn is_open(&self) -> bool {
+        matches!(self.status, RunStatus::Running | RunStatus::Paused)
+    }
+
+    fn is_ready(&self) -> bool {
+        let answered = || self.waits.iter().any(|wait| wait.answer.is_some() && !wait.is_seen);
+        let could = match self.status {
+            RunStatus::Running => true,
+            RunStatus::Paused => answered(),
+            RunStatus::Finished | RunStatus::Failed(_) => false,
+        };
+        could && !self.is_driven
+    }
+
+    fn info(&self) -> RunInfo {
+        let RunRecord { run_id, session, workflow, .. } = &*self.record;
+        RunInfo::new(*run_id, session.clone(), workflow.clone(), self.status.clone(), self.is_ready())
+    }
+}
+
+impl Journal for MemoryJournal {
+    fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
+        match self.stored(&slot) {
+            Ok(Some(stored)) => return Reply::Ready(Ok(stored)),
+            Ok(None) => {}
+            Err(error) => return Reply::Ready(Err(error)),
+        }
+        match body {
+            Body::Ready(draft) => Reply::Ready(self.store(slot, |slot| Ok(slot.append(draft)))),
+            Body::Update(update) => Reply::Ready(self.store(slot, |slot| slot.append_update(*update))),
+            Body::Call(work) => Reply::Later(Box::pin(async move {
+                let draft = work.await?;
+                self.store(slot, |slot| Ok(slot.append(draft)))
+            })),
+        }
+    }
+
+    fn step(
+        &self,
+        claim: ClaimId,
+        key: StepKey,
+        work: BoxFuture<'static, Result<Value>>,
+    ) -> BoxFuture<'_, Result<Value>> {
+        Box::pin(async move {
+            let text = key.to_string();
+            let known = lock(&self.runs).all.get(&key.run_id).and_then(|run| run.steps.get(&text).cloned());
+            if let Some(value) = known.filter(|value| !is_failure(value)) {
+                return Ok(value);
+            }
+            let value = work.await?;
+            let mut runs = lock(&self.runs);
+            // A run without an event has no record yet, and nothing that could be taken up again.
+            if !runs.all.contains_key(&key.run_id) {
+                return Ok(value);
+            }
+            let steps = &mut runs.claimed(claim)?.steps;
+            if let Some(earlier) = steps.get(&text).filter(|earlier| !is_failure(earlier)) {
+                return Ok(earlier.clone());
+            }
+            steps.insert(text, value.clone());
+            Ok(value)
+        })
+    }
+
+    fn answer(&self, claim: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
+        let mut runs = lock(&self.runs);
+        let run = match runs.claimed(claim) {
+            Ok(run) => run,
+            Err(error) => return Box::pin(ready(Err(error))),
+        };
+        if let Some(known) = run.waits.iter_mut().find(|known| known.waiting.id == wait.waiting.id) {
+            known.is_seen = known.answer.is_some();
+            return Box::pin(ready(Ok(known.answer.clone())));
+        }
+        let deadline = wait.waiting.deadline;
+        let entry = (run.record.session.app.clone(), wait.waiting.id.clone());
+        run.waits.push(KeptWait { waiting: wait.waiting, answer: None, is_seen: false });
+        if let Some(deadline) = deadline {
+            runs.deadlines.insert((entry.0, deadline, entry.1));
+        }
+        Box::pin(ready(Ok(None)))
+    }
+}
+
+impl Engine for MemoryJournal {
+    fn retention(&self) -> Retention {
+        Retention::Process
+    }
+
+    fn registry(&self) -> Option<&dyn RunRegistry> {
+        Some(self)
+    }
+
+    fn waits(&self) -> Option<&dyn WaitRegistry> {
+        Some(self)
+    }
+
+    fn remote(&self) -> Option<&dyn RemoteBranches> {
+        None
+    }
+}
+
+impl RunRegistry for MemoryJournal {
+    fn claim(&self, id: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
+        let mut runs = lock(&self.runs);
+        let this = self.clone();
+        let claimed = match runs.all.get_mut(&id) {
+            None => Err(refuse::unknown_run(id)),
+            Some(run) => check(&run.record).and_then(|()| {
+                if run.is_driven {
+                    Err(refuse::run_busy(id))
+                } else {
+                    Ok(run.claim(move |claim| this.release(claim)))
+                }
+            }),
+        };
+        runs.index(id);
+        Box::pin(ready(claimed))
+    }
+
+    fn finished(&self, claim: ClaimId, mut done: Vec<Done>) -> BoxFuture<'_, Result<()>> {
+        let written = match lock(&self.runs).claimed(claim) {
+            Ok(run) => {
+                run.done.append(&mut done);
+                Ok(())
+            }
+            Err(error) => known_only(error),
+        };
+        Box::pin(ready(written))
+    }
+
+    fn close(&self, claim: ClaimId, status: RunStatus) -> BoxFuture<'_, Result<()>> {
+        let mut runs = lock(&self.runs);
+        let closed = match runs.claimed(claim) {
+            Ok(run) => {
+                run.is_driven = false;
+                if matches!(status, RunStatus::Finished | RunStatus::Failed(_)) {
+                    run.waits.retain(|wait| wait.answer.is_some());
+                }
+                run.status = status;
+                Ok(())
+            }
+            Err(error) => known_only(error),
+        };
+        runs.index(claim.run_id);
+        Box::pin(ready(closed))
+    }
+
+    fn release(&self, claim: ClaimId) {
+        let mut runs = lock(&self.runs);
+        if let Ok(run) = runs.claimed(claim) {
+            run.is_driven = false;
+        }
+        runs.index(claim.run_id);
+    }
+
+    fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+        let runs = lock(&self.runs);
+        Box::pin(ready(Ok(runs.select(app, filter).map(Kept::info).collect())))
+    }
+}
+
+impl WaitRegistry for MemoryJournal {
+    fn waiting<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<Waiting>>> {
+        let runs = lock(&self.runs);
+        let waits = runs.select(app, filter).flat_map(|run| &run.waits);
+        let open = waits.filter(|wait| wait.answer.is_none());
+        Box::pin(ready(Ok(open.map(|wait| wait.waiting.clone()).collect())))
+    }
+
+    fn open_wait<'a>(&'a self, app: &'a str, id: &'a str) -> BoxFuture<'a, Result<Waiting>> {
+        let mut runs = lock(&self.runs);
+        Box::pin(ready(runs.wait(app, id).map(|(_, wait)| wait.waiting.clone())))
+    }
+
+    fn due<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
+        let mut runs = lock(&self.runs);
+        let mut due = DueWaits::default();
+        let mut gone = Vec::new();
+        let deadlines: Vec<_> =
+            runs.deadlines.range((app.to_owned(), 0, String::new())..).take(most + 1).cloned().collect();
+        for entry in deadlines {
+            let (of, deadline, id) = &entry;
+            if of != app {
+                break;
+            }
+            match runs.wait(app, id) {
+                // Answered, withdrawn, or its run has ended.
+                Err(_) => gone.push(entry),
+                Ok(_) if *deadline > now || due.waits.len() == most => {
+                    due.next = Some(*deadline);
+                    break;
+                }
+                Ok((_, wait)) => due.waits.push(wait.waiting.clone()),
+            }
+        }
+        for entry in gone {
+            runs.deadlines.remove(&entry);
+        }
+        Box::pin(ready(Ok(due)))
+    }
+
+    fn withdraw(&self, claim: ClaimId, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
+        let withdrawn = lock(&self.runs).claimed(claim).map(|run| {
+            run.waits.retain(|wait| wait.answer.is_some() || !waits.contains(&wait.waiting.id));
+        });
+        Box::pin(ready(withdrawn))
+    }
+
+    fn resolve<'a>(&'a self, app: &'a str, id: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
+        let mut runs = lock(&self.runs);
+        let resolved = runs.wait(app, id).map(|(run, wait)| {
+            wait.answer = Some(answer);
+            run
+        });
+        let resolved = resolved.map(|run| runs.index(run));
+        Box::pin(ready(resolved))
+    }
+}
+
+/// A run that never stored an event is in no registry, and there is nothing to say of it.
+fn known_only(error: crate::Error) -> Result<()> {
+    match error.kind() {
+        crate::ErrorKind::UnknownRun => Ok(()),
+        _ => Err(error),
+    }
+}

@@ -1,0 +1,147 @@
+//! [`BranchTask`] and [`BranchReport`]: a branch that runs in another process, and its result.
+
+use super::{Stored, record};
+use crate::flow::{LoopEnd, LoopEndReason};
+use crate::models::model::Usage;
+use crate::store::event::StateDelta;
+use crate::store::session::SessionKey;
+use crate::{Error, Flow, Name, Path, Result, RunId};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// A branch of a parallel block or an element of an `each`, addressed by name: it captures nothing, and may run in any
+/// process that knows the workflow.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct BranchTask {
+    /// The run.
+    pub run_id: RunId,
+    /// The number of the claim that drives it, see [`ClaimId`](super::ClaimId).
+    #[serde(default)]
+    pub epoch: u64,
+    /// Its session.
+    pub session: SessionKey,
+    /// The name of the workflow at its root.
+    pub workflow: Name,
+    /// The path of the branch with rounds: that of its block and the name of its first step, as in `w/par/left`. Of an
+    /// element it is `w/each_1[3]`.
+    pub path: Path,
+    /// The branch that its events are marked with.
+    pub branch: Arc<str>,
+    /// The state where the branch begins.
+    pub state: StateDelta,
+    /// The `temp:` keys where the branch begins.
+    pub temp: StateDelta,
+    /// The stored keys that were written in each scope around, from the inside out: an element and an instance read
+    /// what they have written themselves before anything else.
+    #[serde(default)]
+    pub written: Vec<Vec<Name>>,
+    /// How many events of the log it sees: those from before the branch.
+    pub upto: u64,
+    /// The model calls that the run had made, which its limit counts.
+    #[serde(default)]
+    pub calls: u32,
+    /// The settings of the run, as JSON.
+    pub config: Value,
+}
+
+/// How a branch left its block.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct BranchEnd {
+    /// Whether the walk goes on after the block, or ends a loop around it.
+    pub flow: Flow,
+    /// The reason why that loop ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<LoopEndReason>,
+}
+
+/// The result of a branch that ran in another process.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct BranchReport {
+    /// How it ended.
+    pub end: Result<BranchEnd>,
+    /// The events that it committed, and those of remote branches inside it. The runtime applies the events of all branches
+    /// of a block when the last one has ended, in the order of the log.
+    pub events: Vec<Stored>,
+    /// Its loops that ended.
+    pub loops: Vec<LoopEnd>,
+    /// The usage of its model calls.
+    pub usage: Usage,
+}
+
+impl BranchEnd {
+    /// The end of a branch, and why the loop ends that it leaves.
+    pub fn new(flow: Flow, reason: Option<LoopEndReason>) -> Self {
+        Self { flow, reason }
+    }
+}
+
+/// The report as it is sent; the events are in the log.
+#[derive(Serialize, Deserialize)]
+struct SentReport {
+    end: Value,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    loops: Vec<LoopEnd>,
+    #[serde(default)]
+    usage: Usage,
+}
+
+impl BranchReport {
+    /// The report of a branch with this end.
+    pub fn new(end: Result<BranchEnd>) -> Self {
+        Self { end, events: Vec::new(), loops: Vec::new(), usage: Usage::default() }
+    }
+
+    /// Adds the events that it committed, which only the committing engine knows.
+    pub fn with_events(mut self, events: Vec<Stored>) -> Self {
+        self.events = events;
+        self
+    }
+
+    /// All but the events as JSON, to send to the other process.
+    ///
+    /// # Errors
+    /// Never for what [`Runner::branch`](crate::Runner::branch) has given.
+    pub fn to_value(&self) -> Result<Value> {
+        let end = match &self.end {
+            Ok(end) => record::of(end).map_err(Error::other)?,
+            Err(error) => record::failed(error),
+        };
+        let sent = SentReport { end, loops: self.loops.clone(), usage: self.usage };
+        serde_json::to_value(sent).map_err(Error::other)
+    }
+
+    /// The report from JSON, with the events that it committed.
+    ///
+    /// # Errors
+    /// When it is not what [`to_value`](Self::to_value) gave.
+    pub fn from_value(value: Value, events: Vec<Stored>) -> Result<Self> {
+        let SentReport { end, loops, usage } = record::read(value, record::RecordOf::Branch)?;
+        Ok(Self { end: record::read(end, record::RecordOf::Branch), events, loops, usage })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorKind;
+
+    #[test]
+    fn the_way_back_keeps_how_it_ended() {
+        let by = Path::root("w").child("p".into(), crate::At::Round(2));
+        let end =
+            BranchEnd::new(Flow::ExitTo("outer".into()), Some(LoopEndReason::Escalated { by: by.clone() }));
+        let mut report = BranchReport::new(Ok(end.clone()));
+        report.usage = Usage { calls: 3, ..Usage::new(20, 10) };
+        let again = BranchReport::from_value(report.to_value().unwrap(), Vec::new()).unwrap();
+        assert_eq!(again.end.unwrap(), end);
+        assert_eq!(again.usage, report.usage);
+        let failed = BranchReport::new(Err(Error::new(ErrorKind::Timeout, "late").at(&by)));
+        let again =
+            BranchReport::from_value(failed.to_value().unwrap(), Vec::new()).unwrap().end.unwrap_err();
+        assert_eq!((again.kind(), again.message(), again.path()), (ErrorKind::Timeout, "late", Some(&by)));
+    }
+}

@@ -1,0 +1,228 @@
+//! The slot of an event, what goes into it, and how what is stored reaches the session and the consumer.
+
+use super::claim::ClaimId;
+use super::registry::{Done, RunRecord};
+use super::update::Update;
+use crate::id::IdSeed;
+use crate::store::event::{Event, StateDelta};
+use crate::store::outbox::Outbox;
+use crate::store::session::{Session, SessionKey};
+use crate::{BoxFuture, Error, ErrorKind, Name, Path, Result, RunId};
+use serde_json::Value;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// Where the events of a run go: into the log of its session, and to its consumer.
+#[derive(Debug)]
+pub(crate) struct Delivery {
+    pub(crate) session: Arc<Session>,
+    pub(crate) seed: IdSeed,
+    pub(crate) outbox: Outbox,
+}
+
+/// A commit on its way: the run does not end before it is known how it ended.
+struct Committing(Arc<Delivery>);
+
+impl Deref for Committing {
+    type Target = Delivery;
+    fn deref(&self) -> &Delivery {
+        &self.0
+    }
+}
+
+impl Drop for Committing {
+    fn drop(&mut self) {
+        self.0.outbox.committed();
+    }
+}
+
+/// The slot of an event; its key is (run, path with rounds, nth). An update of state is not numbered with the other events
+/// of its agent. It is known by the text of the slot, which is what the slot is stored by: `writing/clerk!update/user:n@3`,
+/// or `writing/clerk!add@2/user:n@0` in a tool call.
+///
+/// It owns what it needs and may be sent anywhere. The run does not end while a slot of it lives, so an engine drops it
+/// as soon as it knows how the commit ended.
+pub struct Slot {
+    /// The run.
+    pub run_id: RunId,
+    /// The number of the claim that writes, see [`ClaimId`].
+    pub epoch: u64,
+    /// The path of the agent that emits.
+    pub path: Path,
+    /// How many events this agent has emitted before in this turn.
+    pub nth: u32,
+    /// The agents of this run that have finished since its last commit.
+    pub done: Vec<Done>,
+    /// The record of the run, with its first event.
+    pub begins: Option<Arc<RunRecord>>,
+    /// The replacement of `nth` for an update of state.
+    update: Option<Name>,
+    delivery: Committing,
+}
+
+/// An event before its commit.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Draft {
+    /// The event, without id, time and place.
+    pub event: Event,
+    /// The `temp:` keys that it sets. They are kept in the journal of the run and never in an event.
+    pub temp: StateDelta,
+}
+
+/// What goes into a slot: known, or what a call gives that is recorded by this very event.
+// The large one is the one that every event takes: in a box it would be an allocation for each.
+#[allow(missing_debug_implementations, clippy::large_enum_variant)]
+pub enum Body {
+    /// It is known.
+    Ready(Draft),
+    /// It is what this call gives. Its error is not recorded.
+    Call(BoxFuture<'static, Result<Draft>>),
+    /// It is made in the transaction, from the value that the store holds of a key: an atomic read and write.
+    Update(Box<Update>),
+}
+
+/// An event that is stored.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Stored {
+    /// Its place in the log of the session.
+    pub place: u64,
+    /// The event.
+    pub event: Arc<Event>,
+    /// The `temp:` keys that came with it.
+    pub temp: StateDelta,
+    /// Its place in the outbox; `None` when it was stored before and is not delivered again.
+    pub(crate) ticket: Option<u64>,
+}
+
+impl Stored {
+    /// An event that an earlier attempt has stored, and that the session in memory holds already.
+    pub fn earlier(place: u64, event: Arc<Event>, temp: StateDelta) -> Self {
+        Self { place, event, temp, ticket: None }
+    }
+}
+
+impl Slot {
+    pub(crate) fn new(claim: ClaimId, path: Path, nth: u32, delivery: Arc<Delivery>) -> Self {
+        delivery.outbox.commits();
+        Self {
+            run_id: claim.run_id,
+            epoch: claim.epoch,
+            path,
+            nth,
+            done: Vec::new(),
+            begins: None,
+            update: None,
+            delivery: Committing(delivery),
+        }
+    }
+
+    /// The slot of an update of state.
+    pub(crate) fn of_update(mut self, update: Name) -> Self {
+        self.update = Some(update);
+        self
+    }
+
+    /// The claim that writes.
+    pub fn claim(&self) -> ClaimId {
+        ClaimId { run_id: self.run_id, epoch: self.epoch }
+    }
+
+    /// The session that the event belongs to.
+    pub fn session(&self) -> &Arc<Session> {
+        &self.delivery.session
+    }
+
+    /// The key of that session.
+    pub fn session_key(&self) -> &SessionKey {
+        self.delivery.session.key()
+    }
+
+    /// Gives the event an id and a time for a store that knows the time of the latest event in the log, in
+    /// microseconds since 1970: later than that, also when the clock was set back, so that ids sort as the log.
+    pub fn stamp(&self, event: &mut Event, latest: u64) {
+        event.timestamp = crate::store::session::now_micros().max(latest.saturating_add(1));
+        event.id = self.delivery.seed.event(event.timestamp, 0);
+    }
+
+    /// For an engine whose log is the session in memory: gives the event its id, time and place, applies it to the
+    /// session, appends it to its log, and puts it on its way to the consumer, all at once.
+    pub fn append(self, draft: Draft) -> Stored {
+        let (delivery, temp) = (&self.delivery, draft.temp);
+        let mut ticket = 0;
+        let put = |event: &Arc<Event>| ticket = delivery.outbox.push(event.clone());
+        let (place, event) = delivery.session.append(draft.event, delivery.seed, put);
+        Stored { place, event, temp, ticket: Some(ticket) }
+    }
+
+    /// The same for a [`Body::Update`]: the value is read, changed and written in one step.
+    ///
+    /// # Errors
+    /// That of [`Update::apply`]. Nothing has changed then.
+    pub fn append_update(self, mut update: Update) -> Result<Stored> {
+        let delivery = &self.delivery;
+        let mut ticket = 0;
+        let put = |event: &Arc<Event>| ticket = delivery.outbox.push(event.clone());
+        let (key, mut temp) = (update.key().clone(), StateDelta::default());
+        let make = |current: Option<&Value>| {
+            let draft = update.apply(current)?;
+            temp = draft.temp;
+            Ok(draft.event)
+        };
+        let (place, event) = delivery.session.append_update(&key, make, delivery.seed, put)?;
+        Ok(Stored { place, event, temp, ticket: Some(ticket) })
+    }
+
+    /// For an engine whose log is elsewhere: the event is stored there, at this place, with its id and time. Applies it
+    /// to the session in memory and puts it on its way to the consumer. To be called in the order of the log.
+    pub fn deliver(self, place: u64, event: Arc<Event>, temp: StateDelta) -> Stored {
+        let delivery = &self.delivery;
+        delivery.session.append_stored(event.clone());
+        let ticket = Some(delivery.outbox.push(event.clone()));
+        Stored { place, event, temp, ticket }
+    }
+}
+
+impl Draft {
+    /// An event that sets no `temp:` key.
+    pub fn new(event: Event) -> Self {
+        Self { event, temp: StateDelta::default() }
+    }
+}
+
+impl Body {
+    /// The draft, after the call if there is one.
+    ///
+    /// # Errors
+    /// Those of the call. A [`Body::Update`] has no draft before its transaction: an engine matches it first.
+    pub async fn draft(self) -> Result<Draft> {
+        match self {
+            Self::Ready(draft) => Ok(draft),
+            Self::Call(work) => work.await,
+            Self::Update(update) => {
+                let message = format!("the engine of this runner cannot update state key `{}`", update.key());
+                Err(Error::new(ErrorKind::Config, message).with_help(
+                    "its `Engine::commit` has to handle `Body::Update`; or read the key and set it",
+                ))
+            }
+        }
+    }
+}
+
+/// `writing/critic!0`: the key within its run, as it is stored.
+impl fmt::Display for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.update {
+            Some(update) => write!(f, "{}!{update}", self.path),
+            None => write!(f, "{}!{}", self.path, self.nth),
+        }
+    }
+}
+
+impl fmt::Debug for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Slot({self} of {})", self.run_id)
+    }
+}

@@ -1,0 +1,72 @@
+//! The engine of a run inside of another: that of an agent that is used as a tool.
+
+use super::{
+    Body, ClaimId, Engine, Journal, RemoteBranches, Reply, Retention, RunRegistry, Slot, StepKey, Stored,
+    Wait, WaitRegistry,
+};
+use crate::{BoxFuture, Name, Result};
+use serde_json::Value;
+use std::future::ready;
+use std::sync::Arc;
+
+/// Its events are nobody else's to see, so they stay in memory. Its steps are recorded with those of the run around it,
+/// under the call that it is: `desk/clerk/reviewer:reviewer@1/model@0`.
+pub(crate) struct Within {
+    outer: Arc<dyn Engine>,
+    claim: ClaimId,
+    call: Name,
+}
+
+impl Within {
+    /// The run inside of that call of that run.
+    pub(crate) fn new(outer: Arc<dyn Engine>, claim: ClaimId, call: Name) -> Self {
+        Self { outer, claim, call }
+    }
+
+    /// The key in the run around it.
+    pub(crate) fn key(&self, key: &StepKey) -> StepKey {
+        let (path, name) = (key.path.clone(), Name::from(format!("{}/{}", self.call, key.name)));
+        StepKey { run_id: self.claim.run_id, path, name, index: key.index }
+    }
+}
+
+impl Journal for Within {
+    fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
+        match body {
+            Body::Ready(draft) => Reply::Ready(Ok(slot.append(draft))),
+            Body::Update(update) => Reply::Ready(slot.append_update(*update)),
+            Body::Call(work) => Reply::Later(Box::pin(async move { Ok(slot.append(work.await?)) })),
+        }
+    }
+
+    fn step(
+        &self,
+        _: ClaimId,
+        key: StepKey,
+        work: BoxFuture<'static, Result<Value>>,
+    ) -> BoxFuture<'_, Result<Value>> {
+        self.outer.step(self.claim, self.key(&key), work)
+    }
+
+    fn answer(&self, _: ClaimId, _: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
+        Box::pin(ready(Ok(None)))
+    }
+}
+
+impl Engine for Within {
+    fn retention(&self) -> Retention {
+        self.outer.retention()
+    }
+
+    fn registry(&self) -> Option<&dyn RunRegistry> {
+        None
+    }
+
+    fn waits(&self) -> Option<&dyn WaitRegistry> {
+        None
+    }
+
+    fn remote(&self) -> Option<&dyn RemoteBranches> {
+        None
+    }
+}

@@ -1,0 +1,329 @@
+//! What happens in a run: ADK's `Event` and `EventActions`.
+
+mod json;
+mod snake;
+mod stored;
+
+pub use stored::Unstamped;
+
+use crate::models::model::{FinishReason, Usage};
+use crate::{Content, EventId, FunctionCall, FunctionResponse, Name, Part, Path, Result, RunId, depth};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// The key of [`Event::custom_metadata`] that tells the round of the innermost loop, counted from 0
+/// (adk-python, pull request 6268).
+pub const LOOP_ITERATION_KEY: &str = "loop_iteration";
+
+/// The key of [`Event::custom_metadata`] by which an update of state is known ([`State::update`](crate::State::update)): an
+/// object with `update`, such as `user:n@0`, and for a tool call with `call`, such as `add@2`.
+pub const STATE_UPDATE_KEY: &str = "state_update";
+
+/// One thing that happened in a run.
+///
+/// An agent builds an event and hands it to [`Context::emit`](crate::Context::emit); commit gives it its id, time and
+/// place. A committed event is shared, never copied.
+///
+/// ```
+/// # use adk_core as adk;
+/// use adk::Event;
+/// let event = Event::new().with_text("A cat sat.").with_state("current_document", "A cat sat.");
+/// assert!(event.is_final_response());
+/// assert!(event.id.is_nil(), "not committed yet");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Event {
+    /// Given by commit; nil before.
+    pub id: EventId,
+    /// Microseconds since 1970, given by commit; never runs backwards within a session.
+    pub timestamp: u64,
+    /// The run that the event belongs to; ADK's invocation id.
+    pub invocation_id: RunId,
+    /// Who made it: `user`, or the name of an agent. Empty means the agent that emits it.
+    pub author: Name,
+    /// Where in the tree, with rounds. Given by commit.
+    pub path: Path,
+    /// The parallel branch, such as `par.left`, or `each_1[3]` for an element; `None` outside of such blocks.
+    pub branch: Option<Arc<str>>,
+    /// What was said.
+    pub content: Option<Content>,
+    /// What it changes.
+    pub actions: Actions,
+    /// A piece of a reply that is still streaming: handed on, not stored.
+    pub partial: bool,
+    /// What few events have.
+    pub details: Option<Box<Details>>,
+}
+
+/// What few events have, boxed so that the others do not pay for it.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Details {
+    /// Anything of the agent's own.
+    pub custom_metadata: Map<String, Value>,
+    /// Tokens of the model call that made this event.
+    pub usage: Option<Usage>,
+    /// Why the model stopped.
+    pub finish_reason: Option<FinishReason>,
+    /// The version that answered, as the provider calls it.
+    pub model_version: Option<String>,
+    /// Set when a model replied with an error instead of content.
+    pub error_code: Option<String>,
+    /// The provider's words for it.
+    pub error_message: Option<String>,
+    /// Calls in this event whose answer comes later.
+    pub long_running_tool_ids: Vec<String>,
+    /// What another program has stored with the event and this crate has no field for, by its place in
+    /// [`Event::to_stored`], where it is written again; null when there is nothing.
+    pub unknown: Value,
+}
+
+/// What an event changes beside saying something: ADK's `EventActions`.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Actions {
+    /// Keys and their new values.
+    pub state_delta: StateDelta,
+    /// Files and their new versions, counted from 0.
+    pub artifact_delta: Vec<(Name, u32)>,
+    /// Ends a loop. An explicit `false` is kept, as in ADK.
+    pub escalate: Option<bool>,
+    /// The model is not asked to put the answer of a tool into words.
+    pub skip_summarization: Option<bool>,
+    /// The agent that goes on.
+    pub transfer_to_agent: Option<Name>,
+    /// What a sequence or a loop is about to run: ADK's checkpoint, under `RunConfig::resumable`.
+    pub agent_state: Option<Arc<Value>>,
+    /// The agent or block has ended: ADK's checkpoint, under `RunConfig::resumable`.
+    pub end_of_agent: Option<bool>,
+}
+
+/// Keys and their new values, in the order in which they were written; a later value of a key wins.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StateDelta(Vec<(Name, Arc<Value>)>);
+
+impl StateDelta {
+    /// Sets a key.
+    pub fn insert(&mut self, key: impl Into<Name>, value: impl Into<Arc<Value>>) {
+        let (key, value) = (key.into(), value.into());
+        match self.0.iter_mut().find(|(name, _)| *name == key) {
+            Some((_, old)) => *old = value,
+            None => {
+                // Most events write one key, and every event is kept.
+                self.0.reserve_exact(1);
+                self.0.push((key, value));
+            }
+        }
+    }
+
+    /// The value of a key.
+    pub fn get(&self, key: &str) -> Option<&Arc<Value>> {
+        self.0.iter().find(|(name, _)| **name == *key).map(|(_, value)| value)
+    }
+
+    /// All keys and values.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Name, &Arc<Value>)> {
+        self.0.iter().map(|(name, value)| (name, value))
+    }
+
+    /// How many keys.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether nothing changes.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Adds all of another delta; its values win.
+    pub fn extend(&mut self, other: StateDelta) {
+        for (key, value) in other.0 {
+            self.insert(key, value);
+        }
+    }
+
+    pub(crate) fn into_iter(self) -> impl Iterator<Item = (Name, Arc<Value>)> {
+        self.0.into_iter()
+    }
+
+    /// Refuses a value that is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH). A store asks for it before it writes what
+    /// comes from outside of a run.
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooDeep`](crate::ErrorKind::TooDeep), with the key.
+    pub fn check_depth(&self) -> Result<()> {
+        self.iter().try_for_each(|(key, value)| {
+            depth::check(value).map_err(|deep| deep.error(format_args!("the value of state key `{key}`")))
+        })
+    }
+
+    /// Keeps the keys that are wanted.
+    pub fn retain(&mut self, keep: impl Fn(&str) -> bool) {
+        self.0.retain(|(name, _)| keep(name));
+    }
+}
+
+impl<K: Into<Name>, V: Into<Arc<Value>>> FromIterator<(K, V)> for StateDelta {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(pairs: I) -> Self {
+        let mut delta = Self::default();
+        for (key, value) in pairs {
+            delta.insert(key, value);
+        }
+        delta
+    }
+}
+
+impl Actions {
+    /// Whether nothing is asked for.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether a loop is to end.
+    pub fn escalates(&self) -> bool {
+        self.escalate == Some(true)
+    }
+}
+
+impl Event {
+    /// An event without content.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The agent says something.
+    #[must_use]
+    pub fn with_text(self, text: impl Into<String>) -> Self {
+        self.with_content(Content::model(text))
+    }
+
+    /// Sets the content.
+    #[must_use]
+    pub fn with_content(mut self, content: Content) -> Self {
+        self.content = Some(content);
+        self
+    }
+
+    /// Sets a state key. The value is JSON already: `f64::NAN` was made null by its conversion, and
+    /// [`State::set`](crate::State::set) refuses it.
+    #[must_use]
+    pub fn with_state(mut self, key: impl Into<Name>, value: impl Into<Value>) -> Self {
+        self.actions.state_delta.insert(key, Arc::new(value.into()));
+        self
+    }
+
+    /// Ends the innermost loop once the agent has ended.
+    #[must_use]
+    pub fn with_escalate(mut self) -> Self {
+        self.actions.escalate = Some(true);
+        self
+    }
+
+    /// Adds metadata of the agent's own.
+    #[must_use]
+    pub fn with_metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        let details = self.details_mut();
+        details.custom_metadata.insert(key.into(), value.into());
+        self
+    }
+
+    /// What few events have, made when it is not there yet.
+    pub fn details_mut(&mut self) -> &mut Details {
+        self.details.get_or_insert_default()
+    }
+
+    /// When it was committed.
+    pub fn time(&self) -> SystemTime {
+        UNIX_EPOCH + Duration::from_micros(self.timestamp)
+    }
+
+    /// Refuses a value that is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH). Each commit asks for it, and a store before
+    /// it appends what comes from outside of a run.
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooDeep`](crate::ErrorKind::TooDeep), with the key or the tool.
+    pub fn check_depth(&self) -> Result<()> {
+        self.actions.state_delta.check_depth()?;
+        for part in self.content.iter().flat_map(|content| &content.parts) {
+            match part {
+                Part::FunctionCall(call) => depth::check_object(&call.args)
+                    .map_err(|deep| deep.error(format_args!("an argument in the call of `{}`", call.name)))?,
+                Part::FunctionResponse(answer) => depth::check_response(&answer.response)
+                    .map_err(|deep| deep.error(format_args!("the answer to a call of `{}`", answer.name)))?,
+                Part::Other(part) => {
+                    depth::check_object(part).map_err(|deep| deep.error("a part of the content"))?;
+                }
+                _ => {}
+            }
+        }
+        if let Some(state) = &self.actions.agent_state {
+            depth::check(state).map_err(|deep| deep.error("the agent state"))?;
+        }
+        let Some(details) = &self.details else { return Ok(()) };
+        for (key, value) in &details.custom_metadata {
+            depth::check(value).map_err(|deep| deep.error(format_args!("the metadata `{key}`")))?;
+        }
+        depth::check_record(&details.unknown)
+            .map_err(|deep| deep.error("what another program has stored with the event"))
+    }
+
+    /// The text of the content, without thoughts; empty when there is none.
+    pub fn text(&self) -> String {
+        self.content.as_ref().map(Content::text).unwrap_or_default()
+    }
+
+    /// The calls that a model asks for.
+    pub fn function_calls(&self) -> impl Iterator<Item = &FunctionCall> {
+        self.content.iter().flat_map(Content::function_calls)
+    }
+
+    /// The answers to calls.
+    pub fn function_responses(&self) -> impl Iterator<Item = &FunctionResponse> {
+        self.content.iter().flat_map(Content::function_responses)
+    }
+
+    /// Calls whose answer comes later.
+    pub fn long_running_tool_ids(&self) -> &[String] {
+        self.details.as_ref().map_or(&[], |d| &d.long_running_tool_ids)
+    }
+
+    /// Tokens of the model call that made this event.
+    pub fn usage(&self) -> Option<&Usage> {
+        self.details.as_ref()?.usage.as_ref()
+    }
+
+    /// The round of the innermost loop, counted from 0: what the agent set, otherwise what the path says.
+    pub fn loop_iteration(&self) -> Option<u64> {
+        let own = self.details.as_ref().and_then(|d| d.custom_metadata.get(LOOP_ITERATION_KEY));
+        match own {
+            Some(value) => value.as_u64(),
+            None => self.path.iteration().map(u64::from),
+        }
+    }
+
+    /// ADK's custom metadata with the loop iteration in it, which is added only where the agent set none.
+    pub fn custom_metadata(&self) -> Map<String, Value> {
+        let mut all = self.details.as_ref().map(|d| d.custom_metadata.clone()).unwrap_or_default();
+        if let (Some(round), false) = (self.path.iteration(), all.contains_key(LOOP_ITERATION_KEY)) {
+            all.insert(LOOP_ITERATION_KEY.into(), round.into());
+        }
+        all
+    }
+
+    /// Whether the agent has said its last word of this turn: no call open, no answer that the model still
+    /// has to see, nothing partial. An event with `skip_summarization`, with calls that run on, or with an
+    /// error code is final too.
+    pub fn is_final_response(&self) -> bool {
+        if self.actions.skip_summarization == Some(true) || !self.long_running_tool_ids().is_empty() {
+            return true;
+        }
+        let calls = self.function_calls().next().is_some();
+        let failed = self.details.as_ref().is_some_and(|d| d.error_code.is_some());
+        if failed && !self.partial && !calls {
+            return true;
+        }
+        !calls && self.function_responses().next().is_none() && !self.partial
+    }
+}

@@ -1,0 +1,286 @@
+//! ADK's stored JSON of an event, as its `DatabaseSessionService` keeps it: snake case, without nulls. What ADK knows
+//! and this crate has no field for is kept beside the event and written back.
+
+use super::snake::Snake;
+use super::*;
+use crate::{Error, ErrorKind, Part, Result, StoreErrorKind};
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE};
+use serde::Deserialize;
+use serde_json::json;
+use std::fmt::Write as _;
+
+/// The last fields of an event without id and time.
+const NO_STAMP: &str = r#""id":"00000000-0000-0000-0000-000000000000","timestamp":0.0}"#;
+
+/// The stored form of an event up to its id and its time, which are the last of it.
+#[derive(Clone, Debug)]
+pub struct Unstamped(String);
+
+impl Unstamped {
+    /// All of it, with id and time of the event that it was made of.
+    pub fn stamped(&self, event: &Event) -> String {
+        let mut text = String::with_capacity(self.0.len() + NO_STAMP.len() + 16);
+        text.push_str(&self.0);
+        let seconds = serde_json::Number::from_f64(event.timestamp as f64 / 1e6);
+        // Any number of microseconds is finite in seconds.
+        let seconds = seconds.unwrap_or_else(|| 0.into());
+        // Writing to a string never fails.
+        let _ = write!(text, r#""id":"{}","timestamp":{seconds}}}"#, event.id);
+        text
+    }
+}
+
+/// The metadata key for data that ADK's types of a part have no field for: they refuse unknown fields.
+const OWN: &str = "adk_workflow";
+
+impl Event {
+    /// The event as ADK stores it: JSON with names in snake case and without nulls. Its own REST interface writes camel
+    /// case, which is what serializing it gives.
+    ///
+    /// ```
+    /// # use adk_core as adk;
+    /// use adk::Event;
+    /// let event = Event::new().with_text("Hi").with_state("draftKey", 1);
+    /// let stored = event.to_stored()?;
+    /// assert!(stored.contains(r#""actions":{"state_delta":{"draftKey":1},"artifact_delta":{}}"#), "{stored}");
+    /// assert_eq!(Event::from_stored(&stored)?, event);
+    /// # Ok::<(), adk::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Never in practice: all of an event has a form in JSON.
+    pub fn to_stored(&self) -> Result<String> {
+        let unknown = self.details.as_ref().map_or(&Value::Null, |details| &details.unknown);
+        let parts = self.content.as_ref().map_or(&[][..], |content| &content.parts);
+        let plain = unknown.is_null() && !parts.iter().any(needs_care);
+        let text = if plain {
+            serde_json::to_string(&Snake(self))
+        } else {
+            self.to_stored_value().and_then(|value| serde_json::to_string(&value))
+        };
+        text.map_err(|error| broken("the event has no form in JSON", error))
+    }
+
+    /// The stored form but for the id and the time, for a store that gives them where as little as possible is to be done.
+    /// `None` when it has to be written as a whole, by [`to_stored`](Self::to_stored): the event has an id or a time, or
+    /// parts that ADK has another form for.
+    ///
+    /// ```
+    /// # use adk_core as adk;
+    /// use adk::{Event, EventId};
+    /// let mut event = Event::new().with_text("Hi");
+    /// let unstamped = event.to_unstamped()?.expect("a plain event");
+    /// (event.id, event.timestamp) = (EventId::of_text("any"), 1_795_295_498_154_310);
+    /// assert_eq!(unstamped.stamped(&event), event.to_stored()?);
+    /// # Ok::<(), adk::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`to_stored`](Self::to_stored).
+    pub fn to_unstamped(&self) -> Result<Option<Unstamped>> {
+        let mut text = self.to_stored()?;
+        Ok(text.ends_with(NO_STAMP).then(|| {
+            text.truncate(text.len() - NO_STAMP.len());
+            Unstamped(text)
+        }))
+    }
+
+    fn to_stored_value(&self) -> serde_json::Result<Value> {
+        let mut value = serde_json::to_value(Snake(self))?;
+        hide(&mut value);
+        if let Some(Details { unknown: Value::Object(unknown), .. }) = self.details.as_deref() {
+            let mut unknown = unknown.clone();
+            // An event that was made of this one has ids of its own.
+            for (field, is_own) in [
+                (
+                    "id",
+                    unknown.get("id").and_then(Value::as_str).map(|text| EventId::of_text(text) == self.id),
+                ),
+                (
+                    "invocation_id",
+                    unknown
+                        .get("invocation_id")
+                        .and_then(Value::as_str)
+                        .map(|text| RunId::of_text(text) == self.invocation_id),
+                ),
+            ] {
+                if is_own == Some(false) {
+                    unknown.shift_remove(field);
+                }
+            }
+            fill(&mut value, &Value::Object(unknown));
+        }
+        Ok(value)
+    }
+
+    /// Reads an event that ADK or this crate has stored. What this crate has no field for is in
+    /// [`Details::unknown`].
+    ///
+    /// # Errors
+    /// Of kind [`StoreErrorKind::Corrupt`], when it is no JSON of an event.
+    pub fn from_stored(text: &str) -> Result<Self> {
+        let value: Value =
+            serde_json::from_str(text).map_err(|error| broken("a stored event is no JSON", error))?;
+        Self::from_stored_value(value)
+    }
+
+    /// An event with only the columns of ADK's table: its type allows a row without the event.
+    ///
+    /// # Errors
+    /// As [`from_stored`](Self::from_stored).
+    pub fn from_columns(id: &str, invocation_id: &str, micros: u64) -> Result<Self> {
+        let timestamp = micros as f64 / 1e6;
+        let event = json!({"id": id, "invocation_id": invocation_id, "author": "", "timestamp": timestamp});
+        Self::from_stored_value(event)
+    }
+
+    fn from_stored_value(value: Value) -> Result<Self> {
+        let mut known = value.clone();
+        for (field, own) in [("id", id_text as fn(&str) -> _), ("invocation_id", run_text)] {
+            let text = known.get(field).and_then(Value::as_str).unwrap_or_default();
+            let text = own(text);
+            if let Some(object) = known.as_object_mut() {
+                object.insert(field.to_owned(), text.into());
+            }
+        }
+        show(&mut known);
+        let mut event =
+            Event::deserialize(&known).map_err(|error| broken("a stored event cannot be read", error))?;
+        let again =
+            event.to_stored_value().map_err(|error| broken("a stored event cannot be read", error))?;
+        let mut unknown = beside(&value, &again).unwrap_or_default();
+        if let Some(object) = unknown.as_object_mut() {
+            // Kept to the microsecond, as the tables do.
+            object.shift_remove("timestamp");
+        }
+        if unknown.as_object().is_some_and(|object| !object.is_empty()) {
+            event.details_mut().unknown = unknown;
+        }
+        Ok(event)
+    }
+}
+
+fn broken(what: &str, error: serde_json::Error) -> Error {
+    Error::new(ErrorKind::Store(StoreErrorKind::Corrupt), format!("{what}: {error}")).with_source(error)
+}
+
+/// The id for the text of another program: ids of ADK are UUIDs, but may be anything.
+fn id_text(text: &str) -> String {
+    EventId::of_text(text).to_string()
+}
+
+fn run_text(text: &str) -> String {
+    RunId::of_text(text).to_string()
+}
+
+fn needs_care(part: &Part) -> bool {
+    match part {
+        Part::Thought(thought) => thought.signature.is_some(),
+        Part::FunctionCall(call) => call.signature.is_some() || call.malformed.is_some(),
+        _ => false,
+    }
+}
+
+/// The parts of an event in its JSON.
+fn parts(event: &mut Value) -> impl Iterator<Item = (String, &mut Map<String, Value>)> {
+    let parts = event.get_mut("content").and_then(|content| content.get_mut("parts"));
+    let parts = parts.and_then(Value::as_array_mut).into_iter().flatten();
+    parts.enumerate().filter_map(|(at, part)| Some((at.to_string(), part.as_object_mut()?)))
+}
+
+/// Signatures are bytes for ADK: base64 in the alphabet for URLs. And a call has no field for what is no JSON.
+fn hide(event: &mut Value) {
+    let (mut signatures, mut malformed) = (Map::new(), Map::new());
+    for (at, part) in parts(event) {
+        if let Some(Value::String(text)) = part.get_mut("thought_signature") {
+            let bytes = STANDARD.decode(&text).ok().filter(|bytes| STANDARD.encode(bytes) == *text);
+            if bytes.is_none() {
+                signatures.insert(at.clone(), text.clone().into());
+            }
+            *text = URL_SAFE.encode(bytes.unwrap_or_else(|| text.as_bytes().to_vec()));
+        }
+        let call = part.get_mut("function_call").and_then(Value::as_object_mut);
+        if let Some(text) = call.and_then(|call| call.shift_remove("malformed")) {
+            malformed.insert(at, text);
+        }
+    }
+    if signatures.is_empty() && malformed.is_empty() {
+        return;
+    }
+    if let Some(event) = event.as_object_mut() {
+        let metadata = event.entry("custom_metadata").or_insert_with(|| json!({}));
+        if let Some(metadata) = metadata.as_object_mut() {
+            metadata.insert(OWN.to_owned(), json!({"signatures": signatures, "malformed": malformed}));
+        }
+    }
+}
+
+/// The reverse of [`hide`].
+fn show(event: &mut Value) {
+    let metadata = event.get_mut("custom_metadata").and_then(Value::as_object_mut);
+    let own = metadata.and_then(|metadata| metadata.shift_remove(OWN)).unwrap_or_default();
+    for (at, part) in parts(event) {
+        if let Some(Value::String(text)) = part.get_mut("thought_signature") {
+            match own["signatures"].get(&at).and_then(Value::as_str) {
+                Some(given) => given.clone_into(text),
+                None => {
+                    if let Ok(bytes) = URL_SAFE.decode(&text) {
+                        *text = STANDARD.encode(bytes);
+                    }
+                }
+            }
+        }
+        if let Some(text) = own["malformed"].get(&at)
+            && let Some(call) = part.get_mut("function_call").and_then(Value::as_object_mut)
+        {
+            call.insert("malformed".to_owned(), text.clone());
+        }
+    }
+}
+
+/// What of `stored` is not in `ours`, or is another value there: objects by key, lists by place with null for nothing.
+fn beside(stored: &Value, ours: &Value) -> Option<Value> {
+    match (stored, ours) {
+        (Value::Object(stored), Value::Object(ours)) => {
+            let of = |(key, value): (&String, _)| match ours.get(key) {
+                Some(own) => Some((key.clone(), beside(value, own)?)),
+                None => Some((key.clone(), value.clone())),
+            };
+            let all: Map<_, _> = stored.iter().filter_map(of).collect();
+            (!all.is_empty()).then_some(Value::Object(all))
+        }
+        (Value::Array(stored), Value::Array(ours)) if stored.len() == ours.len() => {
+            let all: Vec<_> = stored
+                .iter()
+                .zip(ours)
+                .map(|(stored, ours)| beside(stored, ours).unwrap_or_default())
+                .collect();
+            all.iter().any(|value| !value.is_null()).then_some(Value::Array(all))
+        }
+        (stored, ours) if stored == ours => None,
+        (stored, _) => Some(stored.clone()),
+    }
+}
+
+/// The reverse of [`beside`].
+fn fill(ours: &mut Value, unknown: &Value) {
+    match (ours, unknown) {
+        (_, Value::Null) => {}
+        (Value::Object(ours), Value::Object(unknown)) => {
+            for (key, value) in unknown {
+                match ours.get_mut(key) {
+                    Some(own) => fill(own, value),
+                    None => drop(ours.insert(key.clone(), value.clone())),
+                }
+            }
+        }
+        (Value::Array(ours), Value::Array(unknown)) if ours.len() == unknown.len() => {
+            ours.iter_mut().zip(unknown).for_each(|(ours, unknown)| fill(ours, unknown));
+        }
+        (ours, unknown) => *ours = unknown.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

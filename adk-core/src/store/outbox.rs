@@ -1,0 +1,254 @@
+//! The slot between the agents of a run and its consumer, and how the run is polled.
+
+use crate::sync::lock;
+use crate::{BoxFuture, Event};
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize};
+use std::sync::{Arc, Mutex};
+use std::task::{Context as Task, Poll, Wake, Waker};
+
+/// Events that are committed and not yet taken, in the order in which they were committed. A branch has at
+/// most one in here: it goes on when the consumer has come back for more.
+#[derive(Debug, Default)]
+pub(crate) struct Outbox {
+    queue: Mutex<Queue>,
+    /// How many were taken; it grows under the lock of the queue.
+    taken: AtomicU64,
+    doorbell: Arc<Doorbell>,
+    /// Branches that could go on, and waits that are parked, and calls that are in flight.
+    pub(crate) live: AtomicUsize,
+    pub(crate) parked: AtomicUsize,
+    pub(crate) in_flight: AtomicUsize,
+    /// Emits of a run that is taken up again, which wait for their turn.
+    pub(crate) held: AtomicUsize,
+    /// Commits without a known end; also those of branches that were cancelled.
+    commits: AtomicUsize,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    /// The waker is that of a branch; the root of the run is polled after every take anyway.
+    events: VecDeque<(Option<Arc<Event>>, Option<Waker>)>,
+    pushed: u64,
+    /// The front was handed to the consumer, who has not come back yet.
+    handed: bool,
+}
+
+/// Collects wakes of the run. Those that come while it is polled stay inside; only the first from idle
+/// reaches the executor.
+#[derive(Debug, Default)]
+struct Doorbell {
+    state: AtomicU8,
+    task: Mutex<Option<Waker>>,
+}
+
+const IDLE: u8 = 0;
+const POLLING: u8 = 1;
+const WOKEN: u8 = 2;
+
+impl Wake for Doorbell {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if self.state.swap(WOKEN, SeqCst) == IDLE {
+            let task = lock(&self.task).clone();
+            if let Some(task) = task {
+                task.wake();
+            }
+        }
+    }
+}
+
+/// How often a run that has woken itself is polled again before others have their turn.
+const AT_ONCE: u32 = 32;
+
+/// What a poll of the run brought.
+pub(crate) enum Polled<T> {
+    /// An event for the consumer.
+    Event(Arc<Event>),
+    /// The end.
+    Ended(T),
+    /// All that is left of the run waits for a value from outside; it can be dropped.
+    Parked,
+    /// All that is left of a run that is taken up again waits for an event of its record that nobody emits.
+    Stuck,
+}
+
+impl Outbox {
+    /// Puts an event on its way to the consumer; gives the ticket by which it is [`taken`](Self::taken).
+    pub(crate) fn push(&self, event: Arc<Event>) -> u64 {
+        let mut queue = lock(&self.queue);
+        queue.pushed += 1;
+        queue.events.push_back((Some(event), None));
+        queue.pushed
+    }
+
+    /// Ready once the event of that ticket has been taken.
+    pub(crate) fn taken(&self, ticket: u64) -> Taken<'_> {
+        Taken { outbox: self, ticket }
+    }
+
+    /// Polls the run until it brings something. `run` is `None` once it has ended.
+    pub(crate) fn poll<T>(
+        &self,
+        run: &mut Option<BoxFuture<'_, T>>,
+        ended: &mut Option<T>,
+        task: &mut Task<'_>,
+    ) -> Poll<Polled<T>> {
+        self.take_handed();
+        {
+            let mut own = lock(&self.doorbell.task);
+            if !own.as_ref().is_some_and(|waker| waker.will_wake(task.waker())) {
+                *own = Some(task.waker().clone());
+            }
+        }
+        let waker = Waker::from(self.doorbell.clone());
+        let mut again = AT_ONCE;
+        while let Some(future) = run {
+            self.doorbell.state.store(POLLING, SeqCst);
+            match future.as_mut().poll(&mut Task::from_waker(&waker)) {
+                Poll::Ready(output) => {
+                    *run = None;
+                    *ended = Some(output);
+                }
+                Poll::Pending => {
+                    let woken = self.doorbell.state.compare_exchange(POLLING, IDLE, SeqCst, SeqCst).is_err();
+                    if let Some(event) = self.front() {
+                        return Poll::Ready(Polled::Event(event));
+                    }
+                    if woken && again > 0 {
+                        again -= 1;
+                        continue;
+                    }
+                    if woken {
+                        // It wakes itself over and over. Others have their turn, and the run may be dropped.
+                        task.waker().wake_by_ref();
+                        return Poll::Pending;
+                    }
+                    if self.is_stuck() {
+                        return Poll::Ready(Polled::Stuck);
+                    }
+                    if self.is_parked() {
+                        return Poll::Ready(Polled::Parked);
+                    }
+                    return Poll::Pending;
+                }
+            }
+        }
+        // Events of cancelled branches were committed, so they are delivered before the end.
+        if let Some(event) = self.front() {
+            return Poll::Ready(Polled::Event(event));
+        }
+        // Nor is it the end while a commit of such a branch is on its way.
+        self.doorbell.state.store(IDLE, SeqCst);
+        if self.commits.load(SeqCst) > 0 {
+            return Poll::Pending;
+        }
+        // The last of them may have come in the meantime.
+        if let Some(event) = self.front() {
+            return Poll::Ready(Polled::Event(event));
+        }
+        match ended.take() {
+            Some(output) => Poll::Ready(Polled::Ended(output)),
+            None => Poll::Pending,
+        }
+    }
+
+    /// A commit is on its way.
+    pub(crate) fn commits(&self) {
+        self.commits.fetch_add(1, SeqCst);
+    }
+
+    /// It is known how a commit ended. Whoever waits for it is woken by its answer; a run that has nobody left to be
+    /// woken is woken by this.
+    pub(crate) fn committed(&self) {
+        self.commits.fetch_sub(1, SeqCst);
+        if self.doorbell.state.load(SeqCst) == IDLE {
+            self.doorbell.wake_by_ref();
+        }
+    }
+
+    /// The consumer has come back: the event that it was given counts as taken.
+    fn take_handed(&self) {
+        let mut queue = lock(&self.queue);
+        if !std::mem::take(&mut queue.handed) {
+            return;
+        }
+        let taken = queue.events.pop_front();
+        self.taken.fetch_add(1, Relaxed);
+        drop(queue);
+        if let Some((_, Some(waker))) = taken {
+            waker.wake();
+        }
+    }
+
+    fn front(&self) -> Option<Arc<Event>> {
+        let mut queue = lock(&self.queue);
+        let event = queue.events.front_mut().and_then(|(event, _)| event.take());
+        queue.handed = event.is_some();
+        event
+    }
+
+    fn is_stuck(&self) -> bool {
+        let (held, parked) = (self.held.load(Relaxed), self.parked.load(Relaxed));
+        held > 0
+            && held + parked >= self.live.load(Relaxed)
+            && self.in_flight.load(Relaxed) == 0
+            && self.commits.load(SeqCst) == 0
+    }
+
+    fn is_parked(&self) -> bool {
+        self.parked.load(Relaxed) > 0
+            && self.parked.load(Relaxed) >= self.live.load(Relaxed)
+            && self.in_flight.load(Relaxed) == 0
+            && self.commits.load(SeqCst) == 0
+    }
+}
+
+/// An event on its way to the consumer.
+pub(crate) struct Taken<'a> {
+    outbox: &'a Outbox,
+    ticket: u64,
+}
+
+impl Future for Taken<'_> {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<()> {
+        let outbox = self.outbox;
+        if outbox.taken.load(Relaxed) >= self.ticket {
+            return Poll::Ready(());
+        }
+        // The root of the run is polled after every take anyway.
+        if std::ptr::eq(task.waker().data(), Arc::as_ptr(&outbox.doorbell).cast()) {
+            return Poll::Pending;
+        }
+        let mut queue = lock(&outbox.queue);
+        let taken = outbox.taken.load(Relaxed);
+        let place = self.ticket.saturating_sub(taken + 1) as usize;
+        if let Some((_, waker)) = queue.events.get_mut(place) {
+            *waker = Some(task.waker().clone());
+        }
+        Poll::Pending
+    }
+}
+
+/// One more, for as long as it lives.
+pub(crate) struct Counted<'a>(&'a AtomicUsize);
+
+impl<'a> Counted<'a> {
+    pub(crate) fn new(counter: &'a AtomicUsize) -> Self {
+        counter.fetch_add(1, Relaxed);
+        Self(counter)
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Relaxed);
+    }
+}

@@ -1,0 +1,351 @@
+//! A session: the log of its events and its state, read in place and shared by everything that runs on it.
+
+mod filter;
+mod log;
+mod memory;
+mod open;
+mod pages;
+mod state;
+mod store;
+mod transfer;
+
+pub use filter::{EventFilter, SessionSnapshot};
+pub use memory::MemoryStore;
+pub use open::{OpenSessions, SessionRow};
+pub use pages::{PAGE, Pages};
+pub use state::{Scope, SharedState, StateMap, forget_temp, split};
+pub(crate) use store::check_id;
+pub use store::{MAX_ID, SessionKey, SessionStore};
+pub use transfer::{export, import};
+
+use crate::id::{IdSeed, MOST};
+use crate::store::event::{Event, StateDelta};
+use crate::sync::{lock, read, write};
+use crate::{BoxFuture, Name, Result};
+use log::Log;
+use pages::Earlier;
+use serde_json::Value;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, RwLock};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// A conversation of one user with one app.
+///
+/// Its log only grows and its entries never move: reading takes no lock and copies nothing. Of a session that comes
+/// from a store outside of the process only the newest events are here at first; [`load`](Self::load) gets others.
+#[derive(Debug)]
+pub struct Session {
+    key: SessionKey,
+    /// The log as it was when the session was opened; it is read on demand.
+    earlier: Earlier,
+    log: Log<Arc<Event>>,
+    own: RwLock<StateMap>,
+    user: SharedState,
+    app: SharedState,
+    /// Holding it is the right to append.
+    clock: Mutex<Clock>,
+}
+
+/// What a store says of a session that it opens.
+#[derive(Clone, Debug, Default)]
+pub struct Opening {
+    /// The state of the session itself, keys without a prefix.
+    pub own: StateMap,
+    /// The state of the user, shared by all sessions of the user that are open.
+    pub user: SharedState,
+    /// The state of the app, shared by all its sessions that are open.
+    pub app: SharedState,
+    /// How many events the log has before [`newest`](Self::newest).
+    pub earlier: usize,
+    /// The newest events, oldest first; as many as the store likes.
+    pub newest: Vec<Arc<Event>>,
+    /// When the session was last written, in microseconds since 1970.
+    pub updated: u64,
+}
+
+impl Session {
+    pub(crate) fn new(key: SessionKey, app: SharedState, user: SharedState) -> Self {
+        Self::open(key, Opening { app, user, updated: now_micros(), ..Opening::default() }, None)
+    }
+
+    /// A session as a store has it. What is not among the newest events is read from `pages` when it is asked for.
+    pub fn open(key: SessionKey, opening: Opening, pages: Option<Arc<dyn Pages>>) -> Self {
+        let Opening { own, user, app, earlier, newest, updated } = opening;
+        let log = Log::default();
+        let clock =
+            Clock { micros: updated.max(newest.last().map_or(0, |event| event.timestamp)), nth: MOST };
+        newest.into_iter().for_each(|event| log.push(event));
+        let (own, clock) = (RwLock::new(own), Mutex::new(clock));
+        Self { key, earlier: Earlier::new(pages, earlier), log, own, user, app, clock }
+    }
+
+    /// The session as it was with this state and so many events. It shares nothing with this one but the events: those
+    /// that are loaded are there at once, the others when they are [loaded](Self::load), through this one.
+    pub(crate) fn as_it_was(self: &Arc<Self>, state: &StateDelta, events: usize) -> Self {
+        let earlier = events.min(self.len());
+        let last = earlier.checked_sub(1).and_then(|place| self.event(place));
+        let updated = last.map_or(0, |event| event.timestamp);
+        let opening = Opening { earlier, updated, ..Opening::default() };
+        let then = Self::open(self.key.clone(), opening, Some(Arc::new(Past(self.clone()))));
+        then.earlier.take_over(|place| self.event(place).cloned());
+        for (key, value) in state.iter() {
+            then.preset(key.clone(), value.clone());
+        }
+        then
+    }
+
+    /// A session of the same name with a copy of the state, and nothing said yet. It shares nothing with this one.
+    pub(crate) fn copy_with(&self, delta: &StateDelta) -> Self {
+        let (user, app) = (SharedState::default(), SharedState::default());
+        user.replace(self.user.all());
+        app.replace(self.app.all());
+        let own = read(&self.own).clone();
+        let copy = Self::open(self.key.clone(), Opening { own, user, app, ..Opening::default() }, None);
+        for (key, value) in delta.iter() {
+            copy.preset(key.clone(), value.clone());
+        }
+        copy
+    }
+
+    /// Sets a key without an event.
+    pub(crate) fn preset(&self, key: Name, value: Arc<Value>) {
+        match Scope::of(&key) {
+            Scope::Session => drop(write(&self.own).insert(key, value)),
+            Scope::User => self.user.insert(key, value),
+            Scope::App => self.app.insert(key, value),
+            Scope::Temp => {}
+        }
+    }
+
+    /// App, user and id.
+    pub fn key(&self) -> &SessionKey {
+        &self.key
+    }
+
+    /// How many events are in the log, loaded or not.
+    pub fn len(&self) -> usize {
+        self.earlier.len() + self.log.len()
+    }
+
+    /// Whether nothing has happened yet.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The event at a place of the log, when it is loaded.
+    pub fn event(&self, place: usize) -> Option<&Arc<Event>> {
+        match place.checked_sub(self.earlier.len()) {
+            Some(place) => self.log.get(place),
+            None => self.earlier.get(place),
+        }
+    }
+
+    /// Whether all events of the log are loaded. In memory they always are.
+    pub fn is_loaded(&self) -> bool {
+        self.earlier.is_complete()
+    }
+
+    /// Loads the events at these places, and those around them that are read with them.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn load(&self, places: Range<usize>) -> BoxFuture<'_, Result<()>> {
+        Box::pin(self.earlier.load(places))
+    }
+
+    /// Loads the newest of the first `len` events: as much as there is of a session that a store has opened. Who needs more
+    /// [loads](Self::load) it.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn load_newest(&self, len: usize) -> BoxFuture<'_, Result<()>> {
+        let end = len.min(self.len());
+        self.load(end.saturating_sub(PAGE)..end)
+    }
+
+    /// When it was last written, in microseconds since 1970.
+    pub fn updated(&self) -> u64 {
+        lock(&self.clock).micros
+    }
+
+    /// All events so far that are loaded, oldest first.
+    pub fn events(&self) -> impl DoubleEndedIterator<Item = &Arc<Event>> {
+        (0..self.len()).filter_map(|place| self.event(place))
+    }
+
+    /// The value of a key; `app:` and `user:` keys are those of the app and of the user.
+    pub fn get(&self, key: &str) -> Option<Arc<Value>> {
+        match Scope::of(key) {
+            Scope::Session => read(&self.own).get(key).cloned(),
+            Scope::User => self.user.get(key),
+            Scope::App => self.app.get(key),
+            Scope::Temp => None,
+        }
+    }
+
+    /// All keys and values, those of the app and the user under their prefixes.
+    pub fn state(&self) -> StateMap {
+        let mut all = read(&self.own).clone();
+        all.extend(self.user.all());
+        all.extend(self.app.all());
+        all
+    }
+
+    /// Replaces the state of the session itself by what a store has by now.
+    pub fn set_state(&self, own: StateMap) {
+        *write(&self.own) = own;
+    }
+
+    pub(crate) fn apply(&self, delta: &StateDelta) {
+        self.apply_but(None, delta);
+    }
+
+    /// Applies all but a key that is written already.
+    fn apply_but(&self, written: Option<&Name>, delta: &StateDelta) {
+        if delta.is_empty() {
+            return;
+        }
+        let mut own = write(&self.own);
+        for (key, value) in delta.iter().filter(|(key, _)| Some(*key) != written) {
+            let (key, value) = (key.clone(), value.clone());
+            match Scope::of(&key) {
+                Scope::Session => drop(own.insert(key, value)),
+                Scope::User => self.user.insert(key, value),
+                Scope::App => self.app.insert(key, value),
+                Scope::Temp => {}
+            }
+        }
+    }
+
+    /// Gives the event its id and time, applies what it changes, and appends it: one step for all who look.
+    /// With it comes its place in the log. `put` sees it while nobody else can append, so that events are delivered in the order of the log.
+    pub(crate) fn append(
+        &self,
+        mut event: Event,
+        seed: IdSeed,
+        put: impl FnOnce(&Arc<Event>),
+    ) -> (u64, Arc<Event>) {
+        let mut clock = lock(&self.clock);
+        clock.stamp(&mut event, seed);
+        let event = Arc::new(event);
+        let place = self.len() as u64;
+        self.apply(&event.actions.state_delta);
+        self.log.push(event.clone());
+        put(&event);
+        (place, event)
+    }
+
+    /// The same for an event that is made from the value of a key: nobody else writes the key in between. Holding the
+    /// clock keeps others from the session's own keys; those of user and app are held by themselves, since other sessions
+    /// write them too.
+    pub(crate) fn append_update(
+        &self,
+        key: &Name,
+        mut make: impl FnMut(Option<&Value>) -> Result<Event>,
+        seed: IdSeed,
+        put: impl FnOnce(&Arc<Event>),
+    ) -> Result<(u64, Arc<Event>)> {
+        let mut clock = lock(&self.clock);
+        let mut made = |current: Option<&Value>| {
+            let event = make(current)?;
+            let value = event.actions.state_delta.get(key).cloned();
+            Ok((event, value))
+        };
+        let mut event = match Scope::of(key) {
+            Scope::User => self.user.replace_one(key, made)?,
+            Scope::App => self.app.replace_one(key, made)?,
+            Scope::Session | Scope::Temp => {
+                let (event, value) = made(self.get(key).as_deref())?;
+                if let Some(value) = value {
+                    self.preset(key.clone(), value);
+                }
+                event
+            }
+        };
+        clock.stamp(&mut event, seed);
+        let (event, place) = (Arc::new(event), self.len() as u64);
+        self.apply_but(Some(key), &event.actions.state_delta);
+        self.log.push(event.clone());
+        put(&event);
+        Ok((place, event))
+    }
+
+    /// Appends an event that a store has given id and time, and applies what it changes.
+    pub fn append_stored(&self, event: Arc<Event>) {
+        let mut clock = lock(&self.clock);
+        if event.timestamp > clock.micros {
+            *clock = Clock { micros: event.timestamp, nth: MOST };
+        }
+        self.apply(&event.actions.state_delta);
+        self.log.push(event);
+    }
+
+    /// Gives an event that is not stored its id and time.
+    pub(crate) fn stamp(&self, event: &mut Event, seed: IdSeed) {
+        lock(&self.clock).stamp(event, seed);
+    }
+}
+
+/// The log of a session as it was once.
+struct Past(Arc<Session>);
+
+impl Pages for Past {
+    fn load(&self, places: Range<usize>) -> BoxFuture<'_, Result<Vec<Arc<Event>>>> {
+        Box::pin(async move {
+            self.0.load(places.clone()).await?;
+            Ok(places.filter_map(|place| self.0.event(place).cloned()).collect())
+        })
+    }
+}
+
+/// The time of the latest event in microseconds, and how many there were in that microsecond before it. Time never
+/// runs backwards here, whatever the clock of the machine does.
+#[derive(Debug, Default)]
+struct Clock {
+    micros: u64,
+    nth: u16,
+}
+
+impl Clock {
+    fn stamp(&mut self, event: &mut Event, seed: IdSeed) {
+        self.tick(now_micros());
+        event.timestamp = self.micros;
+        event.id = seed.event(self.micros, self.nth);
+    }
+
+    fn tick(&mut self, now: u64) {
+        if now > self.micros {
+            (self.micros, self.nth) = (now, 0);
+        } else if self.nth + 1 < MOST {
+            self.nth += 1;
+        } else {
+            (self.micros, self.nth) = (self.micros + 1, 0);
+        }
+    }
+}
+
+/// Microseconds since 1970, by the clock of the system: what sessions and events are stamped with.
+pub fn now_micros() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_sort_whatever_the_clock_does() {
+        let mut clock = Clock::default();
+        let mut last = (crate::EventId::default(), 0);
+        // The clock does not move for more events than a microsecond has numbers, and is then set back.
+        let still = std::iter::repeat_n(50, 2 * usize::from(MOST) + 1);
+        for now in [10, 10, 11].into_iter().chain(still).chain([7, 53, 54, 54]) {
+            clock.tick(now);
+            let id = IdSeed::new().event(clock.micros, clock.nth);
+            assert!(id > last.0 && clock.micros >= last.1, "at {now}");
+            last = (id, clock.micros);
+        }
+        assert_eq!(last.1, 54);
+    }
+}
