@@ -157,17 +157,23 @@ impl Relay {
             return Ok(());
         }
         let mut meter = Meter::new(self.http.limit, self.framing);
+        // genai goes through all of an unfinished event with each piece of it, so it gets no piece before the last.
+        let mut held = Vec::new();
         while let Some(bytes) = next {
             meter.count(&bytes)?;
-            if send_chunk(&mut socket, &bytes).await.is_err() {
+            held.extend_from_slice(&bytes);
+            let finished = held.len() - meter.event;
+            if send_chunk(&mut socket, &held[..finished]).await.is_err() {
                 return Ok(());
             }
+            held.drain(..finished);
             next = response.chunk().await.map_err(Failure::Transport)?;
         }
         let is_in_event = meter.event != 0;
         // After half an event it would be a part of that.
         let end_mark = if is_in_event { "" } else { self.end_mark };
-        if send_chunk(&mut socket, end_mark.as_bytes()).await.is_ok() {
+        held.extend_from_slice(end_mark.as_bytes());
+        if send_chunk(&mut socket, &held).await.is_ok() {
             let _ = socket.write_all(b"0\r\n\r\n").await;
         }
         // genai reads a last event without an empty line after it, so this counts only where it cannot.
@@ -310,10 +316,13 @@ impl Meter {
         if self.framing == Framing::Whole {
             return Ok(());
         }
-        // genai copies an unfinished event with each piece of it, so it has to be shorter.
+        // An unfinished event is held, and genai copies it, so it has to be shorter.
         let limit = self.limit / 4;
         for byte in bytes {
-            self.event += 1;
+            // The second half of the line end that ended the event belongs to no other.
+            if (*byte, self.last, self.event) != (b'\n', b'\r', 0) {
+                self.event += 1;
+            }
             match byte {
                 // The second half of one line end.
                 b'\n' if self.last == b'\r' => {}

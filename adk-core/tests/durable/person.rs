@@ -161,6 +161,33 @@ async fn an_answer_is_read_as_that_of_a_model_is() {
 }
 
 #[tokio::test]
+async fn an_answer_with_alternatives_is_read_as_that_of_a_model_is() {
+    #[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+    #[schemars(crate = "adk_core::__private::schemars")]
+    enum Verdict {
+        Refuse,
+        Approve { amount: u64, price: f64, note: Option<String> },
+    }
+    let verdict = || asking(vec![run(Await::builder::<Verdict>("verdict").question("Well?").build())]);
+    let approved = json!({"Approve": {"amount": 3, "price": 1}});
+    for (answer, kept) in [
+        (json!({"Approve": {"amount": 3.0, "price": 1}}), &approved),
+        (json!({"Approve": {"amount": 3.0, "price": 1, "note": null}}), &approved),
+        (json!("\u{feff}{\"Approve\": {\"amount\": 3, \"price\": 1}}"), &approved),
+        (json!("```json\n{\"Approve\": {\"amount\": 3.0, \"price\": 1}}\n```"), &approved),
+        (json!("Refuse"), &json!("Refuse")),
+    ] {
+        let world = World::new();
+        let waiting = pause(&world, &verdict()).await;
+        let known = runner(&world, Some(verdict()));
+        known.answer(&waiting[0].id, &answer).await.unwrap_or_else(|error| panic!("{answer}: {error}"));
+        known.recover().await.unwrap();
+        let found = value(&world, waiting[0].run_id, "verdict").await;
+        assert_eq!(found.as_ref(), Some(kept), "{answer}");
+    }
+}
+
+#[tokio::test]
 async fn an_answer_is_of_the_type_that_asked() {
     let world = World::new();
     let (then, now) = (

@@ -113,6 +113,18 @@ async fn a_stream_that_stops_in_the_middle_of_an_event_may_be_tried_again() {
 }
 
 #[tokio::test]
+async fn an_event_ends_with_any_end_of_line() {
+    for end in ["\n\n", "\r\n\r\n", "\r\r"] {
+        let mut events = stream(&[json!(0), json!(1)], ["x", "y"]);
+        events.retain(|event| !event.contains("[DONE]"));
+        let body: String = events.iter().flat_map(|event| [event, end]).collect();
+        let server = WireServer::start([Reply::raw("text/event-stream", &body)]).await;
+        let (_, response) = ask(&model(&server, OPENAI), request("hi", true)).await;
+        assert_eq!(cities(&response), ["Paris", "Rome"], "{end:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_stream_that_stops_without_a_reason_is_broken() {
     let mut events = stream(&[json!(0), json!(1)], ["x", "y"]);
     events.truncate(3);

@@ -39,6 +39,19 @@ async fn an_answer_longer_than_the_limit_is_refused() {
     }
 }
 
+/// genai goes through an unfinished event with each piece of it, so it must get whole events.
+#[tokio::test]
+async fn an_endless_event_ends_and_a_long_one_is_read() {
+    let server = WireServer::start([Reply::raw("text/event-stream", &"data: {\"x\":".repeat(2 << 20))]).await;
+    let (_, error) = fail(&model(&server, OPENAI), request("hi", true)).await;
+    assert!(error.to_string().contains("16777216 bytes"), "{error}");
+    let text = "x".repeat(15 << 20);
+    let delta = json!({"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": "stop"}]});
+    let server = WireServer::start([Reply::raw("text/event-stream", &format!("data: {delta}\n\n"))]).await;
+    let (_, response) = ask(&model(&server, OPENAI), request("hi", true)).await;
+    assert_eq!(response.content.text(), text);
+}
+
 #[tokio::test]
 async fn a_stream_of_many_short_events_has_the_same_limit() {
     for name in ALL {

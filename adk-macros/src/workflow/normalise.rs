@@ -247,8 +247,9 @@ impl Reader<'_> {
         let token = TokenTree::from(group.clone());
         self.frame.depth.see(&token)?;
         self.frame.tokens.extend([token]);
-        if is_brace && self.frame.ends_with_brace {
-            self.close_generics()?;
+        // In generic arguments it is the value of a constant.
+        let is_argument = matches!(self.open.last(), Some((Open::Generics, _)));
+        if is_brace && self.frame.ends_with_brace && !is_argument {
             self.frame.end_statement();
         }
         Ok(())

@@ -91,6 +91,13 @@ pub(super) fn missing(name: &str, schema: &Value) -> ToolError {
 /// Undoes what providers and forms do to values that were right: null for a field that is absent, `3.0` for 3, an
 /// object or a list as text. Says whether anything changed.
 fn repair(value: &mut Value, schema: &Value) -> bool {
+    if let Some(options) = options(schema) {
+        let repaired = options.iter().find_map(|option| {
+            let mut one = value.clone();
+            (repair(&mut one, option) && check(&one, option).is_ok()).then_some(one)
+        });
+        return repaired.map(|one| *value = one).is_some();
+    }
     let mut changed = false;
     match value {
         Value::Number(number) if kind(schema) == "integer" => {
@@ -206,13 +213,18 @@ fn mismatch(value: &Value, schema: &Value, unread: bool, path: &mut String) -> O
     }
 }
 
+/// The alternatives of a schema.
+fn options(schema: &Value) -> Option<&Vec<Value>> {
+    ["oneOf", "anyOf"].iter().find_map(|key| schema.get(*key)?.as_array())
+}
+
 /// Whether a value fits one of the alternatives of a schema, null among them; `None` where there are none.
 fn is_one_of(value: &Value, schema: &Value) -> Option<bool> {
     let types = schema.get("type").and_then(Value::as_array);
     if value.is_null() && types.is_some_and(|types| types.iter().any(|one| one == "null")) {
         return Some(true);
     }
-    let options = ["oneOf", "anyOf"].iter().find_map(|key| schema.get(*key)?.as_array())?;
+    let options = options(schema)?;
     let fits = |option: &Value| match option.get("type") {
         Some(kind) if kind == "null" => value.is_null(),
         _ => mismatch(value, option, false, &mut String::new()).is_none(),
