@@ -37,15 +37,7 @@ pub(super) struct Step<'a> {
 
 impl<'a> Step<'a> {
     fn new(name: String, span: Span, what: What<'a>, end: usize) -> Self {
-        Self {
-            name,
-            span,
-            what,
-            end,
-            field: None,
-            named: true,
-            near: None,
-        }
+        Self { name, span, what, end, field: None, named: true, near: None }
     }
 
     /// An agent that others transfer to.
@@ -105,13 +97,7 @@ pub(super) fn of(tree: &Workflow) -> Plan<'_> {
     }
     let mut planner = Planner { tree, decls, steps: Vec::new(), unnamed: HashMap::new() };
     planner.nodes(&tree.body);
-    Plan {
-        name,
-        steps: planner.steps,
-        targets: Vec::new(),
-        transfers: HashMap::new(),
-        alike: false,
-    }
+    Plan { name, steps: planner.steps, targets: Vec::new(), transfers: HashMap::new(), alike: false }
 }
 
 impl<'a> Plan<'a> {

@@ -78,9 +78,7 @@ fn unique<'a>(
                     }
                     _ => "remove one of them, or choose another name",
                 };
-                let text = format!(
-                    "`{key}` is declared twice: as {first} and as {what}; help: {help}"
-                );
+                let text = format!("`{key}` is declared twice: as {first} and as {what}; help: {help}");
                 let text = if *first == what {
                     format!("`{key}` is declared twice as {what}; help: {help}")
                 } else {
