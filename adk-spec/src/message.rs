@@ -14,6 +14,12 @@ pub struct Message {
     check: Option<Check>,
 }
 
+impl Default for Message {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Message {
     const CAPACITY: usize = 4096;
     /// Where text is cut off.
