@@ -9,13 +9,8 @@
 //! over the state, and I/O in them goes through [`CallbackContext::step`]. Callbacks of tools are a part of the recorded
 //! call: they may do what a tool may.
 
-mod accept;
-#[doc(hidden)]
-pub mod block;
-#[doc(hidden)]
-pub mod closure;
+pub(crate) mod accept;
 mod context;
-mod ends;
 mod hooks;
 mod lists;
 mod plugin;

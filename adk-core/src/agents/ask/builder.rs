@@ -1,7 +1,6 @@
 //! An `await` that is made at run time.
 
-use super::declared::value_of;
-use super::{Form, Question};
+use super::{Form, Question, value_of};
 use crate::agents::llm::OutputKey;
 use crate::runtime::agent::{About, DynAgent, Key, Parts};
 use crate::runtime::run::{Context, Prepare};

@@ -30,11 +30,9 @@ pub(super) struct Common {
 }
 
 /// A kind of block.
-#[doc(hidden)]
 pub trait Kind: Sized {
     /// Of what is built.
     type Agent;
-    #[doc(hidden)]
     fn wrap(tree: Tree) -> Self::Agent;
 }
 
