@@ -1,10 +1,8 @@
 //! Agents: async functions over a [`Context`].
 
-mod about;
 mod handover;
 mod with;
 
-pub(crate) use about::{About, Key, Parts};
 pub use handover::Handover;
 pub use with::WithCallbacks;
 

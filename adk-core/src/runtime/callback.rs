@@ -10,24 +10,19 @@
 //! call: they may do what a tool may.
 
 pub(crate) mod accept;
-mod context;
 mod hooks;
 mod lists;
-mod plugin;
 mod setters;
 
+pub use crate::runtime::run::{CallbackContext, Plugin};
 pub use accept::{
     AfterAgent, AfterModel, AfterTool, Answer, Asked, BeforeAgent, BeforeModel, BeforeTool, Call, Later, Now,
     OnModelError, OnToolError, Said,
 };
-pub use context::CallbackContext;
 pub use lists::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
-pub use plugin::Plugin;
 
-pub(crate) use context::{Place, Steps};
 pub(crate) use hooks::{
     after_agent, after_model, after_run, after_tool, before_agent, before_model, before_run, before_tool,
     on_agent_error, on_model_error, on_tool_error, on_user_message,
 };
-pub(crate) use plugin::Plugins;
 pub(crate) use setters::setters;
