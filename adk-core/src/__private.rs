@@ -1,21 +1,23 @@
 //! The plumbing that expansions of the macros call. Not for users: it changes without notice.
 
+pub mod args;
+mod awaits;
+pub mod callback;
 pub mod function;
+pub mod llm;
 mod made;
 mod probe;
 pub mod typed;
 pub mod wire;
+pub mod workflow;
 
-pub use crate::agents::agent_tool::AgentTooling;
-pub use crate::agents::llm;
 pub use crate::models::model;
-pub use crate::runtime::agent::Handover;
-pub use crate::runtime::tool::args;
-pub use crate::runtime::{callback, workflow};
 pub use crate::{
-    Agent, AgentKind, AgentMeta, Context, DynAgent, Error, Event, Flow, KeySpec, Name, Result, Spec, Tool,
-    ToolArgs, ToolContext, ToolError, ToolMeta, check, spec,
+    Agent, AgentKind, AgentMeta, Context, DynAgent, Error, Flow, KeySpec, Name, Result, Spec, Tool,
+    ToolArgs, ToolContext, ToolError, ToolMeta, spec,
 };
+pub use adk_spec::__private::{self as check, key, stub_if};
 pub use made::{MadeByMacro, MadeWorkflow, Making};
 pub use probe::{OfFlow, OfResult, Otherwise, Probe, refuse};
+pub use wire::AgentTooling;
 pub use {schemars, serde, serde_json};

@@ -1,5 +1,6 @@
 //! Agents of this crate: language models, `await`, and agents as tools.
 
+pub(crate) mod about;
 pub(crate) mod agent_tool;
 pub(crate) mod ask;
 pub mod llm;

@@ -1,10 +1,10 @@
-//! The workflow as data (from the crate `adk-workflow-spec`), and what the runtime adds: numbers of types, the shape of a
-//! workflow as it is kept with a run.
+//! The workflow as data (from the crate `adk-workflow-spec`), and what the runtime adds: the shape of a workflow as it is
+//! kept with a run.
 
-mod numbered;
+mod key;
 pub(crate) mod schema;
 mod topology;
 
 pub use adk_spec::spec::*;
-pub use numbered::Numbered;
+pub(crate) use key::Key;
 pub use topology::Topology;

@@ -31,7 +31,7 @@ pub(crate) fn read(text: &str) -> TokenStream {
     })
 }
 
-/// A key as `KeySpec::typed` takes it: its name, that as a number, and whether it has a prefix.
+/// A key as `__private::key` takes it: its name, that as a number, and whether it has a prefix.
 ///
 /// The number is computed here: in const evaluation it would cost each key as much as a hundred additions.
 pub(crate) fn key(name: &str) -> TokenStream {

@@ -3,37 +3,23 @@
 //! `workflow!` calls `facts` in const evaluation and raises each finding under the token of its step. For a tree
 //! that was built at run time, [`faults`] gives the same findings as values.
 
-mod bounds;
-mod facts;
-mod flow;
-mod keys;
-mod limits;
-mod live;
+pub(crate) mod bounds;
+pub(crate) mod facts;
+pub(crate) mod flow;
+pub(crate) mod keys;
+pub(crate) mod limits;
+pub(crate) mod live;
 mod names;
 mod table;
-mod tools;
+pub(crate) mod tools;
 
 pub use crate::bounds::Bounds;
 pub use crate::lints::Lint;
-pub use bounds::raise_bounds;
-#[doc(hidden)]
-pub use facts::{Facts, Sizes, all, facts, sizes};
-#[doc(hidden)]
-pub use flow::{Pair, READS, WRITES};
-pub use keys::raise_keys;
-pub use limits::{bound, limit, raise_bound, raise_limit};
 pub use live::is_live;
-#[doc(hidden)]
-pub use live::{LIVE_HELP, describe_live, describe_live_block};
 pub use table::Check;
-pub use tools::raise_tool;
-#[doc(hidden)]
-pub use tools::wait_in_tool;
 
 use crate::message::Message;
 use crate::spec::{AgentMeta, Spec, Step, StepKind};
-#[doc(hidden)]
-pub use limits::describe as describe_limit;
 use std::fmt;
 
 /// A fault of a workflow.
@@ -50,29 +36,25 @@ pub struct Fault {
     /// not read from anything.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub place: String,
-    /// The number of the step.
+    /// The index of the step in the spec.
     #[serde(skip)]
-    #[doc(hidden)]
     pub step: Option<usize>,
 }
 
 impl Fault {
     /// A fault that a builder finds by itself.
-    #[doc(hidden)]
     pub fn new(check: Check, node: impl Into<String>, message: impl fmt::Display) -> Self {
         let message = format!("{check}: {message}");
         Self { check, node: node.into(), message, place: String::new(), step: None }
     }
 
     /// The fault that a message reports.
-    #[doc(hidden)]
-    pub fn of(node: &str, message: &Message) -> Self {
+    fn of(node: &str, message: &Message) -> Self {
         let (check, message) = (message.check().unwrap_or(Check::Syntax), message.as_str().to_owned());
         Self { check, node: node.to_owned(), message, place: String::new(), step: None }
     }
 
     /// The fault with its place in what the tree was read from.
-    #[doc(hidden)]
     #[must_use]
     pub fn at(mut self, place: impl Into<String>) -> Self {
         self.place = place.into();

@@ -1,12 +1,16 @@
-//! A workflow as data, its checks and its pictures. Users depend on `adk-workflow` and write `use adk::...`.
+//! A workflow as data, its checks and its pictures.
+//!
+//! An internal crate of `adk-workflow`, for its macros and for `adk-workflow-core`, which re-exports [`spec`] and [`check`]. Users
+//! depend on `adk-workflow` and write `use adk::...`.
 
+#[doc(hidden)]
+pub mod __private;
 mod bounds;
 pub mod check;
 pub mod duration;
 pub mod hash;
 mod lints;
-#[doc(hidden)]
-pub mod message;
+mod message;
 mod name;
 pub mod nearest;
 pub mod number;

@@ -14,17 +14,10 @@ mod step;
 mod tool;
 mod tree;
 
-#[doc(hidden)]
-pub use agent::Accepts;
-#[doc(hidden)]
-pub use agent::Module;
-#[doc(hidden)]
-pub use agent::ValueSchema;
-pub use agent::{AgentKind, AgentMeta, PromptKey};
+pub use agent::{Accepts, AgentKind, AgentMeta, Module, PromptKey, ValueSchema};
 pub use input::InputSpec;
 pub use key::KeySpec;
-#[doc(hidden)]
-pub use key::has_prefix;
+pub(crate) use key::{OPENED, has_prefix, layout};
 pub use step::{Limits, Renames, Spec, Step, StepKind};
 pub use tool::ToolMeta;
 pub use tree::{Node, NodeKind};

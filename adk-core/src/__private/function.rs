@@ -11,7 +11,9 @@ pub use param::{
     Arg, Borrowed, Held, Json, Lend, LoadMaybe, LoadPlain, Maybe, MaybeText, Misplaced, Owned, Slot, Text,
 };
 
-use crate::spec::{AgentMeta, KeySpec};
+pub use adk_spec::__private::function_meta as meta;
+
+use crate::spec::KeySpec;
 use crate::{BoxError, BoxFuture, Context, Error, ErrorKind, Flow, Name, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -131,19 +133,6 @@ pub const fn reads(context: bool, params: &'static [KeySpec<'static>]) -> &'stat
         [_, keys @ ..] if context => keys,
         keys => keys,
     }
-}
-
-/// The description of a function, as the macros write it: in one call, since each costs time in the user's crate.
-pub const fn meta(
-    name: &'static str,
-    definition: &'static str,
-    origin: u64,
-    description: &'static str,
-    reads: &'static [KeySpec<'static>],
-    writes: &'static [KeySpec<'static>],
-    may_exit: bool,
-) -> AgentMeta<'static> {
-    AgentMeta::function(name, definition, origin, description, reads, writes, may_exit)
 }
 
 /// What a function does once its parameters are read. Boxed, so that no future of the library depends on the function:

@@ -7,11 +7,11 @@ use crate::__private::function::{self, Begin};
 use crate::runtime::agent::Handover;
 use crate::runtime::callback::AgentCallbacks;
 use crate::runtime::run::{Context, Prepare};
-use crate::runtime::workflow::{self, Keys, Values, Wired, Workflow};
+use crate::runtime::workflow::wired::{self, Wired};
+use crate::runtime::workflow::{Keys, Values, Workflow};
 use crate::{Agent, AgentMeta, BoxFuture, Content, DynAgent, Event, Flow, Result};
 
 /// What a macro says of an agent. rustc names it in its error for `x.run(cx)` where `x` is no agent.
-#[doc(hidden)]
 pub trait MadeByMacro: Send + Sync {
     /// [`Agent::META`]: a reference, since it is made once for all who ask in a generic impl.
     const META: &'static AgentMeta<'static>;
@@ -21,7 +21,6 @@ pub trait MadeByMacro: Send + Sync {
 }
 
 /// What `workflow!` says of the ends of a workflow: see [`Workflow`], which it is with this.
-#[doc(hidden)]
 pub trait MadeWorkflow {
     /// What a run takes.
     type Input: Send;
@@ -97,7 +96,7 @@ impl<T: MadeByMacro> Agent for T {
     fn boxed<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
         match self.made() {
             Making::Agent(agent) => agent.run_dyn(cx),
-            Making::Workflow(wired) => Box::pin(workflow::run(wired, cx)),
+            Making::Workflow(workflow) => Box::pin(wired::run(workflow, cx)),
             Making::Function(key, begin) => function::run(cx, key, begin),
         }
     }
@@ -105,7 +104,7 @@ impl<T: MadeByMacro> Agent for T {
     fn prepare(&self, prepare: &mut Prepare<'_>) {
         match self.made() {
             Making::Agent(agent) => agent.prepare_dyn(prepare),
-            Making::Workflow(wired) => workflow::prepare(wired, prepare),
+            Making::Workflow(workflow) => wired::prepare(workflow, prepare),
             Making::Function(..) => {}
         }
     }

@@ -5,11 +5,12 @@
 //! they are and by their [places](Said), and [`Pair`] compares them. All of this works on known types only, which is what
 //! the macros have. Nothing here exists at run time.
 
+mod numbered;
 mod of;
 
-pub use crate::spec::Numbered;
 use crate::spec::{AgentMeta, KeySpec};
 pub use adk_spec::number::{UNKNOWN, listed, number_of, with};
+pub use numbered::Numbered;
 pub use of::*;
 use std::marker::PhantomData;
 
@@ -69,18 +70,17 @@ pub trait DataField {
 #[diagnostic::do_not_recommend]
 impl<T: schemars::JsonSchema + ?Sized> DataField for T {}
 
-/// The place of a type without one, as `KeySpec::typed` takes it; what is an `Option` under another name is not spelled without.
+/// The place of a type without one, as `key` takes it; what is an `Option` under another name is not spelled without.
 pub const fn nowhere(optional: bool) -> u8 {
     if optional { 0 } else { 0x80 }
 }
 
 /// What an agent reads and writes, as types. Made by the macros.
-#[doc(hidden)]
 pub trait Typed {
     /// The keys that it reads, by the places that its description gives them: `(Is<A>, (Perhaps<B>, ()))`, of
-    /// [`crate::check::READS`] at most.
+    /// [`READS`] at most.
     type Reads;
-    /// The keys that it writes, of [`crate::check::WRITES`] at most.
+    /// The keys that it writes, of [`WRITES`] at most.
     type Writes;
 }
 
@@ -143,7 +143,6 @@ places! { Reads: 1 1, 2 2, 3 3, 4 4, 5 5, 6 6, 7 7, 8 8, 9 9, 10 10, 11 11, 12 1
 places! { Writes: 17 1, 18 2, 19 3, 20 4, 21 5, 22 6, 23 7, 24 8, }
 
 /// The keys of an agent that is written by hand, as `#[agent(reads(...), writes(...))]` says them.
-#[doc(hidden)]
 pub trait Keyed {
     /// The keys that it reads.
     const READS: &'static [KeySpec<'static>];
@@ -156,7 +155,7 @@ pub trait Keyed {
 /// A description with these keys, so that there is one place that says them.
 #[track_caller]
 pub const fn described<A: Keyed + ?Sized>(meta: AgentMeta<'static>) -> AgentMeta<'static> {
-    crate::check::raise_keys(&meta);
+    adk_spec::__private::raise_keys(&meta);
     let mut meta = meta.reads(A::READS).writes(A::WRITES);
     meta.module = A::MODULE;
     meta

@@ -12,8 +12,9 @@ pub use limit::{Bound, Max, MaxConcurrency, bound, max, max_concurrency};
 pub use select::{Matched, ReadNothing, ReadPlain, Reader};
 pub use value::*;
 
+pub use crate::__private::awaits::{AwaitDecl, Awaitable, Awaited, Awaits};
 use crate::__private::typed::Kind;
-pub use crate::agents::ask::{AwaitDecl, Awaitable, Awaited, Awaits};
+use crate::agents::agent_tool::AgentTool;
 pub use crate::agents::llm::Instruction;
 use crate::agents::llm::OutputKey;
 use crate::runtime::agent::{Agent, DynAgent};
@@ -123,7 +124,7 @@ pub trait Placing<K> {
 }
 
 /// A stub for a step that is no agent.
-pub const NO_AGENT: AgentMeta<'static> = AgentMeta::custom("").faulty(true);
+pub const NO_AGENT: AgentMeta<'static> = adk_spec::__private::stub_if(true, AgentMeta::custom(""));
 
 /// An agent that a workflow makes by itself.
 #[diagnostic::on_unimplemented(
@@ -181,6 +182,31 @@ impl<T: Tool + Default> Tooling<true> for T {
 }
 
 impl<T> Tooling<false> for T {
+    fn make() -> Option<Arc<dyn DynTool>> {
+        None
+    }
+}
+
+/// An agent that a declaration names as a tool; nothing for a type that is none, which is reported elsewhere.
+#[diagnostic::on_unimplemented(
+    message = "syntax: `{Self}` has no `Default`, so this workflow cannot make it",
+    label = "cannot stand in `tools`",
+    note = "add it as a value: `workflow.NAME.add_tool(AgentTool::new(...))`; or implement `Default` for `{Self}`"
+)]
+pub trait AgentTooling<const AGENT: bool> {
+    /// Makes it.
+    fn make() -> Option<Arc<dyn DynTool>>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Agent + Default + 'static> AgentTooling<true> for T {
+    fn make() -> Option<Arc<dyn DynTool>> {
+        Some(Arc::new(AgentTool::new(T::default())))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> AgentTooling<false> for T {
     fn make() -> Option<Arc<dyn DynTool>> {
         None
     }

@@ -2,7 +2,7 @@
 
 use crate::agents::llm::LlmAgent;
 use crate::models::model::ToolDeclaration;
-use crate::runtime::agent::{Agent, DynAgent};
+use crate::runtime::agent::DynAgent;
 use crate::runtime::run::{Context, Prepare, Run, stored};
 use crate::runtime::tool::{DynTool, ToolArgs, ToolContext, ToolError, text};
 use crate::runtime::workflow::{prepare_root, run_root};
@@ -140,32 +140,6 @@ impl AgentTool {
         }
         cx.actions.skip_summarization |= self.skip_summarization;
         Ok(last.result(&keys, &**self.agent()))
-    }
-}
-
-/// An agent that a declaration names as a tool; nothing for a type that is none, which is reported elsewhere.
-#[doc(hidden)]
-#[diagnostic::on_unimplemented(
-    message = "syntax: `{Self}` has no `Default`, so this workflow cannot make it",
-    label = "cannot stand in `tools`",
-    note = "add it as a value: `workflow.NAME.add_tool(AgentTool::new(...))`; or implement `Default` for `{Self}`"
-)]
-pub trait AgentTooling<const AGENT: bool> {
-    /// Makes it.
-    fn make() -> Option<Arc<dyn DynTool>>;
-}
-
-#[diagnostic::do_not_recommend]
-impl<T: Agent + Default + 'static> AgentTooling<true> for T {
-    fn make() -> Option<Arc<dyn DynTool>> {
-        Some(Arc::new(AgentTool::new(T::default())))
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<T> AgentTooling<false> for T {
-    fn make() -> Option<Arc<dyn DynTool>> {
-        None
     }
 }
 

@@ -1,32 +1,32 @@
 //! `await`: a step that waits for a value from outside, mostly a person's.
 
 mod builder;
-mod declared;
 mod form;
 
 pub use builder::{Await, AwaitBuilder};
-pub use declared::{AwaitDecl, Awaitable, Awaited, Awaits};
 pub(crate) use form::Form;
 
 use crate::agents::llm::render;
+use crate::encode::to_json;
 use crate::flow::Flow;
 use crate::runtime::run::{Asked, Context};
 use crate::store::event::Event;
-use crate::{Error, ErrorKind, Name, Result};
+use crate::{Error, ErrorKind, Name, Result, depth};
+use serde::Serialize;
 use serde_json::Value;
 use std::time::Duration;
 
 /// What is asked, and what becomes of the answer.
-struct Question<'a> {
+pub(crate) struct Question<'a> {
     /// Where the answer goes.
-    key: Name,
+    pub(crate) key: Name,
     /// The question, with its placeholders.
-    text: &'a str,
+    pub(crate) text: &'a str,
     /// What an answer has to be.
-    form: Form,
-    timeout: Option<Duration>,
+    pub(crate) form: Form,
+    pub(crate) timeout: Option<Duration>,
     /// What counts when nobody has answered in time.
-    otherwise: Option<Value>,
+    pub(crate) otherwise: Option<Value>,
 }
 
 impl Question<'_> {
@@ -34,7 +34,7 @@ impl Question<'_> {
     ///
     /// # Errors
     /// [`ErrorKind::Expired`] when nobody has answered in time and there is no default; a placeholder without a value.
-    async fn ask(self, cx: &mut Context) -> Result<Flow> {
+    pub(crate) async fn ask(self, cx: &mut Context) -> Result<Flow> {
         let Self { key, text, form, timeout, otherwise } = self;
         let question = render(text, "question", cx).await?;
         let asked = Asked {
@@ -54,4 +54,11 @@ impl Question<'_> {
         cx.emit(Event::new().with_state(key, answer)).await?;
         Ok(Flow::Continue)
     }
+}
+
+/// A default as it is recorded.
+pub(crate) fn value_of(value: &impl Serialize) -> Result<Value> {
+    let value = to_json(value).map_err(|error| error.named(ErrorKind::NotJson, "its default"))?;
+    depth::check(&value).map_err(|deep| deep.error("its default"))?;
+    Ok(value)
 }

@@ -29,8 +29,9 @@ pub use instruction::{Fallible, Instruction, Instructs, Later, Text};
 pub(crate) use output::Output;
 pub(crate) use template::render;
 
+use crate::agents::about::{About, Parts};
 use crate::flow::Flow;
-use crate::runtime::agent::{About, DynAgent, Handover, Parts};
+use crate::runtime::agent::{DynAgent, Handover};
 use crate::runtime::callback::AgentCallbacks;
 use crate::runtime::run::{Context, Prepare, Prompt};
 use crate::runtime::workflow::prepare_root;

@@ -1,7 +1,7 @@
 //! Tools that are there for every agent.
 
 use crate::models::model::ToolDeclaration;
-use crate::runtime::tool::{Tool, ToolArgs, ToolContext, ToolError, args};
+use crate::runtime::tool::{Tool, ToolArgs, ToolContext, ToolError, without_arguments};
 use crate::spec::ToolMeta;
 use serde_json::Value;
 use std::sync::LazyLock;
@@ -39,8 +39,7 @@ impl Tool for exit_loop {
     .may_exit(true);
 
     fn declaration(&self) -> &ToolDeclaration {
-        static DECLARATION: LazyLock<ToolDeclaration> =
-            LazyLock::new(|| args::Declare::new(&exit_loop::META).build());
+        static DECLARATION: LazyLock<ToolDeclaration> = LazyLock::new(|| without_arguments(&exit_loop::META));
         &DECLARATION
     }
 

@@ -1,10 +1,8 @@
 //! Agents: async functions over a [`Context`].
 
-mod about;
 mod handover;
 mod with;
 
-pub(crate) use about::{About, Key, Parts};
 pub use handover::Handover;
 pub use with::WithCallbacks;
 
@@ -48,8 +46,7 @@ pub trait Agent: Send + Sync {
     /// What it is called, what it reads and writes, and whether it may end a loop.
     const META: AgentMeta<'static>;
 
-    /// A reference to it: what workflows ask for, without a copy of it for each of them.
-    #[doc(hidden)]
+    /// A reference to [`META`](Self::META), which workflows read without a copy. There is no need to write it.
     const META_REF: &'static AgentMeta<'static> = &Self::META;
 
     /// Runs once.
@@ -62,8 +59,7 @@ pub trait Agent: Send + Sync {
     where
         Self: Send + Sync;
 
-    /// [`Agent::run`] as trait objects call it. The macros write it where their future is boxed already.
-    #[doc(hidden)]
+    /// [`Agent::run`] as trait objects call it. Write it where the future is boxed already.
     fn boxed<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
         Box::pin(self.run(cx))
     }
@@ -71,8 +67,7 @@ pub trait Agent: Send + Sync {
     /// Looked at before the first step of a run: an agent that cannot run says so here, before anything is paid for.
     fn prepare(&self, _prepare: &mut Prepare<'_>) {}
 
-    /// How it takes part in transfers; see [`Handover`].
-    #[doc(hidden)]
+    /// How it takes part in transfers. A type around another agent returns what that one does.
     fn handover(&self) -> Handover<'_> {
         Handover::default()
     }
@@ -103,8 +98,7 @@ pub trait DynAgent: Send + Sync {
     /// See [`Agent::prepare`].
     fn prepare_dyn(&self, prepare: &mut Prepare<'_>);
 
-    /// How it takes part in transfers; see [`Handover`].
-    #[doc(hidden)]
+    /// See [`Agent::handover`].
     fn handover_dyn(&self) -> Handover<'_> {
         Handover::default()
     }
@@ -123,7 +117,6 @@ pub trait DynAgent: Send + Sync {
     }
 
     /// Itself, where a tree that it is placed in has to know what it is made of: blocks are taken in as steps.
-    #[doc(hidden)]
     fn as_any(&self) -> Option<&dyn Any> {
         None
     }

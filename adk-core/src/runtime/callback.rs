@@ -9,30 +9,20 @@
 //! over the state, and I/O in them goes through [`CallbackContext::step`]. Callbacks of tools are a part of the recorded
 //! call: they may do what a tool may.
 
-mod accept;
-#[doc(hidden)]
-pub mod block;
-#[doc(hidden)]
-pub mod closure;
-mod context;
-mod ends;
+pub(crate) mod accept;
 mod hooks;
 mod lists;
-mod plugin;
 mod setters;
 
+pub use crate::runtime::run::{CallbackContext, Plugin};
 pub use accept::{
     AfterAgent, AfterModel, AfterTool, Answer, Asked, BeforeAgent, BeforeModel, BeforeTool, Call, Later, Now,
     OnModelError, OnToolError, Said,
 };
-pub use context::CallbackContext;
 pub use lists::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
-pub use plugin::Plugin;
 
-pub(crate) use context::{Place, Steps};
 pub(crate) use hooks::{
     after_agent, after_model, after_run, after_tool, before_agent, before_model, before_run, before_tool,
     on_agent_error, on_model_error, on_tool_error, on_user_message,
 };
-pub(crate) use plugin::Plugins;
 pub(crate) use setters::setters;

@@ -4,6 +4,7 @@ mod above;
 mod actions;
 mod apart;
 mod artifacts;
+mod callback;
 mod config;
 mod context;
 mod failures;
@@ -11,6 +12,7 @@ mod history;
 mod lifecycle;
 mod outcome;
 mod place;
+mod plugin;
 mod prepare;
 mod readonly;
 mod replay;
@@ -25,18 +27,22 @@ pub(crate) use crate::store::engine::record;
 pub use actions::ToolActions;
 pub(crate) use artifacts::MissingArtifactStore;
 pub use artifacts::{ArtifactStore, Artifacts, FolderArtifacts, MemoryArtifacts, NoArtifacts, StoredPart};
+pub use callback::CallbackContext;
 pub use config::RunConfig;
 pub use context::Context;
 pub use history::History;
 pub use lifecycle::{AGENT_LIFECYCLE_KEY, LIFECYCLE_KEY, Lifecycle, LifecycleOutcome, LifecyclePhase};
 pub use outcome::Outcome;
+pub use plugin::Plugin;
 pub use prepare::Prepare;
 pub use readonly::ReadonlyContext;
 pub use state::State;
 
 pub(crate) use above::{Above, Global, Prompt};
+pub(crate) use callback::{Place, Steps};
 pub(crate) use context::{Answer, Asked, Cut, Frame, NothingWritten, perform};
 pub(crate) use lifecycle::Watch;
+pub(crate) use plugin::Plugins;
 pub(crate) use scope::KeyScope;
 pub(crate) use seat::{Seat, Target};
 pub(crate) use state::{Overlay, decode, encode, stored};
@@ -44,7 +50,6 @@ pub(crate) use update::{CallPlace, CallStep, Caller, Updates, Written, is_update
 
 use crate::id::IdSeed;
 use crate::models::model::{Model, ModelProvider, ModelRef, Usage};
-use crate::runtime::callback::Plugins;
 use crate::runtime::live::LiveInput;
 use crate::store::engine::{
     Claim, ClaimId, ClaimedRun, Delivery, Done, Engine, RunRecord, Slot, StepKey, Within,

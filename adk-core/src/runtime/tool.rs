@@ -1,7 +1,5 @@
 //! Tools: functions that a model may call.
 
-#[doc(hidden)]
-pub mod args;
 mod context;
 pub(crate) mod decode;
 mod function;
@@ -63,7 +61,6 @@ pub trait DynTool: Send + Sync + 'static {
     ) -> BoxFuture<'a, Result<Value, ToolError>>;
 
     /// The agent that it is, when it is one.
-    #[doc(hidden)]
     fn agent_dyn(&self) -> Option<&dyn DynAgent> {
         None
     }
@@ -85,6 +82,12 @@ impl<T: Tool> DynTool for T {
     ) -> BoxFuture<'a, Result<Value, ToolError>> {
         Box::pin(self.call(args, cx))
     }
+}
+
+/// The declaration of a tool that takes no arguments.
+pub(crate) fn without_arguments(meta: &ToolMeta<'static>) -> ToolDeclaration {
+    let parameters = schema::object(Map::new(), Vec::new(), &Map::new());
+    ToolDeclaration::new(meta.name, meta.description, parameters).escalates(meta.may_exit)
 }
 
 /// Why a tool gave no result. The model reads the text.

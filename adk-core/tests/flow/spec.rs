@@ -1,9 +1,8 @@
 //! A workflow as the [`Spec`] that the macro would write.
 
 use super::tree::{Agent, Flow, Kind, Node, type_of};
-use adk_core::spec::{
-    AgentKind, AgentMeta, InputSpec, KeySpec, Numbered, Renames, Spec, Step, StepKind, ToolMeta,
-};
+use adk_core::__private::typed::Numbered;
+use adk_core::spec::{AgentKind, AgentMeta, InputSpec, KeySpec, Renames, Spec, Step, StepKind, ToolMeta};
 use serde_json::Value;
 use std::cell::{Cell, OnceCell};
 

@@ -14,9 +14,10 @@ pub mod updates;
 pub mod values;
 pub mod waited;
 
+use adk_core::__private::workflow::{self, Keys, Values, Wired};
+use adk_core::Workflow;
 use adk_core::callback::AgentCallbacks;
 use adk_core::spec::{AgentKind, AgentMeta, InputSpec, KeySpec, Renames, Spec, Step, StepKind, ToolMeta};
-use adk_core::workflow::{self, Keys, Values, Wired, Workflow};
 use adk_core::{BoxFuture, Context, DynAgent, Error, ErrorKind, Event, Flow, Prepare, Result, Runner};
 use serde_json::Value;
 
@@ -353,7 +354,7 @@ impl DynAgent for Tree {
 }
 
 /// What it holds is known at run time.
-impl workflow::Live for Tree {}
+impl adk_core::workflow::Live for Tree {}
 
 impl Workflow for Tree {
     type Input = String;

@@ -172,7 +172,7 @@ fn meta(function: &Function, args: &AgentArgs, keys: &Keys) -> TokenStream {
     quote!(#meta(#name #scope, #description, #reads, &[#(#writes),*], #may_exit) #exits)
 }
 
-/// A key whose type is known, as `KeySpec::typed` takes it.
+/// A key whose type is known, as `__private::key` takes it.
 fn key_spec(
     ty: &TokenStream,
     key: &str,
@@ -181,7 +181,7 @@ fn key_spec(
     any: &TokenStream,
     place: u8,
 ) -> TokenStream {
-    let (typed, key) = (read("__adk::KeySpec::typed"), code::key(key));
+    let (typed, key) = (read("__adk::key"), code::key(key));
     let (number, place) = (crate::typed::number(ty, spelled), code!("{place}"));
     quote!(#typed::<#ty>(#key, #spelled, #optional, #any, #number, #place))
 }

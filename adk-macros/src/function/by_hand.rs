@@ -136,7 +136,7 @@ impl<'a> Known<'a> {
         let (name, spelled) = (crate::code::key(&self.key.key.text), types::spelled(spelled));
         let (ty, optional, number) = (&self.of.ty, &self.of.optional, &self.number);
         let any = self.of.any.clone().unwrap_or_else(|| quote!(false));
-        quote!(__adk::KeySpec::typed::<#ty>(#name, #spelled, #optional, #any, #number, #place))
+        quote!(__adk::key::<#ty>(#name, #spelled, #optional, #any, #number, #place))
     }
 }
 

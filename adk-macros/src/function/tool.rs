@@ -95,7 +95,7 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
             };
             let number = crate::typed::number(&ty, &spelled);
             // Whether the tool is called is the model's choice, so that no reader may count on the key.
-            quote!(__adk::KeySpec::typed::<#ty>(#key, #spelled, true, false, #number, #place))
+            quote!(__adk::key::<#ty>(#key, #spelled, true, false, #number, #place))
         });
         let keys: Vec<_> = keys.collect();
         let module = place::module(&place::scope());

@@ -141,7 +141,7 @@ fn reading_spec(typed: &super::ast::Typed, place: u8) -> TokenStream {
 fn spec_of(typed: &super::ast::Typed, place: u8, any: &TokenStream) -> TokenStream {
     let (key, text, ty) = (crate::code::key(&typed.key.text()), names::type_text(&typed.ty), &typed.ty);
     let number = crate::typed::number(&ty.to_token_stream(), &text);
-    let (spec, place) = (read("__adk::KeySpec::typed"), code!("{place}"));
+    let (spec, place) = (read("__adk::key"), code!("{place}"));
     quote!(#spec::<#ty>(#key, #text, false, #any, #number, #place))
 }
 

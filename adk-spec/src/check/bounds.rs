@@ -7,7 +7,6 @@ use crate::spec::Spec;
 
 /// Ends const evaluation when a workflow may cost more than its `#[bounds(...)]` allows: more model calls, or, at the place
 /// of those, more rounds. A workflow that is `faulty` by itself is not reported: its cost depends on its faults.
-#[doc(hidden)]
 #[track_caller]
 pub const fn raise_bounds(spec: &Spec<'_>, rounds: bool, faulty: bool) {
     if !faulty

@@ -7,7 +7,6 @@ use crate::spec::Spec;
 
 /// What const evaluation found. `N` is the number of steps, `PAIRS` how many pairs of types there is room for, `BLOCKS` the
 /// number of steps where types of keys of blocks are looked up.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct Facts<'a, const N: usize, const PAIRS: usize, const BLOCKS: usize> {
     names: [Finding<'a>; N],
@@ -17,7 +16,6 @@ pub struct Facts<'a, const N: usize, const PAIRS: usize, const BLOCKS: usize> {
 }
 
 /// How much room a check needs.
-#[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Sizes {
     /// Places of the table of names.
@@ -33,7 +31,6 @@ pub struct Sizes {
 }
 
 /// Measures a workflow.
-#[doc(hidden)]
 pub const fn sizes(spec: &Spec<'_>) -> Sizes {
     let flow::Sizes { keys, slots, words, depth } = flow::sizes(spec);
     Sizes { names: names::slots(spec), keys, slots, words, depth }
@@ -41,7 +38,6 @@ pub const fn sizes(spec: &Spec<'_>) -> Sizes {
 
 /// Checks a workflow of that module; `answers` is what came out of comparing pairs of types, where that is known, and `told` says
 /// that the macro has told whatever is wrong with the names of its own steps.
-#[doc(hidden)]
 pub const fn facts<
     'a,
     const N: usize,
@@ -67,7 +63,6 @@ pub const fn facts<
 }
 
 /// Whether all types that were compared are equal.
-#[doc(hidden)]
 pub const fn all(mut answers: &[bool]) -> bool {
     while let [equal, rest @ ..] = answers {
         if !*equal {

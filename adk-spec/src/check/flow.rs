@@ -25,7 +25,6 @@ use types::Row;
 use walk::{Block, Room};
 
 /// How much room a check needs.
-#[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Sizes {
     /// Keys.

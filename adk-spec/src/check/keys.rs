@@ -31,7 +31,6 @@ pub(super) fn declared_twice(spec: &Spec<'_>, faults: &mut Vec<Fault>) {
 }
 
 /// Ends const evaluation when a description says keys itself that `#[agent(...)]` says.
-#[doc(hidden)]
 #[track_caller]
 pub const fn raise_keys(meta: &AgentMeta<'_>) {
     let (word, keys) = match (meta.reads, meta.writes) {

@@ -1,11 +1,11 @@
 //! `loop-max`, for numbers that only const evaluation knows.
 
-use super::Check;
+use super::{Check, Fault};
 use crate::message::Message;
 use crate::text::same;
 
 /// What is wrong with a limit that is less than 1, or too large.
-pub const fn describe(word: &str, block: &str, value: i128) -> Message {
+pub(super) const fn describe(word: &str, block: &str, value: i128) -> Message {
     let mut m = Message::new();
     let rounds = same(word, "max_iterations");
     let max = rounds || same(word, "max");
@@ -22,8 +22,12 @@ pub const fn describe(word: &str, block: &str, value: i128) -> Message {
     m
 }
 
+/// The fault of such a limit in a tree that is built at run time.
+pub fn limit_fault(word: &str, block: &str, value: i128) -> Fault {
+    Fault::of("", &describe(word, block, value))
+}
+
 /// Ends const evaluation when a limit is out of range.
-#[doc(hidden)]
 #[track_caller]
 pub const fn raise_limit(word: &str, block: &str, value: i128) {
     if value < 1 || value > u32::MAX as i128 {
@@ -32,7 +36,6 @@ pub const fn raise_limit(word: &str, block: &str, value: i128) {
 }
 
 /// The limit, brought into its range.
-#[doc(hidden)]
 pub const fn limit(value: i128) -> u32 {
     if value < 1 {
         1
@@ -44,7 +47,6 @@ pub const fn limit(value: i128) -> u32 {
 }
 
 /// Ends const evaluation when a bound is no number of calls or rounds.
-#[doc(hidden)]
 #[track_caller]
 pub const fn raise_bound(word: &str, value: i128) {
     if value < 0 || value > u64::MAX as i128 {
@@ -59,7 +61,6 @@ pub const fn raise_bound(word: &str, value: i128) {
 }
 
 /// The bound, brought into its range.
-#[doc(hidden)]
 pub const fn bound(value: i128) -> u64 {
     if value < 0 {
         0

@@ -3,6 +3,8 @@ mod most;
 mod words;
 
 use super::*;
+use crate::check::facts::{Facts, Sizes, facts, sizes};
+use crate::check::limits::limit;
 use crate::spec::{AgentKind, AgentMeta, ToolMeta};
 
 const fn agent<'a>(name: &'a str, meta: &'a AgentMeta<'a>, at: usize) -> Step<'a> {

@@ -123,7 +123,6 @@ pub(super) fn undocumented(agent: &str, tool: &ToolMeta<'_>) -> Option<Message> 
 }
 
 /// Ends const evaluation when something is wrong with a tool.
-#[doc(hidden)]
 #[track_caller]
 pub const fn raise_tool(agent: &str, tools: &[ToolMeta<'_>], at: usize) {
     if let Some(message) = describe(agent, tools, at) {

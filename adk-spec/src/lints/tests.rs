@@ -154,7 +154,7 @@ fn agents_that_are_never_placed() {
 #[test]
 fn nothing_is_guessed_about_a_stub() {
     let writer = || run(function("writer").writes(keys(["note"])));
-    let stub = run(crate::AgentMeta::custom("a").faulty(true));
+    let stub = run(crate::__private::stub_if(true, crate::AgentMeta::custom("a")));
     assert_eq!(found(&spec([writer(), stub]).unplaced(&["critic"])), ["agent-unplaced critic"]);
 }
 

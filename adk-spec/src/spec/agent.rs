@@ -5,11 +5,9 @@ use crate::hash::{hash, same};
 use std::any::Any;
 
 /// Says what is wrong with a value that an `await` is answered with: a `serde_json::Value`, which this crate does not know.
-#[doc(hidden)]
 pub type Accepts = fn(&dyn Any) -> Result<(), String>;
 
 /// The schema of a value that a model or a person gives, by its hash.
-#[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum ValueSchema {
@@ -67,9 +65,8 @@ pub struct AgentMeta<'a> {
     /// Which definition this is: its module path and name. Two uses of one definition have the same.
     #[serde(skip)]
     pub definition: &'a str,
-    /// Its module, of which the path is empty where its definition says it.
+    /// The module in which it is defined. The path is empty where `definition` contains it; see [`module`](Self::module).
     #[serde(skip)]
-    #[doc(hidden)]
     pub module: Module<'a>,
     /// What it is made of.
     pub kind: AgentKind,
@@ -106,18 +103,15 @@ pub struct AgentMeta<'a> {
     pub steps: &'a [Step<'a>],
     /// Says what is wrong with a value that an `await` is answered with.
     #[serde(skip)]
-    #[doc(hidden)]
     pub accepts: Option<Accepts>,
-    /// The schema of the value that a model or a person gives, which it writes.
+    /// The schema of the value that a model or a person gives and that it writes.
     #[serde(skip)]
-    #[doc(hidden)]
     pub schema: Option<ValueSchema>,
     /// The definition as a number; 0 when it is the name alone, which two definitions may share.
     #[serde(skip)]
     pub(crate) identity: u64,
     /// All keys of its prompts, where the macros have read them.
     #[serde(skip)]
-    #[doc(hidden)]
     pub prompt_keys: Option<&'a [PromptKey<'a>]>,
 }
 
@@ -152,68 +146,12 @@ impl<'a> AgentMeta<'a> {
         }
     }
 
-    /// The description of an LLM agent, as the macros write it: in one call, since each costs time in the user's crate.
-    #[allow(clippy::too_many_arguments)]
-    #[doc(hidden)]
-    pub const fn llm(
-        name: &'a str,
-        definition: &'a str,
-        origin: u64,
-        description: &'a str,
-        prompts: &'a [&'a str],
-        sources: &'a [&'a str],
-        prompt_keys: Option<&'a [PromptKey<'a>]>,
-        writes: &'a [KeySpec<'a>],
-        max_turns: Option<u32>,
-    ) -> Self {
-        Self {
-            name,
-            definition,
-            module: ("", origin),
-            kind: AgentKind::Llm,
-            description,
-            prompts,
-            sources,
-            reads: &[],
-            writes,
-            may_exit: false,
-            exits: &[],
-            tools: &[],
-            transfer: &[],
-            max_turns,
-            states: &[],
-            lets: &[],
-            steps: &[],
-            accepts: None,
-            schema: None,
-            identity: hash(definition),
-            prompt_keys,
-        }
-    }
-
-    /// The description of a function, as the macros write it: in one call, since each costs time in the user's crate.
-    #[doc(hidden)]
-    pub const fn function(
-        name: &'a str,
-        definition: &'a str,
-        origin: u64,
-        description: &'a str,
-        reads: &'a [KeySpec<'a>],
-        writes: &'a [KeySpec<'a>],
-        may_exit: bool,
-    ) -> Self {
-        let agent = Self::new(AgentKind::Function, name);
-        let (module, identity) = (("", origin), hash(definition));
-        Self { definition, module, identity, description, reads, writes, may_exit, ..agent }
-    }
-
     /// The description of an `impl Agent` by hand.
     pub const fn custom(name: &'a str) -> Self {
         Self::new(AgentKind::Custom, name)
     }
 
     /// The module in which it is defined.
-    #[doc(hidden)]
     pub const fn module(&self) -> Module<'a> {
         let (path, origin) = self.module;
         if !path.is_empty() {
@@ -229,16 +167,14 @@ impl<'a> AgentMeta<'a> {
         }
     }
 
-    /// Says which definition this is, and what its path does not say of the module.
-    #[doc(hidden)]
+    /// Says which definition this is, and the number of its module.
     #[must_use]
     pub const fn defined(mut self, definition: &'a str, origin: u64) -> Self {
         self.module = ("", origin);
         self.definition(definition)
     }
 
-    /// Says what it is called where it stands.
-    #[doc(hidden)]
+    /// Gives it the name of its step.
     #[must_use]
     pub const fn named(mut self, name: &'a str) -> Self {
         self.name = name;
@@ -256,7 +192,6 @@ impl<'a> AgentMeta<'a> {
     }
 
     /// Which definition it is, as a number, if that is known: by hand it is the name alone, which two types may share.
-    #[doc(hidden)]
     pub const fn identity(&self) -> Option<u64> {
         match self.identity {
             0 => None,
@@ -357,7 +292,6 @@ impl<'a> AgentMeta<'a> {
     }
 
     /// The keys that a workflow begins with: a run that was begun without one of them has no value for it.
-    #[doc(hidden)]
     pub fn begins(&self) -> Vec<KeySpec<'a>> {
         if self.kind != AgentKind::Workflow {
             return Vec::new();
@@ -371,21 +305,12 @@ impl<'a> AgentMeta<'a> {
         keys
     }
 
-    /// Where it is a tool, the input that the request is for: the only one of a workflow, when that is a `String`.
-    #[doc(hidden)]
+    /// The input that receives the request when it is used as a tool: the only input of a workflow, if that is a `String`.
     pub const fn request_input(&self) -> Option<&'a str> {
         match (self.kind, self.reads) {
             (AgentKind::Workflow, [input]) if is_string(input.ty) => Some(input.name),
             _ => None,
         }
-    }
-
-    /// The description as a stub where the agent was refused: it has no definition. The flow of keys of a workflow with a stub
-    /// is not checked.
-    #[doc(hidden)]
-    #[must_use]
-    pub const fn faulty(self, is: bool) -> Self {
-        if is { self.definition("") } else { self }
     }
 
     /// Whether it is a stub.
@@ -394,7 +319,6 @@ impl<'a> AgentMeta<'a> {
     }
 
     /// Says what is wrong with a value that an `await` is answered with.
-    #[doc(hidden)]
     #[must_use]
     pub const fn accepts(mut self, check: Accepts) -> Self {
         self.accepts = Some(check);
@@ -411,16 +335,14 @@ impl<'a> AgentMeta<'a> {
 
 /// A plain placeholder of a prompt, as the macros read it: its key, that as a number, and whether nothing stands in its place
 /// when there is nothing to read. A tuple, since a call for each costs time in the user's crate.
-#[doc(hidden)]
 pub type PromptKey<'a> = (&'a str, u64, bool);
 
-/// A module in which types are spelled: its path, which is empty where nobody knows it, and a number for what that does not say.
-/// Modules of crates of one name have one path, and so has what stands in the blocks of a module.
-#[doc(hidden)]
+/// A module in which types are spelled: its path, which is empty if it is unknown, and a number that tells apart modules with one
+/// path, such as those of two crates of one name, and the blocks of one module.
 pub type Module<'a> = (&'a str, u64);
 
-#[doc(hidden)]
-pub const NOWHERE: Module<'static> = ("", 0);
+/// An unknown module.
+pub(crate) const NOWHERE: Module<'static> = ("", 0);
 
 const fn is_string(ty: &str) -> bool {
     matches!(ty.as_bytes(), b"String")

@@ -30,8 +30,7 @@ impl<'a> InputSpec<'a> {
         self
     }
 
-    /// An input of a known type, as the macros write it.
-    #[doc(hidden)]
+    /// An input with the name and the type of a key.
     #[must_use]
     pub const fn typed(key: KeySpec<'a>, has_default: bool) -> Self {
         Self { name: key.name, ty: key.ty, has_default, key }

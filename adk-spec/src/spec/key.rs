@@ -19,10 +19,9 @@ pub struct KeySpec<'a> {
     pub optional: bool,
     /// The type itself, where it is known. A function, since two `TypeId` cannot be compared in const evaluation.
     #[serde(skip)]
-    pub(super) id: Option<fn() -> TypeId>,
+    pub(crate) id: Option<fn() -> TypeId>,
     /// It reads a value of any type.
     #[serde(skip)]
-    #[doc(hidden)]
     pub any: bool,
     /// Its name as a number, where the macros wrote it; 0 is none. Plain numbers, here and below: rustc looks through each
     /// constant with a key again and again, and an `Option` takes it longest.
@@ -30,10 +29,9 @@ pub struct KeySpec<'a> {
     pub(crate) hash: u64,
     /// Whether its name has a prefix, where the macros wrote it.
     #[serde(skip)]
-    prefix: bool,
-    /// The number of its type.
+    pub(crate) prefix: bool,
+    /// The number of its type; see [`number`](crate::number).
     #[serde(skip)]
-    #[doc(hidden)]
     pub number: u64,
     /// How large its type is, how it is aligned, and whether it has to be dropped: what differs here is not of one type. 0
     /// is none.
@@ -98,39 +96,7 @@ impl<'a> KeySpec<'a> {
         self
     }
 
-    /// A key of a known type, as the macros write it: in one call, since each costs time in the user's crate. `hash` is the
-    /// name as a number, `number` that of the type, `place` where `typed::Typed` has it, with [`OPENED`] where `ty` is
-    /// what stands in an `Option`.
-    #[doc(hidden)]
-    #[allow(clippy::too_many_arguments)]
-    pub const fn typed<T: 'static>(
-        name: &'a str,
-        hash: u64,
-        prefix: bool,
-        ty: &'a str,
-        optional: bool,
-        any: bool,
-        number: u64,
-        place: u8,
-    ) -> Self {
-        Self {
-            name,
-            ty,
-            optional,
-            id: Some(TypeId::of::<T>),
-            any,
-            hash,
-            prefix,
-            number,
-            layout: layout::<T>(),
-            perhaps: optional,
-            opened: place & OPENED != 0,
-            place: place & !OPENED,
-        }
-    }
-
-    /// The same key as the macros write it: with its name and its type as numbers.
-    #[doc(hidden)]
+    /// Says the number of its type, as `#[data]` gives one to a type.
     #[must_use]
     pub fn numbered(mut self, number: u64) -> Self {
         (self.hash, self.prefix) = (hash(self.name), has_prefix(self.name));
@@ -139,7 +105,6 @@ impl<'a> KeySpec<'a> {
     }
 
     /// Its name as a number.
-    #[doc(hidden)]
     pub const fn hash(&self) -> u64 {
         match self.hash {
             0 => hash(self.name),
@@ -148,7 +113,6 @@ impl<'a> KeySpec<'a> {
     }
 
     /// Whether it belongs to the session whatever workflow writes it.
-    #[doc(hidden)]
     pub const fn has_prefix(&self) -> bool {
         match self.hash {
             0 => has_prefix(self.name),
@@ -157,28 +121,25 @@ impl<'a> KeySpec<'a> {
     }
 
     /// Where its type can be looked up.
-    #[doc(hidden)]
-    pub const fn placed(mut self, place: u8) -> Self {
+    pub(crate) const fn placed(mut self, place: u8) -> Self {
         self.place = place;
         self
     }
 
-    /// The type itself, or nothing.
-    #[doc(hidden)]
+    /// Says which type it is, where that is known; see [`of`](Self::of).
+    #[must_use]
     pub const fn with_id(mut self, id: Option<fn() -> TypeId>) -> Self {
         self.id = id;
         self
     }
 
     /// Whether both types are known and cannot be one, since a value of one takes other room than one of the other.
-    #[doc(hidden)]
-    pub const fn differs_in_layout(&self, other: &Self) -> bool {
+    pub(crate) const fn differs_in_layout(&self, other: &Self) -> bool {
         self.layout != 0 && other.layout != 0 && self.layout != other.layout
     }
 
     /// Whether the type itself is known.
-    #[doc(hidden)]
-    pub const fn is_typed(&self) -> bool {
+    pub(crate) const fn is_typed(&self) -> bool {
         self.id.is_some()
     }
 
@@ -189,15 +150,14 @@ impl<'a> KeySpec<'a> {
 }
 
 /// Beside the place of a type that is spelled without the `Option` around it.
-const OPENED: u8 = 0x80;
+pub(crate) const OPENED: u8 = 0x80;
 
 /// One number for it; an alignment is never 0.
-const fn layout<T>() -> u64 {
+pub(crate) const fn layout<T>() -> u64 {
     (size_of::<T>() as u64) << 16 | (align_of::<T>() as u64) << 1 | needs_drop::<T>() as u64
 }
 
 /// Whether a key belongs to the session whatever workflow writes it.
-#[doc(hidden)]
 pub const fn has_prefix(key: &str) -> bool {
     let mut bytes = key.as_bytes();
     while let [byte, rest @ ..] = bytes {

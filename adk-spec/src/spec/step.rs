@@ -119,7 +119,7 @@ impl<'a> Spec<'a> {
     }
 
     /// Says that it was made by builders and not by `workflow!`.
-    #[doc(hidden)]
+    #[must_use]
     pub const fn built(mut self) -> Self {
         self.built = true;
         self
@@ -226,8 +226,7 @@ impl<'a> Step<'a> {
         Self { name, kind, end, description: "", named, renames: Renames::NONE, skippable: false }
     }
 
-    /// A step that is an agent, as the macros write it: in one call, since each costs time in the user's crate.
-    #[doc(hidden)]
+    /// A step that runs an agent.
     pub const fn agent(name: &'a str, meta: &'a AgentMeta<'a>, instance: bool, at: usize) -> Self {
         let named = matches!(name.as_bytes(), [_, ..]);
         let kind = StepKind::Agent { meta, instance };

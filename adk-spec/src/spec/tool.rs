@@ -60,10 +60,9 @@ impl<'a> ToolMeta<'a> {
         self
     }
 
-    /// Says in which module it is defined.
-    #[doc(hidden)]
+    /// Says in which module it is defined, if it writes keys.
     #[must_use]
-    pub const fn module(mut self, module: (&'a str, u64)) -> Self {
+    pub const fn module(mut self, module: Module<'a>) -> Self {
         self.module = module;
         self
     }

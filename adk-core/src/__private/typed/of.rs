@@ -1,7 +1,7 @@
 //! What is asked about one type: whether it borrows, is an `Option`, a list, or any value at all.
 
+use super::Numbered;
 use super::{Absent, Anything, Fits, Is, Nothing, Pair, Perhaps, Typed};
-use crate::spec::Numbered;
 use adk_spec::number::NONE;
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::marker::PhantomData;

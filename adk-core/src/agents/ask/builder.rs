@@ -1,11 +1,11 @@
 //! An `await` that is made at run time.
 
-use super::declared::value_of;
-use super::{Form, Question};
+use super::{Form, Question, value_of};
+use crate::agents::about::{About, Parts};
 use crate::agents::llm::OutputKey;
-use crate::runtime::agent::{About, DynAgent, Key, Parts};
+use crate::runtime::agent::DynAgent;
 use crate::runtime::run::{Context, Prepare};
-use crate::spec::{AgentKind, AgentMeta, schema};
+use crate::spec::{AgentKind, AgentMeta, Key, schema};
 use crate::{BoxFuture, Error, Flow, Name, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;

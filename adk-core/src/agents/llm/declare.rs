@@ -4,7 +4,8 @@ use super::Instruction;
 use crate::models::model::{GenerationConfig, ModelRef};
 use crate::runtime::callback::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
 use crate::runtime::tool::DynTool;
-use crate::spec::{Accepts, AgentMeta, KeySpec, PromptKey, ToolMeta, ValueSchema, schema};
+use crate::spec::{Accepts, AgentMeta, ToolMeta, ValueSchema, schema};
+use adk_spec::__private::stub_if;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -62,69 +63,20 @@ impl LlmDecl {
         }
     }
 
-    /// What macros write of every agent, in one call: const evaluation copies all of it for each.
-    #[doc(hidden)]
-    #[allow(clippy::too_many_arguments)]
-    pub const fn written(
-        name: &'static str,
-        definition: &'static str,
-        origin: u64,
-        description: &'static str,
-        instruction: &'static str,
-        prompts: &'static [&'static str],
-        sources: &'static [&'static str],
-        prompt_keys: Option<&'static [PromptKey<'static>]>,
-        writes: &'static [KeySpec<'static>],
-        max_turns: Option<u32>,
-        output: Option<OutputKey>,
-    ) -> Self {
-        let mut meta = AgentMeta::llm(
-            name,
-            definition,
-            origin,
-            description,
-            prompts,
-            sources,
-            prompt_keys,
-            writes,
-            max_turns,
-        );
-        meta.schema = match output {
-            Some(output) => output.value_schema(),
-            None => None,
-        };
-        Self {
-            meta,
-            instruction,
-            make_instruction: None,
-            global_instruction: "",
-            make_global_instruction: None,
-            output,
-            include_contents: IncludeContents::Default,
-            max_turns: None,
-            disallow_transfer_to_parent: false,
-            disallow_transfer_to_peers: false,
-            tools: Vec::new,
-            settings: LlmSettings::default,
-        }
-    }
-
     /// The description of its tools.
-    #[doc(hidden)]
     #[must_use]
     pub const fn tool_metas(mut self, tools: &'static [ToolMeta<'static>]) -> Self {
         self.meta = self.meta.tools(tools);
         let (mut i, ends) = (0, self.meta.may_exit);
         while ends && i < tools.len() {
             // A stub for something that is no tool has no name, and may end a loop.
-            self.meta = self.meta.faulty(tools[i].name.is_empty());
+            self.meta = stub_if(tools[i].name.is_empty(), self.meta);
             i += 1;
         }
         self
     }
 
     /// The agents that it may transfer to.
-    #[doc(hidden)]
     #[must_use]
     pub const fn transfer(mut self, targets: &'static [&'static AgentMeta<'static>]) -> Self {
         self.meta = self.meta.transfer(targets);

@@ -18,8 +18,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a macro writes for each `agent NAME { ... }`: the declaration, as a const of a type and a number.
-#[doc(hidden)]
+/// The declarations of a type by number: what a macro implements for each `agent NAME { ... }`.
 pub trait Declares<const N: usize> {
     /// The declaration.
     const DECL: LlmDecl;
@@ -143,8 +142,7 @@ impl<W, const N: usize> Declared<W, N> {
         self
     }
 
-    /// As what workflows hold.
-    #[doc(hidden)]
+    /// The agent as a trait object, as workflows hold it.
     pub fn as_dyn(&self) -> &dyn DynAgent {
         &self.agent
     }

@@ -5,7 +5,7 @@ use crate::flow::Flow;
 use crate::models::model::ToolDeclaration;
 use crate::runtime::live::LiveInput;
 use crate::runtime::run::{Context, NothingWritten};
-use crate::runtime::tool::{DynTool, Tool, ToolArgs, ToolContext, ToolError, args};
+use crate::runtime::tool::{DynTool, Tool, ToolArgs, ToolContext, ToolError, without_arguments};
 use crate::spec::ToolMeta;
 use crate::store::event::Event;
 use crate::{Content, ErrorKind, Name, Result};
@@ -85,7 +85,7 @@ impl Tool for TaskCompleted {
 
     fn declaration(&self) -> &ToolDeclaration {
         static DECLARATION: LazyLock<ToolDeclaration> =
-            LazyLock::new(|| args::Declare::new(&TaskCompleted::META).build());
+            LazyLock::new(|| without_arguments(&TaskCompleted::META));
         &DECLARATION
     }
 

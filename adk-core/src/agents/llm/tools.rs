@@ -3,10 +3,10 @@
 use super::LlmAgent;
 use super::respond::RESPOND;
 use super::transfer::TRANSFER;
-use crate::check;
 use crate::runtime::agent::DynAgent as _;
 use crate::runtime::tool::DynTool;
 use crate::{Error, ErrorKind, Result};
+use adk_spec::__private::wait_in_tool;
 use std::sync::Arc;
 
 /// Names that the runtime gives to tools of its own.
@@ -37,7 +37,7 @@ impl LlmAgent {
             seen.push(name);
         }
         let added = self.settings.tools.0.iter().filter_map(|tool| tool.meta().agent);
-        let waits = added.filter_map(|agent| check::wait_in_tool(self.meta().name, agent)).next();
+        let waits = added.filter_map(|agent| wait_in_tool(self.meta().name, agent)).next();
         if let Some(message) = waits {
             let (fact, help) = message.as_str().split_once("; help: ").unwrap_or((message.as_str(), ""));
             return Err(Error::new(ErrorKind::Config, fact).with_help(help));

@@ -5,12 +5,12 @@ use super::item::{Block, BlockKind, DEEPEST, IntoAgent, IntoAgents, Item, SubAge
 use super::tree::{Tree, TreeOptions};
 use crate::check::{Check, Fault};
 use crate::encode::to_json;
-use crate::runtime::agent::{DynAgent, Key};
+use crate::runtime::agent::DynAgent;
 use crate::runtime::callback::{AfterAgent, AgentCallbacks, BeforeAgent, setters};
 use crate::runtime::run::{Context, Prepare};
 use crate::runtime::workflow::LiveIf;
 use crate::runtime::workflow::{Keys, Values, Workflow};
-use crate::spec::{AgentMeta, Spec};
+use crate::spec::{AgentMeta, Key, Spec};
 use crate::{BoxFuture, Content, Flow, Name, Result};
 use serde::Serialize;
 use serde_json::Value;
@@ -30,11 +30,9 @@ pub(super) struct Common {
 }
 
 /// A kind of block.
-#[doc(hidden)]
 pub trait Kind: Sized {
     /// Of what is built.
     type Agent;
-    #[doc(hidden)]
     fn wrap(tree: Tree) -> Self::Agent;
 }
 

@@ -10,7 +10,7 @@ pub use registry::Registry;
 
 use super::error::BuildError;
 use super::tree::{Tree, TreeOptions};
-use crate::runtime::agent::Key;
+use crate::spec::Key;
 use agent::Reader;
 use fields::Fields;
 use serde_json::Value;

@@ -2,9 +2,9 @@
 
 use super::item::{Block, BlockKind, Item, Placed};
 use crate::Name;
-use crate::runtime::agent::{DynAgent, Key};
+use crate::runtime::agent::DynAgent;
 use crate::runtime::callback::AgentCallbacks;
-use crate::spec::{AgentKind, AgentMeta, KeySpec, Spec, Step, StepKind};
+use crate::spec::{AgentKind, AgentMeta, Key, KeySpec, Spec, Step, StepKind};
 use self_cell::self_cell;
 use std::sync::Arc;
 

@@ -6,12 +6,13 @@ use super::item::{DEEPEST, IntoAgent, Item, SubAgent};
 use super::llm::too_deep;
 use crate::agents::llm::LlmAgent;
 use crate::check::{self, Check, Fault};
-use crate::runtime::agent::{DynAgent, Key};
+use crate::runtime::agent::DynAgent;
 use crate::runtime::callback::AgentCallbacks;
 use crate::runtime::run::{Context, Prepare};
 use crate::runtime::workflow::LiveIf;
-use crate::runtime::workflow::{self, Keys, Values, Wired, Workflow};
-use crate::spec::{AgentMeta, Spec};
+use crate::runtime::workflow::wired::{self, Wired};
+use crate::runtime::workflow::{Keys, Values, Workflow};
+use crate::spec::{AgentMeta, Key, Spec};
 use crate::{BoxFuture, Content, Event, Flow, Name, Result};
 use serde_json::Value;
 use std::any::Any;
@@ -219,11 +220,11 @@ impl DynAgent for Tree {
     }
 
     fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
-        Box::pin(workflow::run(self, cx))
+        Box::pin(wired::run(self, cx))
     }
 
     fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
-        workflow::prepare(self, prepare);
+        wired::prepare(self, prepare);
     }
 
     fn callbacks_dyn(&self) -> Option<&AgentCallbacks> {

@@ -63,7 +63,6 @@ fn failed(error: BoxError) -> Error {
 pub struct Call<M>(PhantomData<M>);
 
 /// See [`Call`].
-#[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct NoCall;
 
@@ -101,7 +100,6 @@ impl<'a, T: Send + 'a, F: Future<Output: Answer<T>> + Send + 'a> Asked<'a, T, Ca
 }
 
 /// The error of a closure.
-#[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "syntax: `{Self}` cannot be the error of a callback; help: give a text, as in `Err(\"...\".into())`, or implement `std::error::Error` for it",
     label = "fails with `{Self}`"
@@ -123,7 +121,6 @@ impl<E: Never> Failure<NoCall> for E {
 }
 
 /// A function that makes a callback.
-#[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "syntax: `{Self}` is called here without what it takes; help: if it is the callback, write its name alone, without `()`",
     label = "takes arguments, or is no function"
@@ -172,7 +169,6 @@ impl From<String> for Said {
 }
 
 /// Never true: see [`Call`].
-#[doc(hidden)]
 pub trait Never {
     fn never(self) -> !;
 }
@@ -183,7 +179,6 @@ macro_rules! hooks {
             $message:literal, $expected:literal, $note:literal, $wrong:literal;
     )*) => {$(
         /// What such a callback takes and gives. It is a `Fn`, so that the types of a closure's arguments are known.
-        #[doc(hidden)]
         pub trait $takes<'a, M>: Fn($($ty),*) -> <Self as $takes<'a, M>>::Given {
             /// What it returns.
             type Given: Asked<'a, $given, M>;
@@ -212,7 +207,6 @@ macro_rules! hooks {
         impl<F, M> $hook<M> for F where F: for<'a> $takes<'a, M> + Send + Sync + 'static {}
 
         /// What a closure of that form returns.
-        #[doc(hidden)]
         #[diagnostic::on_unimplemented(message = $wrong, label = "returns `{Self}`")]
         pub trait $answer<'a, M> {
             fn answered(self) -> BoxFuture<'a, Result<Option<$given>>>;
@@ -280,4 +274,9 @@ hooks! {
         "expected `fn(&mut CallbackContext, &FunctionCall, &Error) -> A`",
         "`A` is `()`, `Option<serde_json::Value>`, or a `Result` of these; it may be `async`, with a future that is `Send`",
         "syntax: this `on_tool_error` callback returns `{Self}`; help: return `()`, `None`, `Some(...)` of a `serde_json::Value`, or a `Result` of these";
+}
+
+/// True if the type of a callback before an agent or a block lets it replace that.
+pub const fn may_stand<M, F: BeforeAgent<M>>(_: &F) -> bool {
+    <<F as BeforeAgentForm<'static, M>>::Given as Asked<'static, Said, M>>::MAY_STAND
 }

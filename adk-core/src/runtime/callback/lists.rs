@@ -3,9 +3,8 @@
 use super::CallbackContext;
 use super::accept::{
     AfterAgent, AfterModel, AfterTool, Asked, BeforeAgent, BeforeModel, BeforeTool, OnModelError,
-    OnToolError, Said,
+    OnToolError, Said, may_stand,
 };
-use super::block::may_stand;
 use crate::models::model::{ModelRequest, ModelResponse};
 use crate::{BoxFuture, Error, FunctionCall, Result};
 use serde_json::Value;
@@ -30,10 +29,10 @@ type Changing<A, B, T> =
 /// ```
 #[derive(Clone, Default)]
 pub struct AgentCallbacks {
-    pub(super) before: Vec<Of1<Said>>,
-    pub(super) after: Vec<Of1<Said>>,
+    pub(crate) before: Vec<Of1<Said>>,
+    pub(crate) after: Vec<Of1<Said>>,
     /// A callback before the agent may replace it.
-    pub(super) may_stand: bool,
+    pub(crate) may_stand: bool,
 }
 
 impl AgentCallbacks {
@@ -77,9 +76,9 @@ impl AgentCallbacks {
 /// The callbacks around the model calls of an agent.
 #[derive(Clone, Default)]
 pub struct ModelCallbacks {
-    pub(super) before: Vec<Of2<ModelRequest, ModelResponse>>,
-    pub(super) after: Vec<Of2<ModelResponse, ModelResponse>>,
-    pub(super) on_error: Vec<Of3<ModelRequest, Error, ModelResponse>>,
+    pub(crate) before: Vec<Of2<ModelRequest, ModelResponse>>,
+    pub(crate) after: Vec<Of2<ModelResponse, ModelResponse>>,
+    pub(crate) on_error: Vec<Of3<ModelRequest, Error, ModelResponse>>,
 }
 
 impl ModelCallbacks {
@@ -107,9 +106,9 @@ impl ModelCallbacks {
 /// The callbacks around the tool calls of an agent.
 #[derive(Clone, Default)]
 pub struct ToolCallbacks {
-    pub(super) before: Vec<Of2<FunctionCall, Value>>,
-    pub(super) after: Vec<Changing<FunctionCall, Value, Value>>,
-    pub(super) on_error: Vec<Of3<FunctionCall, Error, Value>>,
+    pub(crate) before: Vec<Of2<FunctionCall, Value>>,
+    pub(crate) after: Vec<Changing<FunctionCall, Value, Value>>,
+    pub(crate) on_error: Vec<Of3<FunctionCall, Error, Value>>,
 }
 
 impl ToolCallbacks {

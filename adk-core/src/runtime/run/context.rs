@@ -13,10 +13,9 @@ pub(crate) use step::perform;
 pub(crate) use wait::{Answer, Asked};
 
 use super::{
-    Above, Artifacts, Caller, History, KeyScope, Overlay, Run, RunConfig, State, ToolActions, Updates,
-    Written,
+    Above, Artifacts, CallbackContext, Caller, History, KeyScope, Overlay, Place, Run, RunConfig, State,
+    Steps, ToolActions, Updates, Written,
 };
-use crate::runtime::callback::{CallbackContext, Place, Steps};
 use crate::{Name, Path, RunId};
 use serde_json::Value;
 use std::fmt;

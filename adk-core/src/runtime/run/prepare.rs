@@ -1,10 +1,10 @@
 //! What is looked at before the first step of a run.
 
 use super::{Above, Run};
-use crate::check::{LIVE_HELP, describe_live_block};
 use crate::models::model::ModelRef;
 use crate::spec::Step;
 use crate::{At, Error, ErrorKind, Name, Path, Result};
+use adk_spec::__private::{LIVE_HELP, describe_live_block};
 use std::fmt;
 use std::sync::Arc;
 

@@ -3,9 +3,8 @@
 use super::recover::{self, Known};
 use super::{Runner, Shared};
 use crate::models::model::{ModelProvider, ModelRef};
-use crate::runtime::callback::{Plugin, Plugins};
 use crate::runtime::run::{
-    ArtifactStore, MemoryArtifacts, MissingArtifactStore, Models, RunConfig, Services,
+    ArtifactStore, MemoryArtifacts, MissingArtifactStore, Models, Plugin, Plugins, RunConfig, Services,
 };
 use crate::runtime::workflow::Workflow;
 use crate::store::engine::{Engine, MemoryEngine, Retention};

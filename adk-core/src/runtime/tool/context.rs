@@ -1,10 +1,9 @@
 //! What a tool works with: an overlay of its own over the state of the run.
 
 use crate::models::model::Usage;
-use crate::runtime::callback::{CallbackContext, Place, Steps};
 use crate::runtime::run::{
-    Artifacts, CallPlace, CallStep, Caller, Context, KeyScope, Overlay, Run, State, ToolActions, Updates,
-    is_update,
+    Artifacts, CallPlace, CallStep, CallbackContext, Caller, Context, KeyScope, Overlay, Place, Run, State,
+    Steps, ToolActions, Updates, is_update,
 };
 use crate::store::event::{Actions, Event, StateDelta};
 use crate::{At, Name, Path, RunId};

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 /// Reads an argument.
-pub(super) fn arg<T>(
+pub(crate) fn arg<T>(
     name: &str,
     mut value: Value,
     schema: &Value,
@@ -84,7 +84,7 @@ pub(super) fn args<T: DeserializeOwned>(args: ToolArgs, schema: &Value) -> Resul
 
 /// An argument that has to be there.
 #[cold]
-pub(super) fn missing(name: &str, schema: &Value) -> ToolError {
+pub(crate) fn missing(name: &str, schema: &Value) -> ToolError {
     ToolError::argument(format!("argument `{name}` is missing: expected {}", expected(schema)))
 }
 

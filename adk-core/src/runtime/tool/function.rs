@@ -2,8 +2,7 @@
 
 use super::{DynTool, ToolArgs, ToolContext, ToolError, decode, schema};
 use crate::models::model::ToolDeclaration;
-use crate::runtime::agent::Key;
-use crate::spec::{KeySpec, ToolMeta};
+use crate::spec::{Key, KeySpec, ToolMeta};
 use crate::{BoxFuture, panic};
 use schemars::{JsonSchema, Schema};
 use self_cell::self_cell;

@@ -23,8 +23,25 @@ pub(crate) fn of<T: JsonSchema + DeserializeOwned>(generator: &mut SchemaGenerat
     schema
 }
 
+/// The schema of the arguments of a tool: an object with these properties and no others.
+pub(crate) fn object(
+    properties: Map<String, Value>,
+    required: Vec<Value>,
+    definitions: &Map<String, Value>,
+) -> Value {
+    let mut root = Map::new();
+    root.insert("type".to_owned(), "object".into());
+    root.insert("properties".to_owned(), properties.into());
+    if !required.is_empty() {
+        root.insert("required".to_owned(), required.into());
+    }
+    let mut root = Schema::from(root);
+    close(&mut root, definitions);
+    root.to_value()
+}
+
 /// Closes a schema: no reference is left, and no title.
-pub(crate) fn close(schema: &mut Schema, definitions: &Map<String, Value>) {
+pub(super) fn close(schema: &mut Schema, definitions: &Map<String, Value>) {
     schema.remove("title");
     if let Some(Value::String(text)) = schema.get_mut("description") {
         *text = text.trim().to_owned();

@@ -1,7 +1,8 @@
 //! A workflow that is a step of another: its keys are its own, its inputs and outputs those of the other.
 
+use super::Keys;
 use super::scopes::{of_workflow, written};
-use super::{Keys, Wired};
+use super::wired::Wired;
 use crate::runtime::run::{Context, stored};
 use crate::spec::{AgentKind, InputSpec, Spec, StepKind};
 use crate::store::session::Scope;

@@ -7,9 +7,10 @@ use super::stage::Stage;
 use crate::reference::{SESSION, Scope, Storage, Stored};
 use crate::spec::{Store, spec};
 use crate::tree::{Agent, Block, Flow, Key, Kind, Nested, Node};
+use adk_core::__private::workflow::{self, Keys, Values, Wired};
+use adk_core::Workflow;
 use adk_core::callback::{AgentCallbacks, CallbackContext};
 use adk_core::spec::{AgentMeta, Spec, StepKind};
-use adk_core::workflow::{self, Keys, Values, Wired, Workflow};
 use adk_core::{BoxFuture, Content, Context, DynAgent, Flow as Ended, Prepare, Result};
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
 //! Callbacks that are closures. How the types of their parameters are found, and what they may return, is said in the library,
-//! in `adk_core::callback::closure`.
+//! in `adk_core::__private::callback::closure`.
 
 use crate::workflow::parse::closure;
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree};
@@ -24,9 +24,9 @@ pub(super) fn added(to: &TokenStream, method: &Ident, hook: &Ident, value: &Expr
     }
     read(callback, hook, is_direct, ends);
     typed(callback);
-    let mut add = format_ident!("{method}_closure");
-    add.set_span(method.span());
-    Some(quote!(#to.#add(#value);))
+    let add = format_ident!("add_{hook}");
+    let add = quote_spanned!(hook.span()=> __adk::callback::closure::#add);
+    Some(quote!(#add(#to, #value);))
 }
 
 /// Whether there is nothing around it from which it could take something.
@@ -254,7 +254,7 @@ mod tests {
                 format!("|_,__given_1|{{letc:&mutC=(given)((__given_1,).0);{{let__returned=c;{read}}}}}"),
             ),
         ] {
-            assert_eq!(lowered(written), Some(format!("to.before_closure({expected});")), "{written}");
+            assert_eq!(lowered(written), Some(format!("add_before_tool(to,{expected});")), "{written}");
         }
     }
 

@@ -71,7 +71,7 @@ impl Lower<'_> {
                 (crate::code::key(&typed.key.text()), &typed.ty, names::type_text(&typed.ty));
             let (of, optional) = (inside(ty), optional(ty));
             let number = crate::typed::number(&of, &text);
-            quote!(__adk::KeySpec::typed::<#of>(#key, #text, #optional, false, #number, #place))
+            quote!(__adk::key::<#of>(#key, #text, #optional, false, #number, #place))
         });
         let writes = output.map(|typed| key_spec(typed, 1)).into_iter();
         quote! {
@@ -141,7 +141,7 @@ impl Declaration<'_> {
             .map(|flag| flag.as_ref().is_some_and(syn::LitBool::value));
         let disallow = (parent || peers).then(|| quote!(.disallow_transfer(#parent, #peers)));
         let head = code!("impl __adk::llm::Declares<{number}> for {owner}");
-        let start = read("const DECL: __adk::llm::LlmDecl = __adk::llm::LlmDecl::written");
+        let start = read("const DECL: __adk::llm::LlmDecl = __adk::llm::declared");
         quote! {
             #items
             #turns_const

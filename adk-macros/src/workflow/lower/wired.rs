@@ -35,15 +35,17 @@ impl Lower<'_> {
         quote! {
             #types
             impl __adk::MadeByMacro for #bracketed {
-                const META: &'static __adk::AgentMeta<'static> = &__adk::AgentMeta::new(__adk::AgentKind::Workflow, #label)
-                    .defined(#definition)
-                    .description(#description)
-                    .reads(&[#(#reads),*])
-                    .writes(&[#(#writes),*])
-                    .states(&[#(#states),*])
-                    .lets(&[#(#lets),*])
-                    .steps(#name::SPEC.steps)
-                    .faulty(__FACTS.is_faulty());
+                const META: &'static __adk::AgentMeta<'static> = &__adk::stub_if(
+                    __FACTS.is_faulty(),
+                    __adk::AgentMeta::new(__adk::AgentKind::Workflow, #label)
+                        .defined(#definition)
+                        .description(#description)
+                        .reads(&[#(#reads),*])
+                        .writes(&[#(#writes),*])
+                        .states(&[#(#states),*])
+                        .lets(&[#(#lets),*])
+                        .steps(#name::SPEC.steps),
+                );
                 fn made(&self) -> __adk::Making<'_> {
                     __adk::Making::workflow(self)
                 }

@@ -18,7 +18,7 @@ fn within_the_limits() {
     assert_eq!(said((Some(5), Some(5)), [repeat("l", 5, [run(llm("a"))])]), None);
     assert_eq!(said((None, None), [repeat("l", None, [run(tools("a"))])]), None);
     assert_eq!(said((Some(0), None), [repeat("l", None, [run(function("f"))])]), None);
-    assert_eq!(said((Some(0), None), [run(AgentMeta::custom("a").faulty(true))]), None);
+    assert_eq!(said((Some(0), None), [run(crate::__private::stub_if(true, AgentMeta::custom("a")))]), None);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! There are no iterators in const evaluation: [`Effects`] is one by hand.
 
-pub(super) use crate::spec::has_prefix;
+pub(in crate::check) use crate::spec::has_prefix;
 use crate::spec::placeholder::{Placeholders, Source};
 use crate::spec::{AgentMeta, KeySpec, Module, Renames, ToolMeta};
 use crate::text::same;

@@ -18,15 +18,14 @@ pub(super) use self::tell::{is_reported, tell};
 use super::keys::{Key, NONE as NOWHERE, Writer};
 use super::walk::Walk;
 use super::{Flaw, Part};
+use crate::__private::key;
 use crate::number::{UNKNOWN, is_none, list_of, of_name, option_of};
 use crate::spec::{KeySpec, Module, StepKind};
 use crate::type_names::{differ, is_no_list};
 
 /// How many of the keys that a step reads have a place where their types are compared by traits.
-#[doc(hidden)]
 pub const READS: usize = 16;
 /// The same for keys that it writes.
-#[doc(hidden)]
 pub const WRITES: usize = 8;
 /// How many lists around a type are compared by traits.
 const LISTS: usize = 8;
@@ -47,7 +46,7 @@ impl Row {
 }
 
 /// What `until` reads.
-const FLAG: KeySpec<'static> = KeySpec::typed::<bool>("", 0, false, "bool", false, false, of_name("bool"), 0);
+const FLAG: KeySpec<'static> = key::<bool>("", 0, false, "bool", false, false, of_name("bool"), 0);
 
 /// Whether what is said of a key fits the type of its writer, as far as numbers tell.
 const fn agree(said: &KeySpec<'_>, writer: &Writer<'_>) -> Option<bool> {

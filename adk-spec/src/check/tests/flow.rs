@@ -312,7 +312,13 @@ fn a_renaming_says_that_its_key_is_there() {
     assert_eq!(told(vec![look("mood"), f("a", "", "mood")], ""), NOTHING);
     // A stub may write anything.
     assert_eq!(
-        told(vec![look("mood"), Tree::Agent("b", AgentMeta::custom("b").faulty(true), Renames::NONE)], ""),
+        told(
+            vec![
+                look("mood"),
+                Tree::Agent("b", crate::__private::stub_if(true, AgentMeta::custom("b")), Renames::NONE)
+            ],
+            ""
+        ),
         NOTHING
     );
     assert_eq!(told(vec![f("a", "", "mood?"), look("mood")], ""), NOTHING);

@@ -1,6 +1,7 @@
 //! More faults than are told at once, and more text than fits into a message.
 
-use super::{Facts, Spec, Step, facts, sizes};
+use super::{Spec, Step};
+use crate::check::facts::{Facts, facts, sizes};
 use crate::spec::{AgentMeta, KeySpec, StepKind};
 use std::iter::repeat_n;
 use std::panic::{AssertUnwindSafe, catch_unwind};

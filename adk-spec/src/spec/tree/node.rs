@@ -60,19 +60,15 @@ pub struct Node<'a> {
     pub named: bool,
     /// The keys to which a workflow gives a value when it starts, inputs among them.
     #[serde(skip)]
-    #[doc(hidden)]
     pub begins: Vec<KeySpec<'a>>,
     /// The keys of the session that a workflow needs.
     #[serde(skip)]
-    #[doc(hidden)]
     pub states: &'a [KeySpec<'a>],
     /// Says what is wrong with a value that an `await` is answered with.
     #[serde(skip)]
-    #[doc(hidden)]
     pub accepts: Option<Accepts>,
     /// The schema of the value that a model or a person gives.
     #[serde(skip)]
-    #[doc(hidden)]
     pub schema: Option<ValueSchema>,
 }
 

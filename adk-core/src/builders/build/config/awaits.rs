@@ -6,7 +6,7 @@ use crate::agents::ask::{Await, Form};
 use crate::builders::build::item::{IntoAgent, SubAgent};
 use crate::builders::build::llm::OutputType;
 use crate::check::{Check, Fault};
-use crate::runtime::agent::Key;
+use crate::spec::Key;
 use adk_spec::duration::millis;
 use serde_json::{Value, json};
 use std::sync::Arc;

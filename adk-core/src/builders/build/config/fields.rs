@@ -1,7 +1,8 @@
 //! The fields of an object, read with their places. What is not asked for is unknown.
 
-use crate::check::{Check, Fault, describe_limit};
+use crate::check::{Check, Fault};
 use crate::runtime::tool::schema::shown;
+use adk_spec::__private::limit_fault;
 use adk_spec::nearest::nearest;
 use serde_json::{Map, Value};
 use std::ops::RangeInclusive;
@@ -112,8 +113,7 @@ impl<'v> Fields<'v> {
         match u32::try_from(number) {
             Ok(limit) if limit > 0 => Some(limit),
             _ => {
-                let message = describe_limit(field, name, number);
-                faults.push(Fault::of("", &message).at(self.place_of(field)));
+                faults.push(limit_fault(field, name, number).at(self.place_of(field)));
                 Some(1)
             }
         }

@@ -1,15 +1,15 @@
 //! An LLM agent from what its builder was told, and what is wrong with it.
 
 use super::{LlmAgentBuilder, OutputType};
+use crate::agents::about::Parts;
 use crate::agents::llm::{Instruction, LlmAgent, LlmParts, Output};
 use crate::builders::build::error::BuildError;
 use crate::builders::build::item::{DEEPEST, Item, Placed, SubAgent};
 use crate::builders::build::tree::{OUTPUT_KEY, SUB_AGENTS, Tree};
 use crate::check::{Check, Fault};
-use crate::runtime::agent::{Key, Parts};
 use crate::spec::ident::is_identifier;
 use crate::spec::placeholder::is_key;
-use crate::spec::{AgentKind, schema};
+use crate::spec::{AgentKind, Key, schema};
 use std::sync::Arc;
 
 impl LlmAgentBuilder {

@@ -1,7 +1,7 @@
 //! What the answer of an agent has to be.
 
 use crate::agents::llm::OutputKey;
-use crate::runtime::agent::Key;
+use crate::spec::Key;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -14,7 +14,6 @@ use crate::spec::{KeySpec, Module, StepKind};
 use crate::type_names::{called, is_option};
 
 /// Two types that the macro compares.
-#[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Pair {
     /// What they are called, as numbers.

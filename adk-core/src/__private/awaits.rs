@@ -1,12 +1,11 @@
 //! An `await` that `workflow!` declares, as a type.
 
-use super::{Form, Question};
+use crate::agents::ask::{Form, Question, value_of};
 use crate::agents::llm::OutputKey;
-use crate::encode::to_json;
 use crate::runtime::agent::{Agent, DynAgent};
 use crate::runtime::run::Context;
 use crate::spec::AgentMeta;
-use crate::{BoxFuture, ErrorKind, Flow, Name, Result, depth};
+use crate::{BoxFuture, Flow, Name, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -15,7 +14,6 @@ use std::marker::PhantomData;
 use std::time::Duration;
 
 /// What `workflow!` writes for each `await`: the declaration, as a const of a type and a number.
-#[doc(hidden)]
 pub trait Awaits<const STEP: usize>: 'static {
     /// The declaration.
     const DECL: AwaitDecl;
@@ -24,7 +22,6 @@ pub trait Awaits<const STEP: usize>: 'static {
 }
 
 /// The declaration of an `await`.
-#[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct AwaitDecl {
@@ -64,7 +61,6 @@ impl AwaitDecl {
 }
 
 /// What a person may be asked for.
-#[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "syntax: `{Self}` cannot be awaited",
     label = "has no JSON schema",
@@ -89,15 +85,7 @@ impl<T: Serialize + DeserializeOwned + schemars::JsonSchema> Awaitable for T {
     }
 }
 
-/// A default as it is recorded.
-pub(super) fn value_of(value: &impl Serialize) -> Result<Value> {
-    let value = to_json(value).map_err(|error| error.named(ErrorKind::NotJson, "its default"))?;
-    depth::check(&value).map_err(|deep| deep.error("its default"))?;
-    Ok(value)
-}
-
 /// The `await` of a step of `W`. It has no state, so it has no field.
-#[doc(hidden)]
 pub struct Awaited<W, const STEP: usize>(PhantomData<fn() -> W>);
 
 impl<W: Awaits<STEP>, const STEP: usize> Awaited<W, STEP> {

@@ -4,7 +4,6 @@ use adk_spec::number::{list_of, of_name, option_of, with};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 /// A type that has a number.
-#[doc(hidden)]
 pub trait Numbered {
     /// The same for one type wherever it is asked for, and another for another type.
     const NUMBER: u64;

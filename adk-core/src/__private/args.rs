@@ -12,9 +12,9 @@ pub use param::{
     MakeSchema, Maybe, MaybeArg, MaybeDeref, MaybeDerefArg, Owned, OwnedArg, SharedContextArg, Slot,
 };
 
-use super::{ToolArgs, ToolContext, ToolError, schema};
 use crate::encode::to_json;
 use crate::models::model::ToolDeclaration;
+use crate::runtime::tool::{ToolArgs, ToolContext, ToolError, schema};
 use crate::spec::ToolMeta;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
@@ -154,15 +154,9 @@ impl Declare {
 
     /// The declaration, its schema closed.
     pub fn build(mut self) -> ToolDeclaration {
-        let mut root = Map::new();
-        root.insert("type".to_owned(), "object".into());
-        root.insert("properties".to_owned(), self.properties.into());
-        if !self.required.is_empty() {
-            root.insert("required".to_owned(), self.required.into());
-        }
-        let mut root = Schema::from(root);
-        schema::close(&mut root, &self.generator.take_definitions(true));
-        self.declaration.parameters = std::sync::Arc::new(root.to_value());
+        let definitions = self.generator.take_definitions(true);
+        let parameters = schema::object(self.properties, self.required, &definitions);
+        self.declaration.parameters = std::sync::Arc::new(parameters);
         self.declaration
     }
 }

@@ -1,7 +1,8 @@
 //! What a callback works with.
 
-use crate::runtime::run::{
-    Artifacts, CallStep, Caller, KeyScope, Overlay, Run, State, ToolActions, Updates, Written, perform,
+use super::{
+    Artifacts, CallStep, Caller, KeyScope, Overlay, Run, Services, State, ToolActions, Updates, Written,
+    perform,
 };
 use crate::store::engine::StepKey;
 use crate::{Name, Path, Result, RunId, depth};
@@ -89,7 +90,7 @@ impl CallbackContext {
         }
     }
 
-    pub(crate) fn services(&self) -> Arc<crate::runtime::run::Services> {
+    pub(crate) fn services(&self) -> Arc<Services> {
         self.run.services.clone()
     }
 

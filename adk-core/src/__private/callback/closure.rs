@@ -7,13 +7,13 @@
 //!
 //! What the body returns may still be open in parts, as in `Ok(None)` or `Err("no".into())`: see `Ends`, in the module beside.
 
-use super::accept::{
+use super::ends::Ends;
+use crate::models::model::{ModelRequest, ModelResponse};
+use crate::runtime::callback::accept::{
     AfterAgentAnswer, AfterModelAnswer, AfterToolAnswer, BeforeAgentAnswer, BeforeModelAnswer,
     BeforeToolAnswer, Failure, Makes, OnModelErrorAnswer, OnToolErrorAnswer, Said,
 };
-use super::ends::Ends;
-use super::{AgentCallbacks, CallbackContext, ModelCallbacks, ToolCallbacks};
-use crate::models::model::{ModelRequest, ModelResponse};
+use crate::runtime::callback::{AgentCallbacks, CallbackContext, ModelCallbacks, ToolCallbacks};
 use crate::{BoxFuture, Error, FunctionCall, Result};
 use serde_json::Value;
 use std::future::ready;
@@ -137,90 +137,85 @@ impl<T, R> Ends<0, T, R> {
     }
 }
 
-#[doc(hidden)]
-impl AgentCallbacks {
-    pub fn before_closure(
-        &mut self,
-        callback: impl for<'a> Fn(&'a mut CallbackContext) -> Asked<'a, Said> + Send + Sync + 'static,
-    ) {
-        self.may_stand = true;
-        self.before.push(Arc::new(callback));
-    }
-
-    pub fn after_closure(
-        &mut self,
-        callback: impl for<'a> Fn(&'a mut CallbackContext) -> Asked<'a, Said> + Send + Sync + 'static,
-    ) {
-        self.after.push(Arc::new(callback));
-    }
+/// Adds a closure as a callback `before_agent`.
+pub fn add_before_agent(
+    callbacks: &mut AgentCallbacks,
+    callback: impl for<'a> Fn(&'a mut CallbackContext) -> Asked<'a, Said> + Send + Sync + 'static,
+) {
+    callbacks.may_stand = true;
+    callbacks.before.push(Arc::new(callback));
 }
 
-#[doc(hidden)]
-impl ModelCallbacks {
-    pub fn before_closure(
-        &mut self,
-        callback: impl for<'a> Fn(&'a mut CallbackContext, &'a mut ModelRequest) -> Asked<'a, ModelResponse>
-        + Send
-        + Sync
-        + 'static,
-    ) {
-        self.before.push(Arc::new(callback));
-    }
-
-    pub fn after_closure(
-        &mut self,
-        callback: impl for<'a> Fn(&'a mut CallbackContext, &'a mut ModelResponse) -> Asked<'a, ModelResponse>
-        + Send
-        + Sync
-        + 'static,
-    ) {
-        self.after.push(Arc::new(callback));
-    }
-
-    pub fn on_error_closure(
-        &mut self,
-        callback: impl for<'a> Fn(
-            &'a mut CallbackContext,
-            &'a ModelRequest,
-            &'a Error,
-        ) -> Asked<'a, ModelResponse>
-        + Send
-        + Sync
-        + 'static,
-    ) {
-        self.on_error.push(Arc::new(callback));
-    }
+/// Adds a closure as a callback `after_agent`.
+pub fn add_after_agent(
+    callbacks: &mut AgentCallbacks,
+    callback: impl for<'a> Fn(&'a mut CallbackContext) -> Asked<'a, Said> + Send + Sync + 'static,
+) {
+    callbacks.after.push(Arc::new(callback));
 }
 
-#[doc(hidden)]
-impl ToolCallbacks {
-    pub fn before_closure(
-        &mut self,
-        callback: impl for<'a> Fn(&'a mut CallbackContext, &'a mut FunctionCall) -> Asked<'a, Value>
-        + Send
-        + Sync
-        + 'static,
-    ) {
-        self.before.push(Arc::new(callback));
-    }
+/// Adds a closure as a callback `before_model`.
+pub fn add_before_model(
+    callbacks: &mut ModelCallbacks,
+    callback: impl for<'a> Fn(&'a mut CallbackContext, &'a mut ModelRequest) -> Asked<'a, ModelResponse>
+    + Send
+    + Sync
+    + 'static,
+) {
+    callbacks.before.push(Arc::new(callback));
+}
 
-    pub fn after_closure(
-        &mut self,
-        callback: impl for<'a> Fn(&'a mut CallbackContext, &'a FunctionCall, &'a mut Value) -> Asked<'a, Value>
-        + Send
-        + Sync
-        + 'static,
-    ) {
-        self.after.push(Arc::new(callback));
-    }
+/// Adds a closure as a callback `after_model`.
+pub fn add_after_model(
+    callbacks: &mut ModelCallbacks,
+    callback: impl for<'a> Fn(&'a mut CallbackContext, &'a mut ModelResponse) -> Asked<'a, ModelResponse>
+    + Send
+    + Sync
+    + 'static,
+) {
+    callbacks.after.push(Arc::new(callback));
+}
 
-    pub fn on_error_closure(
-        &mut self,
-        callback: impl for<'a> Fn(&'a mut CallbackContext, &'a FunctionCall, &'a Error) -> Asked<'a, Value>
-        + Send
-        + Sync
-        + 'static,
-    ) {
-        self.on_error.push(Arc::new(callback));
-    }
+/// Adds a closure as a callback `on_model_error`.
+pub fn add_on_model_error(
+    callbacks: &mut ModelCallbacks,
+    callback: impl for<'a> Fn(&'a mut CallbackContext, &'a ModelRequest, &'a Error) -> Asked<'a, ModelResponse>
+    + Send
+    + Sync
+    + 'static,
+) {
+    callbacks.on_error.push(Arc::new(callback));
+}
+
+/// Adds a closure as a callback `before_tool`.
+pub fn add_before_tool(
+    callbacks: &mut ToolCallbacks,
+    callback: impl for<'a> Fn(&'a mut CallbackContext, &'a mut FunctionCall) -> Asked<'a, Value>
+    + Send
+    + Sync
+    + 'static,
+) {
+    callbacks.before.push(Arc::new(callback));
+}
+
+/// Adds a closure as a callback `after_tool`.
+pub fn add_after_tool(
+    callbacks: &mut ToolCallbacks,
+    callback: impl for<'a> Fn(&'a mut CallbackContext, &'a FunctionCall, &'a mut Value) -> Asked<'a, Value>
+    + Send
+    + Sync
+    + 'static,
+) {
+    callbacks.after.push(Arc::new(callback));
+}
+
+/// Adds a closure as a callback `on_tool_error`.
+pub fn add_on_tool_error(
+    callbacks: &mut ToolCallbacks,
+    callback: impl for<'a> Fn(&'a mut CallbackContext, &'a FunctionCall, &'a Error) -> Asked<'a, Value>
+    + Send
+    + Sync
+    + 'static,
+) {
+    callbacks.on_error.push(Arc::new(callback));
 }

@@ -2,14 +2,10 @@
 //! is asked for in the `SPEC` of a workflow, and one that is no callback is reported there. Where it is added it is added if it
 //! is one, and no second message follows.
 
-use super::AgentCallbacks;
-use super::accept::{Asked, BeforeAgent, BeforeAgentForm, Said};
-use std::marker::PhantomData;
+pub use crate::runtime::callback::accept::may_stand;
 
-/// True if the type of a callback before an agent or a block lets it replace that.
-pub const fn may_stand<M, F: BeforeAgent<M>>(_: &F) -> bool {
-    <<F as BeforeAgentForm<'static, M>>::Given as Asked<'static, Said, M>>::MAY_STAND
-}
+use crate::runtime::callback::{AgentCallbacks, BeforeAgent};
+use std::marker::PhantomData;
 
 /// What [`may_stand`] was asked of.
 #[derive(Debug)]

@@ -1,0 +1,44 @@
+//! LLM agents that macros declare.
+
+pub use crate::agents::llm::{Declared, Declares, IncludeContents, LlmDecl, LlmSettings};
+
+use crate::agents::llm::OutputKey;
+use crate::spec::{KeySpec, PromptKey};
+use adk_spec::__private::llm_meta;
+
+/// What macros write of every agent, in one call: const evaluation copies all of it for each.
+#[allow(clippy::too_many_arguments)]
+pub const fn declared(
+    name: &'static str,
+    definition: &'static str,
+    origin: u64,
+    description: &'static str,
+    instruction: &'static str,
+    prompts: &'static [&'static str],
+    sources: &'static [&'static str],
+    prompt_keys: Option<&'static [PromptKey<'static>]>,
+    writes: &'static [KeySpec<'static>],
+    max_turns: Option<u32>,
+    output: Option<OutputKey>,
+) -> LlmDecl {
+    let mut meta =
+        llm_meta(name, definition, origin, description, prompts, sources, prompt_keys, writes, max_turns);
+    meta.schema = match output {
+        Some(output) => output.value_schema(),
+        None => None,
+    };
+    LlmDecl {
+        meta,
+        instruction,
+        make_instruction: None,
+        global_instruction: "",
+        make_global_instruction: None,
+        output,
+        include_contents: IncludeContents::Default,
+        max_turns: None,
+        disallow_transfer_to_parent: false,
+        disallow_transfer_to_peers: false,
+        tools: Vec::new,
+        settings: LlmSettings::default,
+    }
+}

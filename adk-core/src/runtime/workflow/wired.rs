@@ -1,0 +1,193 @@
+//! The trait [`Wired`], in which the walk looks up the agents, limits and callbacks of steps; and where a walk begins.
+
+use super::team::Team;
+use super::walk::{Exit, Walk, Walked};
+use super::{Keys, Values, checkpoint, nested, seek};
+use crate::flow::Flow;
+use crate::runtime::agent::DynAgent;
+use crate::runtime::callback::AgentCallbacks;
+use crate::runtime::run::{Context, LoopEndReason, Prepare};
+use crate::spec::{Spec, StepKind};
+use crate::{Error, ErrorKind, Name, Path, Result};
+
+/// What the walk needs to know of a workflow beside its [`Spec`]: thin code that the macro writes.
+// It does not ask for `Send` and `Sync` again, so that rustc says once that a workflow is not: of `MadeByMacro`.
+pub trait Wired {
+    /// The whole tree.
+    fn spec(&self) -> &Spec<'_>;
+
+    /// The name of a step.
+    fn name(&self, step: usize) -> Name {
+        self.spec().steps.get(step).map_or_else(Name::default, |step| Name::shared(step.name))
+    }
+
+    /// The agent of a step.
+    fn agent(&self, step: usize) -> Option<&dyn DynAgent>;
+
+    /// The agent of that name, which others transfer to and which is no step.
+    fn target(&self, _name: &str) -> Option<&dyn DynAgent> {
+        None
+    }
+
+    /// The most rounds of a loop: what was set on its field, otherwise what was declared.
+    fn max(&self, _step: usize) -> Option<u32> {
+        None
+    }
+
+    /// The callbacks of a block: those of its field.
+    fn callbacks(&self, _step: usize) -> Option<&AgentCallbacks> {
+        None
+    }
+
+    /// Which arm of a `match` the value of its key selects, counted from 0.
+    ///
+    /// # Errors
+    /// When the value is not of the type of the patterns: why it is not. Key, block and path are said by the walk.
+    fn select(&self, _step: usize, _value: &serde_json::Value) -> Result<usize> {
+        Ok(0)
+    }
+
+    /// Whether the keys inside are its own, as those of a workflow are; a tree that was built at run time works on the
+    /// keys around it, as in ADK.
+    fn is_closed(&self) -> bool {
+        true
+    }
+
+    /// The step that is the workflow itself: a root block has no place below itself.
+    fn root(&self) -> Option<usize> {
+        None
+    }
+
+    /// Whether an exit that nobody announced, and one outside of any loop, is let pass: in a tree that was built without
+    /// checks of its flow.
+    fn is_unchecked(&self) -> bool {
+        false
+    }
+
+    /// Evaluates the `let` items.
+    fn lets(&self, _keys: &mut Keys) -> Result<()> {
+        Ok(())
+    }
+
+    /// Evaluates the default of an input; `false` when it has none.
+    fn default_of(&self, _input: &str, _keys: &mut Keys) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Sees that each `state` key holds a value of its type.
+    fn check_state(&self, _values: &Values<'_>) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Runs a workflow: what `Agent::run` of every workflow is.
+///
+/// # Errors
+/// Those of its agents, and an exit that no loop of the workflow takes.
+// With its `Send` written here rustc does not prove it again for each workflow.
+pub fn run(workflow: &(dyn Wired + Sync), cx: &mut Context) -> impl Future<Output = Result<Flow>> + Send {
+    walk_all(workflow, cx)
+}
+
+async fn walk_all(workflow: &(dyn Wired + Sync), cx: &mut Context) -> Result<Flow> {
+    let spec = workflow.spec();
+    let is_block = spec.steps.first().is_some_and(|step| !matches!(step.kind, StepKind::Agent { .. }));
+    let settled = match (workflow.root(), workflow.is_closed()) {
+        (Some(_), _) => is_block.then_some(true),
+        (None, is_closed) => is_closed.then_some(false),
+    };
+    let above = cx.settle_global(settled);
+    if cx.seek.is_some() {
+        return Box::pin(seek::down(workflow, cx)).await;
+    }
+    // At the root of a run the inputs came with the event of the user.
+    let nested = workflow.is_closed() && cx.path().parent().is_some();
+    // They are given back after an error too: an agent that runs a workflow by itself may go on.
+    let (scope, known) = (cx.scope.clone(), cx.known.clone());
+    let unchecked = cx.unchecked;
+    cx.unchecked = workflow.is_unchecked() || (unchecked && !workflow.is_closed());
+    let walked = async {
+        if nested {
+            Box::pin(nested::enter(workflow, cx)).await?;
+        }
+        if workflow.is_closed() {
+            cx.known = nested::known(spec);
+        }
+        let walk = Walk { workflow, steps: spec.steps };
+        walk.steps(0..spec.steps.len(), cx).await
+    };
+    let walked = walked.await;
+    (cx.scope, cx.known, cx.unchecked) = (scope, known, unchecked);
+    if let Some(above) = above {
+        cx.above = above;
+    }
+    let flow = match walked? {
+        Walked::Through => Flow::Continue,
+        Walked::Exit(exit) if exit.ends_all_loops(cx) => Flow::Exit,
+        Walked::Exit(exit) => return Err(outside(exit, cx)),
+    };
+    if workflow.root().is_none() && cx.config().resumable {
+        checkpoint::ended(cx).await?;
+    }
+    if nested {
+        Box::pin(nested::leave(spec, cx)).await?;
+    }
+    Ok(flow)
+}
+
+/// An exit never leaves a workflow, as `break` never leaves a function.
+fn outside(exit: Exit, cx: &Context) -> Error {
+    let who = match &exit.reason {
+        LoopEndReason::Escalated { by } => format!("agent `{}` (at {by})", by.name()),
+        _ => "a `break`".to_owned(),
+    };
+    let message = match exit.target {
+        Some(name) => {
+            format!("{who} ends loop `{name}`, but no loop of that name is around it in this workflow")
+        }
+        None => format!("{who} ends a loop, but stands in none"),
+    };
+    Error::new(ErrorKind::UnexpectedExit, message).with_help("put it inside `loop < ... >`").at(cx.path())
+}
+
+/// Looks at every agent of a workflow before a run: what `Agent::prepare` of every workflow is.
+pub fn prepare(workflow: &(dyn Wired + Sync), prepare: &mut Prepare<'_>) {
+    prepare.look(|run| workflow.check_state(&Values { run }));
+    // The blocks around a step: where each ends, and the path outside of it.
+    let mut open = Vec::new();
+    for (at, step) in workflow.spec().steps.iter().enumerate() {
+        match step.kind {
+            StepKind::Agent { .. } => {
+                if let Some(agent) = workflow.agent(at) {
+                    let outer = step_of(workflow, at, prepare);
+                    agent.prepare_dyn(prepare);
+                    let name = prepare.path().name().clone();
+                    if let Some(team) = Team::of(agent, &name, &|meta| workflow.target(meta.name)) {
+                        team.prepare(prepare);
+                    }
+                    prepare.leave(outer);
+                }
+            }
+            StepKind::Sequence
+            | StepKind::Parallel { .. }
+            | StepKind::Loop { .. }
+            | StepKind::Match { .. }
+            | StepKind::Each { .. } => {
+                open.push((step.end, step_of(workflow, at, prepare)));
+                prepare.block(step);
+            }
+            // That of a branch is not the end of a block.
+            StepKind::End => {
+                if let Some((_, outer)) = open.pop_if(|(end, _)| *end == at) {
+                    prepare.leave(outer);
+                }
+            }
+            StepKind::Branch | StepKind::Arm { .. } | StepKind::Break { .. } => {}
+        }
+    }
+}
+
+/// Goes to a step; the workflow's own step is the current place already.
+fn step_of(workflow: &(dyn Wired + Sync), at: usize, prepare: &mut Prepare<'_>) -> Path {
+    if workflow.root() == Some(at) { prepare.here() } else { prepare.enter(workflow.name(at)) }
+}

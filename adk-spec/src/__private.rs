@@ -1,0 +1,105 @@
+//! What expansions of the macros and `adk-workflow-core` call. Not for users: it changes without notice.
+
+pub use crate::check::bounds::raise_bounds;
+pub use crate::check::facts::{Facts, Sizes, all, facts, sizes};
+pub use crate::check::flow::{Pair, READS, WRITES};
+pub use crate::check::is_live;
+pub use crate::check::keys::raise_keys;
+pub use crate::check::limits::{bound, limit, limit_fault, raise_bound, raise_limit};
+pub use crate::check::live::{LIVE_HELP, describe_live, describe_live_block};
+pub use crate::check::tools::{raise_tool, wait_in_tool};
+
+use crate::hash::hash;
+use crate::spec::{AgentKind, AgentMeta, KeySpec, OPENED, PromptKey, layout};
+use std::any::TypeId;
+
+// Each of the functions below makes a description in one call: every call in const evaluation costs time in the user's crate.
+
+/// A key of a known type. `hash` is the name as a number, `number` that of the type, `place` where `typed::Typed` has it, with
+/// [`OPENED`] where `ty` is what an `Option` contains.
+#[allow(clippy::too_many_arguments)]
+pub const fn key<'a, T: 'static>(
+    name: &'a str,
+    hash: u64,
+    prefix: bool,
+    ty: &'a str,
+    optional: bool,
+    any: bool,
+    number: u64,
+    place: u8,
+) -> KeySpec<'a> {
+    KeySpec {
+        name,
+        ty,
+        optional,
+        id: Some(TypeId::of::<T>),
+        any,
+        hash,
+        prefix,
+        number,
+        layout: layout::<T>(),
+        perhaps: optional,
+        opened: place & OPENED != 0,
+        place: place & !OPENED,
+    }
+}
+
+/// The description of an LLM agent.
+#[allow(clippy::too_many_arguments)]
+pub const fn llm_meta<'a>(
+    name: &'a str,
+    definition: &'a str,
+    origin: u64,
+    description: &'a str,
+    prompts: &'a [&'a str],
+    sources: &'a [&'a str],
+    prompt_keys: Option<&'a [PromptKey<'a>]>,
+    writes: &'a [KeySpec<'a>],
+    max_turns: Option<u32>,
+) -> AgentMeta<'a> {
+    AgentMeta {
+        name,
+        definition,
+        module: ("", origin),
+        kind: AgentKind::Llm,
+        description,
+        prompts,
+        sources,
+        reads: &[],
+        writes,
+        may_exit: false,
+        exits: &[],
+        tools: &[],
+        transfer: &[],
+        max_turns,
+        states: &[],
+        lets: &[],
+        steps: &[],
+        accepts: None,
+        schema: None,
+        identity: hash(definition),
+        prompt_keys,
+    }
+}
+
+/// The description of a function.
+pub const fn function_meta<'a>(
+    name: &'a str,
+    definition: &'a str,
+    origin: u64,
+    description: &'a str,
+    reads: &'a [KeySpec<'a>],
+    writes: &'a [KeySpec<'a>],
+    may_exit: bool,
+) -> AgentMeta<'a> {
+    let agent = AgentMeta::new(AgentKind::Function, name);
+    let module = ("", origin);
+    let identity = hash(definition);
+    AgentMeta { definition, module, identity, description, reads, writes, may_exit, ..agent }
+}
+
+/// The description as a stub, if the agent was refused: it has no definition. The flow of keys of a workflow with a stub is not
+/// checked.
+pub const fn stub_if<'a>(refused: bool, meta: AgentMeta<'a>) -> AgentMeta<'a> {
+    if refused { meta.definition("") } else { meta }
+}
