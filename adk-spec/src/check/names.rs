@@ -88,7 +88,7 @@ pub(super) const fn find<'a>(
     findings: &mut [Finding<'a>],
     told: bool,
 ) -> bool {
-    if told && !is_any_inside(spec.steps) {
+    if told && count(spec.steps) == spec.steps.len() {
         return definitions(spec.steps, table, findings);
     }
     let mask = table.len() - 1;
@@ -136,19 +136,6 @@ const fn definitions<'a>(
         (steps, at) = (rest, at + 1);
     }
     clean
-}
-
-/// Whether an agent has others inside of it, whose names nobody has seen.
-const fn is_any_inside(mut steps: &[Step<'_>]) -> bool {
-    while let [step, rest @ ..] = steps {
-        if let StepKind::Agent { meta, .. } = step.kind
-            && !(matches!(meta.steps, []) && matches!(meta.transfer, []))
-        {
-            return true;
-        }
-        steps = rest;
-    }
-    false
 }
 
 struct Names<'t, 'a> {
