@@ -14,13 +14,13 @@ use crate::text::same;
 pub(super) struct Entry<'a> {
     /// Name or definition, with its owner, as a number.
     hash: u64,
-    /// The name of the nested workflow in which it stands; empty for the workflow itself.
+    /// The name of the nested workflow around it; empty for the workflow itself.
     inside: &'a str,
     /// The step of the workflow that it is, or is inside of.
     at: usize,
 }
 
-/// A name that somebody chose.
+/// A name from the source.
 const NAME: u64 = 0;
 /// A definition that was placed without `as`.
 const DEFINITION: u64 = 1;
@@ -39,13 +39,13 @@ pub(super) enum Finding<'a> {
     Reused(Twice<'a>),
 }
 
-/// What stands twice.
+/// A name or a definition that occurs twice.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Twice<'a> {
     name: &'a str,
-    /// The nested workflow in which the second one stands; empty when it is the step itself.
+    /// The nested workflow around the second one; empty when it is the step itself.
     inside: &'a str,
-    /// The nested workflow in which the first one stands.
+    /// The nested workflow around the first one.
     first_inside: &'a str,
     /// It is the name of the workflow itself.
     root: bool,
@@ -143,7 +143,7 @@ struct Names<'t, 'a> {
     /// That of their number, which is a power of two.
     mask: usize,
     owners: usize,
-    /// A tree of which no macro has told anything.
+    /// A tree that builders made: no macro has checked its names.
     built: bool,
 }
 
@@ -186,7 +186,7 @@ impl<'a> Names<'_, 'a> {
         if (name == USER || name == MODEL) && (step.named || self.built) && inside.is_empty() {
             return Finding::Reserved;
         }
-        // What stands twice in one nested workflow is reported where that is defined.
+        // A name that occurs twice in one nested workflow is reported where that is defined.
         if let StepKind::Agent { meta, instance } = step.kind
             && !instance
             && let Some(definition) = meta.identity()
@@ -230,8 +230,8 @@ impl<'a> Names<'_, 'a> {
         self.targets(meta, (step.name, inside.is_empty()), at, inner, root)
     }
 
-    /// The first thing that is wrong with the agents that an agent may transfer to. What stands twice in one nested
-    /// workflow is reported where that is defined, so only what is `own` is compared with itself.
+    /// The first thing that is wrong with the agents that an agent may transfer to. A name that occurs twice in one
+    /// nested workflow is reported where that is defined, so only what is `own` is compared with itself.
     const fn targets(
         &mut self,
         meta: &AgentMeta<'a>,

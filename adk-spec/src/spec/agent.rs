@@ -13,7 +13,7 @@ pub type Accepts = fn(&dyn Any) -> Result<(), String>;
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum ValueSchema {
-    /// That of a type. The schema is not made before somebody asks.
+    /// That of a type. The schema is made when it is needed.
     Type(fn() -> u64),
     /// One that came from outside.
     Hash(u64),
@@ -48,7 +48,7 @@ pub enum AgentKind {
 
 /// The description of an agent, one shape for all: a function, an LLM agent, a workflow, an `impl Agent` by hand.
 ///
-/// The macros write it; by hand it is a const, in which keys stand that `#[agent(...)]` on the `impl` does not say:
+/// The macros write it; by hand it is a const, with the keys that `#[agent(...)]` on the `impl` does not declare:
 ///
 /// ```
 /// # use adk_spec as adk;
@@ -67,7 +67,7 @@ pub struct AgentMeta<'a> {
     /// Which definition this is: its module path and name. Two uses of one definition have the same.
     #[serde(skip)]
     pub definition: &'a str,
-    /// Its module, of which the path is empty where its definition says it.
+    /// Its module. The path is empty if the definition has it.
     #[serde(skip)]
     #[doc(hidden)]
     pub module: Module<'a>,
@@ -237,7 +237,7 @@ impl<'a> AgentMeta<'a> {
         self.definition(definition)
     }
 
-    /// Says what it is called where it stands.
+    /// Sets the name that it has as a step.
     #[doc(hidden)]
     #[must_use]
     pub const fn named(mut self, name: &'a str) -> Self {
@@ -409,13 +409,12 @@ impl<'a> AgentMeta<'a> {
     }
 }
 
-/// A plain placeholder of a prompt, as the macros read it: its key, that as a number, and whether nothing stands in its place
-/// when there is nothing to read. A tuple, since a call for each costs time in the user's crate.
+/// A plain placeholder of a prompt, as the macros read it: its key, the hash of that, and whether the key may be absent. A tuple, since a call for each costs time in the user's crate.
 #[doc(hidden)]
 pub type PromptKey<'a> = (&'a str, u64, bool);
 
 /// A module in which types are spelled: its path, which is empty where nobody knows it, and a number for what that does not say.
-/// Modules of crates of one name have one path, and so has what stands in the blocks of a module.
+/// Modules of crates of one name have one path, and so have the items in the blocks of a module.
 #[doc(hidden)]
 pub type Module<'a> = (&'a str, u64);
 
