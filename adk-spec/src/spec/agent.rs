@@ -67,7 +67,7 @@ pub struct AgentMeta<'a> {
     /// Which definition this is: its module path and name. Two uses of one definition have the same.
     #[serde(skip)]
     pub definition: &'a str,
-    /// Its module. The path is empty if the definition has it.
+    /// Its module, of which the path is empty where its definition says it.
     #[serde(skip)]
     #[doc(hidden)]
     pub module: Module<'a>,
@@ -237,7 +237,7 @@ impl<'a> AgentMeta<'a> {
         self.definition(definition)
     }
 
-    /// Sets the name that it has as a step.
+    /// Says what it is called where it stands.
     #[doc(hidden)]
     #[must_use]
     pub const fn named(mut self, name: &'a str) -> Self {
@@ -409,12 +409,13 @@ impl<'a> AgentMeta<'a> {
     }
 }
 
-/// A plain placeholder of a prompt, as the macros read it: its key, the hash of that, and whether the key may be absent. A tuple, since a call for each costs time in the user's crate.
+/// A plain placeholder of a prompt, as the macros read it: its key, that as a number, and whether nothing stands in its place
+/// when there is nothing to read. A tuple, since a call for each costs time in the user's crate.
 #[doc(hidden)]
 pub type PromptKey<'a> = (&'a str, u64, bool);
 
 /// A module in which types are spelled: its path, which is empty where nobody knows it, and a number for what that does not say.
-/// Modules of crates of one name have one path, and so have the items in the blocks of a module.
+/// Modules of crates of one name have one path, and so has what stands in the blocks of a module.
 #[doc(hidden)]
 pub type Module<'a> = (&'a str, u64);
 

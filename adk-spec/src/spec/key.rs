@@ -100,7 +100,7 @@ impl<'a> KeySpec<'a> {
 
     /// A key of a known type, as the macros write it: in one call, since each costs time in the user's crate. `hash` is the
     /// name as a number, `number` that of the type, `place` where `typed::Typed` has it, with [`OPENED`] where `ty` is
-    /// the type inside an `Option`.
+    /// what stands in an `Option`.
     #[doc(hidden)]
     #[allow(clippy::too_many_arguments)]
     pub const fn typed<T: 'static>(
