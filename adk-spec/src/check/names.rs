@@ -143,7 +143,7 @@ struct Names<'t, 'a> {
     /// That of their number, which is a power of two.
     mask: usize,
     owners: usize,
-    /// The number that stands for the workflow itself among the steps.
+    /// The number of the workflow itself: the one after the last step.
     root: usize,
     /// A tree that builders made: no macro has checked its names.
     built: bool,
