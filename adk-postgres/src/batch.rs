@@ -4,12 +4,12 @@ use crate::Shared;
 use crate::error::{closed, is_slot_taken, passes};
 use crate::journal;
 use crate::lane::Job;
-use crate::log::{self, Entry, Rows};
+use crate::log::{self, Entry, Head, Rows};
 use crate::reader::{self, Shelf};
 use crate::transact::{Lost, Patience};
-use adk_core::engine::{Stored, refuse, to_text};
+use adk_core::engine::{Draft, Slot, Stored, Update, refuse, to_text};
 use adk_core::session::{Scope, Session, SessionKey, SessionRow, split};
-use adk_core::{Error, ErrorKind, Event, Result, StateDelta, StoreErrorKind};
+use adk_core::{Error, ErrorKind, Event, EventId, Result, StateDelta, StoreErrorKind};
 use serde_json::Value;
 use sqlx::PgConnection;
 use std::collections::VecDeque;
@@ -64,7 +64,7 @@ pub(crate) async fn batch(shared: &Arc<Shared>, key: &SessionKey, mut jobs: Vec<
             is_careful = true;
             continue;
         } else if jobs.len() > 1 {
-            // One of them took the others along: each shows what it is worth.
+            // One job aborted the batch. Each gets a transaction of its own.
             for job in jobs {
                 Box::pin(batch(shared, key, vec![job])).await;
             }
@@ -100,7 +100,7 @@ async fn together(
     jobs: &mut [Job],
     is_careful: bool,
 ) -> Result<Written> {
-    let Some(mut head) = log::lock(connection, key).await? else {
+    let Some(head) = log::lock(connection, key).await? else {
         let outcomes = jobs.iter().map(|job| without_session(key, job)).collect();
         return Ok(Written { session: None, missing: VecDeque::new(), outcomes });
     };
@@ -113,87 +113,121 @@ async fn together(
     };
     journal::begin(shared, connection, head.number, jobs).await?;
     let fenced = journal::fenced(shared, connection, &head, jobs).await?;
-    let mut current = Current::of(connection, key, jobs).await?;
-    let mut rows = Rows::default();
+    let current = Current::of(connection, key, jobs).await?;
+    let rows = Rows::default();
+    let mut batch = Batch { shared, connection, key, head, session, current, rows, is_careful };
     let mut outcomes = Vec::with_capacity(jobs.len());
     for job in jobs {
-        if let Some(claim) = job.claim().filter(|claim| fenced.contains(claim)) {
-            outcomes.push(Err(refuse::fenced(claim.run_id)));
-            continue;
-        }
-        let outcome = match job {
+        outcomes.push(match job.claim().filter(|claim| fenced.contains(claim)) {
+            Some(claim) => Err(refuse::fenced(claim.run_id)),
+            None => batch.perform(job).await?,
+        });
+    }
+    batch.rows.write(batch.connection, key, &batch.head).await?;
+    Ok(Written { session: batch.session, missing, outcomes })
+}
+
+/// An open transaction of a session whose row it has locked.
+struct Batch<'a> {
+    shared: &'a Shared,
+    connection: &'a mut PgConnection,
+    key: &'a SessionKey,
+    head: Head,
+    session: Option<Arc<Session>>,
+    current: Option<Current>,
+    /// What is written at the end.
+    rows: Rows,
+    is_careful: bool,
+}
+
+impl Batch<'_> {
+    /// Does one job. The outer error aborts the transaction, the inner one refuses this job alone.
+    async fn perform(&mut self, job: &mut Job) -> Result<Result<Outcome>> {
+        let connection = &mut *self.connection;
+        Ok(Ok(match job {
             Job::Commit { slot, draft, update, tried, .. } => {
-                let mut entry = Entry {
-                    run: slot.run_id.to_string(),
-                    slot: slot.to_string(),
-                    temp: (!draft.temp.is_empty()).then(|| to_text(&draft.temp)).transpose()?,
-                };
-                let there = if is_careful || update.is_some() {
-                    journal::there(connection, key, head.number, &entry).await?
-                } else {
-                    None
-                };
-                let is_open = session.as_ref().is_some_and(|session| Arc::ptr_eq(session, slot.session()));
-                match there {
+                let there = self.earlier(slot, draft, update.is_some()).await?;
+                return Ok(match there {
                     Some(there) => Ok(Outcome::There(there)),
-                    // It was deleted, and perhaps made again.
-                    None if !is_open => Err(key.missing()),
-                    None => {
-                        if let (Some(update), Some(current)) = (update, &current) {
-                            match update.apply(current.get(update.key())) {
-                                Ok(made) => *draft = made,
-                                Err(error) => {
-                                    outcomes.push(Err(error));
-                                    continue;
-                                }
-                            }
-                            entry.temp =
-                                (!draft.temp.is_empty()).then(|| to_text(&draft.temp)).transpose()?;
-                        }
-                        if let Some(current) = &mut current {
-                            current.apply(&draft.event.actions.state_delta);
-                        }
-                        slot.stamp(&mut draft.event, head.latest);
-                        tried.push(draft.event.id);
-                        for done in &slot.done {
-                            let [runs, paths, marks] = &mut rows.done;
-                            runs.push(entry.run.clone());
-                            paths.push(done.path.to_string());
-                            marks.push(to_text(done)?);
-                        }
-                        rows.append(&mut head, &draft.event, Some(entry)).map(Outcome::New)
-                    }
-                }
+                    None => self.commit(slot, draft, update.as_deref_mut(), tried)?,
+                });
             }
             Job::Append { events, .. } => {
                 for event in events {
-                    rows.append(&mut head, event, None)?;
+                    self.rows.append(&mut self.head, event, None)?;
                 }
-                Ok(Outcome::Done(true))
+                Outcome::Done(true)
             }
             Job::Step { claim, key, value, .. } => {
-                Ok(Outcome::Value(journal::step(connection, claim.run_id, key, value).await?))
+                Outcome::Value(journal::step(connection, claim.run_id, key, value).await?)
             }
-            Job::Wait { wait, .. } => Ok(Outcome::Value(journal::wait(connection, wait).await?)),
+            Job::Wait { wait, .. } => Outcome::Value(journal::wait(connection, wait).await?),
             Job::Withdraw { waits, .. } => {
                 journal::withdraw(connection, waits).await?;
-                Ok(Outcome::Done(true))
+                Outcome::Done(true)
             }
             Job::Finished { claim, done, .. } => {
                 journal::finished(connection, claim.run_id, done).await?;
-                Ok(Outcome::Done(true))
+                Outcome::Done(true)
             }
             Job::Close { claim, status, .. } => {
-                let owner = &shared.drives.owner;
-                Ok(Outcome::Done(journal::close(connection, *claim, owner, status.as_ref()).await?))
+                let owner = &self.shared.drives.owner;
+                Outcome::Done(journal::close(connection, *claim, owner, status.as_ref()).await?)
             }
-            Job::Look { .. } => Ok(Outcome::Done(true)),
-            Job::Open { .. } => Ok(Outcome::Row(reader::row(connection, key).await?)),
-        };
-        outcomes.push(outcome);
+            Job::Look { .. } => Outcome::Done(true),
+            Job::Open { .. } => Outcome::Row(reader::row(connection, self.key).await?),
+        }))
     }
-    rows.write(connection, key, &head).await?;
-    Ok(Written { session, missing, outcomes })
+
+    /// The event that fills a slot already. It is looked for only where there may be one.
+    async fn earlier(&mut self, slot: &Slot, draft: &Draft, is_update: bool) -> Result<Option<There>> {
+        if !self.is_careful && !is_update {
+            return Ok(None);
+        }
+        journal::there(self.connection, self.key, self.head.number, &entry(slot, draft)?).await
+    }
+
+    /// Adds the event of a free slot to the log, with the errors of [`Self::perform`].
+    fn commit(
+        &mut self,
+        slot: &Slot,
+        draft: &mut Draft,
+        update: Option<&mut Update>,
+        tried: &mut Vec<EventId>,
+    ) -> Result<Result<Outcome>> {
+        if !self.session.as_ref().is_some_and(|session| Arc::ptr_eq(session, slot.session())) {
+            // It was deleted, and perhaps made again.
+            return Ok(Err(self.key.missing()));
+        }
+        if let Some(current) = &mut self.current {
+            if let Some(update) = update {
+                match update.apply(current.get(update.key())) {
+                    Ok(made) => *draft = made,
+                    Err(error) => return Ok(Err(error)),
+                }
+            }
+            current.apply(&draft.event.actions.state_delta);
+        }
+        slot.stamp(&mut draft.event, self.head.latest);
+        tried.push(draft.event.id);
+        let entry = entry(slot, draft)?;
+        for done in &slot.done {
+            let [runs, paths, marks] = &mut self.rows.done;
+            runs.push(entry.run.clone());
+            paths.push(done.path.to_string());
+            marks.push(to_text(done)?);
+        }
+        Ok(self.rows.append(&mut self.head, &draft.event, Some(entry)).map(Outcome::New))
+    }
+}
+
+/// The entry of a journal for what a slot is filled with.
+fn entry(slot: &Slot, draft: &Draft) -> Result<Entry> {
+    Ok(Entry {
+        run: slot.run_id.to_string(),
+        slot: slot.to_string(),
+        temp: (!draft.temp.is_empty()).then(|| to_text(&draft.temp)).transpose()?,
+    })
 }
 
 /// The state that updates of a transaction start from: as nobody else can change it until the end of the transaction,

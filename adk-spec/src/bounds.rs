@@ -83,7 +83,7 @@ pub(crate) struct Causes<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Cause<'a> {
     pub(crate) name: &'a str,
-    /// The nested workflow in which it stands, if any.
+    /// The nested workflow around it, if any.
     pub(crate) inside: &'a str,
     pub(crate) why: Why,
 }

@@ -32,8 +32,7 @@ pub struct Fault {
     pub node: String,
     /// The fact, the names, and what to do; begins with the name of the check.
     pub message: String,
-    /// Where it stands in what the tree was read from, such as `sub_agents[1].max_iterations`; empty for a tree that was
-    /// not read from anything.
+    /// Its place in the document that the tree was read from, such as `sub_agents[1].max_iterations`; empty without one.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub place: String,
     /// The index of the step in the spec.

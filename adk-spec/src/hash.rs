@@ -4,7 +4,7 @@
 //! comparison of two texts as much as a hundred. So a key is hashed once, where it is described. Two of a million names have
 //! the same 64 bits once in more than ten million workflows.
 
-/// 64 bits that stand for a text.
+/// A text as 64 bits.
 pub const fn hash(text: &str) -> u64 {
     let mut bytes = text.as_bytes();
     let mut hasher = Hasher::NEW;
@@ -46,7 +46,7 @@ impl Hasher {
         }
     }
 
-    /// With a bit behind the last bytes, which tells how many they are.
+    /// The hash. A bit after the last byte tells how many bytes there are.
     pub const fn finish(&self) -> u64 {
         mixed(self.hash, self.word | 1 << self.bits)
     }

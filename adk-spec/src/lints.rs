@@ -37,13 +37,13 @@ impl Spec<'_> {
     /// | `key-unwritten` | a key that is read only where it is there, as by `{note?}` or an `Option`, and that nobody writes |
     /// | `until-constant` | a loop that only `until` ends, whose key nothing inside writes |
     /// | `parallel-single` | a parallel of one branch |
-    /// | `step-unreachable` | what stands behind a `break` |
+    /// | `step-unreachable` | steps after a `break` |
     /// | `placeholder-text` | `{}`, `{usr:name}` or `{topic.len}` in a prompt, which is text to ADK and to us |
     /// | `agent-unplaced` | an agent that is declared and never placed |
     ///
     /// A renamed key that nobody writes is a fault, and none of these. Placeholders of prompts are reads, and so are outputs, `until`, `match`, `each`, renamed keys and the inputs of a
     /// nested workflow. Keys with a prefix belong to the session, and keys of tools to the tools: neither counts.
-    /// What stands in a nested workflow is looked at where that is defined.
+    /// Steps of a nested workflow are checked where that is defined.
     ///
     /// A test keeps a workflow free of them:
     ///

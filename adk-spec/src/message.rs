@@ -76,20 +76,6 @@ impl Message {
         }
     }
 
-    pub const fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether there is no room for so much more.
-    pub const fn is_full(&self, more: usize) -> bool {
-        self.is_cut || self.len + more > Self::MOST
-    }
-
-    /// Forgets what stands behind the first `len` bytes, which it has had before.
-    pub const fn back_to(&mut self, len: usize) {
-        (self.len, self.is_cut) = (len, false);
-    }
-
     pub const fn ends_with(&self, byte: u8) -> bool {
         self.len > 0 && self.bytes[self.len - 1] == byte
     }

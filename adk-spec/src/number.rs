@@ -2,7 +2,7 @@
 //!
 //! It can neither compare two `TypeId` nor ask a type for its name. So the types of the standard library that keys have, and
 //! each type with `#[adk::data]`, have a number of their own. What has none is compared by traits, in pairs
-//! (`Pair` of the runtime), of which each workflow has a few.
+//! (`Pair` of the runtime). Each workflow has a few of them.
 
 use crate::hash::{hash, mixed};
 

@@ -1,9 +1,9 @@
 //! Sets of keys as bits, all of them in one slice.
 //!
 //! Const evaluation pays for each statement, whatever its size, and copies an array in one. So a word of a set is an array of
-//! many bits, and what is done with its parts stands there without a loop.
+//! many bits, and operations on its parts have no loop.
 
-/// What stands for [`PER_WORD`] keys.
+/// One bit for each of [`PER_WORD`] keys.
 pub(crate) type Word = [u128; PARTS];
 
 pub(crate) const NO_KEYS: Word = [0; PARTS];

@@ -2,7 +2,7 @@
 
 use crate::text::{part, same, starts_with};
 
-/// Types of which the name says all: nobody calls another type so.
+/// Types that are known by their name: nobody gives it to another type.
 const KNOWN: &[&str] = &[
     "String", "bool", "char", "f32", "f64", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32",
     "i64", "i128", "isize",
@@ -28,11 +28,10 @@ pub(crate) const fn is_option(ty: &str) -> bool {
 
 /// Whether two types are spelled alike, borrowed or not. One that is read as an `Option` may be none.
 pub(crate) const fn alike(read: &str, written: &str, lists: usize) -> bool {
-    if is_option(written) && !is_option(read) {
-        return false;
-    }
+    let may_be_none = is_option(read) && !is_option(written);
+    let read = if may_be_none { part(read, 7, read.len() - 1) } else { read };
     let (read, written) = (normal(read), normal(written));
-    same(read.0, written.0) && read.1 == written.1 + lists
+    same(read.0, written.0) && read.1 == written.1 + lists && read.2 == written.2
 }
 
 const fn is_known(ty: &str) -> bool {
@@ -55,10 +54,12 @@ pub(crate) const fn called(ty: &str, perhaps: bool, listed: bool) -> (&str, usiz
     }
     let mut lists = 0;
     loop {
-        let start = match listed && starts_with(ty, "Vec<") {
-            true => 4,
-            false if starts_with(ty, "[") => 1,
-            false => return (ty, lists),
+        let start = if listed && starts_with(ty, "Vec<") {
+            4
+        } else if starts_with(ty, "[") {
+            1
+        } else {
+            return (ty, lists);
         };
         (ty, lists) = (owned(part(ty, start, ty.len() - 1)), lists + 1);
     }
@@ -71,9 +72,9 @@ const fn owned(mut ty: &str) -> &str {
     ty
 }
 
-/// The type inside of references, options and lists, without its path, and how many lists there are.
-const fn normal(ty: &str) -> (&str, usize) {
-    let (ty, lists) = inner(ty);
+/// The type inside of references, lists and options, without its path, and how many lists and options there are.
+const fn normal(ty: &str) -> (&str, usize, usize) {
+    let (ty, lists, options) = inner(ty);
     let (bytes, mut i, mut start) = (ty.as_bytes(), 0, 0);
     while i < bytes.len() && bytes[i] != b'<' {
         if bytes[i] == b':' {
@@ -82,26 +83,26 @@ const fn normal(ty: &str) -> (&str, usize) {
         i += 1;
     }
     let name = part(ty, start, ty.len());
-    (if same(name, "str") { "String" } else { name }, lists)
+    (if same(name, "str") { "String" } else { name }, lists, options)
 }
 
-const fn inner(mut ty: &str) -> (&str, usize) {
+const fn inner(mut ty: &str) -> (&str, usize, usize) {
     let mut lists = 0;
+    let mut options = 0;
     loop {
         let end = ty.len();
         if starts_with(ty, "&") {
             ty = part(ty, 1, end);
         } else if starts_with(ty, "Option<") {
-            ty = part(ty, 7, end - 1);
+            (ty, options) = (part(ty, 7, end - 1), options + 1);
         } else if starts_with(ty, "Vec<") {
             (ty, lists) = (part(ty, 4, end - 1), lists + 1);
         } else if starts_with(ty, "[") {
             (ty, lists) = (part(ty, 1, end - 1), lists + 1);
         } else {
-            break;
+            return (ty, lists, options);
         }
     }
-    (ty, lists)
 }
 
 #[cfg(test)]
@@ -145,5 +146,8 @@ mod tests {
         assert!(alike("Option<&str>", "Option<String>", 0));
         assert!(!alike("&str", "Option<String>", 0));
         assert!(alike("&other::Score", "Score", 0));
+        assert!(!alike("&Option<String>", "String", 0));
+        assert!(!alike("Option<Option<String>>", "String", 0));
+        assert!(!alike("Option<&str>", "Option<Option<String>>", 0));
     }
 }

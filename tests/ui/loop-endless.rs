@@ -10,29 +10,4 @@ workflow! {
     }
 }
 
-/// Ends it.
-#[agent]
-fn enough(draft: &str) -> Flow {
-    Flow::exit_if(draft.len() > 9)
-}
-
-// What was to end it stands behind it.
-workflow! {
-    pub Refining(draft: String) {
-        agent editor -> draft: String { instruction: "Edit {draft}." }
-
-        loop < editor >
-        enough
-    }
-}
-
-workflow! {
-    pub Editing(draft: String) {
-        agent editor -> draft: String { instruction: "Edit {draft}." }
-
-        refinement: loop < editor >
-        match draft < "good" => break, _ => () >
-    }
-}
-
 fn main() {}

@@ -137,8 +137,7 @@ sub_agents[1].sub_agents: block-empty: block `again` has no steps; help: remove 
 sub_agents[6].name: name-duplicate: `writer` has the same name as a step before it; help: give one of them another name
 sub_agents[8].name: name-invalid: `my agent` is no name; help: use letters, digits and `_`, not beginning with a digit
 sub_agents[8]: syntax: `max_turns` of agent `my agent` is 0; help: an agent makes at least one model call
-sub_agents[12].tools: tool-duplicate: agent `tools` has two tools of the name `exit_loop`; help: remove one of them, or give it another name, `#[tool(name = \"...\")]`
-sub_agents[12]: exit-outside-loop: agent `tools` may end a loop by its tool `exit_loop`, but stands in none; help: put it into a `LoopAgent`"
+sub_agents[12].tools: tool-duplicate: agent `tools` has two tools of the name `exit_loop`; help: remove one of them, or give it another name, `#[tool(name = \"...\")]`"
     );
 }
 
@@ -285,7 +284,23 @@ fn a_field_of_a_wrong_type_is_one_fault_and_hides_no_other() {
             "sub_agents[2].max_iterations: syntax: `max_iterations` is the string \"many\"",
             "sub_agents[2].sub_agents: syntax: `sub_agents` is the string \"critic\"",
             "sub_agents[3].sub_agents: syntax: `sub_agents` is an object",
-            "sub_agents[1]: key-missing: agent `reader` reads `nobody`, but nothing before it writes that key",
         ]
     );
+}
+
+/// An agent that could not be read might write any key and end any loop.
+#[test]
+fn the_flow_is_checked_when_all_agents_are_read() {
+    let config = |second: &str| {
+        json!({"agent_class": "SequentialAgent", "name": "root", "sub_agents": [
+            {"name": "reader", "instruction": "{nobody}"},
+            second,
+        ]})
+    };
+    let registry = Registry::new().agent(says("known"));
+    assert_eq!(
+        refused(config("unknown"), &registry),
+        "sub_agents[1]: field-unknown: there is no agent `unknown`; help: did you mean `known`?"
+    );
+    assert!(refused(config("known"), &registry).starts_with("sub_agents[0]: key-missing: "));
 }

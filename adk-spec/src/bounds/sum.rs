@@ -15,7 +15,7 @@ pub(crate) struct Sum<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Part<'a> {
     pub(crate) name: &'a str,
-    /// The nested workflow in which it stands, if any.
+    /// The nested workflow around it, if any.
     pub(crate) inside: &'a str,
     pub(crate) total: u64,
     pub(crate) kind: Kind,
@@ -53,7 +53,7 @@ impl<'a> Sum<'a> {
         self
     }
 
-    /// What stands in a workflow: no exit leaves it.
+    /// The cost of a nested workflow: no exit leaves it.
     pub(crate) const fn closed(self) -> Self {
         Self { exits: false, ..self }
     }

@@ -5,7 +5,7 @@ use super::{Bounds, Cause, Causes, Cost, Why};
 use crate::spec::{AgentKind, AgentMeta, Step, StepKind};
 use crate::text::same;
 
-/// A place in a list of steps; behind the last one come the agents that the owner of the list may transfer to.
+/// A place in a list of steps; after the last one come the agents that the owner of the list may transfer to.
 #[derive(Clone, Copy)]
 pub(crate) struct Place<'a> {
     steps: &'a [Step<'a>],
@@ -22,7 +22,7 @@ impl<'a> Place<'a> {
         Self { steps, at: 0, until: steps.len(), targets: &[], target: 0, inside: "" }
     }
 
-    /// The beginning of what stands in an agent.
+    /// The place of the first step in an agent.
     const fn inside(&self, meta: &AgentMeta<'a>, name: &'a str) -> Self {
         let inside = if meta.steps.is_empty() { self.inside } else { name };
         Self { targets: meta.transfer, inside, ..Self::start(meta.steps) }
@@ -38,7 +38,7 @@ struct Open<'a> {
     end: usize,
     /// What was in it so far; of a match, the worst arm.
     sum: Sum<'a>,
-    /// Where the pass goes on behind it.
+    /// Where the pass goes on after it.
     behind: Place<'a>,
 }
 
@@ -46,7 +46,7 @@ struct Open<'a> {
 enum What {
     /// Where the pass begins.
     Root,
-    /// What stands in a workflow.
+    /// A nested workflow.
     Workflow,
     /// Those that an agent may transfer to.
     Targets,
@@ -148,7 +148,7 @@ pub(crate) const fn total<'a>(mut place: Place<'a>, cost: Cost, causes: &mut Cau
     }
 }
 
-/// Adds a block to what stands around it.
+/// Adds a block to the one around it.
 const fn put<'a>(sum: &Sum<'a>, what: What, outer: &mut Open<'a>, cost: Cost) {
     match (what, outer.what) {
         (What::Arm, What::Match) => outer.sum.or(sum, cost),
@@ -199,7 +199,7 @@ const fn close<'a>(
     put(&sum, inner.what, outer, cost);
 }
 
-/// What an agent does by itself, without what stands in it.
+/// What an agent does by itself, without the steps in it.
 const fn turn<'a>(
     meta: &AgentMeta<'a>,
     name: &'a str,

@@ -55,7 +55,7 @@ const fn exceeded(spec: &Spec<'_>, allowed: Option<u64>, cost: Cost) -> Option<M
             m.number(allowed as i128);
             finite(&mut m, worst, allowed, &largest, cost);
         }
-        // The loop without end is told as `loop-endless`.
+        // `loop-endless` reports the loop without end.
         None if causes.count == 0 => return None,
         None => {
             m.push("the worst case of this workflow is unbounded, and it allows ");

@@ -1,6 +1,7 @@
 //! What const evaluation finds about a whole workflow, and how the macro raises it.
 
 use super::flow::{self, Pair};
+pub use super::flow::{Sizes, sizes};
 use super::names::{self, Finding};
 use crate::message::Message;
 use crate::spec::Spec;
@@ -13,27 +14,6 @@ pub struct Facts<'a, const N: usize, const PAIRS: usize, const BLOCKS: usize> {
     flow: flow::Flow<'a, PAIRS, BLOCKS>,
     /// Nothing is wrong: most workflows are asked no further.
     clean: bool,
-}
-
-/// How much room a check needs.
-#[derive(Clone, Copy, Debug)]
-pub struct Sizes {
-    /// Places of the table of names.
-    pub names: usize,
-    /// Keys.
-    pub keys: usize,
-    /// Places of the table of keys.
-    pub slots: usize,
-    /// Words of the sets of keys.
-    pub words: usize,
-    /// Blocks inside blocks.
-    pub depth: usize,
-}
-
-/// Measures a workflow.
-pub const fn sizes(spec: &Spec<'_>) -> Sizes {
-    let flow::Sizes { keys, slots, words, depth } = flow::sizes(spec);
-    Sizes { names: names::slots(spec), keys, slots, words, depth }
 }
 
 /// Checks a workflow of that module; `answers` is what came out of comparing pairs of types, where that is known, and `told` says
@@ -79,7 +59,7 @@ impl<'a, const N: usize, const PAIRS: usize, const BLOCKS: usize> Facts<'a, N, P
         !self.clean
     }
 
-    /// Ends const evaluation when something is wrong at a place: a part of a step, or of an output behind the steps.
+    /// Ends const evaluation when something is wrong at a place: a part of a step, or of an output, which follow the steps.
     #[track_caller]
     pub const fn raise(&self, spec: &Spec<'a>, at: usize, part: usize) {
         if !self.clean {

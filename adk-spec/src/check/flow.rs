@@ -16,6 +16,7 @@ mod walk;
 pub(in crate::check) use found::{Flow, look, tell_block};
 pub use types::{Pair, READS, WRITES};
 
+use super::names;
 use crate::message::Message;
 use crate::sets::{NO_KEYS, PER_WORD};
 use crate::spec::{Spec, StepKind};
@@ -27,11 +28,13 @@ use walk::{Block, Room};
 /// How much room a check needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Sizes {
+    /// Places of the table of names.
+    pub names: usize,
     /// Keys.
     pub keys: usize,
     /// Places of the table of keys.
     pub slots: usize,
-    /// Words of all sets, each for many keys.
+    /// Words of the sets of keys.
     pub words: usize,
     /// Blocks inside blocks.
     pub depth: usize,
@@ -41,8 +44,8 @@ const fn words(keys: usize) -> usize {
     keys / PER_WORD + 1
 }
 
-/// How much room the flow of a workflow needs.
-pub(super) const fn sizes(spec: &Spec<'_>) -> Sizes {
+/// Measures a workflow.
+pub const fn sizes(spec: &Spec<'_>) -> Sizes {
     let declared = spec.inputs.len() + spec.lets.len() + spec.states.len();
     let keys = 2 + declared + keys::count(spec.steps);
     let (mut depth, mut deepest, mut steps) = (0_usize, 0, spec.steps);
@@ -60,6 +63,7 @@ pub(super) const fn sizes(spec: &Spec<'_>) -> Sizes {
         steps = rest;
     }
     Sizes {
+        names: names::slots(spec),
         keys,
         slots: (2 * keys).next_power_of_two(),
         words: words(keys) * walk::sets(deepest),
@@ -87,14 +91,14 @@ pub(super) fn faults(spec: &Spec<'_>) -> Vec<(usize, Message)> {
         rows: &mut rows,
         asked: None,
     };
-    let (found, _) = walk::walk(spec, room);
+    let found = walk::walk(spec, room);
     faults.truncate(found);
     for fault in types::faults(spec, &keys, &rows) {
         if !types::is_reported(&faults, &fault) {
             faults.push(fault);
         }
     }
-    // Those of one step stand in the order of its parts, as they are written.
+    // Those of one step are in the order of its parts, as they are written.
     faults.sort_by_key(|fault| fault.at);
     let tell = |fault: &Fault<'_>| {
         let mut message = Message::new();

@@ -1,5 +1,5 @@
-//! The keys that are declared: `agent-attribute` for those of an agent that is written by hand, which stand in one place,
-//! and `key-duplicate` for those of a tree that is built at run time.
+//! The keys that are declared: `agent-attribute` if an agent that is written by hand declares them in two places,
+//! `key-duplicate` if a tree that is built at run time does.
 
 use super::Check;
 use super::Fault;

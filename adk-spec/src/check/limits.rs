@@ -14,10 +14,12 @@ pub(super) const fn describe(word: &str, block: &str, value: i128) -> Message {
     m.number(value);
     m.push(if value > 0 { ", which is too large" } else { "" });
     m.push("; help: it is the largest number of ");
-    m.push(match (rounds, max) {
-        (true, _) => "rounds, 1 or more",
-        (false, true) => "rounds, 1 or more, as in `max = 5`",
-        (false, false) => "branches at a time, 1 or more",
+    m.push(if rounds {
+        "rounds, 1 or more"
+    } else if max {
+        "rounds, 1 or more, as in `max = 5`"
+    } else {
+        "branches at a time, 1 or more"
     });
     m
 }

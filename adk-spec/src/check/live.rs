@@ -2,7 +2,7 @@
 
 use crate::spec::{AgentMeta, Spec, Step, StepKind};
 
-/// A block that a live run cannot run, and the nested workflow in which it stands, if any.
+/// A block that a live run cannot run, and the nested workflow around it, if any.
 #[derive(Clone, Copy)]
 struct Found<'a> {
     block: &'a Step<'a>,
@@ -25,7 +25,7 @@ pub const fn is_live(spec: &Spec<'_>) -> bool {
     find(spec.steps, "").is_none()
 }
 
-/// What stands in the way of a live run of an agent, as far as its description knows.
+/// Why an agent cannot run live, as far as its description knows.
 pub fn describe_live(meta: &AgentMeta<'_>) -> Option<String> {
     let Found { block, inside } = in_agent(meta)?;
     // That it is in the agent itself is said by the path of the error.

@@ -14,13 +14,13 @@ use crate::text::same;
 pub(super) struct Entry<'a> {
     /// Name or definition, with its owner, as a number.
     hash: u64,
-    /// The name of the nested workflow in which it stands; empty for the workflow itself.
+    /// The name of the nested workflow around it; empty for the workflow itself.
     inside: &'a str,
     /// The step of the workflow that it is, or is inside of.
     at: usize,
 }
 
-/// A name that somebody chose.
+/// A name from the source.
 const NAME: u64 = 0;
 /// A definition that was placed without `as`.
 const DEFINITION: u64 = 1;
@@ -39,13 +39,13 @@ pub(super) enum Finding<'a> {
     Reused(Twice<'a>),
 }
 
-/// What stands twice.
+/// A name or a definition that occurs twice.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Twice<'a> {
     name: &'a str,
-    /// The nested workflow in which the second one stands; empty when it is the step itself.
+    /// The nested workflow around the second one; empty when it is the step itself.
     inside: &'a str,
-    /// The nested workflow in which the first one stands.
+    /// The nested workflow around the first one.
     first_inside: &'a str,
     /// It is the name of the workflow itself.
     root: bool,
@@ -88,22 +88,22 @@ pub(super) const fn find<'a>(
     findings: &mut [Finding<'a>],
     told: bool,
 ) -> bool {
-    if told && !is_any_inside(spec.steps) {
+    if told && count(spec.steps) == spec.steps.len() {
         return definitions(spec.steps, table, findings);
     }
-    let mask = table.len() - 1;
-    let mut names = Names { table, mask, owners: 0, built: spec.built };
     let root = spec.steps.len();
+    let mask = table.len() - 1;
+    let mut names = Names { table, mask, owners: 0, root, built: spec.built };
     if !spec.name.is_empty() {
-        let _ = names.insert(NAME, hash(spec.name), 0, "", root);
+        let _ = names.insert(NAME, hash(spec.name), Place { at: root, owner: 0, inside: "", own: true });
     }
-    let (mut i, mut clean) = (0, true);
-    while i < root {
-        let found = names.step(&spec.steps[i], i, 0, "", root);
+    let (mut at, mut clean) = (0, true);
+    while at < root {
+        let found = names.step(&spec.steps[at], Place { at, owner: 0, inside: "", own: true });
         if !matches!(found, Finding::None) {
-            (findings[i], clean) = (found, false);
+            (findings[at], clean) = (found, false);
         }
-        i += 1;
+        at += 1;
     }
     clean
 }
@@ -138,146 +138,113 @@ const fn definitions<'a>(
     clean
 }
 
-/// Whether an agent has others inside of it, whose names nobody has seen.
-const fn is_any_inside(mut steps: &[Step<'_>]) -> bool {
-    while let [step, rest @ ..] = steps {
-        if let StepKind::Agent { meta, .. } = step.kind
-            && !(matches!(meta.steps, []) && matches!(meta.transfer, []))
-        {
-            return true;
-        }
-        steps = rest;
-    }
-    false
-}
-
 struct Names<'t, 'a> {
     table: &'t mut [Option<Entry<'a>>],
     /// That of their number, which is a power of two.
     mask: usize,
     owners: usize,
-    /// A tree of which no macro has told anything.
+    /// The number of the workflow itself: the one after the last step.
+    root: usize,
+    /// A tree that builders made: no macro has checked its names.
     built: bool,
+}
+
+/// The place of a name.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    /// The step of the workflow that it is, or is inside of.
+    at: usize,
+    owner: usize,
+    /// The nested workflow around it; empty for the workflow itself.
+    inside: &'a str,
+    /// Whether it is compared with names inside of the same step. A name that occurs twice in one nested workflow is
+    /// reported where that is defined.
+    own: bool,
 }
 
 impl<'a> Names<'_, 'a> {
     /// Adds an entry; the one that is there already.
-    const fn insert(
-        &mut self,
-        what: u64,
-        hash: u64,
-        owner: usize,
-        inside: &'a str,
-        at: usize,
-    ) -> Option<Entry<'a>> {
-        let hash = mixed(hash, 2 * owner as u64 + what);
+    const fn insert(&mut self, what: u64, hash: u64, place: Place<'a>) -> Option<Entry<'a>> {
+        let hash = mixed(hash, 2 * place.owner as u64 + what);
         let mut slot = hash as usize & self.mask;
         while let Some(there) = &self.table[slot] {
             if there.hash == hash {
-                return Some(*there);
+                return if there.at != place.at || place.own { Some(*there) } else { None };
             }
             slot = (slot + 1) & self.mask;
         }
-        self.table[slot] = Some(Entry { hash, inside, at });
+        self.table[slot] = Some(Entry { hash, inside: place.inside, at: place.at });
         None
     }
 
-    /// The first thing that is wrong with a step or inside of it; `at` is the step of the workflow itself.
-    const fn step(
+    /// Adds a definition and a name, whose hash is 0 if there is none; what is wrong with them.
+    const fn add(
         &mut self,
-        step: &Step<'a>,
-        at: usize,
-        owner: usize,
-        inside: &'a str,
-        root: usize,
+        name: &'a str,
+        hash: u64,
+        definition: Option<u64>,
+        place: Place<'a>,
     ) -> Finding<'a> {
+        let inside = place.inside;
+        if let Some(definition) = definition
+            && let Some(first) = self.insert(DEFINITION, definition, place)
+        {
+            return Finding::Reused(Twice { name, inside, first_inside: first.inside, root: false });
+        }
+        if hash != 0
+            && let Some(first) = self.insert(NAME, hash, place)
+        {
+            let root = first.at == self.root;
+            return Finding::Duplicate(Twice { name, inside, first_inside: first.inside, root });
+        }
+        Finding::None
+    }
+
+    /// The first thing that is wrong with a step or inside of it.
+    const fn step(&mut self, step: &Step<'a>, place: Place<'a>) -> Finding<'a> {
         // Markers have no name.
         let name = match step.name.as_bytes() {
             [] => 0,
             _ => hash(step.name),
         };
-        if (name == USER || name == MODEL) && (step.named || self.built) && inside.is_empty() {
+        if (name == USER || name == MODEL) && (step.named || self.built) && place.inside.is_empty() {
             return Finding::Reserved;
         }
-        // What stands twice in one nested workflow is reported where that is defined.
-        if let StepKind::Agent { meta, instance } = step.kind
-            && !instance
-            && let Some(definition) = meta.identity()
-            && let Some(first) = self.insert(DEFINITION, definition, owner, inside, at)
-            && (first.at != at || inside.is_empty())
-        {
-            return Finding::Reused(Twice {
-                name: step.name,
-                inside,
-                first_inside: first.inside,
-                root: false,
-            });
-        }
-        if step.named
-            && name != 0
-            && let Some(first) = self.insert(NAME, name, owner, inside, at)
-            && (first.at != at || inside.is_empty())
-        {
-            let (first_inside, root) = (first.inside, first.at == root);
-            return Finding::Duplicate(Twice { name: step.name, inside, first_inside, root });
-        }
-        let StepKind::Agent { meta, instance } = step.kind else {
-            return Finding::None;
+        let definition = match step.kind {
+            StepKind::Agent { meta, instance: false } => meta.identity(),
+            _ => None,
         };
-        if matches!(meta.steps, []) && matches!(meta.transfer, []) {
-            return Finding::None;
+        let found = self.add(step.name, if step.named { name } else { 0 }, definition, place);
+        let StepKind::Agent { meta, instance } = step.kind else { return found };
+        if !matches!(found, Finding::None) || matches!((meta.steps, meta.transfer), ([], [])) {
+            return found;
         }
-        let mut inner = owner;
+        let mut owner = place.owner;
         if instance {
             self.owners += 1;
-            inner = self.owners;
+            owner = self.owners;
         }
+        self.inside(meta, Place { owner, inside: step.name, ..place })
+    }
+
+    /// The first thing that is wrong inside of an agent: with the steps of a workflow, or with the agents that it may transfer to.
+    const fn inside(&mut self, meta: &AgentMeta<'a>, place: Place<'a>) -> Finding<'a> {
         let mut i = 0;
         while i < meta.steps.len() {
-            let found = self.step(&meta.steps[i], at, inner, step.name, root);
+            let found = self.step(&meta.steps[i], Place { own: false, ..place });
             if !matches!(found, Finding::None) {
                 return found;
             }
             i += 1;
         }
-        self.targets(meta, (step.name, inside.is_empty()), at, inner, root)
-    }
-
-    /// The first thing that is wrong with the agents that an agent may transfer to. What stands twice in one nested
-    /// workflow is reported where that is defined, so only what is `own` is compared with itself.
-    const fn targets(
-        &mut self,
-        meta: &AgentMeta<'a>,
-        (inside, own): (&'a str, bool),
-        at: usize,
-        owner: usize,
-        root: usize,
-    ) -> Finding<'a> {
-        let mut i = 0;
+        i = 0;
         while i < meta.transfer.len() {
             let target = meta.transfer[i];
-            if let Some(definition) = target.identity()
-                && let Some(first) = self.insert(DEFINITION, definition, owner, inside, at)
-                && (first.at != at || own)
-            {
-                let first_inside = first.inside;
-                return Finding::Reused(Twice { name: target.name, inside, first_inside, root: false });
+            let found = self.add(target.name, hash(target.name), target.identity(), place);
+            if !matches!(found, Finding::None) {
+                return found;
             }
-            if let Some(first) = self.insert(NAME, hash(target.name), owner, inside, at)
-                && (first.at != at || own)
-            {
-                let (first_inside, root) = (first.inside, first.at == root);
-                return Finding::Duplicate(Twice { name: target.name, inside, first_inside, root });
-            }
-            let mut step = 0;
-            while step < target.steps.len() {
-                let found = self.step(&target.steps[step], at, owner, target.name, root);
-                if !matches!(found, Finding::None) {
-                    return found;
-                }
-                step += 1;
-            }
-            let found = self.targets(target, (target.name, own), at, owner, root);
+            let found = self.inside(target, Place { inside: target.name, ..place });
             if !matches!(found, Finding::None) {
                 return found;
             }

@@ -136,7 +136,7 @@ pub const fn raise_tool(agent: &str, tools: &[ToolMeta<'_>], at: usize) {
     }
 }
 
-/// An agent as a tool, of which nothing is said: where it is to be said depends on what it is.
+/// An agent without a description that is used as a tool. Its kind decides where the description goes.
 const fn undescribed(agent: &str, used: &AgentMeta<'_>) -> Message {
     let (missing, remedy) = match used.kind {
         AgentKind::Custom => {

@@ -56,7 +56,7 @@ fn of_agent<'a>(
     meta.transfer.iter().copied().chain(tools).for_each(|agent| of_agent(agent.name, agent, told, lints));
 }
 
-/// What stands between braces as if it were a key, and is none: words, and what Rust or a template has between them.
+/// Texts between braces that look like a key and are none: words, and what Rust or a template has between braces.
 fn texts(prompt: &str) -> impl Iterator<Item = &str> {
     let mut all = Placeholders::new(prompt);
     std::iter::from_fn(move || {
@@ -77,7 +77,7 @@ fn texts(prompt: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The key that was meant: one whose prefix is misspelt, or that stands before what Rust would have there.
+/// The key that was meant: one whose prefix is misspelt, or one with a method or a format of Rust after it.
 fn meant(text: &str) -> Option<String> {
     if let Some((prefix, name)) = text.split_once(':')
         && is_key(name)
@@ -92,7 +92,7 @@ fn meant(text: &str) -> Option<String> {
     text.get(..end).filter(|key| is_key(key)).map(str::to_owned)
 }
 
-/// A name behind a `{` that nothing closes.
+/// A name after a `{` that nothing closes.
 fn unclosed(prompt: &str) -> Option<&str> {
     let (_, rest) = prompt.rsplit_once('{')?;
     let end = rest.find(|char: char| !(char.is_alphanumeric() || "_:".contains(char))).unwrap_or(rest.len());

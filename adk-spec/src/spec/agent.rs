@@ -11,7 +11,7 @@ pub type Accepts = fn(&dyn Any) -> Result<(), String>;
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum ValueSchema {
-    /// That of a type. The schema is not made before somebody asks.
+    /// That of a type. The schema is made when it is needed.
     Type(fn() -> u64),
     /// One that came from outside.
     Hash(u64),
@@ -46,7 +46,7 @@ pub enum AgentKind {
 
 /// The description of an agent, one shape for all: a function, an LLM agent, a workflow, an `impl Agent` by hand.
 ///
-/// The macros write it; by hand it is a const, in which keys stand that `#[agent(...)]` on the `impl` does not say:
+/// The macros write it; by hand it is a const, with the keys that `#[agent(...)]` on the `impl` does not declare:
 ///
 /// ```
 /// # use adk_spec as adk;

@@ -40,7 +40,7 @@ const fn class(char: u32) -> u32 {
     if low == 0 { 0 } else { table::CHANGES[low - 1] & 3 }
 }
 
-/// The character at a place of a UTF-8 text, and the place behind it.
+/// The character at a place of a UTF-8 text, and the place after it.
 pub(super) const fn decode(bytes: &[u8], at: usize) -> (u32, usize) {
     let first = bytes[at];
     let (more, mut char) = match first {

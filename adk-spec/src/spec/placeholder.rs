@@ -1,8 +1,9 @@
 //! The placeholders of a prompt, found the same way in const evaluation and at run time.
 //!
-//! A match is one or more `{`, anything without braces, one or more `}`; so `{{x}}` is `{x}`. A match behind `$` or
-//! `\` is text. What stands inside is trimmed, and a `?` at its end makes it optional. It is a placeholder when
-//! it is `artifact.` and a name, or a key: an identifier, perhaps behind `user:`, `app:` or `temp:`. All else is text.
+//! A match is one or more `{`, anything without braces, one or more `}`; so `{{x}}` is `{x}`. A match after `$` or
+//! `\` is text. The text inside is trimmed, and a `?` at its end makes it optional. It is a placeholder when
+//! it is `artifact.` and a name, or a key: an identifier, perhaps with `user:`, `app:` or `temp:` before it. All else is
+//! text.
 
 use super::ident::{decode, is_identifier};
 use crate::hash::Hasher;
@@ -17,7 +18,7 @@ pub struct Placeholder<'a> {
     pub end: usize,
     /// What is read.
     pub source: Source<'a>,
-    /// Whether nothing stands in its place when there is nothing to read.
+    /// Whether it becomes nothing when there is nothing to read.
     pub optional: bool,
 }
 
@@ -104,7 +105,7 @@ impl<'a> Placeholders<'a> {
                 (rest, end) = (more, end + 1);
             }
             // An escaped run of braces takes its closing ones along, so they cannot close anything else. Without a closing
-            // brace, what stands there may open the next match.
+            // brace, the text there may open the next match.
             (self.rest, self.at) = (rest, end);
             if end > inner && !(start > 0 && matches!(self.prompt.as_bytes()[start - 1], b'$' | b'\\')) {
                 return Some(Place { start, opened, inner, end, plain });
@@ -139,7 +140,7 @@ impl<'a> Placeholders<'a> {
     }
 }
 
-/// Where a text between braces stands.
+/// The place of a text between braces.
 pub(crate) struct Place {
     start: usize,
     pub(crate) opened: usize,
@@ -181,7 +182,7 @@ const fn is_plain(mut text: &[u8]) -> bool {
     text.is_empty()
 }
 
-/// Whether a text is a state key: an identifier, perhaps behind `user:`, `app:` or `temp:`.
+/// Whether a text is a state key: an identifier, perhaps with `user:`, `app:` or `temp:` before it.
 pub const fn is_key(text: &str) -> bool {
     let scopes = ["user:", "app:", "temp:"];
     let mut at = 0;

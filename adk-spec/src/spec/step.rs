@@ -126,7 +126,7 @@ impl<'a> Spec<'a> {
     }
 }
 
-/// One step. A block is its opening step, what stands inside, and [`StepKind::End`].
+/// One step. A block is its opening step, the steps inside, and [`StepKind::End`].
 #[derive(Clone, Copy, Debug)]
 pub struct Step<'a> {
     /// The name of the agent or block: the author of its events and its part of the path. Empty for markers.
@@ -137,7 +137,7 @@ pub struct Step<'a> {
     pub end: usize,
     /// The doc comment of a named block.
     pub description: &'a str,
-    /// Whether somebody chose the name; an unnamed block is called `kind_N`.
+    /// Whether the name is from the source; an unnamed block is called `kind_N`.
     pub named: bool,
     /// The keys of an instance, where they are not those of the definition.
     pub renames: Renames<'a>,

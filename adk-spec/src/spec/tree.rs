@@ -64,7 +64,7 @@ struct List<'a> {
     targets: std::slice::Iter<'a, &'a AgentMeta<'a>>,
     /// The nodes around, each with the step where it ends.
     around: Vec<(usize, usize)>,
-    /// The instance in which it stands.
+    /// The instance around it.
     prefix: Rc<str>,
 }
 
@@ -90,7 +90,7 @@ impl<'a> List<'a> {
         self.at += 1;
         self.around.pop_if(|(_, end)| *end == at);
         let node = match step.kind {
-            // What stands in a branch is one step; where it is several, they follow one another.
+            // A branch is one step; several steps in it follow one another.
             StepKind::Branch
                 if self.steps.get(at + 1).is_some_and(|first| first.end.saturating_add(1) < step.end) =>
             {
@@ -126,7 +126,7 @@ impl<'a> List<'a> {
         here
     }
 
-    /// What stands in an agent.
+    /// The steps inside an agent.
     fn inside(&self, here: usize, meta: &'a AgentMeta<'a>, instance: bool, nodes: &[Node<'a>]) -> Next<'a> {
         if meta.steps.is_empty() && meta.transfer.is_empty() {
             return Next::Step;

@@ -54,7 +54,7 @@ impl Tree {
     /// ```
     ///
     /// # Errors
-    /// All that is wrong with it, each fault with its place:
+    /// All that is wrong with it, each fault with its place. The flow of keys and exits is checked only if every agent could be read:
     ///
     /// ```
     /// # use adk_core as adk;

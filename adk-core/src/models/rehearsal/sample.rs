@@ -39,7 +39,7 @@ impl Sampler {
             return None;
         }
         let schema = match schema {
-            Value::Bool(true) => return Some(self.string(&Map::new(), at)),
+            Value::Bool(any) => return any.then(|| self.string(&Map::new(), at)),
             Value::Object(schema) => schema,
             _ => return None,
         };

@@ -13,6 +13,7 @@ use crate::sync::lock;
 use crate::{BoxFuture, Error, ErrorKind, Name, Part, Result};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::future::ready;
 use std::sync::{Arc, Mutex};
 
 /// Keeps artifacts: ADK's artifact service. A file whose name begins with `user:` belongs to the user, any other to
@@ -83,7 +84,7 @@ impl ArtifactStore for MemoryArtifacts {
         let versions = files.entry(Self::place(session, name)).or_default();
         versions.push(part);
         let version = u32::try_from(versions.len() - 1).unwrap_or(u32::MAX);
-        Box::pin(std::future::ready(Ok(version)))
+        Box::pin(ready(Ok(version)))
     }
 
     fn load<'a>(
@@ -97,7 +98,7 @@ impl ArtifactStore for MemoryArtifacts {
             Some(version) => versions.get(version as usize),
             None => versions.last(),
         });
-        Box::pin(std::future::ready(Ok(found.cloned())))
+        Box::pin(ready(Ok(found.cloned())))
     }
 
     fn list<'a>(&'a self, session: &'a SessionKey) -> BoxFuture<'a, Result<Vec<String>>> {
@@ -106,12 +107,12 @@ impl ArtifactStore for MemoryArtifacts {
         let mut names: Vec<_> =
             files.keys().filter(|(key, name)| own(key, name)).map(|(_, name)| name.clone()).collect();
         names.sort();
-        Box::pin(std::future::ready(Ok(names)))
+        Box::pin(ready(Ok(names)))
     }
 
     fn delete<'a>(&'a self, session: &'a SessionKey, name: &'a str) -> BoxFuture<'a, Result<()>> {
         lock(&self.files).remove(&Self::place(session, name));
-        Box::pin(std::future::ready(Ok(())))
+        Box::pin(ready(Ok(())))
     }
 }
 
@@ -121,34 +122,10 @@ impl ArtifactStore for MemoryArtifacts {
 pub struct NoArtifacts;
 
 impl NoArtifacts {
-    fn refuse<T: Send + 'static>(name: &str) -> BoxFuture<'static, Result<T>> {
+    fn error(_: &str, name: &str) -> Error {
         let message = format!("artifact `{name}` is asked for, but this runner keeps no artifacts");
-        let error = Error::new(ErrorKind::NoArtifactStore, message)
-            .with_help("give it a store: `Runner::builder().artifact_store(MemoryArtifacts::new())`");
-        Box::pin(std::future::ready(Err(error)))
-    }
-}
-
-impl ArtifactStore for NoArtifacts {
-    fn save<'a>(&'a self, _: &'a SessionKey, name: &'a str, _: Part) -> BoxFuture<'a, Result<u32>> {
-        Self::refuse(name)
-    }
-
-    fn load<'a>(
-        &'a self,
-        _: &'a SessionKey,
-        name: &'a str,
-        _: Option<u32>,
-    ) -> BoxFuture<'a, Result<Option<Part>>> {
-        Self::refuse(name)
-    }
-
-    fn list<'a>(&'a self, _: &'a SessionKey) -> BoxFuture<'a, Result<Vec<String>>> {
-        Box::pin(std::future::ready(Ok(Vec::new())))
-    }
-
-    fn delete<'a>(&'a self, _: &'a SessionKey, name: &'a str) -> BoxFuture<'a, Result<()>> {
-        Self::refuse(name)
+        Error::new(ErrorKind::NoArtifactStore, message)
+            .with_help("give it a store: `Runner::builder().artifact_store(MemoryArtifacts::new())`")
     }
 }
 
@@ -157,41 +134,47 @@ impl ArtifactStore for NoArtifacts {
 pub(crate) struct MissingArtifactStore;
 
 impl MissingArtifactStore {
-    fn refuse<T: Send + 'static>(what: &str, name: &str) -> BoxFuture<'static, Result<T>> {
+    fn error(what: &str, name: &str) -> Error {
         let message = format!(
             "cannot {what} artifact `{name}`: runs of this runner are durable, and it has no store for artifacts, which would \
             be lost with the process"
         );
-        let error = Error::new(ErrorKind::NoArtifactStore, message).with_help(
+        Error::new(ErrorKind::NoArtifactStore, message).with_help(
             "give it one that lasts: `.artifact_store(store.clone())` with the store of the runs, or \
             `.artifact_store(FolderArtifacts::open(path)?)`",
-        );
-        Box::pin(std::future::ready(Err(error)))
+        )
     }
 }
 
-impl ArtifactStore for MissingArtifactStore {
-    fn save<'a>(&'a self, _: &'a SessionKey, name: &'a str, _: Part) -> BoxFuture<'a, Result<u32>> {
-        Self::refuse("save", name)
-    }
+/// A store that holds nothing and refuses every access to an artifact.
+macro_rules! refuses {
+    ($($store:ty),*) => {
+        $(impl ArtifactStore for $store {
+            fn save<'a>(&'a self, _: &'a SessionKey, name: &'a str, _: Part) -> BoxFuture<'a, Result<u32>> {
+                Box::pin(ready(Err(Self::error("save", name))))
+            }
 
-    fn load<'a>(
-        &'a self,
-        _: &'a SessionKey,
-        name: &'a str,
-        _: Option<u32>,
-    ) -> BoxFuture<'a, Result<Option<Part>>> {
-        Self::refuse("load", name)
-    }
+            fn load<'a>(
+                &'a self,
+                _: &'a SessionKey,
+                name: &'a str,
+                _: Option<u32>,
+            ) -> BoxFuture<'a, Result<Option<Part>>> {
+                Box::pin(ready(Err(Self::error("load", name))))
+            }
 
-    fn list<'a>(&'a self, _: &'a SessionKey) -> BoxFuture<'a, Result<Vec<String>>> {
-        Box::pin(std::future::ready(Ok(Vec::new())))
-    }
+            fn list<'a>(&'a self, _: &'a SessionKey) -> BoxFuture<'a, Result<Vec<String>>> {
+                Box::pin(ready(Ok(Vec::new())))
+            }
 
-    fn delete<'a>(&'a self, _: &'a SessionKey, name: &'a str) -> BoxFuture<'a, Result<()>> {
-        Self::refuse("delete", name)
-    }
+            fn delete<'a>(&'a self, _: &'a SessionKey, name: &'a str) -> BoxFuture<'a, Result<()>> {
+                Box::pin(ready(Err(Self::error("delete", name))))
+            }
+        })*
+    };
 }
+
+refuses!(NoArtifacts, MissingArtifactStore);
 
 macro_rules! in_arc {
     ($($store:ty),*) => {

@@ -68,11 +68,6 @@ impl Away {
         state.indices.clone()
     }
 
-    /// [`apply`](Self::apply) in a future of its own, made outside of the frame that awaits it.
-    pub(super) fn boxed_apply<'s>(&'s self, cx: &'s Context) -> BoxFuture<'s, ()> {
-        Box::pin(self.apply(cx))
-    }
-
     /// Applies what the branches have committed, in the order of the log, and hands it to the consumer.
     pub(super) async fn apply(&self, cx: &Context) {
         let mut back = std::mem::take(&mut lock(&self.0).back);

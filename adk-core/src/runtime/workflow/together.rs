@@ -2,7 +2,7 @@
 
 use super::away::Away;
 use super::join::Branches;
-use super::walk::{Exit, Walk, Walked};
+use super::walk::{Exit, Walk, Walked, boxed};
 use super::{reads, scopes};
 use crate::runtime::run::{Context, Cut, KeyScope, LoopEndReason};
 use crate::spec::{AgentKind, StepKind};
@@ -92,25 +92,10 @@ impl Walk<'_> {
                 begin(item, value, &mut own).await?;
             }
             match own.cut.clone() {
-                None => self.boxed_steps(range, &mut own).await,
-                Some(cut) => self.boxed_until_cut(range, cut, own).await,
+                None => boxed(|| self.steps(range, &mut own)).await,
+                Some(cut) => boxed(|| async move { self.until_cut(range, &cut, own).await }).await,
             }
         })
-    }
-
-    // As in the walk: a branch that carried these would be large, and blocks nest.
-
-    fn boxed_steps<'s>(&'s self, range: Range<usize>, own: &'s mut Context) -> BoxFuture<'s, Result<Walked>> {
-        Box::pin(self.steps(range, own))
-    }
-
-    fn boxed_until_cut(
-        &self,
-        range: Range<usize>,
-        cut: Arc<Cut>,
-        own: Context,
-    ) -> BoxFuture<'_, Result<Walked>> {
-        Box::pin(async move { self.until_cut(range, &cut, own).await })
     }
 
     /// Runs a branch to its end, or to an escalate of its own child, which ends the block at once (ADK's rule; under
@@ -185,7 +170,7 @@ async fn run<'s>(
         match poll_fn(|task| running.poll_next(task)).await {
             None => {
                 if away.has_sent() {
-                    away.boxed_apply(cx).await;
+                    boxed(|| away.apply(cx)).await;
                 }
                 return Ok(left.map_or(Walked::Through, Walked::Exit));
             }

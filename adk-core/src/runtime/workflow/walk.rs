@@ -9,11 +9,9 @@ use super::lifecycle::{self, Begun, Who};
 use super::reads;
 use super::turn::turn;
 use super::wired::Wired;
-use crate::flow::Flow;
-use crate::runtime::agent::DynAgent;
 use crate::runtime::run::{Context, Frame, LifecycleOutcome, LoopEndReason, Watch};
 use crate::spec::{AgentKind, NodeKind, Step, StepKind};
-use crate::{At, BoxFuture, Error, ErrorKind, Name, Path, Result};
+use crate::{At, BoxFuture, Error, ErrorKind, Name, Result};
 use std::ops::Range;
 
 /// A block that the walk is in.
@@ -38,7 +36,7 @@ pub(super) struct Walk<'a> {
 impl<'a> Walk<'a> {
     pub(super) async fn steps(&self, range: Range<usize>, cx: &mut Context) -> Result<Walked> {
         let mut open: Vec<Open> = Vec::new();
-        let walked = self.boxed_walk(range, &mut open, cx).await;
+        let walked = boxed(|| self.walk(range, &mut open, cx)).await;
         if !open.is_empty() {
             Box::pin(self.give_up(open, walked.as_ref().err(), cx)).await;
         }
@@ -73,7 +71,7 @@ impl<'a> Walk<'a> {
                     let outer = self.go_to(at, cx);
                     // Only a workflow can be in another without end; the others need no box for their turn.
                     let ended = match agent.meta().kind {
-                        AgentKind::Workflow => self.boxed_turn(at, agent, outer, cx).await?,
+                        AgentKind::Workflow => boxed(|| turn(self, at, agent, outer, cx)).await?,
                         _ => turn(self, at, agent, outer, cx).await?,
                     };
                     at += 1;
@@ -89,7 +87,7 @@ impl<'a> Walk<'a> {
                 | StepKind::Parallel { .. }
                 | StepKind::Each { .. } => {
                     self.announce(at, is_whole, open, cx).await?;
-                    match self.boxed_enter(at, open, cx).await? {
+                    match boxed(|| self.enter(at, open, cx)).await? {
                         Begun::Runs => {
                             let (inside, exit) = self.inside(at, open, cx).await?;
                             at = inside;
@@ -115,7 +113,7 @@ impl<'a> Walk<'a> {
                     }
                     Next::Close(reason) => {
                         at += 1;
-                        self.boxed_close(reason, open, cx).await?
+                        boxed(|| self.close(reason, open, cx)).await?
                     }
                     Next::Round(start) => {
                         // A loop of agents that never wait lets others run, and can be cancelled.
@@ -128,7 +126,7 @@ impl<'a> Walk<'a> {
             if let Some(exit) = exit
                 && (!cx.unchecked || exit.ends_all_loops(cx) || self.is_taken(at, &exit))
             {
-                let (next, outward) = self.boxed_exit(exit, at, open, cx).await?;
+                let (next, outward) = boxed(|| self.exit(exit, at, open, cx)).await?;
                 at = next;
                 left = left.or(outward);
             }
@@ -173,62 +171,13 @@ impl<'a> Walk<'a> {
             StepKind::Match { key } => Ok((self.arm(at, key, cx)?, None)),
             StepKind::Parallel { max_concurrency } => {
                 self.announce_parallel(cx).await?;
-                Ok((step.end, self.boxed_parallel(at, max_concurrency, cx).await?.exit()))
+                Ok((step.end, boxed(|| self.parallel(at, max_concurrency, cx)).await?.exit()))
             }
             StepKind::Each { item, list, max_concurrency } => {
-                Ok((step.end, self.boxed_each(at, (item, list), max_concurrency, cx).await?.exit()))
+                Ok((step.end, boxed(|| self.each(at, item, list, max_concurrency, cx)).await?.exit()))
             }
             _ => Ok((at + 1, None)),
         }
-    }
-
-    // Every walk would carry these futures, and its callers those of the walk: workflows may be nested deep.
-
-    fn boxed_walk<'s>(
-        &'s self,
-        range: Range<usize>,
-        open: &'s mut Vec<Open>,
-        cx: &'s mut Context,
-    ) -> BoxFuture<'s, Result<Walked>> {
-        Box::pin(self.walk(range, open, cx))
-    }
-
-    fn boxed_turn<'s>(
-        &'s self,
-        at: usize,
-        agent: &'s dyn DynAgent,
-        outer: Frame,
-        cx: &'s mut Context,
-    ) -> BoxFuture<'s, Result<Option<(Flow, Path)>>> {
-        Box::pin(turn(self, at, agent, outer, cx))
-    }
-
-    fn boxed_enter<'s>(
-        &'s self,
-        at: usize,
-        open: &'s mut Vec<Open>,
-        cx: &'s mut Context,
-    ) -> BoxFuture<'s, Result<Begun>> {
-        Box::pin(self.enter(at, open, cx))
-    }
-
-    fn boxed_parallel<'s>(
-        &'s self,
-        at: usize,
-        limit: Option<u32>,
-        cx: &'s Context,
-    ) -> BoxFuture<'s, Result<Walked>> {
-        Box::pin(self.parallel(at, limit, cx))
-    }
-
-    fn boxed_each<'s>(
-        &'s self,
-        at: usize,
-        (item, list): (&'s str, &'s str),
-        limit: Option<u32>,
-        cx: &'s mut Context,
-    ) -> BoxFuture<'s, Result<Walked>> {
-        Box::pin(self.each(at, item, list, limit, cx))
     }
 
     /// Goes to a step; what comes back is for [`go_back`](Self::go_back).
@@ -286,4 +235,11 @@ fn kind(kind: &StepKind<'_>) -> NodeKind {
         StepKind::Each { .. } => NodeKind::Each,
         _ => NodeKind::Sequence,
     }
+}
+
+/// A future of its own, which is made outside of the frame that awaits it. A frame that carried such futures would be
+/// large, and workflows may be nested deep.
+#[inline(never)]
+pub(super) fn boxed<'a, F: Future + Send + 'a>(make: impl FnOnce() -> F) -> BoxFuture<'a, F::Output> {
+    Box::pin(make())
 }

@@ -2,7 +2,6 @@
 //!
 //! Who else writes a key, and where, is looked for here and not in the walk: a workflow without faults pays nothing.
 
-mod below;
 mod causes;
 mod exits;
 mod known;
@@ -12,12 +11,11 @@ mod types;
 
 pub(super) use races::sibling_writes;
 
-use self::below::below;
-use super::effects::{Act, Effects, has_prefix};
+use super::effects::{Act, Effects, has_prefix, tool};
 use super::session;
 use super::{Fault, Flaw};
 use crate::message::Message;
-use crate::spec::{AgentKind, Spec, StepKind};
+use crate::spec::{AgentKind, Spec, StepKind, ToolMeta};
 use crate::text::same;
 
 /// One fault as text.
@@ -62,46 +60,59 @@ const fn who(m: &mut Message, spec: &Spec<'_>, at: usize) {
 /// Whether the agent of a step writes a key, perhaps, or something inside of it does.
 const fn writes(spec: &Spec<'_>, at: usize, key: &str) -> bool {
     let StepKind::Agent { meta, .. } = spec.steps[at].kind else { return false };
-    writes_itself(spec, at, key) || session::touches(meta, spec.steps[at].renames, None, key, true)
+    write_of(spec, at, key).is_some() || session::touches(meta, spec.steps[at].renames, None, key, true)
 }
 
-/// Whether the agent of a step writes a key, perhaps.
-const fn writes_itself(spec: &Spec<'_>, at: usize, key: &str) -> bool {
-    let StepKind::Agent { meta, .. } = spec.steps[at].kind else { return false };
-    let mut all = Effects::writes(meta, spec.steps[at].renames);
+/// How the agent of a step writes a key: certainly, if one of its writes is certain.
+const fn write_of<'a>(spec: &Spec<'a>, at: usize, key: &str) -> Option<Act<'a>> {
+    let StepKind::Agent { meta, .. } = spec.steps[at].kind else { return None };
+    let (mut all, mut found) = (Effects::writes(meta, spec.steps[at].renames), None);
     while let Some(effect) = all.next() {
         if same(effect.key, key) {
-            return true;
+            if matches!(effect.act, Act::Write { sure: true, .. }) {
+                return Some(effect.act);
+            }
+            if found.is_none() {
+                found = Some(effect.act);
+            }
         }
     }
-    false
+    found
 }
 
 /// Whether it has written it whenever it ends.
 const fn writes_surely(spec: &Spec<'_>, at: usize, key: &str) -> bool {
-    let StepKind::Agent { meta, .. } = spec.steps[at].kind else { return false };
-    let mut all = Effects::writes(meta, spec.steps[at].renames);
-    while let Some(effect) = all.next() {
-        if same(effect.key, key) && matches!(effect.act, Act::Write { sure: true, .. }) {
-            return true;
-        }
-    }
-    false
+    matches!(write_of(spec, at, key), Some(Act::Write { sure: true, .. }))
 }
 
 /// The type as which a step writes a key.
 const fn written_as<'a>(spec: &Spec<'a>, at: usize, key: &str) -> &'a str {
-    if let StepKind::Agent { meta, .. } = spec.steps[at].kind {
-        let mut all = Effects::writes(meta, spec.steps[at].renames);
-        while let Some(effect) = all.next() {
-            if let Act::Write { spec, .. } | Act::May(spec) = effect.act
-                && same(effect.key, key)
-            {
-                return spec.ty;
-            }
-        }
+    match write_of(spec, at, key) {
+        Some(Act::Write { spec, .. } | Act::May(spec)) => spec.ty,
+        _ => "TYPE",
     }
-    "TYPE"
+}
+
+/// The kind of the agent of a step.
+const fn kind(spec: &Spec<'_>, at: usize) -> Option<AgentKind> {
+    match spec.steps[at].kind {
+        StepKind::Agent { meta, .. } => Some(meta.kind),
+        _ => None,
+    }
+}
+
+/// Names an agent or a tool below the agent of a step. Only what writes may be a tool that is a function.
+const fn below(m: &mut Message, spec: &Spec<'_>, at: usize, name: &str, writes: bool) {
+    let (word, of) = match spec.steps[at].kind {
+        StepKind::Agent { meta, .. }
+            if writes && matches!(tool(meta, name), Some(ToolMeta { agent: None, .. })) =>
+        {
+            ("tool `", "` of ")
+        }
+        _ => ("agent `", "` below "),
+    };
+    m.all(&[word, name, of]);
+    who(m, spec, at);
 }
 
 /// Who writes a key as that type, when it is not the agent of the step itself.
@@ -163,7 +174,7 @@ const fn holds(spec: &Spec<'_>, block: usize, at: usize) -> bool {
     block < at && at < spec.steps[block].end
 }
 
-/// Whether two steps stand in two branches of one parallel, or two arms of one match.
+/// Whether two steps are in two branches of one parallel, or two arms of one match.
 const fn apart(spec: &Spec<'_>, a: usize, b: usize) -> bool {
     let mut i = 0;
     while i < a && i < b {
@@ -189,7 +200,7 @@ const fn element(spec: &Spec<'_>, at: usize, key: &str) -> Option<usize> {
         {
             let mut i = block;
             while i < spec.steps[block].end {
-                if same(item, key) || writes_itself(spec, i, key) {
+                if same(item, key) || write_of(spec, i, key).is_some() {
                     return Some(block);
                 }
                 i += 1;
@@ -199,7 +210,7 @@ const fn element(spec: &Spec<'_>, at: usize, key: &str) -> Option<usize> {
     None
 }
 
-/// The block in which a step stands; itself when there is none.
+/// The block around a step; the step itself when there is none.
 const fn parent(spec: &Spec<'_>, at: usize) -> usize {
     let mut i = at;
     while i > 0 {
@@ -211,15 +222,24 @@ const fn parent(spec: &Spec<'_>, at: usize) -> usize {
     at
 }
 
-/// The innermost match, or the innermost loop, that holds one step and not the other.
-const fn around(spec: &Spec<'_>, at: usize, not: usize, is_loop: bool) -> Option<usize> {
+/// A kind of block that may be the reason why a key is not written.
+#[derive(Clone, Copy)]
+enum Around {
+    Match,
+    Loop,
+    /// A callback may skip it.
+    Skippable,
+}
+
+/// The innermost block of a kind that holds one step and not the other.
+const fn around(spec: &Spec<'_>, at: usize, not: usize, block: Around) -> Option<usize> {
     let mut i = at;
     while i > 0 {
         i -= 1;
-        let wanted = match spec.steps[i].kind {
-            StepKind::Match { .. } => !is_loop,
-            StepKind::Loop { .. } => is_loop,
-            _ => false,
+        let wanted = match block {
+            Around::Match => matches!(spec.steps[i].kind, StepKind::Match { .. }),
+            Around::Loop => matches!(spec.steps[i].kind, StepKind::Loop { .. }),
+            Around::Skippable => spec.steps[i].skippable,
         };
         if wanted && holds(spec, i, at) && !holds(spec, i, not) {
             return Some(i);
@@ -240,12 +260,33 @@ const fn common_loop(spec: &Spec<'_>, a: usize, b: usize) -> Option<usize> {
     None
 }
 
-/// Adds a key as it stands in a list.
-const fn listed(m: &mut Message, count: &mut usize, word: &str) {
-    if *count == 12 {
-        m.push(", ...");
-    } else if *count < 12 {
-        m.all(&[if *count == 0 { "`" } else { ", `" }, word, "`"]);
+/// The most names that a message lists.
+const LISTED: usize = 12;
+
+/// Names that a message lists, each once.
+struct List<'a> {
+    names: [&'a str; LISTED],
+    count: usize,
+}
+
+impl<'a> List<'a> {
+    const EMPTY: Self = Self { names: [""; LISTED], count: 0 };
+
+    /// Adds a name; `intro` comes before the first one.
+    const fn add(&mut self, m: &mut Message, intro: &str, name: &'a str) {
+        let mut i = 0;
+        while i < self.count && i < LISTED {
+            if same(self.names[i], name) {
+                return;
+            }
+            i += 1;
+        }
+        if self.count < LISTED {
+            self.names[self.count] = name;
+            m.all(&[if self.count == 0 { intro } else { ", " }, "`", name, "`"]);
+        } else if self.count == LISTED {
+            m.push(", ...");
+        }
+        self.count += 1;
     }
-    *count += 1;
 }

@@ -156,87 +156,112 @@ impl<'a> Effects<'a> {
     /// The next one.
     pub(super) const fn next(&mut self) -> Option<Effect<'a>> {
         loop {
-            let (meta, child) = (self.meta, self.child);
-            let target = if self.depth > 1 { Some(meta.name) } else { None };
-            match self.phase {
-                Phase::Prompts => {
-                    if let Some(scan) = &mut self.scan {
-                        if let Some(found) = scan.next() {
-                            let Source::Key(key) = found.source else { continue };
-                            let source = if self.i < meta.sources.len() { meta.sources[self.i] } else { "" };
-                            let (key, renamed) = self.renamed_read(key);
-                            let act = Act::Prompt { optional: found.optional, source, renamed, target };
-                            return Some(Effect { key, act });
-                        }
-                        self.scan = None;
-                        self.i += 1;
-                    } else if self.reads && self.i < meta.prompts.len() {
-                        self.scan = Some(Placeholders::new(meta.prompts[self.i]));
-                    } else {
-                        (self.phase, self.i) = (Phase::Reads, 0);
-                    }
-                }
-                Phase::Reads => {
-                    if self.reads && self.i < meta.reads.len() && !self.is_requested(meta) {
-                        let (spec, slot) = (meta.reads[self.i], self.i);
-                        self.i += 1;
-                        let (key, renamed) = self.renamed_read(spec.name);
-                        return Some(Effect { key, act: Act::Read { spec, slot, renamed, target } });
-                    }
-                    self.phase = Phase::Next;
-                }
-                // Into the next target, or out of this one.
+            let found = match self.phase {
+                Phase::Prompts => self.next_in_prompt(),
+                Phase::Reads => self.next_read(),
                 Phase::Next => {
-                    if let Some(inner) = below(meta, child)
-                        && self.depth < DEEPEST
-                    {
-                        self.stack[self.depth - 1] = Some((meta, child + 1));
-                        (self.meta, self.child) = (inner, 0);
-                        self.depth += 1;
-                        (self.phase, self.i) = (Phase::Prompts, 0);
-                    } else {
-                        (self.phase, self.i, self.j) = (Phase::Writes, 0, 0);
-                    }
+                    self.descend();
+                    None
                 }
-                Phase::Writes => {
-                    if self.i < meta.writes.len() {
-                        let (spec, slot) = (meta.writes[self.i], self.i);
-                        self.i += 1;
-                        if self.depth > 1 {
-                            return Some(Effect { key: spec.name, act: Act::May(spec) });
-                        }
-                        let key = if slot < self.renames.writes.len() {
-                            self.renames.writes[slot]
-                        } else {
-                            spec.name
-                        };
-                        // A target is no part of the instance, so it has to write the key that the instance has.
-                        let sure = !spec.optional && targets_write(meta, key, DEEPEST);
-                        return Some(Effect { key, act: Act::Write { spec, slot, sure } });
-                    }
-                    (self.phase, self.i, self.j) = (Phase::Tools, 0, 0);
-                }
-                Phase::Tools => {
-                    if self.i < meta.tools.len() {
-                        if self.j < meta.tools[self.i].writes.len() {
-                            let spec = meta.tools[self.i].writes[self.j];
-                            self.j += 1;
-                            return Some(Effect { key: self.renamed_write(spec.name), act: Act::May(spec) });
-                        }
-                        (self.i, self.j) = (self.i + 1, 0);
-                    } else if self.depth > 1
-                        && let Some(outer) = self.stack[self.depth - 2]
-                    {
-                        (self.meta, self.child) = outer;
-                        self.depth -= 1;
-                        self.phase = Phase::Next;
-                    } else {
-                        self.phase = Phase::Done;
-                    }
-                }
+                Phase::Writes => self.next_write(),
+                Phase::Tools => self.next_in_tool(),
                 Phase::Done => return None,
+            };
+            if found.is_some() {
+                return found;
             }
         }
+    }
+
+    /// The name of the agent, if it is not that of the step itself.
+    const fn target(&self) -> Option<&'a str> {
+        if self.depth > 1 { Some(self.meta.name) } else { None }
+    }
+
+    const fn next_in_prompt(&mut self) -> Option<Effect<'a>> {
+        let meta = self.meta;
+        if let Some(scan) = &mut self.scan {
+            if let Some(found) = scan.next() {
+                let Source::Key(key) = found.source else { return None };
+                let source = if self.i < meta.sources.len() { meta.sources[self.i] } else { "" };
+                let (key, renamed) = self.renamed_read(key);
+                let act = Act::Prompt { optional: found.optional, source, renamed, target: self.target() };
+                return Some(Effect { key, act });
+            }
+            self.scan = None;
+            self.i += 1;
+        } else if self.reads && self.i < meta.prompts.len() {
+            self.scan = Some(Placeholders::new(meta.prompts[self.i]));
+        } else {
+            (self.phase, self.i) = (Phase::Reads, 0);
+        }
+        None
+    }
+
+    const fn next_read(&mut self) -> Option<Effect<'a>> {
+        let (meta, slot) = (self.meta, self.i);
+        if self.reads && slot < meta.reads.len() && !self.is_requested(meta) {
+            self.i += 1;
+            let spec = meta.reads[slot];
+            let (key, renamed) = self.renamed_read(spec.name);
+            return Some(Effect { key, act: Act::Read { spec, slot, renamed, target: self.target() } });
+        }
+        self.phase = Phase::Next;
+        None
+    }
+
+    /// Goes on with the next agent below, or with the writes of this one.
+    const fn descend(&mut self) {
+        if let Some(inner) = below(self.meta, self.child)
+            && self.depth < DEEPEST
+        {
+            self.stack[self.depth - 1] = Some((self.meta, self.child + 1));
+            (self.meta, self.child) = (inner, 0);
+            self.depth += 1;
+            (self.phase, self.i) = (Phase::Prompts, 0);
+        } else {
+            (self.phase, self.i, self.j) = (Phase::Writes, 0, 0);
+        }
+    }
+
+    const fn next_write(&mut self) -> Option<Effect<'a>> {
+        let (meta, slot) = (self.meta, self.i);
+        if slot >= meta.writes.len() {
+            (self.phase, self.i, self.j) = (Phase::Tools, 0, 0);
+            return None;
+        }
+        self.i += 1;
+        let spec = meta.writes[slot];
+        if self.depth > 1 {
+            return Some(Effect { key: spec.name, act: Act::May(spec) });
+        }
+        let renamed = self.renames.writes;
+        let key = if slot < renamed.len() { renamed[slot] } else { spec.name };
+        // A target is no part of the instance, so it has to write the key that the instance has.
+        let sure = !spec.optional && targets_write(meta, key, DEEPEST);
+        Some(Effect { key, act: Act::Write { spec, slot, sure } })
+    }
+
+    /// The next write of a tool. After the last one it goes on with the agent around this one.
+    const fn next_in_tool(&mut self) -> Option<Effect<'a>> {
+        let tools = self.meta.tools;
+        if self.i < tools.len() {
+            if self.j < tools[self.i].writes.len() {
+                let spec = tools[self.i].writes[self.j];
+                self.j += 1;
+                return Some(Effect { key: self.renamed_write(spec.name), act: Act::May(spec) });
+            }
+            (self.i, self.j) = (self.i + 1, 0);
+        } else if self.depth > 1
+            && let Some(outer) = self.stack[self.depth - 2]
+        {
+            (self.meta, self.child) = outer;
+            self.depth -= 1;
+            self.phase = Phase::Next;
+        } else {
+            self.phase = Phase::Done;
+        }
+        None
     }
 }
 

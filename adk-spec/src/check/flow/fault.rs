@@ -30,7 +30,7 @@ impl Part {
     }
 }
 
-/// What is wrong with a key at a step; outputs are counted behind the steps.
+/// What is wrong with a key at a step; the numbers of outputs follow those of the steps.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::check) struct Fault<'a> {
     pub(super) at: usize,

@@ -12,16 +12,11 @@ use crate::spec::Spec;
 /// The most faults that const evaluation tells at once.
 const MOST: usize = 64;
 
-/// The most that a remark about further faults takes in a message.
-const REMARK: usize = 80;
-
 /// What const evaluation found about the flow. It is what stays of a walk: rustc goes through all of a const once more.
 #[derive(Debug)]
 pub(in crate::check) struct Flow<'a, const PAIRS: usize, const BLOCKS: usize> {
     faults: [Fault<'a>; MOST],
     found: usize,
-    /// There were more.
-    lost: bool,
     /// There are faults that a stub may be the reason for: none is reported.
     doubtful: bool,
     pairs: [Pair; PAIRS],
@@ -53,7 +48,6 @@ pub(in crate::check) const fn look<
     let mut flow = Flow {
         faults: [Fault::NONE; MOST],
         found: 0,
-        lost: false,
         doubtful: false,
         pairs: [Pair::EMPTY; PAIRS],
         blocks: [[0; 3]; BLOCKS],
@@ -70,10 +64,10 @@ pub(in crate::check) const fn look<
         rows: &mut seen.rows,
         asked: Some(Asked { pairs, count: 0, lacking: 0, answers, blocks, module }),
     };
-    (flow.found, flow.lost) = walk::walk(spec, room);
+    flow.found = walk::walk(spec, room);
     // Asked last: most workflows have no faults.
     if flow.found > 0 && spec.has_stub() {
-        (flow.found, flow.lost, flow.doubtful) = (0, false, true);
+        (flow.found, flow.doubtful) = (0, true);
     }
     (flow, seen)
 }
@@ -108,39 +102,13 @@ impl<'a, const PAIRS: usize, const BLOCKS: usize> Flow<'a, PAIRS, BLOCKS> {
     pub(in crate::check) const fn describe(&self, m: &mut Message, spec: &Spec<'a>, at: usize, part: usize) {
         let mut i = 0;
         while i < self.found {
-            if self.is_at(i, at, part) {
-                let before = m.len();
+            let fault = &self.faults[i];
+            if fault.at == at && fault.part.number() == part {
                 m.line();
-                describe::fault(m, spec, &self.faults[i]);
-                if before > 0 && m.is_full(REMARK) {
-                    m.back_to(before);
-                    return self.more(m, i, at, part);
-                }
-                if i + 1 == MOST && self.lost {
-                    m.line();
-                    m.push("help: this workflow has more faults than are told at once; mend these first");
-                }
+                describe::fault(m, spec, fault);
             }
             i += 1;
         }
-    }
-
-    const fn is_at(&self, fault: usize, at: usize, part: usize) -> bool {
-        let Fault { at: own, part: shown, .. } = self.faults[fault];
-        own == at && shown.number() == part
-    }
-
-    /// Says how many faults of a place do not fit into its message.
-    const fn more(&self, m: &mut Message, first: usize, at: usize, part: usize) {
-        let (mut count, mut i) = (0, first);
-        while i < self.found {
-            count += self.is_at(i, at, part) as i128;
-            i += 1;
-        }
-        m.push("\nhelp: ");
-        m.number(count);
-        m.push(if count == 1 { " more fault stands" } else { " more faults stand" });
-        m.push(" here; mend these first");
     }
 
     /// The pairs of types that the macro compares.

@@ -1,7 +1,7 @@
 //! The keys that a workflow writes: one table of them all, filled before the walk.
 //!
-//! A key belongs to the workflow or to an `each`, inside of which it is another key than outside. What an `each`
-//! writes becomes a list of the same name around it.
+//! A key belongs to the workflow or to an `each`. A key inside an `each` is not the key of that name outside. What an
+//! `each` writes becomes a list of that name around it.
 
 mod count;
 mod key;
@@ -14,10 +14,9 @@ use crate::spec::{KeySpec, Step};
 /// No step, no key.
 pub(super) const NONE: usize = usize::MAX;
 
-/// Stands for every key, also those that are not in the table: it is certain behind a point that is never passed,
-/// and behind a step of which nothing is known.
+/// Every key, also those that are not in the table. It is certain after a point that no run passes.
 pub(super) const EVERY: usize = 0;
-/// Is certain behind a point that is never passed, and nowhere else.
+/// Is certain after a point that no run passes, and nowhere else.
 pub(super) const NEVER: usize = 1;
 
 /// An `each` around the step that is looked at.
@@ -96,7 +95,7 @@ impl<'t, 'a> Keys<'t, 'a> {
         if deep == 0 { 0 } else { self.eaches[deep - 1].at as u64 + 1 }
     }
 
-    /// The key of the session with that name as a number, or where in the table it would stand: its scope is 0.
+    /// The key with that hash, or its free place in the table. Keys of the session have the hash of their name.
     pub(super) const fn lookup(&self, hash: u64) -> Result<usize, usize> {
         let mut slot = hash as usize & self.mask;
         loop {
@@ -108,7 +107,7 @@ impl<'t, 'a> Keys<'t, 'a> {
         }
     }
 
-    /// The key that a name stands for here; none that nothing writes.
+    /// The key that a name means here; `None` if nothing writes it.
     pub(super) const fn resolve(&self, name: &Named<'_>) -> Option<usize> {
         let mut deep = self.deep;
         loop {

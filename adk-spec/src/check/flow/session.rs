@@ -3,7 +3,7 @@
 //! Its own keys are not seen from outside, and its inputs and outputs are effects of the step. What it writes to the
 //! session counts as written perhaps: it is not what the workflow promises.
 
-use super::effects::{Act, Effects, contains, has_prefix};
+use super::effects::{Act, Effect, Effects, contains, has_prefix};
 use super::keys::{NONE, Named, Writer};
 use super::walk::Walk;
 use super::{Flaw, Part, Reader};
@@ -143,58 +143,29 @@ const fn module<'a>(all: &Effects<'a>, meta: &AgentMeta<'a>) -> Module<'a> {
 }
 
 impl<'a> Walk<'_, 'a> {
-    /// Adds what is written to the session to the table of keys.
-    pub(super) const fn register_session(
-        &mut self,
-        at: usize,
-        workflow: &'a AgentMeta<'a>,
-        renames: Renames<'a>,
-        around: Option<&AgentMeta<'a>>,
-    ) {
-        let mut i = 0;
-        while i < starts(workflow) {
-            if let Some(key) = start(workflow, renames, around, i) {
-                self.keys.write(&Named::new(key), None, false, true);
-            }
-            i += 1;
-        }
-        i = 0;
-        while i < workflow.steps.len() {
-            if let StepKind::Agent { meta, .. } = workflow.steps[i].kind {
-                let renames = workflow.steps[i].renames;
-                let mut all = Effects::writes(meta, renames);
-                while let Some(effect) = all.next() {
-                    if is_session(workflow, effect.key)
-                        && let Act::Write { spec, .. } | Act::May(spec) = effect.act
-                    {
-                        let module = Some(module(&all, meta));
-                        let writer = Writer { spec, at, slot: NONE, depth: 0, module };
-                        self.keys.write(&Named::new(effect.key), Some(writer), false, true);
-                    }
-                }
-                self.register_session(at, meta, renames, Some(workflow));
-            }
-            i += 1;
-        }
-    }
-
-    /// Reads and writes of the session, as the step at that place.
+    /// Reads and writes of the session, as the step at that place; `registers` says that what is written is only added to
+    /// the table of keys.
     pub(super) const fn session(
         &mut self,
         at: usize,
         workflow: &'a AgentMeta<'a>,
         renames: Renames<'a>,
         around: Option<&AgentMeta<'a>>,
+        registers: bool,
     ) {
         let mut i = 0;
-        while i < workflow.states.len() {
+        while !registers && i < workflow.states.len() {
             self.read_session(at, workflow.states[i].name, &workflow.states[i], workflow.module());
             i += 1;
         }
         i = 0;
         while i < starts(workflow) {
             if let Some(key) = start(workflow, renames, around, i) {
-                self.write(at, &Named::new(key), false, true);
+                if registers {
+                    self.keys.write(&Named::new(key), None, false, true);
+                } else {
+                    self.write(at, &Named::new(key), false, true);
+                }
             }
             i += 1;
         }
@@ -202,27 +173,31 @@ impl<'a> Walk<'_, 'a> {
         while i < workflow.steps.len() {
             if let StepKind::Agent { meta, .. } = workflow.steps[i].kind {
                 let renames = workflow.steps[i].renames;
-                let mut all = Effects::of(meta, renames);
+                let mut all =
+                    if registers { Effects::writes(meta, renames) } else { Effects::of(meta, renames) };
                 while let Some(effect) = all.next() {
                     if is_session(workflow, effect.key) {
-                        let module = module(&all, meta);
-                        match effect.act {
-                            Act::Write { spec, .. } | Act::May(spec) => {
-                                let key = self.write(at, &Named::new(effect.key), false, true);
-                                self.writes_as(at, key, &spec, NONE, Some(module));
-                            }
-                            Act::Read { spec, .. } => {
-                                self.read_session(at, effect.key, &spec, module);
-                            }
-                            Act::Prompt { .. } => {
-                                self.read_session(at, effect.key, &ANY, module);
-                            }
-                        }
+                        self.session_effect(at, &effect, module(&all, meta), registers);
                     }
                 }
-                self.session(at, meta, renames, Some(workflow));
+                self.session(at, meta, renames, Some(workflow), registers);
             }
             i += 1;
+        }
+    }
+
+    const fn session_effect(&mut self, at: usize, effect: &Effect<'a>, module: Module<'a>, registers: bool) {
+        match effect.act {
+            Act::Write { spec, .. } | Act::May(spec) if registers => {
+                let writer = Writer { spec, at, slot: NONE, depth: 0, module: Some(module) };
+                self.keys.write(&Named::new(effect.key), Some(writer), false, true);
+            }
+            Act::Write { spec, .. } | Act::May(spec) => {
+                let key = self.write(at, &Named::new(effect.key), false, true);
+                self.writes_as(at, key, &spec, NONE, Some(module));
+            }
+            Act::Read { spec, .. } => self.read_session(at, effect.key, &spec, module),
+            Act::Prompt { .. } => self.read_session(at, effect.key, &ANY, module),
         }
     }
 

@@ -83,7 +83,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Whether types are compared by themselves, behind the walk.
+    /// Whether types are compared by themselves, after the walk.
     const fn compares_later(&self, said: &KeySpec<'_>, writer: &Writer<'a>) -> bool {
         self.asked.is_none() && said.is_typed() && self.has_place(writer) && agree(said, writer).is_none()
     }
@@ -175,7 +175,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Types of which nobody can tell whether they differ. That there is no room for a pair is told once.
+    /// Reports types that cannot be compared. A lack of room for pairs is reported once.
     const fn doubt(&mut self, at: usize, part: Part, name: &'a str, flaw: Flaw<'a>) {
         if !matches!(flaw, Flaw::Untold { full: Some(_), .. }) || self.is_first_without_room() {
             self.mismatch(at, part, name, flaw);

@@ -37,13 +37,12 @@ pub(super) struct Walk<'t, 'a> {
     parallels: usize,
     pub(super) faults: &'t mut [Fault<'a>],
     pub(super) found: usize,
-    lost: bool,
     pub(super) rows: &'t mut [Row],
     pub(super) asked: Option<Asked<'t, 'a>>,
 }
 
-/// Looks at a whole workflow; how many faults there are, and whether there was no room for more.
-pub(super) const fn walk<'a>(spec: &Spec<'a>, room: Room<'_, 'a>) -> (usize, bool) {
+/// Looks at a whole workflow; how many faults were found.
+pub(super) const fn walk<'a>(spec: &Spec<'a>, room: Room<'_, 'a>) -> usize {
     let words = super::words(room.keys.len());
     let mut walk = Walk {
         spec: *spec,
@@ -54,7 +53,6 @@ pub(super) const fn walk<'a>(spec: &Spec<'a>, room: Room<'_, 'a>) -> (usize, boo
         parallels: 0,
         faults: room.faults,
         found: 0,
-        lost: false,
         rows: room.rows,
         asked: room.asked,
     };
@@ -66,7 +64,7 @@ pub(super) const fn walk<'a>(spec: &Spec<'a>, room: Room<'_, 'a>) -> (usize, boo
     }
     walk.outputs();
     walk.tell_room();
-    (walk.found, walk.lost)
+    walk.found
 }
 
 impl<'a> Walk<'_, 'a> {
@@ -131,7 +129,7 @@ impl<'a> Walk<'_, 'a> {
             self.register_all(meta, at);
         }
         if matches!(meta.kind, AgentKind::Workflow) {
-            self.register_session(at, meta, renames, None);
+            self.session(at, meta, renames, None, true);
         }
     }
 
@@ -206,8 +204,6 @@ impl<'a> Walk<'_, 'a> {
         if self.found < self.faults.len() {
             self.faults[self.found] = fault;
             self.found += 1;
-        } else {
-            self.lost = true;
         }
     }
 

@@ -1,4 +1,4 @@
-//! More faults than are told at once, and more text than fits into a message.
+//! More faults than are reported at once, and more text than fits into a message.
 
 use super::{Spec, Step};
 use crate::check::facts::{Facts, facts, sizes};
@@ -32,37 +32,24 @@ fn reads(keys: std::ops::Range<usize>) -> String {
     keys.map(|key| format!("{{unknown_{key}}} ")).collect()
 }
 
-const MORE: &str = "help: this workflow has more faults than are told at once; mend these first";
-
 #[test]
-fn sixty_four_faults_are_told_at_once() {
-    let said_of = |count: usize| said(&(0..count).map(|i| reads(i..i + 1)).collect::<Vec<_>>());
-    let said = said_of(64);
-    assert_eq!(said.iter().flatten().count(), 64);
-    assert!(!said.iter().flatten().any(|message| message.contains(MORE)), "{said:?}");
-    for count in [65, STEPS] {
-        let said = said_of(count);
+fn sixty_four_faults_are_reported_at_once() {
+    for count in [64, STEPS] {
+        let said = said(&(0..count).map(|i| reads(i..i + 1)).collect::<Vec<_>>());
         assert_eq!(said.iter().flatten().count(), 64);
         for (i, message) in said.iter().flatten().enumerate() {
             let fact = format!("key-missing: agent `agent_{i}` reads `unknown_{i}`, ");
-            assert!(message.starts_with(&fact) && message.ends_with(MORE) == (i == 63), "{message}");
+            assert!(message.starts_with(&fact), "{message}");
         }
     }
 }
 
 #[test]
-fn a_message_ends_with_a_whole_fault() {
+fn faults_of_one_step_that_do_not_fit_are_cut_off() {
     let said = said(&[reads(0..50)]);
     let message = said[0].as_ref().expect("a message");
-    assert!(message.len() <= 4096);
-    let lines: Vec<_> = message.lines().collect();
-    let [faults @ .., more] = &lines[..] else { panic!("{message}") };
-    for (i, fault) in faults.iter().enumerate() {
-        assert!(fault.starts_with(&format!("key-missing: agent `agent_0` reads `unknown_{i}`, ")), "{fault}");
-        assert!(fault.ends_with("if the braces are text"), "{fault}");
-    }
-    assert!(faults.len() > 10);
-    assert_eq!(*more, format!("help: {} more faults stand here; mend these first", 50 - faults.len()));
+    assert!(message.len() <= 4096 && message.ends_with("..."), "{message}");
+    assert!(message.lines().count() > 10);
 }
 
 #[test]

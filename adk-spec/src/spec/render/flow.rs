@@ -201,7 +201,7 @@ impl Draw<'_, '_> {
         self.graph.parts.push(Part::Open { id: Id('f', at), frame, label: label::title(&self.nodes[at]) });
     }
 
-    /// Leads behind the innermost loop, or the one of that name. Exits that no loop takes are a fault of their own.
+    /// Leads to the end of the innermost loop, or of the one of that name. An exit that no loop takes is reported elsewhere.
     fn exit(&mut self, target: Option<&str>, from: Id, label: &str) {
         let nodes = self.nodes;
         let own = |at: usize| nodes[at].name.rsplit("::").next();
@@ -233,7 +233,7 @@ impl Draw<'_, '_> {
     }
 }
 
-/// Whether something stands in a workflow, beside those that it may transfer to.
+/// Whether a workflow has steps, not only agents that it may transfer to.
 fn has_steps(nodes: &[Node<'_>], node: &Node<'_>) -> bool {
     node.children.iter().any(|&child| !nodes[child].transfer)
 }

@@ -1,4 +1,4 @@
-//! A workflow as boxes and arrows: what Mermaid and Graphviz are told alike.
+//! A workflow as boxes and arrows: the common part of Mermaid and Graphviz.
 
 use std::fmt;
 
@@ -56,7 +56,7 @@ pub(super) enum Shape {
     Function,
     Custom,
     Await,
-    /// A workflow of which nothing is known inside.
+    /// A workflow whose steps are not known.
     Workflow,
     Match,
     Break,

@@ -127,7 +127,7 @@ fn class_of_frame(frame: Frame) -> &'static str {
     }
 }
 
-/// Lines of any text as a label. Mermaid takes what stands between quotes for Markdown and for HTML, and looks for
+/// Lines of any text as a label. Mermaid takes text between quotes for Markdown and for HTML, and looks for
 /// directives everywhere; so all but letters, digits and a few harmless signs is written as a number.
 fn quoted<S: AsRef<str>>(lines: impl IntoIterator<Item = S>) -> String {
     let mut out = String::from("\"");

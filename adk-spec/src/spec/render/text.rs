@@ -30,7 +30,7 @@ impl fmt::Display for Spec<'_> {
         if let Some(outputs) = label::outputs(self) {
             write!(f, " -> {}", label::plain(&outputs))?;
         }
-        // What stands to the left of a node, and how much of it belongs to each of those around.
+        // The text to the left of a node, and how much of it belongs to each node around.
         let (mut left, mut until) = (String::new(), vec![0]);
         let mut drawn_with_arm = None;
         for (at, node) in nodes.iter().enumerate().skip(1) {

@@ -56,7 +56,7 @@ pub struct Node<'a> {
     pub instance: bool,
     /// Whether it is no step, but an agent that the one around it may transfer to.
     pub transfer: bool,
-    /// Whether somebody chose the name.
+    /// Whether the name is from the source.
     pub named: bool,
     /// The keys to which a workflow gives a value when it starts, inputs among them.
     #[serde(skip)]

@@ -5,7 +5,7 @@ use crate::flow::Flow;
 use crate::runtime::run::{Context, LifecycleOutcome, LoopEnd, LoopEndReason};
 use crate::runtime::workflow::{lifecycle, reads};
 use crate::spec::StepKind;
-use crate::{At, BoxFuture, Result};
+use crate::{At, Result};
 
 /// Where a walk goes on after the end of a block.
 pub(super) enum Next {
@@ -38,16 +38,6 @@ impl Walk<'_> {
         block.round = block.round.saturating_add(1);
         cx.go_to(At::Round(block.round));
         Ok(Next::Round(block.at + 1))
-    }
-
-    // Every walk would carry this future.
-    pub(super) fn boxed_close<'s>(
-        &'s self,
-        reason: Option<LoopEndReason>,
-        open: &'s mut Vec<Open>,
-        cx: &'s mut Context,
-    ) -> BoxFuture<'s, Result<Option<Exit>>> {
-        Box::pin(self.close(reason, open, cx))
     }
 
     /// Ends the innermost block; the exit that comes out of it, for the loops around.

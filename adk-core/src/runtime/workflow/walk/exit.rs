@@ -4,7 +4,7 @@ use super::{Open, Walk};
 use crate::flow::Flow;
 use crate::runtime::run::{Context, LoopEndReason};
 use crate::spec::StepKind;
-use crate::{BoxFuture, Name, Path, Result};
+use crate::{Name, Path, Result};
 
 /// How a walk over some steps ended: run through, or at an exit that no loop among them takes.
 pub(in crate::runtime::workflow) enum Walked {
@@ -62,22 +62,11 @@ impl Walk<'_> {
         (0..at.min(self.steps.len())).any(|block| self.steps[block].end >= at && self.takes(block, exit))
     }
 
-    // Every walk would carry this future.
-    pub(super) fn boxed_exit<'s>(
-        &'s self,
-        exit: Exit,
-        at: usize,
-        open: &'s mut Vec<Open>,
-        cx: &'s mut Context,
-    ) -> BoxFuture<'s, Result<(usize, Option<Exit>)>> {
-        Box::pin(self.exit(exit, at, open, cx))
-    }
-
     /// Where the walk goes on after an exit, and the exit that is for what is around this walk.
     ///
     /// An exit is a jump to the step after its loop, which closes the blocks on its way. Under `escalate_ends_all_loops` an escalate
     /// ends the loops that are directly around it; any other block runs on to its end, and passes it on from there.
-    async fn exit(
+    pub(super) async fn exit(
         &self,
         exit: Exit,
         mut at: usize,

@@ -2,7 +2,7 @@
 
 use super::super::effects::{contains, has_prefix};
 use super::types::owned;
-use super::{apart, around, holds, same, who, writes, writes_surely, written_as};
+use super::{Around, apart, around, holds, kind, who, writes, writes_surely, written_as};
 use crate::message::Message;
 use crate::spec::{AgentKind, Spec, StepKind};
 
@@ -12,13 +12,13 @@ pub(super) enum Cause {
     Itself,
     /// It comes later in the same loop.
     Later,
-    /// It stands in another arm of a match in the same loop.
+    /// It is in another arm of a match in the same loop.
     OtherArm,
     /// This step need not write it.
     Perhaps(usize),
-    /// It stands in this block, which a callback may skip.
+    /// It is in this block, which a callback may skip.
     Skipped(usize),
-    /// It stands in one arm of this match.
+    /// It is in one arm of this match.
     Arm(usize),
     /// This loop may end before it.
     Loop(usize),
@@ -37,14 +37,14 @@ pub(super) const fn cause(spec: &Spec<'_>, at: usize, writer: usize, key: &str) 
         Cause::Later
     } else if !writes_surely(spec, writer, key) {
         Cause::Perhaps(writer)
-    } else if let Some(block) = skippable_around(spec, writer, at) {
+    } else if let Some(block) = around(spec, writer, at, Around::Skippable) {
         Cause::Skipped(block)
-    } else if let Some(block) = around(spec, writer, at, false) {
+    } else if let Some(block) = around(spec, writer, at, Around::Match) {
         match unsure(spec, block, key) {
             Some(step) => Cause::Perhaps(step),
             None => Cause::Arm(block),
         }
-    } else if let Some(block) = around(spec, writer, at, true) {
+    } else if let Some(block) = around(spec, writer, at, Around::Loop) {
         match each_around(spec, writer, at) {
             Some(each) if holds(spec, block, each) => Cause::Broken(block, each),
             _ => Cause::Loop(block),
@@ -74,17 +74,13 @@ pub(super) const fn why(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &s
             m.push(", which writes it");
         }
         Cause::Arm(block) => {
-            let (idle, leaving) = (silent_arm(spec, *block, key, false), silent_arm(spec, *block, key, true));
-            match (idle, leaving) {
-                (Some(pattern), _) | (None, Some(pattern)) => m.all(&["arm `", pattern, "` of "]),
-                (None, None) => m.push("not every arm of "),
+            let silent = silent_arm(spec, *block, key);
+            match silent {
+                Some(pattern) => m.all(&["arm `", pattern, "` of "]),
+                None => m.push("not every arm of "),
             }
             who(m, spec, *block);
-            m.push(match (idle, leaving) {
-                (Some(_), _) => " does not write it",
-                (None, Some(_)) => " ends a loop and does not write it",
-                (None, None) => " writes it for certain",
-            });
+            m.push(if silent.is_some() { " does not write it" } else { " writes it for certain" });
         }
         Cause::Loop(block) => {
             who(m, spec, *block);
@@ -105,43 +101,35 @@ pub(super) const fn why(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &s
     }
 }
 
-/// The outermost block that a callback may skip with one of two steps in it.
-const fn skippable_around(spec: &Spec<'_>, at: usize, not: usize) -> Option<usize> {
-    let mut i = 0;
-    while i < at && i < spec.steps.len() {
-        if spec.steps[i].skippable && holds(spec, i, at) && !holds(spec, i, not) {
-            return Some(i);
-        }
-        i += 1;
-    }
-    None
-}
-
-/// The pattern of the first arm of a match that does not write a key, and leaves by a `break` or does not.
-const fn silent_arm<'a>(spec: &Spec<'a>, block: usize, key: &str, leaves: bool) -> Option<&'a str> {
-    let mut arm = block + 1;
+/// The pattern of the first arm of a match that does not write a key; of those with a `break` only if there is no other.
+const fn silent_arm<'a>(spec: &Spec<'a>, block: usize, key: &str) -> Option<&'a str> {
+    let (mut arm, mut leaving) = (block + 1, None);
     while arm < spec.steps[block].end {
         let end = spec.steps[arm].end;
-        let (mut i, mut silent, mut left) = (arm + 1, true, false);
+        let (mut i, mut silent, mut leaves) = (arm + 1, true, false);
         while i < end {
             silent = silent && !writes(spec, i, key);
-            left = left || leads_out(spec, i, arm);
+            leaves = leaves || matches!(spec.steps[i].kind, StepKind::Break { .. });
             i += 1;
         }
         if let StepKind::Arm { pattern } = spec.steps[arm].kind
             && silent
-            && left == leaves
         {
-            return Some(pattern);
+            if !leaves {
+                return Some(pattern);
+            }
+            if leaving.is_none() {
+                leaving = Some(pattern);
+            }
         }
         arm = if end > arm { end + 1 } else { arm + 1 };
     }
-    None
+    leaving
 }
 
 /// The step of a match that need not write a key which every arm of it writes.
 const fn unsure(spec: &Spec<'_>, block: usize, key: &str) -> Option<usize> {
-    if silent_arm(spec, block, key, false).is_some() || silent_arm(spec, block, key, true).is_some() {
+    if silent_arm(spec, block, key).is_some() {
         return None;
     }
     let mut i = block + 1;
@@ -152,23 +140,6 @@ const fn unsure(spec: &Spec<'_>, block: usize, key: &str) -> Option<usize> {
         i += 1;
     }
     None
-}
-
-/// Whether a step is a `break` of a loop around an arm.
-const fn leads_out(spec: &Spec<'_>, at: usize, arm: usize) -> bool {
-    let StepKind::Break { target } = spec.steps[at].kind else { return false };
-    let mut i = at;
-    while i > arm + 1 {
-        i -= 1;
-        let named = match target {
-            Some(name) => same(spec.steps[i].name, name),
-            None => true,
-        };
-        if named && matches!(spec.steps[i].kind, StepKind::Loop { .. }) && holds(spec, i, at) {
-            return false;
-        }
-    }
-    true
 }
 
 /// Why an agent may end without having written a key that it writes.
@@ -209,7 +180,7 @@ pub(super) const fn remedy(
     let each = each_around(spec, writer, at);
     match cause {
         Cause::Arm(_) => m.push("write it in every arm"),
-        Cause::Perhaps(step) if is_workflow(spec, *step) => {
+        Cause::Perhaps(step) if matches!(kind(spec, *step), Some(AgentKind::Workflow)) => {
             m.all(&["let `", key, "` be an output of "]);
             who(m, spec, *step);
         }
@@ -233,11 +204,6 @@ pub(super) const fn first_value(m: &mut Message, spec: &Spec<'_>, key: &str, ty:
         owned(m, ty);
         m.push(" = ...;`");
     }
-}
-
-/// Whether a step is a workflow, whose outputs alone are certain.
-const fn is_workflow(spec: &Spec<'_>, at: usize) -> bool {
-    matches!(spec.steps[at].kind, StepKind::Agent { meta, .. } if matches!(meta.kind, AgentKind::Workflow))
 }
 
 /// The outermost `each` that holds one step and not the other.

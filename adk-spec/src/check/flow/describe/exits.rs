@@ -2,7 +2,7 @@
 
 use super::super::Fault;
 use super::super::effects::{DEEPEST, may_exit};
-use super::{Act, Effects, apart, common_loop, holds, listed, same, who};
+use super::{Act, Effects, List, holds, who};
 use crate::check::Check;
 use crate::message::Message;
 use crate::nearest::Nearest;
@@ -14,38 +14,11 @@ pub(super) const fn endless(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>)
     who(m, spec, fault.at);
     m.push(if spec.built { " has no `max_iterations`" } else { " has no `max`, no `until`" });
     m.push(", and nothing inside can end it; help: ");
-    if let Some(exit) = exit_behind(spec, fault.at) {
-        match spec.steps[exit].kind {
-            StepKind::Agent { .. } => {
-                who(m, spec, exit);
-                m.push(", which may end a loop,");
-            }
-            _ => m.push("a `break`"),
-        }
-        return m.push(" stands behind it: put that into it");
-    }
     m.push(if spec.built {
         "set it, or put an agent that can end a loop into it"
     } else {
         "write `loop(max = 5)`, or put a `break` or an agent that can end a loop into it"
     });
-}
-
-/// The first step behind a loop that may end one, and stands in none.
-const fn exit_behind(spec: &Spec<'_>, endless: usize) -> Option<usize> {
-    let mut i = spec.steps[endless].end;
-    while i < spec.steps.len() {
-        let exits = match spec.steps[i].kind {
-            StepKind::Agent { meta, .. } => may_exit(meta, DEEPEST),
-            StepKind::Break { target: None } => true,
-            _ => false,
-        };
-        if exits && !apart(spec, endless, i) && common_loop(spec, i, i).is_none() {
-            return Some(i);
-        }
-        i += 1;
-    }
-    None
 }
 
 /// An exit in no loop, or in none of that name.
@@ -74,37 +47,22 @@ pub(super) const fn outside(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>)
         });
     }
     m.push(", but no loop of that name is around it");
-    let mut nearest = Nearest::to(fault.key);
-    let (mut count, mut i) = (0, 0);
+    let (mut nearest, mut around, mut i) = (Nearest::to(fault.key), 0, 0);
     while i < fault.at {
         if matches!(spec.steps[i].kind, StepKind::Loop { .. }) && holds(spec, i, fault.at) {
             nearest.show(spec.steps[i].name);
-            count += 1;
+            around += 1;
         }
         i += 1;
     }
     if !nearest.found().is_empty() {
-        return m.all(&["; help: did you mean `", nearest.found(), "`?"]);
-    }
-    if count == 0 && spec.built {
-        return m.all(&["; help: put it into a `LoopAgent` of that name"]);
-    }
-    if count == 0 {
-        return m.all(&["; help: put it inside `", fault.key, ": loop(max = 5) < ... >`"]);
-    }
-    m.push(if count == 1 { "; help: the loop around it is " } else { "; help: the loops around it are " });
-    let mut unnamed = false;
-    (count, i) = (0, 0);
-    while i < fault.at {
-        if matches!(spec.steps[i].kind, StepKind::Loop { .. }) && holds(spec, i, fault.at) {
-            listed(m, &mut count, spec.steps[i].name);
-            unnamed = unnamed || !spec.steps[i].named;
-        }
-        i += 1;
-    }
-    // `loop_1` stands nowhere in the source.
-    if unnamed && !spec.built {
-        m.all(&["; name the one that is meant: `", fault.key, ": loop(...) < ... >`"]);
+        m.all(&["; help: did you mean `", nearest.found(), "`?"]);
+    } else if around > 0 && !spec.built {
+        m.all(&["; help: give the loop that is meant this name: `", fault.key, ": loop(...) < ... >`"]);
+    } else if spec.built {
+        m.push("; help: put it into a `LoopAgent` of that name");
+    } else {
+        m.all(&["; help: put it inside `", fault.key, ": loop(max = 5) < ... >`"]);
     }
 }
 
@@ -113,39 +71,20 @@ const fn by(m: &mut Message, meta: &AgentMeta<'_>) {
     if let AgentKind::Function = meta.kind {
         return m.push(", since it returns `Flow`");
     }
-    let (who, mut i) = (ending(meta, DEEPEST), 0);
-    let tools = if let Some(target) = who { target.tools } else { meta.tools };
-    let mut tool = "";
-    while i < tools.len() {
-        if tools[i].may_exit && tool.is_empty() {
-            tool = tools[i].name;
+    let mut i = 0;
+    while i < meta.tools.len() {
+        if meta.tools[i].may_exit {
+            return m.all(&[" by its tool `", meta.tools[i].name, "`"]);
         }
         i += 1;
     }
-    match (who, tool.is_empty()) {
-        (None, true) => {}
-        (None, false) => m.all(&[" by its tool `", tool, "`"]),
-        (Some(target), true) => m.all(&[" by agent `", target.name, "`, to which it may transfer"]),
-        (Some(target), false) => {
-            m.all(&[" by tool `", tool, "` of agent `", target.name, "`, to which it may transfer"]);
+    i = 0;
+    while !meta.may_exit && i < meta.transfer.len() {
+        if may_exit(meta.transfer[i], DEEPEST) {
+            return m.all(&[" by agent `", meta.transfer[i].name, "`, to which it may transfer"]);
         }
+        i += 1;
     }
-}
-
-/// The transfer target that may end a loop, when the agent itself may not.
-const fn ending<'a>(meta: &AgentMeta<'a>, deepest: usize) -> Option<&'a AgentMeta<'a>> {
-    let mut t = 0;
-    while !meta.may_exit && deepest > 0 && t < meta.transfer.len() {
-        let target = meta.transfer[t];
-        if may_exit(target, deepest - 1) {
-            return match ending(target, deepest - 1) {
-                Some(below) => Some(below),
-                None => Some(target),
-            };
-        }
-        t += 1;
-    }
-    None
 }
 
 /// A renaming of a key that the agent does not read.
@@ -164,18 +103,13 @@ pub(super) const fn no_such_read(m: &mut Message, spec: &Spec<'_>, fault: &Fault
     if !nearest.found().is_empty() {
         return m.all(&["; help: did you mean `", nearest.found(), "`?"]);
     }
-    let (mut count, mut nth) = (0, 0);
-    let mut all = Effects::of(meta, Renames::NONE);
+    let (mut keys, mut all) = (List::EMPTY, Effects::of(meta, Renames::NONE));
     while let Some(effect) = all.next() {
-        if is_read(&effect.act) && is_first(meta, effect.key, nth) {
-            if count == 0 {
-                m.push("; help: it reads ");
-            }
-            listed(m, &mut count, effect.key);
+        if is_read(&effect.act) {
+            keys.add(m, "; help: it reads ", effect.key);
         }
-        nth += 1;
     }
-    if count == 0 {
+    if keys.count == 0 {
         m.push("; help: it reads no key at all: remove the renaming");
     }
 }
@@ -192,9 +126,9 @@ pub(super) const fn other_writes(m: &mut Message, spec: &Spec<'_>, fault: &Fault
     m.push(" writes ");
     m.number(meta.writes.len() as i128);
     m.push(if meta.writes.len() == 1 { " key, " } else { " keys, " });
-    let (mut count, mut i) = (0, 0);
+    let (mut keys, mut i) = (List::EMPTY, 0);
     while i < meta.writes.len() {
-        listed(m, &mut count, meta.writes[i].name);
+        keys.add(m, "", meta.writes[i].name);
         i += 1;
     }
     m.push(", and `->` names ");
@@ -211,19 +145,4 @@ pub(super) const fn same_writes(m: &mut Message, spec: &Spec<'_>, fault: &Fault<
 
 const fn is_read(act: &Act<'_>) -> bool {
     matches!(act, Act::Prompt { target: None, .. } | Act::Read { target: None, .. })
-}
-
-/// Whether none of the effects before the `nth` reads that key.
-const fn is_first(meta: &AgentMeta<'_>, key: &str, nth: usize) -> bool {
-    let mut all = Effects::of(meta, Renames::NONE);
-    let mut i = 0;
-    while i < nth
-        && let Some(effect) = all.next()
-    {
-        if is_read(&effect.act) && same(effect.key, key) {
-            return false;
-        }
-        i += 1;
-    }
-    true
 }

@@ -4,11 +4,12 @@ use super::super::effects::has_prefix;
 use super::super::{Fault, Part, Reader};
 use super::causes::{Cause, cause, first_value, remedy, why};
 use super::known::Known;
-use super::{apart, below, common_loop, element, holds, listed, reads, same, who, writes};
+use super::{List, apart, below, common_loop, element, holds, kind, same, who, writes};
 use crate::check::Check;
 use crate::message::Message;
 use crate::nearest::Nearest;
 use crate::spec::{AgentKind, Spec, StepKind};
+use crate::text::part;
 
 /// A key that is read and not certain.
 pub(super) const fn unwritten(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, reader: Reader<'_>) {
@@ -48,14 +49,7 @@ pub(super) const fn unwritten(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_
         return known(m, spec, at);
     }
     let near = nearest(spec, at, key);
-    if let Some(item) = idle_item(spec, at, key, near) {
-        m.all(&["; help: the element is called `", item, "` here, which nothing in the block reads"]);
-        if spec.built {
-            m.all(&[": call it `", key, "`"])
-        } else {
-            m.all(&[": write `each ", key, " in ...`"])
-        }
-    } else if !near.is_empty() {
+    if !near.is_empty() {
         m.all(&["; help: did you mean `", near, "`?"]);
     } else if spec.built {
         m.all(&[
@@ -122,17 +116,6 @@ pub(super) const fn output(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>) 
 
 /// The remedy for a key that is called like a step: read what the step writes. Whether there is one.
 const fn meant(m: &mut Message, spec: &Spec<'_>, key: &str) -> bool {
-    if let Some((step, written)) = step_of_name(spec, key) {
-        m.push("; help: ");
-        who(m, spec, step);
-        m.all(&[" writes `", written, "`: read that"]);
-        return true;
-    }
-    false
-}
-
-/// A step that is called like the key, and what it writes.
-const fn step_of_name<'a>(spec: &Spec<'a>, key: &str) -> Option<(usize, &'a str)> {
     let mut i = 0;
     while i < spec.steps.len() {
         let step = &spec.steps[i];
@@ -142,11 +125,14 @@ const fn step_of_name<'a>(spec: &Spec<'a>, key: &str) -> Option<(usize, &'a str)
         {
             let written =
                 if step.renames.writes.is_empty() { meta.writes[0].name } else { step.renames.writes[0] };
-            return Some((i, written));
+            m.push("; help: ");
+            who(m, spec, i);
+            m.all(&[" writes `", written, "`: read that"]);
+            return true;
         }
         i += 1;
     }
-    None
+    false
 }
 
 /// The first step that may have written a key before, and the first that writes it too late.
@@ -202,10 +188,8 @@ const fn subject(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, reader: Re
 const fn if_absent(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, reader: Reader<'_>) {
     match reader {
         Reader::Prompt { .. } => m.all(&[", or read `{", fault.key, "?}` if it may be absent"]),
-        Reader::Parameter { .. } => m.push(match spec.steps[fault.at].kind {
-            StepKind::Agent { meta, .. } if matches!(meta.kind, AgentKind::Workflow) => {
-                ", or give that input a default"
-            }
+        Reader::Parameter { .. } => m.push(match kind(spec, fault.at) {
+            Some(AgentKind::Workflow) => ", or give that input a default",
             _ => ", or take an `Option` if it may be absent",
         }),
         _ => {}
@@ -216,7 +200,7 @@ const fn if_absent(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, reader: 
 const fn if_absent_or_text(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, reader: Reader<'_>) {
     if_absent(m, spec, fault, reader);
     let Reader::Prompt { source, .. } = reader else { return };
-    let asks = matches!(spec.steps[fault.at].kind, StepKind::Agent { meta, .. } if matches!(meta.kind, AgentKind::Await));
+    let asks = matches!(kind(spec, fault.at), Some(AgentKind::Await));
     m.push(if source.is_empty() && !asks { ", or write `\\\\{" } else { ", or write `\\{" });
     m.all(&[fault.key, "}` if the braces are text"]);
 }
@@ -224,33 +208,11 @@ const fn if_absent_or_text(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, 
 /// The key of this workflow that is spelled most like it.
 const fn nearest<'a>(spec: &Spec<'a>, at: usize, key: &'a str) -> &'a str {
     let mut nearest = Nearest::to(key);
-    let mut each = Known::written(spec, at);
-    while let Some(other) = each.next() {
+    let mut known = Known::up_to(spec, at, spec.steps.len());
+    while let Some(other) = known.next() {
         nearest.show(other);
     }
     nearest.found()
-}
-
-/// The element of the innermost `each` around a step, when nothing in that block reads it: then the key that a step in
-/// it misses is most likely the element by another name, unless it is spelled like a key that is not the list.
-const fn idle_item<'a>(spec: &Spec<'a>, at: usize, key: &str, near: &str) -> Option<&'a str> {
-    let mut block = if at < spec.steps.len() && !has_prefix(key) { at } else { 0 };
-    while block > 0 {
-        block -= 1;
-        if let StepKind::Each { item, list, .. } = spec.steps[block].kind
-            && holds(spec, block, at)
-        {
-            let mut i = block + 1;
-            while i < spec.steps[block].end {
-                if reads(spec, i, item) || !(near.is_empty() || same(near, list)) {
-                    return None;
-                }
-                i += 1;
-            }
-            return if item.is_empty() { None } else { Some(item) };
-        }
-    }
-    None
 }
 
 /// An agent before a step that is written by hand and says of no key that it reads or writes it.
@@ -271,20 +233,13 @@ const fn silent(spec: &Spec<'_>, at: usize) -> Option<usize> {
 
 /// The keys that are there.
 const fn known(m: &mut Message, spec: &Spec<'_>, at: usize) {
-    let mut count = 0;
-    let mut each = Known::up_to(spec, at, at);
-    while let Some(key) = each.next() {
-        if count == 0 {
-            m.push(if m.ends_with(b'?') { " " } else { "; " });
-            m.push(if at < spec.steps.len() {
-                "keys written before it: "
-            } else {
-                "keys that are written: "
-            });
-        }
-        listed(m, &mut count, key);
-        if count > 12 {
-            return;
-        }
+    let mut intro =
+        if at < spec.steps.len() { "; keys written before it: " } else { "; keys that are written: " };
+    if m.ends_with(b'?') {
+        intro = part(intro, 1, intro.len());
+    }
+    let (mut keys, mut known) = (List::EMPTY, Known::up_to(spec, at, at));
+    while let Some(key) = known.next() {
+        keys.add(m, intro, key);
     }
 }

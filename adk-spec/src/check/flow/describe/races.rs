@@ -2,7 +2,7 @@
 
 use super::super::effects::has_prefix;
 use super::super::{Fault, Reader};
-use super::{element, holds, reads, who, writes, writes_itself};
+use super::{element, holds, kind, reads, who, write_of, writes};
 use crate::check::Check;
 use crate::message::Message;
 use crate::spec::{AgentKind, Spec, StepKind};
@@ -71,14 +71,10 @@ pub(super) const fn race(
     let writer = sibling(spec, parallel, at, key, true);
     m.begin(Check::KeyRace);
     who(m, spec, at);
-    if matches!(reader, Reader::Inside) && !writes_itself(spec, at, key) {
+    if matches!(reader, Reader::Inside) && write_of(spec, at, key).is_none() {
         m.push(" (something inside of it)");
     }
-    if written {
-        m.all(&[" writes `", key, "`, which "]);
-    } else {
-        m.all(&[" reads `", key, "`, which "]);
-    }
+    m.all(&[if written { " writes `" } else { " reads `" }, key, "`, which "]);
     match writer {
         Some(other) => {
             who(m, spec, other);
@@ -97,7 +93,11 @@ pub(super) const fn race(
     } else if has_prefix(key) || spec.built {
         m.push("; help: let each branch write a key of its own, and join them after the parallel block");
     } else {
-        let (before, after) = if waits(spec, at) { ("await second_", ": TYPE") } else { ("-> second_", "") };
+        let (before, after) = if matches!(kind(spec, at), Some(AgentKind::Await)) {
+            ("await second_", ": TYPE")
+        } else {
+            ("-> second_", "")
+        };
         m.all(&[
             "; help: let each branch write a key of its own, as in `",
             before,
@@ -105,14 +105,6 @@ pub(super) const fn race(
             after,
             "`, and join them after the parallel block",
         ]);
-    }
-}
-
-/// Whether a step is an `await`, which names its key where it stands.
-const fn waits(spec: &Spec<'_>, at: usize) -> bool {
-    match spec.steps[at].kind {
-        StepKind::Agent { meta, .. } => matches!(meta.kind, AgentKind::Await),
-        _ => false,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::keys::Writer;
 use super::super::{Fault, Part};
-use super::{below, holds, reader_below, same, who, writer_below, writes, written_as};
+use super::{below, holds, kind, reader_below, same, who, writer_below, writes, written_as};
 use crate::check::Check;
 use crate::message::Message;
 use crate::spec::{AgentKind, Spec, StepKind};
@@ -34,10 +34,11 @@ pub(super) const fn read(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, ty
         }
         _ => {
             who_reads(m, spec, fault, ty);
-            m.all(&[" as `", ty, "`, "]);
-            m.push("but ");
+            m.all(&[" as `", ty, "`, but "]);
             written_by(m, spec, key, writer);
-            let ty = if is_workflow(spec, fault.at) { whole(ty, writer) } else { ty };
+            // An input is declared, and is no parameter that may be absent.
+            let is_workflow = matches!(kind(spec, fault.at), Some(AgentKind::Workflow));
+            let ty = if is_workflow { whole(ty, writer) } else { ty };
             help(m, ty, writer, "read it", ", or read another key");
         }
     }
@@ -53,8 +54,7 @@ pub(super) const fn written(
 ) {
     m.begin(Check::KeyType);
     who_writes(m, spec, fault.at, fault.key, ty);
-    m.all(&[" writes `", fault.key, "` as `", ty, "`, "]);
-    m.push("but ");
+    m.all(&[" writes `", fault.key, "` as `", ty, "`, but "]);
     written_by(m, spec, fault.key, writer);
     help(m, whole(ty, writer), writer, "a key has one type: write it", ", or write another key");
 }
@@ -78,8 +78,7 @@ pub(super) const fn untold(
         who_writes(m, spec, fault.at, key, ty);
         m.all(&[" writes `", key, "`"]);
     }
-    m.all(&[" as `", ty, "`, "]);
-    m.push("and ");
+    m.all(&[" as `", ty, "`, and "]);
     written_by(m, spec, key, writer);
     m.push(": whether that is one type is not known, since neither has `#[data]`");
     if let Some([room, _]) = full {
@@ -96,31 +95,18 @@ pub(super) const fn untold(
     }
 }
 
-/// Whether a step is a workflow, whose inputs are declared and no parameters that may be absent.
-const fn is_workflow(spec: &Spec<'_>, at: usize) -> bool {
-    matches!(spec.steps[at].kind, StepKind::Agent { meta, .. } if matches!(meta.kind, AgentKind::Workflow))
-}
-
 /// What is declared or written as an `Option` is one, other than what is read: then its name is not that of what is in it.
 const fn whole<'t>(ty: &'t str, writer: &Writer<'_>) -> &'t str {
     if is_option(ty) == is_option(writer.spec.ty) { ty } else { "" }
 }
 
-/// The step, or what it has below it, and what it reads; for which of its own keys, where several are renamed to one.
+/// The step, or what it has below it, and what it reads.
 const fn who_reads(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, ty: &str) {
     match (reader_below(spec, fault.at, fault.key, ty), fault.part) {
         (Some(name), Part::Name) => below(m, spec, fault.at, name, false),
         _ => who(m, spec, fault.at),
     }
     m.all(&[" reads `", fault.key, "`"]);
-    let Part::Renaming(renaming) = fault.part else { return };
-    let (reads, mut i) = (spec.steps[fault.at].renames.reads, 0);
-    while i < reads.len() {
-        if i != renaming && same(reads[i].1, fault.key) {
-            return m.all(&[" for its `", reads[renaming].0, "`"]);
-        }
-        i += 1;
-    }
 }
 
 /// The step, or what it has below it.
@@ -131,18 +117,15 @@ const fn who_writes(m: &mut Message, spec: &Spec<'_>, at: usize, key: &str, ty: 
     }
 }
 
-/// Whether both types have one name.
-const fn is_called_so(ty: &str, writer: &Writer<'_>) -> bool {
-    !ty.is_empty() && alike(ty, writer.spec.ty, writer.depth)
-}
-
 /// What to do: take the type of the key, or another key.
 const fn help(m: &mut Message, ty: &str, writer: &Writer<'_>, take: &str, or: &str) {
-    if is_called_so(ty, writer) {
-        // Of an alias only the type says that it is an `Option`, of which a function writes what is in it.
+    if !ty.is_empty() && alike(ty, writer.spec.ty, writer.depth) {
+        // An alias of an `Option` is one by its type alone. A function writes what is inside it.
         return m.push(if writer.spec.optional && same(ty, writer.spec.ty) {
             ", which is another type of the same name, or the `Option` around what is written; help: use the type that is written in both places"
-        } else { ", which is another type of the same name; help: use one of the two in both places" });
+        } else {
+            ", which is another type of the same name; help: use one of the two in both places"
+        });
     }
     m.all(&["; help: ", take, " as "]);
     match (writer.spec.ty.is_empty(), writer.depth) {
@@ -220,7 +203,7 @@ const fn list_type<'a>(spec: &Spec<'a>, each: usize, list: &str) -> &'a str {
     i = 0;
     while i < each {
         match spec.steps[i].kind {
-            // What is written in there is a list of that type behind it.
+            // What is written in there is a list of that type after the block.
             StepKind::Each { .. } if !holds(spec, i, each) => i = spec.steps[i].end,
             _ if writes(spec, i, list) => return written_as(spec, i, list),
             _ => {}

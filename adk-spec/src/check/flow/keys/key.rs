@@ -18,7 +18,7 @@ pub(in crate::check::flow) struct Named<'a> {
 }
 
 impl<'a> Named<'a> {
-    /// One of which only the text is known.
+    /// A key that is known by its text only.
     pub(in crate::check::flow) const fn new(text: &'a str) -> Self {
         Self { text, part: None, hash: hash(text), prefix: has_prefix(text) }
     }
@@ -50,7 +50,7 @@ impl<'a> Named<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::check::flow) struct Writer<'a> {
     pub(in crate::check::flow) spec: KeySpec<'a>,
-    /// The step; behind the steps stand inputs, `let` and `state`, in this order.
+    /// The step; inputs, `let` and `state` follow the steps, in this order.
     pub(in crate::check::flow) at: usize,
     /// Which of the keys that the step writes.
     pub(in crate::check::flow) slot: usize,

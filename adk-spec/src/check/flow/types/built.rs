@@ -1,10 +1,10 @@
 //! Types at run time, where they can be compared by themselves.
 
 use super::super::effects::{Act, Effects};
-use super::super::keys::Key;
+use super::super::keys::{Key, Writer};
 use super::super::{Fault, Flaw, Part};
 use super::{KEPT, Row};
-use crate::spec::{Spec, StepKind};
+use crate::spec::{KeySpec, Spec, StepKind};
 use crate::type_names::{differ, is_option};
 
 /// The faults of a tree that is built at run time.
@@ -22,11 +22,7 @@ pub(in crate::check::flow) fn faults<'a>(spec: &Spec<'a>, keys: &[Key<'a>], rows
                 _ => continue,
             };
             let Key { name, writer: Some(writer), .. } = keys[key as usize] else { continue };
-            let inside = reads && own.optional && is_option(writer.spec.ty);
-            let differs = match (own.type_id(), writer.spec.type_id()) {
-                (Some(own), Some(written)) if writer.depth == 0 && !inside => own != written,
-                _ => differ(own.ty, writer.spec.ty, writer.depth),
-            };
+            let differs = differs(&own, &writer, reads && own.optional && is_option(writer.spec.ty));
             if differs {
                 let ty = own.ty;
                 let flaw = if reads { Flaw::ReadAs { ty, writer } } else { Flaw::WrittenAs { ty, writer } };
@@ -37,14 +33,18 @@ pub(in crate::check::flow) fn faults<'a>(spec: &Spec<'a>, keys: &[Key<'a>], rows
     let outputs = spec.outputs.iter().zip(rows.iter().skip(spec.steps.len()));
     for (i, (output, row)) in outputs.enumerate() {
         let Key { name, writer: Some(writer), .. } = keys[row.reads[0] as usize] else { continue };
-        let differs = match (output.type_id(), writer.spec.type_id()) {
-            (Some(own), Some(written)) if writer.depth == 0 => own != written && !output.any,
-            _ => !output.any && differ(output.ty, writer.spec.ty, writer.depth),
-        };
-        if differs {
+        if !output.any && differs(output, &writer, false) {
             let flaw = Flaw::ReadAs { ty: output.ty, writer };
             faults.push(Fault::new(spec.steps.len() + i, Part::Name, name, flaw));
         }
     }
     faults
+}
+
+/// Compares types by themselves where both are known and no list is around; what is `inside` an `Option` is compared by name.
+fn differs(own: &KeySpec<'_>, writer: &Writer<'_>, inside: bool) -> bool {
+    match (own.type_id(), writer.spec.type_id()) {
+        (Some(own), Some(written)) if writer.depth == 0 && !inside => own != written,
+        _ => differ(own.ty, writer.spec.ty, writer.depth),
+    }
 }

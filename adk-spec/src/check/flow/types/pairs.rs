@@ -47,7 +47,7 @@ pub(super) struct Said<'a> {
     pub(super) at: usize,
     /// Which key of the step it is; none of them is one of something below it.
     pub(super) slot: usize,
-    /// Where its type stands; 0 for nowhere.
+    /// The place of its type; 0 for none.
     pub(super) place: usize,
     /// The module of who says it, if it is not the step itself; empty where nobody knows it.
     pub(super) module: Option<Module<'a>>,
@@ -176,7 +176,7 @@ impl<'a> Walk<'_, 'a> {
         Some(i)
     }
 
-    /// The number of a step or an output, which stand behind the declared keys.
+    /// The number of a step or an output. Declared keys come between the two.
     const fn number_of(&self, at: usize) -> usize {
         let spec = &self.spec;
         let declared = spec.inputs.len() + spec.lets.len() + spec.states.len();

@@ -9,7 +9,7 @@ use crate::text::same;
 
 /// What to say of a block whose key has another type than it needs.
 ///
-/// A key of which something else is wrong is left out: one mistake gives one message.
+/// A key with another fault is left out: one mistake gives one message.
 pub(in crate::check::flow) const fn tell<'a>(
     m: &mut Message,
     spec: &Spec<'a>,

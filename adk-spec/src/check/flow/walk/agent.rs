@@ -18,7 +18,6 @@ impl<'a> Walk<'_, 'a> {
         {
             return self.plain(at, meta);
         }
-        let mut used = 0_u64;
         let mut all = Effects::of(meta, renames);
         while let Some(effect) = all.next() {
             let (optional, reader, renamed) = match effect.act {
@@ -31,12 +30,7 @@ impl<'a> Walk<'_, 'a> {
                 Act::Write { .. } | Act::May(_) => continue,
             };
             let part = match renamed {
-                Some(i) => {
-                    if i < 64 {
-                        used |= 1 << i;
-                    }
-                    Part::Renaming(i)
-                }
+                Some(i) => Part::Renaming(i),
                 None => Part::Name,
             };
             let key = self.read(at, part, &Named::new(effect.key), optional, reader);
@@ -46,10 +40,10 @@ impl<'a> Walk<'_, 'a> {
                 self.reads_as(at, part, key, &spec, slot, all.module());
             }
         }
-        self.renamings(at, meta, renames, used);
+        self.renamings(at, meta, renames);
         if matches!(meta.kind, AgentKind::Workflow) {
             self.same_inside(at, meta, renames);
-            self.session(at, meta, renames, None);
+            self.session(at, meta, renames, None, false);
         }
         let behind = writes_first(meta);
         if !behind {
@@ -140,7 +134,7 @@ impl<'a> Walk<'_, 'a> {
                     if self.certain(hash) != EVERY {
                         continue;
                     }
-                    // The end of an optional one is behind its `?`.
+                    // The end of an optional one includes its `?`.
                     let end = place.inner - optional as usize;
                     let name = Named::part(prompt, place.opened, end, hash);
                     self.read(at, Part::Name, &name, optional, reader);

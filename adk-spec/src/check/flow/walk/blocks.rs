@@ -1,4 +1,4 @@
-//! Blocks and their sets of keys: what is certain behind them, and where exits go.
+//! Blocks and their sets of keys: what is certain after them, and where exits go.
 
 use super::super::keys::{Key, NEVER, NONE, Named};
 use super::super::{Fault, Flaw, Part, Reader};

@@ -7,18 +7,11 @@ use crate::spec::{AgentMeta, Renames};
 use crate::text::same;
 
 impl<'a> Walk<'_, 'a> {
-    /// A renaming of a key that the agent does not have. `used` are those of the first 64 that it has.
-    pub(super) const fn renamings(
-        &mut self,
-        at: usize,
-        meta: &AgentMeta<'a>,
-        renames: Renames<'a>,
-        used: u64,
-    ) {
+    /// A renaming of a key that the agent does not have.
+    pub(super) const fn renamings(&mut self, at: usize, meta: &AgentMeta<'a>, renames: Renames<'a>) {
         let mut i = 0;
         while i < renames.reads.len() {
-            let is_used = if i < 64 { used >> i & 1 == 1 } else { is_read(meta, renames, i) };
-            if !is_used {
+            if !is_read(meta, renames, i) {
                 self.push(Fault::new(at, Part::Renamed(i), renames.reads[i].0, Flaw::NoSuchRead));
             }
             i += 1;
