@@ -16,7 +16,7 @@ use std::any::TypeId;
 // Each of the functions below makes a description in one call: every call in const evaluation costs time in the user's crate.
 
 /// A key of a known type. `hash` is the name as a number, `number` that of the type, `place` where `typed::Typed` has it, with
-/// [`OPENED`] where `ty` is what an `Option` contains.
+/// `OPENED` where `ty` is what an `Option` contains.
 #[allow(clippy::too_many_arguments)]
 pub const fn key<'a, T: 'static>(
     name: &'a str,

@@ -78,9 +78,9 @@ pub const fn nowhere(optional: bool) -> u8 {
 /// What an agent reads and writes, as types. Made by the macros.
 pub trait Typed {
     /// The keys that it reads, by the places that its description gives them: `(Is<A>, (Perhaps<B>, ()))`, of
-    /// [`READS`] at most.
+    /// `adk_spec::__private::READS` at most.
     type Reads;
-    /// The keys that it writes, of [`WRITES`] at most.
+    /// The keys that it writes, of `adk_spec::__private::WRITES` at most.
     type Writes;
 }
 
@@ -134,7 +134,7 @@ impl Nth<1> for () {
     type Key = Nothing;
 }
 
-// As many as `check::READS`, which are more than `check::WRITES`.
+// As many as `READS`, which are more than `WRITES`.
 places! {
     2 = 1 + 1; 3 = 2 + 1; 4 = 3 + 1; 5 = 4 + 1; 6 = 5 + 1; 7 = 6 + 1; 8 = 7 + 1; 9 = 8 + 1;
     10 = 9 + 1; 11 = 10 + 1; 12 = 11 + 1; 13 = 12 + 1; 14 = 13 + 1; 15 = 14 + 1; 16 = 15 + 1;

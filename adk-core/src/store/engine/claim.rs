@@ -84,8 +84,8 @@ impl ClaimedRun {
     }
 
     /// A run that an engine executes once more by itself: it begins with the state that it began with, and gets
-    /// everything again from [`Slot::deliver`](super::Slot::deliver), [`step`](super::Engine::step) and
-    /// [`answer`](super::Engine::answer).
+    /// everything again from [`Slot::deliver`](super::Slot::deliver), [`step`](super::Journal::step) and
+    /// [`answer`](super::Journal::answer).
     pub fn starting_over(record: RunRecord) -> Self {
         Self { starts_over: true, ..Self::new(Claim::unfenced(record.run_id), record) }
     }
