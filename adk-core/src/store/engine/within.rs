@@ -1,12 +1,11 @@
 //! The engine of a run inside of another: that of an agent that is used as a tool.
 
 use super::{
-    Body, ClaimId, Engine, Journal, RemoteBranches, Reply, Retention, RunRegistry, Slot, StepKey, Stored,
-    Wait, WaitRegistry,
+    Body, ClaimId, Engine, Journal, MemoryEngine, RemoteBranches, Reply, Retention, RunRegistry, Slot,
+    StepKey, Stored, Wait, WaitRegistry,
 };
 use crate::{BoxFuture, Name, Result};
 use serde_json::Value;
-use std::future::ready;
 use std::sync::Arc;
 
 /// Its events are nobody else's to see, so they stay in memory. Its steps are recorded with those of the run around it,
@@ -30,13 +29,12 @@ impl Within {
     }
 }
 
+/// Commits its events.
+const MEMORY: &MemoryEngine = &MemoryEngine;
+
 impl Journal for Within {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
-        match body {
-            Body::Ready(draft) => Reply::Ready(Ok(slot.append(draft))),
-            Body::Update(update) => Reply::Ready(slot.append_update(*update)),
-            Body::Call(work) => Reply::Later(Box::pin(async move { Ok(slot.append(work.await?)) })),
-        }
+        MEMORY.commit(slot, body)
     }
 
     fn step(
@@ -48,8 +46,8 @@ impl Journal for Within {
         self.outer.step(self.claim, self.key(&key), work)
     }
 
-    fn answer(&self, _: ClaimId, _: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
-        Box::pin(ready(Ok(None)))
+    fn answer(&self, claim: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
+        MEMORY.answer(claim, wait)
     }
 }
 

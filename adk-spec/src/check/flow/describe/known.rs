@@ -51,7 +51,8 @@ impl<'s, 'a> Known<'s, 'a> {
                 StepKind::Each { item, .. } if holds(spec, i, self.at) => return Some(item),
                 StepKind::Agent { meta, .. } => {
                     let runs_once = i == self.at && common_loop(spec, i, i).is_none();
-                    if !runs_once && !(is_before && apart(spec, i, self.at)) {
+                    let is_apart = is_before && apart(spec, i, self.at);
+                    if !runs_once && !is_apart {
                         self.effects = Some(Effects::writes(meta, spec.steps[i].renames));
                     }
                 }
