@@ -87,6 +87,8 @@ pub enum ErrorKind {
     LiveLoop,
     /// An agent has no model.
     NoModel,
+    /// A tool or agent takes a resource that the runner does not give.
+    ResourceMissing,
     /// A value that was to configure something is out of its range.
     Config,
     /// A session or artifact store failed, or was asked for what it does not have.

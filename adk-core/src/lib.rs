@@ -39,6 +39,7 @@ pub use path::{At, Path, PathError};
 pub use runtime::agent::{Agent, DynAgent, Handover, WithCallbacks};
 pub use runtime::callback::{CallbackContext, Plugin};
 pub use runtime::live::LiveQueue;
+pub use runtime::resources::{Gives, Needs, NoResources, Resources};
 pub use runtime::run::{
     AGENT_LIFECYCLE_KEY, ArtifactStore, Artifacts, Context, FolderArtifacts, History, LIFECYCLE_KEY,
     Lifecycle, LifecycleOutcome, LifecyclePhase, LoopEnd, LoopEndReason, MemoryArtifacts, NoArtifacts,

@@ -5,6 +5,7 @@
 pub mod agent;
 pub mod callback;
 pub(crate) mod live;
+pub(crate) mod resources;
 pub(crate) mod run;
 pub mod runner;
 pub mod tool;

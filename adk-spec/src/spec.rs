@@ -8,6 +8,7 @@ mod input;
 mod key;
 pub mod placeholder;
 mod render;
+mod resource;
 #[cfg(test)]
 pub(crate) mod sketch;
 mod step;
@@ -17,6 +18,7 @@ mod tree;
 pub use agent::{Accepts, AgentKind, AgentMeta, Module, PromptKey, ValueSchema};
 pub use input::InputSpec;
 pub use key::KeySpec;
+pub use resource::ResourceSpec;
 pub(crate) use key::{OPENED, has_prefix, layout};
 pub use step::{Limits, Renames, Spec, Step, StepKind};
 pub use tool::ToolMeta;

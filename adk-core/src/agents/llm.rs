@@ -205,6 +205,7 @@ impl DynAgent for LlmAgent {
         if let Err(error) = self.check_tools().and_then(|()| self.check_turns()) {
             prepare.fail(error);
         }
+        self.tools().for_each(|tool| prepare.needs_resources(tool.meta().resources));
         // An agent that is used as a tool has nobody above it.
         for agent in self.tools().filter_map(|tool| tool.agent_dyn()) {
             let path = prepare.path().child(Name::shared(agent.meta().name), At::Once);

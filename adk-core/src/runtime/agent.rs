@@ -132,6 +132,7 @@ impl<A: Agent> DynAgent for A {
     }
 
     fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
+        prepare.needs_resources(A::META_REF.resources);
         self.prepare(prepare);
     }
 

@@ -51,6 +51,7 @@ pub(crate) use update::{CallPlace, CallStep, Caller, Updates, Written, is_update
 use crate::id::IdSeed;
 use crate::models::model::{Model, ModelProvider, ModelRef, Usage};
 use crate::runtime::live::LiveInput;
+use crate::runtime::resources::SharedResources;
 use crate::store::engine::{
     Claim, ClaimId, ClaimedRun, Delivery, Done, Engine, RunRecord, Slot, StepKey, Within,
 };
@@ -109,6 +110,7 @@ pub(crate) struct Services {
     pub(crate) artifacts: Arc<dyn ArtifactStore>,
     pub(crate) models: Models,
     pub(crate) plugins: Plugins,
+    pub(crate) resources: SharedResources,
 }
 
 impl Run {
@@ -180,7 +182,7 @@ impl Run {
     }
 
     /// A run in memory of its own, without models: for a tool that is tested alone.
-    pub(crate) fn for_tests() -> Self {
+    pub(crate) fn for_tests(resources: SharedResources) -> Self {
         let key = crate::store::session::SessionKey::new("test", "user", "test");
         let session = Arc::new(Session::new(key, SharedState::default(), SharedState::default()));
         let models = Models {
@@ -188,8 +190,12 @@ impl Run {
             default: None,
             named: Mutex::default(),
         };
-        let services =
-            Services { artifacts: Arc::new(MemoryArtifacts::new()), models, plugins: Plugins::default() };
+        let services = Services {
+            artifacts: Arc::new(MemoryArtifacts::new()),
+            models,
+            plugins: Plugins::default(),
+            resources,
+        };
         Self::new(
             session,
             Arc::new(crate::store::engine::MemoryEngine),

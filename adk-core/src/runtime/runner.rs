@@ -25,6 +25,7 @@ use crate::Result;
 use crate::id::IdSeed;
 use crate::models::model::{ModelProvider, NoProvider};
 use crate::runtime::live::LiveQueue;
+use crate::runtime::resources::{Needs, NoResources};
 use crate::runtime::run::{RunConfig, Services};
 use crate::runtime::workflow::{Live, Workflow};
 use crate::store::engine::{BranchEnd, BranchTask, Engine};
@@ -36,10 +37,11 @@ use std::sync::Arc;
 
 /// Runs workflows: models, stores and settings. Cheap to clone.
 ///
-/// `P` is where models are looked up by name; it is fixed by the facade's features and never written by users.
-pub struct Runner<P = NoProvider> {
+/// `P` is where models are looked up by name; it is fixed by the facade's features and never written by users. `R` is what
+/// it gives to tools and agents, see [`RunnerBuilder::resources`].
+pub struct Runner<P = NoProvider, R = NoResources> {
     shared: Arc<Shared>,
-    provider: PhantomData<fn() -> P>,
+    types: PhantomData<fn() -> (P, R)>,
 }
 
 pub(crate) struct Shared {
@@ -58,14 +60,14 @@ impl<P: ModelProvider + Default> Runner<P> {
     }
 }
 
-impl<P> Runner<P> {
+impl<P, R> Runner<P, R> {
     /// Asks for a run of a workflow in a session of its own.
     ///
     /// The workflow is borrowed, or an `Arc` for a run that can be spawned.
     pub fn run<'a, H, W>(&self, workflow: H, input: impl IntoInput<W::Input>) -> RunRequest<'a, W::Output>
     where
         H: Deref<Target = W> + Send + Sync + 'a,
-        W: Workflow + ?Sized,
+        W: Workflow + Needs<R> + ?Sized,
     {
         RunRequest::new(self.shared.clone(), self.private_key(), true, workflow, input.into_input())
     }
@@ -88,7 +90,7 @@ impl<P> Runner<P> {
     ) -> RunRequest<'a, W::Output>
     where
         H: Deref<Target = W> + Send + Sync + 'a,
-        W: Workflow + Live + ?Sized,
+        W: Workflow + Live + Needs<R> + ?Sized,
     {
         RunRequest::live(self.shared.clone(), self.private_key(), true, workflow, input.into_input(), queue)
     }
@@ -103,18 +105,18 @@ impl<P> Runner<P> {
     pub fn branch<'a, H, W>(&self, workflow: H, task: BranchTask) -> RunRequest<'a, BranchEnd>
     where
         H: Deref<Target = W> + Send + Sync + 'a,
-        W: Workflow + ?Sized,
+        W: Workflow + Needs<R> + ?Sized,
     {
         RunRequest::branch(self.shared.clone(), workflow, task)
     }
 
     /// A session of a user: made when its first run begins.
-    pub fn session(&self, user: impl Into<String>, id: impl Into<String>) -> SessionHandle {
+    pub fn session(&self, user: impl Into<String>, id: impl Into<String>) -> SessionHandle<R> {
         SessionHandle::new(self.shared.clone(), SessionKey::new(&self.shared.app, user, id))
     }
 
     /// A session with an id that nobody has yet.
-    pub fn new_session(&self, user: impl Into<String>) -> SessionHandle {
+    pub fn new_session(&self, user: impl Into<String>) -> SessionHandle<R> {
         self.session(user, IdSeed::new().run(now_micros()).to_string())
     }
 
@@ -139,13 +141,13 @@ impl<P> Runner<P> {
     }
 }
 
-impl<P> Clone for Runner<P> {
+impl<P, R> Clone for Runner<P, R> {
     fn clone(&self) -> Self {
-        Self { shared: self.shared.clone(), provider: PhantomData }
+        Self { shared: self.shared.clone(), types: PhantomData }
     }
 }
 
-impl<P> fmt::Debug for Runner<P> {
+impl<P, R> fmt::Debug for Runner<P, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Runner({})", self.shared.app)
     }

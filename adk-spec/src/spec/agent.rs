@@ -1,6 +1,6 @@
 //! What an agent reads, writes and may do.
 
-use super::{KeySpec, Step, ToolMeta};
+use super::{KeySpec, ResourceSpec, Step, ToolMeta};
 use crate::hash::{hash, same};
 use std::any::Any;
 
@@ -88,6 +88,9 @@ pub struct AgentMeta<'a> {
     pub exits: &'a [&'a str],
     /// Its tools.
     pub tools: &'a [ToolMeta<'a>],
+    /// What it takes from the program, beside what its tools do.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub resources: &'a [ResourceSpec<'a>],
     /// The agents that it may transfer to.
     #[serde(skip)]
     pub transfer: &'a [&'a AgentMeta<'a>],
@@ -131,6 +134,7 @@ impl<'a> AgentMeta<'a> {
             may_exit: false,
             exits: &[],
             tools: &[],
+            resources: &[],
             transfer: &[],
             max_turns: match kind {
                 AgentKind::Function | AgentKind::Await => Some(0),
@@ -260,6 +264,13 @@ impl<'a> AgentMeta<'a> {
             }
             i += 1;
         }
+        self
+    }
+
+    /// What it takes from the program, beside what its tools do.
+    #[must_use]
+    pub const fn resources(mut self, taken: &'a [ResourceSpec<'a>]) -> Self {
+        self.resources = taken;
         self
     }
 

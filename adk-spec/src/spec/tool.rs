@@ -1,6 +1,6 @@
 //! What a tool writes and may do.
 
-use super::{AgentMeta, KeySpec, Module};
+use super::{AgentMeta, KeySpec, Module, ResourceSpec};
 
 /// The description of a tool, as far as checks need it.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
@@ -14,6 +14,9 @@ pub struct ToolMeta<'a> {
     pub may_exit: bool,
     /// Keys that it may write.
     pub writes: &'a [KeySpec<'a>],
+    /// What it takes from the program.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub resources: &'a [ResourceSpec<'a>],
     /// The module in which it is defined, where it writes keys.
     #[serde(skip)]
     pub(crate) module: Module<'a>,
@@ -34,6 +37,7 @@ impl<'a> ToolMeta<'a> {
             description,
             may_exit: false,
             writes: &[],
+            resources: &[],
             module: ("", 0),
             long_running: false,
             confirm: false,
@@ -57,6 +61,13 @@ impl<'a> ToolMeta<'a> {
     #[must_use]
     pub const fn writes(mut self, keys: &'a [KeySpec<'a>]) -> Self {
         self.writes = keys;
+        self
+    }
+
+    /// What it takes from the program.
+    #[must_use]
+    pub const fn resources(mut self, taken: &'a [ResourceSpec<'a>]) -> Self {
+        self.resources = taken;
         self
     }
 

@@ -7,6 +7,7 @@ use crate::check::{Check, Fault};
 use crate::encode::to_json;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::callback::{AfterAgent, AgentCallbacks, BeforeAgent, setters};
+use crate::runtime::resources::Needs;
 use crate::runtime::run::{Context, Prepare};
 use crate::runtime::workflow::LiveIf;
 use crate::runtime::workflow::{Keys, Values, Workflow};
@@ -243,6 +244,8 @@ macro_rules! block {
                 Some(&self.0)
             }
         }
+
+        impl<R: ?Sized> Needs<R> for $agent {}
 
         impl Workflow for $agent {
             type Input = Content;

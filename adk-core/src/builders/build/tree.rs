@@ -8,6 +8,7 @@ use crate::agents::llm::LlmAgent;
 use crate::check::{self, Check, Fault};
 use crate::runtime::agent::DynAgent;
 use crate::runtime::callback::AgentCallbacks;
+use crate::runtime::resources::Needs;
 use crate::runtime::run::{Context, Prepare};
 use crate::runtime::workflow::LiveIf;
 use crate::runtime::workflow::wired::{self, Wired};
@@ -243,6 +244,8 @@ impl DynAgent for Tree {
     }
 }
 
+impl<R: ?Sized> Needs<R> for Tree {}
+
 impl Workflow for Tree {
     type Input = Content;
     type Output = ();
@@ -276,6 +279,8 @@ impl LiveIf<true> for LlmAgent {}
 macro_rules! root {
     ($($agent:ty),*) => {$(
         /// As the root of a run, which takes a message and gives nothing but its events.
+        impl<R: ?Sized> Needs<R> for $agent {}
+
         impl Workflow for $agent {
             type Input = Content;
             type Output = ();

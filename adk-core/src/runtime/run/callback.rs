@@ -114,6 +114,14 @@ impl CallbackContext {
         self.run.id
     }
 
+    /// What the program gives of that type, see [`Resources`](crate::Resources).
+    ///
+    /// # Errors
+    /// [`ErrorKind::ResourceMissing`](crate::ErrorKind::ResourceMissing) when the runner gives none.
+    pub fn resource<T: Send + Sync + 'static>(&self) -> Result<&T> {
+        self.run.services.resources.get().map_err(|error| error.at(&self.path))
+    }
+
     /// The id of the tool call that it is called for.
     pub fn call_id(&self) -> Option<&str> {
         self.call_id.as_deref()

@@ -165,6 +165,14 @@ impl Context {
         self.run.id
     }
 
+    /// What the program gives of that type, see [`Resources`](crate::Resources).
+    ///
+    /// # Errors
+    /// [`ErrorKind::ResourceMissing`](crate::ErrorKind::ResourceMissing) when the runner gives none.
+    pub fn resource<T: Send + Sync + 'static>(&self) -> Result<&T> {
+        self.run.services.resources.get().map_err(|error| error.at(self.path()))
+    }
+
     /// Nobody is asked after this agent: neither its own callbacks nor plugins. It is ADK's `end_invocation` as an agent
     /// sets it on its own context; what is around the agent goes on.
     pub fn end_invocation(&mut self) {

@@ -2,7 +2,7 @@
 
 use super::{Above, Run};
 use crate::models::model::ModelRef;
-use crate::spec::Step;
+use crate::spec::{ResourceSpec, Step};
 use crate::{At, Error, ErrorKind, Name, Path, Result};
 use adk_spec::__private::{LIVE_HELP, describe_live_block};
 use std::fmt;
@@ -66,6 +66,13 @@ impl<'a> Prepare<'a> {
             Err(error) => {
                 self.fail(error);
             }
+        }
+    }
+
+    /// Sees that the runner gives what an agent or tool takes.
+    pub(crate) fn needs_resources(&mut self, taken: &[ResourceSpec<'_>]) {
+        if let Err(error) = self.run.services.resources.check(taken) {
+            self.fail(error);
         }
     }
 

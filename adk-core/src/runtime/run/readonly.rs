@@ -50,6 +50,14 @@ impl ReadonlyContext {
         self.run.id
     }
 
+    /// What the program gives of that type, see [`Resources`](crate::Resources).
+    ///
+    /// # Errors
+    /// [`ErrorKind::ResourceMissing`](crate::ErrorKind::ResourceMissing) when the runner gives none.
+    pub fn resource<T: Send + Sync + 'static>(&self) -> Result<&T> {
+        self.run.services.resources.get().map_err(|error| error.at(&self.path))
+    }
+
     /// The value of a key; `None` when nothing has written it.
     ///
     /// # Errors

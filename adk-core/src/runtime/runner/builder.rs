@@ -6,6 +6,7 @@ use crate::models::model::{ModelProvider, ModelRef};
 use crate::runtime::run::{
     ArtifactStore, MemoryArtifacts, MissingArtifactStore, Models, Plugin, Plugins, RunConfig, Services,
 };
+use crate::runtime::resources::{Needs, NoResources, Resources, SharedResources};
 use crate::runtime::workflow::Workflow;
 use crate::store::engine::{Engine, MemoryEngine, Retention};
 use crate::store::session::{MemoryStore, SessionStore, check_id};
@@ -15,7 +16,7 @@ use std::marker::PhantomData;
 use std::sync::{Arc, Mutex};
 
 /// A [`Runner`] to be configured. Without any setting it keeps everything in memory and has no model.
-pub struct RunnerBuilder<P> {
+pub struct RunnerBuilder<P, R = NoResources> {
     app: String,
     model: Option<ModelRef>,
     provider: Option<Arc<dyn ModelProvider>>,
@@ -25,7 +26,8 @@ pub struct RunnerBuilder<P> {
     plugins: Plugins,
     config: RunConfig,
     workflows: Vec<Arc<dyn Known>>,
-    default_provider: PhantomData<fn() -> P>,
+    resources: SharedResources,
+    types: PhantomData<fn() -> (P, R)>,
 }
 
 impl<P: ModelProvider + Default> RunnerBuilder<P> {
@@ -40,9 +42,33 @@ impl<P: ModelProvider + Default> RunnerBuilder<P> {
             plugins: Plugins::default(),
             config: RunConfig::default(),
             workflows: Vec::new(),
-            default_provider: PhantomData,
+            resources: SharedResources::new(NoResources),
+            types: PhantomData,
         }
     }
+
+    /// What tools and agents take from the program: a struct with `#[derive(adk::Resources)]`, of which each field is given
+    /// by its type. A workflow that takes what `resources` does not give is not run, which rustc says (`resource-missing`).
+    /// Workflows that take something are [added](Self::workflow) after it.
+    #[must_use]
+    pub fn resources<R: Resources>(self, resources: R) -> RunnerBuilder<P, R> {
+        RunnerBuilder {
+            app: self.app,
+            model: self.model,
+            provider: self.provider,
+            sessions: self.sessions,
+            artifacts: self.artifacts,
+            engine: self.engine,
+            plugins: self.plugins,
+            config: self.config,
+            workflows: self.workflows,
+            resources: SharedResources::new(resources),
+            types: PhantomData,
+        }
+    }
+}
+
+impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
 
     /// The name of the app: sessions and `app:` state belong to it. Default `app`.
     #[must_use]
@@ -99,7 +125,7 @@ impl<P: ModelProvider + Default> RunnerBuilder<P> {
     /// A workflow whose runs [`recover`](Runner::recover) takes up again: it is found by its name. One that the program
     /// runs as well is given in an `Arc`.
     #[must_use]
-    pub fn workflow<W: Workflow + 'static>(mut self, workflow: W) -> Self {
+    pub fn workflow<W: Workflow + Needs<R> + 'static>(mut self, workflow: W) -> Self {
         self.workflows.push(recover::known(Arc::new(workflow)));
         self
     }
@@ -117,7 +143,7 @@ impl<P: ModelProvider + Default> RunnerBuilder<P> {
     /// When the model's name is unknown, its provider's key is missing, or the crate was built without a
     /// feature that knows model names; when the app is called `user`, or by a name that [cannot be
     /// kept](crate::store::session::SessionKey::check); when two plugins have one name.
-    pub fn build(self) -> Result<Runner<P>> {
+    pub fn build(self) -> Result<Runner<P, R>> {
         if self.app.is_empty() || self.app == "user" {
             let message = format!("`{}` cannot be the name of an app", self.app);
             return Err(
@@ -143,15 +169,20 @@ impl<P: ModelProvider + Default> RunnerBuilder<P> {
             app: self.app,
             sessions: self.sessions.unwrap_or_else(|| Arc::new(MemoryStore::new())),
             engine,
-            services: Arc::new(Services { artifacts, models, plugins: self.plugins }),
+            services: Arc::new(Services {
+                artifacts,
+                models,
+                plugins: self.plugins,
+                resources: self.resources,
+            }),
             config: self.config,
             workflows: self.workflows,
         };
-        Ok(Runner { shared: Arc::new(shared), provider: PhantomData })
+        Ok(Runner { shared: Arc::new(shared), types: PhantomData })
     }
 }
 
-impl<P> fmt::Debug for RunnerBuilder<P> {
+impl<P, R> fmt::Debug for RunnerBuilder<P, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RunnerBuilder")
             .field("app", &self.app)

@@ -4,6 +4,7 @@ use super::request::RunRequest;
 use super::{RunEnd, Runner, Shared, accept};
 use crate::encode::to_json;
 use crate::runtime::run::record;
+use crate::runtime::resources::Needs;
 use crate::runtime::workflow::Workflow;
 use crate::store::engine::{DueWaits, RunFilter, RunInfo, Waiting, now_micros, refuse};
 use crate::store::session::SessionKey;
@@ -70,7 +71,7 @@ impl<W: Workflow + 'static> Known for Of<W> {
     }
 }
 
-impl<P> Runner<P> {
+impl<P, R> Runner<P, R> {
     /// Takes a run up again: it is executed once more, from the state it began with. Agents that have finished are
     /// skipped, and what was recorded is not done again; the events of the stream are the new ones.
     ///
@@ -83,7 +84,7 @@ impl<P> Runner<P> {
     pub fn resume<'a, H, W>(&self, workflow: H, run: RunId) -> RunRequest<'a, W::Output>
     where
         H: Deref<Target = W> + Send + Sync + 'a,
-        W: Workflow + ?Sized,
+        W: Workflow + Needs<R> + ?Sized,
     {
         RunRequest::resume(self.shared.clone(), workflow, run)
     }

@@ -4,6 +4,7 @@ use super::open::open_session;
 use super::request::RunRequest;
 use super::{IntoInput, Shared};
 use crate::runtime::live::LiveQueue;
+use crate::runtime::resources::{Needs, NoResources};
 use crate::runtime::workflow::{Live, Workflow};
 use crate::store::engine::{RunFilter, Waiting};
 use crate::store::event::StateDelta;
@@ -11,19 +12,20 @@ use crate::store::session::{EventFilter, Session, SessionKey, SessionSnapshot};
 use crate::{Part, Result};
 use serde::Serialize;
 use std::fmt;
+use std::marker::PhantomData;
 use std::ops::Deref;
 use std::sync::Arc;
 
 /// A session of a user. Runs of one handle see what earlier runs said and wrote.
-#[derive(Clone)]
-pub struct SessionHandle {
+pub struct SessionHandle<R = NoResources> {
     shared: Arc<Shared>,
     key: SessionKey,
+    resources: PhantomData<fn() -> R>,
 }
 
-impl SessionHandle {
+impl<R> SessionHandle<R> {
     pub(super) fn new(shared: Arc<Shared>, key: SessionKey) -> Self {
-        Self { shared, key }
+        Self { shared, key, resources: PhantomData }
     }
 
     /// App, user and id.
@@ -35,7 +37,7 @@ impl SessionHandle {
     pub fn run<'a, H, W>(&self, workflow: H, input: impl IntoInput<W::Input>) -> RunRequest<'a, W::Output>
     where
         H: Deref<Target = W> + Send + Sync + 'a,
-        W: Workflow + ?Sized,
+        W: Workflow + Needs<R> + ?Sized,
     {
         RunRequest::new(self.shared.clone(), self.key.clone(), false, workflow, input.into_input())
     }
@@ -49,7 +51,7 @@ impl SessionHandle {
     ) -> RunRequest<'a, W::Output>
     where
         H: Deref<Target = W> + Send + Sync + 'a,
-        W: Workflow + Live + ?Sized,
+        W: Workflow + Live + Needs<R> + ?Sized,
     {
         RunRequest::live(self.shared.clone(), self.key.clone(), false, workflow, input.into_input(), queue)
     }
@@ -145,7 +147,13 @@ impl SessionHandle {
     }
 }
 
-impl fmt::Debug for SessionHandle {
+impl<R> Clone for SessionHandle<R> {
+    fn clone(&self) -> Self {
+        Self::new(self.shared.clone(), self.key.clone())
+    }
+}
+
+impl<R> fmt::Debug for SessionHandle<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "SessionHandle({})", self.key)
     }

@@ -32,7 +32,7 @@ pub struct Watch {
     on_recovered: Box<dyn FnMut(Recovered) + Send>,
 }
 
-impl<P> Runner<P> {
+impl<P, R> Runner<P, R> {
     /// Resumes runs as [`recover`](Self::recover) does, and does not end: those that are answered, by whatever process,
     /// those whose process has ended, and those whose deadline passes, on time. The workflows are those of
     /// [`RunnerBuilder::workflow`](super::RunnerBuilder::workflow); other runs are left to others.

@@ -1,6 +1,7 @@
 //! What a tool works with: an overlay of its own over the state of the run.
 
 use crate::models::model::Usage;
+use crate::runtime::resources::{NoResources, Resources, SharedResources};
 use crate::runtime::run::{
     Artifacts, CallPlace, CallStep, CallbackContext, Caller, Context, KeyScope, Overlay, Place, Run, State,
     Steps, ToolActions, Updates, is_update,
@@ -104,7 +105,13 @@ impl ToolContext {
     /// # Ok::<(), adk::Error>(())
     /// ```
     pub fn for_tests() -> Self {
-        let cx = Context::root(Arc::new(Run::for_tests()), "test".into());
+        Self::for_tests_with(NoResources)
+    }
+
+    /// The same with resources: those of the program, or others for the test.
+    pub fn for_tests_with(resources: impl Resources) -> Self {
+        let run = Run::for_tests(SharedResources::new(resources));
+        let cx = Context::root(Arc::new(run), "test".into());
         Self::new(&cx, "call_1".to_owned(), CallStep::next(&cx, &"test".into()))
     }
 
@@ -214,6 +221,14 @@ impl ToolContext {
     /// The run.
     pub fn run_id(&self) -> RunId {
         self.run.id
+    }
+
+    /// What the program gives of that type, see [`Resources`](crate::Resources).
+    ///
+    /// # Errors
+    /// [`ErrorKind::ResourceMissing`](crate::ErrorKind::ResourceMissing) when the runner gives none.
+    pub fn resource<T: Send + Sync + 'static>(&self) -> Result<&T> {
+        self.run.services.resources.get().map_err(|error| error.at(&self.path))
     }
 
     /// The id of this call: the same when a run is taken up again.

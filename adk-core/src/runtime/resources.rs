@@ -1,0 +1,97 @@
+//! What tools, agents and callbacks take from the program: pools, clients, settings.
+
+use crate::spec::ResourceSpec;
+use crate::{Error, ErrorKind, Result};
+use std::any::{Any, TypeId};
+use std::fmt;
+use std::sync::Arc;
+
+/// What a [`Runner`](crate::Runner) gives to the tools and agents that it runs: `#[derive(adk::Resources)]` implements it
+/// for a struct, of which it gives each field by its type.
+///
+/// Tools and functions take one by a parameter, `#[resource] db: &Pool`; agents that are written by hand, callbacks and
+/// plugins by `cx.resource::<Pool>()`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` gives no resources",
+    label = "not `Resources`",
+    note = "put `#[derive(adk::Resources)]` on the struct"
+)]
+pub trait Resources: Send + Sync + 'static {
+    /// The resource of that type; `None` when there is none.
+    fn get(&self, of: TypeId) -> Option<&(dyn Any + Send + Sync)>;
+}
+
+/// Resources that hold a `T`: `#[derive(adk::Resources)]` implements it for the type of each field.
+#[diagnostic::on_unimplemented(
+    message = "resource-missing: `{Self}` gives no `{T}`, which a tool or agent of this workflow takes",
+    label = "the runner gives no `{T}`",
+    note = "help: give the struct that derives `adk::Resources` a field of type `{T}`, and the runner that struct: `Runner::builder().resources(...)`"
+)]
+pub trait Gives<T>: Resources {
+    /// The resource.
+    fn give(&self) -> &T;
+}
+
+/// What takes from the program only what `R` gives. The macros implement it for tools, agents and workflows, from what they
+/// take and hold; by hand it is an empty `impl<R: ?Sized> Needs<R> for ...`, and what is taken is looked for when the run
+/// begins.
+#[diagnostic::on_unimplemented(
+    message = "it is not known whether `{R}` gives what `{Self}` takes",
+    label = "needs `Needs<{R}>`",
+    note = "write `impl<R: ?Sized> adk::Needs<R> for {Self} {{}}`, or place it in a `workflow! {{ ... }}`"
+)]
+pub trait Needs<R: ?Sized> {}
+
+impl<R: ?Sized, W: Needs<R> + ?Sized> Needs<R> for Arc<W> {}
+
+/// The resources of a runner that was given none.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoResources;
+
+impl Resources for NoResources {
+    fn get(&self, _: TypeId) -> Option<&(dyn Any + Send + Sync)> {
+        None
+    }
+}
+
+/// The resources of a run, of any type.
+#[derive(Clone)]
+pub(crate) struct SharedResources(Arc<dyn Resources>);
+
+impl SharedResources {
+    pub(crate) fn new(resources: impl Resources) -> Self {
+        Self(Arc::new(resources))
+    }
+
+    /// The resource of a type.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ResourceMissing`] when there is none.
+    pub(crate) fn get<T: Send + Sync + 'static>(&self) -> Result<&T> {
+        let found = self.0.get(TypeId::of::<T>()).and_then(|found| found.downcast_ref());
+        found.ok_or_else(|| missing(std::any::type_name::<T>()))
+    }
+
+    /// Sees that each of these is there.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ResourceMissing`] for the first that is not.
+    pub(crate) fn check(&self, taken: &[ResourceSpec<'_>]) -> Result<()> {
+        let absent = taken.iter().find(|taken| self.0.get(taken.id).is_none());
+        absent.map_or(Ok(()), |taken| Err(missing(taken.name)))
+    }
+}
+
+impl fmt::Debug for SharedResources {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Resources")
+    }
+}
+
+#[cold]
+fn missing(name: &str) -> Error {
+    let message = format!("resource-missing: the runner gives no `{name}`, which is taken here");
+    Error::new(ErrorKind::ResourceMissing, message).with_help(
+        "give it a struct that derives `adk::Resources` and has a field of that type: `Runner::builder().resources(...)`",
+    )
+}
