@@ -88,6 +88,7 @@ impl Depth {
             return Ok(());
         }
         let fact = "types, expressions or patterns are nested too deep here";
-        Err(Diagnostic::syntax(token.span(), fact).help("give a name to a part of it, with a `type`, a `const` or a function"))
+        Err(Diagnostic::syntax(token.span(), fact)
+            .help("give a name to a part of it, with a `type`, a `const` or a function"))
     }
 }

@@ -1,5 +1,6 @@
 //! Diagnostics: what is wrong, where, and what to write instead.
 
+use crate::types::Hint;
 use adk_spec::check::Check;
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -53,13 +54,43 @@ impl From<syn::Error> for Diagnostic {
 }
 
 /// The errors of one macro call. The caller takes it by value, so that none is lost.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 #[must_use]
 pub(crate) struct Diagnostics {
+    /// The check of [`refuse`](Self::refuse).
+    check: Check,
     all: Vec<Diagnostic>,
 }
 
+impl Default for Diagnostics {
+    fn default() -> Self {
+        Self::of(Check::Syntax)
+    }
+}
+
 impl Diagnostics {
+    /// No errors yet, most of which will be of that check.
+    pub(crate) fn of(check: Check) -> Self {
+        Self { check, all: Vec::new() }
+    }
+
+    /// Adds a fact and its remedy under one token.
+    pub(crate) fn refuse(&mut self, span: Span, fact: impl Display, help: impl Display) {
+        self.push(Diagnostic::new(self.check, span, fact).help(help));
+    }
+
+    /// Adds why a type does not serve, if it does not.
+    pub(crate) fn hint(&mut self, checked: Result<(), Hint>) {
+        if let Err(Hint { span, fact, help }) = checked {
+            self.refuse(span, fact, help);
+        }
+    }
+
+    /// The text of an error that the compiler finds by types.
+    pub(crate) fn message(&self, fact: &str, help: &str) -> String {
+        Diagnostic::new(self.check, Span::call_site(), fact).help(help).to_string()
+    }
+
     pub(crate) fn push(&mut self, diagnostic: impl Into<Diagnostic>) {
         self.all.push(diagnostic.into());
     }
@@ -117,15 +148,18 @@ const ROUNDS: &str = "rounds are written `loop(max = 5, until = done) < a; b >`"
 const ELEMENTS: &str = "a step per element is written `each item in items < a >`";
 const IN_ORDER: &str = "steps in order are written `a; b` or `sequence < a; b >`";
 const AT_ONCE: &str = "branches are written `parallel < a; b >`";
-const AGENT: &str = "an agent is declared as in `agent critic -> criticism: String { instruction: \"Review {draft}.\" }`";
+const AGENT: &str =
+    "an agent is declared as in `agent critic -> criticism: String { instruction: \"Review {draft}.\" }`";
 const LET: &str = "a key with a first value is declared by `let KEY: TYPE = VALUE;` before the first step";
 const OUTSIDE: &str = "a workflow holds `agent`, `let`, `state` and steps: move it before `workflow!`";
 const ALONE: &str = "a step is the name of its agent alone";
 const SEMICOLON: &str = "two steps have a `;` between them";
 const LEAVE: &str = "write `break`, which ends a loop";
-const OUTPUT: &str = "write the key and its type before the fields, as in `agent writer -> draft: String { ... }`";
+const OUTPUT: &str =
+    "write the key and its type before the fields, as in `agent writer -> draft: String { ... }`";
 const SCHEMA: &str = "the type of the key is the schema, as in `agent planner -> plan: Plan { ... }`";
-const READS: &str = "an agent reads what its instruction names, as in `instruction: \"Write about {topic}.\"`";
+const READS: &str =
+    "an agent reads what its instruction names, as in `instruction: \"Write about {topic}.\"`";
 const INSTRUCTION: &str = "what the model is told is its `instruction`";
 const BODY: &str = "agents run where they are written in the body, as in `writer; critic`";
 const LIMIT: &str = "rounds are limited where the agent is run, as in `loop(max = 5) < writer >`";
@@ -190,8 +224,16 @@ static HINTS: &[(Place, &str, &str)] = &[
     (Place::Operator, "->", "the key that an agent writes follows `->`, and steps have a `;` between them"),
     (Place::Operator, "=>", "the key that an agent writes follows `->`"),
     (Place::Operator, "<-", "the key that an agent writes follows `->`"),
-    (Place::Operator, "=", "nothing is assigned: an agent writes the key after its `->`, and a block is named with `:`"),
-    (Place::Operator, ".", "a step is no expression, the workflow waits for it by itself; the names of a path have `::` between them"),
+    (
+        Place::Operator,
+        "=",
+        "nothing is assigned: an agent writes the key after its `->`, and a block is named with `:`",
+    ),
+    (
+        Place::Operator,
+        ".",
+        "a step is no expression, the workflow waits for it by itself; the names of a path have `::` between them",
+    ),
     (Place::Operator, "?", "a step is no expression, and an error of it ends the run by itself"),
     (Place::Operator, "!", "call the macro in a function with `#[agent]`, and run that"),
     (Place::Operator, "/", "the names of a path have `::` between them"),

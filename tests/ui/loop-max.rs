@@ -9,8 +9,15 @@ workflow! {
         loop(max = 2.5) < critic as c >;
         loop(max = "5") < critic as d >;
         loop(max = rounds) < critic as e >;
-        loop(max = 5000000000) < critic as f >;
-        loop(max = ) < critic as g >
+        loop(max = 5000000000) < critic as f >
+    }
+}
+
+workflow! {
+    pub Empty() {
+        agent critic { instruction: "Review." }
+
+        loop(max = ) < critic >
     }
 }
 

@@ -165,7 +165,13 @@ impl Reader<'_> {
     }
 
     /// Reads a sign; returns true if it was the bracket of a block.
-    fn punct(&mut self, sign: char, joined: Option<char>, span: Span, spacing: Spacing) -> Result<bool, Diagnostic> {
+    fn punct(
+        &mut self,
+        sign: char,
+        joined: Option<char>,
+        span: Span,
+        spacing: Spacing,
+    ) -> Result<bool, Diagnostic> {
         if self.frame.part == Part::Item && sign != ':' {
             self.frame.part = Part::Types;
         }
@@ -179,7 +185,9 @@ impl Reader<'_> {
             (',', _) if matches!(self.frame.part, Part::Start | Part::Word | Part::Step(_)) => {
                 self.frame.end_statement();
             }
-            (':', None) if matches!(self.frame.part, Part::Word | Part::Item) && spacing == Spacing::Alone => {
+            (':', None)
+                if matches!(self.frame.part, Part::Word | Part::Item) && spacing == Spacing::Alone =>
+            {
                 self.frame.part = Part::Start;
             }
             ('=', _) if self.frame.part == Part::Types && self.frame.kind == Kind::Steps => {

@@ -87,11 +87,7 @@ fn is_brace(token: &TokenTree) -> bool {
 }
 
 /// Reads all of the input. Errors at its end are under its last token.
-fn whole(
-    input: TokenStream,
-    sink: &mut Sink,
-    read: impl FnOnce(ParseStream<'_>, &mut Sink) -> Result<()>,
-) {
+fn whole(input: TokenStream, sink: &mut Sink, read: impl FnOnce(ParseStream<'_>, &mut Sink) -> Result<()>) {
     let last = input.clone().into_iter().last().map_or_else(Span::call_site, |token| match token {
         TokenTree::Group(group) => group.span_close(),
         token => token.span(),
@@ -166,7 +162,11 @@ fn skip(input: ParseStream<'_>, separator: char) {
 }
 
 /// Reads the parts between the commas of a list.
-fn list(input: ParseStream<'_>, sink: &mut Sink, mut part: impl FnMut(ParseStream<'_>, &mut Sink) -> Result<()>) {
+fn list(
+    input: ParseStream<'_>,
+    sink: &mut Sink,
+    mut part: impl FnMut(ParseStream<'_>, &mut Sink) -> Result<()>,
+) {
     while !input.is_empty() {
         let read = part(input, sink).and_then(|()| {
             if input.is_empty() || input.peek(Token![,]) {

@@ -1,7 +1,8 @@
-//! The flat list of steps, with a name and a field for each: what checks look at and what lowering emits.
+//! The flat list of steps, with a name and a field for each: what checks look at and what expansion emits.
 
 use super::ast::{Arm, Await, Block, BlockKind, Break, Decl, DeclKind, Node, Run, Workflow};
 use super::names;
+use adk_spec::nearest::nearest;
 use proc_macro2::{Ident, Span};
 use std::collections::{BTreeMap, HashMap};
 
@@ -37,15 +38,7 @@ pub(super) struct Step<'a> {
 
 impl<'a> Step<'a> {
     fn new(name: String, span: Span, what: What<'a>, end: usize) -> Self {
-        Self {
-            name,
-            span,
-            what,
-            end,
-            field: None,
-            named: true,
-            near: None,
-        }
+        Self { name, span, what, end, field: None, named: true, near: None }
     }
 
     /// An agent that others transfer to.
@@ -105,13 +98,7 @@ pub(super) fn of(tree: &Workflow) -> Plan<'_> {
     }
     let mut planner = Planner { tree, decls, steps: Vec::new(), unnamed: HashMap::new() };
     planner.nodes(&tree.body);
-    Plan {
-        name,
-        steps: planner.steps,
-        targets: Vec::new(),
-        transfers: HashMap::new(),
-        alike: false,
-    }
+    Plan { name, steps: planner.steps, targets: Vec::new(), transfers: HashMap::new(), alike: false }
 }
 
 impl<'a> Plan<'a> {
@@ -196,9 +183,8 @@ impl<'a> Planner<'a> {
     /// What rustc takes for similar, so that there is something for it to say.
     fn near(&self, name: &Ident) -> Option<usize> {
         let name = names::plain(name);
-        let length = name.chars().count();
         let known = self.decls.keys().map(String::as_str);
-        let near = names::within(&name, known, length / 3).filter(|_| length >= 3)?;
+        let near = nearest(&name, known)?;
         self.decls.get(near).copied()
     }
 

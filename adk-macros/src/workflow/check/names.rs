@@ -3,9 +3,9 @@
 use super::super::ast::{Decl, DeclKind, Workflow};
 use super::super::names::{is_identifier, last, path_text, plain};
 use super::super::plan::{Plan, Step, What};
+use super::taken::{Taken, written};
 use crate::diag::Diagnostics;
 use adk_spec::check::Check;
-use super::taken::{Taken, written};
 use proc_macro2::Span;
 use std::collections::{HashMap, HashSet};
 
@@ -21,7 +21,11 @@ fn reserved(name: &str) -> Option<&'static str> {
 fn check_reserved(name: &str, span: Span, help: &str, report: &mut Diagnostics) -> bool {
     match reserved(name) {
         Some(why) => {
-            report.at(Check::NameReserved, span, format!("`{name}` cannot be a name here: {why}; help: {help}"));
+            report.at(
+                Check::NameReserved,
+                span,
+                format!("`{name}` cannot be a name here: {why}; help: {help}"),
+            );
             true
         }
         None => false,
@@ -42,7 +46,8 @@ pub(super) fn declared(agents: &[Decl], report: &mut Diagnostics) {
     for decl in agents {
         let name = plain(&decl.name);
         if seen.contains(&name) {
-            report.at(Check::NameDuplicate, 
+            report.at(
+                Check::NameDuplicate,
                 decl.name.span(),
                 format!("an agent `{name}` is declared above; help: choose another name for this one"),
             );
@@ -81,7 +86,11 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Diagnosti
         match names.get(&target.name) {
             Some(taken) if !matches!(taken, Taken::Unnamed) => {
                 let fact = taken.describe(&target.name);
-                report.at(Check::NameDuplicate, target.span, format!("{fact}; help: give this agent another name"));
+                report.at(
+                    Check::NameDuplicate,
+                    target.span,
+                    format!("{fact}; help: give this agent another name"),
+                );
             }
             _ => drop(names.insert(target.name.clone(), Taken::Agent)),
         }

@@ -41,7 +41,12 @@ fn one(input: ParseStream<'_>, sink: &mut Sink) -> Result<Decl> {
 
 impl Decl {
     /// What follows the word `agent`.
-    pub(super) fn parse(attrs: Vec<Attribute>, vis: Visibility, input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
+    pub(super) fn parse(
+        attrs: Vec<Attribute>,
+        vis: Visibility,
+        input: ParseStream<'_>,
+        sink: &mut Sink,
+    ) -> Result<Self> {
         let name = expect::name(input, "the name of the agent")?;
         sink.declared.insert(name.to_string());
         let kind = DeclKind::parse(&name, input, sink)?;
@@ -65,15 +70,24 @@ impl DeclKind {
             return Ok(Self::Described { reads: reads.unwrap_or_default(), output, ty });
         }
         if !input.peek(token::Brace) {
-            return Err(expected(input, match (&reads, &output) {
-                (Some(_), _) => "`as` and the type of the agent: an agent with `( )` is one that the caller supplies",
-                (None, None) => "`-> KEY: TYPE`, the fields in `{ }`, or `: TYPE` for an agent that the caller supplies",
-                (None, Some(_)) => "the fields of the agent in `{ }`",
-            }));
+            return Err(expected(
+                input,
+                match (&reads, &output) {
+                    (Some(_), _) => {
+                        "`as` and the type of the agent: an agent with `( )` is one that the caller supplies"
+                    }
+                    (None, None) => {
+                        "`-> KEY: TYPE`, the fields in `{ }`, or `: TYPE` for an agent that the caller supplies"
+                    }
+                    (None, Some(_)) => "the fields of the agent in `{ }`",
+                },
+            ));
         }
         if reads.is_some() {
-            sink.push(Diagnostic::syntax(parens_at, "an agent with fields does not list what it reads")
-                .help("remove the `( )`, and write `{KEY}` in its instruction"));
+            sink.push(
+                Diagnostic::syntax(parens_at, "an agent with fields does not list what it reads")
+                    .help("remove the `( )`, and write `{KEY}` in its instruction"),
+            );
         }
         let fields = Box::new(Fields::parse(&braces(input)?, sink));
         Ok(Self::Llm { output, fields })
@@ -83,7 +97,9 @@ impl DeclKind {
     fn given(name: &Ident, input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
         let colon = input.parse::<Token![:]>()?.span;
         if input.peek(token::Brace) {
-            let help = format!("write `agent {name} {{ ... }}`, or `agent {name} -> KEY: TYPE {{ ... }}` if it writes a key");
+            let help = format!(
+                "write `agent {name} {{ ... }}`, or `agent {name} -> KEY: TYPE {{ ... }}` if it writes a key"
+            );
             return Err(Diagnostic::syntax(colon, "no `:` is between an agent and its fields").help(help));
         }
         let ty = expect::ty(input, "the type of the agent")?;
@@ -94,13 +110,21 @@ impl DeclKind {
         }
         if input.peek(token::Paren) {
             let help = format!("write `agent {name}: TYPE;`, and give the value to `new` of the workflow");
-            return Err(Diagnostic::syntax(ty.span(), "the type of an agent follows its `:`, and no value").help(help));
+            return Err(Diagnostic::syntax(ty.span(), "the type of an agent follows its `:`, and no value")
+                .help(help));
         }
         if input.peek(Token![->]) {
-            let help = format!("write `agent {name}() -> KEY: TYPE as {shown};`, with what it reads in the `( )`");
-            return Err(Diagnostic::syntax(input.span(), "what an agent reads and writes is before its type").help(help));
+            let help =
+                format!("write `agent {name}() -> KEY: TYPE as {shown};`, with what it reads in the `( )`");
+            return Err(Diagnostic::syntax(
+                input.span(),
+                "what an agent reads and writes is before its type",
+            )
+            .help(help));
         }
-        let dynamic = format!("write the type itself; for an agent that is known at run time only `agent {name}(READS: TYPE) -> KEY: TYPE as Arc<dyn DynAgent>;`");
+        let dynamic = format!(
+            "write the type itself; for an agent that is known at run time only `agent {name}(READS: TYPE) -> KEY: TYPE as Arc<dyn DynAgent>;`"
+        );
         check_type(&ty, &dynamic)?;
         end(input, sink)?;
         Ok(Self::Given { ty })

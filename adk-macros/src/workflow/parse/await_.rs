@@ -16,7 +16,12 @@ const ARGUMENTS: [&str; 2] = ["timeout", "default"];
 
 impl Await {
     /// A step that waits, from its word on. Its doc comment is the question.
-    pub(super) fn parse(attrs: Vec<Attribute>, name: Option<Ident>, input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
+    pub(super) fn parse(
+        attrs: Vec<Attribute>,
+        name: Option<Ident>,
+        input: ParseStream<'_>,
+        sink: &mut Sink,
+    ) -> Result<Self> {
         input.parse::<Token![await]>()?;
         let mut arguments = Arguments::default();
         let mut is_whole = true;
@@ -28,8 +33,11 @@ impl Await {
         let Arguments { timeout, default } = arguments;
         if let (Some((word, _)), None, true) = (&default, &timeout, is_whole) {
             sink.push(
-                Diagnostic::syntax(word.span(), "a `default` counts when the `timeout` has passed, and this `await` has none")
-                    .help("write `await(timeout = \"72h\", default = ...)`, or remove it"),
+                Diagnostic::syntax(
+                    word.span(),
+                    "a `default` counts when the `timeout` has passed, and this `await` has none",
+                )
+                .help("write `await(timeout = \"72h\", default = ...)`, or remove it"),
             );
         }
         let typed = if input.peek(Ident) && at_colon_after_word(input) {

@@ -10,7 +10,7 @@ use adk_spec::nearest::nearest;
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Attribute, Expr, Ident, Lit, LitBool, Token, UnOp, token};
+use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitBool, Token, token};
 
 /// Arguments of every block that has a name.
 const CALLBACKS: [&str; 2] = ["before_agent", "after_agent"];
@@ -30,7 +30,12 @@ pub(super) fn begins(input: ParseStream<'_>) -> bool {
 }
 
 impl Block {
-    pub(super) fn parse(attrs: Vec<Attribute>, name: Option<Ident>, input: ParseStream<'_>, sink: &mut Sink) -> Result<Box<Self>> {
+    pub(super) fn parse(
+        attrs: Vec<Attribute>,
+        name: Option<Ident>,
+        input: ParseStream<'_>,
+        sink: &mut Sink,
+    ) -> Result<Box<Self>> {
         let mut block = Self::head(attrs, name, input, sink)?;
         let open = input.span();
         let inside = braces(input)?;
@@ -46,9 +51,18 @@ impl Block {
     }
 
     /// A block without its steps: blocks are read by recursion, and so need small frames.
-    fn head(attrs: Vec<Attribute>, name: Option<Ident>, input: ParseStream<'_>, sink: &mut Sink) -> Result<Box<Self>> {
+    fn head(
+        attrs: Vec<Attribute>,
+        name: Option<Ident>,
+        input: ParseStream<'_>,
+        sink: &mut Sink,
+    ) -> Result<Box<Self>> {
         let span = input.span();
-        let word = if input.peek(token::Brace) { "sequence".to_owned() } else { input.call(Ident::parse_any)?.to_string() };
+        let word = if input.peek(token::Brace) {
+            "sequence".to_owned()
+        } else {
+            input.call(Ident::parse_any)?.to_string()
+        };
         let mut arguments = Arguments::default();
         if input.peek(token::Paren) {
             let inside = parens(input)?;
@@ -79,12 +93,18 @@ impl Block {
 
 fn no_steps(input: ParseStream<'_>, kind: &BlockKind) -> Diagnostic {
     let what = match kind {
-        BlockKind::Each { .. } => "the steps of the block, as in `each item in items < step; step >`".to_owned(),
-        BlockKind::Match(_) => "the arms, as in `match severity < Severity::High => page, _ => () >`".to_owned(),
+        BlockKind::Each { .. } => {
+            "the steps of the block, as in `each item in items < step; step >`".to_owned()
+        }
+        BlockKind::Match(_) => {
+            "the arms, as in `match severity < Severity::High => page, _ => () >`".to_owned()
+        }
         kind => format!("the steps of the block, as in `{} < step; step >`", kind.word()),
     };
     let error = expected(input, &what);
-    if matches!(kind, BlockKind::Loop { .. }) && (input.peek(Lit) || input.peek2(Token![=]) || input.peek(token::Bracket)) {
+    if matches!(kind, BlockKind::Loop { .. })
+        && (input.peek(Lit) || input.peek2(Token![=]) || input.peek(token::Bracket))
+    {
         return error.help("its arguments are in `( )`, as in `loop(max = 5) < step; step >`");
     }
     error
@@ -119,7 +139,11 @@ fn element(input: ParseStream<'_>) -> Result<(Ident, Key)> {
         return Err(no_key());
     }
     let list = expect::key(input, &format!("the key of the list, {example}"), false)?;
-    if input.peek(Token![.]) || input.peek(Token![::]) || input.peek(token::Bracket) || input.peek(token::Paren) {
+    if input.peek(Token![.])
+        || input.peek(Token![::])
+        || input.peek(token::Bracket)
+        || input.peek(token::Paren)
+    {
         return Err(no_key());
     }
     Ok((item, list))
@@ -136,12 +160,19 @@ struct Arguments {
 }
 
 impl Arguments {
-    fn parse(&mut self, block: &str, inside: ParseStream<'_>, after: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
+    fn parse(
+        &mut self,
+        block: &str,
+        inside: ParseStream<'_>,
+        after: ParseStream<'_>,
+        sink: &mut Sink,
+    ) -> Result<()> {
         let is_argument = inside.peek2(Token![=]);
         let subject = match block {
-            "each" if inside.peek2(Token![in]) || after.peek(Token![in]) => {
-                Some(("the element and its list are not in `( )`", "write `each item in items < ... >`, with one name for the element"))
-            }
+            "each" if inside.peek2(Token![in]) || after.peek(Token![in]) => Some((
+                "the element and its list are not in `( )`",
+                "write `each item in items < ... >`, with one name for the element",
+            )),
             "match" if !is_argument => Some(match_::NO_KEY),
             _ => None,
         };
@@ -157,7 +188,9 @@ impl Arguments {
     fn argument(&mut self, block: &str, list: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
         let known = arguments_of(block);
         let example = known.first().copied().map_or("before_agent = check", example);
-        let word = list.call(Ident::parse_any).map_err(|_| expected(list, &format!("an argument, such as `{example}`")))?;
+        let word = list
+            .call(Ident::parse_any)
+            .map_err(|_| expected(list, &format!("an argument, such as `{example}`")))?;
         let name = word.to_string();
         if !known.contains(&name.as_str()) && !CALLBACKS.contains(&name.as_str()) {
             return Err(unknown(&word, block, list));
@@ -169,8 +202,8 @@ impl Arguments {
         }
         match name.as_str() {
             "until" => self.until = Some(until(list)?),
-            "max_concurrency" => self.max_concurrency = Some(limit(list, Check::Syntax, "max_concurrency", sink)?),
-            "max" => self.max = Some(limit(list, Check::LoopMax, "max", sink)?),
+            "max_concurrency" => self.max_concurrency = Some(limit(list, "max_concurrency", sink)?),
+            "max" => self.max = Some(limit(list, "max", sink)?),
             _ => self.callbacks.extend(callbacks(list, &word, sink)?),
         }
         self.seen.push(name);
@@ -213,7 +246,8 @@ fn unknown(word: &Ident, block: &str, list: ParseStream<'_>) -> Diagnostic {
     let short = name.strip_suffix("_callback").unwrap_or(&name);
     if list.is_empty() || list.peek(Token![,]) || list.peek(Token![;]) {
         let fact = format!("`{name}` is no argument of `{block}`");
-        return Diagnostic::new(Check::FieldUnknown, word.span(), fact).help(format!("the steps of a block are in `< >`, as in `{block} < step; step >`"));
+        return Diagnostic::new(Check::FieldUnknown, word.span(), fact)
+            .help(format!("the steps of a block are in `< >`, as in `{block} < step; step >`"));
     }
     let help = if let Some(remedy) = hint(Place::Argument, &name).filter(|_| !known.is_empty()) {
         remedy.to_owned()
@@ -228,7 +262,8 @@ fn unknown(word: &Ident, block: &str, list: ParseStream<'_>) -> Diagnostic {
         };
         format!("it takes {own} {}", code_list(&CALLBACKS))
     };
-    Diagnostic::new(Check::FieldUnknown, word.span(), format!("`{block}` has no argument `{name}`")).help(help)
+    Diagnostic::new(Check::FieldUnknown, word.span(), format!("`{block}` has no argument `{name}`"))
+        .help(help)
 }
 
 pub(super) fn code_list(words: &[&str]) -> String {
@@ -236,26 +271,15 @@ pub(super) fn code_list(words: &[&str]) -> String {
 }
 
 /// A number from 1 on: a literal that is looked at here, or an expression that const evaluation looks at.
-fn limit(list: ParseStream<'_>, check: Check, name: &str, sink: &mut Sink) -> Result<Limit> {
+fn limit(list: ParseStream<'_>, name: &str, sink: &mut Sink) -> Result<Limit> {
     let what = match name {
         "max" => "the largest number of rounds, 1 or more, as in `max = 5`",
         _ => "the largest number of branches at a time, 1 or more, as in `max_concurrency = 4`",
     };
-    let span = list.span();
     let expr = expect::expr(list, sink, what)?;
-    let found = match &expr {
-        Expr::Range(_) => "a range",
-        Expr::Lit(literal) => match &literal.lit {
-            Lit::Int(number) if number.suffix().starts_with('f') => "not a whole number",
-            Lit::Int(number) => match number.base10_parse::<u32>() {
-                Ok(0) => "0",
-                Ok(value) => return Ok(Limit { expr, literal: Some(value) }),
-                Err(_) => "too large",
-            },
-            _ => "not a whole number",
-        },
-        Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) && matches!(*unary.expr, Expr::Lit(_)) => "negative",
-        _ => return Ok(Limit { expr, literal: None }),
+    let literal = match &expr {
+        Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => number.base10_parse().ok(),
+        _ => None,
     };
-    Err(Diagnostic::new(check, span, format!("`{name}` is {found}")).help(format!("it is {what}")))
+    Ok(Limit { expr, literal })
 }

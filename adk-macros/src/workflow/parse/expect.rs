@@ -52,9 +52,11 @@ pub(super) fn found(input: ParseStream<'_>) -> String {
 
 /// Whether a doc comment is here.
 pub(super) fn is_doc(input: ParseStream<'_>) -> bool {
-    input.peek(Token![#]) && input.fork().call(Attribute::parse_outer).is_ok_and(|attrs| {
-        attrs.first().is_some_and(|attr| attr.path().is_ident("doc"))
-    })
+    input.peek(Token![#])
+        && input
+            .fork()
+            .call(Attribute::parse_outer)
+            .is_ok_and(|attrs| attrs.first().is_some_and(|attr| attr.path().is_ident("doc")))
 }
 
 /// The text of the next word, keywords included.
@@ -72,7 +74,11 @@ pub(super) fn token<T: Parse>(input: ParseStream<'_>, what: &str) -> Result<T> {
 fn rust<T>(input: ParseStream<'_>, what: &str, read: fn(ParseStream<'_>) -> syn::Result<T>) -> Result<T> {
     let start = input.fork();
     read(input).map_err(|error| {
-        if start.cursor() == input.cursor() { expected(&start, what) } else { Diagnostic::syntax(error.span(), format!("this Rust cannot be read: {error}")) }
+        if start.cursor() == input.cursor() {
+            expected(&start, what)
+        } else {
+            Diagnostic::syntax(error.span(), format!("this Rust cannot be read: {error}"))
+        }
     })
 }
 
@@ -121,7 +127,8 @@ pub(super) fn name(input: ParseStream<'_>, what: &str) -> Result<Ident> {
         let text = text.value();
         let example = if is_identifier(&text) { &text } else { "critic" };
         let what = what.split(", as in").next().unwrap_or(what);
-        invalid(format!("{what} is written without quotes")).help(format!("write a word, such as `{example}`"))
+        invalid(format!("{what} is written without quotes"))
+            .help(format!("write a word, such as `{example}`"))
     } else if let Ok(label) = input.fork().parse::<Lifetime>() {
         invalid("a name is written without `'`".to_owned()).help(format!("write `{}`", label.ident))
     } else if let Some(word) = word(input) {
@@ -158,7 +165,10 @@ pub(super) fn docs(input: ParseStream<'_>, sink: &mut Sink) -> Result<Vec<Attrib
         } else {
             "write the attribute before the name of the workflow, where it holds for all of it"
         };
-        sink.push(Diagnostic::from(syn::Error::new_spanned(other.path(), "only a doc comment may be before this")).help(help));
+        sink.push(
+            Diagnostic::from(syn::Error::new_spanned(other.path(), "only a doc comment may be before this"))
+                .help(help),
+        );
     }
     attrs.retain(|attr| attr.path().is_ident("doc"));
     Ok(attrs)
@@ -172,7 +182,8 @@ pub(super) fn attributes(input: ParseStream<'_>) -> Result<Vec<Attribute>> {
     }
     let at = input.span();
     Err(if input.peek2(Token![!]) {
-        Diagnostic::syntax(at, "this is about what is around it").help("write `///` or `#[...]`, which is about what follows")
+        Diagnostic::syntax(at, "this is about what is around it")
+            .help("write `///` or `#[...]`, which is about what follows")
     } else {
         Diagnostic::syntax(at, "`#` begins no comment").help("write `//`, or `///` for a description")
     })
@@ -185,8 +196,12 @@ pub(super) fn key(input: ParseStream<'_>, what: &str, is_typed: bool) -> Result<
         return Ok(Key { prefix: None, name: first });
     }
     // `user: Plan` is a key that is called `user`, and `user:plan` one that lacks its type.
-    let is_name = |word: &Ident| word.to_string().starts_with(char::is_lowercase) && !crate::typed::is_plain_name(&word.to_string());
-    let is_prefix = !is_typed || input.peek3(Token![:]) || input.cursor().punct().and_then(|(_, rest)| rest.ident()).is_some_and(|(word, _)| is_name(&word));
+    let is_name = |word: &Ident| {
+        word.to_string().starts_with(char::is_lowercase) && !crate::typed::is_plain_name(&word.to_string())
+    };
+    let is_prefix = !is_typed
+        || input.peek3(Token![:])
+        || input.cursor().punct().and_then(|(_, rest)| rest.ident()).is_some_and(|(word, _)| is_name(&word));
     if !is_prefix || is_typed && is_path_after_colon(input) {
         return Ok(Key { prefix: None, name: first });
     }
@@ -205,14 +220,16 @@ impl Typed {
     pub(super) fn parse(input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
         let attrs = docs(input, sink)?;
         if input.peek(Token![mut]) {
-            return Err(Diagnostic::syntax(input.span(), "a key is not declared as `mut`").help("remove it: agents may write any key"));
+            return Err(Diagnostic::syntax(input.span(), "a key is not declared as `mut`")
+                .help("remove it: agents may write any key"));
         }
         let key = key(input, "a key and its type, as in `draft: String`", true)?;
         let text = key.text();
         if !at_colon(input) {
             if text.starts_with(char::is_uppercase) {
                 let fact = format!("`{text}` looks like a type, and a key is before its type");
-                return Err(Diagnostic::syntax(key.name.span(), fact).help(format!("write `KEY: {text}`, as in `draft: {text}`")));
+                return Err(Diagnostic::syntax(key.name.span(), fact)
+                    .help(format!("write `KEY: {text}`, as in `draft: {text}`")));
             }
             return Err(expected(input, &format!("`:` and the type of `{text}`, as in `{text}: String`")));
         }
@@ -220,7 +237,9 @@ impl Typed {
         let ty = stored(input)?;
         if at_colon(input) {
             let fact = format!("`{text}` has its type already, or is no prefix of a key");
-            return Err(Diagnostic::syntax(input.span(), fact).help("prefixes are `user:`, `app:` and `temp:`"));
+            return Err(
+                Diagnostic::syntax(input.span(), fact).help("prefixes are `user:`, `app:` and `temp:`")
+            );
         }
         Ok(Self { attrs, key, ty })
     }
@@ -254,7 +273,8 @@ pub(super) fn path(input: ParseStream<'_>, sink: &mut Sink, kind: MentionKind) -
 fn after_colons(input: ParseStream<'_>) -> Diagnostic {
     let error = expected(input, "a name after `::`");
     if input.peek(Token![<]) || input.peek(token::Brace) {
-        return error.help("a path has no generic arguments: give the type a name, as in `type Mine = Theirs<...>;`");
+        return error
+            .help("a path has no generic arguments: give the type a name, as in `type Mine = Theirs<...>;`");
     }
     error
 }

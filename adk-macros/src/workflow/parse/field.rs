@@ -14,10 +14,31 @@ use syn::spanned::Spanned as _;
 use syn::{BinOp, Expr, ExprClosure, Ident, Lit, LitStr, Path, Stmt, Token, UnOp, token};
 
 const FIELDS: &[&str] = &[
-    "name", "model", "instruction", "tools", "include_contents", "temperature", "top_p", "max_output_tokens",
-    "stop", "seed", "timeout", "retry", "max_turns", "global_instruction", "transfer",
-    "disallow_transfer_to_parent", "disallow_transfer_to_peers", "before_agent", "after_agent", "before_model",
-    "after_model", "on_model_error", "before_tool", "after_tool", "on_tool_error",
+    "name",
+    "model",
+    "instruction",
+    "tools",
+    "include_contents",
+    "temperature",
+    "top_p",
+    "max_output_tokens",
+    "stop",
+    "seed",
+    "timeout",
+    "retry",
+    "max_turns",
+    "global_instruction",
+    "transfer",
+    "disallow_transfer_to_parent",
+    "disallow_transfer_to_peers",
+    "before_agent",
+    "after_agent",
+    "before_model",
+    "after_model",
+    "on_model_error",
+    "before_tool",
+    "after_tool",
+    "on_tool_error",
 ];
 
 impl Fields {
@@ -31,12 +52,17 @@ impl Fields {
 
     fn field(&mut self, input: ParseStream<'_>, sink: &mut Sink, seen: &mut Vec<String>) -> Result<()> {
         if input.peek(Token![#]) {
-            return Err(Diagnostic::syntax(input.span(), "neither a doc comment nor an attribute may be before a field")
-                .help("for a comment write `//`"));
+            return Err(Diagnostic::syntax(
+                input.span(),
+                "neither a doc comment nor an attribute may be before a field",
+            )
+            .help("for a comment write `//`"));
         }
         if let (true, Ok(text)) = (input.peek2(Token![:]), input.fork().parse::<LitStr>()) {
             let help = format!("write `{}: ...`", text.value());
-            return Err(Diagnostic::syntax(text.span(), "the name of a field is written without quotes").help(help));
+            return Err(
+                Diagnostic::syntax(text.span(), "the name of a field is written without quotes").help(help)
+            );
         }
         let word = input
             .call(Ident::parse_any)
@@ -60,8 +86,12 @@ impl Fields {
         match name.as_str() {
             "name" => self.name = Some(expect::token(input, "the name in quotes, as in `name: \"critic\"`")?),
             "include_contents" => self.include_contents = Some(contents(input)?),
-            "disallow_transfer_to_parent" => self.disallow_transfer_to_parent = Some(expect::token(input, "`true` or `false`")?),
-            "disallow_transfer_to_peers" => self.disallow_transfer_to_peers = Some(expect::token(input, "`true` or `false`")?),
+            "disallow_transfer_to_parent" => {
+                self.disallow_transfer_to_parent = Some(expect::token(input, "`true` or `false`")?)
+            }
+            "disallow_transfer_to_peers" => {
+                self.disallow_transfer_to_peers = Some(expect::token(input, "`true` or `false`")?)
+            }
             "tools" => {
                 let tools = &mut self.tools;
                 listed(input, &name, sink, |list, sink| {
@@ -85,7 +115,10 @@ impl Fields {
             }
             "instruction" => self.instruction = Some(instruction(input, sink, &what)?),
             "global_instruction" => self.global_instruction = Some(instruction(input, sink, &what)?),
-            "timeout" => self.timeout = Some(timeout(expect::expr(input, sink, &what)?, "leaves no time for any call")?),
+            "timeout" => {
+                self.timeout =
+                    Some(timeout(expect::expr(input, sink, &what)?, "leaves no time for any call")?)
+            }
             "max_turns" => self.max_turns = Some(turns(expect::expr(input, sink, &what)?)?),
             "model" => self.model = Some(expect::expr(input, sink, &what)?),
             "temperature" => self.temperature = Some(expect::expr(input, sink, &what)?),
@@ -104,7 +137,8 @@ fn unknown(word: &Ident) -> Diagnostic {
     let name = word.to_string();
     // ADK calls its callbacks so.
     let short = name.strip_suffix("_callback").or(name.strip_suffix("_callbacks")).unwrap_or(&name);
-    let mut starts = FIELDS.iter().copied().filter(|field| name.len() > 2 && field.starts_with(name.as_str()));
+    let mut starts =
+        FIELDS.iter().copied().filter(|field| name.len() > 2 && field.starts_with(name.as_str()));
     let only = starts.next().filter(|_| starts.next().is_none());
     let help = if FIELDS.contains(&short) {
         format!("write `{short}`")
@@ -158,7 +192,11 @@ impl Tool {
 
 /// A path in a list.
 fn target(list: ParseStream<'_>, sink: &mut Sink, what: &str) -> Result<Path> {
-    let starts = list.peek(Ident) || list.peek(Token![::]) || list.peek(Token![crate]) || list.peek(Token![super]) || list.peek(Token![self]);
+    let starts = list.peek(Ident)
+        || list.peek(Token![::])
+        || list.peek(Token![crate])
+        || list.peek(Token![super])
+        || list.peek(Token![self]);
     if !starts {
         return Err(expected(list, what));
     }
@@ -185,7 +223,9 @@ pub(super) fn timeout(expr: Expr, zero: &str) -> Result<Timeout> {
             Some(millis) => return Ok(Timeout::Millis(millis)),
             None => format!("{:?} is no length of time", text.value()),
         },
-        Lit::Int(number) if !number.suffix().is_empty() => format!("`{number}` is no length of time without quotes"),
+        Lit::Int(number) if !number.suffix().is_empty() => {
+            format!("`{number}` is no length of time without quotes")
+        }
         _ => "a timeout needs a unit".to_owned(),
     };
     Err(Diagnostic::syntax(literal.span(), fact)
@@ -194,7 +234,9 @@ pub(super) fn timeout(expr: Expr, zero: &str) -> Result<Timeout> {
 
 fn turns(value: Expr) -> Result<Expr> {
     let found = match &value {
-        Expr::Lit(literal) if matches!(&literal.lit, Lit::Int(number) if number.base10_digits() == "0") => "0",
+        Expr::Lit(literal) if matches!(&literal.lit, Lit::Int(number) if number.base10_digits() == "0") => {
+            "0"
+        }
         Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => "negative",
         _ => return Ok(value),
     };
@@ -207,7 +249,8 @@ fn instruction(input: ParseStream<'_>, sink: &mut Sink, what: &str) -> Result<Ex
     let expr = expect::expr(input, sink, what)?;
     if let (true, Expr::Path(prefix)) = (input.peek(LitStr), &expr) {
         let fact = format!("a text has no prefix `{}`", code(prefix.to_token_stream()));
-        return Err(Diagnostic::syntax(prefix.span(), fact).help("write the text alone: `{topic}` in it is filled in from the key `topic`"));
+        return Err(Diagnostic::syntax(prefix.span(), fact)
+            .help("write the text alone: `{topic}` in it is filled in from the key `topic`"));
     }
     let (maker, help) = match &expr {
         Expr::Macro(call) if call.mac.path.is_ident("format") => (
@@ -215,21 +258,30 @@ fn instruction(input: ParseStream<'_>, sink: &mut Sink, what: &str) -> Result<Ex
             "write the text itself: `{topic}` in it is filled in from the key `topic`; or a function that makes it: `|cx: ReadonlyContext| format!(...)`",
         ),
         Expr::Binary(sum) => match &sum.op {
-            BinOp::Add(plus) => (plus.to_token_stream(), "write one text, as a literal or in a `const`; `concat!(\"...\", \"...\")` puts literals together"),
+            BinOp::Add(plus) => (
+                plus.to_token_stream(),
+                "write one text, as a literal or in a `const`; `concat!(\"...\", \"...\")` puts literals together",
+            ),
             _ => return Ok(expr),
         },
-        Expr::Call(call) if code(call.func.to_token_stream()) == "String::from" => (call.func.to_token_stream(), "write the text alone"),
-        Expr::MethodCall(call) if ["to_string", "to_owned", "into"].iter().any(|name| call.method == name) => {
+        Expr::Call(call) if code(call.func.to_token_stream()) == "String::from" => {
+            (call.func.to_token_stream(), "write the text alone")
+        }
+        Expr::MethodCall(call)
+            if ["to_string", "to_owned", "into"].iter().any(|name| call.method == name) =>
+        {
             (call.method.to_token_stream(), "write the text alone")
         }
         Expr::Closure(closure) => {
-            return arity(closure, "a function that makes an instruction is given a `ReadonlyContext`", "cx").map(|()| expr.clone());
+            return arity(closure, "a function that makes an instruction is given a `ReadonlyContext`", "cx")
+                .map(|()| expr.clone());
         }
         _ => return Ok(expr),
     };
     let name = code(maker.clone());
     let suffix = if matches!(expr, Expr::Macro(_)) { "!" } else { "" };
-    let fact = format!("an instruction is known when the workflow is compiled, so `{name}{suffix}` cannot make it");
+    let fact =
+        format!("an instruction is known when the workflow is compiled, so `{name}{suffix}` cannot make it");
     Err(Diagnostic::from(syn::Error::new_spanned(maker, fact)).help(help))
 }
 
@@ -292,5 +344,7 @@ fn arity(closure: &ExprClosure, gives: &str, names: &str) -> Result<()> {
         count => format!("{count} values"),
     };
     let fact = format!("{gives}, and this closure takes {takes}");
-    Err(Diagnostic::syntax(closure.inputs_begin.span, fact).to(closure.inputs_end.span).help(format!("write `|{names}| ...`")))
+    Err(Diagnostic::syntax(closure.inputs_begin.span, fact)
+        .to(closure.inputs_end.span)
+        .help(format!("write `|{names}| ...`")))
 }

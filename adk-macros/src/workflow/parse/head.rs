@@ -27,7 +27,9 @@ impl Workflow {
         self.vis = input.parse()?;
         if let Some(word) = expect::word(input).filter(|_| input.peek2(Ident::peek_any)) {
             let fact = format!("`{word}` does not belong here");
-            return Err(Diagnostic::syntax(word.span(), fact).help(format!("remove it, and begin with {NAME}")));
+            return Err(
+                Diagnostic::syntax(word.span(), fact).help(format!("remove it, and begin with {NAME}"))
+            );
         }
         self.name = Some(expect::name(input, NAME)?);
         if input.peek(Token![<]) {
@@ -64,18 +66,12 @@ impl Workflow {
             return if input.is_empty() || input.peek(token::Brace) {
                 Ok(())
             } else {
-                Err(expected(input, "the body in `{ }`").help("several outputs are in `( )`, as in `-> (draft: String, score: f64)`"))
+                Err(expected(input, "the body in `{ }`")
+                    .help("several outputs are in `( )`, as in `-> (draft: String, score: f64)`"))
             };
         }
         list(&parens(input)?, sink, |list, sink| {
-            let output = Typed::parse(list, sink)?;
-            let key = output.key.text();
-            if self.outputs.iter().any(|other| other.key.text() == key) {
-                let fact = format!("`{key}` is declared twice as an output");
-                sink.push(Diagnostic::new(Check::KeyDuplicate, output.key.name.span(), fact).help("remove one of them, or choose another name"));
-            } else {
-                self.outputs.push(output);
-            }
+            self.outputs.push(Typed::parse(list, sink)?);
             Ok(())
         });
         Ok(())
@@ -96,14 +92,19 @@ impl Workflow {
         step::steps(&body, sink, &mut self.body);
         if self.body.is_empty() && is_fine && sink.diagnostics.is_empty() {
             let name = self.name.as_ref().map(ToString::to_string).unwrap_or_default();
-            let example = self.items.agents.first().map_or("writer; critic".to_owned(), |decl| decl.name.to_string());
+            let example =
+                self.items.agents.first().map_or("writer; critic".to_owned(), |decl| decl.name.to_string());
             let fact = format!("workflow `{name}` has no steps");
-            sink.push(Diagnostic::new(Check::BlockEmpty, open, fact).help(format!("write what it runs, as in `{example}`")));
+            sink.push(
+                Diagnostic::new(Check::BlockEmpty, open, fact)
+                    .help(format!("write what it runs, as in `{example}`")),
+            );
         }
         if input.is_empty() {
             return Ok(());
         }
-        Err(expected(input, "nothing more after the `}` of the workflow").help("each workflow has a `workflow!` of its own"))
+        Err(expected(input, "nothing more after the `}` of the workflow")
+            .help("each workflow has a `workflow!` of its own"))
     }
 
     /// An attribute of the struct that the workflow becomes, or one of its own.
@@ -129,7 +130,10 @@ impl Workflow {
             return sink.push(Diagnostic::syntax(span, format!("expected `( )` after `bounds`, {BOUNDS}")));
         };
         if inside.tokens.is_empty() {
-            return sink.push(Diagnostic::syntax(span, "`bounds` allows everything").help(format!("say the most, {BOUNDS}")));
+            return sink.push(
+                Diagnostic::syntax(span, "`bounds` allows everything")
+                    .help(format!("say the most, {BOUNDS}")),
+            );
         }
         let read = |input: ParseStream<'_>| {
             list(input, sink, |list, _| self.bound(list));
@@ -140,15 +144,19 @@ impl Workflow {
     }
 
     fn bound(&mut self, list: ParseStream<'_>) -> Result<()> {
-        let word = list.call(Ident::parse_any).map_err(|_| expected(list, &format!("`model_calls` or `rounds`, {BOUNDS}")))?;
+        let word = list
+            .call(Ident::parse_any)
+            .map_err(|_| expected(list, &format!("`model_calls` or `rounds`, {BOUNDS}")))?;
         let name = word.to_string();
         let unknown = |fact: String| Diagnostic::new(Check::FieldUnknown, word.span(), fact);
         let place = match name.as_str() {
             "model_calls" => &mut self.bounds.model_calls,
             "rounds" => &mut self.bounds.rounds,
             _ => {
-                let help = nearest(&name, KNOWN)
-                    .map_or_else(|| "it takes `model_calls` and `rounds`".to_owned(), |near| format!("did you mean `{near}`?"));
+                let help = nearest(&name, KNOWN).map_or_else(
+                    || "it takes `model_calls` and `rounds`".to_owned(),
+                    |near| format!("did you mean `{near}`?"),
+                );
                 return Err(unknown(format!("`bounds` has no argument `{name}`")).help(help));
             }
         };
@@ -166,11 +174,16 @@ impl Workflow {
         match number.filter(|number| *number <= MOST_PAIRS) {
             Some(_) if self.type_pairs.is_some() => {
                 let span = attr.path().get_ident().map_or_else(Span::call_site, Ident::span);
-                sink.push(Diagnostic::new(Check::FieldUnknown, span, "`type_pairs` is set twice").help("remove one of them"));
+                sink.push(
+                    Diagnostic::new(Check::FieldUnknown, span, "`type_pairs` is set twice")
+                        .help("remove one of them"),
+                );
             }
             Some(number) => self.type_pairs = Some(number),
             None => {
-                let fact = format!("expected how many pairs of types are compared, as in `#[type_pairs(64)]`, up to {MOST_PAIRS}");
+                let fact = format!(
+                    "expected how many pairs of types are compared, as in `#[type_pairs(64)]`, up to {MOST_PAIRS}"
+                );
                 sink.push(syn::Error::new_spanned(&attr.meta, fact));
             }
         }
@@ -198,7 +211,8 @@ impl Input {
     fn parse(list: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
         let typed = Typed::parse(list, sink)?;
         let has_default = list.parse::<Option<Token![=]>>()?.is_some();
-        let default = has_default.then(|| expect::expr(list, sink, "the default, an expression")).transpose()?;
+        let default =
+            has_default.then(|| expect::expr(list, sink, "the default, an expression")).transpose()?;
         Ok(Self { typed, default })
     }
 }
@@ -209,7 +223,10 @@ pub(super) fn is_of_struct(attr: &Attribute, what: &str, call: &str, sink: &mut 
         return true;
     }
     let (fact, help) = if attr.path().is_ident("derive") {
-        (format!("nothing can be derived for {what}"), "implement the trait for the struct that it becomes".to_owned())
+        (
+            format!("nothing can be derived for {what}"),
+            "implement the trait for the struct that it becomes".to_owned(),
+        )
     } else {
         (format!("this attribute cannot be on {what}"), format!("put it before `{call}`"))
     };
@@ -228,7 +245,9 @@ fn most(list: ParseStream<'_>, name: &str) -> Result<Expr> {
             Lit::Int(_) => "too large",
             _ => "not a whole number",
         },
-        Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) && matches!(*unary.expr, Expr::Lit(_)) => "negative",
+        Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) && matches!(*unary.expr, Expr::Lit(_)) => {
+            "negative"
+        }
         _ => return Ok(expr),
     };
     Err(Diagnostic::syntax(span, format!("`{name}` is {found}")).help(format!("write {what}")))

@@ -23,7 +23,12 @@ impl Run {
         let path = expect::path(input, sink, MentionKind::Type)?;
         if input.peek(Token![-]) && !input.peek(Token![->]) {
             let name = path_text(&path);
-            return Err(Diagnostic::new(Check::NameInvalid, input.span(), format!("a name that begins with `{name}` has no `-`")).help("write `_` instead of `-`"));
+            return Err(Diagnostic::new(
+                Check::NameInvalid,
+                input.span(),
+                format!("a name that begins with `{name}` has no `-`"),
+            )
+            .help("write `_` instead of `-`"));
         }
         let mut run = Self { path, reads: Vec::new(), alias: None, writes: Vec::new() };
         let mut last = Part::Path;
@@ -41,8 +46,11 @@ impl Run {
                 return Ok(run);
             }
             if part < last {
-                return Err(Diagnostic::syntax(input.span(), "the parts of an instance are in another order")
-                    .help("write `critic(draft = essay) as second -> essay_criticism`"));
+                return Err(Diagnostic::syntax(
+                    input.span(),
+                    "the parts of an instance are in another order",
+                )
+                .help("write `critic(draft = essay) as second -> essay_criticism`"));
             }
             last = part;
             match part {
@@ -50,7 +58,8 @@ impl Run {
                 Part::Writes => run.writes(input, sink)?,
                 Part::Name | Part::Path => {
                     input.parse::<Token![as]>()?;
-                    run.alias = Some(expect::name(input, "the name of the instance, as in `critic as second`")?);
+                    run.alias =
+                        Some(expect::name(input, "the name of the instance, as in `critic as second`")?);
                 }
             }
         }
@@ -62,7 +71,10 @@ impl Run {
         let inside = parens(input)?;
         let agent = path_text(&self.path);
         if inside.is_empty() {
-            sink.push(Diagnostic::syntax(span, "an agent is run by its name alone").help(format!("write `{agent}` without `( )`")));
+            sink.push(
+                Diagnostic::syntax(span, "an agent is run by its name alone")
+                    .help(format!("write `{agent}` without `( )`")),
+            );
             return Ok(());
         }
         list(&inside, sink, |list, _| {
@@ -70,7 +82,9 @@ impl Run {
             let name = from.text();
             if self.reads.iter().any(|(other, _)| other.text() == name) {
                 let fact = format!("`{name}` is renamed twice in this instance");
-                return Err(Diagnostic::new(Check::FieldUnknown, from.name.span(), fact).help("remove one of them"));
+                return Err(
+                    Diagnostic::new(Check::FieldUnknown, from.name.span(), fact).help("remove one of them")
+                );
             }
             self.reads.push((from, to));
             Ok(())
@@ -88,14 +102,18 @@ impl Run {
         let span = input.span();
         let inside = parens(input)?;
         if inside.is_empty() {
-            return Err(Diagnostic::syntax(span, "expected the keys to write, as in `-> (draft, score)`, found none"));
+            return Err(Diagnostic::syntax(
+                span,
+                "expected the keys to write, as in `-> (draft, score)`, found none",
+            ));
         }
         list(&inside, sink, |list, _| {
             let key = written(list)?;
             let name = key.text();
             if self.writes.iter().any(|other| other.text() == name) {
                 let fact = format!("two outputs of this instance are called `{name}`");
-                return Err(Diagnostic::new(Check::FieldUnknown, key.name.span(), fact).help("give one of them another key"));
+                return Err(Diagnostic::new(Check::FieldUnknown, key.name.span(), fact)
+                    .help("give one of them another key"));
             }
             self.writes.push(key);
             Ok(())
@@ -121,20 +139,29 @@ fn renamed(list: ParseStream<'_>, agent: &str) -> Result<(Key, Key)> {
     let from = expect::key(list, &format!("a key of the agent, {example}"), false)?;
     let name = from.text();
     if list.is_empty() || list.peek(Token![,]) {
-        return Err(Diagnostic::syntax(from.name.span(), "an agent takes no arguments: it reads keys by their names")
-            .help(format!("write `{agent}` alone, or `{agent}({name} = OTHER)` if it reads another key instead")));
+        return Err(Diagnostic::syntax(
+            from.name.span(),
+            "an agent takes no arguments: it reads keys by their names",
+        )
+        .help(format!(
+            "write `{agent}` alone, or `{agent}({name} = OTHER)` if it reads another key instead"
+        )));
     }
     let what = format!("the key to read in place of `{name}`, {example}");
     expect::token::<Token![=]>(list, &format!("`=` and {what}"))?;
     if list.peek(Lit) {
-        return Err(Diagnostic::syntax(list.span(), format!("`{name}` is read from another key, and this is a value"))
-            .help(format!("declare `let KEY: TYPE = VALUE;` and write `{name} = KEY`")));
+        return Err(Diagnostic::syntax(
+            list.span(),
+            format!("`{name}` is read from another key, and this is a value"),
+        )
+        .help(format!("declare `let KEY: TYPE = VALUE;` and write `{name} = KEY`")));
     }
     let to = expect::key(list, &what, false)?;
     if list.peek(Token![.]) || list.peek(token::Bracket) {
         let fact = format!("`{name}` is read from a whole key, and this is a part of `{}`", to.text());
-        return Err(Diagnostic::syntax(list.span(), fact)
-            .help(format!("let a function with `#[agent(writes = KEY)]` write the part, and write `{name} = KEY`")));
+        return Err(Diagnostic::syntax(list.span(), fact).help(format!(
+            "let a function with `#[agent(writes = KEY)]` write the part, and write `{name} = KEY`"
+        )));
     }
     Ok((from, to))
 }

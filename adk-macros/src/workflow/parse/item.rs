@@ -53,7 +53,8 @@ fn declares(input: ParseStream<'_>, sink: &Sink) -> bool {
 /// An item after a step, or in a block: read for its names.
 pub(super) fn late(input: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
     let place: Span = input.span();
-    let error = Diagnostic::syntax(place, "an item is declared before the steps").help("move it before the first step of the workflow");
+    let error = Diagnostic::syntax(place, "an item is declared before the steps")
+        .help("move it before the first step of the workflow");
     sink.push(error);
     let mut unread = Sink { declared: std::mem::take(&mut sink.declared), ..Sink::default() };
     if Items::default().item(input, &mut unread).is_err() {
@@ -98,7 +99,8 @@ fn state(attrs: Vec<Attribute>, input: ParseStream<'_>, sink: &mut Sink) -> Resu
     if input.peek(Token![=]) {
         let key = typed.key.text();
         let fact = format!("a `state` has no value: `{key}` is what the session holds");
-        return Err(Diagnostic::syntax(input.span(), fact).help(format!("write `let {key}: ...` for a key with a first value")));
+        return Err(Diagnostic::syntax(input.span(), fact)
+            .help(format!("write `let {key}: ...` for a key with a first value")));
     }
     end(input, sink)?;
     Ok(typed)

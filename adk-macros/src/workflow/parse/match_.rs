@@ -22,8 +22,13 @@ pub(super) fn subject(input: ParseStream<'_>) -> Result<Match> {
     if input.peek(syn::Lit) {
         return Err(no_key());
     }
-    let key = expect::key(input, "the key to look at, as in `match severity < Severity::High => page, _ => () >`", false)?;
-    let is_expression = input.peek(Token![.]) || input.peek(Token![::]) || input.peek(token::Paren) || input.peek(Token![==]);
+    let key = expect::key(
+        input,
+        "the key to look at, as in `match severity < Severity::High => page, _ => () >`",
+        false,
+    )?;
+    let is_expression =
+        input.peek(Token![.]) || input.peek(Token![::]) || input.peek(token::Paren) || input.peek(Token![==]);
     if is_expression {
         return Err(no_key());
     }
@@ -69,7 +74,10 @@ impl Arm {
     fn head(input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
         if input.peek(Token![#]) {
             expect::docs(input, sink)?;
-            sink.push(Diagnostic::syntax(input.span(), "a doc comment describes no arm").help("for a comment write `//`"));
+            sink.push(
+                Diagnostic::syntax(input.span(), "a doc comment describes no arm")
+                    .help("for a comment write `//`"),
+            );
         }
         let pattern = pattern(input, sink)?;
         let guard = input.peek(Token![if]).then(|| guard(input)).transpose()?;
@@ -82,7 +90,8 @@ impl Arm {
 
 fn pattern(input: ParseStream<'_>, sink: &mut Sink) -> Result<Pat> {
     // A name alone is a binding, unless it looks like a type or a constant.
-    let is_path = input.peek2(Token![::]) || expect::word(input).is_some_and(|name| name.to_string().starts_with(char::is_uppercase));
+    let is_path = input.peek2(Token![::])
+        || expect::word(input).is_some_and(|name| name.to_string().starts_with(char::is_uppercase));
     if is_path && input.peek(Ident) {
         expect::path(&input.fork(), sink, MentionKind::Pattern)?;
     }
@@ -92,7 +101,8 @@ fn pattern(input: ParseStream<'_>, sink: &mut Sink) -> Result<Pat> {
         if input.cursor() == start {
             return nothing;
         }
-        Diagnostic::syntax(error.span(), format!("this pattern of Rust cannot be read: {error}")).help(format!("an arm is written {EXAMPLE}"))
+        Diagnostic::syntax(error.span(), format!("this pattern of Rust cannot be read: {error}"))
+            .help(format!("an arm is written {EXAMPLE}"))
     })
 }
 

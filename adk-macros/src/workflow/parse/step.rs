@@ -150,7 +150,8 @@ fn refuse(input: ParseStream<'_>, sink: &Sink) -> Result<()> {
     let opens = input.peek2(token::Brace) || opens_after_parens(input);
     let remedy = hint(Place::Step, &text);
     let near = nearest(&text, WORDS);
-    let is_meant = near.is_some_and(|near| near == "break" || !input.peek3(Token![;]) && !at_third_end(input));
+    let is_meant =
+        near.is_some_and(|near| near == "break" || !input.peek3(Token![;]) && !at_third_end(input));
     if opens || input.peek2(Ident) && (remedy.is_some() || is_meant) {
         return Err(not_a_step(&word, remedy, near));
     }
@@ -158,7 +159,8 @@ fn refuse(input: ParseStream<'_>, sink: &Sink) -> Result<()> {
 }
 
 fn at_third_end(input: ParseStream<'_>) -> bool {
-    input.peek3(Token![>]) || input.cursor().ident().is_some_and(|(_, rest)| rest.ident().is_some_and(|(_, rest)| rest.eof()))
+    input.peek3(Token![>])
+        || input.cursor().ident().is_some_and(|(_, rest)| rest.ident().is_some_and(|(_, rest)| rest.eof()))
 }
 
 fn opens_after_parens(input: ParseStream<'_>) -> bool {
@@ -184,10 +186,15 @@ fn keyword(word: &Ident, input: ParseStream<'_>) -> Diagnostic {
     if word == "_" {
         return expected(input, STEP);
     }
-    let is_alone = input.cursor().ident().is_some_and(|(_, rest)| rest.eof()) || input.peek2(Token![;]) || input.peek2(Token![as]) || input.peek2(Token![>]) || input.peek2(Token![,]);
+    let is_alone = input.cursor().ident().is_some_and(|(_, rest)| rest.eof())
+        || input.peek2(Token![;])
+        || input.peek2(Token![as])
+        || input.peek2(Token![>])
+        || input.peek2(Token![,]);
     let is_exit = word == "continue" || word == "return";
     match hint(Place::Step, &text).filter(|_| !is_alone || is_exit) {
         Some(remedy) => not_a_step(word, Some(remedy), None),
-        None => Diagnostic::new(Check::NameInvalid, word.span(), format!("`{word}` is a keyword of Rust")).help(instead_of_keyword(&text)),
+        None => Diagnostic::new(Check::NameInvalid, word.span(), format!("`{word}` is a keyword of Rust"))
+            .help(instead_of_keyword(&text)),
     }
 }

@@ -53,7 +53,8 @@ fn a_keyword_as_a_name_is_shown() {
             let known = |one: &String| {
                 let checked = one.starts_with("name-invalid: ") || one.starts_with("syntax: ");
                 // `until = true` is told as an expression.
-                let shows = one.contains(&shown) || matches!(word, "true" | "false" | "break" | "if" | "while");
+                let shows =
+                    one.contains(&shown) || matches!(word, "true" | "false" | "break" | "if" | "while");
                 checked && shows && (one.contains("; help: ") || one.contains("expected "))
             };
             if !said.iter().any(known) {
@@ -110,7 +111,9 @@ fn words_of_the_language_are_keys_and_are_reserved_names_at_the_most() {
 #[test]
 fn a_name_has_no_dashes() {
     let told = "name-invalid: `my-own-agent` is no name; help: write `my_own_agent`";
-    for text in ["W() { agent my-own-agent { } a }", "W() { my-own-agent; a }", "W() { my-own-agent: loop < a > }"] {
+    for text in
+        ["W() { agent my-own-agent { } a }", "W() { my-own-agent; a }", "W() { my-own-agent: loop < a > }"]
+    {
         assert_eq!(said(text), [told], "{text}");
     }
 }
