@@ -29,10 +29,6 @@ impl Diagnostic {
         Self { help: Some(help.to_string()), ..self }
     }
 
-    pub(crate) fn span(&self) -> Span {
-        self.span.0
-    }
-
     /// Extends the marked source up to that token.
     pub(crate) fn to(self, end: Span) -> Self {
         Self { span: (self.span.0, end), ..self }

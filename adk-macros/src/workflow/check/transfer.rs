@@ -23,7 +23,7 @@ pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut
                     targets.parents.insert(target, number);
                     own.push(target);
                 }
-                Err(text) => report.at(Check::TransferTarget, span, format!("{text}")),
+                Err(text) => report.at(Check::TransferTarget, span, text),
             }
         }
         found.extend(own.iter().copied());
