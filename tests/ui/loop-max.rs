@@ -9,7 +9,9 @@ workflow! {
         loop(max = 2.5) < critic as c >;
         loop(max = "5") < critic as d >;
         loop(max = rounds) < critic as e >;
-        loop(max = 5000000000) < critic as f >
+        loop(max = 5000000000) < critic as f >;
+        loop(max = 1..5) < critic as g >;
+        loop(max = 5f32) < critic as h >
     }
 }
 
