@@ -29,6 +29,11 @@ impl Diagnostic {
         Self { help: Some(help.to_string()), ..self }
     }
 
+    /// Adds a remedy if it has none.
+    pub(crate) fn or_help(self, help: impl Display) -> Self {
+        if self.help.is_some() { self } else { self.help(help) }
+    }
+
     /// Extends the marked source up to that token.
     pub(crate) fn to(self, end: Span) -> Self {
         Self { span: (self.span.0, end), ..self }
