@@ -1,7 +1,7 @@
 //! `#[data]`: the derives that a type needs to be an argument, a result or a key, and the number by which `key-type` knows it.
 
 use crate::deep;
-use crate::function::Report;
+use crate::diag::Diagnostics;
 use crate::types::{mentions, storable};
 use crate::workflow::unspanned;
 use crate::{docs, facade, place};
@@ -26,9 +26,13 @@ const OTHERWISE: [&str; 9] = [
 
 /// What `#[data]` expands to.
 pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
-    let mut report = Report::new("syntax");
+    let mut report = Diagnostics::default();
     if !args.is_empty() {
-        report.at(args.span(), "`#[data]` takes nothing", "write `#[data]`, and serde's attributes below it");
+        report.refuse(
+            args.span(),
+            "`#[data]` takes nothing",
+            "write `#[data]`, and serde's attributes below it",
+        );
     }
     if let Err(error) = deep::check(item.clone()) {
         report.push(error);
@@ -39,7 +43,7 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
         // rustc has read the item before us, and has said what is wrong with a type.
         Err(_) if is_type(&item) => return item,
         Err(error) => {
-            report.at(error.span(), "this is no type", "put `#[data]` on a `struct` or an `enum`");
+            report.refuse(error.span(), "this is no type", "put `#[data]` on a `struct` or an `enum`");
             return beside(item, report);
         }
     };
@@ -47,7 +51,7 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     if report.is_empty() { expand(&mut input) } else { stub(&input, report) }
 }
 
-fn beside(item: TokenStream, report: Report) -> TokenStream {
+fn beside(item: TokenStream, report: Diagnostics) -> TokenStream {
     let errors = report.into_tokens();
     quote!(#item #errors)
 }
@@ -57,9 +61,9 @@ fn is_type(item: &TokenStream) -> bool {
     words.any(|token| matches!(token, TokenTree::Ident(word) if word == "struct" || word == "enum"))
 }
 
-fn check(input: &DeriveInput, report: &mut Report) {
+fn check(input: &DeriveInput, report: &mut Diagnostics) {
     if let Data::Union(union) = &input.data {
-        report.at(union.union_token.span, "a `union` has no form in JSON", "write an `enum`");
+        report.refuse(union.union_token.span, "a `union` has no form in JSON", "write an `enum`");
     }
     if !derives(&input.attrs, "Deserialize") {
         for field in fields(input).filter(|field| !is_otherwise(&field.attrs)) {
@@ -69,7 +73,7 @@ fn check(input: &DeriveInput, report: &mut Report) {
 }
 
 /// A type that is refused, with the traits of data all the same: its uses are not to be refused as well.
-fn stub(input: &DeriveInput, report: Report) -> TokenStream {
+fn stub(input: &DeriveInput, report: Diagnostics) -> TokenStream {
     let mut item = input.clone();
     each_attrs(&mut item, &mut |attrs| {
         attrs.retain(|attr| !attr.path().is_ident("serde") && !attr.path().is_ident("schemars"));

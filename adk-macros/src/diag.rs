@@ -1,5 +1,6 @@
 //! Diagnostics: what is wrong, where, and what to write instead.
 
+use crate::types::Hint;
 use adk_spec::check::Check;
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -28,8 +29,9 @@ impl Diagnostic {
         Self { help: Some(help.to_string()), ..self }
     }
 
-    pub(crate) fn span(&self) -> Span {
-        self.span.0
+    /// Adds a remedy if it has none.
+    pub(crate) fn or_help(self, help: impl Display) -> Self {
+        if self.help.is_some() { self } else { self.help(help) }
     }
 
     /// Extends the marked source up to that token.
@@ -53,13 +55,43 @@ impl From<syn::Error> for Diagnostic {
 }
 
 /// The errors of one macro call. The caller takes it by value, so that none is lost.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 #[must_use]
 pub(crate) struct Diagnostics {
+    /// The check of [`refuse`](Self::refuse).
+    check: Check,
     all: Vec<Diagnostic>,
 }
 
+impl Default for Diagnostics {
+    fn default() -> Self {
+        Self::of(Check::Syntax)
+    }
+}
+
 impl Diagnostics {
+    /// No errors yet, most of which will be of that check.
+    pub(crate) fn of(check: Check) -> Self {
+        Self { check, all: Vec::new() }
+    }
+
+    /// Adds a fact and its remedy under one token.
+    pub(crate) fn refuse(&mut self, span: Span, fact: impl Display, help: impl Display) {
+        self.push(Diagnostic::new(self.check, span, fact).help(help));
+    }
+
+    /// Adds why a type does not serve, if it does not.
+    pub(crate) fn hint(&mut self, checked: Result<(), Hint>) {
+        if let Err(Hint { span, fact, help }) = checked {
+            self.refuse(span, fact, help);
+        }
+    }
+
+    /// The text of an error that the compiler finds by types.
+    pub(crate) fn message(&self, fact: &str, help: &str) -> String {
+        Diagnostic::new(self.check, Span::call_site(), fact).help(help).to_string()
+    }
+
     pub(crate) fn push(&mut self, diagnostic: impl Into<Diagnostic>) {
         self.all.push(diagnostic.into());
     }

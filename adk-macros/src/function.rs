@@ -10,7 +10,6 @@ mod by_hand;
 mod check;
 mod keys;
 mod parse;
-mod report;
 #[cfg(test)]
 #[allow(clippy::indexing_slicing)]
 mod tests;
@@ -18,12 +17,13 @@ mod tool;
 
 use crate::code::read;
 use crate::deep;
+use crate::diag::Diagnostics;
 use crate::types;
 use crate::workflow::{unraw, unspanned};
+use adk_spec::check::Check;
 use parse::{Function, Param};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-pub(crate) use report::Report;
 use syn::Attribute;
 
 /// Where `#[agent]` may be.
@@ -32,7 +32,7 @@ const AGENTS: &str =
 
 /// What `#[agent]` expands to.
 pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
-    let mut report = Report::new("agent-attribute");
+    let mut report = Diagnostics::of(Check::AgentAttribute);
     if is_too_deep(&args, &item, &mut report) {
         return beside(item, report);
     }
@@ -55,7 +55,7 @@ pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
 
 /// What `#[tool]` expands to.
 pub(crate) fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
-    let mut report = Report::new("tool-attribute");
+    let mut report = Diagnostics::of(Check::ToolAttribute);
     if is_too_deep(&args, &item, &mut report) {
         return beside(item, report);
     }
@@ -67,13 +67,13 @@ pub(crate) fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
     if report.is_empty() { tool::expand(&function, &args, &report) } else { tool::stub(&function, report) }
 }
 
-fn beside(item: TokenStream, report: Report) -> TokenStream {
+fn beside(item: TokenStream, report: Diagnostics) -> TokenStream {
     let errors = report.into_tokens();
     quote!(#item #errors)
 }
 
 /// Whether something in there is nested too deep to be read, which is reported.
-fn is_too_deep(args: &TokenStream, item: &TokenStream, report: &mut Report) -> bool {
+fn is_too_deep(args: &TokenStream, item: &TokenStream, report: &mut Diagnostics) -> bool {
     let checked = deep::check(args.clone()).and_then(|()| deep::check_head(item.clone()));
     checked.map_err(|error| report.push(error)).is_err()
 }

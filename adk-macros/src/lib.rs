@@ -1,4 +1,4 @@
-//! The macros of `adk-workflow`: parse -> check -> lower, nothing else.
+//! The macros of `adk-workflow`: parse -> check -> expand, nothing else.
 #![deny(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used)]
 
 mod code;

@@ -1,8 +1,8 @@
-//! `workflow!` and `llm::agent!`: normalise -> parse -> plan -> check -> lower. After an error the names alone are lowered.
+//! `workflow!` and `llm::agent!`: normalise -> parse -> plan -> check -> expand. After an error the names alone are expanded.
 
 mod ast;
 mod check;
-mod lower;
+mod expand;
 mod names;
 mod normalise;
 mod parse;
@@ -11,7 +11,7 @@ mod plan;
 mod tests;
 mod text;
 
-pub(crate) use names::{instead_of_keyword, nearest, plain as unraw, type_text, unspanned};
+pub(crate) use names::{instead_of_keyword, plain as unraw, type_text, unspanned};
 use proc_macro2::TokenStream;
 
 /// What `workflow!` expands to.
@@ -22,9 +22,9 @@ pub(crate) fn workflow(input: TokenStream) -> TokenStream {
         check::workflow(&tree, &mut plan, &mut diagnostics);
     }
     if diagnostics.is_empty() {
-        lower::workflow(&tree, &plan)
+        expand::workflow(&tree, &plan)
     } else {
-        lower::stub(&tree, &plan, diagnostics.into_tokens())
+        expand::stub(&tree, &plan, diagnostics.into_tokens())
     }
 }
 
@@ -35,8 +35,8 @@ pub(crate) fn llm_agent(input: TokenStream) -> TokenStream {
         check::agents(&agents, &mut diagnostics);
     }
     if diagnostics.is_empty() {
-        lower::agents(&agents)
+        expand::agents(&agents)
     } else {
-        lower::stubs(&agents, &diagnostics.into_tokens())
+        expand::stubs(&agents, &diagnostics.into_tokens())
     }
 }

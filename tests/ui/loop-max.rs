@@ -10,7 +10,16 @@ workflow! {
         loop(max = "5") < critic as d >;
         loop(max = rounds) < critic as e >;
         loop(max = 5000000000) < critic as f >;
-        loop(max = ) < critic as g >
+        loop(max = 1..5) < critic as g >;
+        loop(max = 5f32) < critic as h >
+    }
+}
+
+workflow! {
+    pub Empty() {
+        agent critic { instruction: "Review." }
+
+        loop(max = ) < critic >
     }
 }
 

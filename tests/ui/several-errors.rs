@@ -13,12 +13,20 @@ const ROUNDS: u32 = 0;
 
 workflow! {
     pub Writing(topic: String, topic: String) -> draft: String {
-        agent writer -> draft: String { instruktion: "Write about {topic}." }
+        agent writer -> draft: String { instruction: "Write about {topic}." }
         agent critic { instruction: "Review {draft}." }
 
         writer;
         drafts::Drafting;
         loop(max = ROUNDS) < critic; critic >
+    }
+}
+
+workflow! {
+    pub Reviewing(topic: String) {
+        agent critic { instruktion: "Review {topic}." }
+
+        critic;
         parallel < >
     }
 }

@@ -13,12 +13,19 @@ workflow! {
         each item in "items" < critic as f >
         each fn in items < critic as g >
         each item in items(max_concurrency = 4) < critic as h >
-        each(max_concurrency = 0) element in items < critic as i >
         each "item";
         each (item, part) in items < critic as l >
         eahc part in items < critic as j >
         for part in items { critic as k }
         critic
+    }
+}
+
+workflow! {
+    pub Reviewing(items: Vec<String>) {
+        agent critic { instruction: "Review." }
+
+        each(max_concurrency = 0) element in items < critic >
     }
 }
 

@@ -50,8 +50,6 @@ workflow! {
         loop max = 5 < writer as a >
         loop 5 < writer as b >
         loop[5] < writer as c >
-        loop(max = 1..5) < writer as d >
-        loop(max = 5f32) < writer as e >
         loop(max = 2, until = true) < writer as f >
         each (item in items) < writer as g >
         repeat(max = 2) < writer as h >

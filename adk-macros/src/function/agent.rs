@@ -3,9 +3,9 @@
 use super::args::AgentArgs;
 use super::keys::{Key, Keys};
 use super::parse::Function;
-use super::report::Report;
 use super::{Names, checked, item, name_of, output_types, refuse, whole};
 use crate::code::{self, code, read};
+use crate::diag::Diagnostics;
 use crate::typed::{OPENED, is_plain};
 use crate::{docs, place, types};
 use proc_macro2::{Span, TokenStream};
@@ -13,14 +13,14 @@ use quote::{quote, quote_spanned};
 use syn::ReturnType;
 
 /// The function, the struct of its name, and the impl.
-pub(super) fn expand(function: &Function, args: &AgentArgs, report: &Report) -> TokenStream {
+pub(super) fn expand(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenStream {
     let names = Names::new(function);
     let (types, name) = (output_types(function), &names.name);
     let (checks, checked) = checked(&checks(function, args, report)).unzip();
     let keys = Keys::of(function, args);
     let meta = meta(function, args, &keys);
     let run = run(function, args, &names, &keys);
-    let typed = keys.lower(function, &names);
+    let typed = keys.expand(function, &names);
     let key = args.writes.as_ref().map_or("", |key| &key.text);
     let start = code!(
         "#[automatically_derived]
@@ -40,7 +40,7 @@ pub(super) fn expand(function: &Function, args: &AgentArgs, report: &Report) -> 
 }
 
 /// The same of a function that is refused.
-pub(super) fn stub(function: &Function, report: Report) -> TokenStream {
+pub(super) fn stub(function: &Function, report: Diagnostics) -> TokenStream {
     let (name, text, errors) = (Names::new(function).name, function.name(), report.into_tokens());
     let inside = quote! {
         #[automatically_derived]
@@ -67,7 +67,7 @@ fn returns(function: &Function) -> (Span, Span) {
 }
 
 /// What only types can tell.
-fn checks(function: &Function, args: &AgentArgs, report: &Report) -> TokenStream {
+fn checks(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenStream {
     let name = function.name();
     let mut checks = TokenStream::new();
     let mut check = |span: (Span, Span), wrong: &TokenStream, fact: String, help: &str| {
@@ -104,7 +104,7 @@ fn checks(function: &Function, args: &AgentArgs, report: &Report) -> TokenStream
 }
 
 /// Where a context may be, and that every other parameter has a name.
-fn contexts(function: &Function, args: &AgentArgs, report: &Report) -> TokenStream {
+fn contexts(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenStream {
     let name = function.name();
     let mut checks = TokenStream::new();
     for (at, param) in function.params.iter().enumerate() {
@@ -196,12 +196,12 @@ fn run(function: &Function, args: &AgentArgs, names: &Names, keys: &Keys) -> Tok
         let (ty, key) = (fixed(&param.ty), name_of(param));
         // rustc points at the type before the `as` when no key can hold it.
         let place = quote_spanned!(types::caret(&param.ty)=> _);
-        let load = match types::is_lent(&param.ty) {
-            _ if !keys.is_plain(at) && types::is_called_context(&param.ty) => {
-                "as __adk::function::ContextRead>::load"
-            }
-            true => "as __adk::function::LentRead>::load",
-            false => "as __adk::function::StateRead>::load",
+        let load = if !keys.is_plain(at) && types::is_called_context(&param.ty) {
+            "as __adk::function::ContextRead>::load"
+        } else if types::is_lent(&param.ty) {
+            "as __adk::function::LentRead>::load"
+        } else {
+            "as __adk::function::StateRead>::load"
         };
         let (start, load) = (code!("let {local} ="), read(load));
         let (arg, rest) = (read("__adk::function::Arg"), code!("NEW.__slot(), __adk_cx, {key:?}"));

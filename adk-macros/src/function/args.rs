@@ -1,8 +1,10 @@
 //! The arguments of `#[agent(...)]` and `#[tool(...)]`. A fault in one of them ends at the next comma.
 
-use super::report::Report;
+use crate::diag::{Diagnostic, Diagnostics};
 use crate::types::{named, storable, value};
-use crate::workflow::{instead_of_keyword, nearest, unraw};
+use crate::workflow::{instead_of_keyword, unraw};
+use adk_spec::check::Check;
+use adk_spec::nearest::nearest;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::{ParseBuffer, ParseStream, Parser};
@@ -107,7 +109,7 @@ const PREFIXES: [&str; 3] = ["user", "app", "temp"];
 const END: &str = "unexpected end of input, ";
 
 /// Reads `#[agent(...)]` on a function.
-pub(super) fn agent(args: TokenStream, report: &mut Report) -> AgentArgs {
+pub(super) fn agent(args: TokenStream, report: &mut Diagnostics) -> AgentArgs {
     let mut out = AgentArgs::default();
     AGENT.read(args, report, &mut |word, input, report| {
         match word.to_string().as_str() {
@@ -115,7 +117,7 @@ pub(super) fn agent(args: TokenStream, report: &mut Report) -> AgentArgs {
                 input.parse::<Token![=]>()?;
                 out.writes = Some(key(input, report)?);
             }
-            "exits" if !input.peek(token::Paren) && !input.peek(Token![=]) => report.at(
+            "exits" if !input.peek(token::Paren) && !input.peek(Token![=]) => report.refuse(
                 word.span(),
                 "`exits` alone says nothing: a function that returns `Flow` may end the loop around it",
                 "remove it, or write `exits(NAME)` for a loop further out",
@@ -129,7 +131,7 @@ pub(super) fn agent(args: TokenStream, report: &mut Report) -> AgentArgs {
 }
 
 /// Reads `#[agent(...)]` on an `impl Agent`.
-pub(super) fn by_hand(args: TokenStream, report: &mut Report) -> ByHandArgs {
+pub(super) fn by_hand(args: TokenStream, report: &mut Diagnostics) -> ByHandArgs {
     let mut out = ByHandArgs::default();
     BY_HAND.read(args, report, &mut |name, input, report| {
         let keys = typed_keys(input, report)?;
@@ -144,7 +146,7 @@ pub(super) fn by_hand(args: TokenStream, report: &mut Report) -> ByHandArgs {
 }
 
 /// Reads `#[tool(...)]`.
-pub(super) fn tool(args: TokenStream, report: &mut Report) -> ToolArgs {
+pub(super) fn tool(args: TokenStream, report: &mut Diagnostics) -> ToolArgs {
     let mut out = ToolArgs::default();
     TOOL.read(args, report, &mut |name, input, report| {
         match name.to_string().as_str() {
@@ -165,10 +167,10 @@ pub(super) fn tool(args: TokenStream, report: &mut Report) -> ToolArgs {
 }
 
 /// Reads what follows a word.
-type Each<'a> = dyn FnMut(&Ident, ParseStream<'_>, &mut Report) -> syn::Result<()> + 'a;
+type Each<'a> = dyn FnMut(&Ident, ParseStream<'_>, &mut Diagnostics) -> syn::Result<()> + 'a;
 
 impl Words {
-    fn read(&self, args: TokenStream, report: &mut Report, each: &mut Each<'_>) {
+    fn read(&self, args: TokenStream, report: &mut Diagnostics, each: &mut Each<'_>) {
         let mut seen = Vec::new();
         let parser = |input: ParseStream<'_>| {
             while !input.is_empty() {
@@ -183,35 +185,41 @@ impl Words {
             Ok(())
         };
         if let Err(error) = parser.parse2(args) {
-            report.at(error.span(), error.to_string(), self.all());
+            report.refuse(error.span(), error.to_string(), self.all());
         }
     }
 
     fn entry(
         &self,
         input: ParseStream<'_>,
-        report: &mut Report,
+        report: &mut Diagnostics,
         seen: &mut Vec<String>,
         each: &mut Each<'_>,
     ) {
         let name = match input.call(Ident::parse_any) {
             Ok(name) => name,
-            Err(error) => return report.at(error.span(), "expected the name of an attribute", self.all()),
+            Err(error) => {
+                return report.refuse(error.span(), "expected the name of an attribute", self.all());
+            }
         };
         let text = name.to_string();
         let Some(form) = self.forms.iter().find(|form| word_of(form) == text) else {
             let fact = format!("`{text}` is no attribute of `#[{}]`", self.attribute);
-            return report.at(name.span(), fact, self.instead_of(&text));
+            return report.refuse(name.span(), fact, self.instead_of(&text));
         };
         if seen.contains(&text) {
-            report.at(name.span(), format!("`{text}` is given twice"), "remove one of them");
+            report.refuse(name.span(), format!("`{text}` is given twice"), "remove one of them");
         }
         seen.push(text);
         let is_alone = input.is_empty() || input.peek(Token![,]);
-        let end = |input: ParseStream<'_>| match input.is_empty() || input.peek(Token![,]) {
-            true => Ok(()),
-            false if word_of(form).len() == form.len() => Err(input.error("it has no value")),
-            false => Err(input.error("expected a comma")),
+        let end = |input: ParseStream<'_>| {
+            if input.is_empty() || input.peek(Token![,]) {
+                Ok(())
+            } else if word_of(form).len() == form.len() {
+                Err(input.error("it has no value"))
+            } else {
+                Err(input.error("expected a comma"))
+            }
         };
         if let Err(error) = each(&name, input, report).and_then(|()| end(input)) {
             let text = error.to_string();
@@ -221,7 +229,7 @@ impl Words {
                 None => (error.span(), text.as_str()),
             };
             let help = format!("write `#[{}({form})]`", self.attribute);
-            report.at(span, format!("`{}` is not written like this: {why}", word_of(form)), help);
+            report.refuse(span, format!("`{}` is not written like this: {why}", word_of(form)), help);
         }
     }
 
@@ -246,7 +254,7 @@ fn word_of(form: &str) -> &str {
 }
 
 /// `(outer, inner)`.
-fn loops(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Vec<String>> {
+fn loops(input: ParseStream<'_>, report: &mut Diagnostics) -> syn::Result<Vec<String>> {
     parens(input, |input| {
         let mut loops = Vec::new();
         loop {
@@ -262,7 +270,7 @@ fn loops(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Vec<String>
 }
 
 /// `plan` or `user:plan`.
-fn key(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Key> {
+fn key(input: ParseStream<'_>, report: &mut Diagnostics) -> syn::Result<Key> {
     let first = name(input, "a key", report)?;
     if input.peek(Token![.]) {
         return Err(input.error("a prefix ends in `:`, as in `user:plan`"));
@@ -276,7 +284,7 @@ fn key(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Key> {
 }
 
 /// `(plan: Plan, user:tone: String)`.
-fn typed_keys(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Vec<TypedKey>> {
+fn typed_keys(input: ParseStream<'_>, report: &mut Diagnostics) -> syn::Result<Vec<TypedKey>> {
     parens(input, |input| {
         let mut keys = Vec::new();
         while !input.is_empty() {
@@ -306,7 +314,7 @@ fn typed_keys(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Vec<Ty
     })
 }
 
-fn prefixed(prefix: &Ident, key: &Ident, report: &mut Report) -> Key {
+fn prefixed(prefix: &Ident, key: &Ident, report: &mut Diagnostics) -> Key {
     let (prefix_text, key_text) = (unraw(prefix), unraw(key));
     if !PREFIXES.contains(&prefix_text.as_str()) {
         let help = match nearest(&prefix_text, PREFIXES) {
@@ -314,7 +322,7 @@ fn prefixed(prefix: &Ident, key: &Ident, report: &mut Report) -> Key {
             None => "the prefixes are `user`, `app` and `temp`; the type of a key is that of the function"
                 .to_owned(),
         };
-        report.at(prefix.span(), format!("`{prefix_text}` is no prefix of a key"), help);
+        report.refuse(prefix.span(), format!("`{prefix_text}` is no prefix of a key"), help);
     }
     Key { text: format!("{prefix_text}:{key_text}"), span: key.span() }
 }
@@ -337,14 +345,17 @@ fn parens<T>(
 }
 
 /// Reads a name of the user's own, which is no keyword.
-fn name(input: ParseStream<'_>, what: &str, report: &mut Report) -> syn::Result<Ident> {
+fn name(input: ParseStream<'_>, what: &str, report: &mut Diagnostics) -> syn::Result<Ident> {
     let name = word(input, what)?;
     let text = name.to_string();
     if text == "_" {
-        report.named("name-invalid", name.span(), "`_` is no name", "write a word, such as `score`");
+        report.push(
+            Diagnostic::new(Check::NameInvalid, name.span(), "`_` is no name")
+                .help("write a word, such as `score`"),
+        );
     } else if syn::parse_str::<Ident>(&text).is_err() {
         let fact = format!("`{text}` is a keyword of Rust");
-        report.named("name-invalid", name.span(), fact, instead_of_keyword(&text));
+        report.push(Diagnostic::new(Check::NameInvalid, name.span(), fact).help(instead_of_keyword(&text)));
     }
     Ok(name)
 }

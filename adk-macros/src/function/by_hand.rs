@@ -3,8 +3,8 @@
 use super::args::{ByHandArgs, TypedKey};
 use super::keys::Key;
 use super::parse::{ByHand, Constant};
-use super::report::Report;
 use super::{block, whole};
+use crate::diag::Diagnostics;
 use crate::typed::{Made, OPENED, READS, WRITES, implement, places};
 use crate::{place, types};
 use proc_macro2::{Group, TokenStream, TokenTree};
@@ -72,7 +72,7 @@ pub(super) fn expand(item: &ByHand, args: &ByHandArgs) -> TokenStream {
 }
 
 /// The impl with the errors in its `META`, so that rustc reports nothing of what depends on it.
-pub(super) fn stub(item: &ByHand, report: Report) -> TokenStream {
+pub(super) fn stub(item: &ByHand, report: Diagnostics) -> TokenStream {
     let (head, body, errors) = (&item.head, &item.body, report.into_tokens());
     match item.constant("META").filter(|_| item.of.is_some()) {
         Some(meta) => {

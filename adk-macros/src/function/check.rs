@@ -2,9 +2,10 @@
 
 use super::args::{AgentArgs, ByHandArgs, ToolArgs, TypedKey};
 use super::parse::{ByHand, Function};
-use super::report::Report;
+use crate::diag::{Diagnostic, Diagnostics};
 use crate::docs;
 use crate::types::{named, readable, value};
+use adk_spec::check::Check;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::spanned::Spanned;
 use syn::{GenericParam, ReturnType, Type};
@@ -13,24 +14,24 @@ use syn::{GenericParam, ReturnType, Type};
 const LONGEST: usize = 64;
 
 /// What holds for both attributes.
-fn function(function: &Function, report: &mut Report) {
+fn function(function: &Function, report: &mut Diagnostics) {
     let sig = &function.sig;
     for param in &sig.generics.params {
         if !matches!(param, GenericParam::Lifetime(_)) {
             let fact = format!("`{}` is generic, so it has no types to check", function.name());
-            report.at(param.span(), fact, "write it for the types that it is used with");
+            report.refuse(param.span(), fact, "write it for the types that it is used with");
         }
     }
     if let Some(token) = &sig.variadic {
-        report.at(token.span(), "it takes any number of arguments", "take a `Vec<T>`");
+        report.refuse(token.span(), "it takes any number of arguments", "take a `Vec<T>`");
     } else if let syn::Safety::Unsafe(token) = &sig.safety {
         let fact = "an `unsafe` function has rules that nobody checks here";
-        report.at(token.span, fact, "wrap it in a safe one");
+        report.refuse(token.span, fact, "wrap it in a safe one");
     }
     match &sig.output {
         ReturnType::Type(_, ty) if matches!(**ty, Type::Never(_)) => {
             let fact = format!("`{}` never returns, so nothing comes after it", function.name());
-            report.at(ty.span(), fact, "return a value, `Flow`, or nothing");
+            report.refuse(ty.span(), fact, "return a value, `Flow`, or nothing");
         }
         ReturnType::Type(_, ty) => report.hint(named(ty)),
         ReturnType::Default => {}
@@ -38,13 +39,13 @@ fn function(function: &Function, report: &mut Report) {
 }
 
 /// `#[agent]`.
-pub(super) fn agent(function: &Function, args: &AgentArgs, report: &mut Report) {
+pub(super) fn agent(function: &Function, args: &AgentArgs, report: &mut Diagnostics) {
     self::function(function, report);
     not_async(function, args.blocking, report);
     for param in &function.params {
         report.hint(readable(&param.ty));
         if let Some((span, _)) = &param.default {
-            report.at(
+            report.refuse(
                 *span,
                 "a parameter of an agent reads a key, which has no default",
                 "take an `Option`, or write the default with `let` in the workflow",
@@ -54,17 +55,21 @@ pub(super) fn agent(function: &Function, args: &AgentArgs, report: &mut Report) 
 }
 
 /// `#[agent]` on an `impl`.
-pub(super) fn by_hand(item: &ByHand, args: &ByHandArgs, report: &mut Report) {
+pub(super) fn by_hand(item: &ByHand, args: &ByHandArgs, report: &mut Diagnostics) {
     let last = item.of.as_ref().and_then(|path| path.segments.last());
     if last.is_none_or(|last| last.ident != "Agent") {
         let span = item.of.as_ref().map_or_else(|| item.ty.span(), Spanned::span);
-        report.at(span, "this `impl` makes no agent", super::AGENTS);
+        report.refuse(span, "this `impl` makes no agent", super::AGENTS);
     }
     for (list, keys) in [("reads", &args.reads), ("writes", &args.writes)] {
         let mut seen: Vec<&str> = Vec::new();
         for TypedKey { key, .. } in keys {
             if seen.contains(&key.text.as_str()) {
-                report.at(key.span, format!("`{}` stands twice in `{list}`", key.text), "remove one of them");
+                report.refuse(
+                    key.span,
+                    format!("`{}` stands twice in `{list}`", key.text),
+                    "remove one of them",
+                );
             }
             seen.push(&key.text);
         }
@@ -72,17 +77,17 @@ pub(super) fn by_hand(item: &ByHand, args: &ByHandArgs, report: &mut Report) {
 }
 
 /// `#[tool]`.
-pub(super) fn tool(function: &Function, args: &ToolArgs, report: &mut Report) {
+pub(super) fn tool(function: &Function, args: &ToolArgs, report: &mut Diagnostics) {
     self::function(function, report);
     not_async(function, args.blocking, report);
     for param in &function.params {
         if let Err(hint) = readable(&param.ty) {
-            report.named("tool-argument", hint.span, hint.fact, hint.help);
+            report.push(Diagnostic::new(Check::ToolArgument, hint.span, hint.fact).help(hint.help));
         }
         if let (Some((span, _)), Type::Reference(syn::TypeReference { mutability: Some(_), .. })) =
             (&param.default, value(&param.ty))
         {
-            report.at(
+            report.refuse(
                 *span,
                 "what is borrowed to be changed is the context, which has no default",
                 "remove it",
@@ -92,32 +97,36 @@ pub(super) fn tool(function: &Function, args: &ToolArgs, report: &mut Report) {
     let name = args.name.as_ref().map_or_else(|| function.name(), syn::LitStr::value);
     let span = args.name.as_ref().map_or_else(|| function.sig.ident.span(), syn::LitStr::span);
     if matches!(name.as_str(), "transfer_to_agent" | "set_model_response") {
-        report.named(
-            "tool-reserved",
-            span,
-            format!("the runtime gives the name `{name}` to a tool of its own"),
-            "give this one another, or write `#[tool(name = \"...\")]`",
+        report.push(
+            Diagnostic::new(
+                Check::ToolReserved,
+                span,
+                format!("the runtime gives the name `{name}` to a tool of its own"),
+            )
+            .help("give this one another, or write `#[tool(name = \"...\")]`"),
         );
     } else if !is_tool_name(&name) {
         let help = format!(
             "begin with a letter or `_`, go on with letters, digits, `_` and `-`, {LONGEST} at the most"
         );
-        report.at(span, format!("models do not accept `{name}` as the name of a tool"), help);
+        report.refuse(span, format!("models do not accept `{name}` as the name of a tool"), help);
     }
     if docs::description(&function.attrs).is_none() {
-        report.named(
-            "tool-undocumented",
-            function.sig.ident.span(),
-            format!("the tool `{name}` has no doc comment, so no model can know when to call it"),
-            "say with `///` what it does and when to use it",
+        report.push(
+            Diagnostic::new(
+                Check::ToolUndocumented,
+                function.sig.ident.span(),
+                format!("the tool `{name}` has no doc comment, so no model can know when to call it"),
+            )
+            .help("say with `///` what it does and when to use it"),
         );
     }
 }
 
-fn not_async(function: &Function, blocking: Option<Span>, report: &mut Report) {
+fn not_async(function: &Function, blocking: Option<Span>, report: &mut Diagnostics) {
     if let (Some(span), Some(_)) = (blocking, function.sig.asyncness) {
         let fact = format!("`{}` is async, and `blocking` is for functions that are not", function.name());
-        report.at(span, fact, "remove one of the two");
+        report.refuse(span, fact, "remove one of the two");
     }
 }
 

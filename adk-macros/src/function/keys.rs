@@ -70,7 +70,7 @@ impl Keys {
     }
 
     /// The aliases and `impl Typed`.
-    pub(super) fn lower(&self, function: &Function, names: &Names) -> TokenStream {
+    pub(super) fn expand(&self, function: &Function, names: &Names) -> TokenStream {
         let (Self { aliases, reads, written }, name) = (self, &names.name);
         let head = quote!(impl __typed::Typed for #name);
         let reads: Vec<_> =

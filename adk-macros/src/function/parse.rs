@@ -1,6 +1,6 @@
 //! A function or an `impl Agent`: heads as trees, bodies as tokens, so that a half-typed body still expands.
 
-use super::report::Report;
+use crate::diag::Diagnostics;
 use crate::docs::is_doc;
 use crate::workflow::unraw;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
@@ -65,12 +65,12 @@ impl Parse for Parsed {
 }
 
 /// Reads a function. `None` where it is none, or one that rustc has refused: it reads the item before us.
-pub(super) fn function(item: TokenStream, help: &str, report: &mut Report) -> Option<Function> {
+pub(super) fn function(item: TokenStream, help: &str, report: &mut Diagnostics) -> Option<Function> {
     let Parsed { mut attrs, vis, mut sig, body } = match Parsed::parse.parse2(ungrouped(item.clone())) {
         Ok(parsed) => parsed,
         Err(error) => {
             if !is_function(item) {
-                report.at(error.span(), "this is no function", help);
+                report.refuse(error.span(), "this is no function", help);
             }
             return None;
         }
@@ -78,7 +78,7 @@ pub(super) fn function(item: TokenStream, help: &str, report: &mut Report) -> Op
     attrs.retain(|attr| {
         let is_second = attr.path().is_ident("agent") || attr.path().is_ident("tool");
         if is_second {
-            report.at(
+            report.refuse(
                 attr.path().span(),
                 "one function is one agent or one tool",
                 "remove one of the two attributes; for the other write a function that calls this one",
@@ -89,7 +89,7 @@ pub(super) fn function(item: TokenStream, help: &str, report: &mut Report) -> Op
     let mut params = Vec::new();
     for input in &mut sig.inputs {
         match input {
-            FnArg::Receiver(receiver) => report.at(
+            FnArg::Receiver(receiver) => report.refuse(
                 receiver.self_token.span,
                 "a method is neither an agent nor a tool",
                 "write a function outside of the `impl`; for an `impl Agent` put the attribute before it, as in `#[agent(reads(text: String))]`",
@@ -129,20 +129,23 @@ fn is_function(item: TokenStream) -> bool {
     words.find(|word| BEFORE.iter().all(|before| word != before)).is_some_and(|word| word == "fn")
 }
 
-fn name_of(pat: &Pat, report: &mut Report) -> Option<Ident> {
+fn name_of(pat: &Pat, report: &mut Diagnostics) -> Option<Ident> {
     match pat {
         Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => Some(pat.ident.clone()),
         Pat::Wild(_) => None,
         pat => {
             let help = "give it a name, and take it apart in the body";
-            report.at(pat.span(), "a parameter of this function has no name", help);
+            report.refuse(pat.span(), "a parameter of this function has no name", help);
             None
         }
     }
 }
 
 /// Takes away the attributes of a parameter that only we understand.
-fn own_attributes(attrs: &mut Vec<Attribute>, report: &mut Report) -> (Vec<Attribute>, Option<(Span, Expr)>) {
+fn own_attributes(
+    attrs: &mut Vec<Attribute>,
+    report: &mut Diagnostics,
+) -> (Vec<Attribute>, Option<(Span, Expr)>) {
     let mut docs = Vec::new();
     let mut default = None;
     attrs.retain(|attr| {
@@ -152,20 +155,20 @@ fn own_attributes(attrs: &mut Vec<Attribute>, report: &mut Report) -> (Vec<Attri
         } else if path.is_ident("default") {
             match attr.parse_args() {
                 Ok(value) => default = Some((span, value)),
-                Err(_) => report.at(
+                Err(_) => report.refuse(
                     span,
                     "`default` needs a value in parentheses",
                     "write `#[default(3)]`, with any expression",
                 ),
             }
         } else if path.is_ident("serde") || path.is_ident("schemars") {
-            report.at(
+            report.refuse(
                 span,
                 "a parameter is no field, so no derive reads its attributes",
                 "what may be absent is an `Option`, and a tool has `#[default(VALUE)]`; for all else take a type of `#[data]`, on whose fields such attributes work",
             );
         } else if path.is_ident("cfg") {
-            report.at(
+            report.refuse(
                 span,
                 "a parameter cannot have a condition, since the attribute does not see what rustc leaves out",
                 "write `#[cfg(...)]` before the function, and one function for each case",

@@ -3,15 +3,15 @@
 use super::args::ToolArgs;
 use super::keys::Key;
 use super::parse::{Function, Param};
-use super::report::Report;
 use super::{Names, check, checked, item, name_of, output_types, refuse, whole};
+use crate::diag::Diagnostics;
 use crate::{docs, place, types};
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::{Expr, ExprLit, Lit};
 
 /// The function, the struct of its name, and the impl.
-pub(super) fn expand(function: &Function, args: &ToolArgs, report: &Report) -> TokenStream {
+pub(super) fn expand(function: &Function, args: &ToolArgs, report: &Diagnostics) -> TokenStream {
     let names = Names::new(function);
     let (types, name) = (output_types(function), &names.name);
     let (checks, checked) = checked(&checks(function, args, report)).unzip();
@@ -49,7 +49,7 @@ pub(super) fn expand(function: &Function, args: &ToolArgs, report: &Report) -> T
 }
 
 /// The same of a function that is refused.
-pub(super) fn stub(function: &Function, report: Report) -> TokenStream {
+pub(super) fn stub(function: &Function, report: Diagnostics) -> TokenStream {
     let (name, text, errors) = (Names::new(function).name, function.name(), report.into_tokens());
     let inside = quote! {
         static __ADK_DECLARATION: ::std::sync::LazyLock<__adk::model::ToolDeclaration> =
@@ -88,10 +88,12 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
         let keys = args.writes.iter().enumerate().map(|(at, write)| {
             let (key, spelled) = (crate::code::key(&write.key.text), types::spelled(types::value(&write.ty)));
             let Key { ty, optional, .. } = Key::of(&write.ty, at, &mut aliases);
-            let place = match crate::typed::is_plain(&write.ty) {
-                true => quote!(0),
-                false if !std::ptr::eq(types::value(&write.ty), &write.ty) => quote!(__typed::nowhere(false)),
-                false => quote!(__typed::nowhere(#optional)),
+            let place = if crate::typed::is_plain(&write.ty) {
+                quote!(0)
+            } else if !std::ptr::eq(types::value(&write.ty), &write.ty) {
+                quote!(__typed::nowhere(false))
+            } else {
+                quote!(__typed::nowhere(#optional))
             };
             let number = crate::typed::number(&ty, &spelled);
             // Whether the tool is called is the model's choice, so that no reader may count on the key.
@@ -123,10 +125,12 @@ fn handle(param: &Param) -> TokenStream {
     });
     // rustc points at the type before the `as` when it has no schema.
     let place = quote_spanned!(types::caret(&param.ty)=> _);
-    let of = match types::is_lent(&param.ty) {
-        _ if types::is_called_context(&param.ty) => quote!(ContextLike),
-        true => quote!(LentArg),
-        false => quote!(ToolArg),
+    let of = if types::is_called_context(&param.ty) {
+        quote!(ContextLike)
+    } else if types::is_lent(&param.ty) {
+        quote!(LentArg)
+    } else {
+        quote!(ToolArg)
     };
     quote!(<#place as __adk::args::#of>::arg(__adk::args::Arg::<#ty>::NEW.__slot()))
 }
@@ -204,7 +208,7 @@ fn call(function: &Function, args: &ToolArgs, names: &Names) -> TokenStream {
 }
 
 /// What only types can tell.
-fn checks(function: &Function, args: &ToolArgs, report: &Report) -> TokenStream {
+fn checks(function: &Function, args: &ToolArgs, report: &Diagnostics) -> TokenStream {
     let name = function.name();
     let mut checks = TokenStream::new();
     let mut before = TokenStream::new();
@@ -235,7 +239,7 @@ fn checks(function: &Function, args: &ToolArgs, report: &Report) -> TokenStream 
 
 /// Keys that it says to write, where no parameter is a context. Of what is called as one, or is that of an agent, its type
 /// tells.
-fn unable(function: &Function, args: &ToolArgs, report: &Report) -> Option<TokenStream> {
+fn unable(function: &Function, args: &ToolArgs, report: &Diagnostics) -> Option<TokenStream> {
     let first = &args.writes.first()?.key;
     if function.params.iter().any(|param| types::is_called_context(&param.ty)) {
         return None;

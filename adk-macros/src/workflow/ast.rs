@@ -28,7 +28,7 @@ pub(super) struct Bounds {
     pub(super) rounds: Option<Expr>,
 }
 
-/// What stands before the first step.
+/// The declarations before the first step.
 #[derive(Default)]
 pub(super) struct Items {
     pub(super) agents: Vec<Decl>,

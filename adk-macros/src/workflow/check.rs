@@ -15,7 +15,7 @@ use adk_spec::check::Check;
 /// Looks at a whole workflow.
 pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut Diagnostics) {
     // A target may be an agent that could not be read.
-    if report.len() == 0 {
+    if report.is_empty() {
         transfer::workflow(tree, plan, report);
     }
     names::workflow(tree, report);

@@ -1,4 +1,4 @@
-//! Names: how they are made, which are possible, and which one was meant.
+//! Names: how they are made, and which are possible.
 
 use proc_macro2::{Ident, Span};
 use syn::ext::IdentExt;
@@ -119,54 +119,6 @@ pub(super) fn field(name: &str, span: Span) -> Option<Ident> {
     let mut ident = raw(syn::parse_str::<Ident>(name).ok()?);
     ident.set_span(span);
     Some(ident)
-}
-
-/// The nearest of some words by spelling, when one is near: no more than a third of the word is another.
-pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    within(word, known, word.chars().count().div_ceil(3))
-}
-
-/// The nearest of some words, when `most` changes make it of the word.
-pub(super) fn within<'a>(
-    word: &str,
-    known: impl IntoIterator<Item = &'a str>,
-    most: usize,
-) -> Option<&'a str> {
-    let length = word.chars().count();
-    known
-        .into_iter()
-        .filter(|one| one.chars().count().abs_diff(length) <= most)
-        .map(|one| (distance(word, one), one))
-        .filter(|(distance, _)| *distance <= most)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, one)| one)
-}
-
-/// How many characters have to be changed, added or removed; two that are swapped count once, and so do all capitals.
-fn distance(a: &str, b: &str) -> usize {
-    if a != b && a.eq_ignore_ascii_case(b) {
-        return 1;
-    }
-    let b: Vec<char> = b.chars().collect();
-    let mut before_last: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    let mut previous = None;
-    for (i, x) in a.chars().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, y) in b.iter().enumerate() {
-            let at = |row: &[usize], j: usize| row.get(j).copied().unwrap_or(usize::MAX - 1);
-            let mut best = at(&last, j) + usize::from(x != *y);
-            best = best.min(at(&last, j + 1) + 1).min(at(&row, j) + 1);
-            let swapped = previous == Some(*y) && j > 0 && b.get(j - 1) == Some(&x);
-            if swapped && !before_last.is_empty() {
-                best = best.min(at(&before_last, j - 1) + 1);
-            }
-            row.push(best);
-        }
-        before_last = std::mem::replace(&mut last, row);
-        previous = Some(x);
-    }
-    last.last().copied().unwrap_or(0)
 }
 
 /// Whether a word is spelled like a type.

@@ -1,7 +1,8 @@
-//! The flat list of steps, with a name and a field for each: what checks look at and what lowering emits.
+//! The flat list of steps, with a name and a field for each: what checks look at and what expansion emits.
 
 use super::ast::{Arm, Await, Block, BlockKind, Break, Decl, DeclKind, Node, Run, Workflow};
 use super::names;
+use adk_spec::nearest::nearest;
 use proc_macro2::{Ident, Span};
 use std::collections::{BTreeMap, HashMap};
 
@@ -182,9 +183,8 @@ impl<'a> Planner<'a> {
     /// What rustc takes for similar, so that there is something for it to say.
     fn near(&self, name: &Ident) -> Option<usize> {
         let name = names::plain(name);
-        let length = name.chars().count();
         let known = self.decls.keys().map(String::as_str);
-        let near = names::within(&name, known, length / 3).filter(|_| length >= 3)?;
+        let near = nearest(&name, known)?;
         self.decls.get(near).copied()
     }
 

@@ -19,13 +19,13 @@ struct Writer {
     closure: bool,
 }
 
-/// What was written last, as far as it decides about the space behind it.
+/// The kind of the last token, which decides about the space after it.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Last {
     /// Nothing, or an opening bracket: no space.
     #[default]
     Start,
-    /// A word, a literal or a closing bracket: an operator behind it stands between two values.
+    /// A word, a literal or a closing bracket: an operator after it has two operands.
     Value,
     /// `if`, `mut` and their like: what follows begins anew.
     Keyword,
@@ -35,7 +35,7 @@ enum Last {
     Glue,
 }
 
-/// Words behind which `-`, `&` and `(` begin something.
+/// Words after which `-`, `&` and `(` begin something.
 const KEYWORDS: &[&str] = &["as", "else", "if", "in", "let", "match", "move", "mut", "ref", "return"];
 
 impl Writer {

@@ -6,7 +6,7 @@ use super::super::plan::{Plan, What};
 use crate::diag::Diagnostics;
 use adk_spec::check::Check;
 use proc_macro2::Ident;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A key that is declared twice among inputs, `let`, `state` and the items of `each`.
 pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: &mut Diagnostics) {
@@ -44,6 +44,16 @@ fn structs(tree: &Workflow, name: &Ident, report: &mut Diagnostics) {
     let inputs = tree.inputs.iter().map(|input| &input.typed);
     one_field_each(inputs, &format!("{name}Input"), report);
     one_field_each(tree.outputs.iter(), &format!("{name}Output"), report);
+    let mut seen = HashSet::new();
+    for output in &tree.outputs {
+        let key = output.key.text();
+        if !seen.insert(key.clone()) {
+            let text = format!(
+                "`{key}` is declared twice as an output; help: remove one of them, or choose another name"
+            );
+            report.at(Check::KeyDuplicate, output.key.name.span(), text);
+        }
+    }
 }
 
 /// `name` and `user:name` are two keys, and one field of the struct that holds them.

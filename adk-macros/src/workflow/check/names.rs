@@ -122,7 +122,7 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Diagnosti
             }
         }
     }
-    if report.len() == 0 {
+    if report.is_empty() {
         fields(plan, report);
     }
 }

@@ -1,10 +1,11 @@
 //! `transfer-target`: agents that an agent may hand over to.
 
 use super::super::ast::{Decl, DeclKind, Workflow};
-use super::super::names::{last, nearest, path_text, plain};
+use super::super::names::{last, path_text, plain};
 use super::super::plan::{Plan, Step, What};
 use crate::diag::Diagnostics;
 use adk_spec::check::Check;
+use adk_spec::nearest::nearest;
 use proc_macro2::Span;
 use std::collections::{HashMap, HashSet};
 use syn::Path;
@@ -22,7 +23,7 @@ pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut
                     targets.parents.insert(target, number);
                     own.push(target);
                 }
-                Err(text) => report.at(Check::TransferTarget, span, format!("{text}")),
+                Err(text) => report.at(Check::TransferTarget, span, text),
             }
         }
         found.extend(own.iter().copied());

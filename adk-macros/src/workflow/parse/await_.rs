@@ -55,7 +55,7 @@ impl Await {
 fn explain(input: ParseStream<'_>, error: Diagnostic) -> Diagnostic {
     let is_question = input.peek(syn::LitStr);
     let remedy = if is_question { hint(Place::Await, "question") } else { None };
-    error.help(remedy.unwrap_or("write `await KEY: TYPE`; an agent or a block is waited for by itself"))
+    error.or_help(remedy.unwrap_or("write `await KEY: TYPE`; an agent or a block is waited for by itself"))
 }
 
 #[derive(Default)]

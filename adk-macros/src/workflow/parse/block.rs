@@ -10,7 +10,7 @@ use adk_spec::nearest::nearest;
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Attribute, Expr, Ident, Lit, LitBool, Token, UnOp, token};
+use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitBool, Token, token};
 
 /// Arguments of every block that has a name.
 const CALLBACKS: [&str; 2] = ["before_agent", "after_agent"];
@@ -202,10 +202,8 @@ impl Arguments {
         }
         match name.as_str() {
             "until" => self.until = Some(until(list)?),
-            "max_concurrency" => {
-                self.max_concurrency = Some(limit(list, Check::Syntax, "max_concurrency", sink)?)
-            }
-            "max" => self.max = Some(limit(list, Check::LoopMax, "max", sink)?),
+            "max_concurrency" => self.max_concurrency = Some(limit(list, "max_concurrency", sink)?),
+            "max" => self.max = Some(limit(list, "max", sink)?),
             _ => self.callbacks.extend(callbacks(list, &word, sink)?),
         }
         self.seen.push(name);
@@ -273,28 +271,15 @@ pub(super) fn code_list(words: &[&str]) -> String {
 }
 
 /// A number from 1 on: a literal that is looked at here, or an expression that const evaluation looks at.
-fn limit(list: ParseStream<'_>, check: Check, name: &str, sink: &mut Sink) -> Result<Limit> {
+fn limit(list: ParseStream<'_>, name: &str, sink: &mut Sink) -> Result<Limit> {
     let what = match name {
         "max" => "the largest number of rounds, 1 or more, as in `max = 5`",
         _ => "the largest number of branches at a time, 1 or more, as in `max_concurrency = 4`",
     };
-    let span = list.span();
     let expr = expect::expr(list, sink, what)?;
-    let found = match &expr {
-        Expr::Range(_) => "a range",
-        Expr::Lit(literal) => match &literal.lit {
-            Lit::Int(number) if number.suffix().starts_with('f') => "not a whole number",
-            Lit::Int(number) => match number.base10_parse::<u32>() {
-                Ok(0) => "0",
-                Ok(value) => return Ok(Limit { expr, literal: Some(value) }),
-                Err(_) => "too large",
-            },
-            _ => "not a whole number",
-        },
-        Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) && matches!(*unary.expr, Expr::Lit(_)) => {
-            "negative"
-        }
-        _ => return Ok(Limit { expr, literal: None }),
+    let literal = match &expr {
+        Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => number.base10_parse().ok(),
+        _ => None,
     };
-    Err(Diagnostic::new(check, span, format!("`{name}` is {found}")).help(format!("it is {what}")))
+    Ok(Limit { expr, literal })
 }

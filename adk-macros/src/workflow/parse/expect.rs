@@ -24,6 +24,7 @@ pub(super) fn expected(input: ParseStream<'_>, what: &str) -> Diagnostic {
 pub(super) fn found(input: ParseStream<'_>) -> String {
     let joint = [
         (input.peek(Token![->]), "`->`"),
+        (input.peek(Token![<-]), "`<-`"),
         (input.peek(Token![=>]), "`=>`"),
         (input.peek(Token![==]), "`==`"),
         (input.peek(Token![::]), "`::`"),

@@ -71,17 +71,7 @@ impl Workflow {
             };
         }
         list(&parens(input)?, sink, |list, sink| {
-            let output = Typed::parse(list, sink)?;
-            let key = output.key.text();
-            if self.outputs.iter().any(|other| other.key.text() == key) {
-                let fact = format!("`{key}` is declared twice as an output");
-                sink.push(
-                    Diagnostic::new(Check::KeyDuplicate, output.key.name.span(), fact)
-                        .help("remove one of them, or choose another name"),
-                );
-            } else {
-                self.outputs.push(output);
-            }
+            self.outputs.push(Typed::parse(list, sink)?);
             Ok(())
         });
         Ok(())

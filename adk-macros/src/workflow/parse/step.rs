@@ -173,9 +173,14 @@ fn not_a_step(word: &Ident, remedy: Option<&str>, near: Option<&str>) -> Diagnos
         (Some(remedy), _) => remedy.to_owned(),
         (None, Some(near)) => format!("did you mean `{near}`?"),
         (None, None) if is_type(word) => {
-            "a step is a path without generic arguments and values: give the type a name, as in `type Mine = Theirs<...>;`, or declare `agent NAME: TYPE;` and run that".to_owned()
+            format!(
+                "the keys of an instance are in `( )`, as in `{word}(draft = essay)`; for a value of a type declare `agent NAME: TYPE;` and run that"
+            )
         }
-        (None, None) => "blocks are `sequence`, `parallel`, `loop`, `match` and `each`; two steps have a `;` between them".to_owned(),
+        (None, None) => {
+            "blocks are `sequence`, `parallel`, `loop`, `match` and `each`; two steps have a `;` between them"
+                .to_owned()
+        }
     };
     Diagnostic::syntax(word.span(), format!("`{word}` begins no step and no block")).help(help)
 }

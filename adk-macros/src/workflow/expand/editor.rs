@@ -7,13 +7,13 @@
 use super::super::ast::{Block, BlockKind, Decl, DeclKind, Mention, MentionKind, Typed};
 use super::super::names::unspanned;
 use super::super::plan::What;
-use super::Lower;
+use super::Expansion;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use syn::Path;
 
-impl Lower<'_> {
+impl Expansion<'_> {
     /// Has to come first in the output: for a completion an editor compares the expansion with that of a longer word,
     /// and what it looks for has to be at the same offset in both.
     pub(super) fn editor(&self) -> TokenStream {

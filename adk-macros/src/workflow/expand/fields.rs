@@ -46,15 +46,16 @@ pub(super) fn tools(
             (None, true) => quote!(type #alias = #path; const _: () = <(#path) as __wire::IsAgent>::YES;),
             (None, false) => quote!(type #alias = #path; const _: () = <(#path) as __wire::IsTool>::YES;),
         });
-        let (meta, make) = match is_agent {
-            true => (
+        let (meta, make) = if *is_agent {
+            (
                 quote!(__adk::ToolMeta::of_agent(__wire::Probe::<#alias>::AGENT_META_REF)),
                 quote!(<#alias as __adk::AgentTooling<{ __wire::Probe::<#alias>::AGENT }>>::make()),
-            ),
-            false => (
+            )
+        } else {
+            (
                 quote!(__wire::Probe::<#alias>::TOOL_META),
                 quote!(<#alias as __wire::Tooling<{ __wire::Probe::<#alias>::TOOL }>>::make()),
-            ),
+            )
         };
         described.push(meta);
         made.push(make);
@@ -137,10 +138,12 @@ pub(super) fn exactly(ty: &TokenStream, value: &Expr) -> TokenStream {
 pub(super) fn callbacks(to: TokenStream, all: &[Callback]) -> TokenStream {
     let add = all.iter().map(|Callback { hook, value }| {
         let name = hook.to_string();
-        let list = match name.contains("_agent") {
-            true => quote!(callbacks),
-            false if name.contains("_model") => quote!(model_callbacks),
-            false => quote!(tool_callbacks),
+        let list = if name.contains("_agent") {
+            quote!(callbacks)
+        } else if name.contains("_model") {
+            quote!(model_callbacks)
+        } else {
+            quote!(tool_callbacks)
         };
         let method = match name.split('_').next() {
             Some("before") => "before",

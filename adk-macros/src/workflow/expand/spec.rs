@@ -4,13 +4,13 @@ use super::super::ast::{Block, BlockKind, DeclKind, Limit, Run};
 use super::super::names;
 use super::super::plan::{Step, What};
 use super::skips::may_skip;
-use super::{Lower, docs, index, key_spec, number, numbered, raise, reading_spec};
+use super::{Expansion, docs, index, key_spec, number, numbered, raise, reading_spec};
 use crate::code::{code, read};
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
 
-impl Lower<'_> {
+impl Expansion<'_> {
     /// One alias per agent that is known by its path or type, so that a path that does not resolve is reported once.
     pub(super) fn placed(&self) -> TokenStream {
         let (mut all, mut asked) = (TokenStream::new(), TokenStream::new());

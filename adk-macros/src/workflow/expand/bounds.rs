@@ -2,14 +2,14 @@
 
 use super::super::ast::DeclKind;
 use super::super::names;
-use super::{Lower, number, numbered, raise};
+use super::{Expansion, number, numbered, raise};
 use proc_macro2::TokenStream;
 use quote::quote;
 use std::collections::HashSet;
 use syn::spanned::Spanned;
 use syn::{Expr, Path};
 
-impl Lower<'_> {
+impl Expansion<'_> {
     /// `.limits(...)` of the spec; what const evaluation has to look at goes to `items`.
     pub(super) fn limits(&self, items: &mut TokenStream) -> Option<TokenStream> {
         let bounds = &self.tree.bounds;

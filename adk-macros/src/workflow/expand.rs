@@ -35,7 +35,7 @@ use quote::{ToTokens, format_ident, quote};
 use syn::Attribute;
 
 /// What all parts of the expansion need.
-struct Lower<'a> {
+struct Expansion<'a> {
     tree: &'a Workflow,
     plan: &'a Plan<'a>,
     /// The struct where it is used; its definition alone is the user's token to editors.
@@ -49,19 +49,19 @@ struct Lower<'a> {
 /// The whole expansion of a `workflow!` that no check of the macros refused.
 pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>) -> TokenStream {
     let Some(name) = &tree.name else { return TokenStream::new() };
-    let lower = Lower::new(tree, plan, name);
-    let (editor, structs, keys) = (lower.editor(), lower.structs(), lower.key_structs());
+    let expand = Expansion::new(tree, plan, name);
+    let (editor, structs, keys) = (expand.editor(), expand.structs(), expand.key_structs());
     let (allow, names, scope) = (allow(), facade::names_of_workflows(), place::scope_const());
     let deprecated = deprecated(&tree.attrs);
-    let declared = lower.declared();
-    let awaits = lower.awaits();
-    let placed = lower.placed();
-    let spec = lower.spec();
-    let build = lower.build();
-    let agent = lower.agent();
-    let choices = lower.choices();
-    let wired = lower.wired();
-    let input_output = lower.input_output();
+    let declared = expand.declared();
+    let awaits = expand.awaits();
+    let placed = expand.placed();
+    let spec = expand.spec();
+    let build = expand.build();
+    let agent = expand.agent();
+    let choices = expand.choices();
+    let wired = expand.wired();
+    let input_output = expand.input_output();
     quote! {
         #editor
         #structs
@@ -84,7 +84,7 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>) -> TokenStream {
     }
 }
 
-impl<'a> Lower<'a> {
+impl<'a> Expansion<'a> {
     fn new(tree: &'a Workflow, plan: &'a Plan<'a>, name: &Ident) -> Self {
         let is_each = |step: &Step<'_>| matches!(step.what, What::Block(block) if block.is_each());
         let has_each = plan.steps.iter().any(is_each);

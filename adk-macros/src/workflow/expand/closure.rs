@@ -225,7 +225,7 @@ mod tests {
     use super::{added, leaves};
     use quote::{format_ident, quote};
 
-    fn lowered(written: &str) -> Option<String> {
+    fn expanded(written: &str) -> Option<String> {
         let value = syn::parse_str(written).unwrap();
         let added = added(&quote!(to), &format_ident!("before"), &format_ident!("before_tool"), &value);
         added.map(|added| added.to_string().replace(' ', "").replace("__adk::callback::closure::", ""))
@@ -254,15 +254,15 @@ mod tests {
                 format!("|_,__given_1|{{letc:&mutC=(given)((__given_1,).0);{{let__returned=c;{read}}}}}"),
             ),
         ] {
-            assert_eq!(lowered(written), Some(format!("add_before_tool(to,{expected});")), "{written}");
+            assert_eq!(expanded(written), Some(format!("add_before_tool(to,{expected});")), "{written}");
         }
     }
 
     #[test]
     fn what_is_no_closure() {
-        assert_eq!(lowered("make()").as_deref(), Some("to.before(made(make));"));
+        assert_eq!(expanded("make()").as_deref(), Some("to.before(made(make));"));
         for written in ["check", "make(1)", "Box::new(|_| None)", "if a { b } else { c }"] {
-            assert_eq!(lowered(written), None, "{written}");
+            assert_eq!(expanded(written), None, "{written}");
         }
     }
 

@@ -5,7 +5,7 @@
 
 use super::super::ast::Workflow;
 use super::super::plan::Plan;
-use super::{Lower, allow, deprecated};
+use super::{Expansion, allow, deprecated};
 use crate::facade;
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -13,11 +13,11 @@ use quote::quote;
 /// The names of the workflow, and the errors.
 pub(in super::super) fn workflow(tree: &Workflow, plan: &Plan<'_>, errors: TokenStream) -> TokenStream {
     let Some(name) = &tree.name else { return errors };
-    let lower = Lower::new(tree, plan, name);
-    let (editor, structs, keys) = (lower.editor(), lower.structs(), lower.key_structs());
+    let expand = Expansion::new(tree, plan, name);
+    let (editor, structs, keys) = (expand.editor(), expand.structs(), expand.key_structs());
     let (allow, names, deprecated) = (allow(), facade::names_of_workflows(), deprecated(&tree.attrs));
-    let (name, label) = (&lower.name, &plan.name);
-    let (input, output, input_impls) = (lower.input_type(), lower.output_type(), lower.input_impls());
+    let (name, label) = (&expand.name, &plan.name);
+    let (input, output, input_impls) = (expand.input_type(), expand.output_type(), expand.input_impls());
     quote! {
         #editor
         #structs

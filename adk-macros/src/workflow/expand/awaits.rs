@@ -4,11 +4,11 @@ use super::super::ast::Timeout;
 use super::super::plan::What;
 use super::fields::exactly;
 use super::wired::value_of;
-use super::{Lower, docs, index, key_spec, numbered};
+use super::{Expansion, docs, index, key_spec, numbered};
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
-impl Lower<'_> {
+impl Expansion<'_> {
     /// `impl Awaits<STEP>` for every `await`.
     pub(super) fn awaits(&self) -> TokenStream {
         let owner = &self.name;

@@ -3,7 +3,7 @@
 use super::super::ast::{Input, Typed, Workflow};
 use super::super::names::{is_string, plain, unspanned};
 use super::wired::value_of;
-use super::{Lower, allow};
+use super::{Expansion, allow};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned as _;
@@ -22,7 +22,7 @@ impl Typed {
     }
 }
 
-impl Lower<'_> {
+impl Expansion<'_> {
     fn input_name(&self) -> Ident {
         self.key_struct("Input")
     }

@@ -5,7 +5,7 @@ use super::super::names::unspanned;
 use super::super::plan::{Step, What};
 use super::fields::callbacks;
 use super::skips;
-use super::{Lower, numbered};
+use super::{Expansion, numbered};
 use crate::code::code;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -26,7 +26,7 @@ struct Parts {
     agree: TokenStream,
 }
 
-impl Lower<'_> {
+impl Expansion<'_> {
     pub(super) fn build(&self) -> TokenStream {
         let mut parts = Parts::default();
         for (i, step) in self.plan.all() {

@@ -5,7 +5,7 @@
 
 use super::super::ast::{DeclKind, Typed, Workflow};
 use super::super::plan::{Plan, Step, What};
-use super::{Lower, index, numbered, raise};
+use super::{Expansion, index, numbered, raise};
 use crate::code::{code, read};
 use crate::typed::{READS, is_plain, list, places};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -20,7 +20,7 @@ const RENAMINGS: usize = 3;
 /// How many numbers are looked up on one type.
 pub(super) const NUMBERS: usize = 256;
 
-impl Lower<'_> {
+impl Expansion<'_> {
     /// `__FACTS`, and a const for each place where something may be wrong.
     pub(super) fn facts(&self) -> TokenStream {
         let name = &self.name;

@@ -5,7 +5,7 @@ use super::super::ast::{DeclKind, Input, Typed};
 use super::super::names::is_string;
 use super::super::plan::{Step, What};
 use super::flow::NUMBERS;
-use super::{Lower, docs, given, index, key_spec, numbered, reading_spec};
+use super::{Expansion, docs, given, index, key_spec, numbered, reading_spec};
 use crate::code::code;
 use crate::place;
 use crate::typed::{READS, WRITES, places};
@@ -13,7 +13,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::Expr;
 
-impl Lower<'_> {
+impl Expansion<'_> {
     pub(super) fn agent(&self) -> TokenStream {
         let (name, tree) = (&self.name, self.tree);
         let (label, description) = (&self.plan.name, docs::description(&tree.attrs));

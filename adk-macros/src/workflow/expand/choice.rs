@@ -3,12 +3,12 @@
 use super::super::ast::{BlockKind, Match};
 use super::super::names::unspanned;
 use super::super::plan::What;
-use super::{Lower, index, numbered};
+use super::{Expansion, index, numbered};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::Pat;
 
-impl Lower<'_> {
+impl Expansion<'_> {
     /// A function per `match` that tells the arm of a value.
     pub(super) fn choices(&self) -> TokenStream {
         self.matches().map(|(i, choice)| self.choice(i, choice)).collect()

@@ -2,13 +2,13 @@
 
 use super::super::ast::{BlockKind, Typed};
 use super::super::plan::{Step, What};
-use super::{Lower, numbered};
+use super::{Expansion, numbered};
 use crate::code::code;
 use crate::typed::Made;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 
-impl Lower<'_> {
+impl Expansion<'_> {
     /// The type of the key of a block, as its first writer says.
     fn key(&self, at: usize) -> String {
         let holder = self.holder_of(&format!("__block({at}, 0)"));

@@ -2,12 +2,12 @@
 
 use super::super::ast::{BlockKind, DeclKind};
 use super::super::plan::What;
-use super::{Lower, index, tree};
+use super::{Expansion, index, tree};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use std::collections::HashSet;
 
-impl Lower<'_> {
+impl Expansion<'_> {
     /// The struct with a field per agent and per named block.
     pub(super) fn structs(&self) -> TokenStream {
         let (adk, name) = (crate::facade::private(), &self.name);

@@ -5,7 +5,7 @@ use super::super::names;
 use super::super::plan::What;
 use super::fields::{OwnAgent, settings, tools};
 use super::instruction::{Prompt, source};
-use super::{Lower, docs, index, key_spec, numbered, prompt};
+use super::{Expansion, docs, index, key_spec, numbered, prompt};
 use crate::code::{code, read};
 use crate::place::definition;
 use crate::typed::{READS, places};
@@ -13,7 +13,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::Path;
 
-impl Lower<'_> {
+impl Expansion<'_> {
     /// References to the descriptions of the agents that one may transfer to.
     fn targets(&self, number: usize) -> Vec<TokenStream> {
         let targets = self.plan.transfers.get(&number).into_iter().flatten();
@@ -50,7 +50,7 @@ impl Lower<'_> {
             DeclKind::Llm { output, fields } => {
                 let id = definition(&format!("{name}.{}", names::plain(&decl.name)));
                 let own = Declaration { number, decl, output: output.as_deref(), fields };
-                own.lower(name, &id, &self.targets(number), &|path| self.own_agent(path))
+                own.expand(name, &id, &self.targets(number), &|path| self.own_agent(path))
             }
             DeclKind::Given { .. } => TokenStream::new(),
             DeclKind::Described { reads, output, .. } => {
@@ -111,7 +111,7 @@ pub(super) struct Declaration<'a> {
 
 impl Declaration<'_> {
     /// The const that everything of the agent comes from; `targets` are the descriptions of the agents that it may transfer to.
-    pub(super) fn lower(
+    pub(super) fn expand(
         &self,
         owner: &Ident,
         id: &TokenStream,
