@@ -25,7 +25,7 @@ workflow! {
         agent writer { instruction: "Improve {draft}.", tools: [tools::done] }
 
         agents::judge;
-        loop(max = 2) < Inner as inner_1 >
+        loop(max = 2) < agents::judge as again >
         writer
     }
 }

@@ -274,6 +274,7 @@ struct Played {
 }
 
 /// Plays the default order but for these deviations: at a point, another than the first of what may come next.
+#[allow(clippy::too_many_lines, reason = "one schedule, from its begin to its end")]
 async fn play(tasks: &[Does], turns: bool, by_run: bool, deviations: &BTreeMap<usize, usize>) -> Played {
     let store = Later::new(by_run);
     let sessions: Arc<dyn SessionStore> = Arc::new(MemoryStore::new());

@@ -84,6 +84,7 @@ pub fn item(name: &'static str) -> By {
 pub type Named = (&'static str, fn() -> Tree, bool);
 
 /// All workflows.
+#[allow(clippy::too_many_lines, reason = "a table")]
 pub fn all() -> Vec<Named> {
     vec![
         ("sequence", || Tree::new("w", vec![run(works("a")), run(both("b")), run(works("c"))]), false),

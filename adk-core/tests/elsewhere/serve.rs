@@ -62,6 +62,7 @@ impl Process {
         (ended, places)
     }
 
+    #[allow(clippy::too_many_lines, reason = "one arm for each effect")]
     async fn effects(
         self,
         mut posted: mpsc::UnboundedReceiver<Effect>,

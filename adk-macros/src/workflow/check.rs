@@ -41,7 +41,8 @@ fn declared(tree: &Workflow) -> impl Iterator<Item = &Typed> {
 pub(super) fn agents(agents: &[Decl], report: &mut Diagnostics) {
     for decl in agents {
         if !matches!(decl.kind, DeclKind::Llm { .. }) {
-            report.at(Check::Syntax, 
+            report.at(
+                Check::Syntax,
                 decl.name.span(),
                 "outside of a workflow an agent has its fields in `{ }`; help: a type that implements `Agent` needs no declaration",
             );

@@ -62,7 +62,8 @@ fn one_field_each<'a>(keys: impl Iterator<Item = &'a Typed>, holder: &str, repor
     for typed in keys {
         let (field, key) = (plain(&typed.key.name), typed.key.text());
         match seen.get(&field) {
-            Some(first) if *first != key => report.at(Check::KeyDuplicate, 
+            Some(first) if *first != key => report.at(
+                Check::KeyDuplicate,
                 typed.key.name.span(),
                 format!("`{first}` and `{key}` are both the field `{field}` of `{holder}`; help: choose another name for one of them"),
             ),

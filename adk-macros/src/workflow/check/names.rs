@@ -200,7 +200,8 @@ fn reused(step: &Step<'_>, seen: &mut HashSet<String>, report: &mut Diagnostics)
         return false;
     }
     let name = last(&run.path).map(plain).unwrap_or_default();
-    report.at(Check::AgentReused, 
+    report.at(
+        Check::AgentReused,
         step.span,
         format!(
             "`{path}` is a step of this workflow already; help: a second instance needs a name of its own, as in `{path} as second_{}`",
