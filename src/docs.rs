@@ -41,6 +41,7 @@ pages! {
     tool_undocumented "tool-undocumented",
     tool_argument "tool-argument",
     tool_attribute "tool-attribute",
+    resource_missing "resource-missing",
     wait_in_tool "wait-in-tool",
     transfer_target "transfer-target",
     bounds_exceeded "bounds-exceeded",

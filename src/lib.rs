@@ -63,18 +63,18 @@ pub use adk_core::{
     AGENT_LIFECYCLE_KEY, Actions, Agent, AgentKind, AgentMeta, AgentTool, ArtifactStore, Artifacts, At,
     Await, AwaitBuilder, Blob, BoxError, BoxFuture, BoxStream, BuildError, CallbackContext, Content, Context,
     Details, DynAgent, DynTool, Error, ErrorKind, Event, EventId, FileData, Flow, FolderArtifacts,
-    FunctionCall, FunctionResponse, Handover, History, IntoAgent, IntoAgents, IntoInput, KeySpec,
+    FunctionCall, FunctionResponse, Gives, Handover, History, IntoAgent, IntoAgents, IntoInput, KeySpec,
     LIFECYCLE_KEY, LOOP_ITERATION_KEY, Lifecycle, LifecycleOutcome, LifecyclePhase, LiveQueue, LoopAgent,
-    LoopEnd, LoopEndReason, MAX_DEPTH, MemoryArtifacts, Name, NoAnswerKind, NoArtifacts, Outcome,
-    ParallelAgent, Part, Path, PathError, Plugin, Prepare, ReadonlyContext, Registry, Rehearsal, Result,
-    Role, RunConfig, RunEnd, RunId, RunRequest, RunStream, STATE_UPDATE_KEY, SequentialAgent, Spec, State,
-    StateDelta, StoreErrorKind, StoredPart, Thought, Tool, ToolArgs, ToolContext, ToolError, ToolMeta, Tree,
-    Unstamped, Waiting, Watch, WithCallbacks, Workflow,
+    LoopEnd, LoopEndReason, MAX_DEPTH, MemoryArtifacts, Name, Needs, NoAnswerKind, NoArtifacts, NoResources,
+    Outcome, ParallelAgent, Part, Path, PathError, Plugin, Prepare, ReadonlyContext, Registry, Rehearsal,
+    Resources, Result, Role, RunConfig, RunEnd, RunId, RunRequest, RunStream, STATE_UPDATE_KEY,
+    SequentialAgent, Spec, State, StateDelta, StoreErrorKind, StoredPart, Thought, Tool, ToolArgs,
+    ToolContext, ToolError, ToolMeta, Tree, Unstamped, Waiting, Watch, WithCallbacks, Workflow,
 };
 pub use adk_core::{
     build, callback, check, engine, fluent, model, runner, session, spec, testing, tool, tools, workflow,
 };
-pub use adk_macros::{agent, data, tool, workflow};
+pub use adk_macros::{Resources, agent, data, tool, workflow};
 /// JSON values, for what has no type of its own.
 pub use serde_json::{Value, json};
 
@@ -102,8 +102,9 @@ pub use adk_postgres as postgres;
 #[cfg(not(feature = "genai"))]
 pub use adk_core::model::NoProvider as DefaultProvider;
 
-/// Runs workflows: models, stores and settings. Cheap to clone.
-pub type Runner = adk_core::Runner<DefaultProvider>;
+/// Runs workflows: models, stores and settings. Cheap to clone. `R` is what it gives to tools and agents: nothing, or a struct
+/// with [`#[derive(Resources)]`](derive@Resources).
+pub type Runner<R = NoResources> = adk_core::Runner<DefaultProvider, R>;
 
 /// The short way from an agent to an answer: an agent, its runner and its session in one chain.
 pub type AgentBuilder = adk_core::AgentBuilder<DefaultProvider>;

@@ -7,6 +7,7 @@ pub mod function;
 pub mod llm;
 mod made;
 mod probe;
+pub mod resources;
 pub mod typed;
 pub mod wire;
 pub mod workflow;

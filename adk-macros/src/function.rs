@@ -21,7 +21,7 @@ use crate::diag::Diagnostics;
 use crate::types;
 use crate::workflow::{unraw, unspanned};
 use adk_spec::check::Check;
-use parse::{Function, Param};
+use parse::{Function, Param, Resource};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::Attribute;
@@ -91,6 +91,45 @@ impl Names {
         let locals = (0..function.params.len()).map(|at| format_ident!("__adk_{at}")).collect();
         Self { name: unspanned(&function.sig.ident), locals }
     }
+}
+
+/// What is passed to the function: its parameters, with the resources in their places.
+fn arguments(function: &Function, names: &Names) -> Vec<TokenStream> {
+    let mut all: Vec<_> = names.locals.iter().map(|local| quote!(#local.__give())).collect();
+    for (at, resource) in function.resources.iter().enumerate() {
+        let local = format_ident!("__adk_taken_{at}");
+        // They are in order, so those before it are there.
+        all.insert(resource.place.min(all.len()), local.to_token_stream());
+    }
+    all
+}
+
+/// Takes the resources, in the work itself.
+fn take_resources(function: &Function) -> TokenStream {
+    let taken = function.resources.iter().enumerate().map(|(at, Resource { ty, .. })| {
+        let (local, ty) = (format_ident!("__adk_taken_{at}"), types::fixed(ty.to_token_stream()));
+        quote!(let #local = __adk_from.take::<#ty>()?;)
+    });
+    taken.collect()
+}
+
+/// What the function takes from the program: for its description, and as what it needs.
+fn needs(function: &Function, name: &Ident) -> Option<(TokenStream, TokenStream)> {
+    if function.resources.is_empty() {
+        return None;
+    }
+    let all = function.resources.iter().map(|Resource { ty, .. }| {
+        let (spelled, ty) = (types::spelled(ty), types::fixed(ty.to_token_stream()));
+        quote!(__adk::spec::ResourceSpec::of::<#ty>(#spelled))
+    });
+    let bounds = function.resources.iter().map(|Resource { ty, .. }| types::fixed(ty.to_token_stream()));
+    let described = quote!(.resources(__ADK_RESOURCES));
+    let needs = quote! {
+        const __ADK_RESOURCES: &[__adk::spec::ResourceSpec<'static>] = &[#(#all),*];
+        impl __adk::resources::SaysNeeds for #name {}
+        impl<__R: ?::core::marker::Sized #(+ __adk::resources::Gives<#bounds>)*> __adk::resources::Needs<__R> for #name {}
+    };
+    Some((described, needs))
 }
 
 /// The function, the struct, and the block with what is implemented for it.

@@ -11,6 +11,7 @@ mod function;
 #[cfg(test)]
 mod fuzz;
 mod place;
+mod resources;
 mod typed;
 mod types;
 mod workflow;
@@ -43,7 +44,8 @@ use proc_macro::TokenStream;
 /// ```
 ///
 /// - **Parameters** are `T`, `&T`, `&str`, `&[T]`, an `Option` of any of these, or `serde_json::Value`; the first may be
-///   `&mut Context`, whatever that is called where you imported it.
+///   `&mut Context`, whatever that is called where you imported it. With `#[resource]`, as in `#[resource] db: &Pool`,
+///   one takes what the program gives to its runner, see [`Resources`](derive@Resources).
 /// - **It returns** a value (`writes = KEY` says which key), `Flow`, both as `(T, Flow)`, `Option<T>` to write perhaps,
 ///   `()`, or any of these in a `Result` whose error converts into `Box<dyn Error + Send + Sync>`.
 /// - `#[agent(blocking)]` runs it on the pool for work that blocks; `#[agent(exits(outer))]` says which loops
@@ -104,7 +106,8 @@ pub fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// - **Parameters** are anything with `serde::Deserialize` and `schemars::JsonSchema` (`#[adk::data]` derives both),
 ///   borrowed if you like. `Option<T>` may be absent, and so may what has a `#[default(...)]`. One may be
-///   `&mut ToolContext`.
+///   `&mut ToolContext`. With `#[resource]`, as in `#[resource] db: &Pool`, one takes what the program gives to its runner,
+///   see [`Resources`](derive@Resources); models do not see it.
 /// - **It returns** anything with `serde::Serialize`, nothing, `Flow` to end a loop, or one of these in a `Result`
 ///   whose error can be displayed: the model reads it.
 /// - **Attributes**: `name = "..."`; `escalates` for a tool that ends a loop in a way that cannot be seen (a `Flow` it
@@ -134,6 +137,37 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     data::data(args.into(), item.into()).into()
+}
+
+/// Gives the fields of a struct to tools and agents, each by its type: what a runner is given as its resources.
+///
+/// ```
+/// use adk::prelude::*;
+///
+/// struct Prices(Vec<(&'static str, f64)>);
+///
+/// #[derive(adk::Resources)]
+/// struct Shop {
+///     prices: Prices,
+/// }
+///
+/// /// Says what an article costs.
+/// #[tool]
+/// fn price(#[resource] prices: &Prices, article: &str) -> Option<f64> {
+///     prices.0.iter().find(|(name, _)| *name == article).map(|(_, price)| *price)
+/// }
+///
+/// # fn main() -> adk::Result<()> {
+/// let shop = Shop { prices: Prices(vec![("tea", 3.5)]) };
+/// let runner = Runner::builder().model(Rehearsal::new()).resources(shop).build()?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A field with `#[resource(skip)]` is not given. Two fields of one type are refused, since a resource is taken by its type.
+#[proc_macro_derive(Resources, attributes(resource))]
+pub fn resources(item: TokenStream) -> TokenStream {
+    resources::derive(item.into()).into()
 }
 
 #[doc = include_str!("../docs/links.md")]

@@ -24,7 +24,7 @@ use std::sync::Arc;
 #[diagnostic::on_unimplemented(
     message = "key-type: `{Self}` cannot be read from a state key; help: put `#[adk::data]` on it, or derive `serde::Deserialize`",
     label = "no parameter of an agent",
-    note = "a parameter is `T`, `&T`, `&str`, `&[T]`, an `Option` of these or any JSON value, where `T` owns what it holds; the context of the run is `cx: &mut Context`"
+    note = "a parameter is `T`, `&T`, `&str`, `&[T]`, an `Option` of these or any JSON value, where `T` owns what it holds; the context of the run is `cx: &mut Context`; what the program has, such as a pool, is a resource: `#[resource] db: &Pool`"
 )]
 pub trait StateRead: Sized {
     /// Reads a parameter. The one place where its type has to be one.

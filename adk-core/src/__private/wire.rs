@@ -13,6 +13,7 @@ pub use select::{Matched, ReadNothing, ReadPlain, Reader};
 pub use value::*;
 
 pub use crate::__private::awaits::{AwaitDecl, Awaitable, Awaited, Awaits};
+use crate::__private::resources::SaysNeeds;
 use crate::__private::typed::Kind;
 use crate::agents::agent_tool::AgentTool;
 pub use crate::agents::llm::Instruction;
@@ -40,6 +41,8 @@ pub trait Otherwise {
     const TOOL: bool = false;
     /// It is an agent that may be known at run time only.
     const DYN: bool = false;
+    /// It says what it needs.
+    const NEEDS: bool = false;
     /// It is a `String`.
     const TEXT: bool = false;
     /// The description of an agent. A path such as `<<T as Placing<..>>::Agent as Agent>::META` would say the same, but
@@ -67,6 +70,11 @@ impl<T: Tool> Probe<T> {
     pub const TOOL: bool = true;
     /// Its description.
     pub const TOOL_META: ToolMeta<'static> = T::META;
+}
+
+impl<T: SaysNeeds> Probe<T> {
+    /// It says what it needs.
+    pub const NEEDS: bool = true;
 }
 
 impl<T: DynAgent> Probe<T> {

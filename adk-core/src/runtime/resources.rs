@@ -37,10 +37,10 @@ pub trait Gives<T>: Resources {
 /// begins.
 #[diagnostic::on_unimplemented(
     message = "it is not known whether `{R}` gives what `{Self}` takes",
-    label = "needs `Needs<{R}>`",
-    note = "write `impl<R: ?Sized> adk::Needs<R> for {Self} {{}}`, or place it in a `workflow! {{ ... }}`"
+    label = "needs `adk::Needs<{R}>`",
+    note = "a generic function asks for it beside `Workflow`: `W: Workflow + adk::Needs<{R}>`; of a type that implements `Workflow` by hand it is an empty `impl<R: ?Sized> adk::Needs<R> for {Self} {{}}`"
 )]
-pub trait Needs<R: ?Sized> {}
+pub trait Needs<R: ?Sized = NoResources> {}
 
 impl<R: ?Sized, W: Needs<R> + ?Sized> Needs<R> for Arc<W> {}
 

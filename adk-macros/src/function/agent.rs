@@ -3,7 +3,7 @@
 use super::args::AgentArgs;
 use super::keys::{Key, Keys};
 use super::parse::Function;
-use super::{Names, checked, item, name_of, output_types, refuse, whole};
+use super::{Names, arguments, checked, item, name_of, needs, output_types, refuse, take_resources, whole};
 use crate::code::{self, code, read};
 use crate::diag::Diagnostics;
 use crate::typed::{OPENED, is_plain};
@@ -32,11 +32,12 @@ pub(super) fn expand(function: &Function, args: &AgentArgs, report: &Diagnostics
             __adk::Making::Function({key:?}, __adk_begin)
         }}"
     );
+    let (taken, needs) = needs(function, name).unzip();
     let value = match checked {
-        Some(checked) => quote!({ #checked &#meta }),
-        None => quote!(&#meta),
+        Some(checked) => quote!({ #checked &#meta #taken }),
+        None => quote!(&#meta #taken),
     };
-    item(function, &quote!(#types #checks #typed #run #start { #constant #value; #rest }))
+    item(function, &quote!(#types #checks #typed #needs #run #start { #constant #value; #rest }))
 }
 
 /// The same of a function that is refused.
@@ -229,9 +230,13 @@ fn run(function: &Function, args: &AgentArgs, names: &Names, keys: &Keys) -> Tok
         }
         None => quote!(::core::option::Option::None),
     };
-    let given: String = locals.iter().map(|local| format!("{local}.__give(),")).collect();
-    let called = code!(
-        "let __adk_out = {name}({given}) {wait};
+    let (given, resources) = (arguments(function, names), take_resources(function));
+    let from =
+        (!function.resources.is_empty()).then(|| quote!(let __adk_from = __adk::resources::of(__adk_cx);));
+    let called = code!("let __adk_out =");
+    let called = quote!(#resources #called #name(#(#given),*));
+    let result = code!(
+        "{wait};
         let __adk_out = __adk::function::tag(&__adk_out).__ok(__adk_out);
         let __adk_out ="
     );
@@ -240,7 +245,7 @@ fn run(function: &Function, args: &AgentArgs, names: &Names, keys: &Keys) -> Tok
         let (__adk_out, __adk_flow) = __adk::function::tag(&__adk_out).__flow(__adk_out);",
     );
     let done = read("__adk::function::Done::new");
-    let call = quote!(#called <#error #failed ::core::result::Result::Ok(#done(#value, __adk_flow)));
+    let call = quote!(#called #result <#error #failed ::core::result::Result::Ok(#done(#value, __adk_flow)));
     let work = match (blocking, &function.sig.asyncness) {
         (Some(_), _) => quote!(block(move || { #call })),
         (None, Some(_)) => quote!(wait(async move { #call })),
@@ -249,5 +254,5 @@ fn run(function: &Function, args: &AgentArgs, names: &Names, keys: &Keys) -> Tok
     let head =
         read("fn __adk_begin(__adk_cx: &mut __adk::Context) -> __adk::Result<__adk::function::Work<'_>>");
     let names = read("use __adk::function::{AnyOutput as _, Held as _, LoadMaybe as _, LoadPlain as _};");
-    quote!(#head { #names #(#loads)* #begin ::core::result::Result::Ok(__adk_how.#work) })
+    quote!(#head { #names #from #(#loads)* #begin ::core::result::Result::Ok(__adk_how.#work) })
 }

@@ -2,12 +2,16 @@
 
 use crate::diag::Diagnostics;
 use crate::docs::is_doc;
+use crate::types;
 use crate::workflow::unraw;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::spanned::Spanned;
-use syn::{Attribute, Expr, FnArg, Generics, ItemImpl, Pat, Path, ReturnType, Signature, Type, Visibility};
+use syn::{
+    Attribute, Expr, FnArg, Generics, ItemImpl, Pat, Path, ReturnType, Signature, Type, TypeReference,
+    Visibility,
+};
 
 /// A function with an attribute of ours.
 pub(super) struct Function {
@@ -17,7 +21,9 @@ pub(super) struct Function {
     pub(super) sig: Signature,
     /// The body, unread.
     pub(super) body: Group,
+    /// The parameters but for resources.
     pub(super) params: Vec<Param>,
+    pub(super) resources: Vec<Resource>,
 }
 
 /// A parameter.
@@ -28,6 +34,14 @@ pub(super) struct Param {
     pub(super) docs: Vec<Attribute>,
     /// The value of `#[default(...)]`, and where it is.
     pub(super) default: Option<(Span, Expr)>,
+}
+
+/// A parameter with `#[resource]`: what the program gives.
+pub(super) struct Resource {
+    /// Its place among all parameters.
+    pub(super) place: usize,
+    /// The type that is borrowed.
+    pub(super) ty: Type,
 }
 
 impl Function {
@@ -86,22 +100,27 @@ pub(super) fn function(item: TokenStream, help: &str, report: &mut Diagnostics) 
         }
         !is_second
     });
-    let mut params = Vec::new();
-    for input in &mut sig.inputs {
+    let (mut params, mut resources) = (Vec::new(), Vec::new());
+    for (place, input) in sig.inputs.iter_mut().enumerate() {
         match input {
             FnArg::Receiver(receiver) => report.refuse(
                 receiver.self_token.span,
                 "a method is neither an agent nor a tool",
-                "write a function outside of the `impl`; for an `impl Agent` put the attribute before it, as in `#[agent(reads(text: String))]`",
+                "write a function outside of the `impl`; for an `impl Agent` put the attribute before it, as in `#[agent(reads(text: String))]`; what `self` holds is taken as `#[resource] db: &Pool`",
             ),
             FnArg::Typed(input) => {
+                let is_resource = is_resource(&mut input.attrs);
                 let (docs, default) = own_attributes(&mut input.attrs, report);
-                let name = name_of(&input.pat, report);
-                params.push(Param { name, ty: (*input.ty).clone(), docs, default });
+                if is_resource {
+                    resources.push(Resource { place, ty: resource(&input.ty, report) });
+                } else {
+                    let name = name_of(&input.pat, report);
+                    params.push(Param { name, ty: (*input.ty).clone(), docs, default });
+                }
             }
         }
     }
-    Some(Function { attrs, vis, sig, body, params })
+    Some(Function { attrs, vis, sig, body, params, resources })
 }
 
 /// The item with its body as it was written: of a `$body:block`, `macro_rules!` makes a group without brackets around it.
@@ -137,6 +156,27 @@ fn name_of(pat: &Pat, report: &mut Diagnostics) -> Option<Ident> {
             let help = "give it a name, and take it apart in the body";
             report.refuse(pat.span(), "a parameter of this function has no name", help);
             None
+        }
+    }
+}
+
+/// Takes `#[resource]` away.
+fn is_resource(attrs: &mut Vec<Attribute>) -> bool {
+    let before = attrs.len();
+    attrs.retain(|attr| !attr.path().is_ident("resource"));
+    attrs.len() < before
+}
+
+/// The type that a parameter with `#[resource]` borrows.
+fn resource(ty: &Type, report: &mut Diagnostics) -> Type {
+    match ty {
+        Type::Reference(TypeReference { mutability: None, elem, .. }) => (**elem).clone(),
+        ty => {
+            let spelled = types::spelled(types::value(ty));
+            let fact = "a resource is shared by all runs, so it is borrowed";
+            let help = format!("write `&{}`", spelled.trim_start_matches('&').trim_start_matches("mut "));
+            report.refuse(ty.span(), fact, help);
+            ty.clone()
         }
     }
 }

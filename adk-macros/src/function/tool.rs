@@ -3,7 +3,9 @@
 use super::args::ToolArgs;
 use super::keys::Key;
 use super::parse::{Function, Param};
-use super::{Names, check, checked, item, name_of, output_types, refuse, whole};
+use super::{
+    Names, arguments, check, checked, item, name_of, needs, output_types, refuse, take_resources, whole,
+};
 use crate::diag::Diagnostics;
 use crate::{docs, place, types};
 use proc_macro2::TokenStream;
@@ -17,8 +19,10 @@ pub(super) fn expand(function: &Function, args: &ToolArgs, report: &Diagnostics)
     let (checks, checked) = checked(&checks(function, args, report)).unzip();
     let (meta, declare) = (meta(function, args), declare(function, &names));
     let call = call(function, args, &names);
+    let (taken, needs) = needs(function, name).unzip();
     let inside = quote! {
         #types
+        #needs
         static __ADK_DECLARATION: ::std::sync::LazyLock<__adk::model::ToolDeclaration> =
             ::std::sync::LazyLock::new(|| {
                 use __adk::args::{ArgMaybe as _, ArgPlain as _};
@@ -29,7 +33,7 @@ pub(super) fn expand(function: &Function, args: &ToolArgs, report: &Diagnostics)
 
         #[automatically_derived]
         impl __adk::Tool for #name {
-            const META: __adk::ToolMeta<'static> = { #checked #meta };
+            const META: __adk::ToolMeta<'static> = { #checked #meta #taken };
 
             fn declaration(&self) -> &__adk::model::ToolDeclaration {
                 &__ADK_DECLARATION
@@ -177,9 +181,13 @@ fn call(function: &Function, args: &ToolArgs, names: &Names) -> TokenStream {
     let (place, error) = types::carets(&function.sig);
     let error = quote_spanned!(error=> _);
     let value = quote_spanned!(place=> _);
+    let (arguments, resources) = (arguments(function, names), take_resources(function));
+    let from = (!function.resources.is_empty())
+        .then(|| quote!(let __adk_from = __adk::resources::of_call(__adk_cx);));
     let body = quote! {
         #(#takes)*
-        let __adk_out = #name(#(#locals.__give()),*) #wait;
+        #resources
+        let __adk_out = #name(#(#arguments),*) #wait;
         let __adk_out = <#error as __adk::args::ToolFailure>::ok(__adk::args::tag(&__adk_out).__ok(__adk_out))?;
         let (__adk_out, __adk_flow) = __adk::args::tag(&__adk_out).__flow(__adk_out);
         let __adk_out = <#value as __adk::args::ToolOutput>::json(__adk_out)?;
@@ -202,6 +210,7 @@ fn call(function: &Function, args: &ToolArgs, names: &Names) -> TokenStream {
         },
     };
     quote! {
+        #from
         let __adk_done = #done.await?;
         ::core::result::Result::Ok(__adk_done.apply(__adk_cx))
     }

@@ -15,6 +15,7 @@ mod fits;
 mod flow;
 mod instruction;
 mod keys;
+mod needs;
 mod prompt;
 mod skips;
 mod spec;
@@ -61,6 +62,7 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>) -> TokenStream {
     let agent = expand.agent();
     let choices = expand.choices();
     let wired = expand.wired();
+    let needs = expand.needs();
     let input_output = expand.input_output();
     quote! {
         #editor
@@ -79,6 +81,7 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>) -> TokenStream {
             #agent
             #choices
             #wired
+            #needs
             #input_output
         };
     }

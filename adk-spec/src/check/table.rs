@@ -67,6 +67,7 @@ checks! {
     ToolUndocumented "tool-undocumented": "no doc comment on a tool, or on an agent that is used as one",
     ToolArgument "tool-argument": "an argument of a tool whose type has no schema, or says none",
     ToolAttribute "tool-attribute": "an unknown or contradictory attribute of `#[tool]`; a function that cannot be a tool",
+    ResourceMissing "resource-missing": "a workflow that is run by a runner whose resources lack a type that one of its tools or agents takes; two resources of one type",
     WaitInTool "wait-in-tool": "an `await`, or a tool that is `confirm` or `long_running`, in an agent that is used as a tool",
     TransferTarget "transfer-target": "a transfer to an agent that is not declared (says the nearest), or that is also a step",
     BoundsExceeded "bounds-exceeded": "a workflow whose worst case is greater than its own `#[bounds(...)]`, or unbounded (says the worst case and which step contributes most)",

@@ -31,7 +31,7 @@ async fn run(runner: &Runner, queue: &LiveQueue) -> Result<String> {
 /// A function that knows the workflow only as a type says what it needs.
 async fn run_any<W>(runner: &Runner, workflow: &W, input: W::Input, queue: &LiveQueue) -> Result<W::Output>
 where
-    W: Workflow + adk::workflow::Live,
+    W: Workflow + adk::workflow::Live + adk::Needs,
 {
     Ok(runner.run_live(workflow, input, queue).await?.output)
 }

@@ -52,6 +52,8 @@ mod name_reserved;
 mod output_missing;
 #[path = "plain-names.rs"]
 mod plain_names;
+#[path = "resource-missing.rs"]
+mod resource_missing;
 #[path = "syntax.rs"]
 mod syntax;
 #[path = "tool-argument.rs"]

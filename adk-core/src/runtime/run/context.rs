@@ -16,6 +16,7 @@ use super::{
     Above, Artifacts, CallbackContext, Caller, History, KeyScope, Overlay, Place, Run, RunConfig, State,
     Steps, ToolActions, Updates, Written,
 };
+use crate::runtime::resources::SharedResources;
 use crate::{Name, Path, RunId};
 use serde_json::Value;
 use std::fmt;
@@ -165,11 +166,15 @@ impl Context {
         self.run.id
     }
 
+    pub(crate) fn resources(&self) -> &SharedResources {
+        &self.run.services.resources
+    }
+
     /// What the program gives of that type, see [`Resources`](crate::Resources).
     ///
     /// # Errors
     /// [`ErrorKind::ResourceMissing`](crate::ErrorKind::ResourceMissing) when the runner gives none.
-    pub fn resource<T: Send + Sync + 'static>(&self) -> Result<&T> {
+    pub fn resource<T: Send + Sync + 'static>(&self) -> crate::Result<&T> {
         self.run.services.resources.get().map_err(|error| error.at(self.path()))
     }
 

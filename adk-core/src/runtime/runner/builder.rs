@@ -3,10 +3,10 @@
 use super::recover::{self, Known};
 use super::{Runner, Shared};
 use crate::models::model::{ModelProvider, ModelRef};
+use crate::runtime::resources::{Needs, NoResources, Resources, SharedResources};
 use crate::runtime::run::{
     ArtifactStore, MemoryArtifacts, MissingArtifactStore, Models, Plugin, Plugins, RunConfig, Services,
 };
-use crate::runtime::resources::{Needs, NoResources, Resources, SharedResources};
 use crate::runtime::workflow::Workflow;
 use crate::store::engine::{Engine, MemoryEngine, Retention};
 use crate::store::session::{MemoryStore, SessionStore, check_id};
@@ -69,7 +69,6 @@ impl<P: ModelProvider + Default> RunnerBuilder<P> {
 }
 
 impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
-
     /// The name of the app: sessions and `app:` state belong to it. Default `app`.
     #[must_use]
     pub fn app_name(mut self, name: impl Into<String>) -> Self {

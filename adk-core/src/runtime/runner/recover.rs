@@ -3,8 +3,8 @@
 use super::request::RunRequest;
 use super::{RunEnd, Runner, Shared, accept};
 use crate::encode::to_json;
-use crate::runtime::run::record;
 use crate::runtime::resources::Needs;
+use crate::runtime::run::record;
 use crate::runtime::workflow::Workflow;
 use crate::store::engine::{DueWaits, RunFilter, RunInfo, Waiting, now_micros, refuse};
 use crate::store::session::SessionKey;

@@ -223,11 +223,15 @@ impl ToolContext {
         self.run.id
     }
 
+    pub(crate) fn resources(&self) -> &SharedResources {
+        &self.run.services.resources
+    }
+
     /// What the program gives of that type, see [`Resources`](crate::Resources).
     ///
     /// # Errors
     /// [`ErrorKind::ResourceMissing`](crate::ErrorKind::ResourceMissing) when the runner gives none.
-    pub fn resource<T: Send + Sync + 'static>(&self) -> Result<&T> {
+    pub fn resource<T: Send + Sync + 'static>(&self) -> crate::Result<&T> {
         self.run.services.resources.get().map_err(|error| error.at(&self.path))
     }
 

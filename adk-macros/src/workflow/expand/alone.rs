@@ -3,6 +3,8 @@
 use super::super::ast::{Decl, DeclKind, Fields, Typed};
 use super::super::names;
 use super::declared::Declaration;
+use super::fields::tool_types;
+use super::needs;
 use crate::code::code;
 use crate::{facade, place};
 use proc_macro2::TokenStream;
@@ -77,13 +79,14 @@ fn agent(decl: &Decl, output: Option<&Typed>, fields: &Fields) -> TokenStream {
     let own = Declaration { number: 0, decl, output, fields };
     let declares = own.expand(name, &place::definition(&text), &[], &|_| None);
     let (types, deprecated) = (super::fits::written(name, output), super::deprecated(&decl.attrs));
-    let impls = impls(name);
+    let (impls, needs) = (impls(name), needs::of_agent(name, tool_types(0, fields, &|_| None)));
     quote! {
         #deprecated
         const _: () = {
             #declares
             #types
             #impls
+            #needs
         };
     }
 }

@@ -31,7 +31,7 @@ impl Expansion<'_> {
     }
 
     /// The agent that is declared here by that name.
-    fn own_agent(&self, path: &Path) -> Option<OwnAgent> {
+    pub(super) fn own_agent(&self, path: &Path) -> Option<OwnAgent> {
         let (owner, name) = (&self.name, names::plain(path.get_ident()?));
         let mut agents = self.tree.items.agents.iter().enumerate();
         let (number, decl) = agents.find(|(_, decl)| names::plain(&decl.name) == name)?;

@@ -16,6 +16,31 @@ pub(super) enum OwnAgent {
     Supplied,
 }
 
+/// The tools that are made, each with the alias of its type, and the agent of the same workflow that it is.
+fn placed<'a>(
+    number: usize,
+    fields: &'a Fields,
+    declared: &dyn Fn(&Path) -> Option<OwnAgent>,
+) -> Vec<(Ident, &'a Tool, Option<TokenStream>)> {
+    let all = fields.tools.iter().filter_map(|tool| match declared(&tool.path).filter(|_| tool.is_agent) {
+        // It is reported.
+        Some(OwnAgent::Supplied) => None,
+        Some(OwnAgent::Llm(ty)) => Some((tool, Some(ty))),
+        None => Some((tool, None)),
+    });
+    let alias = |i| numbered(&format!("Tool_{number}"), i);
+    all.enumerate().map(|(i, (tool, own))| (alias(i), tool, own)).collect()
+}
+
+/// The aliases of the types of the tools.
+pub(super) fn tool_types(
+    number: usize,
+    fields: &Fields,
+    declared: &dyn Fn(&Path) -> Option<OwnAgent>,
+) -> Vec<Ident> {
+    placed(number, fields, declared).into_iter().map(|(alias, ..)| alias).collect()
+}
+
 /// The types of the tools, what is checked of them, and how they are made.
 pub(super) fn tools(
     agent: &str,
@@ -31,15 +56,8 @@ pub(super) fn tools(
     let (mut described, mut made) = (Vec::new(), Vec::new());
     let mut raises = TokenStream::new();
     let raise_tool = numbered("raise_tool", number);
-    for Tool { path, is_agent } in &fields.tools {
-        let i = made.len();
-        let alias = super::numbered(&format!("Tool_{number}"), i);
-        let own = match declared(path).filter(|_| *is_agent) {
-            // It is reported.
-            Some(OwnAgent::Supplied) => continue,
-            Some(OwnAgent::Llm(ty)) => Some(ty),
-            None => None,
-        };
+    for (i, (alias, Tool { path, is_agent }, own)) in placed(number, fields, declared).into_iter().enumerate()
+    {
         // The one mention that has a bound: a path that is no tool is reported once.
         items.extend(match (&own, is_agent) {
             (Some(ty), _) => quote!(type #alias = #ty;),

@@ -41,6 +41,7 @@ pub(in super::super) fn workflow(tree: &Workflow, plan: &Plan<'_>, errors: Token
                     ::core::unreachable!()
                 }
             }
+            impl<__R: ?::core::marker::Sized> __adk::resources::Needs<__R> for #name {}
             impl __adk::MadeWorkflow for #name {
                 type Input = #input;
                 type Output = #output;

@@ -28,3 +28,16 @@ pub mod archive {
         query
     }
 }
+
+/// What sends mail.
+#[derive(Debug, Default)]
+pub struct Mailer {
+    /// Whether it works.
+    pub works: bool,
+}
+
+/// Sends a mail.
+#[tool]
+pub fn mail(#[resource] mailer: &Mailer, text: &str) -> bool {
+    mailer.works && !text.is_empty()
+}

@@ -36,3 +36,12 @@ workflow! {
         await approval: bool
     }
 }
+
+adk::workflow! {
+    /// Reads `draft: String`; takes a `Mailer`.
+    pub Mailing(draft: String) {
+        agent mailer { instruction: "Mail {draft}.", tools: [super::tools::mail], max_turns: 2 }
+
+        mailer
+    }
+}

@@ -11,6 +11,13 @@ use crate::nearest::Nearest;
 use crate::spec::{AgentKind, Spec, StepKind};
 use crate::text::part;
 
+const fn is_function(spec: &Spec<'_>, at: usize) -> bool {
+    match spec.steps[at].kind {
+        StepKind::Agent { meta, .. } => matches!(meta.kind, AgentKind::Function),
+        _ => false,
+    }
+}
+
 /// A key that is read and not certain.
 pub(super) const fn unwritten(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>, reader: Reader<'_>) {
     let (mut at, key) = (fault.at, fault.key);
@@ -70,7 +77,10 @@ pub(super) const fn unwritten(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_
     } else {
         m.all(&["; help: declare it as an input, `", key, ": TYPE`, or as a `let`"]);
         if let (Reader::Parameter { target: None }, Part::Name) = (reader, fault.part) {
-            m.all(&[", let it read another key by `(", key, " = KEY)` behind its name"]);
+            m.all(&[", let it read another key by `(", key, " = KEY)` after its name"]);
+            if is_function(spec, at) {
+                m.push(", mark the parameter `#[resource]` if the program gives it");
+            }
         }
         match fault.part {
             // It says that the key is there, so that it may not be absent everywhere.

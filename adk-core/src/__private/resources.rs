@@ -1,0 +1,53 @@
+//! What tools and functions take from the program, as their expansions do.
+
+use crate::runtime::resources::SharedResources;
+use crate::{Context, Result, ToolContext};
+
+pub use crate::runtime::resources::{Gives, Needs, Resources};
+
+/// Resources that a function or a tool is about to take. It borrows nothing, so that the work may run anywhere.
+#[derive(Debug)]
+pub struct Taking(SharedResources);
+
+/// Those of the run of an agent.
+pub fn of(cx: &Context) -> Taking {
+    Taking(cx.resources().clone())
+}
+
+/// Those of the run of a call.
+pub fn of_call(cx: &ToolContext) -> Taking {
+    Taking(cx.resources().clone())
+}
+
+impl Taking {
+    /// The resource of that type.
+    ///
+    /// # Errors
+    /// When the runner gives none.
+    pub fn take<T: Send + Sync + 'static>(&self) -> Result<&T> {
+        self.0.get()
+    }
+}
+
+/// An agent or a tool that says what it needs: it implements [`Needs`]. Of another it is looked for when a run begins.
+pub trait SaysNeeds {}
+
+/// What a workflow asks of a step or a tool: `<T as NeedsOf<{ Probe::<T>::NEEDS }>>::Of`.
+pub trait NeedsOf<const SAYS: bool> {
+    /// The type itself, or one that needs nothing.
+    type Of;
+}
+
+impl<T> NeedsOf<true> for T {
+    type Of = T;
+}
+
+impl<T> NeedsOf<false> for T {
+    type Of = Nothing;
+}
+
+/// It needs nothing.
+#[derive(Debug)]
+pub enum Nothing {}
+
+impl<R: ?Sized> Needs<R> for Nothing {}

@@ -1,0 +1,131 @@
+//! `#[derive(Resources)]`: each field of a struct, given by its type.
+
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::{facade, types};
+use adk_spec::check::Check;
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use std::collections::HashMap;
+use syn::spanned::Spanned;
+use syn::{Attribute, Data, DeriveInput, Index, Member, Type};
+
+/// A field that is given.
+struct Given<'a> {
+    member: Member,
+    ty: &'a Type,
+}
+
+/// What `#[derive(Resources)]` expands to.
+pub(crate) fn derive(item: TokenStream) -> TokenStream {
+    let input: DeriveInput = match syn::parse2(item) {
+        Ok(input) => input,
+        Err(error) => return error.into_compile_error(),
+    };
+    let mut report = Diagnostics::of(Check::ResourceMissing);
+    let fields = fields(&input, &mut report);
+    // A struct that is refused gives what it can, so that its workflows are not refused as well.
+    let (errors, given) = (report.into_tokens(), expand(&input, &fields));
+    quote!(#errors #given)
+}
+
+fn fields<'a>(input: &'a DeriveInput, report: &mut Diagnostics) -> Vec<Given<'a>> {
+    let Data::Struct(data) = &input.data else {
+        report.refuse(
+            input.ident.span(),
+            format!("`{}` is no struct, and resources are the fields of one", input.ident),
+            "put them into a `struct`",
+        );
+        return Vec::new();
+    };
+    let mut seen: HashMap<String, Member> = HashMap::new();
+    let mut given = Vec::new();
+    for (at, field) in data.fields.iter().enumerate() {
+        let index = Index { index: at as u32, span: Span::call_site() };
+        let member = field.ident.clone().map_or(Member::Unnamed(index), Member::Named);
+        if is_skipped(&field.attrs, report) {
+            continue;
+        }
+        let spelled = types::spelled(&field.ty);
+        if let Some(first) = seen.get(&spelled) {
+            let (first, second) = (name(first), name(&member));
+            report.refuse(
+                field.ty.span(),
+                format!("`{first}` and `{second}` are both a `{spelled}`, and a resource is taken by its type"),
+                "make one of them a type of its own, such as `struct Replica(PgPool);`, or put `#[resource(skip)]` on it",
+            );
+            continue;
+        }
+        seen.insert(spelled, member.clone());
+        given.push(Given { member, ty: &field.ty });
+    }
+    given
+}
+
+fn name(member: &Member) -> String {
+    match member {
+        Member::Named(name) => name.to_string(),
+        Member::Unnamed(index) => index.index.to_string(),
+    }
+}
+
+/// Whether a field has `#[resource(skip)]`.
+fn is_skipped(attrs: &[Attribute], report: &mut Diagnostics) -> bool {
+    let mut skipped = false;
+    for attr in attrs.iter().filter(|attr| attr.path().is_ident("resource")) {
+        match attr.parse_args::<syn::Ident>() {
+            Ok(word) if word == "skip" => skipped = true,
+            _ => report.push(
+                Diagnostic::new(Check::ResourceMissing, attr.span(), "`#[resource]` on a field says nothing")
+                    .help("remove it, or write `#[resource(skip)]` for a field that is not given"),
+            ),
+        }
+    }
+    skipped
+}
+
+fn expand(input: &DeriveInput, fields: &[Given<'_>]) -> TokenStream {
+    let (private, name) = (facade::private(), &input.ident);
+    let (generics, arguments, conditions) = input.generics.split_for_impl();
+    let predicates = conditions.map(|conditions| {
+        let predicates = &conditions.predicates;
+        quote!(#predicates,)
+    });
+    // Under the type of the field, where rustc says that it cannot be shared.
+    let shared = fields.iter().filter(|_| !input.generics.params.is_empty()).map(|Given { ty, .. }| {
+        quote_spanned!(ty.span()=> #ty: ::core::marker::Send + ::core::marker::Sync + 'static,)
+    });
+    let conditions = quote!(where #predicates #(#shared)*);
+    let gives = fields.iter().map(|Given { member, ty }| {
+        quote! {
+            impl #generics __resources::Gives<#ty> for #name #arguments #conditions {
+                fn give(&self) -> &#ty {
+                    &self.#member
+                }
+            }
+        }
+    });
+    let found = fields.iter().map(|Given { member, ty }| {
+        let ty = ty.to_token_stream();
+        quote! {
+            if __of == ::core::any::TypeId::of::<#ty>() {
+                return ::core::option::Option::Some(&self.#member);
+            }
+        }
+    });
+    quote! {
+        #[automatically_derived]
+        const _: () = {
+            use #private::resources as __resources;
+            #(#gives)*
+            impl #generics __resources::Resources for #name #arguments #conditions {
+                fn get(
+                    &self,
+                    __of: ::core::any::TypeId,
+                ) -> ::core::option::Option<&(dyn ::core::any::Any + ::core::marker::Send + ::core::marker::Sync)> {
+                    #(#found)*
+                    ::core::option::Option::None
+                }
+            }
+        };
+    }
+}

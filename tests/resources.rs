@@ -1,0 +1,223 @@
+//! Resources: what tools and agents take from the program.
+
+use adk::prelude::*;
+use adk::testing::ScriptedModel;
+use adk::{AgentMeta, CallbackContext, DynAgent, ErrorKind, Needs, ReadonlyContext};
+use std::sync::{Arc, Mutex};
+
+/// What was sent.
+#[derive(Clone, Default)]
+struct Mailbox(Arc<Mutex<Vec<String>>>);
+
+/// Customers by number.
+struct Customers(Vec<&'static str>);
+
+/// Greetings, as a trait object.
+type Greeting = Arc<dyn Fn(&str) -> String + Send + Sync>;
+
+#[derive(adk::Resources)]
+struct Shop {
+    customers: Customers,
+    mailbox: Mailbox,
+    greeting: Greeting,
+}
+
+fn shop() -> (Shop, Mailbox) {
+    let mailbox = Mailbox::default();
+    let greeting: Greeting = Arc::new(|name| format!("Hello {name}"));
+    (Shop { customers: Customers(vec!["Ada", "Grace"]), mailbox: mailbox.clone(), greeting }, mailbox)
+}
+
+/// Finds a customer.
+#[tool]
+async fn find_customer(#[resource] customers: &Customers, id: usize) -> Result<String, String> {
+    tokio::task::yield_now().await;
+    customers.0.get(id).map(|name| (*name).to_owned()).ok_or_else(|| "no such customer".to_owned())
+}
+
+/// Finds a customer, slowly.
+#[tool(blocking)]
+fn find_slowly(id: usize, #[resource] customers: &Customers, cx: &mut ToolContext) -> Result<String> {
+    cx.state().set("temp:looked_up", id)?;
+    Ok(customers.0[id].to_owned())
+}
+
+/// Greets.
+#[agent(writes = greeting)]
+async fn greet(#[resource] greeting: &Greeting, name: &str, #[resource] mailbox: &Mailbox) -> Result<String> {
+    let text = greeting(name);
+    mailbox.0.lock().unwrap().push(text.clone());
+    Ok(text)
+}
+
+/// Sends a text.
+#[agent]
+async fn send(cx: &mut Context, greeting: &str, #[resource] mailbox: &Mailbox) -> Result<()> {
+    mailbox.0.lock().unwrap().push(format!("sent by {}: {greeting}", cx.agent_name()));
+    Ok(())
+}
+
+/// Counts, on the pool for what blocks.
+#[agent(writes = count, blocking)]
+fn count(#[resource] mailbox: &Mailbox) -> usize {
+    mailbox.0.lock().unwrap().len()
+}
+
+workflow! {
+    /// Greets a customer.
+    pub Greeter(name: String) -> count: usize {
+        greet; send; count
+    }
+}
+
+workflow! {
+    /// Looks a customer up, and greets.
+    pub Desk(id: usize) -> count: usize {
+        agent clerk -> name: String { instruction: "Who is {id}?", tools: [find_customer, find_slowly], max_turns: 3 }
+
+        clerk;
+        Greeter
+    }
+}
+
+#[tokio::test]
+async fn tools_and_agents_take_resources_by_their_types() {
+    let (shop, mailbox) = shop();
+    let model = ScriptedModel::new()
+        .calls([("find_customer", json!({"id": 0})), ("find_slowly", json!({"id": 1}))])
+        .text("Ada");
+    let runner = Runner::builder().model(model).resources(shop).build().unwrap();
+    let outcome = runner.run(&Desk::default(), 0_usize).await.unwrap();
+    assert_eq!(outcome.output, 2);
+    assert_eq!(*mailbox.0.lock().unwrap(), ["Hello Ada", "sent by send: Hello Ada"]);
+}
+
+/// Greets by hand.
+#[derive(Default)]
+struct ByHand;
+
+impl Agent for ByHand {
+    const META: AgentMeta<'static> = AgentMeta::custom("by_hand").description("Greets by hand.");
+
+    async fn run(&self, cx: &mut Context) -> Result<Flow> {
+        let text = cx.resource::<Greeting>()?("you");
+        cx.resource::<Mailbox>()?.0.lock().unwrap().push(text);
+        Ok(Flow::Continue)
+    }
+}
+
+/// What a callback sends.
+fn note(cx: &mut CallbackContext) -> Result<Option<Content>> {
+    cx.resource::<Mailbox>()?.0.lock().unwrap().push(format!("before {}", cx.agent_name()));
+    Ok(None)
+}
+
+/// An instruction that a function makes.
+fn instruction(cx: ReadonlyContext) -> Result<String> {
+    Ok(format!("There are {} customers.", cx.resource::<Customers>()?.0.len()))
+}
+
+workflow! {
+    /// What is looked for at run time.
+    pub Late() {
+        agent teller { instruction: instruction, before_agent: note }
+
+        ByHand; teller
+    }
+}
+
+#[tokio::test]
+async fn agents_by_hand_callbacks_and_instructions_take_them_by_their_context() {
+    let (shop, mailbox) = shop();
+    let model = ScriptedModel::new().text("Hm.");
+    let runner = Runner::builder().model(model.clone()).resources(shop).build().unwrap();
+    runner.run(&Late::default(), ()).await.unwrap();
+    assert_eq!(*mailbox.0.lock().unwrap(), ["Hello you", "before teller"]);
+    let asked = model.requests_of("teller");
+    assert!(asked[0].system_instruction.starts_with("There are 2 customers."));
+}
+
+#[tokio::test]
+async fn what_is_taken_by_hand_and_not_there_names_the_agent() {
+    let runner = Runner::builder().model(ScriptedModel::new()).build().unwrap();
+    let error = runner.run(&Late::default(), ()).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ResourceMissing);
+    assert_eq!(error.path().unwrap().to_string(), "late/by_hand");
+    assert!(error.to_string().contains("resource-missing: the runner gives no"), "{error}");
+}
+
+#[tokio::test]
+async fn what_is_built_at_run_time_is_looked_at_before_the_first_step() {
+    let clerk = adk::llm::LlmAgent::builder("clerk").tool(find_customer::default()).build().unwrap();
+    let model = ScriptedModel::new().text("Ada");
+    let runner = Runner::builder().model(model.clone()).build().unwrap();
+    let tree = adk::SequentialAgent::builder("desk").state_key::<String>("name");
+    let tree = tree.sub_agent(greet::default()).sub_agent(clerk).build().unwrap();
+    let error = runner.run(&tree, "Hello").state("name", "Ada").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ResourceMissing);
+    assert!(error.to_string().contains("`Greeting`"), "{error}");
+    assert!(model.requests().is_empty());
+    let (shop, mailbox) = shop();
+    let runner = Runner::builder().model(model).resources(shop).build().unwrap();
+    runner.run(&tree, "Hello").state("name", "Ada").await.unwrap();
+    assert_eq!(*mailbox.0.lock().unwrap(), ["Hello Ada"]);
+}
+
+#[tokio::test]
+async fn a_function_is_called_and_a_tool_is_tested_with_other_resources() {
+    assert_eq!(find_customer(&Customers(vec!["Bob"]), 0).await.unwrap(), "Bob");
+    let (shop, _) = shop();
+    let mut cx = ToolContext::for_tests_with(shop);
+    let args = json!({"id": 1}).as_object().unwrap().clone();
+    let found = adk::Tool::call(&find_slowly::default(), args.clone(), &mut cx).await.unwrap();
+    assert_eq!(found, "Grace");
+    let mut cx = ToolContext::for_tests();
+    let error = adk::Tool::call(&find_slowly::default(), args, &mut cx).await.unwrap_err();
+    assert!(error.to_string().contains("resource-missing: the runner gives no"), "{error}");
+}
+
+#[tokio::test]
+async fn sessions_and_resumed_runs_have_them() {
+    let (shop, mailbox) = shop();
+    let runner = Runner::builder().model(ScriptedModel::new()).resources(shop);
+    let runner = runner.workflow(Greeter::default()).build().unwrap();
+    let session = runner.session("ada", "1");
+    session.run(&Greeter::default(), "Ada").await.unwrap();
+    assert_eq!(mailbox.0.lock().unwrap().len(), 2);
+}
+
+/// A part of a program that does not know the whole of its resources.
+fn needs_a_mailbox<R: adk::Gives<Mailbox>>(given: &R) -> usize {
+    given.give().0.lock().unwrap().len()
+}
+
+#[test]
+fn resources_are_given_by_type() {
+    let (shop, _) = shop();
+    assert_eq!(needs_a_mailbox(&shop), 0);
+    fn needs<W: Needs<Shop>>() {}
+    needs::<Desk>();
+    needs::<Arc<Desk>>();
+}
+
+#[test]
+fn the_description_says_what_is_taken() {
+    let (greet, find) = (greet::default(), find_customer::default());
+    let taken: Vec<_> = greet.meta().resources.iter().map(|taken| taken.name).collect();
+    assert_eq!(taken, ["Greeting", "Mailbox"]);
+    let declaration = adk::Tool::declaration(&find);
+    assert_eq!(declaration.parameters["properties"].as_object().unwrap().len(), 1);
+}
+
+/// Generic resources, one of which is not given.
+#[derive(adk::Resources)]
+struct Generic<T>(Option<T>, #[resource(skip)] Vec<String>, Vec<String>);
+
+#[test]
+fn resources_may_be_generic_and_have_fields_that_are_not_given() {
+    let all = Generic(Some(3_u8), vec!["hidden".to_owned()], vec!["given".to_owned()]);
+    let given: &Vec<String> = adk::Gives::give(&all);
+    assert_eq!(given[0], "given");
+    let number: &Option<u8> = adk::Gives::give(&all);
+    assert_eq!(*number, Some(3));
+}
