@@ -15,7 +15,7 @@ const LAYERS: &[&[&str]] = &[
     &["store/event"],
     &["store/outbox", "store/session"],
     &["store/engine"],
-    &["runtime/live"],
+    &["runtime/live", "runtime/resources"],
     &["runtime/run"],
     &["runtime/callback"],
     &["runtime/agent"],

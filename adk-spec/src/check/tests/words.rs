@@ -65,7 +65,7 @@ fn an_element_is_one_of_the_keys() {
     assert_eq!(
         said(vec![each("one", "list", vec![f("a", "item", "")])], ""),
         "function `a` reads `item`, but nothing before it writes that key; help: declare it as an input, `item: TYPE`, or \
-         as a `let`, let it read another key by `(item = KEY)` behind its name, or take an `Option` if it may be absent; \
+         as a `let`, let it read another key by `(item = KEY)` after its name, mark the parameter `#[resource]` if the program gives it, or take an `Option` if it may be absent; \
          keys written before it: `topic`, `list`, `one`"
     );
     assert_eq!(
@@ -77,7 +77,7 @@ fn an_element_is_one_of_the_keys() {
     assert_eq!(
         said(vec![each("number", "list", vec![f("a", "number", "x")]), f("b", "numbr", "")], ""),
         "function `b` reads `numbr`, but nothing before it writes that key; help: declare it as an input, \
-         `numbr: TYPE`, or as a `let`, let it read another key by `(numbr = KEY)` behind its name, or take an `Option` if it may be absent; keys written before it: `topic`, \
+         `numbr: TYPE`, or as a `let`, let it read another key by `(numbr = KEY)` after its name, mark the parameter `#[resource]` if the program gives it, or take an `Option` if it may be absent; keys written before it: `topic`, \
          `list`, `x`"
     );
 }
@@ -140,7 +140,7 @@ fn arms_and_order() {
 fn what_it_writes_itself_is_not_meant() {
     assert_eq!(
         said(vec![f("a", "draf", "draft")], ""),
-        "function `a` reads `draf`, but nothing before it writes that key; help: declare it as an input, `draf: TYPE`, or as a `let`, let it read another key by `(draf = KEY)` behind its name, or take an `Option` if it may be absent; keys written before it: `topic`, `list`"
+        "function `a` reads `draf`, but nothing before it writes that key; help: declare it as an input, `draf: TYPE`, or as a `let`, let it read another key by `(draf = KEY)` after its name, mark the parameter `#[resource]` if the program gives it, or take an `Option` if it may be absent; keys written before it: `topic`, `list`"
     );
     assert!(said(vec![f("b", "", "draft"), f("a", "draf", "draft")], "").contains("did you mean `draft`?"));
     assert!(said(vec![lp(Some(2), vec![f("a", "draf", "draft")])], "").contains("did you mean `draft`?"));
