@@ -171,32 +171,4 @@ fn is_operator(so_far: &str, next: char) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::code;
-
-    #[test]
-    fn code_is_spaced_as_people_space_it() {
-        for text in [
-            "Severity::High | Severity::Low",
-            "n if n > 3 && !done",
-            "0..=5 | 9.. if -1 < x",
-            "Some(Kind::A | Kind::B)",
-            "Ticket { severity: Severity::High, .. }",
-            "[first, .., last]",
-            "n @ 1..=9",
-            "&[\"a\", ref mut b]",
-            "x if x.iter().any(|y| *y >= 2)",
-            "v if v == Vec::<Vec<u8>>::new()",
-            "_ if matches!(x, Some(_))",
-            "(a, -1)",
-            "ROUNDS * 2 + size_of::<u8>()",
-            "c if c as u8 == b'x'",
-            "&'static str",
-            "Unit {}",
-        ] {
-            // What rustc gives has spaces everywhere.
-            let tokens: proc_macro2::TokenStream = text.parse().unwrap();
-            assert_eq!(code(tokens), text);
-        }
-    }
-}
+mod tests;

@@ -1,0 +1,69 @@
+use super::{added, leaves};
+use quote::{format_ident, quote};
+
+fn expanded(written: &str) -> Option<String> {
+    let value = syn::parse_str(written).unwrap();
+    let added = added(&quote!(to), &format_ident!("before"), &format_ident!("before_tool"), &value);
+    added.map(|added| added.to_string().replace(' ', "").replace("__adk::callback::closure::", ""))
+}
+
+#[test]
+fn closures_return_answers() {
+    let read = "#[allow(unreachable_code)]let__ends=of_tool(&__returned);__ends.before_tool(__ends.read(__returned))";
+    for (written, expected) in [
+        ("|_, _| None", format!("|_,_|{{let__returned=None;{read}}}")),
+        ("(|_, _| None)", format!("(|_,_|{{let__returned=None;{read}}})")),
+        ("|_, c| c.a()?", format!("|_,c|{{let__returned=(||{{c.a()?}})();{read}}}")),
+        ("|_, _| -> A { b }", format!("|_,_|{{let__returned:A={{b}};{read}}}")),
+        ("|_, _| -> A { return b }", format!("|_,_|{{let__returned=(||->A{{returnb}})();{read}}}")),
+        (
+            "async |_, _| None",
+            format!("|_,_|later(asyncmove{{let__returned=asyncmove{{None}}.await;{read}.await}})"),
+        ),
+        (
+            "|_, c| { a(); async { c } }",
+            format!("|_,c|{{a();later(asyncmove{{let__returned=asyncmove{{c}}.await;{read}.await}})}}"),
+        ),
+        ("{ let a = b; |_, _| a }", format!("{{leta=b;move|_,_|{{let__returned=a;{read}}}}}")),
+        (
+            "|_, c: &mut C| c",
+            format!("|_,__given_1|{{letc:&mutC=(given)((__given_1,).0);{{let__returned=c;{read}}}}}"),
+        ),
+    ] {
+        assert_eq!(expanded(written), Some(format!("add_before_tool(to,{expected});")), "{written}");
+    }
+}
+
+#[test]
+fn what_is_no_closure() {
+    assert_eq!(expanded("make()").as_deref(), Some("to.before(made(make));"));
+    for written in ["check", "make(1)", "Box::new(|_| None)", "if a { b } else { c }"] {
+        assert_eq!(expanded(written), None, "{written}");
+    }
+}
+
+#[test]
+fn bodies_that_may_be_left_from_the_middle() {
+    for (written, expected) in [
+        (
+            quote!({
+                println!("a");
+                a != (b)
+            }),
+            false,
+        ),
+        (quote!(|| { a? }), true),
+        (
+            quote!({
+                if a {
+                    return b;
+                }
+                c
+            }),
+            true,
+        ),
+        (quote!(ensure!(a)), true),
+    ] {
+        assert_eq!(leaves(written.clone()), expected, "{written}");
+    }
+}
