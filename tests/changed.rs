@@ -154,12 +154,16 @@ version!(plan_awaited: u8, Plan, Plan {}, { Poor });
 version!(more_awaited: u8, Plan, Plan { pub steps: u32 }, { Poor });
 
 /// Begins a run, which waits for its answer, and gives the answer.
-async fn waiting<W: Workflow>(workflow: &W, input: W::Input) -> (Runner, RunId) {
+async fn waiting<W: Workflow + adk::Needs>(workflow: &W, input: W::Input) -> (Runner, RunId) {
     answered(workflow, input, true).await
 }
 
 /// The same with another answer.
-async fn answered<W: Workflow>(workflow: &W, input: W::Input, answer: impl Serialize) -> (Runner, RunId) {
+async fn answered<W: Workflow + adk::Needs>(
+    workflow: &W,
+    input: W::Input,
+    answer: impl Serialize,
+) -> (Runner, RunId) {
     let sessions: Arc<dyn SessionStore> = Arc::new(MemoryStore::default());
     let runner: Runner =
         Runner::builder().engine(MemoryJournal::new()).session_store(sessions).build().unwrap();
@@ -171,7 +175,7 @@ async fn answered<W: Workflow>(workflow: &W, input: W::Input, answer: impl Seria
 }
 
 /// It is refused with these lines, and can still be taken up as it was.
-async fn refused<W: Workflow>((runner, run): &(Runner, RunId), workflow: &W, diff: &str) {
+async fn refused<W: Workflow + adk::Needs>((runner, run): &(Runner, RunId), workflow: &W, diff: &str) {
     let Err(error) = runner.resume(workflow, *run).await else { panic!("it was taken up") };
     assert_eq!(error.kind(), ErrorKind::TopologyChanged, "{error}");
     assert!(error.message().ends_with(&format!(":\n{diff}")), "{error}");
@@ -202,7 +206,7 @@ async fn a_key_at_the_begin_that_is_gone_is_refused_as_well() {
 #[tokio::test]
 async fn the_values_that_a_run_began_with_stay_also_where_they_would_be_others_now() {
     /// Whether its tone is older than what comes next.
-    async fn is_kept<W: Workflow<Output = String>>(workflow: W, input: W::Input) {
+    async fn is_kept<W: Workflow<Output = String> + adk::Needs>(workflow: W, input: W::Input) {
         let (runner, run) = waiting(&workflow, input).await;
         let next = next();
         let line = runner.resume(&workflow, run).await.unwrap().output;

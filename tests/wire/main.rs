@@ -120,7 +120,11 @@ fn runner(server: &WireServer, format: Format, streaming: bool) -> Runner {
 }
 
 /// Reads a run of the workflow to its end.
-async fn run<W: Workflow>(runner: &Runner, workflow: &W, input: impl Into<W::Input>) -> Ran<W::Output> {
+async fn run<W: Workflow + adk::Needs>(
+    runner: &Runner,
+    workflow: &W,
+    input: impl Into<W::Input>,
+) -> Ran<W::Output> {
     let handle = runner.session("anna", "desk");
     let mut stream = handle.run(workflow, input).stream();
     let mut events = Vec::new();

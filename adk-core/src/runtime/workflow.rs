@@ -23,6 +23,7 @@ pub use keys::{Keys, Values};
 
 use crate::Result;
 use crate::runtime::agent::DynAgent;
+use crate::runtime::resources::Needs;
 use crate::spec::Spec;
 
 pub(crate) use root::{prepare_root, run_branch, run_root};
@@ -71,6 +72,9 @@ impl<W: Workflow + ?Sized> Workflow for std::sync::Arc<W> {
         (**self).finish(values)
     }
 }
+
+/// What is known at run time only is looked at when a run begins.
+impl<R: ?Sized, I: Send, O: Send + 'static> Needs<R> for dyn Workflow<Input = I, Output = O> {}
 
 /// A workflow that [`Runner::run_live`](crate::Runner::run_live) takes.
 ///

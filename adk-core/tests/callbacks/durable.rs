@@ -1,4 +1,4 @@
-//! Callbacks and the journal (DESIGN, section 7): what they do outside is done once.
+//! Callbacks and the journal: what they do outside is done once.
 
 use super::support::*;
 use super::*;

@@ -1,4 +1,4 @@
-//! What can happen when a workflow runs, by the meaning of its steps (DESIGN, sections 2 to 4) and not by the rules of
+//! What can happen when a workflow runs, by the meaning of its steps and not by the rules of
 //! the checker.
 //!
 //! It follows all executions at once. No decision of an execution (exit or not, which arm, how many elements, another

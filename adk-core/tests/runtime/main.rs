@@ -1,4 +1,4 @@
-//! The runtime contract (DESIGN, section 7), over trees wired by hand.
+//! The runtime contract, over trees wired by hand.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 

@@ -113,9 +113,25 @@ async fn a_stream_can_be_spawned_and_many_runs_share_one_workflow() {
     for task in tasks {
         assert_eq!(task.await.unwrap(), 3);
     }
-    let outcome = assert_send(runner.run(&*tree, "x").into_future()).await.unwrap();
+    let outcome = assert_send(runner.run(&*tree, "x")).await.unwrap();
     assert_eq!(outcome.usage.calls, 0);
     let _: &dyn Workflow<Input = String, Output = ()> = &*tree;
+}
+
+#[tokio::test]
+async fn runs_are_spawned_and_joined_as_any_future() {
+    let tree = Arc::new(Tree::new("w", vec![run(say("a"))]));
+    let runner = runner();
+    let spawned = tokio::spawn(runner.run(tree.clone(), "go"));
+    let joined = futures_util::future::join_all((0..3).map(|n| runner.run(&*tree, n.to_string()))).await;
+    assert!(joined.into_iter().all(|ended| ended.is_ok()));
+    spawned.await.unwrap().unwrap();
+
+    let mut request = runner.run(&*tree, "once");
+    (&mut request).await.unwrap();
+    let error = (&mut request).await.unwrap_err();
+    assert!(error.to_string().contains("this run was awaited before"), "{error}");
+    assert!(request.stream().finish().await.is_err());
 }
 
 #[tokio::test]

@@ -356,6 +356,8 @@ impl DynAgent for Tree {
 /// What it holds is known at run time.
 impl adk_core::workflow::Live for Tree {}
 
+impl<R: ?Sized> adk_core::Needs<R> for Tree {}
+
 impl Workflow for Tree {
     type Input = String;
     type Output = ();

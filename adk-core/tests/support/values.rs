@@ -174,6 +174,8 @@ impl<T> Takes<T> {
     }
 }
 
+impl<R: ?Sized, T: Serialize + Send + 'static> adk_core::Needs<R> for Takes<T> {}
+
 impl<T: Serialize + Send + 'static> Workflow for Takes<T> {
     type Input = T;
     type Output = ();

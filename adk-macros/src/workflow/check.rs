@@ -1,4 +1,4 @@
-//! What tokens alone can tell. The rest is checked in const evaluation, by `adk_core::check`.
+//! What tokens alone can tell. The rest is checked in const evaluation, by `adk_spec::check`.
 
 mod keys;
 mod limits;

@@ -21,7 +21,7 @@ pub struct CallbackContext {
     /// What the workflow is asked to do. It goes with the event of the callback: without content and without a change
     /// of the state there is none, and nothing is asked for (as in ADK).
     ///
-    /// An exit has to be announced by the agent, as every exit: a callback cannot do it (DESIGN, section 4).
+    /// An exit has to be announced by the agent, as every exit: a callback cannot do it.
     pub actions: ToolActions,
     run: Arc<Run>,
     scope: Option<Arc<KeyScope>>,

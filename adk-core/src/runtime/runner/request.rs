@@ -17,12 +17,28 @@ use serde::Serialize;
 use std::fmt;
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{self, Poll};
 
-/// A run to be: awaited it gives its [`Outcome`], with [`stream`](Self::stream) its events as they come.
+/// A run to be: awaited, or spawned as any future, it gives its [`Outcome`], with [`stream`](Self::stream) its events as
+/// they come.
 #[must_use = "a run does nothing until it is awaited or streamed"]
-pub struct RunRequest<'a, T> {
-    pub(super) shared: Arc<Shared>,
+pub struct RunRequest<'a, T>(State<'a, T>);
+
+#[allow(
+    clippy::large_enum_variant,
+    reason = "each run begins with the large one, and a box would cost it an allocation"
+)]
+enum State<'a, T> {
+    Asked(Asked<'a, T>),
+    Running(BoxFuture<'a, Result<Outcome<T>>>),
+    Ended,
+}
+
+/// What is asked for.
+struct Asked<'a, T> {
+    shared: Arc<Shared>,
     key: SessionKey,
     /// Whether the session is this run's alone.
     private: bool,
@@ -66,7 +82,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
             }
         };
         let begin = begin.map_err(|error| error.at(&Path::root(workflow.as_agent().meta().name.to_owned())));
-        Self::with(shared, key, private, workflow, begin)
+        Self(State::Asked(Self::with(shared, key, private, workflow, begin)))
     }
 
     /// A run that is taken up again: what it began with is in its record.
@@ -76,8 +92,8 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         W: Workflow<Output = T> + ?Sized,
     {
         let key = SessionKey::new(&shared.app, "", run.to_string());
-        let request = Self::with(shared, key, false, workflow, Ok(Keys::default()));
-        Self { resume: Some(run), ..request }
+        let asked = Self::with(shared, key, false, workflow, Ok(Keys::default()));
+        Self(State::Asked(Asked { resume: Some(run), ..asked }))
     }
 
     fn with<H, W>(
@@ -86,7 +102,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         private: bool,
         workflow: H,
         begin: Result<Keys>,
-    ) -> Self
+    ) -> Asked<'a, T>
     where
         H: Deref<Target = W> + Send + Sync + 'a,
         W: Workflow<Output = T> + ?Sized,
@@ -104,9 +120,9 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         shape: Option<(String, Topology)>,
         begin: Result<Keys>,
         body: Body<'a, T>,
-    ) -> Self {
+    ) -> Asked<'a, T> {
         let config = shared.config.clone();
-        Self {
+        Asked {
             shared,
             key,
             private,
@@ -125,38 +141,43 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
 
     /// What the user says, in place of the inputs: text, images, files. A run that is taken up again has its message.
     pub fn message(mut self, content: impl Into<Content>) -> Self {
-        self.only_at_first("message");
-        self.message = Some(content.into());
+        if let Some(asked) = self.only_at_first("message") {
+            asked.message = Some(content.into());
+        }
         self
     }
 
     /// Sets a state key with the event of the user. A run that is taken up again has its own.
     pub fn state(mut self, key: impl Into<Name>, value: impl Serialize) -> Self {
-        self.only_at_first("state");
-        let key = key.into();
-        match crate::runtime::run::encode(&key, value) {
-            Ok(value) => self.state.insert(key, value),
-            Err(error) => self.error = Some(error),
+        if let Some(asked) = self.only_at_first("state") {
+            let key = key.into();
+            match crate::runtime::run::encode(&key, value) {
+                Ok(value) => asked.state.insert(key, value),
+                Err(error) => asked.error = Some(error),
+            }
         }
         self
     }
 
     /// The settings of this run, in place of the runner's. A run that is taken up again keeps those that it began with.
     pub fn config(mut self, config: RunConfig) -> Self {
-        self.only_at_first("config");
-        self.config = config;
+        if let Some(asked) = self.only_at_first("config") {
+            asked.config = config;
+        }
         self
     }
 
-    /// What is set on a run that is taken up again would not count, so it is an error.
-    fn only_at_first(&mut self, what: &str) {
-        if let Some(run) = self.resume {
+    /// What is asked for, before the run begins. What is set on a run that is taken up again would not count, so it is an error.
+    fn only_at_first(&mut self, what: &str) -> Option<&mut Asked<'a, T>> {
+        let State::Asked(asked) = &mut self.0 else { return None };
+        if let Some(run) = asked.resume {
             let message =
                 format!("run `{run}` is taken up again with a `{what}`, but goes on with what it began with");
-            self.error = Some(Error::new(ErrorKind::Config, message).with_help(
+            asked.error = Some(Error::new(ErrorKind::Config, message).with_help(
                 "answer what it waits for with `runner.answer(...)`; what is new is said in a further run of the session",
             ));
         }
+        Some(asked)
     }
 
     /// A live run: what people say while it goes on comes from the queue.
@@ -177,12 +198,30 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
             let error = Error::new(ErrorKind::LiveLoop, message).with_help(LIVE_HELP);
             error.at(&Path::root(Name::shared(meta.name)))
         });
-        let request = Self::new(shared, key, private, workflow, input);
-        Self { live: Some(queue.input()), error: refused, ..request }
+        let mut request = Self::new(shared, key, private, workflow, input);
+        if let State::Asked(asked) = &mut request.0 {
+            (asked.live, asked.error) = (Some(queue.input()), refused);
+        }
+        request
     }
 
     /// Begins the run: its events as they are committed. Dropping the stream cancels the run.
     pub fn stream(self) -> RunStream<'a, T> {
+        match self.0 {
+            State::Asked(asked) => asked.stream(),
+            State::Running(_) | State::Ended => RunStream::new(Box::pin(async { Err(begun()) })),
+        }
+    }
+}
+
+/// A run is awaited or streamed, once.
+#[cold]
+fn begun() -> Error {
+    Error::new(ErrorKind::Config, "this run was awaited before").with_help("ask the runner for another one")
+}
+
+impl<'a, T: Send + 'static> Asked<'a, T> {
+    fn stream(self) -> RunStream<'a, T> {
         RunStream::new(Box::pin(self.open()))
     }
 
@@ -263,8 +302,8 @@ impl<'a> RunRequest<'a, BranchEnd> {
         let sought = task.clone();
         let body: Body<'a, BranchEnd> =
             Box::new(move |run, _| Box::pin(async move { branch(workflow.as_agent(), run, sought).await }));
-        let request = Self::of(shared, key, false, None, Ok(Keys::default()), body);
-        Self { task: Some(task), ..request }
+        let asked = Self::of(shared, key, false, None, Ok(Keys::default()), body);
+        Self(State::Asked(Asked { task: Some(task), ..asked }))
     }
 }
 
@@ -273,17 +312,29 @@ fn shape(shared: &Shared, meta: &AgentMeta<'_>) -> Option<(String, Topology)> {
     shared.engine.records().then(|| (meta.name.to_owned(), Topology::of(meta)))
 }
 
-impl<'a, T: Send + 'static> IntoFuture for RunRequest<'a, T> {
+impl<T: Send + 'static> Future for RunRequest<'_, T> {
     type Output = Result<Outcome<T>>;
-    type IntoFuture = BoxFuture<'a, Self::Output>;
 
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.stream().finish())
+    fn poll(self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Self::Output> {
+        let this = self.get_mut();
+        if let State::Asked(_) = &this.0
+            && let State::Asked(asked) = std::mem::replace(&mut this.0, State::Ended)
+        {
+            this.0 = State::Running(Box::pin(asked.stream().finish()));
+        }
+        let State::Running(running) = &mut this.0 else { return Poll::Ready(Err(begun())) };
+        let ended = std::task::ready!(running.as_mut().poll(cx));
+        this.0 = State::Ended;
+        Poll::Ready(ended)
     }
 }
 
 impl<T> fmt::Debug for RunRequest<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "RunRequest({})", self.key)
+        match &self.0 {
+            State::Asked(asked) => write!(f, "RunRequest({})", asked.key),
+            State::Running(_) => f.write_str("RunRequest(running)"),
+            State::Ended => f.write_str("RunRequest(ended)"),
+        }
     }
 }

@@ -46,7 +46,7 @@ impl Keys {
         self.message = Some(content);
     }
 
-    /// What the user says: the text of a single `String` input, otherwise the inputs as JSON (DESIGN, section 7).
+    /// What the user says: the text of a single `String` input, otherwise the inputs as JSON.
     pub(crate) fn to_message(&self) -> Content {
         if let Some(message) = &self.message {
             return message.clone();

@@ -136,7 +136,7 @@ pub(super) fn asked(cx: &Context) -> Flow {
     }
 }
 
-/// Who may end a loop is known before the run (DESIGN, section 4). Of a block nothing is announced: there `meta` is `None`.
+/// Who may end a loop is known before the run. Of a block nothing is announced: there `meta` is `None`.
 pub(super) fn announced(meta: Option<&AgentMeta<'_>>, flow: &Flow, cx: &Context) -> Result<()> {
     if !cx.requires_announced_exits() {
         return Ok(());

@@ -142,7 +142,7 @@ fn looked_at(agent: &dyn DynAgent, flow: Flow, cx: &Context) -> Result<Flow> {
     };
     let meta = agent.meta();
     match flow {
-        // Who goes on writes in its place (DESIGN, section 6, rule 6).
+        // Who goes on writes in its place.
         Flow::Continue if cx.frame.seat.as_ref().is_some_and(|seat| seat.next.is_some()) => {}
         Flow::Continue => wrote(meta, cx)?,
         // What is inside of a workflow has announced its exits there.
@@ -170,7 +170,7 @@ async fn body(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
     Ok(flow)
 }
 
-/// An agent that ends without its key fails the run (DESIGN, section 6, rule 7). The outputs of a workflow are
+/// An agent that ends without its key fails the run. The outputs of a workflow are
 /// written by agents inside.
 fn wrote(meta: &AgentMeta<'_>, cx: &Context) -> Result<()> {
     if meta.kind == AgentKind::Workflow || !cx.config().require_keys {

@@ -160,6 +160,8 @@ impl DynAgent for Tree<'_> {
     }
 }
 
+impl<R: ?Sized> adk_core::Needs<R> for Tree<'_> {}
+
 impl Workflow for Tree<'_> {
     type Input = ();
     type Output = ();

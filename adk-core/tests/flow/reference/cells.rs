@@ -1,4 +1,4 @@
-//! Where a key is stored: what a name stands for at a place (DESIGN, section 3).
+//! Where a key is stored: what a name stands for at a place.
 
 use super::super::tree::{Block, Key, Nested, has_prefix, written};
 use super::states::{Cell, MOST, States};

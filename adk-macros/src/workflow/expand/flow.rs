@@ -1,7 +1,7 @@
 //! The facts of a workflow, the types that they compare, and the consts that raise what is wrong.
 //!
 //! Everything that says a type has a number: 0 is none, a step has its place and 1, after the steps come the declared keys, then
-//! the outputs. `adk_core::check` says which two types are compared, by these numbers.
+//! the outputs. `adk_spec::check` says which two types are compared, by these numbers.
 
 use super::super::ast::{DeclKind, Typed, Workflow};
 use super::super::plan::{Plan, Step, What};
@@ -11,7 +11,7 @@ use crate::typed::{READS, is_plain, list, places};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 
-/// The parts of a step where faults are shown: `Part` of `adk_core::check`.
+/// The parts of a step where faults are shown: `Part` of `adk_spec::check`.
 const NAME: usize = 0;
 pub(super) const KEY: usize = 1;
 const OUTPUT: usize = 2;

@@ -1,4 +1,4 @@
-//! Definite assignment over the flat list of steps (DESIGN, section 6, the rules of the flow).
+//! Definite assignment over the flat list of steps.
 
 mod access;
 mod agent;
