@@ -9,6 +9,16 @@ use std::sync::{Arc, Mutex};
 #[derive(Clone, Default)]
 struct Mailbox(Arc<Mutex<Vec<String>>>);
 
+impl Mailbox {
+    fn add(&self, text: String) {
+        self.0.lock().expect("nobody panics with it").push(text);
+    }
+
+    fn len(&self) -> usize {
+        self.0.lock().expect("nobody panics with it").len()
+    }
+}
+
 /// Customers by number.
 struct Customers(Vec<&'static str>);
 
@@ -46,21 +56,21 @@ fn find_slowly(id: usize, #[resource] customers: &Customers, cx: &mut ToolContex
 #[agent(writes = greeting)]
 async fn greet(#[resource] greeting: &Greeting, name: &str, #[resource] mailbox: &Mailbox) -> Result<String> {
     let text = greeting(name);
-    mailbox.0.lock().unwrap().push(text.clone());
+    mailbox.add(text.clone());
     Ok(text)
 }
 
 /// Sends a text.
 #[agent]
 async fn send(cx: &mut Context, greeting: &str, #[resource] mailbox: &Mailbox) -> Result<()> {
-    mailbox.0.lock().unwrap().push(format!("sent by {}: {greeting}", cx.agent_name()));
+    mailbox.add(format!("sent by {}: {greeting}", cx.agent_name()));
     Ok(())
 }
 
 /// Counts, on the pool for what blocks.
 #[agent(writes = count, blocking)]
 fn count(#[resource] mailbox: &Mailbox) -> usize {
-    mailbox.0.lock().unwrap().len()
+    mailbox.len()
 }
 
 workflow! {
@@ -101,14 +111,14 @@ impl Agent for ByHand {
 
     async fn run(&self, cx: &mut Context) -> Result<Flow> {
         let text = cx.resource::<Greeting>()?("you");
-        cx.resource::<Mailbox>()?.0.lock().unwrap().push(text);
+        cx.resource::<Mailbox>()?.add(text);
         Ok(Flow::Continue)
     }
 }
 
 /// What a callback sends.
 fn note(cx: &mut CallbackContext) -> Result<Option<Content>> {
-    cx.resource::<Mailbox>()?.0.lock().unwrap().push(format!("before {}", cx.agent_name()));
+    cx.resource::<Mailbox>()?.add(format!("before {}", cx.agent_name()));
     Ok(None)
 }
 
@@ -188,7 +198,7 @@ async fn sessions_and_resumed_runs_have_them() {
 
 /// A part of a program that does not know the whole of its resources.
 fn needs_a_mailbox<R: adk::Gives<Mailbox>>(given: &R) -> usize {
-    given.give().0.lock().unwrap().len()
+    given.give().len()
 }
 
 #[test]
@@ -211,11 +221,18 @@ fn the_description_says_what_is_taken() {
 
 /// Generic resources, one of which is not given.
 #[derive(adk::Resources)]
-struct Generic<T>(Option<T>, #[resource(skip)] Vec<String>, Vec<String>);
+struct Generic<T> {
+    number: Option<T>,
+    #[resource(skip)]
+    hidden: Vec<String>,
+    given: Vec<String>,
+}
 
 #[test]
 fn resources_may_be_generic_and_have_fields_that_are_not_given() {
-    let all = Generic(Some(3_u8), vec!["hidden".to_owned()], vec!["given".to_owned()]);
+    let all =
+        Generic { number: Some(3_u8), hidden: vec!["hidden".to_owned()], given: vec!["given".to_owned()] };
+    assert_eq!(all.hidden.len(), 1);
     let given: &Vec<String> = adk::Gives::give(&all);
     assert_eq!(given[0], "given");
     let number: &Option<u8> = adk::Gives::give(&all);

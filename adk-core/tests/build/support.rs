@@ -50,7 +50,9 @@ impl DynAgent for Says {
 }
 
 /// What a run has said: path and branch of each event after the user's.
-pub async fn said<W: Workflow<Input = Content, Output = ()> + ?Sized>(tree: &W) -> Result<Vec<String>> {
+pub async fn said<W: Workflow<Input = Content, Output = ()> + adk_core::Needs + ?Sized>(
+    tree: &W,
+) -> Result<Vec<String>> {
     let runner: Runner = Runner::builder().model(ScriptedModel::new()).build()?;
     let mut stream = runner.run(tree, "go").stream();
     let mut all = Vec::new();

@@ -158,7 +158,7 @@ async fn a_resume_with_the_id_of_no_run_or_of_one_elsewhere_changes_nothing() {
             "state" => request.state("count", 1),
             _ => request.config(adk_core::RunConfig::adk()),
         };
-        let error = asked.refused(ErrorKind::Config, async { request.await }).await;
+        let error = asked.refused(ErrorKind::Config, request).await;
         assert!(error.contains(&format!("with a `{set}`")) && error.contains("runner.answer"), "{error}");
     }
     // It can still be taken up, with its answers.

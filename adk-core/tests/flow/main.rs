@@ -2,7 +2,7 @@
 //! says.
 //!
 //! - Nothing goes wrong in any execution without the checker having said so. Where it says more than can go wrong, a
-//!   rule of DESIGN (section 6) explains it. What can happen, [`reference`] knows.
+//!   rule of the checker explains it. What can happen, [`reference`] knows.
 //! - What the checker accepts runs in the real runtime, whatever agents do and whoever comes first. What goes wrong in
 //!   workflows that it rejects, the reference has foreseen. The executions are those of [`real`].
 //!

@@ -16,7 +16,7 @@ mod states;
 pub use cells::{SESSION, Scope, Storage, Stored};
 pub use run::{Found, look};
 
-/// Of what the machine may assume more than can happen. Each is a rule of DESIGN by which the checker is stricter than
+/// Of what the machine may assume more than can happen. Each is a rule by which the checker is stricter than
 /// the executions are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Relaxed {

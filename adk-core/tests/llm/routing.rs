@@ -15,7 +15,7 @@ fn kid(name: &'static str) -> adk_core::build::LlmAgentBuilder {
 /// Who has answered each of these messages of one session.
 async fn answers<W>(model: &ScriptedModel, root: &W, messages: usize) -> Vec<Vec<String>>
 where
-    W: adk_core::Workflow<Input = Content, Output = ()>,
+    W: adk_core::Workflow<Input = Content, Output = ()> + adk_core::Needs,
 {
     let session = runner(model).session("u", "s");
     let mut all = Vec::new();
