@@ -80,7 +80,7 @@ impl Depth {
             '\'' => {}
             _ => self.row = 0,
         }
-        self.signs += usize::from(!matches!(sign, ',' | ';' | ':' | '.' | '+' | '\''));
+        self.signs += usize::from(!matches!(sign, ',' | ';' | ':' | '.' | '+' | '\'' | '#'));
     }
 
     fn refuse(&self, is_too_deep: bool, token: &TokenTree) -> Result<(), Diagnostic> {

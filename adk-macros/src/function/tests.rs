@@ -52,3 +52,10 @@ fn the_function_comes_first_and_keeps_what_is_its_own() {
     assert!(function.starts_with("# [inline]"), "{text}");
     assert!(function.contains("fn look (days : u8 , # [allow (unused)] other : u8"), "{text}");
 }
+
+#[test]
+fn long_docs_are_not_deep() {
+    let docs = std::iter::repeat_n(quote!(#[doc = "A line."]), 300);
+    let output = tool(quote!(), quote!(#(#docs)* fn grade(draft: &str) -> f64 { 1.0 }));
+    assert!(!output.to_string().contains("compile_error"), "{output}");
+}

@@ -18,7 +18,7 @@ pub(super) use field::closure;
 
 use super::ast::{Decl, Mention, Workflow};
 use super::normalise::normalise;
-use crate::deep;
+use crate::deep::Depth;
 use crate::diag::{Diagnostic, Diagnostics};
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use std::collections::HashSet;
@@ -72,7 +72,7 @@ pub(super) fn workflow(input: TokenStream) -> (Workflow, Diagnostics) {
 pub(super) fn agents(input: TokenStream) -> (Vec<Decl>, Diagnostics) {
     let mut sink = Sink::default();
     let mut agents = Vec::new();
-    match deep::check(input.clone()) {
+    match check_depth(input.clone()) {
         Ok(()) => whole(input, &mut sink, |input, sink| {
             agents = agent::outside(input, sink);
             Ok(())
@@ -80,6 +80,18 @@ pub(super) fn agents(input: TokenStream) -> (Vec<Decl>, Diagnostics) {
         Err(error) => sink.push(error),
     }
     (agents, sink.diagnostics)
+}
+
+/// Each agent by itself: a long list of them is not deep.
+fn check_depth(agents: TokenStream) -> Result<()> {
+    let mut depth = Depth::default();
+    for token in agents {
+        depth.see(&token)?;
+        if is_brace(&token) {
+            depth = Depth::default();
+        }
+    }
+    Ok(())
 }
 
 fn is_brace(token: &TokenTree) -> bool {

@@ -267,3 +267,17 @@ fn words() {
         assert!(syn::parse_str::<syn::Type>(&text).is_ok(), "{text}");
     }
 }
+
+#[test]
+fn a_long_list_is_not_deep() {
+    let agents: String =
+        (0..300).map(|n| format!("/// Docs.\npub agent a_{n} -> key_{n}: String {{}}\n")).collect();
+    let (all, errors) = parse::agents(agents.parse().unwrap());
+    assert_eq!((all.len(), errors.texts()), (300, Vec::new()));
+    let (tree, errors) = read(&format!("W() {{ {agents} a_1 }}").replace("pub ", ""));
+    assert_eq!((tree.items.agents.len(), errors), (300, Vec::new()));
+    let steps = (0..300).map(|n| format!("a_{n}")).collect::<Vec<_>>().join(";\n");
+    assert_eq!(read(&format!("W() {{ {steps} }}")).0.body.len(), 300);
+    let docs = "/// A line.\n".repeat(300);
+    assert_eq!(read(&format!("{docs} W() {{ {docs} agent a {{}} a }}")).1, Vec::<String>::new());
+}
