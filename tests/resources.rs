@@ -1,7 +1,11 @@
 //! Resources: what tools and agents take from the program.
 
+use adk::engine::MemoryJournal;
+use adk::model::{ModelRequest, ModelResponse};
 use adk::prelude::*;
+use adk::spec::ResourceSpec;
 use adk::testing::ScriptedModel;
+use adk::tool::FunctionTool;
 use adk::{AgentMeta, CallbackContext, DynAgent, ErrorKind, Needs, ReadonlyContext};
 use std::sync::{Arc, Mutex};
 
@@ -186,14 +190,95 @@ async fn a_function_is_called_and_a_tool_is_tested_with_other_resources() {
     assert!(error.to_string().contains("resource-missing: the runner gives no"), "{error}");
 }
 
+workflow! {
+    /// Greets once a person has agreed.
+    pub Agreed(name: String) -> count: usize {
+        /// May it go out?
+        await yes: bool;
+        Greeter
+    }
+}
+
 #[tokio::test]
 async fn sessions_and_resumed_runs_have_them() {
     let (shop, mailbox) = shop();
-    let runner = Runner::builder().model(ScriptedModel::new()).resources(shop);
-    let runner = runner.workflow(Greeter::default()).build().unwrap();
+    let runner = Runner::builder().engine(MemoryJournal::new()).resources(shop);
+    let runner = runner.workflow(Agreed::default()).build().unwrap();
     let session = runner.session("ada", "1");
-    session.run(&Greeter::default(), "Ada").await.unwrap();
-    assert_eq!(mailbox.0.lock().unwrap().len(), 2);
+    let error = session.run(&Agreed::default(), "Ada").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Paused);
+    let waiting = session.waiting().await.unwrap();
+    session.answer(&waiting[0].id, true).await.unwrap();
+    assert_eq!(mailbox.len(), 0);
+    let outcome = runner.resume(&Agreed::default(), waiting[0].run_id).await.unwrap();
+    assert_eq!((outcome.output, mailbox.len()), (2, 2));
+}
+
+/// Sends what the model is asked.
+struct Listens;
+
+impl Plugin for Listens {
+    fn name(&self) -> &str {
+        "listens"
+    }
+
+    async fn before_model(
+        &self,
+        cx: &mut CallbackContext,
+        _: &mut ModelRequest,
+    ) -> Result<Option<ModelResponse>> {
+        cx.resource::<Mailbox>()?.add(format!("{} asks", cx.agent_name()));
+        Ok(None)
+    }
+}
+
+#[tokio::test]
+async fn plugins_and_tools_of_closures_take_them_by_their_context() {
+    let (shop, mailbox) = shop();
+    let tool = FunctionTool::new("note", "Notes.", |(): (), cx: &mut ToolContext| -> Result<bool> {
+        cx.resource::<Mailbox>()?.add("noted".to_owned());
+        Ok(true)
+    });
+    let clerk = adk::llm::LlmAgent::builder("clerk").tool(tool).build().unwrap();
+    let desk = adk::SequentialAgent::builder("desk").sub_agent(clerk).build().unwrap();
+    let model = ScriptedModel::new().call("note", json!({})).text("Done.");
+    let runner = Runner::builder().model(model).plugin(Listens).resources(shop).build().unwrap();
+    runner.run(&desk, "Note it.").await.unwrap();
+    assert_eq!(*mailbox.0.lock().unwrap(), ["clerk asks", "noted", "clerk asks"]);
+}
+
+/// Says what it takes.
+#[derive(Default)]
+struct Says;
+
+impl Agent for Says {
+    const META: AgentMeta<'static> =
+        AgentMeta::custom("says").resources(&[ResourceSpec::of::<Customers>("Customers")]);
+
+    async fn run(&self, cx: &mut Context) -> Result<Flow> {
+        cx.resource::<Customers>()?;
+        Ok(Flow::Continue)
+    }
+}
+
+workflow! {
+    /// Asks before it looks.
+    pub Asking() {
+        agent teller { instruction: "Say something." }
+
+        teller; Says
+    }
+}
+
+#[tokio::test]
+async fn what_an_agent_by_hand_says_is_looked_at_before_the_first_step() {
+    let model = ScriptedModel::new().text("Hm.");
+    let runner = Runner::builder().model(model.clone()).build().unwrap();
+    let error = runner.run(&Asking::default(), ()).await.unwrap_err();
+    assert_eq!((error.kind(), model.requests().len()), (ErrorKind::ResourceMissing, 0));
+    assert_eq!(error.path().unwrap().to_string(), "asking/says");
+    let runner = Runner::builder().model(model).resources(shop().0).build().unwrap();
+    runner.run(&Asking::default(), ()).await.unwrap();
 }
 
 /// A part of a program that does not know the whole of its resources.

@@ -46,10 +46,21 @@ workflow! {
     }
 }
 
+workflow! {
+    pub Handing(draft: String) {
+        agent desk { instruction: "Who takes {draft}?", transfer: [post], max_turns: 2 }
+        /// Sends.
+        agent post { instruction: "Send it.", tools: [mail::send], max_turns: 2 }
+
+        desk
+    }
+}
+
 async fn run(runner: &Runner<App>) -> Result<()> {
     runner.run(&Placed::default(), "Hello").await?;
     runner.run(&mail::Asking::default(), "Hello").await?;
     runner.run(&Supplied::default(), "Hello").await?;
+    runner.run(&Handing::default(), "Hello").await?;
     Ok(())
 }
 

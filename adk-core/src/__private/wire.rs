@@ -95,7 +95,7 @@ impl Probe<String> {
 #[diagnostic::on_unimplemented(
     message = "agent-attribute: `{Self}` is not an agent",
     label = "cannot be a step of a workflow",
-    note = "put `#[agent]` on the function, declare it with `agent NAME {{ ... }}`, or implement `Agent`; a `#[tool]` is no step, and stands in the `tools: [...]` of an agent"
+    note = "put `#[agent]` on the function, declare it with `agent NAME {{ ... }}`, or implement `Agent`; a `#[tool]` is no step, and belongs in the `tools: [...]` of an agent"
 )]
 pub trait IsAgent {
     /// It is one.
@@ -114,7 +114,7 @@ impl<T: Agent> IsAgent for T {
 /// The one place where a tool has to be one.
 #[diagnostic::on_unimplemented(
     message = "tool-attribute: `{Self}` is not a tool",
-    label = "cannot stand in `tools`",
+    label = "cannot be in `tools`",
     note = "put `#[tool]` on the function, or implement `Tool`; an agent as a tool is written `agent(NAME)`"
 )]
 pub trait IsTool {
@@ -198,7 +198,7 @@ impl<T> Tooling<false> for T {
 /// An agent that a declaration names as a tool; nothing for a type that is none, which is reported elsewhere.
 #[diagnostic::on_unimplemented(
     message = "syntax: `{Self}` has no `Default`, so this workflow cannot make it",
-    label = "cannot stand in `tools`",
+    label = "cannot be in `tools`",
     note = "add it as a value: `workflow.NAME.add_tool(AgentTool::new(...))`; or implement `Default` for `{Self}`"
 )]
 pub trait AgentTooling<const AGENT: bool> {

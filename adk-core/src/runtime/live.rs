@@ -65,7 +65,7 @@ impl LiveQueue {
         let mut queue = lock(&shared.queue);
         if queue.closed {
             let error = Error::new(ErrorKind::QueueClosed, "the queue of a live run was closed already");
-            return Err(error.with_help("close it behind the last message; a new run takes a new queue"));
+            return Err(error.with_help("close it after the last message; a new run takes a new queue"));
         }
         queue.messages.push_back(message);
         drop(queue);

@@ -24,7 +24,7 @@ pub type ToolArgs = Map<String, Value>;
 /// A tool, in the form in which it is written; `#[tool]` makes one of a function.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool",
-    label = "cannot stand in `tools`",
+    label = "cannot be in `tools`",
     note = "put `#[tool]` on the function, or implement `Tool`"
 )]
 pub trait Tool: Send + Sync + 'static {

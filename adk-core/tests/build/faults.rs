@@ -49,7 +49,7 @@ key-missing: agent `1st` reads `topic`, but nothing before it writes that key; h
 tool-argument: tool `list` of agent `1st` takes arguments that are no object; help: take a struct, whose fields the model fills in
 loop-max: `max_iterations` of block `never` is 0; help: it is the largest number of rounds, 1 or more
 name-reserved: `user` cannot be the name of a step: events of the user and of models carry it; help: choose another name
-exit-outside-loop: agent `leaves` may end a loop by its tool `exit_loop`, but stands in none; help: put it into a `LoopAgent`
+exit-outside-loop: agent `leaves` may end a loop by its tool `exit_loop`, but is in none; help: put it into a `LoopAgent`
 loop-endless: loop `endless` has no `max_iterations`, and nothing inside can end it; help: set it, or put an agent that can end a loop into it
 name-invalid: `` is no name; help: use letters, digits and `_`, not beginning with a digit
 block-empty: block `empty` has no steps; help: remove it, or put an agent into it
@@ -210,7 +210,7 @@ fn what_is_too_deep_is_refused_and_nothing_overflows() {
     }
     let error = tree.build().unwrap_err();
     assert_eq!(error.faults()[0].check.name(), "syntax");
-    assert!(error.to_string().contains("128 blocks and agents stand inside of each other"), "{error}");
+    assert!(error.to_string().contains("128 blocks and agents are nested"), "{error}");
 
     let mut agent = LlmAgent::builder("l");
     for depth in 0..10_000 {
@@ -355,7 +355,7 @@ fn a_key_is_a_name_that_prompts_can_read() {
     assert_eq!(
         writes("no key").build().unwrap_err().to_string(),
         "name-invalid: agent `writer` writes `no key`, which is no key that a prompt can read; help: use letters, digits and \
-         `_`, not beginning with a digit, perhaps behind `user:`, `app:` or `temp:`, as in `no_key`"
+         `_`, not beginning with a digit, perhaps after `user:`, `app:` or `temp:`, as in `no_key`"
     );
     let json = serde_json::json!({
         "name": "root", "agent_class": "SequentialAgent",

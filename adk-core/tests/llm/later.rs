@@ -55,6 +55,6 @@ async fn what_answers_no_call_or_one_that_was_answered_is_refused_and_changes_no
     run(vec![answer("c1")]).await.unwrap();
     assert_eq!(
         refused(vec![answer("c1")], ErrorKind::Answered).await,
-        "agent `clerk` (at clerk): the call `c1` of `ask` was answered before; help: the first answer stands"
+        "agent `clerk` (at clerk): the call `c1` of `ask` was answered before; help: the first answer counts"
     );
 }

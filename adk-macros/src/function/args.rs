@@ -105,9 +105,6 @@ const TOOL: Words = Words {
 
 const PREFIXES: [&str; 3] = ["user", "app", "temp"];
 
-/// How syn begins an error at the end of its input, which has no place of its own.
-const END: &str = "unexpected end of input, ";
-
 /// Reads `#[agent(...)]` on a function.
 pub(super) fn agent(args: TokenStream, report: &mut Diagnostics) -> AgentArgs {
     let mut out = AgentArgs::default();
@@ -222,14 +219,10 @@ impl Words {
             }
         };
         if let Err(error) = each(&name, input, report).and_then(|()| end(input)) {
-            let text = error.to_string();
-            let (span, why) = match text.strip_prefix(END) {
-                Some(why) => (name.span(), why),
-                None if is_alone => (name.span(), text.as_str()),
-                None => (error.span(), text.as_str()),
-            };
+            // What is not there has no place.
+            let span = if is_alone { name.span() } else { error.span() };
             let help = format!("write `#[{}({form})]`", self.attribute);
-            report.refuse(span, format!("`{}` is not written like this: {why}", word_of(form)), help);
+            report.refuse(span, format!("`{}` is not written like this: {error}", word_of(form)), help);
         }
     }
 
@@ -334,10 +327,7 @@ fn parens<T>(
 ) -> syn::Result<T> {
     let content;
     parenthesized!(content in input);
-    let out = read(&content).map_err(|error| match error.to_string().strip_prefix(END) {
-        Some(why) => syn::Error::new(content.span(), why),
-        None => error,
-    });
+    let out = read(&content);
     while !content.is_empty() {
         content.parse::<TokenTree>()?;
     }

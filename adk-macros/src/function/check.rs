@@ -65,11 +65,7 @@ pub(super) fn by_hand(item: &ByHand, args: &ByHandArgs, report: &mut Diagnostics
         let mut seen: Vec<&str> = Vec::new();
         for TypedKey { key, .. } in keys {
             if seen.contains(&key.text.as_str()) {
-                report.refuse(
-                    key.span,
-                    format!("`{}` stands twice in `{list}`", key.text),
-                    "remove one of them",
-                );
+                report.refuse(key.span, format!("`{}` is twice in `{list}`", key.text), "remove one of them");
             }
             seen.push(&key.text);
         }

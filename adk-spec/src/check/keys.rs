@@ -41,7 +41,7 @@ pub const fn raise_keys(meta: &AgentMeta<'_>) {
     let mut m = Message::new();
     m.begin(Check::AgentAttribute);
     m.all(&["`META` of agent `", meta.name, "` says by itself that it ", word, " `", keys]);
-    m.all(&["`, and `#[agent]` stands on its `impl`; help: move it from `META` to `#[agent(", word, "("]);
+    m.all(&["`, and `#[agent]` is on its `impl`; help: move it from `META` to `#[agent(", word, "("]);
     m.all(&[keys, ": TYPE))]`"]);
     panic!("{}", m.as_str());
 }

@@ -35,7 +35,7 @@ fn of_agent<'a>(
                 let help = match meant(text) {
                     Some(key) => format!("did you mean `{{{key}}}`?"),
                     None if text.is_empty() => "write the key between the braces, as in `{topic}`".to_owned(),
-                    None => "between the braces of a placeholder stands one key, as in `{topic}`, perhaps behind `user:`, `app:` or `temp:`".to_owned(),
+                    None => "between the braces of a placeholder stands one key, as in `{topic}`, perhaps after `user:`, `app:` or `temp:`".to_owned(),
                 };
                 let fact = format!(
                     "`{{{text}}}` in the prompt of `{name}` is no placeholder, and sent to the model as it is; help: {help}"

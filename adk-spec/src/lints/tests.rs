@@ -185,7 +185,7 @@ fn placeholders_that_are_text() {
     one("On {topic.len}, {topic.len}.", "help: did you mean `{topic}`?");
     one("On { topic:? }.", "help: did you mean `{topic}`?");
     one("On {}.", "help: write the key between the braces, as in `{topic}`");
-    one("On {0}.", "perhaps behind `user:`, `app:` or `temp:`");
+    one("On {0}.", "perhaps after `user:`, `app:` or `temp:`");
     one("On {topic and so on.", "help: write `{topic}`");
     for text in [
         "On {topic} by {user:name?} of {artifact.notes}.",

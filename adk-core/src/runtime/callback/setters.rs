@@ -10,7 +10,7 @@ macro_rules! setters {
     (@BeforeAgent $to:tt) => {
         $crate::runtime::callback::setters! {
             @one callbacks before $to
-            "Adds a callback that is called before it runs. Content of it stands in place of the run, which is left out."
+            "Adds a callback that is called before it runs. Content of it takes the place of the run, which is left out."
         }
     };
     (@AfterAgent $to:tt) => {

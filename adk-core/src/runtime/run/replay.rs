@@ -354,7 +354,7 @@ async fn new(run: &Run, path: Path, nth: u32, body: Body) -> Result<Stored> {
 
 /// What to do about an agent that does not do what its record says.
 pub(crate) const DIVERGED_HELP: &str = "resume the run with the program that recorded it; an agent does the same for the same \
-    record: clocks, randomness and I/O stand inside of `cx.step(...)`";
+    record: clocks, randomness and I/O belong inside `cx.step(...)`";
 
 /// A run that is executed once more says what it said.
 fn same(now: &Event, then: &Event) -> Result<()> {

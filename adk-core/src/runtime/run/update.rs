@@ -433,8 +433,9 @@ fn written_by(stored: &Stored, key: &str) -> Result<Arc<Value>> {
 
 fn diverged(key: &str) -> Error {
     let message = format!("it updates state key `{key}`, and its record holds another event there");
-    Error::new(ErrorKind::Diverged, message)
-        .with_help("an agent does the same for the same record: clocks, randomness and I/O stand inside of `cx.step(...)`")
+    Error::new(ErrorKind::Diverged, message).with_help(
+        "an agent does the same for the same record: clocks, randomness and I/O belong inside `cx.step(...)`",
+    )
 }
 
 fn set_before(name: &str) -> Error {

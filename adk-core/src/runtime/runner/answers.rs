@@ -36,7 +36,7 @@ pub(super) async fn check(message: &Content, cx: &Context) -> Result<()> {
             || answers[..at].iter().any(|other| other.id == id)
         {
             let message = format!("the call `{id}` of `{}` was answered before", answer.name);
-            return Err(Error::new(ErrorKind::Answered, message).with_help("the first answer stands"));
+            return Err(Error::new(ErrorKind::Answered, message).with_help("the first answer counts"));
         }
         let called = call.function_calls().find(|call| call.id == *id).map_or("", |call| &*call.name);
         if !answer.name.is_empty() && answer.name != called {

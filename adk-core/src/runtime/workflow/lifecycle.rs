@@ -144,7 +144,7 @@ pub(super) fn announced(meta: Option<&AgentMeta<'_>>, flow: &Flow, cx: &Context)
     let Some(meta) = meta else {
         let message = "a callback of this block ended a loop, which nothing had announced";
         return Err(Error::new(ErrorKind::UnexpectedExit, message).with_help(
-            "let the callback set a key, and a step behind it end the loop: a function that returns `Flow`, or `until`",
+            "let the callback set a key, and a step after it end the loop: a function that returns `Flow`, or `until`",
         ));
     };
     let (known, help) = match flow {

@@ -11,7 +11,7 @@ pub fn unknown_run(run: RunId) -> Error {
 
 /// Somebody drives the run. Of kind [`ErrorKind::RunBusy`].
 pub fn run_busy(run: RunId) -> Error {
-    Error::new(ErrorKind::RunBusy, format!("run `{run}` is driven by somebody already"))
+    Error::new(ErrorKind::RunBusy, format!("run `{run}` is driven already"))
         .with_help("wait until it ends or pauses; a stream of this process is read to its end, or dropped")
 }
 
@@ -31,5 +31,5 @@ pub fn unknown_wait(id: &str) -> Error {
 /// The wait has an answer. Of kind [`ErrorKind::Answered`].
 pub fn answered(id: &str) -> Error {
     Error::new(ErrorKind::Answered, format!("`{id}` was answered before"))
-        .with_help("the first answer stands")
+        .with_help("the first answer counts")
 }

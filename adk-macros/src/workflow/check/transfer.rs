@@ -44,7 +44,7 @@ pub(super) fn outside(agents: &[Decl], report: &mut Diagnostics) {
             let (name, target) = (plain(&decl.name), path_text(path));
             let span = last(path).map_or_else(Span::call_site, proc_macro2::Ident::span);
             let text = format!(
-                "`{target}` is no agent of the same workflow, since `{name}` stands outside of any; help: declare both in the workflow, as `agent {name} {{ ... }}` and `agent {target} {{ ... }}`"
+                "`{target}` is no agent of the same workflow, since `{name}` is outside of any; help: declare both in the workflow, as `agent {name} {{ ... }}` and `agent {target} {{ ... }}`"
             );
             report.at(Check::TransferTarget, span, text);
         }
@@ -111,7 +111,7 @@ impl Targets {
         match self.parents.get(&number) {
             Some(first) if *first == owner => {
                 return Err(format!(
-                    "`{name}` stands twice among the targets of `{by}`; help: remove one of them"
+                    "`{name}` is twice among the targets of `{by}`; help: remove one of them"
                 ));
             }
             Some(first) => {

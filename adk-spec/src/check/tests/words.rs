@@ -164,7 +164,7 @@ fn an_exit_by_somebody_else() {
     const BETWEEN: AgentMeta<'static> = AgentMeta::new(AgentKind::Llm, "between").transfer(&[&ENDS]);
     let desk = |targets| placed(AgentMeta::new(AgentKind::Llm, "desk").transfer(targets));
     let said = |tree| said(vec![tree], "");
-    let end = ", but stands in none; help: put it inside `loop(max = 5) < ... >`";
+    let end = ", but is in none; help: put it inside `loop(max = 5) < ... >`";
     assert_eq!(said(placed(ENDS)), format!("agent `ends` may end a loop by its tool `stop`{end}"));
     assert_eq!(said(placed(HAND)), format!("agent `hand` may end a loop{end}"));
     assert_eq!(

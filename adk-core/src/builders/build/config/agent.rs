@@ -54,8 +54,7 @@ impl<'r> Reader<'r> {
     /// An agent: its fields, or the name of one.
     pub(super) fn agent(&mut self, value: &Value, place: &str, depth: usize) -> SubAgent {
         if depth > DEEPEST {
-            let fact =
-                format!("more than {DEEPEST} agents stand inside of each other; help: make the tree flatter");
+            let fact = format!("more than {DEEPEST} agents are nested; help: make the tree flatter");
             self.fault(Check::Syntax, place, &fact);
             return self.lost();
         }

@@ -83,7 +83,7 @@ impl LlmAgentBuilder {
         let example = if is_identifier(&mended) { &*mended } else { "draft" };
         let fact = format!(
             "agent `{}` writes `{key}`, which is no key that a prompt can read; help: use letters, digits and `_`, not \
-             beginning with a digit, perhaps behind `user:`, `app:` or `temp:`, as in `{example}`",
+             beginning with a digit, perhaps after `user:`, `app:` or `temp:`, as in `{example}`",
             self.name
         );
         Fault::new(Check::NameInvalid, &*self.name, fact).at(OUTPUT_KEY)
@@ -134,7 +134,7 @@ impl LlmAgentBuilder {
 
 pub(in crate::builders::build) fn too_deep(name: &str) -> Fault {
     let fact = format!(
-        "more than {DEEPEST} blocks and agents stand inside of each other, `{name}` the outermost; help: make the tree flatter"
+        "more than {DEEPEST} blocks and agents are nested, `{name}` the outermost; help: make the tree flatter"
     );
     Fault::new(Check::Syntax, name, fact)
 }

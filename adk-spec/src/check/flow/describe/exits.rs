@@ -41,9 +41,9 @@ pub(super) const fn outside(m: &mut Message, spec: &Spec<'_>, fault: &Fault<'_>)
     }
     if !named {
         return m.push(if spec.built {
-            ", but stands in none; help: put it into a `LoopAgent`"
+            ", but is in none; help: put it into a `LoopAgent`"
         } else {
-            ", but stands in none; help: put it inside `loop(max = 5) < ... >`"
+            ", but is in none; help: put it inside `loop(max = 5) < ... >`"
         });
     }
     m.push(", but no loop of that name is around it");
