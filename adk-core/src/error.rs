@@ -170,13 +170,20 @@ impl Error {
         Self(Box::new(Inner { kind, message: message.into(), help: None, path: None, source: None }))
     }
 
-    /// Any error of an agent's own.
+    /// Any error of an agent's own. `?` makes it of the errors of the standard library and of JSON; for those of other crates
+    /// write `.map_err(Error::other)?`.
     ///
     /// ```
     /// # use adk_core as adk;
     /// use adk::{Error, ErrorKind};
+    ///
+    /// fn age(text: &str) -> adk::Result<u8> {
+    ///     Ok(text.parse()?)
+    /// }
+    ///
     /// let error = Error::other("no such file");
     /// assert_eq!(error.kind(), ErrorKind::Agent);
+    /// assert_eq!(age("old").unwrap_err().kind(), ErrorKind::Agent);
     /// ```
     pub fn other(error: impl Into<BoxError>) -> Self {
         let source = error.into();
@@ -310,6 +317,22 @@ impl From<ModelError> for Error {
             None => this,
         }
     }
+}
+
+// Not for all errors: `Error` is one itself.
+macro_rules! from_foreign {
+    ($($error:ty),* $(,)?) => {$(
+        impl From<$error> for Error {
+            fn from(error: $error) -> Self {
+                Self::other(error)
+            }
+        }
+    )*};
+}
+from_foreign! {
+    BoxError, fmt::Error, serde_json::Error, std::char::ParseCharError, std::env::VarError, std::io::Error,
+    std::net::AddrParseError, std::num::ParseFloatError, std::num::ParseIntError, std::num::TryFromIntError,
+    std::str::ParseBoolError, std::str::Utf8Error, std::string::FromUtf8Error, std::time::SystemTimeError,
 }
 
 #[cfg(test)]
