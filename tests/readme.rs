@@ -36,6 +36,20 @@ fn the_error_messages_are_those_of_the_compiler() {
 }
 
 #[test]
+fn the_guide_shows_its_examples() {
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guide");
+    let index = std::fs::read_to_string(guide.join("README.md")).expect("it can be read");
+    let pages: Vec<_> = index.lines().filter_map(|line| line.strip_prefix("| [")?.split('`').nth(1)).collect();
+    assert_eq!(pages.len() + 1, std::fs::read_dir(&guide).expect("it is a folder").count());
+    for name in pages {
+        let page = std::fs::read_to_string(guide.join(name).with_extension("md")).expect("it can be read");
+        let example = guide.join("../../examples").join(name).with_extension("rs");
+        let example = std::fs::read_to_string(example).expect("it can be read");
+        assert!(page.contains(&format!("\n```rust\n{example}```\n")), "docs/guide/{name}.md shows another program");
+    }
+}
+
+#[test]
 fn every_link_leads_somewhere() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     for file in [
@@ -48,6 +62,13 @@ fn every_link_leads_somewhere() {
         "docs/examples.md",
         "docs/from-adk.md",
         "docs/running.md",
+        "docs/guide/README.md",
+        "docs/guide/resources.md",
+        "docs/guide/testing.md",
+        "docs/guide/streaming.md",
+        "docs/guide/worker.md",
+        "docs/guide/sessions.md",
+        "docs/guide/cost.md",
     ] {
         let text = std::fs::read_to_string(root.join(file)).expect("it can be read");
         let folder = root.join(file);
@@ -55,7 +76,7 @@ fn every_link_leads_somewhere() {
         let inline = text.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
         let listed = text.lines().filter_map(|line| line.strip_prefix('[')?.split_once("]: "));
         let links: Vec<_> = inline.map(|(link, _)| link).chain(listed.map(|(_, link)| link)).collect();
-        assert!(links.len() > 2, "{file}: {links:?}");
+        assert!(links.len() > 1, "{file}: {links:?}");
         for link in links.into_iter().filter(|link| !link.starts_with('#')) {
             assert!(folder.join(link).exists(), "{file}: {link}");
         }
