@@ -46,7 +46,7 @@ pub enum ErrorKind {
     Agent,
     /// A call of a model failed for good.
     Model(ModelErrorKind),
-    /// A model, tool or step took longer than its `timeout`.
+    /// A tool or function took longer than its `timeout`.
     Timeout,
     /// An agent or tool panicked.
     Panic,
@@ -79,6 +79,8 @@ pub enum ErrorKind {
     LlmCallsExceeded,
     /// More model calls of one agent than its `max_turns`.
     TurnsExceeded,
+    /// The run took longer than its `RunConfig::deadline`.
+    DeadlineExceeded,
     /// The message of the user is empty.
     EmptyInput,
     /// A message for a live run came after its queue was closed.

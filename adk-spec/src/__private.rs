@@ -74,6 +74,7 @@ pub const fn llm_meta<'a>(
         resources: &[],
         transfer: &[],
         max_turns,
+        timeout: None,
         states: &[],
         lets: &[],
         steps: &[],
