@@ -1,0 +1,39 @@
+//! What a run may cost, and what it has cost: `cargo run --example cost`.
+
+use adk::prelude::*;
+use adk::testing::{Reply, ScriptedModel};
+
+workflow! {
+    /// Researches a question from several sides.
+    #[bounds(model_calls = 12, tokens = 20_000, time = "5m")]
+    pub Research(question: String) -> report: String {
+        /// Splits the question.
+        agent planner -> topics: Vec<String> { instruction: "Split {question} into topics.", max_output_tokens: 200 }
+        /// Researches one topic.
+        agent researcher -> note: String { instruction: "Research {topic}.", max_output_tokens: 800 }
+        /// Sums up.
+        agent writer -> report: String { instruction: "Sum up: {topics} {note}", max_output_tokens: 2_000 }
+
+        planner;
+        each(max = 6, over = cut) topic in topics < researcher >;
+        writer
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<()> {
+    // Before anything runs: the worst case, and what contributes most. More than `bounds` allows does not compile.
+    println!("{}", Research::SPEC.bounds());
+
+    // The bill.
+    let runner = Runner::builder().model(Rehearsal::new()).build()?;
+    let outcome = runner.run(&Research::default(), "Why is the sky blue?").await?;
+    println!("{:?}", outcome.usage);
+
+    // A model that says more than was allowed is stopped; what is committed stays.
+    let greedy = ScriptedModel::new().reply(Reply::new().json(["light"]).usage(19_000, 3_000));
+    let runner = Runner::builder().model(greedy).build()?;
+    let error = runner.run(&Research::default(), "Why is the sky blue?").await.unwrap_err();
+    println!("{error}");
+    Ok(())
+}

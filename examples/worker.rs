@@ -1,0 +1,80 @@
+//! A worker that survives its own death. Each line that it reads begins a run; kill it at any moment and start it again.
+//!
+//! ```sh
+//! cargo run --features sqlite --example worker -- work          # type topics; Ctrl-C or kill -9 it; start it again
+//! cargo run --features sqlite --example worker -- list          # all runs, with their cost
+//! cargo run --features sqlite --example worker -- cancel e-...  # from any process
+//! ```
+
+use adk::engine::RunFilter;
+use adk::prelude::*;
+use adk::sqlite::SqliteStore;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+/// Checks the facts of a draft.
+#[agent(writes = facts, timeout = "1m")]
+async fn check_facts(draft: &str) -> String {
+    // Yours takes as long, and is not made again once its result is recorded.
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    format!("{} facts are right", draft.len())
+}
+
+workflow! {
+    /// Writes an article.
+    pub Reporting(topic: String) -> article: String {
+        agent writer -> draft: String { instruction: "Write about {topic}." }
+        agent editor -> article: String { instruction: "Correct {draft}. The facts: {facts}" }
+
+        writer; check_facts; editor
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<()> {
+    let store = SqliteStore::open("worker.db").await?;
+    let runner = Runner::builder().model(Rehearsal::new()).session_store(store.clone()).engine(store);
+    // The workflows that this process can take up.
+    let runner = runner.workflow(Reporting::default()).build()?;
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["work"] => work(&runner).await,
+        ["list"] => list(&runner).await,
+        ["cancel", run] => runner.cancel(run.parse()?).await.map(drop),
+        _ => Err(Error::other("say `work`, `list` or `cancel RUN`")),
+    }
+}
+
+async fn work(runner: &Runner) -> Result<()> {
+    // Takes up what an earlier process has left, and what was answered or given back since.
+    let watch = runner.watch().inspect(|run| match run.result {
+        Ok(_) => println!("{} was taken up, and has ended", run.run_id),
+        Err(error) => println!("{} has failed: {error}", run.run_id),
+    });
+    let watch = tokio::spawn(async move { watch.await });
+    let (send, mut topics) = mpsc::unbounded_channel();
+    std::thread::spawn(move || std::io::stdin().lines().map_while(Result::ok).try_for_each(|line| send.send(line)));
+    let workflow = Arc::new(Reporting::default());
+    let mut runs = tokio::task::JoinSet::new();
+    loop {
+        tokio::select! {
+            Some(topic) = topics.recv() => drop(runs.spawn(runner.run(workflow.clone(), topic).into_future())),
+            Some(run) = runs.join_next() => match run {
+                Ok(Ok(outcome)) => println!("{}: {}", outcome.run_id, outcome.output),
+                Ok(Err(error)) => println!("{error}"),
+                Err(error) => println!("{error}"),
+            },
+            else => break,
+        }
+    }
+    watch.abort();
+    Ok(())
+}
+
+async fn list(runner: &Runner) -> Result<()> {
+    for run in runner.runs(&RunFilter::default()).await? {
+        println!("{} {} {:?}", run.run_id, run.workflow, run.status);
+    }
+    Ok(())
+}
