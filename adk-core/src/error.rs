@@ -54,6 +54,8 @@ pub enum ErrorKind {
     KeyMissing,
     /// A key holds a value of another type than its reader wants.
     KeyType,
+    /// The list of an `each` holds more elements than its `max`.
+    ListTooLong,
     /// A prompt names an artifact that is not there.
     ArtifactMissing,
     /// An artifact is asked for, and the runner keeps none ([`NoArtifacts`](crate::NoArtifacts)).

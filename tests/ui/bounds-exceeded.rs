@@ -70,4 +70,23 @@ workflow! {
     }
 }
 
+workflow! {
+    #[bounds(model_calls = 40)]
+    pub Research(topics: Vec<String>) {
+        agent researcher { instruction: "Research {topic}." }
+
+        each topic in topics < researcher >
+    }
+}
+
+workflow! {
+    #[bounds(model_calls = 40)]
+    pub BoundedResearch(topics: Vec<String>) {
+        agent researcher { instruction: "Research {topic}." }
+        agent skeptic { instruction: "Doubt {topic}." }
+
+        each(max = 50) topic in topics < researcher; skeptic >
+    }
+}
+
 fn main() {}

@@ -17,7 +17,9 @@ pub mod waited;
 use adk_core::__private::workflow::{self, Keys, Values, Wired};
 use adk_core::Workflow;
 use adk_core::callback::AgentCallbacks;
-use adk_core::spec::{AgentKind, AgentMeta, InputSpec, KeySpec, Renames, Spec, Step, StepKind, ToolMeta};
+use adk_core::spec::{
+    AgentKind, AgentMeta, InputSpec, KeySpec, Over, Renames, Spec, Step, StepKind, ToolMeta,
+};
 use adk_core::{BoxFuture, Context, DynAgent, Error, ErrorKind, Event, Flow, Prepare, Result, Runner};
 use serde_json::Value;
 
@@ -150,7 +152,11 @@ pub fn select(name: &'static str, key: &'static str, arms: Vec<Vec<Node>>) -> No
 }
 
 pub fn each(name: &'static str, item: &'static str, list: &'static str, inside: Vec<Node>) -> Node {
-    Node::Block(name, StepKind::Each { item, list, max_concurrency: None }, inside)
+    Node::Block(
+        name,
+        StepKind::Each { item, list, max: None, over: Over::Fail, max_concurrency: None },
+        inside,
+    )
 }
 
 type Value0 = (&'static str, Value);

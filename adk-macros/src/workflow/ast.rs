@@ -190,7 +190,7 @@ pub(super) enum BlockKind {
     Parallel { max_concurrency: Option<Limit> },
     Loop { max: Option<Limit>, until: Option<Key> },
     Match(Match),
-    Each { item: Ident, list: Key, max_concurrency: Option<Limit> },
+    Each { item: Ident, list: Key, max: Option<Limit>, cut: bool, max_concurrency: Option<Limit> },
 }
 
 /// `match KEY < PATTERN => step, ... >`.
