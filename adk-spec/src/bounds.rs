@@ -27,7 +27,7 @@ impl Bounds {
 impl Spec<'_> {
     /// The worst case of a run: how many rounds its loops make and how often models are called.
     ///
-    /// An agent that asks a model counts one call, or its `max_turns` when it has tools, may transfer or answers with
+    /// An agent that asks a model counts one call, or its `max_turns` when it has tools or may be given some (`tools: [..]`), may transfer or answers with
     /// another type than `String`, since all of these take further calls. What it may transfer to is counted as well, each
     /// with its `max_turns`, or with one call where nothing but being handed over to makes it ask again. An
     /// `impl Agent` by hand counts the `max_turns` of its description. Steps add up, whether one after the other or at
@@ -90,8 +90,10 @@ pub(crate) struct Cause<'a> {
 
 #[derive(Clone, Copy)]
 pub(crate) enum Why {
-    /// An agent with tools and without `max_turns`; the other three are without it, too.
+    /// An agent with tools and without `max_turns`; the next three are without it, too.
     Tools,
+    /// Tools may be added to it at run time.
+    MoreTools,
     Transfer,
     /// It answers with another type than text.
     Typed,

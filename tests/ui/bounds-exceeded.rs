@@ -89,4 +89,13 @@ workflow! {
     }
 }
 
+workflow! {
+    #[bounds(model_calls = 1)]
+    pub Open(question: String) {
+        agent clerk { instruction: "Answer {question}.", tools: [..] }
+
+        clerk
+    }
+}
+
 fn main() {}

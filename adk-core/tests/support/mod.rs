@@ -257,7 +257,7 @@ fn flatten(nodes: Vec<Node>, steps: &mut Vec<Step<'static>>, agents: &mut Vec<Op
                 agents.push(Some(agent));
             }
             Node::Match(name, key, arms) => {
-                steps.push(Step::new(name, StepKind::Match { key }, at));
+                steps.push(Step::new(name, StepKind::Match { key }, at).skippable(true));
                 agents.push(None);
                 for arm in arms {
                     flatten(vec![Node::Block("", StepKind::Arm { pattern: "_" }, arm)], steps, agents);
@@ -271,7 +271,8 @@ fn flatten(nodes: Vec<Node>, steps: &mut Vec<Step<'static>>, agents: &mut Vec<Op
                 agents.push(None);
             }
             Node::Block(name, kind, inside) => {
-                steps.push(Step::new(name, kind, at));
+                // The flow of these trees is not checked, so any block may be skipped.
+                steps.push(Step::new(name, kind, at).skippable(true));
                 agents.push(None);
                 let branches = matches!(kind, StepKind::Parallel { .. });
                 for node in inside {

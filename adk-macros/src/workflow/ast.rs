@@ -104,6 +104,8 @@ pub(super) struct Fields {
     pub(super) instruction: Option<Expr>,
     pub(super) global_instruction: Option<Expr>,
     pub(super) tools: Vec<Tool>,
+    /// `tools: [find, ..]`: more may be added at run time.
+    pub(super) more_tools: bool,
     pub(super) include_contents: Option<Contents>,
     pub(super) temperature: Option<Expr>,
     pub(super) top_p: Option<Expr>,
@@ -209,7 +211,7 @@ pub(super) struct Arm {
 
 /// `max = 5` or `max = ROUNDS`.
 pub(super) struct Limit {
-    pub(super) expr: Expr,
+    pub(super) expr: Box<Expr>,
     /// What it is, when it is a literal.
     pub(super) literal: Option<u32>,
 }

@@ -227,6 +227,7 @@ const fn turn<'a>(
     let why = match meta.kind {
         AgentKind::Llm if calls_agents(meta) => Some(Why::Agents),
         AgentKind::Llm if !meta.tools.is_empty() => Some(Why::Tools),
+        AgentKind::Llm if meta.more_tools => Some(Why::MoreTools),
         AgentKind::Llm if !meta.transfer.is_empty() => Some(Why::Transfer),
         AgentKind::Llm if !answers_text(meta) => Some(Why::Typed),
         // Nothing makes it ask a second time, unless others hand over to it again.

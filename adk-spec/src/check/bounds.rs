@@ -169,6 +169,7 @@ const fn unbounded(m: &mut Message, causes: &Causes<'_>, cost: Cost) {
         }
         let (kind, fact, seen) = match why {
             Why::Tools => ("agent", " has tools and no `max_turns`", &mut turns),
+            Why::MoreTools => ("agent", " may be given tools and has no `max_turns`", &mut turns),
             Why::Transfer => ("agent", " may transfer and has no `max_turns`", &mut turns),
             Why::Typed => {
                 ("agent", " answers with a type that is not `String` and has no `max_turns`", &mut turns)

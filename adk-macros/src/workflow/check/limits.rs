@@ -59,7 +59,7 @@ fn look_at(limit: &Limit, what: What, keys: &HashSet<String>, report: &mut Diagn
         let span = start.map_or_else(Span::call_site, |token| token.span());
         report.at(check, span, format!("`{name}` is {found}; help: it is {what}"));
     }
-    if let Expr::Path(path) = &limit.expr
+    if let Expr::Path(path) = &*limit.expr
         && path.path.get_ident().is_some_and(|name| keys.contains(&plain(name)))
     {
         report.at(check, path.span(), reads);

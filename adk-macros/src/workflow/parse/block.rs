@@ -283,7 +283,7 @@ fn unknown(word: &Ident, block: &str, list: ParseStream<'_>) -> Diagnostic {
 pub(super) fn code_list(words: &[&str]) -> String {
     let all: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
     match all.split_last() {
-        Some((last, [_, ..])) => format!("{} and {last}", all[..all.len() - 1].join(", ")),
+        Some((last, first @ [_, ..])) => format!("{} and {last}", first.join(", ")),
         _ => all.concat(),
     }
 }
@@ -300,5 +300,5 @@ fn limit(list: ParseStream<'_>, name: &str, sink: &mut Sink) -> Result<Limit> {
         Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => number.base10_parse().ok(),
         _ => None,
     };
-    Ok(Limit { expr, literal })
+    Ok(Limit { expr: Box::new(expr), literal })
 }
