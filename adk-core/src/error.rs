@@ -54,6 +54,8 @@ pub enum ErrorKind {
     KeyMissing,
     /// A key holds a value of another type than its reader wants.
     KeyType,
+    /// The list of an `each` holds more elements than its `max`.
+    ListTooLong,
     /// A prompt names an artifact that is not there.
     ArtifactMissing,
     /// An artifact is asked for, and the runner keeps none ([`NoArtifacts`](crate::NoArtifacts)).
@@ -93,6 +95,9 @@ pub enum ErrorKind {
     ResourceMissing,
     /// A value that was to configure something is out of its range.
     Config,
+    /// Something was set or added after the declaration that voids what was checked there, such as a tool of an agent
+    /// without `tools: [..]`. The run is refused before its first model call.
+    Unchecked,
     /// A session or artifact store failed, or was asked for what it does not have.
     Store(StoreErrorKind),
     /// The run waits for a value from outside.

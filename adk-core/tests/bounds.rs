@@ -54,7 +54,10 @@ impl Run<'_> {
                     exit => exit,
                 },
                 // Every element does the same: that is the worst that can be.
-                StepKind::Each { .. } => self.steps(steps, inside, weight.saturating_mul(ENDLESS)),
+                StepKind::Each { max, .. } => {
+                    let elements = max.map_or(ENDLESS, u64::from);
+                    self.steps(steps, inside, weight.saturating_mul(elements))
+                }
                 // What a cancelled branch has done by then may be all that it would do.
                 StepKind::Parallel { .. } => {
                     let exits: Vec<_> = children(steps, inside)

@@ -71,6 +71,7 @@ pub const fn llm_meta<'a>(
         may_exit: false,
         exits: &[],
         tools: &[],
+        more_tools: false,
         resources: &[],
         transfer: &[],
         max_turns,

@@ -27,12 +27,12 @@ impl Bounds {
 impl Spec<'_> {
     /// The worst case of a run: how many rounds its loops make and how often models are called.
     ///
-    /// An agent that asks a model counts one call, or its `max_turns` when it has tools, may transfer or answers with
+    /// An agent that asks a model counts one call, or its `max_turns` when it has tools or may be given some (`tools: [..]`), may transfer or answers with
     /// another type than `String`, since all of these take further calls. What it may transfer to is counted as well, each
     /// with its `max_turns`, or with one call where nothing but being handed over to makes it ask again. An
     /// `impl Agent` by hand counts the `max_turns` of its description. Steps add up, whether one after the other or at
-    /// the same time; a `match` counts as its worst arm; a loop as its `max` times its steps. A loop without
-    /// `max` has no bound, whether it has `until` or not, and neither has an `each`, unless there is nothing to count.
+    /// the same time; a `match` counts as its worst arm; a loop or an `each` as its `max` times its steps. Without
+    /// `max` neither has a bound, whether a loop has `until` or not, unless there is nothing to count.
     /// Retries do not count, nor does what is asked again since the model called a tool that is not there.
     ///
     /// It is a `const fn`, so a test may be an assertion that the compiler evaluates:
@@ -90,8 +90,10 @@ pub(crate) struct Cause<'a> {
 
 #[derive(Clone, Copy)]
 pub(crate) enum Why {
-    /// An agent with tools and without `max_turns`; the other three are without it, too.
+    /// An agent with tools and without `max_turns`; the next three are without it, too.
     Tools,
+    /// Tools may be added to it at run time.
+    MoreTools,
     Transfer,
     /// It answers with another type than text.
     Typed,
@@ -101,6 +103,7 @@ pub(crate) enum Why {
     Silent,
     /// A loop without `max`.
     Loop,
+    /// An `each` without `max`.
     Each,
 }
 

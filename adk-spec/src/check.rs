@@ -171,6 +171,9 @@ fn own(spec: &Spec<'_>, step: &Step<'_>, steps: &[Step<'_>], faults: &mut Vec<Fa
         StepKind::Parallel { max_concurrency: Some(0) } => {
             faults.push(Fault::of(step.name, &limits::describe("max_concurrency", step.name, 0)));
         }
+        StepKind::Each { max: Some(0), .. } => {
+            faults.push(Fault::of(step.name, &limits::describe("max_elements", step.name, 0)));
+        }
         _ => {}
     }
     if is_empty(step, steps) {

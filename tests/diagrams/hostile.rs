@@ -1,7 +1,7 @@
 //! Names and texts that mean something to a program that draws.
 
 use crate::random_spec::{Random, leak};
-use adk::spec::{InputSpec, Renames, Spec, Step, StepKind};
+use adk::spec::{InputSpec, Over, Renames, Spec, Step, StepKind};
 use adk::{AgentKind, AgentMeta, KeySpec};
 
 /// A text, and what a picture has to show.
@@ -98,7 +98,11 @@ pub(crate) fn texts() -> Spec<'static> {
         let end = |at| Step::new("", StepKind::End, at);
         steps.extend([
             Step::new(text, StepKind::Loop { max: Some(2), until: Some(text) }, at + 8),
-            Step::new(text, StepKind::Each { item: text, list: text, max_concurrency: None }, at + 7),
+            Step::new(
+                text,
+                StepKind::Each { item: text, list: text, max: None, over: Over::Fail, max_concurrency: None },
+                at + 7,
+            ),
             Step::new(text, StepKind::Match { key: text }, at + 6),
             Step::new("", StepKind::Arm { pattern: text }, at + 5),
             agent.renames(Renames::new(leak([(text, text)]), leak([text]))),

@@ -70,4 +70,32 @@ workflow! {
     }
 }
 
+workflow! {
+    #[bounds(model_calls = 40)]
+    pub Research(topics: Vec<String>) {
+        agent researcher { instruction: "Research {topic}." }
+
+        each topic in topics < researcher >
+    }
+}
+
+workflow! {
+    #[bounds(model_calls = 40)]
+    pub BoundedResearch(topics: Vec<String>) {
+        agent researcher { instruction: "Research {topic}." }
+        agent skeptic { instruction: "Doubt {topic}." }
+
+        each(max = 50) topic in topics < researcher; skeptic >
+    }
+}
+
+workflow! {
+    #[bounds(model_calls = 1)]
+    pub Open(question: String) {
+        agent clerk { instruction: "Answer {question}.", tools: [..] }
+
+        clerk
+    }
+}
+
 fn main() {}

@@ -26,6 +26,18 @@ workflow! {
         agent critic { instruction: "Review." }
 
         each(max_concurrency = 0) element in items < critic >
+        each(max = 0) part in items < critic as c >
+        each(max = items) piece in items < critic as d >
+    }
+}
+
+workflow! {
+    pub Cutting(items: Vec<String>) {
+        agent critic { instruction: "Review." }
+
+        each(over = cut) item in items < critic >
+        each(max = 3, over = fail) part in items < critic as b >
+        each(most = 3) piece in items < critic as c >
     }
 }
 

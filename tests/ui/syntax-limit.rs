@@ -19,4 +19,22 @@ workflow! {
     }
 }
 
+workflow! {
+    pub Elements(items: Vec<String>) {
+        agent critic { instruction: "Review {item}." }
+
+        each(max = NONE, max_concurrency = NONE) item in items < critic >
+    }
+}
+
+workflow! {
+    pub Typed(items: Vec<String>) {
+        agent critic { instruction: "Review {item}." }
+
+        each(max = TEXT) item in items < critic >
+    }
+}
+
+const TEXT: &str = "3";
+
 fn main() {}

@@ -8,7 +8,7 @@ mod value;
 
 pub use agrees::agrees;
 pub use instruction::{InstructionOf, IsInstruction, NoInstruction};
-pub use limit::{Bound, Max, MaxConcurrency, bound, max, max_concurrency};
+pub use limit::{Bound, Max, MaxConcurrency, MaxElements, bound, max, max_concurrency, max_elements};
 pub use select::{Matched, ReadNothing, ReadPlain, Reader};
 pub use value::*;
 
@@ -199,7 +199,7 @@ impl<T> Tooling<false> for T {
 #[diagnostic::on_unimplemented(
     message = "syntax: `{Self}` has no `Default`, so this workflow cannot make it",
     label = "cannot be in `tools`",
-    note = "add it as a value: `workflow.NAME.add_tool(AgentTool::new(...))`; or implement `Default` for `{Self}`"
+    note = "write `tools: [..]` and add it as a value: `workflow.NAME.add_tool(AgentTool::new(...))`; or implement `Default` for `{Self}`"
 )]
 pub trait AgentTooling<const AGENT: bool> {
     /// Makes it.

@@ -36,7 +36,7 @@ use crate::runtime::callback::AgentCallbacks;
 use crate::runtime::run::{Context, Prepare, Prompt};
 use crate::runtime::workflow::prepare_root;
 use crate::spec::AgentMeta;
-use crate::{At, BoxFuture, Content, Error, ErrorKind, Event, Name, Result};
+use crate::{BoxFuture, Content, Error, ErrorKind, Event, Name, Result};
 use serde_json::Value;
 use std::any::Any;
 use std::fmt;
@@ -145,15 +145,17 @@ impl LlmAgent {
 
     /// `max_turns` is part of what `bounds` counts, so it can be lowered and not raised.
     fn check_turns(&self) -> Result<()> {
-        let why = match (self.max_turns(), self.max_turns) {
-            (Some(0), _) => "an agent makes at least one model call".to_owned(),
+        let (kind, why) = match (self.max_turns(), self.max_turns) {
+            (Some(0), _) => (ErrorKind::Config, "an agent makes at least one model call".to_owned()),
             (Some(set), Some(most)) if set > most => {
-                format!("it is declared with `max_turns: {most}`, which is the most that was checked")
+                let why =
+                    format!("it is declared with `max_turns: {most}`, which is the most that was checked");
+                (ErrorKind::Unchecked, why)
             }
             _ => return Ok(()),
         };
         let set = self.max_turns().unwrap_or_default();
-        Err(Error::new(ErrorKind::Config, format!("`set_max_turns({set})`: {why}")))
+        Err(Error::new(kind, format!("`set_max_turns({set})`: {why}")))
     }
 
     /// The most model calls of all turns at one place, for an agent that others hand over to. Where nothing but a transfer
@@ -202,14 +204,14 @@ impl DynAgent for LlmAgent {
 
     fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
         prepare.needs_model(self.settings.model.as_ref());
-        if let Err(error) = self.check_tools().and_then(|()| self.check_turns()) {
+        if let Err(error) =
+            self.check_tools().and_then(|()| self.check_added(prepare)).and_then(|()| self.check_turns())
+        {
             prepare.fail(error);
         }
         self.tools().for_each(|tool| prepare.needs_resources(tool.meta().resources));
-        // An agent that is used as a tool has nobody above it.
         for agent in self.tools().filter_map(|tool| tool.agent_dyn()) {
-            let path = prepare.path().child(Name::shared(agent.meta().name), At::Once);
-            prepare.below(path, None, |prepare| prepare_root(agent, prepare));
+            prepare.tool(Name::shared(agent.meta().name), |prepare| prepare_root(agent, prepare));
         }
     }
 

@@ -20,6 +20,10 @@ pub const LOOP_ITERATION_KEY: &str = "loop_iteration";
 /// object with `update`, such as `user:n@0`, and for a tool call with `call`, such as `add@2`.
 pub const STATE_UPDATE_KEY: &str = "state_update";
 
+/// The key of [`Event::custom_metadata`] by which a block says what it has left out: of an `each` with `over = cut` an object
+/// with `list` (the key), `max`, and `over` (how many elements are beyond it).
+pub const LEFT_OUT_KEY: &str = "left_out";
+
 /// One thing that happened in a run.
 ///
 /// An agent builds an event and hands it to [`Context::emit`](crate::Context::emit); commit gives it its id, time and

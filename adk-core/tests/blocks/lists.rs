@@ -152,3 +152,43 @@ async fn many_elements_are_no_more_trouble_than_few() {
             && notes.len() == 5_000
     );
 }
+
+fn bounded(max: u32, over: Over, inside: Vec<Node>) -> Node {
+    let kind = StepKind::Each { item: "item", list: "items", max: Some(max), over, max_concurrency: None };
+    Node::Block("c", kind, inside)
+}
+
+#[tokio::test]
+async fn a_list_longer_than_max_fails_the_run_before_the_first_element() {
+    let tree = |length: usize| {
+        let items: Vec<_> = (0..length).map(|n| n.to_string()).collect();
+        Tree::new("w", vec![bounded(2, Over::Fail, vec![run(worker())])]).lets("items", json!(items))
+    };
+    for length in [0, 1, 2] {
+        assert_eq!(get(&outcome(&tree(length)).await, "note").as_array().unwrap().len(), length);
+    }
+    let handle = runner().session("u", "s");
+    let error = handle.run(&tree(3), "go").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ListTooLong);
+    assert_eq!(
+        error.to_string(),
+        "agent `c` (at w/c): `each item in items` of block `c` runs for at most 2 elements, its `max`, and `items` holds \
+         3; help: raise its `max`, or leave out what is over, as in `each(max = 2, over = cut)`"
+    );
+    let session = handle.open().await.unwrap();
+    assert!(session.events().all(|event| !event.path.to_string().contains('[')), "no element has begun");
+}
+
+#[tokio::test]
+async fn elements_beyond_max_are_left_out_and_an_event_says_so() {
+    let cut = bounded(2, Over::Cut, vec![run(worker())]);
+    let tree = Tree::new("w", vec![cut]).lets("items", json!(["a", "b", "c", "d", "e"]));
+    let outcome = outcome(&tree).await;
+    assert_eq!(get(&outcome, "note"), json!(["note on a", "note on b"]));
+    let left_out = |event: &std::sync::Arc<Event>| {
+        let details = event.details.as_ref()?;
+        Some((event.author.to_string(), details.custom_metadata.get(LEFT_OUT_KEY)?.clone()))
+    };
+    let said: Vec<_> = outcome.session().events().filter_map(left_out).collect();
+    assert_eq!(said, [("c".to_owned(), json!({"list": "items", "max": 2, "over": 3}))]);
+}

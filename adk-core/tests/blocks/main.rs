@@ -15,8 +15,8 @@ mod leave;
 mod lists;
 mod select;
 
-use adk_core::spec::{KeySpec, StepKind};
-use adk_core::{Context, ErrorKind, Event, Flow, Outcome, Runner};
+use adk_core::spec::{KeySpec, Over, StepKind};
+use adk_core::{Context, ErrorKind, Event, Flow, LEFT_OUT_KEY, Outcome, Runner};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
@@ -71,5 +71,9 @@ pub fn limited_each(
     list: &'static str,
     inside: Vec<Node>,
 ) -> Node {
-    Node::Block(name, StepKind::Each { item, list, max_concurrency: Some(limit) }, inside)
+    Node::Block(
+        name,
+        StepKind::Each { item, list, max: None, over: Over::Fail, max_concurrency: Some(limit) },
+        inside,
+    )
 }

@@ -97,7 +97,10 @@ pub async fn adk_events(tree: &Tree) -> Vec<String> {
 pub struct A;
 impl Declares<0> for A {
     const DECL: LlmDecl = LlmDecl::new(
-        AgentMeta::new(AgentKind::Llm, "a").may_exit(true).writes(&[KeySpec::new("o", "String")]),
+        AgentMeta::new(AgentKind::Llm, "a")
+            .may_exit(true)
+            .more_tools(true)
+            .writes(&[KeySpec::new("o", "String")]),
     )
     .instruction("Base.")
     .output(OutputKey::text("o"));

@@ -102,7 +102,12 @@ fn smaller(node: &Node) -> Vec<Node> {
             }
             let kind = match block.kind {
                 Kind::Parallel { limit: Some(_) } => Some(Kind::Parallel { limit: None }),
-                Kind::Each { item, list, limit: Some(_) } => Some(Kind::Each { item, list, limit: None }),
+                Kind::Each { item, list, max, limit: Some(_) } => {
+                    Some(Kind::Each { item, list, max, limit: None })
+                }
+                Kind::Each { item, list, max: Some(_), limit } => {
+                    Some(Kind::Each { item, list, max: None, limit })
+                }
                 Kind::Loop { max: Some(max), until: Some(_) } => {
                     Some(Kind::Loop { max: Some(max), until: None })
                 }

@@ -2,7 +2,9 @@
 
 use super::tree::{Agent, Flow, Kind, Node, type_of};
 use adk_core::__private::typed::Numbered;
-use adk_core::spec::{AgentKind, AgentMeta, InputSpec, KeySpec, Renames, Spec, Step, StepKind, ToolMeta};
+use adk_core::spec::{
+    AgentKind, AgentMeta, InputSpec, KeySpec, Over, Renames, Spec, Step, StepKind, ToolMeta,
+};
 use serde_json::Value;
 use std::cell::{Cell, OnceCell};
 
@@ -99,8 +101,8 @@ fn lay<'a>(nodes: &'a [Node], steps: &mut Vec<Step<'a>>, store: &'a Store<'a>) {
                         (StepKind::Parallel { max_concurrency: limit }, Some(StepKind::Branch))
                     }
                     Kind::Match { key } => (StepKind::Match { key }, Some(StepKind::Arm { pattern: "_" })),
-                    Kind::Each { item, list, limit } => {
-                        (StepKind::Each { item, list, max_concurrency: limit }, None)
+                    Kind::Each { item, list, max, limit } => {
+                        (StepKind::Each { item, list, max, over: Over::Cut, max_concurrency: limit }, None)
                     }
                     Kind::Loop { max, until } => (StepKind::Loop { max, until }, None),
                 };

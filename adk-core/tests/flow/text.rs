@@ -121,8 +121,9 @@ fn block(block: &Block, depth: usize, f: &mut Formatter<'_>) -> fmt::Result {
         Kind::Sequence => "sequence".to_owned(),
         Kind::Parallel { limit: most } => format!("parallel{}", arguments(limit(most).into_iter())),
         Kind::Match { key } => format!("match {key}"),
-        Kind::Each { item, list, limit: most } => {
-            format!("each{} {item} in {list}", arguments(limit(most).into_iter()))
+        Kind::Each { item, list, max, limit: most } => {
+            let max = max.map(|max| format!("max = {max}, over = cut"));
+            format!("each{} {item} in {list}", arguments(max.into_iter().chain(limit(most))))
         }
         Kind::Loop { max, until } => {
             let max = max.map(|max| format!("max = {max}"));

@@ -140,7 +140,7 @@ pub enum Kind {
     Sequence,
     Parallel { limit: Option<u32> },
     Match { key: Key },
-    Each { item: Key, list: Key, limit: Option<u32> },
+    Each { item: Key, list: Key, max: Option<u32>, limit: Option<u32> },
     Loop { max: Option<u32>, until: Option<Key> },
 }
 

@@ -50,7 +50,7 @@ macro_rules! agent {
 pub(crate) use agent;
 
 pub const fn meta(name: &'static str) -> AgentMeta<'static> {
-    AgentMeta::new(AgentKind::Llm, name)
+    AgentMeta::new(AgentKind::Llm, name).more_tools(true)
 }
 
 pub const fn decl(name: &'static str) -> LlmDecl {

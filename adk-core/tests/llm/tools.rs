@@ -253,8 +253,56 @@ async fn what_was_set_wrong_fails_before_the_first_call() {
     let mut agent = llm::<Bounded>();
     agent.set_max_turns(4);
     let error = failure(&model, &Tree::new("w", vec![run(agent)])).await;
+    assert_eq!(error.kind(), ErrorKind::Unchecked);
     assert!(error.to_string().contains("declared with `max_turns: 3`"), "{error}");
     assert!(model.requests().is_empty());
+}
+
+agent!(Closed = LlmDecl::new(AgentMeta::new(AgentKind::Llm, "closed")));
+agent!(Counted = LlmDecl::new(meta("counted").max_turns(Some(3))));
+agent!(Open = LlmDecl::new(meta("open")));
+
+#[tokio::test]
+async fn a_tool_that_voids_a_check_is_refused_before_the_first_call() {
+    const WRITES: ToolMeta<'static> = ToolMeta::new("keep", "").writes(const { &[KeySpec::new("k", "u8")] });
+    let model = ScriptedModel::new().text("never");
+    let refused = async |agent: support::Node| {
+        let error = failure(&model, &Tree::new("w", vec![agent])).await;
+        assert_eq!(error.kind(), ErrorKind::Unchecked, "{error}");
+        assert!(model.requests().is_empty(), "{error}");
+        error.to_string()
+    };
+    let mut agent = llm::<Closed>();
+    agent.add_tool(gives("search", json!(1)));
+    assert_eq!(
+        refused(run(agent)).await,
+        "agent `closed` (at w/closed): `add_tool` gave tool `search` to agent `closed`, but its declaration does not allow \
+         more tools; help: list it in `tools`, or write `tools: [..]` there"
+    );
+    let mut agent = llm::<Open>();
+    agent.add_tool(adk_core::tools::exit_loop::default());
+    let error = refused(repeat("l", Some(2), vec![run(agent)])).await;
+    assert!(
+        error.contains("but the tool may end a loop, and no declared one does; help: list it"),
+        "{error}"
+    );
+    let mut agent = llm::<Open>();
+    agent.add_tool(ByTool { meta: WRITES, ..gives("keep", json!(1)) });
+    assert!(refused(run(agent)).await.contains("the tool writes the key `k`, which no check has seen"));
+    let helper = || AgentTool::new(LlmAgent::builder("helper").build().unwrap());
+    let mut agent = llm::<Counted>();
+    agent.add_tool(helper());
+    assert!(refused(run(agent)).await.contains("those calls are limited by `max_turns`"));
+    // In an agent that is used as a tool.
+    let mut inner = llm::<Open>();
+    inner.add_tool(FunctionTool::new("pay", "Pays.", |(), _| ()).confirm(true));
+    let mut outer = llm::<Open>();
+    outer.add_tool(AgentTool::new(Tree::new("paying", vec![run(inner)])));
+    assert!(refused(run(outer)).await.contains("the agent is used as a tool, which cannot wait"));
+    // Where nothing is counted, an agent may be added.
+    let mut agent = llm::<Open>();
+    agent.add_tool(helper());
+    events(&model, &Tree::new("w", vec![run(agent)])).await;
 }
 
 #[tokio::test]

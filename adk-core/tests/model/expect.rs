@@ -4,6 +4,7 @@ use crate::Plan;
 use crate::compare::{Branch, Item};
 use crate::grow::{Shape, What, item};
 use adk_core::Flow;
+use adk_core::spec::Over;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug)]
@@ -133,14 +134,24 @@ fn step(at: &Place<'_>, events: &mut Vec<Item>, loops: &mut Vec<Item>) -> Ended 
             });
             together(branches, &format!("{place}/"), events, loops)
         }
-        Shape::Each { name, item: own, writer, inside, .. } => {
+        Shape::Each { name, item: own, writer, max, inside, .. } => {
             let place = path(name);
             let mut written = BTreeSet::new();
             inside.iter().for_each(|shape| shape.written(&mut written));
             let mut keys = written.clone();
             keys.insert(own);
             let list = What::List.value(at.seed, &path(writer));
-            let elements = (0..list.as_array().unwrap().len()).map(|n| {
+            let length = list.as_array().unwrap().len();
+            let mut count = length;
+            match *max {
+                Some((max, Over::Cut)) if length > max as usize => {
+                    events.push(at.line(&place, ""));
+                    count = max as usize;
+                }
+                Some((max, _)) if length > max as usize => return Ended::Failed(place),
+                _ => {}
+            }
+            let elements = (0..count).map(|n| {
                 let path = format!("{place}[{n}]");
                 let names = at.names.element(name, n, &keys);
                 let begins = format!(" {}={}", names.key(own), item(n));

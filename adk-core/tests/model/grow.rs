@@ -1,6 +1,7 @@
 //! Random trees.
 
 use crate::{Leave, Loop, Random};
+use adk_core::spec::Over;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -50,6 +51,7 @@ pub enum Shape {
         item: &'static str,
         list: &'static str,
         writer: &'static str,
+        max: Option<(u32, Over)>,
         limit: Option<u32>,
         inside: Vec<Shape>,
     },
@@ -227,7 +229,11 @@ impl Grower {
         let inner = Leave { depth: leave.depth + 1, ..leave.clone() };
         let inside = self.inside(depth, &inner, Some(item));
         let write = Shape::Write { name: writer, key: list, what: What::List };
-        let each = Shape::Each { name, item, list, writer, limit: self.limit(), inside };
+        // Of all elements around, only one could be allowed to fail.
+        let over =
+            if leave.fail && leave.depth == 0 && self.random.one_in(4) { Over::Fail } else { Over::Cut };
+        let max = self.limit().map(|max| (max, over));
+        let each = Shape::Each { name, item, list, writer, max, limit: self.limit(), inside };
         Shape::Sequence { name: self.name("s"), inside: vec![write, each] }
     }
 

@@ -3,7 +3,7 @@
 use crate::grow::{Shape, item};
 use crate::support::{self, Node, Tree, by};
 use crate::{Leave, Plan};
-use adk_core::spec::{KeySpec, StepKind};
+use adk_core::spec::{KeySpec, Over, StepKind};
 use adk_core::{Event, Flow};
 
 pub fn tree(shape: &Shape, seed: u64) -> Tree {
@@ -39,8 +39,9 @@ fn node(shape: &Shape, seed: u64) -> Node {
         Shape::Match { name, key, arms, .. } => {
             support::select(name, key, arms.iter().map(|arm| nodes(arm, seed)).collect())
         }
-        Shape::Each { name, item, list, limit, inside, .. } => {
-            let kind = StepKind::Each { item, list, max_concurrency: *limit };
+        Shape::Each { name, item, list, max, limit, inside, .. } => {
+            let (max, over) = max.map_or((None, Over::Fail), |(max, over)| (Some(max), over));
+            let kind = StepKind::Each { item, list, max, over, max_concurrency: *limit };
             Node::Block(name, kind, nodes(inside, seed))
         }
         Shape::Break { target } => Node::Break(*target),

@@ -17,7 +17,9 @@ pub mod waited;
 use adk_core::__private::workflow::{self, Keys, Values, Wired};
 use adk_core::Workflow;
 use adk_core::callback::AgentCallbacks;
-use adk_core::spec::{AgentKind, AgentMeta, InputSpec, KeySpec, Renames, Spec, Step, StepKind, ToolMeta};
+use adk_core::spec::{
+    AgentKind, AgentMeta, InputSpec, KeySpec, Over, Renames, Spec, Step, StepKind, ToolMeta,
+};
 use adk_core::{BoxFuture, Context, DynAgent, Error, ErrorKind, Event, Flow, Prepare, Result, Runner};
 use serde_json::Value;
 
@@ -150,7 +152,11 @@ pub fn select(name: &'static str, key: &'static str, arms: Vec<Vec<Node>>) -> No
 }
 
 pub fn each(name: &'static str, item: &'static str, list: &'static str, inside: Vec<Node>) -> Node {
-    Node::Block(name, StepKind::Each { item, list, max_concurrency: None }, inside)
+    Node::Block(
+        name,
+        StepKind::Each { item, list, max: None, over: Over::Fail, max_concurrency: None },
+        inside,
+    )
 }
 
 type Value0 = (&'static str, Value);
@@ -251,7 +257,7 @@ fn flatten(nodes: Vec<Node>, steps: &mut Vec<Step<'static>>, agents: &mut Vec<Op
                 agents.push(Some(agent));
             }
             Node::Match(name, key, arms) => {
-                steps.push(Step::new(name, StepKind::Match { key }, at));
+                steps.push(Step::new(name, StepKind::Match { key }, at).skippable(true));
                 agents.push(None);
                 for arm in arms {
                     flatten(vec![Node::Block("", StepKind::Arm { pattern: "_" }, arm)], steps, agents);
@@ -265,7 +271,8 @@ fn flatten(nodes: Vec<Node>, steps: &mut Vec<Step<'static>>, agents: &mut Vec<Op
                 agents.push(None);
             }
             Node::Block(name, kind, inside) => {
-                steps.push(Step::new(name, kind, at));
+                // The flow of these trees is not checked, so any block may be skipped.
+                steps.push(Step::new(name, kind, at).skippable(true));
                 agents.push(None);
                 let branches = matches!(kind, StepKind::Parallel { .. });
                 for node in inside {

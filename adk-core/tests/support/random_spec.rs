@@ -1,6 +1,6 @@
 //! Random workflows as data: every kind of step, with names and texts of the caller's choice.
 
-use adk_core::spec::{InputSpec, Renames, Spec, Step, StepKind};
+use adk_core::spec::{InputSpec, Over, Renames, Spec, Step, StepKind};
 use adk_core::{AgentKind, AgentMeta, KeySpec, ToolMeta};
 
 /// The same numbers on every machine.
@@ -131,7 +131,10 @@ impl Grow {
             }
             9 => {
                 let (item, list) = (self.text("item"), self.text("list"));
-                let open = self.block(StepKind::Each { item, list, max_concurrency: most }, "e", into);
+                let max = if self.random.one_in(2) { None } else { Some(1 + self.random.below(3) as u32) };
+                let over = if self.random.one_in(2) { Over::Cut } else { Over::Fail };
+                let each = StepKind::Each { item, list, max, over, max_concurrency: most };
+                let open = self.block(each, "e", into);
                 self.several(inner, loops, into);
                 Self::close(open, into);
             }

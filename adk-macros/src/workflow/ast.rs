@@ -104,6 +104,8 @@ pub(super) struct Fields {
     pub(super) instruction: Option<Expr>,
     pub(super) global_instruction: Option<Expr>,
     pub(super) tools: Vec<Tool>,
+    /// `tools: [find, ..]`: more may be added at run time.
+    pub(super) more_tools: bool,
     pub(super) include_contents: Option<Contents>,
     pub(super) temperature: Option<Expr>,
     pub(super) top_p: Option<Expr>,
@@ -190,7 +192,7 @@ pub(super) enum BlockKind {
     Parallel { max_concurrency: Option<Limit> },
     Loop { max: Option<Limit>, until: Option<Key> },
     Match(Match),
-    Each { item: Ident, list: Key, max_concurrency: Option<Limit> },
+    Each { item: Ident, list: Key, max: Option<Limit>, cut: bool, max_concurrency: Option<Limit> },
 }
 
 /// `match KEY < PATTERN => step, ... >`.
@@ -209,7 +211,7 @@ pub(super) struct Arm {
 
 /// `max = 5` or `max = ROUNDS`.
 pub(super) struct Limit {
-    pub(super) expr: Expr,
+    pub(super) expr: Box<Expr>,
     /// What it is, when it is a literal.
     pub(super) literal: Option<u32>,
 }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::check::faults;
 use crate::spec::sketch::*;
-use crate::spec::{AgentMeta, KeySpec, Limits, Step, StepKind, ToolMeta};
+use crate::spec::{AgentMeta, KeySpec, Limits, Over, Step, StepKind, ToolMeta};
 
 /// Model calls and rounds.
 fn bounds(all: impl IntoIterator<Item = Steps>) -> (Option<u64>, Option<u64>) {
@@ -67,6 +67,12 @@ fn blocks() {
     assert_eq!(bounds([each("e", [run(function("f"))])]), (Some(0), Some(0)));
     assert_eq!(bounds([each("e", [a()])]), (None, Some(0)));
     assert_eq!(bounds([each("e", [repeat("l", 2, [run(function("f"))])])]), (Some(0), None));
+    let twenty = |inside: Steps| {
+        let (max, over) = (Some(20), Over::Cut);
+        block("e", StepKind::Each { item: "i", list: "l", max, over, max_concurrency: None }, [inside])
+    };
+    assert_eq!(bounds([twenty([a(), b()].concat())]), (Some(220), Some(0)));
+    assert_eq!(bounds([twenty(repeat("l", 2, [twenty(a())]))]), (Some(800), Some(40)));
     // Until or not, there may be as many rounds as `max` says.
     let until = |max| block("l", StepKind::Loop { max, until: Some("done") }, [a()]);
     assert_eq!((bounds([until(None)]), bounds([until(Some(3))])), ((None, None), (Some(3), Some(3))));
@@ -139,7 +145,7 @@ fn a_list_that_makes_no_sense_is_no_panic() {
         StepKind::Arm { pattern: "_" },
         StepKind::Match { key: "k" },
         StepKind::Loop { max: Some(0), until: None },
-        StepKind::Each { item: "i", list: "l", max_concurrency: None },
+        StepKind::Each { item: "i", list: "l", max: None, over: Over::Fail, max_concurrency: None },
         StepKind::End,
         StepKind::Branch,
     ];

@@ -54,7 +54,9 @@ enum What {
         max: Option<u32>,
         until: bool,
     },
-    Each,
+    Each {
+        max: Option<u32>,
+    },
     Match,
     Arm,
     /// What is simply added up.
@@ -66,7 +68,7 @@ impl What {
     const fn of(step: &Step<'_>) -> Option<Self> {
         match step.kind {
             StepKind::Loop { max, until } => Some(Self::Loop { max, until: until.is_some() }),
-            StepKind::Each { .. } => Some(Self::Each),
+            StepKind::Each { max, .. } => Some(Self::Each { max }),
             StepKind::Match { .. } => Some(Self::Match),
             StepKind::Arm { .. } => Some(Self::Arm),
             StepKind::Sequence | StepKind::Parallel { .. } => Some(Self::Block),
@@ -186,7 +188,18 @@ const fn close<'a>(
                 causes.add(Cause { name, inside, why: Why::Loop });
             }
         }
-        What::Each => {
+        What::Each { max: Some(max) } => {
+            let max = if max == 0 { 1 } else { max };
+            let element = sum.bounds;
+            sum.bounds = Bounds { rounds: times(rounds, max), model_calls: times(model_calls, max) };
+            if let (Some(each), Some(total)) = (cost.of(element), cost.of(sum.bounds))
+                && max > 1
+                && total > 0
+            {
+                sum.largest = Part { name, inside, total, kind: Kind::Each(max, each) };
+            }
+        }
+        What::Each { max: None } => {
             sum.bounds = Bounds { rounds: endless(rounds), model_calls: endless(model_calls) };
             if cost.of(sum.bounds).is_none() {
                 causes.add(Cause { name, inside, why: Why::Each });
@@ -214,6 +227,7 @@ const fn turn<'a>(
     let why = match meta.kind {
         AgentKind::Llm if calls_agents(meta) => Some(Why::Agents),
         AgentKind::Llm if !meta.tools.is_empty() => Some(Why::Tools),
+        AgentKind::Llm if meta.more_tools => Some(Why::MoreTools),
         AgentKind::Llm if !meta.transfer.is_empty() => Some(Why::Transfer),
         AgentKind::Llm if !answers_text(meta) => Some(Why::Typed),
         // Nothing makes it ask a second time, unless others hand over to it again.

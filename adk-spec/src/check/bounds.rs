@@ -91,6 +91,7 @@ const fn finite(m: &mut Message, worst: u64, allowed: u64, largest: &Part<'_>, c
     let (kind, setting, each) = match largest.kind {
         Kind::Agent => ("agent", "max_turns", 1),
         Kind::Loop(_, each) => ("loop", "max", each),
+        Kind::Each(_, each) => ("block", "max", each),
         Kind::Workflow => ("workflow", "", 1),
         Kind::Block => ("block", "", 1),
     };
@@ -112,12 +113,17 @@ const fn finite(m: &mut Message, worst: u64, allowed: u64, largest: &Part<'_>, c
         m.push(" makes up to ");
         m.number(largest.total as i128);
         m.push(" of them");
-        if let Kind::Loop(max, of_round) = largest.kind {
+        let parts = match largest.kind {
+            Kind::Loop(max, each) => Some((max, each, (" in each of ", " rounds"))),
+            Kind::Each(max, each) => Some((max, each, (" for each of ", " elements"))),
+            Kind::Agent | Kind::Workflow | Kind::Block => None,
+        };
+        if let Some((max, each, (of, parts))) = parts {
             m.push(", ");
-            m.number(of_round as i128);
-            m.push(" in each of ");
+            m.number(each as i128);
+            m.push(of);
             m.number(max as i128);
-            m.push(" rounds");
+            m.push(parts);
         }
         if setting.is_empty() {
             m.all(&["; help: ", fewer, " in it"]);
@@ -154,7 +160,7 @@ const fn named(m: &mut Message, kind: &str, name: &str, inside: &str) {
 
 /// Names what has no end, and what to write so that it has one.
 const fn unbounded(m: &mut Message, causes: &Causes<'_>, cost: Cost) {
-    let (mut turns, mut silent, mut max, mut each) = (false, false, false, false);
+    let (mut turns, mut silent, mut max, mut each, mut agents) = (false, false, false, false, false);
     let mut i = 0;
     while i < causes.first.len() {
         let Some(Cause { name, inside, why }) = causes.first[i] else { break };
@@ -163,14 +169,15 @@ const fn unbounded(m: &mut Message, causes: &Causes<'_>, cost: Cost) {
         }
         let (kind, fact, seen) = match why {
             Why::Tools => ("agent", " has tools and no `max_turns`", &mut turns),
+            Why::MoreTools => ("agent", " may be given tools and has no `max_turns`", &mut turns),
             Why::Transfer => ("agent", " may transfer and has no `max_turns`", &mut turns),
             Why::Typed => {
                 ("agent", " answers with a type that is not `String` and has no `max_turns`", &mut turns)
             }
-            Why::Agents => ("agent", " calls agents as tools, as often as its model likes", &mut each),
+            Why::Agents => ("agent", " calls agents as tools, as often as its model likes", &mut agents),
             Why::Silent => ("agent", " does not say how often it calls a model", &mut silent),
             Why::Loop => ("loop", " has no `max`", &mut max),
-            Why::Each => ("block", " runs once per element of a list, which may have any length", &mut each),
+            Why::Each => ("block", " runs once per element of a list and has no `max`", &mut each),
         };
         *seen = true;
         named(m, kind, name, inside);
@@ -187,6 +194,7 @@ const fn unbounded(m: &mut Message, causes: &Causes<'_>, cost: Cost) {
         (turns, "give the agent a `max_turns`, as in `max_turns: 3`"),
         (silent, "say it in its `META`, as in `.max_turns(Some(3))`"),
         (max, "give the loop a `max`, as in `loop(max = 5)`"),
+        (each, "give the `each` a `max`, as in `each(max = 20)`"),
     ];
     let mut i = 0;
     while i < remedies.len() {
@@ -196,7 +204,7 @@ const fn unbounded(m: &mut Message, causes: &Causes<'_>, cost: Cost) {
         }
         i += 1;
     }
-    if each {
+    if agents {
         m.all(&[join, "leave `", word(cost), "` out of `#[bounds(...)]`"]);
     }
 }

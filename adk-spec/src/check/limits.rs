@@ -9,8 +9,9 @@ pub(super) const fn describe(word: &str, block: &str, value: i128) -> Message {
     let mut m = Message::new();
     let rounds = same(word, "max_iterations");
     let max = rounds || same(word, "max");
+    let elements = same(word, "max_elements");
     m.begin(if max { Check::LoopMax } else { Check::Syntax });
-    m.all(&["`", word, "` of block `", block, "` is "]);
+    m.all(&["`", if elements { "max" } else { word }, "` of block `", block, "` is "]);
     m.number(value);
     m.push(if value > 0 { ", which is too large" } else { "" });
     m.push("; help: it is the largest number of ");
@@ -18,6 +19,8 @@ pub(super) const fn describe(word: &str, block: &str, value: i128) -> Message {
         "rounds, 1 or more"
     } else if max {
         "rounds, 1 or more, as in `max = 5`"
+    } else if elements {
+        "elements, 1 or more, as in `max = 20`"
     } else {
         "branches at a time, 1 or more"
     });

@@ -89,6 +89,8 @@ pub struct AgentMeta<'a> {
     pub exits: &'a [&'a str],
     /// Its tools.
     pub tools: &'a [ToolMeta<'a>],
+    /// Whether more tools may be added to it at run time: `tools: [find, ..]`.
+    pub more_tools: bool,
     /// What it takes from the program, beside what its tools do.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub resources: &'a [ResourceSpec<'a>],
@@ -138,6 +140,7 @@ impl<'a> AgentMeta<'a> {
             may_exit: false,
             exits: &[],
             tools: &[],
+            more_tools: false,
             resources: &[],
             transfer: &[],
             max_turns: match kind {
@@ -269,6 +272,13 @@ impl<'a> AgentMeta<'a> {
             }
             i += 1;
         }
+        self
+    }
+
+    /// Says whether more tools may be added to it at run time.
+    #[must_use]
+    pub const fn more_tools(mut self, yes: bool) -> Self {
+        self.more_tools = yes;
         self
     }
 

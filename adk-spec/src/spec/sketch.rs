@@ -1,6 +1,6 @@
 //! Workflows by hand, for tests: where blocks end is worked out.
 
-use super::{AgentKind, AgentMeta, KeySpec, Step, StepKind};
+use super::{AgentKind, AgentMeta, KeySpec, Over, Step, StepKind};
 
 pub(crate) type Steps = Vec<Step<'static>>;
 
@@ -66,7 +66,11 @@ pub(crate) fn choice(
 }
 
 pub(crate) fn each(name: &'static str, inside: impl IntoIterator<Item = Steps>) -> Steps {
-    block(name, StepKind::Each { item: "item", list: "items", max_concurrency: None }, inside)
+    block(
+        name,
+        StepKind::Each { item: "item", list: "items", max: None, over: Over::Fail, max_concurrency: None },
+        inside,
+    )
 }
 
 pub(crate) fn repeat(

@@ -165,6 +165,18 @@ impl<'a> Renames<'a> {
     }
 }
 
+/// What becomes of a list with more elements than the `max` of its `each`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Over {
+    /// The run fails.
+    #[default]
+    Fail,
+    /// The elements beyond `max` are left out.
+    Cut,
+}
+
 /// What a step is.
 #[derive(Clone, Copy, Debug)]
 pub enum StepKind<'a> {
@@ -200,6 +212,10 @@ pub enum StepKind<'a> {
         item: &'a str,
         /// The key of the list.
         list: &'a str,
+        /// The most elements.
+        max: Option<u32>,
+        /// What becomes of a longer list.
+        over: Over,
         /// The most elements at a time.
         max_concurrency: Option<u32>,
     },

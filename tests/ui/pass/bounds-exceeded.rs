@@ -24,7 +24,22 @@ workflow! {
     }
 }
 
+workflow! {
+    #[bounds(model_calls = 2 * MOST + 1)]
+    pub Research(topics: Vec<String>) -> report: String {
+        agent researcher -> note: String { instruction: "Research {topic}." }
+        agent skeptic -> note: String { instruction: "Correct {note}." }
+        agent writer -> report: String { instruction: "Sum up {note}." }
+
+        each(max = MOST, over = cut, max_concurrency = 4) topic in topics < researcher; skeptic >
+        writer
+    }
+}
+
+const MOST: u32 = 20;
+
 #[test]
 fn the_worst_case() {
     assert_eq!(Writing::SPEC.bounds().model_calls, Some(11));
+    assert_eq!(Research::SPEC.bounds().model_calls, Some(41));
 }

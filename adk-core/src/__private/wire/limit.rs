@@ -38,6 +38,16 @@ pub trait MaxConcurrency: Integer<Same = Self> {}
 #[diagnostic::do_not_recommend]
 impl<T: Integer<Same = T>> MaxConcurrency for T {}
 
+/// The most elements of an `each`.
+#[diagnostic::on_unimplemented(
+    message = "syntax: `max` is of type `{Self}`, and not a whole number; help: it is the largest number of elements, 1 or more, as in `max = 20`",
+    label = "expected a whole number"
+)]
+pub trait MaxElements: Integer<Same = Self> {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Integer<Same = T>> MaxElements for T {}
+
 /// The most that `#[bounds(...)]` allows.
 #[diagnostic::on_unimplemented(
     message = "syntax: this is `{Self}`, and not a whole number",
@@ -58,6 +68,11 @@ pub const fn max<T: Max>(number: T) -> T::Same {
 
 /// The number itself, as of [`max`].
 pub const fn max_concurrency<T: MaxConcurrency>(number: T) -> T::Same {
+    number
+}
+
+/// The number itself, as of [`max`].
+pub const fn max_elements<T: MaxElements>(number: T) -> T::Same {
     number
 }
 

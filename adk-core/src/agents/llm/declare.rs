@@ -77,6 +77,13 @@ impl LlmDecl {
         self
     }
 
+    /// More tools may be added to it at run time.
+    #[must_use]
+    pub const fn more_tools(mut self) -> Self {
+        self.meta = self.meta.more_tools(true);
+        self
+    }
+
     /// The agents that it may transfer to.
     #[must_use]
     pub const fn transfer(mut self, targets: &'static [&'static AgentMeta<'static>]) -> Self {
@@ -245,7 +252,7 @@ pub struct LlmSettings {
     pub retry: Retry,
     /// The most model calls of one turn; no limit for `None`.
     pub max_turns: Option<u32>,
-    /// Tools beside the declared ones.
+    /// Tools beside the declared ones, where the declaration says that there may be some: `tools: [find, ..]`.
     pub tools: ToolList,
     /// What is asked before and after the agent.
     pub callbacks: AgentCallbacks,

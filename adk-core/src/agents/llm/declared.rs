@@ -28,8 +28,8 @@ pub trait Declares<const N: usize> {
 
 /// The `N`th agent that `W` declares.
 ///
-/// Each declared agent is a type of its own, so that two of them cannot be exchanged. Only what no check depends
-/// on can be set.
+/// Each declared agent is a type of its own, so that two of them cannot be exchanged. What would void a check is refused when
+/// a run starts, before any model call, with an error of kind [`Unchecked`](crate::ErrorKind::Unchecked).
 pub struct Declared<W, const N: usize = 0> {
     agent: LlmAgent,
     owner: PhantomData<fn() -> W>,
@@ -73,7 +73,7 @@ fn run(agent: &dyn DynAgent, cx: &mut Context) -> impl Future<Output = Result<Fl
     async move { agent.run_dyn(cx).await }
 }
 
-/// What may be set, since no check depends on it.
+/// What may be set.
 impl<W, const N: usize> Declared<W, N> {
     /// The model: by name, or by value.
     pub fn set_model(&mut self, model: impl Into<ModelRef>) -> &mut Self {
@@ -115,12 +115,17 @@ impl<W, const N: usize> Declared<W, N> {
         self.set(|settings| settings.retry = retry.into())
     }
 
-    /// The most model calls of one turn. Zero, and more than a declared `max_turns`, fails a run before its first call.
+    /// The most model calls of one turn. Zero, and more than a declared `max_turns`, is refused when a run starts.
     pub fn set_max_turns(&mut self, turns: u32) -> &mut Self {
         self.set(|settings| settings.max_turns = Some(turns))
     }
 
-    /// Adds a tool beside the declared ones. One whose name is taken fails a run before its first call.
+    /// Adds a tool beside the declared ones, where the declaration says that more may come: `tools: [find, ..]`, or
+    /// `tools: [..]`.
+    ///
+    /// When a run starts, it is refused at any other agent, and so is a tool whose name is taken, one that ends a loop where no
+    /// declared tool does, one that writes a key without a prefix, and an agent that asks a model where `max_turns` limits
+    /// those calls.
     pub fn add_tool(&mut self, tool: impl DynTool) -> &mut Self {
         self.set(|settings| settings.tools.0.push(Arc::new(tool)))
     }

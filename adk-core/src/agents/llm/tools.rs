@@ -4,7 +4,10 @@ use super::LlmAgent;
 use super::respond::RESPOND;
 use super::transfer::TRANSFER;
 use crate::runtime::agent::DynAgent as _;
+use crate::runtime::run::Prepare;
 use crate::runtime::tool::DynTool;
+use crate::spec::{AgentMeta, Spec, Step, StepKind};
+use crate::store::session::Scope;
 use crate::{Error, ErrorKind, Result};
 use adk_spec::__private::wait_in_tool;
 use std::sync::Arc;
@@ -44,4 +47,42 @@ impl LlmAgent {
         }
         Ok(())
     }
+
+    /// What was checked depends on the tools, so an added one has to be allowed and may do no more than what was counted on.
+    pub(super) fn check_added(&self, prepare: &Prepare<'_>) -> Result<()> {
+        let meta = self.meta();
+        let counts_calls = meta.max_turns.is_some() && meta.tools.iter().all(|tool| tool.agent.is_none());
+        for tool in self.settings.tools.0.iter().map(|tool| tool.meta()) {
+            let written = tool.writes.iter().map(|key| key.name).find(|key| Scope::of(key) == Scope::Session);
+            let (fact, help) = if !meta.more_tools {
+                (
+                    "its declaration does not allow more tools".to_owned(),
+                    "list it in `tools`, or write `tools: [..]` there",
+                )
+            } else if tool.may_exit && !meta.may_exit {
+                ("the tool may end a loop, and no declared one does".to_owned(), "list it in `tools`")
+            } else if let Some(key) = written {
+                (format!("the tool writes the key `{key}`, which no check has seen"), "list it in `tools`")
+            } else if counts_calls && tool.agent.is_some_and(asks_models) {
+                let fact =
+                    "the tool is an agent that asks a model, and those calls are limited by `max_turns`";
+                (fact.to_owned(), "list it in `tools`, or leave `max_turns` out")
+            } else if prepare.is_tool && (tool.confirm || tool.long_running) {
+                let fact = "the tool waits for an answer from outside, and the agent is used as a tool, which cannot wait";
+                (fact.to_owned(), "call the agent as a step")
+            } else {
+                continue;
+            };
+            let message =
+                format!("`add_tool` gave tool `{}` to agent `{}`, but {fact}", tool.name, meta.name);
+            return Err(Error::new(ErrorKind::Unchecked, message).with_help(help));
+        }
+        Ok(())
+    }
+}
+
+/// Whether an agent may make model calls.
+fn asks_models(agent: &AgentMeta<'_>) -> bool {
+    let steps = [Step::new(agent.name, StepKind::Agent { meta: agent, instance: false }, 0)];
+    Spec::new(agent.name, "", &steps).bounds().model_calls != Some(0)
 }

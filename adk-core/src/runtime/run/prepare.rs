@@ -14,12 +14,21 @@ pub struct Prepare<'a> {
     without_model: Vec<Path>,
     path: Path,
     above: Option<Arc<Above>>,
+    /// It is used as a tool, or is a part of what is.
+    pub(crate) is_tool: bool,
     error: Option<Error>,
 }
 
 impl<'a> Prepare<'a> {
     pub(crate) fn new(run: &'a Run, root: Path) -> Self {
-        Self { run, without_model: Vec::new(), path: root, above: None, error: None }
+        Self {
+            run,
+            without_model: Vec::new(),
+            path: root,
+            above: None,
+            is_tool: run.is_inside(),
+            error: None,
+        }
     }
 
     /// Goes to a step below this one; what comes back is for [`leave`](Self::leave).
@@ -54,6 +63,13 @@ impl<'a> Prepare<'a> {
             (std::mem::replace(&mut self.path, path), std::mem::replace(&mut self.above, above));
         look(self);
         (self.path, self.above) = (path, above);
+    }
+
+    /// Looks at an agent that the current one uses as a tool: nobody is above it.
+    pub(crate) fn tool(&mut self, name: Name, look: impl FnOnce(&mut Self)) {
+        let is_tool = std::mem::replace(&mut self.is_tool, true);
+        self.below(self.path.child(name, At::Once), None, look);
+        self.is_tool = is_tool;
     }
 
     /// Sees that an agent has a model: its own, or that of an agent above it.

@@ -2,8 +2,10 @@
 
 use crate::runtime::run::Context;
 use crate::runtime::tool::schema::shown;
+use crate::spec::Over;
+use crate::store::event::{Event, LEFT_OUT_KEY};
 use crate::{Error, ErrorKind, Result};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fmt::Arguments;
 use std::sync::Arc;
 
@@ -26,6 +28,44 @@ pub(super) fn list(item: &str, key: &str, cx: &Context) -> Result<Arc<Value>> {
     let what = format_args!("`each {item} in {key}`");
     let list = value(what, key, cx)?;
     if list.is_array() { Ok(list) } else { Err(typed(what, key, "a list", &list, cx)) }
+}
+
+/// The elements that an `each` runs for.
+pub(super) struct Elements {
+    pub(super) list: Arc<Value>,
+    /// How many of them.
+    pub(super) count: usize,
+    /// The event that says how many are left out.
+    pub(super) left_out: Option<Box<Event>>,
+}
+
+/// The elements of an `each`: all of its list, or as many as its `max` allows.
+pub(super) fn elements(
+    item: &str,
+    key: &str,
+    max: Option<u32>,
+    over: Over,
+    cx: &Context,
+) -> Result<Elements> {
+    let list = list(item, key, cx)?;
+    let length = list.as_array().map_or(0, Vec::len);
+    let Some(max) = max.map(|max| max as usize).filter(|max| *max < length) else {
+        return Ok(Elements { list, count: length, left_out: None });
+    };
+    if over == Over::Cut {
+        let left_out = json!({"list": key, "max": max, "over": length - max});
+        let event = Event::new().with_metadata(LEFT_OUT_KEY, left_out);
+        return Ok(Elements { list, count: max, left_out: Some(Box::new(event)) });
+    }
+    let message = format!(
+        "`each {item} in {key}` of block `{}` runs for at most {max} elements, its `max`, and `{key}` holds {length}",
+        cx.path().name()
+    );
+    Err(Error::new(ErrorKind::ListTooLong, message)
+        .with_help(format!(
+            "raise its `max`, or leave out what is over, as in `each(max = {max}, over = cut)`"
+        ))
+        .at(cx.path()))
 }
 
 /// The value of the key of a `match` is none that an arm could be for.

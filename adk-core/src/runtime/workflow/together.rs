@@ -2,8 +2,9 @@
 
 use super::away::Away;
 use super::join::Branches;
+use super::reads::Elements;
+use super::scopes;
 use super::walk::{Exit, Walk, Walked, boxed};
-use super::{reads, scopes};
 use crate::runtime::run::{Context, Cut, KeyScope, LoopEndReason};
 use crate::spec::{AgentKind, StepKind};
 use crate::store::session::Scope;
@@ -40,18 +41,23 @@ impl Walk<'_> {
         &self,
         at: usize,
         item: &str,
-        list: &str,
+        elements: Elements,
         limit: Option<u32>,
         cx: &mut Context,
     ) -> Result<Walked> {
-        let (body, items) = (at + 1..self.steps[at].end, reads::list(item, list, cx)?);
+        let Elements { list, count, left_out } = elements;
+        if let Some(event) = left_out {
+            cx.emit_boxed(*event).await?;
+        }
+        let body = at + 1..self.steps[at].end;
         let (each, item) = (self.workflow.name(at), Name::shared(item));
         let written = self.written(body.clone());
         let own: Vec<_> = written.iter().chain([&item]).cloned().collect();
         let known = cx.known_with(&item);
         let mut scopes = Vec::new();
         let (away, remote) = (Arc::<Away>::default(), cx.run.engine.remote());
-        let elements = (0..).zip(items.as_array().into_iter().flatten()).map(|(index, value)| {
+        let values = list.as_array().into_iter().flatten().take(count);
+        let elements = (0..).zip(values).map(|(index, value)| {
             let scope = Arc::new(scopes::of_element(&each, index, &own, cx.scope.clone()));
             scopes.push(scope.clone());
             let mut element = cx.element(index, scope);

@@ -173,8 +173,10 @@ impl<'a> Walk<'a> {
                 self.announce_parallel(cx).await?;
                 Ok((step.end, boxed(|| self.parallel(at, max_concurrency, cx)).await?.exit()))
             }
-            StepKind::Each { item, list, max_concurrency } => {
-                Ok((step.end, boxed(|| self.each(at, item, list, max_concurrency, cx)).await?.exit()))
+            StepKind::Each { item, list, max, over, max_concurrency } => {
+                let elements = reads::elements(item, list, max, over, cx)?;
+                let ran = boxed(|| self.each(at, item, elements, max_concurrency, cx)).await?;
+                Ok((step.end, ran.exit()))
             }
             _ => Ok((at + 1, None)),
         }

@@ -175,6 +175,10 @@ pub fn prepare(workflow: &(dyn Wired + Sync), prepare: &mut Prepare<'_>) {
             | StepKind::Each { .. } => {
                 open.push((step.end, step_of(workflow, at, prepare)));
                 prepare.block(step);
+                let skips = workflow.callbacks(at).is_some_and(AgentCallbacks::may_skip);
+                if skips && !step.skippable {
+                    prepare.fail(may_skip(step.name));
+                }
             }
             // That of a branch is not the end of a block.
             StepKind::End => {
@@ -185,6 +189,14 @@ pub fn prepare(workflow: &(dyn Wired + Sync), prepare: &mut Prepare<'_>) {
             StepKind::Branch | StepKind::Arm { .. } | StepKind::Break { .. } => {}
         }
     }
+}
+
+/// What is written in a block is only certain after it where nothing may skip the block.
+fn may_skip(block: &str) -> Error {
+    let message = format!("`add_before_agent` gave block `{block}` a callback that may answer in its place");
+    Error::new(ErrorKind::Unchecked, message).with_help(format!(
+        "write it where the block is declared, as in `{block}: sequence(before_agent = f) < ... >`, or let it return `()`"
+    ))
 }
 
 /// Goes to a step; the workflow's own step is the current place already.

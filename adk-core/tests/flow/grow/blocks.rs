@@ -85,7 +85,8 @@ impl Grower {
         own.known.push(item);
         let inside = self.nodes(&mut own);
         here.known.extend(written(&inside).into_iter().filter(|key| !OWN.contains(key)));
-        self.block(Kind::Each { item, list, limit }, "e", inside)
+        let max = self.random.one_in(4).then(|| 1 + self.random.below(2) as u32);
+        self.block(Kind::Each { item, list, max, limit }, "e", inside)
     }
 
     pub(super) fn rounds(&mut self, here: &mut Here) -> Node {

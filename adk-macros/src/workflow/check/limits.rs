@@ -1,8 +1,8 @@
 //! `loop-max`: limits that are no number, or a key of the workflow. Constants are looked at in const evaluation.
 
-use super::super::ast::{BlockKind, Workflow};
+use super::super::ast::{BlockKind, Limit, Workflow};
 use super::super::names::plain;
-use super::super::plan::{Plan, What};
+use super::super::plan::{self, Plan};
 use crate::diag::Diagnostics;
 use adk_spec::check::Check;
 use proc_macro2::Span;
@@ -15,35 +15,54 @@ use syn::{Expr, Lit, UnOp};
 pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: &mut Diagnostics) {
     let keys: HashSet<String> = super::declared(tree).map(|typed| plain(&typed.key.name)).collect();
     for step in &plan.steps {
-        let What::Block(block) = step.what else { continue };
-        let (limit, check, name, what, text) = match &block.kind {
-            BlockKind::Loop { max: Some(limit), .. } => (
-                limit,
-                Check::LoopMax,
-                "max",
-                "the largest number of rounds, 1 or more, as in `max = 5`",
-                "`max` is fixed when the workflow is compiled, but this reads a key; help: write the largest number that you want to allow, and lower it before a run with `set_max` on the field of the loop",
-            ),
-            BlockKind::Parallel { max_concurrency: Some(limit) }
-            | BlockKind::Each { max_concurrency: Some(limit), .. } => (
-                limit,
-                Check::Syntax,
-                "max_concurrency",
-                "the largest number of branches at a time, 1 or more, as in `max_concurrency = 4`",
-                "`max_concurrency` is fixed when the workflow is compiled, but this reads a key; help: write a number",
-            ),
+        let plan::What::Block(block) = step.what else { continue };
+        let limits = match &block.kind {
+            BlockKind::Loop { max, .. } => [(max, ROUNDS), (&None, ROUNDS)],
+            BlockKind::Parallel { max_concurrency } => [(max_concurrency, BRANCHES), (&None, BRANCHES)],
+            BlockKind::Each { max, max_concurrency, .. } => [(max, ELEMENTS), (max_concurrency, BRANCHES)],
             _ => continue,
         };
-        if let Some(found) = fault(&limit.expr) {
-            let start = limit.expr.to_token_stream().into_iter().next();
-            let span = start.map_or_else(Span::call_site, |token| token.span());
-            report.at(check, span, format!("`{name}` is {found}; help: it is {what}"));
+        for (limit, what) in limits {
+            if let Some(limit) = limit {
+                look_at(limit, what, &keys, report);
+            }
         }
-        if let Expr::Path(path) = &limit.expr
-            && path.path.get_ident().is_some_and(|name| keys.contains(&plain(name)))
-        {
-            report.at(check, path.span(), text);
-        }
+    }
+}
+
+/// The check that a limit belongs to, its name, what it is, and what is wrong when it reads a key.
+type What = (Check, &'static str, &'static str, &'static str);
+
+const ROUNDS: What = (
+    Check::LoopMax,
+    "max",
+    "the largest number of rounds, 1 or more, as in `max = 5`",
+    "`max` is fixed when the workflow is compiled, but this reads a key; help: write the largest number that you want to allow, and lower it before a run with `set_max` on the field of the loop",
+);
+const BRANCHES: What = (
+    Check::Syntax,
+    "max_concurrency",
+    "the largest number of branches at a time, 1 or more, as in `max_concurrency = 4`",
+    "`max_concurrency` is fixed when the workflow is compiled, but this reads a key; help: write a number",
+);
+const ELEMENTS: What = (
+    Check::Syntax,
+    "max",
+    "the largest number of elements, 1 or more, as in `max = 20`",
+    "`max` is fixed when the workflow is compiled, but this reads a key; help: write a number",
+);
+
+fn look_at(limit: &Limit, what: What, keys: &HashSet<String>, report: &mut Diagnostics) {
+    let (check, name, what, reads) = what;
+    if let Some(found) = fault(&limit.expr) {
+        let start = limit.expr.to_token_stream().into_iter().next();
+        let span = start.map_or_else(Span::call_site, |token| token.span());
+        report.at(check, span, format!("`{name}` is {found}; help: it is {what}"));
+    }
+    if let Expr::Path(path) = &*limit.expr
+        && path.path.get_ident().is_some_and(|name| keys.contains(&plain(name)))
+    {
+        report.at(check, path.span(), reads);
     }
 }
 

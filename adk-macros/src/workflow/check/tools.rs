@@ -19,7 +19,7 @@ pub(super) fn workflow(agents: &[Decl], report: &mut Diagnostics) {
             if let Some(ident) = tool.path.get_ident().filter(|ident| is_supplied(&plain(ident))) {
                 let (by, name) = (plain(&decl.name), plain(ident));
                 report.at(Check::Syntax, ident.span(), format!(
-                    "`{name}` is supplied by the caller, and the tools that `{by}` declares are made by the workflow; help: let the caller add it, with `workflow.{by}.add_tool(AgentTool::new(...))`"
+                    "`{name}` is supplied by the caller, and the tools that `{by}` declares are made by the workflow; help: write `tools: [..]`, and let the caller add it, with `workflow.{by}.add_tool(AgentTool::new(...))`"
                 ));
             }
         }

@@ -136,6 +136,7 @@ impl Declaration<'_> {
         let max_turns = self.max_turns(&text, turns.as_ref());
         let turns = turns.iter();
         let (tool_items, tool_metas, tools) = tools(&name, number, fields, agents);
+        let more_tools = fields.more_tools.then(|| quote!(.more_tools()));
         let transfer = (!targets.is_empty()).then(|| quote!(.transfer(&[#(#targets),*])));
         let [parent, peers] = [&fields.disallow_transfer_to_parent, &fields.disallow_transfer_to_peers]
             .map(|flag| flag.as_ref().is_some_and(syn::LitBool::value));
@@ -161,6 +162,7 @@ impl Declaration<'_> {
                     #output,
                 )
                 #tool_metas
+                #more_tools
                 #transfer
                 #make
                 #contents
@@ -216,7 +218,8 @@ impl Declaration<'_> {
             Some(turns) => quote!(::core::option::Option::Some(#turns)),
             None => quote!(::core::option::Option::None),
         };
-        if self.fields.tools.is_empty() && self.fields.transfer.is_empty() {
+        let asks_again = !self.fields.tools.is_empty() || self.fields.more_tools;
+        if !asks_again && self.fields.transfer.is_empty() {
             quote!(__wire::max_turns(#text, #turns))
         } else {
             turns

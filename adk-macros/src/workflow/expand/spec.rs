@@ -200,11 +200,19 @@ impl Expansion<'_> {
                 let key = choice.key.text();
                 quote!(Match { key: #key })
             }
-            BlockKind::Each { item, list, max_concurrency } => {
+            BlockKind::Each { item, list, max, cut, max_concurrency } => {
+                let max = self.limit(i, step, max.as_ref(), quote!(max_elements), items);
+                let over = if *cut { quote!(Cut) } else { quote!(Fail) };
                 let most = self.limit(i, step, max_concurrency.as_ref(), quote!(max_concurrency), items);
                 let item = names::plain(item);
                 let list = list.text();
-                quote!(Each { item: #item, list: #list, max_concurrency: #most })
+                quote!(Each {
+                    item: #item,
+                    list: #list,
+                    max: #max,
+                    over: __adk::spec::Over::#over,
+                    max_concurrency: #most
+                })
             }
         }
     }
@@ -222,7 +230,7 @@ impl Expansion<'_> {
             let number = Literal::u32_unsuffixed(number);
             return quote!(::core::option::Option::Some(#number));
         }
-        let (constant, expr) = (numbered("LIMIT", i), &limit.expr);
+        let (constant, expr) = (numbered(&word.to_string(), i), &limit.expr);
         let call = raise(expr.span(), quote!(__adk::check::raise_limit), {
             let (text, name) = (word.to_string(), &step.name);
             quote!(#text, #name, #constant)

@@ -130,19 +130,20 @@ fn limit(limit: Option<&Limit>, word: &str) -> Option<String> {
 
 fn head(block: &Block) -> String {
     let (arguments, subject) = match &block.kind {
-        BlockKind::Sequence => ([None, None], String::new()),
+        BlockKind::Sequence => (vec![], String::new()),
         BlockKind::Parallel { max_concurrency } => {
-            ([limit(max_concurrency.as_ref(), "max_concurrency"), None], String::new())
+            (vec![limit(max_concurrency.as_ref(), "max_concurrency")], String::new())
         }
         BlockKind::Loop { max, until } => {
             let until = until.as_ref().map(|key| format!("until = {}", key.text()));
-            ([limit(max.as_ref(), "max"), until], String::new())
+            (vec![limit(max.as_ref(), "max"), until], String::new())
         }
-        BlockKind::Match(choice) => ([None, None], format!(" {}", choice.key.text())),
-        BlockKind::Each { item, list, max_concurrency } => (
-            [limit(max_concurrency.as_ref(), "max_concurrency"), None],
-            format!(" {item} in {}", list.text()),
-        ),
+        BlockKind::Match(choice) => (vec![], format!(" {}", choice.key.text())),
+        BlockKind::Each { item, list, max, cut, max_concurrency } => {
+            let over = cut.then(|| "over = cut".to_owned());
+            let most = limit(max_concurrency.as_ref(), "max_concurrency");
+            (vec![limit(max.as_ref(), "max"), over, most], format!(" {item} in {}", list.text()))
+        }
     };
     let name = block.name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
     let arguments: Vec<_> = arguments.into_iter().flatten().collect();

@@ -73,14 +73,18 @@ impl Block {
             let help = format!("name it, as in `refinement: {word}(...) < ... >`");
             sink.push(Diagnostic::new(Check::FieldUnknown, hook.span(), fact).help(help));
         }
-        let Arguments { max, until, max_concurrency, callbacks, .. } = arguments;
+        let Arguments { max, until, max_concurrency, callbacks, cut, .. } = arguments;
+        if let (Some(word), None) = (&cut, &max) {
+            let fact = "`over` says what becomes of elements beyond `max`, and there is no `max`";
+            sink.push(Diagnostic::syntax(word.span(), fact).help("write `each(max = 20, over = cut)`"));
+        }
         let kind = match word.as_str() {
             "loop" => BlockKind::Loop { max, until },
             "parallel" => BlockKind::Parallel { max_concurrency },
             "match" => BlockKind::Match(match_::subject(input)?),
             "each" => {
                 let (item, list) = element(input)?;
-                BlockKind::Each { item, list, max_concurrency }
+                BlockKind::Each { item, list, max, cut: cut.is_some(), max_concurrency }
             }
             _ => BlockKind::Sequence,
         };
@@ -155,6 +159,8 @@ struct Arguments {
     max: Option<Limit>,
     until: Option<Key>,
     max_concurrency: Option<Limit>,
+    /// `over = cut`.
+    cut: Option<Ident>,
     callbacks: Vec<Callback>,
     seen: Vec<String>,
 }
@@ -203,7 +209,13 @@ impl Arguments {
         match name.as_str() {
             "until" => self.until = Some(until(list)?),
             "max_concurrency" => self.max_concurrency = Some(limit(list, "max_concurrency", sink)?),
+            "max" if block == "each" => self.max = Some(limit(list, "max_elements", sink)?),
             "max" => self.max = Some(limit(list, "max", sink)?),
+            "over" => {
+                let missing = expected(list, "`cut`, as in `each(max = 20, over = cut)`");
+                let word = list.call(Ident::parse_any).ok().filter(|word| word == "cut");
+                self.cut = Some(word.ok_or(missing)?);
+            }
             _ => self.callbacks.extend(callbacks(list, &word, sink)?),
         }
         self.seen.push(name);
@@ -224,7 +236,8 @@ fn until(list: ParseStream<'_>) -> Result<Key> {
 
 fn arguments_of(block: &str) -> &'static [&'static str] {
     match block {
-        "parallel" | "each" => &["max_concurrency"],
+        "parallel" => &["max_concurrency"],
+        "each" => &["max", "over", "max_concurrency"],
         "loop" => &["max", "until"],
         _ => &[],
     }
@@ -234,6 +247,7 @@ fn example(argument: &str) -> &'static str {
     match argument {
         "until" => "until = approved",
         "max_concurrency" => "max_concurrency = 4",
+        "over" => "over = cut",
         "before_agent" => "before_agent = check",
         "after_agent" => "after_agent = check",
         _ => "max = 5",
@@ -267,13 +281,18 @@ fn unknown(word: &Ident, block: &str, list: ParseStream<'_>) -> Diagnostic {
 }
 
 pub(super) fn code_list(words: &[&str]) -> String {
-    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" and ")
+    let all: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
+    match all.split_last() {
+        Some((last, first @ [_, ..])) => format!("{} and {last}", first.join(", ")),
+        _ => all.concat(),
+    }
 }
 
 /// A number from 1 on: a literal that is looked at here, or an expression that const evaluation looks at.
 fn limit(list: ParseStream<'_>, name: &str, sink: &mut Sink) -> Result<Limit> {
     let what = match name {
         "max" => "the largest number of rounds, 1 or more, as in `max = 5`",
+        "max_elements" => "the largest number of elements, 1 or more, as in `max = 20`",
         _ => "the largest number of branches at a time, 1 or more, as in `max_concurrency = 4`",
     };
     let expr = expect::expr(list, sink, what)?;
@@ -281,5 +300,5 @@ fn limit(list: ParseStream<'_>, name: &str, sink: &mut Sink) -> Result<Limit> {
         Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => number.base10_parse().ok(),
         _ => None,
     };
-    Ok(Limit { expr, literal })
+    Ok(Limit { expr: Box::new(expr), literal })
 }

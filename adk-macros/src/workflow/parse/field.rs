@@ -93,8 +93,16 @@ impl Fields {
                 self.disallow_transfer_to_peers = Some(expect::token(input, "`true` or `false`")?)
             }
             "tools" => {
-                let tools = &mut self.tools;
+                let (tools, more) = (&mut self.tools, &mut self.more_tools);
                 listed(input, &name, sink, |list, sink| {
+                    if *more {
+                        return Err(Diagnostic::syntax(list.span(), "nothing follows the `..` of `tools`")
+                            .help("put it last, as in `tools: [find, ..]`"));
+                    }
+                    if list.parse::<Option<Token![..]>>()?.is_some() {
+                        *more = true;
+                        return Ok(());
+                    }
                     tools.push(Tool::parse(list, sink)?);
                     Ok(())
                 })?;

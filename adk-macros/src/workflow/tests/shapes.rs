@@ -54,7 +54,7 @@ fn node(node: &Node) -> String {
                 let until = until.as_ref().map(|key| key.text());
                 let _ = write!(head, "({}|{})", max.unwrap_or_default(), until.unwrap_or_default());
             }
-            if let BlockKind::Each { item, list, max_concurrency } = &block.kind {
+            if let BlockKind::Each { item, list, max_concurrency, .. } = &block.kind {
                 let most = max_concurrency.as_ref().and_then(|most| most.literal).unwrap_or_default();
                 let _ = write!(head, "({item}|{}|{most})", list.text());
             }

@@ -2,7 +2,7 @@ use super::*;
 use crate::bounds::tests::{tools, turns};
 use crate::check::faults;
 use crate::spec::sketch::*;
-use crate::spec::{AgentMeta, KeySpec, Limits, Step, StepKind};
+use crate::spec::{AgentMeta, KeySpec, Limits, Over, Step, StepKind};
 
 /// What is said where so many model calls and rounds are allowed.
 fn said(allowed: (Option<u64>, Option<u64>), all: impl IntoIterator<Item = Steps>) -> Option<String> {
@@ -94,6 +94,13 @@ fn the_largest_part_is_named() {
         "bounds-exceeded: the worst case of this workflow is more than 18446744073709551614 model calls, and it allows 30: \
          loop `e` makes more than anybody can count; help: lower its `max` and those of the loops in it"
     );
+    let (max, over) = (Some(5), Over::Fail);
+    let five = StepKind::Each { item: "i", list: "l", max, over, max_concurrency: None };
+    assert_eq!(
+        said((Some(9), None), [block("research", five, [run(llm("a")), run(llm("b"))])]).unwrap(),
+        "bounds-exceeded: the worst case of this workflow is 10 model calls, and it allows 9: block `research` makes up to \
+         10 of them, 2 for each of 5 elements; help: lower its `max` to 4, or write `#[bounds(model_calls = 10)]`"
+    );
     // The loop that is not on the worst way is not to blame.
     let three = [("x", 20), ("y", 20), ("z", 21)].map(|(name, max)| repeat(name, max, [run(llm("a"))]));
     let arms = [("A", repeat("w", 40, [run(llm("a"))])), ("B", three.concat())];
@@ -150,8 +157,8 @@ fn what_has_no_end_is_named() {
     );
     assert_eq!(
         unbounded(vec![each("each_1", [run(llm("a"))])]),
-        "block `each_1` runs once per element of a list, which may have any length; help: leave `model_calls` out of \
-         `#[bounds(...)]`"
+        "block `each_1` runs once per element of a list and has no `max`; help: give the `each` a `max`, as in \
+         `each(max = 20)`"
     );
     assert_eq!(
         unbounded(vec![run(AgentMeta::custom("grader"))]),

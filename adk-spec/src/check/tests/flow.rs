@@ -1,7 +1,7 @@
 //! The rules of the flow, one by one, over trees that are written as text here.
 
 use crate::check::{Fault, faults};
-use crate::spec::{AgentKind, AgentMeta, InputSpec, KeySpec, Renames, Spec, Step, StepKind, ToolMeta};
+use crate::spec::{AgentKind, AgentMeta, InputSpec, KeySpec, Over, Renames, Spec, Step, StepKind, ToolMeta};
 
 /// A tree to be laid out as steps.
 #[allow(clippy::large_enum_variant, reason = "few are made, in tests")]
@@ -72,7 +72,11 @@ pub(super) fn pick(key: &'static str, arms: Vec<Tree>) -> Tree {
 }
 
 pub(super) fn each(item: &'static str, list: &'static str, inside: Vec<Tree>) -> Tree {
-    Tree::Block(StepKind::Each { item, list, max_concurrency: None }, "each_1", inside)
+    Tree::Block(
+        StepKind::Each { item, list, max: None, over: Over::Fail, max_concurrency: None },
+        "each_1",
+        inside,
+    )
 }
 
 fn lay(tree: Tree, steps: &mut Vec<Step<'static>>) {
@@ -451,7 +455,11 @@ fn an_output_with_another_name() {
 fn a_list_of_steps_that_no_tree_has_is_no_panic() {
     let end = Step::new("", StepKind::End, 0);
     let open = Step::new("x", StepKind::Loop { max: None, until: Some("k") }, 9);
-    let each = Step::new("e", StepKind::Each { item: "i", list: "k", max_concurrency: None }, 77);
+    let each = Step::new(
+        "e",
+        StepKind::Each { item: "i", list: "k", max: None, over: Over::Fail, max_concurrency: None },
+        77,
+    );
     for steps in [vec![end, end], vec![open, open], vec![end, each, end, end, open], vec![each, each]] {
         let faults = faults(&Spec::new("root", "", &steps).outputs(keys("k")));
         assert_eq!(faults[0].check.name(), "syntax", "{faults:?}");

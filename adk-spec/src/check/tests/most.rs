@@ -2,7 +2,7 @@
 
 use super::{Spec, Step};
 use crate::check::facts::{Facts, facts, sizes};
-use crate::spec::{AgentMeta, KeySpec, StepKind};
+use crate::spec::{AgentMeta, KeySpec, Over, StepKind};
 use std::iter::repeat_n;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -66,7 +66,8 @@ fn room_of_eaches(deep: usize) -> usize {
     let note = [KeySpec::new("note", "String")];
     let writer = AgentMeta::custom("writer").writes(&note);
     let each = |i: usize| {
-        let kind = StepKind::Each { item: "item", list: "list", max_concurrency: None };
+        let kind =
+            StepKind::Each { item: "item", list: "list", max: None, over: Over::Fail, max_concurrency: None };
         Step::new("", kind, 2 * deep - i)
     };
     let agent = Step::new("writer", StepKind::Agent { meta: &writer, instance: false }, deep);

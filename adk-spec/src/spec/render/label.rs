@@ -1,6 +1,6 @@
 //! What a node is called in a picture: the words of the language.
 
-use crate::spec::{Node, NodeKind, Spec};
+use crate::spec::{Node, NodeKind, Over, Spec};
 use std::fmt::Write;
 
 /// A text of one line: white space is a blank, and what cannot be seen is written out.
@@ -86,6 +86,7 @@ pub(super) fn head(node: &Node<'_>) -> String {
 pub(super) fn limits(node: &Node<'_>) -> String {
     let limits = [
         node.max.map(|max| format!("max = {max}")),
+        (node.over == Over::Cut).then(|| "over = cut".to_owned()),
         node.until.map(|key| format!("until = {key}")),
         node.max_concurrency.map(|most| format!("max_concurrency = {most}")),
     ];

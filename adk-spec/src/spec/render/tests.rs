@@ -2,7 +2,7 @@ use super::flow::graph;
 use super::label;
 use crate::AgentMeta;
 use crate::spec::sketch::*;
-use crate::spec::{InputSpec, KeySpec, Renames, Spec, Step, StepKind};
+use crate::spec::{InputSpec, KeySpec, Over, Renames, Spec, Step, StepKind};
 
 /// A bit of everything.
 fn writing() -> Spec<'static> {
@@ -198,7 +198,7 @@ fn many_steps_and_deep_trees() {
 
 #[test]
 fn ends_that_make_no_sense_are_drawn_somehow() {
-    let each = StepKind::Each { item: "i", list: "l", max_concurrency: None };
+    let each = StepKind::Each { item: "i", list: "l", max: None, over: Over::Fail, max_concurrency: None };
     for kind in [StepKind::Branch, StepKind::Arm { pattern: "_" }, StepKind::End, StepKind::Sequence, each] {
         for end in [0, 1, 7, usize::MAX] {
             let steps = [Step::new("a", kind, end), Step::new("b", kind, end)];

@@ -1,7 +1,9 @@
 //! What a [`Spec::nodes`](crate::spec::Spec::nodes) is made of.
 
 use super::reads;
-use crate::spec::{Accepts, AgentKind, AgentMeta, KeySpec, Renames, Step, StepKind, ToolMeta, ValueSchema};
+use crate::spec::{
+    Accepts, AgentKind, AgentMeta, KeySpec, Over, Renames, Step, StepKind, ToolMeta, ValueSchema,
+};
 use std::borrow::Cow;
 
 /// A node of a workflow: the workflow itself, an agent, or a block.
@@ -32,8 +34,10 @@ pub struct Node<'a> {
     pub prompts: &'a [&'a str],
     /// Its tools.
     pub tools: &'a [ToolMeta<'a>],
-    /// The most rounds of a loop.
+    /// The most rounds of a loop, or elements of an each.
     pub max: Option<u32>,
+    /// What becomes of a list with more elements than `max`.
+    pub over: Over,
     /// The key that ends a loop after a round.
     pub until: Option<&'a str>,
     /// The most branches of a parallel, or elements of an each, at a time.
@@ -130,6 +134,7 @@ impl<'a> Node<'a> {
             prompts: &[],
             tools: &[],
             max: None,
+            over: Over::Fail,
             until: None,
             max_concurrency: None,
             key: None,
@@ -188,8 +193,9 @@ impl<'a> Node<'a> {
             StepKind::Arm { pattern } => {
                 Self { pattern: Some(pattern), named: true, ..block(NodeKind::Arm, name) }
             }
-            StepKind::Each { item, list, max_concurrency } => {
-                Self { item: Some(item), list: Some(list), max_concurrency, ..block(NodeKind::Each, name) }
+            StepKind::Each { item, list, max, over, max_concurrency } => {
+                let (item, list) = (Some(item), Some(list));
+                Self { item, list, max, over, max_concurrency, ..block(NodeKind::Each, name) }
             }
             StepKind::Loop { max, until } => Self { max, until, ..block(NodeKind::Loop, name) },
             StepKind::Break { target } => {

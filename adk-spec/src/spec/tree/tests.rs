@@ -84,7 +84,13 @@ fn reads_are_those_of_parameters_and_prompts() {
 #[test]
 fn blocks_of_every_kind() {
     let arms = [("Severity::High", run(llm("page"))), ("_", vec![])];
-    let each = StepKind::Each { item: "chapter", list: "chapters", max_concurrency: Some(2) };
+    let each = StepKind::Each {
+        item: "chapter",
+        list: "chapters",
+        max: None,
+        over: crate::spec::Over::Fail,
+        max_concurrency: Some(2),
+    };
     let all = steps([choice("triage", "severity", arms), block("each_1", each, [run(llm("author"))])]);
     let spec = Spec::new("w", "", all);
     let kinds: Vec<_> = spec.nodes().iter().map(|node| (node.kind, node.parent)).collect();
