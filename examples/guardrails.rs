@@ -48,7 +48,7 @@ fn look_up(
 fn block_words(cx: &mut CallbackContext, request: &mut ModelRequest) -> Result<Option<&'static str>> {
     let asked = request.contents.last().map(|content| content.text().to_lowercase()).unwrap_or_default();
     let Some(word) = BLOCKED.iter().find(|word| asked.contains(*word)) else { return Ok(None) };
-    cx.state().set("blocked", word)?;
+    cx.state().set("user:blocked", word)?;
     Ok(Some("I cannot help with that. Is there something else about your order?"))
 }
 
@@ -121,7 +121,7 @@ async fn answer(cli: &cli::Cli) -> Result<()> {
     let runner = cli.runner_with("guardrails", rehearsal, |builder| builder.plugin(Books::default()))?;
     let outcome = cli.show(runner.run(&HelpDesk::default(), question).stream()).await?;
     cli.result(&outcome.output)?;
-    match outcome.get::<String>("blocked")? {
+    match outcome.get::<String>("user:blocked")? {
         Some(word) => cli.note(format!("The model was not asked: the question is about `{word}`.")),
         None => Ok(()),
     }

@@ -31,7 +31,7 @@ pub(crate) use template::render;
 
 use crate::agents::about::{About, Parts};
 use crate::flow::Flow;
-use crate::runtime::agent::{DynAgent, Handover};
+use crate::runtime::agent::{Announced, DynAgent, Handover};
 use crate::runtime::callback::AgentCallbacks;
 use crate::runtime::run::{Context, Prepare, Prompt};
 use crate::runtime::workflow::prepare_root;
@@ -211,6 +211,10 @@ impl DynAgent for LlmAgent {
             let path = prepare.path().child(Name::shared(agent.meta().name), At::Once);
             prepare.below(path, None, |prepare| prepare_root(agent, prepare));
         }
+    }
+
+    fn announced_dyn(&self) -> Announced {
+        self.about.announced()
     }
 
     fn handover_dyn(&self) -> Handover<'_> {

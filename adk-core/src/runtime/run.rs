@@ -2,6 +2,7 @@
 
 mod above;
 mod actions;
+mod announced;
 mod apart;
 mod artifacts;
 mod callback;
@@ -25,6 +26,7 @@ pub use crate::flow::{LoopEnd, LoopEndReason};
 pub use crate::store::engine::Waiting;
 pub(crate) use crate::store::engine::record;
 pub use actions::ToolActions;
+pub use announced::Announced;
 pub(crate) use artifacts::MissingArtifactStore;
 pub use artifacts::{ArtifactStore, Artifacts, FolderArtifacts, MemoryArtifacts, NoArtifacts, StoredPart};
 pub use callback::CallbackContext;
@@ -39,6 +41,7 @@ pub use readonly::ReadonlyContext;
 pub use state::State;
 
 pub(crate) use above::{Above, Global, Prompt};
+pub(crate) use announced::{By, WriteRules, Writer};
 pub(crate) use callback::{Place, Steps};
 pub(crate) use context::{Answer, Asked, Cut, Frame, NothingWritten, perform};
 pub(crate) use lifecycle::Watch;

@@ -18,7 +18,9 @@ use adk_core::__private::workflow::{self, Keys, Values, Wired};
 use adk_core::Workflow;
 use adk_core::callback::AgentCallbacks;
 use adk_core::spec::{AgentKind, AgentMeta, InputSpec, KeySpec, Renames, Spec, Step, StepKind, ToolMeta};
-use adk_core::{BoxFuture, Context, DynAgent, Error, ErrorKind, Event, Flow, Prepare, Result, Runner};
+use adk_core::{
+    Announced, BoxFuture, Context, DynAgent, Error, ErrorKind, Event, Flow, Prepare, Result, Runner,
+};
 use serde_json::Value;
 
 pub type Body = Box<dyn for<'a> Fn(&'a mut Context) -> BoxFuture<'a, Result<Flow>> + Send + Sync>;
@@ -96,6 +98,10 @@ impl DynAgent for By {
         (self.body)(cx)
     }
     fn prepare_dyn(&self, _: &mut Prepare<'_>) {}
+    /// The closure of a test sets what it likes.
+    fn announced_dyn(&self) -> Announced {
+        Announced::anything()
+    }
 }
 
 pub enum Node {

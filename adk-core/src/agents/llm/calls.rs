@@ -102,7 +102,7 @@ fn start(
         }
         let name = Name::shared(&call.name);
         let (of, run, path) = (CallStep::next(cx, &name), cx.run.clone(), cx.path().clone());
-        let (own, call) = (ToolContext::new(cx, call.id.clone(), of.clone()), call.clone());
+        let (own, call) = (ToolContext::new(cx, call.id.clone(), of.clone(), None), call.clone());
         let work = of.clone().by(not_there(call, why, own, hooks));
         return Box::pin(ended(of, run, path, cx.recorded_call(name, work), |called| &called.left));
     };
@@ -115,7 +115,7 @@ fn start(
     }
     let name = Name::shared(&call.name);
     let (of, path, on) = (CallStep::next(cx, &name), cx.path().clone(), cx.run.clone());
-    let own = ToolContext::new(cx, call.id.clone(), of.clone());
+    let own = ToolContext::new(cx, call.id.clone(), of.clone(), Some(&tool));
     let call = call.clone();
     let made = of.clone();
     // An agent does what it did, for the same record. Callbacks need not, so a call with some is recorded as a whole.
@@ -173,6 +173,7 @@ async fn run(
                 Ok(result) => result.and_then(|value| checked(&call.name, value)),
                 Err(panic) => Err(ToolError::panicked(format!("the tool panicked: {panic}"))),
             };
+            own.refused()?;
             match result {
                 Ok(value) => Ok(value),
                 Err(error) => {

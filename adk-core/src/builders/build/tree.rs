@@ -6,7 +6,7 @@ use super::item::{DEEPEST, IntoAgent, Item, SubAgent};
 use super::llm::too_deep;
 use crate::agents::llm::LlmAgent;
 use crate::check::{self, Check, Fault};
-use crate::runtime::agent::DynAgent;
+use crate::runtime::agent::{Announced, DynAgent};
 use crate::runtime::callback::AgentCallbacks;
 use crate::runtime::resources::Needs;
 use crate::runtime::run::{Context, Prepare};
@@ -237,6 +237,10 @@ impl DynAgent for Tree {
             Item::Agent(placed) => placed.agent.stand_in_dyn(content),
             Item::Block(_) => Ok(Event::new().with_content(content)),
         }
+    }
+
+    fn announced_dyn(&self) -> Announced {
+        if self.is_unchecked() { Announced::anything() } else { Announced::of(self.meta()) }
     }
 
     fn as_any(&self) -> Option<&dyn Any> {

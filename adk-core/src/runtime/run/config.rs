@@ -35,6 +35,8 @@ pub struct RunConfig {
     pub require_keys: bool,
     /// Whether an agent or a block that ends a loop without having announced it fails the run. Default `true`.
     pub require_announced_exits: bool,
+    /// Whether a write of a state key that was not announced, or of another type, is an error. Default `true`.
+    pub require_announced_writes: bool,
     /// Whether ADK's checkpoint events are part of the log: `agent_state` before each step of a sequence or loop, and
     /// `end_of_agent`. Default `false`. Whether a run can be taken up again depends on the engine, and not on this.
     pub resumable: bool,
@@ -56,6 +58,7 @@ impl Default for RunConfig {
             limit_handovers: true,
             require_keys: true,
             require_announced_exits: true,
+            require_announced_writes: true,
             resumable: false,
             custom_agents_finish: true,
         }
@@ -70,7 +73,7 @@ impl RunConfig {
 
     /// What Google's ADK does where this crate differs on purpose: an escalate ends every enclosing loop, the error
     /// of a tool or of a transfer ends the run, agents hand over to each other without end, neither a key that was not
-    /// written nor an exit that was not announced is an error, and an agent that is written by hand never counts as
+    /// written nor an exit or a write that was not announced is an error, and an agent that is written by hand never counts as
     /// finished.
     ///
     /// ```
@@ -83,6 +86,7 @@ impl RunConfig {
     ///     .limit_handovers(false)
     ///     .require_keys(false)
     ///     .require_announced_exits(false)
+    ///     .require_announced_writes(false)
     ///     .custom_agents_finish(false);
     /// assert_eq!(RunConfig::adk(), by_hand);
     /// ```
@@ -94,6 +98,7 @@ impl RunConfig {
             limit_handovers: false,
             require_keys: false,
             require_announced_exits: false,
+            require_announced_writes: false,
             custom_agents_finish: false,
             ..Self::default()
         }
@@ -187,6 +192,13 @@ impl RunConfig {
     #[must_use]
     pub fn require_announced_exits(mut self, yes: bool) -> Self {
         self.require_announced_exits = yes;
+        self
+    }
+
+    /// Whether state is written only as it was announced.
+    #[must_use]
+    pub fn require_announced_writes(mut self, yes: bool) -> Self {
+        self.require_announced_writes = yes;
         self
     }
 }
