@@ -60,7 +60,7 @@ use crate::store::engine::{
 };
 use crate::store::event::StateDelta;
 use crate::store::outbox::Outbox;
-use crate::store::session::{Scope, Session, SharedState, StateMap, now_micros};
+use crate::store::session::{OwnKeys, Scope, Session, SharedState, StateMap, now_micros};
 use crate::sync::{lock, read, write};
 use crate::{Error, ErrorKind, Flow, Name, Path, Result, RunId};
 pub(crate) use replay::DIVERGED_HELP;
@@ -69,7 +69,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 /// What all contexts of a run share.
 pub(crate) struct Run {
@@ -128,7 +128,7 @@ impl Run {
         Self {
             id,
             claim: ClaimId::first(id),
-            delivery: Arc::new(Delivery { session, seed, outbox: Outbox::default() }),
+            delivery: Arc::new(Delivery { session, seed, outbox: Outbox::default(), own: OnceLock::new() }),
             engine,
             config,
             services,
@@ -172,6 +172,11 @@ impl Run {
         run.within = within;
         run.within_call = Some(Box::new(within_call));
         run.temp = RwLock::new(read(&outer.temp).clone());
+        if let Some(own) = outer.own() {
+            let own = own.copy();
+            own.record(delta);
+            run.closed_over(own);
+        }
         for (key, value) in delta.iter().filter(|(key, _)| Scope::of(key) == Scope::Temp) {
             run.set_temp(key.clone(), value.clone());
         }
@@ -181,7 +186,19 @@ impl Run {
 
     /// Sets a stored key before the run begins.
     pub(crate) fn begin_with(&self, key: &str, value: Value) {
-        self.session().preset(Name::shared(key), Arc::new(value));
+        let value = Arc::new(value);
+        self.delivery.record(&StateDelta::from_iter([(Name::shared(key), value.clone())]));
+        self.session().preset(Name::shared(key), value);
+    }
+
+    /// The keys that hold what this run has written and nothing else, where its workflow is closed.
+    pub(crate) fn own(&self) -> Option<&OwnKeys> {
+        self.delivery.own.get()
+    }
+
+    /// From now on these keys hold what this run writes.
+    pub(crate) fn closed_over(&self, own: OwnKeys) {
+        let _ = self.delivery.own.set(own);
     }
 
     /// A run in memory of its own, without models: for a tool that is tested alone.
@@ -236,7 +253,13 @@ impl Run {
 
     /// The value of a stored key, `temp:` included.
     pub(crate) fn get(&self, key: &str) -> Option<Arc<Value>> {
-        if key.starts_with("temp:") { read(&self.temp).get(key).cloned() } else { self.session().get(key) }
+        if key.starts_with("temp:") {
+            return read(&self.temp).get(key).cloned();
+        }
+        match self.own().filter(|own| own.has(key)) {
+            Some(own) => own.get(key),
+            None => self.session().get(key),
+        }
     }
 
     /// The value of a name.

@@ -2,7 +2,7 @@
 
 use super::support::*;
 use super::*;
-use adk_core::{Error, ErrorKind, FunctionCall, Result, RunConfig};
+use adk_core::{Error, ErrorKind, FunctionCall, Result};
 
 fn model(tool: &'static str) -> ScriptedModel {
     ScriptedModel::new().call(tool, json!({"a": 1, "b": 2})).text("ok")

@@ -259,6 +259,10 @@ macro_rules! block {
                 &self.0
             }
 
+            fn is_closed(&self) -> bool {
+                false
+            }
+
             fn begin(&self, input: Content, keys: &mut Keys) -> Result<()> {
                 self.0.begin(input, keys)
             }

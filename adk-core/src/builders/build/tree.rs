@@ -262,6 +262,10 @@ impl Workflow for Tree {
         }
     }
 
+    fn is_closed(&self) -> bool {
+        false
+    }
+
     fn begin(&self, input: Content, keys: &mut Keys) -> Result<()> {
         keys.message(input);
         for (key, value) in &self.0.options.lets {
@@ -291,6 +295,10 @@ macro_rules! root {
 
             fn as_agent(&self) -> &dyn DynAgent {
                 self
+            }
+
+            fn is_closed(&self) -> bool {
+                false
             }
 
             fn begin(&self, input: Content, keys: &mut Keys) -> Result<()> {

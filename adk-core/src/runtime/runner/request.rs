@@ -301,7 +301,7 @@ impl<'a> RunRequest<'a, BranchEnd> {
         let (key, task) = (task.session.clone(), Arc::new(task));
         let sought = task.clone();
         let body: Body<'a, BranchEnd> =
-            Box::new(move |run, _| Box::pin(async move { branch(workflow.as_agent(), run, sought).await }));
+            Box::new(move |run, _| Box::pin(async move { branch(&*workflow, run, sought).await }));
         let asked = Self::of(shared, key, false, None, Ok(Keys::default()), body);
         Self(State::Asked(Asked { task: Some(task), ..asked }))
     }
