@@ -48,7 +48,7 @@ fn look_up(
 fn block_words(cx: &mut CallbackContext, request: &mut ModelRequest) -> Result<Option<&'static str>> {
     let asked = request.contents.last().map(|content| content.text().to_lowercase()).unwrap_or_default();
     let Some(word) = BLOCKED.iter().find(|word| asked.contains(*word)) else { return Ok(None) };
-    cx.state().set("user:blocked", word)?;
+    cx.state().set("blocked", word)?;
     Ok(Some("I cannot help with that. Is there something else about your order?"))
 }
 
@@ -62,6 +62,8 @@ fn redact(_: &mut CallbackContext, _: &FunctionCall, result: &mut Value) {
 workflow! {
     /// Answers a customer of a web shop.
     pub HelpDesk(question: String) -> answer: String {
+        state blocked: Option<String>;
+
         /// Answers.
         agent clerk -> answer: String {
             instruction: "Answer the customer of a web shop in two sentences. Look up who they are, if they say it.",
@@ -121,7 +123,7 @@ async fn answer(cli: &cli::Cli) -> Result<()> {
     let runner = cli.runner_with("guardrails", rehearsal, |builder| builder.plugin(Books::default()))?;
     let outcome = cli.show(runner.run(&HelpDesk::default(), question).stream()).await?;
     cli.result(&outcome.output)?;
-    match outcome.get::<String>("user:blocked")? {
+    match outcome.get::<String>("blocked")? {
         Some(word) => cli.note(format!("The model was not asked: the question is about `{word}`.")),
         None => Ok(()),
     }

@@ -94,7 +94,9 @@ async fn adk_and_trees_without_flow_checks_write_what_they_like() {
             FunctionTool::new("finish", "Ends.", |(), cx| cx.state().set("loose", 1).map_err(Error::other));
         LlmAgent::builder("clerk").instruction("Go.").tool(tool)
     };
-    let runner = || scripted("", json!(null));
+    let runner = || -> Runner {
+        Runner::builder().model(ScriptedModel::new().call("finish", json!({})).text("ok")).build().unwrap()
+    };
     let tree = SequentialAgent::builder("w").sub_agent(agent()).build().unwrap();
     let error = runner().run(&tree, "go").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::KeyUnannounced);

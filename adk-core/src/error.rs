@@ -105,6 +105,8 @@ pub enum ErrorKind {
     UnknownRun,
     /// Somebody else drives the run.
     RunBusy,
+    /// Another run of the session has its turn, and [`RunConfig::turns`](crate::RunConfig::turns) says not to wait for it.
+    SessionBusy,
     /// Nobody waits under that id.
     UnknownWait,
     /// A wait was answered before: the first answer counts.

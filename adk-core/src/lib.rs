@@ -43,7 +43,7 @@ pub use runtime::resources::{Gives, Needs, NoResources, Resources};
 pub use runtime::run::{
     AGENT_LIFECYCLE_KEY, ArtifactStore, Artifacts, Context, FolderArtifacts, History, LIFECYCLE_KEY,
     Lifecycle, LifecycleOutcome, LifecyclePhase, LoopEnd, LoopEndReason, MemoryArtifacts, NoArtifacts,
-    Outcome, Prepare, ReadonlyContext, RunConfig, State, StoredPart, Waiting,
+    Outcome, Prepare, ReadonlyContext, RunConfig, SessionTurns, State, StoredPart, Waiting,
 };
 pub use runtime::runner::{IntoInput, RunEnd, RunRequest, RunStream, Runner, Watch};
 pub use runtime::tool::{DynTool, Tool, ToolArgs, ToolContext, ToolError};

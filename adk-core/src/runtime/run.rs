@@ -30,7 +30,7 @@ pub use announced::Announced;
 pub(crate) use artifacts::MissingArtifactStore;
 pub use artifacts::{ArtifactStore, Artifacts, FolderArtifacts, MemoryArtifacts, NoArtifacts, StoredPart};
 pub use callback::CallbackContext;
-pub use config::RunConfig;
+pub use config::{RunConfig, SessionTurns};
 pub use context::Context;
 pub use history::History;
 pub use lifecycle::{AGENT_LIFECYCLE_KEY, LIFECYCLE_KEY, Lifecycle, LifecycleOutcome, LifecyclePhase};
@@ -84,6 +84,8 @@ pub(crate) struct Run {
     pub(crate) live: Option<LiveInput>,
     /// What was recorded of it, when it is taken up again.
     pub(crate) replay: Option<Box<Replay>>,
+    /// No other run knows its session.
+    pub(crate) is_alone: bool,
     /// It is a branch of a run that another process drives: it has no place of its own in the book of runs.
     pub(crate) is_branch: bool,
     /// The greatest place in the log that is known here, and one more; counted where branches may run elsewhere.
@@ -134,6 +136,7 @@ impl Run {
             services,
             live: None,
             replay: None,
+            is_alone: false,
             is_branch: false,
             places: AtomicU64::new(0),
             begins: Mutex::default(),
@@ -193,12 +196,12 @@ impl Run {
 
     /// The keys that hold what this run has written and nothing else, where its workflow is closed.
     pub(crate) fn own(&self) -> Option<&OwnKeys> {
-        self.delivery.own.get()
+        self.delivery.own.get().map(|own| &**own)
     }
 
     /// From now on these keys hold what this run writes.
     pub(crate) fn closed_over(&self, own: OwnKeys) {
-        let _ = self.delivery.own.set(own);
+        let _ = self.delivery.own.set(Box::new(own));
     }
 
     /// A run in memory of its own, without models: for a tool that is tested alone.

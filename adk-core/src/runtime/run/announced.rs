@@ -124,24 +124,25 @@ pub(crate) enum By<'a> {
     Callback(&'a WriteRules),
 }
 
-/// What is known of the type of a key that is written.
-pub(crate) struct WrittenType {
+/// What is known of the type of a key that is updated.
+pub(crate) struct UpdatedType {
     accepts: Accepts,
     ty: String,
 }
 
-impl WrittenType {
+impl UpdatedType {
     /// Sees that a value is of the announced type.
     pub(crate) fn check(&self, name: &str, value: &Value) -> Result<()> {
-        (self.accepts)(value).map_err(|why| {
-            let message = format!(
-                "state key `{name}` is announced as `{}`, and is set to another type: {why}",
-                self.ty
-            );
-            Error::new(ErrorKind::KeyType, message)
-                .with_help("write a value of that type, or announce the key with the type that it has")
-        })
+        fits(name, &self.ty, self.accepts, value)
     }
+}
+
+fn fits(name: &str, ty: &str, accepts: Accepts, value: &Value) -> Result<()> {
+    accepts(value).map_err(|why| {
+        let message = format!("state key `{name}` is announced as `{ty}`, and is set to another type: {why}");
+        Error::new(ErrorKind::KeyType, message)
+            .with_help("write a value of that type, or announce the key with the type that it has")
+    })
 }
 
 impl<'a> Writer<'a> {
@@ -154,15 +155,6 @@ impl<'a> Writer<'a> {
         };
         let announced = announced.into_iter().flat_map(Announced::keys);
         tool.iter().copied().chain(announced).chain(states.unwrap_or_default().iter().map(Key::spec))
-    }
-
-    /// The announced key of that name, where anything is known of it.
-    fn key(&self, name: &str) -> Result<Option<KeySpec<'a>>> {
-        let found = self.keys().find(|key| key.name == name);
-        if found.is_none() && !self.is_free(name) {
-            return Err(self.unannounced(name, None));
-        }
-        Ok(found)
     }
 
     /// Whether a key may be written without a word. `temp:` keys are scratch of the run.
@@ -180,17 +172,19 @@ impl<'a> Writer<'a> {
 
     /// Sees that a value may be written to a key.
     pub(crate) fn check(&self, name: &str, value: &Value) -> Result<()> {
-        match self.written_type(name) {
-            Ok(Some(ty)) => ty.check(name, value).map_err(|error| error.at(self.path)),
-            Ok(None) => Ok(()),
-            Err(_) => Err(self.unannounced(name, Some(value))),
-        }
+        let Some(key) = self.keys().find(|key| key.name == name) else {
+            return if self.is_free(name) { Ok(()) } else { Err(self.unannounced(name, Some(value))) };
+        };
+        let Some(accepts) = accepts_of(&key) else { return Ok(()) };
+        fits(name, key.ty, accepts, value).map_err(|error| error.at(self.path))
     }
 
-    /// What is known of the type of a key that may be written.
-    pub(crate) fn written_type(&self, name: &str) -> Result<Option<WrittenType>> {
-        let Some(key) = self.key(name)? else { return Ok(None) };
-        Ok(accepts_of(&key).map(|accepts| WrittenType { accepts, ty: key.ty.to_owned() }))
+    /// What is known of the type of a key that may be updated.
+    pub(crate) fn updated_type(&self, name: &str) -> Result<Option<UpdatedType>> {
+        let Some(key) = self.keys().find(|key| key.name == name) else {
+            return if self.is_free(name) { Ok(None) } else { Err(self.unannounced(name, None)) };
+        };
+        Ok(accepts_of(&key).map(|accepts| UpdatedType { accepts, ty: key.ty.to_owned() }))
     }
 
     #[cold]

@@ -165,7 +165,7 @@ impl State<'_> {
     {
         let name = key.into();
         let of = name.clone();
-        let ty = match self.writer.written_type(&name) {
+        let ty = match self.writer.updated_type(&name) {
             Ok(ty) => ty,
             Err(error) => return Err(self.refuse(error)),
         };

@@ -36,7 +36,7 @@ pub(super) async fn root<W: Workflow + ?Sized>(
             "say nothing, `Content::default()`, to begin with the first message of the queue"
         }));
     }
-    if workflow.is_closed() {
+    if workflow.is_closed() && !run.is_alone {
         run.closed_over(OwnKeys::new(states(agent.meta())));
     }
     let mut cx = Context::root(run.clone(), name);

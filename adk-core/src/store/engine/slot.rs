@@ -20,7 +20,7 @@ pub(crate) struct Delivery {
     pub(crate) seed: IdSeed,
     pub(crate) outbox: Outbox,
     /// The keys that hold what this run has written, of a workflow that is closed.
-    pub(crate) own: OnceLock<OwnKeys>,
+    pub(crate) own: OnceLock<Box<OwnKeys>>,
 }
 
 impl Delivery {
