@@ -86,6 +86,11 @@ impl ToolContext {
         }
     }
 
+    /// Whether it has tried to write what it may not.
+    pub(crate) fn is_refused(&self) -> bool {
+        self.refused.is_some()
+    }
+
     /// What is wrong with the tool itself, whatever it made of the error.
     pub(crate) fn refused(&mut self) -> Result<()> {
         self.refused.take().map_or(Ok(()), Err)
@@ -208,10 +213,10 @@ impl ToolContext {
         (self.overlay.state_delta, self.actions) = mark;
     }
 
-    /// Moves the effects of the call so far out of this context, and leaves it empty.
-    pub(crate) fn detach(&mut self) -> Self {
-        let empty = Self {
-            actions: ToolActions::default(),
+    /// The context for work that runs apart. What comes back with it takes the place of this one.
+    pub(crate) fn copy(&self) -> Self {
+        Self {
+            actions: self.actions.clone(),
             run: self.run.clone(),
             scope: self.scope.clone(),
             agent: self.agent.clone(),
@@ -223,12 +228,11 @@ impl ToolContext {
             rules: self.rules.clone(),
             unchecked: self.unchecked,
             refused: None,
-            overlay: Overlay::default(),
-            updated: Vec::new(),
-            usage: Usage::default(),
+            overlay: self.overlay.clone(),
+            updated: self.updated.clone(),
+            usage: self.usage,
             records_under: self.records_under.clone(),
-        };
-        std::mem::replace(self, empty)
+        }
     }
 
     /// The name of the agent that called.

@@ -3,8 +3,8 @@
 use super::super::ast::{Callback, Fields, Timeout, Tool};
 use super::super::names;
 use super::{closure, index, numbered, raise};
-use crate::code::read;
-use proc_macro2::{Ident, Literal, TokenStream};
+use crate::code::{millis_of, read};
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Expr, Path};
 
@@ -107,13 +107,7 @@ pub(super) fn settings(
     let model = fields.model.as_ref().map(|model| quote!(__wire::IntoModel::model(#model)));
     let float = |value: &Option<Expr>| value.as_ref().map(|value| quote!(__wire::Float::float(#value)));
     let whole = |value: &Option<Expr>, ty| value.as_ref().map(|value| exactly(&ty, value));
-    let timeout = fields.timeout.as_ref().map(|timeout| match timeout {
-        Timeout::Millis(millis) => {
-            let millis = Literal::u64_unsuffixed(*millis);
-            quote!(::core::time::Duration::from_millis(#millis))
-        }
-        Timeout::Value(value) => exactly(&quote!(::core::time::Duration), value),
-    });
+    let timeout = fields.timeout.as_ref().map(duration);
     let retry =
         fields.retry.as_ref().map(|retry| quote!(__settings.retry = __wire::IntoRetry::retry(#retry);));
     let stop = (!fields.stop.is_empty()).then(|| {
@@ -173,4 +167,12 @@ pub(super) fn callbacks(to: TokenStream, all: &[Callback]) -> TokenStream {
         closure::added(&to, &method, hook, value).unwrap_or_else(|| quote!(#to.#method(#value);))
     });
     add.collect()
+}
+
+/// A length of time.
+pub(super) fn duration(timeout: &Timeout) -> TokenStream {
+    match timeout {
+        Timeout::Millis(millis) => millis_of(*millis),
+        Timeout::Value(value) => exactly(&quote!(::core::time::Duration), value),
+    }
 }
